@@ -1,0 +1,49 @@
+/** The one place where random streams are made and their keys are built. */
+import { createHash } from "node:crypto";
+import seedrandom from "seedrandom";
+
+/** A stream of randomness. */
+export interface Rng {
+  /** A whole number in [min, max], both included; max − min < 2^32. */
+  int(min: number, max: number): number;
+  /** A number in [0, 1), a multiple of 2^-32. */
+  float(): number;
+  /** One item, evenly; items must not be empty. */
+  pick<T>(items: readonly T[]): T;
+  /** A shuffled copy. */
+  shuffle<T>(items: readonly T[]): T[];
+}
+
+/**
+ * SHA-256 over parts with their lengths, in hex. seedrandom gives equal streams to keys such as "1" and "11", so no
+ * key reaches it but through this: of fixed width, and injective in the parts.
+ */
+export function hashKey(...parts: readonly (string | number | bigint)[]): string {
+  const hash = createHash("sha256");
+  for (const part of parts) {
+    const text = `${typeof part}:${part}`;
+    hash.update(`${Buffer.byteLength(text)}:${text};`);
+  }
+  return hash.digest("hex");
+}
+
+/** A seed (fixed64) made of parts: the first 8 bytes of their hash. */
+export function deriveSeed(...parts: readonly (string | number | bigint)[]): bigint {
+  return BigInt(`0x${hashKey(...parts).slice(0, 16)}`);
+}
+
+/** The stream that belongs to these parts, e.g. ("np/tsp", 1, seed, attempt). */
+export function rngFor(...parts: readonly (string | number | bigint)[]): Rng {
+  const next = seedrandom.alea(hashKey(...parts));
+  const int = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1));
+  const pick = <T>(items: readonly T[]): T => items[int(0, items.length - 1)] as T;
+  const shuffle = <T>(items: readonly T[]): T[] => {
+    const copy = [...items];
+    for (let i = copy.length - 1; i > 0; i--) {
+      const j = int(0, i);
+      [copy[i], copy[j]] = [copy[j] as T, copy[i] as T];
+    }
+    return copy;
+  };
+  return { int, float: next, pick, shuffle };
+}
