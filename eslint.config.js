@@ -1,0 +1,58 @@
+// What review must not have to find: floating promises, evaluated text, clocks and chance where tasks must be pure.
+import tseslint from "typescript-eslint";
+
+const impure = [
+  { selector: "MemberExpression[object.name='Math'][property.name='random']", message: "Use envs/lib/rng.ts." },
+  { selector: "Identifier[name='Date']", message: "Pure code has no clock." },
+  { selector: "Identifier[name='performance']", message: "Pure code has no clock." },
+  { selector: "CallExpression[callee.name=/^(setTimeout|setInterval|setImmediate|fetch)$/]", message: "Pure code has no timers or I/O." },
+  { selector: "MemberExpression[object.name='process']", message: "Pure code does not see its process." },
+];
+const enumLike = {
+  selector: "TSEnumDeclaration",
+  message: "Type stripping refuses enums: use a union of strings.",
+};
+
+export default tseslint.config(
+  { ignores: ["**/dist/**", "**/gen/**", "node_modules/**", ".venv*/**", "clients/python/**", "coverage/**", "out/**"] },
+  ...tseslint.configs.recommendedTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ["*.js", "*.cjs", "server/cli/bin.mjs"] } } },
+    rules: {
+      eqeqeq: "error",
+      "no-eval": "error",
+      "no-implied-eval": "off",
+      "@typescript-eslint/no-implied-eval": "error",
+      "no-new-func": "error",
+      "no-empty": ["error", { allowEmptyCatch: false }],
+      "no-restricted-syntax": ["error", enumLike],
+      "no-restricted-imports": ["error", { paths: [{ name: "node:vm", message: "A model's text is never evaluated." }] }],
+      "max-lines-per-function": ["error", { max: 70, skipBlankLines: true, skipComments: true }],
+      "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
+      "@typescript-eslint/consistent-type-imports": "error",
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_" }],
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
+      "@typescript-eslint/require-await": "off",
+      "@typescript-eslint/only-throw-error": "error",
+    },
+  },
+  {
+    files: ["envs/**/*.ts", "server/curriculum/**/*.ts"],
+    rules: {
+      "no-restricted-syntax": ["error", enumLike, ...impure],
+      "no-restricted-imports": [
+        "error",
+        {
+          patterns: [
+            {
+              group: ["node:fs*", "node:net", "node:http*", "node:child_process", "node:vm", "node:worker_threads", "node:os"],
+              message: "Tasks and curricula are pure.",
+            },
+          ],
+        },
+      ],
+    },
+  },
+  { files: ["test/**/*.ts", "bench/**/*.ts"], rules: { "max-lines-per-function": "off" } },
+  { files: ["**/*.js", "**/*.cjs", "**/*.mjs"], ...tseslint.configs.disableTypeChecked },
+);

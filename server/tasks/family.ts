@@ -1,0 +1,18 @@
+/** A family of tasks: everything that fixes a task but its seed, checked and complete. Plain JSON. */
+import type { AnswerFormat, Parameters, Split } from "../../envs/environment.ts";
+import type { Source } from "./wire-enums.ts";
+
+export interface TaskFamily {
+  readonly environment: string;
+  readonly version: number;
+  /** Empty if parameters were given. */
+  readonly level: string;
+  readonly parameters: Parameters;
+  readonly split: Split;
+  readonly source: Source;
+  /** Name of the pool for real tasks, else empty. */
+  readonly pool: string;
+  readonly answerFormat: AnswerFormat;
+  readonly rewardScheme: string;
+  readonly rewardParameters: Readonly<Record<string, number>>;
+}

@@ -1,0 +1,64 @@
+/** The keys that authenticate task ids, and the file they live in. */
+import { createHash, randomBytes } from "node:crypto";
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+
+export interface SigningKey {
+  /** First 4 bytes of the SHA-256 of the secret: tells keys apart without telling them. */
+  readonly id: Buffer;
+  /** 32 bytes. */
+  readonly secret: Buffer;
+}
+
+/** The first key signs; all of them are accepted. Never empty. */
+export type Keyring = readonly [SigningKey, ...SigningKey[]];
+
+const SECRET_BYTES = 32;
+const KEY_ID_BYTES = 4;
+
+export type KeyringResult =
+  | { readonly kind: "ok"; readonly keyring: Keyring; readonly created: boolean }
+  | { readonly kind: "invalid"; readonly message: string };
+
+export function signingKey(secret: Buffer): SigningKey {
+  return { id: createHash("sha256").update(secret).digest().subarray(0, KEY_ID_BYTES), secret };
+}
+
+/** One key made of a hex line each; lines that are empty or start with # are passed over. */
+export function parseKeyring(text: string): KeyringResult {
+  const lines = text.split("\n").map((line) => line.trim());
+  const secrets = lines.filter((line) => line !== "" && !line.startsWith("#"));
+  const bad = secrets.findIndex((line) => !/^[0-9a-f]{64}$/i.test(line));
+  if (bad >= 0) return { kind: "invalid", message: `key ${bad + 1} is not 64 hex digits` };
+  const [first, ...others] = secrets.map((line) => signingKey(Buffer.from(line, "hex")));
+  if (first === undefined) return { kind: "invalid", message: "there is no key in it" };
+  return { kind: "ok", keyring: [first, ...others], created: false };
+}
+
+/**
+ * Reads the key file; makes it with one new key, mode 0600, if it is not there. To rotate, put a new line before the
+ * old ones: ids signed with the old keys are accepted until their lines are removed.
+ */
+export function loadKeyring(file: string): KeyringResult {
+  const created = !existsSync(file) && createKeyFile(file);
+  const parsed = parseKeyring(readFileSync(file, "utf8"));
+  if (parsed.kind === "invalid") return { kind: "invalid", message: `key file ${file}: ${parsed.message}` };
+  return { ...parsed, created };
+}
+
+/** Two servers may start at once on one directory: the file appears whole, and only the first one's. */
+function createKeyFile(file: string): boolean {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${randomBytes(6).toString("hex")}`;
+  const text = `# Gradus task keys, hex. The first signs, all are accepted. Keep it secret.\n${randomBytes(SECRET_BYTES).toString("hex")}\n`;
+  writeFileSync(draft, text, { mode: 0o600 });
+  try {
+    linkSync(draft, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    rmSync(draft);
+  }
+}

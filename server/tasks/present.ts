@@ -1,0 +1,53 @@
+/** What a trainer is shown of a task. */
+import type { ChatMessage } from "../../envs/environment.ts";
+import { stopStrings } from "../../envs/answer-format.ts";
+import { restore } from "../../envs/issue.ts";
+import type { Pool } from "../../envs/pool.ts";
+import { findEnvironment } from "../../envs/registry.ts";
+import type { TaskFamily } from "./family.ts";
+import type { Draft } from "../workers/jobs.ts";
+import type { Keyring } from "./keyring.ts";
+import { mintTaskId } from "./task-id.ts";
+import type { RunPlace, Ticket } from "./ticket.ts";
+
+export interface PresentedTask {
+  readonly taskId: string;
+  readonly groupId: string;
+  readonly prompt: readonly ChatMessage[];
+  readonly stop: readonly string[];
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly family: TaskFamily;
+  readonly run?: RunPlace;
+}
+
+export function ticketOf(family: TaskFamily, draft: Draft, run?: RunPlace): Ticket {
+  const { environment, version, split, answerFormat, rewardScheme, rewardParameters } = family;
+  return {
+    ...{ environment, version, split, answerFormat, rewardScheme, rewardParameters },
+    origin: draft.origin,
+    ...(draft.baseline && { baseline: draft.baseline }),
+    ...(run && { run }),
+  };
+}
+
+/** The prompt is rendered from the draft each time it is asked for, so that asking again gives the same. */
+export function presentTask(
+  deps: { readonly keyring: Keyring; readonly pools: ReadonlyMap<string, Pool> },
+  family: TaskFamily,
+  draft: Draft,
+  run?: RunPlace,
+): PresentedTask {
+  const found = findEnvironment(family.environment, family.version);
+  if (found.kind !== "found") throw new Error(found.message);
+  const restored = restore(found.environment, draft.origin, deps.pools);
+  if (restored.kind === "invalid") throw new Error(restored.message);
+  const { instance } = restored;
+  return {
+    ...mintTaskId(deps.keyring, ticketOf(family, draft, run)),
+    prompt: found.environment.render(instance, family.answerFormat),
+    stop: stopStrings(family.answerFormat),
+    metadata: found.environment.metadata(instance),
+    family,
+    ...(run && { run }),
+  };
+}

@@ -1,0 +1,119 @@
+/** Scores completions of one task: opens the id, restores the instance, asks the environment. */
+import type { Environment } from "../../envs/environment.ts";
+import { restore } from "../../envs/issue.ts";
+import type { Pool } from "../../envs/pool.ts";
+import { findEnvironment } from "../../envs/registry.ts";
+import { resolveScheme } from "../../envs/reward.ts";
+import { type Score, type ScoreTask, score } from "../../envs/score.ts";
+import type { Keyring } from "./keyring.ts";
+import { openTaskId } from "./task-id.ts";
+import type { Ticket } from "./ticket.ts";
+
+export type NoRewardReason =
+  | "invalid_task_id"
+  | "too_large"
+  | "timeout"
+  | "judge_unavailable"
+  | "sandbox_failed"
+  | "overloaded"
+  | "internal";
+
+export interface NoReward {
+  readonly kind: "none";
+  readonly reason: NoRewardReason;
+  readonly detail: string;
+  /** 0: trying again is of no use. */
+  readonly retryDelayMs: number;
+}
+
+export type SampleResult = { readonly kind: "score"; readonly score: Score } | NoReward;
+
+/** A task that completions can be scored against. */
+export interface OpenTask {
+  readonly kind: "open";
+  readonly ticket: Ticket;
+  readonly groupId: string;
+  readonly environment: Environment;
+  readonly scoring: ScoreTask;
+}
+
+export interface Scorer {
+  open(taskId: string): OpenTask | NoReward;
+  score(task: OpenTask, completion: string): SampleResult;
+}
+
+export interface ScorerOptions {
+  readonly keyring: Keyring;
+  readonly pools: ReadonlyMap<string, Pool>;
+  /** UTF-8 bytes. */
+  readonly completionBytesMax: number;
+  /** Told of each failure of ours, which the client sees as "internal". */
+  readonly onFailure: (error: unknown, ticket: Ticket) => void;
+}
+
+export function createScorer(options: ScorerOptions): Scorer {
+  const { keyring, pools, completionBytesMax } = options;
+  return {
+    open(taskId) {
+      const opened = openTaskId(keyring, taskId);
+      if (opened.kind === "invalid") return invalid(opened.detail);
+      const { ticket, groupId } = opened;
+      try {
+        return openTicket(ticket, groupId, pools);
+      } catch (error) {
+        options.onFailure(error, ticket);
+        return internal();
+      }
+    },
+    score(task, completion) {
+      const tooLarge = checkLength(completion, completionBytesMax);
+      if (tooLarge !== undefined) return tooLarge;
+      try {
+        return { kind: "score", score: score(task.scoring, completion) };
+      } catch (error) {
+        options.onFailure(error, task.ticket);
+        return internal();
+      }
+    },
+  };
+}
+
+function openTicket(ticket: Ticket, groupId: string, pools: ReadonlyMap<string, Pool>): OpenTask | NoReward {
+  const found = findEnvironment(ticket.environment, ticket.version);
+  if (found.kind !== "found") return invalid(`task_id: ${found.message}`);
+  const { environment } = found;
+  const restored = restore(environment, ticket.origin, pools);
+  if (restored.kind === "invalid") return invalid(`task_id: ${restored.message}`);
+  const scheme = resolveScheme(environment, ticket.rewardScheme, ticket.rewardParameters);
+  if (scheme.kind === "invalid") return invalid(`task_id: ${scheme.message}`);
+  const scoring = { environment, instance: restored.instance, format: ticket.answerFormat, scheme: scheme.scheme };
+  const { baseline } = ticket;
+  return {
+    kind: "open",
+    ticket,
+    groupId,
+    environment,
+    scoring: baseline === undefined ? scoring : { ...scoring, baseline },
+  };
+}
+
+/** A UTF-16 unit is at most 3 bytes of UTF-8, so most texts need no counting. */
+function checkLength(completion: string, bytesMax: number): NoReward | undefined {
+  if (completion.length * 3 <= bytesMax) return undefined;
+  const bytes = Buffer.byteLength(completion);
+  if (bytes <= bytesMax) return undefined;
+  const detail = `the completion has ${bytes} bytes of UTF-8, and the limit is ${bytesMax}`;
+  return { kind: "none", reason: "too_large", detail, retryDelayMs: 0 };
+}
+
+function invalid(detail: string): NoReward {
+  return { kind: "none", reason: "invalid_task_id", detail, retryDelayMs: 0 };
+}
+
+/** How long a client waits before it sends again what we failed at. */
+const INTERNAL_RETRY_MS = 1000;
+
+function internal(): NoReward {
+  const detail = "the server failed to score this completion; its log says why";
+  return { kind: "none", reason: "internal", detail, retryDelayMs: INTERNAL_RETRY_MS };
+}

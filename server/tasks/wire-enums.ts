@@ -1,0 +1,50 @@
+/** The contract's numbers and the domain's words, both ways. */
+import type { AnswerFormat, Goal, Split } from "../../envs/environment.ts";
+import * as environment from "../gen/gradus/v1/environment_pb.js";
+import * as outcome from "../gen/gradus/v1/outcome_pb.js";
+import * as task from "../gen/gradus/v1/task_pb.js";
+
+export type Source = "synthetic" | "real" | "teacher";
+export type Verdict = "malformed" | "infeasible" | "feasible";
+
+interface WireEnum<Word extends string, Wire extends number> {
+  readonly toWire: Readonly<Record<Word, Wire>>;
+  /** Undefined for the unspecified value and for numbers that the contract does not have. */
+  fromWire(wire: number): Word | undefined;
+}
+
+function wireEnum<Word extends string, Wire extends number>(toWire: Readonly<Record<Word, Wire>>): WireEnum<Word, Wire> {
+  const words = new Map<number, Word>(Object.entries(toWire).map(([word, wire]) => [wire as number, word as Word]));
+  return { toWire, fromWire: (wire) => words.get(wire) };
+}
+
+export const splits = wireEnum<Split, task.Split>({
+  train: task.Split.TRAIN,
+  eval: task.Split.EVAL,
+  bench: task.Split.BENCH,
+});
+
+export const sources = wireEnum<Source, task.Source>({
+  synthetic: task.Source.SYNTHETIC,
+  real: task.Source.REAL,
+  teacher: task.Source.TEACHER,
+});
+
+export const answerFormats = wireEnum<AnswerFormat, task.AnswerFormat>({
+  think_answer: task.AnswerFormat.THINK_ANSWER,
+  answer_line: task.AnswerFormat.ANSWER_LINE,
+  answer_tag: task.AnswerFormat.ANSWER_TAG,
+  boxed: task.AnswerFormat.BOXED,
+});
+
+export const goals = wireEnum<Goal, environment.Goal>({
+  satisfy: environment.Goal.SATISFY,
+  minimize: environment.Goal.MINIMIZE,
+  maximize: environment.Goal.MAXIMIZE,
+});
+
+export const verdicts = wireEnum<Verdict, outcome.Verdict>({
+  malformed: outcome.Verdict.MALFORMED,
+  infeasible: outcome.Verdict.INFEASIBLE,
+  feasible: outcome.Verdict.FEASIBLE,
+});

@@ -1,0 +1,79 @@
+/** Keeps work that takes longer than about 0.3 ms off the event loop: a bounded queue before a pool of threads. */
+import PQueue from "p-queue";
+import { Piscina } from "piscina";
+import type { DraftResult, IssueJob } from "./jobs.ts";
+
+export interface WorkerOptions {
+  readonly threads: number;
+  /** Jobs waiting, beyond those running. */
+  readonly queueMax: number;
+  /** How long a job may run, milliseconds, counted from when it begins. Its worker is then replaced. */
+  readonly timeLimitMs: number;
+  /** Whether new workers make some tasks of each environment first. */
+  readonly warmUp: boolean;
+}
+
+export type JobResult =
+  | { readonly kind: "done"; readonly results: readonly DraftResult[] }
+  | { readonly kind: "overloaded"; readonly waiting: number }
+  | { readonly kind: "timeout"; readonly limitMs: number }
+  | { readonly kind: "cancelled" };
+
+export interface WorkerPool {
+  /** Queues a job. A caller that is gone takes it out of the queue; once begun it runs to its end or its limit. */
+  run(job: IssueJob, signal?: AbortSignal): Promise<JobResult>;
+  /** Jobs waiting and running, for metrics. */
+  load(): { readonly waiting: number; readonly running: number };
+  close(): Promise<void>;
+}
+
+/** A worker that is being started may take its time: threads boot and warm up outside any job's limit. */
+const IDLE_TIMEOUT_NEVER = Number.POSITIVE_INFINITY;
+
+export function createWorkerPool(options: WorkerOptions): WorkerPool {
+  const threads = new Piscina<IssueJob, readonly DraftResult[]>({
+    filename: new URL("./issue-worker.ts", import.meta.url).href,
+    minThreads: options.threads,
+    maxThreads: options.threads,
+    idleTimeout: IDLE_TIMEOUT_NEVER,
+    workerData: { warmUp: options.warmUp },
+  });
+  // The queue admits as many jobs as there are threads, so a job that leaves it begins at once.
+  const queue = new PQueue({ concurrency: options.threads });
+
+  const begin = async (job: IssueJob): Promise<JobResult> => {
+    const limit = AbortSignal.timeout(options.timeLimitMs);
+    try {
+      return { kind: "done", results: await threads.run(job, { signal: limit }) };
+    } catch (error) {
+      if (limit.aborted) return { kind: "timeout", limitMs: options.timeLimitMs };
+      throw error;
+    }
+  };
+
+  return {
+    async run(job, signal) {
+      if (queue.size >= options.queueMax) return { kind: "overloaded", waiting: queue.size };
+      const waiting = new AbortController();
+      const leave = (): void => waiting.abort();
+      if (signal?.aborted === true) return { kind: "cancelled" };
+      signal?.addEventListener("abort", leave, { once: true });
+      const start = (): Promise<JobResult> => {
+        // From here on the job holds its thread, so an abort must not free its place in the queue.
+        signal?.removeEventListener("abort", leave);
+        return begin(job);
+      };
+      try {
+        return await queue.add(start, { signal: waiting.signal });
+      } catch (error) {
+        if (waiting.signal.aborted) return { kind: "cancelled" };
+        throw error;
+      }
+    },
+    load: () => ({ waiting: queue.size, running: queue.pending }),
+    async close() {
+      queue.clear();
+      await threads.destroy();
+    },
+  };
+}
