@@ -1,0 +1,38 @@
+/** How answer formats are asked for and written. */
+import type { AnswerFormat } from "../environment.ts";
+
+/** The sentences that a prompt ends with, so that the completion marks its answer in this format. */
+export function formatInstruction(format: AnswerFormat): string {
+  switch (format) {
+    case "think_answer":
+      return "Think step by step between <think> and </think>. Then write your final answer, and nothing else, between <answer> and </answer>.";
+    case "answer_line":
+      return "Think step by step. End your response with a line that starts with 'Answer:' and goes on with your final answer, and write nothing after it.";
+    case "answer_tag":
+      return "Write your final answer, and nothing else, between <answer> and </answer>.";
+    case "boxed":
+      return "Write your final answer, and nothing else, inside \\boxed{}.";
+  }
+}
+
+/** A well-formed completion that gives this answer, after this thinking. */
+export function wrapAnswer(answer: string, format: AnswerFormat, thinking = ""): string {
+  switch (format) {
+    case "think_answer":
+      return `<think>\n${thinking}\n</think>\n<answer>${answer}</answer>`;
+    case "answer_line":
+      return `${thinking}\nAnswer: ${answer}`;
+    case "answer_tag":
+      return `${thinking}\n<answer>${answer}</answer>`;
+    case "boxed":
+      return `${thinking}\n\\boxed{${answer}}`;
+  }
+}
+
+const CLOSING_TAG: readonly string[] = Object.freeze(["</answer>"]);
+const NONE: readonly string[] = Object.freeze([]);
+
+/** Strings that end an answer. They are part of the format: a sampler that stops at one must keep it in its output. */
+export function stopStrings(format: AnswerFormat): readonly string[] {
+  return format === "think_answer" || format === "answer_tag" ? CLOSING_TAG : NONE;
+}

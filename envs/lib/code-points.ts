@@ -1,0 +1,40 @@
+/** Offsets in Unicode code points, as Python counts them; JavaScript counts UTF-16 units. */
+
+const HIGH_SURROGATE = /[\uD800-\uDBFF]/;
+
+/**
+ * UTF-16 offsets into a text as offsets in code points, in one pass over the text. Offsets must ascend. A surrogate
+ * without its partner counts as one code point.
+ */
+export function codePointOffsets(text: string, offsets: readonly number[]): readonly number[] {
+  // V8 answers this without reading the text when the text is Latin-1, as most completions are.
+  const first = text.search(HIGH_SURROGATE);
+  if (first < 0 || offsets.length === 0 || (offsets.at(-1) as number) <= first) return offsets;
+  const converted: number[] = [];
+  let unit = first;
+  let pairs = 0;
+  for (const offset of offsets) {
+    for (; unit < offset; unit++) if (isPair(text, unit)) pairs++;
+    converted.push(offset - pairs);
+  }
+  return converted;
+}
+
+/** One UTF-16 offset as an offset in code points. */
+export function codePointOffset(text: string, offset: number): number {
+  return codePointOffsets(text, [offset])[0] as number;
+}
+
+/** Whether the unit at i is the first of two that make one code point. */
+function isPair(text: string, i: number): boolean {
+  return (text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00;
+}
+
+const encoder = new TextEncoder();
+
+/** The longest start of a text that takes at most so many bytes of UTF-8, in whole code points. */
+export function clipUtf8(text: string, bytesMax: number): string {
+  // A UTF-16 unit takes at most three bytes.
+  if (text.length * 3 <= bytesMax) return text;
+  return text.slice(0, encoder.encodeInto(text, new Uint8Array(bytesMax)).read);
+}
