@@ -54,8 +54,7 @@ export function createIssuer(workers: WorkerPool, pools: ReadonlyMap<string, Poo
       return (await Promise.all(chunks.map((chunk) => job(family, chunk, signal)))).flat();
     },
     async issueOrdinal(family, { armSeed, ordinal, seed }) {
-      if (family.source === "real")
-        return fromRow(rowAt(poolOf(family), family.level, family.split, armSeed, ordinal));
+      if (family.source === "real") return fromRow(rowAt(poolOf(family), family.level, family.split, armSeed, ordinal));
       const [result] = await job(family, [seed]);
       if (result === undefined) throw new Error("a job of one seed gave no result");
       return result;

@@ -10,13 +10,7 @@ import { openTaskId } from "./task-id.ts";
 import type { Ticket } from "./ticket.ts";
 
 export type NoRewardReason =
-  | "invalid_task_id"
-  | "too_large"
-  | "timeout"
-  | "judge_unavailable"
-  | "sandbox_failed"
-  | "overloaded"
-  | "internal";
+  "invalid_task_id" | "too_large" | "timeout" | "judge_unavailable" | "sandbox_failed" | "overloaded" | "internal";
 
 export interface NoReward {
   readonly kind: "none";

@@ -35,13 +35,17 @@ export function mintTaskId(keyring: Keyring, ticket: Ticket): MintedTask {
 export function openTaskId(keyring: Keyring, taskId: string): OpenedTask {
   if (taskId === "") return { kind: "invalid", detail: "task_id is empty: give back the one that came with the task" };
   if (taskId.length > TASK_ID_BYTES_MAX)
-    return { kind: "invalid", detail: `task_id has ${taskId.length} characters, and none of ours has over ${TASK_ID_BYTES_MAX}` };
+    return {
+      kind: "invalid",
+      detail: `task_id has ${taskId.length} characters, and none of ours has over ${TASK_ID_BYTES_MAX}`,
+    };
   const bytes = Buffer.from(taskId, "base64url");
   // Node's decoder passes over characters that are not base64url: such an id was changed too.
   if (bytes.toString("base64url") !== taskId) return { kind: "invalid", detail: "task_id is not base64url" };
   const opened = open(keyring, "task", bytes);
   if (opened.kind === "invalid") return { kind: "invalid", detail: `task_id: ${opened.detail}` };
   const ticket = decodeTicket(opened.payload);
-  if (ticket === undefined) return { kind: "invalid", detail: "task_id: it is not of a version that this server knows" };
+  if (ticket === undefined)
+    return { kind: "invalid", detail: "task_id: it is not of a version that this server knows" };
   return { kind: "ok", ticket, groupId: groupIdOf(ticket, opened.mac) };
 }

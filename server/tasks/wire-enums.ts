@@ -13,7 +13,9 @@ interface WireEnum<Word extends string, Wire extends number> {
   fromWire(wire: number): Word | undefined;
 }
 
-function wireEnum<Word extends string, Wire extends number>(toWire: Readonly<Record<Word, Wire>>): WireEnum<Word, Wire> {
+function wireEnum<Word extends string, Wire extends number>(
+  toWire: Readonly<Record<Word, Wire>>,
+): WireEnum<Word, Wire> {
   const words = new Map<number, Word>(Object.entries(toWire).map(([word, wire]) => [wire as number, word as Word]));
   return { toWire, fromWire: (wire) => words.get(wire) };
 }

@@ -1,0 +1,61 @@
+# One command for each thing. `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+BIN := node_modules/.bin
+# The npm package `node`, so that an older system Node does not matter.
+NODE := $(BIN)/node
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
+.PHONY: help setup demo serve test test-ts test-py check format generate bench clean
+
+help: ## List the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+node_modules/.package-lock.json: package-lock.json
+	npm ci --no-audit --no-fund
+	@touch $@
+
+$(VENV)/.installed: clients/python/pyproject.toml clients/python/requirements-dev.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Gradus needs Python 3.10 or newer; set PYTHON=")'
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check -r clients/python/requirements-dev.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -e clients/python
+	@touch $@
+
+setup: node_modules/.package-lock.json $(VENV)/.installed ## Install all that is needed, inside this folder
+
+demo: setup ## Start the server, train a small policy with its bandit, draw the plots (under 5 minutes)
+	$(NODE) scripts/demo.ts
+
+serve: node_modules/.package-lock.json ## Start the server on the loopback interface
+	$(NODE) server/cli/bin.mjs serve
+
+test: test-ts test-py ## Set up all and run all tests
+
+test-ts: setup
+	$(NODE) node_modules/vitest/vitest.mjs run
+
+test-py: setup
+	$(PY) -m pytest clients/python/tests
+
+check: setup ## Format, lint, types, import rules, contract, generated code, copy and paste
+	bash scripts/check.sh
+
+format: setup ## Format the code
+	prettier --write --log-level warn .
+	buf format -w
+	$(PY) -m ruff format clients/python
+
+generate: setup ## Make the code that the contract generates
+	bash scripts/generate.sh
+
+bench: setup ## Run the benchmarks (see bench/README.md)
+	$(NODE) bench/main.ts
+
+clean: ## Remove what was installed and made
+	rm -rf node_modules $(VENV) .data .cache out clients/ts/dist

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Everything that a machine can find wrong without running the product. Runs all checks, then fails if any did.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+failed=()
+check() {
+  local name=$1
+  shift
+  if output=$("$@" 2>&1); then
+    echo "ok    $name"
+  else
+    echo "FAIL  $name"
+    echo "$output" | sed 's/^/      /'
+    failed+=("$name")
+  fi
+}
+
+# Judged against main; on main itself, against the contract as it was before its last change.
+breaking() {
+  local base last
+  base=$(git rev-parse --verify --quiet origin/main || git rev-parse --verify --quiet main || true)
+  if [[ -z $base || $base == $(git rev-parse HEAD) ]]; then
+    last=$(git log -1 --format=%H -- proto/gradus/v1)
+    base=$(git rev-parse --verify --quiet "$last^") || return 0
+  fi
+  git cat-file -e "$base:buf.yaml" 2>/dev/null || return 0
+  buf breaking --against ".git#ref=$base"
+}
+
+# The generated code is made again beside the checked-in one, and must not differ.
+generated() {
+  local before after
+  before=$(bash scripts/generated-digest.sh)
+  bash scripts/generate.sh
+  after=$(bash scripts/generated-digest.sh)
+  diff <(echo "$before") <(echo "$after") || {
+    echo "generated code is not what the contract generates: run 'make generate' and commit the result"
+    return 1
+  }
+}
+
+check "format (prettier)" prettier --check --log-level warn .
+check "lint (eslint)" eslint . --max-warnings 0
+check "types (tsc)" tsc -p .
+check "import rules (dependency-cruiser)" depcruise envs server clients/ts/src --config .dependency-cruiser.cjs
+check "contract format (buf)" buf format --diff --exit-code
+check "contract lint (buf)" buf lint
+check "contract breaking (buf)" breaking
+check "generated code" generated
+check "copy and paste (jscpd)" jscpd --silent envs server clients scripts
+check "python format (ruff)" .venv/bin/python -m ruff format --check clients/python
+check "python lint (ruff)" .venv/bin/python -m ruff check clients/python
+check "python types (mypy)" .venv/bin/python -m mypy --config-file clients/python/pyproject.toml clients/python/src clients/python/examples
+
+if ((${#failed[@]})); then
+  echo "${#failed[@]} checks failed: ${failed[*]}"
+  exit 1
+fi
+echo "all checks passed"

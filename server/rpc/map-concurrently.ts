@@ -1,0 +1,34 @@
+/** Works on up to `limit` inputs at once and yields results as they are ready. Pulls no input it cannot begin. */
+export async function* mapConcurrently<I, O>(
+  inputs: AsyncIterable<I>,
+  limit: number,
+  work: (input: I) => Promise<O>,
+): AsyncGenerator<O> {
+  type Settled = { readonly kind: "input"; readonly next: IteratorResult<I> } | Output;
+  type Output = { readonly kind: "output"; readonly self: Promise<Settled>; readonly value: O };
+  const iterator = inputs[Symbol.asyncIterator]();
+  const running = new Set<Promise<Settled>>();
+  const pull = (): Promise<Settled> => iterator.next().then((next) => ({ kind: "input", next }));
+  const start = (input: I): void => {
+    const self: Promise<Settled> = work(input).then((value) => ({ kind: "output", self, value }));
+    running.add(self);
+  };
+  let pulling: Promise<Settled> | undefined = pull();
+  try {
+    while (pulling !== undefined || running.size > 0) {
+      const settled = await Promise.race(
+        pulling !== undefined && running.size < limit ? [...running, pulling] : running,
+      );
+      if (settled.kind === "output") {
+        running.delete(settled.self);
+        yield settled.value;
+      } else if (settled.next.done === true) pulling = undefined;
+      else {
+        start(settled.next.value);
+        pulling = pull();
+      }
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}

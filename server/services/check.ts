@@ -1,0 +1,47 @@
+/** Requests are checked here, at the edge: what is wrong names its field, the limit and what came. */
+import { RpcError } from "../transport/handlers.ts";
+
+export function invalid(field: string, problem: string): RpcError {
+  return new RpcError("INVALID_ARGUMENT", `${field}: ${problem}`, { field });
+}
+
+export function required<T>(value: T | undefined, field: string): T {
+  if (value === undefined) throw invalid(field, "it is required");
+  return value;
+}
+
+/** UTF-8 bytes; longer strings are not repeated in the message. */
+export function checkBytes(text: string, max: number, field: string): string {
+  const bytes = text.length * 3 <= max ? 0 : Buffer.byteLength(text);
+  if (bytes > max) throw invalid(field, `it has ${bytes} bytes, and the limit is ${max}`);
+  return text;
+}
+
+export function checkCount(count: number, max: number, field: string, min = 0): number {
+  if (count > max) throw invalid(field, `there are ${count}, and the limit is ${max}`);
+  if (count < min) throw invalid(field, `there are ${count}, and at least ${min} is needed`);
+  return count;
+}
+
+export function checkRange(value: number, min: number, max: number, field: string): number {
+  // NaN is in no range.
+  if (!(value >= min && value <= max)) throw invalid(field, `it is ${value}, and must be from ${min} to ${max}`);
+  return value;
+}
+
+/** A client-chosen id. */
+export function checkId(id: string, bytesMax: number, field: string, extra = ""): string {
+  if (id === "") throw invalid(field, "it is required");
+  checkBytes(id, bytesMax, field);
+  const allowed = `a-z A-Z 0-9 . _ -${extra === "" ? "" : ` ${extra}`}`;
+  for (const character of id)
+    if (!/[a-zA-Z0-9._-]/.test(character) && !extra.includes(character))
+      throw invalid(field, `it may hold ${allowed}, and '${character}' is none of these`);
+  return id;
+}
+
+/** A fixed64 or uint64 that counts something, as a number. */
+export function toCount(value: bigint, field: string): number {
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw invalid(field, `it is ${value}, and the limit is 2^53 − 1`);
+  return Number(value);
+}

@@ -1,0 +1,153 @@
+/** EnvironmentService: contract in, domain, contract out. Keeps nothing. */
+import { create } from "@bufbuild/protobuf";
+import { environments } from "../../envs/registry.ts";
+import {
+  BatchResetResponseSchema,
+  BatchStepResponseSchema,
+  type CompletionGroup,
+  type EnvironmentService,
+  GetEnvironmentResponseSchema,
+  type GroupOutcome,
+  ListEnvironmentsResponseSchema,
+  ResetResponseSchema,
+  ResetResultSchema,
+  StepResponseSchema,
+  type StreamStepsRequest,
+  type StreamStepsResponse,
+  StreamStepsResponseSchema,
+} from "../gen/gradus/v1/environment_pb.js";
+import { RpcError, type ServiceHandlers } from "../transport/handlers.ts";
+import { codes } from "../transport/rpc-error.ts";
+import { mapConcurrently } from "../rpc/map-concurrently.ts";
+import type { TaskFamily } from "../tasks/family.ts";
+import type { IssueResult } from "../tasks/issuer.ts";
+import { presentTask } from "../tasks/present.ts";
+import { checkBytes, checkCount, invalid } from "./check.ts";
+import type { ServiceDeps } from "./deps.ts";
+import { lookUpEnvironment, resolveFamily } from "./family.ts";
+import { pageOf, readPage } from "./page.ts";
+import { checkGroups, scoreGroup } from "./score-groups.ts";
+import { environmentToWire, taskToWire } from "./wire-task.ts";
+
+const CATEGORY_BYTES_MAX = 64;
+const REQUEST_ID_BYTES_MAX = 128;
+
+export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typeof EnvironmentService> {
+  const { limits, pools } = deps;
+  const issueOne = async (family: TaskFamily, seed: bigint, signal: AbortSignal) => {
+    const [result] = await deps.issuer.issue(family, [seed], signal);
+    return toTask(family, result as IssueResult);
+  };
+  const toTask = (family: TaskFamily, result: IssueResult) => {
+    if (result.kind !== "draft") throw issueError(result);
+    return taskToWire(presentTask(deps, family, result.draft));
+  };
+
+  return {
+    async listEnvironments(request) {
+      checkBytes(request.category, CATEGORY_BYTES_MAX, "category");
+      const all = environments.map((environment) => environmentToWire(environment, pools));
+      const wanted = all.filter(({ category }) => request.category === "" || category === request.category);
+      const keyOf = ({ id, version }: (typeof all)[number]): string => `${id}@${1e9 - version}`;
+      wanted.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+      const page = pageOf(wanted, keyOf, readPage(request, 100, 1000));
+      return create(ListEnvironmentsResponseSchema, { environments: page.items, nextPageToken: page.nextPageToken });
+    },
+    async getEnvironment(request) {
+      const environment = lookUpEnvironment(request.id, request.version, "id");
+      return create(GetEnvironmentResponseSchema, { environment: environmentToWire(environment, pools) });
+    },
+    async reset(request, { signal }) {
+      const family = resolveFamily(request.spec, pools, "spec");
+      return create(ResetResponseSchema, { task: await issueOne(family, request.seed, signal) });
+    },
+    async batchReset(request, { signal }) {
+      const family = resolveFamily(request.spec, pools, "spec");
+      checkCount(request.seeds.length, limits.batchSeedsMax, "seeds", 1);
+      const results = await deps.issuer.issue(family, request.seeds, signal);
+      return create(BatchResetResponseSchema, {
+        results: results.map((result, i) => {
+          const wire = create(ResetResultSchema, { seed: request.seeds[i] as bigint });
+          if (result.kind === "draft") wire.result = { case: "task", value: toTask(family, result) };
+          else wire.result = { case: "failure", value: failureOf("gradus.v1.ResetFailure", issueError(result)) };
+          return wire;
+        }),
+      });
+    },
+    async step(request) {
+      const { taskId, groupId, sampleIndex, completion } = request;
+      const group: CompletionGroup = {
+        $typeName: "gradus.v1.CompletionGroup",
+        ...{ taskId, groupId, numGenerations: 0 },
+        completions: [{ $typeName: "gradus.v1.Completion", sampleIndex, text: completion }],
+      };
+      checkGroups([group], limits);
+      const { outcomes } = await scoreGroup(deps, group);
+      const outcome = outcomes[0];
+      if (outcome === undefined) throw new Error("a group of one completion gave no outcome");
+      return create(StepResponseSchema, { outcome });
+    },
+    async batchStep(request) {
+      checkGroups(request.groups, limits);
+      return create(BatchStepResponseSchema, { groups: await scoreGroups(deps, request.groups) });
+    },
+    streamSteps(requests) {
+      return mapConcurrently(requests, limits.streamWindow, (request) => streamStep(deps, request));
+    },
+  };
+}
+
+async function streamStep(deps: ServiceDeps, request: StreamStepsRequest): Promise<StreamStepsResponse> {
+  const response = create(StreamStepsResponseSchema, { requestId: request.requestId });
+  try {
+    checkBytes(request.requestId, REQUEST_ID_BYTES_MAX, "request_id");
+    if (request.requestId === "") throw invalid("request_id", "it is required");
+    checkGroups(request.groups, deps.limits);
+    response.groups = await scoreGroups(deps, request.groups);
+  } catch (error) {
+    // A request that is wrong is answered; the stream goes on. Anything else is a bug, and ends the stream.
+    if (!(error instanceof RpcError)) throw error;
+    response.failure = failureOf("gradus.v1.StreamStepsFailure", error);
+  }
+  return response;
+}
+
+/** How long groups are scored at a stretch before others get their turn, milliseconds: health stays quick. */
+const STRETCH_MS = 8;
+
+async function scoreGroups(deps: ServiceDeps, groups: readonly CompletionGroup[]): Promise<GroupOutcome[]> {
+  const pending: Promise<GroupOutcome>[] = [];
+  let stretchStart = performance.now();
+  for (const group of groups) {
+    pending.push(scoreGroup(deps, group));
+    if (performance.now() - stretchStart < STRETCH_MS) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    stretchStart = performance.now();
+  }
+  return Promise.all(pending);
+}
+
+function failureOf<Name extends string>($typeName: Name, error: RpcError) {
+  const { message, retryDelayMs = 0 } = error;
+  return { $typeName, code: codes[error.code], message, retryDelayMs };
+}
+
+function issueError(result: Exclude<IssueResult, { kind: "draft" }>): RpcError {
+  switch (result.kind) {
+    case "exhausted":
+      return new RpcError("FAILED_PRECONDITION", result.message);
+    case "overloaded": {
+      const { retryDelayMs } = result;
+      return new RpcError("RESOURCE_EXHAUSTED", `the workers' queue is full: try again in ${retryDelayMs} ms`, {
+        retryDelayMs,
+      });
+    }
+    case "timeout":
+      return new RpcError(
+        "DEADLINE_EXCEEDED",
+        `${result.message}: ask for smaller parameters or raise --worker-time-limit-ms`,
+      );
+    case "cancelled":
+      return new RpcError("CANCELLED", "the caller is gone");
+  }
+}
