@@ -1,0 +1,18 @@
+/** What a countdown task is, and the limits that keep its arithmetic exact. */
+
+/** Reach `target` with + − × ÷ from `numbers`, each used exactly once. */
+export interface CountdownInstance {
+  readonly numbers: readonly number[];
+  readonly target: number;
+}
+
+/**
+ * Limits on every instance, whatever its source. Six numbers of at most 200 keep the parts of any unreduced fraction
+ * made from them below 2^53 (see steps.ts), and the exhaustive search below four million nodes (see solve.ts).
+ */
+export const LIMITS = { numbersMin: 2, numbersMax: 6, numberMax: 200, targetMax: 100_000 } as const;
+
+/** The same text for the same task: the order of the numbers does not count. */
+export function canonical(instance: CountdownInstance): string {
+  return `${[...instance.numbers].sort((a, b) => a - b).join(" ")} -> ${instance.target}`;
+}

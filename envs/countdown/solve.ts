@@ -1,0 +1,129 @@
+/** Exhaustive search: how many ways there are to the target, and one of them. */
+import type { Solution } from "../environment.ts";
+import { type CountdownAnswer, type Expression, binary, literal } from "./expression.ts";
+import { type CountdownInstance, LIMITS } from "./instance.ts";
+import { STEPS, STEP_KINDS, type Values, combine, hits, makeValues } from "./steps.ts";
+
+/** Counts stop here (paper 003, section 3.2). */
+export const SOLUTIONS_CAP = 128;
+
+/** Values of the state with k values left lie at k · WIDTH and on. */
+const WIDTH = LIMITS.numbersMax;
+
+interface Search {
+  readonly values: Values;
+  readonly target: number;
+  readonly cap: number;
+  readonly nodesMax: number;
+  /** The step being tried in the state with k values left: [first, second, kind] at 3 · k. */
+  readonly path: Uint8Array;
+  count: number;
+  nodes: number;
+}
+
+function startSearch(numbers: readonly number[], target: number, cap: number, nodesMax: number): Search {
+  const values = makeValues((WIDTH + 1) * WIDTH);
+  values.nums.set(numbers, numbers.length * WIDTH);
+  values.dens.fill(1);
+  return { values, target, cap, nodesMax, path: new Uint8Array(3 * (WIDTH + 1)), count: 0, nodes: 0 };
+}
+
+/** Visits all ways to go on from the k ≥ 2 values of this state, until the cap or the budget is reached. */
+function visit(search: Search, k: number): void {
+  const { nums, dens } = search.values;
+  const from = k * WIDTH;
+  search.nodes++;
+  if (k === 2) {
+    search.count += hits(nums[from]!, dens[from]!, nums[from + 1]!, dens[from + 1]!, search.target);
+    return;
+  }
+  for (let i = 0; i < k - 1; i++) {
+    for (let j = i + 1; j < k; j++) {
+      keepOthers(search.values, k, i, j);
+      visitPair(search, k, i, j);
+      if (search.count >= search.cap || search.nodes >= search.nodesMax) return;
+    }
+  }
+}
+
+/** Copies all values of state k but i and j to the front of state k − 1. */
+function keepOthers({ nums, dens }: Values, k: number, i: number, j: number): void {
+  let to = (k - 1) * WIDTH;
+  for (let from = 0; from < k; from++) {
+    if (from === i || from === j) continue;
+    nums[to] = nums[k * WIDTH + from]!;
+    dens[to] = dens[k * WIDTH + from]!;
+    to++;
+  }
+}
+
+/** Tries the six steps of values i and j; the new value is the last of state k − 1. */
+function visitPair(search: Search, k: number, i: number, j: number): void {
+  const { values, path } = search;
+  const a = k * WIDTH + i;
+  const b = k * WIDTH + j;
+  const to = (k - 1) * WIDTH + k - 2;
+  path[3 * k] = i;
+  path[3 * k + 1] = j;
+  for (let kind = 0; kind < STEP_KINDS; kind++) {
+    path[3 * k + 2] = kind;
+    if (!combine(values, to, kind, values.nums[a]!, values.dens[a]!, values.nums[b]!, values.dens[b]!)) continue;
+    visit(search, k - 1);
+    if (search.count >= search.cap || search.nodes >= search.nodesMax) return;
+  }
+}
+
+/**
+ * Ways to reach the target by combining two of the values, n − 1 times: sequences of steps, each an unordered pair of
+ * positions and one of a+b, a·b, a−b, b−a, a/b, b/a (SPEC.md section 3). Counts up to `cap`, where it stops.
+ */
+export function countSolutions(numbers: readonly number[], target: number, cap: number = SOLUTIONS_CAP): number {
+  const search = startSearch(numbers, target, cap, Infinity);
+  visit(search, numbers.length);
+  return Math.min(search.count, cap);
+}
+
+/**
+ * The first way found. A task to satisfy has objective 1 if it is solved and 0 if not: value 1 with a solution, 0 and
+ * proven if there is none, and 0 with bound 1 if `nodesMax` states (LIMITS allow 3.7 million at most) did not tell. The
+ * answer is then the sum of the numbers.
+ */
+export function solveCountdown(instance: CountdownInstance, nodesMax = Infinity): Solution<CountdownAnswer> {
+  const { numbers, target } = instance;
+  const search = startSearch(numbers, target, 1, nodesMax);
+  visit(search, numbers.length);
+  const { nodes } = search;
+  if (search.count > 0) {
+    return { answer: { expression: foundExpression(search, numbers) }, value: 1, bound: 1, proven: true, nodes };
+  }
+  const sum = numbers.map(literal).reduce((left, right) => binary("+", left, right));
+  const proven = nodes < nodesMax;
+  return { answer: { expression: sum }, value: 0, bound: proven ? 0 : 1, proven, nodes };
+}
+
+/** The tree of the steps on the search's path, the last of which `visit` counted but did not write down. */
+function foundExpression(search: Search, numbers: readonly number[]): Expression {
+  let trees = numbers.map(literal);
+  for (let k = numbers.length; k > 2; k--) {
+    const [i, j, kind] = [search.path[3 * k]!, search.path[3 * k + 1]!, search.path[3 * k + 2]!];
+    const joined = join(kind, trees[i]!, trees[j]!);
+    trees = [...trees.filter((_, at) => at !== i && at !== j), joined];
+  }
+  return join(lastKind(search), trees[0]!, trees[1]!);
+}
+
+function join(kind: number, a: Expression, b: Expression): Expression {
+  const { operator, swapped } = STEPS[kind]!;
+  return swapped ? binary(operator, b, a) : binary(operator, a, b);
+}
+
+/** The first kind of step that takes the last two values to the target. */
+function lastKind({ values, target }: Search): number {
+  const { nums, dens } = values;
+  const a = 2 * WIDTH;
+  for (let kind = 0; kind < STEP_KINDS; kind++) {
+    const defined = combine(values, WIDTH, kind, nums[a]!, dens[a]!, nums[a + 1]!, dens[a + 1]!);
+    if (defined && nums[WIDTH] === target * dens[WIDTH]!) return kind;
+  }
+  throw new Error("bug: a counted solution has no last step");
+}
