@@ -32,8 +32,7 @@ export interface Level {
 
 /** A model's answer text, read. */
 export type Parsed<Answer> =
-  | { readonly kind: "answer"; readonly answer: Answer }
-  | { readonly kind: "malformed"; readonly reason: string };
+  { readonly kind: "answer"; readonly answer: Answer } | { readonly kind: "malformed"; readonly reason: string };
 
 /** What a verifier finds: facts only. The reward module prices them. */
 export type Facts =
@@ -94,7 +93,8 @@ export interface Environment<Instance = unknown, Answer = unknown> {
   readonly answerFormats: readonly AnswerFormat[];
   /** Names in envs/reward.ts, the default first. */
   readonly rewardSchemes: readonly string[];
-  /** Strings after which nothing of the answer follows, beyond the answer format's own. */
+  /** What is wrong with parameters that are each in range, but not together; undefined: nothing. */
+  checkParameters?(parameters: Parameters): string | undefined;
   readonly generator?: Generator<Instance>;
   readonly rows?: RowReader<Instance>;
   readonly solver?: Solver<Instance, Answer>;

@@ -1,0 +1,42 @@
+/** Named numbers, of generators and of reward schemes: defaults filled in, names and ranges checked. */
+import type { ParameterInfo, Parameters } from "./environment.ts";
+import { didYouMean } from "./lib/did-you-mean.ts";
+
+/** A request that cannot be met: which field of it, and why, in words. */
+export interface Invalid {
+  readonly kind: "invalid";
+  /** E.g. "level", "parameters.cities_min". */
+  readonly field: string;
+  readonly message: string;
+}
+
+export type FilledParameters = { readonly kind: "ok"; readonly parameters: Parameters } | Invalid;
+
+/** The values with defaults where they leave something out, in the order of infos; invalid names what is wrong. */
+export function fillParameters(
+  infos: readonly ParameterInfo[],
+  values: Readonly<Record<string, number>>,
+  field: string,
+): FilledParameters {
+  const names = infos.map((info) => info.name);
+  for (const name of Object.keys(values)) {
+    if (names.includes(name)) continue;
+    return { kind: "invalid", field, message: `unknown parameter '${name.slice(0, 64)}'${didYouMean(name, names)}` };
+  }
+  const filled: [string, number][] = [];
+  for (const info of infos) {
+    const value = Object.hasOwn(values, info.name) ? (values[info.name] as number) : info.defaultValue;
+    const message = problemOf(info, value);
+    if (message !== undefined) return { kind: "invalid", field: `${field}.${info.name}`, message };
+    filled.push([info.name, value]);
+  }
+  return { kind: "ok", parameters: Object.freeze(Object.fromEntries(filled)) };
+}
+
+function problemOf(info: ParameterInfo, value: number): string | undefined {
+  const { name, min, max } = info;
+  // Written so that NaN is out of range.
+  if (!(value >= min && value <= max)) return `${name} must be from ${min} to ${max}, and is ${value}`;
+  if (info.integer && !Number.isInteger(value)) return `${name} must be a whole number, and is ${value}`;
+  return undefined;
+}
