@@ -1,0 +1,227 @@
+/** What callers choose from, in plain values, and how it becomes messages of the contract. */
+import { create } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { durationFromMs } from "@bufbuild/protobuf/wkt";
+import { GradusError } from "./errors.ts";
+import {
+  ArmSchema,
+  BanditPolicySchema,
+  BanditRule,
+  BanditSignal,
+  BatchConstraintsSchema,
+  FeedbackSource,
+  MixturePolicySchema,
+  PolicySchema,
+  RunConfigSchema,
+} from "./gen/gradus/v1/curriculum_pb.js";
+import type { Arm, Policy, RunConfig } from "./gen/gradus/v1/curriculum_pb.js";
+import { CompletionGroupSchema } from "./gen/gradus/v1/environment_pb.js";
+import type { CompletionGroup } from "./gen/gradus/v1/environment_pb.js";
+import {
+  AnswerFormat,
+  ParametersSchema,
+  RewardSchemeSchema,
+  Source,
+  Split,
+  TaskSpecSchema,
+} from "./gen/gradus/v1/task_pb.js";
+import type { RewardScheme, TaskSpec } from "./gen/gradus/v1/task_pb.js";
+
+const splits = { train: Split.TRAIN, eval: Split.EVAL, bench: Split.BENCH } as const;
+const sources = { synthetic: Source.SYNTHETIC, real: Source.REAL, teacher: Source.TEACHER } as const;
+const answerFormats = {
+  think_answer: AnswerFormat.THINK_ANSWER,
+  answer_line: AnswerFormat.ANSWER_LINE,
+  answer_tag: AnswerFormat.ANSWER_TAG,
+  boxed: AnswerFormat.BOXED,
+} as const;
+const feedbackSources = { step: FeedbackSource.STEP, reported: FeedbackSource.REPORTED } as const;
+
+/** Names of the splits, sources and answer formats. */
+export const splitNames = Object.keys(splits) as readonly (keyof typeof splits)[];
+export const sourceNames = Object.keys(sources) as readonly (keyof typeof sources)[];
+export const answerFormatNames = Object.keys(answerFormats) as readonly (keyof typeof answerFormats)[];
+
+export type SplitName = keyof typeof splits;
+export type SourceName = keyof typeof sources;
+export type AnswerFormatName = keyof typeof answerFormats;
+
+/** A reward scheme: its name, or its name with named numbers. */
+export type RewardSchemeChoice =
+  string | { readonly name: string; readonly parameters?: Readonly<Record<string, number>> };
+
+/** A family of tasks: everything that fixes a task but its seed. What is left out takes the server's default. */
+export interface TaskChoice {
+  /** E.g. "np/tsp". */
+  readonly environment: string;
+  /** Left out: the newest. */
+  readonly version?: number | undefined;
+  /** A level's name, or parameters in its place. Both left out: the easiest level. */
+  readonly level?: string | undefined;
+  readonly parameters?: Readonly<Record<string, number>> | undefined;
+  readonly split?: SplitName | undefined;
+  readonly source?: SourceName | undefined;
+  /** Data pool for source "real". */
+  readonly pool?: string | undefined;
+  readonly answerFormat?: AnswerFormatName | undefined;
+  readonly rewardScheme?: RewardSchemeChoice | undefined;
+}
+
+/** A whole number in [0, 2^64). A number above 2^53 has lost bits already: give a bigint or a string of digits. */
+export type Seed = bigint | number | string;
+
+/** What a run chooses between. */
+export interface ArmChoice extends Omit<TaskChoice, "answerFormat" | "rewardScheme"> {
+  /** Unique within the run. */
+  readonly id: string;
+  /** Left out: 1. */
+  readonly weight?: number | undefined;
+  /** Whether a constraint's share of hard tasks counts this arm. */
+  readonly hard?: boolean | undefined;
+}
+
+/** How a run chooses; `constraints` hold for each update batch. Parameters left out take the paper's values. */
+export type PolicyChoice = { readonly constraints?: MessageInitShape<typeof BatchConstraintsSchema> } & (
+  | { readonly kind: "mixture" }
+  | { readonly kind: "bandit"; readonly alpha?: number; readonly tau?: number; readonly epsilon?: number }
+);
+
+/** What a run is; see RunConfig in the contract for meanings and limits. */
+export interface RunChoice {
+  readonly arms: readonly ArmChoice[];
+  readonly policy: PolicyChoice;
+  readonly numGenerations: number;
+  readonly promptsPerUpdate: number;
+  /** Left out: 0. */
+  readonly seed?: Seed;
+  /** Tasks in the whole run; left out: no end. */
+  readonly length?: number;
+  /** Update batches that a draw runs ahead of feedback; left out: 1. */
+  readonly feedbackLag?: number | "unbounded";
+  readonly feedbackSource?: keyof typeof feedbackSources;
+  readonly rewardScheme?: RewardSchemeChoice;
+  readonly answerFormat?: AnswerFormatName;
+  readonly groupTimeoutMs?: number;
+  readonly timeToLiveMs?: number;
+}
+
+/** A task as far as scoring needs it; every Task is one. */
+export interface TaskRef {
+  readonly taskId: string;
+  readonly groupId: string;
+}
+
+/** Completions of one task. Plain strings have their place in the list as sample_index. */
+export interface GroupChoice {
+  readonly task: TaskRef;
+  readonly completions: readonly (string | { readonly sampleIndex: number; readonly text: string })[];
+  /** Size of the whole group, where this is a part of it outside a run. */
+  readonly numGenerations?: number | undefined;
+}
+
+/** Reads a seed; INVALID_ARGUMENT for what is not a whole number in [0, 2^64), or has lost bits. */
+export function seedOf(seed: Seed): bigint {
+  const exact = typeof seed !== "number" || Number.isSafeInteger(seed);
+  const digits = String(seed).trim();
+  if (!exact || !/^\d{1,20}$/.test(digits) || BigInt(digits) >= 2n ** 64n) {
+    throw new GradusError(
+      "INVALID_ARGUMENT",
+      `seed: want a whole number from 0 to 2^64 - 1, got ${digits.slice(0, 40)}`,
+    );
+  }
+  return BigInt(digits);
+}
+
+function difficultyOf(choice: TaskChoice): TaskSpec["difficulty"] {
+  if (choice.parameters !== undefined && choice.level !== undefined) {
+    throw new GradusError("INVALID_ARGUMENT", "level, parameters: give one of them");
+  }
+  if (choice.parameters !== undefined) {
+    return { case: "parameters", value: create(ParametersSchema, { values: { ...choice.parameters } }) };
+  }
+  return choice.level === undefined ? { case: undefined } : { case: "level", value: choice.level };
+}
+
+function rewardSchemeOf(choice: RewardSchemeChoice): RewardScheme {
+  const { name, parameters } = typeof choice === "string" ? { name: choice, parameters: {} } : choice;
+  return create(RewardSchemeSchema, { name, parameters: { ...parameters } });
+}
+
+/** The message for a family of tasks. */
+export function taskSpecOf(choice: TaskChoice): TaskSpec {
+  return create(TaskSpecSchema, {
+    environment: choice.environment,
+    version: choice.version ?? 0,
+    difficulty: difficultyOf(choice),
+    split: choice.split === undefined ? Split.UNSPECIFIED : splits[choice.split],
+    source: choice.source === undefined ? Source.UNSPECIFIED : sources[choice.source],
+    pool: choice.pool ?? "",
+    answerFormat: choice.answerFormat === undefined ? AnswerFormat.UNSPECIFIED : answerFormats[choice.answerFormat],
+    ...(choice.rewardScheme === undefined ? {} : { rewardScheme: rewardSchemeOf(choice.rewardScheme) }),
+  });
+}
+
+/** The message for completions of one task. */
+export function groupOf(choice: GroupChoice): CompletionGroup {
+  return create(CompletionGroupSchema, {
+    taskId: choice.task.taskId,
+    groupId: choice.task.groupId,
+    completions: choice.completions.map((completion, sampleIndex) =>
+      typeof completion === "string" ? { sampleIndex, text: completion } : completion,
+    ),
+    numGenerations: choice.numGenerations ?? 0,
+  });
+}
+
+function policyKindOf(choice: PolicyChoice): Policy["kind"] {
+  if (choice.kind === "mixture") return { case: "mixture", value: create(MixturePolicySchema) };
+  const { alpha, tau, epsilon } = choice;
+  const value = create(BanditPolicySchema, {
+    rule: BanditRule.EMA_SOFTMAX,
+    signal: BanditSignal.ABSOLUTE_ADVANTAGE,
+    ...(alpha === undefined ? {} : { alpha }),
+    ...(tau === undefined ? {} : { tau }),
+    ...(epsilon === undefined ? {} : { epsilon }),
+  });
+  return { case: "bandit", value };
+}
+
+/** The message for a policy. */
+export function policyOf(choice: PolicyChoice): Policy {
+  const policy = create(PolicySchema, { kind: policyKindOf(choice) });
+  if (choice.constraints !== undefined) policy.constraints = create(BatchConstraintsSchema, choice.constraints);
+  return policy;
+}
+
+function lagOf(lag: RunChoice["feedbackLag"]): RunConfig["lag"] {
+  if (lag === undefined) return { case: undefined };
+  return lag === "unbounded" ? { case: "feedbackUnbounded", value: true } : { case: "feedbackLag", value: lag };
+}
+
+function armOf({ id, weight, hard, ...task }: ArmChoice): Arm {
+  return create(ArmSchema, {
+    id,
+    spec: taskSpecOf(task),
+    hard: hard ?? false,
+    ...(weight === undefined ? {} : { weight }),
+  });
+}
+
+/** The message for a run's configuration. */
+export function runConfigOf(choice: RunChoice): RunConfig {
+  const { rewardScheme, answerFormat, groupTimeoutMs, timeToLiveMs, feedbackSource } = choice;
+  return create(RunConfigSchema, {
+    arms: choice.arms.map(armOf),
+    policy: policyOf(choice.policy),
+    numGenerations: choice.numGenerations,
+    promptsPerUpdate: choice.promptsPerUpdate,
+    seed: seedOf(choice.seed ?? 0),
+    length: BigInt(choice.length ?? 0),
+    lag: lagOf(choice.feedbackLag),
+    ...(feedbackSource === undefined ? {} : { feedbackSource: feedbackSources[feedbackSource] }),
+    ...(rewardScheme === undefined ? {} : { rewardScheme: rewardSchemeOf(rewardScheme) }),
+    ...(answerFormat === undefined ? {} : { answerFormat: answerFormats[answerFormat] }),
+    ...(groupTimeoutMs === undefined ? {} : { groupTimeout: durationFromMs(groupTimeoutMs) }),
+    ...(timeToLiveMs === undefined ? {} : { timeToLive: durationFromMs(timeToLiveMs) }),
+  });
+}

@@ -1,0 +1,97 @@
+/** The client: what it can be asked, over any transport. */
+import { callerOver } from "./caller.ts";
+import type { CallOptions, Caller, ClientDefaults } from "./caller.ts";
+import { groupOf, seedOf, taskSpecOf } from "./choices.ts";
+import type { GroupChoice, Seed, TaskChoice, TaskRef } from "./choices.ts";
+import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
+import type { Run } from "./gen/gradus/v1/curriculum_pb.js";
+import { EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
+import type { Environment, ResetResult } from "./gen/gradus/v1/environment_pb.js";
+import type { GroupOutcome, Outcome } from "./gen/gradus/v1/outcome_pb.js";
+import type { Task } from "./gen/gradus/v1/task_pb.js";
+import { allPages, present } from "./reply.ts";
+import { runHandle } from "./run.ts";
+import type { RunHandle } from "./run.ts";
+import { streamSteps } from "./stream-steps.ts";
+import type { StepResult, StreamOptions } from "./stream-steps.ts";
+import type { Transport } from "./transport.ts";
+import type { Items } from "./windowed.ts";
+
+/** A client of one server. Its connection is made by the first call. */
+export interface GradusClient {
+  /** All environments of the server, by id; those of one category if given. */
+  listEnvironments(filter?: { readonly category?: string }, options?: CallOptions): Promise<readonly Environment[]>;
+  /** One environment; version 0 is the newest. */
+  getEnvironment(id: string, version?: number, options?: CallOptions): Promise<Environment>;
+  /** Makes one task: a pure function of the choice. */
+  reset(choice: TaskChoice & { readonly seed: Seed }, options?: CallOptions): Promise<Task>;
+  /** Makes one task for each seed, in their order; one that cannot be made says why in its result. */
+  batchReset(
+    choice: TaskChoice & { readonly seeds: readonly Seed[] },
+    options?: CallOptions,
+  ): Promise<readonly ResetResult[]>;
+  /** Scores one completion; sampleIndex (left out: 0) says which of its group. */
+  step(task: TaskRef, completion: string, options?: CallOptions & { readonly sampleIndex?: number }): Promise<Outcome>;
+  /** Scores groups of completions, in their order. */
+  batchStep(groups: readonly GroupChoice[], options?: CallOptions): Promise<readonly GroupOutcome[]>;
+  /**
+   * Scores groups as they come and gives results as they are ready, in any order; each group gets exactly one. At most
+   * `window` groups (left out: 32) are on their way; `deadlineMs` holds for each. Leaving the loop ends the stream.
+   */
+  streamSteps<Group extends GroupChoice>(
+    groups: Items<Group>,
+    options?: StreamOptions,
+  ): AsyncGenerator<StepResult<Group>, void, undefined>;
+  /** The run of this id, which need not be there yet. */
+  run(runId: string): RunHandle;
+  /** All runs of the server, by id. */
+  listRuns(options?: CallOptions): Promise<readonly Run[]>;
+  /** Ends the connection; calls that are under way fail. */
+  close(): void;
+}
+
+function environmentCalls({
+  unary,
+}: Caller): Pick<GradusClient, "listEnvironments" | "getEnvironment" | "reset" | "batchReset" | "step" | "batchStep"> {
+  const { method } = EnvironmentService;
+  return {
+    listEnvironments: (filter = {}, options) =>
+      allPages(
+        (pageToken) => unary(method.listEnvironments, { category: filter.category ?? "", pageToken }, options),
+        (page) => page.environments,
+      ),
+    getEnvironment: async (id, version = 0, options) =>
+      present((await unary(method.getEnvironment, { id, version }, options)).environment, "environment"),
+    reset: async ({ seed, ...choice }, options) =>
+      present((await unary(method.reset, { spec: taskSpecOf(choice), seed: seedOf(seed) }, options)).task, "task"),
+    batchReset: async ({ seeds, ...choice }, options) =>
+      (await unary(method.batchReset, { spec: taskSpecOf(choice), seeds: seeds.map(seedOf) }, options)).results,
+    step: async ({ taskId, groupId }, completion, options = {}) => {
+      const request = { taskId, groupId, sampleIndex: options.sampleIndex ?? 0, completion };
+      return present((await unary(method.step, request, options)).outcome, "outcome");
+    },
+    batchStep: async (groups, options) =>
+      (await unary(method.batchStep, { groups: groups.map(groupOf) }, options)).groups,
+  };
+}
+
+/** A client over a transport. */
+export function clientOver(transport: Transport, defaults: ClientDefaults): GradusClient {
+  const caller = callerOver(transport, defaults);
+  return {
+    ...environmentCalls(caller),
+    streamSteps: (groups, options) => streamSteps(caller, groups, options),
+    run: (runId) => runHandle(caller, runId),
+    listRuns: (options) =>
+      allPages(
+        (pageToken) => caller.unary(CurriculumService.method.listRuns, { pageToken }, options),
+        (page) => page.runs,
+      ),
+    close: () => transport.close(),
+  };
+}
+
+/** The reward of an outcome; undefined: it has none, and `outcome.result` says why. */
+export function rewardOf(outcome: Outcome): number | undefined {
+  return outcome.result.case === "score" ? outcome.result.value.reward : undefined;
+}

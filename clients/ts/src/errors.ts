@@ -1,0 +1,65 @@
+/** What can go wrong, as one class with a code. */
+
+/** Names of the gRPC status codes, each at its number. */
+const codes = [
+  "OK",
+  "CANCELLED",
+  "UNKNOWN",
+  "INVALID_ARGUMENT",
+  "DEADLINE_EXCEEDED",
+  "NOT_FOUND",
+  "ALREADY_EXISTS",
+  "PERMISSION_DENIED",
+  "RESOURCE_EXHAUSTED",
+  "FAILED_PRECONDITION",
+  "ABORTED",
+  "OUT_OF_RANGE",
+  "UNIMPLEMENTED",
+  "INTERNAL",
+  "UNAVAILABLE",
+  "DATA_LOSS",
+  "UNAUTHENTICATED",
+] as const;
+
+/** The name of a gRPC status code. */
+export type GradusCode = (typeof codes)[number];
+
+/** Name of the metadata in which the server says when to try again, in milliseconds. */
+export const retryDelayKey = "retry-delay-ms";
+
+/** A call that failed. */
+export class GradusError extends Error {
+  override readonly name = "GradusError";
+  /** The gRPC status, e.g. "NOT_FOUND". */
+  readonly code: GradusCode;
+  /** How long the server asks to wait before trying again, milliseconds; undefined: it did not say. */
+  readonly retryDelayMs: number | undefined;
+
+  constructor(code: GradusCode, message: string, details: { retryDelayMs?: number | undefined; cause?: unknown } = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.retryDelayMs = details.retryDelayMs;
+  }
+}
+
+/** The name of a status code's number; a number that means nothing is UNKNOWN. */
+export function codeName(code: number): GradusCode {
+  return codes[code] ?? "UNKNOWN";
+}
+
+/** Reads a delay as metadata gives it; undefined: absent, or not a positive number. */
+export function readDelayMs(text: string | null | undefined): number | undefined {
+  const delay = Number(text);
+  return Number.isFinite(delay) && delay > 0 ? delay : undefined;
+}
+
+/** Anything thrown, as a GradusError. */
+export function asGradusError(error: unknown): GradusError {
+  if (error instanceof GradusError) return error;
+  return new GradusError("UNKNOWN", error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+/** What a call that was aborted ends with. */
+export function abortedError(signal: AbortSignal): GradusError {
+  return new GradusError("CANCELLED", "the call was aborted", { cause: signal.reason });
+}

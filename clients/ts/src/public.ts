@@ -1,0 +1,27 @@
+/** What both entries of the package give beside `createClient`. */
+export type { CallOptions, ClientDefaults } from "./caller.ts";
+export { answerFormatNames, sourceNames, splitNames } from "./choices.ts";
+export type {
+  AnswerFormatName,
+  ArmChoice,
+  GroupChoice,
+  PolicyChoice,
+  RewardSchemeChoice,
+  RunChoice,
+  Seed,
+  SourceName,
+  SplitName,
+  TaskChoice,
+  TaskRef,
+} from "./choices.ts";
+export { rewardOf } from "./client.ts";
+export type { GradusClient } from "./client.ts";
+export { GradusError } from "./errors.ts";
+export type { GradusCode } from "./errors.ts";
+export type { BatchChoice, RunHandle } from "./run.ts";
+export type { StepResult, StreamOptions } from "./stream-steps.ts";
+export type { Items } from "./windowed.ts";
+export * from "./gen/gradus/v1/curriculum_pb.js";
+export * from "./gen/gradus/v1/environment_pb.js";
+export * from "./gen/gradus/v1/outcome_pb.js";
+export * from "./gen/gradus/v1/task_pb.js";

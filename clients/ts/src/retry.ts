@@ -1,0 +1,76 @@
+/**
+ * Trying again. Calls are idempotent by design, so what failed in passing is sent again until the call's deadline.
+ * grpc-js could retry by its service config, but it does not know the delay that the server asks for, stops after
+ * five attempts, and keeps no request above 1 MB; and browsers need the same.
+ */
+import { abortedError, asGradusError, GradusError } from "./errors.ts";
+import type { GradusCode } from "./errors.ts";
+import type { Attempt } from "./transport.ts";
+
+/** Which failures are worth another attempt. */
+export type Retryable = (error: GradusError) => boolean;
+
+/** First delay where the server names none; it doubles with each attempt, up to the maximum. */
+const delayMsMin = 100;
+const delayMsMax = 5_000;
+
+/** Passing failures: the server is away or restarting, a run changed under the call, or a queue is full. */
+export const passing: Retryable = (error) => {
+  const codes: readonly GradusCode[] = ["UNAVAILABLE", "ABORTED"];
+  return codes.includes(error.code) || (error.code === "RESOURCE_EXHAUSTED" && error.retryDelayMs !== undefined);
+};
+
+/** Failures that the server asks to try again: nothing was done. */
+export const asked: Retryable = (error) => passing(error) && error.retryDelayMs !== undefined;
+
+/** No failure. */
+export const never: Retryable = () => false;
+
+/** How long to wait after a failure; jitter keeps the ranks of a job from coming back all at once. */
+export function delayMsAfter(error: GradusError, failures: number): number {
+  const base = error.retryDelayMs ?? Math.min(delayMsMax, delayMsMin * 2 ** (failures - 1));
+  return base * (1 + 0.2 * Math.random());
+}
+
+/** Waits; rejects with CANCELLED when aborted. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(abortedError(signal as AbortSignal));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    if (signal?.aborted) stop();
+    else signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/**
+ * Attempts until one succeeds, fails for good, or there is no time for another. Fails with the last GradusError; one
+ * that ran out of time has the failure before it as its cause.
+ */
+export async function retrying<T>(
+  attempt: (attempt: Attempt) => Promise<T>,
+  options: { readonly deadlineMs: number; readonly signal?: AbortSignal | undefined; readonly retryable: Retryable },
+): Promise<T> {
+  const deadline = performance.now() + options.deadlineMs;
+  let last: GradusError | undefined;
+  for (let failures = 1; ; failures++) {
+    if (options.signal?.aborted) throw abortedError(options.signal);
+    try {
+      return await attempt({ timeoutMs: Math.max(1, deadline - performance.now()), signal: options.signal });
+    } catch (caught) {
+      const error = asGradusError(caught);
+      const delayMs = delayMsAfter(error, failures);
+      if (error.code === "DEADLINE_EXCEEDED" && last !== undefined) {
+        throw new GradusError(error.code, error.message, { cause: last });
+      }
+      if (!options.retryable(error) || performance.now() + delayMs >= deadline) throw error;
+      last = error;
+      await sleep(delayMs, options.signal);
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/** A stream of groups in, a stream of results out, matched by id. */
+import { create } from "@bufbuild/protobuf";
+import type { CallOptions, Caller } from "./caller.ts";
+import { groupOf } from "./choices.ts";
+import type { GroupChoice } from "./choices.ts";
+import { asGradusError } from "./errors.ts";
+import type { GradusError } from "./errors.ts";
+import { BatchStepRequestSchema, EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
+import type { GroupOutcome } from "./gen/gradus/v1/outcome_pb.js";
+import { present } from "./reply.ts";
+import type { StepChannel, Transport } from "./transport.ts";
+import { windowed } from "./windowed.ts";
+import type { Items } from "./windowed.ts";
+
+/** How a stream of steps goes. */
+export interface StreamOptions extends CallOptions {
+  /** Groups on their way at once, at least 1; left out: 32. */
+  readonly window?: number | undefined;
+}
+
+/** What became of one group of a stream: exactly one of these for each. */
+export type StepResult<Group extends GroupChoice = GroupChoice> =
+  | {
+      readonly kind: "scored";
+      /** The group as it came in, and its place in the order of those that came. */
+      readonly group: Group;
+      readonly index: number;
+      readonly outcome: GroupOutcome;
+    }
+  | { readonly kind: "failed"; readonly group: Group; readonly index: number; readonly error: GradusError };
+
+const windowDefault = 32;
+
+/** Steps by BatchStep, for transports that cannot stream both ways. */
+function batchChannel(transport: Transport): StepChannel {
+  return {
+    request: async (groups, attempt) => {
+      const message = create(BatchStepRequestSchema, { groups: [...groups] });
+      return (await transport.unary(EnvironmentService.method.batchStep, message, attempt)).groups;
+    },
+    end: () => undefined,
+    cancel: () => undefined,
+  };
+}
+
+/** Scores groups as they come; see GradusClient.streamSteps. */
+export async function* streamSteps<Group extends GroupChoice>(
+  caller: Caller,
+  groups: Items<Group>,
+  options: StreamOptions = {},
+): AsyncGenerator<StepResult<Group>, void, undefined> {
+  const channel = caller.transport.openSteps?.() ?? batchChannel(caller.transport);
+  // One for each group on its way, for an AbortSignal with many listeners makes older Nodes warn of a leak.
+  const underWay = new Set<AbortController>();
+  const score = async (group: Group, index: number): Promise<StepResult<Group>> => {
+    const leaving = new AbortController();
+    underWay.add(leaving);
+    try {
+      const message = groupOf(group);
+      const outcomes = await caller.attempting((attempt) => channel.request([message], attempt), {
+        deadlineMs: options.deadlineMs,
+        signal: leaving.signal,
+      });
+      return { kind: "scored", group, index, outcome: present(outcomes[0], "outcome of the group") };
+    } catch (error) {
+      return { kind: "failed", group, index, error: asGradusError(error) };
+    } finally {
+      underWay.delete(leaving);
+    }
+  };
+  let done = false;
+  try {
+    yield* windowed(groups, Math.max(1, options.window ?? windowDefault), score, options.signal);
+    done = true;
+    channel.end();
+  } finally {
+    // Left early: by an error of the source, the signal or the reader.
+    for (const leaving of underWay) leaving.abort();
+    if (!done) channel.cancel();
+  }
+}

@@ -1,0 +1,16 @@
+/** Gradus over Connect, for browsers: the same client, but streamSteps makes BatchStep calls. */
+import type { ClientDefaults } from "./caller.ts";
+import { clientOver } from "./client.ts";
+import type { GradusClient } from "./client.ts";
+import { connectTransport } from "./connect/transport.ts";
+import type { ConnectOptions } from "./connect/transport.ts";
+
+export * from "./public.ts";
+
+/** How a server is reached, and what holds for all calls. */
+export interface ClientOptions extends ClientDefaults, ConnectOptions {}
+
+/** A client of the server whose HTTP port has this base URL, e.g. "http://localhost:8080". */
+export function createClient(baseUrl: string, options: ClientOptions = {}): GradusClient {
+  return clientOver(connectTransport(baseUrl, options), options);
+}
