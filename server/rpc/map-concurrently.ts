@@ -29,6 +29,7 @@ export async function* mapConcurrently<I, O>(
       }
     }
   } finally {
-    await iterator.return?.();
+    // Not awaited: an input may be on its way, and it may never come.
+    void iterator.return?.();
   }
 }

@@ -7,7 +7,6 @@ import {
   type CompletionGroup,
   type EnvironmentService,
   GetEnvironmentResponseSchema,
-  type GroupOutcome,
   ListEnvironmentsResponseSchema,
   ResetResponseSchema,
   ResetResultSchema,
@@ -16,6 +15,7 @@ import {
   type StreamStepsResponse,
   StreamStepsResponseSchema,
 } from "../gen/gradus/v1/environment_pb.js";
+import type { GroupOutcome } from "../gen/gradus/v1/outcome_pb.js";
 import { RpcError, type ServiceHandlers } from "../transport/handlers.ts";
 import { codes } from "../transport/rpc-error.ts";
 import { mapConcurrently } from "../rpc/map-concurrently.ts";

@@ -147,6 +147,6 @@ function readScheme(wire: RewardScheme | undefined, environment: Environment, fi
   if (count > REWARD_PARAMETERS_MAX)
     throw invalid(`${field}.reward_scheme.parameters`, `there are ${count}, and the limit is ${REWARD_PARAMETERS_MAX}`);
   const resolved = resolveScheme(environment, name, parameters);
-  if (resolved.kind === "invalid") throw invalid(`${field}.reward_scheme.${resolved.field}`, resolved.message);
-  return { rewardScheme: resolved.scheme.name, rewardParameters: resolved.scheme.parameters };
+  if (resolved.kind === "invalid") throw invalid(`${field}.${resolved.field}`, resolved.message);
+  return { rewardScheme: resolved.scheme.name, rewardParameters: resolved.parameters };
 }

@@ -1,10 +1,9 @@
 /** Scores completions of one task: opens the id, restores the instance, asks the environment. */
-import type { Environment } from "../../envs/environment.ts";
 import { restore } from "../../envs/issue.ts";
 import type { Pool } from "../../envs/pool.ts";
 import { findEnvironment } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward.ts";
-import { type Score, type ScoreTask, score } from "../../envs/score.ts";
+import { type Score, type ScoredTask, score } from "../../envs/score.ts";
 import type { Keyring } from "./keyring.ts";
 import { openTaskId } from "./task-id.ts";
 import type { Ticket } from "./ticket.ts";
@@ -27,8 +26,7 @@ export interface OpenTask {
   readonly kind: "open";
   readonly ticket: Ticket;
   readonly groupId: string;
-  readonly environment: Environment;
-  readonly scoring: ScoreTask;
+  readonly scoring: ScoredTask;
 }
 
 export interface Scorer {
@@ -80,14 +78,12 @@ function openTicket(ticket: Ticket, groupId: string, pools: ReadonlyMap<string, 
   if (restored.kind === "invalid") return invalid(`task_id: ${restored.message}`);
   const scheme = resolveScheme(environment, ticket.rewardScheme, ticket.rewardParameters);
   if (scheme.kind === "invalid") return invalid(`task_id: ${scheme.message}`);
-  const scoring = { environment, instance: restored.instance, format: ticket.answerFormat, scheme: scheme.scheme };
-  const { baseline } = ticket;
+  const { answerFormat: format, baseline } = ticket;
   return {
     kind: "open",
     ticket,
     groupId,
-    environment,
-    scoring: baseline === undefined ? scoring : { ...scoring, baseline },
+    scoring: { environment, instance: restored.instance, format, scheme, baseline },
   };
 }
 

@@ -2,7 +2,13 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { AnswerFormat, Baseline, Split } from "../../envs/environment.ts";
 import type { Origin } from "../../envs/issue.ts";
-import { type TaskKey, TaskKeySchema } from "../gen/gradus/internal/v1/task_key_pb.js";
+import {
+  type KnownBaseline,
+  type TaskKey,
+  TaskKeySchema,
+  type RunPlace as WirePlace,
+} from "../gen/gradus/internal/v1/task_key_pb.js";
+import { assertNever } from "../../envs/lib/assert-never.ts";
 import { answerFormats, splits } from "./wire-enums.ts";
 
 /** The place of a task in a run. */
@@ -35,38 +41,42 @@ function sorted(values: Readonly<Record<string, number>>): Record<string, number
   return Object.fromEntries(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function originToWire(origin: Origin) {
+function originToWire(origin: Origin): TaskKey["origin"] {
   switch (origin.kind) {
     case "generated": {
       const { parameters, seed, attempt } = origin;
-      return { case: "generated", value: { parameters: sorted(parameters), seed, attempt } } as const;
+      const $typeName = "gradus.internal.v1.Generated";
+      return { case: "generated", value: { $typeName, parameters: sorted(parameters), seed, attempt } };
     }
     case "row": {
+      const { pool, row } = origin;
       const contentHash = Buffer.from(origin.contentHash, "hex");
-      return { case: "row", value: { pool: origin.pool, row: origin.row, contentHash } } as const;
+      return { case: "row", value: { $typeName: "gradus.internal.v1.PoolRow", pool, row, contentHash } };
     }
     case "inline":
-      return { case: "inline", value: { instance: origin.instance } } as const;
+      return { case: "inline", value: { $typeName: "gradus.internal.v1.Inline", instance: origin.instance } };
+    default:
+      return assertNever(origin);
   }
 }
 
 function originFromWire(wire: TaskKey["origin"]): Origin | undefined {
   switch (wire.case) {
-    case "generated":
-      return { kind: "generated", ...pick(wire.value, "parameters", "seed", "attempt") };
+    case "generated": {
+      const { parameters, seed, attempt } = wire.value;
+      return { kind: "generated", parameters, seed, attempt };
+    }
     case "row": {
-      const contentHash = Buffer.from(wire.value.contentHash).toString("hex");
-      return { kind: "row", pool: wire.value.pool, row: wire.value.row, contentHash };
+      const { pool, row, contentHash } = wire.value;
+      return { kind: "row", pool, row, contentHash: Buffer.from(contentHash).toString("hex") };
     }
     case "inline":
       return { kind: "inline", instance: wire.value.instance };
     case undefined:
       return undefined;
+    default:
+      return assertNever(wire);
   }
-}
-
-function pick<T, K extends keyof T>(value: T, ...names: readonly K[]): Pick<T, K> {
-  return Object.fromEntries(names.map((name) => [name, value[name]])) as Pick<T, K>;
 }
 
 export function encodeTicket(ticket: Ticket): Uint8Array {
@@ -74,33 +84,41 @@ export function encodeTicket(ticket: Ticket): Uint8Array {
   const key = create(TaskKeySchema, {
     environment,
     version,
-    origin: originToWire(ticket.origin),
     answerFormat: answerFormats.toWire[ticket.answerFormat],
     rewardScheme,
     rewardParameters: sorted(ticket.rewardParameters),
     split: splits.toWire[ticket.split],
-    ...(baseline && { baseline: pick(baseline, "value", "bound", "proven") }),
-    ...(run && { run: { ...run, cursor: BigInt(run.cursor) } }),
   });
+  key.origin = originToWire(ticket.origin);
+  if (baseline !== undefined) {
+    const { value, bound, proven } = baseline;
+    key.baseline = { $typeName: "gradus.internal.v1.KnownBaseline", value, bound, proven };
+  }
+  if (run !== undefined) {
+    const { runId, epoch, arm, cursor, numGenerations, feedback } = run;
+    const place = { runId, epoch, arm, cursor: BigInt(cursor), numGenerations, feedback };
+    key.run = { $typeName: "gradus.internal.v1.RunPlace", ...place };
+  }
   return toBinary(TaskKeySchema, key);
 }
 
 /** Undefined: the bytes are no ticket. They are authenticated before, so that is a ticket of a newer server. */
 export function decodeTicket(bytes: Uint8Array): Ticket | undefined {
   const key = fromBinary(TaskKeySchema, bytes);
+  const { environment, version, rewardScheme, rewardParameters } = key;
   const origin = originFromWire(key.origin);
   const answerFormat = answerFormats.fromWire(key.answerFormat);
   const split = splits.fromWire(key.split);
   if (origin === undefined || answerFormat === undefined || split === undefined) return undefined;
-  const { run, baseline } = key;
-  return {
-    ...pick(key, "environment", "version", "rewardScheme", "rewardParameters"),
-    origin,
-    answerFormat,
-    split,
-    ...(baseline && { baseline: pick(baseline, "value", "bound", "proven") }),
-    ...(run && {
-      run: { ...pick(run, "runId", "epoch", "arm", "numGenerations", "feedback"), cursor: Number(run.cursor) },
-    }),
-  };
+  const ticket: Ticket = { environment, version, origin, answerFormat, split, rewardScheme, rewardParameters };
+  const baseline = key.baseline && { baseline: baselineOf(key.baseline) };
+  return { ...ticket, ...baseline, ...(key.run && { run: placeOf(key.run) }) };
+}
+
+function baselineOf({ value, bound, proven }: KnownBaseline): Baseline {
+  return { value, bound, proven };
+}
+
+function placeOf({ runId, epoch, arm, cursor, numGenerations, feedback }: WirePlace): RunPlace {
+  return { runId, epoch, arm, cursor: Number(cursor), numGenerations, feedback };
 }

@@ -1,0 +1,54 @@
+#!/bin/sh
+# Makes the Python stubs, clients/python/src/gradus/v1, from proto/gradus/v1 (not from gradus/internal).
+#
+#   scripts/gen-python.sh           write them
+#   scripts/gen-python.sh --check   fail where they differ from what is checked in
+#
+# grpcio-tools 1.62 is old on purpose: later ones write a guard into the stubs that refuses a protobuf or grpcio older
+# than the generator, and these stubs are to load beside whatever a trainer has installed. It has wheels for Python
+# 3.7 to 3.12; where none of 3.10 to 3.12 is found, uv fetches one. setuptools has the pkg_resources it imports.
+set -eu
+cd "$(dirname "$0")/.."
+
+PINS="grpcio-tools==1.62.3 grpcio==1.62.3 protobuf==4.25.8 mypy-protobuf==3.6.0 types-protobuf==5.29.1.20250403 setuptools==80.9.0"
+TOOLS=.cache/gen-python
+PACKAGE=clients/python/src/gradus/v1
+
+find_python() {
+  for candidate in python3.12 python3.11 python3.10 python3; do
+    if "$candidate" -c 'import sys, venv; sys.exit(not (3, 10) <= sys.version_info < (3, 13))' 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+  python3 -m venv .cache/uv
+  .cache/uv/bin/pip install --quiet uv==0.9.9
+  .cache/uv/bin/uv --quiet python install 3.12
+  .cache/uv/bin/uv python find 3.12
+}
+
+if [ "$(cat "$TOOLS/pins" 2>/dev/null)" != "$PINS" ]; then
+  rm -rf "$TOOLS"
+  "$(find_python)" -m venv "$TOOLS"
+  # The pins are a list of words.
+  # shellcheck disable=SC2086
+  "$TOOLS/bin/pip" install --quiet $PINS
+  echo "$PINS" >"$TOOLS/pins"
+fi
+
+out=$(mktemp -d)
+trap 'rm -rf "$out"' EXIT
+PATH="$PWD/$TOOLS/bin:$PATH" "$TOOLS/bin/python" -m grpc_tools.protoc --proto_path=proto \
+  --python_out="$out" --grpc_python_out="$out" --mypy_out="quiet:$out" --mypy_grpc_out="quiet:$out" \
+  proto/gradus/v1/*.proto
+echo '"""Generated from proto/gradus/v1 by scripts/gen-python.sh. Do not edit."""' >"$out/gradus/v1/__init__.py"
+
+if [ "${1-}" = --check ]; then
+  diff -r --exclude=__pycache__ "$PACKAGE" "$out/gradus/v1" || {
+    echo "The Python stubs differ from proto/gradus/v1: run scripts/gen-python.sh" >&2
+    exit 1
+  }
+else
+  rm -rf "$PACKAGE"
+  cp -R "$out/gradus/v1" "$PACKAGE"
+fi

@@ -1,0 +1,33 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { loadKeyring, parseKeyring } from "../../../server/tasks/keyring.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "gradus-keys-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test("the first start makes a key that only its owner can read, and the next start finds it", () => {
+  const file = join(folder, "data", "task-keys");
+  const first = loadKeyring(file);
+  const second = loadKeyring(file);
+  if (first.kind !== "ok" || second.kind !== "ok") throw new Error("no keyring");
+  expect([first.created, second.created]).toEqual([true, false]);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(second.keyring[0].secret).toEqual(first.keyring[0].secret);
+  expect(first.keyring[0].secret).toHaveLength(32);
+  // What is secret never stands in the id.
+  expect(readFileSync(file, "utf8")).not.toContain(first.keyring[0].id.toString("hex"));
+  expect(readdirSync(join(folder, "data"))).toEqual(["task-keys"]);
+});
+
+test("several keys are read in order; what is no key is refused and named", () => {
+  const [a, b] = ["a".repeat(64), "B".repeat(64)];
+  const parsed = parseKeyring(`# two\n${a}\n\n  ${b}\n`);
+  expect(parsed.kind === "ok" && parsed.keyring.map((key) => key.secret.toString("hex"))).toEqual([a, b.toLowerCase()]);
+  expect(parseKeyring(`${a}\nxyz`)).toEqual({ kind: "invalid", message: "key 2 is not 64 hex digits" });
+  expect(parseKeyring("# none\n")).toEqual({ kind: "invalid", message: "there is no key in it" });
+});

@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Keyring, signingKey } from "../../../server/tasks/keyring.ts";
+import { open, seal } from "../../../server/tasks/sealed.ts";
+import { mintTaskId, openTaskId } from "../../../server/tasks/task-id.ts";
+import type { Ticket } from "../../../server/tasks/ticket.ts";
+
+const one: Keyring = [signingKey(Buffer.alloc(32, 1))];
+const two: Keyring = [signingKey(Buffer.alloc(32, 2))];
+
+const generated: Ticket = {
+  environment: "np/tsp",
+  version: 1,
+  origin: { kind: "generated", parameters: { b: 2.5, a: 1 }, seed: 2n ** 64n - 1n, attempt: 3 },
+  split: "eval",
+  answerFormat: "boxed",
+  rewardScheme: "quality",
+  rewardParameters: {},
+  baseline: { value: 80, bound: 80, proven: true },
+  run: { runId: "r", epoch: 2, arm: 1, cursor: 2 ** 40, numGenerations: 8, feedback: true },
+};
+const row: Ticket = {
+  environment: "countdown",
+  version: 1,
+  origin: { kind: "row", pool: "mine", row: 7, contentHash: "00112233445566ff" },
+  split: "train",
+  answerFormat: "think_answer",
+  rewardScheme: "graded",
+  rewardParameters: { format_score: 0.1 },
+};
+const inline: Ticket = { ...row, origin: { kind: "inline", instance: Uint8Array.of(1, 2, 3) } };
+
+describe.each([
+  ["generated", generated],
+  ["row", row],
+  ["inline", inline],
+])("a %s task's id", (_, ticket) => {
+  test("carries the whole ticket", () => {
+    const minted = mintTaskId(one, ticket);
+    const opened = openTaskId(one, minted.taskId);
+    if (opened.kind !== "ok") throw new Error(opened.detail);
+    expect(opened.groupId).toBe(minted.groupId);
+    expect(JSON.parse(plain(opened.ticket))).toEqual(JSON.parse(plain(ticket)));
+  });
+
+  test("is the same for equal tickets, whatever the order of their parameters", () => {
+    const reordered = structuredClone(ticket);
+    if (reordered.origin.kind === "generated")
+      Object.assign(reordered.origin, {
+        parameters: Object.fromEntries(Object.entries(reordered.origin.parameters).reverse()),
+      });
+    expect(mintTaskId(one, reordered)).toEqual(mintTaskId(one, ticket));
+  });
+
+  test("is refused with any character changed, dropped or added", () => {
+    const { taskId } = mintTaskId(one, ticket);
+    for (let i = 0; i < taskId.length; i++) {
+      const other = taskId[i] === "A" ? "B" : "A";
+      expect(openTaskId(one, taskId.slice(0, i) + other + taskId.slice(i + 1)).kind).toBe("invalid");
+      expect(openTaskId(one, taskId.slice(0, i) + taskId.slice(i + 1)).kind).toBe("invalid");
+      expect(openTaskId(one, `${taskId.slice(0, i)} ${taskId.slice(i)}`).kind).toBe("invalid");
+    }
+  });
+
+  test("is accepted with a key that no longer signs, and refused without it", () => {
+    const { taskId } = mintTaskId(one, ticket);
+    expect(openTaskId([...two, ...one] as unknown as Keyring, taskId).kind).toBe("ok");
+    expect(openTaskId(two, taskId)).toEqual({
+      kind: "invalid",
+      detail: "task_id: it was made with a key that this server does not have",
+    });
+  });
+});
+
+test("any text is an id or is refused in words", () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.base64String(), fc.string({ unit: "binary" })), (text) => {
+      const opened = openTaskId(one, text);
+      expect(opened.kind === "invalid" && opened.detail.length > 0).toBe(true);
+    }),
+  );
+  expect(openTaskId(one, "A".repeat(100_000))).toMatchObject({ kind: "invalid" });
+});
+
+test("what is sealed for one purpose is refused for another", () => {
+  const sealed = seal(one, "run", Buffer.from("state"));
+  expect(open(one, "run", sealed).kind).toBe("ok");
+  expect(open(one, "task", sealed)).toMatchObject({ kind: "invalid" });
+});
+
+/** Order of names and kind of byte array do not matter here. */
+function plain(ticket: Ticket): string {
+  const sortNames = (value: unknown): unknown => {
+    if (typeof value === "bigint") return String(value);
+    if (value instanceof Uint8Array) return Buffer.from(value).toString("hex");
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([k, v]) => [k, sortNames(v)]),
+    );
+  };
+  return JSON.stringify(sortNames(ticket));
+}
