@@ -5,7 +5,7 @@ import { didYouMean } from "./lib/did-you-mean.ts";
 /** A request that cannot be met: which field of it, and why, in words. */
 export interface Invalid {
   readonly kind: "invalid";
-  /** E.g. "level", "parameters.cities_min". */
+  /** E.g. "name", "parameters.cities_min". */
   readonly field: string;
   readonly message: string;
 }
@@ -16,18 +16,21 @@ export type FilledParameters = { readonly kind: "ok"; readonly parameters: Param
 export function fillParameters(
   infos: readonly ParameterInfo[],
   values: Readonly<Record<string, number>>,
-  field: string,
 ): FilledParameters {
   const names = infos.map((info) => info.name);
   for (const name of Object.keys(values)) {
     if (names.includes(name)) continue;
-    return { kind: "invalid", field, message: `unknown parameter '${name.slice(0, 64)}'${didYouMean(name, names)}` };
+    return {
+      kind: "invalid",
+      field: "parameters",
+      message: `unknown parameter '${name.slice(0, 64)}'${didYouMean(name, names)}`,
+    };
   }
   const filled: [string, number][] = [];
   for (const info of infos) {
     const value = Object.hasOwn(values, info.name) ? (values[info.name] as number) : info.defaultValue;
     const message = problemOf(info, value);
-    if (message !== undefined) return { kind: "invalid", field: `${field}.${info.name}`, message };
+    if (message !== undefined) return { kind: "invalid", field: `parameters.${info.name}`, message };
     filled.push([info.name, value]);
   }
   return { kind: "ok", parameters: Object.freeze(Object.fromEntries(filled)) };
@@ -38,5 +41,15 @@ function problemOf(info: ParameterInfo, value: number): string | undefined {
   // Written so that NaN is out of range.
   if (!(value >= min && value <= max)) return `${name} must be from ${min} to ${max}, and is ${value}`;
   if (info.integer && !Number.isInteger(value)) return `${name} must be a whole number, and is ${value}`;
+  return undefined;
+}
+
+/** What is wrong where a parameter named …_min is above its …_max; for an environment's checkParameters. */
+export function minAboveMax(parameters: Readonly<Record<string, number>>): string | undefined {
+  for (const [name, min] of Object.entries(parameters)) {
+    const other = name.replace(/_min$/, "_max");
+    const max = parameters[other];
+    if (max !== undefined && min > max) return `${name} must not be above ${other}: ${min} > ${max}`;
+  }
   return undefined;
 }

@@ -11,27 +11,29 @@ export type { Findings, Price, RewardComponent, RewardScheme } from "./reward/sc
 
 /** A scheme with its parameters filled in. */
 export interface ResolvedScheme {
-  readonly scheme: RewardScheme;
+  readonly name: string;
   readonly parameters: Parameters;
+  readonly scheme: RewardScheme;
 }
 
 export const rewardSchemes: Readonly<Record<string, RewardScheme>> = Object.freeze(
   Object.fromEntries([...optimizationSchemes, graded].map((scheme) => [scheme.name, scheme])),
 );
 
-/** A scheme of an environment by its name; "" is the environment's default. */
+/** A scheme of an environment by its name; "" is the environment's default. Invalid fields are "name", "parameters.…". */
 export function resolveScheme(
   environment: Environment,
   name: string,
   values: Readonly<Record<string, number>>,
-): ({ readonly kind: "ok" } & ResolvedScheme) | Invalid {
+): { readonly kind: "ok"; readonly scheme: ResolvedScheme } | Invalid {
   const names = environment.rewardSchemes;
   const wanted = name === "" ? names[0] : names.find((candidate) => candidate === name);
   const scheme = wanted === undefined ? undefined : rewardSchemes[wanted];
   if (scheme === undefined) {
     const message = `${environment.id} has no reward scheme '${name.slice(0, 64)}'${didYouMean(name, names)}`;
-    return { kind: "invalid", field: "reward_scheme.name", message };
+    return { kind: "invalid", field: "name", message };
   }
-  const filled = fillParameters(scheme.parameters, values, "reward_scheme.parameters");
-  return filled.kind === "ok" ? { kind: "ok", scheme, parameters: filled.parameters } : filled;
+  const filled = fillParameters(scheme.parameters, values);
+  if (filled.kind === "invalid") return filled;
+  return { kind: "ok", scheme: { name: scheme.name, parameters: filled.parameters, scheme } };
 }

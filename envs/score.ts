@@ -7,13 +7,13 @@ import { isOptimal, qualityRatio } from "./reward/ratio.ts";
 import type { ResolvedScheme, RewardComponent } from "./reward.ts";
 
 /** What scoring needs to know of a task. */
-export interface ScoredTask<Instance = unknown> {
+export interface ScoreTask<Instance = unknown> {
   readonly environment: Environment<Instance>;
   readonly instance: Instance;
   readonly format: AnswerFormat;
   readonly scheme: ResolvedScheme;
-  /** Undefined: the environment has no solver. */
-  readonly baseline: Baseline | undefined;
+  /** Unset: the environment has nothing to optimise, or no solver. */
+  readonly baseline?: Baseline;
 }
 
 export type Verdict = "malformed" | "infeasible" | "feasible";
@@ -52,7 +52,7 @@ const NO_INFO: Readonly<Record<string, string>> = Object.freeze({});
 const NO_SPANS: readonly ScoredSpan[] = Object.freeze([]);
 
 /** The score of a completion. Never throws for what the completion holds; a throw is a bug of the environment. */
-export function score<Instance>(task: ScoredTask<Instance>, completion: string): Score {
+export function score<Instance>(task: ScoreTask<Instance>, completion: string): Score {
   try {
     return scoreOf(task, completion);
   } catch (cause) {
@@ -61,7 +61,7 @@ export function score<Instance>(task: ScoredTask<Instance>, completion: string):
   }
 }
 
-function scoreOf<Instance>(task: ScoredTask<Instance>, completion: string): Score {
+function scoreOf<Instance>(task: ScoreTask<Instance>, completion: string): Score {
   const located = locateAnswers(completion, task.format);
   const findings = located.spans.map((span) => examine(task, span.text));
   const facts: Findings =
@@ -84,24 +84,25 @@ function scoreOf<Instance>(task: ScoredTask<Instance>, completion: string): Scor
   };
 }
 
-function examine<Instance>({ environment, instance }: ScoredTask<Instance>, text: string): Findings {
+function examine<Instance>({ environment, instance }: ScoreTask<Instance>, text: string): Findings {
   const parsed = environment.parse(text, instance);
   return parsed.kind === "malformed" ? parsed : environment.verify(instance, parsed.answer);
 }
 
-function price<Instance>({ environment, instance, scheme, baseline }: ScoredTask<Instance>, facts: Findings) {
+function price<Instance>({ environment, instance, scheme, baseline }: ScoreTask<Instance>, facts: Findings) {
   const trivial = scheme.scheme.usesTrivial ? environment.solver?.trivial(instance) : undefined;
-  return scheme.scheme.price({ goal: environment.goal, facts, baseline, trivial, parameters: scheme.parameters });
+  const { goal } = environment;
+  return scheme.scheme.price({ goal, facts, baseline, trivial, parameters: scheme.parameters });
 }
 
 /** Whether the goal is reached: a right answer, or an objective that equals a proven optimum. */
-function isSolved({ environment, baseline }: ScoredTask, facts: Findings): boolean {
+function isSolved({ environment, baseline }: ScoreTask, facts: Findings): boolean {
   if (facts.kind !== "feasible") return false;
   if (environment.goal === "satisfy") return true;
   return baseline !== undefined && facts.objective !== undefined && isOptimal(facts.objective, baseline);
 }
 
-function ratioOf({ environment, baseline }: ScoredTask, objective: number | undefined): number | undefined {
+function ratioOf({ environment, baseline }: ScoreTask, objective: number | undefined): number | undefined {
   if (environment.goal === "satisfy" || baseline === undefined || objective === undefined) return undefined;
   return qualityRatio(environment.goal, objective, baseline);
 }
@@ -118,7 +119,7 @@ function violationOf(facts: Findings): string {
 }
 
 function toScoredSpans(
-  task: ScoredTask,
+  task: ScoreTask,
   completion: string,
   spans: readonly LocatedSpan[],
   findings: readonly Findings[],

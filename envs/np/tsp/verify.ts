@@ -1,0 +1,25 @@
+/** What holds of a tour: facts only. */
+import type { Facts } from "../../environment.ts";
+import type { TspInstance } from "./instance.ts";
+import { tourLength } from "./instance.ts";
+import type { Tour } from "./parse.ts";
+
+/** Feasible if every city is visited exactly once. Else the first city along the tour that is wrong, or one left out. */
+export function verify(instance: TspInstance, tour: Tour): Facts {
+  const { cities } = instance;
+  const visited = new Uint8Array(cities);
+  for (const city of tour) {
+    if (!(city >= 0 && city < cities)) {
+      return infeasible(`city ${city} does not exist: cities are 0 to ${cities - 1}`);
+    }
+    if (visited[city] === 1) return infeasible(`city ${city} is visited twice`);
+    visited[city] = 1;
+  }
+  const missed = visited.indexOf(0);
+  if (missed >= 0) return infeasible(`city ${missed} is never visited`);
+  return { kind: "feasible", objective: tourLength(instance, tour) };
+}
+
+function infeasible(violation: string): Facts {
+  return { kind: "infeasible", violation };
+}

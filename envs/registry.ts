@@ -1,0 +1,26 @@
+/** The one place where environments are registered. Several versions of one may stand side by side. */
+import { countdown } from "./countdown/index.ts";
+import type { Environment } from "./environment.ts";
+import { didYouMean } from "./lib/did-you-mean.ts";
+import { tsp } from "./np/tsp/index.ts";
+
+export const environments: readonly Environment[] = [countdown, tsp];
+
+export type FoundEnvironment =
+  | { readonly kind: "found"; readonly environment: Environment }
+  | { readonly kind: "unknown"; readonly message: string }
+  | { readonly kind: "unknown_version"; readonly message: string };
+
+/** An environment by its id and version; without a version, the newest. */
+export function findEnvironment(id: string, version?: number): FoundEnvironment {
+  const versions = environments.filter((candidate) => candidate.id === id).sort((a, b) => b.version - a.version);
+  const [newest] = versions;
+  if (newest === undefined) {
+    const ids = [...new Set(environments.map((candidate) => candidate.id))];
+    return { kind: "unknown", message: `unknown environment '${id.slice(0, 128)}'${didYouMean(id, ids)}` };
+  }
+  const environment = version === undefined ? newest : versions.find((candidate) => candidate.version === version);
+  if (environment !== undefined) return { kind: "found", environment };
+  const numbers = versions.map((candidate) => candidate.version).join(", ");
+  return { kind: "unknown_version", message: `${id} has no version ${version} here; it has: ${numbers}` };
+}

@@ -1,0 +1,21 @@
+/** Splits: disjoint sets of instances, told apart by a hash of what an instance is, not of how it came about. */
+import type { Environment, Split } from "./environment.ts";
+import { hashKey } from "./lib/rng.ts";
+
+/**
+ * The first 8 bytes, in hex, of a hash over the environment's id and the canonical instance. The version is left out:
+ * an instance stays in its split when the environment changes.
+ */
+export function instanceHash<Instance>(environment: Environment<Instance>, instance: Instance): string {
+  return hashKey(environment.id, environment.canonical(instance)).slice(0, 16);
+}
+
+const TRAIN_SHARE = 0.8;
+const EVAL_SHARE = 0.1;
+
+/** The split of the instance with this hash: 80% are train, 10% eval, 10% bench. */
+export function splitOf(hash: string): Split {
+  const position = parseInt(hash.slice(0, 8), 16) / 2 ** 32;
+  if (position < TRAIN_SHARE) return "train";
+  return position < TRAIN_SHARE + EVAL_SHARE ? "eval" : "bench";
+}
