@@ -1,0 +1,112 @@
+/** How the text of an option becomes a value. A parser says what it accepts; the caller says which option it was. */
+
+export type Parsed<T> =
+  { readonly kind: "value"; readonly value: T } | { readonly kind: "refused"; readonly expected: string };
+
+/** One option: a flag and an environment variable. */
+export interface OptionSpec<T> {
+  /** Without the dashes, e.g. "max-groups". */
+  readonly flag: string;
+  /** What stands for the value in the help text; empty: a switch without a value. */
+  readonly placeholder: string;
+  readonly description: string;
+  readonly defaultValue: T;
+  /** May be given several times; in the environment, separated by commas. */
+  readonly repeatable: boolean;
+  /** Its value is never printed. */
+  readonly secret: boolean;
+  parse(texts: readonly string[]): Parsed<T>;
+}
+
+type Described = Pick<OptionSpec<unknown>, "flag" | "description">;
+
+const accept = <T>(value: T): Parsed<T> => ({ kind: "value", value });
+const refuse = (expected: string): Parsed<never> => ({ kind: "refused", expected });
+
+/** Parses the last text given: a flag that is not repeatable overrides itself. */
+function single<T>(parse: (text: string) => Parsed<T>): (texts: readonly string[]) => Parsed<T> {
+  return (texts) => parse(texts.at(-1) ?? "");
+}
+
+const plain = { repeatable: false, secret: false } as const;
+
+/** A text that is not empty; undefined by default. */
+export function optionalText(of: Described & { readonly placeholder: string; readonly secret?: boolean }) {
+  const parse = single((text) => (text === "" ? refuse("a text that is not empty") : accept<string | undefined>(text)));
+  return { ...plain, defaultValue: undefined, ...of, parse } satisfies OptionSpec<string | undefined>;
+}
+
+/** A text that is not empty. */
+export function text(of: Described & { readonly placeholder: string; readonly defaultValue: string }) {
+  const parse = single((given) => (given === "" ? refuse("a text that is not empty") : accept(given)));
+  return { ...plain, ...of, parse } satisfies OptionSpec<string>;
+}
+
+/** One of a few words. */
+export function choice<const T extends string>(
+  of: Described & { readonly choices: readonly T[]; readonly defaultValue: NoInfer<T> },
+): OptionSpec<T> {
+  const parse = single((given) => {
+    const found = of.choices.find((word) => word === given);
+    return found === undefined ? refuse(`one of ${of.choices.join(", ")}`) : accept(found);
+  });
+  return { ...plain, ...of, placeholder: of.choices.join("|"), parse };
+}
+
+type Range = Described & { readonly min: number; readonly max: number; readonly defaultValue: number };
+
+/** A whole number within a range, both ends included. */
+export function integer(of: Range): OptionSpec<number> {
+  const parse = single((given) => {
+    const value = /^\d{1,15}$/.test(given) ? Number(given) : NaN;
+    return value >= of.min && value <= of.max ? accept(value) : refuse(`a whole number from ${of.min} to ${of.max}`);
+  });
+  return { ...plain, ...of, placeholder: "n", parse };
+}
+
+const byteUnits: Readonly<Record<string, number>> = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
+
+/** A number of bytes: digits, with KiB, MiB or GiB after them if wanted. */
+export function bytes(of: Range): OptionSpec<number> {
+  const parse = single((given) => {
+    const match = /^(\d{1,15})(|KiB|MiB|GiB)$/.exec(given);
+    const value = match === null ? NaN : Number(match[1]) * (byteUnits[match[2] ?? ""] ?? NaN);
+    const expected = `a number of bytes from ${of.min} to ${of.max}, e.g. 1048576 or 1MiB`;
+    return value >= of.min && value <= of.max ? accept(value) : refuse(expected);
+  });
+  return { ...plain, ...of, placeholder: "bytes", parse };
+}
+
+/** A switch: on when given. In the environment: true, false, 1 or 0. */
+export function flag(of: Described): OptionSpec<boolean> {
+  const parse = single((given) => {
+    if (given === "true" || given === "1") return accept(true);
+    return given === "false" || given === "0" ? accept(false) : refuse("true or false");
+  });
+  return { ...plain, ...of, placeholder: "", defaultValue: false, parse };
+}
+
+/** Any number of texts; none by default. `check` says what is expected of each where one is not right. */
+export function list<T>(
+  of: Described & { readonly placeholder: string; readonly each: (text: string) => Parsed<T> },
+): OptionSpec<readonly T[]> {
+  const parse = (texts: readonly string[]): Parsed<readonly T[]> => {
+    const results = texts.map(of.each);
+    const refused = results.find((result) => result.kind === "refused");
+    return refused ?? accept(results.flatMap((result) => (result.kind === "value" ? [result.value] : [])));
+  };
+  return { ...plain, ...of, repeatable: true, defaultValue: [], parse };
+}
+
+/** `name=value` for an option that can be given several times. */
+export function namedPath(given: string): Parsed<{ readonly name: string; readonly path: string }> {
+  const match = /^([a-zA-Z0-9._-]{1,64})=(.+)$/s.exec(given);
+  if (match === null) return refuse("name=path, where the name has 1 to 64 characters of a-z A-Z 0-9 . _ -");
+  return accept({ name: match[1] ?? "", path: match[2] ?? "" });
+}
+
+/** An origin as browsers send it, or `*` for any. */
+export function origin(given: string): Parsed<string> {
+  const right = given === "*" || /^https?:\/\/[^/\s,]+$/.test(given);
+  return right ? accept(given) : refuse("an origin such as https://example.org, or * for any");
+}

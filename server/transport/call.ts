@@ -1,0 +1,136 @@
+/** One call in progress: the context that its handler sees, and the one line and the counts that it leaves behind. */
+import { randomBytes } from "node:crypto";
+import type { Logger } from "../logging.ts";
+import type { MethodMeter } from "../metrics.ts";
+import { hasToken, unauthenticated } from "./auth.ts";
+import type { Gate } from "./gate.ts";
+import type { CallContext } from "./handlers.ts";
+import { codes, RpcError } from "./rpc-error.ts";
+import type { CodeName } from "./rpc-error.ts";
+
+/** What both transports share. */
+export interface Host {
+  readonly log: Logger;
+  readonly gate: Gate;
+  /** The bearer token that calls must bring; undefined: none. */
+  readonly token: string | undefined;
+  readonly maxMessageBytes: number;
+  /** The meter of a method, by its path without the leading slash. */
+  meter(method: string): MethodMeter;
+}
+
+/** What a transport knows of a call when it begins. */
+export interface CallStart {
+  readonly host: Host;
+  readonly meter: MethodMeter;
+  readonly log: Logger;
+  /** The caller's, if it sent one. */
+  readonly requestId: string | undefined;
+  readonly deadlineMs: number | undefined;
+  peer(): string;
+}
+
+// Distinct between processes and in order within one, at a fraction of the cost of a random id for each call.
+const idPrefix = `${randomBytes(6).toString("base64url")}-`;
+let idCount = 0;
+
+/** What a caller may choose as request id: short, and harmless in a log. */
+const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
+
+/** A class, because a call is made for each request: what few handlers ask for (signal, log, peer) is made when asked. */
+export class Call implements CallContext {
+  readonly requestId: string;
+  readonly deadlineMs: number | undefined;
+  bytesIn = 0;
+  bytesOut = 0;
+  readonly #start: CallStart;
+  readonly #startedAt = performance.now();
+  #controller: AbortController | undefined;
+  #log: Logger | undefined;
+  #abortReason: RpcError | undefined;
+  #over = false;
+
+  constructor(start: CallStart) {
+    const given = start.requestId;
+    this.requestId = given !== undefined && requestIdPattern.test(given) ? given : idPrefix + (idCount++).toString(36);
+    this.deadlineMs = start.deadlineMs;
+    this.#start = start;
+    start.meter.started();
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
+    }
+    return this.#controller.signal;
+  }
+
+  get draining(): AbortSignal {
+    return this.#start.host.gate.draining;
+  }
+
+  get log(): Logger {
+    return (this.#log ??= this.#start.log.child({ requestId: this.requestId }));
+  }
+
+  get peer(): string {
+    return this.#start.peer();
+  }
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Why the call was given up, if it was. */
+  get abortReason(): RpcError | undefined {
+    return this.#abortReason;
+  }
+
+  /** Takes a place among the calls in progress; undefined: taken, and `leave` must follow. */
+  enter(authorization: string | undefined): RpcError | undefined {
+    const { gate, token } = this.#start.host;
+    const refused = hasToken(token, authorization) ? gate.enter(this) : unauthenticated();
+    if (refused !== undefined) this.finish(refused.code);
+    return refused;
+  }
+
+  leave(): void {
+    this.#start.host.gate.leave(this);
+  }
+
+  /** Tells the handler that nobody waits for it any more. */
+  abort(reason: RpcError): void {
+    if (this.#over || this.#abortReason !== undefined) return;
+    this.#abortReason = reason;
+    this.#controller?.abort(reason);
+  }
+
+  /** What the caller's going away means: its deadline has passed, or it cancelled. */
+  gone(): RpcError {
+    const late = this.deadlineMs !== undefined && Date.now() >= this.deadlineMs;
+    return late
+      ? new RpcError("DEADLINE_EXCEEDED", "the deadline passed before the answer was ready")
+      : new RpcError("CANCELLED", "the caller cancelled");
+  }
+
+  /** What a handler's failure is to the caller. A bug is logged with its stack here, and told without it. */
+  failure(thrown: unknown): RpcError {
+    if (this.#abortReason !== undefined) return this.#abortReason;
+    if (thrown instanceof RpcError) return thrown;
+    this.log.error({ err: thrown, method: this.#start.meter.method }, "internal error");
+    return new RpcError("INTERNAL", `internal error (request id ${this.requestId})`);
+  }
+
+  /** Writes the call's line and counts it, once. */
+  finish(code: CodeName): void {
+    if (this.#over) return;
+    this.#over = true;
+    const ms = performance.now() - this.#startedAt;
+    const { meter, log } = this.#start;
+    meter.finished(codes[code], ms / 1000, this.bytesIn, this.bytesOut);
+    if (!log.isLevelEnabled("info")) return;
+    const { requestId, bytesIn, bytesOut } = this;
+    log.info({ requestId, code, ms: Math.round(ms * 1000) / 1000, bytesIn, bytesOut }, "call");
+  }
+}

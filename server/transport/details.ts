@@ -1,0 +1,47 @@
+/**
+ * Error details in google.rpc's standard messages, written field by field: two small messages are not worth generated
+ * code. https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto
+ */
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { codes } from "./rpc-error.ts";
+import type { RpcError } from "./rpc-error.ts";
+
+/** A message as google.protobuf.Any holds it. */
+export interface Detail {
+  /** Full name, e.g. "google.rpc.RetryInfo". */
+  readonly type: string;
+  readonly value: Uint8Array<ArrayBuffer>;
+}
+
+/** RetryInfo where there is a delay, BadRequest where there is a field. */
+export function detailsOf(error: RpcError): readonly Detail[] {
+  const retry = error.retryDelayMs === undefined ? [] : [retryInfo(error.retryDelayMs)];
+  return error.field === undefined ? retry : [...retry, badRequest(error.field, error.message)];
+}
+
+/** google.rpc.Status, the content of gRPC's `grpc-status-details-bin`. */
+export function statusBytes(error: RpcError, details: readonly Detail[]): Uint8Array {
+  const writer = new BinaryWriter().tag(1, WireType.Varint).int32(codes[error.code]);
+  writer.tag(2, WireType.LengthDelimited).string(error.message);
+  for (const { type, value } of details) {
+    writer.tag(3, WireType.LengthDelimited).fork();
+    writer.tag(1, WireType.LengthDelimited).string(`type.googleapis.com/${type}`);
+    writer.tag(2, WireType.LengthDelimited).bytes(value).join();
+  }
+  return writer.finish();
+}
+
+function retryInfo(delayMs: number): Detail {
+  const seconds = Math.floor(delayMs / 1000);
+  const writer = new BinaryWriter().tag(1, WireType.LengthDelimited).fork();
+  writer.tag(1, WireType.Varint).int64(seconds);
+  writer.tag(2, WireType.Varint).int32(Math.round((delayMs - seconds * 1000) * 1e6));
+  return { type: "google.rpc.RetryInfo", value: writer.join().finish() };
+}
+
+function badRequest(field: string, description: string): Detail {
+  const writer = new BinaryWriter().tag(1, WireType.LengthDelimited).fork();
+  writer.tag(1, WireType.LengthDelimited).string(field);
+  writer.tag(2, WireType.LengthDelimited).string(description);
+  return { type: "google.rpc.BadRequest", value: writer.join().finish() };
+}

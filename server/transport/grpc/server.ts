@@ -1,0 +1,109 @@
+/** The gRPC port. */
+import { Server, ServerCredentials } from "@grpc/grpc-js";
+import type { UntypedHandleCall } from "@grpc/grpc-js";
+import type { Config } from "../../config.ts";
+import type { Host } from "../call.ts";
+import type { Registration } from "../handlers.ts";
+import { unimplemented, unimplementedStream } from "../unimplemented.ts";
+import { addCompanions } from "./companions.ts";
+import type { Companions } from "./companions.ts";
+import { setHttp2Options, widenConnections } from "./http2.ts";
+import { definitionOf, grpcMethod } from "./methods.ts";
+import { bidiCalls, serverStreamCalls } from "./streams.ts";
+import { unaryCalls } from "./unary.ts";
+
+type GrpcConfig = Pick<Config, "host" | "port" | "tls" | "limits" | "drainTimeoutMs">;
+
+export interface GrpcPort {
+  readonly port: number;
+  /** Health checks answer NOT_SERVING from now on. */
+  stop(): void;
+  /** Closes the port. Waits so long for answers that are on their way; by then no call may be in progress. */
+  close(graceMs: number): Promise<void>;
+}
+
+export async function startGrpc(config: GrpcConfig, services: readonly Registration[], host: Host): Promise<GrpcPort> {
+  const server = new Server(serverOptions(config));
+  setHttp2Options(server, config.limits.maxConcurrentStreams);
+  for (const registration of services) addService(server, registration, host);
+  const companions = addCompanions(
+    server,
+    services.map(({ service }) => service),
+    host.token,
+  );
+  const port = await bind(server, config);
+  return { port, stop: companions.stop, close: (graceMs) => close(server, companions, graceMs) };
+}
+
+/**
+ * A ping finds connections whose peer is gone without a word. One that is due while a connection closes destroys the
+ * calls on it, so that the time between pings must be longer than a drain takes.
+ */
+export function keepaliveTimeMs(drainTimeoutMs: number): number {
+  return Math.max(5 * 60_000, 2 * drainTimeoutMs);
+}
+
+function serverOptions({ limits, drainTimeoutMs }: GrpcConfig) {
+  return {
+    "grpc.max_receive_message_length": limits.maxMessageBytes,
+    "grpc.keepalive_time_ms": keepaliveTimeMs(drainTimeoutMs),
+    "grpc.keepalive_timeout_ms": 20_000,
+    // Its counters cost time on every message, and the server has metrics of its own.
+    "grpc.enable_channelz": 0,
+  };
+}
+
+function addService(server: Server, { service, handlers }: Registration, host: Host): void {
+  const methods = service.methods.map((method) => ({ method, ours: grpcMethod(host, method) }));
+  const definition = Object.fromEntries(methods.map(({ method, ours }) => [method.localName, definitionOf(ours)]));
+  const calls = methods.map(({ method, ours }) => [method.localName, callsOf(ours, handlers[method.localName])]);
+  server.addService(definition, Object.fromEntries(calls) as Record<string, UntypedHandleCall>);
+}
+
+/** register() has checked the handlers against the service's types. */
+function callsOf(ours: ReturnType<typeof grpcMethod>, handler: unknown): UntypedHandleCall {
+  const { method } = ours;
+  switch (method.methodKind) {
+    case "unary":
+      return unaryCalls(ours, (handler ?? unimplemented(method)) as never);
+    case "server_streaming":
+      return serverStreamCalls(ours, (handler ?? unimplementedStream(method)) as never);
+    case "bidi_streaming":
+      return bidiCalls(ours, (handler ?? unimplementedStream(method)) as never);
+    case "client_streaming":
+      throw new Error(`${method.parent.typeName}/${method.name}: no transport serves client streams`);
+  }
+}
+
+async function bind(server: Server, { host, port, tls }: GrpcConfig): Promise<number> {
+  const credentials =
+    tls === undefined
+      ? ServerCredentials.createInsecure()
+      : ServerCredentials.createSsl(
+          tls.clientCa === undefined ? null : Buffer.from(tls.clientCa),
+          [{ cert_chain: Buffer.from(tls.cert), private_key: Buffer.from(tls.key) }],
+          tls.clientCa !== undefined,
+        );
+  const address = host.includes(":") ? `[${host}]` : host;
+  return new Promise((resolve, reject) => {
+    server.bindAsync(`${address}:${port}`, credentials, (error, bound) => {
+      if (error !== null) return reject(error);
+      widenConnections(server);
+      resolve(bound);
+    });
+  });
+}
+
+async function close(server: Server, companions: Companions, graceMs: number): Promise<void> {
+  companions.close();
+  await new Promise<void>((resolve) => {
+    const force = setTimeout(() => {
+      server.forceShutdown();
+      resolve();
+    }, graceMs);
+    server.tryShutdown(() => {
+      clearTimeout(force);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,60 @@
+/** Calls whose answers, or both requests and answers, are streams. */
+import type { Message } from "@bufbuild/protobuf";
+import type { handleBidiStreamingCall, handleServerStreamingCall } from "@grpc/grpc-js";
+import type { Writable } from "node:stream";
+import type { Call } from "../call.ts";
+import { shuttingDown } from "../gate.ts";
+import type { BidiHandler, ServerStreamHandler } from "../handlers.ts";
+import { writeAnswers } from "./answers.ts";
+import { authorizationOf, toStatus } from "./methods.ts";
+import type { GrpcCall, GrpcMethod } from "./methods.ts";
+import { requestsOf } from "./requests.ts";
+
+export function serverStreamCalls(
+  method: GrpcMethod,
+  handler: ServerStreamHandler<Message, Message>,
+): handleServerStreamingCall<Buffer, Buffer> {
+  return (incoming) =>
+    stream(method, incoming, async (call) => {
+      const answers = handler(method.read(incoming.request, call), call);
+      await writeAnswers(incoming, answers, call, (answer) => method.write(answer, call));
+    });
+}
+
+export function bidiCalls(
+  method: GrpcMethod,
+  handler: BidiHandler<Message, Message>,
+): handleBidiStreamingCall<Buffer, Buffer> {
+  return (incoming) =>
+    stream(method, incoming, async (call) => {
+      const requests = requestsOf(incoming, call, (bytes) => method.read(bytes, call));
+      try {
+        await writeAnswers(incoming, handler(requests, call), call, (answer) => method.write(answer, call));
+      } finally {
+        requests.close();
+      }
+      if (requests.cut()) throw shuttingDown();
+    });
+}
+
+async function stream(
+  method: GrpcMethod,
+  incoming: GrpcCall & Writable,
+  run: (call: Call) => Promise<void>,
+): Promise<void> {
+  const call = method.begin(incoming);
+  const refused = call.enter(authorizationOf(incoming));
+  // grpc-js reads a stream's status from the error that the stream emits.
+  if (refused !== undefined) return void incoming.emit("error", toStatus(refused));
+  try {
+    await run(call);
+    incoming.end();
+    call.finish("OK");
+  } catch (thrown) {
+    const failure = call.failure(thrown);
+    incoming.emit("error", toStatus(failure));
+    call.finish(failure.code);
+  } finally {
+    call.leave();
+  }
+}

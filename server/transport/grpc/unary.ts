@@ -1,0 +1,37 @@
+/** Calls with one request and one answer: the hot path. */
+import type { Message } from "@bufbuild/protobuf";
+import type { handleUnaryCall, sendUnaryData } from "@grpc/grpc-js";
+import type { Call } from "../call.ts";
+import type { UnaryHandler } from "../handlers.ts";
+import { authorizationOf, toStatus } from "./methods.ts";
+import type { GrpcMethod } from "./methods.ts";
+
+type Handler = UnaryHandler<Message, Message>;
+
+export function unaryCalls(method: GrpcMethod, handler: Handler): handleUnaryCall<Buffer, Buffer> {
+  return (incoming, respond) => {
+    const call = method.begin(incoming);
+    const refused = call.enter(authorizationOf(incoming));
+    if (refused === undefined) void answer(method, handler, incoming.request, call, respond);
+    else respond(toStatus(refused));
+  };
+}
+
+async function answer(
+  method: GrpcMethod,
+  handler: Handler,
+  request: Buffer,
+  call: Call,
+  respond: sendUnaryData<Buffer>,
+): Promise<void> {
+  try {
+    respond(null, method.write(await handler(method.read(request, call), call), call));
+    call.finish("OK");
+  } catch (thrown) {
+    const failure = call.failure(thrown);
+    respond(toStatus(failure));
+    call.finish(failure.code);
+  } finally {
+    call.leave();
+  }
+}

@@ -1,0 +1,124 @@
+/** Our handlers as connect-node takes them. */
+import type { DescMethod, Message } from "@bufbuild/protobuf";
+import { ConnectError, createContextKey } from "@connectrpc/connect";
+import type { Code, HandlerContext } from "@connectrpc/connect";
+import type { IncomingMessage } from "node:http";
+import { Call } from "../call.ts";
+import type { Host } from "../call.ts";
+import { detailsOf } from "../details.ts";
+import type { CallContext, ServerStreamHandler, UnaryHandler } from "../handlers.ts";
+import { codes, RpcError } from "../rpc-error.ts";
+import { unimplemented, unimplementedStream } from "../unimplemented.ts";
+
+/** The HTTP request that a call came with. */
+export const requestKey = createContextKey<IncomingMessage | undefined>(undefined);
+
+/** A handler as connect-node's router takes it. */
+export type Implementation = (request: never, context: HandlerContext) => unknown;
+
+export function implementationOf(host: Host, method: DescMethod, handler: unknown): Implementation {
+  const begin = beginner(host, method);
+  switch (method.methodKind) {
+    case "unary":
+      return unaryCalls(begin, (handler ?? unimplemented(method)) as UnaryHandler<Message, Message>);
+    case "server_streaming":
+      return streamCalls(begin, (handler ?? unimplementedStream(method)) as ServerStreamHandler<Message, Message>);
+    case "bidi_streaming":
+      return streamCalls(begin, refusedOverHttp1(method));
+    case "client_streaming":
+      throw new Error(`${method.parent.typeName}/${method.name}: no transport serves client streams`);
+  }
+}
+
+type Begin = (context: HandlerContext) => Call;
+
+function beginner(host: Host, method: DescMethod): Begin {
+  const path = `${method.parent.typeName}/${method.name}`;
+  const meter = host.meter(path);
+  const log = host.log.child({ method: path });
+  return ({ requestHeader, timeoutMs, signal, values }) => {
+    const requestId = requestHeader.get("x-request-id") ?? undefined;
+    const leftMs = timeoutMs();
+    const deadlineMs = leftMs === undefined ? undefined : Date.now() + leftMs;
+    const socket = values.get(requestKey)?.socket;
+    const peer = () => `${socket?.remoteAddress}:${socket?.remotePort}`;
+    const call = new Call({ host, meter, log, requestId, deadlineMs, peer });
+    call.bytesIn = Number(requestHeader.get("content-length") ?? 0);
+    endWhenGone(call, signal);
+    return call;
+  };
+}
+
+/** Connect aborts the signal at the end of every call; after the call is over that means nothing. */
+function endWhenGone(call: Call, signal: AbortSignal): void {
+  const gone = () => {
+    if (call.over) return;
+    const reason = call.gone();
+    call.abort(reason);
+    call.finish(reason.code);
+  };
+  if (signal.aborted) gone();
+  else signal.addEventListener("abort", gone, { once: true });
+}
+
+function unaryCalls(begin: Begin, handler: UnaryHandler<Message, Message>): Implementation {
+  return async (request: Message, context: HandlerContext) => {
+    const call = enter(begin, context);
+    try {
+      const answer = await handler(request, call);
+      call.finish("OK");
+      return answer;
+    } catch (thrown) {
+      throw failed(call, thrown);
+    } finally {
+      call.leave();
+    }
+  };
+}
+
+function streamCalls(begin: Begin, handler: ServerStreamHandler<Message, Message>): Implementation {
+  return async function* (request: Message, context: HandlerContext) {
+    const call = enter(begin, context);
+    try {
+      yield* handler(request, call);
+      if (call.abortReason !== undefined) throw call.abortReason;
+      call.finish("OK");
+    } catch (thrown) {
+      throw failed(call, thrown);
+    } finally {
+      // Connect returns this generator, rather than throw into it, when the caller is gone.
+      if (!call.over) call.finish("CANCELLED");
+      call.leave();
+    }
+  };
+}
+
+/** Begins a call, or throws why it may not begin. */
+function enter(begin: Begin, context: HandlerContext): Call {
+  const call = begin(context);
+  const refused = call.enter(context.requestHeader.get("authorization") ?? undefined);
+  if (refused !== undefined) throw toConnectError(refused);
+  return call;
+}
+
+function failed(call: Call, thrown: unknown): ConnectError {
+  const failure = call.failure(thrown);
+  call.finish(failure.code);
+  return toConnectError(failure);
+}
+
+/** A failure as Connect sends it, with google.rpc details and the retry delay in plain text too. */
+export function toConnectError(error: RpcError): ConnectError {
+  const metadata = error.retryDelayMs === undefined ? {} : { "retry-delay-ms": String(error.retryDelayMs) };
+  const code = codes[error.code] as Code;
+  const converted = new ConnectError(error.message, code, metadata);
+  converted.details.push(...detailsOf(error));
+  return converted;
+}
+
+/** HTTP/1.1 answers after the request has ended, so that a client which waits for an answer would wait for ever. */
+function refusedOverHttp1({ name }: DescMethod): (request: unknown, context: CallContext) => AsyncIterable<never> {
+  const message = `${name} streams in both directions, which HTTP/1.1 cannot: use the gRPC port, or BatchStep here`;
+  const next = () => Promise.reject(new RpcError("UNIMPLEMENTED", message));
+  return () => ({ [Symbol.asyncIterator]: () => ({ next }) });
+}

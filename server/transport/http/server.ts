@@ -1,0 +1,153 @@
+/** The HTTP port: Connect and gRPC-Web for curl and browsers, /metrics and /healthz. */
+import { createServer } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { createConnectRouter, createContextValues } from "@connectrpc/connect";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { UniversalHandler } from "@connectrpc/connect/protocol";
+import {
+  compressionBrotli,
+  compressionGzip,
+  universalRequestFromNodeRequest,
+  universalResponseToNodeResponse,
+} from "@connectrpc/connect-node";
+import type { Config } from "../../config.ts";
+import type { Metrics } from "../../metrics.ts";
+import { hasToken, unauthenticated } from "../auth.ts";
+import type { Host } from "../call.ts";
+import type { Registration } from "../handlers.ts";
+import { answerCors } from "./cors.ts";
+import { requestKey, implementationOf, toConnectError } from "./methods.ts";
+
+type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins">;
+
+export interface HttpPort {
+  readonly port: number;
+  /** Closes the port. Waits so long for answers that are on their way; by then no call may be in progress. */
+  close(graceMs: number): Promise<void>;
+}
+
+export async function startHttp(
+  config: HttpConfig,
+  services: readonly Registration[],
+  host: Host,
+  metrics: Metrics,
+): Promise<HttpPort> {
+  const server = createHttpServer(config, listener(config, routes(services, host), host, metrics));
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(config.httpPort, config.host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : config.httpPort;
+  return { port, close: (graceMs) => close(server, graceMs) };
+}
+
+function createHttpServer({ tls }: HttpConfig, onRequest: RequestListener): Server {
+  if (tls === undefined) return createServer(onRequest);
+  const { cert, key, clientCa } = tls;
+  const mutual = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
+  return createTlsServer({ cert, key, ...mutual }, onRequest);
+}
+
+/** One handler for each method's path. */
+function routes(services: readonly Registration[], host: Host): ReadonlyMap<string, UniversalHandler> {
+  const router = createConnectRouter({
+    readMaxBytes: host.maxMessageBytes,
+    acceptCompression: [compressionGzip, compressionBrotli],
+    // Before the body is read: nobody without the token makes us read it.
+    requestGate: ({ requestHeader }) => {
+      if (hasToken(host.token, requestHeader.get("authorization") ?? undefined)) return;
+      throw toConnectError(unauthenticated());
+    },
+  });
+  for (const { service, handlers } of services) {
+    const implementations = service.methods.map((method) => {
+      return [method.localName, implementationOf(host, method, handlers[method.localName])] as const;
+    });
+    router.service(service, Object.fromEntries(implementations) as unknown as Partial<ServiceImpl<typeof service>>);
+  }
+  return new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+}
+
+function listener(
+  config: HttpConfig,
+  methods: ReadonlyMap<string, UniversalHandler>,
+  host: Host,
+  metrics: Metrics,
+): RequestListener {
+  return (request, response) => {
+    if (answerCors(config.corsOrigins, request, response)) return;
+    const path = request.url?.split("?", 1)[0] ?? "";
+    const method = methods.get(path);
+    if (method !== undefined) void answerCall(method, request, response, host);
+    else if (path === "/healthz") answerHealth(response, host);
+    else if (path === "/metrics") void answerMetrics(request, response, host, metrics);
+    else answerText(response, 404, notFound(path, [...methods.keys()]));
+  };
+}
+
+async function answerCall(
+  method: UniversalHandler,
+  request: IncomingMessage,
+  response: ServerResponse,
+  host: Host,
+): Promise<void> {
+  try {
+    const values = createContextValues().set(requestKey, request);
+    const universal = universalRequestFromNodeRequest(request, response, undefined, values);
+    // Connect refuses bidirectional calls over HTTP/1.1 without a word; ours are refused by a handler that explains.
+    await universalResponseToNodeResponse(await method({ ...universal, httpVersion: "2.0" }), response);
+  } catch (error) {
+    // The connection broke, or the request has no host or a path that is none: nobody is there to be told more.
+    host.log.debug({ err: error }, "an HTTP exchange failed");
+    if (response.headersSent) response.destroy();
+    else answerText(response, 400, "the request is not valid HTTP");
+  }
+}
+
+function answerHealth(response: ServerResponse, { gate }: Host): void {
+  if (gate.draining.aborted) answerText(response, 503, "draining");
+  else answerText(response, 200, "ok");
+}
+
+async function answerMetrics(
+  request: IncomingMessage,
+  response: ServerResponse,
+  host: Host,
+  metrics: Metrics,
+): Promise<void> {
+  if (!hasToken(host.token, request.headers.authorization)) {
+    answerText(response, 401, unauthenticated().message);
+    return;
+  }
+  try {
+    answerText(response, 200, await metrics.text(), metrics.contentType);
+  } catch (error) {
+    host.log.error({ err: error }, "metrics could not be collected");
+    answerText(response, 500, "metrics could not be collected");
+  }
+}
+
+function answerText(response: ServerResponse, status: number, text: string, type = "text/plain; charset=utf-8"): void {
+  response.writeHead(status, { "content-type": type }).end(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+function notFound(path: string, paths: readonly string[]): string {
+  const shown = paths.map((known) => `  POST ${known}`).join("\n");
+  return `nothing is served at ${path.slice(0, 200)}. There are:\n  GET  /healthz\n  GET  /metrics\n${shown}`;
+}
+
+async function close(server: Server, graceMs: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const force = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearTimeout(force);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

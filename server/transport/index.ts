@@ -1,0 +1,54 @@
+/** Both ports of the server over one set of handlers. */
+import type { Config } from "../config.ts";
+import type { Logger } from "../logging.ts";
+import type { Metrics } from "../metrics.ts";
+import type { Host } from "./call.ts";
+import { createGate } from "./gate.ts";
+import { startGrpc } from "./grpc/server.ts";
+import type { Registration } from "./handlers.ts";
+import { startHttp } from "./http/server.ts";
+
+export interface TransportOptions {
+  readonly config: Pick<
+    Config,
+    "host" | "port" | "httpPort" | "tls" | "token" | "limits" | "drainTimeoutMs" | "corsOrigins"
+  >;
+  readonly services: readonly Registration[];
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface Transports {
+  readonly grpcPort: number;
+  readonly httpPort: number;
+  /**
+   * Shuts down without losing what is in flight: health checks turn NOT_SERVING (503), new calls get UNAVAILABLE, calls
+   * in progress have the drain timeout to end, and then both ports close. Resolves when they are closed.
+   */
+  drain(): Promise<void>;
+}
+
+/** After the last handler has returned, answers may still be on their way to a slow reader. */
+const graceMs = 2000;
+
+/** Rejects where a port cannot be bound. */
+export async function startTransports({ config, services, log, metrics }: TransportOptions): Promise<Transports> {
+  const gate = createGate(config.limits.maxInflightCalls);
+  const { maxMessageBytes } = config.limits;
+  const host: Host = { log, gate, token: config.token, maxMessageBytes, meter: metrics.meter };
+  const grpc = await startGrpc(config, services, host);
+  const http = await startHttp(config, services, host, metrics).catch(async (error: unknown) => {
+    await grpc.close(0);
+    throw error;
+  });
+
+  const shutDown = async () => {
+    grpc.stop();
+    log.info({ inflight: gate.inflight(), timeoutMs: config.drainTimeoutMs }, "draining");
+    const { abandoned } = await gate.drain(config.drainTimeoutMs);
+    if (abandoned > 0) log.warn({ abandoned }, "the drain timeout passed with calls in progress");
+    await Promise.all([grpc.close(graceMs), http.close(graceMs)]);
+  };
+  let drained: Promise<void> | undefined;
+  return { grpcPort: grpc.port, httpPort: http.port, drain: () => (drained ??= shutDown()) };
+}

@@ -1,0 +1,76 @@
+/** A server on loopback with handlers of the test's own, and clients for it. */
+import { createClient } from "@connectrpc/connect";
+import type { Client, Interceptor } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import { Writable } from "node:stream";
+import { pino } from "pino";
+import { readConfig } from "../../../server/config.ts";
+import type { Config } from "../../../server/config.ts";
+import { EnvironmentService } from "../../../server/gen/gradus/v1/environment_pb.js";
+import { createMetrics } from "../../../server/metrics.ts";
+import { register } from "../../../server/transport/handlers.ts";
+import type { Registration, ServiceHandlers } from "../../../server/transport/handlers.ts";
+import { startTransports } from "../../../server/transport/index.ts";
+import type { Transports } from "../../../server/transport/index.ts";
+
+export type Handlers = ServiceHandlers<typeof EnvironmentService>;
+
+export interface Fixture extends Transports {
+  /** What was logged, one object for each line. */
+  lines(): readonly Readonly<Record<string, unknown>>[];
+  /** Speaks gRPC by another implementation than the server's. */
+  grpc(interceptors?: Interceptor[]): Client<typeof EnvironmentService>;
+  /** Speaks Connect with JSON. */
+  json(interceptors?: Interceptor[]): Client<typeof EnvironmentService>;
+}
+
+/** The configuration that flags give, with any free ports. */
+export function configOf(flags: Readonly<Record<string, unknown>> = {}): Config {
+  const result = readConfig({ port: "0", httpPort: "0", drainTimeoutMs: "5000", ...flags }, {});
+  if (result.kind === "invalid") throw new Error(result.message);
+  return result.config;
+}
+
+const running = new Set<Transports>();
+
+/** Starts a server; stopAll() stops it. */
+export async function start(handlers: Handlers, flags: Readonly<Record<string, unknown>> = {}): Promise<Fixture> {
+  const lines: string[] = [];
+  const sink = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      lines.push(...chunk.toString().trim().split("\n"));
+      done();
+    },
+  });
+  const services: readonly Registration[] = [register(EnvironmentService, handlers)];
+  const log = pino({ level: "debug", base: null }, sink);
+  const config = configOf(flags);
+  const transports = await startTransports({ config, services, log, metrics: createMetrics() });
+  running.add(transports);
+  const { grpcPort, httpPort } = transports;
+  const scheme = config.tls === undefined ? "http" : "https";
+  return {
+    ...transports,
+    lines: () => lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>),
+    grpc: (interceptors = []) =>
+      createClient(
+        EnvironmentService,
+        createGrpcTransport({ baseUrl: `${scheme}://127.0.0.1:${grpcPort}`, interceptors }),
+      ),
+    json: (interceptors = []) =>
+      createClient(
+        EnvironmentService,
+        createConnectTransport({
+          baseUrl: `${scheme}://127.0.0.1:${httpPort}`,
+          httpVersion: "1.1",
+          useBinaryFormat: false,
+          interceptors,
+        }),
+      ),
+  };
+}
+
+export async function stopAll(): Promise<void> {
+  await Promise.all([...running].map((transports) => transports.drain()));
+  running.clear();
+}
