@@ -3,7 +3,7 @@ import { restore } from "../../envs/issue.ts";
 import type { Pool } from "../../envs/pool.ts";
 import { findEnvironment } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward.ts";
-import { type Score, type ScoredTask, score } from "../../envs/score.ts";
+import { type Score, type ScoreTask, score } from "../../envs/score.ts";
 import type { Keyring } from "./keyring.ts";
 import { openTaskId } from "./task-id.ts";
 import type { Ticket } from "./ticket.ts";
@@ -26,7 +26,7 @@ export interface OpenTask {
   readonly kind: "open";
   readonly ticket: Ticket;
   readonly groupId: string;
-  readonly scoring: ScoredTask;
+  readonly scoring: ScoreTask;
 }
 
 export interface Scorer {
@@ -83,7 +83,7 @@ function openTicket(ticket: Ticket, groupId: string, pools: ReadonlyMap<string, 
     kind: "open",
     ticket,
     groupId,
-    scoring: { environment, instance: restored.instance, format, scheme, baseline },
+    scoring: { environment, instance: restored.instance, format, scheme: scheme.scheme, baseline },
   };
 }
 

@@ -7,6 +7,11 @@ import type { DraftResult, IssueJob } from "./jobs.ts";
 /** Tasks per level that a new worker makes first, so that no caller pays for cold code. */
 const WARM_UP_TASKS = 2;
 
+/** Answers once the thread has booted and is warm. */
+export function ready(): readonly DraftResult[] {
+  return [];
+}
+
 export default function issue(job: IssueJob): readonly DraftResult[] {
   const found = findEnvironment(job.environment, job.version);
   if (found.kind !== "found") throw new Error(`a job names an environment that is not registered: ${job.environment}`);

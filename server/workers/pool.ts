@@ -11,6 +11,8 @@ export interface WorkerOptions {
   readonly timeLimitMs: number;
   /** Whether new workers make some tasks of each environment first. */
   readonly warmUp: boolean;
+  /** Told what goes wrong in a worker outside of any job that waits for it, e.g. an answer that came after its limit. */
+  readonly onError: (error: Error) => void;
 }
 
 export type JobResult =
@@ -20,6 +22,8 @@ export type JobResult =
   | { readonly kind: "cancelled" };
 
 export interface WorkerPool {
+  /** Resolves when every thread has booted and warmed up. */
+  readonly ready: Promise<void>;
   /** Queues a job. A caller that is gone takes it out of the queue; once begun it runs to its end or its limit. */
   run(job: IssueJob, signal?: AbortSignal): Promise<JobResult>;
   /** Jobs waiting and running, for metrics. */
@@ -38,6 +42,7 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
     idleTimeout: IDLE_TIMEOUT_NEVER,
     workerData: { warmUp: options.warmUp },
   });
+  threads.on("error", options.onError);
   // The queue admits as many jobs as there are threads, so a job that leaves it begins at once.
   const queue = new PQueue({ concurrency: options.threads });
 
@@ -51,7 +56,9 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
     }
   };
 
+  const booted = Array.from({ length: options.threads }, () => threads.run(undefined as never, { name: "ready" }));
   return {
+    ready: Promise.all(booted).then(() => undefined),
     async run(job, signal) {
       if (queue.size >= options.queueMax) return { kind: "overloaded", waiting: queue.size };
       const waiting = new AbortController();

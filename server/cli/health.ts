@@ -1,0 +1,32 @@
+/**
+ * The image's health check: exit 0 if the server that this environment configures answers /healthz with 200. With
+ * mutual TLS, for which this check has no certificate, it is enough that the port takes a connection.
+ */
+import { get as getPlain } from "node:http";
+import { get as getSecure } from "node:https";
+import { connect } from "node:net";
+
+const TIMEOUT_MS = 2000;
+const port = Number(process.env["GRADUS_HTTP_PORT"] ?? 8080);
+const secure = process.env["GRADUS_TLS_CERT"] !== undefined;
+const mutual = process.env["GRADUS_TLS_CLIENT_CA"] !== undefined;
+
+const finish = (problem?: string): void => {
+  if (problem !== undefined) console.error(`not healthy: ${problem}`);
+  process.exit(problem === undefined ? 0 : 1);
+};
+
+function overHttp(): void {
+  const options = { host: "localhost", port, path: "/healthz", rejectUnauthorized: false, timeout: TIMEOUT_MS };
+  const request = (secure ? getSecure : getPlain)(options, ({ statusCode }) =>
+    finish(statusCode === 200 ? undefined : `/healthz answered ${statusCode}`),
+  );
+  request.on("timeout", () => finish(`no answer in ${TIMEOUT_MS} ms`));
+  request.on("error", (error) => finish(error.message));
+}
+
+if (mutual) {
+  const socket = connect({ host: "localhost", port, timeout: TIMEOUT_MS }, () => finish());
+  socket.on("timeout", () => finish(`no connection in ${TIMEOUT_MS} ms`));
+  socket.on("error", (error) => finish(error.message));
+} else overHttp();

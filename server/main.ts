@@ -1,0 +1,134 @@
+/** The composition root: makes everything, and gives each part what it needs. */
+import { join } from "node:path";
+import { Gauge } from "prom-client";
+import { type Config, describeConfig } from "./config.ts";
+import { createRuns } from "./curriculum/index.ts";
+import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
+import { EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
+import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
+import { type Log, openLog } from "./logging.ts";
+import { type Metrics, createMetrics } from "./metrics.ts";
+import { loadPools } from "./pools.ts";
+import { createCurriculumService } from "./services/curriculum-service.ts";
+import type { ServiceDeps } from "./services/deps.ts";
+import { createEnvironmentService } from "./services/environment-service.ts";
+import { memoryStore } from "./stores/memory.ts";
+import { sqliteStore } from "./stores/sqlite.ts";
+import { createIssuer } from "./tasks/issuer.ts";
+import { loadKeyring } from "./tasks/keyring.ts";
+import { createRunSource } from "./tasks/run-source.ts";
+import { createScorer } from "./tasks/scorer.ts";
+import { startTransports } from "./transport/index.ts";
+import { register } from "./transport/handlers.ts";
+import { type WorkerPool, createWorkerPool } from "./workers/pool.ts";
+
+/** Requests of one stream that are worked on at once. */
+const STREAM_WINDOW = 64;
+
+export interface Server {
+  readonly grpcPort: number;
+  readonly httpPort: number;
+  /** Drains and closes everything: nothing in flight is lost. */
+  stop(): Promise<void>;
+}
+
+/** What the operator has to mend before the server can start. */
+export class StartError extends Error {}
+
+/** Starts a server. Throws StartError for what a configuration that reads well can still have wrong. */
+export async function serve(config: Config, logTo: Log = openLog(config)): Promise<Server> {
+  const { log } = logTo;
+  log.info(describeConfig(config), "configuration");
+  const metrics = createMetrics();
+  const parts = assemble(config, logTo, metrics);
+  const { deps } = parts;
+  await parts.workers.ready;
+  const transports = await startTransports({
+    config,
+    log,
+    metrics,
+    services: [
+      register(EnvironmentService, createEnvironmentService(deps)),
+      register(CurriculumService, createCurriculumService(deps)),
+      register(EvaluationService, {}),
+    ],
+  }).catch(async (error: unknown) => {
+    await parts.close();
+    throw startError(error);
+  });
+  const { grpcPort, httpPort } = transports;
+  log.info({ host: config.host, grpcPort, httpPort }, "listening");
+  return {
+    grpcPort,
+    httpPort,
+    async stop() {
+      await transports.drain();
+      await parts.close();
+      log.info("stopped");
+      logTo.flush();
+    },
+  };
+}
+
+/** Everything but the ports. Also what the command line uses without a server. */
+export function assemble(config: Config, { log }: Log, metrics: Metrics) {
+  const keys = loadKeyring(config.keyFile ?? join(config.dataDir, "task-keys"));
+  if (keys.kind === "invalid") throw new StartError(keys.message);
+  const { keyring } = keys;
+  const loaded = loadPools(config.pools);
+  if (loaded.kind === "invalid") throw new StartError(loaded.message);
+  const { pools } = loaded;
+  for (const { name, rows, rejected, reasons } of pools.values())
+    log.info({ pool: name, rows: rows.length, rejected, reasons }, "pool loaded");
+  const { limits } = config;
+  const workers = createWorkerPool({
+    threads: config.workers,
+    queueMax: limits.maxQueue,
+    timeLimitMs: config.workerTimeLimitMs,
+    warmUp: true,
+    onError: (error) => log.warn({ err: error }, "a worker"),
+  });
+  registerWorkerMetrics(metrics, workers);
+  const store = config.store === "memory" ? memoryStore() : sqliteStore(config.dataDir, config.storeDurability);
+  const issuer = createIssuer(workers, pools);
+  const runs = createRuns({ store, tasks: createRunSource(issuer), clock: systemClock, log });
+  const scorer = createScorer({
+    ...{ keyring, pools, completionBytesMax: limits.maxCompletionBytes },
+    onFailure: (error, { environment, version }) =>
+      log.error({ err: error, environment, version }, "scoring failed: the sample has no reward"),
+  });
+  const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;
+  const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };
+  const deps: ServiceDeps = { keyring, pools, issuer, scorer, runs, limits: requestLimits };
+  const close = async (): Promise<void> => {
+    await runs.close();
+    await workers.close();
+    await store.close();
+  };
+  return { deps, workers, close };
+}
+
+function registerWorkerMetrics({ registry }: Metrics, workers: WorkerPool): void {
+  const gauge = (name: string, help: string, value: () => number): void => {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value());
+      },
+    });
+  };
+  gauge("gradus_worker_jobs_waiting", "Jobs that wait for a worker.", () => workers.load().waiting);
+  gauge("gradus_worker_jobs_running", "Jobs that a worker is on.", () => workers.load().running);
+}
+
+const systemClock = {
+  now: (): number => Date.now(),
+};
+
+/** A port that cannot be bound is the operator's to mend; the rest is a bug. */
+function startError(error: unknown): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === "EADDRINUSE" || code === "EACCES" || code === "EADDRNOTAVAIL" ? new StartError(message) : error;
+}

@@ -1,0 +1,49 @@
+/** Where runs get their tasks from: an arm's family, and a task of it for each ordinal. */
+import type { Arm, Json, TaskSource } from "../curriculum/index.ts";
+import { deriveSeed } from "../../envs/lib/rng.ts";
+import type { Draft } from "../workers/jobs.ts";
+import type { TaskFamily } from "./family.ts";
+import type { Issuer } from "./issuer.ts";
+
+/** What a run keeps of an arm's family: JSON as it is. */
+export function familyToJson(family: TaskFamily): Json {
+  return { ...family, parameters: { ...family.parameters }, rewardParameters: { ...family.rewardParameters } };
+}
+
+export function familyOfArm(arm: Arm): TaskFamily {
+  return arm.spec as unknown as TaskFamily;
+}
+
+/** JSON has no bigint: a seed is kept as its decimal digits. */
+export function draftToJson(draft: Draft): Json {
+  const { origin, hash, baseline } = draft;
+  if (origin.kind === "inline") throw new Error("inline tasks are not issued by runs");
+  const kept = origin.kind === "generated" ? { ...origin, seed: String(origin.seed) } : origin;
+  return JSON.parse(JSON.stringify({ origin: kept, hash, baseline })) as Json;
+}
+
+export function draftFromJson(json: Json): Draft {
+  const draft = json as unknown as Draft;
+  const { origin } = draft;
+  return origin.kind === "generated" ? { ...draft, origin: { ...origin, seed: BigInt(origin.seed) } } : draft;
+}
+
+export function createRunSource(issuer: Issuer): TaskSource {
+  return {
+    async issue(arm, { seed, runSeed, ordinal }) {
+      const armSeed = deriveSeed("arm", runSeed, arm.id);
+      const result = await issuer.issueOrdinal(familyOfArm(arm), { armSeed, ordinal, seed });
+      switch (result.kind) {
+        case "draft":
+          return { kind: "issued", hash: result.draft.hash, draft: draftToJson(result.draft) };
+        case "exhausted":
+        case "timeout":
+          return { kind: "failed", message: result.message };
+        case "overloaded":
+          return { kind: "busy", retryDelayMs: result.retryDelayMs };
+        case "cancelled":
+          throw new Error("a draw of a run was cancelled, though nothing can cancel it");
+      }
+    },
+  };
+}
