@@ -32,6 +32,7 @@ function startSearch(numbers: readonly number[], target: number, cap: number, no
 function visit(search: Search, k: number): void {
   const { nums, dens } = search.values;
   const from = k * WIDTH;
+  if (search.nodes >= search.nodesMax) return;
   search.nodes++;
   if (k === 2) {
     search.count += hits(nums[from]!, dens[from]!, nums[from + 1]!, dens[from + 1]!, search.target);

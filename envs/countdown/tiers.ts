@@ -12,7 +12,7 @@ const SPARSE_NUMBERS_MIN = 4;
 /** At most this many ways to the target are few: the generator's lowest tenth has fewer than 4. See README.md. */
 const SPARSE_SOLUTIONS = 3;
 
-/** The parameters by name, as the generator reads them. */
+/** The parameters by name. They are complete when an environment sees them (environment.ts). */
 export type CountdownParameters = Readonly<
   Record<
     | "numbers_min"
@@ -29,11 +29,6 @@ export type CountdownParameters = Readonly<
     number
   >
 >;
-
-/** Parameters are complete when an environment sees them (environment.ts), so each name has a value. */
-export function named(values: Parameters): CountdownParameters {
-  return values as CountdownParameters;
-}
 
 function parameter(name: string, description: string, min: number, max: number, defaultValue: number): ParameterInfo {
   return { name, description, min, max, defaultValue, integer: true };
@@ -118,7 +113,7 @@ export function fits({ numbers, target }: CountdownInstance, p: CountdownParamet
 
 /** The tier that the instance fits, whatever the size of its numbers; undefined: none. */
 export function tierOf(instance: CountdownInstance): string | undefined {
-  return tiers.find((each) => fits(instance, named(each.parameters)))?.name;
+  return tiers.find((each) => fits(instance, each.parameters))?.name;
 }
 
 function sparseSolutionsMax(p: CountdownParameters, length: number): number {
