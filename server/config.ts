@@ -102,15 +102,16 @@ function helpText(spec: OptionSpec<unknown>): string {
   return `${spec.description} (${shown}env ${variableOf(spec)})`;
 }
 
+/** A flag's value from commander: a text, texts, or true for a switch. */
 function asTexts(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map(String) : [];
+  if (Array.isArray(value)) return value.map(String);
+  return typeof value === "string" || typeof value === "boolean" ? [String(value)] : [];
 }
 
 function valueOf(spec: OptionSpec<unknown>, flag: unknown, env: Readonly<Record<string, string | undefined>>): unknown {
-  const variable = env[variableOf(spec)];
-  const given = flag ?? (variable === "" ? undefined : variable);
-  if (given === undefined) return spec.defaultValue;
-  const texts = Array.isArray(given) ? given.map(String) : spec.repeatable ? String(given).split(",") : [String(given)];
+  const variable = env[variableOf(spec)] ?? "";
+  if (flag === undefined && variable === "") return spec.defaultValue;
+  const texts = flag === undefined ? (spec.repeatable ? variable.split(",") : [variable]) : asTexts(flag);
   const parsed = spec.parse(texts);
   if (parsed.kind === "value") return parsed.value;
   const came = spec.secret ? "" : `; got '${texts.join(",").slice(0, 200)}'`;

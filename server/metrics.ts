@@ -15,7 +15,7 @@ export interface MethodMeter {
 export interface Metrics {
   /** Where other parts of the server register theirs. */
   readonly registry: Registry;
-  meter(method: string): MethodMeter;
+  readonly meter: (method: string) => MethodMeter;
   /** Prometheus's text format. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -138,7 +138,7 @@ interface SampledMetric {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "histogram";
-  samples(): readonly Sample[];
+  readonly samples: () => readonly Sample[];
 }
 
 /** A metric whose samples are made when asked for; prom-client's own classes hold theirs. */

@@ -1,13 +1,19 @@
 /** The bearer token that callers bring. */
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { RpcError } from "./rpc-error.ts";
 
-/** Whether an `authorization` header brings the token; true if none is wanted. */
-export function hasToken(token: string | undefined, authorization: string | undefined): boolean {
-  if (token === undefined) return true;
-  const brought = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
-  // Hashes have one length, so that the comparison takes as long for every token.
-  return brought !== undefined && timingSafeEqual(digest(brought), digest(token));
+/** Whether a call may come in, by its `authorization` header. */
+export type TokenCheck = (authorization: string | undefined) => boolean;
+
+/** A check for one token; for none, it lets all in. */
+export function tokenCheck(token: string | undefined): TokenCheck {
+  if (token === undefined) return () => true;
+  const expected = digest(token);
+  return (authorization) => {
+    const brought = /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+    // Digests have one length, so that the comparison takes as long for every token.
+    return brought !== undefined && timingSafeEqual(digest(brought), expected);
+  };
 }
 
 export function unauthenticated(): RpcError {
@@ -15,5 +21,5 @@ export function unauthenticated(): RpcError {
 }
 
 function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+  return hash("sha256", text, "buffer");
 }

@@ -2,8 +2,9 @@
 import { randomBytes } from "node:crypto";
 import type { Logger } from "../logging.ts";
 import type { MethodMeter } from "../metrics.ts";
-import { hasToken, unauthenticated } from "./auth.ts";
-import type { Gate } from "./gate.ts";
+import { unauthenticated } from "./auth.ts";
+import type { TokenCheck } from "./auth.ts";
+import type { Gate, Guest } from "./gate.ts";
 import type { CallContext } from "./handlers.ts";
 import { codes, RpcError } from "./rpc-error.ts";
 import type { CodeName } from "./rpc-error.ts";
@@ -12,11 +13,10 @@ import type { CodeName } from "./rpc-error.ts";
 export interface Host {
   readonly log: Logger;
   readonly gate: Gate;
-  /** The bearer token that calls must bring; undefined: none. */
-  readonly token: string | undefined;
+  readonly mayEnter: TokenCheck;
   readonly maxMessageBytes: number;
   /** The meter of a method, by its path without the leading slash. */
-  meter(method: string): MethodMeter;
+  readonly meter: (method: string) => MethodMeter;
 }
 
 /** What a transport knows of a call when it begins. */
@@ -38,7 +38,7 @@ let idCount = 0;
 const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
 
 /** A class, because a call is made for each request: what few handlers ask for (signal, log, peer) is made when asked. */
-export class Call implements CallContext {
+export class Call implements CallContext, Guest {
   readonly requestId: string;
   readonly deadlineMs: number | undefined;
   bytesIn = 0;
@@ -49,6 +49,7 @@ export class Call implements CallContext {
   #log: Logger | undefined;
   #abortReason: RpcError | undefined;
   #over = false;
+  #code: CodeName | undefined;
 
   constructor(start: CallStart) {
     const given = start.requestId;
@@ -78,25 +79,37 @@ export class Call implements CallContext {
     return this.#start.peer();
   }
 
-  get over(): boolean {
-    return this.#over;
-  }
-
   /** Why the call was given up, if it was. */
   get abortReason(): RpcError | undefined {
     return this.#abortReason;
   }
 
-  /** Takes a place among the calls in progress; undefined: taken, and `leave` must follow. */
+  /** Takes a place among the calls in progress; undefined: taken, and `settle` must follow. */
   enter(authorization: string | undefined): RpcError | undefined {
-    const { gate, token } = this.#start.host;
-    const refused = hasToken(token, authorization) ? gate.enter(this) : unauthenticated();
-    if (refused !== undefined) this.finish(refused.code);
+    const { gate, mayEnter } = this.#start.host;
+    const refused = mayEnter(authorization) ? gate.enter(this) : unauthenticated();
+    if (refused !== undefined) this.#finish(refused.code);
     return refused;
   }
 
-  leave(): void {
-    this.#start.host.gate.leave(this);
+  /** The handler has ended. The call leaves when its answer is on its way too. */
+  settle(code: CodeName): void {
+    this.#code = code;
+    if (this.#over) this.#start.host.gate.leave(this);
+  }
+
+  /** The transport is done with the call: all is sent, or the caller is gone. */
+  close(): void {
+    if (this.#over) return;
+    if (this.#code === undefined) this.giveUp();
+    const code = this.#code ?? this.#abortReason?.code ?? "UNKNOWN";
+    this.#finish(code);
+    if (this.#code !== undefined) this.#start.host.gate.leave(this);
+  }
+
+  /** The caller is gone, or its deadline has passed. */
+  giveUp(): void {
+    if (this.#code === undefined) this.abort(this.#gone());
   }
 
   /** Tells the handler that nobody waits for it any more. */
@@ -106,9 +119,9 @@ export class Call implements CallContext {
     this.#controller?.abort(reason);
   }
 
-  /** What the caller's going away means: its deadline has passed, or it cancelled. */
-  gone(): RpcError {
-    const late = this.deadlineMs !== undefined && Date.now() >= this.deadlineMs;
+  #gone(): RpcError {
+    // A timer may fire a little before its time by the clock.
+    const late = this.deadlineMs !== undefined && Date.now() >= this.deadlineMs - 2;
     return late
       ? new RpcError("DEADLINE_EXCEEDED", "the deadline passed before the answer was ready")
       : new RpcError("CANCELLED", "the caller cancelled");
@@ -122,9 +135,8 @@ export class Call implements CallContext {
     return new RpcError("INTERNAL", `internal error (request id ${this.requestId})`);
   }
 
-  /** Writes the call's line and counts it, once. */
-  finish(code: CodeName): void {
-    if (this.#over) return;
+  /** Writes the call's line and counts it. */
+  #finish(code: CodeName): void {
     this.#over = true;
     const ms = performance.now() - this.#startedAt;
     const { meter, log } = this.#start;

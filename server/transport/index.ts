@@ -2,6 +2,7 @@
 import type { Config } from "../config.ts";
 import type { Logger } from "../logging.ts";
 import type { Metrics } from "../metrics.ts";
+import { tokenCheck } from "./auth.ts";
 import type { Host } from "./call.ts";
 import { createGate } from "./gate.ts";
 import { startGrpc } from "./grpc/server.ts";
@@ -35,7 +36,7 @@ const graceMs = 2000;
 export async function startTransports({ config, services, log, metrics }: TransportOptions): Promise<Transports> {
   const gate = createGate(config.limits.maxInflightCalls);
   const { maxMessageBytes } = config.limits;
-  const host: Host = { log, gate, token: config.token, maxMessageBytes, meter: metrics.meter };
+  const host: Host = { log, gate, mayEnter: tokenCheck(config.token), maxMessageBytes, meter: metrics.meter };
   const grpc = await startGrpc(config, services, host);
   const http = await startHttp(config, services, host, metrics).catch(async (error: unknown) => {
     await grpc.close(0);

@@ -5,14 +5,15 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { Metadata, Server, ServiceDefinition, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation } from "grpc-health-check";
-import { hasToken, unauthenticated } from "../auth.ts";
+import { unauthenticated } from "../auth.ts";
+import type { TokenCheck } from "../auth.ts";
 import { toStatus } from "./methods.ts";
 
 export interface Companions {
   /** Health checks answer NOT_SERVING from now on. */
-  stop(): void;
+  readonly stop: () => void;
   /** Ends the streams that have no end of their own, so that they do not hold the shutdown up. */
-  close(): void;
+  readonly close: () => void;
 }
 
 interface Stream {
@@ -27,7 +28,7 @@ type StreamHandler = (stream: Stream) => void;
  * Adds grpc.health.v1 (for the whole server, the empty name, and for each service), open to all, and reflection v1 and
  * v1alpha, which want the token as our own services do.
  */
-export function addCompanions(server: Server, services: readonly DescService[], token: string | undefined): Companions {
+export function addCompanions(server: Server, services: readonly DescService[], mayEnter: TokenCheck): Companions {
   const names = ["", ...services.map((service) => service.typeName)];
   const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, "SERVING" as const])));
   const open = new Set<Stream>();
@@ -41,7 +42,7 @@ export function addCompanions(server: Server, services: readonly DescService[], 
   const guarded =
     (handler: StreamHandler): StreamHandler =>
     (stream) => {
-      if (hasToken(token, stream.metadata.get("authorization")[0]?.toString())) handler(stream);
+      if (mayEnter(stream.metadata.get("authorization")[0]?.toString())) handler(stream);
       else stream.emit("error", toStatus(unauthenticated()));
     };
   health.addToServer(adding(server, "watch", tracked));
@@ -56,8 +57,8 @@ export function addCompanions(server: Server, services: readonly DescService[], 
 /** The server as a library sees it that adds its service to it: one of its methods gets wrapped. */
 function adding(server: Server, method: string, wrap: (handler: StreamHandler) => StreamHandler): Server {
   const addService = (service: ServiceDefinition, implementation: UntypedServiceImplementation) => {
-    const handler = implementation[method] as unknown as StreamHandler;
-    server.addService(service, { ...implementation, [method]: wrap(handler) } as UntypedServiceImplementation);
+    const handler = implementation[method] as StreamHandler;
+    server.addService(service, { ...implementation, [method]: wrap(handler) });
   };
   return { addService } as unknown as Server;
 }

@@ -37,7 +37,8 @@ export function grpcMethod(host: Host, method: DescMethod): GrpcMethod {
       const deadline = Number(incoming.getDeadline());
       const deadlineMs = deadline === Infinity ? undefined : deadline;
       const call = new Call({ host, meter, log, requestId, deadlineMs, peer: () => incoming.getPeer() });
-      endWhenGone(incoming, call);
+      // grpc-js says "cancelled" at the end of every call, once all is sent.
+      incoming.once("cancelled", () => call.close());
       return call;
     },
     read: (bytes, call) => {
@@ -50,16 +51,6 @@ export function grpcMethod(host: Host, method: DescMethod): GrpcMethod {
       return Buffer.from(buffer, byteOffset, byteLength);
     },
   };
-}
-
-/** grpc-js says "cancelled" at the end of every call; after the call is over that means nothing. */
-function endWhenGone(incoming: GrpcCall, call: Call): void {
-  incoming.once("cancelled", () => {
-    if (call.over) return;
-    const reason = call.gone();
-    call.abort(reason);
-    call.finish(reason.code);
-  });
 }
 
 /** The token that came with a call, as an HTTP header's value. */

@@ -29,7 +29,7 @@ export async function startGrpc(config: GrpcConfig, services: readonly Registrat
   const companions = addCompanions(
     server,
     services.map(({ service }) => service),
-    host.token,
+    host.mayEnter,
   );
   const port = await bind(server, config);
   return { port, stop: companions.stop, close: (graceMs) => close(server, companions, graceMs) };

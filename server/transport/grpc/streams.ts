@@ -15,7 +15,7 @@ export function serverStreamCalls(
   handler: ServerStreamHandler<Message, Message>,
 ): handleServerStreamingCall<Buffer, Buffer> {
   return (incoming) =>
-    stream(method, incoming, async (call) => {
+    void stream(method, incoming, async (call) => {
       const answers = handler(method.read(incoming.request, call), call);
       await writeAnswers(incoming, answers, call, (answer) => method.write(answer, call));
     });
@@ -26,7 +26,7 @@ export function bidiCalls(
   handler: BidiHandler<Message, Message>,
 ): handleBidiStreamingCall<Buffer, Buffer> {
   return (incoming) =>
-    stream(method, incoming, async (call) => {
+    void stream(method, incoming, async (call) => {
       const requests = requestsOf(incoming, call, (bytes) => method.read(bytes, call));
       try {
         await writeAnswers(incoming, handler(requests, call), call, (answer) => method.write(answer, call));
@@ -49,12 +49,10 @@ async function stream(
   try {
     await run(call);
     incoming.end();
-    call.finish("OK");
+    call.settle("OK");
   } catch (thrown) {
     const failure = call.failure(thrown);
     incoming.emit("error", toStatus(failure));
-    call.finish(failure.code);
-  } finally {
-    call.leave();
+    call.settle(failure.code);
   }
 }

@@ -26,12 +26,10 @@ async function answer(
 ): Promise<void> {
   try {
     respond(null, method.write(await handler(method.read(request, call), call), call));
-    call.finish("OK");
+    call.settle("OK");
   } catch (thrown) {
     const failure = call.failure(thrown);
     respond(toStatus(failure));
-    call.finish(failure.code);
-  } finally {
-    call.leave();
+    call.settle(failure.code);
   }
 }

@@ -2,16 +2,22 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { ConnectError, createContextKey } from "@connectrpc/connect";
 import type { Code, HandlerContext } from "@connectrpc/connect";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { Call } from "../call.ts";
 import type { Host } from "../call.ts";
 import { detailsOf } from "../details.ts";
 import type { CallContext, ServerStreamHandler, UnaryHandler } from "../handlers.ts";
 import { codes, RpcError } from "../rpc-error.ts";
+import type { CodeName } from "../rpc-error.ts";
 import { unimplemented, unimplementedStream } from "../unimplemented.ts";
 
-/** The HTTP request that a call came with. */
-export const requestKey = createContextKey<IncomingMessage | undefined>(undefined);
+/** The HTTP exchange that a call came with. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+export const exchangeKey = createContextKey<Exchange | undefined>(undefined);
 
 /** A handler as connect-node's router takes it. */
 export type Implementation = (request: never, context: HandlerContext) => unknown;
@@ -37,28 +43,33 @@ function beginner(host: Host, method: DescMethod): Begin {
   const meter = host.meter(path);
   const log = host.log.child({ method: path });
   return ({ requestHeader, timeoutMs, signal, values }) => {
+    const exchange = values.get(exchangeKey);
+    if (exchange === undefined) throw new Error("a call came by another way than the HTTP port's listener");
+    const { socket } = exchange.request;
     const requestId = requestHeader.get("x-request-id") ?? undefined;
     const leftMs = timeoutMs();
     const deadlineMs = leftMs === undefined ? undefined : Date.now() + leftMs;
-    const socket = values.get(requestKey)?.socket;
-    const peer = () => `${socket?.remoteAddress}:${socket?.remotePort}`;
+    const peer = () => `${socket.remoteAddress}:${socket.remotePort}`;
     const call = new Call({ host, meter, log, requestId, deadlineMs, peer });
     call.bytesIn = Number(requestHeader.get("content-length") ?? 0);
-    endWhenGone(call, signal);
+    follow(call, exchange, signal);
     return call;
   };
 }
 
-/** Connect aborts the signal at the end of every call; after the call is over that means nothing. */
-function endWhenGone(call: Call, signal: AbortSignal): void {
-  const gone = () => {
-    if (call.over) return;
-    const reason = call.gone();
-    call.abort(reason);
-    call.finish(reason.code);
-  };
-  if (signal.aborted) gone();
-  else signal.addEventListener("abort", gone, { once: true });
+/**
+ * The call closes with the response. How much was sent, headers included, is known then, for HTTP/1.1 has one exchange
+ * at a time on a connection. Connect aborts the signal at a deadline, and at the end of every call.
+ */
+function follow(call: Call, { request, response }: Exchange, signal: AbortSignal): void {
+  const { socket } = request;
+  const sentBefore = socket.bytesWritten;
+  response.once("close", () => {
+    call.bytesOut = socket.bytesWritten - sentBefore;
+    call.close();
+  });
+  if (signal.aborted) call.giveUp();
+  else signal.addEventListener("abort", () => call.giveUp(), { once: true });
 }
 
 function unaryCalls(begin: Begin, handler: UnaryHandler<Message, Message>): Implementation {
@@ -66,12 +77,12 @@ function unaryCalls(begin: Begin, handler: UnaryHandler<Message, Message>): Impl
     const call = enter(begin, context);
     try {
       const answer = await handler(request, call);
-      call.finish("OK");
+      call.settle("OK");
       return answer;
     } catch (thrown) {
-      throw failed(call, thrown);
-    } finally {
-      call.leave();
+      const failure = call.failure(thrown);
+      call.settle(failure.code);
+      throw toConnectError(failure);
     }
   };
 }
@@ -79,16 +90,18 @@ function unaryCalls(begin: Begin, handler: UnaryHandler<Message, Message>): Impl
 function streamCalls(begin: Begin, handler: ServerStreamHandler<Message, Message>): Implementation {
   return async function* (request: Message, context: HandlerContext) {
     const call = enter(begin, context);
+    // Where the caller is gone, Connect returns this generator rather than throw into it.
+    let code: CodeName = "CANCELLED";
     try {
       yield* handler(request, call);
       if (call.abortReason !== undefined) throw call.abortReason;
-      call.finish("OK");
+      code = "OK";
     } catch (thrown) {
-      throw failed(call, thrown);
+      const failure = call.failure(thrown);
+      ({ code } = failure);
+      throw toConnectError(failure);
     } finally {
-      // Connect returns this generator, rather than throw into it, when the caller is gone.
-      if (!call.over) call.finish("CANCELLED");
-      call.leave();
+      call.settle(code);
     }
   };
 }
@@ -99,12 +112,6 @@ function enter(begin: Begin, context: HandlerContext): Call {
   const refused = call.enter(context.requestHeader.get("authorization") ?? undefined);
   if (refused !== undefined) throw toConnectError(refused);
   return call;
-}
-
-function failed(call: Call, thrown: unknown): ConnectError {
-  const failure = call.failure(thrown);
-  call.finish(failure.code);
-  return toConnectError(failure);
 }
 
 /** A failure as Connect sends it, with google.rpc details and the retry delay in plain text too. */

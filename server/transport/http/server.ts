@@ -13,11 +13,11 @@ import {
 } from "@connectrpc/connect-node";
 import type { Config } from "../../config.ts";
 import type { Metrics } from "../../metrics.ts";
-import { hasToken, unauthenticated } from "../auth.ts";
+import { unauthenticated } from "../auth.ts";
 import type { Host } from "../call.ts";
 import type { Registration } from "../handlers.ts";
 import { answerCors } from "./cors.ts";
-import { requestKey, implementationOf, toConnectError } from "./methods.ts";
+import { exchangeKey, implementationOf, toConnectError } from "./methods.ts";
 
 type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins">;
 
@@ -60,7 +60,7 @@ function routes(services: readonly Registration[], host: Host): ReadonlyMap<stri
     acceptCompression: [compressionGzip, compressionBrotli],
     // Before the body is read: nobody without the token makes us read it.
     requestGate: ({ requestHeader }) => {
-      if (hasToken(host.token, requestHeader.get("authorization") ?? undefined)) return;
+      if (host.mayEnter(requestHeader.get("authorization") ?? undefined)) return;
       throw toConnectError(unauthenticated());
     },
   });
@@ -97,7 +97,7 @@ async function answerCall(
   host: Host,
 ): Promise<void> {
   try {
-    const values = createContextValues().set(requestKey, request);
+    const values = createContextValues().set(exchangeKey, { request, response });
     const universal = universalRequestFromNodeRequest(request, response, undefined, values);
     // Connect refuses bidirectional calls over HTTP/1.1 without a word; ours are refused by a handler that explains.
     await universalResponseToNodeResponse(await method({ ...universal, httpVersion: "2.0" }), response);
@@ -120,7 +120,7 @@ async function answerMetrics(
   host: Host,
   metrics: Metrics,
 ): Promise<void> {
-  if (!hasToken(host.token, request.headers.authorization)) {
+  if (!host.mayEnter(request.headers.authorization)) {
     answerText(response, 401, unauthenticated().message);
     return;
   }

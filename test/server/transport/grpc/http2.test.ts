@@ -1,0 +1,59 @@
+/** The HTTP/2 settings that grpc-js has no option for, as a client sees them. Fails where an upgrade loses them. */
+import { create } from "@bufbuild/protobuf";
+import { afterEach, describe, expect, test } from "vitest";
+import { StepResponseSchema } from "../../../../server/gen/gradus/v1/environment_pb.js";
+import { connectionWindowBytes, setHttp2Options, streamWindowBytes } from "../../../../server/transport/grpc/http2.ts";
+import { start, stopAll } from "../fixture.ts";
+import { callRaw, connectRaw, frame } from "./raw.ts";
+
+afterEach(stopAll);
+
+/** A handler whose calls end when the test says so. */
+function held() {
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const step = async () => {
+    await released;
+    return create(StepResponseSchema, { outcome: { sampleIndex: 7 } });
+  };
+  return { step, release };
+}
+
+describe("windows", () => {
+  test("a stream and a connection may send megabytes before they wait", async () => {
+    const server = await start({});
+    const session = await connectRaw(server.grpcPort);
+    expect(session.remoteSettings.initialWindowSize).toBe(streamWindowBytes);
+    // The connection's window comes as a WINDOW_UPDATE after the settings; a ping is answered after it.
+    await new Promise((resolve) => session.ping(resolve));
+    expect(session.state.remoteWindowSize).toBe(connectionWindowBytes);
+    session.destroy();
+  });
+
+  test("a version of grpc-js that keeps its options elsewhere is refused", () => {
+    expect(() => setHttp2Options({} as never, 10)).toThrow(/grpc-js keeps its HTTP\/2 options elsewhere/);
+  });
+});
+
+test("a connection has the configured number of streams", async () => {
+  const server = await start({}, { maxConcurrentStreams: "17" });
+  const session = await connectRaw(server.grpcPort);
+  expect(session.remoteSettings.maxConcurrentStreams).toBe(17);
+  session.destroy();
+});
+
+test("1,500 calls cancelled at once do not harm another call on the connection", async () => {
+  const { step, release } = held();
+  const server = await start({ step }, { maxConcurrentStreams: "2000", logLevel: "warn" });
+  const session = await connectRaw(server.grpcPort);
+  const unrelated = callRaw(session, "Step");
+  unrelated.stream.resume().end(frame(new Uint8Array()));
+  const doomed = Array.from({ length: 1500 }, () => callRaw(session, "Step"));
+  for (const { stream } of doomed) stream.end(frame(new Uint8Array()));
+  await new Promise((resolve) => session.ping(resolve));
+  for (const { stream } of doomed) stream.close(8);
+  await Promise.all(doomed.map(({ ended }) => ended.catch(() => undefined)));
+  release();
+  expect(await unrelated.ended).toMatchObject({ "grpc-status": "0" });
+  session.destroy();
+});
