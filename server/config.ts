@@ -37,6 +37,8 @@ export interface Config {
   /** Connect, gRPC-Web, /metrics and /healthz; 0: any free one. */
   readonly httpPort: number;
   readonly dataDir: string;
+  /** Keys of task ids; undefined: the data directory's own. */
+  readonly keyFile: string | undefined;
   readonly store: OptionValues["store"];
   readonly storeDurability: OptionValues["storeDurability"];
   readonly tls: TlsConfig | undefined;
@@ -127,13 +129,15 @@ function assemble(values: OptionValues): Config {
   if (port !== 0 && port === httpPort) {
     throw new ConfigProblem(`--port and --http-port must differ; both are ${port}`);
   }
-  const { dataDir, store, storeDurability, logLevel, logFormat, workers, workerTimeLimitMs, drainTimeoutMs } = values;
+  const { dataDir, keyFile, store, storeDurability, logLevel, logFormat, workers, workerTimeLimitMs, drainTimeoutMs } =
+    values;
   const listen = { host, port, httpPort, tls, token, insecure, corsOrigins };
   const work = { workers, workerTimeLimitMs, drainTimeoutMs, pools };
   return Object.freeze({
     ...listen,
     ...work,
     dataDir,
+    keyFile,
     store,
     storeDurability,
     logLevel,

@@ -34,6 +34,11 @@ export const configOptions = {
     description: "where keys and runs are kept",
     defaultValue: ".data",
   }),
+  keyFile: optionalText({
+    flag: "key-file",
+    placeholder: "file",
+    description: "keys that authenticate task ids, the same for all servers of a group; default: task-keys in data-dir",
+  }),
   store: choice({
     flag: "store",
     description: "where runs are kept: on disk, or in memory and gone with the process",

@@ -87,11 +87,17 @@ async function bind(server: Server, { host, port, tls }: GrpcConfig): Promise<nu
   const address = host.includes(":") ? `[${host}]` : host;
   return new Promise((resolve, reject) => {
     server.bindAsync(`${address}:${port}`, credentials, (error, bound) => {
-      if (error !== null) return reject(error);
+      if (error !== null) return reject(bindError(error, `${address}:${port}`));
       widenConnections(server);
       resolve(bound);
     });
   });
+}
+
+/** grpc-js hides the system's error code in its message. */
+function bindError({ message }: Error, address: string): Error {
+  const code = /\bE[A-Z]{3,}\b/.exec(message)?.[0];
+  return Object.assign(new Error(`cannot listen on ${address}: ${code ?? message}`), { code });
 }
 
 async function close(server: Server, companions: Companions, graceMs: number): Promise<void> {

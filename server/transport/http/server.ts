@@ -35,9 +35,13 @@ export async function startHttp(
 ): Promise<HttpPort> {
   const server = createHttpServer(config, listener(config, routes(services, host), host, metrics));
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    const refuse = ({ code, message }: NodeJS.ErrnoException) => {
+      const why = `cannot listen on ${config.host}:${config.httpPort}: ${code ?? message}`;
+      reject(Object.assign(new Error(why), { code }));
+    };
+    server.once("error", refuse);
     server.listen(config.httpPort, config.host, () => {
-      server.off("error", reject);
+      server.off("error", refuse);
       resolve();
     });
   });
