@@ -33,7 +33,8 @@ export function channelOptions(address: string, tls: TlsOptions | undefined): Ch
   return {
     "grpc-node.flow_control_window": windowBytes,
     "grpc.max_receive_message_length": receiveBytesMax,
-    // src/retry.ts retries; a server is looked for again soon after it came back.
+    // A server that came back is found soon: grpc-js waits from 1 s up to 2 min by default.
+    "grpc.initial_reconnect_backoff_ms": 250,
     "grpc.max_reconnect_backoff_ms": 5_000,
     // As curl's and Go's clients do not, grpc-js would ask a proxy for this very machine.
     ...(loopback.test(address) ? { "grpc.enable_http_proxy": 0 } : {}),

@@ -1,0 +1,117 @@
+/** The package as it would be published: packed, unpacked elsewhere, and used from there. */
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "vite";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const root = fileURLToPath(new URL("../../..", import.meta.url));
+const source = join(root, "clients/ts");
+const home = mkdtempSync(join(tmpdir(), "gradus-package-"));
+const unpacked = join(home, "node_modules/@gradus/client");
+let packed: readonly { readonly path: string }[] = [];
+
+const run = (command: string, ...args: readonly string[]): string =>
+  execFileSync(command, args, { cwd: home, encoding: "utf8" });
+
+beforeAll(() => {
+  const report = execFileSync("npm", ["pack", "--json", "--silent", "--pack-destination", home], {
+    cwd: source,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  // npm reports an array, or from version 12 on an object by package.
+  const parsed = JSON.parse(report.slice(report.search(/^[[{]/m))) as Record<string, unknown>;
+  const [{ filename, files }] = Object.values(parsed) as [{ filename: string; files: typeof packed }];
+  packed = files;
+  mkdirSync(unpacked, { recursive: true });
+  run("tar", "-xzf", join(home, filename), "-C", unpacked, "--strip-components=1");
+  const { dependencies } = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8")) as {
+    dependencies: Record<string, string>;
+  };
+  for (const name of Object.keys(dependencies)) {
+    mkdirSync(join(home, "node_modules", name, ".."), { recursive: true });
+    symlinkSync(join(root, "node_modules", name), join(home, "node_modules", name));
+  }
+  writeFileSync(join(home, "package.json"), JSON.stringify({ type: "module" }));
+});
+afterAll(() => rmSync(home, { recursive: true }));
+
+/** This Node, and others of another version that are on the path and new enough, by version. */
+function nodes(): readonly (readonly [string, string])[] {
+  const onPath = execFileSync("which", ["-a", "node"], { encoding: "utf8" }).trim().split("\n");
+  const versionOf = (node: string): string => execFileSync(node, ["--version"], { encoding: "utf8" }).trim();
+  const byVersion = new Map([...onPath, process.execPath].map((node) => [versionOf(node), node] as const));
+  return [...byVersion].filter(([version]) => Number(version.slice(1).split(".")[0]) >= 20);
+}
+
+test("holds what it runs with and nothing else", () => {
+  const paths = packed.map(({ path }) => path);
+  expect(paths).toEqual(expect.arrayContaining(["README.md", "package.json", "dist/index.js", "dist/web.d.ts"]));
+  expect(paths.filter((path) => !/^(dist\/.*\.(js|d\.ts)|README\.md|package\.json)$/.test(path))).toEqual([]);
+});
+
+test.each(nodes())("both entries load and fail as they should in Node %s", (_version, node) => {
+  const script = `
+    import { createClient, rewardOf, Split } from "@gradus/client";
+    import * as web from "@gradus/client/web";
+    const codes = [];
+    for (const client of [createClient("127.0.0.1:1"), web.createClient("http://127.0.0.1:1")]) {
+      await client.listEnvironments({}, { deadlineMs: 50 }).catch(({ name, code }) => codes.push(name, code));
+      client.close();
+    }
+    console.log(JSON.stringify([codes, typeof rewardOf, Split.EVAL]));
+  `;
+  expect(JSON.parse(run(node, "--input-type=module", "--eval", script))).toEqual([
+    ["GradusError", "UNAVAILABLE", "GradusError", "UNAVAILABLE"],
+    "function",
+    2,
+  ]);
+});
+
+test("its types hold in a strict project of its own", () => {
+  const program = `
+    import { createClient, type Outcome, type GradusError } from "@gradus/client";
+    import { createClient as createWebClient } from "@gradus/client/web";
+    const clients = [createClient("a:1", { tls: true }), createWebClient("http://a")];
+    export async function first(): Promise<Outcome | GradusError | undefined> {
+      const [client] = clients;
+      const task = await client?.reset({ environment: "countdown", seed: 1n });
+      if (client === undefined || task === undefined) return undefined;
+      for await (const result of client.streamSteps([{ task, completions: ["a"], mine: 1 }])) {
+        const mine: number = result.group.mine;
+        return result.kind === "scored" ? result.outcome.outcomes[mine] : result.error;
+      }
+      return undefined;
+    }
+    // @ts-expect-error a level is a name
+    export const wrong = clients[0]?.reset({ environment: "countdown", level: 3, seed: 1 });
+  `;
+  writeFileSync(join(home, "program.ts"), program);
+  const tsc = createRequire(import.meta.url).resolve("typescript/lib/tsc.js");
+  const options = {
+    strict: true,
+    noEmit: true,
+    module: "nodenext",
+    target: "es2022",
+    lib: ["es2022", "dom"],
+    types: [],
+  };
+  const project = { compilerOptions: { ...options, skipLibCheck: true }, files: ["program.ts"] };
+  writeFileSync(join(home, "tsconfig.json"), JSON.stringify(project));
+  expect(spawnSync(process.execPath, [tsc, "-p", home], { encoding: "utf8" }).stdout).toBe("");
+});
+
+test("the web entry bundles for browsers, without Node's modules and grpc-js", async () => {
+  writeFileSync(join(home, "page.js"), 'export { createClient } from "@gradus/client/web";');
+  const lib = { entry: join(home, "page.js"), formats: ["es" as const], fileName: "page" };
+  const built = await build({ root: home, configFile: false, logLevel: "silent", build: { lib, write: false } });
+  const [bundle] = [built].flat();
+  if (bundle === undefined || !("output" in bundle)) throw new Error("vite gave no bundle");
+  const modules = bundle.output.flatMap((output) => ("moduleIds" in output ? output.moduleIds : []));
+  expect(modules.length).toBeGreaterThan(10);
+  expect(modules.filter((id) => id.includes("grpc-js") || id.includes("__vite-browser-external"))).toEqual([]);
+});
