@@ -2,6 +2,7 @@
 import type { Environment, Generator, Parameters, Split } from "./environment.ts";
 import { withBaseline } from "./issued.ts";
 import type { IssueResult, Origin } from "./issued.ts";
+import { assertNever } from "./lib/assert-never.ts";
 import { rngFor } from "./lib/rng.ts";
 import type { Rng } from "./lib/rng.ts";
 import type { Pool } from "./pool.ts";
@@ -77,6 +78,8 @@ export function restore<Instance>(
       return restoreRow(environment, origin, pools.get(origin.pool));
     case "inline":
       return { kind: "invalid", message: `${environment.id} takes no tasks from outside` };
+    default:
+      return assertNever(origin);
   }
 }
 

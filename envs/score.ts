@@ -2,6 +2,7 @@
 import { locateAnswers } from "./answer-format.ts";
 import type { LocatedSpan } from "./answer-format.ts";
 import type { AnswerFormat, Baseline, Environment, Facts } from "./environment.ts";
+import { assertNever } from "./lib/assert-never.ts";
 import { clipUtf8, codePointOffsets } from "./lib/code-points.ts";
 import { isOptimal, qualityRatio } from "./reward/ratio.ts";
 import type { ResolvedScheme, RewardComponent } from "./reward.ts";
@@ -115,6 +116,8 @@ function violationOf(facts: Findings): string {
       return facts.violation;
     case "malformed":
       return facts.reason;
+    default:
+      return assertNever(facts);
   }
 }
 

@@ -1,5 +1,6 @@
 /** How answer formats are asked for and written. */
 import type { AnswerFormat } from "../environment.ts";
+import { assertNever } from "../lib/assert-never.ts";
 
 /** The sentences that a prompt ends with, so that the completion marks its answer in this format. */
 export function formatInstruction(format: AnswerFormat): string {
@@ -12,6 +13,8 @@ export function formatInstruction(format: AnswerFormat): string {
       return "Write your final answer, and nothing else, between <answer> and </answer>.";
     case "boxed":
       return "Write your final answer, and nothing else, inside \\boxed{}.";
+    default:
+      return assertNever(format);
   }
 }
 
@@ -26,6 +29,8 @@ export function wrapAnswer(answer: string, format: AnswerFormat, thinking = ""):
       return `${thinking}\n<answer>${answer}</answer>`;
     case "boxed":
       return `${thinking}\n\\boxed{${answer}}`;
+    default:
+      return assertNever(format);
   }
 }
 

@@ -17,42 +17,46 @@ const CLOSE = 93;
  * after the list is refused. Time is linear in the text's length.
  */
 export function parseIntList(text: string): Parsed<readonly number[]> {
-  let at = skipSpace(text, 0);
-  if (text.charCodeAt(at) !== OPEN) return unexpected(text, at, "'['");
-  at = skipSpace(text, at + 1);
+  const open = skipSpace(text, 0);
+  if (text.charCodeAt(open) !== OPEN) return unexpected(text, open, "'['");
   const list: number[] = [];
-  if (text.charCodeAt(at) !== CLOSE) {
-    for (;;) {
-      const end = numberEnd(text, at);
-      if (end < 0) return unexpected(text, at, list.length === 0 ? "a whole number or ']'" : "a whole number");
-      if (end - at > DIGITS_MAX + 1) return malformed(`a number of more than ${DIGITS_MAX} digits`);
-      if (list.length === COUNT_MAX) return malformed(`a list of more than ${COUNT_MAX} numbers`);
-      list.push(readNumber(text, at, end));
-      at = skipSpace(text, end);
-      const unit = text.charCodeAt(at);
-      if (unit === CLOSE) break;
-      if (unit !== COMMA) return unexpected(text, at, "',' or ']'");
-      at = skipSpace(text, at + 1);
-    }
+  let at = skipSpace(text, open + 1);
+  if (text.charCodeAt(at) === CLOSE) return nothingAfter(text, at, list);
+  for (;;) {
+    const end = digitsEnd(text, at);
+    const digits = end - digitsStart(text, at);
+    if (digits === 0) return unexpected(text, at, list.length === 0 ? "a whole number or ']'" : "a whole number");
+    if (digits > DIGITS_MAX) return malformed(`a number of more than ${DIGITS_MAX} digits`);
+    if (list.length === COUNT_MAX) return malformed(`a list of more than ${COUNT_MAX} numbers`);
+    list.push(readNumber(text, at, end));
+    at = skipSpace(text, end);
+    if (text.charCodeAt(at) === CLOSE) return nothingAfter(text, at, list);
+    if (text.charCodeAt(at) !== COMMA) return unexpected(text, at, "',' or ']'");
+    at = skipSpace(text, at + 1);
   }
-  at = skipSpace(text, at + 1);
+}
+
+/** The list that is closed here, if it ends the text. */
+function nothingAfter(text: string, close: number, list: readonly number[]): Parsed<readonly number[]> {
+  const at = skipSpace(text, close + 1);
   return at === text.length ? { kind: "answer", answer: list } : unexpected(text, at, "nothing after the list");
 }
 
-/** Past the end of the number that starts here; -1: none does. */
-function numberEnd(text: string, start: number): number {
-  const first = text.charCodeAt(start) === MINUS ? start + 1 : start;
-  let at = first;
+function digitsStart(text: string, at: number): number {
+  return text.charCodeAt(at) === MINUS ? at + 1 : at;
+}
+
+function digitsEnd(text: string, start: number): number {
+  let at = digitsStart(text, start);
   while (isDigit(text.charCodeAt(at))) at++;
-  return at > first ? at : -1;
+  return at;
 }
 
 function readNumber(text: string, start: number, end: number): number {
-  const negative = text.charCodeAt(start) === MINUS;
   let value = 0;
-  for (let at = negative ? start + 1 : start; at < end; at++) value = value * 10 + text.charCodeAt(at) - 48;
+  for (let at = digitsStart(text, start); at < end; at++) value = value * 10 + text.charCodeAt(at) - 48;
   // Not −0, which is 0 in every list but not equal to it everywhere.
-  return negative && value !== 0 ? -value : value;
+  return text.charCodeAt(start) === MINUS && value !== 0 ? -value : value;
 }
 
 function isDigit(unit: number): boolean {

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import { countdown } from "../../envs/countdown/index.ts";
+import { restore } from "../../envs/issue.ts";
+import { loadPool, pickRow, rowAt, rowCount, rowCounts } from "../../envs/pool.ts";
+import type { Pool } from "../../envs/pool.ts";
+import { tsp } from "../../envs/np/tsp/index.ts";
+
+/** Rows of three numbers with targets to 30: tier T0. */
+const LINES = Array.from({ length: 60 }, (_, i) => JSON.stringify({ nums: [i + 1, i + 2, 3], target: 6 + (i % 3) }));
+
+function load(lines: readonly string[]): Pool {
+  return loadPool(countdown, "test", lines.join("\n"));
+}
+
+/** A level and split of the pool with several rows. */
+function group(pool: Pool) {
+  const [row] = pool.rows.filter(({ split }) => split === "train");
+  if (row === undefined) throw new Error("the pool has no rows");
+  return { level: row.level, split: row.split };
+}
+
+describe("loadPool", () => {
+  test("reads rows, counts those that are none, and says why", () => {
+    const good = '{"nums":[1,2,3],"target":6}';
+    const pool = load([
+      good,
+      "",
+      "{",
+      '{"nums":[1,2]}',
+      '{"nums":[3,2,1],"target":6}',
+      '{"nums":[1,1,1],"target":99}',
+      "7",
+    ]);
+    expect(pool.rows.map(({ index, level }) => [index, level])).toEqual([[0, "T0"]]);
+    expect(pool.rejected).toBe(5);
+    expect(pool.reasons[0]).toBe("line 3: not JSON");
+    expect(pool.reasons[1]).toMatch(/^line 4: /);
+    expect(pool.reasons[2]).toBe("line 5: the same task as line 1");
+    expect(pool.reasons[3]).toBe("line 6: of no level");
+    expect(rowCounts(pool)).toEqual({ T0: 1, T1: 0, T2: 0, T3: 0, OOD: 0 });
+  });
+
+  test("keeps only the first reasons", () => {
+    const pool = load(Array.from({ length: 100 }, () => "no"));
+    expect([pool.rejected, pool.reasons.length, pool.rows.length]).toEqual([100, 5, 0]);
+  });
+
+  test("is refused by an environment without rows", () => {
+    expect(() => loadPool(tsp, "test", "")).toThrow("np/tsp has no data pools");
+  });
+});
+
+test("a seed picks a row, and different seeds all of them", () => {
+  const pool = load(LINES);
+  const { level, split } = group(pool);
+  expect(pickRow(pool, level, split, 5n)).toEqual(pickRow(pool, level, split, 5n));
+  const picked = new Set<string>();
+  for (let seed = 0n; seed < 1000n; seed++) {
+    const result = pickRow(pool, level, split, seed);
+    if (result.kind === "issued") picked.add(result.issued.hash);
+  }
+  expect(picked.size).toBe(rowCount(pool, level, split));
+});
+
+test("ordinals walk through a permutation of the rows, then through another", () => {
+  const pool = load(LINES);
+  const { level, split } = group(pool);
+  const size = rowCount(pool, level, split);
+  const walk = Array.from({ length: 2 * size }, (_, ordinal) => {
+    const result = rowAt(pool, level, split, 9n, ordinal);
+    if (result.kind !== "issued" || result.issued.origin.kind !== "row") throw new Error("no row");
+    return result.issued.origin.row;
+  });
+  const [first, second] = [walk.slice(0, size), walk.slice(size)];
+  expect(new Set(first).size).toBe(size);
+  expect(new Set(second)).toEqual(new Set(first));
+  expect(second).not.toEqual(first);
+});
+
+test("rows that are not there are exhausted", () => {
+  const pool = load(LINES);
+  const none = {
+    kind: "exhausted",
+    message: expect.stringContaining("no rows of level 'OOD' in split eval") as string,
+  };
+  expect(pickRow(pool, "OOD", "eval", 1n)).toEqual(none);
+  expect(rowAt(pool, "OOD", "eval", 1n, 0)).toEqual(none);
+});
+
+test("a row is restored from the pool it came from, as it was, and from no other", () => {
+  const pool = load(LINES);
+  const { level, split } = group(pool);
+  const result = pickRow(pool, level, split, 1n);
+  if (result.kind !== "issued" || result.issued.origin.kind !== "row") throw new Error("no row");
+  const { origin, instance } = result.issued;
+  expect(restore(countdown, origin, new Map([["test", pool]]))).toEqual({ kind: "ok", instance });
+  const changed = load(LINES.map((line) => line.replace('"target":', '"target":1')));
+  for (const pools of [new Map(), new Map([["test", changed]])]) {
+    expect(restore(countdown, origin, pools).kind).toBe("invalid");
+  }
+  expect(restore(countdown, { ...origin, contentHash: "0".repeat(16) }, new Map([["test", pool]])).kind).toBe(
+    "invalid",
+  );
+  expect(restore(tsp, origin, new Map([["test", pool]])).kind).toBe("invalid");
+});

@@ -1,0 +1,130 @@
+import { expect, test } from "vitest";
+import { wrapAnswer } from "../../envs/answer-format.ts";
+import { countdown } from "../../envs/countdown/index.ts";
+import type { AnswerFormat } from "../../envs/environment.ts";
+import { tsp } from "../../envs/np/tsp/index.ts";
+import { resolveScheme } from "../../envs/reward.ts";
+import type { ResolvedScheme } from "../../envs/reward.ts";
+import { score, VIOLATION_BYTES_MAX } from "../../envs/score.ts";
+import type { Score, ScoreTask } from "../../envs/score.ts";
+
+function scheme(environment: typeof tsp | typeof countdown, name: string): ResolvedScheme {
+  const resolved = resolveScheme(environment, name, {});
+  if (resolved.kind !== "ok") throw new Error(resolved.message);
+  return resolved.scheme;
+}
+
+/** The worked example of FORGE A.5.7. */
+const FOUR = { cities: 4, distances: Int32Array.of(10, 15, 20, 35, 25, 30) };
+
+function scoreTour(completion: string, name = "quality", format: AnswerFormat = "think_answer"): Score {
+  const baseline = { value: 80, bound: 80, proven: true };
+  return score({ environment: tsp, instance: FOUR, format, scheme: scheme(tsp, name), baseline }, completion);
+}
+
+function scoreSum(completion: string, format: AnswerFormat = "answer_tag"): Score {
+  const instance = { numbers: [1, 2, 3], target: 6 };
+  return score({ environment: countdown, instance, format, scheme: scheme(countdown, "graded") }, completion);
+}
+
+test("an optimal tour", () => {
+  expect(scoreTour(wrapAnswer("[0, 1, 3, 2, 0]", "think_answer"))).toEqual({
+    reward: 2,
+    components: [
+      { name: "format", value: 1, weight: 1 },
+      { name: "feasibility", value: 0, weight: 1 },
+      { name: "quality", value: 1, weight: 1 },
+    ],
+    verdict: "feasible",
+    solved: true,
+    objective: 80,
+    baseline: { value: 80, bound: 80, proven: true },
+    ratio: 1,
+    violation: "",
+    terminated: true,
+    truncated: false,
+    spans: [{ start: 26, end: 41, verdict: "feasible", solved: true }],
+    info: {},
+  });
+});
+
+test("a longer tour, under each scheme", () => {
+  // 0, 1, 2, 3 is 10 + 35 + 30 + 20 = 95, which is the trivial tour too.
+  const rewards = ["quality", "binary", "optimal_only", "coarse", "normalized"].map(
+    (name) => scoreTour(wrapAnswer("[1, 2, 3, 0]", "think_answer"), name).reward,
+  );
+  expect(rewards).toEqual([1 + 80 / 95, 2, 1, 1.5, 1]);
+  expect(scoreTour(wrapAnswer("[1, 2, 3, 0]", "think_answer"))).toMatchObject({ solved: false, ratio: 80 / 95 });
+});
+
+test("an infeasible tour, an unreadable one, and none", () => {
+  expect(scoreTour(wrapAnswer("[0, 1, 3, 0]", "think_answer"))).toMatchObject({
+    reward: -0.5,
+    verdict: "infeasible",
+    violation: "city 2 is never visited",
+    objective: undefined,
+    ratio: undefined,
+  });
+  const unread = { reward: -2.5, verdict: "malformed", objective: undefined, solved: false };
+  expect(scoreTour(wrapAnswer("north", "think_answer"))).toMatchObject({
+    ...unread,
+    violation: "not a list of whole numbers: expected '[', found 'n' at character 1",
+    spans: [{ verdict: "malformed" }],
+  });
+  expect(scoreTour("")).toMatchObject({ ...unread, spans: [], truncated: false });
+  expect(scoreTour("<think>Let me see")).toMatchObject({ ...unread, truncated: true });
+});
+
+test("an answer that is right counts for nothing where the format is not kept, but its span says so", () => {
+  expect(scoreTour("<answer>[0, 1, 3, 2]</answer>")).toMatchObject({
+    reward: -2.5,
+    verdict: "malformed",
+    violation: "the thinking is never closed: there is no </think>",
+    solved: false,
+    spans: [{ verdict: "feasible", solved: true }],
+  });
+});
+
+test("spans are verified one by one, and counted in code points; the last one counts", () => {
+  const completion = "𝟙𝟚 <answer>(1+2)*3</answer> é <answer>1+2+3</answer> 𝟛 <answer>six</answer>";
+  const points = [...completion];
+  const { spans, verdict, reward } = scoreSum(completion);
+  expect(spans.map(({ start, end }) => points.slice(start, end).join(""))).toEqual(["(1+2)*3", "1+2+3", "six"]);
+  expect(spans.map((span) => span.verdict)).toEqual(["infeasible", "feasible", "malformed"]);
+  expect(spans.map((span) => span.solved)).toEqual([false, true, false]);
+  expect([verdict, reward]).toEqual(["malformed", 0]);
+});
+
+test("countdown: exact, wrong and unreadable, in every format", () => {
+  for (const format of countdown.answerFormats) {
+    const given = (answer: string) => scoreSum(wrapAnswer(answer, format), format);
+    expect(given("1 + 2 + 3")).toMatchObject({ reward: 1, solved: true, info: { value: "6" }, violation: "" });
+    expect(given("1 * 2 + 3")).toMatchObject({ reward: 0.1, solved: false, verdict: "infeasible" });
+    expect(given("6")).toMatchObject({ reward: 0.1, verdict: "infeasible" });
+    expect(given("one")).toMatchObject({ reward: 0, verdict: "malformed" });
+    expect(given("1 + 2 + 3").baseline).toBeUndefined();
+  }
+});
+
+test("a long violation is clipped to whole code points", () => {
+  const environment: ScoreTask["environment"] = {
+    ...(tsp as ScoreTask["environment"]),
+    parse: () => ({ kind: "malformed", reason: "𝟙".repeat(1000) }),
+  };
+  const task = { environment, instance: FOUR, format: "answer_tag", scheme: scheme(tsp, "binary") } as const;
+  expect(score(task, "<answer></answer>").violation).toBe("𝟙".repeat(VIOLATION_BYTES_MAX / 4));
+});
+
+test("a verifier or solver that is wrong throws, and the error names the environment", () => {
+  const baseline = { value: 81, bound: 81, proven: true };
+  const task = {
+    environment: tsp,
+    instance: FOUR,
+    format: "answer_tag",
+    scheme: scheme(tsp, "binary"),
+    baseline,
+  } as const;
+  expect(() => score(task, "<answer>[0, 1, 3, 2]</answer>")).toThrow(
+    "np/tsp version 1: objective 80 to minimize beats the certified bound 81",
+  );
+});
