@@ -41,6 +41,10 @@ describe("grammar", () => {
   });
 });
 
+test("minus zero is zero", () => {
+  expect(parse("1-1=-0")).toMatchObject({ answer: { claimed: 0 } });
+});
+
 describe("limits", () => {
   const sum = (count: number) => Array.from({ length: count }, () => "1").join("+");
 
@@ -52,6 +56,10 @@ describe("limits", () => {
     expect(read("1234567890")).toBe("malformed: a number of 10 digits at character 1; at most 9 are read");
     expect(parse("1" + " ".repeat(2045) + "+1").kind).toBe("answer");
     expect(read("1" + " ".repeat(2046) + "+1")).toBe("malformed: longer than 2048 characters");
+  });
+
+  test("parentheses side by side do not nest", () => {
+    expect(parse(Array.from({ length: 60 }, () => "((1))").join("+")).kind).toBe("answer");
   });
 
   test("fractions nest as parentheses do", () => {

@@ -49,6 +49,7 @@ describe("solution count", () => {
     expect(uncapped).toBeGreaterThan(SOLUTIONS_CAP);
     expect(countSolutions([1, 2, 3, 4, 5], 15)).toBe(SOLUTIONS_CAP);
     expect(countSolutions([1, 2, 3, 4, 5], 15, 7)).toBe(7);
+    expect(countSolutions([2, 2], 4, 1)).toBe(1);
   });
 
   test("is exact at the limits of an instance", () => {

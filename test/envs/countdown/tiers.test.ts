@@ -96,6 +96,7 @@ describe("generator", () => {
       for (const instance of generated(name, given, 200)) {
         expect(tierOf(instance), JSON.stringify(instance)).toBe(name);
         expect(instance.numbers.every((number) => number >= 1 && number <= 99)).toBe(true);
+        expect(Number.isInteger(instance.target)).toBe(true);
       }
     },
   );
