@@ -1,4 +1,5 @@
 /** Arithmetic expressions as trees: building, evaluating exactly, writing. */
+import { assertNever } from "../lib/assert-never.ts";
 import { type Rational, add, divide, fromInteger, multiply, subtract } from "./rational.ts";
 
 export type Operator = "+" | "-" | "*" | "/";
@@ -57,6 +58,8 @@ export function evaluate(expression: Expression): Rational | undefined {
       return multiply(left, right);
     case "/":
       return divide(left, right);
+    default:
+      return assertNever(expression.operator);
   }
 }
 

@@ -9,7 +9,7 @@ import { SOLUTIONS_CAP, countSolutions } from "./solve.ts";
 /** From this many numbers on, few solutions make an instance sparse; three numbers have few by nature. */
 const SPARSE_NUMBERS_MIN = 4;
 
-/** At most this many ways to the target are few: the generator's lowest tenth has fewer than 4. See README.md. */
+/** At most this many ways to the target are few: 8% of generated four-number instances have no more. See README.md. */
 const SPARSE_SOLUTIONS = 3;
 
 /** The parameters by name. They are complete when an environment sees them (environment.ts). */
