@@ -1,0 +1,77 @@
+"""Client of Gradus, a gRPC gym of verifiable tasks for training language models.
+
+`Client` is for code that waits, `AsyncClient` has the same methods for asyncio. `gradus.v1` holds the messages and
+stubs of the contract, proto/gradus/v1, where each field is described.
+"""
+
+# First, for it must come before grpc.
+from gradus import _fork  # noqa: F401
+from gradus._channels import Tls
+from gradus._spec import task_spec
+from gradus.aio import AsyncClient, AsyncRun
+from gradus.client import Client
+from gradus.errors import (
+    AbortedError,
+    AlreadyExistsError,
+    DeadlineExceededError,
+    FailedPreconditionError,
+    GradusError,
+    InvalidArgumentError,
+    NotFoundError,
+    OutOfRangeError,
+    ResourceExhaustedError,
+    UnauthenticatedError,
+    UnavailableError,
+    UnimplementedError,
+)
+from gradus.policies import arm, bandit, constraints, mixture
+from gradus.run import Run
+from gradus.types import (
+    Batch,
+    ChatMessage,
+    Completion,
+    CompletionGroup,
+    GroupAdvantages,
+    GroupOutcome,
+    NoReward,
+    Outcome,
+    ResetResult,
+    StreamResult,
+    Task,
+)
+
+__all__ = [
+    "AbortedError",
+    "AlreadyExistsError",
+    "AsyncClient",
+    "AsyncRun",
+    "Batch",
+    "ChatMessage",
+    "Client",
+    "Completion",
+    "CompletionGroup",
+    "DeadlineExceededError",
+    "FailedPreconditionError",
+    "GradusError",
+    "GroupAdvantages",
+    "GroupOutcome",
+    "InvalidArgumentError",
+    "NoReward",
+    "NotFoundError",
+    "OutOfRangeError",
+    "Outcome",
+    "ResetResult",
+    "ResourceExhaustedError",
+    "Run",
+    "StreamResult",
+    "Task",
+    "Tls",
+    "UnauthenticatedError",
+    "UnavailableError",
+    "UnimplementedError",
+    "arm",
+    "bandit",
+    "constraints",
+    "mixture",
+    "task_spec",
+]

@@ -1,0 +1,163 @@
+"""Channels, made when they are first used, one for each process and event loop.
+
+A channel that is shared with a forked child, or with a second `asyncio.run`, dies. Clients therefore hold one of
+these objects, which may be carried across a fork or between loops, and ask it for a channel at each call.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import grpc
+
+from gradus import _fork
+
+_MESSAGE_BYTES_MAX = 64 * 1024**2
+"""Largest message either way, as the server's default."""
+
+_WINDOW_BYTES = 4 * 1024**2
+"""What may be on its way before it is acknowledged: at 64 KiB, HTTP/2's default, 1 MB takes 112 ms at 4 ms away."""
+
+_KEEPALIVE_MS = 5 * 60_000
+"""Finds connections whose server is gone without a word; as seldom as the server's own, so that a drain can end."""
+
+_NO_RETRY = [
+    # Their UNAVAILABLE is told apart and waited for by this package.
+    {"service": "gradus.v1.CurriculumService", "method": "NextBatch"},
+    {"service": "gradus.v1.CurriculumService", "method": "WatchRun"},
+    {"service": "gradus.v1.EnvironmentService", "method": "StreamSteps"},
+]
+
+# gRPC's own retries: every unary call may be made again, since scores are kept first-write-wins and runs are named by
+# their creators. https://github.com/grpc/proposal/blob/master/A6-client-retries.md
+_SERVICE_CONFIG = {
+    "methodConfig": [
+        {"name": _NO_RETRY},
+        {
+            "name": [{}],
+            "retryPolicy": {
+                "maxAttempts": 5,
+                "initialBackoff": "0.1s",
+                "maxBackoff": "2s",
+                "backoffMultiplier": 2,
+                "retryableStatusCodes": ["UNAVAILABLE", "ABORTED"],
+            },
+        },
+    ]
+}
+
+_OPTIONS: list[tuple[str, Any]] = [
+    ("grpc.max_receive_message_length", _MESSAGE_BYTES_MAX),
+    ("grpc.max_send_message_length", _MESSAGE_BYTES_MAX),
+    ("grpc.http2.lookahead_bytes", _WINDOW_BYTES),
+    ("grpc.keepalive_time_ms", _KEEPALIVE_MS),
+    # Connections are otherwise shared between the channels of a process, also with those that a fork left behind.
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.service_config", json.dumps(_SERVICE_CONFIG)),
+]
+
+
+@dataclass(frozen=True)
+class Tls:
+    """Files in PEM. `ca`: who signs servers; None: whom the system trusts. `cert` and `key`: this client's own."""
+
+    ca: str | Path | None = None
+    cert: str | Path | None = None
+    key: str | Path | None = None
+
+    def credentials(self) -> grpc.ChannelCredentials:
+        """What gRPC takes; reads the files."""
+        if (self.cert is None) != (self.key is None):
+            raise ValueError("mutual TLS takes both cert and key")
+        return grpc.ssl_channel_credentials(_read(self.ca), _read(self.key), _read(self.cert))
+
+
+def _read(path: str | Path | None) -> bytes | None:
+    return None if path is None else Path(path).read_bytes()
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server is and how to reach it."""
+
+    target: str
+    tls: Tls | None
+    token: str | None
+    options: tuple[tuple[str, Any], ...]
+
+    @property
+    def metadata(self) -> tuple[tuple[str, str], ...]:
+        """What each call carries."""
+        return () if self.token is None else (("authorization", f"Bearer {self.token}"),)
+
+    def open(self) -> grpc.Channel:
+        """A new channel."""
+        options = [*_OPTIONS, *self.options]
+        if self.tls is None:
+            return grpc.insecure_channel(self.target, options)
+        return grpc.secure_channel(self.target, self.tls.credentials(), options)
+
+    def open_aio(self) -> grpc.aio.Channel:
+        """A new channel of the running event loop."""
+        options = [*_OPTIONS, *self.options]
+        if self.tls is None:
+            return grpc.aio.insecure_channel(self.target, options)
+        return grpc.aio.secure_channel(self.target, self.tls.credentials(), options)
+
+
+C = TypeVar("C")
+
+
+class ChannelPool(Generic[C]):
+    """One channel for each (process, event loop); the loop is None for channels that need none.
+
+    Channels of a parent process stay referenced: to close them here would be to use them here. There is no lock, for a
+    fork could leave it locked for ever; threads that race make a channel too many, and it is dropped.
+    """
+
+    def __init__(self, open: Callable[[], C]) -> None:
+        self._open = open
+        self._channels: dict[tuple[int, asyncio.AbstractEventLoop | None], C] = {}
+
+    def get(self, loop: asyncio.AbstractEventLoop | None = None) -> C:
+        """The channel of this process and this loop."""
+        key = (os.getpid(), loop)
+        channel = self._channels.get(key)
+        if channel is None:
+            _fork.enter(key[0])
+            for other in [each for each in self._channels if each[1] is not None and each[1].is_closed()]:
+                self._channels.pop(other, None)
+            channel = self._channels.setdefault(key, self._open())
+        return channel
+
+    def take(self, loop: asyncio.AbstractEventLoop | None = None) -> C | None:
+        """Hands out the channel to be closed, if there is one; the next `get` makes another."""
+        return self._channels.pop((os.getpid(), loop), None)
+
+
+class Connection(ABC, Generic[C]):
+    """What both clients hold: where the server is, how long calls may take, and the channels."""
+
+    def __init__(
+        self,
+        target: str,
+        *,
+        tls: Tls | None = None,
+        token: str | None = None,
+        timeout: float = 60.0,
+        options: Iterable[tuple[str, Any]] = (),
+    ) -> None:
+        self._address = Address(target, tls, token, tuple(options))
+        self._timeout = timeout
+        self._channels: ChannelPool[C] = ChannelPool(self._open)
+
+    @abstractmethod
+    def _open(self) -> C:
+        """A new channel."""

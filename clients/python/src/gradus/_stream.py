@@ -1,0 +1,181 @@
+"""The logic of a stream of steps, without threads, loops or a clock; client.py and aio.py bring those.
+
+Groups go out within a window, each under a request id of its own, and replies are matched by that id, never by order.
+When the stream breaks, a new one is opened and what has no reply is sent again: scores are kept first-write-wins, so
+that this changes nothing. A group whose reply does not come in time resolves to an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+import grpc
+
+from gradus.errors import GradusError, ResourceExhaustedError, UnavailableError, error_of, error_of_item
+from gradus.types import CompletionGroup, GroupOutcome, StreamResult
+from gradus.v1 import environment_pb2 as env
+
+_BREAKS_MAX = 8
+"""Streams that may break one after the other without a reply in between."""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """The caller has another group to send."""
+
+    group: CompletionGroup
+
+
+@dataclass(frozen=True)
+class Exhausted:
+    """The caller has no more groups; `error` is what its iterable raised, if it did."""
+
+    error: BaseException | None
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A reply came on the call of this number."""
+
+    call: int
+    message: env.StreamStepsResponse
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The call of this number ended, by an error or without one."""
+
+    call: int
+    error: GradusError | None
+
+
+Event = Sent | Exhausted | Reply | Ended
+
+
+class Wire(Protocol):
+    """What carries messages. Nothing here blocks."""
+
+    def open(self, number: int) -> None:
+        """Starts a call in place of the one before; its events carry this number."""
+
+    def send(self, message: env.StreamStepsRequest) -> None:
+        """Sends on the call opened last."""
+
+
+@dataclass
+class _Pending:
+    group: CompletionGroup
+    message: env.StreamStepsRequest
+    deadline: float
+    # When it goes out (again), if it is waiting for that.
+    send_at: float | None
+
+
+class StepStream:
+    """One stream of steps. Times are seconds of one monotonic clock; `timeout` is each group's, from its sending on."""
+
+    def __init__(self, wire: Wire, timeout: float) -> None:
+        self._wire = wire
+        self._timeout = timeout
+        self._pending: dict[str, _Pending] = {}
+        self._sent = 0
+        self._calls = 0
+        self._breaks = 0
+        # When the next call opens; None: one is open.
+        self._open_at: float | None = 0.0
+        self._exhausted = False
+
+    @property
+    def done(self) -> bool:
+        """Whether every group has its result and no more will come."""
+        return self._exhausted and not self._pending
+
+    def wait(self, now: float) -> float | None:
+        """Seconds until `handle` has something to do though nothing happens; None: never."""
+        times = [each.deadline for each in self._pending.values()]
+        if self._open_at is None:
+            times += [each.send_at for each in self._pending.values() if each.send_at is not None]
+        elif self._pending:
+            times.append(self._open_at)
+        return max(0.0, min(times) - now) if times else None
+
+    def handle(self, event: Event | None, now: float) -> list[StreamResult]:
+        """Takes what happened (None: only time passed) and gives the results that it brings.
+
+        Raises the error of the caller's iterable, and the error of a stream that cannot be opened again.
+        """
+        results: list[StreamResult] = []
+        if isinstance(event, Sent):
+            self._add(event.group, now)
+        elif isinstance(event, Exhausted):
+            if event.error is not None:
+                raise event.error
+            self._exhausted = True
+        elif isinstance(event, Reply):
+            results += self._resolve(event.message, now)
+        elif isinstance(event, Ended) and event.call == self._calls:
+            self._break(event.error, now)
+        results += self._expire(now)
+        self._send_due(now)
+        return results
+
+    def _add(self, group: CompletionGroup, now: float) -> None:
+        request_id = str(self._sent)
+        self._sent += 1
+        message = env.StreamStepsRequest(request_id=request_id, groups=[group.to_proto()])
+        self._pending[request_id] = _Pending(group, message, now + self._timeout, send_at=now)
+
+    def _resolve(self, reply: env.StreamStepsResponse, now: float) -> list[StreamResult]:
+        # What is not pending was resolved before: a deadline passed, or it was sent twice.
+        pending = self._pending.get(reply.request_id)
+        if pending is None:
+            return []
+        self._breaks = 0
+        if not reply.HasField("failure"):
+            return [self._close(reply.request_id, GroupOutcome.from_proto(reply.groups[0]), None)]
+        failure = reply.failure
+        error = error_of_item(failure.code, failure.message, failure.retry_delay_ms)
+        if error.retry_delay is not None and now + error.retry_delay < pending.deadline:
+            pending.send_at = now + error.retry_delay
+            return []
+        return [self._close(reply.request_id, None, error)]
+
+    def _close(self, request_id: str, outcome: GroupOutcome | None, error: GradusError | None) -> StreamResult:
+        return StreamResult(self._pending.pop(request_id).group, outcome, error)
+
+    def _expire(self, now: float) -> list[StreamResult]:
+        late = [request_id for request_id, each in self._pending.items() if each.deadline <= now]
+        message = f"no reply within {self._timeout:g} s"
+        return [self._close(each, None, error_of(grpc.StatusCode.DEADLINE_EXCEEDED, message)) for each in late]
+
+    def _break(self, error: GradusError | None, now: float) -> None:
+        error = error or error_of(grpc.StatusCode.UNAVAILABLE, "the server ended the stream before it was done")
+        full = isinstance(error, ResourceExhaustedError) and error.retry_delay is not None
+        self._breaks += 1
+        if self._breaks > _BREAKS_MAX or not (full or isinstance(error, UnavailableError)):
+            raise error
+        self._open_at = now + (error.retry_delay or min(5.0, 0.1 * 2**self._breaks))
+        for each in self._pending.values():
+            each.send_at = now
+
+    def _send_due(self, now: float) -> None:
+        due = self._due(now)
+        if self._open_at is not None:
+            if not due or self._open_at > now:
+                return
+            self._calls += 1
+            self._open_at = None
+            self._wire.open(self._calls)
+        for each in due:
+            each.send_at = None
+            self._wire.send(each.message)
+
+    def _due(self, now: float) -> list[_Pending]:
+        return [each for each in self._pending.values() if each.send_at is not None and each.send_at <= now]
+
+
+def groups_of(given: CompletionGroup | Iterable[CompletionGroup]) -> list[CompletionGroup]:
+    """One group or several, as a list."""
+    return [given] if isinstance(given, CompletionGroup) else list(given)

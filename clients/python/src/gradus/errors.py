@@ -1,0 +1,104 @@
+"""Failures of calls, one class for each gRPC status that a caller may want to tell apart."""
+
+from __future__ import annotations
+
+import grpc
+
+
+class GradusError(Exception):
+    """A call failed.
+
+    `code` is the gRPC status, `message` what the server (or gRPC, if no server was reached) says of it, and
+    `retry_delay` the seconds after which the server asks to be tried again; None: trying again is of no use, or of
+    use at once.
+    """
+
+    def __init__(self, code: grpc.StatusCode, message: str, retry_delay: float | None = None) -> None:
+        super().__init__(f"{code.name}: {message}")
+        self.code = code
+        self.message = message
+        self.retry_delay = retry_delay
+
+
+class InvalidArgumentError(GradusError):
+    """The request breaks the contract; the message names the field, the limit and what came."""
+
+
+class NotFoundError(GradusError):
+    """There is no such environment or run; the message suggests the nearest name."""
+
+
+class AlreadyExistsError(GradusError):
+    """The run exists with another configuration; the message names the field that differs."""
+
+
+class FailedPreconditionError(GradusError):
+    """The run's state or policy does not allow it."""
+
+
+class OutOfRangeError(GradusError):
+    """The cursor lies in update batches closed long ago."""
+
+
+class UnauthenticatedError(GradusError):
+    """The server asks for a token that did not come, or another one."""
+
+
+class ResourceExhaustedError(GradusError):
+    """The server is full, or a message is over its limit."""
+
+
+class UnavailableError(GradusError):
+    """No server was reached, it is shutting down, or feedback that is due has not come yet."""
+
+
+class DeadlineExceededError(GradusError):
+    """The answer did not come in time."""
+
+
+class AbortedError(GradusError):
+    """Another server process changed the run at the same time."""
+
+
+class UnimplementedError(GradusError):
+    """This server does not serve the call."""
+
+
+_CLASSES: dict[grpc.StatusCode, type[GradusError]] = {
+    grpc.StatusCode.INVALID_ARGUMENT: InvalidArgumentError,
+    grpc.StatusCode.NOT_FOUND: NotFoundError,
+    grpc.StatusCode.ALREADY_EXISTS: AlreadyExistsError,
+    grpc.StatusCode.FAILED_PRECONDITION: FailedPreconditionError,
+    grpc.StatusCode.OUT_OF_RANGE: OutOfRangeError,
+    grpc.StatusCode.UNAUTHENTICATED: UnauthenticatedError,
+    grpc.StatusCode.RESOURCE_EXHAUSTED: ResourceExhaustedError,
+    grpc.StatusCode.UNAVAILABLE: UnavailableError,
+    grpc.StatusCode.DEADLINE_EXCEEDED: DeadlineExceededError,
+    grpc.StatusCode.ABORTED: AbortedError,
+    grpc.StatusCode.UNIMPLEMENTED: UnimplementedError,
+}
+
+_BY_NUMBER = {code.value[0]: code for code in grpc.StatusCode}
+
+
+def error_of(code: grpc.StatusCode, message: str, retry_delay: float | None = None) -> GradusError:
+    """The error for a status, of the class that belongs to it."""
+    return _CLASSES.get(code, GradusError)(code, message, retry_delay)
+
+
+def error_of_item(code: int, message: str, retry_delay_ms: int) -> GradusError:
+    """The error for an item of a batch or stream, which carries the status as a number; 0 ms means no delay."""
+    status = _BY_NUMBER.get(code, grpc.StatusCode.UNKNOWN)
+    return error_of(status, message, retry_delay_ms / 1000 if retry_delay_ms > 0 else None)
+
+
+def error_of_rpc(failure: grpc.RpcError, target: str) -> GradusError:
+    """The error for what grpcio raised on a call to `target`."""
+    # Both kinds that grpcio raises, of its sync and of its asyncio API, are calls too; the base class is bare.
+    assert isinstance(failure, (grpc.Call, grpc.aio.AioRpcError))
+    code = failure.code()
+    message = failure.details() or "no reason given"
+    delay = next((value for key, value in failure.trailing_metadata() or () if key == "retry-delay-ms"), None)
+    if code is grpc.StatusCode.UNAVAILABLE and delay is None:
+        message = f"no Gradus server answers at {target}: {message}"
+    return error_of(code, message, None if delay is None else float(delay) / 1000)

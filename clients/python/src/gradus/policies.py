@@ -1,0 +1,76 @@
+"""Short ways to write the arms and policies of a run; what they return are messages of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gradus._enums import Source
+from gradus._spec import SpecOptions, task_spec
+from gradus.v1 import curriculum_pb2 as cur
+
+
+def arm(
+    environment: str,
+    level: str | None = None,
+    *,
+    id: str | None = None,
+    source: Source = "synthetic",
+    weight: float | None = None,
+    hard: bool = False,
+    parameters: Mapping[str, float] | None = None,
+    pool: str = "",
+    version: int = 0,
+) -> cur.Arm:
+    """An arm: what a policy chooses between. Its id is "environment/level/source" unless given.
+
+    `hard` says whether the constraint `hard_share_min` counts it.
+    """
+    options: SpecOptions = {"source": source, "pool": pool, "version": version}
+    if level is not None:
+        options["level"] = level
+    if parameters is not None:
+        options["parameters"] = parameters
+    spec = task_spec(environment, **options)
+    name = id or "/".join(part for part in (environment, level, source) if part)
+    return cur.Arm(id=name, spec=spec, weight=weight, hard=hard)
+
+
+def constraints(
+    *,
+    real_share_min: float | None = None,
+    synthetic_share_max: float | None = None,
+    hard_share_min: float | None = None,
+    hard_warmup_batches: int | None = None,
+) -> cur.BatchConstraints:
+    """Hard constraints on each update batch, as shares of its tasks; quotas round up (ADSC 3.3)."""
+    return cur.BatchConstraints(
+        real_share_min=real_share_min,
+        synthetic_share_max=synthetic_share_max,
+        hard_share_min=hard_share_min,
+        hard_warmup_batches=hard_warmup_batches,
+    )
+
+
+def mixture(constraints: cur.BatchConstraints | None = None) -> cur.Policy:
+    """Fixed probabilities: each arm's weight over the sum of weights."""
+    return cur.Policy(mixture=cur.MixturePolicy(), constraints=constraints)
+
+
+def bandit(
+    *,
+    alpha: float | None = None,
+    tau: float | None = None,
+    epsilon: float | None = None,
+    constraints: cur.BatchConstraints | None = None,
+) -> cur.Policy:
+    """ADSC's bandit: a softmax of moving averages of each arm's mean absolute advantage. None: the paper's value."""
+    return cur.Policy(
+        bandit=cur.BanditPolicy(
+            rule=cur.BANDIT_RULE_EMA_SOFTMAX,
+            signal=cur.BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE,
+            alpha=alpha,
+            tau=tau,
+            epsilon=epsilon,
+        ),
+        constraints=constraints,
+    )
