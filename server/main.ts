@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { Gauge } from "prom-client";
 import { type Config, describeConfig } from "./config.ts";
-import { createRuns } from "./curriculum/index.ts";
+import { createRuns, systemClock } from "./curriculum/index.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
 import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
@@ -72,7 +72,7 @@ export async function serve(config: Config, logTo: Log = openLog(config)): Promi
 
 /** Everything but the ports. Also what the command line uses without a server. */
 export function assemble(config: Config, { log }: Log, metrics: Metrics) {
-  const keys = loadKeyring(config.keyFile ?? join(config.dataDir, "task-keys"));
+  const keys = loadKeyring(join(config.dataDir, "task-keys"));
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring } = keys;
   const loaded = loadPools(config.pools);
@@ -89,9 +89,12 @@ export function assemble(config: Config, { log }: Log, metrics: Metrics) {
     onError: (error) => log.warn({ err: error }, "a worker"),
   });
   registerWorkerMetrics(metrics, workers);
-  const store = config.store === "memory" ? memoryStore() : sqliteStore(config.dataDir, config.storeDurability);
+  const store =
+    config.store === "memory"
+      ? memoryStore()
+      : sqliteStore({ directory: config.dataDir, synchronous: config.storeDurability });
   const issuer = createIssuer(workers, pools);
-  const runs = createRuns({ store, tasks: createRunSource(issuer), clock: systemClock, log });
+  const runs = createRuns({ store, source: createRunSource(issuer), clock: systemClock });
   const scorer = createScorer({
     ...{ keyring, pools, completionBytesMax: limits.maxCompletionBytes },
     onFailure: (error, { environment, version }) =>
@@ -99,9 +102,10 @@ export function assemble(config: Config, { log }: Log, metrics: Metrics) {
   });
   const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;
   const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };
-  const deps: ServiceDeps = { keyring, pools, issuer, scorer, runs, limits: requestLimits };
+  const onFailure = (error: unknown, what: string): void => log.error({ err: error }, what);
+  const deps: ServiceDeps = { keyring, pools, issuer, scorer, runs, limits: requestLimits, onFailure };
   const close = async (): Promise<void> => {
-    await runs.close();
+    runs.close();
     await workers.close();
     await store.close();
   };
@@ -122,10 +126,6 @@ function registerWorkerMetrics({ registry }: Metrics, workers: WorkerPool): void
   gauge("gradus_worker_jobs_waiting", "Jobs that wait for a worker.", () => workers.load().waiting);
   gauge("gradus_worker_jobs_running", "Jobs that a worker is on.", () => workers.load().running);
 }
-
-const systemClock = {
-  now: (): number => Date.now(),
-};
 
 /** A port that cannot be bound is the operator's to mend; the rest is a bug. */
 function startError(error: unknown): unknown {

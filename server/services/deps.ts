@@ -24,4 +24,6 @@ export interface ServiceDeps {
   readonly scorer: Scorer;
   readonly runs: Runs;
   readonly limits: RequestLimits;
+  /** Told of each failure of ours that a client sees only as a reason. */
+  readonly onFailure: (error: unknown, what: string) => void;
 }

@@ -29,7 +29,7 @@ export function lookUpEnvironment(id: string, version: number, field: string): E
 /** What a run fixes for all of its arms, in place of what a spec says. */
 export interface SharedChoices {
   readonly answerFormat: number;
-  readonly rewardScheme: RewardScheme | undefined;
+  readonly rewardScheme?: RewardScheme | undefined;
 }
 
 export function resolveFamily(
@@ -87,7 +87,7 @@ function readDifficulty(spec: TaskSpec, environment: Environment, source: Source
     if (count > PARAMETERS_MAX)
       throw invalid(`${field}.parameters`, `there are ${count}, and the limit is ${PARAMETERS_MAX}`);
     const resolved = resolveParameters(environment, values);
-    if (resolved.kind === "invalid") throw invalid(`${field}.parameters`, resolved.message);
+    if (resolved.kind === "invalid") throw invalid(`${field}.${resolved.field}`, resolved.message);
     return { level: undefined, parameters: resolved.parameters };
   }
   const name = difficulty.case === "level" ? checkBytes(difficulty.value, NAME_BYTES_MAX, `${field}.level`) : "";
@@ -147,6 +147,6 @@ function readScheme(wire: RewardScheme | undefined, environment: Environment, fi
   if (count > REWARD_PARAMETERS_MAX)
     throw invalid(`${field}.reward_scheme.parameters`, `there are ${count}, and the limit is ${REWARD_PARAMETERS_MAX}`);
   const resolved = resolveScheme(environment, name, parameters);
-  if (resolved.kind === "invalid") throw invalid(`${field}.${resolved.field}`, resolved.message);
-  return { rewardScheme: resolved.scheme.name, rewardParameters: resolved.parameters };
+  if (resolved.kind === "invalid") throw invalid(`${field}.reward_scheme.${resolved.field}`, resolved.message);
+  return { rewardScheme: resolved.scheme.name, rewardParameters: resolved.scheme.parameters };
 }

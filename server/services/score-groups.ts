@@ -1,6 +1,6 @@
 /** Groups of completions in, outcomes out; feedback goes to the run on the way. */
 import { create } from "@bufbuild/protobuf";
-import { type Feedback, type FeedbackItem, grpoAdvantages, meanAndStd, rlooAdvantages } from "../curriculum/index.ts";
+import { type FeedbackItem, type FeedbackStatus, grpo, meanAndStd, rloo } from "../curriculum/index.ts";
 import type { CompletionGroup } from "../gen/gradus/v1/environment_pb.js";
 import { type GroupOutcome, GroupOutcomeSchema, type Outcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { NoRewardReason, OpenTask, SampleResult } from "../tasks/scorer.ts";
@@ -57,55 +57,67 @@ function addStatistics(group: GroupOutcome, outcomes: readonly Outcome[]): void 
     .sort((a, b) => a.outcome.sampleIndex - b.outcome.sampleIndex);
   if (scored.length === 0) return;
   const rewards = scored.map(({ reward }) => reward);
-  const rloo = rlooAdvantages(rewards);
-  const grpo = grpoAdvantages(rewards);
+  const byRloo = rloo(rewards);
+  const byGrpo = grpo(rewards);
   for (const [i, { outcome }] of scored.entries()) {
-    outcome.rlooAdvantage = rloo[i] as number;
-    outcome.grpoAdvantage = grpo[i] as number;
+    outcome.rlooAdvantage = byRloo[i] as number;
+    outcome.grpoAdvantage = byGrpo[i] as number;
   }
   const { mean, std } = meanAndStd(rewards);
   group.statistics = { $typeName: "gradus.v1.GroupStatistics", count: rewards.length, mean, std };
 }
 
+/** What each sample does to the task's run; undefined: no run issued the task. */
 async function feedBack(
   deps: ServiceDeps,
   task: OpenTask,
   group: CompletionGroup,
   results: readonly SampleResult[],
-): Promise<readonly Feedback[] | undefined> {
+): Promise<readonly FeedbackStatus[] | undefined> {
   const { run } = task.ticket;
   if (run === undefined) return undefined;
   if (!run.feedback) return same(group, "the run takes reported advantages, or the task is not of its train split");
   if (group.groupId !== task.groupId) return same(group, `group_id: the task's group is '${task.groupId}'`);
-  const entries = group.completions.map(({ sampleIndex, text }, i): FeedbackItem | Feedback => {
-    const result = results[i] as SampleResult;
-    if (sampleIndex >= run.numGenerations)
-      return notRecorded(
-        `sample_index: the run has ${run.numGenerations} completions of each prompt, and this is ${sampleIndex}`,
-      );
-    if (result.kind === "none" && !TERMINAL.has(result.reason))
-      return notRecorded("it has no reward yet: send it again");
-    return {
-      epoch: run.epoch,
-      cursor: run.cursor,
-      sample: sampleIndex,
-      digest: completionDigest(text),
-      result:
-        result.kind === "score"
-          ? { kind: "reward", reward: result.score.reward, solved: result.score.solved }
-          : { kind: "terminal", reason: result.reason },
-    };
-  });
-  const items = entries.filter((entry) => "digest" in entry);
-  const recorded = items.length === 0 ? [] : await deps.runs.recordFeedback(run.runId, items);
-  let next = 0;
-  return entries.map((entry) => ("digest" in entry ? (recorded[next++] as Feedback) : entry));
+  const { epoch, cursor } = run;
+  const items: FeedbackItem[] = [];
+  for (const [i, { sampleIndex, text }] of group.completions.entries()) {
+    const result = resultOf(results[i] as SampleResult);
+    if (result !== undefined)
+      items.push({ epoch, cursor, sample: sampleIndex, digest: completionDigest(text), result });
+  }
+  const recorded = await record(deps, run.runId, items);
+  return group.completions.map(
+    ({ sampleIndex }) => recorded.get(sampleIndex) ?? notRecorded("it has no reward yet: send it again"),
+  );
 }
 
-function notRecorded(detail: string): Feedback {
-  return { status: "not_recorded", detail };
+function resultOf(result: SampleResult): FeedbackItem["result"] | undefined {
+  if (result.kind === "score") return { kind: "reward", reward: result.score.reward, solved: result.score.solved };
+  return TERMINAL.has(result.reason) ? { kind: "terminal", reason: result.reason } : undefined;
 }
 
-function same(group: CompletionGroup, detail: string): readonly Feedback[] {
+/** Scoring always answers: what the run or its store cannot take is said in the feedback. */
+async function record(
+  deps: ServiceDeps,
+  runId: string,
+  items: readonly FeedbackItem[],
+): Promise<ReadonlyMap<number, FeedbackStatus>> {
+  const all = (status: FeedbackStatus) => new Map(items.map(({ sample }) => [sample, status]));
+  if (items.length === 0) return new Map();
+  try {
+    const recorded = await deps.runs.recordFeedback(runId, items);
+    if (recorded.kind !== "ok") return all(notRecorded(recorded.message));
+    return new Map(items.map(({ sample }, i) => [sample, recorded.value[i] as FeedbackStatus]));
+  } catch (error) {
+    deps.onFailure(error, "feedback was not recorded");
+    return all(notRecorded("the run's store failed: send it again"));
+  }
+}
+
+function notRecorded(detail: string): FeedbackStatus {
+  return { kind: "not_recorded", detail };
+}
+
+function same(group: CompletionGroup, detail: string): readonly FeedbackStatus[] {
   return group.completions.map(() => notRecorded(detail));
 }

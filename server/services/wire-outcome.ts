@@ -13,7 +13,7 @@ import {
   ScoreSchema,
   type Score as WireScore,
 } from "../gen/gradus/v1/outcome_pb.js";
-import type { Feedback } from "../curriculum/index.ts";
+import type { FeedbackStatus as DomainStatus } from "../curriculum/index.ts";
 import type { NoReward, NoRewardReason, SampleResult } from "../tasks/scorer.ts";
 import { verdicts } from "../tasks/wire-enums.ts";
 
@@ -27,7 +27,7 @@ const reasons: Readonly<Record<NoRewardReason, WireReason>> = {
   internal: WireReason.INTERNAL,
 };
 
-const statuses: Readonly<Record<Feedback["status"], FeedbackStatus>> = {
+const statuses: Readonly<Record<DomainStatus["kind"], FeedbackStatus>> = {
   recorded: FeedbackStatus.RECORDED,
   duplicate: FeedbackStatus.DUPLICATE,
   conflicting_completion: FeedbackStatus.CONFLICTING_COMPLETION,
@@ -35,8 +35,9 @@ const statuses: Readonly<Record<Feedback["status"], FeedbackStatus>> = {
   not_recorded: FeedbackStatus.NOT_RECORDED,
 };
 
-export function feedbackToWire(feedback: Feedback): WireFeedback {
-  return create(FeedbackSchema, { status: statuses[feedback.status], detail: feedback.detail ?? "" });
+export function feedbackToWire(status: DomainStatus): WireFeedback {
+  const detail = status.kind === "not_recorded" ? status.detail : "";
+  return create(FeedbackSchema, { status: statuses[status.kind], detail });
 }
 
 function noRewardToWire({ reason, detail, retryDelayMs }: NoReward) {
@@ -69,7 +70,7 @@ function scoreToWire(score: Score): WireScore {
   });
 }
 
-export function outcomeToWire(sampleIndex: number, result: SampleResult, feedback: Feedback | undefined): Outcome {
+export function outcomeToWire(sampleIndex: number, result: SampleResult, feedback: DomainStatus | undefined): Outcome {
   const outcome = create(OutcomeSchema, { sampleIndex });
   outcome.result =
     result.kind === "score"

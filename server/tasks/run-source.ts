@@ -1,5 +1,6 @@
 /** Where runs get their tasks from: an arm's family, and a task of it for each ordinal. */
 import type { Arm, Json, TaskSource } from "../curriculum/index.ts";
+import { assertNever } from "../../envs/lib/assert-never.ts";
 import { deriveSeed } from "../../envs/lib/rng.ts";
 import type { Draft } from "../workers/jobs.ts";
 import type { TaskFamily } from "./family.ts";
@@ -28,6 +29,9 @@ export function draftFromJson(json: Json): Draft {
   return origin.kind === "generated" ? { ...draft, origin: { ...origin, seed: BigInt(origin.seed) } } : draft;
 }
 
+/** How long a draw waits before it tries again what took too long. */
+const TIMEOUT_RETRY_MS = 1000;
+
 export function createRunSource(issuer: Issuer): TaskSource {
   return {
     async issue(arm, { seed, runSeed, ordinal }) {
@@ -35,14 +39,19 @@ export function createRunSource(issuer: Issuer): TaskSource {
       const result = await issuer.issueOrdinal(familyOfArm(arm), { armSeed, ordinal, seed });
       switch (result.kind) {
         case "draft":
-          return { kind: "issued", hash: result.draft.hash, draft: draftToJson(result.draft) };
+          return { kind: "task", hash: result.draft.hash, draft: draftToJson(result.draft) };
         case "exhausted":
+          return { kind: "none" };
         case "timeout":
-          return { kind: "failed", message: result.message };
-        case "overloaded":
-          return { kind: "busy", retryDelayMs: result.retryDelayMs };
+          return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };
+        case "overloaded": {
+          const { retryDelayMs } = result;
+          return { kind: "unavailable", message: "the workers' queue is full", retryDelayMs };
+        }
         case "cancelled":
           throw new Error("a draw of a run was cancelled, though nothing can cancel it");
+        default:
+          return assertNever(result);
       }
     },
   };

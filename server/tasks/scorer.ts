@@ -78,12 +78,13 @@ function openTicket(ticket: Ticket, groupId: string, pools: ReadonlyMap<string, 
   if (restored.kind === "invalid") return invalid(`task_id: ${restored.message}`);
   const scheme = resolveScheme(environment, ticket.rewardScheme, ticket.rewardParameters);
   if (scheme.kind === "invalid") return invalid(`task_id: ${scheme.message}`);
-  const { answerFormat: format, baseline } = ticket;
+  const { answerFormat: format } = ticket;
+  const baseline = ticket.baseline && { baseline: ticket.baseline };
   return {
     kind: "open",
     ticket,
     groupId,
-    scoring: { environment, instance: restored.instance, format, scheme: scheme.scheme, baseline },
+    scoring: { environment, instance: restored.instance, format, scheme: scheme.scheme, ...baseline },
   };
 }
 

@@ -1,0 +1,196 @@
+/** CurriculumService: contract in, domain, contract out. */
+import { create } from "@bufbuild/protobuf";
+import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
+import type { FeedbackStatus, GroupRef, IssuedTask, NextBatch } from "../curriculum/index.ts";
+import * as wire from "../gen/gradus/v1/curriculum_pb.js";
+import type { Task } from "../gen/gradus/v1/task_pb.js";
+import { presentTask } from "../tasks/present.ts";
+import { draftFromJson, familyOfArm } from "../tasks/run-source.ts";
+import { open, seal } from "../tasks/sealed.ts";
+import { type CallContext, RpcError, type ServiceHandlers } from "../transport/handlers.ts";
+import { checkBytes, checkCount, checkId, checkRange, invalid, required, toCount } from "./check.ts";
+import type { ServiceDeps } from "./deps.ts";
+import { pageToken, readPage } from "./page.ts";
+import { okOrThrow } from "./refusal.ts";
+import { policyFromWire, runConfigFromWire } from "./run-config.ts";
+import { feedbackToWire } from "./wire-outcome.ts";
+import { recordToWire, runToWire, stateToWire } from "./wire-run.ts";
+import { taskToWire } from "./wire-task.ts";
+
+const RUN_ID_BYTES_MAX = 128;
+const GROUPS_MAX = 4096;
+const COUNT_MAX = 4096;
+const GROUP_ID_BYTES_MAX = 256;
+const REASON_BYTES_MAX = 256;
+const WAIT_DEFAULT_MS = 10_000;
+const WAIT_MAX_MS = 60_000;
+
+export function createCurriculumService(deps: ServiceDeps): ServiceHandlers<typeof wire.CurriculumService> {
+  return { ...runHandlers(deps), ...feedbackHandlers(deps), ...controlHandlers(deps), ...stateHandlers(deps) };
+}
+
+type Handlers = ServiceHandlers<typeof wire.CurriculumService>;
+
+function readRunId({ runId }: { readonly runId: string }): string {
+  return checkId(runId, RUN_ID_BYTES_MAX, "run_id");
+}
+
+function runHandlers(deps: ServiceDeps): Handlers {
+  const { runs } = deps;
+  return {
+    async createRun(request) {
+      const runId = readRunId(request);
+      const config = runConfigFromWire(required(request.config, "config"), deps);
+      const { run, created } = okOrThrow(await runs.create(runId, config), "config.");
+      return create(wire.CreateRunResponseSchema, { run: runToWire(run), created });
+    },
+    async getRun(request) {
+      const run = okOrThrow(await runs.get(readRunId(request)));
+      return create(wire.GetRunResponseSchema, { run: runToWire(run) });
+    },
+    async listRuns(request) {
+      const { size, after } = readPage(request, 100, 1000);
+      const { items, next } = await runs.list(after ?? "", size);
+      const nextPageToken = next === undefined ? "" : pageToken(next);
+      return create(wire.ListRunsResponseSchema, { runs: items.map(runToWire), nextPageToken });
+    },
+    async deleteRun(request) {
+      okOrThrow(await runs.remove(readRunId(request)));
+      return create(wire.DeleteRunResponseSchema);
+    },
+    async nextBatch(request, { signal }) {
+      const runId = readRunId(request);
+      const count = checkRange(request.count, 0, COUNT_MAX, "count");
+      const cursor = request.cursor === undefined ? undefined : toCount(request.cursor, "cursor");
+      const waitMs = readWait(request.wait);
+      const { config } = okOrThrow(await runs.get(runId));
+      const wanted = { cursor, count: count === 0 ? config.promptsPerUpdate : count, waitMs, signal };
+      return batchToWire(deps, runId, okOrThrow(await runs.nextBatch(runId, wanted)), config);
+    },
+  };
+}
+
+function readWait(wait: Duration | undefined): number {
+  return wait === undefined ? WAIT_DEFAULT_MS : checkRange(durationMs(wait), 0, WAIT_MAX_MS, "wait");
+}
+
+/** What of a run's configuration its tasks carry. */
+type TaskConfig = Parameters<typeof issuedToWire>[3];
+
+function batchToWire(deps: ServiceDeps, runId: string, batch: NextBatch, config: TaskConfig) {
+  const { nextCursor, done, epoch } = batch;
+  const tasks = batch.tasks.map((task) => issuedToWire(deps, runId, task, config));
+  return create(wire.NextBatchResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
+}
+
+function issuedToWire(
+  deps: ServiceDeps,
+  runId: string,
+  { cursor, epoch, armIndex, arm, draft }: IssuedTask,
+  { numGenerations, feedbackSource }: { readonly numGenerations: number; readonly feedbackSource: "step" | "reported" },
+): Task {
+  const family = familyOfArm(arm);
+  const feedback = feedbackSource === "step" && family.split === "train";
+  const place = { runId, epoch, arm: armIndex, cursor, numGenerations, feedback };
+  return taskToWire(presentTask(deps, family, draftFromJson(draft), place), arm.id);
+}
+
+function feedbackHandlers({ runs }: ServiceDeps): Handlers {
+  return {
+    async reportAdvantages(request) {
+      const runId = readRunId(request);
+      checkCount(request.groups.length, GROUPS_MAX, "groups");
+      const reports = request.groups.map(({ groupId, advantages, rewardMean }, i) => ({
+        ...readGroupId(groupId, runId, `groups[${i}].group_id`),
+        ...{ advantages, rewardMean },
+      }));
+      const statuses = okOrThrow(await runs.reportAdvantages(runId, reports));
+      const ids = request.groups.map(({ groupId }) => groupId);
+      return create(wire.ReportAdvantagesResponseSchema, { groups: groupFeedback(ids, statuses) });
+    },
+    async closeGroups(request) {
+      const runId = readRunId(request);
+      checkCount(request.groupIds.length, GROUPS_MAX, "group_ids");
+      const reason = checkBytes(request.reason, REASON_BYTES_MAX, "reason");
+      const refs = request.groupIds.map((groupId, i) => readGroupId(groupId, runId, `group_ids[${i}]`));
+      const statuses = okOrThrow(await runs.closeGroups(runId, refs, reason));
+      return create(wire.CloseGroupsResponseSchema, { groups: groupFeedback(request.groupIds, statuses) });
+    },
+  };
+}
+
+/** The inverse of runGroupId. */
+function readGroupId(groupId: string, runId: string, field: string): GroupRef {
+  checkBytes(groupId, GROUP_ID_BYTES_MAX, field);
+  const match = /^([^/]+)\/(\d{1,10})\/(\d{1,16})$/.exec(groupId);
+  if (match?.[1] !== runId) throw invalid(field, `it is not a group of run '${runId}': give back the task's group_id`);
+  return { epoch: Number(match[2]), cursor: Number(match[3]) };
+}
+
+function groupFeedback(groupIds: readonly string[], statuses: readonly FeedbackStatus[]): wire.GroupFeedback[] {
+  return groupIds.map((groupId, i) =>
+    create(wire.GroupFeedbackSchema, { groupId, feedback: feedbackToWire(statuses[i] as FeedbackStatus) }),
+  );
+}
+
+function controlHandlers({ runs }: ServiceDeps): Handlers {
+  const from = ({ appliesFromCursor }: { readonly appliesFromCursor: number }) => ({
+    appliesFromCursor: BigInt(appliesFromCursor),
+  });
+  return {
+    async updatePolicy(request) {
+      const policy = policyFromWire(request.policy, "policy");
+      const applied = okOrThrow(await runs.updatePolicy(readRunId(request), policy));
+      return create(wire.UpdatePolicyResponseSchema, from(applied));
+    },
+    async setWeights(request) {
+      const applied = okOrThrow(await runs.setWeights(readRunId(request), request.weights));
+      return create(wire.SetWeightsResponseSchema, from(applied));
+    },
+    async pause(request) {
+      return create(wire.PauseResponseSchema, from(okOrThrow(await runs.pause(readRunId(request)))));
+    },
+    async resume(request) {
+      return create(wire.ResumeResponseSchema, from(okOrThrow(await runs.resume(readRunId(request)))));
+    },
+  };
+}
+
+function stateHandlers(deps: ServiceDeps): Handlers {
+  const { runs, keyring } = deps;
+  return {
+    async exportRun(request) {
+      const { state, epoch, cursor } = okOrThrow(await runs.export(readRunId(request)));
+      return create(wire.ExportRunResponseSchema, {
+        state: seal(keyring, "run", state),
+        epoch,
+        cursor: BigInt(cursor),
+      });
+    },
+    async importRun(request) {
+      const runId = request.runId === "" ? undefined : readRunId(request);
+      if (request.state.length === 0) throw invalid("state", "it is required");
+      const opened = open(keyring, "run", request.state);
+      if (opened.kind === "invalid")
+        throw new RpcError("FAILED_PRECONDITION", `state: ${opened.detail}`, { field: "state" });
+      const { run, outstanding } = okOrThrow(await runs.import(opened.payload, runId));
+      const tasks = outstanding.map((task) => issuedToWire(deps, run.runId, task, run.config));
+      return create(wire.ImportRunResponseSchema, { run: runToWire(run), outstanding: tasks });
+    },
+    watchRun: (request, context) => watch(deps, readRunId(request), context),
+    async getHistory(request) {
+      const { size, after } = readPage(request, 1000, 10_000);
+      const start = after === undefined ? 0 : Number(after);
+      if (!Number.isSafeInteger(start)) throw invalid("page_token", "it is not one that this server gave");
+      const { items, next } = okOrThrow(await runs.history(readRunId(request), start, size));
+      const nextPageToken = next === undefined ? "" : pageToken(String(next));
+      return create(wire.GetHistoryResponseSchema, { records: items.map(recordToWire), nextPageToken });
+    },
+  };
+}
+
+/** Ends when the run is deleted, the caller is gone, or the server shuts down: it has no end of its own. */
+async function* watch(deps: ServiceDeps, runId: string, { signal, draining }: CallContext) {
+  const states = okOrThrow(await deps.runs.watch(runId, AbortSignal.any([signal, draining])));
+  for await (const state of states) yield create(wire.WatchRunResponseSchema, { state: stateToWire(state) });
+}

@@ -1,0 +1,75 @@
+/** Domain to contract: runs, their state and their history. */
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { HistoryRecord, RunView, StateView } from "../curriculum/index.ts";
+import {
+  type ArmState,
+  ArmStateSchema,
+  BatchRecordSchema,
+  ControlRecordSchema,
+  HistoryRecordSchema,
+  type Run,
+  RunSchema,
+  type RunState,
+  RunStateSchema,
+  type HistoryRecord as WireRecord,
+} from "../gen/gradus/v1/curriculum_pb.js";
+import { policyToWire, runConfigToWire } from "./run-config.ts";
+
+export function runToWire(run: RunView): Run {
+  return create(RunSchema, {
+    runId: run.runId,
+    config: runConfigToWire(run.config),
+    state: stateToWire(run.state),
+    createTime: timestampFromMs(run.createdAtMs),
+  });
+}
+
+export function stateToWire(state: StateView): RunState {
+  const { runId, epoch, groupsOutstanding, paused, done } = state;
+  return create(RunStateSchema, {
+    ...{ runId, epoch, groupsOutstanding, paused, done },
+    version: BigInt(state.version),
+    cursor: BigInt(state.cursor),
+    batchesDrawn: BigInt(state.batchesDrawn),
+    batchesClosed: BigInt(state.batchesClosed),
+    samplesRecorded: BigInt(state.samplesRecorded),
+    policy: policyToWire(state.policy),
+    arms: state.arms.map(armToWire),
+  });
+}
+
+function armToWire(arm: StateView["arms"][number]): ArmState {
+  const { armId, probability, value, weight, recentRewardMean, recentSolvedShare } = arm;
+  return create(ArmStateSchema, {
+    ...{ armId, probability, value, weight },
+    issued: BigInt(arm.issued),
+    groups: BigInt(arm.groups),
+    repeats: BigInt(arm.repeats),
+    ...(recentRewardMean !== undefined && { recentRewardMean }),
+    ...(recentSolvedShare !== undefined && { recentSolvedShare }),
+  });
+}
+
+export function recordToWire(record: HistoryRecord): WireRecord {
+  const wire = create(HistoryRecordSchema);
+  if (record.kind === "batch") {
+    const { batch, cursor, probabilities, values, counts, closed, rewardMean, solvedShare } = record;
+    const value = create(BatchRecordSchema, {
+      batch: BigInt(batch),
+      cursor: BigInt(cursor),
+      ...{ probabilities: [...probabilities], values: [...values], counts: [...counts], closed },
+      ...(rewardMean !== undefined && { rewardMean }),
+      ...(solvedShare !== undefined && { solvedShare }),
+    });
+    wire.kind = { case: "batch", value };
+  } else {
+    const { control, cursor, policy, weights, reason } = record;
+    const value = create(ControlRecordSchema, {
+      ...{ kind: control, cursor: BigInt(cursor), reason, weights: { ...weights } },
+      ...(policy && { policy: policyToWire(policy) }),
+    });
+    wire.kind = { case: "control", value };
+  }
+  return wire;
+}
