@@ -1,5 +1,5 @@
 import type { Marks } from "./marks.ts";
-import { isSpace, skipSpace, skipSpaceBack } from "./marks.ts";
+import { isSpace, skipSpace, skipSpaceBack } from "../lib/space.ts";
 
 const MARK = "Answer:";
 const LINE_FEED = 10;

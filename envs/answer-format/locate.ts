@@ -2,7 +2,7 @@
 import type { AnswerFormat } from "../environment.ts";
 import { scanBoxes } from "./boxed.ts";
 import { scanLines } from "./line.ts";
-import { skipSpace, skipSpaceBack } from "./marks.ts";
+import { skipSpace, skipSpaceBack } from "../lib/space.ts";
 import type { Marks, Scanner } from "./marks.ts";
 import { scanTags } from "./tags.ts";
 import { locateThinking } from "./thinking.ts";

@@ -20,11 +20,6 @@ export function codePointOffsets(text: string, offsets: readonly number[]): read
   return converted;
 }
 
-/** One UTF-16 offset as an offset in code points. */
-export function codePointOffset(text: string, offset: number): number {
-  return codePointOffsets(text, [offset])[0] as number;
-}
-
 /** Whether the unit at i is the first of two that make one code point. */
 function isPair(text: string, i: number): boolean {
   return (text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00;

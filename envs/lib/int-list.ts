@@ -1,5 +1,6 @@
 /** Reads a list of whole numbers, such as [0, 3, 1], as a model writes it: by hand, in one pass, with caps. */
 import type { Parsed } from "../environment.ts";
+import { skipSpace } from "./space.ts";
 
 /** Longer lists are no answer to any task that asks for one. */
 const COUNT_MAX = 1000;
@@ -61,16 +62,6 @@ function readNumber(text: string, start: number, end: number): number {
 
 function isDigit(unit: number): boolean {
   return unit >= 48 && unit <= 57;
-}
-
-function skipSpace(text: string, start: number): number {
-  let at = start;
-  while (isSpace(text.charCodeAt(at))) at++;
-  return at;
-}
-
-function isSpace(unit: number): boolean {
-  return unit === 32 || (unit >= 9 && unit <= 13);
 }
 
 function unexpected(text: string, at: number, wanted: string): Parsed<never> {

@@ -1,0 +1,52 @@
+/** Every registered environment at every level, and tasks of them, for the suites that hold for all. */
+import { readFileSync } from "node:fs";
+import type { Environment, Level, Split } from "../../envs/environment.ts";
+import { issueGenerated } from "../../envs/issue.ts";
+import type { Issued } from "../../envs/issue.ts";
+import { loadPool } from "../../envs/pool.ts";
+import type { Pool } from "../../envs/pool.ts";
+import { environments } from "../../envs/registry.ts";
+import { resolveScheme } from "../../envs/reward.ts";
+import type { ScoreTask } from "../../envs/score.ts";
+
+export interface Case {
+  readonly title: string;
+  readonly environment: Environment;
+  readonly level: Level;
+}
+
+export const cases: readonly Case[] = environments.flatMap((environment) =>
+  environment.levels.map((level) => ({
+    title: `${environment.id} version ${environment.version}, ${level.name}`,
+    environment,
+    level,
+  })),
+);
+
+/** The default pools, by name. */
+export const pools: ReadonlyMap<string, Pool> = new Map(
+  environments.flatMap((environment): [string, Pool][] => {
+    if (environment.rows === undefined) return [];
+    const { name, file } = environment.rows.defaultPool;
+    return [[name, loadPool(environment, name, readFileSync(file, "utf8"))]];
+  }),
+);
+
+export function issue({ environment, level }: Case, seed: bigint, split: Split): Issued {
+  const result = issueGenerated(environment, { parameters: level.parameters, seed, split });
+  if (result.kind !== "issued") throw new Error(result.message);
+  return result.issued;
+}
+
+/** What scores a task's completions. */
+export function scoreTask(
+  environment: Environment,
+  { instance, baseline }: Issued,
+  format: ScoreTask["format"],
+  schemeName = "",
+): ScoreTask {
+  const resolved = resolveScheme(environment, schemeName, {});
+  if (resolved.kind !== "ok") throw new Error(resolved.message);
+  const task = { environment, instance, format, scheme: resolved.scheme };
+  return baseline === undefined ? task : { ...task, baseline };
+}
