@@ -1,0 +1,86 @@
+/** Stateless tasks: any server with the same key answers any call (DESIGN.md). */
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type Task, createClient } from "../../clients/ts/src/index.ts";
+import { NoRewardReason, type Outcome } from "../../server/gen/gradus/v1/outcome_pb.js";
+import { startServer, temporaryFolder } from "../support/server-process.ts";
+
+const KEYS = "task-keys";
+
+async function open(dataDir: string) {
+  const server = await startServer(dataDir, "--store", "memory");
+  const client = createClient(server.address);
+  return {
+    client,
+    async [Symbol.asyncDispose]() {
+      client.close();
+      expect(await server.kill("SIGTERM")).toBe(0);
+    },
+  };
+}
+
+const right = (task: Task): string => {
+  const { numbers = "" } = task.hints?.metadata ?? {};
+  return `<think></think><answer>${numbers.split(" ").join(" + ")}</answer>`;
+};
+const reasonOf = ({ result }: Outcome) => (result.case === "noReward" ? result.value : undefined);
+
+test("two processes with the same key serve the two halves of one episode; others say why they cannot", async () => {
+  using first = temporaryFolder();
+  using second = temporaryFolder();
+  using stranger = temporaryFolder();
+  await using a = await open(first.path);
+  copyFileSync(join(first.path, KEYS), join(second.path, KEYS));
+  await using b = await open(second.path);
+  await using other = await open(stranger.path);
+
+  for (const choice of [
+    { environment: "countdown", level: "T2", seed: 1n },
+    { environment: "countdown", level: "T1", source: "real", split: "eval", seed: 2n },
+    { environment: "np/tsp", level: "hard", seed: 3n, rewardScheme: "normalized" },
+  ] as const) {
+    const task = await a.client.reset(choice);
+    expect(await b.client.reset(choice)).toEqual(task);
+    const completion = choice.environment === "countdown" ? right(task) : tour(task);
+    const here = await a.client.step(task, completion);
+    expect(here.result.case).toBe("score");
+    expect(await b.client.step(task, completion)).toEqual(here);
+
+    const refused = reasonOf(await other.client.step(task, completion));
+    expect(refused?.reason).toBe(NoRewardReason.INVALID_TASK_ID);
+    expect(refused?.detail).toContain("key that this server does not have");
+
+    const changed = { ...task, taskId: `${task.taskId.slice(0, -2)}${task.taskId.endsWith("AA") ? "BB" : "AA"}` };
+    const forged = reasonOf(await b.client.step(changed, completion));
+    expect(forged?.reason).toBe(NoRewardReason.INVALID_TASK_ID);
+    expect(forged?.retryDelayMs).toBe(0);
+  }
+});
+
+test("a key that was rotated out still opens what it signed, until its line is gone", async () => {
+  using folder = temporaryFolder();
+  const file = join(folder.path, KEYS);
+  let task: Task;
+  {
+    await using before = await open(folder.path);
+    task = await before.client.reset({ environment: "countdown", level: "T0", seed: 1n });
+  }
+  const old = readFileSync(file, "utf8");
+  writeFileSync(file, `${"5a".repeat(32)}\n${old}`);
+  {
+    await using rotated = await open(folder.path);
+    expect((await rotated.client.step(task, right(task))).result.case).toBe("score");
+    const renewed = await rotated.client.reset({ environment: "countdown", level: "T0", seed: 1n });
+    expect(renewed.taskId).not.toBe(task.taskId);
+    expect(renewed.prompt).toEqual(task.prompt);
+  }
+  writeFileSync(file, `${"5a".repeat(32)}\n`);
+  await using after = await open(folder.path);
+  expect(reasonOf(await after.client.step(task, right(task)))?.reason).toBe(NoRewardReason.INVALID_TASK_ID);
+});
+
+function tour(task: Task): string {
+  const cities = Number(task.hints?.metadata["cities"]);
+  return `<think></think><answer>[${Array.from({ length: cities }, (_, i) => i).join(", ")}, 0]</answer>`;
+}

@@ -1,0 +1,34 @@
+/** The real server in this process, on free ports, with a client. */
+import { type GradusClient, createClient } from "../../clients/ts/src/index.ts";
+import { readConfig } from "../../server/config.ts";
+import { openLog } from "../../server/logging.ts";
+import { type Server, serve } from "../../server/main.ts";
+import { temporaryFolder } from "./server-process.ts";
+
+export interface TestServer extends AsyncDisposable {
+  readonly server: Server;
+  readonly client: GradusClient;
+  readonly address: string;
+  readonly http: string;
+  readonly dataDir: string;
+}
+
+/** Starts a server in a folder of its own; flags as `gradus serve` takes them, in camel case. */
+export async function openServer(flags: Readonly<Record<string, unknown>> = {}): Promise<TestServer> {
+  const folder = temporaryFolder();
+  const given = { port: "0", httpPort: "0", dataDir: folder.path, logLevel: "silent", ...flags };
+  const read = readConfig(given, {});
+  if (read.kind === "invalid") throw new Error(read.message);
+  const server = await serve(read.config, openLog(read.config));
+  const address = `127.0.0.1:${server.grpcPort}`;
+  const client = createClient(address, read.config.token === undefined ? {} : { token: read.config.token });
+  return {
+    ...{ server, client, address, dataDir: read.config.dataDir },
+    http: `http://127.0.0.1:${server.httpPort}`,
+    async [Symbol.asyncDispose]() {
+      client.close();
+      await server.stop();
+      folder[Symbol.dispose]();
+    },
+  };
+}
