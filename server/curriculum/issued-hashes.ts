@@ -1,0 +1,57 @@
+/**
+ * The instances that a run has issued, by hash, so that it does not issue them again. Two generations of at most
+ * 2^19 hashes: when the recent one is full it becomes the older one, and what was the older one is forgotten. So a run
+ * remembers at least its last 524,288 instances in at most about 100 MB.
+ *
+ * Values never change, yet adding costs nothing per hash already there: generations share one growing log, and each
+ * value knows how much of it counts. Adding to a value that is not the newest of its log copies it first.
+ */
+
+const GENERATION_MAX = 2 ** 19;
+
+interface Generation {
+  readonly log: string[];
+  readonly positions: Map<string, number>;
+  /** How much of the log counts. */
+  readonly count: number;
+}
+
+export interface IssuedHashes {
+  readonly older: Generation;
+  readonly recent: Generation;
+}
+
+function generation(hashes: readonly string[]): Generation {
+  return { log: [...hashes], positions: new Map(hashes.map((hash, i) => [hash, i])), count: hashes.length };
+}
+
+function within({ positions, count }: Generation, hash: string): boolean {
+  const position = positions.get(hash);
+  return position !== undefined && position < count;
+}
+
+export function issuedHashes(older: readonly string[] = [], recent: readonly string[] = []): IssuedHashes {
+  return { older: generation(older), recent: generation(recent) };
+}
+
+export function isIssued({ older, recent }: IssuedHashes, hash: string): boolean {
+  return within(recent, hash) || within(older, hash);
+}
+
+/** The hashes of each generation, oldest first. */
+export function hashLists({ older, recent }: IssuedHashes): { older: readonly string[]; recent: readonly string[] } {
+  return { older: older.log.slice(0, older.count), recent: recent.log.slice(0, recent.count) };
+}
+
+export function addIssued(issued: IssuedHashes, hashes: readonly string[]): IssuedHashes {
+  const fresh = [...new Set(hashes)].filter((hash) => !isIssued(issued, hash));
+  if (fresh.length === 0) return issued;
+  const { recent } = issued;
+  if (recent.count + fresh.length > GENERATION_MAX) return { older: recent, recent: generation(fresh) };
+  const own = recent.log.length === recent.count ? recent : generation(recent.log.slice(0, recent.count));
+  for (const hash of fresh) {
+    own.positions.set(hash, own.log.length);
+    own.log.push(hash);
+  }
+  return { older: issued.older, recent: { ...own, count: own.log.length } };
+}

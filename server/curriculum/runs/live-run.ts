@@ -1,0 +1,130 @@
+/** One run in memory: its state, one queue for its changes, and the journal that each change is written to first. */
+import type { StoredRun } from "../../stores/store.ts";
+import type { RunEvent } from "../events.ts";
+import type { Refusal } from "../results.ts";
+import type { RunState } from "../state.ts";
+import { encodeChange, follow, snapshotRule } from "./journal.ts";
+import type { Ports } from "./ports.ts";
+import { serial } from "./serial.ts";
+
+/** How often a change is decided again because another process changed the run in between. */
+const ATTEMPTS_MAX = 32;
+
+/** What a change writes, and what it answers. */
+export interface Decision<T> {
+  readonly events: readonly RunEvent[];
+  readonly value: T;
+}
+
+/** The run was deleted; its id may by now be another run's. */
+export interface Gone {
+  readonly kind: "gone";
+}
+
+export const gone: Gone = Object.freeze({ kind: "gone" });
+
+/** What trying to commit once came to; "again": the state was an old one, and no longer is. */
+type Attempt<T> = { readonly kind: "answer"; readonly value: T } | { readonly kind: "again" } | Gone;
+
+export interface LiveRun {
+  readonly id: string;
+  readonly key: number;
+  state(): RunState;
+  isGone(): boolean;
+  /** Takes in what other processes have written; false: the run was deleted. */
+  refresh(): Promise<boolean>;
+  /**
+   * Decides on the newest state, writes the events, and only then takes them in and answers. Changes of a run are made
+   * one after the other. `decide` must be pure: it is called again when another process was quicker.
+   */
+  commit<T>(decide: (state: RunState) => Decision<T>): Promise<T | Gone | Refusal>;
+  /** Calls back after each change, and when the run is gone; what it returns ends that. */
+  onChange(callback: () => void): () => void;
+  /** Marks the run as deleted. */
+  forget(): void;
+}
+
+/** The state, and who wants to hear of its changes. */
+function observed(first: RunState) {
+  const callbacks = new Set<() => void>();
+  let state = first;
+  let deleted = false;
+  const notify = (): void => {
+    for (const callback of [...callbacks]) callback();
+  };
+  return {
+    state: () => state,
+    isGone: () => deleted,
+    set: (next: RunState): void => {
+      state = next;
+      notify();
+    },
+    forget: (): void => {
+      deleted = true;
+      notify();
+    },
+    onChange: (callback: () => void) => {
+      callbacks.add(callback);
+      return () => callbacks.delete(callback);
+    },
+  };
+}
+
+export function liveRun({ store, log }: Ports, { id, key }: StoredRun, loaded: RunState): LiveRun {
+  const { set, ...observable } = observed(loaded);
+  const { state, isGone, forget } = observable;
+  const inTurn = serial();
+  const dueSnapshot = snapshotRule();
+
+  const takeIn = (next: RunState, events: readonly string[]): void => {
+    const body = dueSnapshot(next, events);
+    const { version } = next;
+    if (body !== undefined) {
+      // Nothing is lost where this fails: the journal has it all.
+      const saved = inTurn(() => store.saveSnapshot(key, { version, body }));
+      saved.catch((err: unknown) => log?.warn({ err, run: id }, "a snapshot was not saved"));
+    }
+    set(next);
+  };
+
+  const catchUp = async (): Promise<boolean> => {
+    if (isGone()) return false;
+    const events = await store.read(key, state().version);
+    if (events === undefined) forget();
+    else if (events.length > 0) takeIn(follow(state(), events), events);
+    return events !== undefined;
+  };
+
+  const append = async (before: RunState, events: readonly RunEvent[]): Promise<boolean> => {
+    const change = encodeChange(before, events);
+    const { version: expectedVersion } = before;
+    const outcome = await store.append(key, { expectedVersion, events: change.events, records: change.records });
+    if (outcome === "appended") takeIn(change.state, change.events);
+    return outcome === "appended";
+  };
+
+  const attempt = async <T>(decide: (state: RunState) => Decision<T>): Promise<Attempt<T>> => {
+    if (isGone()) return gone;
+    const before = state();
+    const { events, value } = decide(before);
+    if (events.length > 0 && (await append(before, events))) return { kind: "answer", value };
+    // Someone else wrote meanwhile; or there is nothing to write, and so nothing that would show the state to be old.
+    if (!(await catchUp())) return gone;
+    return events.length === 0 && state() === before ? { kind: "answer", value } : { kind: "again" };
+  };
+
+  const commit = async <T>(decide: (state: RunState) => Decision<T>): Promise<T | Gone | Refusal> => {
+    for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
+      const outcome = await attempt(decide);
+      if (outcome.kind === "answer") return outcome.value;
+      if (outcome.kind === "gone") return outcome;
+    }
+    return { kind: "aborted", message: "other processes keep changing the run; try again" };
+  };
+
+  return {
+    ...{ id, key, ...observable },
+    refresh: () => inTurn(catchUp),
+    commit: (decide) => inTurn(() => commit(decide)),
+  };
+}

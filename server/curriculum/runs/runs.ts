@@ -1,0 +1,224 @@
+/** Runs: every operation of the curriculum on them. Any number of processes may work on one store. */
+import { checkConfig, checkPolicy, checkWeights, firstDifference } from "../check-config.ts";
+import type { RunEvent } from "../events.ts";
+import {
+  decideAdvantages,
+  decideClose,
+  type FeedbackItem,
+  type FeedbackStatus,
+  type GroupRef,
+  type ReportedAdvantages,
+} from "../feedback.ts";
+import { batchRecord, type HistoryRecord } from "../history.ts";
+import { notFound, ok, type Refusal, type Result } from "../results.ts";
+import type { RunState } from "../state.ts";
+import type { Policy, RunConfig } from "../types.ts";
+import { runView, type RunView, type StateView } from "../view.ts";
+import { encodeChange, readState } from "./journal.ts";
+import type { Gone } from "./live-run.ts";
+import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
+import type { Ports } from "./ports.ts";
+import { createRegistry, expiryMs, type OpenRun, type Registry } from "./registry.ts";
+import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./transfer.ts";
+import { watchRun } from "./watch.ts";
+
+const RUN_ID = /^[a-zA-Z0-9._-]{1,128}$/;
+
+/** From which task on a control change applies. */
+export interface AppliesFrom {
+  readonly appliesFromCursor: number;
+}
+
+/** A page of a list; `next`: where the next page starts; undefined: this is the last. */
+export interface Page<Item, Next> {
+  readonly items: readonly Item[];
+  readonly next: Next | undefined;
+}
+
+export interface Runs {
+  /** Creating a run again with the same configuration gives it as it is. */
+  create(runId: string, config: RunConfig): Promise<Result<{ readonly run: RunView; readonly created: boolean }>>;
+  get(runId: string): Promise<Result<RunView>>;
+  /** By id; `afterId` "": from the first. */
+  list(afterId: string, limit: number): Promise<Page<RunView, string>>;
+  remove(runId: string): Promise<Result<null>>;
+  nextBatch(runId: string, request: NextBatchRequest): Promise<Result<NextBatch>>;
+  /** The status of each item, in order. Calls at the same time are written as one. */
+  recordFeedback(runId: string, items: readonly FeedbackItem[]): Promise<Result<readonly FeedbackStatus[]>>;
+  reportAdvantages(runId: string, groups: readonly ReportedAdvantages[]): Promise<Result<readonly FeedbackStatus[]>>;
+  closeGroups(runId: string, groups: readonly GroupRef[], reason: string): Promise<Result<readonly FeedbackStatus[]>>;
+  updatePolicy(runId: string, policy: Policy): Promise<Result<AppliesFrom>>;
+  /** By arm id; arms left out keep theirs. */
+  setWeights(runId: string, weights: Readonly<Record<string, number>>): Promise<Result<AppliesFrom>>;
+  pause(runId: string): Promise<Result<AppliesFrom>>;
+  resume(runId: string): Promise<Result<AppliesFrom>>;
+  /** The whole state as JSON in UTF-8, not authenticated. */
+  export(runId: string): Promise<Result<ExportedRun>>;
+  /** Puts back what `export` gave, under its own id (runId undefined) or another one. */
+  import(state: Uint8Array, runId: string | undefined): Promise<Result<ImportedRun>>;
+  /** The state now and after each change; ends when the run is deleted or `signal` aborts. */
+  watch(runId: string, signal: AbortSignal): Promise<Result<AsyncIterable<StateView>>>;
+  /** From place `from` on; 0: from the start. */
+  history(runId: string, from: number, limit: number): Promise<Result<Page<HistoryRecord, number>>>;
+  /** Stops timers. The store is its owner's to close. */
+  close(): void;
+}
+
+function isRefusal<T>(outcome: Result<T>): outcome is Refusal {
+  return outcome.kind !== "ok";
+}
+
+/** Works on a run; `work` answers a value, or a refusal. */
+function within<T>(
+  registry: Registry,
+  runId: string,
+  work: (open: OpenRun) => Promise<Result<T> | Gone>,
+): Promise<Result<T>> {
+  return registry.withRun<Result<T>>(runId, work);
+}
+
+/** Reads a run as it is now, whoever changed it last. */
+function read<T>(
+  registry: Registry,
+  runId: string,
+  look: (state: RunState, open: OpenRun) => T | Promise<T>,
+): Promise<Result<T>> {
+  return within(registry, runId, async (open) => {
+    const here = await open.run.refresh();
+    return here ? ok(await look(open.run.state(), open)) : { kind: "gone" };
+  });
+}
+
+/** Changes a run. */
+function change<T>(
+  registry: Registry,
+  runId: string,
+  decide: (state: RunState) => { readonly events: readonly RunEvent[]; readonly value: T } | Refusal,
+): Promise<Result<T>> {
+  return within(registry, runId, ({ run }) =>
+    run.commit<Result<T>>((state) => {
+      const decision = decide(state);
+      return "kind" in decision ? { events: [], value: decision } : { ...decision, value: ok(decision.value) };
+    }),
+  );
+}
+
+type Operations<Names extends keyof Runs> = Pick<Runs, Names>;
+
+function keeping(
+  { store, clock }: Ports,
+  registry: Registry,
+): Operations<"create" | "get" | "list" | "remove" | "history"> {
+  const create: Runs["create"] = async (runId, config) => {
+    if (!RUN_ID.test(runId)) {
+      return { kind: "invalid", field: "run_id", message: "must be 1 to 128 of the characters a-z A-Z 0-9 . _ -" };
+    }
+    const invalid = checkConfig(config);
+    if (invalid !== undefined) return invalid;
+    const atMs = clock.now();
+    const { events, records } = encodeChange(undefined, [{ kind: "created", runId, config, atMs }]);
+    const expiresAtMs = expiryMs(atMs, config.timeToLiveMs);
+    const outcome = await store.create({ id: runId, expiresAtMs, events, records });
+    const run = await read(registry, runId, runView);
+    if (isRefusal(run)) return run;
+    const field = firstDifference(run.value.config, config);
+    if (field === undefined) return ok({ run: run.value, created: outcome === "created" });
+    return { kind: "already_exists", field, message: `run "${runId}" exists with another ${field}` };
+  };
+
+  const list: Runs["list"] = async (afterId, limit) => {
+    const rows = await store.list(afterId, limit);
+    const states = await Promise.all(rows.map((row) => readState(store, row)));
+    const items = states.flatMap((state) => (state === undefined ? [] : [runView(state)]));
+    return { items, next: rows.length < limit ? undefined : rows.at(-1)?.id };
+  };
+
+  const remove: Runs["remove"] = async (runId) => {
+    const row = await store.find(runId);
+    if (row === undefined || !(await store.remove(row.key))) return notFound(runId);
+    await registry.forget(row.key);
+    return ok(null);
+  };
+
+  const history: Runs["history"] = (runId, from, limit) =>
+    read(registry, runId, async (state, { run }) => {
+      const placed = await store.records(run.key, from, limit);
+      const open = new Map(state.batches.filter((batch) => batch.open > 0).map((batch) => [batch.seq, batch]));
+      const items = placed.map(({ seq, body }) => {
+        const live = open.get(seq);
+        return live ? batchRecord(live, state.config.arms.length) : (JSON.parse(body) as HistoryRecord);
+      });
+      const last = placed.at(-1)?.seq;
+      return { items, next: placed.length < limit || last === undefined ? undefined : last + 1 };
+    });
+
+  return { create, get: (runId) => read(registry, runId, runView), list, remove, history };
+}
+
+function feedingBack(registry: Registry): Operations<"recordFeedback" | "reportAdvantages" | "closeGroups"> {
+  return {
+    recordFeedback: (runId, items) =>
+      within(registry, runId, async ({ feedback }) => {
+        const outcome = await feedback.record(items);
+        return "kind" in outcome ? outcome : ok(outcome);
+      }),
+    reportAdvantages: (runId, reports) =>
+      change(registry, runId, (state) => {
+        if (state.config.feedbackSource !== "reported") {
+          return { kind: "failed_precondition", message: "the run's feedback_source is not REPORTED" };
+        }
+        const { statuses, groups } = decideAdvantages(state, reports);
+        return { events: groups.length > 0 ? [{ kind: "advantages_reported", groups }] : [], value: statuses };
+      }),
+    closeGroups: (runId, refs, reason) =>
+      change(registry, runId, (state) => {
+        const { statuses, cursors } = decideClose(state, refs);
+        return { events: cursors.length > 0 ? [{ kind: "groups_closed", cursors, reason }] : [], value: statuses };
+      }),
+  };
+}
+
+/** Control changes; without events where they change nothing. */
+function controlling(registry: Registry): Operations<"updatePolicy" | "setWeights" | "pause" | "resume"> {
+  const control = (
+    runId: string,
+    decide: (state: RunState) => readonly RunEvent[] | Refusal,
+  ): Promise<Result<AppliesFrom>> =>
+    change(registry, runId, (state) => {
+      const events = decide(state);
+      return "kind" in events ? events : { events, value: { appliesFromCursor: state.cursor } };
+    });
+  return {
+    updatePolicy: (runId, policy) =>
+      control(runId, ({ config, weights }) => {
+        return checkPolicy({ config, policy, weights }) ?? [{ kind: "policy_updated", policy }];
+      }),
+    setWeights: (runId, changed) =>
+      control(runId, ({ config, policy, weights: old }) => {
+        const weights = config.arms.map((arm, i) => changed[arm.id] ?? old[i] ?? 0);
+        const invalid = checkWeights(config, changed) ?? checkPolicy({ config, policy, weights });
+        return invalid ?? [{ kind: "weights_set", weights }];
+      }),
+    pause: (runId) => control(runId, (state) => (state.paused ? [] : [{ kind: "paused" }])),
+    resume: (runId) => control(runId, (state) => (state.paused ? [{ kind: "resumed" }] : [])),
+  };
+}
+
+export function createRuns(ports: Ports): Runs {
+  const { clock } = ports;
+  const registry = createRegistry(ports);
+  return {
+    ...keeping(ports, registry),
+    ...feedingBack(registry),
+    ...controlling(registry),
+    nextBatch: (runId, request) =>
+      within(registry, runId, ({ run, drawing }) => nextBatch(run, drawing, clock, request)),
+    export: (runId) => read(registry, runId, exportRun),
+    import: (state, runId) => importRun(ports, registry, state, runId),
+    watch: async (runId, signal) => {
+      const found = await read(registry, runId, () => null);
+      return isRefusal(found) ? found : ok(watchRun(registry, clock, runId, signal));
+    },
+    close: () => registry.close(),
+  };
+}

@@ -1,0 +1,11 @@
+/** A queue that does one job at a time, in order. A job that fails fails alone. */
+export type Serial = <T>(job: () => Promise<T>) => Promise<T>;
+
+export function serial(): Serial {
+  let last: Promise<unknown> = Promise.resolve();
+  return (job) => {
+    const turn = last.then(job);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+}

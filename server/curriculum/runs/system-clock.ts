@@ -1,0 +1,20 @@
+/* eslint-disable no-restricted-syntax -- the one place here that reads the time: handed in from outside, to wait by. */
+import type { Clock } from "./ports.ts";
+
+/** The longest delay that setTimeout takes; with a longer one it fires at once. */
+const DELAY_MAX_MS = 2 ** 31 - 1;
+
+/** Its timers keep no process alive. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimer: (delayMs, callback) => {
+    let timer: NodeJS.Timeout;
+    const wait = (leftMs: number): void => {
+      const stepMs = Math.min(leftMs, DELAY_MAX_MS);
+      timer = setTimeout(() => (leftMs > stepMs ? wait(leftMs - stepMs) : callback()), stepMs);
+      timer.unref();
+    };
+    wait(delayMs);
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,80 @@
+/** A store that forgets everything with the process: for tests and trials. */
+import type { Append, NewRun, Snapshot, Store, StoredRecord, StoredRun } from "./store.ts";
+
+interface Entry {
+  readonly id: string;
+  readonly key: number;
+  readonly events: string[];
+  readonly records: Map<number, string>;
+  snapshot: Snapshot | undefined;
+  expiresAtMs: number;
+}
+
+function stored({ id, key, events }: Entry): StoredRun {
+  return { id, key, version: events.length };
+}
+
+function write(entry: Entry, events: readonly string[], records: readonly StoredRecord[]): void {
+  for (const event of events) entry.events.push(event);
+  for (const { seq, body } of records) entry.records.set(seq, body);
+}
+
+export function memoryStore(): Store {
+  const runs = new Map<number, Entry>();
+  let nextKey = 1;
+  const byId = (id: string): Entry | undefined => runs.values().find((entry) => entry.id === id);
+
+  return {
+    create: async ({ id, expiresAtMs, events, records }: NewRun) => {
+      if (byId(id) !== undefined) return "exists";
+      const entry: Entry = { id, key: nextKey++, events: [], records: new Map(), snapshot: undefined, expiresAtMs };
+      write(entry, events, records);
+      runs.set(entry.key, entry);
+      return "created";
+    },
+    find: async (id) => {
+      const entry = byId(id);
+      return entry && stored(entry);
+    },
+    list: async (afterId, limit) => {
+      const after = Buffer.from(afterId);
+      const bytes = (entry: Entry): Buffer => Buffer.from(entry.id);
+      const rest = [...runs.values()].filter((entry) => Buffer.compare(bytes(entry), after) > 0);
+      return rest
+        .sort((a, b) => Buffer.compare(bytes(a), bytes(b)))
+        .slice(0, limit)
+        .map(stored);
+    },
+    append: async (key, { expectedVersion, events, records }: Append) => {
+      const entry = runs.get(key);
+      if (entry === undefined) return "gone";
+      if (entry.events.length !== expectedVersion) return "conflict";
+      write(entry, events, records);
+      return "appended";
+    },
+    read: async (key, fromVersion) => runs.get(key)?.events.slice(fromVersion),
+    saveSnapshot: async (key, snapshot) => {
+      const entry = runs.get(key);
+      if (entry !== undefined && snapshot.version >= (entry.snapshot?.version ?? 0)) entry.snapshot = snapshot;
+    },
+    snapshot: async (key) => runs.get(key)?.snapshot,
+    records: async (key, fromSeq, limit) => {
+      const all = [...(runs.get(key)?.records ?? [])].map(([seq, body]) => ({ seq, body }));
+      return all
+        .filter(({ seq }) => seq >= fromSeq)
+        .sort((a, b) => a.seq - b.seq)
+        .slice(0, limit);
+    },
+    touch: async (key, expiresAtMs) => {
+      const entry = runs.get(key);
+      if (entry !== undefined) entry.expiresAtMs = Math.max(entry.expiresAtMs, expiresAtMs);
+    },
+    remove: async (key) => runs.delete(key),
+    removeExpired: async (nowMs) => {
+      const keys = [...runs.values()].filter((entry) => entry.expiresAtMs < nowMs).map((entry) => entry.key);
+      for (const key of keys) runs.delete(key);
+      return keys;
+    },
+    close: async () => runs.clear(),
+  };
+}
