@@ -30,7 +30,7 @@ export interface Transports {
 }
 
 /** After the last handler has returned, answers may still be on their way to a slow reader. */
-const graceMs = 2000;
+const graceMs = 1000;
 
 /** Rejects where a port cannot be bound. */
 export async function startTransports({ config, services, log, metrics }: TransportOptions): Promise<Transports> {

@@ -1,5 +1,5 @@
 /** The gRPC port. */
-import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { Server, ServerCredentials, setLogger } from "@grpc/grpc-js";
 import type { UntypedHandleCall } from "@grpc/grpc-js";
 import type { Config } from "../../config.ts";
 import type { Host } from "../call.ts";
@@ -23,6 +23,7 @@ export interface GrpcPort {
 }
 
 export async function startGrpc(config: GrpcConfig, services: readonly Registration[], host: Host): Promise<GrpcPort> {
+  setLogger({ error: (...parts: unknown[]) => host.log.debug({ parts }, "grpc-js") });
   const server = new Server(serverOptions(config));
   setHttp2Options(server, config.limits.maxConcurrentStreams);
   for (const registration of services) addService(server, registration, host);

@@ -2,21 +2,17 @@
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { ConnectError, createContextKey } from "@connectrpc/connect";
 import type { Code, HandlerContext } from "@connectrpc/connect";
-import type { IncomingMessage, ServerResponse } from "node:http";
 import { Call } from "../call.ts";
 import type { Host } from "../call.ts";
 import { detailsOf } from "../details.ts";
 import type { CallContext, ServerStreamHandler, UnaryHandler } from "../handlers.ts";
+import { follow } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import { codes, RpcError } from "../rpc-error.ts";
 import type { CodeName } from "../rpc-error.ts";
 import { unimplemented, unimplementedStream } from "../unimplemented.ts";
 
 /** The HTTP exchange that a call came with. */
-export interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
-
 export const exchangeKey = createContextKey<Exchange | undefined>(undefined);
 
 /** A handler as connect-node's router takes it. */
@@ -51,25 +47,9 @@ function beginner(host: Host, method: DescMethod): Begin {
     const deadlineMs = leftMs === undefined ? undefined : Date.now() + leftMs;
     const peer = () => `${socket.remoteAddress}:${socket.remotePort}`;
     const call = new Call({ host, meter, log, requestId, deadlineMs, peer });
-    call.bytesIn = Number(requestHeader.get("content-length") ?? 0);
     follow(call, exchange, signal);
     return call;
   };
-}
-
-/**
- * The call closes with the response. How much was sent, headers included, is known then, for HTTP/1.1 has one exchange
- * at a time on a connection. Connect aborts the signal at a deadline, and at the end of every call.
- */
-function follow(call: Call, { request, response }: Exchange, signal: AbortSignal): void {
-  const { socket } = request;
-  const sentBefore = socket.bytesWritten;
-  response.once("close", () => {
-    call.bytesOut = socket.bytesWritten - sentBefore;
-    call.close();
-  });
-  if (signal.aborted) call.giveUp();
-  else signal.addEventListener("abort", () => call.giveUp(), { once: true });
 }
 
 function unaryCalls(begin: Begin, handler: UnaryHandler<Message, Message>): Implementation {

@@ -17,6 +17,7 @@ import { unauthenticated } from "../auth.ts";
 import type { Host } from "../call.ts";
 import type { Registration } from "../handlers.ts";
 import { answerCors } from "./cors.ts";
+import { bodyOf } from "./exchange.ts";
 import { exchangeKey, implementationOf, toConnectError } from "./methods.ts";
 
 type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins">;
@@ -101,10 +102,12 @@ async function answerCall(
   host: Host,
 ): Promise<void> {
   try {
-    const values = createContextValues().set(exchangeKey, { request, response });
+    const exchange = { request, response };
+    const values = createContextValues().set(exchangeKey, exchange);
     const universal = universalRequestFromNodeRequest(request, response, undefined, values);
     // Connect refuses bidirectional calls over HTTP/1.1 without a word; ours are refused by a handler that explains.
-    await universalResponseToNodeResponse(await method({ ...universal, httpVersion: "2.0" }), response);
+    const answer = await method({ ...universal, httpVersion: "2.0", body: bodyOf(exchange) });
+    await universalResponseToNodeResponse(answer, response);
   } catch (error) {
     // The connection broke, or the request has no host or a path that is none: nobody is there to be told more.
     host.log.debug({ err: error }, "an HTTP exchange failed");

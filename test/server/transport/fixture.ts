@@ -1,8 +1,9 @@
 /** A server on loopback with handlers of the test's own, and clients for it. */
 import { createClient } from "@connectrpc/connect";
-import type { Client, Interceptor } from "@connectrpc/connect";
-import { createConnectTransport, createGrpcTransport } from "@connectrpc/connect-node";
+import type { Client, Interceptor, Transport } from "@connectrpc/connect";
+import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { Writable } from "node:stream";
+import type { SecureContextOptions } from "node:tls";
 import { pino } from "pino";
 import { readConfig } from "../../../server/config.ts";
 import type { Config } from "../../../server/config.ts";
@@ -15,13 +16,21 @@ import type { Transports } from "../../../server/transport/index.ts";
 
 export type Handlers = ServiceHandlers<typeof EnvironmentService>;
 
+/** How a client connects, beyond the address. */
+export interface ClientOptions {
+  readonly interceptors?: Interceptor[];
+  readonly tls?: SecureContextOptions;
+}
+
 export interface Fixture extends Transports {
   /** What was logged, one object for each line. */
   lines(): readonly Readonly<Record<string, unknown>>[];
   /** Speaks gRPC by another implementation than the server's. */
-  grpc(interceptors?: Interceptor[]): Client<typeof EnvironmentService>;
+  grpc(options?: ClientOptions): Client<typeof EnvironmentService>;
   /** Speaks Connect with JSON. */
-  json(interceptors?: Interceptor[]): Client<typeof EnvironmentService>;
+  json(options?: ClientOptions): Client<typeof EnvironmentService>;
+  /** Speaks gRPC-Web, as browsers do. */
+  web(options?: ClientOptions): Client<typeof EnvironmentService>;
 }
 
 /** The configuration that flags give, with any free ports. */
@@ -47,30 +56,35 @@ export async function start(handlers: Handlers, flags: Readonly<Record<string, u
   const config = configOf(flags);
   const transports = await startTransports({ config, services, log, metrics: createMetrics() });
   running.add(transports);
-  const { grpcPort, httpPort } = transports;
-  const scheme = config.tls === undefined ? "http" : "https";
   return {
     ...transports,
     lines: () => lines.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>),
-    grpc: (interceptors = []) =>
-      createClient(
-        EnvironmentService,
-        createGrpcTransport({ baseUrl: `${scheme}://127.0.0.1:${grpcPort}`, interceptors }),
-      ),
-    json: (interceptors = []) =>
-      createClient(
-        EnvironmentService,
-        createConnectTransport({
-          baseUrl: `${scheme}://127.0.0.1:${httpPort}`,
-          httpVersion: "1.1",
-          useBinaryFormat: false,
-          interceptors,
-        }),
-      ),
+    ...clientsOf(transports, config.tls === undefined ? "http" : "https"),
+  };
+}
+
+function clientsOf({ grpcPort, httpPort }: Transports, scheme: string): Pick<Fixture, "grpc" | "json" | "web"> {
+  const client = (transport: Transport) => createClient(EnvironmentService, transport);
+  const http = { baseUrl: `${scheme}://127.0.0.1:${httpPort}`, httpVersion: "1.1" } as const;
+  return {
+    grpc: ({ interceptors = [], tls = {} } = {}) =>
+      client(createGrpcTransport({ baseUrl: `${scheme}://127.0.0.1:${grpcPort}`, interceptors, nodeOptions: tls })),
+    json: ({ interceptors = [], tls = {} } = {}) =>
+      client(createConnectTransport({ ...http, useBinaryFormat: false, interceptors, nodeOptions: tls })),
+    web: ({ interceptors = [], tls = {} } = {}) =>
+      client(createGrpcWebTransport({ ...http, interceptors, nodeOptions: tls })),
   };
 }
 
 export async function stopAll(): Promise<void> {
   await Promise.all([...running].map((transports) => transports.drain()));
   running.clear();
+}
+
+/** Sets a header on each call. */
+export function withHeader(name: string, value: string): Interceptor {
+  return (next) => (request) => {
+    request.header.set(name, value);
+    return next(request);
+  };
 }

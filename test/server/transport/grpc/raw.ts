@@ -28,8 +28,9 @@ export function callRaw(session: ClientHttp2Session, method: string, headers: Re
     ...headers,
   });
   let last: Readonly<Record<string, unknown>> = {};
-  stream.on("response", (received) => (last = received));
-  stream.on("trailers", (received) => (last = received));
+  const keep = (received: Readonly<Record<string, unknown>>) => (last = received);
+  stream.on("response", keep);
+  stream.on("trailers", keep);
   const ended = new Promise<typeof last>((resolve, reject) => {
     stream.on("close", () => resolve(last));
     stream.on("error", reject);

@@ -1,0 +1,97 @@
+/** Failures, as both kinds of client see them. */
+import { createRegistry } from "@bufbuild/protobuf";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { afterEach, describe, expect, test } from "vitest";
+import { RpcError } from "../../../server/transport/handlers.ts";
+import { codes } from "../../../server/transport/rpc-error.ts";
+import type { CodeName } from "../../../server/transport/rpc-error.ts";
+import { start, stopAll } from "./fixture.ts";
+import type { Fixture, Handlers } from "./fixture.ts";
+import { failureOf } from "./handlers.ts";
+import { callRaw, connectRaw, frame } from "./grpc/raw.ts";
+
+afterEach(stopAll);
+
+const ports = ["grpc", "json"] as const;
+
+/** What a call of Step fails with. */
+async function failure(server: Fixture, port: (typeof ports)[number], completion = ""): Promise<ConnectError> {
+  const outcome = await server[port]().step({ completion }).catch(failureOf);
+  if (!(outcome instanceof ConnectError)) throw new Error("the call succeeded");
+  return outcome;
+}
+
+const throwing = (error: Error): Handlers => ({ step: () => Promise.reject(error) });
+
+describe.each(ports)("over %s", (port) => {
+  test("each code arrives with its message", async () => {
+    const names = Object.keys(codes).filter((name) => name !== "OK") as CodeName[];
+    const server = await start({
+      step: ({ completion }) => Promise.reject(new RpcError(completion as CodeName, `it was ${completion} — truly`)),
+    });
+    for (const name of names) {
+      const error = await failure(server, port, name);
+      expect([error.code, error.rawMessage]).toEqual([codes[name], `it was ${name} — truly`]);
+    }
+  });
+
+  test("a retry delay arrives as google.rpc.RetryInfo and as plain metadata", async () => {
+    const server = await start(throwing(new RpcError("UNAVAILABLE", "later", { retryDelayMs: 2250 })));
+    const error = await failure(server, port);
+    expect(error.metadata.get("retry-delay-ms")).toBe("2250");
+    expect(error.details).toEqual([
+      // Duration retry_delay = 1 { int64 seconds = 1: 2; int32 nanos = 2: 250,000,000 }, written by hand.
+      { type: "google.rpc.RetryInfo", value: Uint8Array.of(0x0a, 7, 0x08, 2, 0x10, 0x80, 0xe5, 0x9a, 0x77) },
+    ]);
+    expect(error.findDetails(createRegistry())).toEqual([]);
+  });
+
+  test("a field at fault arrives as google.rpc.BadRequest", async () => {
+    const server = await start(throwing(new RpcError("INVALID_ARGUMENT", "no", { field: "a.b" })));
+    const { details } = await failure(server, port);
+    const violation = [0x0a, 9, 0x0a, 3, ...Buffer.from("a.b"), 0x12, 2, ...Buffer.from("no")];
+    expect(details).toEqual([{ type: "google.rpc.BadRequest", value: Uint8Array.from(violation) }]);
+  });
+
+  test("a bug is INTERNAL with the request's id; its message and stack go to the log only", async () => {
+    const server = await start(throwing(new Error("secret path")));
+    const error = await failure(server, port);
+    expect(error.code).toBe(Code.Internal);
+    const logged = server.lines().find(({ msg }) => msg === "internal error");
+    expect(error.rawMessage).toBe(`internal error (request id ${String(logged?.["requestId"])})`);
+    expect(logged?.["err"]).toMatchObject({ message: "secret path" });
+    expect((logged?.["err"] as Error).stack).toContain("errors.test.ts");
+  });
+
+  test("what is thrown need not be an Error", async () => {
+    const error = await failure(await start(throwing("text" as unknown as Error)), port);
+    expect(error.code).toBe(Code.Internal);
+  });
+
+  test("a handler that throws before it returns a promise is no different", async () => {
+    const step = () => {
+      throw new Error("at once");
+    };
+    expect((await failure(await start({ step }), port)).code).toBe(Code.Internal);
+  });
+
+  test("a method without a handler is UNIMPLEMENTED", async () => {
+    const error = await failure(await start({}), port);
+    expect([error.code, error.rawMessage]).toEqual([
+      Code.Unimplemented,
+      "gradus.v1.EnvironmentService/Step is part of the contract, but not served yet",
+    ]);
+  });
+});
+
+test("bytes that are no message are the caller's fault", async () => {
+  const server = await start({});
+  const session = await connectRaw(server.grpcPort);
+  const { stream, ended } = callRaw(session, "Step");
+  stream.resume().end(frame(Uint8Array.of(0xff, 0xff, 0xff)));
+  expect(await ended).toMatchObject({
+    "grpc-status": "3",
+    "grpc-message": encodeURI("the request's 3 bytes are not a gradus.v1.StepRequest message"),
+  });
+  session.destroy();
+});

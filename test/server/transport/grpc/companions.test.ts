@@ -1,0 +1,117 @@
+/** Health and reflection, asked by other people's clients. */
+import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { credentials, loadPackageDefinition, Metadata } from "@grpc/grpc-js";
+import type { ClientDuplexStream, ServiceClientConstructor } from "@grpc/grpc-js";
+import { loadSync } from "@grpc/proto-loader";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, test } from "vitest";
+import { EnvironmentService } from "../../../../server/gen/gradus/v1/environment_pb.js";
+import { start, stopAll } from "../fixture.ts";
+import { echo, latch } from "../handlers.ts";
+import { checkHealth, withHealth } from "./health-client.ts";
+
+afterEach(stopAll);
+
+describe("health", () => {
+  test("the server and each service are SERVING; other names are NOT_FOUND", async () => {
+    const { grpcPort } = await start({});
+    expect(await checkHealth(grpcPort)).toBe("SERVING");
+    expect(await checkHealth(grpcPort, "gradus.v1.EnvironmentService")).toBe("SERVING");
+    await expect(checkHealth(grpcPort, "gradus.v1.NoService")).rejects.toMatchObject({ code: 5 });
+  });
+
+  test("while draining they are NOT_SERVING, and whoever watches is told and let go", async () => {
+    const hold = latch();
+    const begun = latch();
+    const server = await start({
+      step: async (request) => {
+        begun.open();
+        await hold.opened;
+        return echo(request);
+      },
+    });
+    await withHealth(server.grpcPort, async (client) => {
+      const statuses: string[] = [];
+      const watching = client.watch({ service: "" });
+      const first = latch();
+      watching.on("data", ({ status }: { readonly status: string }) => {
+        statuses.push(status);
+        first.open();
+      });
+      const ended = new Promise((resolve) => watching.on("end", resolve));
+      await first.opened;
+      const call = server.grpc().step({});
+      await begun.opened;
+      const drained = server.drain();
+      expect(await checkHealth(server.grpcPort)).toBe("NOT_SERVING");
+      hold.open();
+      await Promise.all([call, drained, ended]);
+      expect(statuses).toEqual(["SERVING", "NOT_SERVING"]);
+    });
+  });
+});
+
+type Answer = Readonly<Record<string, unknown>> & {
+  readonly listServicesResponse?: { readonly service: readonly { readonly name: string }[] };
+  readonly fileDescriptorResponse?: { readonly fileDescriptorProto: readonly Buffer[] };
+  readonly errorResponse?: { readonly errorCode: number };
+};
+
+/** Asks one question of a version of the reflection service. */
+async function reflect(port: number, version: "v1" | "v1alpha", question: object, token?: string): Promise<Answer> {
+  const library = dirname(createRequire(import.meta.url).resolve("@grpc/reflection/package.json"));
+  const definition = loadSync(join(library, `build/proto/grpc/reflection/${version}/reflection.proto`), {
+    defaults: false,
+  });
+  const loaded = loadPackageDefinition(definition) as unknown as {
+    grpc: { reflection: Record<string, { ServerReflection: ServiceClientConstructor }> };
+  };
+  const Client = loaded.grpc.reflection[version]?.ServerReflection;
+  if (Client === undefined) throw new Error(`no reflection ${version}`);
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure());
+  const metadata = new Metadata();
+  if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
+  const method = client["serverReflectionInfo"] as (of: Metadata) => ClientDuplexStream<object, Answer>;
+  const stream = method.call(client, metadata);
+  try {
+    return await new Promise((resolve, reject) => {
+      stream.on("data", resolve);
+      stream.on("error", reject);
+      stream.write(question);
+    });
+  } finally {
+    stream.end();
+    client.close();
+  }
+}
+
+describe.each(["v1", "v1alpha"] as const)("reflection %s", (version) => {
+  test("lists our services", async () => {
+    const { grpcPort } = await start({});
+    const { listServicesResponse } = await reflect(grpcPort, version, { listServices: "*" });
+    expect(listServicesResponse?.service.map(({ name }) => name)).toEqual(["gradus.v1.EnvironmentService"]);
+  });
+
+  test("gives the files of a symbol, from which the whole service can be built again", async () => {
+    const { grpcPort } = await start({});
+    const question = { fileContainingSymbol: "gradus.v1.EnvironmentService" };
+    const files = (await reflect(grpcPort, version, question)).fileDescriptorResponse?.fileDescriptorProto ?? [];
+    const file = files.map((bytes) => fromBinary(FileDescriptorProtoSchema, bytes));
+    const registry = createFileRegistry({ $typeName: FileDescriptorSetSchema.typeName, file: file.reverse() });
+    const service = registry.getService("gradus.v1.EnvironmentService");
+    expect(service?.methods.map(({ name, methodKind }) => [name, methodKind])).toEqual(
+      EnvironmentService.methods.map(({ name, methodKind }) => [name, methodKind]),
+    );
+    const fields = service?.method["step"]?.input.fields.map(({ name, number }) => [name, number]);
+    expect(fields).toEqual(EnvironmentService.method.step.input.fields.map(({ name, number }) => [name, number]));
+  });
+
+  test("wants the token where there is one", async () => {
+    const token = "correct-horse-battery-staple";
+    const { grpcPort } = await start({}, { token });
+    await expect(reflect(grpcPort, version, { listServices: "*" })).rejects.toMatchObject({ code: 16 });
+    expect((await reflect(grpcPort, version, { listServices: "*" }, token)).listServicesResponse).toBeDefined();
+  });
+});

@@ -1,0 +1,42 @@
+/** Handlers that tests put behind the transports. */
+import { ConnectError } from "@connectrpc/connect";
+import { create } from "@bufbuild/protobuf";
+import { StepResponseSchema, StreamStepsResponseSchema } from "../../../server/gen/gradus/v1/environment_pb.js";
+import type { StepRequest, StreamStepsRequest } from "../../../server/gen/gradus/v1/environment_pb.js";
+
+/** Answers a step with its own sample_index. */
+export function echo({ sampleIndex }: StepRequest) {
+  return create(StepResponseSchema, { outcome: { sampleIndex } });
+}
+
+/** Answers each request of a stream with its request_id. */
+export async function* echoAll(requests: AsyncIterable<StreamStepsRequest>) {
+  for await (const { requestId } of requests) yield create(StreamStepsResponseSchema, { requestId });
+}
+
+/** Something that has not happened yet. */
+export function latch(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+/** Requests of a stream with ids 0, 1, …; `before` is awaited before each. */
+export async function* requestsOf(count: number, before: (index: number) => Promise<void> = async () => undefined) {
+  for (let index = 0; index < count; index += 1) {
+    await before(index);
+    yield { requestId: String(index) };
+  }
+}
+
+/** The request ids of answers, as they came. */
+export async function idsOf(answers: AsyncIterable<{ readonly requestId: string }>): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { requestId } of answers) ids.push(requestId);
+  return ids;
+}
+
+/** For the catch of a call that is expected to fail. */
+export function failureOf(reason: unknown): ConnectError {
+  return ConnectError.from(reason);
+}
