@@ -16,9 +16,9 @@ export function scanLines(text: string, start: number, end: number): Marks {
   for (let next = mark; next >= 0;) {
     mark = next;
     next = nextMark(text, mark + MARK.length, start, end);
-    if (next >= 0) pushAnswer(text, start, mark, lineEnd(text, mark), offsets);
+    if (next >= 0) pushAnswer(text, mark, lineEnd(text, mark), offsets);
   }
-  return { open: !pushAnswer(text, start, mark, end, offsets), offsets };
+  return { open: !pushAnswer(text, mark, end, offsets), offsets };
 }
 
 /** The first mark from an offset on that starts its line; -1: none. */
@@ -30,13 +30,9 @@ function nextMark(text: string, from: number, start: number, end: number): numbe
 
 /** Whether only white space, and perhaps two stars, stand between the mark and the start of its line. */
 function startsLine(text: string, start: number, mark: number): boolean {
-  let at = isBold(text, start, mark) ? mark - 2 : mark;
+  let at = isStars(text, mark - 2) ? mark - 2 : mark;
   while (at > start && isSpace(text.charCodeAt(at - 1)) && text.charCodeAt(at - 1) !== LINE_FEED) at--;
   return at === start || text.charCodeAt(at - 1) === LINE_FEED;
-}
-
-function isBold(text: string, start: number, mark: number): boolean {
-  return mark - 2 >= start && isStars(text, mark - 2);
 }
 
 function isStars(text: string, at: number): boolean {
@@ -49,10 +45,10 @@ function lineEnd(text: string, at: number): number {
 }
 
 /** Adds what lies between a mark and an end, without white space and the stars that close a bold mark, if anything. */
-function pushAnswer(text: string, start: number, mark: number, end: number, offsets: number[]): boolean {
+function pushAnswer(text: string, mark: number, end: number, offsets: number[]): boolean {
   let from = mark + MARK.length;
   let to = skipSpaceBack(text, from, end);
-  if (isBold(text, start, mark)) {
+  if (isStars(text, mark - 2)) {
     if (from + 2 <= to && isStars(text, from)) from += 2;
     else if (from + 2 <= to && isStars(text, to - 2)) to -= 2;
   }

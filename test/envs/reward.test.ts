@@ -65,6 +65,16 @@ describe("optimisation", () => {
   });
 });
 
+test("the ratio where something is zero", () => {
+  const open = { value: 5, bound: 0, proven: false };
+  expect([0, 4, 5, 10].map((objective) => qualityRatio("minimize", objective, open))).toEqual([1, 1, 1, 0.5]);
+  expect([0, 10].map((objective) => qualityRatio("minimize", objective, proven(0)))).toEqual([1, 0]);
+  expect(qualityRatio("maximize", 0, proven(0))).toBe(1);
+  expect([0, 3].map((objective) => qualityRatio("maximize", objective, { value: 0, bound: 9, proven: false }))).toEqual(
+    [1, 1],
+  );
+});
+
 test("an objective beyond the certified bound is a bug of ours", () => {
   expect(() => qualityRatio("minimize", 79, proven(80))).toThrow(
     "objective 79 to minimize beats the certified bound 80",
