@@ -24,6 +24,7 @@ export function ticketOf(family: TaskFamily, draft: Draft, run?: RunPlace): Tick
   const { environment, version, split, answerFormat, rewardScheme, rewardParameters } = family;
   return {
     ...{ environment, version, split, answerFormat, rewardScheme, rewardParameters },
+    level: draft.origin.kind === "generated" ? family.level : "",
     origin: draft.origin,
     ...(draft.baseline && { baseline: draft.baseline }),
     ...(run && { run }),

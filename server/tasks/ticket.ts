@@ -1,6 +1,6 @@
 /** What a task id says, in the domain's words, and its encoding. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import type { AnswerFormat, Baseline, Split } from "../../envs/environment.ts";
+import type { AnswerFormat, Baseline, Parameters, Split } from "../../envs/environment.ts";
 import type { Origin } from "../../envs/issue.ts";
 import {
   type KnownBaseline,
@@ -8,6 +8,7 @@ import {
   TaskKeySchema,
   type RunPlace as WirePlace,
 } from "../gen/gradus/internal/v1/task_key_pb.js";
+import { findEnvironment } from "../../envs/registry.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import { answerFormats, splits } from "./wire-enums.ts";
 
@@ -28,6 +29,8 @@ export interface Ticket {
   readonly environment: string;
   readonly version: number;
   readonly origin: Origin;
+  /** The level that the parameters of a generated origin are of; empty if they were given. */
+  readonly level: string;
   readonly split: Split;
   readonly answerFormat: AnswerFormat;
   readonly rewardScheme: string;
@@ -41,12 +44,13 @@ function sorted(values: Readonly<Record<string, number>>): Record<string, number
   return Object.fromEntries(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function originToWire(origin: Origin): TaskKey["origin"] {
+function originToWire({ origin, level }: Ticket): TaskKey["origin"] {
   switch (origin.kind) {
     case "generated": {
-      const { parameters, seed, attempt } = origin;
+      const { seed, attempt } = origin;
+      const parameters = level === "" ? sorted(origin.parameters) : {};
       const $typeName = "gradus.internal.v1.Generated";
-      return { case: "generated", value: { $typeName, parameters: sorted(parameters), seed, attempt } };
+      return { case: "generated", value: { $typeName, parameters, seed, attempt, level } };
     }
     case "row": {
       const { pool, row } = origin;
@@ -60,11 +64,12 @@ function originToWire(origin: Origin): TaskKey["origin"] {
   }
 }
 
-function originFromWire(wire: TaskKey["origin"]): Origin | undefined {
+function originFromWire({ environment, version, origin: wire }: TaskKey): Origin | undefined {
   switch (wire.case) {
     case "generated": {
-      const { parameters, seed, attempt } = wire.value;
-      return { kind: "generated", parameters, seed, attempt };
+      const { level, seed, attempt } = wire.value;
+      const parameters = level === "" ? wire.value.parameters : parametersOf(environment, version, level);
+      return parameters && { kind: "generated", parameters, seed, attempt };
     }
     case "row": {
       const { pool, row, contentHash } = wire.value;
@@ -79,6 +84,13 @@ function originFromWire(wire: TaskKey["origin"]): Origin | undefined {
   }
 }
 
+/** Undefined: this server has no such level. */
+function parametersOf(environment: string, version: number, level: string): Parameters | undefined {
+  const found = findEnvironment(environment, version);
+  if (found.kind !== "found") return undefined;
+  return found.environment.levels.find(({ name }) => name === level)?.parameters;
+}
+
 export function encodeTicket(ticket: Ticket): Uint8Array {
   const { environment, version, rewardScheme, baseline, run } = ticket;
   const key = create(TaskKeySchema, {
@@ -89,7 +101,7 @@ export function encodeTicket(ticket: Ticket): Uint8Array {
     rewardParameters: sorted(ticket.rewardParameters),
     split: splits.toWire[ticket.split],
   });
-  key.origin = originToWire(ticket.origin);
+  key.origin = originToWire(ticket);
   if (baseline !== undefined) {
     const { value, bound, proven } = baseline;
     key.baseline = { $typeName: "gradus.internal.v1.KnownBaseline", value, bound, proven };
@@ -102,15 +114,19 @@ export function encodeTicket(ticket: Ticket): Uint8Array {
   return toBinary(TaskKeySchema, key);
 }
 
-/** Undefined: the bytes are no ticket. They are authenticated before, so that is a ticket of a newer server. */
+/**
+ * Undefined: the bytes are no ticket of an environment that this server has. They are authenticated before, so that is
+ * a ticket of another version of the server.
+ */
 export function decodeTicket(bytes: Uint8Array): Ticket | undefined {
   const key = fromBinary(TaskKeySchema, bytes);
   const { environment, version, rewardScheme, rewardParameters } = key;
-  const origin = originFromWire(key.origin);
+  const origin = originFromWire(key);
+  const level = key.origin.case === "generated" ? key.origin.value.level : "";
   const answerFormat = answerFormats.fromWire(key.answerFormat);
   const split = splits.fromWire(key.split);
   if (origin === undefined || answerFormat === undefined || split === undefined) return undefined;
-  const ticket: Ticket = { environment, version, origin, answerFormat, split, rewardScheme, rewardParameters };
+  const ticket: Ticket = { environment, version, origin, level, answerFormat, split, rewardScheme, rewardParameters };
   const baseline = key.baseline && { baseline: baselineOf(key.baseline) };
   return { ...ticket, ...baseline, ...(key.run && { run: placeOf(key.run) }) };
 }

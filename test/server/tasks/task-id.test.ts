@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { tsp } from "../../../envs/np/tsp/index.ts";
 import { type Keyring, signingKey } from "../../../server/tasks/keyring.ts";
 import { open, seal } from "../../../server/tasks/sealed.ts";
 import { mintTaskId, openTaskId } from "../../../server/tasks/task-id.ts";
@@ -12,6 +13,7 @@ const generated: Ticket = {
   environment: "np/tsp",
   version: 1,
   origin: { kind: "generated", parameters: { b: 2.5, a: 1 }, seed: 2n ** 64n - 1n, attempt: 3 },
+  level: "",
   split: "eval",
   answerFormat: "boxed",
   rewardScheme: "quality",
@@ -23,15 +25,27 @@ const row: Ticket = {
   environment: "countdown",
   version: 1,
   origin: { kind: "row", pool: "mine", row: 7, contentHash: "00112233445566ff" },
+  level: "",
   split: "train",
   answerFormat: "think_answer",
   rewardScheme: "graded",
   rewardParameters: { format_score: 0.1 },
 };
+const leveled: Ticket = {
+  ...generated,
+  level: "hard",
+  origin: {
+    kind: "generated",
+    parameters: tsp.levels.find(({ name }) => name === "hard")?.parameters ?? {},
+    seed: 1n,
+    attempt: 0,
+  },
+};
 const inline: Ticket = { ...row, origin: { kind: "inline", instance: Uint8Array.of(1, 2, 3) } };
 
 describe.each([
   ["generated", generated],
+  ["level's", leveled],
   ["row", row],
   ["inline", inline],
 ])("a %s task's id", (_, ticket) => {
@@ -88,7 +102,10 @@ test("what is sealed for one purpose is refused for another", () => {
   expect(open(one, "task", sealed)).toMatchObject({ kind: "invalid" });
 });
 
-/** Order of names and kind of byte array do not matter here. */
+test("a level stands for its parameters, so that ids stay short", () => {
+  expect(mintTaskId(one, leveled).taskId.length).toBeLessThan(mintTaskId(one, { ...leveled, level: "" }).taskId.length);
+});
+
 function plain(ticket: Ticket): string {
   const sortNames = (value: unknown): unknown => {
     if (typeof value === "bigint") return String(value);

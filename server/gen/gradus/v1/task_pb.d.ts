@@ -183,7 +183,9 @@ export declare const TaskSpecSchema: GenMessage<TaskSpec>;
  */
 export declare type TaskHints = Message<"gradus.v1.TaskHints"> & {
   /**
-   * Strings at which generation can stop because the answer is complete.
+   * Strings at which generation can stop because the answer is complete. They are
+   * part of the completion: a sampler that drops its stop string (vLLM does
+   * unless include_stop_str_in_output is set) leaves the answer open.
    *
    * @generated from field: repeated string stop = 1;
    */

@@ -306,7 +306,10 @@ class TaskHints(google.protobuf.message.Message):
     """A KL coefficient that the environment's source suggests; unset: no opinion."""
     @property
     def stop(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
-        """Strings at which generation can stop because the answer is complete."""
+        """Strings at which generation can stop because the answer is complete. They are
+        part of the completion: a sampler that drops its stop string (vLLM does
+        unless include_stop_str_in_output is set) leaves the answer open.
+        """
 
     @property
     def metadata(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.str]:

@@ -19,7 +19,7 @@ export declare const file_gradus_internal_v1_task_key: GenFile;
  */
 export declare type Generated = Message<"gradus.internal.v1.Generated"> & {
   /**
-   * The generator's parameters, complete.
+   * The generator's parameters, complete; empty if level is given.
    *
    * @generated from field: map<string, double> parameters = 1;
    */
@@ -38,6 +38,13 @@ export declare type Generated = Message<"gradus.internal.v1.Generated"> & {
    * @generated from field: uint32 attempt = 3;
    */
   attempt: number;
+
+  /**
+   * A level's name, which stands for its parameters: they never change under one version.
+   *
+   * @generated from field: string level = 4;
+   */
+  level: string;
 };
 
 /**

@@ -63,7 +63,8 @@ export declare const ArmSchema: GenMessage<Arm>;
  *
  * @generated from message gradus.v1.MixturePolicy
  */
-export declare type MixturePolicy = Message<"gradus.v1.MixturePolicy"> & {};
+export declare type MixturePolicy = Message<"gradus.v1.MixturePolicy"> & {
+};
 
 /**
  * Describes the message gradus.v1.MixturePolicy.
@@ -174,26 +175,23 @@ export declare type Policy = Message<"gradus.v1.Policy"> & {
    *
    * @generated from oneof gradus.v1.Policy.kind
    */
-  kind:
-    | {
-        /**
-         * Fixed weights.
-         *
-         * @generated from field: gradus.v1.MixturePolicy mixture = 1;
-         */
-        value: MixturePolicy;
-        case: "mixture";
-      }
-    | {
-        /**
-         * A bandit.
-         *
-         * @generated from field: gradus.v1.BanditPolicy bandit = 2;
-         */
-        value: BanditPolicy;
-        case: "bandit";
-      }
-    | { case: undefined; value?: undefined };
+  kind: {
+    /**
+     * Fixed weights.
+     *
+     * @generated from field: gradus.v1.MixturePolicy mixture = 1;
+     */
+    value: MixturePolicy;
+    case: "mixture";
+  } | {
+    /**
+     * A bandit.
+     *
+     * @generated from field: gradus.v1.BanditPolicy bandit = 2;
+     */
+    value: BanditPolicy;
+    case: "bandit";
+  } | { case: undefined; value?: undefined };
 
   /**
    * Constraints on each update batch, for any kind; unset: none.
@@ -277,27 +275,24 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
    *
    * @generated from oneof gradus.v1.RunConfig.lag
    */
-  lag:
-    | {
-        /**
-         * Batch k needs every batch up to k − 1 − feedback_lag closed. At most 64.
-         *
-         * @generated from field: uint32 feedback_lag = 9;
-         */
-        value: number;
-        case: "feedbackLag";
-      }
-    | {
-        /**
-         * Each draw uses what feedback there is; for asynchronous trainers. The
-         * journal records what was used.
-         *
-         * @generated from field: bool feedback_unbounded = 10;
-         */
-        value: boolean;
-        case: "feedbackUnbounded";
-      }
-    | { case: undefined; value?: undefined };
+  lag: {
+    /**
+     * Batch k needs every batch up to k − 1 − feedback_lag closed. At most 64.
+     *
+     * @generated from field: uint32 feedback_lag = 9;
+     */
+    value: number;
+    case: "feedbackLag";
+  } | {
+    /**
+     * Each draw uses what feedback there is; for asynchronous trainers. The
+     * journal records what was used.
+     *
+     * @generated from field: bool feedback_unbounded = 10;
+     */
+    value: boolean;
+    case: "feedbackUnbounded";
+  } | { case: undefined; value?: undefined };
 
   /**
    * Where feedback comes from; unset: FEEDBACK_SOURCE_STEP.
@@ -717,7 +712,8 @@ export declare const DeleteRunRequestSchema: GenMessage<DeleteRunRequest>;
  *
  * @generated from message gradus.v1.DeleteRunResponse
  */
-export declare type DeleteRunResponse = Message<"gradus.v1.DeleteRunResponse"> & {};
+export declare type DeleteRunResponse = Message<"gradus.v1.DeleteRunResponse"> & {
+};
 
 /**
  * Describes the message gradus.v1.DeleteRunResponse.
@@ -1499,26 +1495,23 @@ export declare type HistoryRecord = Message<"gradus.v1.HistoryRecord"> & {
    *
    * @generated from oneof gradus.v1.HistoryRecord.kind
    */
-  kind:
-    | {
-        /**
-         * An update batch.
-         *
-         * @generated from field: gradus.v1.BatchRecord batch = 1;
-         */
-        value: BatchRecord;
-        case: "batch";
-      }
-    | {
-        /**
-         * A control change.
-         *
-         * @generated from field: gradus.v1.ControlRecord control = 2;
-         */
-        value: ControlRecord;
-        case: "control";
-      }
-    | { case: undefined; value?: undefined };
+  kind: {
+    /**
+     * An update batch.
+     *
+     * @generated from field: gradus.v1.BatchRecord batch = 1;
+     */
+    value: BatchRecord;
+    case: "batch";
+  } | {
+    /**
+     * A control change.
+     *
+     * @generated from field: gradus.v1.ControlRecord control = 2;
+     */
+    value: ControlRecord;
+    case: "control";
+  } | { case: undefined; value?: undefined };
 };
 
 /**
@@ -1667,7 +1660,7 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof CreateRunRequestSchema;
     output: typeof CreateRunResponseSchema;
-  };
+  },
   /**
    * Gives a run's configuration and state.
    *
@@ -1677,7 +1670,7 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof GetRunRequestSchema;
     output: typeof GetRunResponseSchema;
-  };
+  },
   /**
    * Lists runs, by id.
    *
@@ -1687,7 +1680,7 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof ListRunsRequestSchema;
     output: typeof ListRunsResponseSchema;
-  };
+  },
   /**
    * Deletes a run and all that is kept of it.
    *
@@ -1697,7 +1690,7 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof DeleteRunRequestSchema;
     output: typeof DeleteRunResponseSchema;
-  };
+  },
   /**
    * Gives the tasks from a cursor on. Asking for a cursor again gives the same
    * tasks. Waits a little for feedback that is due, then answers UNAVAILABLE with
@@ -1710,7 +1703,7 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof NextBatchRequestSchema;
     output: typeof NextBatchResponseSchema;
-  };
+  },
   /**
    * Feeds advantages that the trainer computed, for runs whose feedback_source is
    * FEEDBACK_SOURCE_REPORTED. First write wins for each group.
@@ -1721,7 +1714,7 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof ReportAdvantagesRequestSchema;
     output: typeof ReportAdvantagesResponseSchema;
-  };
+  },
   /**
    * Closes groups whose completions will not come, e.g. prompts that the trainer
    * dropped. What they have counts; a group with fewer than two rewards gives no
@@ -1733,7 +1726,7 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof CloseGroupsRequestSchema;
     output: typeof CloseGroupsResponseSchema;
-  };
+  },
   /**
    * Changes the policy from the first update batch not yet issued.
    *
@@ -1743,7 +1736,7 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof UpdatePolicyRequestSchema;
     output: typeof UpdatePolicyResponseSchema;
-  };
+  },
   /**
    * Changes the weights of arms from the first update batch not yet issued.
    *
@@ -1753,7 +1746,7 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof SetWeightsRequestSchema;
     output: typeof SetWeightsResponseSchema;
-  };
+  },
   /**
    * Moves a staged policy on. No policy has stages yet: UNIMPLEMENTED.
    *
@@ -1763,7 +1756,7 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof AdvanceRequestSchema;
     output: typeof AdvanceResponseSchema;
-  };
+  },
   /**
    * Stops issuing update batches; those issued go on. NextBatch past them
    * answers FAILED_PRECONDITION until Resume.
@@ -1774,7 +1767,7 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof PauseRequestSchema;
     output: typeof PauseResponseSchema;
-  };
+  },
   /**
    * Issues update batches again.
    *
@@ -1784,7 +1777,7 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof ResumeRequestSchema;
     output: typeof ResumeResponseSchema;
-  };
+  },
   /**
    * Gives the whole state as bytes, outstanding groups included.
    *
@@ -1794,7 +1787,7 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof ExportRunRequestSchema;
     output: typeof ExportRunResponseSchema;
-  };
+  },
   /**
    * Puts an exported state back. In place (the exported run's id) it opens a new
    * epoch: what was issued after the export is ignored when it comes
@@ -1807,7 +1800,7 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof ImportRunRequestSchema;
     output: typeof ImportRunResponseSchema;
-  };
+  },
   /**
    * Streams the state: once at once, then after each change (changes that come
    * close together as one). Ends when the run is deleted.
@@ -1818,7 +1811,7 @@ export declare const CurriculumService: GenService<{
     methodKind: "server_streaming";
     input: typeof WatchRunRequestSchema;
     output: typeof WatchRunResponseSchema;
-  };
+  },
   /**
    * Gives what WatchRun shows as a series, one record for each update batch, and
    * the control changes.
@@ -1829,5 +1822,6 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof GetHistoryRequestSchema;
     output: typeof GetHistoryResponseSchema;
-  };
+  },
 }>;
+

@@ -511,26 +511,23 @@ export declare type ResetResult = Message<"gradus.v1.ResetResult"> & {
    *
    * @generated from oneof gradus.v1.ResetResult.result
    */
-  result:
-    | {
-        /**
-         * The task.
-         *
-         * @generated from field: gradus.v1.Task task = 2;
-         */
-        value: Task;
-        case: "task";
-      }
-    | {
-        /**
-         * Why there is none.
-         *
-         * @generated from field: gradus.v1.ResetFailure failure = 3;
-         */
-        value: ResetFailure;
-        case: "failure";
-      }
-    | { case: undefined; value?: undefined };
+  result: {
+    /**
+     * The task.
+     *
+     * @generated from field: gradus.v1.Task task = 2;
+     */
+    value: Task;
+    case: "task";
+  } | {
+    /**
+     * Why there is none.
+     *
+     * @generated from field: gradus.v1.ResetFailure failure = 3;
+     */
+    value: ResetFailure;
+    case: "failure";
+  } | { case: undefined; value?: undefined };
 };
 
 /**
@@ -887,7 +884,7 @@ export declare const EnvironmentService: GenService<{
     methodKind: "unary";
     input: typeof ListEnvironmentsRequestSchema;
     output: typeof ListEnvironmentsResponseSchema;
-  };
+  },
   /**
    * Describes one environment.
    *
@@ -897,7 +894,7 @@ export declare const EnvironmentService: GenService<{
     methodKind: "unary";
     input: typeof GetEnvironmentRequestSchema;
     output: typeof GetEnvironmentResponseSchema;
-  };
+  },
   /**
    * Makes one task: a pure function of the request.
    *
@@ -907,7 +904,7 @@ export declare const EnvironmentService: GenService<{
     methodKind: "unary";
     input: typeof ResetRequestSchema;
     output: typeof ResetResponseSchema;
-  };
+  },
   /**
    * Makes many tasks. One that cannot be made never harms the others.
    *
@@ -917,7 +914,7 @@ export declare const EnvironmentService: GenService<{
     methodKind: "unary";
     input: typeof BatchResetRequestSchema;
     output: typeof BatchResetResponseSchema;
-  };
+  },
   /**
    * Scores one completion.
    *
@@ -927,7 +924,7 @@ export declare const EnvironmentService: GenService<{
     methodKind: "unary";
     input: typeof StepRequestSchema;
     output: typeof StepResponseSchema;
-  };
+  },
   /**
    * Scores groups of completions. One bad completion never harms another.
    *
@@ -937,7 +934,7 @@ export declare const EnvironmentService: GenService<{
     methodKind: "unary";
     input: typeof BatchStepRequestSchema;
     output: typeof BatchStepResponseSchema;
-  };
+  },
   /**
    * Scores groups as they come. Replies come as they are ready, in any order,
    * matched by request_id; every request gets exactly one. A group may be split
@@ -949,5 +946,6 @@ export declare const EnvironmentService: GenService<{
     methodKind: "bidi_streaming";
     input: typeof StreamStepsRequestSchema;
     output: typeof StreamStepsResponseSchema;
-  };
+  },
 }>;
+

@@ -11,168 +11,190 @@ import { file_gradus_v1_task } from "./task_pb.js";
 /**
  * Describes the file gradus/v1/environment.proto.
  */
-export const file_gradus_v1_environment =
-  /*@__PURE__*/
-  fileDesc(
-    "ChtncmFkdXMvdjEvZW52aXJvbm1lbnQucHJvdG8SCWdyYWR1cy52MSJ0Cg1QYXJhbWV0ZXJJbmZvEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSCwoDbWluGAMgASgBEgsKA21heBgEIAEoARIVCg1kZWZhdWx0X3ZhbHVlGAUgASgBEg8KB2ludGVnZXIYBiABKAgicgoJTGV2ZWxJbmZvEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSKQoKcGFyYW1ldGVycxgDIAEoCzIVLmdyYWR1cy52MS5QYXJhbWV0ZXJzEhcKD2V2YWx1YXRpb25fb25seRgEIAEoCCKLAQoQUmV3YXJkU2NoZW1lSW5mbxIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEhIKCnJld2FyZF9taW4YAyABKAESEgoKcmV3YXJkX21heBgEIAEoARIsCgpwYXJhbWV0ZXJzGAUgAygLMhguZ3JhZHVzLnYxLlBhcmFtZXRlckluZm8icgoIUG9vbEluZm8SDAoEbmFtZRgBIAEoCRIrCgRyb3dzGAIgAygLMh0uZ3JhZHVzLnYxLlBvb2xJbmZvLlJvd3NFbnRyeRorCglSb3dzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgNOgI4ASLyAgoLRW52aXJvbm1lbnQSCgoCaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoDRITCgtkZXNjcmlwdGlvbhgDIAEoCRIQCghjYXRlZ29yeRgEIAEoCRIdCgRnb2FsGAUgASgOMg8uZ3JhZHVzLnYxLkdvYWwSJAoGbGV2ZWxzGAYgAygLMhQuZ3JhZHVzLnYxLkxldmVsSW5mbxIsCgpwYXJhbWV0ZXJzGAcgAygLMhguZ3JhZHVzLnYxLlBhcmFtZXRlckluZm8SLwoOYW5zd2VyX2Zvcm1hdHMYCCADKA4yFy5ncmFkdXMudjEuQW5zd2VyRm9ybWF0EjMKDnJld2FyZF9zY2hlbWVzGAkgAygLMhsuZ3JhZHVzLnYxLlJld2FyZFNjaGVtZUluZm8SIgoHc291cmNlcxgKIAMoDjIRLmdyYWR1cy52MS5Tb3VyY2USIgoFcG9vbHMYCyADKAsyEy5ncmFkdXMudjEuUG9vbEluZm8iUgoXTGlzdEVudmlyb25tZW50c1JlcXVlc3QSEAoIY2F0ZWdvcnkYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkiYQoYTGlzdEVudmlyb25tZW50c1Jlc3BvbnNlEiwKDGVudmlyb25tZW50cxgBIAMoCzIWLmdyYWR1cy52MS5FbnZpcm9ubWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoVR2V0RW52aXJvbm1lbnRSZXF1ZXN0EgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKA0iRQoWR2V0RW52aXJvbm1lbnRSZXNwb25zZRIrCgtlbnZpcm9ubWVudBgBIAEoCzIWLmdyYWR1cy52MS5FbnZpcm9ubWVudCI/CgxSZXNldFJlcXVlc3QSIQoEc3BlYxgBIAEoCzITLmdyYWR1cy52MS5UYXNrU3BlYxIMCgRzZWVkGAIgASgGIi4KDVJlc2V0UmVzcG9uc2USHQoEdGFzaxgBIAEoCzIPLmdyYWR1cy52MS5UYXNrIkUKEUJhdGNoUmVzZXRSZXF1ZXN0EiEKBHNwZWMYASABKAsyEy5ncmFkdXMudjEuVGFza1NwZWMSDQoFc2VlZHMYAiADKAYiRQoMUmVzZXRGYWlsdXJlEgwKBGNvZGUYASABKAUSDwoHbWVzc2FnZRgCIAEoCRIWCg5yZXRyeV9kZWxheV9tcxgDIAEoDSJyCgtSZXNldFJlc3VsdBIMCgRzZWVkGAEgASgGEh8KBHRhc2sYAiABKAsyDy5ncmFkdXMudjEuVGFza0gAEioKB2ZhaWx1cmUYAyABKAsyFy5ncmFkdXMudjEuUmVzZXRGYWlsdXJlSABCCAoGcmVzdWx0Ij0KEkJhdGNoUmVzZXRSZXNwb25zZRInCgdyZXN1bHRzGAEgAygLMhYuZ3JhZHVzLnYxLlJlc2V0UmVzdWx0IloKC1N0ZXBSZXF1ZXN0Eg8KB3Rhc2tfaWQYASABKAkSEAoIZ3JvdXBfaWQYAiABKAkSFAoMc2FtcGxlX2luZGV4GAMgASgNEhIKCmNvbXBsZXRpb24YBCABKAkiMwoMU3RlcFJlc3BvbnNlEiMKB291dGNvbWUYASABKAsyEi5ncmFkdXMudjEuT3V0Y29tZSIwCgpDb21wbGV0aW9uEhQKDHNhbXBsZV9pbmRleBgBIAEoDRIMCgR0ZXh0GAIgASgJInkKD0NvbXBsZXRpb25Hcm91cBIPCgd0YXNrX2lkGAEgASgJEhAKCGdyb3VwX2lkGAIgASgJEioKC2NvbXBsZXRpb25zGAMgAygLMhUuZ3JhZHVzLnYxLkNvbXBsZXRpb24SFwoPbnVtX2dlbmVyYXRpb25zGAQgASgNIj4KEEJhdGNoU3RlcFJlcXVlc3QSKgoGZ3JvdXBzGAEgAygLMhouZ3JhZHVzLnYxLkNvbXBsZXRpb25Hcm91cCI8ChFCYXRjaFN0ZXBSZXNwb25zZRInCgZncm91cHMYASADKAsyFy5ncmFkdXMudjEuR3JvdXBPdXRjb21lIlQKElN0cmVhbVN0ZXBzUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEioKBmdyb3VwcxgCIAMoCzIaLmdyYWR1cy52MS5Db21wbGV0aW9uR3JvdXAiSwoSU3RyZWFtU3RlcHNGYWlsdXJlEgwKBGNvZGUYASABKAUSDwoHbWVzc2FnZRgCIAEoCRIWCg5yZXRyeV9kZWxheV9tcxgDIAEoDSKCAQoTU3RyZWFtU3RlcHNSZXNwb25zZRISCgpyZXF1ZXN0X2lkGAEgASgJEicKBmdyb3VwcxgCIAMoCzIXLmdyYWR1cy52MS5Hcm91cE91dGNvbWUSLgoHZmFpbHVyZRgDIAEoCzIdLmdyYWR1cy52MS5TdHJlYW1TdGVwc0ZhaWx1cmUqVAoER29hbBIUChBHT0FMX1VOU1BFQ0lGSUVEEAASEAoMR09BTF9TQVRJU0ZZEAESEQoNR09BTF9NSU5JTUlaRRACEhEKDUdPQUxfTUFYSU1JWkUQAzKiBAoSRW52aXJvbm1lbnRTZXJ2aWNlElsKEExpc3RFbnZpcm9ubWVudHMSIi5ncmFkdXMudjEuTGlzdEVudmlyb25tZW50c1JlcXVlc3QaIy5ncmFkdXMudjEuTGlzdEVudmlyb25tZW50c1Jlc3BvbnNlElUKDkdldEVudmlyb25tZW50EiAuZ3JhZHVzLnYxLkdldEVudmlyb25tZW50UmVxdWVzdBohLmdyYWR1cy52MS5HZXRFbnZpcm9ubWVudFJlc3BvbnNlEjoKBVJlc2V0EhcuZ3JhZHVzLnYxLlJlc2V0UmVxdWVzdBoYLmdyYWR1cy52MS5SZXNldFJlc3BvbnNlEkkKCkJhdGNoUmVzZXQSHC5ncmFkdXMudjEuQmF0Y2hSZXNldFJlcXVlc3QaHS5ncmFkdXMudjEuQmF0Y2hSZXNldFJlc3BvbnNlEjcKBFN0ZXASFi5ncmFkdXMudjEuU3RlcFJlcXVlc3QaFy5ncmFkdXMudjEuU3RlcFJlc3BvbnNlEkYKCUJhdGNoU3RlcBIbLmdyYWR1cy52MS5CYXRjaFN0ZXBSZXF1ZXN0GhwuZ3JhZHVzLnYxLkJhdGNoU3RlcFJlc3BvbnNlElAKC1N0cmVhbVN0ZXBzEh0uZ3JhZHVzLnYxLlN0cmVhbVN0ZXBzUmVxdWVzdBoeLmdyYWR1cy52MS5TdHJlYW1TdGVwc1Jlc3BvbnNlKAEwAWIGcHJvdG8z",
-    [file_gradus_v1_outcome, file_gradus_v1_task],
-  );
+export const file_gradus_v1_environment = /*@__PURE__*/
+  fileDesc("ChtncmFkdXMvdjEvZW52aXJvbm1lbnQucHJvdG8SCWdyYWR1cy52MSJ0Cg1QYXJhbWV0ZXJJbmZvEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSCwoDbWluGAMgASgBEgsKA21heBgEIAEoARIVCg1kZWZhdWx0X3ZhbHVlGAUgASgBEg8KB2ludGVnZXIYBiABKAgicgoJTGV2ZWxJbmZvEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSKQoKcGFyYW1ldGVycxgDIAEoCzIVLmdyYWR1cy52MS5QYXJhbWV0ZXJzEhcKD2V2YWx1YXRpb25fb25seRgEIAEoCCKLAQoQUmV3YXJkU2NoZW1lSW5mbxIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEhIKCnJld2FyZF9taW4YAyABKAESEgoKcmV3YXJkX21heBgEIAEoARIsCgpwYXJhbWV0ZXJzGAUgAygLMhguZ3JhZHVzLnYxLlBhcmFtZXRlckluZm8icgoIUG9vbEluZm8SDAoEbmFtZRgBIAEoCRIrCgRyb3dzGAIgAygLMh0uZ3JhZHVzLnYxLlBvb2xJbmZvLlJvd3NFbnRyeRorCglSb3dzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgNOgI4ASLyAgoLRW52aXJvbm1lbnQSCgoCaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoDRITCgtkZXNjcmlwdGlvbhgDIAEoCRIQCghjYXRlZ29yeRgEIAEoCRIdCgRnb2FsGAUgASgOMg8uZ3JhZHVzLnYxLkdvYWwSJAoGbGV2ZWxzGAYgAygLMhQuZ3JhZHVzLnYxLkxldmVsSW5mbxIsCgpwYXJhbWV0ZXJzGAcgAygLMhguZ3JhZHVzLnYxLlBhcmFtZXRlckluZm8SLwoOYW5zd2VyX2Zvcm1hdHMYCCADKA4yFy5ncmFkdXMudjEuQW5zd2VyRm9ybWF0EjMKDnJld2FyZF9zY2hlbWVzGAkgAygLMhsuZ3JhZHVzLnYxLlJld2FyZFNjaGVtZUluZm8SIgoHc291cmNlcxgKIAMoDjIRLmdyYWR1cy52MS5Tb3VyY2USIgoFcG9vbHMYCyADKAsyEy5ncmFkdXMudjEuUG9vbEluZm8iUgoXTGlzdEVudmlyb25tZW50c1JlcXVlc3QSEAoIY2F0ZWdvcnkYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkiYQoYTGlzdEVudmlyb25tZW50c1Jlc3BvbnNlEiwKDGVudmlyb25tZW50cxgBIAMoCzIWLmdyYWR1cy52MS5FbnZpcm9ubWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoVR2V0RW52aXJvbm1lbnRSZXF1ZXN0EgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKA0iRQoWR2V0RW52aXJvbm1lbnRSZXNwb25zZRIrCgtlbnZpcm9ubWVudBgBIAEoCzIWLmdyYWR1cy52MS5FbnZpcm9ubWVudCI/CgxSZXNldFJlcXVlc3QSIQoEc3BlYxgBIAEoCzITLmdyYWR1cy52MS5UYXNrU3BlYxIMCgRzZWVkGAIgASgGIi4KDVJlc2V0UmVzcG9uc2USHQoEdGFzaxgBIAEoCzIPLmdyYWR1cy52MS5UYXNrIkUKEUJhdGNoUmVzZXRSZXF1ZXN0EiEKBHNwZWMYASABKAsyEy5ncmFkdXMudjEuVGFza1NwZWMSDQoFc2VlZHMYAiADKAYiRQoMUmVzZXRGYWlsdXJlEgwKBGNvZGUYASABKAUSDwoHbWVzc2FnZRgCIAEoCRIWCg5yZXRyeV9kZWxheV9tcxgDIAEoDSJyCgtSZXNldFJlc3VsdBIMCgRzZWVkGAEgASgGEh8KBHRhc2sYAiABKAsyDy5ncmFkdXMudjEuVGFza0gAEioKB2ZhaWx1cmUYAyABKAsyFy5ncmFkdXMudjEuUmVzZXRGYWlsdXJlSABCCAoGcmVzdWx0Ij0KEkJhdGNoUmVzZXRSZXNwb25zZRInCgdyZXN1bHRzGAEgAygLMhYuZ3JhZHVzLnYxLlJlc2V0UmVzdWx0IloKC1N0ZXBSZXF1ZXN0Eg8KB3Rhc2tfaWQYASABKAkSEAoIZ3JvdXBfaWQYAiABKAkSFAoMc2FtcGxlX2luZGV4GAMgASgNEhIKCmNvbXBsZXRpb24YBCABKAkiMwoMU3RlcFJlc3BvbnNlEiMKB291dGNvbWUYASABKAsyEi5ncmFkdXMudjEuT3V0Y29tZSIwCgpDb21wbGV0aW9uEhQKDHNhbXBsZV9pbmRleBgBIAEoDRIMCgR0ZXh0GAIgASgJInkKD0NvbXBsZXRpb25Hcm91cBIPCgd0YXNrX2lkGAEgASgJEhAKCGdyb3VwX2lkGAIgASgJEioKC2NvbXBsZXRpb25zGAMgAygLMhUuZ3JhZHVzLnYxLkNvbXBsZXRpb24SFwoPbnVtX2dlbmVyYXRpb25zGAQgASgNIj4KEEJhdGNoU3RlcFJlcXVlc3QSKgoGZ3JvdXBzGAEgAygLMhouZ3JhZHVzLnYxLkNvbXBsZXRpb25Hcm91cCI8ChFCYXRjaFN0ZXBSZXNwb25zZRInCgZncm91cHMYASADKAsyFy5ncmFkdXMudjEuR3JvdXBPdXRjb21lIlQKElN0cmVhbVN0ZXBzUmVxdWVzdBISCgpyZXF1ZXN0X2lkGAEgASgJEioKBmdyb3VwcxgCIAMoCzIaLmdyYWR1cy52MS5Db21wbGV0aW9uR3JvdXAiSwoSU3RyZWFtU3RlcHNGYWlsdXJlEgwKBGNvZGUYASABKAUSDwoHbWVzc2FnZRgCIAEoCRIWCg5yZXRyeV9kZWxheV9tcxgDIAEoDSKCAQoTU3RyZWFtU3RlcHNSZXNwb25zZRISCgpyZXF1ZXN0X2lkGAEgASgJEicKBmdyb3VwcxgCIAMoCzIXLmdyYWR1cy52MS5Hcm91cE91dGNvbWUSLgoHZmFpbHVyZRgDIAEoCzIdLmdyYWR1cy52MS5TdHJlYW1TdGVwc0ZhaWx1cmUqVAoER29hbBIUChBHT0FMX1VOU1BFQ0lGSUVEEAASEAoMR09BTF9TQVRJU0ZZEAESEQoNR09BTF9NSU5JTUlaRRACEhEKDUdPQUxfTUFYSU1JWkUQAzKiBAoSRW52aXJvbm1lbnRTZXJ2aWNlElsKEExpc3RFbnZpcm9ubWVudHMSIi5ncmFkdXMudjEuTGlzdEVudmlyb25tZW50c1JlcXVlc3QaIy5ncmFkdXMudjEuTGlzdEVudmlyb25tZW50c1Jlc3BvbnNlElUKDkdldEVudmlyb25tZW50EiAuZ3JhZHVzLnYxLkdldEVudmlyb25tZW50UmVxdWVzdBohLmdyYWR1cy52MS5HZXRFbnZpcm9ubWVudFJlc3BvbnNlEjoKBVJlc2V0EhcuZ3JhZHVzLnYxLlJlc2V0UmVxdWVzdBoYLmdyYWR1cy52MS5SZXNldFJlc3BvbnNlEkkKCkJhdGNoUmVzZXQSHC5ncmFkdXMudjEuQmF0Y2hSZXNldFJlcXVlc3QaHS5ncmFkdXMudjEuQmF0Y2hSZXNldFJlc3BvbnNlEjcKBFN0ZXASFi5ncmFkdXMudjEuU3RlcFJlcXVlc3QaFy5ncmFkdXMudjEuU3RlcFJlc3BvbnNlEkYKCUJhdGNoU3RlcBIbLmdyYWR1cy52MS5CYXRjaFN0ZXBSZXF1ZXN0GhwuZ3JhZHVzLnYxLkJhdGNoU3RlcFJlc3BvbnNlElAKC1N0cmVhbVN0ZXBzEh0uZ3JhZHVzLnYxLlN0cmVhbVN0ZXBzUmVxdWVzdBoeLmdyYWR1cy52MS5TdHJlYW1TdGVwc1Jlc3BvbnNlKAEwAWIGcHJvdG8z", [file_gradus_v1_outcome, file_gradus_v1_task]);
 
 /**
  * Describes the message gradus.v1.ParameterInfo.
  * Use `create(ParameterInfoSchema)` to create a new message.
  */
-export const ParameterInfoSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 0);
+export const ParameterInfoSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 0);
 
 /**
  * Describes the message gradus.v1.LevelInfo.
  * Use `create(LevelInfoSchema)` to create a new message.
  */
-export const LevelInfoSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 1);
+export const LevelInfoSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 1);
 
 /**
  * Describes the message gradus.v1.RewardSchemeInfo.
  * Use `create(RewardSchemeInfoSchema)` to create a new message.
  */
-export const RewardSchemeInfoSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 2);
+export const RewardSchemeInfoSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 2);
 
 /**
  * Describes the message gradus.v1.PoolInfo.
  * Use `create(PoolInfoSchema)` to create a new message.
  */
-export const PoolInfoSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 3);
+export const PoolInfoSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 3);
 
 /**
  * Describes the message gradus.v1.Environment.
  * Use `create(EnvironmentSchema)` to create a new message.
  */
-export const EnvironmentSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 4);
+export const EnvironmentSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 4);
 
 /**
  * Describes the message gradus.v1.ListEnvironmentsRequest.
  * Use `create(ListEnvironmentsRequestSchema)` to create a new message.
  */
-export const ListEnvironmentsRequestSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 5);
+export const ListEnvironmentsRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 5);
 
 /**
  * Describes the message gradus.v1.ListEnvironmentsResponse.
  * Use `create(ListEnvironmentsResponseSchema)` to create a new message.
  */
-export const ListEnvironmentsResponseSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 6);
+export const ListEnvironmentsResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 6);
 
 /**
  * Describes the message gradus.v1.GetEnvironmentRequest.
  * Use `create(GetEnvironmentRequestSchema)` to create a new message.
  */
-export const GetEnvironmentRequestSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 7);
+export const GetEnvironmentRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 7);
 
 /**
  * Describes the message gradus.v1.GetEnvironmentResponse.
  * Use `create(GetEnvironmentResponseSchema)` to create a new message.
  */
-export const GetEnvironmentResponseSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 8);
+export const GetEnvironmentResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 8);
 
 /**
  * Describes the message gradus.v1.ResetRequest.
  * Use `create(ResetRequestSchema)` to create a new message.
  */
-export const ResetRequestSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 9);
+export const ResetRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 9);
 
 /**
  * Describes the message gradus.v1.ResetResponse.
  * Use `create(ResetResponseSchema)` to create a new message.
  */
-export const ResetResponseSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 10);
+export const ResetResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 10);
 
 /**
  * Describes the message gradus.v1.BatchResetRequest.
  * Use `create(BatchResetRequestSchema)` to create a new message.
  */
-export const BatchResetRequestSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 11);
+export const BatchResetRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 11);
 
 /**
  * Describes the message gradus.v1.ResetFailure.
  * Use `create(ResetFailureSchema)` to create a new message.
  */
-export const ResetFailureSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 12);
+export const ResetFailureSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 12);
 
 /**
  * Describes the message gradus.v1.ResetResult.
  * Use `create(ResetResultSchema)` to create a new message.
  */
-export const ResetResultSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 13);
+export const ResetResultSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 13);
 
 /**
  * Describes the message gradus.v1.BatchResetResponse.
  * Use `create(BatchResetResponseSchema)` to create a new message.
  */
-export const BatchResetResponseSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 14);
+export const BatchResetResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 14);
 
 /**
  * Describes the message gradus.v1.StepRequest.
  * Use `create(StepRequestSchema)` to create a new message.
  */
-export const StepRequestSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 15);
+export const StepRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 15);
 
 /**
  * Describes the message gradus.v1.StepResponse.
  * Use `create(StepResponseSchema)` to create a new message.
  */
-export const StepResponseSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 16);
+export const StepResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 16);
 
 /**
  * Describes the message gradus.v1.Completion.
  * Use `create(CompletionSchema)` to create a new message.
  */
-export const CompletionSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 17);
+export const CompletionSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 17);
 
 /**
  * Describes the message gradus.v1.CompletionGroup.
  * Use `create(CompletionGroupSchema)` to create a new message.
  */
-export const CompletionGroupSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 18);
+export const CompletionGroupSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 18);
 
 /**
  * Describes the message gradus.v1.BatchStepRequest.
  * Use `create(BatchStepRequestSchema)` to create a new message.
  */
-export const BatchStepRequestSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 19);
+export const BatchStepRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 19);
 
 /**
  * Describes the message gradus.v1.BatchStepResponse.
  * Use `create(BatchStepResponseSchema)` to create a new message.
  */
-export const BatchStepResponseSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 20);
+export const BatchStepResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 20);
 
 /**
  * Describes the message gradus.v1.StreamStepsRequest.
  * Use `create(StreamStepsRequestSchema)` to create a new message.
  */
-export const StreamStepsRequestSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 21);
+export const StreamStepsRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 21);
 
 /**
  * Describes the message gradus.v1.StreamStepsFailure.
  * Use `create(StreamStepsFailureSchema)` to create a new message.
  */
-export const StreamStepsFailureSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 22);
+export const StreamStepsFailureSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 22);
 
 /**
  * Describes the message gradus.v1.StreamStepsResponse.
  * Use `create(StreamStepsResponseSchema)` to create a new message.
  */
-export const StreamStepsResponseSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_environment, 23);
+export const StreamStepsResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 23);
 
 /**
  * Describes the enum gradus.v1.Goal.
  */
-export const GoalSchema = /*@__PURE__*/ enumDesc(file_gradus_v1_environment, 0);
+export const GoalSchema = /*@__PURE__*/
+  enumDesc(file_gradus_v1_environment, 0);
 
 /**
  * What the objective of an environment asks for.
  *
  * @generated from enum gradus.v1.Goal
  */
-export const Goal = /*@__PURE__*/ tsEnum(GoalSchema);
+export const Goal = /*@__PURE__*/
+  tsEnum(GoalSchema);
 
 /**
  * Stateless: any server with the same keys and environments answers any call.
@@ -183,4 +205,6 @@ export const Goal = /*@__PURE__*/ tsEnum(GoalSchema);
  *
  * @generated from service gradus.v1.EnvironmentService
  */
-export const EnvironmentService = /*@__PURE__*/ serviceDesc(file_gradus_v1_environment, 0);
+export const EnvironmentService = /*@__PURE__*/
+  serviceDesc(file_gradus_v1_environment, 0);
+

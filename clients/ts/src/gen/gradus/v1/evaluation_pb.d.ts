@@ -580,7 +580,7 @@ export declare const EvaluationService: GenService<{
     methodKind: "unary";
     input: typeof ListSuitesRequestSchema;
     output: typeof ListSuitesResponseSchema;
-  };
+  },
   /**
    * Starts an evaluation of one model on one suite. Calling it again with the
    * same evaluation_id gives it as it stands, so that it can be resumed.
@@ -591,7 +591,7 @@ export declare const EvaluationService: GenService<{
     methodKind: "unary";
     input: typeof CreateEvaluationRequestSchema;
     output: typeof CreateEvaluationResponseSchema;
-  };
+  },
   /**
    * Gives an evaluation as it stands.
    *
@@ -601,7 +601,7 @@ export declare const EvaluationService: GenService<{
     methodKind: "unary";
     input: typeof GetEvaluationRequestSchema;
     output: typeof GetEvaluationResponseSchema;
-  };
+  },
   /**
    * Gives tasks whose completions are missing.
    *
@@ -611,7 +611,7 @@ export declare const EvaluationService: GenService<{
     methodKind: "unary";
     input: typeof ListPendingTasksRequestSchema;
     output: typeof ListPendingTasksResponseSchema;
-  };
+  },
   /**
    * Takes completions and scores them. First write wins for each sample.
    *
@@ -621,7 +621,7 @@ export declare const EvaluationService: GenService<{
     methodKind: "bidi_streaming";
     input: typeof SubmitCompletionsRequestSchema;
     output: typeof SubmitCompletionsResponseSchema;
-  };
+  },
   /**
    * Gives the report so far.
    *
@@ -631,5 +631,6 @@ export declare const EvaluationService: GenService<{
     methodKind: "unary";
     input: typeof GetReportRequestSchema;
     output: typeof GetReportResponseSchema;
-  };
+  },
 }>;
+

@@ -11,114 +11,127 @@ import { file_gradus_v1_task } from "./task_pb.js";
 /**
  * Describes the file gradus/v1/evaluation.proto.
  */
-export const file_gradus_v1_evaluation =
-  /*@__PURE__*/
-  fileDesc(
-    "ChpncmFkdXMvdjEvZXZhbHVhdGlvbi5wcm90bxIJZ3JhZHVzLnYxIkgKBVN1aXRlEgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKA0SEwoLZGVzY3JpcHRpb24YAyABKAkSDQoFdGFza3MYBCABKA0iOgoRTGlzdFN1aXRlc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkiTwoSTGlzdFN1aXRlc1Jlc3BvbnNlEiAKBnN1aXRlcxgBIAMoCzIQLmdyYWR1cy52MS5TdWl0ZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkioQEKCkV2YWx1YXRpb24SFQoNZXZhbHVhdGlvbl9pZBgBIAEoCRINCgVzdWl0ZRgCIAEoCRIVCg1zdWl0ZV92ZXJzaW9uGAMgASgNEhgKEHNhbXBsZXNfcGVyX3Rhc2sYBCABKA0SFQoNc2FtcGxlc190b3RhbBgFIAEoBBIWCg5zYW1wbGVzX3Njb3JlZBgGIAEoBBINCgVtb2RlbBgHIAEoCSKvAQoXQ3JlYXRlRXZhbHVhdGlvblJlcXVlc3QSFQoNZXZhbHVhdGlvbl9pZBgBIAEoCRINCgVzdWl0ZRgCIAEoCRIVCg1zdWl0ZV92ZXJzaW9uGAMgASgNEhgKEHNhbXBsZXNfcGVyX3Rhc2sYBCABKA0SDQoFbW9kZWwYBSABKAkSLgoNYW5zd2VyX2Zvcm1hdBgGIAEoDjIXLmdyYWR1cy52MS5BbnN3ZXJGb3JtYXQiRQoYQ3JlYXRlRXZhbHVhdGlvblJlc3BvbnNlEikKCmV2YWx1YXRpb24YASABKAsyFS5ncmFkdXMudjEuRXZhbHVhdGlvbiItChRHZXRFdmFsdWF0aW9uUmVxdWVzdBIVCg1ldmFsdWF0aW9uX2lkGAEgASgJIkIKFUdldEV2YWx1YXRpb25SZXNwb25zZRIpCgpldmFsdWF0aW9uGAEgASgLMhUuZ3JhZHVzLnYxLkV2YWx1YXRpb24iVwoXTGlzdFBlbmRpbmdUYXNrc1JlcXVlc3QSFQoNZXZhbHVhdGlvbl9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCSJECgtQZW5kaW5nVGFzaxIdCgR0YXNrGAEgASgLMg8uZ3JhZHVzLnYxLlRhc2sSFgoOc2FtcGxlX2luZGljZXMYAiADKA0iWgoYTGlzdFBlbmRpbmdUYXNrc1Jlc3BvbnNlEiUKBXRhc2tzGAEgAygLMhYuZ3JhZHVzLnYxLlBlbmRpbmdUYXNrEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJsChhTdWJtaXRDb21wbGV0aW9uc1JlcXVlc3QSFQoNZXZhbHVhdGlvbl9pZBgBIAEoCRIPCgd0YXNrX2lkGAIgASgJEhQKDHNhbXBsZV9pbmRleBgDIAEoDRISCgpjb21wbGV0aW9uGAQgASgJIlEKGVN1Ym1pdENvbXBsZXRpb25zUmVzcG9uc2USDwoHdGFza19pZBgBIAEoCRIjCgdvdXRjb21lGAIgASgLMhIuZ3JhZHVzLnYxLk91dGNvbWUiKQoQR2V0UmVwb3J0UmVxdWVzdBIVCg1ldmFsdWF0aW9uX2lkGAEgASgJIo4BCglSZXBvcnRSb3cSDAoEbmFtZRgBIAEoCRIPCgdzYW1wbGVzGAIgASgEEjIKB2ZpZ3VyZXMYAyADKAsyIS5ncmFkdXMudjEuUmVwb3J0Um93LkZpZ3VyZXNFbnRyeRouCgxGaWd1cmVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASLCAQoGUmVwb3J0EikKCmV2YWx1YXRpb24YASABKAsyFS5ncmFkdXMudjEuRXZhbHVhdGlvbhIqCgxlbnZpcm9ubWVudHMYAiADKAsyFC5ncmFkdXMudjEuUmVwb3J0Um93EigKCmNhdGVnb3JpZXMYAyADKAsyFC5ncmFkdXMudjEuUmVwb3J0Um93EiUKB292ZXJhbGwYBCABKAsyFC5ncmFkdXMudjEuUmVwb3J0Um93EhAKCGJhc2VsaW5lGAUgASgJIjYKEUdldFJlcG9ydFJlc3BvbnNlEiEKBnJlcG9ydBgBIAEoCzIRLmdyYWR1cy52MS5SZXBvcnQymAQKEUV2YWx1YXRpb25TZXJ2aWNlEkkKCkxpc3RTdWl0ZXMSHC5ncmFkdXMudjEuTGlzdFN1aXRlc1JlcXVlc3QaHS5ncmFkdXMudjEuTGlzdFN1aXRlc1Jlc3BvbnNlElsKEENyZWF0ZUV2YWx1YXRpb24SIi5ncmFkdXMudjEuQ3JlYXRlRXZhbHVhdGlvblJlcXVlc3QaIy5ncmFkdXMudjEuQ3JlYXRlRXZhbHVhdGlvblJlc3BvbnNlElIKDUdldEV2YWx1YXRpb24SHy5ncmFkdXMudjEuR2V0RXZhbHVhdGlvblJlcXVlc3QaIC5ncmFkdXMudjEuR2V0RXZhbHVhdGlvblJlc3BvbnNlElsKEExpc3RQZW5kaW5nVGFza3MSIi5ncmFkdXMudjEuTGlzdFBlbmRpbmdUYXNrc1JlcXVlc3QaIy5ncmFkdXMudjEuTGlzdFBlbmRpbmdUYXNrc1Jlc3BvbnNlEmIKEVN1Ym1pdENvbXBsZXRpb25zEiMuZ3JhZHVzLnYxLlN1Ym1pdENvbXBsZXRpb25zUmVxdWVzdBokLmdyYWR1cy52MS5TdWJtaXRDb21wbGV0aW9uc1Jlc3BvbnNlKAEwARJGCglHZXRSZXBvcnQSGy5ncmFkdXMudjEuR2V0UmVwb3J0UmVxdWVzdBocLmdyYWR1cy52MS5HZXRSZXBvcnRSZXNwb25zZWIGcHJvdG8z",
-    [file_gradus_v1_outcome, file_gradus_v1_task],
-  );
+export const file_gradus_v1_evaluation = /*@__PURE__*/
+  fileDesc("ChpncmFkdXMvdjEvZXZhbHVhdGlvbi5wcm90bxIJZ3JhZHVzLnYxIkgKBVN1aXRlEgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKA0SEwoLZGVzY3JpcHRpb24YAyABKAkSDQoFdGFza3MYBCABKA0iOgoRTGlzdFN1aXRlc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkiTwoSTGlzdFN1aXRlc1Jlc3BvbnNlEiAKBnN1aXRlcxgBIAMoCzIQLmdyYWR1cy52MS5TdWl0ZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkioQEKCkV2YWx1YXRpb24SFQoNZXZhbHVhdGlvbl9pZBgBIAEoCRINCgVzdWl0ZRgCIAEoCRIVCg1zdWl0ZV92ZXJzaW9uGAMgASgNEhgKEHNhbXBsZXNfcGVyX3Rhc2sYBCABKA0SFQoNc2FtcGxlc190b3RhbBgFIAEoBBIWCg5zYW1wbGVzX3Njb3JlZBgGIAEoBBINCgVtb2RlbBgHIAEoCSKvAQoXQ3JlYXRlRXZhbHVhdGlvblJlcXVlc3QSFQoNZXZhbHVhdGlvbl9pZBgBIAEoCRINCgVzdWl0ZRgCIAEoCRIVCg1zdWl0ZV92ZXJzaW9uGAMgASgNEhgKEHNhbXBsZXNfcGVyX3Rhc2sYBCABKA0SDQoFbW9kZWwYBSABKAkSLgoNYW5zd2VyX2Zvcm1hdBgGIAEoDjIXLmdyYWR1cy52MS5BbnN3ZXJGb3JtYXQiRQoYQ3JlYXRlRXZhbHVhdGlvblJlc3BvbnNlEikKCmV2YWx1YXRpb24YASABKAsyFS5ncmFkdXMudjEuRXZhbHVhdGlvbiItChRHZXRFdmFsdWF0aW9uUmVxdWVzdBIVCg1ldmFsdWF0aW9uX2lkGAEgASgJIkIKFUdldEV2YWx1YXRpb25SZXNwb25zZRIpCgpldmFsdWF0aW9uGAEgASgLMhUuZ3JhZHVzLnYxLkV2YWx1YXRpb24iVwoXTGlzdFBlbmRpbmdUYXNrc1JlcXVlc3QSFQoNZXZhbHVhdGlvbl9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCSJECgtQZW5kaW5nVGFzaxIdCgR0YXNrGAEgASgLMg8uZ3JhZHVzLnYxLlRhc2sSFgoOc2FtcGxlX2luZGljZXMYAiADKA0iWgoYTGlzdFBlbmRpbmdUYXNrc1Jlc3BvbnNlEiUKBXRhc2tzGAEgAygLMhYuZ3JhZHVzLnYxLlBlbmRpbmdUYXNrEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJsChhTdWJtaXRDb21wbGV0aW9uc1JlcXVlc3QSFQoNZXZhbHVhdGlvbl9pZBgBIAEoCRIPCgd0YXNrX2lkGAIgASgJEhQKDHNhbXBsZV9pbmRleBgDIAEoDRISCgpjb21wbGV0aW9uGAQgASgJIlEKGVN1Ym1pdENvbXBsZXRpb25zUmVzcG9uc2USDwoHdGFza19pZBgBIAEoCRIjCgdvdXRjb21lGAIgASgLMhIuZ3JhZHVzLnYxLk91dGNvbWUiKQoQR2V0UmVwb3J0UmVxdWVzdBIVCg1ldmFsdWF0aW9uX2lkGAEgASgJIo4BCglSZXBvcnRSb3cSDAoEbmFtZRgBIAEoCRIPCgdzYW1wbGVzGAIgASgEEjIKB2ZpZ3VyZXMYAyADKAsyIS5ncmFkdXMudjEuUmVwb3J0Um93LkZpZ3VyZXNFbnRyeRouCgxGaWd1cmVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASLCAQoGUmVwb3J0EikKCmV2YWx1YXRpb24YASABKAsyFS5ncmFkdXMudjEuRXZhbHVhdGlvbhIqCgxlbnZpcm9ubWVudHMYAiADKAsyFC5ncmFkdXMudjEuUmVwb3J0Um93EigKCmNhdGVnb3JpZXMYAyADKAsyFC5ncmFkdXMudjEuUmVwb3J0Um93EiUKB292ZXJhbGwYBCABKAsyFC5ncmFkdXMudjEuUmVwb3J0Um93EhAKCGJhc2VsaW5lGAUgASgJIjYKEUdldFJlcG9ydFJlc3BvbnNlEiEKBnJlcG9ydBgBIAEoCzIRLmdyYWR1cy52MS5SZXBvcnQymAQKEUV2YWx1YXRpb25TZXJ2aWNlEkkKCkxpc3RTdWl0ZXMSHC5ncmFkdXMudjEuTGlzdFN1aXRlc1JlcXVlc3QaHS5ncmFkdXMudjEuTGlzdFN1aXRlc1Jlc3BvbnNlElsKEENyZWF0ZUV2YWx1YXRpb24SIi5ncmFkdXMudjEuQ3JlYXRlRXZhbHVhdGlvblJlcXVlc3QaIy5ncmFkdXMudjEuQ3JlYXRlRXZhbHVhdGlvblJlc3BvbnNlElIKDUdldEV2YWx1YXRpb24SHy5ncmFkdXMudjEuR2V0RXZhbHVhdGlvblJlcXVlc3QaIC5ncmFkdXMudjEuR2V0RXZhbHVhdGlvblJlc3BvbnNlElsKEExpc3RQZW5kaW5nVGFza3MSIi5ncmFkdXMudjEuTGlzdFBlbmRpbmdUYXNrc1JlcXVlc3QaIy5ncmFkdXMudjEuTGlzdFBlbmRpbmdUYXNrc1Jlc3BvbnNlEmIKEVN1Ym1pdENvbXBsZXRpb25zEiMuZ3JhZHVzLnYxLlN1Ym1pdENvbXBsZXRpb25zUmVxdWVzdBokLmdyYWR1cy52MS5TdWJtaXRDb21wbGV0aW9uc1Jlc3BvbnNlKAEwARJGCglHZXRSZXBvcnQSGy5ncmFkdXMudjEuR2V0UmVwb3J0UmVxdWVzdBocLmdyYWR1cy52MS5HZXRSZXBvcnRSZXNwb25zZWIGcHJvdG8z", [file_gradus_v1_outcome, file_gradus_v1_task]);
 
 /**
  * Describes the message gradus.v1.Suite.
  * Use `create(SuiteSchema)` to create a new message.
  */
-export const SuiteSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 0);
+export const SuiteSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 0);
 
 /**
  * Describes the message gradus.v1.ListSuitesRequest.
  * Use `create(ListSuitesRequestSchema)` to create a new message.
  */
-export const ListSuitesRequestSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 1);
+export const ListSuitesRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 1);
 
 /**
  * Describes the message gradus.v1.ListSuitesResponse.
  * Use `create(ListSuitesResponseSchema)` to create a new message.
  */
-export const ListSuitesResponseSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 2);
+export const ListSuitesResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 2);
 
 /**
  * Describes the message gradus.v1.Evaluation.
  * Use `create(EvaluationSchema)` to create a new message.
  */
-export const EvaluationSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 3);
+export const EvaluationSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 3);
 
 /**
  * Describes the message gradus.v1.CreateEvaluationRequest.
  * Use `create(CreateEvaluationRequestSchema)` to create a new message.
  */
-export const CreateEvaluationRequestSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 4);
+export const CreateEvaluationRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 4);
 
 /**
  * Describes the message gradus.v1.CreateEvaluationResponse.
  * Use `create(CreateEvaluationResponseSchema)` to create a new message.
  */
-export const CreateEvaluationResponseSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 5);
+export const CreateEvaluationResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 5);
 
 /**
  * Describes the message gradus.v1.GetEvaluationRequest.
  * Use `create(GetEvaluationRequestSchema)` to create a new message.
  */
-export const GetEvaluationRequestSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 6);
+export const GetEvaluationRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 6);
 
 /**
  * Describes the message gradus.v1.GetEvaluationResponse.
  * Use `create(GetEvaluationResponseSchema)` to create a new message.
  */
-export const GetEvaluationResponseSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 7);
+export const GetEvaluationResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 7);
 
 /**
  * Describes the message gradus.v1.ListPendingTasksRequest.
  * Use `create(ListPendingTasksRequestSchema)` to create a new message.
  */
-export const ListPendingTasksRequestSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 8);
+export const ListPendingTasksRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 8);
 
 /**
  * Describes the message gradus.v1.PendingTask.
  * Use `create(PendingTaskSchema)` to create a new message.
  */
-export const PendingTaskSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 9);
+export const PendingTaskSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 9);
 
 /**
  * Describes the message gradus.v1.ListPendingTasksResponse.
  * Use `create(ListPendingTasksResponseSchema)` to create a new message.
  */
-export const ListPendingTasksResponseSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 10);
+export const ListPendingTasksResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 10);
 
 /**
  * Describes the message gradus.v1.SubmitCompletionsRequest.
  * Use `create(SubmitCompletionsRequestSchema)` to create a new message.
  */
-export const SubmitCompletionsRequestSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 11);
+export const SubmitCompletionsRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 11);
 
 /**
  * Describes the message gradus.v1.SubmitCompletionsResponse.
  * Use `create(SubmitCompletionsResponseSchema)` to create a new message.
  */
-export const SubmitCompletionsResponseSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 12);
+export const SubmitCompletionsResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 12);
 
 /**
  * Describes the message gradus.v1.GetReportRequest.
  * Use `create(GetReportRequestSchema)` to create a new message.
  */
-export const GetReportRequestSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 13);
+export const GetReportRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 13);
 
 /**
  * Describes the message gradus.v1.ReportRow.
  * Use `create(ReportRowSchema)` to create a new message.
  */
-export const ReportRowSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 14);
+export const ReportRowSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 14);
 
 /**
  * Describes the message gradus.v1.Report.
  * Use `create(ReportSchema)` to create a new message.
  */
-export const ReportSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 15);
+export const ReportSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 15);
 
 /**
  * Describes the message gradus.v1.GetReportResponse.
  * Use `create(GetReportResponseSchema)` to create a new message.
  */
-export const GetReportResponseSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_evaluation, 16);
+export const GetReportResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 16);
 
 /**
  * Prompts out, completions in, reports. Not served yet: every call answers
@@ -126,4 +139,6 @@ export const GetReportResponseSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_
  *
  * @generated from service gradus.v1.EvaluationService
  */
-export const EvaluationService = /*@__PURE__*/ serviceDesc(file_gradus_v1_evaluation, 0);
+export const EvaluationService = /*@__PURE__*/
+  serviceDesc(file_gradus_v1_evaluation, 0);
+

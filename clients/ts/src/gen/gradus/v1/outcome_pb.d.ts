@@ -303,26 +303,23 @@ export declare type Outcome = Message<"gradus.v1.Outcome"> & {
    *
    * @generated from oneof gradus.v1.Outcome.result
    */
-  result:
-    | {
-        /**
-         * The completion was verified.
-         *
-         * @generated from field: gradus.v1.Score score = 2;
-         */
-        value: Score;
-        case: "score";
-      }
-    | {
-        /**
-         * It could not be, through no fault of the policy's answer.
-         *
-         * @generated from field: gradus.v1.NoReward no_reward = 3;
-         */
-        value: NoReward;
-        case: "noReward";
-      }
-    | { case: undefined; value?: undefined };
+  result: {
+    /**
+     * The completion was verified.
+     *
+     * @generated from field: gradus.v1.Score score = 2;
+     */
+    value: Score;
+    case: "score";
+  } | {
+    /**
+     * It could not be, through no fault of the policy's answer.
+     *
+     * @generated from field: gradus.v1.NoReward no_reward = 3;
+     */
+    value: NoReward;
+    case: "noReward";
+  } | { case: undefined; value?: undefined };
 
   /**
    * What it did to the run; unset if the task was not issued by a run.
@@ -675,3 +672,4 @@ export enum FeedbackStatus {
  * Describes the enum gradus.v1.FeedbackStatus.
  */
 export declare const FeedbackStatusSchema: GenEnum<FeedbackStatus>;
+

@@ -9,100 +9,112 @@ import { enumDesc, fileDesc, messageDesc, tsEnum } from "@bufbuild/protobuf/code
 /**
  * Describes the file gradus/v1/outcome.proto.
  */
-export const file_gradus_v1_outcome =
-  /*@__PURE__*/
-  fileDesc(
-    "ChdncmFkdXMvdjEvb3V0Y29tZS5wcm90bxIJZ3JhZHVzLnYxIkUKCEZlZWRiYWNrEikKBnN0YXR1cxgBIAEoDjIZLmdyYWR1cy52MS5GZWVkYmFja1N0YXR1cxIOCgZkZXRhaWwYAiABKAkiTQoPUmV3YXJkQ29tcG9uZW50EgwKBG5hbWUYASABKAkSEgoFdmFsdWUYAiABKAFIAIgBARIOCgZ3ZWlnaHQYAyABKAFCCAoGX3ZhbHVlIkkKCEJhc2VsaW5lEg0KBXZhbHVlGAEgASgBEg0KBWJvdW5kGAIgASgBEh8KBXByb29mGAMgASgOMhAuZ3JhZHVzLnYxLlByb29mIl0KCkFuc3dlclNwYW4SDQoFc3RhcnQYASABKA0SCwoDZW5kGAIgASgNEiMKB3ZlcmRpY3QYAyABKA4yEi5ncmFkdXMudjEuVmVyZGljdBIOCgZzb2x2ZWQYBCABKAgingMKBVNjb3JlEg4KBnJld2FyZBgBIAEoARIuCgpjb21wb25lbnRzGAIgAygLMhouZ3JhZHVzLnYxLlJld2FyZENvbXBvbmVudBIjCgd2ZXJkaWN0GAMgASgOMhIuZ3JhZHVzLnYxLlZlcmRpY3QSDgoGc29sdmVkGAQgASgIEhYKCW9iamVjdGl2ZRgFIAEoAUgAiAEBEiUKCGJhc2VsaW5lGAYgASgLMhMuZ3JhZHVzLnYxLkJhc2VsaW5lEhIKBXJhdGlvGAcgASgBSAGIAQESEQoJdmlvbGF0aW9uGAggASgJEhIKCnRlcm1pbmF0ZWQYCSABKAgSEQoJdHJ1bmNhdGVkGAogASgIEiQKBXNwYW5zGAsgAygLMhUuZ3JhZHVzLnYxLkFuc3dlclNwYW4SKAoEaW5mbxgMIAMoCzIaLmdyYWR1cy52MS5TY29yZS5JbmZvRW50cnkaKwoJSW5mb0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDAoKX29iamVjdGl2ZUIICgZfcmF0aW8iXQoITm9SZXdhcmQSKQoGcmVhc29uGAEgASgOMhkuZ3JhZHVzLnYxLk5vUmV3YXJkUmVhc29uEg4KBmRldGFpbBgCIAEoCRIWCg5yZXRyeV9kZWxheV9tcxgDIAEoDSKTAgoHT3V0Y29tZRIUCgxzYW1wbGVfaW5kZXgYASABKA0SIQoFc2NvcmUYAiABKAsyEC5ncmFkdXMudjEuU2NvcmVIABIoCglub19yZXdhcmQYAyABKAsyEy5ncmFkdXMudjEuTm9SZXdhcmRIABIlCghmZWVkYmFjaxgEIAEoCzITLmdyYWR1cy52MS5GZWVkYmFjaxIbCg5ybG9vX2FkdmFudGFnZRgFIAEoAUgBiAEBEhsKDmdycG9fYWR2YW50YWdlGAYgASgBSAKIAQESFAoMbmV4dF90YXNrX2lkGAcgASgJQggKBnJlc3VsdEIRCg9fcmxvb19hZHZhbnRhZ2VCEQoPX2dycG9fYWR2YW50YWdlIjsKD0dyb3VwU3RhdGlzdGljcxINCgVjb3VudBgBIAEoDRIMCgRtZWFuGAIgASgBEgsKA3N0ZBgDIAEoASJ6CgxDb250cmFzdFBhaXISHgoWcHJlZmVycmVkX3NhbXBsZV9pbmRleBgBIAEoDRIVCg1wcmVmZXJyZWRfZW5kGAIgASgNEh0KFXJlamVjdGVkX3NhbXBsZV9pbmRleBgDIAEoDRIUCgxyZWplY3RlZF9lbmQYBCABKA0ipwEKDEdyb3VwT3V0Y29tZRIQCghncm91cF9pZBgBIAEoCRIkCghvdXRjb21lcxgCIAMoCzISLmdyYWR1cy52MS5PdXRjb21lEi4KCnN0YXRpc3RpY3MYAyABKAsyGi5ncmFkdXMudjEuR3JvdXBTdGF0aXN0aWNzEi8KDmNvbnRyYXN0X3BhaXJzGAQgAygLMhcuZ3JhZHVzLnYxLkNvbnRyYXN0UGFpcipnCgdWZXJkaWN0EhcKE1ZFUkRJQ1RfVU5TUEVDSUZJRUQQABIVChFWRVJESUNUX01BTEZPUk1FRBABEhYKElZFUkRJQ1RfSU5GRUFTSUJMRRACEhQKEFZFUkRJQ1RfRkVBU0lCTEUQAypECgVQcm9vZhIVChFQUk9PRl9VTlNQRUNJRklFRBAAEhEKDVBST09GX09QVElNQUwQARIRCg1QUk9PRl9CT1VOREVEEAIqowIKDk5vUmV3YXJkUmVhc29uEiAKHE5PX1JFV0FSRF9SRUFTT05fVU5TUEVDSUZJRUQQABIkCiBOT19SRVdBUkRfUkVBU09OX0lOVkFMSURfVEFTS19JRBABEh4KGk5PX1JFV0FSRF9SRUFTT05fVE9PX0xBUkdFEAISHAoYTk9fUkVXQVJEX1JFQVNPTl9USU1FT1VUEAMSJgoiTk9fUkVXQVJEX1JFQVNPTl9KVURHRV9VTkFWQUlMQUJMRRAEEiMKH05PX1JFV0FSRF9SRUFTT05fU0FOREJPWF9GQUlMRUQQBRIfChtOT19SRVdBUkRfUkVBU09OX09WRVJMT0FERUQQBhIdChlOT19SRVdBUkRfUkVBU09OX0lOVEVSTkFMEAcq3QEKDkZlZWRiYWNrU3RhdHVzEh8KG0ZFRURCQUNLX1NUQVRVU19VTlNQRUNJRklFRBAAEhwKGEZFRURCQUNLX1NUQVRVU19SRUNPUkRFRBABEh0KGUZFRURCQUNLX1NUQVRVU19EVVBMSUNBVEUQAhIqCiZGRUVEQkFDS19TVEFUVVNfQ09ORkxJQ1RJTkdfQ09NUExFVElPThADEh8KG0ZFRURCQUNLX1NUQVRVU19TVEFMRV9FUE9DSBAEEiAKHEZFRURCQUNLX1NUQVRVU19OT1RfUkVDT1JERUQQBWIGcHJvdG8z",
-  );
+export const file_gradus_v1_outcome = /*@__PURE__*/
+  fileDesc("ChdncmFkdXMvdjEvb3V0Y29tZS5wcm90bxIJZ3JhZHVzLnYxIkUKCEZlZWRiYWNrEikKBnN0YXR1cxgBIAEoDjIZLmdyYWR1cy52MS5GZWVkYmFja1N0YXR1cxIOCgZkZXRhaWwYAiABKAkiTQoPUmV3YXJkQ29tcG9uZW50EgwKBG5hbWUYASABKAkSEgoFdmFsdWUYAiABKAFIAIgBARIOCgZ3ZWlnaHQYAyABKAFCCAoGX3ZhbHVlIkkKCEJhc2VsaW5lEg0KBXZhbHVlGAEgASgBEg0KBWJvdW5kGAIgASgBEh8KBXByb29mGAMgASgOMhAuZ3JhZHVzLnYxLlByb29mIl0KCkFuc3dlclNwYW4SDQoFc3RhcnQYASABKA0SCwoDZW5kGAIgASgNEiMKB3ZlcmRpY3QYAyABKA4yEi5ncmFkdXMudjEuVmVyZGljdBIOCgZzb2x2ZWQYBCABKAgingMKBVNjb3JlEg4KBnJld2FyZBgBIAEoARIuCgpjb21wb25lbnRzGAIgAygLMhouZ3JhZHVzLnYxLlJld2FyZENvbXBvbmVudBIjCgd2ZXJkaWN0GAMgASgOMhIuZ3JhZHVzLnYxLlZlcmRpY3QSDgoGc29sdmVkGAQgASgIEhYKCW9iamVjdGl2ZRgFIAEoAUgAiAEBEiUKCGJhc2VsaW5lGAYgASgLMhMuZ3JhZHVzLnYxLkJhc2VsaW5lEhIKBXJhdGlvGAcgASgBSAGIAQESEQoJdmlvbGF0aW9uGAggASgJEhIKCnRlcm1pbmF0ZWQYCSABKAgSEQoJdHJ1bmNhdGVkGAogASgIEiQKBXNwYW5zGAsgAygLMhUuZ3JhZHVzLnYxLkFuc3dlclNwYW4SKAoEaW5mbxgMIAMoCzIaLmdyYWR1cy52MS5TY29yZS5JbmZvRW50cnkaKwoJSW5mb0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDAoKX29iamVjdGl2ZUIICgZfcmF0aW8iXQoITm9SZXdhcmQSKQoGcmVhc29uGAEgASgOMhkuZ3JhZHVzLnYxLk5vUmV3YXJkUmVhc29uEg4KBmRldGFpbBgCIAEoCRIWCg5yZXRyeV9kZWxheV9tcxgDIAEoDSKTAgoHT3V0Y29tZRIUCgxzYW1wbGVfaW5kZXgYASABKA0SIQoFc2NvcmUYAiABKAsyEC5ncmFkdXMudjEuU2NvcmVIABIoCglub19yZXdhcmQYAyABKAsyEy5ncmFkdXMudjEuTm9SZXdhcmRIABIlCghmZWVkYmFjaxgEIAEoCzITLmdyYWR1cy52MS5GZWVkYmFjaxIbCg5ybG9vX2FkdmFudGFnZRgFIAEoAUgBiAEBEhsKDmdycG9fYWR2YW50YWdlGAYgASgBSAKIAQESFAoMbmV4dF90YXNrX2lkGAcgASgJQggKBnJlc3VsdEIRCg9fcmxvb19hZHZhbnRhZ2VCEQoPX2dycG9fYWR2YW50YWdlIjsKD0dyb3VwU3RhdGlzdGljcxINCgVjb3VudBgBIAEoDRIMCgRtZWFuGAIgASgBEgsKA3N0ZBgDIAEoASJ6CgxDb250cmFzdFBhaXISHgoWcHJlZmVycmVkX3NhbXBsZV9pbmRleBgBIAEoDRIVCg1wcmVmZXJyZWRfZW5kGAIgASgNEh0KFXJlamVjdGVkX3NhbXBsZV9pbmRleBgDIAEoDRIUCgxyZWplY3RlZF9lbmQYBCABKA0ipwEKDEdyb3VwT3V0Y29tZRIQCghncm91cF9pZBgBIAEoCRIkCghvdXRjb21lcxgCIAMoCzISLmdyYWR1cy52MS5PdXRjb21lEi4KCnN0YXRpc3RpY3MYAyABKAsyGi5ncmFkdXMudjEuR3JvdXBTdGF0aXN0aWNzEi8KDmNvbnRyYXN0X3BhaXJzGAQgAygLMhcuZ3JhZHVzLnYxLkNvbnRyYXN0UGFpcipnCgdWZXJkaWN0EhcKE1ZFUkRJQ1RfVU5TUEVDSUZJRUQQABIVChFWRVJESUNUX01BTEZPUk1FRBABEhYKElZFUkRJQ1RfSU5GRUFTSUJMRRACEhQKEFZFUkRJQ1RfRkVBU0lCTEUQAypECgVQcm9vZhIVChFQUk9PRl9VTlNQRUNJRklFRBAAEhEKDVBST09GX09QVElNQUwQARIRCg1QUk9PRl9CT1VOREVEEAIqowIKDk5vUmV3YXJkUmVhc29uEiAKHE5PX1JFV0FSRF9SRUFTT05fVU5TUEVDSUZJRUQQABIkCiBOT19SRVdBUkRfUkVBU09OX0lOVkFMSURfVEFTS19JRBABEh4KGk5PX1JFV0FSRF9SRUFTT05fVE9PX0xBUkdFEAISHAoYTk9fUkVXQVJEX1JFQVNPTl9USU1FT1VUEAMSJgoiTk9fUkVXQVJEX1JFQVNPTl9KVURHRV9VTkFWQUlMQUJMRRAEEiMKH05PX1JFV0FSRF9SRUFTT05fU0FOREJPWF9GQUlMRUQQBRIfChtOT19SRVdBUkRfUkVBU09OX09WRVJMT0FERUQQBhIdChlOT19SRVdBUkRfUkVBU09OX0lOVEVSTkFMEAcq3QEKDkZlZWRiYWNrU3RhdHVzEh8KG0ZFRURCQUNLX1NUQVRVU19VTlNQRUNJRklFRBAAEhwKGEZFRURCQUNLX1NUQVRVU19SRUNPUkRFRBABEh0KGUZFRURCQUNLX1NUQVRVU19EVVBMSUNBVEUQAhIqCiZGRUVEQkFDS19TVEFUVVNfQ09ORkxJQ1RJTkdfQ09NUExFVElPThADEh8KG0ZFRURCQUNLX1NUQVRVU19TVEFMRV9FUE9DSBAEEiAKHEZFRURCQUNLX1NUQVRVU19OT1RfUkVDT1JERUQQBWIGcHJvdG8z");
 
 /**
  * Describes the message gradus.v1.Feedback.
  * Use `create(FeedbackSchema)` to create a new message.
  */
-export const FeedbackSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_outcome, 0);
+export const FeedbackSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_outcome, 0);
 
 /**
  * Describes the message gradus.v1.RewardComponent.
  * Use `create(RewardComponentSchema)` to create a new message.
  */
-export const RewardComponentSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_outcome, 1);
+export const RewardComponentSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_outcome, 1);
 
 /**
  * Describes the message gradus.v1.Baseline.
  * Use `create(BaselineSchema)` to create a new message.
  */
-export const BaselineSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_outcome, 2);
+export const BaselineSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_outcome, 2);
 
 /**
  * Describes the message gradus.v1.AnswerSpan.
  * Use `create(AnswerSpanSchema)` to create a new message.
  */
-export const AnswerSpanSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_outcome, 3);
+export const AnswerSpanSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_outcome, 3);
 
 /**
  * Describes the message gradus.v1.Score.
  * Use `create(ScoreSchema)` to create a new message.
  */
-export const ScoreSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_outcome, 4);
+export const ScoreSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_outcome, 4);
 
 /**
  * Describes the message gradus.v1.NoReward.
  * Use `create(NoRewardSchema)` to create a new message.
  */
-export const NoRewardSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_outcome, 5);
+export const NoRewardSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_outcome, 5);
 
 /**
  * Describes the message gradus.v1.Outcome.
  * Use `create(OutcomeSchema)` to create a new message.
  */
-export const OutcomeSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_outcome, 6);
+export const OutcomeSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_outcome, 6);
 
 /**
  * Describes the message gradus.v1.GroupStatistics.
  * Use `create(GroupStatisticsSchema)` to create a new message.
  */
-export const GroupStatisticsSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_outcome, 7);
+export const GroupStatisticsSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_outcome, 7);
 
 /**
  * Describes the message gradus.v1.ContrastPair.
  * Use `create(ContrastPairSchema)` to create a new message.
  */
-export const ContrastPairSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_outcome, 8);
+export const ContrastPairSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_outcome, 8);
 
 /**
  * Describes the message gradus.v1.GroupOutcome.
  * Use `create(GroupOutcomeSchema)` to create a new message.
  */
-export const GroupOutcomeSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_outcome, 9);
+export const GroupOutcomeSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_outcome, 9);
 
 /**
  * Describes the enum gradus.v1.Verdict.
  */
-export const VerdictSchema = /*@__PURE__*/ enumDesc(file_gradus_v1_outcome, 0);
+export const VerdictSchema = /*@__PURE__*/
+  enumDesc(file_gradus_v1_outcome, 0);
 
 /**
  * What the verifier found.
  *
  * @generated from enum gradus.v1.Verdict
  */
-export const Verdict = /*@__PURE__*/ tsEnum(VerdictSchema);
+export const Verdict = /*@__PURE__*/
+  tsEnum(VerdictSchema);
 
 /**
  * Describes the enum gradus.v1.Proof.
  */
-export const ProofSchema = /*@__PURE__*/ enumDesc(file_gradus_v1_outcome, 1);
+export const ProofSchema = /*@__PURE__*/
+  enumDesc(file_gradus_v1_outcome, 1);
 
 /**
  * How a baseline is known.
  *
  * @generated from enum gradus.v1.Proof
  */
-export const Proof = /*@__PURE__*/ tsEnum(ProofSchema);
+export const Proof = /*@__PURE__*/
+  tsEnum(ProofSchema);
 
 /**
  * Describes the enum gradus.v1.NoRewardReason.
  */
-export const NoRewardReasonSchema = /*@__PURE__*/ enumDesc(file_gradus_v1_outcome, 2);
+export const NoRewardReasonSchema = /*@__PURE__*/
+  enumDesc(file_gradus_v1_outcome, 2);
 
 /**
  * Why a sample has no reward. None of these says anything about the policy:
@@ -110,16 +122,20 @@ export const NoRewardReasonSchema = /*@__PURE__*/ enumDesc(file_gradus_v1_outcom
  *
  * @generated from enum gradus.v1.NoRewardReason
  */
-export const NoRewardReason = /*@__PURE__*/ tsEnum(NoRewardReasonSchema);
+export const NoRewardReason = /*@__PURE__*/
+  tsEnum(NoRewardReasonSchema);
 
 /**
  * Describes the enum gradus.v1.FeedbackStatus.
  */
-export const FeedbackStatusSchema = /*@__PURE__*/ enumDesc(file_gradus_v1_outcome, 3);
+export const FeedbackStatusSchema = /*@__PURE__*/
+  enumDesc(file_gradus_v1_outcome, 3);
 
 /**
  * What a score did to the run that issued the task.
  *
  * @generated from enum gradus.v1.FeedbackStatus
  */
-export const FeedbackStatus = /*@__PURE__*/ tsEnum(FeedbackStatusSchema);
+export const FeedbackStatus = /*@__PURE__*/
+  tsEnum(FeedbackStatusSchema);
+

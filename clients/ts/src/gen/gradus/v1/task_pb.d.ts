@@ -114,26 +114,23 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
    *
    * @generated from oneof gradus.v1.TaskSpec.difficulty
    */
-  difficulty:
-    | {
-        /**
-         * A level's name from Environment.levels, e.g. "easy"; at most 64 bytes.
-         *
-         * @generated from field: string level = 3;
-         */
-        value: string;
-        case: "level";
-      }
-    | {
-        /**
-         * Parameters of the generator, in place of a level. Synthetic tasks only.
-         *
-         * @generated from field: gradus.v1.Parameters parameters = 4;
-         */
-        value: Parameters;
-        case: "parameters";
-      }
-    | { case: undefined; value?: undefined };
+  difficulty: {
+    /**
+     * A level's name from Environment.levels, e.g. "easy"; at most 64 bytes.
+     *
+     * @generated from field: string level = 3;
+     */
+    value: string;
+    case: "level";
+  } | {
+    /**
+     * Parameters of the generator, in place of a level. Synthetic tasks only.
+     *
+     * @generated from field: gradus.v1.Parameters parameters = 4;
+     */
+    value: Parameters;
+    case: "parameters";
+  } | { case: undefined; value?: undefined };
 
   /**
    * Which split; unset: SPLIT_TRAIN. A level that is for evaluation only is
@@ -186,7 +183,9 @@ export declare const TaskSpecSchema: GenMessage<TaskSpec>;
  */
 export declare type TaskHints = Message<"gradus.v1.TaskHints"> & {
   /**
-   * Strings at which generation can stop because the answer is complete.
+   * Strings at which generation can stop because the answer is complete. They are
+   * part of the completion: a sampler that drops its stop string (vLLM does
+   * unless include_stop_str_in_output is set) leaves the answer open.
    *
    * @generated from field: repeated string stop = 1;
    */
@@ -451,3 +450,4 @@ export enum AnswerFormat {
  * Describes the enum gradus.v1.AnswerFormat.
  */
 export declare const AnswerFormatSchema: GenEnum<AnswerFormat>;
+

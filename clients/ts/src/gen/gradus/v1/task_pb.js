@@ -9,52 +9,56 @@ import { enumDesc, fileDesc, messageDesc, tsEnum } from "@bufbuild/protobuf/code
 /**
  * Describes the file gradus/v1/task.proto.
  */
-export const file_gradus_v1_task =
-  /*@__PURE__*/
-  fileDesc(
-    "ChRncmFkdXMvdjEvdGFzay5wcm90bxIJZ3JhZHVzLnYxIiwKC0NoYXRNZXNzYWdlEgwKBHJvbGUYASABKAkSDwoHY29udGVudBgCIAEoCSKMAQoMUmV3YXJkU2NoZW1lEgwKBG5hbWUYASABKAkSOwoKcGFyYW1ldGVycxgCIAMoCzInLmdyYWR1cy52MS5SZXdhcmRTY2hlbWUuUGFyYW1ldGVyc0VudHJ5GjEKD1BhcmFtZXRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIm4KClBhcmFtZXRlcnMSMQoGdmFsdWVzGAEgAygLMiEuZ3JhZHVzLnYxLlBhcmFtZXRlcnMuVmFsdWVzRW50cnkaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASKuAgoIVGFza1NwZWMSEwoLZW52aXJvbm1lbnQYASABKAkSDwoHdmVyc2lvbhgCIAEoDRIPCgVsZXZlbBgDIAEoCUgAEisKCnBhcmFtZXRlcnMYBCABKAsyFS5ncmFkdXMudjEuUGFyYW1ldGVyc0gAEh8KBXNwbGl0GAUgASgOMhAuZ3JhZHVzLnYxLlNwbGl0EiEKBnNvdXJjZRgGIAEoDjIRLmdyYWR1cy52MS5Tb3VyY2USDAoEcG9vbBgHIAEoCRIuCg1hbnN3ZXJfZm9ybWF0GAggASgOMhcuZ3JhZHVzLnYxLkFuc3dlckZvcm1hdBIuCg1yZXdhcmRfc2NoZW1lGAkgASgLMhcuZ3JhZHVzLnYxLlJld2FyZFNjaGVtZUIMCgpkaWZmaWN1bHR5IrABCglUYXNrSGludHMSDAoEc3RvcBgBIAMoCRIbCg5rbF9jb2VmZmljaWVudBgCIAEoAUgAiAEBEjQKCG1ldGFkYXRhGAMgAygLMiIuZ3JhZHVzLnYxLlRhc2tIaW50cy5NZXRhZGF0YUVudHJ5Gi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIRCg9fa2xfY29lZmZpY2llbnQizwIKBFRhc2sSDwoHdGFza19pZBgBIAEoCRIQCghncm91cF9pZBgCIAEoCRImCgZwcm9tcHQYAyADKAsyFi5ncmFkdXMudjEuQ2hhdE1lc3NhZ2USEwoLZW52aXJvbm1lbnQYBCABKAkSDwoHdmVyc2lvbhgFIAEoDRINCgVsZXZlbBgGIAEoCRIfCgVzcGxpdBgHIAEoDjIQLmdyYWR1cy52MS5TcGxpdBIhCgZzb3VyY2UYCCABKA4yES5ncmFkdXMudjEuU291cmNlEi4KDWFuc3dlcl9mb3JtYXQYCSABKA4yFy5ncmFkdXMudjEuQW5zd2VyRm9ybWF0EiMKBWhpbnRzGAogASgLMhQuZ3JhZHVzLnYxLlRhc2tIaW50cxIOCgZydW5faWQYCyABKAkSDgoGYXJtX2lkGAwgASgJEg4KBmN1cnNvchgNIAEoBCpQCgVTcGxpdBIVChFTUExJVF9VTlNQRUNJRklFRBAAEg8KC1NQTElUX1RSQUlOEAESDgoKU1BMSVRfRVZBTBACEg8KC1NQTElUX0JFTkNIEAMqWwoGU291cmNlEhYKElNPVVJDRV9VTlNQRUNJRklFRBAAEhQKEFNPVVJDRV9TWU5USEVUSUMQARIPCgtTT1VSQ0VfUkVBTBACEhIKDlNPVVJDRV9URUFDSEVSEAMqowEKDEFuc3dlckZvcm1hdBIdChlBTlNXRVJfRk9STUFUX1VOU1BFQ0lGSUVEEAASHgoaQU5TV0VSX0ZPUk1BVF9USElOS19BTlNXRVIQARIdChlBTlNXRVJfRk9STUFUX0FOU1dFUl9MSU5FEAISHAoYQU5TV0VSX0ZPUk1BVF9BTlNXRVJfVEFHEAMSFwoTQU5TV0VSX0ZPUk1BVF9CT1hFRBAEYgZwcm90bzM",
-  );
+export const file_gradus_v1_task = /*@__PURE__*/
+  fileDesc("ChRncmFkdXMvdjEvdGFzay5wcm90bxIJZ3JhZHVzLnYxIiwKC0NoYXRNZXNzYWdlEgwKBHJvbGUYASABKAkSDwoHY29udGVudBgCIAEoCSKMAQoMUmV3YXJkU2NoZW1lEgwKBG5hbWUYASABKAkSOwoKcGFyYW1ldGVycxgCIAMoCzInLmdyYWR1cy52MS5SZXdhcmRTY2hlbWUuUGFyYW1ldGVyc0VudHJ5GjEKD1BhcmFtZXRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIm4KClBhcmFtZXRlcnMSMQoGdmFsdWVzGAEgAygLMiEuZ3JhZHVzLnYxLlBhcmFtZXRlcnMuVmFsdWVzRW50cnkaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASKuAgoIVGFza1NwZWMSEwoLZW52aXJvbm1lbnQYASABKAkSDwoHdmVyc2lvbhgCIAEoDRIPCgVsZXZlbBgDIAEoCUgAEisKCnBhcmFtZXRlcnMYBCABKAsyFS5ncmFkdXMudjEuUGFyYW1ldGVyc0gAEh8KBXNwbGl0GAUgASgOMhAuZ3JhZHVzLnYxLlNwbGl0EiEKBnNvdXJjZRgGIAEoDjIRLmdyYWR1cy52MS5Tb3VyY2USDAoEcG9vbBgHIAEoCRIuCg1hbnN3ZXJfZm9ybWF0GAggASgOMhcuZ3JhZHVzLnYxLkFuc3dlckZvcm1hdBIuCg1yZXdhcmRfc2NoZW1lGAkgASgLMhcuZ3JhZHVzLnYxLlJld2FyZFNjaGVtZUIMCgpkaWZmaWN1bHR5IrABCglUYXNrSGludHMSDAoEc3RvcBgBIAMoCRIbCg5rbF9jb2VmZmljaWVudBgCIAEoAUgAiAEBEjQKCG1ldGFkYXRhGAMgAygLMiIuZ3JhZHVzLnYxLlRhc2tIaW50cy5NZXRhZGF0YUVudHJ5Gi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIRCg9fa2xfY29lZmZpY2llbnQizwIKBFRhc2sSDwoHdGFza19pZBgBIAEoCRIQCghncm91cF9pZBgCIAEoCRImCgZwcm9tcHQYAyADKAsyFi5ncmFkdXMudjEuQ2hhdE1lc3NhZ2USEwoLZW52aXJvbm1lbnQYBCABKAkSDwoHdmVyc2lvbhgFIAEoDRINCgVsZXZlbBgGIAEoCRIfCgVzcGxpdBgHIAEoDjIQLmdyYWR1cy52MS5TcGxpdBIhCgZzb3VyY2UYCCABKA4yES5ncmFkdXMudjEuU291cmNlEi4KDWFuc3dlcl9mb3JtYXQYCSABKA4yFy5ncmFkdXMudjEuQW5zd2VyRm9ybWF0EiMKBWhpbnRzGAogASgLMhQuZ3JhZHVzLnYxLlRhc2tIaW50cxIOCgZydW5faWQYCyABKAkSDgoGYXJtX2lkGAwgASgJEg4KBmN1cnNvchgNIAEoBCpQCgVTcGxpdBIVChFTUExJVF9VTlNQRUNJRklFRBAAEg8KC1NQTElUX1RSQUlOEAESDgoKU1BMSVRfRVZBTBACEg8KC1NQTElUX0JFTkNIEAMqWwoGU291cmNlEhYKElNPVVJDRV9VTlNQRUNJRklFRBAAEhQKEFNPVVJDRV9TWU5USEVUSUMQARIPCgtTT1VSQ0VfUkVBTBACEhIKDlNPVVJDRV9URUFDSEVSEAMqowEKDEFuc3dlckZvcm1hdBIdChlBTlNXRVJfRk9STUFUX1VOU1BFQ0lGSUVEEAASHgoaQU5TV0VSX0ZPUk1BVF9USElOS19BTlNXRVIQARIdChlBTlNXRVJfRk9STUFUX0FOU1dFUl9MSU5FEAISHAoYQU5TV0VSX0ZPUk1BVF9BTlNXRVJfVEFHEAMSFwoTQU5TV0VSX0ZPUk1BVF9CT1hFRBAEYgZwcm90bzM");
 
 /**
  * Describes the message gradus.v1.ChatMessage.
  * Use `create(ChatMessageSchema)` to create a new message.
  */
-export const ChatMessageSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_task, 0);
+export const ChatMessageSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_task, 0);
 
 /**
  * Describes the message gradus.v1.RewardScheme.
  * Use `create(RewardSchemeSchema)` to create a new message.
  */
-export const RewardSchemeSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_task, 1);
+export const RewardSchemeSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_task, 1);
 
 /**
  * Describes the message gradus.v1.Parameters.
  * Use `create(ParametersSchema)` to create a new message.
  */
-export const ParametersSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_task, 2);
+export const ParametersSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_task, 2);
 
 /**
  * Describes the message gradus.v1.TaskSpec.
  * Use `create(TaskSpecSchema)` to create a new message.
  */
-export const TaskSpecSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_task, 3);
+export const TaskSpecSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_task, 3);
 
 /**
  * Describes the message gradus.v1.TaskHints.
  * Use `create(TaskHintsSchema)` to create a new message.
  */
-export const TaskHintsSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_task, 4);
+export const TaskHintsSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_task, 4);
 
 /**
  * Describes the message gradus.v1.Task.
  * Use `create(TaskSchema)` to create a new message.
  */
-export const TaskSchema = /*@__PURE__*/ messageDesc(file_gradus_v1_task, 5);
+export const TaskSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_task, 5);
 
 /**
  * Describes the enum gradus.v1.Split.
  */
-export const SplitSchema = /*@__PURE__*/ enumDesc(file_gradus_v1_task, 0);
+export const SplitSchema = /*@__PURE__*/
+  enumDesc(file_gradus_v1_task, 0);
 
 /**
  * Which of three disjoint sets of instances a task is drawn from. The sets are
@@ -63,24 +67,28 @@ export const SplitSchema = /*@__PURE__*/ enumDesc(file_gradus_v1_task, 0);
  *
  * @generated from enum gradus.v1.Split
  */
-export const Split = /*@__PURE__*/ tsEnum(SplitSchema);
+export const Split = /*@__PURE__*/
+  tsEnum(SplitSchema);
 
 /**
  * Describes the enum gradus.v1.Source.
  */
-export const SourceSchema = /*@__PURE__*/ enumDesc(file_gradus_v1_task, 1);
+export const SourceSchema = /*@__PURE__*/
+  enumDesc(file_gradus_v1_task, 1);
 
 /**
  * Where the instances of a task come from.
  *
  * @generated from enum gradus.v1.Source
  */
-export const Source = /*@__PURE__*/ tsEnum(SourceSchema);
+export const Source = /*@__PURE__*/
+  tsEnum(SourceSchema);
 
 /**
  * Describes the enum gradus.v1.AnswerFormat.
  */
-export const AnswerFormatSchema = /*@__PURE__*/ enumDesc(file_gradus_v1_task, 2);
+export const AnswerFormatSchema = /*@__PURE__*/
+  enumDesc(file_gradus_v1_task, 2);
 
 /**
  * How the final answer is marked in a completion. Whatever the format, only the
@@ -89,4 +97,6 @@ export const AnswerFormatSchema = /*@__PURE__*/ enumDesc(file_gradus_v1_task, 2)
  *
  * @generated from enum gradus.v1.AnswerFormat
  */
-export const AnswerFormat = /*@__PURE__*/ tsEnum(AnswerFormatSchema);
+export const AnswerFormat = /*@__PURE__*/
+  tsEnum(AnswerFormatSchema);
+
