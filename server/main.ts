@@ -72,7 +72,7 @@ export async function serve(config: Config, logTo: Log = openLog(config)): Promi
 
 /** Everything but the ports. Also what the command line uses without a server. */
 export function assemble(config: Config, { log }: Log, metrics: Metrics) {
-  const keys = loadKeyring(join(config.dataDir, "task-keys"));
+  const keys = loadKeyring(config.keyFile ?? join(config.dataDir, "task-keys"));
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring } = keys;
   const loaded = loadPools(config.pools);
