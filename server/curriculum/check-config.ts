@@ -130,20 +130,3 @@ export function checkConfig(config: RunConfig): Invalid | undefined {
     () => checkPolicy({ config, policy: config.policy, weights: config.arms.map((arm) => arm.weight) }),
   ]);
 }
-
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
-}
-
-/** The path of the first difference between two values of plain data; undefined: they are the same. */
-export function firstDifference(a: unknown, b: unknown, path = ""): string | undefined {
-  if (Object.is(a, b)) return undefined;
-  if (!isPlain(a) || !isPlain(b) || Array.isArray(a) !== Array.isArray(b)) return path;
-  if (Array.isArray(a) && Array.isArray(b) && a.length !== b.length) return path;
-  for (const name of [...new Set([...Object.keys(a), ...Object.keys(b)])].sort()) {
-    const step = Array.isArray(a) ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`;
-    const found = firstDifference(a[name], b[name], step);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}

@@ -1,5 +1,5 @@
 /** Runs: every operation of the curriculum on them. Any number of processes may work on one store. */
-import { checkConfig, checkPolicy, checkWeights, firstDifference } from "../check-config.ts";
+import { checkConfig, checkPolicy, checkWeights } from "../check-config.ts";
 import type { RunEvent } from "../events.ts";
 import {
   decideAdvantages,
@@ -11,6 +11,7 @@ import {
 } from "../feedback.ts";
 import { batchRecord, type HistoryRecord } from "../history.ts";
 import { notFound, ok, type Refusal, type Result } from "../results.ts";
+import { differingField } from "../same-config.ts";
 import type { RunState } from "../state.ts";
 import type { Policy, RunConfig } from "../types.ts";
 import { runView, type RunView, type StateView } from "../view.ts";
@@ -121,15 +122,18 @@ function keeping(
     const outcome = await store.create({ id: runId, expiresAtMs, events, records });
     const run = await read(registry, runId, runView);
     if (isRefusal(run)) return run;
-    const field = firstDifference(run.value.config, config);
+    const field = differingField(run.value.config, config);
     if (field === undefined) return ok({ run: run.value, created: outcome === "created" });
     return { kind: "already_exists", field, message: `run "${runId}" exists with another ${field}` };
   };
 
   const list: Runs["list"] = async (afterId, limit) => {
     const rows = await store.list(afterId, limit);
-    const states = await Promise.all(rows.map((row) => readState(store, row)));
-    const items = states.flatMap((state) => (state === undefined ? [] : [runView(state)]));
+    const items: RunView[] = [];
+    for (const row of rows) {
+      const state = await readState(store, row);
+      if (state !== undefined) items.push(runView(state));
+    }
     return { items, next: rows.length < limit ? undefined : rows.at(-1)?.id };
   };
 
