@@ -104,7 +104,7 @@ function orderOf(graph: SparseGraph, edges: readonly number[]): number[] {
     neighbours[graph.head[edge]!]!.push(graph.tail[edge]!);
   }
   const order = [0];
-  for (let last = -1, at = 0; order.length < graph.n; ) {
+  for (let last = -1, at = 0; order.length < graph.n;) {
     const [a, b] = neighbours[at] as [number, number];
     const to = a === last ? b : a;
     last = at;
