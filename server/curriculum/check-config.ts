@@ -9,6 +9,8 @@ export const LAG_MAX = 64;
 /** Far above any weight of use, and small enough that a sum of weights is finite. */
 export const WEIGHT_MAX = 1e12;
 
+const RUN_ID = /^[a-zA-Z0-9._-]{1,128}$/;
+
 function invalid(field: string, message: string): Invalid {
   return { kind: "invalid", field, message };
 }
@@ -29,6 +31,10 @@ function inRange(field: string, value: number, min: number, max: number): Invali
 function wholeInRange(field: string, value: number, min: number, max: number): Invalid | undefined {
   if (Number.isInteger(value) && value >= min && value <= max) return undefined;
   return invalid(field, `must be a whole number in [${min}, ${max}], not ${value}`);
+}
+
+export function checkRunId(runId: string): Invalid | undefined {
+  return RUN_ID.test(runId) ? undefined : invalid("run_id", "must be 1 to 128 of the characters a-z A-Z 0-9 . _ -");
 }
 
 function checkArm(arm: Arm, i: number): Invalid | undefined {

@@ -1,5 +1,5 @@
 /** Runs: every operation of the curriculum on them. Any number of processes may work on one store. */
-import { checkConfig, checkPolicy, checkWeights } from "../check-config.ts";
+import { checkConfig, checkPolicy, checkRunId, checkWeights } from "../check-config.ts";
 import type { RunEvent } from "../events.ts";
 import {
   decideAdvantages,
@@ -22,8 +22,6 @@ import type { Ports } from "./ports.ts";
 import { createRegistry, expiryMs, type OpenRun, type Registry } from "./registry.ts";
 import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./transfer.ts";
 import { watchRun } from "./watch.ts";
-
-const RUN_ID = /^[a-zA-Z0-9._-]{1,128}$/;
 
 /** From which task on a control change applies. */
 export interface AppliesFrom {
@@ -111,10 +109,7 @@ function keeping(
   registry: Registry,
 ): Operations<"create" | "get" | "list" | "remove" | "history"> {
   const create: Runs["create"] = async (runId, config) => {
-    if (!RUN_ID.test(runId)) {
-      return { kind: "invalid", field: "run_id", message: "must be 1 to 128 of the characters a-z A-Z 0-9 . _ -" };
-    }
-    const invalid = checkConfig(config);
+    const invalid = checkRunId(runId) ?? checkConfig(config);
     if (invalid !== undefined) return invalid;
     const atMs = clock.now();
     const { events, records } = encodeChange(undefined, [{ kind: "created", runId, config, atMs }]);

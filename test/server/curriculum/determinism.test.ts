@@ -2,7 +2,19 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { trainBySchedule } from "./scheduled.ts";
-import { adscArms, adscConstraints, answer, ask, banditPolicy, bench, runConfig, train, value } from "./support.ts";
+import {
+  adscArms,
+  adscConstraints,
+  answer,
+  ask,
+  banditPolicy,
+  batchesOf,
+  bench,
+  runConfig,
+  train,
+  value,
+  type Trace,
+} from "./support.ts";
 
 const BATCHES = 7;
 
@@ -100,23 +112,26 @@ describe("an unbounded lag", () => {
   const config = runConfig({ lag: { kind: "unbounded" } });
 
   test("never waits, and folds what is there as one update, in cursor order", async () => {
-    const outcomes = [];
+    const outcomes: Trace[] = [];
     for (const order of ["forward", "backward"] as const) {
       const { runs } = bench();
       value(await runs.create("run", config));
-      const { tasks } = value(await ask(runs, "run", 0, 18));
-      expect(tasks).toHaveLength(18);
-      const some = tasks.filter((_, i) => i % 3 === 0);
+      const first = value(await ask(runs, "run", 0, 18)).tasks;
+      expect(first).toHaveLength(18);
+      const some = first.filter((_, i) => i % 3 === 0);
       for (const task of order === "forward" ? some : some.toReversed()) await answer(runs, "run", [task]);
-      const more = value(await ask(runs, "run", 18, 6)).tasks;
+      const second = value(await ask(runs, "run", 18, 6)).tasks;
       // A straggler counts once, with the next draw.
-      await answer(runs, "run", tasks.slice(1, 2));
-      outcomes.push([more, value(await ask(runs, "run", 24, 6)).tasks, value(await runs.history("run", 0, 10)).items]);
+      await answer(runs, "run", first.slice(1, 2));
+      const third = value(await ask(runs, "run", 24, 6)).tasks;
+      const fourth = value(await ask(runs, "run", 30, 6)).tasks;
+      outcomes.push({ tasks: [...first, ...second, ...third, ...fourth], batches: await batchesOf(runs, "run") });
     }
     expect(outcomes[0]).toEqual(outcomes[1]);
-    const probabilities = (outcomes[0]?.[2] as { probabilities: number[] }[]).map((record) => record.probabilities);
-    expect(probabilities[0]).toEqual(probabilities[2]);
-    expect(probabilities[2]).not.toEqual(probabilities[3]);
-    expect(probabilities[3]).not.toEqual(probabilities[4]);
+    const values = outcomes[0]?.batches.map((batch) => batch.values) ?? [];
+    expect(values[0]).toEqual(values[2]);
+    expect(values[2]).not.toEqual(values[3]);
+    expect(values[3]).not.toEqual(values[4]);
+    expect(values[4]).toEqual(values[5]);
   });
 });
