@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -115,6 +116,19 @@ class Address:
 C = TypeVar("C")
 
 
+_pools: weakref.WeakSet[ChannelPool[Any]] = weakref.WeakSet()
+
+
+def _before_fork() -> None:
+    busy = [pool for pool in list(_pools) if pool.drop_dead()]
+    _fork.spoil("an AsyncClient was open when it forked: close it before" if busy else "")
+
+
+# Windows has no fork.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork)
+
+
 class ChannelPool(Generic[C]):
     """One channel for each (process, event loop); the loop is None for channels that need none.
 
@@ -125,6 +139,15 @@ class ChannelPool(Generic[C]):
     def __init__(self, open: Callable[[], C]) -> None:
         self._open = open
         self._channels: dict[tuple[int, asyncio.AbstractEventLoop | None], C] = {}
+        _pools.add(self)
+
+    def drop_dead(self) -> bool:
+        """Drops channels whose loop is closed. Whether this process has others that belong to a loop."""
+        looped = [key for key in self._channels if key[1] is not None]
+        dead = [(process, loop) for process, loop in looped if loop is not None and loop.is_closed()]
+        for key in dead:
+            self._channels.pop(key, None)
+        return any(key[0] == os.getpid() for key in looped if key not in dead)
 
     def get(self, loop: asyncio.AbstractEventLoop | None = None) -> C:
         """The channel of this process and this loop."""
@@ -132,8 +155,7 @@ class ChannelPool(Generic[C]):
         channel = self._channels.get(key)
         if channel is None:
             _fork.enter(key[0])
-            for other in [each for each in self._channels if each[1] is not None and each[1].is_closed()]:
-                self._channels.pop(other, None)
+            self.drop_dead()
             channel = self._channels.setdefault(key, self._open())
         return channel
 
