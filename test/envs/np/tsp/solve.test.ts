@@ -59,9 +59,8 @@ describe.each(Object.entries(kinds))("distances %s", (_, draw) => {
       const solution = solveTsp(distances);
       const renamed = solveTsp(relabelled(distances, shuffled(40, random)));
       expectSound(distances, solution);
-      if (solution.proven && renamed.proven) expect(renamed.value).toBe(solution.value);
-      expect(renamed.value).toBeGreaterThanOrEqual(solution.bound);
-      expect(solution.value).toBeGreaterThanOrEqual(renamed.bound);
+      expect(solution.proven).toBe(true);
+      expect(renamed).toMatchObject({ value: solution.value, proven: true });
     }
   });
 });
