@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { Option } from "commander";
 import type { Command } from "commander";
-import { createClient } from "../../clients/ts/src/index.ts";
-import type { ClientOptions, GradusClient } from "../../clients/ts/src/index.ts";
+import type { ClientOptions } from "../../clients/ts/src/index.ts";
+import type { GradusClient } from "../../clients/ts/src/public.ts";
 import { readConfig } from "../config.ts";
 import type { Local, Needs } from "./local.ts";
 import { CliProblem, problemOf } from "./problem.ts";
@@ -84,6 +84,12 @@ export async function localOf(flags: LocalFlags, needs: Needs = "tasks"): Promis
   return openLocal(result.config, needs);
 }
 
+async function remoteOf(server: string, flags: ConnectionFlags): Promise<GradusClient> {
+  // Loaded here, for grpc-js takes longer to load than most commands to run.
+  const { createClient } = await import("../../clients/ts/src/index.ts");
+  return createClient(server, clientOptions(flags));
+}
+
 /** Works with a client of whom the flags name; its failures come out in words. */
 export async function withClient<T>(
   flags: ConnectionFlags,
@@ -91,8 +97,7 @@ export async function withClient<T>(
   needs: Needs = "tasks",
 ): Promise<T> {
   const { server } = flags;
-  const client =
-    server === undefined ? (await localOf(flags, needs)).client : createClient(server, clientOptions(flags));
+  const client = server === undefined ? (await localOf(flags, needs)).client : await remoteOf(server, flags);
   try {
     return await work(client);
   } catch (error) {

@@ -1,6 +1,6 @@
 /** What a command ends with when it does not end well: words for the person who gave it, and an exit code. */
-import { GradusError } from "../../clients/ts/src/index.ts";
-import type { GradusCode } from "../../clients/ts/src/index.ts";
+import { GradusError } from "../../clients/ts/src/public.ts";
+import type { GradusCode } from "../../clients/ts/src/public.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
 
 /** usage: the command line asks for what there is not. failure: what it asks for could not be done. */

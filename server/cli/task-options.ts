@@ -1,8 +1,8 @@
 /** Options that choose tasks. */
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
-import { answerFormatNames, sourceNames, splitNames } from "../../clients/ts/src/index.ts";
-import type { AnswerFormatName, SourceName, SplitName, TaskChoice } from "../../clients/ts/src/index.ts";
+import { answerFormatNames, sourceNames, splitNames } from "../../clients/ts/src/public.ts";
+import type { AnswerFormatName, SourceName, SplitName, TaskChoice } from "../../clients/ts/src/public.ts";
 
 type Numbers = Readonly<Record<string, number>>;
 

@@ -1,7 +1,7 @@
 /** gradus envs: what there is to learn. */
 import type { Command } from "commander";
-import { AnswerFormat, EnvironmentSchema, Goal, Source } from "../../../clients/ts/src/index.ts";
-import type { Environment, GradusClient, ParameterInfo } from "../../../clients/ts/src/index.ts";
+import { AnswerFormat, EnvironmentSchema, Goal, Source } from "../../../clients/ts/src/public.ts";
+import type { Environment, GradusClient, ParameterInfo } from "../../../clients/ts/src/public.ts";
 import { addConnectionOptions, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
 import { fields, jsonOf, number, print, printJson, table, word } from "../print.ts";

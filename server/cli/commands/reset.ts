@@ -1,7 +1,7 @@
 /** gradus reset: tasks. */
 import type { Command } from "commander";
-import { AnswerFormat, GradusError, Source, Split, TaskSchema } from "../../../clients/ts/src/index.ts";
-import type { GradusClient, ResetResult, Task, TaskChoice } from "../../../clients/ts/src/index.ts";
+import { AnswerFormat, GradusError, Source, Split, TaskSchema } from "../../../clients/ts/src/public.ts";
+import type { GradusClient, ResetResult, Task, TaskChoice } from "../../../clients/ts/src/public.ts";
 import { codeName } from "../../../clients/ts/src/errors.ts";
 import { seedOf } from "../../../clients/ts/src/choices.ts";
 import { addConnectionOptions, withClient } from "../connection.ts";
