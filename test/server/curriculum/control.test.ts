@@ -113,6 +113,14 @@ describe("NextBatch", () => {
   });
 });
 
+test("a trainer that never answers under a policy that does not wait costs bounded memory", async () => {
+  const runs = await started({ policy: mixture, promptsPerUpdate: 4096, numGenerations: 1 });
+  for (let cursor = 0; cursor < 9 * 4096; cursor += 4096) value(await ask(runs, "run", cursor, 4096));
+  expect(value(await runs.get("run")).state).toMatchObject({ cursor: 9 * 4096, groupsOutstanding: 8 * 4096 });
+  const { items } = value(await runs.history("run", 8, 1));
+  expect(items).toMatchObject([{ control: "close_groups", reason: "too many open groups" }]);
+});
+
 describe("control changes apply from the first batch not yet issued", () => {
   test("weights", async () => {
     const runs = await started({ policy: mixture });
@@ -182,6 +190,25 @@ describe("control changes apply from the first batch not yet issued", () => {
     release();
     expect(value(await drawing).tasks.map(({ arm: { id } }) => id)).toEqual(new Array(6).fill("c"));
   });
+});
+
+test("a pause that comes while a batch is being drawn stops the draw", async () => {
+  let release = (): void => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  const { runs } = bench({
+    source: {
+      issue: async (one, { ordinal }) => {
+        await held;
+        return { kind: "task", hash: `${one.id}${ordinal}`, draft: ordinal };
+      },
+    },
+  });
+  value(await runs.create("run", runConfig()));
+  const drawing = ask(runs, "run", 0, 6);
+  value(await runs.pause("run"));
+  release();
+  expect((await drawing).kind).toBe("failed_precondition");
+  expect(value(await runs.get("run")).state.cursor).toBe(0);
 });
 
 test("a paused run gives what is issued, and goes on after", async () => {

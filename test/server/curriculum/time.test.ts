@@ -1,6 +1,6 @@
 /** What depends on the clock: waiting, time-outs and expiry. */
 import { describe, expect, test } from "vitest";
-import { answer, ask, bench, feedbackFor, runConfig, settled, value } from "./support.ts";
+import { answer, ask, bench, fakeClock, feedbackFor, runConfig, settled, value } from "./support.ts";
 
 const { signal } = new AbortController();
 
@@ -85,6 +85,16 @@ describe("groups that time out", () => {
     value(await again.runs.get("run"));
     await clock.advance(0);
     expect(value(await again.runs.get("run")).state).toMatchObject({ groupsOutstanding: 0, batchesClosed: 1 });
+  });
+
+  test("are closed even if the timer fires a little too early", async () => {
+    const clock = fakeClock();
+    const hasty = { ...clock, setTimer: (ms: number, callback: () => void) => clock.setTimer(ms * 0.99, callback) };
+    const { runs } = bench({ clock: hasty });
+    value(await runs.create("run", runConfig({ groupTimeoutMs: 60_000 })));
+    value(await ask(runs, "run", 0, 6));
+    await clock.advance(61_000);
+    expect(value(await runs.get("run")).state.groupsOutstanding).toBe(0);
   });
 
   test("do not hurry a run that was imported: their time begins again", async () => {
