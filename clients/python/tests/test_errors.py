@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import grpc
 import pytest
-from conftest import Server, StartServer
+from conftest import StartServer
 
 import gradus
 from gradus import AsyncClient, Client, GradusError, Task
@@ -69,11 +69,6 @@ def test_a_server_that_is_not_there_is_named(task: Task) -> None:
 
     with pytest.raises(gradus.UnavailableError, match=address):
         asyncio.run(ask())
-
-
-def test_a_call_has_a_deadline(server: Server) -> None:
-    with pytest.raises(gradus.DeadlineExceededError):
-        Client(server.address, timeout=1e-4).list_environments()
 
 
 def test_a_token_is_brought_or_asked_for(start_server: StartServer, task: Task) -> None:

@@ -86,6 +86,8 @@ def test_the_next_batch_is_waited_for_until_its_feedback_is_in(client: Client, r
     first, second = run.next_batch(0), run.next_batch(4)
     with pytest.raises(gradus.UnavailableError):
         run.next_batch(8, wait=timedelta(seconds=0.1), timeout=1)
+    with pytest.raises(gradus.DeadlineExceededError):
+        run.next_batch(8, wait=timedelta(seconds=30), timeout=0.5)
     score(run, client, first.tasks)
     assert len(run.next_batch(8).tasks) == 4
     assert run.next_batch(4).tasks == second.tasks

@@ -7,6 +7,7 @@ these objects, which may be carried across a fork or between loops, and ask it f
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import weakref
@@ -119,9 +120,18 @@ C = TypeVar("C")
 _pools: weakref.WeakSet[ChannelPool[Any]] = weakref.WeakSet()
 
 
+_uncollected = False
+"""Whether asyncio channels were made since garbage was last collected before a fork."""
+
+
 def _before_fork() -> None:
+    global _uncollected  # noqa: PLW0603
     busy = [pool for pool in list(_pools) if pool.drop_dead()]
     _fork.spoil("an AsyncClient was open when it forked: close it before" if busy else "")
+    if _uncollected and not busy:
+        # Channels lie in cycles with their calls, and as long as one lives, gRPC's asyncio thread spoils the fork.
+        gc.collect()
+        _uncollected = False
 
 
 # Windows has no fork.
@@ -151,11 +161,13 @@ class ChannelPool(Generic[C]):
 
     def get(self, loop: asyncio.AbstractEventLoop | None = None) -> C:
         """The channel of this process and this loop."""
+        global _uncollected  # noqa: PLW0603
         key = (os.getpid(), loop)
         channel = self._channels.get(key)
         if channel is None:
             _fork.enter(key[0])
             self.drop_dead()
+            _uncollected = _uncollected or loop is not None
             channel = self._channels.setdefault(key, self._open())
         return channel
 
