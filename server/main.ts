@@ -19,7 +19,7 @@ import { loadKeyring } from "./tasks/keyring.ts";
 import { createRunSource } from "./tasks/run-source.ts";
 import { createScorer } from "./tasks/scorer.ts";
 import { startTransports } from "./transport/index.ts";
-import { register } from "./transport/handlers.ts";
+import { register } from "./rpc/handlers.ts";
 import { type WorkerPool, createWorkerPool } from "./workers/pool.ts";
 
 /** Requests of one stream that are worked on at once. */

@@ -60,8 +60,8 @@ function addStatistics(group: GroupOutcome, outcomes: readonly Outcome[]): void 
   const byRloo = rloo(rewards);
   const byGrpo = grpo(rewards);
   for (const [i, { outcome }] of scored.entries()) {
-    outcome.rlooAdvantage = byRloo[i] as number;
-    outcome.grpoAdvantage = byGrpo[i] as number;
+    outcome.rlooAdvantage = byRloo[i];
+    outcome.grpoAdvantage = byGrpo[i];
   }
   const { mean, std } = meanAndStd(rewards);
   group.statistics = { $typeName: "gradus.v1.GroupStatistics", count: rewards.length, mean, std };

@@ -11,12 +11,14 @@ export function addServe(program: Command): void {
     async (flags: Readonly<Record<string, unknown>>) => {
       const result = readConfig(flags, process.env);
       if (result.kind === "invalid") throw new CliProblem("usage", result.message);
+      // Listened for from here on: a container's first process is deaf to signals that it has no handler for.
+      const told = toldToStop();
       // Loaded here, for the other commands need no server.
       const { serve, StartError } = await import("../../main.ts");
       const server = await serve(result.config).catch((error: unknown) => {
         throw error instanceof StartError ? new CliProblem("failure", error.message) : error;
       });
-      await toldToStop();
+      await told;
       await server.stop();
     },
   );
