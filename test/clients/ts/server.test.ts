@@ -164,8 +164,8 @@ describe.each(clients)("over %s", (protocol, client) => {
     await run.create(mixture());
     await run.nextBatch({ cursor: 0n });
     const copy = client().run(name("copy"));
-    const { state } = await run.exportRun();
-    const { outstanding } = await copy.importRun(state);
+    const { state } = await run.export();
+    const { outstanding } = await copy.import(state);
     expect(outstanding.map(({ runId }) => runId)).toEqual(Array.from({ length: 4 }, () => name("copy")));
     const watched = copy.watch();
     expect((await watched.next()).value).toMatchObject({ runId: name("copy"), cursor: 4n, groupsOutstanding: 4 });
