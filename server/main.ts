@@ -94,7 +94,7 @@ export function assemble(config: Config, { log }: Log, metrics: Metrics) {
       ? memoryStore()
       : sqliteStore({ directory: config.dataDir, synchronous: config.storeDurability });
   const issuer = createIssuer(workers, pools);
-  const runs = createRuns({ store, source: createRunSource(issuer), clock: systemClock });
+  const runs = createRuns({ store, source: createRunSource(issuer), clock: systemClock, log });
   const scorer = createScorer({
     ...{ keyring, pools, completionBytesMax: limits.maxCompletionBytes },
     onFailure: (error, { environment, version }) =>

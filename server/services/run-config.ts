@@ -61,6 +61,11 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: ServiceDeps, f
   if (spec.answerFormat !== AnswerFormat.UNSPECIFIED)
     throw invalid(`${field}.spec.answer_format`, "the run's counts for all arms: set config.answer_format");
   const family = resolveFamily(spec, deps.pools, `${field}.spec`, config);
+  if (family.split !== "train" && feedbackSourceFromWire(config.feedbackSource) === "step")
+    throw invalid(
+      `${field}.spec.split`,
+      "scores feed the policy from SPLIT_TRAIN only: set it, or FEEDBACK_SOURCE_REPORTED",
+    );
   return {
     id: arm.id,
     spec: familyToJson(family),

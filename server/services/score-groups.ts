@@ -1,5 +1,6 @@
 /** Groups of completions in, outcomes out; feedback goes to the run on the way. */
 import { create } from "@bufbuild/protobuf";
+import { instanceHash } from "../../envs/splits.ts";
 import { type FeedbackItem, type FeedbackStatus, grpo, meanAndStd, rloo } from "../curriculum/index.ts";
 import type { CompletionGroup } from "../gen/gradus/v1/environment_pb.js";
 import { type GroupOutcome, GroupOutcomeSchema, type Outcome } from "../gen/gradus/v1/outcome_pb.js";
@@ -79,11 +80,13 @@ async function feedBack(
   if (!run.feedback) return same(group, "the run takes reported advantages, or the task is not of its train split");
   if (group.groupId !== task.groupId) return same(group, `group_id: the task's group is '${task.groupId}'`);
   const { epoch, cursor } = run;
+  // Tells a task of a run that was deleted from one of a new run by the same id.
+  const hash = instanceHash(task.scoring.environment, task.scoring.instance);
   const items: FeedbackItem[] = [];
   for (const [i, { sampleIndex, text }] of group.completions.entries()) {
     const result = resultOf(results[i] as SampleResult);
     if (result !== undefined)
-      items.push({ epoch, cursor, sample: sampleIndex, digest: completionDigest(text), result });
+      items.push({ epoch, cursor, sample: sampleIndex, digest: completionDigest(text), result, hash });
   }
   const recorded = await record(deps, run.runId, items);
   return group.completions.map(
