@@ -88,6 +88,13 @@ test.each(inLanguage("sh").flatMap(({ where, text }) => commandsOf(text).map((co
       case "make":
         // `make test` is what runs this; the others take minutes. CI runs check and test, and the evidence has the demo.
         return expect(targets).toContain(first);
+      case "python": {
+        // Programs that run for minutes: that they start and know the flags.
+        const flags = [...command.matchAll(/ (--[a-z-]+)/g)].map(([, flag]) => flag);
+        const { stdout } = await run(join(repository, ".venv/bin/python"), [first, "--help"], { cwd: repository });
+        for (const flag of flags) expect(stdout).toContain(flag);
+        return;
+      }
       case "npm":
       case "pip":
       case "docker":
