@@ -21,8 +21,8 @@ find_python() {
       return
     fi
   done
-  echo "gen-python.sh: the generator needs Python 3.10, 3.11 or 3.12 on the PATH, beside whatever runs the rest" >&2
-  exit 1
+  echo "The pinned generator needs Python 3.10, 3.11 or 3.12 with venv: install one of them beside your own" >&2
+  return 1
 }
 
 if [ "$(cat "$TOOLS/pins" 2>/dev/null)" != "$PINS" ]; then
