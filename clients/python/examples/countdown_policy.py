@@ -14,7 +14,7 @@ verifier; which numbers to take, in which order and with which operations, is wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -46,7 +46,7 @@ class Puzzle:
     target: int
 
     @staticmethod
-    def from_metadata(metadata: Any) -> Puzzle:
+    def from_metadata(metadata: Mapping[str, str]) -> Puzzle:
         """Reads the task's facts, which say the same as its prompt."""
         return Puzzle(tuple(int(each) for each in metadata["numbers"].split()), int(metadata["target"]))
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 from collections.abc import Callable
 
 import grpc
@@ -10,6 +11,9 @@ from conftest import StartServer
 
 import gradus
 from gradus import AsyncClient, Client, GradusError, Task
+from gradus.errors import error_of_rpc
+from gradus.v1.environment_pb2 import ListEnvironmentsRequest
+from gradus.v1.environment_pb2_grpc import EnvironmentServiceStub
 
 
 def test_an_unknown_environment_comes_with_the_nearest_name(client: Client) -> None:
@@ -69,6 +73,24 @@ def test_a_server_that_is_not_there_is_named(task: Task) -> None:
 
     with pytest.raises(gradus.UnavailableError, match=address):
         asyncio.run(ask())
+
+
+def test_a_full_server_is_tried_again_when_it_says(start_server: StartServer, task: Task) -> None:
+    address = start_server("--max-inflight-calls", "1").address
+    client = Client(address)
+    run = client.run("watched")
+    run.create([gradus.arm("countdown")], gradus.mixture(), num_generations=2, prompts_per_update=1)
+    watch = run.watch()
+    next(watch)
+    with grpc.insecure_channel(address) as channel, pytest.raises(grpc.RpcError) as caught:
+        EnvironmentServiceStub(channel).ListEnvironments(ListEnvironmentsRequest())
+    error = error_of_rpc(caught.value, address)
+    assert isinstance(error, gradus.ResourceExhaustedError)
+    assert error.retry_delay
+    leave = threading.Timer(0.5, watch.close)  # type: ignore[attr-defined]
+    leave.start()
+    assert client.list_environments()
+    leave.join()
 
 
 def test_a_token_is_brought_or_asked_for(start_server: StartServer, task: Task) -> None:

@@ -24,9 +24,6 @@ from gradus import _fork
 _MESSAGE_BYTES_MAX = 64 * 1024**2
 """Largest message either way, as the server's default."""
 
-_WINDOW_BYTES = 4 * 1024**2
-"""What may be on its way before it is acknowledged: at 64 KiB, HTTP/2's default, 1 MB takes 112 ms at 4 ms away."""
-
 _KEEPALIVE_MS = 5 * 60_000
 """Finds connections whose server is gone without a word; as seldom as the server's own, so that a drain can end."""
 
@@ -55,10 +52,10 @@ _SERVICE_CONFIG = {
     ]
 }
 
+# HTTP/2's window, megabytes on the server's side, is megabytes here by gRPC's own default (test_transport.py).
 _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.max_receive_message_length", _MESSAGE_BYTES_MAX),
     ("grpc.max_send_message_length", _MESSAGE_BYTES_MAX),
-    ("grpc.http2.lookahead_bytes", _WINDOW_BYTES),
     ("grpc.keepalive_time_ms", _KEEPALIVE_MS),
     # Connections are otherwise shared between the channels of a process, also with those that a fork left behind.
     ("grpc.use_local_subchannel_pool", 1),
