@@ -1,9 +1,8 @@
 /** Groups of completions in, outcomes out; feedback goes to the run on the way. */
-import { create } from "@bufbuild/protobuf";
 import { instanceHash } from "../../envs/splits.ts";
 import { type FeedbackItem, type FeedbackStatus, grpo, meanAndStd, rloo } from "../curriculum/index.ts";
 import type { CompletionGroup } from "../gen/gradus/v1/environment_pb.js";
-import { type GroupOutcome, GroupOutcomeSchema, type Outcome } from "../gen/gradus/v1/outcome_pb.js";
+import type { GroupOutcome, Outcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { NoRewardReason, OpenTask, SampleResult } from "../tasks/scorer.ts";
 import { checkBytes, checkCount, invalid } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
@@ -41,8 +40,8 @@ export async function scoreGroup(deps: ServiceDeps, group: CompletionGroup): Pro
   const outcomes = group.completions.map(({ sampleIndex }, i) =>
     outcomeToWire(sampleIndex, results[i] as SampleResult, feedback?.[i]),
   );
-  const outcome = create(GroupOutcomeSchema, { groupId: group.groupId });
-  outcome.outcomes = outcomes;
+  const { groupId } = group;
+  const outcome: GroupOutcome = { $typeName: "gradus.v1.GroupOutcome", groupId, outcomes, contrastPairs: [] };
   if (task.kind === "open" && outcomes.length === sizeOf(group, task)) addStatistics(outcome, outcomes);
   return outcome;
 }
