@@ -2,6 +2,7 @@
 import { bitMatrix, canonicalBits, countOnes, hasBit, onesOf, rowsText, setBit } from "./bit-matrix.ts";
 import type { BitMatrix } from "./bit-matrix.ts";
 import type { Rng } from "./rng.ts";
+import { sample } from "./sample.ts";
 
 /** Vertices 0 … vertices − 1. */
 export interface Graph {
@@ -74,11 +75,6 @@ export function joinAll(graph: Graph, vertices: readonly number[]): void {
   for (const [i, j] of pairs(vertices.length)) join(graph, vertices[i] as number, vertices[j] as number);
 }
 
-/** Some of the vertices 0 … vertices − 1, each once, every selection as likely as any other. */
-export function sampleVertices(vertices: number, count: number, rng: Rng): readonly number[] {
-  return rng.shuffle(Array.from({ length: vertices }, (_, v) => v)).slice(0, count);
-}
-
 /** The vertices that a walk from this one reaches, itself included, in order of their distance. */
 export function reachable(graph: Graph, start: number): readonly number[] {
   const seen = new Uint8Array(graph.vertices);
@@ -104,7 +100,7 @@ export function connect(graph: Graph, rng: Rng, allowed: Allowed = always): void
     const inside = reachable(graph, 0);
     if (inside.length === graph.vertices) return;
     const within = new Set(inside);
-    const outside = sampleVertices(graph.vertices, graph.vertices, rng).filter((v) => !within.has(v));
+    const outside = sample(graph.vertices, graph.vertices, rng).filter((v) => !within.has(v));
     const open = outside.find((b) => inside.some((a) => allowed(a, b)));
     if (open === undefined) throw new Error("no allowed edge connects the graph");
     join(graph, rng.pick(inside.filter((a) => allowed(a, open))), open);
@@ -119,6 +115,11 @@ export function canonicalGraph({ adjacency }: Graph): string {
 /** A line for each vertex: its number and, after a colon, its neighbours: "0: 1 3", or "2: none". */
 export function adjacencyText({ adjacency }: Graph): string {
   return rowsText(adjacency);
+}
+
+/** An environment's metadata of a graph: its number of vertices. */
+export function graphMetadata({ vertices }: Graph): Readonly<Record<string, string>> {
+  return { vertices: `${vertices}` };
 }
 
 function always(): boolean {

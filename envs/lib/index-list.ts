@@ -1,6 +1,6 @@
 /** Answers that choose some of a numbered lot, such as [0, 3, 1]: each number at most once, in any order. */
 import type { Parsed } from "../environment.ts";
-import { parseIntList } from "./int-list.ts";
+import { formatIntList, parseIntList } from "./int-list.ts";
 
 export type IndexList = readonly number[];
 
@@ -11,7 +11,7 @@ export function parseIndexList(text: string): Parsed<IndexList> {
 
 /** "[0, 3, 1]" */
 export function formatIndexList(list: IndexList): string {
-  return `[${list.join(", ")}]`;
+  return formatIntList(list);
 }
 
 /**
