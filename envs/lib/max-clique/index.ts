@@ -19,7 +19,7 @@ export interface CliqueSolution {
 }
 
 /** About a second at 200 vertices, and never reached at 50. */
-export const CLIQUE_NODES_MAX = 100_000;
+export const CLIQUE_NODES_MAX = 300_000;
 
 /** A maximum clique of a graph with at least one vertex; the largest found with a bound where the nodes run out. */
 export function maxClique(graph: Graph, nodesMax: number): CliqueSolution {

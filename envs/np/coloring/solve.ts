@@ -5,7 +5,7 @@ import type { Coloring } from "./parse.ts";
 import { solveColoring } from "./solve/index.ts";
 
 /** About a second at 200 vertices, and never reached at 40. */
-const NODES_MAX = 200_000;
+const NODES_MAX = 500_000;
 
 export const solver: Solver<Graph, Coloring> = {
   solve(graph, nodesMax = NODES_MAX) {
