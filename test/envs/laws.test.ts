@@ -65,6 +65,14 @@ describe.each(cases)("$title", (given) => {
     }
   });
 
+  test("an instance that travels in a task id comes back as it was", () => {
+    const { inline } = environment;
+    for (const { instance } of tasks) {
+      const bytes = inline?.encode(instance);
+      if (bytes !== undefined) expect(inline?.decode(bytes)).toEqual(instance);
+    }
+  });
+
   test("a generator accepts what it issued", () => {
     for (const { instance } of tasks) {
       expect(environment.generator?.accepts?.(instance, level.parameters) ?? true).toBe(true);

@@ -2,6 +2,7 @@
 import type { Environment } from "../../environment.ts";
 import { canonicalGraph, graphMetadata } from "../../lib/graph.ts";
 import type { Graph } from "../../lib/graph.ts";
+import { inlineGraph } from "../../lib/inline-bits.ts";
 import { optimization } from "../optimization.ts";
 import { generator } from "./generate.ts";
 import { checkParameters, levels, parameters } from "./parameters.ts";
@@ -22,6 +23,7 @@ export const coloring: Environment<Graph, Coloring> = {
   checkParameters,
   generator,
   solver,
+  inline: inlineGraph,
   canonical: canonicalGraph,
   render,
   metadata: graphMetadata,

@@ -4,6 +4,7 @@ import { canonicalBits } from "../../lib/bit-matrix.ts";
 import { minAboveMax } from "../../parameters.ts";
 import { optimization } from "../optimization.ts";
 import { generator } from "./generate.ts";
+import { inline } from "./instance.ts";
 import type { SetCoverInstance } from "./instance.ts";
 import { levels, parameters } from "./parameters.ts";
 import { format, parse } from "./parse.ts";
@@ -23,6 +24,7 @@ export const setCover: Environment<SetCoverInstance, Cover> = {
   checkParameters: minAboveMax,
   generator,
   solver,
+  inline,
   canonical: ({ subsets }) => canonicalBits(subsets),
   render,
   metadata: ({ subsets }) => ({ elements: `${subsets.columns}`, subsets: `${subsets.rows}` }),
