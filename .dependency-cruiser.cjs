@@ -41,7 +41,7 @@ module.exports = {
     only(
       "rpc-is-a-leaf",
       "^server/rpc/",
-      "^server/(rpc/|gen/|logging\\.ts$)",
+      "^(server/(rpc/|gen/|logging\\.ts$)|envs/lib/)",
       "What handlers are, without how they are reached.",
     ),
     only(
