@@ -37,12 +37,16 @@ export interface Scorer {
 
 export interface ScorerOptions {
   readonly keyring: Keyring;
-  readonly pools: ReadonlyMap<string, Pool>;
+  /** Undefined: there are none here, and opening a task that needs one throws NeedsPools. */
+  readonly pools: ReadonlyMap<string, Pool> | undefined;
   /** UTF-8 bytes. */
   readonly completionBytesMax: number;
   /** Told of each failure of ours, which the client sees as "internal". */
   readonly onFailure: (error: unknown, ticket: Ticket) => void;
 }
+
+/** This task can only be opened where the pools are. */
+export class NeedsPools extends Error {}
 
 export function createScorer(options: ScorerOptions): Scorer {
   const { keyring, pools, completionBytesMax } = options;
@@ -51,8 +55,9 @@ export function createScorer(options: ScorerOptions): Scorer {
       const opened = openTaskId(keyring, taskId);
       if (opened.kind === "invalid") return invalid(opened.detail);
       const { ticket, groupId } = opened;
+      if (pools === undefined && ticket.origin.kind === "row" && ticket.instance === undefined) throw new NeedsPools();
       try {
-        return openTicket(ticket, groupId, pools);
+        return openTicket(ticket, groupId, pools ?? NO_POOLS);
       } catch (error) {
         options.onFailure(error, ticket);
         return internal();
@@ -92,6 +97,8 @@ function openTicket(ticket: Ticket, groupId: string, pools: ReadonlyMap<string, 
     scoring: { environment, instance: restored.instance, format, scheme: scheme.scheme, ...baseline },
   };
 }
+
+const NO_POOLS: ReadonlyMap<string, Pool> = new Map();
 
 /** Schemes with their defaults, by environment and name: resolved once, for most tasks have them. */
 const defaultSchemes = new WeakMap<Environment, Map<string, ReturnType<typeof resolveScheme>>>();
