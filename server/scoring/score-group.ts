@@ -26,8 +26,17 @@ export interface ScoredGroup {
 /** Reasons that are final: a sample with one of them will never have a reward, and its group need not wait for it. */
 const TERMINAL: ReadonlySet<NoRewardReason> = new Set(["too_large", "timeout"]);
 
+/** The group's statistics come with it where the message holds it whole, and it is asked for as a group. */
+export interface GroupOptions {
+  readonly statistics: boolean;
+}
+
 /** Never throws for what the completions or the task_id hold. */
-export function scoreGroup(scorer: Scorer, group: CompletionGroup): ScoredGroup {
+export function scoreGroup(
+  scorer: Scorer,
+  group: CompletionGroup,
+  options: GroupOptions = { statistics: true },
+): ScoredGroup {
   const task = scorer.open(group.taskId);
   const results = group.completions.map(({ text }): SampleResult =>
     task.kind === "none" ? task : scorer.score(task, text),
@@ -38,7 +47,7 @@ export function scoreGroup(scorer: Scorer, group: CompletionGroup): ScoredGroup 
   const { groupId } = group;
   const outcome: GroupOutcome = { $typeName: "gradus.v1.GroupOutcome", groupId, outcomes, contrastPairs: [] };
   if (task.kind === "none") return { outcome, feedback: { kind: "none" } };
-  if (outcomes.length === sizeOf(group, task)) addStatistics(outcome, outcomes);
+  if (options.statistics && outcomes.length === sizeOf(group, task)) addStatistics(outcome, outcomes);
   return { outcome, feedback: feedbackOf(task, group, results) };
 }
 

@@ -10,7 +10,6 @@ import {
   ListEnvironmentsResponseSchema,
   ResetResponseSchema,
   ResetResultSchema,
-  StepResponseSchema,
   type StreamStepsRequest,
   type StreamStepsResponse,
   StreamStepsResponseSchema,
@@ -19,7 +18,7 @@ import type { GroupOutcome } from "../gen/gradus/v1/outcome_pb.js";
 import { RpcError, type ServiceHandlers } from "../rpc/handlers.ts";
 import { codes } from "../rpc/rpc-error.ts";
 import { checkGroups } from "../scoring/check-groups.ts";
-import { scoreGroup } from "../scoring/score-group.ts";
+import { type ScoredGroup, scoreGroup } from "../scoring/score-group.ts";
 import { mapConcurrently } from "../rpc/map-concurrently.ts";
 import type { TaskFamily } from "../tasks/family.ts";
 import type { IssueResult } from "../tasks/issuer.ts";
@@ -84,10 +83,11 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
         completions: [{ $typeName: "gradus.v1.Completion", sampleIndex, text: completion }],
       };
       checkGroups([group], limits);
-      const { outcomes } = await scoreAndFeed(deps, group);
-      const outcome = outcomes[0];
+      const scored = scoreGroup(deps.scorer, group, { statistics: false });
+      const { outcomes } = scored.feedback.kind === "none" ? scored.outcome : await feed(deps, scored);
+      const [outcome] = outcomes;
       if (outcome === undefined) throw new Error("a group of one completion gave no outcome");
-      return create(StepResponseSchema, { outcome });
+      return { $typeName: "gradus.v1.StepResponse", outcome };
     },
     async batchStep(request) {
       checkGroups(request.groups, limits);
@@ -130,14 +130,14 @@ async function scoreGroups(deps: ServiceDeps, groups: readonly CompletionGroup[]
 }
 
 async function scoreAndFeed(deps: ServiceDeps, group: CompletionGroup): Promise<GroupOutcome> {
-  const { outcome, feedback } = scoreGroup(deps.scorer, group);
-  if (feedback.kind === "none") return outcome;
+  const scored = scoreGroup(deps.scorer, group);
+  return scored.feedback.kind === "none" ? scored.outcome : feed(deps, scored);
+}
+
+async function feed(deps: ServiceDeps, { outcome, feedback }: ScoredGroup): Promise<GroupOutcome> {
   const { outcomes } = outcome;
-  const given = await giveFeedback(
-    deps,
-    feedback,
-    outcomes.map(({ sampleIndex }) => sampleIndex),
-  );
+  const indices = outcomes.map(({ sampleIndex }) => sampleIndex);
+  const given = await giveFeedback(deps, feedback, indices);
   for (const [i, each] of outcomes.entries()) each.feedback = given?.[i];
   return outcome;
 }
