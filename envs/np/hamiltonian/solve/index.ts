@@ -63,7 +63,7 @@ export function longestCycle({ adjacency }: Graph, options: CycleOptions = {}): 
 /** Looks for a long cycle in a block, and returns the block's bound. */
 function tryBlock(adjacency: BitMatrix, block: Block, { incumbent }: Search, rng: Rng): number {
   const present = setOf(block, adjacency.words);
-  const separation = searchSeparators(adjacency, present, incumbent.cycle.length);
+  const separation = searchSeparators(adjacency, present, incumbent.cycle.length, 1);
   const { bound } = separation;
   for (let start = 0; start < STARTS && incumbent.cycle.length < bound; start++) {
     // By turns where a cycle of the bound's length must lie, and in the whole block, which may have none.
@@ -88,6 +88,7 @@ function within(adjacency: BitMatrix, present: VertexSet): Neighbours {
  */
 function tight(adjacency: BitMatrix, present: VertexSet, { separators, surplus }: Separation, rng: Rng): Neighbours {
   if (surplus < 0) return within(adjacency, present);
+
   const parts = rng.shuffle(partsOf(adjacency, present, separators)).sort((a, b) => sizeOf(b) - sizeOf(a));
   const left = present.slice();
   for (const part of parts.slice(sizeOf(separators)))

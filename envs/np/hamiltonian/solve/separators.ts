@@ -12,7 +12,10 @@ export interface Separation {
   readonly separators: VertexSet;
   /** No cycle has more vertices. */
   readonly bound: number;
-  /** How many more parts than separators there are. */
+  /**
+   * How many more parts than separators there are. If it is not negative, a cycle of as many vertices as the bound
+   * visits as many parts as there are separators; −1 where there are none.
+   */
   readonly surplus: number;
 }
 
@@ -34,6 +37,15 @@ export function setOf(vertices: Iterable<number>, words: number): VertexSet {
   const set = new Uint32Array(words);
   for (const v of vertices) toggle(set, v);
   return set;
+}
+
+/** Ascending. */
+export function membersOf(set: VertexSet): readonly number[] {
+  const members: number[] = [];
+  for (const [w, word] of set.entries()) {
+    for (let rest = word; rest !== 0; rest &= rest - 1) members.push(w * 32 + lowestBit(rest));
+  }
+  return members;
 }
 
 /** Takes the part of a vertex out of those that are left, and returns it. */
@@ -74,7 +86,7 @@ export function partsOf(adjacency: BitMatrix, present: VertexSet, separators: Ve
 function separationBy(adjacency: BitMatrix, present: VertexSet, separators: VertexSet): Separation {
   const sizes = partsOf(adjacency, present, separators).map(sizeOf);
   const count = sizeOf(separators);
-  const surplus = sizes.length - count;
+  const surplus = count === 0 ? -1 : sizes.length - count;
   // Without separators a cycle lies within one part.
   const kept = sizes.sort((a, b) => b - a).slice(0, Math.max(1, count));
   return { separators, surplus, bound: kept.reduce((sum, size) => sum + size, count) };
@@ -86,16 +98,23 @@ function isBetter(one: Separation, other: Separation): boolean {
 
 /**
  * The best separation that a search finds: first the neighbours of the k vertices of least degree, for each k, then
- * what single vertices added or taken away improve. Stops at a bound of at most `enough`.
+ * what single vertices added to the best so many of those, or taken away, improve. Stops at a bound of at most `enough`.
  */
-export function searchSeparators(adjacency: BitMatrix, present: VertexSet, enough: number): Separation {
-  let best = separationBy(adjacency, present, new Uint32Array(adjacency.words));
+export function searchSeparators(adjacency: BitMatrix, present: VertexSet, enough: number, climbs: number): Separation {
+  const starts = [separationBy(adjacency, present, new Uint32Array(adjacency.words))];
   for (const separators of neighbourhoods(adjacency, present)) {
-    const next = separationBy(adjacency, present, separators);
-    if (isBetter(next, best)) best = next;
-    if (best.bound <= enough) return best;
+    const start = separationBy(adjacency, present, separators);
+    if (start.bound <= enough) return start;
+    starts.push(start);
   }
-  return improved(adjacency, present, best, enough);
+  starts.sort((a, b) => a.bound - b.bound || b.surplus - a.surplus);
+  let best = starts[0]!;
+  for (const start of starts.slice(0, climbs)) {
+    const climbed = improved(adjacency, present, start, enough);
+    if (isBetter(climbed, best)) best = climbed;
+    if (best.bound <= enough) break;
+  }
+  return best;
 }
 
 function* neighbourhoods(adjacency: BitMatrix, present: VertexSet): Generator<VertexSet> {
