@@ -29,8 +29,6 @@ export interface CycleOptions {
   readonly nodesMax?: number;
 }
 
-/** A node takes some tenths of a millisecond; no level needs a hundredth of this. */
-const NODES_MAX = 20_000;
 const STARTS = 4;
 const STEPS_PER_VERTEX = 30;
 
@@ -42,7 +40,7 @@ export function longestCycle({ adjacency }: Graph, options: CycleOptions = {}): 
   const rng = rngFor("np/hamiltonian", "solve");
   const search: Search = {
     incumbent: { cycle: [] },
-    nodesMax: options.nodesMax ?? NODES_MAX,
+    nodesMax: options.nodesMax ?? nodesMaxDefault(adjacency.rows),
     nodes: 0,
     open: false,
   };
@@ -96,4 +94,9 @@ function tight(adjacency: BitMatrix, present: VertexSet, { separators, surplus }
   return within(adjacency, left).map((list, v) =>
     has(separators, v) ? list.filter((u) => !has(separators, u)) : list,
   );
+}
+
+/** A node costs about n³; this keeps 120 vertices to seconds, and no level needs a hundredth of it. */
+function nodesMaxDefault(n: number): number {
+  return Math.min(20_000, Math.floor(3e9 / n ** 3));
 }

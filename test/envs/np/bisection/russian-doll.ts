@@ -47,9 +47,9 @@ export function russianDoll(instance: BisectionInstance): number {
     for (const side of [first, 1 - first] as const) {
       const roomAfter = room - (1 - side);
       if (roomAfter < 0 || roomAfter > left - 1) continue;
-      for (let u = v + 1; u < n; u++) pull[side][u]! += weight[v * n + u]!;
+      for (let u = v + 1; u < n; u++) pull[side]![u]! += weight[v * n + u]!;
       place(v + 1, roomAfter, cut + pull[1 - side]![v]!);
-      for (let u = v + 1; u < n; u++) pull[side][u]! -= weight[v * n + u]!;
+      for (let u = v + 1; u < n; u++) pull[side]![u]! -= weight[v * n + u]!;
     }
   };
 
