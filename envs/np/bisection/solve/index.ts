@@ -1,12 +1,10 @@
 import { rngFor } from "../../../lib/rng.ts";
 import type { BisectionInstance } from "../instance.ts";
-import { matrixFor, provesAbove } from "./certificate.ts";
 import { nodeOf } from "./node.ts";
-import type { Node } from "./node.ts";
 import { cutOf, problemOf } from "./problem.ts";
 import type { Problem } from "./problem.ts";
-import { relaxationOf, sumVectors, sweep } from "./relaxation.ts";
-import type { Relaxation } from "./relaxation.ts";
+import { relaxationOf } from "./relaxation.ts";
+import { rootBound } from "./root-bound.ts";
 import { explore, searchOf } from "./search.ts";
 import { searchTabu } from "./tabu.ts";
 
@@ -46,32 +44,10 @@ export function solveBisection(instance: BisectionInstance, options: BisectionOp
 }
 
 /** Sides have no names, so that one vertex may be decided: the one with the heaviest edges. */
-function rootSpins({ n, degree }: Problem): Int8Array {
+export function rootSpins({ n, degree }: Problem): Int8Array {
   const spins = new Int8Array(n);
   spins[degree.indexOf(Math.max(...degree))] = 1;
   return spins;
-}
-
-const ROOT_SWEEPS = 300;
-
-/** The best whole bound up to `value` that the root's relaxation proves. */
-function rootBound(relaxation: Relaxation, root: Node, value: number): number {
-  const { problem } = root;
-  for (let sweeps = 0; sweeps < ROOT_SWEEPS; sweeps++) {
-    if (sweeps % 5 === 0) sumVectors(relaxation, root);
-    sweep(relaxation, root);
-  }
-  const matrix = matrixFor(problem.n);
-  // The cut is at least `low`; no cut is below 0.
-  let [low, high] = [0, value];
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    // A cut above middle − 1 is at least middle.
-    const agreement = problem.total - 2 * (middle - 1);
-    if (provesAbove(relaxation, root, -2 * (agreement - root.agreement), matrix)) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }
 
 /** A node costs about n²; this keeps 200 vertices to seconds, and is never reached at 52. */

@@ -2,8 +2,13 @@ import { describe, expect, test } from "vitest";
 import { rngFor } from "../../../../envs/lib/rng.ts";
 import { cutWeight } from "../../../../envs/np/bisection/instance.ts";
 import type { BisectionInstance } from "../../../../envs/np/bisection/instance.ts";
-import { solveBisection } from "../../../../envs/np/bisection/solve/index.ts";
+import { rootSpins, solveBisection } from "../../../../envs/np/bisection/solve/index.ts";
 import type { BisectionSolution } from "../../../../envs/np/bisection/solve/index.ts";
+import { nodeOf } from "../../../../envs/np/bisection/solve/node.ts";
+import { agreementOf, cutOf, problemOf } from "../../../../envs/np/bisection/solve/problem.ts";
+import { relaxationOf } from "../../../../envs/np/bisection/solve/relaxation.ts";
+import { rootBound } from "../../../../envs/np/bisection/solve/root-bound.ts";
+import { explore, searchOf } from "../../../../envs/np/bisection/solve/search.ts";
 import { generated, kinds, relabelled } from "./instances.ts";
 import { bruteForce, russianDoll } from "./russian-doll.ts";
 
@@ -53,6 +58,42 @@ describe.each(Object.entries(kinds))("%s", (name, draw) => {
       expect(solution.value).toBeGreaterThanOrEqual(renamed.bound);
     }
   });
+});
+
+/** A search of its own that starts from sides that are not good, where the solver's would start from the best. */
+function searchFromTrivial(instance: BisectionInstance): number {
+  const problem = problemOf(instance);
+  const spins = Int8Array.from({ length: problem.n }, (_, v) => (v < problem.n / 2 ? 1 : -1));
+  const first = { spins, agreement: agreementOf(problem, spins) };
+  const search = searchOf(problem, relaxationOf(problem, rngFor("test")), first, 10_000);
+  explore(search, rootSpins(problem));
+  expect(search.open).toBe(false);
+  expect(agreementOf(problem, search.best.spins)).toBe(search.best.agreement);
+  return cutOf(problem, search.best.agreement);
+}
+
+test.each(Object.entries(kinds))(
+  "%s: the search alone finds the optimum, and the root's bound is none",
+  (name, draw) => {
+    for (let seed = 0; seed < 20; seed++) {
+      const instance = draw(6 + (seed % 7), rngFor("search", name, seed));
+      const optimum = bruteForce(instance);
+      expect(searchFromTrivial(instance)).toBe(optimum);
+      const problem = problemOf(instance);
+      const root = nodeOf(problem, rootSpins(problem));
+      if (problem.total === 0) continue;
+      expect(rootBound(relaxationOf(problem, rngFor("test")), root, problem.total)).toBeLessThanOrEqual(optimum);
+    }
+  },
+);
+
+test("the search alone finds the optimum of tasks", () => {
+  for (const level of ["easy", "medium", "hard", "benchmark"]) {
+    for (let seed = 0; seed < 8; seed++) {
+      const instance = generated(level, seed);
+      expect(searchFromTrivial(instance)).toBe(solveBisection(instance).value);
+    }
+  }
 });
 
 test.each([

@@ -1,13 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { adjacent, graphOf, neighbours, reachable } from "../../../../envs/lib/graph.ts";
+import { adjacent, emptyGraph, graphOf, neighbours, reachable } from "../../../../envs/lib/graph.ts";
 import type { Graph } from "../../../../envs/lib/graph.ts";
 import { rngFor } from "../../../../envs/lib/rng.ts";
+import type { Rng } from "../../../../envs/lib/rng.ts";
 import { hamiltonian } from "../../../../envs/np/hamiltonian/index.ts";
 import { blocksOf } from "../../../../envs/np/hamiltonian/solve/blocks.ts";
 import type { Block } from "../../../../envs/np/hamiltonian/solve/blocks.ts";
 import { longestCycle } from "../../../../envs/np/hamiltonian/solve/index.ts";
 import type { CycleSolution } from "../../../../envs/np/hamiltonian/solve/index.ts";
 import { membersOf, searchSeparators, setOf } from "../../../../envs/np/hamiltonian/solve/separators.ts";
+import { explore } from "../../../../envs/np/hamiltonian/solve/search.ts";
+import { stateOf } from "../../../../envs/np/hamiltonian/solve/state.ts";
 import { kinds, relabelled } from "./graphs.ts";
 import { longestBySubsets } from "./subsets.ts";
 
@@ -53,6 +56,34 @@ describe.each(Object.entries(kinds))("%s", (name, draw) => {
       if (solution.proven && renamed.proven) expect(renamed.value).toBe(solution.value);
       expect(renamed.value).toBeLessThanOrEqual(solution.bound);
       expect(solution.value).toBeLessThanOrEqual(renamed.bound);
+    }
+  });
+});
+
+/** What a search of its own finds from the start, if it looks only for cycles of more than so many vertices. */
+function searchAbove(graph: Graph, least: number): readonly number[] | undefined {
+  const none = new Array<number>(least).fill(-1);
+  const search = { incumbent: { cycle: none as readonly number[] }, nodesMax: 5000, nodes: 0, open: false };
+  explore(search, stateOf(graph.adjacency), [...Array(graph.vertices).keys()]);
+  expect(search.open).toBe(false);
+  return search.incumbent.cycle === none ? undefined : search.incumbent.cycle;
+}
+
+describe("the search alone", () => {
+  const parts = { vertices_min: 7, vertices_max: 13, density: 0.45, separators_min: 2, separators_max: 4 };
+  const planted = { ...parts, surplus_min: 0, surplus_max: 2, part_max: 4 };
+  const drawn = (_: number, rng: Rng): Graph => hamiltonian.generator?.draw(planted, rng) ?? emptyGraph(3);
+
+  test.each([...Object.entries(kinds), ["planted", drawn] as const])("finds what is there: %s", (name, draw) => {
+    for (let seed = 0; seed < (name === "planted" ? 150 : 30); seed++) {
+      const graph = draw(3 + (seed % 9), rngFor("search", name, seed));
+      const optimum = longestBySubsets(graph);
+      for (const least of [0, optimum - 2, optimum - 1].filter((each) => each >= 0 && each < optimum)) {
+        const cycle = searchAbove(graph, least);
+        expect(cycle).toHaveLength(optimum);
+        expect(hamiltonian.verify(graph, cycle!)).toEqual({ kind: "feasible", objective: optimum });
+      }
+      expect(searchAbove(graph, optimum)).toBeUndefined();
     }
   });
 });
