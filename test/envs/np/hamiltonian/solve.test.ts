@@ -111,8 +111,16 @@ test.each(["easy", "medium", "hard", "benchmark"])(
   },
 );
 
+/** Three edges at each vertex, no small set that separates much, and yet no cycle through all. */
+const PETERSEN = graphOf([[1, 4, 5], [2, 6], [3, 7], [4, 8], [9], [7, 8], [8, 9], [9], [], []]);
+
+test("where no separators prove it, a search does", () => {
+  expect(longestCycle(PETERSEN, { nodesMax: 0 })).toMatchObject({ value: 9, bound: 10, proven: false, nodes: 0 });
+  expect(longestCycle(PETERSEN).nodes).toBeGreaterThan(0);
+});
+
 test.each([
-  ["the Petersen graph", graphOf([[1, 4, 5], [2, 6], [3, 7], [4, 8], [9], [7, 8], [8, 9], [9], [], []]), 9],
+  ["the Petersen graph", PETERSEN, 9],
   ["two triangles at one vertex", graphOf([[1, 2, 3, 4], [2], [], [4], []]), 3],
   ["a path", graphOf([[1], [2], [3], []]), 0],
   ["a triangle", graphOf([[1, 2], [2], []]), 3],
