@@ -1,6 +1,6 @@
 /** Answers that go round in a circle, such as [0, 1, 3, 2, 0]. */
 import type { Parsed } from "../environment.ts";
-import { parseIntList } from "./int-list.ts";
+import { formatIntList, parseIntList } from "./int-list.ts";
 
 /** The stops in the order they are visited, without the return to the first. */
 export type CycleList = readonly number[];
@@ -16,5 +16,5 @@ export function parseCycleList(text: string): Parsed<CycleList> {
 
 /** "[0, 1, 3, 2, 0]" */
 export function formatCycleList(list: CycleList): string {
-  return `[${[...list, ...list.slice(0, 1)].join(", ")}]`;
+  return formatIntList([...list, ...list.slice(0, 1)]);
 }

@@ -1,6 +1,7 @@
 /** Graphs with communities, traitors among them, and noise (FORGE A.5.4; what the paper leaves open is in README.md). */
 import type { Generator } from "../../environment.ts";
 import type { Rng } from "../../lib/rng.ts";
+import { sample } from "../../lib/sample.ts";
 import type { BisectionInstance, Edge } from "./instance.ts";
 
 export const generator: Generator<BisectionInstance> = {
@@ -36,7 +37,7 @@ type Name =
 type Tied = (a: number, b: number) => boolean;
 
 function drawTies(vertices: number, communities: number, traitors: number, rng: Rng): Tied {
-  const order = rng.shuffle(Array.from({ length: vertices }, (_, v) => v));
+  const order = sample(vertices, vertices, rng);
   const own = new Uint8Array(vertices);
   for (const [place, v] of order.entries()) own[v] = place % communities;
   const second = own.slice();

@@ -1,6 +1,7 @@
 /** Balanced minimum bisection (FORGE A.5.4, NP-ENGINE A.4.4). README.md opens with an example. */
 import type { Environment } from "../../environment.ts";
 import { minAboveMax } from "../../parameters.ts";
+import { optimization } from "../optimization.ts";
 import { generator } from "./generate.ts";
 import type { BisectionInstance } from "./instance.ts";
 import { levels, parameters } from "./parameters.ts";
@@ -17,8 +18,7 @@ export const bisection: Environment<BisectionInstance, Sides> = {
   goal: "minimize",
   parameters,
   levels,
-  answerFormats: ["think_answer", "answer_line", "answer_tag", "boxed"],
-  rewardSchemes: ["quality", "binary", "optimal_only", "coarse", "normalized"],
+  ...optimization,
   checkParameters: minAboveMax,
   generator,
   solver,

@@ -1,6 +1,6 @@
 /** Answers, read and written. */
 import type { Parsed } from "../../environment.ts";
-import { parseIntList } from "../../lib/int-list.ts";
+import { formatIntList, parseIntList } from "../../lib/int-list.ts";
 import { skipSpace, skipSpaceBack } from "../../lib/space.ts";
 
 /** The vertices of the two sides. */
@@ -29,5 +29,5 @@ function malformed(reason: string): Parsed<never> {
 
 /** "[[0, 1], [2, 3]]" */
 export function format([one, other]: Sides): string {
-  return `[[${one.join(", ")}], [${other.join(", ")}]]`;
+  return `[${formatIntList(one)}, ${formatIntList(other)}]`;
 }

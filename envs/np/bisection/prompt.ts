@@ -1,6 +1,6 @@
 /** What the policy is asked. */
-import { formatInstruction } from "../../answer-format.ts";
 import type { AnswerFormat, ChatMessage } from "../../environment.ts";
+import { taskPrompt } from "../../lib/task-prompt.ts";
 import type { BisectionInstance } from "./instance.ts";
 import { format } from "./parse.ts";
 import type { Sides } from "./parse.ts";
@@ -26,22 +26,18 @@ export function render(instance: BisectionInstance, answerFormat: AnswerFormat):
   const { vertices } = instance;
   const small = Math.floor(vertices / 2);
   const sizes = vertices % 2 === 0 ? `${small} vertices each` : `${small} and ${small + 1} vertices`;
-  const content = [
-    `Divide the ${vertices} vertices of a graph, numbered from 0 to ${vertices - 1}, into two sides of ${sizes}, so that the total weight of the edges between the sides is as small as possible.`,
-    "Write the answer as two lists of vertices, one for each side, within square brackets. Every vertex must be in exactly one of them; the order does not matter.",
-    "",
-    "Each line below gives a vertex and, after the colon, its edges to vertices with larger numbers, as vertex=weight. Pairs that are not given have no edge.",
-    "",
-    "Example with 4 vertices:",
-    edgeLines(EXAMPLE),
-    `A best division is ${format(EXAMPLE_SIDES)}: the edges between its sides weigh ${EXAMPLE_WEIGHT} in total.`,
-    "",
-    "Your task:",
-    edgeLines(instance),
-    "",
-    formatInstruction(answerFormat),
-  ].join("\n");
-  return [{ role: "user", content }];
+  const text = {
+    question: `Divide the ${vertices} vertices of a graph, numbered from 0 to ${vertices - 1}, into two sides of ${sizes}, so that the total weight of the edges between the sides is as small as possible.`,
+    answer:
+      "Write the answer as two lists of vertices, one for each side, within square brackets. Every vertex must be in exactly one of them; the order does not matter.",
+    notation:
+      "Each line below gives a vertex and, after the colon, its edges to vertices with larger numbers, as vertex=weight. Pairs that are not given have no edge.",
+    exampleTitle: "Example with 4 vertices",
+    example: edgeLines(EXAMPLE),
+    exampleAnswer: `A best division is ${format(EXAMPLE_SIDES)}: the edges between its sides weigh ${EXAMPLE_WEIGHT} in total.`,
+    instance: edgeLines(instance),
+  };
+  return taskPrompt(text, answerFormat);
 }
 
 /** A line for each vertex with edges to larger ones: "0: 1=3 2=1". */

@@ -3,6 +3,7 @@ import type { Generator } from "../../environment.ts";
 import { edgeCount, emptyGraph, joinAll, joinRandomly, pairs, reachable } from "../../lib/graph.ts";
 import type { Graph } from "../../lib/graph.ts";
 import type { Rng } from "../../lib/rng.ts";
+import { sample } from "../../lib/sample.ts";
 
 export const generator: Generator<Graph> = {
   draw(parameters, rng) {
@@ -36,7 +37,7 @@ function drawParts(
   rng: Rng,
 ): Int32Array | undefined {
   const partOf = new Int32Array(vertices);
-  const order = rng.shuffle(Array.from({ length: vertices }, (_, v) => v));
+  const order = sample(vertices, vertices, rng);
   let placed = 0;
   const place = (count: number, part: number): void => {
     for (const v of order.slice(placed, placed + count)) partOf[v] = part;

@@ -2,7 +2,9 @@
 import type { Environment } from "../../environment.ts";
 import { canonicalGraph, edgeCount } from "../../lib/graph.ts";
 import type { Graph } from "../../lib/graph.ts";
+import { inlineGraph } from "../../lib/inline-bits.ts";
 import { minAboveMax } from "../../parameters.ts";
+import { optimization } from "../optimization.ts";
 import { generator } from "./generate.ts";
 import { levels, parameters } from "./parameters.ts";
 import { format, parse } from "./parse.ts";
@@ -18,11 +20,11 @@ export const hamiltonian: Environment<Graph, Cycle> = {
   goal: "maximize",
   parameters,
   levels,
-  answerFormats: ["think_answer", "answer_line", "answer_tag", "boxed"],
-  rewardSchemes: ["quality", "binary", "optimal_only", "coarse", "normalized"],
+  ...optimization,
   checkParameters: minAboveMax,
   generator,
   solver,
+  inline: inlineGraph,
   canonical: canonicalGraph,
   render,
   // Not the number of vertices, which is often the optimum.
