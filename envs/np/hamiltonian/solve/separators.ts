@@ -92,8 +92,16 @@ function separationBy(adjacency: BitMatrix, present: VertexSet, separators: Vert
   return { separators, surplus, bound: kept.reduce((sum, size) => sum + size, count) };
 }
 
-function isBetter(one: Separation, other: Separation): boolean {
-  return one.bound < other.bound || (one.bound === other.bound && one.surplus > other.surplus);
+type Order = (one: Separation, other: Separation) => number;
+
+/** Of equal bounds, the one with more parts to spare is nearer to a better one. */
+function byBound(one: Separation, other: Separation): number {
+  return one.bound - other.bound || other.surplus - one.surplus;
+}
+
+/** Fewer separators leave less open of a cycle that meets the bound. */
+function bySeparators(one: Separation, other: Separation): number {
+  return byBound(one, other) || sizeOf(one.separators) - sizeOf(other.separators);
 }
 
 /**
@@ -107,11 +115,17 @@ export function searchSeparators(adjacency: BitMatrix, present: VertexSet, enoug
     if (start.bound <= enough) return start;
     starts.push(start);
   }
-  starts.sort((a, b) => a.bound - b.bound || b.surplus - a.surplus);
+  starts.sort(byBound);
   let best = starts[0]!;
   for (const start of starts.slice(0, climbs)) {
-    const climbed = improved(adjacency, present, start, enough);
-    if (isBetter(climbed, best)) best = climbed;
+    const climbed = improved(
+      adjacency,
+      present,
+      improved(adjacency, present, start, enough, byBound),
+      enough,
+      bySeparators,
+    );
+    if (bySeparators(climbed, best) < 0) best = climbed;
     if (best.bound <= enough) break;
   }
   return best;
@@ -135,14 +149,20 @@ function* neighbourhoods(adjacency: BitMatrix, present: VertexSet): Generator<Ve
 }
 
 /** Takes the first change of a single vertex that improves the separation, until there is none. */
-function improved(adjacency: BitMatrix, present: VertexSet, start: Separation, enough: number): Separation {
+function improved(
+  adjacency: BitMatrix,
+  present: VertexSet,
+  start: Separation,
+  enough: number,
+  order: Order,
+): Separation {
   let best = start;
   for (let v = 0, since = 0; since < adjacency.rows && best.bound > enough; v = (v + 1) % adjacency.rows, since++) {
     if (!has(present, v)) continue;
     const separators = best.separators.slice();
     toggle(separators, v);
     const next = separationBy(adjacency, present, separators);
-    if (!isBetter(next, best)) continue;
+    if (order(next, best) >= 0) continue;
     best = next;
     since = 0;
   }
