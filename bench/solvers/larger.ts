@@ -32,5 +32,15 @@ export const larger: Readonly<Record<string, Larger>> = {
       ]),
     ),
   ),
+  "np/bisection": vertices([60, 70, 80, 100, 150], () => ({})),
+  "np/hamiltonian": {
+    ...vertices([60, 80, 120], () => ({})),
+    ...Object.fromEntries(
+      [40, 60, 80].map((n) => [
+        `${n}, three edges each`,
+        { ...exactly("vertices", n), ...exactly("separators", 0), density: 3 / n },
+      ]),
+    ),
+  },
   "np/tsp": Object.fromEntries([60, 80, 100, 150, 200].map((n) => [`${n} cities`, exactly("cities", n)])),
 };

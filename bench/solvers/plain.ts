@@ -2,6 +2,7 @@
 import { onesOf } from "../../envs/lib/bit-matrix.ts";
 import { adjacent, pairs } from "../../envs/lib/graph.ts";
 import type { Graph } from "../../envs/lib/graph.ts";
+import type { BisectionInstance } from "../../envs/np/bisection/instance.ts";
 import type { SetCoverInstance } from "../../envs/np/set-cover/instance.ts";
 
 function plainGraph(graph: Graph): unknown {
@@ -12,10 +13,16 @@ function plainCover({ subsets }: SetCoverInstance): unknown {
   return { elements: subsets.columns, subsets: Array.from({ length: subsets.rows }, (_, row) => onesOf(subsets, row)) };
 }
 
+function plainWeights({ vertices, edges }: BisectionInstance): unknown {
+  return { vertices, edges: edges.map(({ a, b, weight }) => [a, b, weight]) };
+}
+
 /** By environment; the script has the same name. */
 export const plain: Readonly<Record<string, (instance: never) => unknown>> = {
   "np/clique": plainGraph,
   "np/independent-set": plainGraph,
   "np/coloring": plainGraph,
   "np/set-cover": plainCover,
+  "np/hamiltonian": plainGraph,
+  "np/bisection": plainWeights,
 };
