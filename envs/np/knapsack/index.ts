@@ -2,6 +2,7 @@
 import type { Environment } from "../../environment.ts";
 import { optimization } from "../optimization.ts";
 import { generator } from "./generate.ts";
+import { inline } from "./instance.ts";
 import type { KnapsackInstance } from "./instance.ts";
 import { checkParameters, levels, parameters } from "./parameters.ts";
 import { format, parse } from "./parse.ts";
@@ -21,6 +22,7 @@ export const knapsack: Environment<KnapsackInstance, Choice> = {
   checkParameters,
   generator,
   solver,
+  inline,
   canonical: ({ capacity, weights, values }) => `${capacity} ${weights.join(" ")} ${values.join(" ")}`,
   render,
   metadata: ({ capacity, weights }) => ({ items: `${weights.length}`, capacity: `${capacity}` }),

@@ -32,7 +32,7 @@ export function checkParameters(values: Parameters): string | undefined {
   if (message !== undefined) return message;
   const { items_min, planted_max } = values as Readonly<Record<"items_min" | "planted_max", number>>;
   if (planted_max < items_min) return undefined;
-  return `planted_max must be below items_min: ${planted_max} >= ${items_min}`;
+  return `planted_max must be below items_min: ${planted_max} ≥ ${items_min}`;
 }
 
 type Range = readonly [min: number, max: number];

@@ -2,6 +2,7 @@
 import type { Environment } from "../../environment.ts";
 import { optimization } from "../optimization.ts";
 import { generator } from "./generate.ts";
+import { inline } from "./inline.ts";
 import type { MeetingsInstance } from "./instance.ts";
 import { checkParameters, levels, parameters } from "./parameters.ts";
 import { format, parse } from "./parse.ts";
@@ -21,12 +22,11 @@ export const meetings: Environment<MeetingsInstance, Schedule> = {
   checkParameters,
   generator,
   solver,
+  inline,
   canonical: (instance) => JSON.stringify([instance.meetings, instance.availability, instance.rooms]),
   render,
   metadata: ({ meetings: all, availability, rooms }) => ({
-    meetings: `${all.length}`,
-    attendees: `${availability.length}`,
-    rooms: `${rooms.length}`,
+    size: `${all.length} meetings, ${availability.length} attendees, ${rooms.length} rooms`,
   }),
   parse,
   verify,

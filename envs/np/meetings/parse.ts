@@ -29,7 +29,8 @@ export function parse(text: string): Parsed<Schedule> {
   take(reader, "[");
   if (!skips(reader, "]")) {
     do schedule.push(takePlacement(reader));
-    while (skips(reader, ",") && schedule.length < COUNT_MAX);
+    while (schedule.length <= COUNT_MAX && skips(reader, ","));
+    if (schedule.length > COUNT_MAX) reader.problem ??= `expected at most ${COUNT_MAX} meetings, found more`;
     take(reader, "]");
   }
   if (reader.at < text.length) fail(reader, "nothing after the list");

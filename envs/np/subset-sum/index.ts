@@ -2,6 +2,7 @@
 import type { Environment } from "../../environment.ts";
 import { optimization } from "../optimization.ts";
 import { generator } from "./generate.ts";
+import { inline } from "./instance.ts";
 import type { SubsetSumInstance } from "./instance.ts";
 import { checkParameters, levels, parameters } from "./parameters.ts";
 import { format, parse } from "./parse.ts";
@@ -21,6 +22,7 @@ export const subsetSum: Environment<SubsetSumInstance, Subset> = {
   checkParameters,
   generator,
   solver,
+  inline,
   canonical: ({ target, numbers }) => `${target} ${numbers.join(" ")}`,
   render,
   metadata: ({ numbers }) => ({ numbers: `${numbers.length}` }),

@@ -21,7 +21,7 @@ export function checkParameters(values: Parameters): string | undefined {
   if (message !== undefined) return message;
   const { numbers_min, planted_min } = values as Readonly<Record<"numbers_min" | "planted_min", number>>;
   if (planted_min <= numbers_min - 2) return undefined;
-  return `planted_min must be at least 2 below numbers_min: ${planted_min} > ${numbers_min} - 2`;
+  return `planted_min must be at least 2 below numbers_min: ${planted_min} > ${numbers_min} − 2`;
 }
 
 type Range = readonly [min: number, max: number];
