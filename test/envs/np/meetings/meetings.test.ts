@@ -110,7 +110,7 @@ describe("generate", () => {
       const sizes = new Set<number>();
       for (let seed = 0; seed < 100; seed++) {
         const { meetings: all, availability, rooms } = draw(meetings, level.parameters, seed);
-        const parameters = level.parameters as Readonly<Record<string, number>>;
+        const parameters = level.parameters;
         const size = (name: string, count: number): boolean =>
           parameters[`${name}_min`]! <= count && count <= parameters[`${name}_max`]!;
         expect(
