@@ -4,8 +4,8 @@ import { solveCore } from "../../lib/core-dp.ts";
 import type { SubsetSumInstance } from "./instance.ts";
 import type { Subset } from "./parse.ts";
 
-/** Keeps 500 numbers to about a second; benchmark level took fewer than 2,000 at most. */
-const STATES_MAX = 10_000_000;
+/** Keeps 500 numbers to half a second of CPU time; benchmark level took fewer than 1,000 at most. */
+const STATES_MAX = 5_000_000;
 
 export const solver: Solver<SubsetSumInstance, Subset> = {
   solve({ target, numbers, planted }, nodesMax = STATES_MAX) {

@@ -14,7 +14,7 @@ export interface MeetingsSolution {
   readonly nodes: number;
 }
 
-/** Keeps 40 meetings to about a second; benchmark level took fewer than 10,000 at most. */
+/** Keeps 40 meetings to half a second of CPU time; benchmark level took fewer than 5,000 at most. */
 const NODES_MAX = 100_000;
 
 /**

@@ -33,15 +33,15 @@ export function randomMeetings(seed: number): MeetingsInstance {
   return { meetings, availability, rooms: Array.from({ length: rng.int(1, 3) }, () => rng.int(1, 3)) };
 }
 
-/** Meetings at fixed times, each with attendees of its own: only rooms are scarce. */
-export function fixedMeetings(seed: number): MeetingsInstance {
-  const rng = rngFor("fixed", seed);
+/** Meetings at nearly fixed times, each with attendees of its own: only rooms are scarce. */
+export function roomlessMeetings(seed: number): MeetingsInstance {
+  const rng = rngFor("roomless", seed);
   const meetings: Meeting[] = [];
   const availability: Interval[][] = [];
   for (let meeting = 0; meeting < 6; meeting++) {
-    const [start, minutes] = [rng.int(0, 9), rng.int(2, 4)];
+    const [start, minutes, slack] = [rng.int(0, 9), rng.int(2, 4), rng.pick([0, 0, 1])];
     const attendees = Array.from({ length: rng.int(1, 3) }, (_, i) => availability.length + i);
-    for (let i = 0; i < attendees.length; i++) availability.push([{ start, end: start + minutes }]);
+    for (let i = 0; i < attendees.length; i++) availability.push([{ start, end: start + minutes + slack }]);
     meetings.push({ attendees, minutes });
   }
   return { meetings, availability, rooms: [rng.int(1, 2), rng.int(1, 3), 3] };
