@@ -7,7 +7,10 @@ import { clique } from "./np/clique/index.ts";
 import { coloring } from "./np/coloring/index.ts";
 import { hamiltonian } from "./np/hamiltonian/index.ts";
 import { independentSet } from "./np/independent-set/index.ts";
+import { knapsack } from "./np/knapsack/index.ts";
+import { meetings } from "./np/meetings/index.ts";
 import { setCover } from "./np/set-cover/index.ts";
+import { subsetSum } from "./np/subset-sum/index.ts";
 import { tsp } from "./np/tsp/index.ts";
 
 export const environments: readonly Environment[] = [
@@ -17,7 +20,10 @@ export const environments: readonly Environment[] = [
   coloring,
   hamiltonian,
   independentSet,
+  knapsack,
+  meetings,
   setCover,
+  subsetSum,
   tsp,
 ];
 
