@@ -2,6 +2,7 @@
 import type { Environment } from "../../environment.ts";
 import { minAboveMax } from "../../parameters.ts";
 import { optimization } from "../optimization.ts";
+import { draw } from "./draw.ts";
 import { generator } from "./generate.ts";
 import type { BisectionInstance } from "./instance.ts";
 import { levels, parameters } from "./parameters.ts";
@@ -28,4 +29,5 @@ export const bisection: Environment<BisectionInstance, Sides> = {
   parse,
   verify,
   format,
+  draw,
 };

@@ -5,6 +5,7 @@ import type { Graph } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline-bits.ts";
 import { minAboveMax } from "../../parameters.ts";
 import { optimization } from "../optimization.ts";
+import { draw } from "./draw.ts";
 import { generator } from "./generate.ts";
 import { levels, parameters } from "./parameters.ts";
 import { format, parse } from "./parse.ts";
@@ -32,4 +33,5 @@ export const hamiltonian: Environment<Graph, Cycle> = {
   parse,
   verify,
   format,
+  draw,
 };

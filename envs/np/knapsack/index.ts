@@ -1,6 +1,7 @@
 /** The knapsack problem (FORGE A.5.3, NP-ENGINE A.4.3). README.md opens with an example. */
 import type { Environment } from "../../environment.ts";
 import { optimization } from "../optimization.ts";
+import { draw } from "./draw.ts";
 import { generator } from "./generate.ts";
 import { inline } from "./instance.ts";
 import type { KnapsackInstance } from "./instance.ts";
@@ -29,4 +30,5 @@ export const knapsack: Environment<KnapsackInstance, Choice> = {
   parse,
   verify,
   format,
+  draw,
 };

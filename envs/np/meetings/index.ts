@@ -1,6 +1,7 @@
 /** Meeting scheduling (FORGE A.5.5, NP-ENGINE A.4.5). README.md opens with an example. */
 import type { Environment } from "../../environment.ts";
 import { optimization } from "../optimization.ts";
+import { draw } from "./draw.ts";
 import { generator } from "./generate.ts";
 import { inline } from "./inline.ts";
 import type { MeetingsInstance } from "./instance.ts";
@@ -31,4 +32,5 @@ export const meetings: Environment<MeetingsInstance, Schedule> = {
   parse,
   verify,
   format,
+  draw,
 };

@@ -1,6 +1,7 @@
 /** Subset sum with as many numbers as possible (FORGE A.5.2, NP-ENGINE A.4.2). README.md opens with an example. */
 import type { Environment } from "../../environment.ts";
 import { optimization } from "../optimization.ts";
+import { draw } from "./draw.ts";
 import { generator } from "./generate.ts";
 import { inline } from "./instance.ts";
 import type { SubsetSumInstance } from "./instance.ts";
@@ -29,4 +30,5 @@ export const subsetSum: Environment<SubsetSumInstance, Subset> = {
   parse,
   verify,
   format,
+  draw,
 };
