@@ -1,5 +1,6 @@
 /** Pictures of tasks and answers, as SVG documents. */
-import type { Baseline, Environment, Facts, Solution } from "./environment.ts";
+import { locateAnswers } from "./answer-format.ts";
+import type { AnswerFormat, Baseline, Environment, Facts, Parsed } from "./environment.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { framed } from "./lib/picture/frame.ts";
 import type { Headline } from "./lib/picture/frame.ts";
@@ -15,24 +16,39 @@ export function drawTask<Instance>(
   instance: Instance,
   answerText?: string,
 ): string {
-  const about = titleOf(environment, instance);
-  if (answerText === undefined) return framed(environment.draw(instance), [about]);
+  if (answerText === undefined) return framed(environment.draw(instance), [titleOf(environment, instance)]);
+  return drawAnswer(environment, instance, environment.parse(answerText, instance));
+}
+
+/** The same for the answer that a completion marks in this format; any completion. */
+export function drawCompletion<Instance>(
+  environment: Environment<Instance>,
+  instance: Instance,
+  format: AnswerFormat,
+  completion: string,
+): string {
+  const { answer, problem } = locateAnswers(completion, format);
+  if (answer !== undefined && problem === undefined) return drawTask(environment, instance, answer);
+  return drawAnswer(environment, instance, { kind: "malformed", reason: problem ?? "no answer" });
+}
+
+function drawAnswer<Instance>(environment: Environment<Instance>, instance: Instance, parsed: Parsed<unknown>): string {
+  const title = titleOf(environment, instance);
   const solution = environment.solver?.solve(instance);
-  const parsed = environment.parse(answerText, instance);
   if (parsed.kind === "malformed") {
-    const headlines = [about, bad(`malformed: ${parsed.reason}`), ...baselineLine(environment, solution)];
+    const headlines = [title, bad(`malformed: ${parsed.reason}`), ...baselineLine(environment, solution)];
     return framed(environment.draw(instance), headlines);
   }
   const facts = environment.verify(instance, parsed.answer);
   const isBest = isBestAnswer(environment, facts, solution);
   const picture = environment.draw(instance, parsed.answer, isBest ? undefined : solution?.answer);
-  return framed(picture, [about, ...verdictLines(environment, facts, solution)]);
+  return framed(picture, [title, ...verdictLines(environment, facts, solution)]);
 }
 
 /** "np/tsp, 12 cities: Find the shortest …" */
-function titleOf<Instance>({ id, description, metadata }: Environment<Instance>, instance: Instance): Headline {
-  const facts = Object.entries(metadata(instance)).map(([name, value]) => `${name} ${value}`);
-  return { text: `${[id, ...facts].join(", ")}. ${description}`, tone: "title" };
+function titleOf<Instance>(environment: Environment<Instance>, instance: Instance): Headline {
+  const facts = Object.entries(environment.metadata(instance)).map(([name, value]) => `${name} ${value}`);
+  return { text: `${[environment.id, ...facts].join(", ")}. ${environment.description}`, tone: "title" };
 }
 
 function isBestAnswer<Instance>(
@@ -48,7 +64,7 @@ function isBestAnswer<Instance>(
 function verdictLines<Instance>(
   environment: Environment<Instance>,
   facts: Facts,
-  solution: Solution<unknown> | undefined,
+  solution: Baseline | undefined,
 ): readonly Headline[] {
   switch (facts.kind) {
     case "infeasible":
@@ -73,13 +89,9 @@ function feasibleLine<Instance>(
   return { text: `✓ feasible: ${objective}; ${baselineWords(baseline)}; ratio ${ratio}`, tone: "plain" };
 }
 
-function baselineLine<Instance>(
-  { goal, format }: Environment<Instance>,
-  solution: Solution<unknown> | undefined,
-): readonly Headline[] {
-  if (solution === undefined) return [];
-  const words = goal === "satisfy" ? `one right answer: ${format(solution.answer)}` : baselineWords(solution);
-  return [{ text: words, tone: "plain" }];
+function baselineLine<Instance>({ goal }: Environment<Instance>, solution: Baseline | undefined): readonly Headline[] {
+  if (solution === undefined || goal === "satisfy") return [];
+  return [{ text: baselineWords(solution), tone: "plain" }];
 }
 
 function baselineWords({ value, bound, proven }: Baseline): string {

@@ -10,7 +10,7 @@ import type { CountdownAnswer } from "./expression.ts";
 import type { CountdownInstance } from "./instance.ts";
 import { equalsInteger, showRational } from "./rational.ts";
 
-const TOP = 84;
+const TOP = 62;
 const CHIP = 54;
 const LEFT = 10;
 
@@ -22,7 +22,6 @@ export function draw(instance: CountdownInstance, answer?: CountdownAnswer, best
   const excess = lacking(used, numbers);
   const nodes = tree?.nodes ?? [];
   const surplus = surplusLeaves(nodes, numbers);
-  const divides = nodes.some(({ value }) => value === undefined);
   const root = nodes.at(-1);
   const hits = root?.value !== undefined && equalsInteger(root.value, target);
   const given = givenShapes(numbers, unused, target);
@@ -30,20 +29,21 @@ export function draw(instance: CountdownInstance, answer?: CountdownAnswer, best
   const left = (width - (tree?.width ?? 0)) / 2;
   return {
     width,
-    height: tree === undefined ? TOP - 24 : TOP + tree.height + 10,
+    height: tree === undefined ? 40 : TOP + tree.height + 10,
     shapes: [
       ...given.shapes,
       ...linkShapes(nodes, left, TOP),
-      ...nodes.flatMap((node) => nodeShapes(node, left, surplus.has(node), node === root ? hits : undefined)),
+      ...nodes.flatMap((node) =>
+        nodeShapes(node, left, surplus.has(node), node === root && node.value !== undefined ? hits : undefined),
+      ),
     ],
     legend: legendOf(
       [nodes.length > 0, "box", "gd-plain", "number or operation, with its value"],
       [hits, "box", "gd-f2", "equals the target"],
       [root?.value !== undefined && !hits, "box", "gd-wrong", "does not equal the target"],
-      [surplus.size > 0 || divides, "box", "gd-missing", "number not given, or not so often; division by zero"],
-      [unused.length > 0, "box", "gd-missing", "number not used (above)"],
-    ).filter(
-      ({ className }, i, all) => all.findIndex((entry) => entry.className === className) === i || unused.length > 0,
+      [excess.length > 0, "box", "gd-missing", "number that is not given, or not so often"],
+      [unused.length > 0 && excess.length === 0, "box", "gd-missing", "number that is not used"],
+      [root !== undefined && root.value === undefined, "box", "gd-missing", "division by zero"],
     ),
     notes: notesOf(
       unused.length > 0 ? `Not used: ${unused.join(", ")}` : undefined,
@@ -104,28 +104,30 @@ function givenShapes(numbers: readonly number[], unused: readonly number[], targ
 
 /** A node: its operator above its value, or its number. `hits`: whether it, the root, equals the target. */
 function nodeShapes(node: TreeNode, left: number, surplus: boolean, hits: boolean | undefined): readonly Shape[] {
-  const { x, y, operator, value, number } = node;
-  const [centre, middle] = [left + x, TOP + y];
-  const box = (className: string, grow = 0): Shape =>
-    rect(
-      centre - NODE.width / 2 - grow,
-      middle - NODE.height / 2 - grow,
-      NODE.width + 2 * grow,
-      NODE.height + 2 * grow,
-      className,
-    );
-  const wrong = surplus || value === undefined;
-  const shown = number === undefined ? (value === undefined ? "÷ 0" : clipped(showRational(value))) : `${number}`;
+  const [centre, middle] = [left + node.x, TOP + node.y];
+  const label = hits === true ? "gd-on-light" : "gd-label";
+  const { operator } = node;
   return [
-    box(hits === true ? "gd-f2" : "gd-plain"),
-    ...(wrong ? [box("gd-missing", 2)] : hits === false ? [box("gd-wrong")] : []),
-    ...(operator === undefined
-      ? []
-      : [text(centre, middle - 8, hits === true ? "gd-on-light" : "gd-label gd-soft", operator)]),
-    text(centre, middle + (operator === undefined ? 0 : 5), hits === true ? "gd-on-light" : "gd-label", shown),
+    boxAround(centre, middle, 0, hits === true ? "gd-f2" : "gd-plain"),
+    ...(surplus || divides(node) ? [boxAround(centre, middle, 2, "gd-missing")] : []),
+    ...(hits === false ? [boxAround(centre, middle, 0, "gd-wrong")] : []),
+    ...(operator === undefined ? [] : [text(centre, middle - 7, hits === true ? label : "gd-label gd-soft", operator)]),
+    text(centre, operator === undefined ? middle : middle + 6, label, worth(node)),
   ];
 }
 
-function clipped(words: string): string {
+function boxAround(x: number, y: number, grow: number, className: string): Shape {
+  const [width, height] = [NODE.width + 2 * grow, NODE.height + 2 * grow];
+  return rect(x - width / 2, y - height / 2, width, height, className);
+}
+
+/** Whether it divides by zero itself. */
+function divides({ value, children }: TreeNode): boolean {
+  return value === undefined && children.every((child) => child.value !== undefined);
+}
+
+function worth({ value }: TreeNode): string {
+  if (value === undefined) return "none";
+  const words = showRational(value);
   return words.length <= 9 ? words : `${words.slice(0, 8)}…`;
 }

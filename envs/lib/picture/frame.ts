@@ -1,7 +1,7 @@
 /** A picture with its title above, and its legend and notes below, as an SVG document. */
 import type { LegendEntry, Picture } from "./picture.ts";
 import { STYLE_SHEET } from "./style.ts";
-import { circle, path, rect, segment, shape, text, toXml } from "./svg.ts";
+import { circle, hatching, path, rect, segment, shape, text, toXml } from "./svg.ts";
 import type { Shape } from "./svg.ts";
 
 export interface Headline {
@@ -24,7 +24,7 @@ const TONES: Readonly<Record<Headline["tone"], string>> = {
 };
 
 /** The width that a text takes at most, about. */
-export function textWidth(content: string, size = 12): number {
+function textWidth(content: string, size = 12): number {
   return content.length * size * LETTER;
 }
 
@@ -83,22 +83,6 @@ function swatch({ mark, className }: LegendEntry, x: number, y: number): readonl
   if (mark === "box") return [rect(x, y - 6, 20, 12, className)];
   if (mark === "line") return [path([segment(x, y, x + 20, y)], className)];
   return [path(hatching(x, y - 6, 20, 12), className)];
-}
-
-/** Commands that outline a rectangle and fill it with oblique lines. */
-export function hatching(x: number, y: number, width: number, height: number): readonly string[] {
-  const gap = 6;
-  const [right, bottom] = [x + width, y + height];
-  const commands = [
-    ...[segment(x, y, right, y), segment(right, y, right, bottom)],
-    ...[segment(right, bottom, x, bottom), segment(x, bottom, x, y)],
-  ];
-  for (let along = gap; along < width + height; along += gap) {
-    const start = along <= width ? [x + along, y] : [right, y + along - width];
-    const end = along <= height ? [x, y + along] : [x + along - height, bottom];
-    commands.push(segment(start[0] as number, start[1] as number, end[0] as number, end[1] as number));
-  }
-  return commands;
 }
 
 /** The text in lines of at most this width, broken at spaces where there are any. */

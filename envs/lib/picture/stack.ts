@@ -1,6 +1,5 @@
 /** Amounts laid end to end against a line that they must not, or must just, reach. */
-import { hatching } from "./frame.ts";
-import { path, rect, segment, text } from "./svg.ts";
+import { hatching, path, rect, segment, text } from "./svg.ts";
 import type { Shape } from "./svg.ts";
 
 export interface Piece {
@@ -23,10 +22,10 @@ export interface Stack {
   readonly limit: number;
 }
 
-/** The pieces from left to right; what lies beyond the limit, or is wrong, is hatched. */
+/** The pieces from left to right, in the frame that they are to fill; what lies beyond the limit, or is wrong, is hatched. */
 export function stackShapes({ pieces, left, top, height, scale, limit }: Stack): readonly Shape[] {
   let sum = 0;
-  return pieces.flatMap(({ amount, label, className, onClass, wrong }) => {
+  const shapes = pieces.flatMap(({ amount, label, className, onClass, wrong }) => {
     const [start, end] = [sum, sum + amount];
     sum = end;
     const [x, width] = [left + start * scale, amount * scale];
@@ -38,6 +37,7 @@ export function stackShapes({ pieces, left, top, height, scale, limit }: Stack):
       ...(width > 9 + 6 * label.length ? [text(x + width / 2, top + height / 2, onClass, label)] : []),
     ];
   });
+  return [rect(left, top, limit * scale, height, "gd-plain"), ...shapes];
 }
 
 export function sumOfPieces(pieces: readonly Piece[]): number {

@@ -49,6 +49,7 @@ function themed({ paper, ink, soft, faint, band, wrong, good, pick, cut }: Theme
     `.gd-good{fill:${good}}`,
     `.gd-bad{fill:${wrong}}`,
     `.gd-plain{fill:${paper};stroke:${soft}}`,
+    `.gd text.gd-halo{stroke:${paper}}`,
     `.gd-band{fill:${band}}`,
     `.gd-cell{fill:${faint}}`,
     `.gd-edge,.gd-grid{stroke:${faint}}`,
@@ -67,16 +68,17 @@ function themed({ paper, ink, soft, faint, band, wrong, good, pick, cut }: Theme
 const FORMS = [
   ".gd text{font-family:ui-sans-serif,system-ui,'DejaVu Sans',sans-serif;font-size:12px}",
   ".gd text.gd-title{font-size:15px;font-weight:600}",
-  ".gd text.gd-label,.gd text.gd-mid,.gd text.gd-on-dark,.gd text.gd-on-light{text-anchor:middle;dominant-baseline:central}",
+  ".gd text.gd-label,.gd text.gd-mid,.gd text.gd-on-dark,.gd text.gd-on-light{text-anchor:middle}",
   ".gd text.gd-label,.gd text.gd-on-dark,.gd text.gd-on-light{font-size:10px}",
   ".gd text.gd-end{text-anchor:end}",
   ".gd text.gd-tiny{font-size:7px}",
+  ".gd text.gd-halo{stroke-width:3px;paint-order:stroke;font-weight:600}",
   ".gd-on-dark{fill:#ffffff}.gd-on-light{fill:#101418}",
   ".gd-edge,.gd-grid,.gd-axis,.gd-link,.gd-chosen,.gd-cut,.gd-other,.gd-best,.gd-hint,.gd-limit,.gd-wrong,.gd-missing,.gd-ring,.gd-hatch{fill:none}",
   ".gd-edge{stroke-width:1}.gd-link{stroke-width:1.2}.gd-chosen,.gd-other{stroke-width:2.5}.gd-limit{stroke-width:2}",
   ".gd-best{stroke-width:1.8;stroke-dasharray:2 3}.gd-hint{stroke-width:1.8;stroke-dasharray:1 3;stroke-linecap:round}",
   ".gd-wrong{stroke-width:3}.gd-missing{stroke-width:2.5;stroke-dasharray:6 4}.gd-ring{stroke-width:2.5}",
-  ".gd-hatch{stroke-width:1.5}.gd-again{stroke-width:2;stroke-dasharray:3 2}",
+  ".gd-hatch{stroke-width:1.5}.gd-again{stroke-width:1.5}",
   ...FILL_COLOURS.map((colour, i) => `.gd-f${i}{fill:${colour}}`),
 ];
 

@@ -13,9 +13,21 @@ export function shape(tag: string, attributes: Attributes, content: string | rea
   return { tag, attributes, content };
 }
 
-/** A line of text; its class in style.ts says how large and where the point is: at its start, middle or end. */
+/** Classes of text whose point is the middle of its letters, and how far below that their base line is, in pixels. */
+const CENTRED: readonly (readonly [className: string, drop: number])[] = [
+  ["gd-tiny", 2.5],
+  ["gd-label", 3.5],
+  ["gd-on-", 3.5],
+  ["gd-mid", 4.2],
+];
+
+/**
+ * A line of text; its class in style.ts says how large and where the point is: on the base line at the start or the end,
+ * or in the middle. Renderers differ in what they know of base lines, so that the middle is found here.
+ */
 export function text(x: number, y: number, className: string, content: string): Shape {
-  return shape("text", { class: className, x, y }, content);
+  const [, drop = 0] = CENTRED.find(([part]) => className.includes(part)) ?? [];
+  return shape("text", { class: className, x, y: y + drop }, content);
 }
 
 export function rect(x: number, y: number, width: number, height: number, className: string): Shape {
@@ -41,6 +53,22 @@ export function square(x: number, y: number, side: number): string {
   return `M${written(x)} ${written(y)}h${written(side)}v${written(side)}h${written(-side)}z`;
 }
 
+/** Commands that outline a rectangle and fill it with oblique lines. */
+export function hatching(x: number, y: number, width: number, height: number): readonly string[] {
+  const gap = 6;
+  const [right, bottom] = [x + width, y + height];
+  const commands = [
+    ...[segment(x, y, right, y), segment(right, y, right, bottom)],
+    ...[segment(right, bottom, x, bottom), segment(x, bottom, x, y)],
+  ];
+  for (let along = gap; along < width + height; along += gap) {
+    const start = along <= width ? [x + along, y] : [right, y + along - width];
+    const end = along <= height ? [x, y + along] : [x + along - height, bottom];
+    commands.push(segment(start[0] as number, start[1] as number, end[0] as number, end[1] as number));
+  }
+  return commands;
+}
+
 export function toXml({ tag, attributes, content }: Shape): string {
   let start = `<${tag}`;
   for (const [name, value] of Object.entries(attributes)) {
@@ -62,7 +90,6 @@ const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", 
  * What XML cannot hold (control characters, halves of surrogate pairs, U+FFFE, U+FFFF) and what would turn the order of
  * the letters around it (bidirectional controls) becomes U+FFFD.
  */
-// eslint-disable-next-line no-control-regex -- These are what a model's text must not smuggle in.
 const UNFIT = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g;
 
 function escaped(value: string): string {

@@ -42,7 +42,7 @@ export function vertexShapes(points: readonly Point[], look: (vertex: number) =>
       circle(x, y, VERTEX_RADIUS, disc),
       ...(ring === undefined ? [] : [circle(x, y, VERTEX_RADIUS + 3.5, ring)]),
       text(x, y, label, `${vertex}`),
-      ...(beside === undefined ? [] : [text(x + VERTEX_RADIUS + 4, y - 7, "gd-text gd-bad", beside)]),
+      ...(beside === undefined ? [] : [text(x + VERTEX_RADIUS + 4, y - 7, "gd-text gd-bad gd-halo", beside)]),
     ];
   });
   return [shape("g", {}, shapes)];

@@ -43,7 +43,7 @@ export function draw(graph: Graph, coloring?: Coloring, best?: Coloring): Pictur
     ),
     notes: notesOf(
       noteOf("Colors of vertices that do not exist", coloring.slice(graph.vertices)),
-      best && noteOf("A best coloring", best),
+      best && `A best coloring: ${classesText(best)}`,
     ),
   };
 }
@@ -90,4 +90,10 @@ function lookOf(
   if (colour === undefined) return { ...PLAIN_VERTEX, ring: "gd-missing" };
   const order = orderOf.get(colour) ?? 0;
   return { disc: fillClass(order), label: onFill(order), ring: clashes ? "gd-ring" : undefined };
+}
+
+/** The vertices of each colour: "0 3 | 1 2". */
+function classesText(coloring: Coloring): string {
+  const classes = Map.groupBy(coloring.keys(), (v) => coloring[v]);
+  return [...classes.values()].map((members) => members.join(" ")).join(" | ");
 }

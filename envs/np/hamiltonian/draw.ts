@@ -43,7 +43,7 @@ export function draw(graph: Graph, cycle?: Cycle, best?: Cycle): Picture {
       [distinct.length < graph.vertices, "dot", "gd-plain", "left out (in the middle)"],
       [detours.length > 0, "line", "gd-hint", "a way to visit one vertex more"],
     ),
-    notes: notesOf(noteOf("Not in the graph", outside), best && noteOf("A longest cycle", best)),
+    notes: notesOf(noteOf("Not in the graph", outside), best && `A longest cycle: ${best.join(" ")}`),
   };
 }
 

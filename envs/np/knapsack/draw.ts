@@ -24,9 +24,9 @@ export function draw(instance: KnapsackInstance, choice?: Choice, best?: Choice)
   const scale = (WIDTH - 2 * LEFT) / Math.max(all, capacity, sumOfPieces(pieces));
   const repeated = chosen.distinct.filter((item) => (chosen.times[item] as number) > 1);
   const bestOnly = new Set((best ?? []).filter((item) => chosen.times[item] === 0));
-  const stackTop = BARS + 70;
+  const stackTop = BARS + 84;
   const rows: readonly (readonly [string, readonly Piece[]])[] = [
-    ...(choice === undefined ? [] : [[caption("Chosen", choice), pieces] as const]),
+    [caption("Chosen", choice ?? []), pieces],
     ...(best === undefined ? [] : [[caption("A best choice", best), piecesOf(instance, best, "gd-f6")] as const]),
   ];
   const bottom = stackTop + rows.length * (STACK + 26);
@@ -54,7 +54,7 @@ export function draw(instance: KnapsackInstance, choice?: Choice, best?: Choice)
           ...stackShapes({ pieces: row, left: LEFT, top, height: STACK, scale, limit: capacity }),
         ];
       }),
-      ...limitShapes(LEFT + capacity * scale, BARS + 42, Math.max(bottom - 18, BARS + 60), `capacity ${capacity}`),
+      ...limitShapes(LEFT + capacity * scale, BARS + 58, bottom - 18, `capacity ${capacity}`),
     ],
     legend: legendOf(
       [chosen.distinct.length > 0, "box", "gd-f0", "chosen"],
@@ -94,6 +94,7 @@ function itemShapes(
   const order = [...weights.keys()].sort((a, b) => ratio(b) - ratio(a) || a - b);
   const highest = Math.max(1e-9, ...order.map(ratio));
   const bottom = BARS + 14;
+  const nameClass = order.length > 50 ? "gd-label gd-tiny" : "gd-label";
   let x = LEFT;
   const shapes = order.flatMap((item) => {
     const width = (weights[item] as number) * scale;
@@ -104,9 +105,7 @@ function itemShapes(
     x += width;
     return [
       rect(start + 0.5, bottom - height, Math.max(0.5, width - 1), height, className),
-      ...(width >= 10
-        ? [text(start + width / 2, bottom + 9, width < 14 ? "gd-label gd-tiny" : "gd-label", `${item}`)]
-        : []),
+      ...(width >= 10 ? [text(start + width / 2, bottom + 9, nameClass, `${item}`)] : []),
     ];
   });
   return [...shapes, path([segment(LEFT, bottom, x, bottom)], "gd-axis")];

@@ -1,12 +1,12 @@
 /** A schedule as a Gantt chart of rooms and of people, so that a person sees who or what is needed twice at once. */
 import { legendOf, notesOf } from "../../lib/picture/picture.ts";
-import type { LegendEntry, Picture } from "../../lib/picture/picture.ts";
+import type { Picture } from "../../lib/picture/picture.ts";
 import { path, rect, segment, text } from "../../lib/picture/svg.ts";
 import type { Shape } from "../../lib/picture/svg.ts";
 import { isWithin, noteOf } from "../../lib/picture/tally.ts";
 import { clockTime } from "./clock.ts";
-import { bookingShapes, drawnBookings, troubles } from "./draw/bookings.ts";
-import type { Booking } from "./draw/bookings.ts";
+import { drawnBookings, rowShapes } from "./draw/bookings.ts";
+import type { Booking, Row } from "./draw/bookings.ts";
 import type { Interval, Meeting, MeetingsInstance } from "./instance.ts";
 import type { Schedule } from "./parse.ts";
 import { fillClass, onFill } from "../../lib/picture/style.ts";
@@ -24,45 +24,68 @@ interface Chart {
   readonly x: (minutes: number) => number;
 }
 
+/** A room is there at any hour. */
+const ALWAYS: readonly Interval[] = [{ start: 0, end: 48 * 60 }];
+
 export function draw(instance: MeetingsInstance, schedule?: Schedule, best?: Schedule): Picture {
   const { meetings, rooms, availability } = instance;
   const bookings = drawnBookings(instance, schedule ?? []);
   const chart = chartOf(instance, bookings);
-  const attendeesTop = TOP + rooms.length * ROW + GAP;
-  const bottom = attendeesTop + availability.length * ROW;
+  const rows = rowsOf(instance, bookings);
+  const bottom = TOP + (rooms.length + availability.length) * ROW + GAP;
   const held = new Set(bookings.map(({ meeting }) => meeting));
-  const idle = schedule === undefined ? [...meetings.keys()] : [...meetings.keys()].filter((m) => !held.has(m));
+  const idle = [...meetings.keys()].filter((meeting) => !held.has(meeting));
   const inBest = new Set(best?.map(({ meeting }) => meeting));
   const waiting = idleShapes(instance, idle, inBest, chart, bottom + GAP);
-  const roomRows = rooms.map((seats, room) => {
-    const y = TOP + room * ROW;
-    const own = bookings.filter((booking) => booking.room === room);
-    return [
-      text(LEFT - 8, y + 17, "gd-end", `room ${room} (${seats})`),
-      rect(LEFT, y + 1, AXIS, ROW - 2, "gd-band"),
-      ...bookingShapes(own, y, ROW, chart.x, ({ attendees }) => `${attendees.length} of ${seats} seats`),
-      ...troubles(own, [{ start: 0, end: 48 * 60 }], y, ROW, chart.x, ({ attendees }) => attendees.length > seats),
-    ];
-  });
-  const attendeeRows = availability.map((intervals, attendee) => {
-    const y = attendeesTop + attendee * ROW;
-    const own = bookings.filter(({ attendees }) => attendees.includes(attendee));
-    return [
-      text(LEFT - 8, y + 17, "gd-end", `attendee ${attendee}`),
-      ...intervals.map(({ start, end }) =>
-        rect(chart.x(start), y + 1, chart.x(end) - chart.x(start), ROW - 2, "gd-band"),
-      ),
-      ...bookingShapes(own, y, ROW, chart.x),
-      ...troubles(own, intervals, y, ROW, chart.x, () => false),
-    ];
-  });
+  const drawn = rows.map(({ name, row }) => ({ name, row, ...rowShapes(row, chart.x) }));
   return {
     width: LEFT + AXIS + 10,
     height: waiting.bottom,
-    shapes: [...gridShapes(chart, bottom), ...roomRows.flat(), ...attendeeRows.flat(), ...waiting.shapes],
-    legend: legend(bookings, idle, inBest),
+    shapes: [
+      ...gridShapes(chart, bottom),
+      ...drawn.flatMap(({ name, row, shapes }) => [
+        text(LEFT - 8, row.y + 17, "gd-end", name),
+        ...bandShapes(row, chart),
+        ...shapes,
+      ]),
+      ...waiting.shapes,
+    ],
+    legend: legendOf(
+      [bookings.length > 0, "box", "gd-f0", "meeting held, with its number"],
+      [true, "box", "gd-band", "room, or time when an attendee is available"],
+      [drawn.some(({ hasTrouble }) => hasTrouble), "hatch", "gd-hatch", "two at once, not available, or too few seats"],
+      [idle.some((meeting) => inBest.has(meeting)), "box", "gd-best", "held in a best schedule"],
+    ),
     notes: notesOf(...problems(instance, schedule ?? [], bookings)),
   };
+}
+
+/** The rooms' rows above the attendees'. */
+function rowsOf({ rooms, availability }: MeetingsInstance, bookings: readonly Booking[]) {
+  const roomRows = rooms.map((seats, room): { readonly name: string; readonly row: Row } => {
+    const own = bookings.filter((booking) => booking.room === room);
+    return {
+      name: `room ${room} (${seats})`,
+      row: { y: TOP + room * ROW, height: ROW, bookings: own, available: ALWAYS, seats },
+    };
+  });
+  const attendeesTop = TOP + rooms.length * ROW + GAP;
+  const attendeeRows = availability.map((available, attendee): { readonly name: string; readonly row: Row } => {
+    const own = bookings.filter(({ attendees }) => attendees.includes(attendee));
+    return {
+      name: `attendee ${attendee}`,
+      row: { y: attendeesTop + attendee * ROW, height: ROW, bookings: own, available },
+    };
+  });
+  return [...roomRows, ...attendeeRows];
+}
+
+/** When the row's room or attendee can be had. */
+function bandShapes({ y, height, available }: Row, { start, end, x }: Chart): readonly Shape[] {
+  return available.map((interval) => {
+    const from = x(Math.max(start, interval.start));
+    return rect(from, y + 1, x(Math.min(end, interval.end)) - from, height - 2, "gd-band");
+  });
 }
 
 /** The span of the day in whole hours that holds everyone's time and all that is booked. */
@@ -109,23 +132,10 @@ function idleShapes(
       rect(at, y + 2, width - 2, ROW - 4, fillClass(meeting)),
       text(at + width / 2, y + ROW / 2, onFill(meeting), label),
     );
-    if (inBest.has(meeting)) shapes.push(rect(at - 1, y, width, ROW, "gd-best"));
-    at += width + 6;
+    if (inBest.has(meeting)) shapes.push(rect(at - 2.5, y - 0.5, width + 3, ROW + 1, "gd-best"));
+    at += width + 10;
   }
   return { shapes, bottom: y + ROW + 4 };
-}
-
-function legend(
-  bookings: readonly Booking[],
-  idle: readonly number[],
-  inBest: ReadonlySet<number>,
-): readonly LegendEntry[] {
-  return legendOf(
-    [bookings.length > 0, "box", "gd-f0", "meeting held, by its number"],
-    [true, "box", "gd-band", "room, or time when an attendee is available"],
-    [bookings.length > 0, "hatch", "gd-hatch", "too much at once, too few seats, or not available"],
-    [idle.some((meeting) => inBest.has(meeting)), "box", "gd-best", "held in a best schedule"],
-  );
 }
 
 /** What the chart does not show. */

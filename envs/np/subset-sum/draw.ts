@@ -1,10 +1,9 @@
 /** Numbers laid end to end against the target, so that a person sees by how much they miss it, or how few they are. */
-import { hatching } from "../../lib/picture/frame.ts";
 import { legendOf, notesOf } from "../../lib/picture/picture.ts";
 import type { Picture } from "../../lib/picture/picture.ts";
 import { limitShapes, stackShapes, sumOfPieces } from "../../lib/picture/stack.ts";
 import type { Piece } from "../../lib/picture/stack.ts";
-import { path, rect, segment, text } from "../../lib/picture/svg.ts";
+import { hatching, path, rect, segment, text } from "../../lib/picture/svg.ts";
 import type { Shape } from "../../lib/picture/svg.ts";
 import { isWithin, noteOf, tally } from "../../lib/picture/tally.ts";
 import type { SubsetSumInstance } from "./instance.ts";
@@ -25,12 +24,12 @@ export function draw(instance: SubsetSumInstance, subset?: Subset, best?: Subset
   const repeated = chosen.distinct.filter((index) => (chosen.times[index] as number) > 1);
   const top = BARS + 92;
   const rows: readonly (readonly [string, readonly Piece[]])[] = [
-    ...(subset === undefined ? [] : [[`Chosen: ${pieces.length} numbers, sum ${sum}`, pieces] as const]),
+    [`Chosen: ${pieces.length} numbers, sum ${sum}`, pieces],
     ...(best === undefined
       ? []
       : [[`A best choice: ${best.length} numbers`, piecesOf(instance, best, "gd-f6")] as const]),
   ];
-  const bottom = top + Math.max(0.4, rows.length) * ROW;
+  const bottom = top + rows.length * ROW;
   const short = subset !== undefined && sum < target;
   return {
     width: WIDTH,

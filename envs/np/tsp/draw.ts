@@ -27,6 +27,7 @@ export function draw(instance: TspInstance, tour?: Tour, best?: Tour): Picture {
   const shared = steps.filter((step) => best === undefined || known.has(nameOf(step)));
   const other = steps.filter((step) => best !== undefined && !known.has(nameOf(step)));
   const instead = bestSteps.filter((step) => !own.has(nameOf(step)));
+  const near = tour === undefined ? nearest(instance) : [];
   const missed = tour !== undefined && distinct.length < cities;
   const panel =
     tour === undefined ? undefined : lengthPanel(instance, steps, bestSteps, known, box.width + GAP, box.height);
@@ -34,6 +35,7 @@ export function draw(instance: TspInstance, tour?: Tour, best?: Tour): Picture {
     width: box.width + (panel === undefined ? 0 : GAP + PANEL),
     height: box.height,
     shapes: [
+      ...edgeShapes(near, points, "gd-edge"),
       ...edgeShapes(instead, points, "gd-best"),
       ...edgeShapes(shared, points, "gd-chosen"),
       ...edgeShapes(other, points, "gd-other"),
@@ -45,6 +47,7 @@ export function draw(instance: TspInstance, tour?: Tour, best?: Tour): Picture {
       ...(panel ?? []),
     ],
     legend: legendOf(
+      [near.length > 0, "line", "gd-edge", "from each city to the two nearest"],
       [shared.length > 0, "line", "gd-chosen", best === undefined ? "the tour" : "the tour, where a best one goes too"],
       [other.length > 0, "line", "gd-other", "the tour elsewhere"],
       [instead.length > 0, "line", "gd-best", "a best tour elsewhere"],
@@ -70,6 +73,16 @@ function embeddable(instance: TspInstance): (a: number, b: number) => number {
 function stepsOf({ cities }: TspInstance, tour: Tour): readonly Pair[] {
   const steps = tour.map((from, i): Pair => [from, tour[(i + 1) % tour.length] as number]);
   return steps.filter(([a, b]) => isWithin(a, cities) && isWithin(b, cities) && a !== b);
+}
+
+/** From each city to the two that are nearest. */
+function nearest(instance: TspInstance): readonly Pair[] {
+  const cities = Array.from({ length: instance.cities }, (_, city) => city);
+  return cities.flatMap((a) => {
+    const others = cities.filter((b) => b !== a);
+    others.sort((b, c) => distanceBetween(instance, a, b) - distanceBetween(instance, a, c) || b - c);
+    return others.slice(0, 2).map((b): Pair => [a, b]);
+  });
 }
 
 /** The same whichever way it is gone. */

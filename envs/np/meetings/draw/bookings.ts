@@ -1,7 +1,6 @@
 /** What a schedule books, in a row of the chart: a room's, or an attendee's. */
-import { hatching } from "../../../lib/picture/frame.ts";
 import { fillClass, onFill } from "../../../lib/picture/style.ts";
-import { path, rect, text } from "../../../lib/picture/svg.ts";
+import { hatching, path, rect, text } from "../../../lib/picture/svg.ts";
 import type { Shape } from "../../../lib/picture/svg.ts";
 import { isWithin } from "../../../lib/picture/tally.ts";
 import type { Interval, Meeting, MeetingsInstance } from "../instance.ts";
@@ -29,40 +28,67 @@ export function drawnBookings({ meetings, rooms }: MeetingsInstance, schedule: S
 
 type ToPixels = (minutes: number) => number;
 
-/** The bookings of a row as boxes that bear the meeting's number, and perhaps more where there is room. */
-export function bookingShapes(
-  bookings: readonly Booking[],
-  y: number,
-  height: number,
-  x: ToPixels,
-  more?: (booking: Booking) => string,
-): readonly Shape[] {
-  return bookings.flatMap((booking) => {
-    const { meeting, start, end } = booking;
-    const width = x(end) - x(start);
-    const words = more === undefined ? `${meeting}` : `${meeting}: ${more(booking)}`;
-    const label = width > 6.2 * words.length ? words : `${meeting}`;
-    return [
-      rect(x(start) + 0.5, y + 3, width - 1, height - 6, fillClass(meeting)),
-      text(x(start) + width / 2, y + height / 2, onFill(meeting), label),
-    ];
-  });
+/** A row of the chart. */
+export interface Row {
+  readonly y: number;
+  readonly height: number;
+  readonly bookings: readonly Booking[];
+  /** When the row's room or attendee can be had, by rising start. */
+  readonly available: readonly Interval[];
+  /** Of a room: how many it seats. */
+  readonly seats?: number;
 }
 
-/** Hatched: where two bookings overlap, where one lies outside the row's time, and each that is wrong as a whole. */
-export function troubles(
-  bookings: readonly Booking[],
-  available: readonly Interval[],
-  y: number,
-  height: number,
-  x: ToPixels,
-  isWrong: (booking: Booking) => boolean,
-): readonly Shape[] {
-  const spans = bookings.flatMap((booking, i) => [
-    ...(isWrong(booking) ? [booking] : outside(booking, available)),
+/** More bookings at once are drawn over each other. */
+const LANES_MAX = 4;
+
+/**
+ * A row's bookings as boxes with the meeting's number, those at the same time one above the other. Hatched is what
+ * cannot be: two at once, a time that is not available, too few seats.
+ */
+export function rowShapes(row: Row, x: ToPixels): { readonly shapes: readonly Shape[]; readonly hasTrouble: boolean } {
+  const { y, height, bookings, seats } = row;
+  const lanes = lanesOf(bookings);
+  const lane = (height - 6) / Math.max(1, ...lanes.map((each) => each + 1));
+  const boxes = bookings.map(({ meeting, start, end }, i) =>
+    rect(x(start) + 0.5, y + 3 + (lanes[i] as number) * lane, x(end) - x(start) - 1, lane, fillClass(meeting)),
+  );
+  const wrong = troubles(row);
+  const hatches = wrong.flatMap(({ start, end }) => hatching(x(start), y + 1, x(end) - x(start), height - 2));
+  const labels = bookings.map((booking, i) => {
+    const { meeting, start, end, attendees } = booking;
+    const words = seats === undefined ? `${meeting}` : `${meeting}: ${attendees.length} of ${seats} seats`;
+    const fits = lane > 12 && x(end) - x(start) > 6.2 * words.length;
+    const className = lane > 12 ? onFill(meeting) : `${onFill(meeting)} gd-tiny`;
+    return text(
+      (x(start) + x(end)) / 2,
+      y + 3 + ((lanes[i] as number) + 0.5) * lane,
+      className,
+      fits ? words : `${meeting}`,
+    );
+  });
+  const hatch = hatches.length === 0 ? [] : [path(hatches, "gd-hatch")];
+  return { shapes: [...boxes, ...hatch, ...labels], hasTrouble: wrong.length > 0 };
+}
+
+/** By booking: the first lane that is free all its time. */
+function lanesOf(bookings: readonly Booking[]): readonly number[] {
+  const lanes: number[] = [];
+  for (const [i, booking] of bookings.entries()) {
+    const taken = new Set(lanes.filter((_, j) => j < i && overlap(bookings[j] as Booking, booking).length > 0));
+    let lane = 0;
+    while (taken.has(lane) && lane < LANES_MAX - 1) lane++;
+    lanes.push(lane);
+  }
+  return lanes;
+}
+
+/** When two bookings overlap, or one lies outside the row's time; all of each that has too few seats. */
+function troubles({ bookings, available, seats = Infinity }: Row): readonly Interval[] {
+  return bookings.flatMap((booking, i) => [
+    ...(booking.attendees.length > seats ? [booking] : outside(booking, available)),
     ...bookings.slice(0, i).flatMap((earlier) => overlap(earlier, booking)),
   ]);
-  return spans.map(({ start, end }) => path(hatching(x(start), y + 1, x(end) - x(start), height - 2), "gd-hatch"));
 }
 
 function overlap(one: Interval, other: Interval): readonly Interval[] {
