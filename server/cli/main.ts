@@ -2,6 +2,7 @@
 /** The command line. Run it by bin.mjs, which picks the Node. */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { addDraw } from "./commands/draw.ts";
 import { addEnvs } from "./commands/envs.ts";
 import { addReset } from "./commands/reset.ts";
 import { addServe } from "./commands/serve.ts";
@@ -24,7 +25,7 @@ function createProgram(): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "gradus: ")) })
     .configureHelp({ showGlobalOptions: false });
-  for (const add of [addServe, addEnvs, addReset, addStep, addSolve]) add(program);
+  for (const add of [addServe, addEnvs, addReset, addStep, addSolve, addDraw]) add(program);
   return program;
 }
 
