@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
 import { addEnvs } from "./commands/envs.ts";
+import { addEval } from "./commands/eval.ts";
 import { addReset } from "./commands/reset.ts";
 import { addServe } from "./commands/serve.ts";
 import { addSolve } from "./commands/solve.ts";
@@ -24,7 +25,7 @@ function createProgram(): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "gradus: ")) })
     .configureHelp({ showGlobalOptions: false });
-  for (const add of [addServe, addEnvs, addReset, addStep, addSolve]) add(program);
+  for (const add of [addServe, addEnvs, addReset, addStep, addSolve, addEval]) add(program);
   return program;
 }
 
