@@ -26,7 +26,11 @@ export interface ConnectionFlags extends LocalFlags {
   readonly key?: string;
 }
 
-const collect = (text: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), text];
+/** Gathers an option that may be given several times. */
+export const collect = (text: string, before: readonly string[] | undefined): readonly string[] => [
+  ...(before ?? []),
+  text,
+];
 
 /** Options for work in this process. */
 export function addLocalOptions(command: Command): Command {

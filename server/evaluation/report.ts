@@ -80,6 +80,7 @@ function tasksByEnvironment(suite: Suite): ReadonlyMap<string, number> {
 
 /** What ratios are against. The papers divide by heuristic or planted values, which are often not the optimum. */
 function baselineText(tasks: readonly Counted[]): string {
+  if (tasks.length === 0) return "There are no samples yet.";
   const proofs = tasks.flatMap(({ samples }) => samples.find(({ proven }) => proven !== undefined)?.proven ?? []);
   const proven = proofs.filter(Boolean).length;
   const bounded = proofs.length - proven;

@@ -90,7 +90,7 @@ function countOf(fields: Fields, field: string, at: string, min: number, max: nu
 function numbersOf(json: unknown, at: string): Readonly<Record<string, number>> {
   const given = Object.entries(typeof json === "object" && json !== null ? json : {});
   if (given.length > 0 && given.every(([, value]) => typeof value === "number" && Number.isFinite(value)))
-    return Object.fromEntries(given) as Record<string, number>;
+    return Object.fromEntries(given);
   throw new Problem(`${at}: parameters must be an object of numbers`);
 }
 

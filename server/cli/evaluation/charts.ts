@@ -9,12 +9,11 @@ const ROW = 30;
 const percent = (value: number): string => `${Math.round(100 * value)}%`;
 
 /** What Plot needs of a page to draw on. */
-const { document } = parseHTML("<html></html>") as unknown as {
-  readonly document: NonNullable<Plot.PlotOptions["document"]>;
-};
+const { document } = parseHTML("<html></html>") as { readonly document: object };
 
 function draw(label: string, options: Plot.PlotOptions): string {
-  const drawn = Plot.plot({ document, width: WIDTH, ariaLabel: label, ...options }) as unknown as { outerHTML: string };
+  const all = { document, width: WIDTH, ariaLabel: label, ...options } as Plot.PlotOptions;
+  const drawn = Plot.plot(all) as unknown as { readonly outerHTML: string };
   return drawn.outerHTML;
 }
 
@@ -73,6 +72,12 @@ export function outcomeKindsOf(parts: readonly PartSummary[], exact: boolean): r
   return kinds.filter(({ count }) => parts.some((part) => count(part) > 0));
 }
 
+/** A piece of a bar. */
+interface Slice {
+  readonly ink: string;
+  readonly value: number;
+}
+
 /** Each part's outcomes as shares of its samples. */
 export function outcomeBars(label: string, parts: readonly PartSummary[], kinds: readonly OutcomeKind[]): string {
   const names = parts.map(({ part }) => part);
@@ -81,7 +86,7 @@ export function outcomeBars(label: string, parts: readonly PartSummary[], kinds:
     return kinds.map(({ title, ink, count }) => ({ part: part.part, title, ink, value: count(part) / total }));
   });
   // Slices too thin for their share have none; stacked like the bars, so that they stand in their middles.
-  const shareOf = ({ value }: { value: number }): string => (value >= 0.06 ? percent(value) : "");
+  const shareOf = ({ value }: Slice): string => (value >= 0.06 ? percent(value) : "");
   return draw(label, {
     height: 50 + ROW * parts.length,
     marginLeft: marginFor(names),
@@ -97,7 +102,7 @@ export function outcomeBars(label: string, parts: readonly PartSummary[], kinds:
             x: "value",
             y: "part",
             z: "title",
-            text: (datum) => (datum.ink === ink ? shareOf(datum) : ""),
+            text: (datum: Slice) => (datum.ink === ink ? shareOf(datum) : ""),
             fill: ink,
           }),
         ),
@@ -147,9 +152,19 @@ export function passCurves(label: string, rows: readonly ReportRow[]): string {
   const names = rows.map(({ name }) => name);
   const marks = { x: "k", y: "value", stroke: "name" } as const;
   return draw(label, {
-    height: 320,
+    height: 330,
+    marginBottom: 44,
     marginRight: marginFor(names),
-    x: { type: "log", base: 2, ticks: ks, tickFormat: String, label: "k", labelAnchor: "center", labelArrow: false },
+    x: {
+      type: "log",
+      base: 2,
+      ticks: ks,
+      tickFormat: String,
+      label: "k",
+      labelAnchor: "center",
+      labelArrow: false,
+      labelOffset: 38,
+    },
     y: { domain: [0, 1], tickFormat: percent, grid: true, label: null },
     color: { domain: names, range: names.map((_, i) => `var(--series-${i % 6})`) },
     marks: [

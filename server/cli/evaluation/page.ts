@@ -129,7 +129,7 @@ function settingsSection({ report, settings }: Summary): string {
   };
   const rows = Object.entries(all).map(
     ([name, value]) =>
-      `<tr><th>${escape(name)}</th><td class="words">${escape(typeof value === "string" ? value : JSON.stringify(value))}</td></tr>`,
+      `<tr><th>${escape(name)}</th><td class="words">${escape(typeof value === "string" ? value : JSON.stringify(value ?? ""))}</td></tr>`,
   );
   return section("How it was made", suite?.description ?? "", `<table><tbody>${rows.join("")}</tbody></table>`);
 }
