@@ -1,16 +1,16 @@
 /** Evaluations: a model's completions of a suite's tasks, and how good they are. Expected outcomes are values. */
 import type { AnswerFormat } from "../../envs/environment.ts";
-import { didYouMean } from "../../envs/lib/did-you-mean.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { EvaluationStore, SamplePlace } from "../stores/evaluations/store.ts";
 import type { Issuer } from "../tasks/issuer.ts";
 import type { Keyring } from "../tasks/keyring.ts";
 import type { PresentedTask } from "../tasks/present.ts";
 import type { SampleResult, Scorer } from "../tasks/scorer.ts";
-import type { SampleFacts } from "./facts.ts";
+import { difference, findSuite, formatProblem } from "./choices.ts";
+import { makeReport } from "./make-report.ts";
 import { findPending } from "./pending.ts";
-import { type Report, type ScoredTask, reportOf } from "./report.ts";
-import type { Refusal, Result } from "./results.ts";
+import type { Report } from "./report.ts";
+import type { Result } from "./results.ts";
 import { listSamples } from "./samples.ts";
 import { type Submission, type Submitted, submit } from "./submit.ts";
 import { type Suite, type SuiteDefinition, openSuite } from "./suite.ts";
@@ -149,79 +149,4 @@ export function createEvaluations(deps: EvaluationDeps): Evaluations {
         return { kind: "ok", value: { evaluation, suite: open.of, report } };
       }),
   };
-}
-
-interface Opened {
-  readonly definition: SuiteDefinition;
-  readonly result: ReturnType<typeof openSuite>;
-}
-
-/** Version 0 is the newest. */
-function findSuite(opened: readonly Opened[], id: string, version: number): Result<Suite> {
-  const versions = opened
-    .filter(({ definition }) => definition.id === id)
-    .sort((a, b) => b.definition.version - a.definition.version);
-  if (versions.length === 0) {
-    const ids = opened.flatMap(({ definition, result }) => (result.kind === "open" ? [definition.id] : []));
-    const message = `suite: there is no suite '${id.slice(0, 128)}' here${didYouMean(id, ids)}; there is: ${ids.join(", ")}`;
-    return { kind: "not_found", message };
-  }
-  const found = version === 0 ? versions[0] : versions.find(({ definition }) => definition.version === version);
-  if (found === undefined) {
-    const numbers = versions.map(({ definition }) => definition.version).join(", ");
-    return { kind: "not_found", message: `suite_version: '${id}' has no version ${version} here; it has: ${numbers}` };
-  }
-  const { result } = found;
-  return result.kind === "open"
-    ? { kind: "ok", value: result.suite }
-    : { kind: "not_found", message: `suite: ${result.message}` };
-}
-
-function formatProblem(suite: Suite, format: AnswerFormat | undefined): Refusal | undefined {
-  const part = suite.parts.find(({ definition }) => format !== undefined && !definition.answerFormats.includes(format));
-  if (part === undefined) return undefined;
-  const message = `${part.environment} takes ${part.definition.answerFormats.join(", ")}`;
-  return { kind: "invalid", field: "answer_format", message };
-}
-
-/** An id stands for one evaluation: to ask for it with other choices is a mistake. */
-function difference(open: EvaluationChoice, asked: EvaluationChoice): Refusal | undefined {
-  const fields = [
-    ["suite", open.suite, asked.suite],
-    ["suite_version", open.suiteVersion, asked.suiteVersion],
-    ["samples_per_task", open.samplesPerTask, asked.samplesPerTask],
-    ["model", open.model, asked.model],
-    ["answer_format", open.answerFormat ?? "the default", asked.answerFormat ?? "the default"],
-  ] as const;
-  const other = fields.find(([, was, now]) => was !== now);
-  if (other === undefined) return undefined;
-  const [field, was, now] = other;
-  const message = `${field}: the evaluation of this id has ${was}, and ${now} was asked for: choose another evaluation_id`;
-  return { kind: "already_exists", field, message };
-}
-
-async function makeReport({ store, tasks }: Context, open: OpenEvaluation): Promise<Report> {
-  const made = await tasks.made(open.of, 0, open.of.tasks);
-  const categoryOf = new Map(made.map(({ ordinal, category }) => [ordinal, category]));
-  const byTask = Map.groupBy(await store.facts(open.key), ({ ordinal }) => ordinal);
-  const scored = [...byTask].map(([ordinal, samples]): ScoredTask => {
-    const category = categoryOf.get(ordinal);
-    if (category === undefined) throw new Error(`task ${ordinal} has samples, and was never made`);
-    return { ordinal, category, samples: samples.map(({ facts }) => JSON.parse(facts) as SampleFacts) };
-  });
-  return reportOf(open.of, open.samplesPerTask, scored, categoryCounts(open.of, [...categoryOf.values()]));
-}
-
-/** Tasks of each category. Where only a task's instance tells its category, tasks that were not made are not counted. */
-function categoryCounts(suite: Suite, made: readonly string[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  const add = (name: string, count: number): void => void counts.set(name, (counts.get(name) ?? 0) + count);
-  const named = new Set<string>();
-  for (const { category, tasks } of suite.parts) {
-    if (typeof category !== "string") continue;
-    named.add(category);
-    add(category, tasks);
-  }
-  for (const category of made.toSorted()) if (!named.has(category)) add(category, 1);
-  return counts;
 }
