@@ -131,7 +131,7 @@ async function submitOne(
   try {
     const submission = { evaluationId: readId(request), taskId, index, completion };
     const { result, status } = okOrThrow(await evaluations.submit(submission));
-    response.outcome = outcomeToWire(index, result, undefined);
+    response.outcome = outcomeToWire(index, result);
     const detail = status === "not_recorded" ? "it has no reward yet: send it again" : "";
     response.feedback = create(FeedbackSchema, { status: statuses[status], detail });
   } catch (error) {

@@ -32,7 +32,7 @@ export function evaluationToWire(evaluation: Evaluation): wire.Evaluation {
 export function sampleToWire({ task, index, completion, result, part, category }: Sample): wire.Sample {
   return create(wire.SampleSchema, {
     ...{ task: taskToWire(task), sampleIndex: index, completion, part, category },
-    outcome: outcomeToWire(index, result, undefined),
+    outcome: outcomeToWire(index, result),
   });
 }
 
