@@ -1,4 +1,5 @@
 /** Requests are checked here, at the edge: what is wrong names its field, the limit and what came. */
+import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
 import { RpcError } from "../transport/handlers.ts";
 
 export function invalid(field: string, problem: string): RpcError {
@@ -44,4 +45,19 @@ export function checkId(id: string, bytesMax: number, field: string, extra = "")
 export function toCount(value: bigint, field: string): number {
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw invalid(field, `it is ${value}, and the limit is 2^53 − 1`);
   return Number(value);
+}
+
+/** The largest seconds that protobuf's Duration may hold: about 10,000 years. */
+const DURATION_SECONDS_MAX = 315_576_000_000n;
+const NANOS_MAX = 999_999_999;
+
+/** Milliseconds of a duration that is one: binary messages can hold others, which have no JSON. */
+export function checkDuration(duration: Duration, minMs: number, maxMs: number, field: string): number {
+  const { seconds, nanos } = duration;
+  const inRange = seconds >= 0n && seconds <= DURATION_SECONDS_MAX && nanos >= 0 && nanos <= NANOS_MAX;
+  if (!inRange)
+    throw invalid(field, `its seconds must be from 0 to ${DURATION_SECONDS_MAX} and its nanos from 0 to ${NANOS_MAX}`);
+  const ms = durationMs(duration);
+  if (ms < minMs || ms > maxMs) throw invalid(field, `it is ${ms} ms, and must be from ${minMs} to ${maxMs} ms`);
+  return ms;
 }

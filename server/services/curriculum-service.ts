@@ -1,6 +1,6 @@
 /** CurriculumService: contract in, domain, contract out. */
 import { create } from "@bufbuild/protobuf";
-import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
+import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { FeedbackStatus, GroupRef, IssuedTask, NextBatch } from "../curriculum/index.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
@@ -8,7 +8,7 @@ import { presentTask } from "../tasks/present.ts";
 import { draftFromJson, familyOfArm } from "../tasks/run-source.ts";
 import { open, seal } from "../tasks/sealed.ts";
 import { type CallContext, RpcError, type ServiceHandlers } from "../transport/handlers.ts";
-import { checkBytes, checkCount, checkId, checkRange, invalid, required, toCount } from "./check.ts";
+import { checkBytes, checkCount, checkDuration, checkId, checkRange, invalid, required, toCount } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { pageToken, readPage } from "./page.ts";
 import { okOrThrow } from "./refusal.ts";
@@ -18,6 +18,7 @@ import { recordToWire, runToWire, stateToWire } from "./wire-run.ts";
 import { taskToWire } from "./wire-task.ts";
 
 const RUN_ID_BYTES_MAX = 128;
+const ARM_ID_BYTES_MAX = 64;
 const GROUPS_MAX = 4096;
 const COUNT_MAX = 4096;
 const GROUP_ID_BYTES_MAX = 256;
@@ -71,7 +72,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
 }
 
 function readWait(wait: Duration | undefined): number {
-  return wait === undefined ? WAIT_DEFAULT_MS : checkRange(durationMs(wait), 0, WAIT_MAX_MS, "wait");
+  return wait === undefined ? WAIT_DEFAULT_MS : checkDuration(wait, 0, WAIT_MAX_MS, "wait");
 }
 
 /** What of a run's configuration its tasks carry. */
@@ -144,7 +145,10 @@ function controlHandlers({ runs }: ServiceDeps): Handlers {
       return create(wire.UpdatePolicyResponseSchema, from(applied));
     },
     async setWeights(request) {
-      const applied = okOrThrow(await runs.setWeights(readRunId(request), request.weights));
+      for (const id of Object.keys(request.weights)) checkBytes(id, ARM_ID_BYTES_MAX, "weights");
+      // An arm may be named "constructor": nothing must be found in the map but what was put there.
+      const weights = Object.setPrototypeOf({ ...request.weights }, null) as typeof request.weights;
+      const applied = okOrThrow(await runs.setWeights(readRunId(request), weights));
       return create(wire.SetWeightsResponseSchema, from(applied));
     },
     async pause(request) {

@@ -1,6 +1,5 @@
 /** RunConfig and Policy, both ways. */
 import { create, fromJson, toJson } from "@bufbuild/protobuf";
-import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import { resolveScheme } from "../../envs/reward.ts";
 import {
@@ -15,7 +14,7 @@ import {
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import type { TaskFamily } from "../tasks/family.ts";
 import { familyToJson } from "../tasks/run-source.ts";
-import { checkCount, checkRange, invalid, required, toCount } from "./check.ts";
+import { checkCount, checkDuration, checkRange, invalid, required, toCount } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { lookUpEnvironment, resolveFamily } from "./family.ts";
 
@@ -43,8 +42,10 @@ export function runConfigFromWire(config: wire.RunConfig, deps: ServiceDeps): Ru
     promptsPerUpdate: config.promptsPerUpdate,
     lag: lagFromWire(config.lag),
     feedbackSource,
-    groupTimeoutMs: config.groupTimeout && positiveMs(config.groupTimeout, "config.group_timeout"),
-    timeToLiveMs: config.timeToLive ? positiveMs(config.timeToLive, "config.time_to_live") : DEFAULT_TIME_TO_LIVE_MS,
+    groupTimeoutMs: config.groupTimeout && checkDuration(config.groupTimeout, 1, Infinity, "config.group_timeout"),
+    timeToLiveMs: config.timeToLive
+      ? checkDuration(config.timeToLive, 1, Infinity, "config.time_to_live")
+      : DEFAULT_TIME_TO_LIVE_MS,
     extra: toJson(wire.RunConfigSchema, config) as Json,
   };
 }
@@ -101,12 +102,6 @@ function feedbackSourceFromWire(source: wire.FeedbackSource): "step" | "reported
     default:
       throw invalid("config.feedback_source", `${source as number} is not one of the contract's`);
   }
-}
-
-function positiveMs(duration: Duration, field: string): number {
-  const ms = durationMs(duration);
-  if (!(ms >= 1)) throw invalid(field, `it is ${ms} ms, and must be at least 1 ms`);
-  return ms;
 }
 
 export function policyFromWire(policy: wire.Policy | undefined, field: string): Policy {

@@ -1,4 +1,5 @@
 /** Failures that a handler means to send: a gRPC status and what the caller can do about it. */
+import { clipUtf8 } from "../../envs/lib/code-points.ts";
 
 /** gRPC status codes by name. https://grpc.io/docs/guides/status-codes/ */
 export const codes = {
@@ -30,17 +31,29 @@ export interface RpcErrorOptions {
   readonly field?: string;
 }
 
+/**
+ * Messages quote what came, so they can be as long as it. They travel in headers, percent-encoded and once more in the
+ * details, and many clients take no more than 8 KiB of headers.
+ */
+const MESSAGE_BYTES_MAX = 1024;
+const FIELD_BYTES_MAX = 256;
+
+/** Half of a surrogate pair has no UTF-8, and makes grpc-js throw where nothing catches it. */
+function sendable(text: string, bytesMax: number): string {
+  return clipUtf8(text, bytesMax).toWellFormed();
+}
+
 /** Thrown by handlers for failures that are expected. Whatever else they throw is a bug, and becomes INTERNAL. */
 export class RpcError extends Error {
   readonly code: CodeName;
   readonly retryDelayMs: number | undefined;
   readonly field: string | undefined;
 
-  /** `message` goes on the wire as it is: what was wrong, the limit, and what came. */
+  /** `message` goes on the wire: what was wrong, the limit, and what came. A long one is cut. */
   constructor(code: CodeName, message: string, options: RpcErrorOptions = {}) {
-    super(message);
+    super(sendable(message, MESSAGE_BYTES_MAX));
     this.code = code;
     this.retryDelayMs = options.retryDelayMs;
-    this.field = options.field;
+    this.field = options.field === undefined ? undefined : sendable(options.field, FIELD_BYTES_MAX);
   }
 }

@@ -1,0 +1,126 @@
+/** Whether an answer to a hostile request is one that a client can work with. */
+import { type DescMethod, fromBinary } from "@bufbuild/protobuf";
+import { NoRewardReason, type Outcome } from "../../../server/gen/gradus/v1/outcome_pb.js";
+import { codes } from "../../../server/transport/rpc-error.ts";
+import { type Attack, type GrpcAttack, type HttpAttack, methods, pathOf } from "./attacks.ts";
+import type { Answer } from "./send.ts";
+
+const byPath = new Map<string, DescMethod>(methods.map((method) => [pathOf(method), method]));
+
+/** Stacks and places of the machine. */
+const SECRET = /\n\s+at |node:internal|node_modules|file:\/\/\/(?!etc)|\.ts:\d|\/(?:root|home|work|usr|tmp)\//;
+const OURS: readonly number[] = [codes.INTERNAL, codes.UNKNOWN, codes.DATA_LOSS];
+/** What an INVALID_ARGUMENT begins with: the field, the message or the part of the protocol at fault. */
+const NAMES_FAULT = [
+  // "groups[0].completions[1].sample_index: …", 'weights["x"]: …'
+  /^[a-z_]+(?:\["[^]*?"\]|\[\d+\]|\.[a-z_]+)*: /,
+  /are not a gradus\.v1\.\w+ message$/,
+  // connect-node's.
+  /^cannot decode (?:field|message) [\w.]+ from JSON/,
+  /^protocol error: |^decompression failed$|^timeout \d+ms must be <= /,
+];
+
+/** INTERNAL that libraries under us answer where the protocol is broken, below any message of ours. */
+const PROTOCOL_FAULTS = [
+  // grpc-js; gRPC's own table of statuses says INTERNAL for what cannot be decompressed.
+  /^Failed to decompress message$/,
+  /^Invalid grpc-timeout value/,
+  // Of the health and reflection services, which libraries bring.
+  /^Error deserializing request$/,
+  // connect-node has no other word for bytes that are no message.
+  /^parse binary: /,
+];
+
+/** Node refuses longer headers with 431 and closes, so that a client which still sends sees a reset. */
+const HEADER_BYTES_MAX = 16 * 1024;
+
+/** What is wrong with an answer; undefined: nothing. */
+export function faultOf(attack: Attack, answer: Answer): string | undefined {
+  switch (answer.kind) {
+    case "none":
+      return undefined;
+    case "cut":
+      return attack.kind === "http" && JSON.stringify(attack.headers).length > HEADER_BYTES_MAX
+        ? undefined
+        : `the exchange was cut: ${answer.why}`;
+    case "grpc":
+      return grpcFault(attack as GrpcAttack, answer);
+    case "http":
+      return httpFault(attack as HttpAttack, answer);
+  }
+}
+
+function grpcFault(attack: GrpcAttack, answer: Extract<Answer, { kind: "grpc" }>): string | undefined {
+  // gRPC's word for a content type that is none of its own.
+  if (answer.httpStatus === "415") return undefined;
+  if (answer.code === undefined) return `no status (HTTP ${answer.httpStatus})`;
+  const { code, message } = answer;
+  return statusFault(code, message) ?? (code === codes.OK ? bodyFault(attack, answer.body) : undefined);
+}
+
+function statusFault(code: number, message: string): string | undefined {
+  if (SECRET.test(message)) return `tells of the machine: ${message}`;
+  if (code === codes.OK) return undefined;
+  if (message.trim() === "") return `status ${code} without a word`;
+  if (OURS.includes(code) && !PROTOCOL_FAULTS.some((fault) => fault.test(message))) return `${code}: ${message}`;
+  const named = code !== codes.INVALID_ARGUMENT || NAMES_FAULT.some((pattern) => pattern.test(message));
+  return named ? undefined : `names no field: ${message}`;
+}
+
+/** Every answer must read, and each outcome in it must be one. */
+function bodyFault({ path }: GrpcAttack, body: Buffer): string | undefined {
+  const method = byPath.get(path);
+  if (method === undefined) return undefined;
+  for (let at = 0; at < body.length; ) {
+    const end = at + 5 + body.readUInt32BE(at + 1);
+    const fault = outcomeFault(fromBinary(method.output, body.subarray(at + 5, end)));
+    if (fault !== undefined) return fault;
+    at = end;
+  }
+  return undefined;
+}
+
+/** Looks for outcomes and failures at any depth. */
+function outcomeFault(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return undefined;
+  const { $typeName } = value as { readonly $typeName?: string };
+  if ($typeName === "gradus.v1.Outcome") {
+    const { result } = value as Outcome;
+    if (result.case === undefined) return "an outcome without a result";
+    if (result.case === "noReward" && result.value.reason === NoRewardReason.INTERNAL) return "INTERNAL for a sample";
+    if (result.case === "noReward" && result.value.detail === "") return "a reason without a word";
+    if (result.case === "score" && !Number.isFinite(result.value.reward)) return `a reward of ${result.value.reward}`;
+  }
+  if ($typeName === "gradus.v1.ResetFailure" || $typeName === "gradus.v1.StreamStepsFailure") {
+    const { code, message } = value as unknown as { readonly code: number; readonly message: string };
+    return statusFault(code, message);
+  }
+  for (const inner of Object.values(value)) {
+    const fault = outcomeFault(inner);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function httpFault({ path }: HttpAttack, answer: Extract<Answer, { kind: "http" }>): string | undefined {
+  const { status, headers, body } = answer;
+  const type = String(headers["content-type"]);
+  const text = body.toString("latin1");
+  if (SECRET.test(text) && path !== "/metrics") return `tells of the machine: ${text.slice(0, 500)}`;
+  if (headers["grpc-status"] !== undefined)
+    return statusFault(Number(headers["grpc-status"]), decodeURIComponent(String(headers["grpc-message"] ?? "")));
+  if (type.startsWith("application/grpc-web")) return webFault(text);
+  if (status >= 400 && type === "application/json") {
+    const { code, message } = JSON.parse(body.toString()) as { readonly code: string; readonly message?: string };
+    const number = codes[code.toUpperCase() as keyof typeof codes];
+    return statusFault(number === 1 ? codes.CANCELLED : number, message ?? "");
+  }
+  return status === 500 || status === 0 ? `HTTP ${status}: ${text.slice(0, 200)}` : undefined;
+}
+
+/** gRPC-Web writes its trailers at the end of the body. */
+function webFault(text: string): string | undefined {
+  const status = /grpc-status: ?(\d+)/.exec(text)?.[1];
+  const message = /grpc-message: ?([^\r\n]*)/.exec(text)?.[1] ?? "";
+  return status === undefined ? "gRPC-Web without a status" : statusFault(Number(status), decodeURIComponent(message));
+}

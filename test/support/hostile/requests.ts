@@ -1,0 +1,164 @@
+/** Requests that are right, or were before someone changed a field: what an attacker starts from. */
+import type { DescMethod, MessageInitShape } from "@bufbuild/protobuf";
+import fc from "fast-check";
+import { EvaluationService } from "../../../server/gen/gradus/v1/evaluation_pb.js";
+import type { TaskSpecSchema } from "../../../server/gen/gradus/v1/task_pb.js";
+import { hostileCompletion, hostileText } from "./values.ts";
+
+/** A task of the server under attack. */
+export interface KnownTask {
+  readonly taskId: string;
+  readonly groupId: string;
+}
+
+/** What an attacker knows. */
+export interface Knowledge {
+  /** Never empty. */
+  readonly tasks: readonly KnownTask[];
+  /** What ExportRun gave. */
+  readonly exported: Uint8Array;
+}
+
+/** Few, so that most runs asked for are there, and no more are made than these. */
+const RUN_IDS = ["a", "b", "run-3", "__proto__", "constructor", ".."] as const;
+const ARM_IDS = ["a", "b", "__proto__", "constructor", "toString", "x/y"] as const;
+
+/** What `create` takes, by the method's local name. */
+type Requests = Readonly<Record<string, fc.Arbitrary<unknown>>>;
+
+const of = <const T>(...values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values);
+const runId = of(...RUN_IDS);
+
+const families: readonly MessageInitShape<typeof TaskSpecSchema>[] = [
+  { environment: "countdown" },
+  { environment: "countdown", difficulty: { case: "level", value: "T1" }, split: 2, answerFormat: 3 },
+  { environment: "countdown", difficulty: { case: "level", value: "T0" }, source: 2, pool: "countdown" },
+  { environment: "countdown", difficulty: { case: "level", value: "OOD" }, split: 3 },
+  { environment: "countdown", difficulty: { case: "parameters", value: { values: { numbers_max: 3 } } } },
+  { environment: "np/tsp", version: 1, difficulty: { case: "level", value: "easy" } },
+  { environment: "np/tsp", difficulty: { case: "parameters", value: { values: { cities_min: 3, cities_max: 5 } } } },
+];
+const family = fc
+  .tuple(of(...families), of(undefined, { name: "" }))
+  .map(([spec, rewardScheme]) => (rewardScheme === undefined ? spec : { ...spec, rewardScheme }));
+
+const arm = fc.record({ id: of(...ARM_IDS), spec: of(...families.filter((each) => each.answerFormat === undefined)) });
+const constraints = of({}, { realShareMin: 0.5 }, { syntheticShareMax: 0.5, hardShareMin: 0.1, hardWarmupBatches: 1 });
+const policy = fc.record({
+  kind: of(
+    { case: "mixture", value: {} },
+    { case: "bandit", value: {} },
+    { case: "bandit", value: { alpha: 1, tau: 1e-300, epsilon: 0 } },
+  ),
+  constraints,
+});
+const config = fc.record({
+  arms: fc.uniqueArray(arm, { minLength: 1, maxLength: 3, selector: ({ id }) => id }),
+  policy,
+  seed: fc.bigInt(0n, 3n),
+  numGenerations: of(1, 2),
+  length: of(0n, 5n),
+  promptsPerUpdate: of(1, 2, 3),
+  lag: of({ case: "feedbackLag", value: 0 }, { case: "feedbackUnbounded", value: true }),
+  feedbackSource: of(1, 2),
+  groupTimeout: of({ seconds: 1n }, { nanos: 5_000_000 }),
+  timeToLive: of({ seconds: 60n }, { seconds: 315_576_000_000n }),
+});
+
+function environmentRequests({ tasks }: Knowledge): Requests {
+  const task = of(...tasks);
+  const completions = fc.uniqueArray(fc.record({ sampleIndex: fc.nat(3), text: hostileCompletion }), {
+    ...{ minLength: 1, maxLength: 2 },
+    selector: ({ sampleIndex }) => sampleIndex,
+  });
+  const forgedTask = fc.oneof({ weight: 4, arbitrary: task }, task.chain(forged));
+  const group = fc
+    .tuple(forgedTask, completions, of(0, 1, 2))
+    .map(([known, texts, numGenerations]) => ({ ...known, completions: texts, numGenerations }));
+  const groups = fc.array(group, { minLength: 1, maxLength: 2 });
+  return {
+    listEnvironments: fc.record({ category: of("", "np"), pageSize: of(0, 1, 1000) }),
+    getEnvironment: fc.record({ id: of("countdown", "np/tsp"), version: of(0, 1) }),
+    reset: fc.record({ spec: family, seed: fc.bigInt(0n, 2n ** 64n - 1n) }),
+    batchReset: fc.record({ spec: family, seeds: fc.array(fc.bigInt(0n, 99n), { minLength: 1, maxLength: 3 }) }),
+    step: fc
+      .tuple(forgedTask, fc.nat(3), hostileCompletion)
+      .map(([known, sampleIndex, completion]) => ({ ...known, sampleIndex, completion })),
+    batchStep: fc.record({ groups }),
+    streamSteps: fc.record({ requestId: of("1", "2", "__proto__"), groups }),
+  };
+}
+
+/** A task whose id is cut, extended, or has a character changed, or that goes under another group. */
+function forged({ taskId, groupId }: KnownTask): fc.Arbitrary<KnownTask> {
+  const position = fc.nat(taskId.length - 1);
+  const id = fc.oneof(
+    position.map((end) => taskId.slice(0, end)),
+    hostileText.map((more) => taskId + more),
+    position.map((i) => taskId.slice(0, i) + (taskId[i] === "A" ? "B" : "A") + taskId.slice(i + 1)),
+    fc.constant(taskId.repeat(50)),
+  );
+  return fc.oneof(
+    id.map((changed) => ({ taskId: changed, groupId })),
+    fc.oneof(hostileText, of("a/0/1", "a/9/0")).map((changed) => ({ taskId, groupId: changed })),
+  );
+}
+
+function curriculumRequests({ tasks, exported }: Knowledge): Requests {
+  const run = fc.record({ runId });
+  const groupId = fc.oneof(of(...tasks.map((task) => task.groupId)), fc.nat(5).map((cursor) => `a/0/${cursor}`));
+  const groups = fc.array(fc.record({ groupId, advantages: of([], [0.5, -0.5], [NaN]), rewardMean: of(0, 1) }), {
+    maxLength: 2,
+  });
+  const cursor = fc.oneof(of(undefined), fc.bigInt(0n, 9n));
+  const next = fc.tuple(runId, cursor, of(0, 1, 5), of({ nanos: 0 }, { nanos: 5_000_000 }));
+  return {
+    createRun: fc.record({ runId, config }),
+    getRun: run,
+    listRuns: fc.record({ pageSize: of(0, 1, 1000), pageToken: of("", "YQ") }),
+    deleteRun: run,
+    nextBatch: next.map(([id, at, count, wait]) => ({
+      ...{ runId: id, count, wait },
+      ...(at === undefined ? {} : { cursor: at }),
+    })),
+    reportAdvantages: fc.record({ runId: of("a", "b"), groups }),
+    closeGroups: fc.record({ runId: of("a"), groupIds: fc.array(groupId, { maxLength: 2 }), reason: of("", "dropped") }),
+    updatePolicy: fc.record({ runId, policy }),
+    setWeights: fc.record({ runId, weights: fc.dictionary(of(...ARM_IDS), of(0, 1, 2.5), { maxKeys: 2 }) }),
+    advance: run,
+    pause: run,
+    resume: run,
+    exportRun: run,
+    importRun: fc.record({ state: fc.constant(exported).chain(mutatedBytes), runId: of("", "a", "b") }),
+    watchRun: run,
+    getHistory: fc.record({ runId, pageSize: of(0, 1, 10_000), pageToken: of("", "MQ", "LTE") }),
+  };
+}
+
+/** Bytes as they are, cut, extended, with some changed, or others altogether. */
+export function mutatedBytes(bytes: Uint8Array): fc.Arbitrary<Uint8Array> {
+  const position = fc.nat(Math.max(0, bytes.length - 1));
+  const changes = fc.array(fc.tuple(position, fc.nat(255)), { minLength: 1, maxLength: 3 });
+  return fc.oneof(
+    { weight: 2, arbitrary: fc.constant(bytes) },
+    position.map((end) => bytes.slice(0, end)),
+    fc.uint8Array({ maxLength: 20 }).map((more) => Uint8Array.from([...bytes, ...more])),
+    changes.map((changed) => {
+      const copy = Uint8Array.from(bytes);
+      for (const [at, value] of changed) if (at < copy.length) copy[at] = value;
+      return copy;
+    }),
+    fc.uint8Array({ maxLength: 100 }),
+  );
+}
+
+/** Right requests of a method; undefined: one of a service that is not served. */
+export function rightRequests(knowledge: Knowledge): (method: DescMethod) => fc.Arbitrary<unknown> | undefined {
+  const all: Requests = { ...environmentRequests(knowledge), ...curriculumRequests(knowledge) };
+  return ({ localName, parent }) => {
+    if (parent === EvaluationService) return undefined;
+    const found = all[localName];
+    if (found === undefined) throw new Error(`no right request is known of ${localName}`);
+    return found;
+  };
+}

@@ -1,0 +1,21 @@
+/** A child's side of measured-server.ts: the real server, and a way to ask what memory it holds. Wants --expose-gc. */
+import { readConfig } from "../../server/config.ts";
+import { serve } from "../../server/main.ts";
+
+const flags = JSON.parse(process.argv[2] ?? "{}") as Readonly<Record<string, unknown>>;
+const read = readConfig(flags, {});
+if (read.kind === "invalid") throw new Error(read.message);
+const server = await serve(read.config);
+
+/** What is reachable, once finalizers have run too: they may free what only they held. */
+async function settle(): Promise<NodeJS.MemoryUsage> {
+  for (let round = 0; round < 4; round++) {
+    globalThis.gc?.();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return process.memoryUsage();
+}
+
+process.on("message", () => void settle().then((usage) => process.send?.({ memory: usage })));
+process.once("SIGTERM", () => void server.stop().then(() => process.exit(0)));
+process.send?.({ grpcPort: server.grpcPort, httpPort: server.httpPort });
