@@ -5,7 +5,10 @@ const impure = [
   { selector: "MemberExpression[object.name='Math'][property.name='random']", message: "Use envs/lib/rng.ts." },
   { selector: "Identifier[name='Date']", message: "Pure code has no clock." },
   { selector: "Identifier[name='performance']", message: "Pure code has no clock." },
-  { selector: "CallExpression[callee.name=/^(setTimeout|setInterval|setImmediate|fetch)$/]", message: "Pure code has no timers or I/O." },
+  {
+    selector: "CallExpression[callee.name=/^(setTimeout|setInterval|setImmediate|fetch)$/]",
+    message: "Pure code has no timers or I/O.",
+  },
   { selector: "MemberExpression[object.name='process']", message: "Pure code does not see its process." },
 ];
 const enumLike = {
@@ -14,10 +17,14 @@ const enumLike = {
 };
 
 export default tseslint.config(
-  { ignores: ["**/dist/**", "**/gen/**", "node_modules/**", ".venv*/**", "clients/python/**", "coverage/**", "out/**"] },
+  {
+    ignores: ["**/dist/**", "**/gen/**", "node_modules/**", ".venv*/**", "clients/python/**", "coverage/**", "out/**"],
+  },
   ...tseslint.configs.recommendedTypeChecked,
   {
-    languageOptions: { parserOptions: { projectService: { allowDefaultProject: ["*.js", "*.cjs", "server/cli/bin.mjs"] } } },
+    languageOptions: {
+      parserOptions: { projectService: { allowDefaultProject: ["*.js", "*.cjs", "server/cli/bin.mjs"] } },
+    },
     rules: {
       eqeqeq: "error",
       "no-eval": "error",
@@ -26,7 +33,10 @@ export default tseslint.config(
       "no-new-func": "error",
       "no-empty": ["error", { allowEmptyCatch: false }],
       "no-restricted-syntax": ["error", enumLike],
-      "no-restricted-imports": ["error", { paths: [{ name: "node:vm", message: "A model's text is never evaluated." }] }],
+      "no-restricted-imports": [
+        "error",
+        { paths: [{ name: "node:vm", message: "A model's text is never evaluated." }] },
+      ],
       "max-lines-per-function": ["error", { max: 70, skipBlankLines: true, skipComments: true }],
       "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
       "@typescript-eslint/consistent-type-imports": "error",
@@ -45,7 +55,15 @@ export default tseslint.config(
         {
           patterns: [
             {
-              group: ["node:fs*", "node:net", "node:http*", "node:child_process", "node:vm", "node:worker_threads", "node:os"],
+              group: [
+                "node:fs*",
+                "node:net",
+                "node:http*",
+                "node:child_process",
+                "node:vm",
+                "node:worker_threads",
+                "node:os",
+              ],
               message: "Tasks and curricula are pure.",
             },
           ],

@@ -79,6 +79,13 @@ export interface RowReader<Instance> {
   readonly defaultPool: { readonly name: string; readonly file: URL };
 }
 
+/** An instance as a few bytes. */
+export interface InlineCodec<Instance> {
+  encode(instance: Instance): Uint8Array;
+  /** The instance that was encoded. The bytes are authenticated: they are ours. */
+  decode(bytes: Uint8Array): Instance;
+}
+
 export interface Environment<Instance = unknown, Answer = unknown> {
   /** E.g. "np/tsp". */
   readonly id: string;
@@ -98,6 +105,8 @@ export interface Environment<Instance = unknown, Answer = unknown> {
   readonly generator?: Generator<Instance>;
   readonly rows?: RowReader<Instance>;
   readonly solver?: Solver<Instance, Answer>;
+  /** For instances of a few dozen bytes: they travel in the task id, so that no step makes them again. */
+  readonly inline?: InlineCodec<Instance>;
   /** The same for two instances exactly if they are the same task; its hash decides the split and finds repeats. */
   canonical(instance: Instance): string;
   /** The chat prompt, the answer format's instruction included. Holds no answer and no baseline. */

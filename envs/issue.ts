@@ -77,6 +77,7 @@ export function restore<Instance>(
     case "row":
       return restoreRow(environment, origin, pools.get(origin.pool));
     case "inline":
+      if (environment.inline !== undefined) return { kind: "ok", instance: environment.inline.decode(origin.instance) };
       return { kind: "invalid", message: `${environment.id} takes no tasks from outside` };
     default:
       return assertNever(origin);

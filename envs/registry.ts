@@ -6,6 +6,11 @@ import { tsp } from "./np/tsp/index.ts";
 
 export const environments: readonly Environment[] = [countdown, tsp];
 
+/** By id, the newest version first. */
+const versionsById: ReadonlyMap<string, readonly Environment[]> = new Map(
+  [...Map.groupBy(environments, ({ id }) => id)].map(([id, all]) => [id, all.sort((a, b) => b.version - a.version)]),
+);
+
 export type FoundEnvironment =
   | { readonly kind: "found"; readonly environment: Environment }
   | { readonly kind: "unknown"; readonly message: string }
@@ -13,10 +18,10 @@ export type FoundEnvironment =
 
 /** An environment by its id and version; without a version, the newest. */
 export function findEnvironment(id: string, version?: number): FoundEnvironment {
-  const versions = environments.filter((candidate) => candidate.id === id).sort((a, b) => b.version - a.version);
+  const versions = versionsById.get(id) ?? [];
   const [newest] = versions;
   if (newest === undefined) {
-    const ids = [...new Set(environments.map((candidate) => candidate.id))];
+    const ids = [...versionsById.keys()];
     return { kind: "unknown", message: `unknown environment '${id.slice(0, 128)}'${didYouMean(id, ids)}` };
   }
   const environment = version === undefined ? newest : versions.find((candidate) => candidate.version === version);

@@ -50,7 +50,7 @@ check "generated code" generated
 check "copy and paste (jscpd)" jscpd --silent envs server clients scripts
 check "python format (ruff)" .venv/bin/python -m ruff format --check clients/python
 check "python lint (ruff)" .venv/bin/python -m ruff check clients/python
-check "python types (mypy)" .venv/bin/python -m mypy --config-file clients/python/pyproject.toml clients/python/src clients/python/examples
+check "python types (mypy)" .venv/bin/python -m mypy --config-file clients/python/pyproject.toml clients/python/src clients/python/examples clients/python/tests
 
 if ((${#failed[@]})); then
   echo "${#failed[@]} checks failed: ${failed[*]}"

@@ -5,8 +5,8 @@
 #   scripts/gen-python.sh --check   fail where they differ from what is checked in
 #
 # grpcio-tools 1.62 is old on purpose: later ones write a guard into the stubs that refuses a protobuf or grpcio older
-# than the generator, and these stubs are to load beside whatever a trainer has installed. It has wheels for Python
-# 3.7 to 3.12; where none of 3.10 to 3.12 is found, uv fetches one. setuptools has the pkg_resources it imports.
+# than the generator, and these stubs are to load beside whatever a trainer has installed. It has wheels for Python up
+# to 3.12; the stubs run on later ones too. setuptools has the pkg_resources that it imports.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -21,15 +21,14 @@ find_python() {
       return
     fi
   done
-  python3 -m venv .cache/uv
-  .cache/uv/bin/pip install --quiet uv==0.9.9
-  .cache/uv/bin/uv --quiet python install 3.12
-  .cache/uv/bin/uv python find 3.12
+  echo "The pinned generator needs Python 3.10, 3.11 or 3.12 with venv: install one of them beside your own" >&2
+  return 1
 }
 
 if [ "$(cat "$TOOLS/pins" 2>/dev/null)" != "$PINS" ]; then
   rm -rf "$TOOLS"
-  "$(find_python)" -m venv "$TOOLS"
+  python=$(find_python)
+  "$python" -m venv "$TOOLS"
   # The pins are a list of words.
   # shellcheck disable=SC2086
   "$TOOLS/bin/pip" install --quiet $PINS
@@ -38,9 +37,14 @@ fi
 
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-PATH="$PWD/$TOOLS/bin:$PATH" "$TOOLS/bin/python" -m grpc_tools.protoc --proto_path=proto \
-  --python_out="$out" --grpc_python_out="$out" --mypy_out="quiet:$out" --mypy_grpc_out="quiet:$out" \
-  proto/gradus/v1/*.proto
+export PATH="$PWD/$TOOLS/bin:$PATH"
+protoc() {
+  python -m grpc_tools.protoc --proto_path=proto "$@"
+}
+protoc --python_out="$out" --mypy_out="quiet:$out" proto/gradus/v1/*.proto
+# File names here have no spaces.
+# shellcheck disable=SC2046
+protoc --grpc_python_out="$out" --mypy_grpc_out="quiet:$out" $(grep -l '^service ' proto/gradus/v1/*.proto)
 echo '"""Generated from proto/gradus/v1 by scripts/gen-python.sh. Do not edit."""' >"$out/gradus/v1/__init__.py"
 
 if [ "${1-}" = --check ]; then

@@ -19,7 +19,7 @@ import { loadKeyring } from "./tasks/keyring.ts";
 import { createRunSource } from "./tasks/run-source.ts";
 import { createScorer } from "./tasks/scorer.ts";
 import { startTransports } from "./transport/index.ts";
-import { register } from "./transport/handlers.ts";
+import { register } from "./rpc/handlers.ts";
 import { type WorkerPool, createWorkerPool } from "./workers/pool.ts";
 
 /** Requests of one stream that are worked on at once. */
@@ -72,7 +72,7 @@ export async function serve(config: Config, logTo: Log = openLog(config)): Promi
 
 /** Everything but the ports. Also what the command line uses without a server. */
 export function assemble(config: Config, { log }: Log, metrics: Metrics) {
-  const keys = loadKeyring(join(config.dataDir, "task-keys"));
+  const keys = loadKeyring(config.keyFile ?? join(config.dataDir, "task-keys"));
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring } = keys;
   const loaded = loadPools(config.pools);
@@ -94,7 +94,7 @@ export function assemble(config: Config, { log }: Log, metrics: Metrics) {
       ? memoryStore()
       : sqliteStore({ directory: config.dataDir, synchronous: config.storeDurability });
   const issuer = createIssuer(workers, pools);
-  const runs = createRuns({ store, source: createRunSource(issuer), clock: systemClock });
+  const runs = createRuns({ store, source: createRunSource(issuer), clock: systemClock, log });
   const scorer = createScorer({
     ...{ keyring, pools, completionBytesMax: limits.maxCompletionBytes },
     onFailure: (error, { environment, version }) =>

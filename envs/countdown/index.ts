@@ -2,7 +2,7 @@
 import type { Environment } from "../environment.ts";
 import { type CountdownAnswer, formatAnswer } from "./expression.ts";
 import { generator } from "./generate.ts";
-import { type CountdownInstance, canonical } from "./instance.ts";
+import { type CountdownInstance, canonical, inline } from "./instance.ts";
 import { parse } from "./parse.ts";
 import { render } from "./prompt.ts";
 import { rows } from "./rows.ts";
@@ -22,6 +22,7 @@ export const countdown: Environment<CountdownInstance, CountdownAnswer> = {
   generator,
   rows,
   solver: { solve: solveCountdown, trivial: () => 0 },
+  inline,
   canonical,
   render,
   metadata: ({ numbers, target }) => ({ numbers: numbers.join(" "), target: `${target}` }),

@@ -124,7 +124,7 @@ function imported(before: RunState | undefined, event: Imported): RunState {
       group.handedOutAtMs === null ? group : { ...group, handedOutAtMs: event.atMs },
     ),
   }));
-  const kept = event.fresh ? [] : state.epochs.filter((start) => start.cursor < state.cursor);
+  const kept = event.fresh ? [] : state.epochs;
   const start = { epoch: event.epoch, cursor: event.fresh ? 0 : state.cursor };
   return {
     ...state,

@@ -9,6 +9,8 @@ export const LAG_MAX = 64;
 /** Far above any weight of use, and small enough that a sum of weights is finite. */
 export const WEIGHT_MAX = 1e12;
 
+const RUN_ID = /^[a-zA-Z0-9._-]{1,128}$/;
+
 function invalid(field: string, message: string): Invalid {
   return { kind: "invalid", field, message };
 }
@@ -29,6 +31,10 @@ function inRange(field: string, value: number, min: number, max: number): Invali
 function wholeInRange(field: string, value: number, min: number, max: number): Invalid | undefined {
   if (Number.isInteger(value) && value >= min && value <= max) return undefined;
   return invalid(field, `must be a whole number in [${min}, ${max}], not ${value}`);
+}
+
+export function checkRunId(runId: string): Invalid | undefined {
+  return RUN_ID.test(runId) ? undefined : invalid("run_id", "must be 1 to 128 of the characters a-z A-Z 0-9 . _ -");
 }
 
 function checkArm(arm: Arm, i: number): Invalid | undefined {
@@ -129,21 +135,4 @@ export function checkConfig(config: RunConfig): Invalid | undefined {
     () => inRange("time_to_live", config.timeToLiveMs, 1, Number.MAX_SAFE_INTEGER),
     () => checkPolicy({ config, policy: config.policy, weights: config.arms.map((arm) => arm.weight) }),
   ]);
-}
-
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
-}
-
-/** The path of the first difference between two values of plain data; undefined: they are the same. */
-export function firstDifference(a: unknown, b: unknown, path = ""): string | undefined {
-  if (Object.is(a, b)) return undefined;
-  if (!isPlain(a) || !isPlain(b) || Array.isArray(a) !== Array.isArray(b)) return path;
-  if (Array.isArray(a) && Array.isArray(b) && a.length !== b.length) return path;
-  for (const name of [...new Set([...Object.keys(a), ...Object.keys(b)])].sort()) {
-    const step = Array.isArray(a) ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`;
-    const found = firstDifference(a[name], b[name], step);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }

@@ -57,7 +57,7 @@ export function closedAsReported(group: OpenGroup, report: ReportedGroup, arm: A
 /** Records results of one group; the last one that it waits for closes it. */
 export function withEntries(group: OpenGroup, entries: readonly FeedbackEntry[], arm: Arm): Group {
   const samples = [...group.samples];
-  for (const { sample, digest, result } of entries) samples[sample] ??= { digest, result };
+  for (const { sample, digest, result } of entries) samples[sample] = { digest, result };
   const missing = samples.filter((sample) => sample === null).length;
   const next: OpenGroup = { ...group, samples, missing };
   return missing === 0 ? closed(next, arm) : next;
@@ -83,15 +83,12 @@ export function changeGroups(
   const arms = [...state.arms];
   const copied = new Map<number, Group[]>();
   let groupsOpen = state.groupsOpen;
-  for (const cursor of [...changes.keys()].sort((a, b) => a - b)) {
+  for (const [cursor, change] of changes) {
     const position = batchPosition(state, Math.floor(cursor / state.config.promptsPerUpdate));
     const batch = batches[position];
     const group = batch?.groups[cursor - batch.cursor];
     if (batch === undefined || group?.kind !== "open") continue;
-    const next = (changes.get(cursor) as (group: OpenGroup, arm: Arm) => Group)(
-      group,
-      state.config.arms[group.arm] as Arm,
-    );
+    const next = change(group, state.config.arms[group.arm] as Arm);
     const groups = copied.get(position) ?? [...batch.groups];
     copied.set(position, groups);
     groups[cursor - batch.cursor] = next;

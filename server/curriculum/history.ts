@@ -82,11 +82,10 @@ function control(event: RunEvent, state: RunState): ControlRecord | undefined {
 export function historyWrites(before: RunState | undefined, event: RunEvent, after: RunState): readonly PlacedRecord[] {
   const own = control(event, after);
   const change = own === undefined ? [] : [{ seq: before?.nextSeq ?? 0, record: own }];
-  const were = new Map(before?.batches.map((batch) => [batch.index, batch]));
-  const imports = event.kind === "imported";
-  const batches = after.batches.filter((batch) => {
-    const was = were.get(batch.index);
-    if (imports) return batch.open > 0;
+  const batches = after.batches.filter((batch, i) => {
+    if (event.kind === "imported") return batch.open > 0;
+    // No event but an import moves batches before trimming: they are at the same places, or new at the end.
+    const was = before?.batches[i];
     return was === undefined || (was !== batch && was.open > 0 && batch.open === 0);
   });
   const armCount = after.config.arms.length;

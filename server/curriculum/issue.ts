@@ -21,8 +21,8 @@ function isKept(state: RunState, from: number, to: number): boolean {
   return to <= from || batchAt(state, to - 1) !== undefined;
 }
 
-/** `cursor` undefined: from the first task that was not given out. */
-export function issueStep(state: RunState, cursor: number | undefined, count: number): IssueStep {
+/** `cursor` undefined: from the first task that was not given out. `mayDraw`: whether what is drawn must do. */
+export function issueStep(state: RunState, cursor: number | undefined, count: number, mayDraw: boolean): IssueStep {
   const end = state.config.length === 0 ? Infinity : state.config.length;
   const from = cursor ?? state.handedOut;
   if (from >= end) return { kind: "serve", from: end, to: end, done: true };
@@ -32,7 +32,7 @@ export function issueStep(state: RunState, cursor: number | undefined, count: nu
   const to = Math.min(from + count, end);
   if (to > state.cursor) {
     const readiness = drawReadiness(state);
-    if (readiness.kind === "ready") return { kind: "draw" };
+    if (readiness.kind === "ready" && (mayDraw || state.cursor <= from)) return { kind: "draw" };
     if (state.cursor <= from) {
       if (readiness.kind === "waiting") return { kind: "wait", batch: readiness.batch };
       return { kind: "failed_precondition", message: "the run is paused" };

@@ -69,7 +69,7 @@ export interface ArmCounters {
   readonly recent: readonly RewardSums[];
 }
 
-/** From which cursor on tasks were drawn in which epoch; by cursor. */
+/** From which cursor on tasks were drawn in which epoch; by cursor, and of two at one cursor the later counts. */
 export interface EpochStart {
   readonly epoch: number;
   readonly cursor: number;

@@ -79,7 +79,7 @@ export interface RunConfig {
   readonly groupTimeoutMs: number | undefined;
   /** The run is deleted when nothing was asked of it for this long. */
   readonly timeToLiveMs: number;
-  /** Kept and compared with the rest, but opaque here. */
+  /** Kept for the caller; opaque here, and no part of what a run is. */
   readonly extra: Json;
 }
 

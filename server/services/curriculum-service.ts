@@ -7,7 +7,7 @@ import type { Task } from "../gen/gradus/v1/task_pb.js";
 import { presentTask } from "../tasks/present.ts";
 import { draftFromJson, familyOfArm } from "../tasks/run-source.ts";
 import { open, seal } from "../tasks/sealed.ts";
-import { type CallContext, RpcError, type ServiceHandlers } from "../transport/handlers.ts";
+import { type CallContext, RpcError, type ServiceHandlers } from "../rpc/handlers.ts";
 import { checkBytes, checkCount, checkDuration, checkId, checkRange, invalid, required, toCount } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { pageToken, readPage } from "./page.ts";

@@ -16,8 +16,8 @@ import {
   StreamStepsResponseSchema,
 } from "../gen/gradus/v1/environment_pb.js";
 import type { GroupOutcome } from "../gen/gradus/v1/outcome_pb.js";
-import { RpcError, type ServiceHandlers } from "../transport/handlers.ts";
-import { codes } from "../transport/rpc-error.ts";
+import { RpcError, type ServiceHandlers } from "../rpc/handlers.ts";
+import { codes } from "../rpc/rpc-error.ts";
 import { mapConcurrently } from "../rpc/map-concurrently.ts";
 import type { TaskFamily } from "../tasks/family.ts";
 import type { IssueResult } from "../tasks/issuer.ts";

@@ -1,14 +1,14 @@
 /** TaskSpec, checked and completed. */
-import type { AnswerFormat, Environment, Level, Split } from "../../envs/environment.ts";
+import type { AnswerFormat, Environment, Level, Split as SplitName } from "../../envs/environment.ts";
 import { findLevel, resolveParameters } from "../../envs/levels.ts";
 import { type Pool, rowCount } from "../../envs/pool.ts";
 import { didYouMean } from "../../envs/lib/did-you-mean.ts";
 import { findEnvironment } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward.ts";
-import type { RewardScheme, TaskSpec } from "../gen/gradus/v1/task_pb.js";
-import { RpcError } from "../transport/handlers.ts";
+import { type RewardScheme, Source, Split, type TaskSpec } from "../gen/gradus/v1/task_pb.js";
+import { RpcError } from "../rpc/handlers.ts";
 import type { TaskFamily } from "../tasks/family.ts";
-import { type Source, answerFormats, sources, splits } from "../tasks/wire-enums.ts";
+import { type Source as SourceName, answerFormats, sources, splits } from "../tasks/wire-enums.ts";
 import { checkBytes, invalid, required } from "./check.ts";
 
 const NAME_BYTES_MAX = 64;
@@ -63,13 +63,14 @@ export function resolveFamily(
   };
 }
 
-function readSplit(spec: TaskSpec, field: string): Split {
-  if (spec.split === 0) return "train";
+function readSplit(spec: TaskSpec, field: string): SplitName {
+  if (spec.split === Split.UNSPECIFIED) return "train";
   return required(splits.fromWire(spec.split), `${field}.split`);
 }
 
-function readSource(spec: TaskSpec, environment: Environment, field: string): Source {
-  const source = spec.source === 0 ? "synthetic" : required(sources.fromWire(spec.source), `${field}.source`);
+function readSource(spec: TaskSpec, environment: Environment, field: string): SourceName {
+  const source =
+    spec.source === Source.UNSPECIFIED ? "synthetic" : required(sources.fromWire(spec.source), `${field}.source`);
   if (source === "teacher") throw new RpcError("UNIMPLEMENTED", `${field}.source: teacher tasks are not served yet`);
   if (source === "synthetic" && environment.generator === undefined)
     throw invalid(`${field}.source`, `${environment.id} has no generator: ask for SOURCE_REAL`);
@@ -78,7 +79,7 @@ function readSource(spec: TaskSpec, environment: Environment, field: string): So
   return source;
 }
 
-function readDifficulty(spec: TaskSpec, environment: Environment, source: Source, field: string) {
+function readDifficulty(spec: TaskSpec, environment: Environment, source: SourceName, field: string) {
   const { difficulty } = spec;
   if (difficulty.case === "parameters") {
     if (source === "real") throw invalid(`${field}.parameters`, "rows of a pool are told apart by level: give a level");
@@ -110,7 +111,7 @@ function knownLevel(environment: Environment, name: string, field: string): Leve
 function readPool(
   spec: TaskSpec,
   environment: Environment,
-  source: Source,
+  source: SourceName,
   pools: ReadonlyMap<string, Pool>,
   field: string,
 ): Pool | undefined {
@@ -127,7 +128,7 @@ function readPool(
   throw new RpcError("NOT_FOUND", `${field}.pool: ${problem}`);
 }
 
-function checkRows(pool: Pool, level: string, split: Split, field: string): void {
+function checkRows(pool: Pool, level: string, split: SplitName, field: string): void {
   if (rowCount(pool, level, split) === 0)
     throw invalid(`${field}.level`, `pool '${pool.name}' has no rows of level '${level}' in split ${split}`);
 }

@@ -5,13 +5,13 @@ import { resolveScheme } from "../../envs/reward.ts";
 import {
   type Arm,
   type Constraints,
-  type Json,
   type Lag,
   type Policy,
   type RunConfig,
   noConstraints,
 } from "../curriculum/index.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
+import { AnswerFormat } from "../gen/gradus/v1/task_pb.js";
 import type { TaskFamily } from "../tasks/family.ts";
 import { familyToJson } from "../tasks/run-source.ts";
 import { checkCount, checkDuration, checkRange, invalid, required, toCount } from "./check.ts";
@@ -46,7 +46,7 @@ export function runConfigFromWire(config: wire.RunConfig, deps: ServiceDeps): Ru
     timeToLiveMs: config.timeToLive
       ? checkDuration(config.timeToLive, 1, Infinity, "config.time_to_live")
       : DEFAULT_TIME_TO_LIVE_MS,
-    extra: toJson(wire.RunConfigSchema, config) as Json,
+    extra: toJson(wire.RunConfigSchema, config),
   };
 }
 
@@ -59,9 +59,14 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: ServiceDeps, f
   const spec = required(arm.spec, `${field}.spec`);
   if (spec.rewardScheme !== undefined)
     throw invalid(`${field}.spec.reward_scheme`, "the run's counts for all arms: set config.reward_scheme");
-  if (spec.answerFormat !== 0)
+  if (spec.answerFormat !== AnswerFormat.UNSPECIFIED)
     throw invalid(`${field}.spec.answer_format`, "the run's counts for all arms: set config.answer_format");
   const family = resolveFamily(spec, deps.pools, `${field}.spec`, config);
+  if (family.split !== "train" && feedbackSourceFromWire(config.feedbackSource) === "step")
+    throw invalid(
+      `${field}.spec.split`,
+      "scores feed the policy from SPLIT_TRAIN only: set it, or FEEDBACK_SOURCE_REPORTED",
+    );
   return {
     id: arm.id,
     spec: familyToJson(family),

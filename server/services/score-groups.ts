@@ -1,8 +1,8 @@
 /** Groups of completions in, outcomes out; feedback goes to the run on the way. */
-import { create } from "@bufbuild/protobuf";
+import { instanceHash } from "../../envs/splits.ts";
 import { type FeedbackItem, type FeedbackStatus, grpo, meanAndStd, rloo } from "../curriculum/index.ts";
 import type { CompletionGroup } from "../gen/gradus/v1/environment_pb.js";
-import { type GroupOutcome, GroupOutcomeSchema, type Outcome } from "../gen/gradus/v1/outcome_pb.js";
+import type { GroupOutcome, Outcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { NoRewardReason, OpenTask, SampleResult } from "../tasks/scorer.ts";
 import { checkBytes, checkCount, invalid } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
@@ -40,8 +40,8 @@ export async function scoreGroup(deps: ServiceDeps, group: CompletionGroup): Pro
   const outcomes = group.completions.map(({ sampleIndex }, i) =>
     outcomeToWire(sampleIndex, results[i] as SampleResult, feedback?.[i]),
   );
-  const outcome = create(GroupOutcomeSchema, { groupId: group.groupId });
-  outcome.outcomes = outcomes;
+  const { groupId } = group;
+  const outcome: GroupOutcome = { $typeName: "gradus.v1.GroupOutcome", groupId, outcomes, contrastPairs: [] };
   if (task.kind === "open" && outcomes.length === sizeOf(group, task)) addStatistics(outcome, outcomes);
   return outcome;
 }
@@ -60,8 +60,8 @@ function addStatistics(group: GroupOutcome, outcomes: readonly Outcome[]): void 
   const byRloo = rloo(rewards);
   const byGrpo = grpo(rewards);
   for (const [i, { outcome }] of scored.entries()) {
-    outcome.rlooAdvantage = byRloo[i] as number;
-    outcome.grpoAdvantage = byGrpo[i] as number;
+    outcome.rlooAdvantage = byRloo[i];
+    outcome.grpoAdvantage = byGrpo[i];
   }
   const { mean, std } = meanAndStd(rewards);
   group.statistics = { $typeName: "gradus.v1.GroupStatistics", count: rewards.length, mean, std };
@@ -79,11 +79,13 @@ async function feedBack(
   if (!run.feedback) return same(group, "the run takes reported advantages, or the task is not of its train split");
   if (group.groupId !== task.groupId) return same(group, `group_id: the task's group is '${task.groupId}'`);
   const { epoch, cursor } = run;
+  // Tells a task of a run that was deleted from one of a new run by the same id.
+  const hash = instanceHash(task.scoring.environment, task.scoring.instance);
   const items: FeedbackItem[] = [];
   for (const [i, { sampleIndex, text }] of group.completions.entries()) {
     const result = resultOf(results[i] as SampleResult);
     if (result !== undefined)
-      items.push({ epoch, cursor, sample: sampleIndex, digest: completionDigest(text), result });
+      items.push({ epoch, cursor, sample: sampleIndex, digest: completionDigest(text), result, hash });
   }
   const recorded = await record(deps, run.runId, items);
   return group.completions.map(

@@ -1,19 +1,20 @@
 /** Domain to contract: outcomes. On the hot path, so messages are built once and plainly. */
-import { create } from "@bufbuild/protobuf";
-import type { Score } from "../../envs/score.ts";
+import type { Baseline } from "../../envs/environment.ts";
+import type { RewardComponent } from "../../envs/reward.ts";
+import type { Score, ScoredSpan } from "../../envs/score.ts";
+import type { FeedbackStatus as DomainStatus } from "../curriculum/index.ts";
 import {
-  FeedbackSchema,
   FeedbackStatus,
-  type Feedback as WireFeedback,
-  NoRewardReason as WireReason,
-  NoRewardSchema,
   type Outcome,
-  OutcomeSchema,
   Proof,
-  ScoreSchema,
+  type AnswerSpan as WireSpan,
+  type Baseline as WireBaseline,
+  type Feedback as WireFeedback,
+  type NoReward as WireNoReward,
+  NoRewardReason as WireReason,
+  type RewardComponent as WireComponent,
   type Score as WireScore,
 } from "../gen/gradus/v1/outcome_pb.js";
-import type { FeedbackStatus as DomainStatus } from "../curriculum/index.ts";
 import type { NoReward, NoRewardReason, SampleResult } from "../tasks/scorer.ts";
 import { verdicts } from "../tasks/wire-enums.ts";
 
@@ -37,45 +38,59 @@ const statuses: Readonly<Record<DomainStatus["kind"], FeedbackStatus>> = {
 
 export function feedbackToWire(status: DomainStatus): WireFeedback {
   const detail = status.kind === "not_recorded" ? status.detail : "";
-  return create(FeedbackSchema, { status: statuses[status.kind], detail });
+  return { $typeName: "gradus.v1.Feedback", status: statuses[status.kind], detail };
 }
 
-function noRewardToWire({ reason, detail, retryDelayMs }: NoReward) {
-  return create(NoRewardSchema, { reason: reasons[reason], detail, retryDelayMs });
+// Plain literals from here on: `create` costs more than the scoring.
+
+function noRewardToWire({ reason, detail, retryDelayMs }: NoReward): WireNoReward {
+  return { $typeName: "gradus.v1.NoReward", reason: reasons[reason], detail, retryDelayMs };
+}
+
+function componentToWire({ name, value, weight }: RewardComponent): WireComponent {
+  const component: WireComponent = { $typeName: "gradus.v1.RewardComponent", name, weight };
+  if (value !== undefined) component.value = value;
+  return component;
+}
+
+function spanToWire({ start, end, verdict, solved }: ScoredSpan): WireSpan {
+  return { $typeName: "gradus.v1.AnswerSpan", start, end, verdict: verdicts.toWire[verdict], solved };
+}
+
+function baselineToWire({ value, bound, proven }: Baseline): WireBaseline {
+  return { $typeName: "gradus.v1.Baseline", value, bound, proof: proven ? Proof.OPTIMAL : Proof.BOUNDED };
 }
 
 function scoreToWire(score: Score): WireScore {
-  const { baseline } = score;
-  return create(ScoreSchema, {
-    reward: score.reward,
-    components: score.components.map(({ name, value, weight }) =>
-      value === undefined ? { name, weight } : { name, value, weight },
-    ),
+  const { reward, solved, violation, terminated, truncated, objective, baseline, ratio } = score;
+  const wire: WireScore = {
+    $typeName: "gradus.v1.Score",
+    reward,
+    components: score.components.map(componentToWire),
     verdict: verdicts.toWire[score.verdict],
-    solved: score.solved,
-    ...(score.objective !== undefined && { objective: score.objective }),
-    ...(baseline && {
-      baseline: {
-        value: baseline.value,
-        bound: baseline.bound,
-        proof: baseline.proven ? Proof.OPTIMAL : Proof.BOUNDED,
-      },
-    }),
-    ...(score.ratio !== undefined && { ratio: score.ratio }),
-    violation: score.violation,
-    terminated: score.terminated,
-    truncated: score.truncated,
-    spans: score.spans.map((span) => ({ ...span, verdict: verdicts.toWire[span.verdict] })),
-    info: { ...score.info },
-  });
+    solved,
+    violation,
+    terminated,
+    truncated,
+    spans: score.spans.map(spanToWire),
+    info: score.info,
+  };
+  if (objective !== undefined) wire.objective = objective;
+  if (baseline !== undefined) wire.baseline = baselineToWire(baseline);
+  if (ratio !== undefined) wire.ratio = ratio;
+  return wire;
 }
 
 export function outcomeToWire(sampleIndex: number, result: SampleResult, feedback: DomainStatus | undefined): Outcome {
-  const outcome = create(OutcomeSchema, { sampleIndex });
-  outcome.result =
-    result.kind === "score"
-      ? { case: "score", value: scoreToWire(result.score) }
-      : { case: "noReward", value: noRewardToWire(result) };
+  const outcome: Outcome = {
+    $typeName: "gradus.v1.Outcome",
+    sampleIndex,
+    result:
+      result.kind === "score"
+        ? { case: "score", value: scoreToWire(result.score) }
+        : { case: "noReward", value: noRewardToWire(result) },
+    nextTaskId: "",
+  };
   if (feedback !== undefined) outcome.feedback = feedbackToWire(feedback);
   return outcome;
 }

@@ -1,5 +1,5 @@
 /** The keys that authenticate task ids, and the file they live in. */
-import { createHash, randomBytes } from "node:crypto";
+import { type KeyObject, createHash, createSecretKey, randomBytes } from "node:crypto";
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
@@ -8,6 +8,8 @@ export interface SigningKey {
   readonly id: Buffer;
   /** 32 bytes. */
   readonly secret: Buffer;
+  /** The secret as OpenSSL holds it: made once, for making it costs more than a MAC. */
+  readonly handle: KeyObject;
 }
 
 /** The first key signs; all of them are accepted. Never empty. */
@@ -21,7 +23,8 @@ export type KeyringResult =
   | { readonly kind: "invalid"; readonly message: string };
 
 export function signingKey(secret: Buffer): SigningKey {
-  return { id: createHash("sha256").update(secret).digest().subarray(0, KEY_ID_BYTES), secret };
+  const id = createHash("sha256").update(secret).digest().subarray(0, KEY_ID_BYTES);
+  return { id, secret, handle: createSecretKey(secret) };
 }
 
 /** One key made of a hex line each; lines that are empty or start with # are passed over. */

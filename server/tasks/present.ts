@@ -4,6 +4,7 @@ import { stopStrings } from "../../envs/answer-format.ts";
 import { restore } from "../../envs/issue.ts";
 import type { Pool } from "../../envs/pool.ts";
 import { findEnvironment } from "../../envs/registry.ts";
+import { rewardSchemes } from "../../envs/reward.ts";
 import type { TaskFamily } from "./family.ts";
 import type { Draft } from "../workers/jobs.ts";
 import type { Keyring } from "./keyring.ts";
@@ -20,15 +21,28 @@ export interface PresentedTask {
   readonly run?: RunPlace;
 }
 
-export function ticketOf(family: TaskFamily, draft: Draft, run?: RunPlace): Ticket {
+function ticketOf(
+  family: TaskFamily,
+  draft: Draft,
+  run: RunPlace | undefined,
+  instance: Uint8Array | undefined,
+): Ticket {
   const { environment, version, split, answerFormat, rewardScheme, rewardParameters } = family;
   return {
-    ...{ environment, version, split, answerFormat, rewardScheme, rewardParameters },
+    ...{ environment, version, split, answerFormat, rewardScheme },
+    rewardParameters: withoutDefaults(rewardScheme, rewardParameters),
     level: draft.origin.kind === "generated" ? family.level : "",
     origin: draft.origin,
     ...(draft.baseline && { baseline: draft.baseline }),
     ...(run && { run }),
+    ...(instance && { instance }),
   };
+}
+
+function withoutDefaults(scheme: string, parameters: TaskFamily["rewardParameters"]): TaskFamily["rewardParameters"] {
+  const infos = rewardSchemes[scheme]?.parameters ?? [];
+  const given = infos.filter(({ name, defaultValue }) => parameters[name] !== defaultValue);
+  return Object.fromEntries(given.map(({ name }) => [name, parameters[name] as number]));
 }
 
 /** The prompt is rendered from the draft each time it is asked for, so that asking again gives the same. */
@@ -43,8 +57,9 @@ export function presentTask(
   const restored = restore(found.environment, draft.origin, deps.pools);
   if (restored.kind === "invalid") throw new Error(restored.message);
   const { instance } = restored;
+  const small = found.environment.inline?.encode(instance);
   return {
-    ...mintTaskId(deps.keyring, ticketOf(family, draft, run)),
+    ...mintTaskId(deps.keyring, ticketOf(family, draft, run, small)),
     prompt: found.environment.render(instance, family.answerFormat),
     stop: stopStrings(family.answerFormat),
     metadata: found.environment.metadata(instance),

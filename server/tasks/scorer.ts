@@ -1,4 +1,5 @@
 /** Scores completions of one task: opens the id, restores the instance, asks the environment. */
+import type { Environment } from "../../envs/environment.ts";
 import { restore } from "../../envs/issue.ts";
 import type { Pool } from "../../envs/pool.ts";
 import { findEnvironment } from "../../envs/registry.ts";
@@ -74,9 +75,13 @@ function openTicket(ticket: Ticket, groupId: string, pools: ReadonlyMap<string, 
   const found = findEnvironment(ticket.environment, ticket.version);
   if (found.kind !== "found") return invalid(`task_id: ${found.message}`);
   const { environment } = found;
-  const restored = restore(environment, ticket.origin, pools);
+  const { inline } = environment;
+  const restored =
+    ticket.instance === undefined || inline === undefined
+      ? restore(environment, ticket.origin, pools)
+      : ({ kind: "ok", instance: inline.decode(ticket.instance) } as const);
   if (restored.kind === "invalid") return invalid(`task_id: ${restored.message}`);
-  const scheme = resolveScheme(environment, ticket.rewardScheme, ticket.rewardParameters);
+  const scheme = schemeOf(environment, ticket);
   if (scheme.kind === "invalid") return invalid(`task_id: ${scheme.message}`);
   const { answerFormat: format } = ticket;
   const baseline = ticket.baseline && { baseline: ticket.baseline };
@@ -86,6 +91,19 @@ function openTicket(ticket: Ticket, groupId: string, pools: ReadonlyMap<string, 
     groupId,
     scoring: { environment, instance: restored.instance, format, scheme: scheme.scheme, ...baseline },
   };
+}
+
+/** Schemes with their defaults, by environment and name: resolved once, for most tasks have them. */
+const defaultSchemes = new WeakMap<Environment, Map<string, ReturnType<typeof resolveScheme>>>();
+
+function schemeOf(environment: Environment, { rewardScheme, rewardParameters }: Ticket) {
+  for (const _ in rewardParameters) return resolveScheme(environment, rewardScheme, rewardParameters);
+  const known = defaultSchemes.get(environment) ?? new Map<string, ReturnType<typeof resolveScheme>>();
+  defaultSchemes.set(environment, known);
+  const resolved = known.get(rewardScheme) ?? resolveScheme(environment, rewardScheme, {});
+  // Only names that exist are kept, so that the map stays as small as the environment's list.
+  if (resolved.kind === "ok") known.set(rewardScheme, resolved);
+  return resolved;
 }
 
 /** A UTF-16 unit is at most 3 bytes of UTF-8, so most texts need no counting. */

@@ -16,7 +16,7 @@ export type Opened =
 export type Purpose = "task" | "run";
 
 function macOf(key: SigningKey, purpose: Purpose, payload: Uint8Array): Buffer {
-  const mac = createHmac("sha256", key.secret);
+  const mac = createHmac("sha256", key.handle);
   mac.update(purpose === "task" ? "gradus/task/1:" : "gradus/run/1:");
   return mac.update(payload).digest().subarray(0, MAC_BYTES);
 }

@@ -34,9 +34,12 @@ export interface Ticket {
   readonly split: Split;
   readonly answerFormat: AnswerFormat;
   readonly rewardScheme: string;
+  /** Those that are not the scheme's defaults. */
   readonly rewardParameters: Readonly<Record<string, number>>;
   readonly baseline?: Baseline;
   readonly run?: RunPlace;
+  /** The instance, where it is small. */
+  readonly instance?: Uint8Array;
 }
 
 /** Names in one order, so that equal tickets have equal bytes. */
@@ -102,6 +105,7 @@ export function encodeTicket(ticket: Ticket): Uint8Array {
     split: splits.toWire[ticket.split],
   });
   key.origin = originToWire(ticket);
+  if (ticket.instance !== undefined) key.instance = ticket.instance;
   if (baseline !== undefined) {
     const { value, bound, proven } = baseline;
     key.baseline = { $typeName: "gradus.internal.v1.KnownBaseline", value, bound, proven };
@@ -127,8 +131,12 @@ export function decodeTicket(bytes: Uint8Array): Ticket | undefined {
   const split = splits.fromWire(key.split);
   if (origin === undefined || answerFormat === undefined || split === undefined) return undefined;
   const ticket: Ticket = { environment, version, origin, level, answerFormat, split, rewardScheme, rewardParameters };
-  const baseline = key.baseline && { baseline: baselineOf(key.baseline) };
-  return { ...ticket, ...baseline, ...(key.run && { run: placeOf(key.run) }) };
+  return {
+    ...ticket,
+    ...(key.baseline && { baseline: baselineOf(key.baseline) }),
+    ...(key.run && { run: placeOf(key.run) }),
+    ...(key.instance.length > 0 && { instance: key.instance }),
+  };
 }
 
 function baselineOf({ value, bound, proven }: KnownBaseline): Baseline {

@@ -1,6 +1,6 @@
 /** The bearer token that callers bring. */
 import { hash, timingSafeEqual } from "node:crypto";
-import { RpcError } from "./rpc-error.ts";
+import { RpcError } from "../rpc/rpc-error.ts";
 
 /** Whether a call may come in, by its `authorization` header. */
 export type TokenCheck = (authorization: string | undefined) => boolean;

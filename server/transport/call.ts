@@ -5,9 +5,9 @@ import type { MethodMeter } from "../metrics.ts";
 import { unauthenticated } from "./auth.ts";
 import type { TokenCheck } from "./auth.ts";
 import type { Gate, Guest } from "./gate.ts";
-import type { CallContext } from "./handlers.ts";
-import { codes, RpcError } from "./rpc-error.ts";
-import type { CodeName } from "./rpc-error.ts";
+import type { CallContext } from "../rpc/handlers.ts";
+import { codes, RpcError } from "../rpc/rpc-error.ts";
+import type { CodeName } from "../rpc/rpc-error.ts";
 
 /** What both transports share. */
 export interface Host {

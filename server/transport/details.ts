@@ -3,8 +3,8 @@
  * code. https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto
  */
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { codes } from "./rpc-error.ts";
-import type { RpcError } from "./rpc-error.ts";
+import { codes } from "../rpc/rpc-error.ts";
+import type { RpcError } from "../rpc/rpc-error.ts";
 
 /** A message as google.protobuf.Any holds it. */
 export interface Detail {

@@ -1,5 +1,5 @@
 /** Counts the calls in progress on all ports: refuses those over the limit, and all of them while shutting down. */
-import { RpcError } from "./rpc-error.ts";
+import { RpcError } from "../rpc/rpc-error.ts";
 
 /** A call in progress. */
 export interface Guest {

@@ -6,7 +6,7 @@ import { tokenCheck } from "./auth.ts";
 import type { Host } from "./call.ts";
 import { createGate } from "./gate.ts";
 import { startGrpc } from "./grpc/server.ts";
-import type { Registration } from "./handlers.ts";
+import type { Registration } from "../rpc/handlers.ts";
 import { startHttp } from "./http/server.ts";
 
 export interface TransportOptions {

@@ -1,6 +1,6 @@
 /** Handlers for methods that have none. */
 import type { DescMethod } from "@bufbuild/protobuf";
-import { RpcError } from "./rpc-error.ts";
+import { RpcError } from "../rpc/rpc-error.ts";
 
 export function unimplemented(method: DescMethod): () => Promise<never> {
   return () => Promise.reject(refusal(method));

@@ -36,7 +36,16 @@ const feeds: Readonly<Record<string, Feed>> = {
     drain(client, rng.shuffle([...single(tasks), ...whole(tasks), ...single(tasks)])),
   "split over two streams": async (client, tasks, rng) => {
     const parts = rng.shuffle(single(tasks));
-    await Promise.all([drain(client, parts.filter((_, i) => i % 2 === 0)), drain(client, parts.filter((_, i) => i % 2 === 1))]);
+    await Promise.all([
+      drain(
+        client,
+        parts.filter((_, i) => i % 2 === 0),
+      ),
+      drain(
+        client,
+        parts.filter((_, i) => i % 2 === 1),
+      ),
+    ]);
   },
   "by unary steps at once": async (client, tasks) => {
     const steps = single(tasks).map(async ({ task, completions: [completion] }) => {
@@ -45,7 +54,13 @@ const feeds: Readonly<Record<string, Feed>> = {
     });
     await Promise.all(steps);
   },
-  "a batch ahead, and later ones first": async (client, tasks, rng) => drain(client, single(tasks).reverse().concat(rng.shuffle(single(tasks)))),
+  "a batch ahead, and later ones first": async (client, tasks, rng) =>
+    drain(
+      client,
+      single(tasks)
+        .reverse()
+        .concat(rng.shuffle(single(tasks))),
+    ),
 };
 
 /** All that a run did: its tasks, and the probabilities and values of each draw, to the bit. */

@@ -48,6 +48,14 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** The longest that setTimeout takes, some 25 days. */
+const timeoutMsMax = 2 ** 31 - 1;
+
+/** A timeout as timers and the wire take it: whole, and at least 1. */
+function timeoutMsUntil(deadline: number): number {
+  return Math.min(timeoutMsMax, Math.max(1, Math.ceil(deadline - performance.now())));
+}
+
 /**
  * Attempts until one succeeds, fails for good, or there is no time for another. Fails with the last GradusError; one
  * that ran out of time has the failure before it as its cause.
@@ -61,7 +69,7 @@ export async function retrying<T>(
   for (let failures = 1; ; failures++) {
     if (options.signal?.aborted) throw abortedError(options.signal);
     try {
-      return await attempt({ timeoutMs: Math.max(1, deadline - performance.now()), signal: options.signal });
+      return await attempt({ timeoutMs: timeoutMsUntil(deadline), signal: options.signal });
     } catch (caught) {
       const error = asGradusError(caught);
       const delayMs = delayMsAfter(error, failures);

@@ -63,9 +63,9 @@ export interface RunHandle {
   /** Issues update batches again. */
   resume(options?: CallOptions): Promise<bigint>;
   /** The whole state as bytes, with its epoch and cursor. */
-  exportRun(options?: CallOptions): Promise<ExportRunResponse>;
+  export(options?: CallOptions): Promise<ExportRunResponse>;
   /** Puts an exported state back under this handle's id. */
-  importRun(state: Uint8Array, options?: CallOptions): Promise<ImportRunResponse>;
+  import(state: Uint8Array, options?: CallOptions): Promise<ImportRunResponse>;
   /** The state now and after each change, until the run is deleted. */
   watch(options?: CallOptions): AsyncGenerator<RunState, void, undefined>;
   /** All update batches and control changes, in the order they happened. */
@@ -78,7 +78,7 @@ const { method } = CurriculumService;
 type Tasks = Pick<RunHandle, "create" | "get" | "delete" | "nextBatch" | "batches">;
 type FeedbackCalls = Pick<RunHandle, "reportAdvantages" | "closeGroups">;
 type Control = Pick<RunHandle, "updatePolicy" | "setWeights" | "advance" | "pause" | "resume">;
-type Records = Pick<RunHandle, "exportRun" | "importRun" | "watch" | "history">;
+type Records = Pick<RunHandle, "export" | "import" | "watch" | "history">;
 
 function tasks({ unary }: Caller, runId: string): Tasks {
   const get: RunHandle["get"] = async (options) => present((await unary(method.getRun, { runId }, options)).run, "run");
@@ -141,9 +141,9 @@ function control({ unary }: Caller, runId: string): Control {
 
 function records({ unary, follow }: Caller, runId: string): Records {
   return {
-    exportRun: (options) => unary(method.exportRun, { runId }, options),
+    export: (options) => unary(method.exportRun, { runId }, options),
     // Not sent again: after a lost reply another id would be taken, and in place it would open another epoch.
-    importRun: (state, options) => unary(method.importRun, { state, runId }, options, never),
+    import: (state, options) => unary(method.importRun, { state, runId }, options, never),
     async *watch(options) {
       for await (const { state } of follow(method.watchRun, { runId }, options)) yield present(state, "state");
     },

@@ -6,8 +6,11 @@ import type { RunEvent } from "../events.ts";
 import { historyWrites } from "../history.ts";
 import type { RunState } from "../state.ts";
 
-/** Characters of journal after which a snapshot is worth its cost, for a run whose snapshot is smaller. */
-const SNAPSHOT_AFTER = 256 * 1024;
+/** A snapshot is due when the journal since the last one is this many times as long, or as SNAPSHOT_MIN. */
+const JOURNAL_PER_SNAPSHOT = 4;
+
+/** Characters; a run whose snapshots are shorter is as quick to read from its journal. */
+const SNAPSHOT_MIN = 64 * 1024;
 
 /** Events as the store takes them, with the state that they lead to. */
 export interface Change {
@@ -48,15 +51,15 @@ export function follow(state: RunState, events: readonly string[]): RunState {
 }
 
 /**
- * Says when a snapshot is due: once the journal since the last one outweighs it. So loading costs at most about twice a
- * snapshot, and snapshots cost at most about as much as the journal.
+ * Gives a snapshot when one is due. By length, so that whatever a run's size, reading it back costs a few snapshots at
+ * most, and writing snapshots costs a fraction of writing the journal.
  */
 export function snapshotRule(): (state: RunState, events: readonly string[]) => string | undefined {
   let written = 0;
   let snapshotSize = 0;
   return (state, events) => {
     written += events.reduce((sum, event) => sum + event.length, 0);
-    if (written < Math.max(SNAPSHOT_AFTER, snapshotSize)) return undefined;
+    if (written < JOURNAL_PER_SNAPSHOT * Math.max(SNAPSHOT_MIN, snapshotSize)) return undefined;
     const body = JSON.stringify(encodeState(state));
     written = 0;
     snapshotSize = body.length;

@@ -55,9 +55,10 @@ async function look(
   run: LiveRun,
   clock: Clock,
   { cursor, count }: NextBatchRequest,
+  mayDraw: boolean,
 ): Promise<{ readonly kind: "looked"; readonly step: IssueStep; readonly state: RunState } | Gone | Refusal> {
   return run.commit((state) => {
-    const step = issueStep(state, cursor, count);
+    const step = issueStep(state, cursor, count, mayDraw);
     const through = step.kind === "serve" ? step.to : 0;
     const events = through > state.handedOut ? [{ kind: "handed_out", through, atMs: clock.now() } as const] : [];
     return { events, value: { kind: "looked", step, state } };
@@ -72,8 +73,9 @@ export async function nextBatch(
 ): Promise<Result<NextBatch> | Gone> {
   const { signal } = request;
   const deadlineMs = clock.now() + request.waitMs;
+  let refused: Gone | Refusal | undefined;
   while (!signal.aborted) {
-    const looked = await look(run, clock, request);
+    const looked = await look(run, clock, request, refused === undefined);
     if (looked.kind !== "looked") return looked;
     const { step, state } = looked;
     if (step.kind === "serve") {
@@ -81,8 +83,10 @@ export async function nextBatch(
       return ok({ tasks, nextCursor: step.to, done: step.done, epoch: epochOf(state) });
     }
     if (step.kind === "draw") {
+      // A draw that is refused must not keep back what is drawn already.
+      if (refused !== undefined) return refused;
       const drawn = await unlessAborted(drawing.draw(), signal);
-      if (drawn !== undefined && drawn.kind !== "done") return drawn;
+      if (drawn !== undefined && drawn.kind !== "done") refused = drawn;
     } else if (step.kind === "wait") {
       const leftMs = deadlineMs - clock.now();
       if (leftMs <= 0) return notDue(step.batch);

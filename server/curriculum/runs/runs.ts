@@ -1,5 +1,5 @@
 /** Runs: every operation of the curriculum on them. Any number of processes may work on one store. */
-import { checkConfig, checkPolicy, checkWeights, firstDifference } from "../check-config.ts";
+import { checkConfig, checkPolicy, checkRunId, checkWeights } from "../check-config.ts";
 import type { RunEvent } from "../events.ts";
 import {
   decideAdvantages,
@@ -11,6 +11,7 @@ import {
 } from "../feedback.ts";
 import { batchRecord, type HistoryRecord } from "../history.ts";
 import { notFound, ok, type Refusal, type Result } from "../results.ts";
+import { differingField } from "../same-config.ts";
 import type { RunState } from "../state.ts";
 import type { Policy, RunConfig } from "../types.ts";
 import { runView, type RunView, type StateView } from "../view.ts";
@@ -21,8 +22,6 @@ import type { Ports } from "./ports.ts";
 import { createRegistry, expiryMs, type OpenRun, type Registry } from "./registry.ts";
 import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./transfer.ts";
 import { watchRun } from "./watch.ts";
-
-const RUN_ID = /^[a-zA-Z0-9._-]{1,128}$/;
 
 /** From which task on a control change applies. */
 export interface AppliesFrom {
@@ -110,10 +109,7 @@ function keeping(
   registry: Registry,
 ): Operations<"create" | "get" | "list" | "remove" | "history"> {
   const create: Runs["create"] = async (runId, config) => {
-    if (!RUN_ID.test(runId)) {
-      return { kind: "invalid", field: "run_id", message: "must be 1 to 128 of the characters a-z A-Z 0-9 . _ -" };
-    }
-    const invalid = checkConfig(config);
+    const invalid = checkRunId(runId) ?? checkConfig(config);
     if (invalid !== undefined) return invalid;
     const atMs = clock.now();
     const { events, records } = encodeChange(undefined, [{ kind: "created", runId, config, atMs }]);
@@ -121,15 +117,18 @@ function keeping(
     const outcome = await store.create({ id: runId, expiresAtMs, events, records });
     const run = await read(registry, runId, runView);
     if (isRefusal(run)) return run;
-    const field = firstDifference(run.value.config, config);
+    const field = differingField(run.value.config, config);
     if (field === undefined) return ok({ run: run.value, created: outcome === "created" });
     return { kind: "already_exists", field, message: `run "${runId}" exists with another ${field}` };
   };
 
   const list: Runs["list"] = async (afterId, limit) => {
     const rows = await store.list(afterId, limit);
-    const states = await Promise.all(rows.map((row) => readState(store, row)));
-    const items = states.flatMap((state) => (state === undefined ? [] : [runView(state)]));
+    const items: RunView[] = [];
+    for (const row of rows) {
+      const state = await readState(store, row);
+      if (state !== undefined) items.push(runView(state));
+    }
     return { items, next: rows.length < limit ? undefined : rows.at(-1)?.id };
   };
 

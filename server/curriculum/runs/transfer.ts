@@ -1,4 +1,5 @@
 /** Export and import of runs. */
+import { checkRunId } from "../check-config.ts";
 import { encodeState, parseState, type StateDocument } from "../codec.ts";
 import type { RunEvent } from "../events.ts";
 import { ok, type Refusal, type Result } from "../results.ts";
@@ -80,9 +81,12 @@ export async function importRun(
   runId: string | undefined,
 ): Promise<Result<ImportedRun>> {
   const document = parseState(new TextDecoder().decode(state));
-  if (document === undefined)
+  if (document === undefined) {
     return { kind: "invalid", field: "state", message: "is not a state that this server reads" };
+  }
   const id = runId ?? document.runId;
+  const invalid = checkRunId(id);
+  if (invalid !== undefined) return invalid;
   const replaced = id === document.runId ? await inPlace(ports, registry, document) : "absent";
   if (replaced !== "absent") return replaced;
   const made = await asNew(ports, registry, document, id);

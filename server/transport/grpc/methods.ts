@@ -6,7 +6,7 @@ import type { MethodDefinition, StatusObject } from "@grpc/grpc-js";
 import { Call } from "../call.ts";
 import type { Host } from "../call.ts";
 import { detailsOf, statusBytes } from "../details.ts";
-import { codes, RpcError } from "../rpc-error.ts";
+import { codes, RpcError } from "../../rpc/rpc-error.ts";
 
 /** The parts of a grpc-js server call that all its kinds have. */
 export interface GrpcCall {
@@ -16,12 +16,24 @@ export interface GrpcCall {
   once(event: "cancelled", listener: () => void): unknown;
 }
 
+/**
+ * A request, read as soon as it has come. grpc-js holds on to what it was given until the call is closed: the bytes
+ * would be held beside the message, and either would live long enough to make garbage collection expensive. So the
+ * bytes are dropped at once, and the message is taken out by its handler.
+ */
+export interface Request {
+  readonly byteLength: number;
+  /** Undefined: the bytes were no such message, or it was taken. */
+  message: Message | undefined;
+}
+
 /** A method with what each of its calls needs. */
 export interface GrpcMethod {
   readonly method: DescMethod;
   readonly path: string;
   begin(incoming: GrpcCall): Call;
-  read(bytes: Buffer, call: Call): Message;
+  /** Takes the message out of a request. */
+  take(request: Request, call: Call): Message;
   write(message: Message, call: Call): Buffer;
 }
 
@@ -41,9 +53,14 @@ export function grpcMethod(host: Host, method: DescMethod): GrpcMethod {
       incoming.once("cancelled", () => call.close());
       return call;
     },
-    read: (bytes, call) => {
-      call.bytesIn += bytes.length;
-      return readMessage(method, bytes);
+    take: (request, call) => {
+      const { message, byteLength } = request;
+      request.message = undefined;
+      call.bytesIn += byteLength;
+      if (message !== undefined) return message;
+      // The caller's fault, not ours: grpc-js would call it INTERNAL.
+      const what = `the request's ${byteLength} bytes are not a ${method.input.typeName} message`;
+      throw new RpcError("INVALID_ARGUMENT", what);
     },
     write: (message, call) => {
       const { buffer, byteOffset, byteLength } = toBinary(method.output, message);
@@ -58,15 +75,6 @@ export function authorizationOf(incoming: GrpcCall): string | undefined {
   return incoming.metadata.get("authorization")[0]?.toString();
 }
 
-/** A request's fault, not ours: grpc-js would call it INTERNAL. */
-function readMessage({ input }: DescMethod, bytes: Buffer): Message {
-  try {
-    return fromBinary(input, bytes);
-  } catch {
-    throw new RpcError("INVALID_ARGUMENT", `the request's ${bytes.length} bytes are not a ${input.typeName} message`);
-  }
-}
-
 /** A failure as grpc-js sends it, with google.rpc details and the retry delay in plain text too. */
 export function toStatus(error: RpcError): StatusObject {
   const metadata = new Metadata();
@@ -76,12 +84,28 @@ export function toStatus(error: RpcError): StatusObject {
   return { code: codes[error.code], details: error.message, metadata };
 }
 
+function readRequest({ input }: DescMethod, bytes: Buffer): Request {
+  const { byteLength } = bytes;
+  try {
+    return { byteLength, message: fromBinary(input, bytes) };
+  } catch {
+    return { byteLength, message: undefined };
+  }
+}
+
 const same = (bytes: Buffer): Buffer => bytes;
 
-/** How grpc-js is told of a method. */
-export function definitionOf({ method, path }: GrpcMethod): MethodDefinition<Buffer, Buffer> {
+/** How grpc-js is told of a method. Answers it gets as bytes; the server has no use for the client's half. */
+export function definitionOf({ method, path }: GrpcMethod): MethodDefinition<Request, Buffer> {
   const requestStream = method.methodKind === "bidi_streaming" || method.methodKind === "client_streaming";
   const responseStream = method.methodKind === "bidi_streaming" || method.methodKind === "server_streaming";
-  const requests = { requestSerialize: same, requestDeserialize: same };
-  return { path, requestStream, responseStream, ...requests, responseSerialize: same, responseDeserialize: same };
+  return {
+    path,
+    requestStream,
+    responseStream,
+    requestSerialize: () => Buffer.alloc(0),
+    requestDeserialize: (bytes) => readRequest(method, bytes),
+    responseSerialize: same,
+    responseDeserialize: same,
+  };
 }

@@ -1,6 +1,7 @@
 /** The requests of a grpc-js stream, read no faster than they are asked for. */
 import type { Readable } from "node:stream";
 import type { Call } from "../call.ts";
+import type { Request } from "./methods.ts";
 
 export interface Requests<I> extends AsyncIterable<I> {
   /** Whether the requests were ended by a shutdown rather than by the caller. */
@@ -17,9 +18,9 @@ const silenceMs = 500;
 
 /**
  * Node's own iterator destroys the stream when a loop over it ends, and with it the answers still to be written.
- * `read` turns bytes into a message; what it throws reaches the loop.
+ * `take` turns what grpc-js read into a message; what it throws reaches the loop.
  */
-export function requestsOf<I>(stream: Readable, call: Call, read: (bytes: Buffer) => I): Requests<I> {
+export function requestsOf<I>(stream: Readable, call: Call, take: (request: Request) => I): Requests<I> {
   let ended = false;
   let cut = false;
   let wake: (() => void) | undefined;
@@ -45,8 +46,8 @@ export function requestsOf<I>(stream: Readable, call: Call, read: (bytes: Buffer
   const next = async (): Promise<IteratorResult<I, undefined>> => {
     for (;;) {
       if (call.abortReason !== undefined) throw call.abortReason;
-      const bytes = stream.read() as Buffer | null;
-      if (bytes !== null) return { done: false, value: read(bytes) };
+      const request = stream.read() as Request | null;
+      if (request !== null) return { done: false, value: take(request) };
       if (ended || cut) return { done: true, value: undefined };
       await change();
     }

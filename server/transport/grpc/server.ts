@@ -3,7 +3,7 @@ import { Server, ServerCredentials, setLogger } from "@grpc/grpc-js";
 import type { UntypedHandleCall } from "@grpc/grpc-js";
 import type { Config } from "../../config.ts";
 import type { Host } from "../call.ts";
-import type { Registration } from "../handlers.ts";
+import type { Registration } from "../../rpc/handlers.ts";
 import { unimplemented, unimplementedStream } from "../unimplemented.ts";
 import { addCompanions } from "./companions.ts";
 import type { Companions } from "./companions.ts";

@@ -4,19 +4,19 @@ import type { handleBidiStreamingCall, handleServerStreamingCall } from "@grpc/g
 import type { Writable } from "node:stream";
 import type { Call } from "../call.ts";
 import { shuttingDown } from "../gate.ts";
-import type { BidiHandler, ServerStreamHandler } from "../handlers.ts";
+import type { BidiHandler, ServerStreamHandler } from "../../rpc/handlers.ts";
 import { writeAnswers } from "./answers.ts";
 import { authorizationOf, toStatus } from "./methods.ts";
-import type { GrpcCall, GrpcMethod } from "./methods.ts";
+import type { GrpcCall, GrpcMethod, Request } from "./methods.ts";
 import { requestsOf } from "./requests.ts";
 
 export function serverStreamCalls(
   method: GrpcMethod,
   handler: ServerStreamHandler<Message, Message>,
-): handleServerStreamingCall<Buffer, Buffer> {
+): handleServerStreamingCall<Request, Buffer> {
   return (incoming) =>
     void stream(method, incoming, async (call) => {
-      const answers = handler(method.read(incoming.request, call), call);
+      const answers = handler(method.take(incoming.request, call), call);
       await writeAnswers(incoming, answers, call, (answer) => method.write(answer, call));
     });
 }
@@ -24,10 +24,10 @@ export function serverStreamCalls(
 export function bidiCalls(
   method: GrpcMethod,
   handler: BidiHandler<Message, Message>,
-): handleBidiStreamingCall<Buffer, Buffer> {
+): handleBidiStreamingCall<Request, Buffer> {
   return (incoming) =>
     void stream(method, incoming, async (call) => {
-      const requests = requestsOf(incoming, call, (bytes) => method.read(bytes, call));
+      const requests = requestsOf(incoming, call, (request) => method.take(request, call));
       try {
         await writeAnswers(incoming, handler(requests, call), call, (answer) => method.write(answer, call));
       } finally {

@@ -2,13 +2,13 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { handleUnaryCall, sendUnaryData } from "@grpc/grpc-js";
 import type { Call } from "../call.ts";
-import type { UnaryHandler } from "../handlers.ts";
+import type { UnaryHandler } from "../../rpc/handlers.ts";
 import { authorizationOf, toStatus } from "./methods.ts";
-import type { GrpcMethod } from "./methods.ts";
+import type { GrpcMethod, Request } from "./methods.ts";
 
 type Handler = UnaryHandler<Message, Message>;
 
-export function unaryCalls(method: GrpcMethod, handler: Handler): handleUnaryCall<Buffer, Buffer> {
+export function unaryCalls(method: GrpcMethod, handler: Handler): handleUnaryCall<Request, Buffer> {
   return (incoming, respond) => {
     const call = method.begin(incoming);
     const refused = call.enter(authorizationOf(incoming));
@@ -20,12 +20,12 @@ export function unaryCalls(method: GrpcMethod, handler: Handler): handleUnaryCal
 async function answer(
   method: GrpcMethod,
   handler: Handler,
-  request: Buffer,
+  request: Request,
   call: Call,
   respond: sendUnaryData<Buffer>,
 ): Promise<void> {
   try {
-    respond(null, method.write(await handler(method.read(request, call), call), call));
+    respond(null, method.write(await handler(method.take(request, call), call), call));
     call.settle("OK");
   } catch (thrown) {
     const failure = call.failure(thrown);

@@ -5,11 +5,11 @@ import type { Code, HandlerContext } from "@connectrpc/connect";
 import { Call } from "../call.ts";
 import type { Host } from "../call.ts";
 import { detailsOf } from "../details.ts";
-import type { CallContext, ServerStreamHandler, UnaryHandler } from "../handlers.ts";
+import type { CallContext, ServerStreamHandler, UnaryHandler } from "../../rpc/handlers.ts";
 import { follow } from "./exchange.ts";
 import type { Exchange } from "./exchange.ts";
-import { codes, RpcError } from "../rpc-error.ts";
-import type { CodeName } from "../rpc-error.ts";
+import { codes, RpcError } from "../../rpc/rpc-error.ts";
+import type { CodeName } from "../../rpc/rpc-error.ts";
 import { unimplemented, unimplementedStream } from "../unimplemented.ts";
 
 /** The HTTP exchange that a call came with. */

@@ -15,7 +15,7 @@ import type { Config } from "../../config.ts";
 import type { Metrics } from "../../metrics.ts";
 import { unauthenticated } from "../auth.ts";
 import type { Host } from "../call.ts";
-import type { Registration } from "../handlers.ts";
+import type { Registration } from "../../rpc/handlers.ts";
 import { answerCors } from "./cors.ts";
 import { bodyOf } from "./exchange.ts";
 import { exchangeKey, implementationOf, toConnectError } from "./methods.ts";

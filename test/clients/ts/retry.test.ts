@@ -42,6 +42,13 @@ describe("retrying", () => {
     await expect(retrying(attempt, options)).rejects.toMatchObject({ code: "DEADLINE_EXCEEDED", cause: unavailable });
   });
 
+  test("timeouts are whole numbers that timers take, whatever the deadline", async () => {
+    const timeoutOf = (deadlineMs: number): Promise<number | undefined> =>
+      retrying(async ({ timeoutMs }) => timeoutMs, { ...options, deadlineMs });
+    expect(await Promise.all([1e-9, -5, Infinity].map(timeoutOf))).toEqual([1, 1, 2 ** 31 - 1]);
+    expect(Number.isInteger(await timeoutOf(1000.5))).toBe(true);
+  });
+
   test("a signal ends it, also while it waits", async () => {
     const controller = new AbortController();
     const { attempt } = failingWith(new GradusError("UNAVAILABLE", "away", { retryDelayMs: 30_000 }));

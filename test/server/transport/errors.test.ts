@@ -2,9 +2,9 @@
 import { createRegistry } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "vitest";
-import { RpcError } from "../../../server/transport/handlers.ts";
-import { codes } from "../../../server/transport/rpc-error.ts";
-import type { CodeName } from "../../../server/transport/rpc-error.ts";
+import { RpcError } from "../../../server/rpc/handlers.ts";
+import { codes } from "../../../server/rpc/rpc-error.ts";
+import type { CodeName } from "../../../server/rpc/rpc-error.ts";
 import { start, stopAll } from "./fixture.ts";
 import type { Fixture, Handlers } from "./fixture.ts";
 import { failureOf } from "./handlers.ts";

@@ -9,8 +9,8 @@ import { readConfig } from "../../../server/config.ts";
 import type { Config } from "../../../server/config.ts";
 import { EnvironmentService } from "../../../server/gen/gradus/v1/environment_pb.js";
 import { createMetrics } from "../../../server/metrics.ts";
-import { register } from "../../../server/transport/handlers.ts";
-import type { Registration, ServiceHandlers } from "../../../server/transport/handlers.ts";
+import { register } from "../../../server/rpc/handlers.ts";
+import type { Registration, ServiceHandlers } from "../../../server/rpc/handlers.ts";
 import { startTransports } from "../../../server/transport/index.ts";
 import type { Transports } from "../../../server/transport/index.ts";
 

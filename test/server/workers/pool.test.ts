@@ -9,7 +9,14 @@ afterEach(async () => {
 });
 
 function open(options: Partial<WorkerOptions> = {}): WorkerPool {
-  const pool = createWorkerPool({ threads: 1, queueMax: 100, timeLimitMs: 60_000, warmUp: false, onError: () => undefined, ...options });
+  const pool = createWorkerPool({
+    threads: 1,
+    queueMax: 100,
+    timeLimitMs: 60_000,
+    warmUp: false,
+    onError: () => undefined,
+    ...options,
+  });
   pools.push(pool);
   return pool;
 }

@@ -7,8 +7,10 @@ these objects, which may be carried across a fork or between loops, and ask it f
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
+import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -21,9 +23,6 @@ from gradus import _fork
 
 _MESSAGE_BYTES_MAX = 64 * 1024**2
 """Largest message either way, as the server's default."""
-
-_WINDOW_BYTES = 4 * 1024**2
-"""What may be on its way before it is acknowledged: at 64 KiB, HTTP/2's default, 1 MB takes 112 ms at 4 ms away."""
 
 _KEEPALIVE_MS = 5 * 60_000
 """Finds connections whose server is gone without a word; as seldom as the server's own, so that a drain can end."""
@@ -53,10 +52,10 @@ _SERVICE_CONFIG = {
     ]
 }
 
+# HTTP/2's window, megabytes on the server's side, is megabytes here by gRPC's own default (test_transport.py).
 _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.max_receive_message_length", _MESSAGE_BYTES_MAX),
     ("grpc.max_send_message_length", _MESSAGE_BYTES_MAX),
-    ("grpc.http2.lookahead_bytes", _WINDOW_BYTES),
     ("grpc.keepalive_time_ms", _KEEPALIVE_MS),
     # Connections are otherwise shared between the channels of a process, also with those that a fork left behind.
     ("grpc.use_local_subchannel_pool", 1),
@@ -115,6 +114,28 @@ class Address:
 C = TypeVar("C")
 
 
+_pools: weakref.WeakSet[ChannelPool[Any]] = weakref.WeakSet()
+
+
+_uncollected = False
+"""Whether asyncio channels were made since garbage was last collected before a fork."""
+
+
+def _before_fork() -> None:
+    global _uncollected  # noqa: PLW0603
+    busy = [pool for pool in list(_pools) if pool.drop_dead()]
+    _fork.spoil("an AsyncClient was open when it forked: close it before" if busy else "")
+    if _uncollected and not busy:
+        # Channels lie in cycles with their calls, and as long as one lives, gRPC's asyncio thread spoils the fork.
+        gc.collect()
+        _uncollected = False
+
+
+# Windows has no fork.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork)
+
+
 class ChannelPool(Generic[C]):
     """One channel for each (process, event loop); the loop is None for channels that need none.
 
@@ -125,15 +146,25 @@ class ChannelPool(Generic[C]):
     def __init__(self, open: Callable[[], C]) -> None:
         self._open = open
         self._channels: dict[tuple[int, asyncio.AbstractEventLoop | None], C] = {}
+        _pools.add(self)
+
+    def drop_dead(self) -> bool:
+        """Drops channels whose loop is closed. Whether this process has others that belong to a loop."""
+        looped = [key for key in self._channels if key[1] is not None]
+        dead = [(process, loop) for process, loop in looped if loop is not None and loop.is_closed()]
+        for key in dead:
+            self._channels.pop(key, None)
+        return any(key[0] == os.getpid() for key in looped if key not in dead)
 
     def get(self, loop: asyncio.AbstractEventLoop | None = None) -> C:
         """The channel of this process and this loop."""
+        global _uncollected  # noqa: PLW0603
         key = (os.getpid(), loop)
         channel = self._channels.get(key)
         if channel is None:
             _fork.enter(key[0])
-            for other in [each for each in self._channels if each[1] is not None and each[1].is_closed()]:
-                self._channels.pop(other, None)
+            self.drop_dead()
+            _uncollected = _uncollected or loop is not None
             channel = self._channels.setdefault(key, self._open())
         return channel
 

@@ -1,7 +1,7 @@
-"""Lets gRPC live through forks. Imported before grpc, which reads its environment once.
+"""Lets gRPC live through forks, or says why it cannot. Imported before grpc, which reads its environment once.
 
-Without this, a child that is forked after its parent's first call hangs in its own first call, even on a channel of
-its own; PyTorch's data loaders fork.
+Without fork support a child that is forked after its parent's first call hangs in its own first call, even on a
+channel of its own; PyTorch's data loaders fork. With it, gRPC still gives up where an asyncio channel is open.
 """
 
 import os
@@ -13,13 +13,21 @@ os.environ.setdefault(_VARIABLE, "1")
 
 _safe = not _grpc_came_first and os.environ[_VARIABLE].lower() in {"1", "true", "yes", "on", "enabled"}
 _processes: set[int] = set()
+_problem = ""
 
 
 def enter(process: int) -> None:
     """Notes that the process is about to use gRPC. Raises RuntimeError where its calls would hang."""
-    if not _safe and _processes and process not in _processes:
+    if _processes and process not in _processes and (_problem or not _safe):
+        unsupported = f"gRPC was loaded without fork support: import gradus before grpc or set {_VARIABLE}=1"
         raise RuntimeError(
-            "gRPC was used before this process was forked, and without fork support, so that calls would hang here: "
-            f"import gradus before grpc, set {_VARIABLE}=1, or start processes by spawn"
+            f"calls would hang in this forked process, for its parent had used gRPC, and {_problem or unsupported}; "
+            "or start processes by spawn"
         )
     _processes.add(process)
+
+
+def spoil(problem: str) -> None:
+    """Makes `enter` fail in processes that are forked from now on; an empty problem undoes it."""
+    global _problem  # noqa: PLW0603
+    _problem = problem

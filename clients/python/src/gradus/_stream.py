@@ -18,7 +18,10 @@ from gradus.types import CompletionGroup, GroupOutcome, StreamResult
 from gradus.v1 import environment_pb2 as env
 
 _BREAKS_MAX = 8
-"""Streams that may break one after the other without a reply in between."""
+"""Streams that may break one after the other without a reply in between: 20 s, in which a server can start again."""
+
+_BREAKS_MAX_AT_FIRST = 4
+"""The same before the first reply of all: 3 s, for there may be no server."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,7 @@ class StepStream:
         self._sent = 0
         self._calls = 0
         self._breaks = 0
+        self._breaks_max = _BREAKS_MAX_AT_FIRST
         # When the next call opens; None: one is open.
         self._open_at: float | None = 0.0
         self._exhausted = False
@@ -133,6 +137,7 @@ class StepStream:
         if pending is None:
             return []
         self._breaks = 0
+        self._breaks_max = _BREAKS_MAX
         if not reply.HasField("failure"):
             return [self._close(reply.request_id, GroupOutcome.from_proto(reply.groups[0]), None)]
         failure = reply.failure
@@ -154,7 +159,7 @@ class StepStream:
         error = error or error_of(grpc.StatusCode.UNAVAILABLE, "the server ended the stream before it was done")
         full = isinstance(error, ResourceExhaustedError) and error.retry_delay is not None
         self._breaks += 1
-        if self._breaks > _BREAKS_MAX or not (full or isinstance(error, UnavailableError)):
+        if self._breaks > self._breaks_max or not (full or isinstance(error, UnavailableError)):
             raise error
         self._open_at = now + (error.retry_delay or min(5.0, 0.1 * 2**self._breaks))
         for each in self._pending.values():

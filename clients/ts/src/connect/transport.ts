@@ -3,6 +3,7 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { abortedError, codeName, GradusError, readDelayMs, retryDelayKey } from "../errors.ts";
+import type { GradusCode } from "../errors.ts";
 import type { Attempt, Transport } from "../transport.ts";
 
 /** How a Connect server is reached. */
@@ -11,13 +12,19 @@ export interface ConnectOptions {
   readonly token?: string | undefined;
 }
 
+function codeOf(error: ConnectError, caught: unknown): GradusCode {
+  // What fetch throws (a server that is not there) has no code.
+  if (caught instanceof TypeError || error.cause instanceof TypeError) return "UNAVAILABLE";
+  // Connect calls a value that its field cannot hold INTERNAL, though the fault is the caller's.
+  if (error.rawMessage.startsWith("serialize binary: ")) return "INVALID_ARGUMENT";
+  return codeName(error.code);
+}
+
 function fromConnectError(caught: unknown, attempt: Attempt): GradusError {
   if (attempt.signal?.aborted) return abortedError(attempt.signal);
   const error = ConnectError.from(caught);
   const retryDelayMs = readDelayMs(error.metadata.get(retryDelayKey));
-  // What fetch throws (a server that is not there) has no code.
-  const code = caught instanceof TypeError || error.cause instanceof TypeError ? "UNAVAILABLE" : codeName(error.code);
-  return new GradusError(code, error.rawMessage, { retryDelayMs, cause: caught });
+  return new GradusError(codeOf(error, caught), error.rawMessage, { retryDelayMs, cause: caught });
 }
 
 async function* once<T>(message: T): AsyncGenerator<T> {

@@ -27,7 +27,13 @@ export function multipliers(n: number): Multipliers {
  * Starts at `best`, leaves the best multipliers there and returns their bound. Stops as soon
  * as the bound exceeds `cutoff` or the 1-tree is a tour. `evaluate` fills `degree`.
  */
-export function ascend(m: Multipliers, degree: Int32Array, evaluate: (pi: Int32Array) => number, cutoff: number, plan: AscentPlan): number {
+export function ascend(
+  m: Multipliers,
+  degree: Int32Array,
+  evaluate: (pi: Int32Array) => number,
+  cutoff: number,
+  plan: AscentPlan,
+): number {
   const { best, current, previous } = m;
   current.set(best);
   let bestBound = evaluate(current);

@@ -22,7 +22,16 @@ export interface DenseTree {
 export function denseTree(instance: Instance): DenseTree {
   const { n } = instance;
   const array = (): Int32Array => new Int32Array(n);
-  return { instance, degree: array(), parent: array(), order: array(), key: array(), rest: array(), leaf: 0, leafMate: 0 };
+  return {
+    instance,
+    degree: array(),
+    parent: array(),
+    order: array(),
+    key: array(),
+    rest: array(),
+    leaf: 0,
+    leafMate: 0,
+  };
 }
 
 /** Builds the 1-tree; returns the lower bound on every tour, in scaled units. */

@@ -21,12 +21,22 @@ export interface LinKernighan {
 /** How many continuations are tried at each depth; one below that. */
 const breadths = [5, 3, 2];
 const depthMax = 6;
-const choices = new Int32Array((depthMax + 1) * 8);
-const scores = new Float64Array((depthMax + 1) * 8);
+const choicesMax = 5;
+const choices = new Int32Array((depthMax + 1) * choicesMax);
+const scores = new Float64Array((depthMax + 1) * choicesMax);
 
 export function linKernighan(cost: Int32Array, tour: Tour, near: Int32Array): LinKernighan {
   const { n } = tour;
-  return { cost, tour, near, nearCount: near.length / n, queue: new Int32Array(n), queued: new Uint8Array(n), queueHead: 0, queueLength: 0 };
+  return {
+    cost,
+    tour,
+    near,
+    nearCount: near.length / n,
+    queue: new Int32Array(n),
+    queued: new Uint8Array(n),
+    queueHead: 0,
+    queueLength: 0,
+  };
 }
 
 export function wake(search: LinKernighan, city: number): void {
@@ -67,7 +77,7 @@ function extend(search: LinKernighan, depth: number, t1: number, t2: number, gai
   const { n } = tour;
   const count = rankChoices(search, depth, t1, t2, gain, forward);
   for (let k = 0; k < count; k++) {
-    const x = choices[depth * 8 + k]!;
+    const x = choices[depth * choicesMax + k]!;
     const y = forward ? previous(tour, x) : next(tour, x);
     const open = gain - cost[t2 * n + x]! + cost[x * n + y]!;
     apply(tour, t2, y, forward);
@@ -85,17 +95,25 @@ function extend(search: LinKernighan, depth: number, t1: number, t2: number, gai
   return 0;
 }
 
+/** One step: reverses the path from the end `near` to `far`, in the direction of the chain. */
 function apply(tour: Tour, near: number, far: number, forward: boolean): void {
   if (forward) reversePath(tour, near, far);
   else reversePath(tour, far, near);
 }
 
 /** Puts the most promising cities to join t2 to in `choices`, by what is then left open. */
-function rankChoices(search: LinKernighan, depth: number, t1: number, t2: number, gain: number, forward: boolean): number {
+function rankChoices(
+  search: LinKernighan,
+  depth: number,
+  t1: number,
+  t2: number,
+  gain: number,
+  forward: boolean,
+): number {
   const { cost, tour, near, nearCount } = search;
   const { n } = tour;
   const limit = depth < breadths.length ? breadths[depth]! : 1;
-  const base = depth * 8;
+  const base = depth * choicesMax;
   let count = 0;
   for (let k = t2 * nearCount; k < (t2 + 1) * nearCount; k++) {
     const x = near[k]!;
@@ -108,9 +126,9 @@ function rankChoices(search: LinKernighan, depth: number, t1: number, t2: number
     while (slot > 0 && scores[base + slot - 1]! < open) slot--;
     if (slot === limit) continue;
     if (count < limit) count++;
-    for (let k2 = count - 1; k2 > slot; k2--) {
-      choices[base + k2] = choices[base + k2 - 1]!;
-      scores[base + k2] = scores[base + k2 - 1]!;
+    for (let at = base + count - 1; at > base + slot; at--) {
+      choices[at] = choices[at - 1]!;
+      scores[at] = scores[at - 1]!;
     }
     choices[base + slot] = x;
     scores[base + slot] = open;

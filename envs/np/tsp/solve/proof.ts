@@ -64,7 +64,8 @@ function searchBelow(p: Proof, limit: number): boolean {
       return true;
     }
     if (p.nodes >= p.nodesMax) {
-      p.bound = Math.max(p.bound, Math.min(lengthAtLeast(s.openBound, scale), Math.min(limit, p.upper) / scale));
+      // An open node's bound is within the cutoff, so this stays below the tour at hand.
+      p.bound = Math.max(p.bound, lengthAtLeast(s.openBound, scale));
       return false;
     }
     p.upper = kickTour(p.local, p.random, kicks, p.bound * scale);
@@ -104,7 +105,7 @@ function orderOf(graph: SparseGraph, edges: readonly number[]): number[] {
     neighbours[graph.head[edge]!]!.push(graph.tail[edge]!);
   }
   const order = [0];
-  for (let last = -1, at = 0; order.length < graph.n; ) {
+  for (let last = -1, at = 0; order.length < graph.n;) {
     const [a, b] = neighbours[at] as [number, number];
     const to = a === last ? b : a;
     last = at;

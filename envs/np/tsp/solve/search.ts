@@ -99,9 +99,8 @@ function decideByBound(s: Search, bound: number): boolean {
 function branch(s: Search, bound: number): void {
   const { best } = s.multipliers;
   const edge = chooseEdge(s);
-  const rise = s.rises.rise[edge]!;
   const pi = best.slice();
-  tryDecision(s, edge, forbid, bound + rise);
+  tryDecision(s, edge, forbid, bound);
   if (bound > s.cutoff) return;
   best.set(pi);
   tryDecision(s, edge, require, bound);

@@ -52,7 +52,14 @@ export function sparseGraph(n: number, pairs: readonly number[], matrix: Int32Ar
     }
   }
   return {
-    n, m, tail, head, cost, first, incident, allowedAt,
+    n,
+    m,
+    tail,
+    head,
+    cost,
+    first,
+    incident,
+    allowedAt,
     status: new Uint8Array(m),
     requiredAt: new Int32Array(n),
     otherEnd: Int32Array.from({ length: n }, (_, v) => v),

@@ -11,6 +11,8 @@ export interface SparseTree {
   /** Free edges by reduced cost. */
   readonly order: Int32Array;
   freeCount: number;
+  /** Whether `order` was sorted, for earlier multipliers, since the decisions were loaded. */
+  sorted: boolean;
   readonly key: Int32Array;
   readonly inTree: Uint8Array;
   /** Component of each vertex: joined by required edges (base), and by the tree so far. */
@@ -20,16 +22,29 @@ export interface SparseTree {
   leaf: number;
   /** The second edge at the leaf, which makes the spanning tree a 1-tree. */
   leafEdge: number;
-  readonly seen: Uint8Array;
+  /** Leaves whose second edge has not been met yet. */
+  readonly unmet: Uint8Array;
 }
+
+/** Gaps of the shell sort that a fresh order gets (Ciura 2001). */
+const gaps = [701, 301, 132, 57, 23, 10, 4];
 
 export function sparseTree(graph: SparseGraph): SparseTree {
   const { n, m } = graph;
   return {
-    graph, degree: new Int32Array(n), order: new Int32Array(m), freeCount: 0,
-    key: new Int32Array(m), inTree: new Uint8Array(m),
-    base: new Int32Array(n), component: new Int32Array(n), baseCost: 0,
-    leaf: -1, leafEdge: -1, seen: new Uint8Array(n),
+    graph,
+    degree: new Int32Array(n),
+    order: new Int32Array(m),
+    freeCount: 0,
+    sorted: false,
+    key: new Int32Array(m),
+    inTree: new Uint8Array(m),
+    base: new Int32Array(n),
+    component: new Int32Array(n),
+    baseCost: 0,
+    leaf: -1,
+    leafEdge: -1,
+    unmet: new Uint8Array(n),
   };
 }
 
@@ -47,6 +62,7 @@ export function loadDecisions(tree: SparseTree): void {
   }
   for (let v = 0; v < n; v++) base[v] = find(base, v);
   tree.freeCount = 0;
+  tree.sorted = false;
   for (let edge = 0; edge < m; edge++) if (status[edge] === free) order[tree.freeCount++] = edge;
 }
 
@@ -76,10 +92,21 @@ function sortFree(tree: SparseTree, pi: Int32Array): void {
   const { tail, head, cost } = tree.graph;
   for (let k = 0; k < freeCount; k++) {
     const edge = order[k]!;
-    const own = (cost[edge]! + pi[tail[edge]!]! + pi[head[edge]!]!) | 0;
-    key[edge] = own;
+    key[edge] = cost[edge]! + pi[tail[edge]!]! + pi[head[edge]!]!;
+  }
+  if (!tree.sorted) for (const gap of gaps) sortEvery(tree, gap);
+  sortEvery(tree, 1);
+  tree.sorted = true;
+}
+
+/** Insertion sort of each run of edges `gap` apart; with gap 1 nearly free on a nearly sorted order. */
+function sortEvery(tree: SparseTree, gap: number): void {
+  const { order, key, freeCount } = tree;
+  for (let k = gap; k < freeCount; k++) {
+    const edge = order[k]!;
+    const own = key[edge]!;
     let slot = k;
-    for (; slot > 0 && key[order[slot - 1]!]! > own; slot--) order[slot] = order[slot - 1]!;
+    for (; slot >= gap && key[order[slot - gap]!]! > own; slot -= gap) order[slot] = order[slot - gap]!;
     order[slot] = edge;
   }
 }
@@ -115,29 +142,31 @@ function span(tree: SparseTree): number {
 
 /** Adds the second edge of the leaf whose second edge is dearest: the last leaf met in order. */
 function closeAtLeaf(tree: SparseTree, sum: number): number {
-  const { graph, order, inTree, degree, seen, freeCount } = tree;
-  const { n, tail, head } = graph;
+  const { graph, order, inTree, degree, unmet, freeCount } = tree;
+  const { n, tail, head, cost } = graph;
   let leaves = 0;
   for (let v = 0; v < n; v++) {
-    seen[v] = degree[v] === 1 ? 0 : 1;
-    if (degree[v] === 1) leaves++;
+    unmet[v] = degree[v] === 1 ? 1 : 0;
+    leaves += unmet[v]!;
   }
-  for (let k = 0; k < freeCount; k++) {
+  for (let k = 0; k < freeCount && leaves > 0; k++) {
     const edge = order[k]!;
     if (inTree[edge] === 1) continue;
-    for (let v = tail[edge]!, last = head[edge]!; ; v = last) {
-      if (seen[v] === 0) {
-        seen[v] = 1;
-        tree.leaf = v;
-        tree.leafEdge = edge;
-        leaves--;
-      }
-      if (v === last) break;
-    }
-    if (leaves === 0) break;
+    leaves -= meet(tree, tail[edge]!, edge) + meet(tree, head[edge]!, edge);
   }
   if (leaves > 0) return Infinity;
-  inTree[tree.leafEdge] = 1;
-  for (const v of [tail[tree.leafEdge]!, head[tree.leafEdge]!]) degree[v] = degree[v]! + 1;
-  return sum + graph.cost[tree.leafEdge]!;
+  const edge = tree.leafEdge;
+  inTree[edge] = 1;
+  degree[tail[edge]!] = degree[tail[edge]!]! + 1;
+  degree[head[edge]!] = degree[head[edge]!]! + 1;
+  return sum + cost[edge]!;
+}
+
+/** Takes note of an edge outside the tree; 1 when it is the first at this leaf. */
+function meet(tree: SparseTree, v: number, edge: number): number {
+  if (tree.unmet[v] === 0) return 0;
+  tree.unmet[v] = 0;
+  tree.leaf = v;
+  tree.leafEdge = edge;
+  return 1;
 }

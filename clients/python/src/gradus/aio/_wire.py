@@ -11,7 +11,7 @@ import grpc
 
 from gradus._channels import Address
 from gradus._stream import Ended, Event, Exhausted, Reply, Sent
-from gradus.errors import error_of_rpc
+from gradus.errors import error_of, error_of_rpc
 from gradus.types import CompletionGroup
 from gradus.v1 import environment_pb2
 
@@ -61,6 +61,7 @@ class TaskWire:
         self._outgoing: asyncio.Queue[environment_pb2.StreamStepsRequest] = asyncio.Queue()
         self._address = address
         self._call: Any = None
+        self._broken: Any = None
         self._tasks: list[asyncio.Future[None]] = []
         self._method = channel.stream_stream(
             "/gradus.v1.EnvironmentService/StreamSteps",
@@ -91,15 +92,21 @@ class TaskWire:
             self._call.cancel()
 
     async def _write(self, call: Any, outgoing: asyncio.Queue[environment_pb2.StreamStepsRequest]) -> None:
-        # A failed write says that the call has ended, which the reader learns too, with the reason.
-        with contextlib.suppress(grpc.RpcError, asyncio.InvalidStateError):
+        # A failed write says that the call has ended, which the reader learns too.
+        try:
             while True:
                 await call.write(await outgoing.get())
+        except (grpc.RpcError, asyncio.InvalidStateError):
+            self._broken = call
 
     async def _read(self, call: Any, number: int) -> None:
         try:
             async for message in call:
                 self.inbox.put_nowait(Reply(number, message))
             self.inbox.put_nowait(Ended(number, None))
-        except grpc.RpcError as failure:
-            self.inbox.put_nowait(Ended(number, error_of_rpc(failure, self._address.target)))
+        except grpc.aio.AioRpcError as failure:
+            error = error_of_rpc(failure, self._address.target)
+            if self._broken is call and error.code is grpc.StatusCode.INTERNAL:
+                # grpc.aio puts this in the place of the true status when a write fails.
+                error = error_of(grpc.StatusCode.UNAVAILABLE, "the connection broke while a message was sent")
+            self.inbox.put_nowait(Ended(number, error))

@@ -263,7 +263,7 @@ export declare type TaskKey = Message<"gradus.internal.v1.TaskKey"> & {
   rewardScheme: string;
 
   /**
-   * Parameters of the reward scheme, complete.
+   * Parameters of the reward scheme that are not its defaults.
    *
    * @generated from field: map<string, double> reward_parameters = 8;
    */
@@ -289,6 +289,14 @@ export declare type TaskKey = Message<"gradus.internal.v1.TaskKey"> & {
    * @generated from field: uint32 split = 11;
    */
   split: number;
+
+  /**
+   * The instance in the environment's own encoding, where it is so small that
+   * carrying it is cheaper than making it again; else empty.
+   *
+   * @generated from field: bytes instance = 12;
+   */
+  instance: Uint8Array;
 };
 
 /**

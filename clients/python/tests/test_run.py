@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from conftest import Server, StartServer, solution, wrong
+
+import gradus
+from gradus import AsyncClient, Client, GroupAdvantages, Run, Task
+from gradus.v1 import curriculum_pb2
+
+ARMS = [gradus.arm("countdown", "T0"), gradus.arm("countdown", "T1", id="real", source="real", hard=True)]
+
+
+@pytest.fixture
+def run(client: Client, run_id: str) -> Run:
+    run = client.run(run_id)
+    run.create(ARMS, gradus.bandit(), num_generations=2, prompts_per_update=4, length=12, seed=7)
+    return run
+
+
+def score(run: Run, client: Client, tasks: tuple[Task, ...]) -> None:
+    for result in client.stream_steps(task.group(wrong(2)) for task in tasks):
+        assert [each.feedback for each in result.unwrap().outcomes] == ["recorded"] * 2
+
+
+def test_a_run_goes_on_batch_by_batch_to_its_end(client: Client, run: Run) -> None:
+    cursors: list[int] = []
+    for batch in run.batches():
+        cursors += [task.cursor for task in batch.tasks]
+        assert {task.run_id for task in batch.tasks} == {run.run_id}
+        assert {task.arm_id for task in batch.tasks} <= {"countdown/T0/synthetic", "real"}
+        score(run, client, batch.tasks)
+    assert cursors == list(range(12))
+    state = run.get().state
+    assert (state.done, state.batches_closed, state.samples_recorded) == (True, 3, 24)
+
+
+def test_creating_it_again_gives_it_as_it_is(client: Client, run: Run) -> None:
+    run.next_batch(0)
+    again = run.create(ARMS, gradus.bandit(), num_generations=2, prompts_per_update=4, length=12, seed=7)
+    assert again.state.cursor == 4
+    with pytest.raises(gradus.AlreadyExistsError, match="seed"):
+        run.create(ARMS, gradus.bandit(), num_generations=2, prompts_per_update=4, length=12, seed=8)
+    assert run.run_id in {each.run_id for each in client.list_runs()}
+
+
+def test_the_configuration_arrives_as_it_was_written(client: Client, run_id: str) -> None:
+    constraints = gradus.constraints(real_share_min=0.3, synthetic_share_max=0.7, hard_share_min=0.1)
+    config = (
+        client.run(run_id)
+        .create(
+            ARMS,
+            gradus.bandit(alpha=0.5, tau=1, epsilon=0, constraints=constraints),
+            num_generations=2,
+            prompts_per_update=4,
+            feedback_lag=0,
+            feedback_source="reported",
+            answer_format="boxed",
+            reward_scheme="graded",
+            group_timeout=timedelta(seconds=90),
+            time_to_live=timedelta(days=1),
+        )
+        .config
+    )
+    assert [arm.hard for arm in config.arms] == [False, True]
+    assert (config.policy.bandit.alpha, config.policy.bandit.epsilon) == (0.5, 0)
+    assert config.policy.constraints.real_share_min == 0.3
+    assert (config.WhichOneof("lag"), config.feedback_lag) == ("feedback_lag", 0)
+    assert config.feedback_source == curriculum_pb2.FEEDBACK_SOURCE_REPORTED
+    assert config.reward_scheme.name == "graded"
+    assert (config.group_timeout.seconds, config.time_to_live.seconds) == (90, 86400)
+
+
+def test_an_unbounded_run_never_waits(client: Client, run_id: str) -> None:
+    run = client.run(run_id)
+    run.create(ARMS, gradus.mixture(), num_generations=2, prompts_per_update=2, feedback_lag="unbounded")
+    cursor = 0
+    for _ in range(5):
+        cursor = run.next_batch(cursor).next_cursor
+    assert cursor == 10
+
+
+def test_the_next_batch_is_waited_for_until_its_feedback_is_in(client: Client, run: Run) -> None:
+    first, second = run.next_batch(0), run.next_batch(4)
+    with pytest.raises(gradus.UnavailableError):
+        run.next_batch(8, wait=timedelta(seconds=0.1), timeout=1)
+    with pytest.raises(gradus.DeadlineExceededError):
+        run.next_batch(8, wait=timedelta(seconds=30), timeout=0.5)
+    score(run, client, first.tasks)
+    assert len(run.next_batch(8).tasks) == 4
+    assert run.next_batch(4).tasks == second.tasks
+
+
+def test_a_group_in_one_call_comes_with_its_advantages(run: Run) -> None:
+    task = next(each for each in run.next_batch().tasks if len(each.metadata["numbers"].split()) == 3)
+    outcome = run.step_group(task, [solution(task), *wrong()])
+    assert [each.grpo_advantage for each in outcome.outcomes] == pytest.approx([1, -1])
+    again = run.step_group(task, [solution(task), "something else"])
+    assert [each.feedback for each in again.outcomes] == ["duplicate", "conflicting_completion"]
+
+
+def test_groups_can_be_closed(run: Run) -> None:
+    tasks = run.next_batch().tasks
+    by_id = run.close_groups([tasks[0].group_id, *tasks[1:]], reason="too long")
+    assert by_id == {task.group_id: "recorded" for task in tasks}
+    assert run.get().state.batches_closed == 1
+
+
+def test_advantages_can_be_reported(client: Client, run_id: str) -> None:
+    run = client.run(run_id)
+    run.create(ARMS, gradus.bandit(), num_generations=2, prompts_per_update=1, feedback_source="reported")
+    (task,) = run.next_batch().tasks
+    report = [GroupAdvantages(task.group_id, [0.5, -0.5], reward_mean=0.5)]
+    assert run.report_advantages(report) == {task.group_id: "recorded"}
+    assert run.report_advantages(report) == {task.group_id: "duplicate"}
+    # Batch 2 is the first that batch 0 counts for.
+    run.next_batch(2)
+    assert [arm.arm_id for arm in run.get().state.arms if arm.value > 0] == [task.arm_id]
+
+
+def test_control_is_kept_in_the_history(client: Client, run: Run) -> None:
+    score(run, client, run.next_batch(0).tasks)
+    assert run.set_weights({"real": 3}) == 4
+    assert run.update_policy(gradus.mixture()) == 4
+    assert run.pause() == 4
+    with pytest.raises(gradus.FailedPreconditionError):
+        run.next_batch(4)
+    assert run.resume() == 4
+    assert len(run.next_batch(4).tasks) == 4
+    records = list(run.history())
+    kinds = [record.control.kind for record in records if record.WhichOneof("kind") == "control"]
+    assert kinds == ["weights", "policy", "pause", "resume"]
+    batches = [record.batch for record in records if record.WhichOneof("kind") == "batch"]
+    assert [list(each.probabilities) for each in batches] == [[0.5, 0.5], [0.25, 0.75]]
+    assert batches[0].closed
+    assert batches[0].reward_mean == pytest.approx(0.1)
+
+
+def test_a_state_can_be_put_back_and_copied(client: Client, run: Run, run_id: str) -> None:
+    tasks = run.next_batch(0).tasks
+    state = run.export()
+    copy, outstanding = client.run(f"{run_id}-copy").import_(state)
+    assert copy.run_id == f"{run_id}-copy"
+    assert [task.prompt for task in outstanding] == [task.prompt for task in tasks]
+    later = run.next_batch(4).tasks
+    back, _ = run.import_(state)
+    assert back.state.epoch == 1
+    assert [each.feedback for each in run.step_group(tasks[0], wrong(2)).outcomes] == ["recorded"] * 2
+    assert [each.feedback for each in run.step_group(later[0], wrong(2)).outcomes] == ["stale_epoch"] * 2
+
+
+def test_a_watcher_sees_changes_until_the_run_is_gone(client: Client, run: Run) -> None:
+    watch = run.watch()
+    assert next(watch).cursor == 0
+    run.next_batch(0)
+    assert next(state for state in watch if state.cursor == 4).groups_outstanding == 4
+    run.delete()
+    assert not any(state.cursor > 4 for state in watch)
+    with pytest.raises(gradus.NotFoundError):
+        run.get()
+
+
+def test_the_same_for_asyncio(server: Server, run_id: str) -> None:
+    async def ask() -> None:
+        async with AsyncClient(server.address) as client:
+            run = client.run(run_id)
+            await run.create(ARMS, gradus.bandit(), num_generations=2, prompts_per_update=4, length=12, seed=7)
+            watch = run.watch()
+            assert (await watch.__anext__()).cursor == 0
+            cursors = []
+            async for batch in run.batches():
+                cursors += [task.cursor for task in batch.tasks]
+                async for result in client.stream_steps(task.group(wrong(2)) for task in batch.tasks[1:]):
+                    result.unwrap()
+                assert (await run.step_group(batch.tasks[0], wrong(2))).outcomes[0].feedback == "recorded"
+                assert await run.close_groups(batch.tasks[:1]) == {batch.tasks[0].group_id: "duplicate"}
+            assert cursors == list(range(12))
+            assert [each.batch.closed async for each in run.history()] == [True] * 3
+            async for state_seen in watch:
+                if state_seen.done:
+                    break
+            state = await run.export()
+            assert (await run.import_(state))[0].state.epoch == 1
+            assert await run.pause() == await run.resume() == 12
+            assert await run.set_weights({"real": 2}) == 12
+            assert await run.update_policy(gradus.mixture()) == 12
+            assert run_id in {each.run_id for each in await client.list_runs()}
+            await run.delete()
+            with pytest.raises(gradus.NotFoundError):
+                await run.get()
+
+    asyncio.run(ask())
+
+
+def test_a_run_outlives_the_server(start_server: StartServer, run_id: str) -> None:
+    server = start_server()
+    client = Client(server.address)
+    run = client.run(run_id)
+    run.create(ARMS, gradus.bandit(), num_generations=2, prompts_per_update=4, seed=7)
+    tasks = run.next_batch(0).tasks
+    server.kill()
+    start_server(port=int(server.address.rpartition(":")[2]))
+    assert run.next_batch(0).tasks == tasks
+    score(run, client, tasks)

@@ -1,0 +1,130 @@
+"""The stream against the real server; test_stream_logic.py has what takes a clock or a broken peer."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from conftest import Server, StartServer, wrong
+
+import gradus
+from gradus import AsyncClient, Client, CompletionGroup, StreamResult, Task
+
+
+@pytest.fixture(scope="module")
+def tasks(client: Client) -> list[Task]:
+    spec = gradus.task_spec("countdown", level="T0")
+    return [result.unwrap() for result in client.batch_reset(spec, range(300))]
+
+
+def groups_of(tasks: list[Task]) -> Iterator[CompletionGroup]:
+    """Each group's size is its own, so that a reply given to another request shows."""
+    for i, task in enumerate(tasks):
+        yield task.group(wrong(1 + i % 7))
+
+
+def check(results: list[StreamResult], tasks: list[Task]) -> None:
+    assert sorted(each.group.group_id for each in results) == sorted(each.group_id for each in tasks)
+    for result in results:
+        outcome = result.unwrap()
+        assert outcome.group_id == result.group.group_id
+        assert len(outcome.outcomes) == len(result.group.completions)
+
+
+@pytest.mark.parametrize("window", [1, 8, 1000])
+def test_each_group_gets_its_own_result_once(client: Client, tasks: list[Task], window: int) -> None:
+    check(list(client.stream_steps(groups_of(tasks), window=window)), tasks)
+
+
+def test_the_same_for_asyncio(server: Server, tasks: list[Task]) -> None:
+    async def slowly() -> AsyncIterator[CompletionGroup]:
+        for group in groups_of(tasks):
+            await asyncio.sleep(0)
+            yield group
+
+    async def ask() -> None:
+        async with AsyncClient(server.address) as client:
+            check([each async for each in client.stream_steps(slowly(), window=8)], tasks)
+            check([each async for each in client.stream_steps(groups_of(tasks))], tasks)
+
+    asyncio.run(ask())
+
+
+def test_groups_are_read_no_further_than_the_window(client: Client, tasks: list[Task]) -> None:
+    read = 0
+
+    def counted() -> Iterator[CompletionGroup]:
+        nonlocal read
+        for group in groups_of(tasks):
+            read += 1
+            yield group
+
+    for done, _ in enumerate(client.stream_steps(counted(), window=4)):
+        assert read <= done + 1 + 4
+
+
+def test_nothing_to_send_is_no_result(client: Client) -> None:
+    assert list(client.stream_steps([])) == []
+
+
+def test_a_refused_group_resolves_to_its_error_and_the_stream_goes_on(client: Client, task: Task) -> None:
+    too_many = task.group(["?"] * 2000)
+    results = list(client.stream_steps([too_many, task.group(wrong())]))
+    refused, scored = sorted(results, key=lambda each: each.error is None)
+    assert isinstance(refused.error, gradus.InvalidArgumentError)
+    assert refused.group is too_many
+    with pytest.raises(gradus.InvalidArgumentError, match="2000"):
+        refused.unwrap()
+    assert scored.unwrap().rewards == [0.1]
+
+
+def test_what_the_groups_raise_is_raised(client: Client, task: Task) -> None:
+    def broken() -> Iterator[CompletionGroup]:
+        yield task.group(wrong())
+        raise LookupError("out of completions")
+
+    with pytest.raises(LookupError, match="out of completions"):
+        list(client.stream_steps(broken()))
+
+
+def test_a_stream_that_is_left_early_leaves_no_thread(client: Client, tasks: list[Task]) -> None:
+    stream = client.stream_steps(groups_of(tasks), window=2)
+    next(stream)
+    (feeder,) = [each for each in threading.enumerate() if getattr(each, "_target", None) is gradus._wire.feed]
+    stream.close()  # type: ignore[attr-defined]
+    feeder.join(10)
+    assert not feeder.is_alive()
+
+
+def test_a_killed_server_costs_no_result(start_server: StartServer) -> None:
+    server = start_server()
+    client = Client(server.address)
+    spec = gradus.task_spec("countdown", level="T0")
+    tasks = [result.unwrap() for result in client.batch_reset(spec, range(60))]
+    results: list[StreamResult] = []
+    for result in client.stream_steps(groups_of(tasks), window=4):
+        results.append(result)
+        if len(results) == 20:
+            server.kill()
+            start_server(port=int(server.address.rpartition(":")[2]))
+    check(results, tasks)
+
+
+def test_the_same_for_asyncio_where_the_server_drains(start_server: StartServer) -> None:
+    server = start_server()
+    spec = gradus.task_spec("countdown", level="T0")
+
+    async def ask() -> None:
+        async with AsyncClient(server.address) as client:
+            tasks = [result.unwrap() for result in await client.batch_reset(spec, range(60))]
+            results: list[StreamResult] = []
+            async for result in client.stream_steps(groups_of(tasks), window=4):
+                results.append(result)
+                if len(results) == 20:
+                    server.stop()
+                    start_server(port=int(server.address.rpartition(":")[2]))
+            check(results, tasks)
+
+    asyncio.run(ask())

@@ -1,0 +1,150 @@
+"""The stream's logic with a clock and a peer of the test's own: replies that are late, doubled, or never come."""
+
+from __future__ import annotations
+
+import pytest
+
+import gradus
+from gradus._stream import Ended, Exhausted, Reply, Sent, StepStream
+from gradus.errors import error_of_item
+from gradus.types import Completion, CompletionGroup, StreamResult
+from gradus.v1 import environment_pb2 as env
+
+UNAVAILABLE = 14
+RESOURCE_EXHAUSTED = 8
+INVALID_ARGUMENT = 3
+
+
+class RecordedWire:
+    """Keeps (call, request_id) of what was sent."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.sent: list[tuple[int, str]] = []
+
+    def open(self, number: int) -> None:
+        self.calls = number
+
+    def send(self, message: env.StreamStepsRequest) -> None:
+        self.sent.append((self.calls, message.request_id))
+
+
+def group(name: str) -> CompletionGroup:
+    return CompletionGroup("task", name, (Completion(0, "text"),))
+
+
+def reply(request_id: str, call: int = 1) -> Reply:
+    message = env.StreamStepsResponse(request_id=request_id)
+    message.groups.add(group_id=f"from {request_id}")
+    return Reply(call, message)
+
+
+def refusal(request_id: str, code: int, retry_delay_ms: int) -> Reply:
+    failure = env.StreamStepsFailure(code=code, message="no", retry_delay_ms=retry_delay_ms)
+    return Reply(1, env.StreamStepsResponse(request_id=request_id, failure=failure))
+
+
+@pytest.fixture
+def wire() -> RecordedWire:
+    return RecordedWire()
+
+
+@pytest.fixture
+def stream(wire: RecordedWire) -> StepStream:
+    return StepStream(wire, timeout=10)
+
+
+def names(results: list[StreamResult]) -> list[tuple[str, bool]]:
+    return [(each.group.group_id, each.outcome is not None) for each in results]
+
+
+def test_replies_are_matched_by_id_in_any_order(stream: StepStream, wire: RecordedWire) -> None:
+    for name in ("a", "b", "c"):
+        stream.handle(Sent(group(name)), now=0)
+    assert wire.sent == [(1, "0"), (1, "1"), (1, "2")]
+    found = [stream.handle(reply(request_id), now=1)[0] for request_id in ("2", "0", "1")]
+    assert [(each.group.group_id, each.unwrap().group_id) for each in found] == [
+        ("c", "from 2"),
+        ("a", "from 0"),
+        ("b", "from 1"),
+    ]
+    assert not stream.done
+    stream.handle(Exhausted(None), now=2)
+    assert stream.done
+
+
+def test_a_late_reply_is_an_error_once_and_then_nothing(stream: StepStream) -> None:
+    stream.handle(Sent(group("slow")), now=0)
+    stream.handle(Sent(group("quick")), now=5)
+    assert stream.wait(5) == 5
+    (late,) = stream.handle(None, now=10)
+    assert isinstance(late.error, gradus.DeadlineExceededError)
+    assert stream.handle(reply("0"), now=11) == []
+    assert names(stream.handle(reply("1"), now=11)) == [("quick", True)]
+
+
+def test_a_doubled_reply_counts_once(stream: StepStream) -> None:
+    stream.handle(Sent(group("a")), now=0)
+    assert len(stream.handle(reply("0"), now=1)) == 1
+    assert stream.handle(reply("0"), now=1) == []
+
+
+def test_a_broken_stream_is_opened_again_and_the_unanswered_are_sent_again(
+    stream: StepStream, wire: RecordedWire
+) -> None:
+    for name in ("a", "b", "c"):
+        stream.handle(Sent(group(name)), now=0)
+    stream.handle(reply("1"), now=1)
+    stream.handle(Ended(1, error_of_item(UNAVAILABLE, "draining", 1000)), now=1)
+    stream.handle(Sent(group("d")), now=1.5)
+    assert (wire.calls, stream.wait(1.5)) == (1, 0.5)
+    stream.handle(None, now=2)
+    assert wire.sent[3:] == [(2, "0"), (2, "2"), (2, "3")]
+    assert names(stream.handle(reply("2", call=2), now=3)) == [("c", True)]
+    # What the first call still says of its end is old news.
+    stream.handle(Ended(1, None), now=3)
+    assert wire.calls == 2
+
+
+def test_an_end_without_an_error_is_a_break_too(stream: StepStream, wire: RecordedWire) -> None:
+    stream.handle(Sent(group("a")), now=0)
+    stream.handle(Ended(1, None), now=0)
+    stream.handle(None, now=1)
+    assert wire.sent == [(1, "0"), (2, "0")]
+
+
+def test_a_server_that_stays_away_is_given_up(stream: StepStream, wire: RecordedWire) -> None:
+    def break_again(now: float) -> None:
+        stream.handle(Ended(wire.calls, error_of_item(UNAVAILABLE, "gone", 0)), now)
+
+    stream.handle(Sent(group("a")), now=0)
+    now = 0.0
+    with pytest.raises(gradus.UnavailableError, match="gone"):
+        for _ in range(100):
+            break_again(now)
+            now += stream.wait(now) or 0
+            stream.handle(None, now)
+    assert wire.calls < 10
+
+
+def test_a_final_error_of_the_stream_is_raised(stream: StepStream) -> None:
+    stream.handle(Sent(group("a")), now=0)
+    with pytest.raises(gradus.InvalidArgumentError):
+        stream.handle(Ended(1, error_of_item(INVALID_ARGUMENT, "no", 0)), now=0)
+
+
+def test_a_refusal_with_a_delay_is_sent_again_after_it(stream: StepStream, wire: RecordedWire) -> None:
+    stream.handle(Sent(group("a")), now=0)
+    assert stream.handle(refusal("0", RESOURCE_EXHAUSTED, 2000), now=1) == []
+    assert stream.wait(1) == 2
+    assert stream.handle(None, now=2) == []
+    assert len(wire.sent) == 1
+    stream.handle(None, now=3)
+    assert wire.sent == [(1, "0"), (1, "0")]
+
+
+def test_a_refusal_whose_delay_is_past_the_deadline_is_final(stream: StepStream) -> None:
+    stream.handle(Sent(group("a")), now=0)
+    (result,) = stream.handle(refusal("0", RESOURCE_EXHAUSTED, 20_000), now=1)
+    assert isinstance(result.error, gradus.ResourceExhaustedError)
+    assert result.error.retry_delay == 20

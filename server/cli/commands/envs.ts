@@ -1,0 +1,97 @@
+/** gradus envs: what there is to learn. */
+import type { Command } from "commander";
+import { AnswerFormat, EnvironmentSchema, Goal, Source } from "../../../clients/ts/src/public.ts";
+import type { Environment, GradusClient, ParameterInfo } from "../../../clients/ts/src/public.ts";
+import { addConnectionOptions, withClient } from "../connection.ts";
+import type { ConnectionFlags } from "../connection.ts";
+import { fields, jsonOf, number, print, printJson, table, word } from "../print.ts";
+import { wholeNumber } from "../task-options.ts";
+
+interface Flags extends ConnectionFlags {
+  readonly json?: boolean;
+  readonly category?: string;
+  readonly version?: number;
+}
+
+export function addEnvs(program: Command): void {
+  const command = program
+    .command("envs")
+    .description("list the environments, or describe one")
+    .argument("[id]", "e.g. np/tsp")
+    .option("--category <name>", "only environments of this category")
+    .option("--version <number>", "version of the environment (default: the newest)", wholeNumber(0, 2 ** 32 - 1))
+    .option("--json", "print JSON");
+  addConnectionOptions(command).action((id: string | undefined, flags: Flags) =>
+    withClient(
+      flags,
+      (client) => (id === undefined ? list(client, flags) : describe(client, id, flags)),
+      "environments",
+    ),
+  );
+}
+
+async function list(client: GradusClient, { category = "", json }: Flags): Promise<void> {
+  const environments = await client.listEnvironments({ category });
+  if (json) printJson(environments.map((environment) => jsonOf(EnvironmentSchema, environment)));
+  else print(listed(environments));
+}
+
+async function describe(client: GradusClient, id: string, { version, json }: Flags): Promise<void> {
+  const environment = await client.getEnvironment(id, version);
+  if (json) printJson(jsonOf(EnvironmentSchema, environment));
+  else print(described(environment));
+}
+
+function listed(environments: readonly Environment[]): string {
+  const rows = environments.map(({ id, version, goal, levels, description }) => [
+    id,
+    String(version),
+    word(Goal, goal),
+    levels.map(({ name }) => name).join(" "),
+    description,
+  ]);
+  return table(["id", "version", "goal", "levels", "description"], rows);
+}
+
+function parameterRows(parameters: readonly ParameterInfo[]): readonly (readonly string[])[] {
+  return parameters.map(({ name, min, max, defaultValue, description }) => [
+    name,
+    `${number(min)} to ${number(max)}`,
+    number(defaultValue),
+    description,
+  ]);
+}
+
+const parameterHead = ["parameter", "range", "default", "meaning"];
+
+function described(environment: Environment): string {
+  const { id, version, description, goal, levels, parameters, answerFormats, rewardSchemes, sources, pools } =
+    environment;
+  const levelRows = levels.map(({ name, description: meaning, parameters: of, evaluationOnly }) => [
+    name,
+    Object.entries(of?.values ?? {})
+      .map(([key, value]) => `${key}=${number(value)}`)
+      .join(" "),
+    evaluationOnly ? `${meaning} (evaluation only)` : meaning,
+  ]);
+  const schemeRows = rewardSchemes.map(({ name, rewardMin, rewardMax, description: meaning }) => [
+    name,
+    `${number(rewardMin)} to ${number(rewardMax)}`,
+    meaning,
+  ]);
+  const poolText = pools.map(({ name, rows }) => `${name} (${Object.values(rows).reduce((a, b) => a + b, 0)} rows)`);
+  const head = fields([
+    ["environment", `${id}, version ${version}`],
+    ["goal", word(Goal, goal)],
+    ["answer formats", answerFormats.map((format) => word(AnswerFormat, format)).join(", ")],
+    ["sources", sources.map((source) => word(Source, source)).join(", ")],
+    ["pools", poolText.length === 0 ? undefined : poolText.join(", ")],
+  ]);
+  return [
+    description,
+    head,
+    table(["level", "parameters", "meaning"], levelRows),
+    table(parameterHead, parameterRows(parameters)),
+    table(["reward scheme", "rewards", "meaning"], schemeRows),
+  ].join("\n\n");
+}

@@ -1,0 +1,108 @@
+/** Whom a command asks: a server, or the environments in this process. */
+import { readFileSync } from "node:fs";
+import { Option } from "commander";
+import type { Command } from "commander";
+import type { ClientOptions } from "../../clients/ts/src/index.ts";
+import type { GradusClient } from "../../clients/ts/src/public.ts";
+import { readConfig } from "../config.ts";
+import type { Local, Needs } from "./local.ts";
+import { CliProblem, problemOf } from "./problem.ts";
+
+/** Options of every command that asks for environments or tasks, as commander gives them. */
+export interface LocalFlags {
+  readonly dataDir?: string;
+  readonly keyFile?: string;
+  readonly pool?: readonly string[];
+}
+
+export interface ConnectionFlags extends LocalFlags {
+  readonly server?: string;
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly tls?: boolean;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+const collect = (text: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), text];
+
+/** Options for work in this process. */
+export function addLocalOptions(command: Command): Command {
+  return command
+    .option("--data-dir <directory>", "where the keys are kept (default .data, env GRADUS_DATA_DIR)")
+    .option("--key-file <file>", "the keys that sign task ids (env GRADUS_KEY_FILE)")
+    .addOption(new Option("--pool <name=path>", "a JSONL data pool; may be given several times").argParser(collect));
+}
+
+/** Options for the choice between a server and this process. */
+export function addConnectionOptions(command: Command): Command {
+  command
+    .addOption(
+      new Option("--server <host:port>", "gRPC port of a running server; without it: in this process").env(
+        "GRADUS_SERVER",
+      ),
+    )
+    .addOption(new Option("--token <token>", "the server's bearer token").env("GRADUS_TOKEN"))
+    .addOption(new Option("--token-file <file>", "file that holds the token").env("GRADUS_TOKEN_FILE"))
+    .option("--tls", "speak TLS to the server")
+    .option("--ca <file>", "certificates in PEM that vouch for the server")
+    .option("--cert <file>", "this client's certificate in PEM, for mutual TLS")
+    .option("--key <file>", "its private key in PEM");
+  return addLocalOptions(command);
+}
+
+function readText(option: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const { code = "an unknown error" } = error as NodeJS.ErrnoException;
+    throw new CliProblem("usage", `${option} must be a file that can be read; got '${path}' (${code})`);
+  }
+}
+
+function clientOptions(flags: ConnectionFlags): ClientOptions {
+  const { token, tokenFile, ca, cert, key } = flags;
+  const pem = {
+    ...(ca === undefined ? {} : { ca: readText("--ca", ca) }),
+    ...(cert === undefined ? {} : { cert: readText("--cert", cert) }),
+    ...(key === undefined ? {} : { key: readText("--key", key) }),
+  };
+  return {
+    retry: false,
+    tls: Object.keys(pem).length > 0 ? pem : flags.tls,
+    token: token ?? (tokenFile === undefined ? undefined : readText("--token-file", tokenFile).trim()),
+  };
+}
+
+/** The environments of this process, with the keys and pools that a server with these flags would have. */
+export async function localOf(flags: LocalFlags, needs: Needs = "tasks"): Promise<Local> {
+  const result = readConfig(flags as Readonly<Record<string, unknown>>, process.env);
+  if (result.kind === "invalid") throw new CliProblem("usage", result.message);
+  // Loaded here, for a command that asks a server needs no environments.
+  const { openLocal } = await import("./local.ts");
+  return openLocal(result.config, needs);
+}
+
+async function remoteOf(server: string, flags: ConnectionFlags): Promise<GradusClient> {
+  // Loaded here, for grpc-js takes longer to load than most commands to run.
+  const { createClient } = await import("../../clients/ts/src/index.ts");
+  return createClient(server, clientOptions(flags));
+}
+
+/** Works with a client of whom the flags name; its failures come out in words. */
+export async function withClient<T>(
+  flags: ConnectionFlags,
+  work: (client: GradusClient) => Promise<T>,
+  needs: Needs = "tasks",
+): Promise<T> {
+  const { server } = flags;
+  const client = server === undefined ? (await localOf(flags, needs)).client : await remoteOf(server, flags);
+  try {
+    return await work(client);
+  } catch (error) {
+    throw problemOf(error, server);
+  } finally {
+    client.close();
+  }
+}

@@ -1,0 +1,117 @@
+/** Environments without a server: the same handlers, called in this process, with the keys of the data directory. */
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import type { DescMethod } from "@bufbuild/protobuf";
+import { pino } from "pino";
+import { clientOver } from "../../clients/ts/src/client.ts";
+import type { GradusClient } from "../../clients/ts/src/client.ts";
+import { GradusError } from "../../clients/ts/src/errors.ts";
+import type { Attempt, Transport } from "../../clients/ts/src/transport.ts";
+import type { Config } from "../config.ts";
+import { createRuns, systemClock } from "../curriculum/index.ts";
+import { loadPools } from "../pools.ts";
+import type { ServiceDeps } from "../services/deps.ts";
+import { createEnvironmentService } from "../services/environment-service.ts";
+import { memoryStore } from "../stores/memory.ts";
+import { createIssuer } from "../tasks/issuer.ts";
+import { loadKeyring, signingKey } from "../tasks/keyring.ts";
+import type { KeyringResult } from "../tasks/keyring.ts";
+import { createRunSource } from "../tasks/run-source.ts";
+import { createScorer } from "../tasks/scorer.ts";
+import { RpcError } from "../rpc/handlers.ts";
+import type { CallContext } from "../rpc/handlers.ts";
+import issue from "../workers/issue-worker.ts";
+import type { WorkerPool } from "../workers/pool.ts";
+import { CliProblem } from "./problem.ts";
+
+/** Environments of this process. */
+export interface Local {
+  readonly client: GradusClient;
+  /** What the handlers work with; task ids are opened with its keys. */
+  readonly deps: ServiceDeps;
+}
+
+/** One job after another, here: a thread would take longer to start than a command's task takes to make. */
+const inline: WorkerPool = {
+  ready: Promise.resolve(),
+  run: async (job) => ({ kind: "done", results: issue(job) }),
+  load: () => ({ waiting: 0, running: 0 }),
+  close: async () => undefined,
+};
+
+/** A failure of ours, which an outcome names only as "internal". */
+const tell = (error: unknown): void =>
+  console.error(`gradus: ${error instanceof Error ? error.message : String(error)}`);
+
+const silent = pino({ level: "silent" });
+const neverAborted = new AbortController().signal;
+
+/** Whether a command makes or opens task ids. One that does not leaves no key file behind. */
+export type Needs = "tasks" | "environments";
+
+function keysOf(config: Config, needs: Needs): KeyringResult {
+  if (needs === "tasks") return loadKeyring(config.keyFile ?? join(config.dataDir, "task-keys"));
+  return { kind: "ok", keyring: [signingKey(randomBytes(32))], created: true };
+}
+
+/** Makes the handlers' parts. The keys are made if the data directory has none, as by a server. */
+export function openLocal(config: Config, needs: Needs): Local {
+  const keys = keysOf(config, needs);
+  if (keys.kind === "invalid") throw new CliProblem("failure", keys.message);
+  const loaded = loadPools(config.pools);
+  if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
+  const { keyring } = keys;
+  const { pools } = loaded;
+  const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes } = config.limits;
+  const issuer = createIssuer(inline, pools);
+  const deps: ServiceDeps = {
+    ...{ keyring, pools, issuer },
+    scorer: createScorer({
+      ...{ keyring, pools, completionBytesMax: maxCompletionBytes },
+      onFailure: tell,
+    }),
+    // Runs are the server's: a task of one is scored here, and its outcome says that nothing was recorded.
+    runs: createRuns({ store: memoryStore(), source: createRunSource(issuer), clock: systemClock, log: silent }),
+    onFailure: tell,
+    limits: { groupsMax: maxGroups, completionsMax: maxCompletions, batchSeedsMax: maxBatchSeeds, streamWindow: 1 },
+  };
+  return { client: clientOver(transportTo(createEnvironmentService(deps)), { retry: false }), deps };
+}
+
+function contextOf({ signal }: Attempt): CallContext {
+  const rest = { draining: neverAborted, requestId: "local", log: silent, peer: "local", deadlineMs: undefined };
+  return { signal: signal ?? neverAborted, ...rest };
+}
+
+/** Calls handlers as a transport would: by name, with the errors that a client sees. */
+function transportTo(handlers: object): Transport {
+  const call = (method: DescMethod, message: object, attempt: Attempt): unknown => {
+    const handler = (handlers as Record<string, ((request: object, context: CallContext) => unknown) | undefined>)[
+      method.localName
+    ];
+    if (handler === undefined) throw new GradusError("UNIMPLEMENTED", `${method.name} is not served without a server`);
+    return handler(message, contextOf(attempt));
+  };
+  return {
+    unary: async (method, message, attempt) => {
+      try {
+        return (await call(method, message, attempt)) as never;
+      } catch (error) {
+        throw asClientSees(error);
+      }
+    },
+    async *serverStream(method, message, attempt) {
+      try {
+        yield* call(method, message, attempt) as AsyncIterable<never>;
+      } catch (error) {
+        throw asClientSees(error);
+      }
+    },
+    close: () => undefined,
+  };
+}
+
+function asClientSees(error: unknown): unknown {
+  if (!(error instanceof RpcError)) return error;
+  return new GradusError(error.code, error.message, { retryDelayMs: error.retryDelayMs });
+}

@@ -1,0 +1,47 @@
+#!/usr/bin/env node
+/** The command line. Run it by bin.mjs, which picks the Node. */
+import { readFileSync } from "node:fs";
+import { Command, CommanderError } from "commander";
+import { addEnvs } from "./commands/envs.ts";
+import { addReset } from "./commands/reset.ts";
+import { addServe } from "./commands/serve.ts";
+import { addSolve } from "./commands/solve.ts";
+import { addStep } from "./commands/step.ts";
+import { describe, exitCode } from "./problem.ts";
+
+function versionOfPackage(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { readonly version: string }).version;
+}
+
+function createProgram(): Command {
+  const program = new Command("gradus")
+    .description("A gRPC gym of verifiable tasks for training language models.")
+    .version(versionOfPackage(), "-V, --version", "print the version")
+    .showHelpAfterError("(gradus <command> --help shows what there is)")
+    // So that --version after a command is the command's.
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "gradus: ")) })
+    .configureHelp({ showGlobalOptions: false });
+  for (const add of [addServe, addEnvs, addReset, addStep, addSolve]) add(program);
+  return program;
+}
+
+/** Says what went wrong on standard error, without a stack; gives the exit code. */
+function report(error: unknown): number {
+  // Commander has said it.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCode("usage");
+  const { message, kind } = describe(error);
+  console.error(`gradus: ${message}`);
+  return exitCode(kind);
+}
+
+// A reader such as head may leave before all is written.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+
+try {
+  await createProgram().parseAsync();
+} catch (error) {
+  process.exitCode = report(error);
+}

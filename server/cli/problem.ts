@@ -1,0 +1,75 @@
+/** What a command ends with when it does not end well: words for the person who gave it, and an exit code. */
+import { GradusError } from "../../clients/ts/src/public.ts";
+import type { GradusCode } from "../../clients/ts/src/public.ts";
+import { assertNever } from "../../envs/lib/assert-never.ts";
+
+/** usage: the command line asks for what there is not. failure: what it asks for could not be done. */
+export type ProblemKind = "usage" | "failure";
+
+export class CliProblem extends Error {
+  readonly kind: ProblemKind;
+
+  constructor(kind: ProblemKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+export function exitCode(kind: ProblemKind): number {
+  switch (kind) {
+    case "failure":
+      return 1;
+    case "usage":
+      return 2;
+    default:
+      return assertNever(kind);
+  }
+}
+
+/** Which option a field of a request comes from. */
+const optionOf: Readonly<Record<string, string>> = {
+  level: "--level",
+  parameters: "--param",
+  split: "--split",
+  source: "--source",
+  pool: "--pool-name",
+  answer_format: "--format",
+  reward_scheme: "--scheme",
+  seed: "--seed",
+  seeds: "--count",
+  group_id: "--group-id",
+};
+
+/** An error's message with the command line's words in place of the contract's. */
+function inOurWords(message: string): string {
+  const words = message.replaceAll(/\b(?:SPLIT|SOURCE|ANSWER_FORMAT)_([A-Z_]+)\b/g, (_, name: string) =>
+    name.toLowerCase(),
+  );
+  const [, field = ""] = /^(?:spec\.|groups\[0\]\.)?(\w+)[\w.[\]]*: /.exec(words) ?? [];
+  const rest = words.slice(words.indexOf(": ") + 2);
+  if (field === "environment" || field === "id" || field === "spec") return rest;
+  const option = optionOf[field];
+  return option === undefined ? words : `${option}: ${rest}`;
+}
+
+const usageCodes: readonly GradusCode[] = ["INVALID_ARGUMENT", "NOT_FOUND", "OUT_OF_RANGE"];
+
+/** A call's failure in words. `server` is the address it was made to; undefined: none. */
+export function problemOf(error: unknown, server: string | undefined): unknown {
+  if (!(error instanceof GradusError)) return error;
+  if (server !== undefined && error.code === "UNAVAILABLE" && /^no connection|name resolution/i.test(error.message)) {
+    return new CliProblem("failure", `no server at ${server}: start one with \`gradus serve\``);
+  }
+  if (error.code === "UNAUTHENTICATED") return new CliProblem("failure", `${error.message} (give --token-file)`);
+  const kind = usageCodes.includes(error.code) ? "usage" : "failure";
+  return new CliProblem(kind, inOurWords(error.message));
+}
+
+/** What a command ends with, in words; a bug of ours says that it is one. */
+export function describe(error: unknown): { readonly message: string; readonly kind: ProblemKind } {
+  if (error instanceof CliProblem) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  // Files and ports: what the system says is what the person can mend.
+  const ofSystem = error instanceof Error && "syscall" in error;
+  return { message: ofSystem ? message : `internal error: ${message}`, kind: "failure" };
+}

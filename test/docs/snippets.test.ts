@@ -1,0 +1,117 @@
+/** Every snippet of the READMEs runs, as it stands, against a real server; only addresses are put in. */
+import { execFile, execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
+
+const repository = resolve(import.meta.dirname, "../..");
+const documents = ["README.md", "clients/python/README.md", "clients/ts/README.md"];
+const run = promisify(execFile);
+
+interface Snippet {
+  readonly where: string;
+  readonly language: string;
+  readonly text: string;
+}
+
+function snippetsOf(document: string): Snippet[] {
+  const text = readFileSync(join(repository, document), "utf8");
+  return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = "", body = ""], i) => ({
+    ...{ where: `${document}, snippet ${i + 1}`, language, text: body },
+  }));
+}
+
+const snippets = documents.flatMap(snippetsOf);
+const inLanguage = (...languages: readonly string[]): Snippet[] =>
+  snippets.filter(({ language }) => languages.includes(language));
+
+const folder = temporaryFolder();
+let server: ServerProcess;
+let scratch: string;
+
+beforeAll(async () => {
+  server = await startServer(folder.path);
+  // Inside the repository, so that "@gradus/client" is found as in a project that has it installed.
+  mkdirSync(join(repository, "out"), { recursive: true });
+  scratch = mkdtempSync(join(repository, "out", "snippets-"));
+  execFileSync(process.execPath, ["build.mjs"], { cwd: join(repository, "clients/ts") });
+});
+afterAll(async () => {
+  expect(await server.kill("SIGTERM")).toBe(0);
+  rmSync(scratch, { recursive: true });
+  folder[Symbol.dispose]();
+});
+
+/** The snippet with this server's addresses in place of the default ones. */
+function here(text: string): string {
+  const http = server.httpAddress.replace("http://", "");
+  return text
+    .replaceAll(/(localhost|127\.0\.0\.1):50051/g, server.address)
+    .replaceAll(/(localhost|127\.0\.0\.1):8080/g, http);
+}
+
+test("there are snippets in each language", () => {
+  for (const language of ["sh", "python", "ts"]) expect(inLanguage(language), language).not.toHaveLength(0);
+  expect(new Set(snippets.map(({ language }) => language))).toEqual(new Set(["sh", "python", "ts"]));
+});
+
+test.each(inLanguage("python"))("$where (python) runs", async ({ text }) => {
+  await run(join(repository, ".venv/bin/python"), ["-c", here(text)], { cwd: scratch, timeout: 60_000 });
+});
+
+test.each(inLanguage("ts"))("$where (ts) runs", async ({ where, text }) => {
+  const file = join(scratch, `${where.replaceAll(/\W+/g, "-")}.ts`);
+  writeFileSync(file, here(text));
+  await run(process.execPath, [file], { cwd: scratch, timeout: 60_000 });
+});
+
+/** Lines with their continuations, less comments. */
+function commandsOf(text: string): string[] {
+  return text
+    .replaceAll("\\\n", " ")
+    .split("\n")
+    .map((line) => line.replace(/\s+#.*$/, "").trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
+}
+
+const targets = new Set(
+  [...readFileSync(join(repository, "Makefile"), "utf8").matchAll(/^([a-z-]+):/gm)].map(([, name]) => name),
+);
+
+test.each(inLanguage("sh").flatMap(({ where, text }) => commandsOf(text).map((command) => ({ where, command }))))(
+  "$where (sh): $command",
+  async ({ command }) => {
+    const [program = "", first = ""] = command.split(" ");
+    switch (program) {
+      case "make":
+        // `make test` is what runs this; the others take minutes. CI runs check and test, and the evidence has the demo.
+        return expect(targets).toContain(first);
+      case "python": {
+        // Programs that run for minutes: that they start and know the flags.
+        const flags = [...command.matchAll(/ (--[a-z-]+)/g)].map(([, flag]) => flag);
+        const { stdout } = await run(join(repository, ".venv/bin/python"), [first, "--help"], { cwd: repository });
+        for (const flag of flags) expect(stdout).toContain(flag);
+        return;
+      }
+      case "npm":
+      case "pip":
+      case "docker":
+        // Installs into other projects, and images: test/clients and scripts/dockerfile-steps.ts check these.
+        return expect(command).toMatch(/^(npm install|pip install|docker build) /);
+      case "npx":
+      case "curl": {
+        const env = { ...process.env, GRADUS_DATA_DIR: folder.path };
+        const { stdout } = await run("bash", ["-euo", "pipefail", "-c", here(command)], {
+          cwd: repository,
+          env,
+          timeout: 60_000,
+        });
+        return expect(stdout.trim()).not.toBe("");
+      }
+      default:
+        throw new Error(`a README has a command that this test does not know how to check: ${command}`);
+    }
+  },
+);

@@ -1,0 +1,131 @@
+/** Tasks and scores without a server. */
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../support/server-process.ts";
+import { gradus, start } from "./gradus.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+const here = { cwd: folder.path };
+
+async function json(...args: readonly string[]): Promise<unknown> {
+  const { code, out, err } = await gradus(here, ...args, "--json");
+  expect([code, err]).toEqual([0, ""]);
+  return JSON.parse(out);
+}
+
+describe("envs", () => {
+  test("lists environments, and leaves nothing behind", async () => {
+    const { code, out } = await gradus(here, "envs");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^id +version +goal +levels +description\n/);
+    expect(out).toMatch(/^countdown +1 +satisfy +T0 T1 T2 T3 OOD /m);
+    expect(existsSync(join(folder.path, ".data"))).toBe(false);
+  });
+
+  test("describes one", async () => {
+    const { out } = await gradus(here, "envs", "np/tsp");
+    expect(out).toMatch(/^goal +minimize$/m);
+    expect(out).toMatch(/^cities_min +3 to 200 +10 +Fewest cities\.$/m);
+  });
+
+  test("as JSON, of one category", async () => {
+    expect(await json("envs", "--category", "np")).toMatchObject([{ id: "np/tsp", version: 1 }]);
+    expect(await json("envs", "countdown")).toMatchObject({ id: "countdown", goal: "GOAL_SATISFY" });
+  });
+
+  test("a reader that leaves early is no error", async () => {
+    const child = start(["reset", "np/tsp", "--level", "benchmark", "--count", "20", "--json"], here);
+    const { stdout, stderr } = child;
+    if (stdout === null || stderr === null) throw new Error("no streams");
+    stdout.once("data", () => stdout.destroy());
+    const ended = new Promise((done) => child.once("exit", done));
+    expect([await ended, await text(stderr)]).toEqual([0, ""]);
+  });
+});
+
+interface Task {
+  readonly taskId: string;
+  readonly groupId: string;
+  readonly prompt: readonly { readonly role: string; readonly content: string }[];
+}
+
+describe("reset, solve and step", () => {
+  let task: Task;
+  beforeAll(async () => {
+    task = (await json("reset", "np/tsp", "--seed", "3")) as Task;
+  });
+
+  test("equal choices give equal tasks; the keys are made once, for the owner alone", async () => {
+    expect(await json("reset", "np/tsp", "--seed", "3")).toEqual(task);
+    expect(await json("reset", "np/tsp", "--seed", "4")).not.toEqual(task);
+    expect(existsSync(join(folder.path, ".data/task-keys"))).toBe(true);
+  });
+
+  test("people see the prompt and the ids", async () => {
+    const { out } = await gradus(here, "reset", "np/tsp", "--seed", "3");
+    for (const shown of [task.taskId, task.groupId, task.prompt[0]?.content ?? "?"]) expect(out).toContain(shown);
+  });
+
+  test("the solver's completion has the best reward, whichever way it comes in", async () => {
+    const solved = (await json("solve", "--task-id", task.taskId)) as { readonly completion: string };
+    const { out: completion } = await gradus(here, "solve", "np/tsp", "--seed", "3", "--completion");
+    expect(completion).toBe(`${solved.completion}\n`);
+    writeFileSync(join(folder.path, "completion.txt"), completion);
+    const best = { score: { reward: 2, solved: true, verdict: "VERDICT_FEASIBLE", ratio: 1 } };
+    expect(await json("step", task.taskId, "--completion", completion)).toMatchObject(best);
+    expect(await json("step", task.taskId, "--file", "completion.txt")).toMatchObject(best);
+    const piped = await gradus({ ...here, input: completion }, "step", task.taskId);
+    expect(piped.out).toMatch(/^reward +2$/m);
+    expect(piped.out).toMatch(/^verdict +feasible, solved$/m);
+  });
+
+  test("the solver says how it knows its baseline", async () => {
+    const { out } = await gradus(here, "solve", "--task-id", task.taskId);
+    expect(out).toMatch(/^baseline +\d+ \(proven optimal\)$/m);
+    expect(await json("solve", "np/tsp", "--seed", "3")).toMatchObject({ baseline: { proven: true } });
+    expect(await json("solve", "countdown")).not.toHaveProperty("baseline");
+  });
+
+  test("a malformed answer has a reward too, and says what is wrong", async () => {
+    const { code, out } = await gradus(here, "step", task.taskId, "--completion", "17");
+    expect(code).toBe(0);
+    expect(out).toMatch(/^reward +-2\.5$/m);
+    expect(out).toMatch(/^violation +\S/m);
+  });
+
+  test("parameters, format and scheme are the caller's choice", async () => {
+    const chosen = ["--param", "cities_min=5", "--param", "cities_max=5", "--format", "boxed", "--scheme", "binary"];
+    const small = (await json("reset", "np/tsp", ...chosen, "--split", "eval")) as Task;
+    expect(small).toMatchObject({ level: "", split: "SPLIT_EVAL", answerFormat: "ANSWER_FORMAT_BOXED" });
+    const outcome = await json("step", small.taskId, "--completion", "\\boxed{[0, 1, 2, 3, 4, 0]}");
+    expect(outcome).toMatchObject({ score: { reward: 2, verdict: "VERDICT_FEASIBLE" } });
+  });
+
+  test("--count gives the tasks of the seeds that follow", async () => {
+    const tasks = (await json("reset", "np/tsp", "--seed", "2", "--count", "3")) as readonly Task[];
+    expect(tasks).toHaveLength(3);
+    expect(tasks[1]).toEqual(task);
+  });
+
+  test("rows of a pool of one's own", async () => {
+    const rows = Array.from({ length: 60 }, (_, i) => ({ nums: [i + 2, 3, 1], target: i + 6 }));
+    writeFileSync(join(folder.path, "rows.jsonl"), rows.map((row) => JSON.stringify(row)).join("\n"));
+    const pool = ["--pool", "mine=rows.jsonl"];
+    const row = (await json("reset", "countdown", "--source", "real", "--pool-name", "mine", ...pool)) as Task;
+    expect(row).toMatchObject({ source: "SOURCE_REAL" });
+    const { out: completion } = await gradus(here, "solve", "--task-id", row.taskId, "--completion", ...pool);
+    expect(await json("step", row.taskId, "--completion", completion, ...pool)).toMatchObject({
+      score: { solved: true },
+    });
+  });
+
+  test("a task id of other keys has no reward, and ends with 1", async () => {
+    const { code, out } = await gradus(here, "step", task.taskId, "--completion", "17", "--data-dir", "other");
+    expect(code).toBe(1);
+    expect(out).toMatch(/^reason +invalid_task_id$/m);
+    expect(out).toMatch(/^detail +task_id: it was made with a key that this server does not have$/m);
+  });
+});

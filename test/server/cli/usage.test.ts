@@ -1,0 +1,78 @@
+/** What the command line says to those who hold it wrong. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../support/server-process.ts";
+import { gradus, nodes } from "./gradus.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+const here = { cwd: folder.path };
+
+test.each(nodes())("started by Node %s it prints its version", async (_version, node) => {
+  const { code, out } = await gradus({ ...here, node }, "--version");
+  expect([code, out]).toEqual([0, "0.1.0\n"]);
+});
+
+test("help lists the commands, on standard output", async () => {
+  const { code, out, err } = await gradus(here, "--help");
+  expect([code, err]).toEqual([0, ""]);
+  for (const command of ["serve", "envs", "reset", "step", "solve"]) expect(out).toContain(command);
+});
+
+describe("wrong command lines end with 2 and say what was meant", () => {
+  test.each([
+    [[], "Usage: gradus"],
+    [["evs"], "Did you mean envs?"],
+    [["reset"], "missing required argument 'environment'"],
+    [["reset", "np/tsp", "--splt", "eval"], "Did you mean --split?"],
+    [["reset", "np/tsp", "--split", "test"], "Allowed choices are train, eval, bench"],
+    [["reset", "np/tsp", "--param", "cities_min"], "Want name=number"],
+    [["reset", "np/tsp", "--param", "cities_min=5", "--level", "easy"], "cannot be used with option '--level"],
+    [["reset", "np/tsp", "--param", "cities_mni=5"], "--param: unknown parameter 'cities_mni'; did you mean"],
+    [["reset", "np/tsp", "--count", "0"], "Want a whole number from 1"],
+    [["reset", "np/tsp", "--seed", "one"], "seed: want a whole number from 0 to 2^64 - 1, got one"],
+    [["reset", "np/tps"], "unknown environment 'np/tps'; did you mean 'np/tsp'?"],
+    [["reset", "np/tsp", "--level", "eazy"], "--level: np/tsp has no level 'eazy'; did you mean 'easy'?"],
+    [["reset", "np/tsp", "--scheme", "qualty"], "did you mean 'quality'?"],
+    [
+      ["reset", "countdown", "--level", "OOD"],
+      "--split: level 'OOD' of countdown is for evaluation: ask for eval or bench",
+    ],
+    [["envs", "np/tps"], "did you mean 'np/tsp'?"],
+    [["step", "id", "--completion", "a", "--file", "b"], "cannot be used with option"],
+    [["step", "id", "--file", "nowhere.txt"], "--file must be a file that can be read; got 'nowhere.txt' (ENOENT)"],
+    [["step", "id", "--completion", "a", "--server", "localhost:1", "--ca", "no.pem"], "--ca must be a file"],
+    [["solve"], "give either an environment or --task-id"],
+    [["solve", "np/tsp", "--task-id", "x"], "give either an environment or --task-id"],
+    [["serve", "--port", "99999"], "--port must be a whole number from 0 to 65535; got '99999'"],
+    [["serve", "--host", "0.0.0.0"], "--host '0.0.0.0' is not a loopback address"],
+    [["envs", "--pool", "a=nowhere.jsonl"], "--pool a=nowhere.jsonl"],
+  ])("gradus %j", async (args, words) => {
+    const { code, out, err } = await gradus(here, ...args);
+    expect(err).toContain(words);
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).not.toMatch(/^ +at /m);
+  });
+});
+
+describe("what cannot be done ends with 1", () => {
+  test.each([
+    [["envs", "--server", "localhost:1"], "gradus: no server at localhost:1: start one with `gradus serve`\n"],
+    [["reset", "countdown", "--server", "nowhere.invalid:1"], "no server at nowhere.invalid:1"],
+    [["solve", "--task-id", "AAAA"], "task_id: it is too short to be one"],
+    [["reset", "countdown", "--data-dir", "file/data"], "ENOTDIR"],
+    [["reset", "countdown", "--key-file", "file"], "key 1 is not 64 hex digits"],
+  ])("gradus %j", async (args, words) => {
+    writeFileSync(join(folder.path, "file"), "not a key");
+    const { code, out, err } = await gradus(here, ...args);
+    expect(err).toContain(words);
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).not.toMatch(/^ +at /m);
+  });
+
+  test("the server's address may come from the environment", async () => {
+    const { code, err } = await gradus({ ...here, env: { GRADUS_SERVER: "localhost:2" } }, "envs");
+    expect([code, err]).toEqual([1, "gradus: no server at localhost:2: start one with `gradus serve`\n"]);
+  });
+});

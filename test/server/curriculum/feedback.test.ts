@@ -1,0 +1,192 @@
+import { describe, expect, test } from "vitest";
+import type { FeedbackItem, IssuedTask, Runs } from "../../../server/curriculum/index.ts";
+import { ask, bench, feedbackFor, runConfig, value } from "./support.ts";
+
+async function started(more: Parameters<typeof runConfig>[0] = {}) {
+  const { runs, store } = bench();
+  value(await runs.create("run", runConfig(more)));
+  const { tasks } = value(await ask(runs, "run", 0, 6));
+  return { runs, store, tasks, first: tasks[0] as IssuedTask, second: tasks[1] as IssuedTask };
+}
+
+async function send(runs: Runs, ...items: FeedbackItem[]): Promise<readonly string[]> {
+  const statuses = value(await runs.recordFeedback("run", items));
+  return statuses.map((status) => (status.kind === "not_recorded" ? status.detail : status.kind));
+}
+
+const stateOf = async (runs: Runs) => value(await runs.get("run")).state;
+
+describe("the first write of a sample wins", () => {
+  test("a retry is a duplicate, another completion conflicts, and neither changes anything", async () => {
+    const { runs, first } = await started();
+    const item = feedbackFor(first, 0, 1);
+    expect(await send(runs, item)).toEqual(["recorded"]);
+    const { version } = await stateOf(runs);
+    const other = { ...item, digest: "other", result: { kind: "reward", reward: 0, solved: false } } as const;
+    expect(await send(runs, item, other)).toEqual(["duplicate", "conflicting_completion"]);
+    expect((await stateOf(runs)).version).toBe(version);
+    expect((await stateOf(runs)).samplesRecorded).toBe(1);
+  });
+
+  test("within one call and across calls at once", async () => {
+    const { runs, first, second } = await started();
+    const item = feedbackFor(first, 1, 1);
+    expect(await send(runs, item, item, { ...item, digest: "other" })).toEqual([
+      "recorded",
+      "duplicate",
+      "conflicting_completion",
+    ]);
+    const same = feedbackFor(second, 0, 1);
+    const statuses = await Promise.all([send(runs, same), send(runs, same), send(runs, same)]);
+    expect(statuses.flat().sort()).toEqual(["duplicate", "duplicate", "recorded"]);
+  });
+
+  test("also after the group has closed, for as long as it is kept", async () => {
+    const { runs, first } = await started();
+    const items = [0, 1, 2, 3].map((sample) => feedbackFor(first, sample, 1));
+    expect(await send(runs, ...items)).toEqual(["recorded", "recorded", "recorded", "recorded"]);
+    expect(await send(runs, ...items.slice(0, 1), { ...feedbackFor(first, 1), digest: "other" })).toEqual([
+      "duplicate",
+      "conflicting_completion",
+    ]);
+  });
+
+  test("a terminal reason is a first write too", async () => {
+    const { runs, first } = await started();
+    const lost = { ...feedbackFor(first, 0), result: { kind: "terminal", reason: "timeout" } } as const;
+    expect(await send(runs, lost)).toEqual(["recorded"]);
+    expect(await send(runs, feedbackFor(first, 0), { ...feedbackFor(first, 0), digest: "other" })).toEqual([
+      "duplicate",
+      "conflicting_completion",
+    ]);
+  });
+});
+
+describe("a group closes", () => {
+  const signalOf = async (results: readonly FeedbackItem["result"][]) => {
+    const { runs, tasks, first } = await started({ numGenerations: 4, lag: { kind: "batches", count: 0 } });
+    const items = results.map((result, sample) => ({ ...feedbackFor(first, sample), result }));
+    await send(runs, ...items);
+    await runs.closeGroups("run", tasks.slice(1), "only the first counts");
+    value(await ask(runs, "run", 6, 6));
+    const { arms } = await stateOf(runs);
+    return arms[first.armIndex]?.value ?? NaN;
+  };
+  const won = { kind: "reward", reward: 1, solved: true } as const;
+  const failed = { kind: "reward", reward: 0, solved: false } as const;
+  const none = { kind: "terminal", reason: "too_large" } as const;
+
+  test("with the signal of the rewards that it has", async () => {
+    expect(await signalOf([won, failed, failed, failed])).toBeCloseTo(0.15 * 0.5, 12);
+    // Three rewards: |A| is 1, 1/2 and 1/2.
+    expect(await signalOf([won, none, failed, failed])).toBeCloseTo(0.15 * (2 / 3), 12);
+    expect(await signalOf([none, won, none, failed])).toBeCloseTo(0.15, 12);
+  });
+
+  test("without a signal where it has fewer than two rewards", async () => {
+    expect(await signalOf([won, none, none, none])).toBe(0);
+    expect(await signalOf([none, none, none, none])).toBe(0);
+  });
+
+  test("by force with what it has, once", async () => {
+    const { runs, first, second } = await started();
+    await send(runs, feedbackFor(first, 0, 1), feedbackFor(first, 2, 0));
+    const close = async (...groups: IssuedTask[]) => value(await runs.closeGroups("run", groups, "dropped"));
+    expect(await close(first, second, first)).toEqual([
+      { kind: "recorded" },
+      { kind: "recorded" },
+      { kind: "duplicate" },
+    ]);
+    expect(await close(first)).toEqual([{ kind: "duplicate" }]);
+    expect(await send(runs, feedbackFor(first, 0, 1), feedbackFor(first, 1, 1))).toEqual([
+      "duplicate",
+      "the group was closed",
+    ]);
+    const { groupsOutstanding, samplesRecorded } = await stateOf(runs);
+    expect({ groupsOutstanding, samplesRecorded }).toEqual({ groupsOutstanding: 4, samplesRecorded: 2 });
+  });
+});
+
+describe("what cannot count says why", () => {
+  test("positions, samples, rewards and instances that are not the run's", async () => {
+    const { runs, first } = await started();
+    const item = feedbackFor(first, 0);
+    expect(await send(runs, { ...item, cursor: 6 })).toEqual(["the run has not issued this task"]);
+    expect(await send(runs, { ...item, cursor: -1 })).toEqual(["the cursor is not a position"]);
+    expect(await send(runs, { ...item, cursor: 0.5 })).toEqual(["the cursor is not a position"]);
+    expect(await send(runs, { ...item, epoch: 1 })).toEqual(["the run is in epoch 0, the task is of epoch 1"]);
+    expect(await send(runs, { ...item, sample: 4 })).toEqual(["sample_index must be below num_generations, 4"]);
+    const infinite = { kind: "reward", reward: Infinity, solved: false } as const;
+    expect(await send(runs, { ...item, result: infinite })).toEqual(["the reward is not finite"]);
+    expect(await send(runs, { ...item, hash: "another" })).toEqual([
+      "the task at this position of the run is another one",
+    ]);
+    expect(await send(runs, { ...item, hash: first.hash })).toEqual(["recorded"]);
+  });
+
+  test("groups that were closed so long ago that nothing of them is kept", async () => {
+    const { runs, first } = await started({ numGenerations: 1 });
+    let cursor = 0;
+    for (let batch = 0; batch < 12; batch++) {
+      const { tasks, nextCursor } = value(await ask(runs, "run", cursor, 6));
+      await send(runs, ...tasks.map((task) => feedbackFor(task, 0)));
+      cursor = nextCursor;
+    }
+    expect(await send(runs, feedbackFor(first, 0))).toEqual(["the group was closed long ago"]);
+    expect(value(await runs.closeGroups("run", [first], ""))).toEqual([{ kind: "duplicate" }]);
+    expect((await ask(runs, "run", 0, 6)).kind).toBe("out_of_range");
+  });
+
+  test("a run that is not there", async () => {
+    const { runs, first } = await started();
+    expect((await runs.recordFeedback("other", [feedbackFor(first, 0)])).kind).toBe("not_found");
+  });
+});
+
+describe("reported advantages", () => {
+  test("close groups with the trainer's numbers over the span of the rewards", async () => {
+    const config = { feedbackSource: "reported", lag: { kind: "batches", count: 0 } } as const;
+    const { runs, tasks, first } = await started(config);
+    expect(await send(runs, feedbackFor(first, 0))).toEqual(["the run takes reported advantages"]);
+    const report = (task: IssuedTask, advantages: number[], rewardMean?: number) => ({
+      ...task,
+      advantages,
+      rewardMean,
+    });
+    const reports = tasks.map((task) => report(task, task.armIndex === first.armIndex ? [1, -0.5, -0.5] : [], 0.25));
+    const statuses = value(await runs.reportAdvantages("run", [...reports, report(first, [9])]));
+    expect(statuses.map(({ kind }) => kind)).toEqual([...tasks.map(() => "recorded"), "duplicate"]);
+    value(await ask(runs, "run", 6, 6));
+    const { arms } = await stateOf(runs);
+    const learned = arms.map(({ value: q }) => q);
+    expect(learned[first.armIndex]).toBeCloseTo(0.15 * (2 / 3), 12);
+    expect(learned.filter((q) => q !== 0)).toHaveLength(1);
+    expect(arms[first.armIndex]?.recentRewardMean).toBe(0.25);
+    expect(arms[first.armIndex]?.recentSolvedShare).toBeUndefined();
+  });
+
+  test("must be finite, and no more than the group has samples", async () => {
+    const { runs, first } = await started({ feedbackSource: "reported" });
+    const tell = async (advantages: number[]) =>
+      value(await runs.reportAdvantages("run", [{ ...first, advantages, rewardMean: undefined }]))[0];
+    expect(await tell([NaN])).toEqual({ kind: "not_recorded", detail: "an advantage or the mean is not finite" });
+    expect(await tell([1, 2, 3, 4, 5])).toEqual({
+      kind: "not_recorded",
+      detail: "more advantages than num_generations, 4",
+    });
+    expect(await tell([])).toEqual({ kind: "recorded" });
+  });
+
+  test("are refused by a run that takes steps", async () => {
+    const { runs } = await started();
+    expect((await runs.reportAdvantages("run", [])).kind).toBe("failed_precondition");
+  });
+});
+
+test("calls at the same time are written as one, each with its own answer", async () => {
+  const { runs, store, tasks } = await started();
+  const before = (await store.find("run"))?.version ?? 0;
+  const calls = tasks.map((task) => send(runs, feedbackFor(task, 0), feedbackFor(task, 0)));
+  expect(await Promise.all(calls)).toEqual(tasks.map(() => ["recorded", "duplicate"]));
+  expect((await store.find("run"))?.version).toBe(before + 1);
+});

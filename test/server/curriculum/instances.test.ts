@@ -1,0 +1,160 @@
+import { describe, expect, test } from "vitest";
+import { hashKey } from "../../../envs/lib/rng.ts";
+import type { IssueRequest, TaskSource } from "../../../server/curriculum/index.ts";
+import { answer, arm, ask, bench, runConfig, settled, train, value } from "./support.ts";
+
+/** Arms of few instances: the arm's ordinals go round a permutation of them, as rows of a pool do. */
+function rows(sizes: Readonly<Record<string, number>>, asked: string[] = []): TaskSource {
+  return {
+    issue: async (one, { ordinal }) => {
+      asked.push(`${one.id}:${ordinal}`);
+      const row = (ordinal * 7) % (sizes[one.id] ?? 1);
+      return { kind: "task", hash: `${one.id}/${row}`, draft: { row } };
+    },
+  };
+}
+
+const oneArm = { arms: [arm("a")], promptsPerUpdate: 4 };
+
+async function begin(source: TaskSource, more: Parameters<typeof runConfig>[0] = oneArm) {
+  const { runs } = bench({ source });
+  value(await runs.create("run", runConfig(more)));
+  return runs;
+}
+
+describe("repeats", () => {
+  test("do not come before the arm has run dry, and then go round all of its instances", async () => {
+    const runs = await begin(rows({ a: 10 }));
+    const { tasks } = await train(runs, "run", 10);
+    const hashes = tasks.map(({ hash }) => hash);
+    for (const from of [0, 10, 20, 30]) expect(new Set(hashes.slice(from, from + 10)).size).toBe(10);
+    const [only] = value(await runs.get("run")).state.arms;
+    expect([only?.issued, only?.repeats]).toEqual([40, 30]);
+  });
+
+  test("are found across arms, in cursor order", async () => {
+    const source: TaskSource = {
+      issue: async (one, { ordinal }) => ({ kind: "task", hash: String(ordinal), draft: `${one.id}:${ordinal}` }),
+    };
+    const runs = await begin(source, { arms: [arm("a"), arm("b")], promptsPerUpdate: 6 });
+    const { tasks } = await train(runs, "run", 4);
+    expect(new Set(tasks.map(({ hash }) => hash)).size).toBe(24);
+    expect(value(await runs.get("run")).state.arms.map(({ repeats }) => repeats)).toEqual([0, 0]);
+  });
+
+  test("are passed over up to 64 times: 65 known instances in a row are one repeat", async () => {
+    const fresh = (free: number): TaskSource => ({
+      issue: async (_arm, { ordinal }) => ({
+        kind: "task",
+        hash: ordinal === 0 || ordinal >= free ? `new ${ordinal}` : "new 0",
+        draft: ordinal,
+      }),
+    });
+    const drafts = async (free: number) => {
+      const runs = await begin(fresh(free), { ...oneArm, promptsPerUpdate: 2 });
+      return value(await ask(runs, "run", 0, 2)).tasks.map(({ draft }) => draft);
+    };
+    expect(await drafts(65)).toEqual([0, 65]);
+    expect(await drafts(66)).toEqual([0, 1]);
+  });
+
+  test("of an arm that has run dry cost one new instance each", async () => {
+    const asked: string[] = [];
+    const runs = await begin(rows({ a: 5 }, asked));
+    await train(runs, "run", 20);
+    expect(new Set(asked).size).toBe(asked.length);
+    expect(asked.length).toBeLessThanOrEqual(80 + 2 * 65);
+  });
+});
+
+test("ordinals without an instance are passed over, and an arm that has none says so", async () => {
+  const every = (third: number): TaskSource => ({
+    issue: async (_arm, { ordinal }) =>
+      ordinal % 3 < third ? { kind: "none" } : { kind: "task", hash: String(ordinal), draft: ordinal },
+  });
+  const some = await begin(every(2));
+  expect(value(await ask(some, "run", 0, 4)).tasks.map(({ draft }) => draft)).toEqual([2, 5, 8, 11]);
+  const none = await begin(every(3));
+  expect(await ask(none, "run", 0, 4)).toEqual({
+    kind: "failed_precondition",
+    message: 'arm "a" gave no task in 65 tries',
+  });
+});
+
+test("instances are asked for by the run's seed, the arm and the ordinal", async () => {
+  const requests = new Map<string, IssueRequest>();
+  const runs = await begin(
+    {
+      issue: async (one, request) => {
+        requests.set(`${one.id}:${request.ordinal}`, request);
+        return { kind: "task", hash: hashKey(request.seed), draft: null };
+      },
+    },
+    { arms: [arm("a"), arm("b")], seed: 2n ** 63n + 1n },
+  );
+  await train(runs, "run", 2);
+  expect(new Set([...requests.values()].map(({ seed }) => seed)).size).toBe(requests.size);
+  for (const { seed, runSeed } of requests.values()) {
+    expect(runSeed).toBe(2n ** 63n + 1n);
+    expect(seed >= 0n && seed < 2n ** 64n).toBe(true);
+  }
+});
+
+describe("a source that is not available", () => {
+  test("keeps what was made, and the draw is what it would have been", async () => {
+    let left = 3;
+    const made = new Map<string, number>();
+    const flaky: TaskSource = {
+      issue: async (one, { ordinal }) => {
+        if (left-- <= 0) return { kind: "unavailable", message: "the queue is full", retryDelayMs: 5 };
+        const name = `${one.id}${ordinal}`;
+        made.set(name, (made.get(name) ?? 0) + 1);
+        return { kind: "task", hash: name, draft: name };
+      },
+    };
+    const runs = await begin(flaky, { arms: [arm("a"), arm("b")] });
+    const refusal = { kind: "unavailable", message: "the queue is full", retryDelayMs: 5 };
+    expect(await ask(runs, "run", 0, 6)).toEqual(refusal);
+    left = 100;
+    const { tasks } = value(await ask(runs, "run", 0, 6));
+    expect([...made.values()]).toEqual([...made.values()].map(() => 1));
+    const calm = await begin(
+      { issue: async (one, { ordinal }) => issuedAs(`${one.id}${ordinal}`) },
+      { arms: [arm("a"), arm("b")] },
+    );
+    expect(value(await ask(calm, "run", 0, 6)).tasks).toEqual(tasks);
+    // What is drawn is given, although the next batch cannot be drawn.
+    left = 0;
+    expect(value(await ask(runs, "run", 0, 12)).tasks).toEqual(tasks);
+    expect(await ask(runs, "run", 6, 6)).toEqual(refusal);
+  });
+
+  test("does not stop feedback, and many callers share one draw", async () => {
+    let release = (): void => undefined;
+    let held: Promise<void> = Promise.resolve();
+    let calls = 0;
+    const slow: TaskSource = {
+      issue: async (one, { ordinal }) => {
+        calls++;
+        await held;
+        return issuedAs(`${one.id}${ordinal}`);
+      },
+    };
+    const runs = await begin(slow);
+    const { tasks } = value(await ask(runs, "run", 0, 4));
+    held = new Promise<void>((resolve) => (release = resolve));
+    calls = 0;
+    const waiting = [ask(runs, "run", 4, 4), ask(runs, "run", 4, 4), ask(runs, "run", 4, 4)];
+    await settled();
+    await answer(runs, "run", tasks);
+    expect(value(await runs.get("run")).state.samplesRecorded).toBe(16);
+    release();
+    const [first, ...others] = await Promise.all(waiting);
+    for (const other of others) expect(other).toEqual(first);
+    expect(calls).toBe(4);
+  });
+});
+
+function issuedAs(name: string) {
+  return { kind: "task", hash: name, draft: name } as const;
+}

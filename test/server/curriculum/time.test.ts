@@ -1,0 +1,144 @@
+/** What depends on the clock: waiting, time-outs and expiry. */
+import { describe, expect, test } from "vitest";
+import { answer, ask, bench, fakeClock, feedbackFor, runConfig, settled, value } from "./support.ts";
+
+const { signal } = new AbortController();
+
+async function started(more: Parameters<typeof runConfig>[0] = {}) {
+  const made = bench();
+  value(await made.runs.create("run", runConfig(more)));
+  const { tasks } = value(await ask(made.runs, "run", 0, 6));
+  return { ...made, tasks };
+}
+
+describe("NextBatch", () => {
+  const lag = { kind: "batches", count: 0 } as const;
+
+  test("waits for feedback that is due", async () => {
+    const { runs, clock, tasks } = await started({ lag });
+    const waiting = runs.nextBatch("run", { cursor: 6, count: 6, waitMs: 10_000, signal });
+    await clock.advance(9000);
+    await answer(runs, "run", tasks);
+    expect(value(await waiting).tasks).toHaveLength(6);
+  });
+
+  test("answers with a delay once it has waited", async () => {
+    const { runs, clock } = await started({ lag });
+    const waiting = runs.nextBatch("run", { cursor: 6, count: 6, waitMs: 10_000, signal });
+    await clock.advance(10_000);
+    expect(await waiting).toEqual({
+      kind: "unavailable",
+      message: "the next update batch waits for feedback of batch 0",
+      retryDelayMs: 1000,
+    });
+  });
+
+  test("stops waiting when its caller goes away, or the run", async () => {
+    const { runs, clock } = await started({ lag });
+    const caller = new AbortController();
+    const left = runs.nextBatch("run", { cursor: 6, count: 6, waitMs: 10_000, signal: caller.signal });
+    const stayed = runs.nextBatch("run", { cursor: 6, count: 6, waitMs: 10_000, signal });
+    await settled();
+    caller.abort();
+    expect((await left).kind).toBe("cancelled");
+    value(await runs.remove("run"));
+    expect((await stayed).kind).toBe("not_found");
+    await clock.advance(0);
+  });
+});
+
+describe("groups that time out", () => {
+  test("are closed with what they have, counted from when they were given out", async () => {
+    const made = bench();
+    const { runs, clock } = made;
+    value(await runs.create("run", runConfig({ groupTimeoutMs: 60_000 })));
+    const early = value(await ask(runs, "run", 0, 2)).tasks;
+    await clock.advance(30_000);
+    const late = value(await ask(runs, "run", 2, 3)).tasks;
+    value(await runs.recordFeedback("run", [feedbackFor(early[0] as (typeof early)[0], 0)]));
+    await clock.advance(29_999);
+    expect(value(await runs.get("run")).state.groupsOutstanding).toBe(6);
+    await clock.advance(1);
+    expect(value(await runs.get("run")).state.groupsOutstanding).toBe(4);
+    await clock.advance(30_000);
+    // The sixth was drawn, but never given out.
+    expect(value(await runs.get("run")).state.groupsOutstanding).toBe(1);
+    const statuses = value(
+      await runs.recordFeedback(
+        "run",
+        late.map((task) => feedbackFor(task, 0)),
+      ),
+    );
+    expect(statuses[0]).toEqual({ kind: "not_recorded", detail: "the group was closed" });
+    const { items } = value(await runs.history("run", 1, 10));
+    expect(items).toMatchObject([
+      { control: "close_groups", reason: "timeout", cursor: 6 },
+      { control: "close_groups", reason: "timeout", cursor: 6 },
+    ]);
+  });
+
+  test("while no server held the run are closed when it is next asked for", async () => {
+    const { store, clock, runs } = await started({ groupTimeoutMs: 60_000 });
+    runs.close();
+    await clock.advance(90_000);
+    const again = bench({ store, clock });
+    value(await again.runs.get("run"));
+    await clock.advance(0);
+    expect(value(await again.runs.get("run")).state).toMatchObject({ groupsOutstanding: 0, batchesClosed: 1 });
+  });
+
+  test("are closed even if the timer fires a little too early", async () => {
+    const clock = fakeClock();
+    const hasty = { ...clock, setTimer: (ms: number, callback: () => void) => clock.setTimer(ms * 0.99, callback) };
+    const { runs } = bench({ clock: hasty });
+    value(await runs.create("run", runConfig({ groupTimeoutMs: 60_000 })));
+    value(await ask(runs, "run", 0, 6));
+    await clock.advance(61_000);
+    expect(value(await runs.get("run")).state.groupsOutstanding).toBe(0);
+  });
+
+  test("do not hurry a run that was imported: their time begins again", async () => {
+    const { runs, clock } = await started({ groupTimeoutMs: 60_000 });
+    const { state } = value(await runs.export("run"));
+    await clock.advance(3_600_000);
+    value(await runs.import(state, undefined));
+    await clock.advance(59_000);
+    expect(value(await runs.get("run")).state.groupsOutstanding).toBe(6);
+    await clock.advance(1000);
+    expect(value(await runs.get("run")).state.groupsOutstanding).toBe(0);
+  });
+});
+
+describe("a run of which nothing is asked", () => {
+  test("is deleted after its time to live, and not before", async () => {
+    const { runs, clock, store } = await started({ timeToLiveMs: 1_000_000 });
+    for (let i = 0; i < 5; i++) {
+      await clock.advance(900_000);
+      expect((await runs.get("run")).kind).toBe("ok");
+    }
+    await clock.advance(1_000_000);
+    expect(await store.find("run")).toBeDefined();
+    await clock.advance(200_000);
+    expect(await store.find("run")).toBeUndefined();
+    expect((await runs.get("run")).kind).toBe("not_found");
+  });
+
+  test("lives on while it is watched", async () => {
+    const { runs, clock, store } = await started({ timeToLiveMs: 1_000_000 });
+    const watcher = new AbortController();
+    const views = value(await runs.watch("run", watcher.signal))[Symbol.asyncIterator]();
+    await views.next();
+    const pending = views.next();
+    for (let i = 0; i < 20; i++) await clock.advance(100_000);
+    expect(await store.find("run")).toBeDefined();
+    watcher.abort();
+    expect((await pending).done).toBe(true);
+  });
+
+  test("leaves memory, and is read again when it is asked for", async () => {
+    const { runs, clock, tasks } = await started();
+    await clock.advance(3_600_000);
+    await answer(runs, "run", tasks);
+    expect(value(await runs.get("run")).state.samplesRecorded).toBe(24);
+  });
+});

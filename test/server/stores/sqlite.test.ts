@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { afterAll, expect, test } from "vitest";
+import { sqliteStore } from "../../../server/stores/sqlite.ts";
+
+const directories: string[] = [];
+const directory = (): string => {
+  const made = mkdtempSync(join(tmpdir(), "gradus-"));
+  directories.push(made);
+  return made;
+};
+afterAll(() => directories.forEach((made) => rmSync(made, { recursive: true })));
+
+const module = fileURLToPath(new URL("../../../server/stores/sqlite.ts", import.meta.url));
+
+/** Runs a script in another process; `store` is open in it. Gives what it prints, line by line. */
+function elsewhere(where: string, script: string) {
+  const open = `import { sqliteStore } from ${JSON.stringify(module)};
+    const store = sqliteStore({ directory: ${JSON.stringify(where)} });`;
+  const child = spawn(process.execPath, ["--input-type=module-typescript", "--eval", open + script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines: string[] = [];
+  child.stdout.setEncoding("utf8").on("data", (text: string) => lines.push(...text.split("\n").filter(Boolean)));
+  const exited = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  return { child, lines, exited };
+}
+
+test("survives kill -9: what was answered is there", async () => {
+  const where = directory();
+  const { child, lines, exited } = elsewhere(
+    where,
+    `await store.create({ id: "run", expiresAtMs: 1, events: ["0"], records: [] });
+     const { key } = await store.find("run");
+     for (let i = 1; ; i++) {
+       await store.append(key, { expectedVersion: i, events: [String(i)], records: [] });
+       console.log(i);
+       if (i % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+     }`,
+  );
+  while (lines.length < 500) await new Promise((resolve) => child.stdout.once("data", resolve));
+  child.kill("SIGKILL");
+  await exited;
+  const store = sqliteStore({ directory: where });
+  const run = await store.find("run");
+  const events = (await store.read(run?.key ?? -1, 0)) ?? [];
+  expect(events.length).toBeGreaterThan(Number(lines.at(-1)));
+  expect(events).toEqual(events.map((_, i) => String(i)));
+  expect(run?.version).toBe(events.length);
+  await store.close();
+});
+
+test("may be opened by many processes at once, and counts each of their writes", async () => {
+  const where = directory();
+  const writers = [1, 2, 3, 4].map(() =>
+    elsewhere(
+      where,
+      `await store.create({ id: "run", expiresAtMs: 1, events: ["0"], records: [] });
+       const { key } = await store.find("run");
+       for (let done = 0; done < 100; ) {
+         const { version } = await store.find("run");
+         const outcome = await store.append(key, { expectedVersion: version, events: ["e"], records: [] });
+         if (outcome === "appended") done++;
+       }
+       console.log("done");`,
+    ),
+  );
+  await Promise.all(writers.map(({ exited }) => exited));
+  expect(writers.map(({ lines }) => lines)).toEqual([["done"], ["done"], ["done"], ["done"]]);
+  const store = sqliteStore({ directory: where });
+  expect((await store.find("run"))?.version).toBe(401);
+  await store.close();
+});
+
+test("refuses a file of a newer server", async () => {
+  const where = directory();
+  await sqliteStore({ directory: where }).close();
+  const db = new DatabaseSync(join(where, "runs.sqlite"));
+  db.exec("PRAGMA user_version = 2");
+  db.close();
+  expect(() => sqliteStore({ directory: where })).toThrow("has schema version 2; this server reads version 1");
+});

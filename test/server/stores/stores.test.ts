@@ -1,0 +1,151 @@
+/** What every store must do. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { memoryStore } from "../../../server/stores/memory.ts";
+import { sqliteStore } from "../../../server/stores/sqlite.ts";
+import type { NewRun, Store } from "../../../server/stores/store.ts";
+
+const directories: string[] = [];
+afterAll(() => directories.forEach((made) => rmSync(made, { recursive: true })));
+
+function inDirectory(synchronous: "normal" | "full"): Store {
+  const directory = mkdtempSync(join(tmpdir(), "gradus-"));
+  directories.push(directory);
+  return sqliteStore({ directory, synchronous });
+}
+
+const stores: readonly { name: string; open: () => Store }[] = [
+  { name: "memory", open: memoryStore },
+  { name: "sqlite", open: () => inDirectory("normal") },
+  { name: "sqlite, synchronous", open: () => inDirectory("full") },
+];
+
+const newRun = (id: string, more: Partial<NewRun> = {}): NewRun => ({
+  id,
+  expiresAtMs: 1000,
+  events: ["created"],
+  records: [],
+  ...more,
+});
+
+describe.each(stores)("the store: $name", ({ open }) => {
+  let store: Store;
+  const begin = async (...ids: string[]): Promise<number[]> => {
+    store = open();
+    for (const id of ids) expect(await store.create(newRun(id))).toBe("created");
+    return Promise.all(ids.map(async (id) => (await store.find(id))?.key ?? -1));
+  };
+  afterEach(() => store.close());
+
+  test("keeps what it is given, text of any kind included", async () => {
+    const [key = -1] = await begin("run");
+    const events = ["", 'quote " and \u0000 and \u{1F600}', "x".repeat(100_000)];
+    expect(await store.append(key, { expectedVersion: 1, events, records: [] })).toBe("appended");
+    expect(await store.read(key, 0)).toEqual(["created", ...events]);
+    expect(await store.read(key, 3)).toEqual(events.slice(2));
+    expect(await store.read(key, 4)).toEqual([]);
+    expect(await store.find("run")).toEqual({ id: "run", key, version: 4 });
+  });
+
+  test("takes an id once", async () => {
+    await begin("run");
+    expect(await store.create(newRun("run", { events: ["other"] }))).toBe("exists");
+    expect(await store.find("other")).toBeUndefined();
+    expect((await store.find("run"))?.version).toBe(1);
+  });
+
+  test("appends only at the version that its caller has seen, all of it or nothing", async () => {
+    const [key = -1] = await begin("run");
+    const records = [{ seq: 0, body: "r" }];
+    for (const expectedVersion of [0, 2]) {
+      expect(await store.append(key, { expectedVersion, events: ["no"], records })).toBe("conflict");
+    }
+    expect(await store.read(key, 0)).toEqual(["created"]);
+    expect(await store.records(key, 0, 10)).toEqual([]);
+  });
+
+  test("lets one of many writers at a version through", async () => {
+    const [key = -1] = await begin("run");
+    const outcomes = await Promise.all(
+      Array.from({ length: 10 }, (_, i) => store.append(key, { expectedVersion: 1, events: [String(i)], records: [] })),
+    );
+    expect(outcomes.filter((outcome) => outcome === "appended")).toHaveLength(1);
+    expect(await store.read(key, 0)).toHaveLength(2);
+  });
+
+  test("writes records by place, again in place of the old, and reads them in pages", async () => {
+    const [key = -1] = await begin("run");
+    const record = (seq: number, body: string) => ({ seq, body });
+    const write = async (version: number, ...records: { seq: number; body: string }[]) =>
+      store.append(key, { expectedVersion: version, events: ["e"], records });
+    await write(1, record(0, "a"), record(1, "b"));
+    await write(2, record(2, "c"), record(0, "A"));
+    expect(await store.records(key, 0, 2)).toEqual([record(0, "A"), record(1, "b")]);
+    expect(await store.records(key, 2, 2)).toEqual([record(2, "c")]);
+  });
+
+  test("keeps the newest snapshot", async () => {
+    const [key = -1] = await begin("run");
+    expect(await store.snapshot(key)).toBeUndefined();
+    await store.saveSnapshot(key, { version: 5, body: "five" });
+    await store.saveSnapshot(key, { version: 3, body: "three" });
+    expect(await store.snapshot(key)).toEqual({ version: 5, body: "five" });
+  });
+
+  test("lists runs in the order of their ids' bytes, in pages", async () => {
+    await begin("b", "a", "B", "a.b", "a-b", "1");
+    const ids = async (after: string, limit: number) => (await store.list(after, limit)).map(({ id }) => id);
+    expect(await ids("", 10)).toEqual(["1", "B", "a", "a-b", "a.b", "b"]);
+    expect(await ids("B", 2)).toEqual(["a", "a-b"]);
+    expect(await ids("b", 2)).toEqual([]);
+  });
+
+  test("removes all of a run, and never gives its key again", async () => {
+    const [key = -1, other = -1] = await begin("run", "other");
+    await store.append(key, { expectedVersion: 1, events: ["e"], records: [{ seq: 0, body: "r" }] });
+    await store.saveSnapshot(key, { version: 2, body: "s" });
+    expect(await store.remove(key)).toBe(true);
+    expect(await store.remove(key)).toBe(false);
+    expect(await store.find("run")).toBeUndefined();
+    expect(await store.read(key, 0)).toBeUndefined();
+    expect(await store.append(key, { expectedVersion: 2, events: ["late"], records: [] })).toBe("gone");
+    await store.saveSnapshot(key, { version: 3, body: "late" });
+    expect(await store.snapshot(key)).toBeUndefined();
+    expect(await store.records(key, 0, 10)).toEqual([]);
+    await store.create(newRun("run"));
+    expect((await store.find("run"))?.key).not.toBe(key);
+    expect(await store.read(other, 0)).toEqual(["created"]);
+  });
+
+  test("removes runs that expired, unless they were touched", async () => {
+    const [a = -1, b = -1] = await begin("a", "b");
+    await store.touch(b, 2000);
+    await store.touch(b, 500);
+    expect(await store.removeExpired(1000)).toEqual([]);
+    expect(await store.removeExpired(1001)).toEqual([a]);
+    expect(await store.removeExpired(2001)).toEqual([b]);
+    expect(await store.list("", 10)).toEqual([]);
+  });
+
+  test("behaves as a list of events, whatever is done to it", async () => {
+    const [key = -1] = await begin("run");
+    const expected = ["created"];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.string(), { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: -1, max: 1 }),
+        async (events, off) => {
+          const expectedVersion = expected.length + off;
+          const outcome = await store.append(key, { expectedVersion, events, records: [] });
+          expect(outcome).toBe(off === 0 ? "appended" : "conflict");
+          if (off === 0) expected.push(...events);
+          expect(await store.read(key, 0)).toEqual(expected);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+});
