@@ -84,6 +84,11 @@ export class Call implements CallContext, Guest {
     return this.#abortReason;
   }
 
+  /** Whether the deadline has passed. A timer may fire a little before its time by the clock. */
+  get late(): boolean {
+    return this.deadlineMs !== undefined && Date.now() >= this.deadlineMs - 2;
+  }
+
   /** Takes a place among the calls in progress; undefined: taken, and `settle` must follow. */
   enter(authorization: string | undefined): RpcError | undefined {
     const { gate, mayEnter } = this.#start.host;
@@ -120,9 +125,7 @@ export class Call implements CallContext, Guest {
   }
 
   #gone(): RpcError {
-    // A timer may fire a little before its time by the clock.
-    const late = this.deadlineMs !== undefined && Date.now() >= this.deadlineMs - 2;
-    return late
+    return this.late
       ? new RpcError("DEADLINE_EXCEEDED", "the deadline passed before the answer was ready")
       : new RpcError("CANCELLED", "the caller cancelled");
   }

@@ -17,7 +17,7 @@ export async function writeAnswers<O>(
   const drained = () => wake?.();
   call.signal.addEventListener("abort", drained);
   for await (const answer of answers) {
-    if (call.abortReason !== undefined) return;
+    if (call.abortReason !== undefined || call.late) return;
     const bytes = write(answer);
     pendingBytes += bytes.length;
     const written = () => {

@@ -51,6 +51,8 @@ export function grpcMethod(host: Host, method: DescMethod): GrpcMethod {
       const call = new Call({ host, meter, log, requestId, deadlineMs, peer: () => incoming.getPeer() });
       // grpc-js says "cancelled" at the end of every call, once all is sent.
       incoming.once("cancelled", () => call.close());
+      // It has said so already, to nobody, where the deadline passed before the request was whole.
+      if (call.late) process.nextTick(() => call.close());
       return call;
     },
     take: (request, call) => {
