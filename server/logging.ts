@@ -3,23 +3,17 @@ import { pino } from "pino";
 import type { Logger } from "pino";
 import pretty from "pino-pretty";
 import type { Config } from "./config.ts";
+import { createLineWriter } from "./log-writer.ts";
 
 export type { Logger } from "pino";
 
 export interface Log {
   readonly log: Logger;
   /** Lines dropped because whoever reads the log does not keep up. */
-  dropped(): number;
+  readonly dropped: () => number;
   /** Writes out what is buffered, before it returns. */
-  flush(): void;
+  readonly flush: () => void;
 }
-
-/** Written in chunks of this size: one write for about twenty calls. */
-const chunkBytes = 4096;
-/** A line waits no longer than this for its chunk to fill. */
-const flushEveryMs = 250;
-/** A reader that does not keep up loses lines rather than fill the server's memory. */
-const bufferBytesMax = 8 * 1024 ** 2;
 
 /** Opens the log on a file descriptor, 1 (standard output) unless told otherwise. */
 export function openLog(config: Pick<Config, "logLevel" | "logFormat">, descriptor = 1): Log {
@@ -29,18 +23,9 @@ export function openLog(config: Pick<Config, "logLevel" | "logFormat">, descript
 }
 
 function jsonLog(level: string, descriptor: number): Log {
-  const destination = pino.destination({
-    dest: descriptor,
-    sync: false,
-    minLength: chunkBytes,
-    maxLength: bufferBytesMax,
-    periodicFlush: flushEveryMs,
-  });
-  let dropped = 0;
-  destination.on("drop", () => (dropped += 1));
-  const flush = () => destination.flushSync();
-  process.once("exit", flush);
-  return { log: pino({ level, base: null }, destination), dropped: () => dropped, flush };
+  const writer = createLineWriter(descriptor);
+  process.once("exit", writer.flushSync);
+  return { log: pino({ level, base: null }, writer), dropped: writer.dropped, flush: writer.flushSync };
 }
 
 function prettyLog(level: string, descriptor: number): Log {

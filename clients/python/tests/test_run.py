@@ -37,6 +37,13 @@ def test_a_run_goes_on_batch_by_batch_to_its_end(client: Client, run: Run) -> No
     assert (state.done, state.batches_closed, state.samples_recorded) == (True, 3, 24)
 
 
+def test_a_trainer_that_died_goes_on_at_the_first_batch_that_is_not_closed(client: Client, run: Run) -> None:
+    batches = run.batches()
+    score(run, client, next(batches).tasks)
+    next(batches)
+    assert next(run.batches()).tasks[0].cursor == 4
+
+
 def test_creating_it_again_gives_it_as_it_is(client: Client, run: Run) -> None:
     run.next_batch(0)
     again = run.create(ARMS, gradus.bandit(), num_generations=2, prompts_per_update=4, length=12, seed=7)

@@ -54,8 +54,14 @@ class Run:
         """
         return self._client._call(_calls.next_batch(self.run_id, cursor, count, wait), timeout)
 
-    def batches(self, cursor: int = 0, count: int = 0, *, timeout: float = 600.0) -> Iterator[Batch]:
-        """Batch after batch from a cursor on, to the end of the run; each is asked for when it is wanted."""
+    def batches(self, cursor: int | None = None, count: int = 0, *, timeout: float = 600.0) -> Iterator[Batch]:
+        """Batch after batch from a cursor on, to the end of the run; each is asked for when it is wanted.
+
+        Without a cursor: from the first update batch that is not closed, so that a trainer that died goes on where it
+        stood.
+        """
+        if cursor is None:
+            cursor = first_open_cursor(self.get())
         while True:
             batch = self.next_batch(cursor, count, timeout=timeout)
             if batch.tasks:
@@ -113,6 +119,11 @@ class Run:
     def history(self) -> Iterator[curriculum_pb2.HistoryRecord]:
         """Update batches and control changes, in the order they happened."""
         return self._client._pages(lambda token: _calls.history(self.run_id, token))
+
+
+def first_open_cursor(run: curriculum_pb2.Run) -> int:
+    """The cursor of the first update batch that is not closed."""
+    return run.state.batches_closed * run.config.prompts_per_update
 
 
 def group_ids(groups: Iterable[Task | CompletionGroup | str]) -> list[str]:

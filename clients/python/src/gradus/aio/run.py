@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gradus import _curriculum_calls as _calls
 from gradus._curriculum_calls import RunOptions
-from gradus.run import group_ids
+from gradus.run import first_open_cursor, group_ids
 from gradus.types import Batch, CompletionGroup, GroupAdvantages, GroupOutcome, Task
 from gradus.v1 import curriculum_pb2
 
@@ -52,8 +52,12 @@ class AsyncRun:
         """See `Run.next_batch`."""
         return await self._client._call(_calls.next_batch(self.run_id, cursor, count, wait), timeout)
 
-    async def batches(self, cursor: int = 0, count: int = 0, *, timeout: float = 600.0) -> AsyncIterator[Batch]:
+    async def batches(
+        self, cursor: int | None = None, count: int = 0, *, timeout: float = 600.0
+    ) -> AsyncIterator[Batch]:
         """See `Run.batches`."""
+        if cursor is None:
+            cursor = first_open_cursor(await self.get())
         while True:
             batch = await self.next_batch(cursor, count, timeout=timeout)
             if batch.tasks:

@@ -1,0 +1,89 @@
+/** The benchmark's processes: servers, their CPU, and the client that loads them. */
+import { fork, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Scenario } from "./data.ts";
+import type { Done, Prepare, Prepared, Run } from "./load.ts";
+
+const repository = join(import.meta.dirname, "../..");
+
+export interface ServerProcess {
+  readonly port: number;
+  /** Seconds of CPU used so far, by all of its threads. */
+  cpuSeconds(): number;
+  /** Ends it, gracefully. */
+  stop(): Promise<void>;
+}
+
+/** Both servers run with the flag that DESIGN.md asks for. */
+const nodeFlags = ["--initial-old-space-size=256"];
+
+/** Our server as `gradus serve` starts it, its log in a file of `folder`. */
+export function startOurs(folder: string, extraNodeFlags: readonly string[] = []): Promise<ServerProcess> {
+  const serve = ["server/cli/main.ts", "serve", "--port", "0", "--http-port", "0", "--log-format", "json"];
+  return startServer([...extraNodeFlags, ...serve, "--data-dir", folder], join(folder, "ours.log"));
+}
+
+export function startMinimal(folder: string): Promise<ServerProcess> {
+  return startServer(["bench/transport/minimal-server.ts"], join(folder, "minimal.log"));
+}
+
+async function startServer(args: readonly string[], logFile: string): Promise<ServerProcess> {
+  const log = openSync(logFile, "w");
+  const child = spawn(process.execPath, [...nodeFlags, ...args], { cwd: repository, stdio: ["ignore", log, log] });
+  closeSync(log);
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const stop = async (): Promise<void> => {
+    child.kill("SIGTERM");
+    await exited;
+  };
+  for (;;) {
+    const line = readFileSync(logFile, "utf8")
+      .split("\n")
+      .find((text) => text.includes('"msg":"listening"'));
+    if (line !== undefined) {
+      const { grpcPort: port } = JSON.parse(line) as { readonly grpcPort: number };
+      return { port, cpuSeconds: () => cpuSecondsOf(child), stop };
+    }
+    if (child.exitCode !== null) throw new Error(`a server ended at once:\n${readFileSync(logFile, "utf8")}`);
+    await sleep(20);
+  }
+}
+
+/** Time on a CPU in nanoseconds, the first number of each thread's schedstat: finer than the ticks of /proc/pid/stat. */
+function cpuSecondsOf({ pid }: ChildProcess): number {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const nanoseconds = threads.map((thread) => {
+    return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]);
+  });
+  return nanoseconds.reduce((sum, of) => sum + of, 0) / 1e9;
+}
+
+export interface LoadClient {
+  prepare(scenario: Scenario, messages: readonly Uint8Array[]): Promise<void>;
+  run(scenario: Scenario, port: number, durationMs: number): Promise<Done>;
+  stop(): void;
+}
+
+export function startLoadClient(): LoadClient {
+  const child = fork(join(import.meta.dirname, "load.ts"), { serialization: "advanced" });
+  const ask = async <T>(order: Prepare | Run): Promise<T> => {
+    const answer = new Promise<T>((resolve, reject) => {
+      const ended = (code: number | null) => reject(new Error(`the load client ended with ${code}`));
+      child.once("exit", ended);
+      child.once("message", (message) => {
+        child.off("exit", ended);
+        resolve(message as T);
+      });
+    });
+    child.send(order);
+    return answer;
+  };
+  return {
+    prepare: async (scenario, messages) => void (await ask<Prepared>({ kind: "prepare", scenario, messages })),
+    run: (scenario, port, durationMs) => ask<Done>({ kind: "run", scenario, port, durationMs }),
+    stop: () => void child.kill(),
+  };
+}

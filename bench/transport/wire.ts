@@ -1,0 +1,248 @@
+/**
+ * HTTP/2 and gRPC framing by hand over one socket. A load that comes from a gRPC client costs more CPU than the server
+ * that answers it, so that on two cores it would measure the client; this one writes requests made beforehand, and of
+ * the answers reads the frames' heads only. https://www.rfc-editor.org/rfc/rfc9113
+ */
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+
+const frameTypes = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goAway: 7, windowUpdate: 8 } as const;
+const endStream = 0x1;
+const endHeaders = 0x4;
+const ack = 0x1;
+const initialWindowSetting = 0x4;
+/** The largest frame that every peer must take. */
+const framePayloadMax = 16_384;
+const windowMax = 2 ** 31 - 1;
+/** The connection's window is topped up when so much of it is used. */
+const topUpBytes = 8 * 1024 ** 2;
+
+function frame(type: number, flags: number, stream: number, payload: Uint8Array): Buffer {
+  const bytes = Buffer.alloc(9 + payload.length);
+  bytes.writeUIntBE(payload.length, 0, 3);
+  bytes.writeUInt8(type, 3);
+  bytes.writeUInt8(flags, 4);
+  bytes.writeUInt32BE(stream, 5);
+  bytes.set(payload, 9);
+  return bytes;
+}
+
+/** A header block without compression (RFC 7541, 6.2.2), so that each request's is the same. */
+function requestHeaders(path: string): Buffer {
+  const literal = (text: string) => Buffer.from([text.length, ...Buffer.from(text)]);
+  const named = (name: string, value: string) => Buffer.concat([Buffer.of(0), literal(name), literal(value)]);
+  const pathField = Buffer.concat([Buffer.of(0x04), literal(path)]);
+  const authority = Buffer.concat([Buffer.of(0x01), literal("bench")]);
+  const rest = [named("content-type", "application/grpc"), named("te", "trailers")];
+  // 0x83 and 0x86 are ":method: POST" and ":scheme: http" in the static table.
+  return Buffer.concat([Buffer.of(0x83, 0x86), pathField, authority, ...rest]);
+}
+
+/** Frames of one call or message, to be sent on any stream. */
+export interface Template {
+  readonly bytes: Buffer;
+  /** Where the stream's number goes. */
+  readonly streamAt: readonly number[];
+  /** What counts against the windows. */
+  readonly dataBytes: number;
+}
+
+function templateOf(frames: readonly Buffer[], dataBytes: number): Template {
+  let at = 0;
+  const streamAt = frames.map((of) => {
+    at += of.length;
+    return at - of.length + 5;
+  });
+  return { bytes: Buffer.concat(frames), streamAt, dataBytes };
+}
+
+function dataFrames(message: Uint8Array, lastFlags: number): readonly Buffer[] {
+  const framed = Buffer.alloc(5 + message.length);
+  framed.writeUInt32BE(message.length, 1);
+  framed.set(message, 5);
+  const frames: Buffer[] = [];
+  for (let at = 0; at < framed.length; at += framePayloadMax) {
+    const flags = at + framePayloadMax >= framed.length ? lastFlags : 0;
+    frames.push(frame(frameTypes.data, flags, 0, framed.subarray(at, at + framePayloadMax)));
+  }
+  return frames;
+}
+
+/** A whole unary call. */
+export function unaryTemplate(path: string, message: Uint8Array): Template {
+  const headers = frame(frameTypes.headers, endHeaders, 0, requestHeaders(path));
+  return templateOf([headers, ...dataFrames(message, endStream)], message.length + 5);
+}
+
+/** One message of a stream that is open. */
+export function messageTemplate(message: Uint8Array): Template {
+  return templateOf(dataFrames(message, 0), message.length + 5);
+}
+
+interface Stream {
+  window: number;
+  /** Bytes of the message being received that are still to come; in `head` while its length is not known. */
+  pending: number;
+  head: number[];
+  messages: number;
+  onMessage: () => void;
+  onEnd: (messages: number) => void;
+}
+
+export interface OpenStream {
+  /** False: the windows have no room; try again after the next answer. */
+  send(message: Template): boolean;
+  end(): void;
+}
+
+export interface Wire {
+  /** Sends a call; `onEnd` learns how many messages answered it. False: the window has no room, try again later. */
+  call(template: Template, onEnd: (messages: number) => void): boolean;
+  open(path: string, onMessage: () => void, onEnd: (messages: number) => void): OpenStream;
+  close(): void;
+}
+
+/** Connects and exchanges settings. What breaks the connection later is thrown, for a benchmark has no use for it. */
+export async function openWire(port: number): Promise<Wire> {
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  const wire = createWire(socket);
+  await wire.ready;
+  return wire;
+}
+
+function createWire(socket: Socket): Wire & { readonly ready: Promise<void> } {
+  const streams = new Map<number, Stream>();
+  let nextStream = 1;
+  let window = 65_535;
+  let streamWindow = 65_535;
+  let received = 0;
+  let isReady: () => void = () => undefined;
+  const ready = new Promise<void>((resolve) => (isReady = resolve));
+  let rest = Buffer.alloc(0);
+
+  const settings = Buffer.alloc(6);
+  settings.writeUInt16BE(initialWindowSetting, 0);
+  settings.writeUInt32BE(windowMax, 2);
+  socket.write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+  socket.write(frame(frameTypes.settings, 0, 0, settings));
+  socket.write(windowUpdate(windowMax - 65_535));
+  socket.on("error", (error) => {
+    throw error;
+  });
+  socket.on("data", (chunk) => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let at = 0;
+    while (rest.length - at >= 9) {
+      const length = rest.readUIntBE(at, 3);
+      if (rest.length - at - 9 < length) break;
+      const stream = rest.readUInt32BE(at + 5);
+      onFrame(rest[at + 3] ?? 0, rest[at + 4] ?? 0, stream, rest.subarray(at + 9, at + 9 + length));
+      at += 9 + length;
+    }
+    rest = rest.subarray(at);
+  });
+
+  const onFrame = (type: number, flags: number, id: number, payload: Buffer): void => {
+    if (type === frameTypes.data) onData(id, payload);
+    else if (type === frameTypes.settings && (flags & ack) === 0) onSettings(payload);
+    else if (type === frameTypes.ping && (flags & ack) === 0) socket.write(frame(frameTypes.ping, ack, 0, payload));
+    else if (type === frameTypes.windowUpdate) onWindow(id, payload.readUInt32BE(0));
+    else if (type === frameTypes.goAway) throw new Error(`the server went away: code ${payload.readUInt32BE(4)}`);
+    else if (type === frameTypes.reset && payload.readUInt32BE(0) !== 0) throw new Error(`stream ${id} was reset`);
+    const ended = (type === frameTypes.data || type === frameTypes.headers) && (flags & endStream) !== 0;
+    if (ended) onEnd(id);
+  };
+  const onSettings = (payload: Buffer): void => {
+    for (let at = 0; at < payload.length; at += 6) {
+      if (payload.readUInt16BE(at) === initialWindowSetting) streamWindow = payload.readUInt32BE(at + 2);
+    }
+    socket.write(frame(frameTypes.settings, ack, 0, Buffer.alloc(0)));
+    isReady();
+  };
+  const onWindow = (id: number, bytes: number): void => {
+    const stream = streams.get(id);
+    if (id === 0) window += bytes;
+    else if (stream !== undefined) stream.window += bytes;
+  };
+  const onData = (id: number, payload: Buffer): void => {
+    received += payload.length;
+    if (received > topUpBytes) {
+      socket.write(windowUpdate(received));
+      received = 0;
+    }
+    const stream = streams.get(id);
+    if (stream !== undefined) countMessages(stream, payload);
+  };
+  const onEnd = (id: number): void => {
+    const stream = streams.get(id);
+    streams.delete(id);
+    stream?.onEnd(stream.messages);
+  };
+  const add = (onMessage: () => void, whenEnded: (messages: number) => void): number => {
+    const id = nextStream;
+    nextStream += 2;
+    const counts = { pending: 0, head: [], messages: 0 };
+    streams.set(id, { window: streamWindow, ...counts, onMessage, onEnd: whenEnded });
+    return id;
+  };
+  const write = (template: Template, id: number): void => {
+    const bytes = Buffer.from(template.bytes);
+    for (const at of template.streamAt) bytes.writeUInt32BE(id, at);
+    window -= template.dataBytes;
+    const stream = streams.get(id);
+    if (stream !== undefined) stream.window -= template.dataBytes;
+    socket.write(bytes);
+  };
+
+  return {
+    ready,
+    call: (template, whenEnded) => {
+      if (window < template.dataBytes) return false;
+      write(
+        template,
+        add(() => undefined, whenEnded),
+      );
+      return true;
+    },
+    open: (path, onMessage, whenEnded) => {
+      const id = add(onMessage, whenEnded);
+      socket.write(frame(frameTypes.headers, endHeaders, id, requestHeaders(path)));
+      return {
+        send: (template) => {
+          const stream = streams.get(id);
+          if (stream === undefined || Math.min(window, stream.window) < template.dataBytes) return false;
+          write(template, id);
+          return true;
+        },
+        end: () => void socket.write(frame(frameTypes.data, endStream, id, Buffer.alloc(0))),
+      };
+    },
+    close: () => void socket.destroy(),
+  };
+}
+
+function windowUpdate(bytes: number): Buffer {
+  const payload = Buffer.alloc(4);
+  payload.writeUInt32BE(bytes);
+  return frame(frameTypes.windowUpdate, 0, 0, payload);
+}
+
+/** Counts the gRPC messages in a stream's data, however frames cut them. */
+function countMessages(stream: Stream, data: Buffer): void {
+  let at = 0;
+  while (at < data.length) {
+    if (stream.pending > 0) {
+      const taken = Math.min(stream.pending, data.length - at);
+      stream.pending -= taken;
+      at += taken;
+    } else {
+      stream.head.push(data[at++] ?? 0);
+      if (stream.head.length < 5) continue;
+      stream.pending = Buffer.from(stream.head).readUInt32BE(1);
+      stream.head = [];
+    }
+    if (stream.pending > 0 || stream.head.length > 0) continue;
+    stream.messages += 1;
+    stream.onMessage();
+  }
+}

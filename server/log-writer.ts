@@ -1,0 +1,99 @@
+/**
+ * Writes lines to a file descriptor in large pieces, off the event loop. At tens of thousands of lines a second the
+ * price of a line is that of its share in a write: measured, 64 KiB at a time cost a fifth of what 4 KiB do.
+ */
+import { write, writeSync } from "node:fs";
+
+export interface LineWriter {
+  readonly write: (line: string) => void;
+  /** Lines dropped because whoever reads them does not keep up, or is gone. */
+  readonly dropped: () => number;
+  /** Writes out what is held, before it returns. */
+  readonly flushSync: () => void;
+}
+
+/** As soon as so much is held, it is written. */
+const pieceLength = 64 * 1024;
+/** A line waits no longer than this for its piece to fill. */
+const holdMs = 100;
+/** A reader that does not keep up loses lines rather than fill the server's memory. */
+const heldLengthMax = 8 * 1024 ** 2;
+/** A pipe that is full and does not block is tried again after this. */
+const retryMs = 20;
+/** How often a full pipe is tried again when the process ends. */
+const lastTries = 50;
+
+export function createLineWriter(descriptor: number): LineWriter {
+  let held = "";
+  let dropped = 0;
+  let writing = false;
+  let soon = false;
+  let later = false;
+
+  const writeAll = (piece: Buffer): void => {
+    write(descriptor, piece, (error, count) => {
+      if (error === null && count < piece.length) return writeAll(piece.subarray(count));
+      if (error?.code === "EAGAIN") return void setTimeout(() => writeAll(piece), retryMs);
+      if (error !== null) dropped += linesIn(piece);
+      writing = false;
+      schedule();
+    });
+  };
+  const start = (): void => {
+    if (writing || held === "") return;
+    writing = true;
+    const piece = Buffer.from(held);
+    held = "";
+    writeAll(piece);
+  };
+  // Never at once, so that what is held when the process ends is written in order, by flushSync.
+  const schedule = (): void => {
+    if (held.length >= pieceLength && !soon) {
+      soon = true;
+      setImmediate(() => {
+        soon = false;
+        start();
+      });
+    } else if (held !== "" && !later) {
+      later = true;
+      const timer = setTimeout(() => {
+        later = false;
+        start();
+      }, holdMs);
+      timer.unref();
+    }
+  };
+
+  return {
+    write: (line) => {
+      if (held.length + line.length > heldLengthMax) dropped += 1;
+      else held += line;
+      if (!writing) schedule();
+    },
+    dropped: () => dropped,
+    flushSync: () => {
+      const piece = Buffer.from(held);
+      held = "";
+      dropped += linesIn(writeNow(descriptor, piece));
+    },
+  };
+}
+
+function linesIn(piece: Buffer): number {
+  return piece.toString().split("\n").length - 1;
+}
+
+/** Gives what could not be written. */
+function writeNow(descriptor: number, piece: Buffer): Buffer {
+  let rest = piece;
+  for (let tries = 0; rest.length > 0 && tries < lastTries;) {
+    try {
+      rest = rest.subarray(writeSync(descriptor, rest));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") break;
+      tries += 1;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMs);
+    }
+  }
+  return rest;
+}
