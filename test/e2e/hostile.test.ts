@@ -1,69 +1,78 @@
-/** The bar: 10,000 hostile requests, each with a clear answer, a server that lives, and memory that stays. */
-import { connect } from "node:net";
+/** The bar: 10,000 hostile requests, each with a clear answer; a server that lives, and memory that stays where it is. */
+import { connect, type Socket } from "node:net";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createClient } from "../../clients/ts/src/index.ts";
-import { attacks, type Attack } from "../support/hostile/attacks.ts";
+import { type GradusClient, createClient } from "../../clients/ts/src/index.ts";
+import { type Attack, attacks } from "../support/hostile/attacks.ts";
 import { faultOf } from "../support/hostile/judge.ts";
 import type { Knowledge } from "../support/hostile/requests.ts";
 import { openAttacker } from "../support/hostile/send.ts";
 import { type MeasuredServer, startMeasured } from "../support/measured-server.ts";
+import { complete } from "../support/scripted-policy.ts";
 import { temporaryFolder } from "../support/server-process.ts";
 
-const ROUND = Number(process.env["ROUND"] ?? 10_000);
-/** Attacks under way at once, on one connection to each port. */
+const ROUND = 10_000;
+const SEEDS = [20261121, 20261122] as const;
+/** Attacks under way at once, over one connection to the gRPC port and up to 32 to the HTTP port. */
 const AT_ONCE = 100;
+const SLOW_CONNECTIONS = 40;
+const GROWTH_MAX = 1.05;
 
-test(`memory after ${2 * ROUND} hostile requests is that after ${ROUND}`, async () => {
+/** Small, so that what is too large is cheap to send. Queue and time limit are reached too. */
+const LIMITS = {
+  ...{ workers: "1", workerTimeLimitMs: "2000", maxQueue: "64" },
+  ...{ maxMessageBytes: "64KiB", maxCompletionBytes: "4KiB", maxGroups: "8", maxCompletions: "8", maxBatchSeeds: "8" },
+};
+
+test(`${2 * ROUND} hostile requests (fast-check, seeds ${SEEDS.join(" and ")})`, { timeout: 240_000 }, async () => {
   using folder = temporaryFolder();
-  const server = await startMeasured({
-    ...{ dataDir: folder.path, logLevel: "warn", workers: "1", workerTimeLimitMs: "2000", maxQueue: "64" },
-    ...{ maxMessageBytes: "64KiB", maxCompletionBytes: "4KiB", maxGroups: "8", maxCompletions: "8", maxBatchSeeds: "8" },
-  });
-  const knowledge = await learn(server);
-  const after: NodeJS.MemoryUsage[] = [];
-  for (const seed of [20261121, 20261122]) {
-    const t = performance.now();
-    await attack(server, knowledge, seed);
-    console.log("attack", performance.now() - t);
-    after.push(await server.memory());
-    console.log(after.at(-1));
+  const server = await startMeasured({ dataDir: folder.path, logLevel: "warn", ...LIMITS });
+  const client = createClient(`127.0.0.1:${server.grpcPort}`);
+  const knowledge = await learn(client);
+  const held: NodeJS.MemoryUsage[] = [];
+  for (const seed of SEEDS) {
+    await attackWith(server, knowledge, seed);
+    // Runs are kept by design, within their limits: what is left when all are gone is a leak.
+    for (const { runId } of await client.listRuns()) await client.run(runId).delete();
+    held.push(await server.memory());
   }
-  const t0 = performance.now();
-  const text = await (await fetch(`http://127.0.0.1:${server.httpPort}/metrics`)).text();
-  console.log(text.split("\n").filter((l) => l.startsWith("gradus_calls_in_progress") && !l.endsWith(" 0")));
+  await expectService(client);
+  client.close();
+  expect(await callsInProgress(server)).toEqual([]);
   expect(await server.stop()).toBe(0);
-  console.log("stop", performance.now() - t0, server.lines.filter((l) => l.includes("drain")));
-  expect(server.lines.filter((line) => line.includes('"level":50') || line.includes('"level":60'))).toEqual([]);
-  const held = after.map(({ heapUsed, external }) => heapUsed + external);
-  console.log(held, held[1]! / held[0]!);
+  expect(server.lines.filter((line) => /"level":[56]0|abandoned/.test(line))).toEqual([]);
+
+  const [before, after] = held.map(({ heapUsed, external, rss }) => ({ reachable: heapUsed + external, rss }));
+  console.info("memory after each round, bytes:", JSON.stringify([before, after]));
+  expect(after?.reachable).toBeLessThan(GROWTH_MAX * (before?.reachable ?? 0));
+  expect(after?.rss).toBeLessThan(GROWTH_MAX * (before?.rss ?? 0));
 });
 
-async function learn(server: MeasuredServer): Promise<Knowledge> {
-  const client = createClient(`127.0.0.1:${server.grpcPort}`);
-  const arms = [{ id: "a", environment: "countdown", level: "T0" }];
+/** What an attacker who is also a customer knows. */
+async function learn(client: GradusClient): Promise<Knowledge> {
   const run = client.run("a");
+  const arms = [{ id: "a", environment: "countdown", level: "T0" }];
   await run.create({ arms, policy: { kind: "bandit" }, numGenerations: 2, promptsPerUpdate: 2, seed: 1 });
-  const batch = await run.nextBatch();
-  const tour = await client.reset({ environment: "np/tsp", level: "easy", seed: 1n });
-  const evaluation = await client.reset({ environment: "countdown", level: "T0", split: "eval", seed: 1n });
-  const { state } = await run.exportRun();
-  client.close();
-  const tasks = [...batch.tasks, tour, evaluation].map(({ taskId, groupId }) => ({ taskId, groupId }));
-  return { tasks, exported: state };
+  const { tasks } = await run.nextBatch();
+  const others = [
+    await client.reset({ environment: "np/tsp", level: "easy", seed: 1n }),
+    await client.reset({ environment: "countdown", level: "T1", source: "real", split: "eval", seed: 1n }),
+  ];
+  const { state } = await run.export();
+  return { tasks: [...tasks, ...others].map(({ taskId, groupId }) => ({ taskId, groupId })), exported: state };
 }
 
-async function attack(server: MeasuredServer, knowledge: Knowledge, seed: number): Promise<void> {
-  const slow = Array.from({ length: 40 }, (_, i) => slowLoris(i % 2 === 0 ? server.grpcPort : server.httpPort));
-  const many = fc.array(attacks(knowledge), { minLength: AT_ONCE, maxLength: AT_ONCE, size: "max" });
-  await fc.assert(
-    fc.asyncProperty(many, async (sent) => void expect(await faultsOf(server, sent)).toEqual([])),
-    { seed, numRuns: ROUND / AT_ONCE, endOnFailure: true },
+async function attackWith(server: MeasuredServer, knowledge: Knowledge, seed: number): Promise<void> {
+  const slow = Array.from({ length: SLOW_CONNECTIONS }, (_, i) =>
+    slowLoris(i % 2 === 0 ? server.grpcPort : server.httpPort),
   );
+  const many = fc.array(attacks(knowledge), { minLength: AT_ONCE, maxLength: AT_ONCE });
+  const clear = fc.asyncProperty(many, async (sent) => {
+    expect(await faultsOf(server, sent)).toEqual([]);
+  });
+  // A failure names the attack; to send it again and again to a server in another state shrinks nothing.
+  await fc.assert(clear, { seed, numRuns: ROUND / AT_ONCE, endOnFailure: true });
   for (const socket of slow) socket.destroy();
-  const client = createClient(`127.0.0.1:${server.grpcPort}`);
-  for (const { runId } of await client.listRuns()) await client.run(runId).delete();
-  client.close();
 }
 
 async function faultsOf(server: MeasuredServer, sent: readonly Attack[]): Promise<readonly unknown[]> {
@@ -78,8 +87,20 @@ async function faultsOf(server: MeasuredServer, sent: readonly Attack[]): Promis
 }
 
 /** A connection that says a little and then nothing. */
-function slowLoris(port: number) {
+function slowLoris(port: number): Socket {
   const socket = connect(port, "127.0.0.1", () => socket.write("POST /gradus.v1.EnvironmentService/Step HT"));
-  socket.on("error", () => undefined);
-  return socket;
+  return socket.on("error", () => undefined);
+}
+
+/** Those who mean well are served as before. */
+async function expectService(client: GradusClient): Promise<void> {
+  const task = await client.reset({ environment: "countdown", level: "T0", seed: 1n });
+  const samples = Array.from({ length: 8 }, (_, sample) => complete({ ...task, cursor: 0n }, sample));
+  const [group] = await client.batchStep([{ task, completions: samples }]);
+  expect(group?.statistics?.count).toBe(8);
+}
+
+async function callsInProgress(server: MeasuredServer): Promise<readonly string[]> {
+  const text = await (await fetch(`http://127.0.0.1:${server.httpPort}/metrics`)).text();
+  return text.split("\n").filter((line) => /^gradus_calls_in_progress\{.*\} (?!0$)/.test(line));
 }

@@ -10,7 +10,7 @@ const server = await serve(read.config);
 /** What is reachable, once finalizers have run too: they may free what only they held. */
 async function settle(): Promise<NodeJS.MemoryUsage> {
   for (let round = 0; round < 4; round++) {
-    globalThis.gc?.();
+    void globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" });
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return process.memoryUsage();

@@ -59,10 +59,11 @@ function deadlineOf({ name }: DescMethod): Headers {
   return ms === undefined ? {} : { "grpc-timeout": `${ms}m` };
 }
 
-/** Calls of EvaluationService are all refused: a few are enough. */
+/** Calls of EvaluationService are all refused: a few are enough. Without runs there is little to attack. */
 const anyMethod: fc.Arbitrary<DescMethod> = fc.oneof(
   { weight: 20, arbitrary: fc.constantFrom(...unary.filter(({ parent }) => parent !== EvaluationService)) },
   { weight: 1, arbitrary: fc.constantFrom(...EvaluationService.methods) },
+  { weight: 4, arbitrary: fc.constantFrom(CurriculumService.method.createRun, CurriculumService.method.nextBatch) },
 );
 
 type RequestOf = (method: DescMethod) => fc.Arbitrary<Message>;
@@ -134,7 +135,10 @@ function grpcAttack(requestOf: RequestOf): fc.Arbitrary<GrpcAttack> {
     .map(([attack, odd]): GrpcAttack => ({ ...attack, headers: { ...odd, ...attack.headers } }));
   const paths = fc.tuple(messages, oddPath).map(([attack, path]): GrpcAttack => ({ ...attack, path }));
   const types = fc
-    .tuple(messages, fc.constantFrom("text/plain", "application/json", "application/grpc-web", "", "application/grpc+x"))
+    .tuple(
+      messages,
+      fc.constantFrom("text/plain", "application/json", "application/grpc-web", "", "application/grpc+x"),
+    )
     .map(([attack, type]): GrpcAttack => ({ ...attack, headers: { ...attack.headers, "content-type": type } }));
   return fc.oneof(
     { weight: 16, arbitrary: messages },
@@ -177,7 +181,16 @@ function confusedJson(method: DescMethod): fc.Arbitrary<string> {
   const value = fc.oneof(
     fc.jsonValue({ maxDepth: 3 }),
     hostileText,
-    fc.constantFrom("NaN", "9".repeat(400), "\ud800", "1e999", "-0", "AAAA====", "2026-13-45T99:99:99Z", "99999999999s"),
+    fc.constantFrom(
+      "NaN",
+      "9".repeat(400),
+      "\ud800",
+      "1e999",
+      "-0",
+      "AAAA====",
+      "2026-13-45T99:99:99Z",
+      "99999999999s",
+    ),
   );
   const name = fc.oneof(
     fc.constantFrom(...method.input.fields.flatMap((field) => [field.name, field.jsonName]), "__proto__", "$typeName"),
@@ -195,7 +208,17 @@ function jsonBody(method: DescMethod, requestOf: RequestOf): fc.Arbitrary<Uint8A
       return "{}";
     }
   });
-  const broken = fc.constantFrom("", "{", "null", "[]", "1", '"x"', "[".repeat(9000), '{"spec":'.repeat(7000), "\ud800");
+  const broken = fc.constantFrom(
+    "",
+    "{",
+    "null",
+    "[]",
+    "1",
+    '"x"',
+    "[".repeat(9000),
+    '{"spec":'.repeat(7000),
+    "\ud800",
+  );
   return fc
     .oneof<fc.WeightedArbitrary<string>[]>(
       { weight: 8, arbitrary: right },
@@ -223,7 +246,12 @@ function httpBody(method: DescMethod, requestOf: RequestOf): fc.Arbitrary<Sent> 
     { weight: 2, arbitrary: as("application/grpc-web+proto", framed) },
     { weight: 1, arbitrary: as("application/grpc-web+json", json.map(frame)) },
     { weight: 1, arbitrary: as("application/grpc", framed) },
-    { weight: 1, arbitrary: fc.constantFrom("text/plain", "", "application/json; charset=latin1", "x/y").chain((type) => as(type, json)) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .constantFrom("text/plain", "", "application/json; charset=latin1", "x/y")
+        .chain((type) => as(type, json)),
+    },
   );
 }
 
@@ -247,7 +275,8 @@ function httpAttack(requestOf: RequestOf): fc.Arbitrary<HttpAttack> {
   const post = (method: DescMethod, { headers, body: sent }: Sent): HttpAttack => {
     const ms = WAITING_MS[method.name];
     const grpc = headers["content-type"]?.startsWith("application/grpc") === true;
-    const deadline: Headers = ms === undefined ? {} : grpc ? { "grpc-timeout": `${ms}m` } : { "connect-timeout-ms": `${ms}` };
+    const deadline: Headers =
+      ms === undefined ? {} : grpc ? { "grpc-timeout": `${ms}m` } : { "connect-timeout-ms": `${ms}` };
     return { kind: "http", verb: "POST", path: pathOf(method), headers: { ...deadline, ...headers }, body: sent };
   };
   const calls = fc
@@ -280,7 +309,14 @@ const socketAttack: fc.Arbitrary<SocketAttack> = fc.record({
   port: fc.constantFrom("grpc" as const, "http" as const),
   bytes: fc.oneof(
     fc.uint8Array({ maxLength: 200 }),
-    fc.constantFrom("GET / HTTP/1.1\r\n\r\n", "POST /x HTTP/1.1\r\ncontent-length: -1\r\n\r\n", PREFACE, "\x16\x03\x01\x02\x00").map(bytesOf),
+    fc
+      .constantFrom(
+        "GET / HTTP/1.1\r\n\r\n",
+        "POST /x HTTP/1.1\r\ncontent-length: -1\r\n\r\n",
+        PREFACE,
+        "\x16\x03\x01\x02\x00",
+      )
+      .map(bytesOf),
     fc.uint8Array({ maxLength: 200 }).map((more) => Uint8Array.from([...bytesOf(PREFACE), ...SETTINGS, ...more])),
   ),
 });

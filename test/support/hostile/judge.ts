@@ -1,14 +1,22 @@
 /** Whether an answer to a hostile request is one that a client can work with. */
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { type DescMethod, fromBinary } from "@bufbuild/protobuf";
 import { NoRewardReason, type Outcome } from "../../../server/gen/gradus/v1/outcome_pb.js";
-import { codes } from "../../../server/transport/rpc-error.ts";
-import { type Attack, type GrpcAttack, type HttpAttack, methods, pathOf } from "./attacks.ts";
+import { codes } from "../../../server/rpc/rpc-error.ts";
+import { type Attack, type GrpcAttack, methods, pathOf } from "./attacks.ts";
 import type { Answer } from "./send.ts";
 
 const byPath = new Map<string, DescMethod>(methods.map((method) => [pathOf(method), method]));
 
-/** Stacks and places of the machine. */
-const SECRET = /\n\s+at |node:internal|node_modules|file:\/\/\/(?!etc)|\.ts:\d|\/(?:root|home|work|usr|tmp)\//;
+/** What an answer must not hold: stacks, and places on the server's disk. */
+const PLACES = [resolve(import.meta.dirname, "../../.."), join(tmpdir(), "gradus-test-")];
+const STACK = /\n\s+at |node:internal|node_modules|\.ts:\d/;
+
+function leaks(text: string): boolean {
+  return STACK.test(text) || PLACES.some((place) => text.includes(place));
+}
+
 const OURS: readonly number[] = [codes.INTERNAL, codes.UNKNOWN, codes.DATA_LOSS];
 /** What an INVALID_ARGUMENT begins with: the field, the message or the part of the protocol at fault. */
 const NAMES_FAULT = [
@@ -16,14 +24,14 @@ const NAMES_FAULT = [
   /^[a-z_]+(?:\["[^]*?"\]|\[\d+\]|\.[a-z_]+)*: /,
   /are not a gradus\.v1\.\w+ message$/,
   // connect-node's.
-  /^cannot decode (?:field|message) [\w.]+ from JSON/,
+  /^cannot decode (?:field|message|enum) [\w.]+ from JSON/,
   /^protocol error: |^decompression failed$|^timeout \d+ms must be <= /,
 ];
 
 /** INTERNAL that libraries under us answer where the protocol is broken, below any message of ours. */
 const PROTOCOL_FAULTS = [
-  // grpc-js; gRPC's own table of statuses says INTERNAL for what cannot be decompressed.
-  /^Failed to decompress message$/,
+  // grpc-js, and connect-node for gRPC-Web; gRPC's own table of statuses says INTERNAL for it.
+  /^Failed to decompress message$|^decompression failed$/,
   /^Invalid grpc-timeout value/,
   // Of the health and reflection services, which libraries bring.
   /^Error deserializing request$/,
@@ -46,7 +54,7 @@ export function faultOf(attack: Attack, answer: Answer): string | undefined {
     case "grpc":
       return grpcFault(attack as GrpcAttack, answer);
     case "http":
-      return httpFault(attack as HttpAttack, answer);
+      return httpFault(answer);
   }
 }
 
@@ -59,7 +67,7 @@ function grpcFault(attack: GrpcAttack, answer: Extract<Answer, { kind: "grpc" }>
 }
 
 function statusFault(code: number, message: string): string | undefined {
-  if (SECRET.test(message)) return `tells of the machine: ${message}`;
+  if (leaks(message)) return `tells of the machine: ${message}`;
   if (code === codes.OK) return undefined;
   if (message.trim() === "") return `status ${code} without a word`;
   if (OURS.includes(code) && !PROTOCOL_FAULTS.some((fault) => fault.test(message))) return `${code}: ${message}`;
@@ -71,7 +79,7 @@ function statusFault(code: number, message: string): string | undefined {
 function bodyFault({ path }: GrpcAttack, body: Buffer): string | undefined {
   const method = byPath.get(path);
   if (method === undefined) return undefined;
-  for (let at = 0; at < body.length; ) {
+  for (let at = 0; at < body.length;) {
     const end = at + 5 + body.readUInt32BE(at + 1);
     const fault = outcomeFault(fromBinary(method.output, body.subarray(at + 5, end)));
     if (fault !== undefined) return fault;
@@ -102,11 +110,11 @@ function outcomeFault(value: unknown): string | undefined {
   return undefined;
 }
 
-function httpFault({ path }: HttpAttack, answer: Extract<Answer, { kind: "http" }>): string | undefined {
+function httpFault(answer: Extract<Answer, { kind: "http" }>): string | undefined {
   const { status, headers, body } = answer;
   const type = String(headers["content-type"]);
   const text = body.toString("latin1");
-  if (SECRET.test(text) && path !== "/metrics") return `tells of the machine: ${text.slice(0, 500)}`;
+  if (leaks(text)) return `tells of the machine: ${text.slice(0, 500)}`;
   if (headers["grpc-status"] !== undefined)
     return statusFault(Number(headers["grpc-status"]), decodeURIComponent(String(headers["grpc-message"] ?? "")));
   if (type.startsWith("application/grpc-web")) return webFault(text);

@@ -41,7 +41,8 @@ function spotsOf(desc: DescMessage, message: Message): readonly Spot[] {
   const seen = reflect(desc, message);
   for (const field of desc.fields) {
     spots.push({ message, field });
-    if (field.fieldKind === "message" && seen.isSet(field)) spots.push(...spotsOf(field.message, seen.get(field).message));
+    if (field.fieldKind === "message" && seen.isSet(field))
+      spots.push(...spotsOf(field.message, seen.get(field).message));
     if (field.fieldKind === "list" && field.listKind === "message")
       for (const item of seen.get(field)) spots.push(...spotsOf(field.message, (item as { message: Message }).message));
   }
@@ -66,7 +67,8 @@ function changed(desc: DescMessage, message: Message, changes: number): fc.Arbit
 function put({ message, field }: Spot, value: unknown): void {
   const target = message as unknown as Record<string, unknown>;
   const { oneof, localName } = field;
-  if (oneof !== undefined) target[oneof.localName] = value === undefined ? { case: undefined } : { case: localName, value };
+  if (oneof !== undefined)
+    target[oneof.localName] = value === undefined ? { case: undefined } : { case: localName, value };
   else if (value === undefined) Reflect.deleteProperty(target, localName);
   else target[localName] = value;
 }
@@ -91,7 +93,11 @@ function hostileValue(field: DescField): fc.Arbitrary<unknown> {
 const MAP_KEYS = ["a", "toString", "__proto__", "format_score", "numbers_min", "numbers_max", "cities_max"] as const;
 
 function itemOf(field: DescField & { readonly fieldKind: "list" | "map" }): fc.Arbitrary<unknown> {
-  return field.enum !== undefined ? hostileEnum : field.scalar === undefined ? fc.constant({}) : hostileScalar(field.scalar);
+  return field.enum !== undefined
+    ? hostileEnum
+    : field.scalar === undefined
+      ? fc.constant({})
+      : hostileScalar(field.scalar);
 }
 
 /** Above the limits of the server under attack, and above those that no flag changes. */
@@ -101,7 +107,12 @@ function listOf(items: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
   return fc.oneof(
     { weight: 30, arbitrary: fc.array(items, { maxLength: 3 }) },
     // All the same: a list over its limit is refused whatever is in it.
-    { weight: 3, arbitrary: fc.tuple(items, fc.constantFrom(...LENGTHS)).map(([item, length]) => new Array<unknown>(length).fill(item)) },
+    {
+      weight: 3,
+      arbitrary: fc
+        .tuple(items, fc.constantFrom(...LENGTHS))
+        .map(([item, length]) => new Array<unknown>(length).fill(item)),
+    },
   );
 }
 
@@ -114,7 +125,9 @@ function hostileMessage(desc: DescMessage): fc.Arbitrary<unknown> {
   const members = desc.members.map((member): readonly [string, fc.Arbitrary<unknown>] => {
     if (member.kind !== "oneof") return [member.localName, optional(hostileValue(member))];
     const cases = member.fields.map((field) =>
-      hostileValue(field).map((value) => (value === undefined ? { case: undefined } : { case: field.localName, value })),
+      hostileValue(field).map((value) =>
+        value === undefined ? { case: undefined } : { case: field.localName, value },
+      ),
     );
     return [member.localName, fc.oneof(...cases)];
   });
@@ -131,5 +144,8 @@ function optional(arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
 
 /** The same as a message that can stand in another. */
 function complete(desc: DescMessage): fc.Arbitrary<unknown> {
-  return fc.constant(null).chain(() => hostileMessage(desc)).map((init) => create(desc, init as never));
+  return fc
+    .constant(null)
+    .chain(() => hostileMessage(desc))
+    .map((init) => create(desc, init as never));
 }

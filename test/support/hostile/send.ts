@@ -16,7 +16,12 @@ export type Answer =
       /** The answers' bytes, with gRPC's five before each. */
       readonly body: Buffer;
     }
-  | { readonly kind: "http"; readonly status: number; readonly headers: Readonly<Record<string, unknown>>; readonly body: Buffer }
+  | {
+      readonly kind: "http";
+      readonly status: number;
+      readonly headers: Readonly<Record<string, unknown>>;
+      readonly body: Buffer;
+    }
   /** The attacker left, or sent what has no answer. */
   | { readonly kind: "none" }
   /** The server ended the exchange below HTTP. */
@@ -46,7 +51,7 @@ export async function openAttacker(ports: { readonly grpcPort: number; readonly 
     },
     async close() {
       agent.destroy();
-      await new Promise<void>((resolve) => session.close(resolve));
+      if (!session.destroyed) await new Promise<void>((resolve) => session.close(resolve));
     },
   };
 }
@@ -62,8 +67,11 @@ async function sendGrpc(session: ClientHttp2Session, attack: GrpcAttack): Promis
   for (const chunk of attack.chunks) stream.write(chunk);
   if (attack.end === "close") stream.end();
   if (attack.end === "reset") stream.close(constants.NGHTTP2_CANCEL);
+  // Half a stream is left when the server has said its last.
+  if (attack.end === "never") stream.on("end", () => stream.end());
   // Even a client that says nothing more gives up a while after its own deadline.
-  const patience = attack.end === "never" ? setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), PATIENCE_MS) : undefined;
+  const patience =
+    attack.end === "never" ? setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), PATIENCE_MS) : undefined;
   try {
     const trailers = await ended;
     clearTimeout(patience);
@@ -78,14 +86,17 @@ async function sendGrpc(session: ClientHttp2Session, attack: GrpcAttack): Promis
 
 function sendHttp(agent: Agent, port: number, { verb, path, headers, body }: HttpAttack): Promise<Answer> {
   return new Promise((resolve) => {
-    const sent = request({ agent, host: "127.0.0.1", port, method: verb, path, headers: { ...headers } }, (response) => {
-      const received: Buffer[] = [];
-      response.on("data", (bytes: Buffer) => received.push(bytes));
-      response.on("close", () => {
-        const all = { ...response.headers, ...response.trailers };
-        resolve({ kind: "http", status: response.statusCode ?? 0, headers: all, body: Buffer.concat(received) });
-      });
-    });
+    const sent = request(
+      { agent, host: "127.0.0.1", port, method: verb, path, headers: { ...headers } },
+      (response) => {
+        const received: Buffer[] = [];
+        response.on("data", (bytes: Buffer) => received.push(bytes));
+        response.on("close", () => {
+          const all = { ...response.headers, ...response.trailers };
+          resolve({ kind: "http", status: response.statusCode ?? 0, headers: all, body: Buffer.concat(received) });
+        });
+      },
+    );
     sent.on("error", (error) => resolve({ kind: "cut", why: error.message }));
     sent.end(body);
   });

@@ -53,7 +53,21 @@ export const hostileCompletion: fc.Arbitrary<string> = fc.oneof(
   { weight: 2, arbitrary: hostileText },
 );
 
-const DOUBLES = [NaN, Infinity, -Infinity, -0, 5e-324, 1.7976931348623157e308, -1, 0.5, 1, 2 ** 31, 2 ** 53, 1e21, 1e-9];
+const DOUBLES = [
+  NaN,
+  Infinity,
+  -Infinity,
+  -0,
+  5e-324,
+  1.7976931348623157e308,
+  -1,
+  0.5,
+  1,
+  2 ** 31,
+  2 ** 53,
+  1e21,
+  1e-9,
+];
 const UINT32 = [0, 1, 2, 255, 256, 4096, 4097, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1];
 const INT32 = [0, 1, -1, 999, 2 ** 31 - 1, -(2 ** 31)];
 const UINT64 = [0n, 1n, 4097n, 2n ** 31n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 63n, 2n ** 64n - 1n];
