@@ -41,13 +41,19 @@ module.exports = {
     only(
       "rpc-is-a-leaf",
       "^server/rpc/",
-      "^server/(rpc/|gen/|logging\\.ts$)",
+      "^(server/(rpc/|gen/|logging\\.ts$)|envs/lib/)",
       "What handlers are, without how they are reached.",
+    ),
+    only(
+      "scoring-keeps-nothing",
+      "^server/scoring/",
+      "^(server/(scoring|rpc|tasks|gen)/|server/curriculum/(advantages|index)\\.ts$|envs/)",
+      "Scoring runs in threads: it knows results, not runs.",
     ),
     only(
       "services-know-no-transport",
       "^server/services/",
-      "^(server/(services|rpc|curriculum|workers|tasks|gen)/|envs/)",
+      "^(server/(services|scoring|rpc|curriculum|workers|tasks|gen)/|envs/)",
       "Handlers are transport-free.",
     ),
     only("clients-know-the-contract", "^clients/ts/", "^clients/ts/", "A client is published without the server."),

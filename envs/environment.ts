@@ -81,7 +81,8 @@ export interface RowReader<Instance> {
 
 /** An instance as a few bytes. */
 export interface InlineCodec<Instance> {
-  encode(instance: Instance): Uint8Array;
+  /** Undefined: it takes too many bytes to travel in a task id. */
+  encode(instance: Instance): Uint8Array | undefined;
   /** The instance that was encoded. The bytes are authenticated: they are ours. */
   decode(bytes: Uint8Array): Instance;
 }

@@ -2,9 +2,13 @@
 import { countdown } from "./countdown/index.ts";
 import type { Environment } from "./environment.ts";
 import { didYouMean } from "./lib/did-you-mean.ts";
+import { clique } from "./np/clique/index.ts";
+import { coloring } from "./np/coloring/index.ts";
+import { independentSet } from "./np/independent-set/index.ts";
+import { setCover } from "./np/set-cover/index.ts";
 import { tsp } from "./np/tsp/index.ts";
 
-export const environments: readonly Environment[] = [countdown, tsp];
+export const environments: readonly Environment[] = [countdown, clique, coloring, independentSet, setCover, tsp];
 
 /** By id, the newest version first. */
 const versionsById: ReadonlyMap<string, readonly Environment[]> = new Map(

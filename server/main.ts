@@ -9,13 +9,16 @@ import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
 import { type Log, openLog } from "./logging.ts";
 import { type Metrics, createMetrics } from "./metrics.ts";
 import { loadPools } from "./pools.ts";
+import { createScorePool } from "./scoring/score-pool.ts";
+import type { ScoringFailure } from "./scoring/score-worker.ts";
+import { batchStepBytes } from "./services/batch-step-bytes.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
 import { memoryStore } from "./stores/memory.ts";
 import { sqliteStore } from "./stores/sqlite.ts";
 import { createIssuer } from "./tasks/issuer.ts";
-import { loadKeyring } from "./tasks/keyring.ts";
+import { formatKeyring, loadKeyring } from "./tasks/keyring.ts";
 import { createRunSource } from "./tasks/run-source.ts";
 import { createScorer } from "./tasks/scorer.ts";
 import { startTransports } from "./transport/index.ts";
@@ -42,13 +45,15 @@ export async function serve(config: Config, logTo: Log = openLog(config)): Promi
   const metrics = createMetrics();
   const parts = assemble(config, logTo, metrics);
   const { deps } = parts;
-  await parts.workers.ready;
+  await parts.ready;
   const transports = await startTransports({
     config,
     log,
     metrics,
     services: [
-      register(EnvironmentService, createEnvironmentService(deps)),
+      register(EnvironmentService, createEnvironmentService(deps), {
+        batchStep: batchStepBytes(deps, parts.scorers, parts.onScoringFailure),
+      }),
       register(CurriculumService, createCurriculumService(deps)),
       register(EvaluationService, {}),
     ],
@@ -95,21 +100,30 @@ export function assemble(config: Config, { log }: Log, metrics: Metrics) {
       : sqliteStore({ directory: config.dataDir, synchronous: config.storeDurability });
   const issuer = createIssuer(workers, pools);
   const runs = createRuns({ store, source: createRunSource(issuer), clock: systemClock, log });
+  const onScoringFailure = ({ error, environment, version }: ScoringFailure): void =>
+    log.error({ err: error, environment, version }, "scoring failed: the sample has no reward");
   const scorer = createScorer({
     ...{ keyring, pools, completionBytesMax: limits.maxCompletionBytes },
-    onFailure: (error, { environment, version }) =>
-      log.error({ err: error, environment, version }, "scoring failed: the sample has no reward"),
+    onFailure: (error, { environment, version }) => onScoringFailure({ error, environment, version }),
   });
   const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;
   const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };
   const onFailure = (error: unknown, what: string): void => log.error({ err: error }, what);
   const deps: ServiceDeps = { keyring, pools, issuer, scorer, runs, limits: requestLimits, onFailure };
+  const { maxCompletionBytes: completionBytesMax } = limits;
+  const scorers = createScorePool({
+    threads: config.workers,
+    timeLimitMs: config.workerTimeLimitMs,
+    data: { keys: formatKeyring(keyring), limits: requestLimits, completionBytesMax },
+    onError: (error) => log.warn({ err: error }, "a scoring worker"),
+  });
   const close = async (): Promise<void> => {
     runs.close();
-    await workers.close();
+    await Promise.all([workers.close(), scorers.close()]);
     await store.close();
   };
-  return { deps, workers, close };
+  const ready = Promise.all([workers.ready, scorers.ready]);
+  return { deps, scorers, onScoringFailure, ready, close };
 }
 
 function registerWorkerMetrics({ registry }: Metrics, workers: WorkerPool): void {

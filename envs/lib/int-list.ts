@@ -37,6 +37,11 @@ export function parseIntList(text: string): Parsed<readonly number[]> {
   }
 }
 
+/** "[0, 3, 1]", which reads back as it was. */
+export function formatIntList(list: readonly number[]): string {
+  return `[${list.join(", ")}]`;
+}
+
 /** The list that is closed here, if it ends the text. */
 function nothingAfter(text: string, close: number, list: readonly number[]): Parsed<readonly number[]> {
   const at = skipSpace(text, close + 1);

@@ -50,13 +50,35 @@ export type ServiceHandlers<S extends DescService> = {
   readonly [K in keyof S["method"]]?: HandlerOf<S["method"][K]>;
 };
 
+/**
+ * Answers a method's large requests as bytes, away from the event loop. What it answers must be what the handler would
+ * have answered. A transport that reads messages by itself need not know it.
+ */
+export interface RawUnary {
+  /** Whether a request of so many bytes is worth it, and there is room. */
+  accepts(byteLength: number): boolean;
+  /** Takes the bytes over: they are moved, and gone for the caller. */
+  answer(request: Uint8Array, context: CallContext): Promise<RawAnswer>;
+}
+
+export type RawAnswer =
+  | { readonly kind: "answer"; readonly response: Uint8Array }
+  /** The request, for the handler after all. */
+  | { readonly kind: "declined"; readonly request: Uint8Array };
+
 /** A service with its handlers, their types forgotten: what the transports take. */
 export interface Registration {
   readonly service: DescService;
   readonly handlers: Readonly<Record<string, unknown>>;
+  /** By the methods' local names. */
+  readonly raw: Readonly<Record<string, RawUnary>>;
 }
 
 /** Pairs a service with handlers of its types. */
-export function register<S extends DescService>(service: S, handlers: ServiceHandlers<S>): Registration {
-  return { service, handlers };
+export function register<S extends DescService>(
+  service: S,
+  handlers: ServiceHandlers<S>,
+  raw: { readonly [K in keyof S["method"]]?: RawUnary } = {},
+): Registration {
+  return { service, handlers, raw: raw as Registration["raw"] };
 }

@@ -8,12 +8,21 @@ import { presentTask } from "../tasks/present.ts";
 import { draftFromJson, familyOfArm } from "../tasks/run-source.ts";
 import { open, seal } from "../tasks/sealed.ts";
 import { type CallContext, RpcError, type ServiceHandlers } from "../rpc/handlers.ts";
-import { checkBytes, checkCount, checkDuration, checkId, checkRange, invalid, required, toCount } from "./check.ts";
+import {
+  checkBytes,
+  checkCount,
+  checkDuration,
+  checkId,
+  checkRange,
+  invalid,
+  required,
+  toCount,
+} from "../rpc/check.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { pageToken, readPage } from "./page.ts";
 import { okOrThrow } from "./refusal.ts";
 import { policyFromWire, runConfigFromWire } from "./run-config.ts";
-import { feedbackToWire } from "./wire-outcome.ts";
+import { feedbackToWire } from "../scoring/wire-outcome.ts";
 import { recordToWire, runToWire, stateToWire } from "./wire-run.ts";
 import { taskToWire } from "./wire-task.ts";
 

@@ -1,16 +1,13 @@
 /** What the services work with. Made once, in server/main.ts. */
 import type { Pool } from "../../envs/pool.ts";
 import type { Runs } from "../curriculum/index.ts";
+import type { GroupLimits } from "../scoring/check-groups.ts";
 import type { Issuer } from "../tasks/issuer.ts";
 import type { Keyring } from "../tasks/keyring.ts";
 import type { Scorer } from "../tasks/scorer.ts";
 
 /** Limits on what a request may hold; each is named in the error that it gives. */
-export interface RequestLimits {
-  /** Groups in a BatchStep or StreamSteps message. */
-  readonly groupsMax: number;
-  /** Completions in a group; num_generations of a run. */
-  readonly completionsMax: number;
+export interface RequestLimits extends GroupLimits {
   /** Seeds in a BatchReset. */
   readonly batchSeedsMax: number;
   /** Requests of one stream that are worked on at once. */

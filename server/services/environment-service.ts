@@ -10,7 +10,6 @@ import {
   ListEnvironmentsResponseSchema,
   ResetResponseSchema,
   ResetResultSchema,
-  StepResponseSchema,
   type StreamStepsRequest,
   type StreamStepsResponse,
   StreamStepsResponseSchema,
@@ -18,15 +17,17 @@ import {
 import type { GroupOutcome } from "../gen/gradus/v1/outcome_pb.js";
 import { RpcError, type ServiceHandlers } from "../rpc/handlers.ts";
 import { codes } from "../rpc/rpc-error.ts";
+import { checkGroups } from "../scoring/check-groups.ts";
+import { type ScoredGroup, scoreGroup } from "../scoring/score-group.ts";
 import { mapConcurrently } from "../rpc/map-concurrently.ts";
 import type { TaskFamily } from "../tasks/family.ts";
 import type { IssueResult } from "../tasks/issuer.ts";
 import { presentTask } from "../tasks/present.ts";
-import { checkBytes, checkCount, invalid } from "./check.ts";
+import { checkBytes, checkCount, invalid } from "../rpc/check.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { lookUpEnvironment, resolveFamily } from "./family.ts";
 import { pageOf, readPage } from "./page.ts";
-import { checkGroups, scoreGroup } from "./score-groups.ts";
+import { giveFeedback } from "./feedback.ts";
 import { environmentToWire, taskToWire } from "./wire-task.ts";
 
 const CATEGORY_BYTES_MAX = 64;
@@ -82,10 +83,11 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
         completions: [{ $typeName: "gradus.v1.Completion", sampleIndex, text: completion }],
       };
       checkGroups([group], limits);
-      const { outcomes } = await scoreGroup(deps, group);
-      const outcome = outcomes[0];
+      const scored = scoreGroup(deps.scorer, group, { statistics: false });
+      const { outcomes } = scored.feedback.kind === "none" ? scored.outcome : await feed(deps, scored);
+      const [outcome] = outcomes;
       if (outcome === undefined) throw new Error("a group of one completion gave no outcome");
-      return create(StepResponseSchema, { outcome });
+      return { $typeName: "gradus.v1.StepResponse", outcome };
     },
     async batchStep(request) {
       checkGroups(request.groups, limits);
@@ -119,12 +121,25 @@ async function scoreGroups(deps: ServiceDeps, groups: readonly CompletionGroup[]
   const pending: Promise<GroupOutcome>[] = [];
   let stretchStart = performance.now();
   for (const group of groups) {
-    pending.push(scoreGroup(deps, group));
+    pending.push(scoreAndFeed(deps, group));
     if (performance.now() - stretchStart < STRETCH_MS) continue;
     await new Promise((resolve) => setImmediate(resolve));
     stretchStart = performance.now();
   }
   return Promise.all(pending);
+}
+
+async function scoreAndFeed(deps: ServiceDeps, group: CompletionGroup): Promise<GroupOutcome> {
+  const scored = scoreGroup(deps.scorer, group);
+  return scored.feedback.kind === "none" ? scored.outcome : feed(deps, scored);
+}
+
+async function feed(deps: ServiceDeps, { outcome, feedback }: ScoredGroup): Promise<GroupOutcome> {
+  const { outcomes } = outcome;
+  const indices = outcomes.map(({ sampleIndex }) => sampleIndex);
+  const given = await giveFeedback(deps, feedback, indices);
+  for (const [i, each] of outcomes.entries()) each.feedback = given?.[i];
+  return outcome;
 }
 
 function failureOf<Name extends string>($typeName: Name, error: RpcError) {

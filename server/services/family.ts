@@ -9,7 +9,7 @@ import { type RewardScheme, Source, Split, type TaskSpec } from "../gen/gradus/v
 import { RpcError } from "../rpc/handlers.ts";
 import type { TaskFamily } from "../tasks/family.ts";
 import { type Source as SourceName, answerFormats, sources, splits } from "../tasks/wire-enums.ts";
-import { checkBytes, invalid, required } from "./check.ts";
+import { checkBytes, invalid, required } from "../rpc/check.ts";
 
 const NAME_BYTES_MAX = 64;
 export const ENVIRONMENT_ID_BYTES_MAX = 128;

@@ -1,5 +1,5 @@
 /** Pages of lists: the token is the key after which the next page begins. */
-import { checkBytes, checkRange, invalid } from "./check.ts";
+import { checkBytes, checkRange, invalid } from "../rpc/check.ts";
 
 export interface PageRequest {
   readonly pageSize: number;

@@ -14,7 +14,7 @@ import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import { AnswerFormat } from "../gen/gradus/v1/task_pb.js";
 import type { TaskFamily } from "../tasks/family.ts";
 import { familyToJson } from "../tasks/run-source.ts";
-import { checkCount, checkDuration, checkRange, invalid, required, toCount } from "./check.ts";
+import { checkCount, checkDuration, checkRange, invalid, required, toCount } from "../rpc/check.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { lookUpEnvironment, resolveFamily } from "./family.ts";
 

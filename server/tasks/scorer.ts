@@ -1,4 +1,5 @@
 /** Scores completions of one task: opens the id, restores the instance, asks the environment. */
+import { LRUCache } from "lru-cache";
 import type { Environment } from "../../envs/environment.ts";
 import { restore } from "../../envs/issue.ts";
 import type { Pool } from "../../envs/pool.ts";
@@ -37,22 +38,36 @@ export interface Scorer {
 
 export interface ScorerOptions {
   readonly keyring: Keyring;
-  readonly pools: ReadonlyMap<string, Pool>;
+  /** Undefined: there are none here, and opening a task that needs one throws NeedsPools. */
+  readonly pools: ReadonlyMap<string, Pool> | undefined;
   /** UTF-8 bytes. */
   readonly completionBytesMax: number;
   /** Told of each failure of ours, which the client sees as "internal". */
   readonly onFailure: (error: unknown, ticket: Ticket) => void;
 }
 
+/** Tasks of which the opened form is kept: some megabytes. Results never are. */
+const RECENT_MAX = 4096;
+
+/** This task can only be opened where the pools are. */
+export class NeedsPools extends Error {}
+
 export function createScorer(options: ScorerOptions): Scorer {
   const { keyring, pools, completionBytesMax } = options;
+  // The completions of a group come one by one where a trainer uses Step. Only tasks with small instances are kept.
+  const recent = new LRUCache<string, OpenTask>({ max: RECENT_MAX });
   return {
     open(taskId) {
+      const known = recent.get(taskId);
+      if (known !== undefined) return known;
       const opened = openTaskId(keyring, taskId);
       if (opened.kind === "invalid") return invalid(opened.detail);
       const { ticket, groupId } = opened;
+      if (pools === undefined && ticket.origin.kind === "row" && ticket.instance === undefined) throw new NeedsPools();
       try {
-        return openTicket(ticket, groupId, pools);
+        const task = openTicket(ticket, groupId, pools ?? NO_POOLS);
+        if (task.kind === "open" && ticket.instance !== undefined) recent.set(taskId, task);
+        return task;
       } catch (error) {
         options.onFailure(error, ticket);
         return internal();
@@ -92,6 +107,8 @@ function openTicket(ticket: Ticket, groupId: string, pools: ReadonlyMap<string, 
     scoring: { environment, instance: restored.instance, format, scheme: scheme.scheme, ...baseline },
   };
 }
+
+const NO_POOLS: ReadonlyMap<string, Pool> = new Map();
 
 /** Schemes with their defaults, by environment and name: resolved once, for most tasks have them. */
 const defaultSchemes = new WeakMap<Environment, Map<string, ReturnType<typeof resolveScheme>>>();

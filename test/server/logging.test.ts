@@ -43,6 +43,14 @@ test("a line is written within moments although its chunk is not full", async ()
   child.kill();
 });
 
+test("a reader that goes away does not end the process", async () => {
+  const body =
+    "setInterval(() => log.info('x'.repeat(1000)), 1); setTimeout(() => process.exit(dropped() > 0 ? 7 : 1), 600);";
+  const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", program("json", body)]);
+  child.stdout.once("data", () => child.stdout.destroy());
+  expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(7);
+});
+
 test("a reader that does not read costs lines, not memory", async () => {
   const body = `
     const line = "x".repeat(1000);

@@ -7,6 +7,7 @@ import { Call } from "../call.ts";
 import type { Host } from "../call.ts";
 import { detailsOf, statusBytes } from "../details.ts";
 import { codes, RpcError } from "../../rpc/rpc-error.ts";
+import type { RawUnary } from "../../rpc/handlers.ts";
 
 /** The parts of a grpc-js server call that all its kinds have. */
 export interface GrpcCall {
@@ -25,25 +26,33 @@ export interface Request {
   readonly byteLength: number;
   /** Undefined: the bytes were no such message, or it was taken. */
   message: Message | undefined;
+  /** Instead of the message, for a method's raw handler; undefined: it takes none so small, or it was taken. */
+  bytes: Uint8Array | undefined;
 }
 
 /** A method with what each of its calls needs. */
 export interface GrpcMethod {
   readonly method: DescMethod;
   readonly path: string;
+  readonly raw: RawUnary | undefined;
   begin(incoming: GrpcCall): Call;
   /** Takes the message out of a request. */
   take(request: Request, call: Call): Message;
+  /** Takes the bytes out of a request that has them for the raw handler. */
+  takeBytes(request: Request, call: Call): Uint8Array | undefined;
+  /** Reads what the raw handler declined. */
+  read(bytes: Uint8Array): Message;
   write(message: Message, call: Call): Buffer;
 }
 
-export function grpcMethod(host: Host, method: DescMethod): GrpcMethod {
+export function grpcMethod(host: Host, method: DescMethod, raw?: RawUnary): GrpcMethod {
   const path = `${method.parent.typeName}/${method.name}`;
   const meter = host.meter(path);
   const log = host.log.child({ method: path });
   return {
     method,
     path: `/${path}`,
+    raw,
     begin: (incoming) => {
       const requestId = incoming.metadata.get("x-request-id")[0]?.toString();
       const deadline = Number(incoming.getDeadline());
@@ -59,10 +68,19 @@ export function grpcMethod(host: Host, method: DescMethod): GrpcMethod {
       const { message, byteLength } = request;
       request.message = undefined;
       call.bytesIn += byteLength;
-      if (message !== undefined) return message;
-      // The caller's fault, not ours: grpc-js would call it INTERNAL.
-      const what = `the request's ${byteLength} bytes are not a ${method.input.typeName} message`;
-      throw new RpcError("INVALID_ARGUMENT", what);
+      if (message === undefined) throw notAMessage(method, byteLength);
+      return message;
+    },
+    takeBytes: (request, call) => {
+      const { bytes } = request;
+      request.bytes = undefined;
+      if (bytes !== undefined) call.bytesIn += request.byteLength;
+      return bytes;
+    },
+    read: (bytes) => {
+      const { message } = readRequest(method, bytes);
+      if (message === undefined) throw notAMessage(method, bytes.byteLength);
+      return message;
     },
     write: (message, call) => {
       const { buffer, byteOffset, byteLength } = toBinary(method.output, message);
@@ -86,19 +104,30 @@ export function toStatus(error: RpcError): StatusObject {
   return { code: codes[error.code], details: error.message, metadata };
 }
 
-function readRequest({ input }: DescMethod, bytes: Buffer): Request {
+/** The caller's fault, not ours: grpc-js would call it INTERNAL. */
+function notAMessage({ input }: DescMethod, byteLength: number): RpcError {
+  return new RpcError("INVALID_ARGUMENT", `the request's ${byteLength} bytes are not a ${input.typeName} message`);
+}
+
+function readRequest({ input }: DescMethod, bytes: Uint8Array): Request {
   const { byteLength } = bytes;
   try {
-    return { byteLength, message: fromBinary(input, bytes) };
+    return { byteLength, message: fromBinary(input, bytes), bytes: undefined };
   } catch {
-    return { byteLength, message: undefined };
+    return { byteLength, message: undefined, bytes: undefined };
   }
+}
+
+function requestOf({ method, raw }: GrpcMethod, bytes: Buffer): Request {
+  const { byteLength } = bytes;
+  return raw?.accepts(byteLength) === true ? { byteLength, message: undefined, bytes } : readRequest(method, bytes);
 }
 
 const same = (bytes: Buffer): Buffer => bytes;
 
 /** How grpc-js is told of a method. Answers it gets as bytes; the server has no use for the client's half. */
-export function definitionOf({ method, path }: GrpcMethod): MethodDefinition<Request, Buffer> {
+export function definitionOf(ours: GrpcMethod): MethodDefinition<Request, Buffer> {
+  const { method, path } = ours;
   const requestStream = method.methodKind === "bidi_streaming" || method.methodKind === "client_streaming";
   const responseStream = method.methodKind === "bidi_streaming" || method.methodKind === "server_streaming";
   return {
@@ -106,7 +135,7 @@ export function definitionOf({ method, path }: GrpcMethod): MethodDefinition<Req
     requestStream,
     responseStream,
     requestSerialize: () => Buffer.alloc(0),
-    requestDeserialize: (bytes) => readRequest(method, bytes),
+    requestDeserialize: (bytes) => requestOf(ours, bytes),
     responseSerialize: same,
     responseDeserialize: same,
   };

@@ -1,6 +1,6 @@
 /** Requests are checked here, at the edge: what is wrong names its field, the limit and what came. */
 import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
-import { RpcError } from "../rpc/handlers.ts";
+import { RpcError } from "./handlers.ts";
 
 export function invalid(field: string, problem: string): RpcError {
   return new RpcError("INVALID_ARGUMENT", `${field}: ${problem}`, { field });

@@ -81,8 +81,9 @@ function scoreToWire(score: Score): WireScore {
   return wire;
 }
 
-export function outcomeToWire(sampleIndex: number, result: SampleResult, feedback: DomainStatus | undefined): Outcome {
-  const outcome: Outcome = {
+/** Without feedback and advantages. */
+export function outcomeToWire(sampleIndex: number, result: SampleResult): Outcome {
+  return {
     $typeName: "gradus.v1.Outcome",
     sampleIndex,
     result:
@@ -91,6 +92,4 @@ export function outcomeToWire(sampleIndex: number, result: SampleResult, feedbac
         : { case: "noReward", value: noRewardToWire(result) },
     nextTaskId: "",
   };
-  if (feedback !== undefined) outcome.feedback = feedbackToWire(feedback);
-  return outcome;
 }

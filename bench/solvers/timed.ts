@@ -1,0 +1,62 @@
+/** Solves instances of any environment with a solver, and measures it. */
+import type { Environment, Parameters, Solution, Solver } from "../../envs/environment.ts";
+import { issueGenerated } from "../../envs/issue.ts";
+import { findEnvironment } from "../../envs/registry.ts";
+
+export interface Timed {
+  readonly instance: unknown;
+  readonly solution: Solution<unknown>;
+  readonly cpuMs: number;
+  readonly wallMs: number;
+}
+
+export interface Spread {
+  readonly median: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+export function environmentOf(id: string): Environment {
+  const found = findEnvironment(id);
+  if (found.kind !== "found") throw new Error(found.message);
+  return found.environment;
+}
+
+export function solverOf(environment: Environment): Solver<unknown, unknown> {
+  if (environment.solver === undefined) throw new Error(`${environment.id} has no solver`);
+  return environment.solver;
+}
+
+/** The instances of the seeds from `seed` on, as training issues them. */
+export function instancesOf(environment: Environment, parameters: Parameters, count: number, seed: number): unknown[] {
+  // Without its goal an environment is not solved while it issues.
+  const drawn: Environment = { ...environment, goal: "satisfy" };
+  return Array.from({ length: count }, (_, i) => {
+    const result = issueGenerated(drawn, { parameters, seed: BigInt(seed + i), split: "train" });
+    if (result.kind !== "issued") throw new Error(result.message);
+    return result.issued.instance;
+  });
+}
+
+export function timed(environment: Environment, instance: unknown): Timed {
+  const solver = solverOf(environment);
+  const cpuStart = process.cpuUsage();
+  const wallStart = performance.now();
+  const solution = solver.solve(instance);
+  const wallMs = performance.now() - wallStart;
+  const used = process.cpuUsage(cpuStart);
+  return { instance, solution, cpuMs: (used.user + used.system) / 1000, wallMs };
+}
+
+/** Runs the solver on instances of their own, so that what is measured next is not charged for cold code. */
+export function warmUp(environment: Environment): void {
+  for (const { parameters } of environment.levels) {
+    for (const instance of instancesOf(environment, parameters, 150, 1_000_000)) timed(environment, instance);
+  }
+}
+
+export function spread(sample: readonly number[]): Spread {
+  const sorted = [...sample].sort((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!;
+  return { median: at(0.5), p99: at(0.99), max: at(1) };
+}

@@ -1,0 +1,23 @@
+/** How tasks are put to the policy: what is asked, a worked example of another instance, and the instance. */
+import { formatInstruction } from "../answer-format.ts";
+import type { AnswerFormat, ChatMessage } from "../environment.ts";
+
+export interface TaskText {
+  readonly question: string;
+  /** How the answer is to be written. */
+  readonly answer: string;
+  /** How instances are written. */
+  readonly notation: string;
+  /** "Example with 4 vertices" */
+  readonly exampleTitle: string;
+  readonly example: string;
+  readonly exampleAnswer: string;
+  readonly instance: string;
+}
+
+export function taskPrompt(text: TaskText, answerFormat: AnswerFormat): readonly ChatMessage[] {
+  const task = [text.question, text.answer, "", text.notation];
+  const example = [`${text.exampleTitle}:`, text.example, text.exampleAnswer];
+  const content = [...task, "", ...example, "", "Your task:", text.instance, "", formatInstruction(answerFormat)];
+  return [{ role: "user", content: content.join("\n") }];
+}

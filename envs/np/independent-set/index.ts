@@ -1,0 +1,33 @@
+/** The maximum independent set problem (FORGE A.5.9, NP-ENGINE A.4.9). README.md opens with an example. */
+import type { Environment } from "../../environment.ts";
+import { canonicalGraph, graphMetadata } from "../../lib/graph.ts";
+import type { Graph } from "../../lib/graph.ts";
+import { inlineGraph } from "../../lib/inline-bits.ts";
+import { optimization } from "../optimization.ts";
+import { generator } from "./generate.ts";
+import { checkParameters, levels, parameters } from "./parameters.ts";
+import { format, parse } from "./parse.ts";
+import type { IndependentSet } from "./parse.ts";
+import { render } from "./prompt.ts";
+import { solver } from "./solve.ts";
+import { verify } from "./verify.ts";
+
+export const independentSet: Environment<Graph, IndependentSet> = {
+  id: "np/independent-set",
+  version: 1,
+  description: "Find a largest set of vertices of which no two are joined by an edge.",
+  goal: "maximize",
+  parameters,
+  levels,
+  ...optimization,
+  checkParameters,
+  generator,
+  solver,
+  inline: inlineGraph,
+  canonical: canonicalGraph,
+  render,
+  metadata: graphMetadata,
+  parse,
+  verify,
+  format,
+};

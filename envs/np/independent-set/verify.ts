@@ -1,0 +1,21 @@
+/** What holds of an independent set: facts only. */
+import type { Facts } from "../../environment.ts";
+import { adjacent } from "../../lib/graph.ts";
+import type { Graph } from "../../lib/graph.ts";
+import { indexProblem } from "../../lib/index-list.ts";
+import type { IndependentSet } from "./parse.ts";
+
+/** Feasible if there is a vertex, none is listed twice, and no two are joined. Else the first thing wrong. */
+export function verify(graph: Graph, set: IndependentSet): Facts {
+  const violation = indexProblem(set, graph.vertices, "vertex", "vertices") ?? problem(graph, set);
+  return violation === undefined ? { kind: "feasible", objective: set.length } : { kind: "infeasible", violation };
+}
+
+function problem(graph: Graph, set: IndependentSet): string | undefined {
+  if (set.length === 0) return "an independent set has at least one vertex";
+  for (const [i, b] of set.entries()) {
+    const a = set.slice(0, i).find((other) => adjacent(graph, other, b));
+    if (a !== undefined) return `vertices ${a} and ${b} are joined`;
+  }
+  return undefined;
+}

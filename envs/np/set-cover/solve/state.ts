@@ -1,0 +1,126 @@
+import { bitCount, hasBit } from "../../../lib/bit-matrix.ts";
+import type { BitMatrix } from "../../../lib/bit-matrix.ts";
+
+/** Which subset holds which element, both ways, and the state of a search. Arrays by depth hold a slice for each node. */
+export interface Search {
+  readonly subsets: number;
+  readonly elements: number;
+  /** Words in a set of elements, and in a set of subsets. */
+  readonly elementWords: number;
+  readonly subsetWords: number;
+  /** The elements of each subset. */
+  readonly holds: Int32Array;
+  /** The subsets of each element. */
+  readonly heldBy: Int32Array;
+  /** By depth: the elements still to cover, and the subsets that may cover them. */
+  readonly uncovered: Int32Array;
+  readonly usable: Int32Array;
+  /** How many uncovered elements each usable subset covers. */
+  readonly gain: Int32Array;
+  /** Scratch of a bound: a number for each element. */
+  readonly weight: Int32Array;
+  readonly chosen: Int32Array;
+  /** The smallest cover found: the first `size` of these. */
+  readonly best: Int32Array;
+  size: number;
+  nodes: number;
+  /** Nodes are left open from this count on. */
+  readonly nodesMax: number;
+  /** The least bound of the nodes left open; Infinity when the search was complete. */
+  openBound: number;
+}
+
+/** A search at its root: nothing is covered. Every element must be in a subset. */
+export function searchOf(subsets: BitMatrix, nodesMax: number): Search {
+  const { rows, columns } = subsets;
+  const [elementWords, subsetWords] = [(columns + 31) >>> 5, (rows + 31) >>> 5];
+  const holds = new Int32Array(subsets.bits);
+  const heldBy = new Int32Array(columns * subsetWords);
+  for (let s = 0; s < rows; s++) {
+    for (let e = 0; e < columns; e++) if (hasBit(subsets, s, e)) heldBy[e * subsetWords + (s >>> 5)]! |= 1 << (s & 31);
+  }
+  // A choice covers at least one element, so this is how deep a search can go.
+  const depths = columns + 1;
+  const uncovered = new Int32Array(depths * elementWords);
+  for (let e = 0; e < columns; e++) uncovered[e >>> 5]! |= 1 << (e & 31);
+  const usable = new Int32Array(depths * subsetWords);
+  for (let s = 0; s < rows; s++) usable[s >>> 5]! |= 1 << (s & 31);
+  const sizes = { subsets: rows, elements: columns, elementWords, subsetWords };
+  const scratch = { gain: new Int32Array(rows), weight: new Int32Array(columns) };
+  const lists = { chosen: new Int32Array(columns), best: new Int32Array(columns) };
+  return {
+    ...sizes,
+    holds,
+    heldBy,
+    uncovered,
+    usable,
+    ...scratch,
+    ...lists,
+    size: Infinity,
+    nodes: 0,
+    nodesMax,
+    openBound: Infinity,
+  };
+}
+
+export function isIn(sets: Int32Array, words: number, row: number, member: number): boolean {
+  return ((sets[row * words + (member >>> 5)]! >>> (member & 31)) & 1) === 1;
+}
+
+export function drop(sets: Int32Array, words: number, row: number, member: number): void {
+  sets[row * words + (member >>> 5)]! &= ~(1 << (member & 31));
+}
+
+/** Whether the members that rows a and b have within row `within` of another are, for a, all in b. */
+export function isWithin(
+  sets: Int32Array,
+  words: number,
+  a: number,
+  b: number,
+  within: Int32Array,
+  row: number,
+): boolean {
+  for (let w = 0; w < words; w++) {
+    if ((sets[a * words + w]! & ~sets[b * words + w]! & within[row * words + w]!) !== 0) return false;
+  }
+  return true;
+}
+
+/** How many members a row has within a row of another. */
+export function countWithin(sets: Int32Array, words: number, a: number, within: Int32Array, row: number): number {
+  let count = 0;
+  for (let w = 0; w < words; w++) count += bitCount(sets[a * words + w]! & within[row * words + w]!);
+  return count;
+}
+
+/** Takes what a subset covers off a depth's uncovered elements, and the subset off the usable ones. */
+export function choose(s: Search, depth: number, subset: number): void {
+  const { elementWords: words, uncovered, holds } = s;
+  for (let w = 0; w < words; w++) uncovered[depth * words + w]! &= ~holds[subset * words + w]!;
+  drop(s.usable, s.subsetWords, depth, subset);
+}
+
+/** How many uncovered elements each subset covers; 0 for those that are not usable. */
+export function computeGains(s: Search, depth: number): void {
+  for (let subset = 0; subset < s.subsets; subset++) {
+    const usable = isIn(s.usable, s.subsetWords, depth, subset);
+    s.gain[subset] = usable ? countWithin(s.holds, s.elementWords, subset, s.uncovered, depth) : 0;
+  }
+}
+
+export function isCovered({ uncovered, elementWords: words }: Search, depth: number): boolean {
+  for (let w = 0; w < words; w++) if (uncovered[depth * words + w] !== 0) return false;
+  return true;
+}
+
+/** Makes the next depth a copy of this one. */
+export function descend({ uncovered, elementWords, usable, subsetWords }: Search, depth: number): void {
+  uncovered.copyWithin((depth + 1) * elementWords, depth * elementWords, (depth + 1) * elementWords);
+  usable.copyWithin((depth + 1) * subsetWords, depth * subsetWords, (depth + 1) * subsetWords);
+}
+
+/** Keeps the first subsets chosen as the smallest cover. */
+export function record(s: Search, size: number): void {
+  s.best.set(s.chosen.subarray(0, size));
+  s.size = size;
+}

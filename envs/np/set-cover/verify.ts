@@ -1,0 +1,17 @@
+/** What holds of a cover: facts only. */
+import type { Facts } from "../../environment.ts";
+import { hasBit } from "../../lib/bit-matrix.ts";
+import { indexProblem } from "../../lib/index-list.ts";
+import type { SetCoverInstance } from "./instance.ts";
+import type { Cover } from "./parse.ts";
+
+/** Feasible if no subset is listed twice and every element is in one. Else the first thing wrong. */
+export function verify({ subsets }: SetCoverInstance, cover: Cover): Facts {
+  const wrong = indexProblem(cover, subsets.rows, "subset", "subsets");
+  if (wrong !== undefined) return { kind: "infeasible", violation: wrong };
+  for (let element = 0; element < subsets.columns; element++) {
+    if (cover.some((subset) => hasBit(subsets, subset, element))) continue;
+    return { kind: "infeasible", violation: `element ${element} is in none of the chosen subsets` };
+  }
+  return { kind: "feasible", objective: cover.length };
+}

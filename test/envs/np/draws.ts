@@ -1,0 +1,40 @@
+/** Seeded instances of environments and random graphs, for the tests of solvers. */
+import type { Environment, Parameters } from "../../../envs/environment.ts";
+import { adjacent, emptyGraph, join, joinRandomly, pairs } from "../../../envs/lib/graph.ts";
+import type { Graph } from "../../../envs/lib/graph.ts";
+import { rngFor } from "../../../envs/lib/rng.ts";
+
+export function levelOf<Instance>(environment: Environment<Instance>, name: string): Parameters {
+  const level = environment.levels.find((each) => each.name === name);
+  if (level === undefined) throw new Error(`no level ${name}`);
+  return level.parameters;
+}
+
+export function draw<Instance>(environment: Environment<Instance>, parameters: Parameters, seed: number): Instance {
+  const instance = environment.generator?.draw(parameters, rngFor("test", environment.id, seed));
+  if (instance === undefined) throw new Error(`seed ${seed} gives no instance`);
+  return instance;
+}
+
+export function drawBenchmark<Instance>(environment: Environment<Instance>, seed: number): Instance {
+  return draw(environment, levelOf(environment, "benchmark"), seed);
+}
+
+/** A graph of up to so many vertices, of any density, from empty to complete. */
+export function randomGraph(verticesMax: number, seed: number): Graph {
+  const rng = rngFor("graph", verticesMax, seed);
+  const graph = emptyGraph(rng.int(1, verticesMax));
+  joinRandomly(graph, rng.pick([0, 0.1, 0.3, 0.5, 0.7, 0.9, 1]), rng);
+  return graph;
+}
+
+/** The graph with vertex v called order[v]. */
+export function renamed(graph: Graph, order: readonly number[]): Graph {
+  const other = emptyGraph(graph.vertices);
+  for (const [a, b] of pairs(graph.vertices)) if (adjacent(graph, a, b)) join(other, order[a]!, order[b]!);
+  return other;
+}
+
+export function randomOrder(size: number, seed: number): readonly number[] {
+  return rngFor("order", seed).shuffle(Array.from({ length: size }, (_, i) => i));
+}

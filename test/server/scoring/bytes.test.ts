@@ -1,0 +1,111 @@
+/** Large BatchStep requests are scored from bytes in a worker: what comes back is what the handler would answer. */
+import { fromBinary, toBinary, toJson } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { CompletionGroup } from "../../../server/gen/gradus/v1/environment_pb.js";
+import { BatchStepResponseSchema } from "../../../server/gen/gradus/v1/environment_pb.js";
+import { type Feedback, FeedbackStatus } from "../../../server/gen/gradus/v1/outcome_pb.js";
+import { pack, unpack } from "../../../server/scoring/packed.ts";
+import type { ScoredGroup } from "../../../server/scoring/score-group.ts";
+import { type GroupChoice, NoRewardReason, type Task } from "../../../clients/ts/src/index.ts";
+import { type TestServer, openServer } from "../../support/in-process.ts";
+import { adscRun, complete } from "../../support/scripted-policy.ts";
+
+const KiB = 1024;
+let host: TestServer;
+beforeAll(async () => {
+  host = await openServer();
+});
+afterAll(() => host[Symbol.asyncDispose]());
+
+/** Long enough that some groups are a large request, and each alone is a small one. */
+function long(task: Task, sample: number): string {
+  return `${"thinking ".repeat(4 * KiB)}</think>${complete(task, sample).replace("<think>…</think>", "")}`;
+}
+const groupsOf = (tasks: readonly Task[]): GroupChoice[] =>
+  tasks.map((task) => ({ task, completions: [0, 1, 2, 3].map((sample) => long(task, sample)) }));
+
+test("a large message is answered as its groups are, one by one", async () => {
+  const results = await host.client.batchReset({ environment: "countdown", level: "T2", seeds: [1, 2, 3, 4, 5, 6] });
+  const tasks = results.map(({ result }) => result.value as Task);
+  const forged = { ...(tasks[0] as Task), taskId: "AAAA" };
+  const groups = groupsOf([...tasks, forged]);
+  const together = await host.client.batchStep(groups);
+  const alone = await Promise.all(groups.map(async (group) => (await host.client.batchStep([group]))[0]));
+  expect(together).toEqual(alone);
+  expect(together[6]?.outcomes[0]?.result.value).toMatchObject({ reason: NoRewardReason.INVALID_TASK_ID });
+});
+
+test("rows of a pool and tasks of any environment are answered too", async () => {
+  const tsp = await host.client.reset({ environment: "np/tsp", level: "benchmark", seed: 1 });
+  const row = await host.client.reset({ environment: "countdown", level: "T1", source: "real", seed: 1 });
+  const groups = [tsp, tsp, row, row].map((task) => ({
+    task,
+    completions: [0, 1, 2, 3].map((i) => `${"x".repeat(24 * KiB)}</think><answer>[${i}]</answer>`),
+  }));
+  const alone = await Promise.all(groups.map(async (group) => (await host.client.batchStep([group]))[0]));
+  expect(await host.client.batchStep(groups)).toEqual(alone);
+});
+
+test("what is wrong with a large message is said as for a small one", async () => {
+  const task = await host.client.reset({ environment: "countdown", level: "T0", seed: 1 });
+  const text = "x".repeat(200 * KiB);
+  const twice = { task, completions: [0, 0].map((sampleIndex) => ({ sampleIndex, text })) };
+  await expect(host.client.batchStep([twice])).rejects.toMatchObject({
+    code: "INVALID_ARGUMENT",
+    message: expect.stringContaining("groups[0].completions[1].sample_index") as string,
+  });
+});
+
+describe("a run", () => {
+  test("is told of large messages as of small ones", async () => {
+    const status = (group: { readonly outcomes: readonly { readonly feedback?: Feedback | undefined }[] }) =>
+      group.outcomes.map(({ feedback }) => feedback?.status);
+    const run = host.client.run("large");
+    await run.create(adscRun({ numGenerations: 4, promptsPerUpdate: 8 }));
+    const { tasks } = await run.nextBatch({ cursor: 0n });
+    const groups = groupsOf(tasks);
+    const [first, ...others] = await host.client.batchStep(groups);
+    for (const group of [first, ...others])
+      expect(group && status(group)).toEqual(new Array(4).fill(FeedbackStatus.RECORDED));
+    const again = await host.client.batchStep(groups);
+    for (const group of again) expect(status(group)).toEqual(new Array(4).fill(FeedbackStatus.DUPLICATE));
+    expect((await run.get()).state?.samplesRecorded).toBe(32n);
+    // Statistics and advantages come along.
+    expect(first?.statistics?.count).toBe(4);
+    expect(again.map(({ statistics }) => statistics)).toEqual([first, ...others].map((group) => group?.statistics));
+  });
+});
+
+test("parts put together are the bytes of the message, with and without feedback", () => {
+  const group = (id: string): CompletionGroup["groupId"] => id;
+  const outcome = (sampleIndex: number) => ({
+    $typeName: "gradus.v1.Outcome" as const,
+    sampleIndex,
+    result: { case: undefined },
+    rlooAdvantage: 0.5,
+    nextTaskId: "",
+  });
+  const scored: ScoredGroup[] = ["a", "b"].map((id) => ({
+    outcome: {
+      $typeName: "gradus.v1.GroupOutcome",
+      groupId: group(id),
+      outcomes: [outcome(0), outcome(300)],
+      contrastPairs: [],
+      statistics: { $typeName: "gradus.v1.GroupStatistics", count: 2, mean: 1, std: 0 },
+    },
+    feedback: id === "a" ? { kind: "none" } : { kind: "items", runId: "r", items: [] },
+  }));
+  const packed = pack(scored);
+  if (packed.kind !== "parts") throw new Error("no parts");
+  const feedback: Feedback = { $typeName: "gradus.v1.Feedback", status: FeedbackStatus.NOT_RECORDED, detail: "why" };
+  const found = fromBinary(BatchStepResponseSchema, unpack(packed, [undefined, [feedback, feedback]]));
+  const [a, b] = scored.map((each) => each.outcome);
+  if (a === undefined || b === undefined) throw new Error("no groups");
+  const expected = {
+    $typeName: "gradus.v1.BatchStepResponse" as const,
+    groups: [a, { ...b, outcomes: b.outcomes.map((each) => ({ ...each, feedback })) }],
+  };
+  expect(toJson(BatchStepResponseSchema, found)).toEqual(toJson(BatchStepResponseSchema, expected));
+  const none = pack(scored.slice(0, 1));
+  expect(none).toEqual({ kind: "response", bytes: toBinary(BatchStepResponseSchema, { ...expected, groups: [a] }) });
+});
