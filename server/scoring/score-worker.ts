@@ -1,7 +1,7 @@
 /** Runs in a worker thread: a BatchStep request's bytes in, scored groups out. */
 import { fromBinary } from "@bufbuild/protobuf";
 import { Piscina, workerData } from "piscina";
-import { BatchStepRequestSchema } from "../gen/gradus/v1/environment_pb.js";
+import { BatchStepRequestSchema, type CompletionGroup } from "../gen/gradus/v1/environment_pb.js";
 import { type CodeName, RpcError } from "../rpc/rpc-error.ts";
 import { parseKeyring } from "../tasks/keyring.ts";
 import { NeedsPools, createScorer } from "../tasks/scorer.ts";
@@ -46,8 +46,9 @@ export function ready(): void {}
 
 export default function scoreBytes(request: Uint8Array): Scored {
   failures = [];
+  const groups = readGroups(request);
+  if (groups === undefined) return moved({ kind: "declined", request }, request);
   try {
-    const { groups } = fromBinary(BatchStepRequestSchema, request);
     checkGroups(groups, limits);
     const packed = pack(groups.map((group) => scoreGroup(scorer, group)));
     return moved({ kind: "scored", packed, failures }, packed.bytes);
@@ -58,6 +59,15 @@ export default function scoreBytes(request: Uint8Array): Scored {
     }
     if (error instanceof NeedsPools) return moved({ kind: "declined", request }, request);
     throw error;
+  }
+}
+
+/** Undefined: the bytes are no request. */
+function readGroups(request: Uint8Array): readonly CompletionGroup[] | undefined {
+  try {
+    return fromBinary(BatchStepRequestSchema, request).groups;
+  } catch {
+    return undefined;
   }
 }
 

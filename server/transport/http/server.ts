@@ -62,6 +62,8 @@ function createHttpServer({ tls }: HttpConfig, onRequest: RequestListener): Serv
 function routes(services: readonly Registration[], host: Host): ReadonlyMap<string, UniversalHandler> {
   const router = createConnectRouter({
     readMaxBytes: host.maxMessageBytes,
+    // Node's timers take no longer delay: one that is longer would fire at once.
+    maxTimeoutMs: 2 ** 31 - 1,
     acceptCompression: [compressionGzip, compressionBrotli],
     // Before the body is read: nobody without the token makes us read it.
     requestGate: ({ requestHeader }) => {

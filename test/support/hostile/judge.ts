@@ -4,8 +4,9 @@ import { join, resolve } from "node:path";
 import { type DescMethod, fromBinary } from "@bufbuild/protobuf";
 import { NoRewardReason, type Outcome } from "../../../server/gen/gradus/v1/outcome_pb.js";
 import { codes } from "../../../server/rpc/rpc-error.ts";
-import { type Attack, type GrpcAttack, methods, pathOf } from "./attacks.ts";
+import { type Attack, type GrpcAttack, methods, pathOf } from "./attack.ts";
 import type { Answer } from "./send.ts";
+import { messageOf } from "./status.ts";
 
 const byPath = new Map<string, DescMethod>(methods.map((method) => [pathOf(method), method]));
 
@@ -115,8 +116,7 @@ function httpFault(answer: Extract<Answer, { kind: "http" }>): string | undefine
   const type = String(headers["content-type"]);
   const text = body.toString("latin1");
   if (leaks(text)) return `tells of the machine: ${text.slice(0, 500)}`;
-  if (headers["grpc-status"] !== undefined)
-    return statusFault(Number(headers["grpc-status"]), decodeURIComponent(String(headers["grpc-message"] ?? "")));
+  if (headers["grpc-status"] !== undefined) return statusFault(Number(headers["grpc-status"]), messageOf(headers));
   if (type.startsWith("application/grpc-web")) return webFault(text);
   if (status >= 400 && type === "application/json") {
     const { code, message } = JSON.parse(body.toString()) as { readonly code: string; readonly message?: string };

@@ -1,6 +1,7 @@
 /** Requests that are right, or were before someone changed a field: what an attacker starts from. */
 import type { DescMethod, MessageInitShape } from "@bufbuild/protobuf";
 import fc from "fast-check";
+import { environments } from "../../../envs/registry.ts";
 import { EvaluationService } from "../../../server/gen/gradus/v1/evaluation_pb.js";
 import type { TaskSpecSchema } from "../../../server/gen/gradus/v1/task_pb.js";
 import { hostileCompletion, hostileText } from "./values.ts";
@@ -30,7 +31,7 @@ const of = <const T>(...values: readonly T[]): fc.Arbitrary<T> => fc.constantFro
 const runId = of(...RUN_IDS);
 
 const families: readonly MessageInitShape<typeof TaskSpecSchema>[] = [
-  { environment: "countdown" },
+  ...environments.map(({ id }) => ({ environment: id })),
   { environment: "countdown", difficulty: { case: "level", value: "T1" }, split: 2, answerFormat: 3 },
   { environment: "countdown", difficulty: { case: "level", value: "T0" }, source: 2, pool: "countdown" },
   { environment: "countdown", difficulty: { case: "level", value: "OOD" }, split: 3 },

@@ -3,7 +3,8 @@ import { Agent, request } from "node:http";
 import { type ClientHttp2Session, constants } from "node:http2";
 import { connect } from "node:net";
 import { callRaw, connectRaw } from "../../server/transport/grpc/raw.ts";
-import type { Attack, GrpcAttack, HttpAttack, SocketAttack } from "./attacks.ts";
+import type { Attack, GrpcAttack, HttpAttack, SocketAttack } from "./attack.ts";
+import { messageOf } from "./status.ts";
 
 /** What came back. */
 export type Answer =
@@ -77,8 +78,7 @@ async function sendGrpc(session: ClientHttp2Session, attack: GrpcAttack): Promis
     clearTimeout(patience);
     if (attack.end !== "close" && trailers["grpc-status"] === undefined) return { kind: "none" };
     const code = trailers["grpc-status"] === undefined ? undefined : Number(trailers["grpc-status"]);
-    const message = decodeURIComponent(String(trailers["grpc-message"] ?? ""));
-    return { kind: "grpc", httpStatus, code, message, body: Buffer.concat(received) };
+    return { kind: "grpc", httpStatus, code, message: messageOf(trailers), body: Buffer.concat(received) };
   } catch (error) {
     return { kind: "cut", why: (error as Error).message };
   }
