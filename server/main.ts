@@ -76,7 +76,7 @@ export async function serve(config: Config, logTo: Log = openLog(config)): Promi
 }
 
 /** Everything but the ports. Also what the command line uses without a server. */
-export function assemble(config: Config, { log }: Log, metrics: Metrics) {
+export function assemble(config: Config, { log, dropped }: Log, metrics: Metrics) {
   const keys = loadKeyring(config.keyFile ?? join(config.dataDir, "task-keys"));
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring } = keys;
@@ -93,7 +93,7 @@ export function assemble(config: Config, { log }: Log, metrics: Metrics) {
     warmUp: true,
     onError: (error) => log.warn({ err: error }, "a worker"),
   });
-  registerWorkerMetrics(metrics, workers);
+  registerGauges(metrics, workers, dropped);
   const store =
     config.store === "memory"
       ? memoryStore()
@@ -126,7 +126,7 @@ export function assemble(config: Config, { log }: Log, metrics: Metrics) {
   return { deps, scorers, onScoringFailure, ready, close };
 }
 
-function registerWorkerMetrics({ registry }: Metrics, workers: WorkerPool): void {
+function registerGauges({ registry }: Metrics, workers: WorkerPool, dropped: Log["dropped"]): void {
   const gauge = (name: string, help: string, value: () => number): void => {
     new Gauge({
       name,
@@ -139,6 +139,7 @@ function registerWorkerMetrics({ registry }: Metrics, workers: WorkerPool): void
   };
   gauge("gradus_worker_jobs_waiting", "Jobs that wait for a worker.", () => workers.load().waiting);
   gauge("gradus_worker_jobs_running", "Jobs that a worker is on.", () => workers.load().running);
+  gauge("gradus_log_lines_dropped", "Log lines dropped because their reader does not keep up.", dropped);
 }
 
 /** A port that cannot be bound is the operator's to mend; the rest is a bug. */
