@@ -51,7 +51,7 @@ export function framed(picture: Picture, headlines: readonly Headline[]): string
       },
       [
         shape("title", {}, headlines[0]?.text ?? ""),
-        shape("desc", {}, [...headlines.slice(1).map((line) => line.text), ...picture.notes].join(" ")),
+        shape("desc", {}, [...headlines.slice(1).map((line) => line.text), ...picture.notes].join("; ")),
         shape("style", {}, STYLE_SHEET),
         rect(0, 0, width, height, "gd-paper"),
         ...above.map(({ part, className }, i) => text(MARGIN, MARGIN + (i + 0.7) * LINE, className, part)),

@@ -24,7 +24,8 @@ export function draw(graph: Graph, coloring?: Coloring, best?: Coloring): Pictur
   if (coloring === undefined) return drawPlain(graph, edges);
   const groups = groupsOf(graph, coloring);
   const circle = circled(graph.vertices, groups);
-  const clashes = edges.filter(([a, b]) => coloring[a] !== undefined && coloring[a] === coloring[b]);
+  const isClash = ([a, b]: Pair): boolean => coloring[a] !== undefined && coloring[a] === coloring[b];
+  const [clashes, proper] = [edges.filter(isClash), edges.filter((edge) => !isClash(edge))];
   const clashing = new Set(clashes.flat());
   const orderOf = new Map(groups.map(({ colour }, i) => [colour, i]));
   const looks = (v: number): VertexLook => lookOf(orderOf, coloring[v], clashing.has(v));
@@ -32,13 +33,13 @@ export function draw(graph: Graph, coloring?: Coloring, best?: Coloring): Pictur
   return {
     ...{ width: circle.side, height: circle.side },
     shapes: [
-      ...edgeShapes(edges, circle.points, "gd-edge"),
+      ...edgeShapes(proper, circle.points, "gd-edge"),
       ...edgeShapes(clashes, circle.points, "gd-wrong"),
       ...vertexShapes(circle.points, looks),
       ...circle.labels,
     ],
     legend: legendOf(
-      [edges.length > clashes.length, "line", "gd-edge", "edge"],
+      [proper.length > 0, "line", "gd-edge", "edge"],
       [clashes.length > 0, "line", "gd-wrong", "edge between vertices of one color"],
       [uncoloured, "dot", "gd-missing", "vertex without a color"],
     ),

@@ -83,12 +83,19 @@ function lanesOf(bookings: readonly Booking[]): readonly number[] {
   return lanes;
 }
 
-/** When two bookings overlap, or one lies outside the row's time; all of each that has too few seats. */
+/** When two bookings overlap, or one lies outside the row's time; all of each that has too few seats. By rising start. */
 function troubles({ bookings, available, seats = Infinity }: Row): readonly Interval[] {
-  return bookings.flatMap((booking, i) => [
+  const spans = bookings.flatMap((booking, i) => [
     ...(booking.attendees.length > seats ? [booking] : outside(booking, available)),
     ...bookings.slice(0, i).flatMap((earlier) => overlap(earlier, booking)),
   ]);
+  const apart: Interval[] = [];
+  for (const { start, end } of spans.toSorted((one, other) => one.start - other.start)) {
+    const last = apart.at(-1);
+    if (last === undefined || start > last.end) apart.push({ start, end });
+    else apart[apart.length - 1] = { start: last.start, end: Math.max(last.end, end) };
+  }
+  return apart;
 }
 
 function overlap(one: Interval, other: Interval): readonly Interval[] {
