@@ -57,8 +57,11 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
   };
 
   const booted = Array.from({ length: options.threads }, () => threads.run(undefined as never, { name: "ready" }));
+  const ready = Promise.all(booted).then(() => undefined);
+  // A pool that is closed before it has booted is nobody's failure.
+  ready.catch(() => undefined);
   return {
-    ready: Promise.all(booted).then(() => undefined),
+    ready,
     async run(job, signal) {
       if (queue.size >= options.queueMax) return { kind: "overloaded", waiting: queue.size };
       const waiting = new AbortController();

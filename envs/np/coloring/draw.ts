@@ -1,15 +1,16 @@
 /** A graph in the colours of an answer, so that a person sees which neighbours share one. */
 import { adjacent, pairs } from "../../lib/graph.ts";
 import type { Graph } from "../../lib/graph.ts";
-import { VERTEX_RADIUS, boxFor, circleRadius, graphPoints, onCircle } from "../../lib/picture/layout.ts";
+import { VERTEX_RADIUS, circleRadius, onCircle } from "../../lib/picture/layout.ts";
 import { legendOf, notesOf } from "../../lib/picture/picture.ts";
+import { drawPlain } from "../../lib/picture/plain-graph.ts";
 import type { Picture, Point } from "../../lib/picture/picture.ts";
 import { fillClass, onFill } from "../../lib/picture/style.ts";
 import { text } from "../../lib/picture/svg.ts";
 import type { Shape } from "../../lib/picture/svg.ts";
 import { noteOf } from "../../lib/picture/tally.ts";
 import { PLAIN_VERTEX, edgeShapes, vertexShapes } from "../../lib/picture/vertices.ts";
-import type { Pair, VertexLook } from "../../lib/picture/vertices.ts";
+import type { VertexLook } from "../../lib/picture/vertices.ts";
 import type { Coloring } from "./parse.ts";
 
 /** Vertices of a colour, or those that have none. */
@@ -47,13 +48,6 @@ export function draw(graph: Graph, coloring?: Coloring, best?: Coloring): Pictur
       best && `A best coloring: ${classesText(best)}`,
     ),
   };
-}
-
-function drawPlain(graph: Graph, edges: readonly Pair[]): Picture {
-  const box = boxFor(graph.vertices);
-  const points = graphPoints(graph, box);
-  const shapes = [...edgeShapes(edges, points, "gd-edge"), ...vertexShapes(points, () => PLAIN_VERTEX)];
-  return { ...box, shapes, legend: [], notes: [] };
 }
 
 /** By colour, in the order of the labels; what has none comes last. */

@@ -1,8 +1,9 @@
 /** A cycle as a circle, so that a person sees where it goes along no edge, and which vertices it leaves out. */
 import { adjacent, pairs } from "../../lib/graph.ts";
 import type { Graph } from "../../lib/graph.ts";
-import { VERTEX_RADIUS, boxFor, circleRadius, graphPoints, onCircle, spread } from "../../lib/picture/layout.ts";
+import { VERTEX_RADIUS, circleRadius, onCircle, spread } from "../../lib/picture/layout.ts";
 import { legendOf, notesOf } from "../../lib/picture/picture.ts";
+import { drawPlain } from "../../lib/picture/plain-graph.ts";
 import type { Picture, Point } from "../../lib/picture/picture.ts";
 import { noteOf, tally, timesText } from "../../lib/picture/tally.ts";
 import type { Tally } from "../../lib/picture/tally.ts";
@@ -45,13 +46,6 @@ export function draw(graph: Graph, cycle?: Cycle, best?: Cycle): Picture {
     ),
     notes: notesOf(noteOf("Not in the graph", outside), best && `A longest cycle: ${best.join(" ")}`),
   };
-}
-
-function drawPlain(graph: Graph, edges: readonly Pair[]): Picture {
-  const box = boxFor(graph.vertices);
-  const points = graphPoints(graph, box);
-  const shapes = [...edgeShapes(edges, points, "gd-edge"), ...vertexShapes(points, () => PLAIN_VERTEX)];
-  return { ...box, shapes, legend: [], notes: [] };
 }
 
 /** What is visited on a circle, in the order of the first visits; what is not, within. */
