@@ -1,5 +1,5 @@
 /** A progress bar on standard error, where that is a terminal. */
-import { SingleBar } from "cli-progress";
+import { Presets, SingleBar } from "cli-progress";
 import { Verdict } from "../../../clients/ts/src/public.ts";
 import type { Step } from "./run.ts";
 
@@ -17,7 +17,10 @@ export function createProgress(done: number, total: number, shown: boolean): Pro
     ratio: counts.scored === 0 ? "–" : (counts.ratio / counts.scored).toFixed(3),
     failed: counts.failed,
   });
-  const bar = shown && process.stderr.isTTY ? new SingleBar({ format: FORMAT, stream: process.stderr }) : undefined;
+  const bar =
+    shown && process.stderr.isTTY
+      ? new SingleBar({ format: FORMAT, stream: process.stderr }, Presets.shades_classic)
+      : undefined;
   bar?.start(total, done, payload());
   return {
     step(step) {
