@@ -55,7 +55,10 @@ generate: setup ## Make the code that the contract generates
 	bash scripts/generate.sh
 
 bench: setup ## Run the benchmarks (see bench/README.md)
-	$(NODE) bench/main.ts
+	$(NODE) bench/solvers/run.ts
+	$(NODE) bench/solvers/forge-bench.ts
+	$(NODE) bench/transport/run.ts
+	$(NODE) bench/transport/environments.ts
 
 clean: ## Remove what was installed and made
 	rm -rf node_modules $(VENV) .data .cache out clients/ts/dist
