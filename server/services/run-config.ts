@@ -2,14 +2,7 @@
 import { create, fromJson, toJson } from "@bufbuild/protobuf";
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import { resolveScheme } from "../../envs/reward.ts";
-import {
-  type Arm,
-  type Constraints,
-  type Lag,
-  type Policy,
-  type RunConfig,
-  noConstraints,
-} from "../curriculum/index.ts";
+import { type Arm, type Constraints, type Lag, type Policy, type RunConfig } from "../curriculum/index.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import { AnswerFormat } from "../gen/gradus/v1/task_pb.js";
 import type { TaskFamily } from "../tasks/family.ts";
@@ -135,13 +128,13 @@ export function policyFromWire(policy: wire.Policy | undefined, field: string): 
   }
 }
 
+/** Unset and with nothing set are the same, so that each may stand for the other when a run is created again. */
 function constraintsFromWire(constraints: wire.BatchConstraints | undefined): Constraints {
-  if (constraints === undefined) return noConstraints;
   return {
-    realShareMin: constraints.realShareMin ?? 0,
-    syntheticShareMax: constraints.syntheticShareMax ?? 1,
-    hardShareMin: constraints.hardShareMin ?? 0,
-    hardWarmupBatches: constraints.hardWarmupBatches ?? DEFAULT_WARMUP_BATCHES,
+    realShareMin: constraints?.realShareMin ?? 0,
+    syntheticShareMax: constraints?.syntheticShareMax ?? 1,
+    hardShareMin: constraints?.hardShareMin ?? 0,
+    hardWarmupBatches: constraints?.hardWarmupBatches ?? DEFAULT_WARMUP_BATCHES,
   };
 }
 

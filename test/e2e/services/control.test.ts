@@ -1,0 +1,195 @@
+/** UpdatePolicy, SetWeights, Pause, Resume, Advance and GetHistory, point by point from the contract's comments. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { BatchRecord, ControlRecord } from "../../../server/gen/gradus/v1/curriculum_pb.js";
+import { BANDIT, MIXTURE, runOf } from "./run-of.ts";
+import { type Wire, failureOf, openWire } from "./wire.ts";
+
+let wire: Wire;
+beforeAll(async () => {
+  wire = await openWire();
+});
+afterAll(() => wire[Symbol.asyncDispose]());
+
+async function historyOf(runId: string) {
+  const { records } = await wire.curriculum.getHistory({ runId });
+  const batches = records.flatMap(({ kind }): BatchRecord[] => (kind.case === "batch" ? [kind.value] : []));
+  const controls = records.flatMap(({ kind }): ControlRecord[] => (kind.case === "control" ? [kind.value] : []));
+  return { records, batches, controls };
+}
+
+const stateOf = async (runId: string) => (await wire.curriculum.getRun({ runId })).run?.state;
+
+describe("UpdatePolicy", () => {
+  test("applies from the first update batch not yet issued, and is kept in the history", async () => {
+    const run = await runOf(wire, "policy");
+    await run.answer(await run.next(0));
+    await run.next(2, 1);
+    const policy = { kind: { case: "bandit", value: { epsilon: 1, tau: 0.5 } } } as const;
+    const { appliesFromCursor } = await wire.curriculum.updatePolicy({ runId: "policy", policy });
+    // Batch 1 is drawn whole, though only half of it was given out.
+    expect(appliesFromCursor).toBe(4n);
+    const before = (await stateOf("policy"))?.arms.map(({ value }) => value);
+    await run.answer(await run.next(2));
+    await run.next(4);
+    const { batches, controls, records } = await historyOf("policy");
+    expect(records.map(({ kind }) => kind.case)).toEqual(["batch", "batch", "control", "batch"]);
+    expect(controls[0]).toMatchObject({ kind: "policy", cursor: 4n, reason: "" });
+    expect(controls[0]?.policy?.kind).toMatchObject({ case: "bandit", value: { epsilon: 1, tau: 0.5, alpha: 0.15 } });
+    // ε = 1 spreads evenly, whatever the values; they were kept, for both policies are bandits.
+    expect(batches[2]?.probabilities).toEqual([0.5, 0.5]);
+    expect(batches[1]?.probabilities).not.toEqual([0.5, 0.5]);
+    expect(before?.some((value) => value > 0)).toBe(true);
+    expect(batches[2]?.values.every((value, i) => value >= (before?.[i] ?? 0) * 0.85)).toBe(true);
+  });
+
+  test("changes the kind of policy; a mixture does not wait for feedback", async () => {
+    const run = await runOf(wire, "kind");
+    await run.next(0);
+    expect((await failureOf(run.next(2))).code).toBe("UNAVAILABLE");
+    await wire.curriculum.updatePolicy({ runId: "kind", policy: MIXTURE });
+    expect(await run.next(2)).toHaveLength(2);
+    expect((await stateOf("kind"))?.policy?.kind.case).toBe("mixture");
+  });
+
+  test("refuses at once what no batch can meet", async () => {
+    await runOf(wire, "cannot");
+    const call = wire.curriculum.updatePolicy({
+      runId: "cannot",
+      policy: { ...BANDIT, constraints: { realShareMin: 0.5 } },
+    });
+    const failure = await failureOf(call);
+    expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", field: "policy.constraints.real_share_min" });
+    expect((await stateOf("cannot"))?.version).toBe(0n);
+  });
+
+  test.each([
+    [{ runId: "r" }, "policy", "it is required"],
+    [{ runId: "r", policy: {} }, "policy.kind", "it is required"],
+    [{ runId: "", policy: MIXTURE }, "run_id", "it is required"],
+  ])("refuses %o", async (request, field, message) => {
+    const failure = await failureOf(wire.curriculum.updatePolicy(request));
+    expect(failure).toEqual({ code: "INVALID_ARGUMENT", field, message: expect.stringContaining(message) as string });
+  });
+});
+
+describe("SetWeights", () => {
+  test("applies from the first update batch not yet issued; arms left out keep theirs", async () => {
+    const run = await runOf(wire, "weights", { policy: MIXTURE });
+    await run.next(0);
+    const set = await wire.curriculum.setWeights({ runId: "weights", weights: { hard: 3 } });
+    expect(set.appliesFromCursor).toBe(2n);
+    await run.next(2);
+    await wire.curriculum.setWeights({ runId: "weights", weights: { easy: 0 } });
+    expect((await run.next(4, 6)).map(({ armId }) => armId)).toEqual(new Array(6).fill("hard"));
+    const { batches, controls } = await historyOf("weights");
+    expect(batches.slice(0, 3).map(({ probabilities }) => probabilities)).toEqual([
+      [0.5, 0.5],
+      [0.25, 0.75],
+      [0, 1],
+    ]);
+    expect(controls.map(({ kind, cursor, weights }) => [kind, cursor, weights])).toEqual([
+      ["weights", 2n, { easy: 1, hard: 3 }],
+      ["weights", 4n, { easy: 0, hard: 3 }],
+    ]);
+  });
+
+  test.each([
+    [{ esay: 1 }, 'weights["esay"]: is not an arm of the run'],
+    [{ easy: -1 }, 'weights["easy"]: must be in [0, 1000000000000], not -1'],
+    [{ easy: NaN }, 'weights["easy"]: must be in [0, 1000000000000], not NaN'],
+    [{ easy: 0, hard: 0 }, "weights: of a mixture must not all be 0"],
+    [{ ["x".repeat(65)]: 1 }, "weights: it has 65 bytes, and the limit is 64"],
+    [{ constructor: 1 }, 'weights["constructor"]: is not an arm of the run'],
+  ])("refuses %o", async (weights, message) => {
+    await runOf(wire, "refused", { policy: MIXTURE });
+    const failure = await failureOf(wire.curriculum.setWeights({ runId: "refused", weights }));
+    expect([failure.code, failure.message]).toEqual(["INVALID_ARGUMENT", message]);
+  });
+
+  test("works for arms with names that objects have already", async () => {
+    const spec = { environment: "countdown" };
+    const arms = ["constructor", "__proto__", "toString"].map((id) => ({ id, spec }));
+    await runOf(wire, "names", { policy: MIXTURE, arms });
+    await wire.curriculum.setWeights({ runId: "names", weights: Object.fromEntries([["__proto__", 2]]) });
+    expect((await stateOf("names"))?.arms.map(({ armId, weight }) => [armId, weight])).toEqual([
+      ["constructor", 1],
+      ["__proto__", 2],
+      ["toString", 1],
+    ]);
+    const { controls } = await historyOf("names");
+    expect(Object.entries(controls[0]?.weights ?? {})).toHaveLength(3);
+  });
+});
+
+describe("Pause and Resume", () => {
+  test("stop and go on with update batches; those issued go on", async () => {
+    const run = await runOf(wire, "pause", { policy: MIXTURE });
+    const issued = await run.next(0);
+    expect((await wire.curriculum.pause({ runId: "pause" })).appliesFromCursor).toBe(2n);
+    expect(await failureOf(run.next(2))).toEqual({ code: "FAILED_PRECONDITION", message: "the run is paused" });
+    // What was issued can be asked for again, and scored.
+    expect(await run.next(0, 10)).toEqual(issued);
+    await run.answer(issued);
+    expect((await stateOf("pause"))?.paused).toBe(true);
+    // Pausing what is paused changes nothing.
+    const { version } = (await stateOf("pause")) ?? {};
+    await wire.curriculum.pause({ runId: "pause" });
+    expect((await stateOf("pause"))?.version).toBe(version);
+    expect((await wire.curriculum.resume({ runId: "pause" })).appliesFromCursor).toBe(2n);
+    expect(await run.next(2)).toHaveLength(2);
+    const { controls } = await historyOf("pause");
+    expect(controls.map(({ kind, cursor }) => [kind, cursor])).toEqual([
+      ["pause", 2n],
+      ["resume", 2n],
+    ]);
+  });
+
+  test("are refused for runs that are not there", async () => {
+    for (const call of [wire.curriculum.pause, wire.curriculum.resume])
+      expect((await failureOf(call({ runId: "nobody" }))).code).toBe("NOT_FOUND");
+  });
+});
+
+test("Advance is for policies with stages, of which there are none", async () => {
+  await runOf(wire, "stages");
+  const failure = await failureOf(wire.curriculum.advance({ runId: "stages" }));
+  expect(failure.code).toBe("UNIMPLEMENTED");
+  expect(failure.message).toContain("Advance is part of the contract");
+});
+
+describe("GetHistory", () => {
+  test("gives a record for each update batch, which fills as its groups close", async () => {
+    const run = await runOf(wire, "history");
+    const tasks = await run.next(0);
+    const drawn = (await historyOf("history")).batches[0];
+    expect(drawn).toMatchObject({ batch: 0n, cursor: 0n, probabilities: [0.5, 0.5], values: [0, 0], closed: false });
+    expect(drawn?.counts.reduce((sum, count) => sum + count, 0)).toBe(2);
+    expect(drawn?.rewardMean).toBeUndefined();
+    await run.answer(tasks.slice(0, 1));
+    const half = (await historyOf("history")).batches[0];
+    expect(half).toMatchObject({ closed: false, solvedShare: 0.5 });
+    expect(half?.rewardMean).toBeCloseTo(0.55, 12);
+    await run.answer(tasks.slice(1));
+    expect((await historyOf("history")).batches[0]).toMatchObject({ closed: true, solvedShare: 0.5 });
+  });
+
+  test("pages", async () => {
+    const run = await runOf(wire, "pages", { policy: MIXTURE });
+    await run.next(0, 10);
+    const cursors: bigint[] = [];
+    for (let pageToken: string | undefined = ""; pageToken !== undefined;) {
+      const page = await wire.curriculum.getHistory({ runId: "pages", pageSize: 2, pageToken });
+      for (const { kind } of page.records) if (kind.case === "batch") cursors.push(kind.value.cursor);
+      pageToken = page.nextPageToken === "" ? undefined : page.nextPageToken;
+    }
+    expect(cursors).toEqual([0n, 2n, 4n, 6n, 8n]);
+  });
+
+  test.each([
+    [{ runId: "nobody" }, "NOT_FOUND", 'there is no run "nobody"'],
+    [{ runId: "r", pageSize: 10_001 }, "INVALID_ARGUMENT", "page_size: it is 10001, and must be from 1 to 10000"],
+    [{ runId: "r", pageToken: "YQ" }, "INVALID_ARGUMENT", "page_token: it is not one that this server gave"],
+  ])("refuses %o", async (request, code, message) => {
+    expect(await failureOf(wire.curriculum.getHistory(request))).toMatchObject({ code, message });
+  });
+});

@@ -1,0 +1,193 @@
+/** CreateRun, GetRun, ListRuns and DeleteRun, point by point from the contract's comments. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Config, MIXTURE, configOf, runOf } from "./run-of.ts";
+import { type Wire, failureOf, openWire } from "./wire.ts";
+
+let wire: Wire;
+beforeAll(async () => {
+  wire = await openWire({ maxCompletions: "16" });
+});
+afterAll(() => wire[Symbol.asyncDispose]());
+
+const bandit = (value: object, constraints: object = {}) => ({ kind: { case: "bandit", value }, constraints });
+
+describe("CreateRun", () => {
+  test("creates a run, and gives it as it is to every rank that asks again", async () => {
+    const request = { runId: "ranks", config: configOf() };
+    const replies = await Promise.all(Array.from({ length: 8 }, () => wire.curriculum.createRun(request)));
+    expect(replies.filter(({ created }) => created)).toHaveLength(1);
+    const [first] = replies;
+    for (const { run } of replies) expect(run).toEqual(first?.run);
+    expect(first?.run).toMatchObject({
+      runId: "ranks",
+      config: { seed: 5n, numGenerations: 2, promptsPerUpdate: 2 },
+      state: { epoch: 0, version: 0n, cursor: 0n, batchesDrawn: 0n, groupsOutstanding: 0, paused: false, done: false },
+    });
+    const arms = first?.run?.state?.arms ?? [];
+    expect(arms.map(({ armId, probability, value, weight }) => [armId, probability, value, weight])).toEqual([
+      ["easy", 0.5, 0, 1],
+      ["hard", 0.5, 0, 1],
+    ]);
+    expect(arms.map(({ recentRewardMean }) => recentRewardMean)).toEqual([undefined, undefined]);
+    expect(first?.run?.createTime).toBeDefined();
+    expect((await wire.curriculum.getRun({ runId: "ranks" })).run).toEqual(first?.run);
+  });
+
+  test("takes a default that is spelled out for the default", async () => {
+    await wire.curriculum.createRun({ runId: "defaults", config: configOf({ lag: { case: undefined } }) });
+    const spelled = {
+      lag: { case: "feedbackLag", value: 1 },
+      policy: bandit({ rule: 1, signal: 1, alpha: 0.15, tau: 0.25, epsilon: 0.1 }, { hardWarmupBatches: 5 }),
+      feedbackSource: 1,
+      timeToLive: { seconds: 30n * 24n * 3600n },
+    };
+    expect((await wire.curriculum.createRun({ runId: "defaults", config: configOf(spelled) })).created).toBe(false);
+  });
+
+  const arms = configOf().arms ?? [];
+  test.each<[string, Readonly<Record<string, unknown>>]>([
+    ["seed", { seed: 6n }],
+    ["num_generations", { numGenerations: 3 }],
+    ["prompts_per_update", { promptsPerUpdate: 3 }],
+    ["length", { length: 100n }],
+    ["feedback_lag", { lag: { case: "feedbackLag", value: 2 } }],
+    ["feedback_source", { feedbackSource: 2 }],
+    ["policy", { policy: MIXTURE }],
+    ["policy.bandit.alpha", { policy: bandit({ alpha: 0.5 }) }],
+    ["policy.constraints.hard_share_min", { policy: bandit({}, { hardShareMin: 0.5 }) }],
+    ["arms", { arms: arms.slice(0, 1) }],
+    ["arms[1].weight", { arms: [arms[0], { ...arms[1], weight: 2 }] }],
+    ["arms[1].hard", { arms: [arms[0], { ...arms[1], hard: false }] }],
+    ["group_timeout", { groupTimeout: { seconds: 60n } }],
+    ["time_to_live", { timeToLive: { seconds: 60n } }],
+  ])("refuses another configuration, naming %s", async (field, over) => {
+    await wire.curriculum.createRun({ runId: "taken", config: configOf() });
+    const failure = await failureOf(wire.curriculum.createRun({ runId: "taken", config: configOf(over) }));
+    expect(failure.code).toBe("ALREADY_EXISTS");
+    expect(failure.message).toContain(field);
+  });
+
+  const arm = arms[0];
+  test.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
+    ["config.arms", { arms: [] }, /there are 0, and at least 1 is needed/],
+    ["config.arms", { arms: new Array(257).fill(arm) }, /there are 257, and the limit is 256/],
+    ["config.arms[1].id", { arms: [arm, arm] }, /"easy" is taken/],
+    ["config.arms[0].id", { arms: [{ ...arm, id: "no spaces" }] }, /1 to 64 of the characters/],
+    ["config.arms[0].id", { arms: [{ ...arm, id: "x".repeat(65) }] }, /1 to 64 of the characters/],
+    ["config.arms[0].weight", { arms: [{ ...arm, weight: -1 }] }, /not -1/],
+    ["config.arms[0].weight", { arms: [{ ...arm, weight: NaN }] }, /not NaN/],
+    ["config.arms[0].spec", { arms: [{ id: "a" }] }, /it is required/],
+    ["config.arms[0].spec.environment", { arms: [{ id: "a", spec: {} }] }, /it is required/],
+    [
+      "config.arms[0].spec.answer_format",
+      { arms: [{ id: "a", spec: { ...arm?.spec, answerFormat: 1 } }] },
+      /the run's counts/,
+    ],
+    [
+      "config.arms[0].spec.reward_scheme",
+      { arms: [{ id: "a", spec: { ...arm?.spec, rewardScheme: {} } }] },
+      /the run's counts/,
+    ],
+    ["config.arms[0].spec.split", { arms: [{ id: "a", spec: { ...arm?.spec, split: 2 } }] }, /SPLIT_TRAIN/],
+    ["config.policy", { policy: undefined }, /it is required/],
+    ["config.policy.kind", { policy: {} }, /set mixture or bandit/],
+    ["config.policy.bandit.alpha", { policy: bandit({ alpha: 0 }) }, /above 0 and at most 1, not 0/],
+    ["config.policy.bandit.tau", { policy: bandit({ tau: -1 }) }, /above 0/],
+    ["config.policy.bandit.epsilon", { policy: bandit({ epsilon: 1.5 }) }, /in \[0, 1\], not 1.5/],
+    ["config.policy.bandit.rule", { policy: bandit({ rule: 9 }) }, /9 is not one of the contract's/],
+    ["config.policy.constraints.real_share_min", { policy: bandit({}, { realShareMin: 1.1 }) }, /in \[0, 1\]/],
+    ["config.num_generations", { numGenerations: 0 }, /from 1 to 16/],
+    ["config.num_generations", { numGenerations: 17 }, /from 1 to 16/],
+    ["config.prompts_per_update", { promptsPerUpdate: 0 }, /in \[1, 4096\], not 0/],
+    ["config.prompts_per_update", { promptsPerUpdate: 4097 }, /in \[1, 4096\], not 4097/],
+    ["config.feedback_lag", { lag: { case: "feedbackLag", value: 65 } }, /in \[0, 64\], not 65/],
+    ["config.feedback_source", { feedbackSource: 9 }, /9 is not one of the contract's/],
+    ["config.length", { length: 2n ** 63n }, /2\^53/],
+    ["config.group_timeout", { groupTimeout: { nanos: 0 } }, /must be from 1/],
+    ["config.group_timeout", { groupTimeout: { seconds: 1n, nanos: -1 } }, /nanos from 0/],
+    ["config.time_to_live", { timeToLive: { seconds: 2n ** 62n } }, /seconds must be from 0 to 315576000000/],
+  ])("refuses a bad %s", async (field, over, message) => {
+    const failure = await failureOf(wire.curriculum.createRun({ runId: "bad", config: configOf(over) }));
+    expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", field });
+    expect(failure.message).toMatch(message);
+    expect(failure.message.startsWith(`${field}: `)).toBe(true);
+  });
+
+  test.each<[string, object, Partial<Config>]>([
+    ["real_share_min", { realShareMin: 0.5 }, {}],
+    ["synthetic_share_max", { syntheticShareMax: 0.5 }, {}],
+    ["hard_share_min", { hardShareMin: 0.5 }, { arms: arms.slice(0, 1) }],
+    // A mixture never draws an arm of weight 0.
+    [
+      "hard_share_min",
+      { hardShareMin: 0.5 },
+      { arms: [arms[0], { ...arms[1], weight: 0 }] as NonNullable<Config["arms"]> },
+    ],
+  ])("refuses a %s that no batch can meet", async (name, constraints, over) => {
+    const policy = { ...MIXTURE, constraints };
+    const failure = await failureOf(wire.curriculum.createRun({ runId: "bad", config: configOf({ ...over, policy }) }));
+    expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", field: `config.policy.constraints.${name}` });
+  });
+
+  test.each([
+    ["", "it is required"],
+    ["a b", "'\u0020' is none of these"],
+    ["a/b", "'/' is none of these"],
+    ["x".repeat(129), "129 bytes, and the limit is 128"],
+  ])("refuses the id '%s'", async (runId, message) => {
+    const failure = await failureOf(wire.curriculum.createRun({ runId, config: configOf() }));
+    expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", field: "run_id" });
+    expect(failure.message).toContain(message);
+  });
+
+  test("needs a configuration", async () => {
+    const failure = await failureOf(wire.curriculum.createRun({ runId: "bad" }));
+    expect(failure).toEqual({ code: "INVALID_ARGUMENT", field: "config", message: "config: it is required" });
+  });
+});
+
+describe("ListRuns", () => {
+  test("lists runs by id, in pages", async () => {
+    await using own = await openWire();
+    const ids = ["b", "a.2", "a", "Z", "a-1"];
+    for (const id of ids) await runOf(own, id);
+    const all = await own.curriculum.listRuns({});
+    // By the ids' bytes.
+    expect(all.runs.map(({ runId }) => runId)).toEqual(["Z", "a", "a-1", "a.2", "b"]);
+    expect(all.nextPageToken).toBe("");
+    expect(all.runs[0]).toEqual((await own.curriculum.getRun({ runId: "Z" })).run);
+    const paged: string[] = [];
+    for (let pageToken: string | undefined = ""; pageToken !== undefined;) {
+      const page = await own.curriculum.listRuns({ pageSize: 2, pageToken });
+      paged.push(...page.runs.map(({ runId }) => runId));
+      pageToken = page.nextPageToken === "" ? undefined : page.nextPageToken;
+    }
+    expect(paged).toEqual(["Z", "a", "a-1", "a.2", "b"]);
+  });
+
+  test.each([
+    [{ pageSize: 1001 }, "page_size"],
+    [{ pageToken: "?" }, "page_token"],
+  ])("refuses %o", async (request, field) => {
+    const failure = await failureOf(wire.curriculum.listRuns(request));
+    expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", field });
+  });
+});
+
+describe("DeleteRun", () => {
+  test("deletes a run and all that is kept of it; its id is free again", async () => {
+    const { curriculum, environments } = wire;
+    const run = await runOf(wire, "gone");
+    const [task] = await run.next(0);
+    if (task === undefined) throw new Error("no task");
+    await curriculum.deleteRun({ runId: "gone" });
+    const missing = { code: "NOT_FOUND", message: 'there is no run "gone"' };
+    for (const call of [curriculum.getRun, curriculum.deleteRun, curriculum.nextBatch, curriculum.exportRun])
+      expect(await failureOf(call({ runId: "gone" }))).toEqual(missing);
+    // Scoring always answers.
+    const { outcome } = await environments.step({ taskId: task.taskId, groupId: task.groupId, completion: "?" });
+    expect(outcome?.result.case).toBe("score");
+    expect(outcome?.feedback?.detail).toBe('there is no run "gone"');
+    expect((await curriculum.createRun({ runId: "gone", config: configOf({ seed: 9n }) })).created).toBe(true);
+  });
+});
