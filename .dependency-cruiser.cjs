@@ -31,6 +31,12 @@ module.exports = {
       "^(server/curriculum/|server/stores/|envs/)",
       "Policies and runs know no contract and no transport.",
     ),
+    only(
+      "evaluation-is-a-core",
+      "^server/evaluation/",
+      "^(server/(evaluation|tasks|workers)/|server/stores/evaluations/|server/curriculum/index\\.ts$|envs/)",
+      "Evaluations know no contract and no transport.",
+    ),
     only("stores-are-a-leaf", "^server/stores/", "^server/stores/", "A store keeps bytes."),
     only(
       "workers-make-tasks",
@@ -53,7 +59,7 @@ module.exports = {
     only(
       "services-know-no-transport",
       "^server/services/",
-      "^(server/(services|scoring|rpc|curriculum|workers|tasks|gen)/|envs/)",
+      "^(server/(services|scoring|rpc|curriculum|evaluation|workers|tasks|gen)/|envs/)",
       "Handlers are transport-free.",
     ),
     only("clients-know-the-contract", "^clients/ts/", "^clients/ts/", "A client is published without the server."),

@@ -1,4 +1,5 @@
 /** What an environment is. Everything here is pure: no I/O, clock, or randomness but the generator handed in. */
+import type { Picture } from "./lib/picture/picture.ts";
 import type { Rng } from "./lib/rng.ts";
 
 export type Goal = "satisfy" | "minimize" | "maximize";
@@ -120,4 +121,9 @@ export interface Environment<Instance = unknown, Answer = unknown> {
   verify(instance: Instance, answer: Answer): Facts;
   /** The answer as a model would write it; parse(format(a)) is a. */
   format(answer: Answer): string;
+  /**
+   * The instance, with an answer if there is one, drawn so that a person sees why that is infeasible or short; with a best
+   * answer to set against it, if there is one. Answers need not be feasible. Never throws; of bounded size.
+   */
+  draw(instance: Instance, answer?: Answer, best?: Answer): Picture;
 }

@@ -2,13 +2,30 @@
 import { countdown } from "./countdown/index.ts";
 import type { Environment } from "./environment.ts";
 import { didYouMean } from "./lib/did-you-mean.ts";
+import { bisection } from "./np/bisection/index.ts";
 import { clique } from "./np/clique/index.ts";
 import { coloring } from "./np/coloring/index.ts";
+import { hamiltonian } from "./np/hamiltonian/index.ts";
 import { independentSet } from "./np/independent-set/index.ts";
+import { knapsack } from "./np/knapsack/index.ts";
+import { meetings } from "./np/meetings/index.ts";
 import { setCover } from "./np/set-cover/index.ts";
+import { subsetSum } from "./np/subset-sum/index.ts";
 import { tsp } from "./np/tsp/index.ts";
 
-export const environments: readonly Environment[] = [countdown, clique, coloring, independentSet, setCover, tsp];
+export const environments: readonly Environment[] = [
+  countdown,
+  bisection,
+  clique,
+  coloring,
+  hamiltonian,
+  independentSet,
+  knapsack,
+  meetings,
+  setCover,
+  subsetSum,
+  tsp,
+];
 
 /** By id, the newest version first. */
 const versionsById: ReadonlyMap<string, readonly Environment[]> = new Map(

@@ -52,6 +52,8 @@ export interface Config {
   readonly workerTimeLimitMs: number;
   readonly drainTimeoutMs: number;
   readonly pools: OptionValues["pool"];
+  /** Files of suites, beside those that ship with the server. */
+  readonly suiteFiles: readonly string[];
   readonly corsOrigins: readonly string[];
 }
 
@@ -125,14 +127,14 @@ function assemble(values: OptionValues): Config {
   const tls = readTls(values);
   const token = readToken(values);
   refuseOpenDoor(values, tls, token);
-  const { pool: pools, corsOrigin: corsOrigins, insecure, host, port, httpPort } = values;
+  const { pool: pools, suiteFile: suiteFiles, corsOrigin: corsOrigins, insecure, host, port, httpPort } = values;
   if (port !== 0 && port === httpPort) {
     throw new ConfigProblem(`--port and --http-port must differ; both are ${port}`);
   }
   const { dataDir, keyFile, store, storeDurability, logLevel, logFormat, workers, workerTimeLimitMs, drainTimeoutMs } =
     values;
   const listen = { host, port, httpPort, tls, token, insecure, corsOrigins };
-  const work = { workers, workerTimeLimitMs, drainTimeoutMs, pools };
+  const work = { workers, workerTimeLimitMs, drainTimeoutMs, pools, suiteFiles };
   return Object.freeze({
     ...listen,
     ...work,

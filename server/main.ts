@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Gauge } from "prom-client";
 import { type Config, describeConfig } from "./config.ts";
 import { createRuns, systemClock } from "./curriculum/index.ts";
+import { createEvaluations } from "./evaluation/index.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
 import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
@@ -15,8 +16,12 @@ import { batchStepBytes } from "./services/batch-step-bytes.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
+import { createEvaluationService } from "./services/evaluation-service.ts";
+import { memoryEvaluationStore } from "./stores/evaluations/memory.ts";
+import { sqliteEvaluationStore } from "./stores/evaluations/sqlite.ts";
 import { memoryStore } from "./stores/memory.ts";
 import { sqliteStore } from "./stores/sqlite.ts";
+import { loadSuites } from "./suite-files.ts";
 import { createIssuer } from "./tasks/issuer.ts";
 import { formatKeyring, loadKeyring } from "./tasks/keyring.ts";
 import { createRunSource } from "./tasks/run-source.ts";
@@ -55,7 +60,7 @@ export async function serve(config: Config, logTo: Log = openLog(config)): Promi
         batchStep: batchStepBytes(deps, parts.scorers, parts.onScoringFailure),
       }),
       register(CurriculumService, createCurriculumService(deps)),
-      register(EvaluationService, {}),
+      register(EvaluationService, createEvaluationService(deps)),
     ],
   }).catch(async (error: unknown) => {
     await parts.close();
@@ -85,6 +90,9 @@ export function assemble(config: Config, { log, dropped }: Log, metrics: Metrics
   const { pools } = loaded;
   for (const { name, rows, rejected, reasons } of pools.values())
     log.info({ pool: name, rows: rows.length, rejected, reasons }, "pool loaded");
+  const loadedSuites = loadSuites(config.suiteFiles);
+  if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
+  const { suites } = loadedSuites;
   const { limits } = config;
   const workers = createWorkerPool({
     threads: config.workers,
@@ -94,10 +102,7 @@ export function assemble(config: Config, { log, dropped }: Log, metrics: Metrics
     onError: (error) => log.warn({ err: error }, "a worker"),
   });
   registerGauges(metrics, workers, dropped);
-  const store =
-    config.store === "memory"
-      ? memoryStore()
-      : sqliteStore({ directory: config.dataDir, synchronous: config.storeDurability });
+  const { store, evaluationStore } = openStores(config);
   const issuer = createIssuer(workers, pools);
   const runs = createRuns({ store, source: createRunSource(issuer), clock: systemClock, log });
   const onScoringFailure = ({ error, environment, version }: ScoringFailure): void =>
@@ -106,10 +111,14 @@ export function assemble(config: Config, { log, dropped }: Log, metrics: Metrics
     ...{ keyring, pools, completionBytesMax: limits.maxCompletionBytes },
     onFailure: (error, { environment, version }) => onScoringFailure({ error, environment, version }),
   });
+  const evaluations = createEvaluations({ store: evaluationStore, issuer, scorer, keyring, pools, suites });
   const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;
   const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };
   const onFailure = (error: unknown, what: string): void => log.error({ err: error }, what);
-  const deps: ServiceDeps = { keyring, pools, issuer, scorer, runs, limits: requestLimits, onFailure };
+  const deps: ServiceDeps = {
+    ...{ keyring, pools, issuer, scorer, runs, evaluations, onFailure },
+    limits: requestLimits,
+  };
   const { maxCompletionBytes: completionBytesMax } = limits;
   const scorers = createScorePool({
     threads: config.workers,
@@ -121,9 +130,16 @@ export function assemble(config: Config, { log, dropped }: Log, metrics: Metrics
     runs.close();
     await Promise.all([workers.close(), scorers.close()]);
     await store.close();
+    await evaluationStore.close();
   };
   const ready = Promise.all([workers.ready, scorers.ready]);
   return { deps, scorers, onScoringFailure, ready, close };
+}
+
+function openStores({ store: kind, dataDir: directory, storeDurability: synchronous }: Config) {
+  if (kind === "memory") return { store: memoryStore(), evaluationStore: memoryEvaluationStore() };
+  const at = { directory, synchronous };
+  return { store: sqliteStore(at), evaluationStore: sqliteEvaluationStore(at) };
 }
 
 function registerGauges({ registry }: Metrics, workers: WorkerPool, dropped: Log["dropped"]): void {

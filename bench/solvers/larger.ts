@@ -32,5 +32,38 @@ export const larger: Readonly<Record<string, Larger>> = {
       ]),
     ),
   ),
+  "np/bisection": vertices([60, 70, 80, 100, 150], () => ({})),
+  "np/hamiltonian": {
+    ...vertices([60, 80, 120], () => ({})),
+    ...Object.fromEntries(
+      [40, 60, 80].map((n) => [
+        `${n}, three edges each`,
+        { ...exactly("vertices", n), ...exactly("separators", 0), density: 3 / n },
+      ]),
+    ),
+  },
+  "np/knapsack": {
+    ...Object.fromEntries(
+      [200, 500].map((n) => [`${n} items`, { ...exactly("items", n), ...exactly("planted", n / 2) }]),
+    ),
+    "500, weights to 100,000": { ...exactly("items", 500), ...exactly("planted", 250), weight_max: 100_000 },
+    "500, values as weights": {
+      ...exactly("items", 500),
+      ...exactly("planted", 250),
+      weight_max: 100_000,
+      ...exactly("ratio", 1),
+    },
+  },
+  "np/subset-sum": Object.fromEntries(
+    [50, 200, 500].flatMap((n) =>
+      [1000, 10_000, 100_000].map((valueMax) => [
+        `${n} numbers to ${valueMax}`,
+        { ...exactly("numbers", n), ...exactly("planted", n / 2), value_max: valueMax },
+      ]),
+    ),
+  ),
+  "np/meetings": Object.fromEntries(
+    [12, 15, 20, 30, 40].map((n) => [`${n} meetings`, { ...exactly("meetings", n), ...exactly("attendees", n) }]),
+  ),
   "np/tsp": Object.fromEntries([60, 80, 100, 150, 200].map((n) => [`${n} cities`, exactly("cities", n)])),
 };

@@ -2,7 +2,11 @@
 import { onesOf } from "../../envs/lib/bit-matrix.ts";
 import { adjacent, pairs } from "../../envs/lib/graph.ts";
 import type { Graph } from "../../envs/lib/graph.ts";
+import type { BisectionInstance } from "../../envs/np/bisection/instance.ts";
+import type { KnapsackInstance } from "../../envs/np/knapsack/instance.ts";
+import type { MeetingsInstance } from "../../envs/np/meetings/instance.ts";
 import type { SetCoverInstance } from "../../envs/np/set-cover/instance.ts";
+import type { SubsetSumInstance } from "../../envs/np/subset-sum/instance.ts";
 
 function plainGraph(graph: Graph): unknown {
   return { vertices: graph.vertices, edges: [...pairs(graph.vertices)].filter(([a, b]) => adjacent(graph, a, b)) };
@@ -12,10 +16,27 @@ function plainCover({ subsets }: SetCoverInstance): unknown {
   return { elements: subsets.columns, subsets: Array.from({ length: subsets.rows }, (_, row) => onesOf(subsets, row)) };
 }
 
+function plainWeights({ vertices, edges }: BisectionInstance): unknown {
+  return { vertices, edges: edges.map(({ a, b, weight }) => [a, b, weight]) };
+}
+
+function plainKnapsack({ capacity, weights, values }: KnapsackInstance): unknown {
+  return { capacity, weights: [...weights], values: [...values] };
+}
+
+function plainSubsetSum({ target, numbers }: SubsetSumInstance): unknown {
+  return { target, numbers: [...numbers] };
+}
+
 /** By environment; the script has the same name. */
 export const plain: Readonly<Record<string, (instance: never) => unknown>> = {
   "np/clique": plainGraph,
   "np/independent-set": plainGraph,
   "np/coloring": plainGraph,
   "np/set-cover": plainCover,
+  "np/hamiltonian": plainGraph,
+  "np/bisection": plainWeights,
+  "np/knapsack": plainKnapsack,
+  "np/subset-sum": plainSubsetSum,
+  "np/meetings": (instance: MeetingsInstance): unknown => instance,
 };

@@ -1,5 +1,6 @@
 /** Countdown: reach a target from given numbers with + − × ÷ (papers 003 and 004). README.md opens with an example. */
 import type { Environment } from "../environment.ts";
+import { draw } from "./draw.ts";
 import { type CountdownAnswer, formatAnswer } from "./expression.ts";
 import { generator } from "./generate.ts";
 import { type CountdownInstance, canonical, inline } from "./instance.ts";
@@ -29,4 +30,5 @@ export const countdown: Environment<CountdownInstance, CountdownAnswer> = {
   parse,
   verify,
   format: formatAnswer,
+  draw,
 };

@@ -6,7 +6,7 @@ import { adjacent, emptyGraph, join } from "./graph.ts";
 import type { Graph } from "./graph.ts";
 
 /** Larger instances are made again at each step: then that is little beside reading the answer. */
-const BYTES_MAX = 256;
+export const INLINE_BYTES_MAX = 256;
 
 /** The number of vertices, then a bit for each pair of them. */
 export const inlineGraph: InlineCodec<Graph> = {
@@ -57,7 +57,7 @@ export const inlineBits: InlineCodec<BitMatrix> = {
 /** Room for a head and so many bits; undefined: too large. */
 function bytesFor(head: number, bits: number): Uint8Array | undefined {
   const length = head + Math.ceil(bits / 8);
-  return length > BYTES_MAX ? undefined : new Uint8Array(length);
+  return length > INLINE_BYTES_MAX ? undefined : new Uint8Array(length);
 }
 
 function putBit(bytes: Uint8Array, at: number): void {

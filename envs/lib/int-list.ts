@@ -5,7 +5,7 @@ import { skipSpace } from "./space.ts";
 /** Longer lists are no answer to any task that asks for one. */
 const COUNT_MAX = 1000;
 /** Numbers of more digits are refused: nine always fit 32 bits. */
-const DIGITS_MAX = 9;
+export const DIGITS_MAX = 9;
 
 const MINUS = 45;
 const COMMA = 44;
@@ -48,17 +48,20 @@ function nothingAfter(text: string, close: number, list: readonly number[]): Par
   return at === text.length ? { kind: "answer", answer: list } : unexpected(text, at, "nothing after the list");
 }
 
-function digitsStart(text: string, at: number): number {
+/** Where the digits of a number that may have a minus start. */
+export function digitsStart(text: string, at: number): number {
   return text.charCodeAt(at) === MINUS ? at + 1 : at;
 }
 
-function digitsEnd(text: string, start: number): number {
+/** Where they end; the same if there are none. */
+export function digitsEnd(text: string, start: number): number {
   let at = digitsStart(text, start);
   while (isDigit(text.charCodeAt(at))) at++;
   return at;
 }
 
-function readNumber(text: string, start: number, end: number): number {
+/** The number between a start and an end that digitsEnd gave. */
+export function readNumber(text: string, start: number, end: number): number {
   let value = 0;
   for (let at = digitsStart(text, start); at < end; at++) value = value * 10 + text.charCodeAt(at) - 48;
   // Not −0, which is 0 in every list but not equal to it everywhere.
@@ -70,9 +73,14 @@ function isDigit(unit: number): boolean {
 }
 
 function unexpected(text: string, at: number, wanted: string): Parsed<never> {
+  return malformed(foundInstead(text, at, wanted));
+}
+
+/** "expected ',', found '.' at character 3" */
+export function foundInstead(text: string, at: number, wanted: string): string {
   const point = text.codePointAt(at);
   const found = point === undefined ? "the end" : `'${String.fromCodePoint(point)}' at character ${at + 1}`;
-  return malformed(`expected ${wanted}, found ${found}`);
+  return `expected ${wanted}, found ${found}`;
 }
 
 function malformed(reason: string): Parsed<never> {

@@ -13,6 +13,7 @@ export interface LocalFlags {
   readonly dataDir?: string;
   readonly keyFile?: string;
   readonly pool?: readonly string[];
+  readonly suiteFile?: readonly string[];
 }
 
 export interface ConnectionFlags extends LocalFlags {
@@ -25,7 +26,11 @@ export interface ConnectionFlags extends LocalFlags {
   readonly key?: string;
 }
 
-const collect = (text: string, before: readonly string[] | undefined): readonly string[] => [...(before ?? []), text];
+/** Gathers an option that may be given several times. */
+export const collect = (text: string, before: readonly string[] | undefined): readonly string[] => [
+  ...(before ?? []),
+  text,
+];
 
 /** Options for work in this process. */
 export function addLocalOptions(command: Command): Command {
@@ -33,6 +38,13 @@ export function addLocalOptions(command: Command): Command {
     .option("--data-dir <directory>", "where the keys are kept (default .data, env GRADUS_DATA_DIR)")
     .option("--key-file <file>", "the keys that sign task ids (env GRADUS_KEY_FILE)")
     .addOption(new Option("--pool <name=path>", "a JSONL data pool; may be given several times").argParser(collect));
+}
+
+/** Options of commands that work with suites in this process. */
+export function addSuiteOptions(command: Command): Command {
+  return command.addOption(
+    new Option("--suite-file <path>", "a suite of one's own in JSON; may be given several times").argParser(collect),
+  );
 }
 
 /** Options for the choice between a server and this process. */

@@ -9,10 +9,15 @@ import { GradusError } from "../../clients/ts/src/errors.ts";
 import type { Attempt, Transport } from "../../clients/ts/src/transport.ts";
 import type { Config } from "../config.ts";
 import { createRuns, systemClock } from "../curriculum/index.ts";
+import { createEvaluations } from "../evaluation/index.ts";
 import { loadPools } from "../pools.ts";
 import type { ServiceDeps } from "../services/deps.ts";
 import { createEnvironmentService } from "../services/environment-service.ts";
+import { createEvaluationService } from "../services/evaluation-service.ts";
+import { memoryEvaluationStore } from "../stores/evaluations/memory.ts";
+import { sqliteEvaluationStore } from "../stores/evaluations/sqlite.ts";
 import { memoryStore } from "../stores/memory.ts";
+import { loadSuites } from "../suite-files.ts";
 import { createIssuer } from "../tasks/issuer.ts";
 import { loadKeyring, signingKey } from "../tasks/keyring.ts";
 import type { KeyringResult } from "../tasks/keyring.ts";
@@ -46,11 +51,14 @@ const tell = (error: unknown): void =>
 const silent = pino({ level: "silent" });
 const neverAborted = new AbortController().signal;
 
-/** Whether a command makes or opens task ids. One that does not leaves no key file behind. */
-export type Needs = "tasks" | "environments";
+/**
+ * Whether a command keeps evaluations, or makes or opens task ids. One that does neither leaves nothing behind in the
+ * data directory.
+ */
+export type Needs = "evaluations" | "tasks" | "environments";
 
 function keysOf(config: Config, needs: Needs): KeyringResult {
-  if (needs === "tasks") return loadKeyring(config.keyFile ?? join(config.dataDir, "task-keys"));
+  if (needs !== "environments") return loadKeyring(config.keyFile ?? join(config.dataDir, "task-keys"));
   return { kind: "ok", keyring: [signingKey(randomBytes(32))], created: true };
 }
 
@@ -60,22 +68,32 @@ export function openLocal(config: Config, needs: Needs): Local {
   if (keys.kind === "invalid") throw new CliProblem("failure", keys.message);
   const loaded = loadPools(config.pools);
   if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
+  const loadedSuites = loadSuites(config.suiteFiles);
+  if (loadedSuites.kind === "invalid") throw new CliProblem("usage", loadedSuites.message);
+  const { suites } = loadedSuites;
   const { keyring } = keys;
   const { pools } = loaded;
   const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes } = config.limits;
   const issuer = createIssuer(inline, pools);
+  const scorer = createScorer({ keyring, pools, completionBytesMax: maxCompletionBytes, onFailure: tell });
+  const store =
+    needs === "evaluations" ? sqliteEvaluationStore({ directory: config.dataDir }) : memoryEvaluationStore();
   const deps: ServiceDeps = {
-    ...{ keyring, pools, issuer },
-    scorer: createScorer({
-      ...{ keyring, pools, completionBytesMax: maxCompletionBytes },
-      onFailure: tell,
-    }),
+    ...{ keyring, pools, issuer, scorer },
+    evaluations: createEvaluations({ store, issuer, scorer, keyring, pools, suites }),
     // Runs are the server's: a task of one is scored here, and its outcome says that nothing was recorded.
     runs: createRuns({ store: memoryStore(), source: createRunSource(issuer), clock: systemClock, log: silent }),
     onFailure: tell,
     limits: { groupsMax: maxGroups, completionsMax: maxCompletions, batchSeedsMax: maxBatchSeeds, streamWindow: 1 },
   };
-  return { client: clientOver(transportTo(createEnvironmentService(deps)), { retry: false }), deps };
+  const handlers = { ...createEnvironmentService(deps), ...createEvaluationService(deps) };
+  return {
+    client: clientOver(
+      transportTo(handlers, () => void store.close()),
+      { retry: false },
+    ),
+    deps,
+  };
 }
 
 function contextOf({ signal }: Attempt): CallContext {
@@ -84,7 +102,7 @@ function contextOf({ signal }: Attempt): CallContext {
 }
 
 /** Calls handlers as a transport would: by name, with the errors that a client sees. */
-function transportTo(handlers: object): Transport {
+function transportTo(handlers: object, close: () => void): Transport {
   const call = (method: DescMethod, message: object, attempt: Attempt): unknown => {
     const handler = (handlers as Record<string, ((request: object, context: CallContext) => unknown) | undefined>)[
       method.localName
@@ -107,7 +125,7 @@ function transportTo(handlers: object): Transport {
         throw asClientSees(error);
       }
     },
-    close: () => undefined,
+    close,
   };
 }
 

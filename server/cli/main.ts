@@ -2,7 +2,11 @@
 /** The command line. Run it by bin.mjs, which picks the Node. */
 import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { addCalibrate } from "./commands/calibrate.ts";
+import { addDraw } from "./commands/draw.ts";
 import { addEnvs } from "./commands/envs.ts";
+import { addEval } from "./commands/eval.ts";
+import { addExport } from "./commands/export.ts";
 import { addReset } from "./commands/reset.ts";
 import { addServe } from "./commands/serve.ts";
 import { addSolve } from "./commands/solve.ts";
@@ -24,7 +28,8 @@ function createProgram(): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "gradus: ")) })
     .configureHelp({ showGlobalOptions: false });
-  for (const add of [addServe, addEnvs, addReset, addStep, addSolve]) add(program);
+  const adders = [addServe, addEnvs, addReset, addStep, addSolve, addDraw, addEval, addExport, addCalibrate];
+  for (const add of adders) add(program);
   return program;
 }
 

@@ -169,6 +169,12 @@ export const configOptions = {
     description: "a JSONL data pool for SOURCE_REAL; may be given several times",
     each: namedPath,
   }),
+  suiteFile: list({
+    flag: "suite-file",
+    placeholder: "path",
+    description: "a suite of tasks in JSON, for evaluations; may be given several times",
+    each: (path) => ({ kind: "value", value: path }),
+  }),
   corsOrigin: list({
     flag: "cors-origin",
     placeholder: "origin",

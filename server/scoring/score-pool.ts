@@ -33,9 +33,12 @@ export function createScorePool({ threads, timeLimitMs, data, onError }: ScorePo
   });
   pool.on("error", onError);
   const booted = Array.from({ length: threads }, () => pool.run(undefined as never, { name: "ready" }));
+  const ready = Promise.all(booted).then(() => undefined);
+  // A pool that is closed before it has booted is nobody's failure.
+  ready.catch(() => undefined);
   let underWay = 0;
   return {
-    ready: Promise.all(booted).then(() => undefined),
+    ready,
     hasRoom: () => underWay < DEPTH * threads,
     async score(request) {
       underWay += 1;

@@ -1,6 +1,7 @@
 /** What the services work with. Made once, in server/main.ts. */
 import type { Pool } from "../../envs/pool.ts";
 import type { Runs } from "../curriculum/index.ts";
+import type { Evaluations } from "../evaluation/index.ts";
 import type { GroupLimits } from "../scoring/check-groups.ts";
 import type { Issuer } from "../tasks/issuer.ts";
 import type { Keyring } from "../tasks/keyring.ts";
@@ -20,6 +21,7 @@ export interface ServiceDeps {
   readonly issuer: Issuer;
   readonly scorer: Scorer;
   readonly runs: Runs;
+  readonly evaluations: Evaluations;
   readonly limits: RequestLimits;
   /** Told of each failure of ours that a client sees only as a reason. */
   readonly onFailure: (error: unknown, what: string) => void;

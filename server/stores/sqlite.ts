@@ -1,13 +1,9 @@
 /** The embedded store: one SQLite file in a directory, shared by the processes of one machine. */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { DatabaseSync, type StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import { type SqliteOptions, openSqlite, transaction } from "./sqlite-file.ts";
 import type { Append, NewRun, Snapshot, Store, StoredRecord, StoredRun } from "./store.ts";
 
-/** In user_version; a file with a newer one is refused. */
-const SCHEMA_VERSION = 1;
-
-const SCHEMA = `
+const TABLES = `
   CREATE TABLE runs (
     key INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
@@ -32,50 +28,6 @@ const SCHEMA = `
     PRIMARY KEY (run, seq)
   ) STRICT;
 `;
-
-export interface SqliteOptions {
-  /** Made if it is not there. */
-  readonly directory: string;
-  /**
-   * "normal": what was committed survives the death of the process, kill -9 included, but the last commits may be lost
-   * when the machine loses power. "full": they survive that too, for a sync to disk in each commit.
-   */
-  readonly synchronous?: "normal" | "full";
-  /** How long a commit waits for another process's. The event loop waits with it. */
-  readonly busyTimeoutMs?: number;
-}
-
-function migrate(db: DatabaseSync, file: string): void {
-  const { user_version: version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
-  if (version === SCHEMA_VERSION) return;
-  if (version !== 0) {
-    throw new Error(`${file} has schema version ${version}; this server reads version ${SCHEMA_VERSION}`);
-  }
-  db.exec(`${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION};`);
-}
-
-function open({ directory, synchronous = "normal", busyTimeoutMs = 5000 }: SqliteOptions): DatabaseSync {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const file = join(directory, "runs.sqlite");
-  const db = new DatabaseSync(file, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
-  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous.toUpperCase()};`);
-  transaction(db, () => migrate(db, file));
-  return db;
-}
-
-/** Runs a function that reads and writes as one; other writers wait from its beginning. */
-function transaction<T>(db: DatabaseSync, body: () => T): T {
-  db.exec("BEGIN IMMEDIATE");
-  try {
-    const result = body();
-    db.exec("COMMIT");
-    return result;
-  } catch (error) {
-    // A full disk may have ended the transaction already.
-    if (db.isTransaction) db.exec("ROLLBACK");
-    throw error;
-  }
-}
 
 type Statements = ReturnType<typeof prepare>;
 
@@ -133,7 +85,7 @@ function append(sql: Statements, key: number, append: Append): "appended" | "con
 }
 
 export function sqliteStore(options: SqliteOptions): Store {
-  const db = open(options);
+  const db = openSqlite(options, { file: "runs.sqlite", version: 1, sql: TABLES });
   const sql = prepare(db);
   return {
     create: async (run) => transaction(db, () => create(sql, run)),

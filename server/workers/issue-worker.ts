@@ -1,5 +1,4 @@
 /** Runs in a worker thread: generates and solves. */
-import { workerData } from "piscina";
 import { issueGenerated } from "../../envs/issue.ts";
 import { environments, findEnvironment } from "../../envs/registry.ts";
 import type { DraftResult, IssueJob } from "./jobs.ts";
@@ -7,7 +6,7 @@ import type { DraftResult, IssueJob } from "./jobs.ts";
 /** Tasks per level that a new worker makes first, so that no caller pays for cold code. */
 const WARM_UP_TASKS = 2;
 
-/** Answers once the thread has booted and is warm. */
+/** Answers once the thread has booted. */
 export function ready(): readonly DraftResult[] {
   return [];
 }
@@ -23,13 +22,13 @@ export default function issue(job: IssueJob): readonly DraftResult[] {
   });
 }
 
-function warmUp(): void {
+/** Makes tasks of every level and forgets them. */
+export function warmUp(): readonly DraftResult[] {
   for (const environment of environments) {
     if (environment.generator === undefined) continue;
     for (const { parameters } of environment.levels)
       for (let seed = 0; seed < WARM_UP_TASKS; seed++)
         issueGenerated(environment, { parameters, seed: BigInt(seed), split: "bench" });
   }
+  return [];
 }
-
-if ((workerData as { readonly warmUp?: boolean } | null)?.warmUp === true) warmUp();

@@ -22,7 +22,7 @@ export type JobResult =
   | { readonly kind: "cancelled" };
 
 export interface WorkerPool {
-  /** Resolves when every thread has booted and warmed up. */
+  /** Resolves when every thread has booted. Warming up goes on behind it, before any job that comes meanwhile. */
   readonly ready: Promise<void>;
   /** Queues a job. A caller that is gone takes it out of the queue; once begun it runs to its end or its limit. */
   run(job: IssueJob, signal?: AbortSignal): Promise<JobResult>;
@@ -40,7 +40,6 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
     minThreads: options.threads,
     maxThreads: options.threads,
     idleTimeout: IDLE_TIMEOUT_NEVER,
-    workerData: { warmUp: options.warmUp },
   });
   threads.on("error", options.onError);
   // The queue admits as many jobs as there are threads, so a job that leaves it begins at once.
@@ -57,8 +56,14 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
   };
 
   const booted = Array.from({ length: options.threads }, () => threads.run(undefined as never, { name: "ready" }));
+  const ready = Promise.all(booted).then(() => undefined);
+  if (options.warmUp)
+    for (let thread = 0; thread < options.threads; thread++)
+      threads.run(undefined as never, { name: "warmUp" }).catch(() => undefined);
+  // A pool that is closed before it has booted is nobody's failure.
+  ready.catch(() => undefined);
   return {
-    ready: Promise.all(booted).then(() => undefined),
+    ready,
     async run(job, signal) {
       if (queue.size >= options.queueMax) return { kind: "overloaded", waiting: queue.size };
       const waiting = new AbortController();

@@ -36,6 +36,7 @@ test("with no flags at all there is a configuration, on loopback", () => {
     tls: undefined,
     insecure: false,
     pools: [],
+    suiteFiles: [],
     corsOrigins: [],
     limits: { maxMessageBytes: 67108864, maxGroups: 1024, maxCompletions: 1024, maxCompletionBytes: 262144 },
   });

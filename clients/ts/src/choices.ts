@@ -46,6 +46,11 @@ export type SplitName = keyof typeof splits;
 export type SourceName = keyof typeof sources;
 export type AnswerFormatName = keyof typeof answerFormats;
 
+/** The field of a message that says how answers are marked. */
+export function answerFormatOf(name: AnswerFormatName | undefined): { readonly answerFormat?: AnswerFormat } {
+  return name === undefined ? {} : { answerFormat: answerFormats[name] };
+}
+
 /** A reward scheme: its name, or its name with named numbers. */
 export type RewardSchemeChoice =
   string | { readonly name: string; readonly parameters?: Readonly<Record<string, number>> };
@@ -156,7 +161,7 @@ export function taskSpecOf(choice: TaskChoice): TaskSpec {
     split: choice.split === undefined ? Split.UNSPECIFIED : splits[choice.split],
     source: choice.source === undefined ? Source.UNSPECIFIED : sources[choice.source],
     pool: choice.pool ?? "",
-    answerFormat: choice.answerFormat === undefined ? AnswerFormat.UNSPECIFIED : answerFormats[choice.answerFormat],
+    ...answerFormatOf(choice.answerFormat),
     ...(choice.rewardScheme === undefined ? {} : { rewardScheme: rewardSchemeOf(choice.rewardScheme) }),
   });
 }
@@ -220,7 +225,7 @@ export function runConfigOf(choice: RunChoice): RunConfig {
     lag: lagOf(choice.feedbackLag),
     ...(feedbackSource === undefined ? {} : { feedbackSource: feedbackSources[feedbackSource] }),
     ...(rewardScheme === undefined ? {} : { rewardScheme: rewardSchemeOf(rewardScheme) }),
-    ...(answerFormat === undefined ? {} : { answerFormat: answerFormats[answerFormat] }),
+    ...answerFormatOf(answerFormat),
     ...(groupTimeoutMs === undefined ? {} : { groupTimeout: durationFromMs(groupTimeoutMs) }),
     ...(timeToLiveMs === undefined ? {} : { timeToLive: durationFromMs(timeToLiveMs) }),
   });

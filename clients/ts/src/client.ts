@@ -3,10 +3,14 @@ import { callerOver } from "./caller.ts";
 import type { CallOptions, Caller, ClientDefaults } from "./caller.ts";
 import { groupOf, seedOf, taskSpecOf } from "./choices.ts";
 import type { GroupChoice, Seed, TaskChoice, TaskRef } from "./choices.ts";
+import { evaluationHandle } from "./evaluation.ts";
+import type { EvaluationHandle } from "./evaluation.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import type { Run } from "./gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
 import type { Environment, ResetResult } from "./gen/gradus/v1/environment_pb.js";
+import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
+import type { Suite } from "./gen/gradus/v1/evaluation_pb.js";
 import type { GroupOutcome, Outcome } from "./gen/gradus/v1/outcome_pb.js";
 import type { Task } from "./gen/gradus/v1/task_pb.js";
 import { allPages, present } from "./reply.ts";
@@ -46,6 +50,10 @@ export interface GradusClient {
   run(runId: string): RunHandle;
   /** All runs of the server, by id. */
   listRuns(options?: CallOptions): Promise<readonly Run[]>;
+  /** The evaluation of this id, which need not be there yet. */
+  evaluation(evaluationId: string): EvaluationHandle;
+  /** All suites of the server, by id. */
+  listSuites(options?: CallOptions): Promise<readonly Suite[]>;
   /** Ends the connection; calls that are under way fail. */
   close(): void;
 }
@@ -86,6 +94,12 @@ export function clientOver(transport: Transport, defaults: ClientDefaults): Grad
       allPages(
         (pageToken) => caller.unary(CurriculumService.method.listRuns, { pageToken }, options),
         (page) => page.runs,
+      ),
+    evaluation: (evaluationId) => evaluationHandle(caller, evaluationId),
+    listSuites: (options) =>
+      allPages(
+        (pageToken) => caller.unary(EvaluationService.method.listSuites, { pageToken }, options),
+        (page) => page.suites,
       ),
     close: () => transport.close(),
   };

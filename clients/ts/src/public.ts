@@ -16,6 +16,7 @@ export type {
 } from "./choices.ts";
 export { rewardOf } from "./client.ts";
 export type { GradusClient } from "./client.ts";
+export type { CompletionChoice, EvaluationChoice, EvaluationHandle, ListOptions } from "./evaluation.ts";
 export { GradusError } from "./errors.ts";
 export type { GradusCode } from "./errors.ts";
 export type { BatchChoice, RunHandle } from "./run.ts";
@@ -23,5 +24,6 @@ export type { StepResult, StreamOptions } from "./stream-steps.ts";
 export type { Items } from "./windowed.ts";
 export * from "./gen/gradus/v1/curriculum_pb.js";
 export * from "./gen/gradus/v1/environment_pb.js";
+export * from "./gen/gradus/v1/evaluation_pb.js";
 export * from "./gen/gradus/v1/outcome_pb.js";
 export * from "./gen/gradus/v1/task_pb.js";

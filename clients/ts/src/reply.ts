@@ -7,17 +7,25 @@ export function present<T>(value: T | undefined, name: string): T {
   return value;
 }
 
+/** The items of all pages of a list; each page is read when it is wanted. */
+export async function* eachOfPages<Page extends { readonly nextPageToken: string }, Item>(
+  read: (pageToken: string) => Promise<Page>,
+  itemsOf: (page: Page) => readonly Item[],
+): AsyncGenerator<Item, void, undefined> {
+  let pageToken = "";
+  do {
+    const page = await read(pageToken);
+    yield* itemsOf(page);
+    pageToken = page.nextPageToken;
+  } while (pageToken !== "");
+}
+
 /** Reads all pages of a list. */
 export async function allPages<Page extends { readonly nextPageToken: string }, Item>(
   read: (pageToken: string) => Promise<Page>,
   itemsOf: (page: Page) => readonly Item[],
 ): Promise<readonly Item[]> {
   const items: Item[] = [];
-  let pageToken = "";
-  do {
-    const page = await read(pageToken);
-    items.push(...itemsOf(page));
-    pageToken = page.nextPageToken;
-  } while (pageToken !== "");
+  for await (const item of eachOfPages(read, itemsOf)) items.push(item);
   return items;
 }

@@ -4,6 +4,7 @@ import { canonicalGraph, graphMetadata } from "../../lib/graph.ts";
 import type { Graph } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline-bits.ts";
 import { optimization } from "../optimization.ts";
+import { draw } from "./draw.ts";
 import { generator } from "./generate.ts";
 import { checkParameters, levels, parameters } from "./parameters.ts";
 import { format, parse } from "./parse.ts";
@@ -30,4 +31,5 @@ export const coloring: Environment<Graph, Coloring> = {
   parse,
   verify,
   format,
+  draw,
 };

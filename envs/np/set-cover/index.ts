@@ -3,6 +3,7 @@ import type { Environment } from "../../environment.ts";
 import { canonicalBits } from "../../lib/bit-matrix.ts";
 import { minAboveMax } from "../../parameters.ts";
 import { optimization } from "../optimization.ts";
+import { draw } from "./draw.ts";
 import { generator } from "./generate.ts";
 import { inline } from "./instance.ts";
 import type { SetCoverInstance } from "./instance.ts";
@@ -31,4 +32,5 @@ export const setCover: Environment<SetCoverInstance, Cover> = {
   parse,
   verify,
   format,
+  draw,
 };

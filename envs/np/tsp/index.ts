@@ -1,6 +1,7 @@
 /** The travelling salesman problem (FORGE A.5.7, NP-ENGINE A.4.7). README.md opens with an example. */
 import type { Environment } from "../../environment.ts";
 import { minAboveMax } from "../../parameters.ts";
+import { draw } from "./draw.ts";
 import { generator } from "./generate.ts";
 import type { TspInstance } from "./instance.ts";
 import { levels, parameters } from "./parameters.ts";
@@ -28,4 +29,5 @@ export const tsp: Environment<TspInstance, Tour> = {
   parse,
   verify,
   format,
+  draw,
 };

@@ -1,10 +1,9 @@
 /** gradus step: the worth of a completion. */
-import { readFileSync } from "node:fs";
-import { text } from "node:stream/consumers";
 import { Option } from "commander";
 import type { Command } from "commander";
 import { FeedbackStatus, NoRewardReason, OutcomeSchema, Proof, Verdict } from "../../../clients/ts/src/public.ts";
 import type { Outcome, Score } from "../../../clients/ts/src/public.ts";
+import { completionIn } from "../completion.ts";
 import { addConnectionOptions, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
 import { baselineText, fields, jsonOf, number, print, printJson, table, word } from "../print.ts";
@@ -44,12 +43,7 @@ async function readCompletion({ completion, file }: Flags): Promise<string> {
   if (file === undefined && process.stdin.isTTY) {
     throw new CliProblem("usage", "give the completion by --completion or --file, or pipe it in");
   }
-  try {
-    return file === undefined ? await text(process.stdin) : readFileSync(file, "utf8");
-  } catch (error) {
-    const { code = "an unknown error" } = error as NodeJS.ErrnoException;
-    throw new CliProblem("usage", `--file must be a file that can be read; got '${file}' (${code})`);
-  }
+  return completionIn(file);
 }
 
 function shown(outcome: Outcome): string {

@@ -17,7 +17,8 @@ test.each(nodes())("started by Node %s it prints its version", async (_version, 
 test("help lists the commands, on standard output", async () => {
   const { code, out, err } = await gradus(here, "--help");
   expect([code, err]).toEqual([0, ""]);
-  for (const command of ["serve", "envs", "reset", "step", "solve"]) expect(out).toContain(command);
+  const commands = ["serve", "envs", "reset", "step", "solve", "draw", "eval", "export", "calibrate"];
+  for (const command of commands) expect(out).toContain(command);
 });
 
 describe("wrong command lines end with 2 and say what was meant", () => {

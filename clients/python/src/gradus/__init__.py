@@ -8,7 +8,7 @@ stubs of the contract, proto/gradus/v1, where each field is described.
 from gradus import _fork  # noqa: F401
 from gradus._channels import Tls
 from gradus._spec import task_spec
-from gradus.aio import AsyncClient, AsyncRun
+from gradus.aio import AsyncClient, AsyncEvaluation, AsyncRun
 from gradus.client import Client
 from gradus.errors import (
     AbortedError,
@@ -24,6 +24,7 @@ from gradus.errors import (
     UnavailableError,
     UnimplementedError,
 )
+from gradus.evaluation import Evaluation
 from gradus.policies import arm, bandit, constraints, mixture
 from gradus.run import Run
 from gradus.types import (
@@ -35,8 +36,11 @@ from gradus.types import (
     GroupOutcome,
     NoReward,
     Outcome,
+    PendingTask,
     ResetResult,
+    Sample,
     StreamResult,
+    Submitted,
     Task,
 )
 
@@ -44,6 +48,7 @@ __all__ = [
     "AbortedError",
     "AlreadyExistsError",
     "AsyncClient",
+    "AsyncEvaluation",
     "AsyncRun",
     "Batch",
     "ChatMessage",
@@ -51,6 +56,7 @@ __all__ = [
     "Completion",
     "CompletionGroup",
     "DeadlineExceededError",
+    "Evaluation",
     "FailedPreconditionError",
     "GradusError",
     "GroupAdvantages",
@@ -60,10 +66,13 @@ __all__ = [
     "NotFoundError",
     "OutOfRangeError",
     "Outcome",
+    "PendingTask",
     "ResetResult",
     "ResourceExhaustedError",
     "Run",
+    "Sample",
     "StreamResult",
+    "Submitted",
     "Task",
     "Tls",
     "UnauthenticatedError",

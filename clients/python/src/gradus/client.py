@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import grpc
 
-from gradus import _curriculum_calls, _environment_calls
+from gradus import _curriculum_calls, _environment_calls, _evaluation_calls
 from gradus._call import Call
 from gradus._channels import Connection
 from gradus._retries import Deadline, delay_before_retry
@@ -18,9 +18,10 @@ from gradus._spec import SpecOptions, task_spec
 from gradus._stream import StepStream, groups_of
 from gradus._wire import ThreadWire, feed, next_event
 from gradus.errors import error_of_rpc
+from gradus.evaluation import Evaluation
 from gradus.run import Run
 from gradus.types import CompletionGroup, GroupOutcome, Outcome, ResetResult, StreamResult, Task
-from gradus.v1 import curriculum_pb2, environment_pb2, task_pb2
+from gradus.v1 import curriculum_pb2, environment_pb2, evaluation_pb2, task_pb2
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -111,6 +112,14 @@ class Client(Connection[grpc.Channel]):
     def list_runs(self) -> list[curriculum_pb2.Run]:
         """All runs of the server, by id."""
         return list(self._pages(_curriculum_calls.list_runs))
+
+    def evaluation(self, evaluation_id: str) -> Evaluation:
+        """A handle on an evaluation, whether or not it exists yet. Calls nothing."""
+        return Evaluation(self, evaluation_id)
+
+    def list_suites(self) -> list[evaluation_pb2.Suite]:
+        """All suites that the server can issue, by id."""
+        return list(self._pages(_evaluation_calls.list_suites))
 
     def _open(self) -> grpc.Channel:
         return self._address.open()

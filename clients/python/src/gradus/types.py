@@ -150,6 +150,40 @@ class Outcome:
         )
 
 
+@dataclass(frozen=True)
+class PendingTask:
+    """A task of an evaluation, and which of its samples are missing."""
+
+    task: Task
+    sample_indices: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """What became of a completion of an evaluation: an outcome, or `error` says why it was not taken.
+
+    `status` is "recorded"; "duplicate" or "conflicting_completion" if the sample was there, when `outcome` is that of
+    the first completion; or "not_recorded" if there is no reward yet: submit it again.
+    """
+
+    sample_index: int
+    outcome: Outcome | None
+    status: str | None
+    error: GradusError | None
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A completion that an evaluation has, with its task, and the suite's part and category that this belongs to."""
+
+    task: Task
+    sample_index: int
+    completion: str
+    outcome: Outcome
+    part: str
+    category: str
+
+
 def _no_reward(proto: outcome_pb2.NoReward) -> NoReward:
     delay = proto.retry_delay_ms / 1000 if proto.retry_delay_ms > 0 else None
     return NoReward(name_of("NO_REWARD_REASON_", proto.reason), proto.detail, delay)

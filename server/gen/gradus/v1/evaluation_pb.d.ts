@@ -6,8 +6,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { AnswerFormat, Task } from "./task_pb.js";
-import type { Outcome } from "./outcome_pb.js";
+import type { AnswerFormat, Parameters, Split, Task } from "./task_pb.js";
+import type { Feedback, Outcome } from "./outcome_pb.js";
 
 /**
  * Describes the file gradus/v1/evaluation.proto.
@@ -47,6 +47,13 @@ export declare type Suite = Message<"gradus.v1.Suite"> & {
    * @generated from field: uint32 tasks = 4;
    */
   tasks: number;
+
+  /**
+   * What it is made of, in order.
+   *
+   * @generated from field: repeated gradus.v1.SuitePart parts = 5;
+   */
+  parts: SuitePart[];
 };
 
 /**
@@ -54,6 +61,68 @@ export declare type Suite = Message<"gradus.v1.Suite"> & {
  * Use `create(SuiteSchema)` to create a new message.
  */
 export declare const SuiteSchema: GenMessage<Suite>;
+
+/**
+ * Tasks of one environment at one difficulty.
+ *
+ * @generated from message gradus.v1.SuitePart
+ */
+export declare type SuitePart = Message<"gradus.v1.SuitePart"> & {
+  /**
+   * Unique within the suite, e.g. "np/tsp".
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * How many tasks it has.
+   *
+   * @generated from field: uint32 tasks = 2;
+   */
+  tasks: number;
+
+  /**
+   * The environment's id.
+   *
+   * @generated from field: string environment = 3;
+   */
+  environment: string;
+
+  /**
+   * Its version.
+   *
+   * @generated from field: uint32 version = 4;
+   */
+  version: number;
+
+  /**
+   * The level's name; empty if the suite gives parameters.
+   *
+   * @generated from field: string level = 5;
+   */
+  level: string;
+
+  /**
+   * The generator's parameters, complete.
+   *
+   * @generated from field: gradus.v1.Parameters parameters = 6;
+   */
+  parameters?: Parameters | undefined;
+
+  /**
+   * Which split its instances lie in.
+   *
+   * @generated from field: gradus.v1.Split split = 7;
+   */
+  split: Split;
+};
+
+/**
+ * Describes the message gradus.v1.SuitePart.
+ * Use `create(SuitePartSchema)` to create a new message.
+ */
+export declare const SuitePartSchema: GenMessage<SuitePart>;
 
 /**
  * Which suites to list.
@@ -163,6 +232,13 @@ export declare type Evaluation = Message<"gradus.v1.Evaluation"> & {
    * @generated from field: string model = 7;
    */
   model: string;
+
+  /**
+   * How the answer is marked; unset: each environment's default.
+   *
+   * @generated from field: gradus.v1.AnswerFormat answer_format = 8;
+   */
+  answerFormat: AnswerFormat;
 };
 
 /**
@@ -388,7 +464,7 @@ export declare type SubmitCompletionsRequest = Message<"gradus.v1.SubmitCompleti
   evaluationId: string;
 
   /**
-   * The task's id. Required.
+   * The task's id, as ListPendingTasks gave it. Required.
    *
    * @generated from field: string task_id = 2;
    */
@@ -416,6 +492,40 @@ export declare type SubmitCompletionsRequest = Message<"gradus.v1.SubmitCompleti
 export declare const SubmitCompletionsRequestSchema: GenMessage<SubmitCompletionsRequest>;
 
 /**
+ * Why a completion was not taken.
+ *
+ * @generated from message gradus.v1.SubmitFailure
+ */
+export declare type SubmitFailure = Message<"gradus.v1.SubmitFailure"> & {
+  /**
+   * The gRPC status code that a call of its own would have got.
+   *
+   * @generated from field: int32 code = 1;
+   */
+  code: number;
+
+  /**
+   * What was wrong, in words.
+   *
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * How long to wait before sending it again, milliseconds; 0: that is of no use.
+   *
+   * @generated from field: uint32 retry_delay_ms = 3;
+   */
+  retryDelayMs: number;
+};
+
+/**
+ * Describes the message gradus.v1.SubmitFailure.
+ * Use `create(SubmitFailureSchema)` to create a new message.
+ */
+export declare const SubmitFailureSchema: GenMessage<SubmitFailure>;
+
+/**
  * What became of it.
  *
  * @generated from message gradus.v1.SubmitCompletionsResponse
@@ -429,11 +539,35 @@ export declare type SubmitCompletionsResponse = Message<"gradus.v1.SubmitComplet
   taskId: string;
 
   /**
-   * The outcome.
+   * The outcome; unset if failure is set. For a sample that was submitted
+   * before, the outcome of the completion that came first.
    *
    * @generated from field: gradus.v1.Outcome outcome = 2;
    */
   outcome?: Outcome | undefined;
+
+  /**
+   * The sample_index that came.
+   *
+   * @generated from field: uint32 sample_index = 3;
+   */
+  sampleIndex: number;
+
+  /**
+   * RECORDED; DUPLICATE or CONFLICTING_COMPLETION if the sample was submitted
+   * before; NOT_RECORDED if there is no reward yet: send it again. Unset if
+   * failure is set.
+   *
+   * @generated from field: gradus.v1.Feedback feedback = 4;
+   */
+  feedback?: Feedback | undefined;
+
+  /**
+   * Why it was not taken, e.g. INVALID_ARGUMENT for a task of another suite.
+   *
+   * @generated from field: gradus.v1.SubmitFailure failure = 5;
+   */
+  failure?: SubmitFailure | undefined;
 };
 
 /**
@@ -441,6 +575,162 @@ export declare type SubmitCompletionsResponse = Message<"gradus.v1.SubmitComplet
  * Use `create(SubmitCompletionsResponseSchema)` to create a new message.
  */
 export declare const SubmitCompletionsResponseSchema: GenMessage<SubmitCompletionsResponse>;
+
+/**
+ * Completions of one evaluation or of several.
+ *
+ * @generated from message gradus.v1.BatchSubmitCompletionsRequest
+ */
+export declare type BatchSubmitCompletionsRequest = Message<"gradus.v1.BatchSubmitCompletionsRequest"> & {
+  /**
+   * At most 1024.
+   *
+   * @generated from field: repeated gradus.v1.SubmitCompletionsRequest completions = 1;
+   */
+  completions: SubmitCompletionsRequest[];
+};
+
+/**
+ * Describes the message gradus.v1.BatchSubmitCompletionsRequest.
+ * Use `create(BatchSubmitCompletionsRequestSchema)` to create a new message.
+ */
+export declare const BatchSubmitCompletionsRequestSchema: GenMessage<BatchSubmitCompletionsRequest>;
+
+/**
+ * What became of each.
+ *
+ * @generated from message gradus.v1.BatchSubmitCompletionsResponse
+ */
+export declare type BatchSubmitCompletionsResponse = Message<"gradus.v1.BatchSubmitCompletionsResponse"> & {
+  /**
+   * One for each completion, in their order.
+   *
+   * @generated from field: repeated gradus.v1.SubmitCompletionsResponse results = 1;
+   */
+  results: SubmitCompletionsResponse[];
+};
+
+/**
+ * Describes the message gradus.v1.BatchSubmitCompletionsResponse.
+ * Use `create(BatchSubmitCompletionsResponseSchema)` to create a new message.
+ */
+export declare const BatchSubmitCompletionsResponseSchema: GenMessage<BatchSubmitCompletionsResponse>;
+
+/**
+ * Which samples to give.
+ *
+ * @generated from message gradus.v1.ListSamplesRequest
+ */
+export declare type ListSamplesRequest = Message<"gradus.v1.ListSamplesRequest"> & {
+  /**
+   * The evaluation. Required.
+   *
+   * @generated from field: string evaluation_id = 1;
+   */
+  evaluationId: string;
+
+  /**
+   * How many at most, 1 to 1000; 0: 100.
+   *
+   * @generated from field: uint32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the page before; empty: the first page.
+   *
+   * @generated from field: string page_token = 3;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message gradus.v1.ListSamplesRequest.
+ * Use `create(ListSamplesRequestSchema)` to create a new message.
+ */
+export declare const ListSamplesRequestSchema: GenMessage<ListSamplesRequest>;
+
+/**
+ * A completion that was scored.
+ *
+ * @generated from message gradus.v1.Sample
+ */
+export declare type Sample = Message<"gradus.v1.Sample"> & {
+  /**
+   * The task it answers.
+   *
+   * @generated from field: gradus.v1.Task task = 1;
+   */
+  task?: Task | undefined;
+
+  /**
+   * Which completion of the task.
+   *
+   * @generated from field: uint32 sample_index = 2;
+   */
+  sampleIndex: number;
+
+  /**
+   * The completion.
+   *
+   * @generated from field: string completion = 3;
+   */
+  completion: string;
+
+  /**
+   * Its outcome.
+   *
+   * @generated from field: gradus.v1.Outcome outcome = 4;
+   */
+  outcome?: Outcome | undefined;
+
+  /**
+   * The suite's part that the task belongs to.
+   *
+   * @generated from field: string part = 5;
+   */
+  part: string;
+
+  /**
+   * The suite's category that the task belongs to.
+   *
+   * @generated from field: string category = 6;
+   */
+  category: string;
+};
+
+/**
+ * Describes the message gradus.v1.Sample.
+ * Use `create(SampleSchema)` to create a new message.
+ */
+export declare const SampleSchema: GenMessage<Sample>;
+
+/**
+ * A page of samples.
+ *
+ * @generated from message gradus.v1.ListSamplesResponse
+ */
+export declare type ListSamplesResponse = Message<"gradus.v1.ListSamplesResponse"> & {
+  /**
+   * In the suite's order, then by sample_index.
+   *
+   * @generated from field: repeated gradus.v1.Sample samples = 1;
+   */
+  samples: Sample[];
+
+  /**
+   * For the next page; empty: this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message gradus.v1.ListSamplesResponse.
+ * Use `create(ListSamplesResponseSchema)` to create a new message.
+ */
+export declare const ListSamplesResponseSchema: GenMessage<ListSamplesResponse>;
 
 /**
  * Which report to give.
@@ -463,13 +753,13 @@ export declare type GetReportRequest = Message<"gradus.v1.GetReportRequest"> & {
 export declare const GetReportRequestSchema: GenMessage<GetReportRequest>;
 
 /**
- * Figures of one task, one category or the whole suite.
+ * Figures of one part, environment or category, or of the whole suite.
  *
  * @generated from message gradus.v1.ReportRow
  */
 export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
   /**
-   * Environment id, category or "overall".
+   * Part, environment id, category or "overall".
    *
    * @generated from field: string name = 1;
    */
@@ -483,11 +773,41 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
   samples: bigint;
 
   /**
-   * Named figures, e.g. {"success_rate": 0.7, "quality_ratio": 0.66}.
+   * Named figures, e.g. {"success_rate": 0.7, "quality_ratio": 0.66}; empty while
+   * there are no samples. All are shares or means, most in [0, 1]:
+   *   success_rate    feasible answers (FORGE's SR)
+   *   quality_ratio   mean ratio, where an infeasible answer counts 0 (FORGE's
+   *                   QR, NP-ENGINE's AR)
+   *   optimal_rate    answers equal to the optimum
+   *   exact_rate      right answers, where an answer is right or not
+   *   mean_score      mean reward, where an answer is right or not
+   *   pass@k          1 - C(n-c,k)/C(n,k), n samples and c right ones of a task;
+   *                   k is 1, 2, 4, ... and the number of samples
+   *   pass@avg        mean of pass@k over each k from 1 to the number of samples
+   *   nonzero_pass@n  tasks with a sample of reward above 0
+   *   first_verifying_pass@1  samples with a right answer anywhere, though it may
+   *                   not be the last one
+   *   mean_reward, malformed_rate, infeasible_rate, truncated_rate, no_reward_rate
+   * A task counts once however many samples it has; tasks without one are left
+   * out.
    *
    * @generated from field: map<string, double> figures = 3;
    */
   figures: { [key: string]: number };
+
+  /**
+   * Tasks with at least one sample.
+   *
+   * @generated from field: uint64 tasks = 4;
+   */
+  tasks: bigint;
+
+  /**
+   * Samples expected in all.
+   *
+   * @generated from field: uint64 samples_expected = 5;
+   */
+  samplesExpected: bigint;
 };
 
 /**
@@ -524,7 +844,8 @@ export declare type Report = Message<"gradus.v1.Report"> & {
   categories: ReportRow[];
 
   /**
-   * The whole suite: the unweighted mean of the categories.
+   * The whole suite: the unweighted mean of the categories, or of the tasks where
+   * the suite says so.
    *
    * @generated from field: gradus.v1.ReportRow overall = 4;
    */
@@ -536,6 +857,20 @@ export declare type Report = Message<"gradus.v1.Report"> & {
    * @generated from field: string baseline = 5;
    */
   baseline: string;
+
+  /**
+   * One row for each part of the suite, in its order.
+   *
+   * @generated from field: repeated gradus.v1.ReportRow parts = 6;
+   */
+  parts: ReportRow[];
+
+  /**
+   * The suite.
+   *
+   * @generated from field: gradus.v1.Suite suite = 7;
+   */
+  suite?: Suite | undefined;
 };
 
 /**
@@ -565,14 +900,15 @@ export declare type GetReportResponse = Message<"gradus.v1.GetReportResponse"> &
 export declare const GetReportResponseSchema: GenMessage<GetReportResponse>;
 
 /**
- * Prompts out, completions in, reports. Not served yet: every call answers
- * UNIMPLEMENTED.
+ * Prompts out, completions in, reports. Every call may be made again: what was
+ * done stays done.
  *
  * @generated from service gradus.v1.EvaluationService
  */
 export declare const EvaluationService: GenService<{
   /**
-   * Lists the suites of this server.
+   * Lists the suites that this server can issue: those whose environments, in
+   * the suite's versions, it has.
    *
    * @generated from rpc gradus.v1.EvaluationService.ListSuites
    */
@@ -583,7 +919,8 @@ export declare const EvaluationService: GenService<{
   },
   /**
    * Starts an evaluation of one model on one suite. Calling it again with the
-   * same evaluation_id gives it as it stands, so that it can be resumed.
+   * same evaluation_id gives it as it stands, so that it can be resumed;
+   * ALREADY_EXISTS if it was created with other choices.
    *
    * @generated from rpc gradus.v1.EvaluationService.CreateEvaluation
    */
@@ -613,7 +950,9 @@ export declare const EvaluationService: GenService<{
     output: typeof ListPendingTasksResponseSchema;
   },
   /**
-   * Takes completions and scores them. First write wins for each sample.
+   * Takes completions and scores them. First write wins for each sample. Replies
+   * come as they are ready; a completion that cannot be taken has a failure of
+   * its own, and the stream goes on.
    *
    * @generated from rpc gradus.v1.EvaluationService.SubmitCompletions
    */
@@ -621,6 +960,26 @@ export declare const EvaluationService: GenService<{
     methodKind: "bidi_streaming";
     input: typeof SubmitCompletionsRequestSchema;
     output: typeof SubmitCompletionsResponseSchema;
+  },
+  /**
+   * The same for a list of completions, for clients that cannot stream.
+   *
+   * @generated from rpc gradus.v1.EvaluationService.BatchSubmitCompletions
+   */
+  batchSubmitCompletions: {
+    methodKind: "unary";
+    input: typeof BatchSubmitCompletionsRequestSchema;
+    output: typeof BatchSubmitCompletionsResponseSchema;
+  },
+  /**
+   * Gives what was submitted, with its scores and the tasks it answers.
+   *
+   * @generated from rpc gradus.v1.EvaluationService.ListSamples
+   */
+  listSamples: {
+    methodKind: "unary";
+    input: typeof ListSamplesRequestSchema;
+    output: typeof ListSamplesResponseSchema;
   },
   /**
    * Gives the report so far.

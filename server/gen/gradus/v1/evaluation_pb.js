@@ -12,7 +12,7 @@ import { file_gradus_v1_task } from "./task_pb.js";
  * Describes the file gradus/v1/evaluation.proto.
  */
 export const file_gradus_v1_evaluation = /*@__PURE__*/
-  fileDesc("ChpncmFkdXMvdjEvZXZhbHVhdGlvbi5wcm90bxIJZ3JhZHVzLnYxIkgKBVN1aXRlEgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKA0SEwoLZGVzY3JpcHRpb24YAyABKAkSDQoFdGFza3MYBCABKA0iOgoRTGlzdFN1aXRlc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkiTwoSTGlzdFN1aXRlc1Jlc3BvbnNlEiAKBnN1aXRlcxgBIAMoCzIQLmdyYWR1cy52MS5TdWl0ZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkioQEKCkV2YWx1YXRpb24SFQoNZXZhbHVhdGlvbl9pZBgBIAEoCRINCgVzdWl0ZRgCIAEoCRIVCg1zdWl0ZV92ZXJzaW9uGAMgASgNEhgKEHNhbXBsZXNfcGVyX3Rhc2sYBCABKA0SFQoNc2FtcGxlc190b3RhbBgFIAEoBBIWCg5zYW1wbGVzX3Njb3JlZBgGIAEoBBINCgVtb2RlbBgHIAEoCSKvAQoXQ3JlYXRlRXZhbHVhdGlvblJlcXVlc3QSFQoNZXZhbHVhdGlvbl9pZBgBIAEoCRINCgVzdWl0ZRgCIAEoCRIVCg1zdWl0ZV92ZXJzaW9uGAMgASgNEhgKEHNhbXBsZXNfcGVyX3Rhc2sYBCABKA0SDQoFbW9kZWwYBSABKAkSLgoNYW5zd2VyX2Zvcm1hdBgGIAEoDjIXLmdyYWR1cy52MS5BbnN3ZXJGb3JtYXQiRQoYQ3JlYXRlRXZhbHVhdGlvblJlc3BvbnNlEikKCmV2YWx1YXRpb24YASABKAsyFS5ncmFkdXMudjEuRXZhbHVhdGlvbiItChRHZXRFdmFsdWF0aW9uUmVxdWVzdBIVCg1ldmFsdWF0aW9uX2lkGAEgASgJIkIKFUdldEV2YWx1YXRpb25SZXNwb25zZRIpCgpldmFsdWF0aW9uGAEgASgLMhUuZ3JhZHVzLnYxLkV2YWx1YXRpb24iVwoXTGlzdFBlbmRpbmdUYXNrc1JlcXVlc3QSFQoNZXZhbHVhdGlvbl9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCSJECgtQZW5kaW5nVGFzaxIdCgR0YXNrGAEgASgLMg8uZ3JhZHVzLnYxLlRhc2sSFgoOc2FtcGxlX2luZGljZXMYAiADKA0iWgoYTGlzdFBlbmRpbmdUYXNrc1Jlc3BvbnNlEiUKBXRhc2tzGAEgAygLMhYuZ3JhZHVzLnYxLlBlbmRpbmdUYXNrEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJsChhTdWJtaXRDb21wbGV0aW9uc1JlcXVlc3QSFQoNZXZhbHVhdGlvbl9pZBgBIAEoCRIPCgd0YXNrX2lkGAIgASgJEhQKDHNhbXBsZV9pbmRleBgDIAEoDRISCgpjb21wbGV0aW9uGAQgASgJIlEKGVN1Ym1pdENvbXBsZXRpb25zUmVzcG9uc2USDwoHdGFza19pZBgBIAEoCRIjCgdvdXRjb21lGAIgASgLMhIuZ3JhZHVzLnYxLk91dGNvbWUiKQoQR2V0UmVwb3J0UmVxdWVzdBIVCg1ldmFsdWF0aW9uX2lkGAEgASgJIo4BCglSZXBvcnRSb3cSDAoEbmFtZRgBIAEoCRIPCgdzYW1wbGVzGAIgASgEEjIKB2ZpZ3VyZXMYAyADKAsyIS5ncmFkdXMudjEuUmVwb3J0Um93LkZpZ3VyZXNFbnRyeRouCgxGaWd1cmVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASLCAQoGUmVwb3J0EikKCmV2YWx1YXRpb24YASABKAsyFS5ncmFkdXMudjEuRXZhbHVhdGlvbhIqCgxlbnZpcm9ubWVudHMYAiADKAsyFC5ncmFkdXMudjEuUmVwb3J0Um93EigKCmNhdGVnb3JpZXMYAyADKAsyFC5ncmFkdXMudjEuUmVwb3J0Um93EiUKB292ZXJhbGwYBCABKAsyFC5ncmFkdXMudjEuUmVwb3J0Um93EhAKCGJhc2VsaW5lGAUgASgJIjYKEUdldFJlcG9ydFJlc3BvbnNlEiEKBnJlcG9ydBgBIAEoCzIRLmdyYWR1cy52MS5SZXBvcnQymAQKEUV2YWx1YXRpb25TZXJ2aWNlEkkKCkxpc3RTdWl0ZXMSHC5ncmFkdXMudjEuTGlzdFN1aXRlc1JlcXVlc3QaHS5ncmFkdXMudjEuTGlzdFN1aXRlc1Jlc3BvbnNlElsKEENyZWF0ZUV2YWx1YXRpb24SIi5ncmFkdXMudjEuQ3JlYXRlRXZhbHVhdGlvblJlcXVlc3QaIy5ncmFkdXMudjEuQ3JlYXRlRXZhbHVhdGlvblJlc3BvbnNlElIKDUdldEV2YWx1YXRpb24SHy5ncmFkdXMudjEuR2V0RXZhbHVhdGlvblJlcXVlc3QaIC5ncmFkdXMudjEuR2V0RXZhbHVhdGlvblJlc3BvbnNlElsKEExpc3RQZW5kaW5nVGFza3MSIi5ncmFkdXMudjEuTGlzdFBlbmRpbmdUYXNrc1JlcXVlc3QaIy5ncmFkdXMudjEuTGlzdFBlbmRpbmdUYXNrc1Jlc3BvbnNlEmIKEVN1Ym1pdENvbXBsZXRpb25zEiMuZ3JhZHVzLnYxLlN1Ym1pdENvbXBsZXRpb25zUmVxdWVzdBokLmdyYWR1cy52MS5TdWJtaXRDb21wbGV0aW9uc1Jlc3BvbnNlKAEwARJGCglHZXRSZXBvcnQSGy5ncmFkdXMudjEuR2V0UmVwb3J0UmVxdWVzdBocLmdyYWR1cy52MS5HZXRSZXBvcnRSZXNwb25zZWIGcHJvdG8z", [file_gradus_v1_outcome, file_gradus_v1_task]);
+  fileDesc("ChpncmFkdXMvdjEvZXZhbHVhdGlvbi5wcm90bxIJZ3JhZHVzLnYxIm0KBVN1aXRlEgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKA0SEwoLZGVzY3JpcHRpb24YAyABKAkSDQoFdGFza3MYBCABKA0SIwoFcGFydHMYBSADKAsyFC5ncmFkdXMudjEuU3VpdGVQYXJ0IqkBCglTdWl0ZVBhcnQSDAoEbmFtZRgBIAEoCRINCgV0YXNrcxgCIAEoDRITCgtlbnZpcm9ubWVudBgDIAEoCRIPCgd2ZXJzaW9uGAQgASgNEg0KBWxldmVsGAUgASgJEikKCnBhcmFtZXRlcnMYBiABKAsyFS5ncmFkdXMudjEuUGFyYW1ldGVycxIfCgVzcGxpdBgHIAEoDjIQLmdyYWR1cy52MS5TcGxpdCI6ChFMaXN0U3VpdGVzUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCSJPChJMaXN0U3VpdGVzUmVzcG9uc2USIAoGc3VpdGVzGAEgAygLMhAuZ3JhZHVzLnYxLlN1aXRlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLRAQoKRXZhbHVhdGlvbhIVCg1ldmFsdWF0aW9uX2lkGAEgASgJEg0KBXN1aXRlGAIgASgJEhUKDXN1aXRlX3ZlcnNpb24YAyABKA0SGAoQc2FtcGxlc19wZXJfdGFzaxgEIAEoDRIVCg1zYW1wbGVzX3RvdGFsGAUgASgEEhYKDnNhbXBsZXNfc2NvcmVkGAYgASgEEg0KBW1vZGVsGAcgASgJEi4KDWFuc3dlcl9mb3JtYXQYCCABKA4yFy5ncmFkdXMudjEuQW5zd2VyRm9ybWF0Iq8BChdDcmVhdGVFdmFsdWF0aW9uUmVxdWVzdBIVCg1ldmFsdWF0aW9uX2lkGAEgASgJEg0KBXN1aXRlGAIgASgJEhUKDXN1aXRlX3ZlcnNpb24YAyABKA0SGAoQc2FtcGxlc19wZXJfdGFzaxgEIAEoDRINCgVtb2RlbBgFIAEoCRIuCg1hbnN3ZXJfZm9ybWF0GAYgASgOMhcuZ3JhZHVzLnYxLkFuc3dlckZvcm1hdCJFChhDcmVhdGVFdmFsdWF0aW9uUmVzcG9uc2USKQoKZXZhbHVhdGlvbhgBIAEoCzIVLmdyYWR1cy52MS5FdmFsdWF0aW9uIi0KFEdldEV2YWx1YXRpb25SZXF1ZXN0EhUKDWV2YWx1YXRpb25faWQYASABKAkiQgoVR2V0RXZhbHVhdGlvblJlc3BvbnNlEikKCmV2YWx1YXRpb24YASABKAsyFS5ncmFkdXMudjEuRXZhbHVhdGlvbiJXChdMaXN0UGVuZGluZ1Rhc2tzUmVxdWVzdBIVCg1ldmFsdWF0aW9uX2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoDRISCgpwYWdlX3Rva2VuGAMgASgJIkQKC1BlbmRpbmdUYXNrEh0KBHRhc2sYASABKAsyDy5ncmFkdXMudjEuVGFzaxIWCg5zYW1wbGVfaW5kaWNlcxgCIAMoDSJaChhMaXN0UGVuZGluZ1Rhc2tzUmVzcG9uc2USJQoFdGFza3MYASADKAsyFi5ncmFkdXMudjEuUGVuZGluZ1Rhc2sSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJImwKGFN1Ym1pdENvbXBsZXRpb25zUmVxdWVzdBIVCg1ldmFsdWF0aW9uX2lkGAEgASgJEg8KB3Rhc2tfaWQYAiABKAkSFAoMc2FtcGxlX2luZGV4GAMgASgNEhIKCmNvbXBsZXRpb24YBCABKAkiRgoNU3VibWl0RmFpbHVyZRIMCgRjb2RlGAEgASgFEg8KB21lc3NhZ2UYAiABKAkSFgoOcmV0cnlfZGVsYXlfbXMYAyABKA0iuQEKGVN1Ym1pdENvbXBsZXRpb25zUmVzcG9uc2USDwoHdGFza19pZBgBIAEoCRIjCgdvdXRjb21lGAIgASgLMhIuZ3JhZHVzLnYxLk91dGNvbWUSFAoMc2FtcGxlX2luZGV4GAMgASgNEiUKCGZlZWRiYWNrGAQgASgLMhMuZ3JhZHVzLnYxLkZlZWRiYWNrEikKB2ZhaWx1cmUYBSABKAsyGC5ncmFkdXMudjEuU3VibWl0RmFpbHVyZSJZCh1CYXRjaFN1Ym1pdENvbXBsZXRpb25zUmVxdWVzdBI4Cgtjb21wbGV0aW9ucxgBIAMoCzIjLmdyYWR1cy52MS5TdWJtaXRDb21wbGV0aW9uc1JlcXVlc3QiVwoeQmF0Y2hTdWJtaXRDb21wbGV0aW9uc1Jlc3BvbnNlEjUKB3Jlc3VsdHMYASADKAsyJC5ncmFkdXMudjEuU3VibWl0Q29tcGxldGlvbnNSZXNwb25zZSJSChJMaXN0U2FtcGxlc1JlcXVlc3QSFQoNZXZhbHVhdGlvbl9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCSKWAQoGU2FtcGxlEh0KBHRhc2sYASABKAsyDy5ncmFkdXMudjEuVGFzaxIUCgxzYW1wbGVfaW5kZXgYAiABKA0SEgoKY29tcGxldGlvbhgDIAEoCRIjCgdvdXRjb21lGAQgASgLMhIuZ3JhZHVzLnYxLk91dGNvbWUSDAoEcGFydBgFIAEoCRIQCghjYXRlZ29yeRgGIAEoCSJSChNMaXN0U2FtcGxlc1Jlc3BvbnNlEiIKB3NhbXBsZXMYASADKAsyES5ncmFkdXMudjEuU2FtcGxlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIpChBHZXRSZXBvcnRSZXF1ZXN0EhUKDWV2YWx1YXRpb25faWQYASABKAkitwEKCVJlcG9ydFJvdxIMCgRuYW1lGAEgASgJEg8KB3NhbXBsZXMYAiABKAQSMgoHZmlndXJlcxgDIAMoCzIhLmdyYWR1cy52MS5SZXBvcnRSb3cuRmlndXJlc0VudHJ5Eg0KBXRhc2tzGAQgASgEEhgKEHNhbXBsZXNfZXhwZWN0ZWQYBSABKAQaLgoMRmlndXJlc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEiiAIKBlJlcG9ydBIpCgpldmFsdWF0aW9uGAEgASgLMhUuZ3JhZHVzLnYxLkV2YWx1YXRpb24SKgoMZW52aXJvbm1lbnRzGAIgAygLMhQuZ3JhZHVzLnYxLlJlcG9ydFJvdxIoCgpjYXRlZ29yaWVzGAMgAygLMhQuZ3JhZHVzLnYxLlJlcG9ydFJvdxIlCgdvdmVyYWxsGAQgASgLMhQuZ3JhZHVzLnYxLlJlcG9ydFJvdxIQCghiYXNlbGluZRgFIAEoCRIjCgVwYXJ0cxgGIAMoCzIULmdyYWR1cy52MS5SZXBvcnRSb3cSHwoFc3VpdGUYByABKAsyEC5ncmFkdXMudjEuU3VpdGUiNgoRR2V0UmVwb3J0UmVzcG9uc2USIQoGcmVwb3J0GAEgASgLMhEuZ3JhZHVzLnYxLlJlcG9ydDLVBQoRRXZhbHVhdGlvblNlcnZpY2USSQoKTGlzdFN1aXRlcxIcLmdyYWR1cy52MS5MaXN0U3VpdGVzUmVxdWVzdBodLmdyYWR1cy52MS5MaXN0U3VpdGVzUmVzcG9uc2USWwoQQ3JlYXRlRXZhbHVhdGlvbhIiLmdyYWR1cy52MS5DcmVhdGVFdmFsdWF0aW9uUmVxdWVzdBojLmdyYWR1cy52MS5DcmVhdGVFdmFsdWF0aW9uUmVzcG9uc2USUgoNR2V0RXZhbHVhdGlvbhIfLmdyYWR1cy52MS5HZXRFdmFsdWF0aW9uUmVxdWVzdBogLmdyYWR1cy52MS5HZXRFdmFsdWF0aW9uUmVzcG9uc2USWwoQTGlzdFBlbmRpbmdUYXNrcxIiLmdyYWR1cy52MS5MaXN0UGVuZGluZ1Rhc2tzUmVxdWVzdBojLmdyYWR1cy52MS5MaXN0UGVuZGluZ1Rhc2tzUmVzcG9uc2USYgoRU3VibWl0Q29tcGxldGlvbnMSIy5ncmFkdXMudjEuU3VibWl0Q29tcGxldGlvbnNSZXF1ZXN0GiQuZ3JhZHVzLnYxLlN1Ym1pdENvbXBsZXRpb25zUmVzcG9uc2UoATABEm0KFkJhdGNoU3VibWl0Q29tcGxldGlvbnMSKC5ncmFkdXMudjEuQmF0Y2hTdWJtaXRDb21wbGV0aW9uc1JlcXVlc3QaKS5ncmFkdXMudjEuQmF0Y2hTdWJtaXRDb21wbGV0aW9uc1Jlc3BvbnNlEkwKC0xpc3RTYW1wbGVzEh0uZ3JhZHVzLnYxLkxpc3RTYW1wbGVzUmVxdWVzdBoeLmdyYWR1cy52MS5MaXN0U2FtcGxlc1Jlc3BvbnNlEkYKCUdldFJlcG9ydBIbLmdyYWR1cy52MS5HZXRSZXBvcnRSZXF1ZXN0GhwuZ3JhZHVzLnYxLkdldFJlcG9ydFJlc3BvbnNlYgZwcm90bzM", [file_gradus_v1_outcome, file_gradus_v1_task]);
 
 /**
  * Describes the message gradus.v1.Suite.
@@ -22,120 +22,169 @@ export const SuiteSchema = /*@__PURE__*/
   messageDesc(file_gradus_v1_evaluation, 0);
 
 /**
+ * Describes the message gradus.v1.SuitePart.
+ * Use `create(SuitePartSchema)` to create a new message.
+ */
+export const SuitePartSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 1);
+
+/**
  * Describes the message gradus.v1.ListSuitesRequest.
  * Use `create(ListSuitesRequestSchema)` to create a new message.
  */
 export const ListSuitesRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_evaluation, 1);
+  messageDesc(file_gradus_v1_evaluation, 2);
 
 /**
  * Describes the message gradus.v1.ListSuitesResponse.
  * Use `create(ListSuitesResponseSchema)` to create a new message.
  */
 export const ListSuitesResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_evaluation, 2);
+  messageDesc(file_gradus_v1_evaluation, 3);
 
 /**
  * Describes the message gradus.v1.Evaluation.
  * Use `create(EvaluationSchema)` to create a new message.
  */
 export const EvaluationSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_evaluation, 3);
+  messageDesc(file_gradus_v1_evaluation, 4);
 
 /**
  * Describes the message gradus.v1.CreateEvaluationRequest.
  * Use `create(CreateEvaluationRequestSchema)` to create a new message.
  */
 export const CreateEvaluationRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_evaluation, 4);
+  messageDesc(file_gradus_v1_evaluation, 5);
 
 /**
  * Describes the message gradus.v1.CreateEvaluationResponse.
  * Use `create(CreateEvaluationResponseSchema)` to create a new message.
  */
 export const CreateEvaluationResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_evaluation, 5);
+  messageDesc(file_gradus_v1_evaluation, 6);
 
 /**
  * Describes the message gradus.v1.GetEvaluationRequest.
  * Use `create(GetEvaluationRequestSchema)` to create a new message.
  */
 export const GetEvaluationRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_evaluation, 6);
+  messageDesc(file_gradus_v1_evaluation, 7);
 
 /**
  * Describes the message gradus.v1.GetEvaluationResponse.
  * Use `create(GetEvaluationResponseSchema)` to create a new message.
  */
 export const GetEvaluationResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_evaluation, 7);
+  messageDesc(file_gradus_v1_evaluation, 8);
 
 /**
  * Describes the message gradus.v1.ListPendingTasksRequest.
  * Use `create(ListPendingTasksRequestSchema)` to create a new message.
  */
 export const ListPendingTasksRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_evaluation, 8);
+  messageDesc(file_gradus_v1_evaluation, 9);
 
 /**
  * Describes the message gradus.v1.PendingTask.
  * Use `create(PendingTaskSchema)` to create a new message.
  */
 export const PendingTaskSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_evaluation, 9);
+  messageDesc(file_gradus_v1_evaluation, 10);
 
 /**
  * Describes the message gradus.v1.ListPendingTasksResponse.
  * Use `create(ListPendingTasksResponseSchema)` to create a new message.
  */
 export const ListPendingTasksResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_evaluation, 10);
+  messageDesc(file_gradus_v1_evaluation, 11);
 
 /**
  * Describes the message gradus.v1.SubmitCompletionsRequest.
  * Use `create(SubmitCompletionsRequestSchema)` to create a new message.
  */
 export const SubmitCompletionsRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_evaluation, 11);
+  messageDesc(file_gradus_v1_evaluation, 12);
+
+/**
+ * Describes the message gradus.v1.SubmitFailure.
+ * Use `create(SubmitFailureSchema)` to create a new message.
+ */
+export const SubmitFailureSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 13);
 
 /**
  * Describes the message gradus.v1.SubmitCompletionsResponse.
  * Use `create(SubmitCompletionsResponseSchema)` to create a new message.
  */
 export const SubmitCompletionsResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_evaluation, 12);
+  messageDesc(file_gradus_v1_evaluation, 14);
+
+/**
+ * Describes the message gradus.v1.BatchSubmitCompletionsRequest.
+ * Use `create(BatchSubmitCompletionsRequestSchema)` to create a new message.
+ */
+export const BatchSubmitCompletionsRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 15);
+
+/**
+ * Describes the message gradus.v1.BatchSubmitCompletionsResponse.
+ * Use `create(BatchSubmitCompletionsResponseSchema)` to create a new message.
+ */
+export const BatchSubmitCompletionsResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 16);
+
+/**
+ * Describes the message gradus.v1.ListSamplesRequest.
+ * Use `create(ListSamplesRequestSchema)` to create a new message.
+ */
+export const ListSamplesRequestSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 17);
+
+/**
+ * Describes the message gradus.v1.Sample.
+ * Use `create(SampleSchema)` to create a new message.
+ */
+export const SampleSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 18);
+
+/**
+ * Describes the message gradus.v1.ListSamplesResponse.
+ * Use `create(ListSamplesResponseSchema)` to create a new message.
+ */
+export const ListSamplesResponseSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_evaluation, 19);
 
 /**
  * Describes the message gradus.v1.GetReportRequest.
  * Use `create(GetReportRequestSchema)` to create a new message.
  */
 export const GetReportRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_evaluation, 13);
+  messageDesc(file_gradus_v1_evaluation, 20);
 
 /**
  * Describes the message gradus.v1.ReportRow.
  * Use `create(ReportRowSchema)` to create a new message.
  */
 export const ReportRowSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_evaluation, 14);
+  messageDesc(file_gradus_v1_evaluation, 21);
 
 /**
  * Describes the message gradus.v1.Report.
  * Use `create(ReportSchema)` to create a new message.
  */
 export const ReportSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_evaluation, 15);
+  messageDesc(file_gradus_v1_evaluation, 22);
 
 /**
  * Describes the message gradus.v1.GetReportResponse.
  * Use `create(GetReportResponseSchema)` to create a new message.
  */
 export const GetReportResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_evaluation, 16);
+  messageDesc(file_gradus_v1_evaluation, 23);
 
 /**
- * Prompts out, completions in, reports. Not served yet: every call answers
- * UNIMPLEMENTED.
+ * Prompts out, completions in, reports. Every call may be made again: what was
+ * done stays done.
  *
  * @generated from service gradus.v1.EvaluationService
  */

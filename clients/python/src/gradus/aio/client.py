@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, TypeVar
 
 import grpc
 
-from gradus import _curriculum_calls, _environment_calls
+from gradus import _curriculum_calls, _environment_calls, _evaluation_calls
 from gradus._call import Call
 from gradus._channels import Connection
 from gradus._retries import Deadline, delay_before_retry
 from gradus._spec import SpecOptions, task_spec
 from gradus._stream import StepStream, groups_of
 from gradus.aio._wire import TaskWire, cancel, feed, next_event
+from gradus.aio.evaluation import AsyncEvaluation
 from gradus.aio.run import AsyncRun
 from gradus.errors import error_of_rpc
 from gradus.types import CompletionGroup, GroupOutcome, Outcome, ResetResult, StreamResult, Task
-from gradus.v1 import curriculum_pb2, environment_pb2, task_pb2
+from gradus.v1 import curriculum_pb2, environment_pb2, evaluation_pb2, task_pb2
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -102,6 +103,14 @@ class AsyncClient(Connection[grpc.aio.Channel]):
     async def list_runs(self) -> list[curriculum_pb2.Run]:
         """See `Client.list_runs`."""
         return [each async for each in self._pages(_curriculum_calls.list_runs)]
+
+    def evaluation(self, evaluation_id: str) -> AsyncEvaluation:
+        """See `Client.evaluation`."""
+        return AsyncEvaluation(self, evaluation_id)
+
+    async def list_suites(self) -> list[evaluation_pb2.Suite]:
+        """See `Client.list_suites`."""
+        return [each async for each in self._pages(_evaluation_calls.list_suites)]
 
     def _open(self) -> grpc.aio.Channel:
         return self._address.open_aio()

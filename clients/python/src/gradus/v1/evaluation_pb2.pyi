@@ -24,6 +24,7 @@ class Suite(google.protobuf.message.Message):
     VERSION_FIELD_NUMBER: builtins.int
     DESCRIPTION_FIELD_NUMBER: builtins.int
     TASKS_FIELD_NUMBER: builtins.int
+    PARTS_FIELD_NUMBER: builtins.int
     id: builtins.str
     """Its id, e.g. "forge-bench"."""
     version: builtins.int
@@ -32,6 +33,10 @@ class Suite(google.protobuf.message.Message):
     """What it measures."""
     tasks: builtins.int
     """How many tasks it has."""
+    @property
+    def parts(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___SuitePart]:
+        """What it is made of, in order."""
+
     def __init__(
         self,
         *,
@@ -39,10 +44,56 @@ class Suite(google.protobuf.message.Message):
         version: builtins.int = ...,
         description: builtins.str = ...,
         tasks: builtins.int = ...,
+        parts: collections.abc.Iterable[global___SuitePart] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["description", b"description", "id", b"id", "tasks", b"tasks", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["description", b"description", "id", b"id", "parts", b"parts", "tasks", b"tasks", "version", b"version"]) -> None: ...
 
 global___Suite = Suite
+
+@typing.final
+class SuitePart(google.protobuf.message.Message):
+    """Tasks of one environment at one difficulty."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    NAME_FIELD_NUMBER: builtins.int
+    TASKS_FIELD_NUMBER: builtins.int
+    ENVIRONMENT_FIELD_NUMBER: builtins.int
+    VERSION_FIELD_NUMBER: builtins.int
+    LEVEL_FIELD_NUMBER: builtins.int
+    PARAMETERS_FIELD_NUMBER: builtins.int
+    SPLIT_FIELD_NUMBER: builtins.int
+    name: builtins.str
+    """Unique within the suite, e.g. "np/tsp"."""
+    tasks: builtins.int
+    """How many tasks it has."""
+    environment: builtins.str
+    """The environment's id."""
+    version: builtins.int
+    """Its version."""
+    level: builtins.str
+    """The level's name; empty if the suite gives parameters."""
+    split: gradus.v1.task_pb2.Split.ValueType
+    """Which split its instances lie in."""
+    @property
+    def parameters(self) -> gradus.v1.task_pb2.Parameters:
+        """The generator's parameters, complete."""
+
+    def __init__(
+        self,
+        *,
+        name: builtins.str = ...,
+        tasks: builtins.int = ...,
+        environment: builtins.str = ...,
+        version: builtins.int = ...,
+        level: builtins.str = ...,
+        parameters: gradus.v1.task_pb2.Parameters | None = ...,
+        split: gradus.v1.task_pb2.Split.ValueType = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["parameters", b"parameters"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["environment", b"environment", "level", b"level", "name", b"name", "parameters", b"parameters", "split", b"split", "tasks", b"tasks", "version", b"version"]) -> None: ...
+
+global___SuitePart = SuitePart
 
 @typing.final
 class ListSuitesRequest(google.protobuf.message.Message):
@@ -103,6 +154,7 @@ class Evaluation(google.protobuf.message.Message):
     SAMPLES_TOTAL_FIELD_NUMBER: builtins.int
     SAMPLES_SCORED_FIELD_NUMBER: builtins.int
     MODEL_FIELD_NUMBER: builtins.int
+    ANSWER_FORMAT_FIELD_NUMBER: builtins.int
     evaluation_id: builtins.str
     """Chosen by the client."""
     suite: builtins.str
@@ -117,6 +169,8 @@ class Evaluation(google.protobuf.message.Message):
     """Completions scored so far."""
     model: builtins.str
     """The model's name, as given."""
+    answer_format: gradus.v1.task_pb2.AnswerFormat.ValueType
+    """How the answer is marked; unset: each environment's default."""
     def __init__(
         self,
         *,
@@ -127,8 +181,9 @@ class Evaluation(google.protobuf.message.Message):
         samples_total: builtins.int = ...,
         samples_scored: builtins.int = ...,
         model: builtins.str = ...,
+        answer_format: gradus.v1.task_pb2.AnswerFormat.ValueType = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["evaluation_id", b"evaluation_id", "model", b"model", "samples_per_task", b"samples_per_task", "samples_scored", b"samples_scored", "samples_total", b"samples_total", "suite", b"suite", "suite_version", b"suite_version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "evaluation_id", b"evaluation_id", "model", b"model", "samples_per_task", b"samples_per_task", "samples_scored", b"samples_scored", "samples_total", b"samples_total", "suite", b"suite", "suite_version", b"suite_version"]) -> None: ...
 
 global___Evaluation = Evaluation
 
@@ -320,7 +375,7 @@ class SubmitCompletionsRequest(google.protobuf.message.Message):
     evaluation_id: builtins.str
     """The evaluation. Required."""
     task_id: builtins.str
-    """The task's id. Required."""
+    """The task's id, as ListPendingTasks gave it. Required."""
     sample_index: builtins.int
     """Which completion of the task, from 0."""
     completion: builtins.str
@@ -338,6 +393,32 @@ class SubmitCompletionsRequest(google.protobuf.message.Message):
 global___SubmitCompletionsRequest = SubmitCompletionsRequest
 
 @typing.final
+class SubmitFailure(google.protobuf.message.Message):
+    """Why a completion was not taken."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    CODE_FIELD_NUMBER: builtins.int
+    MESSAGE_FIELD_NUMBER: builtins.int
+    RETRY_DELAY_MS_FIELD_NUMBER: builtins.int
+    code: builtins.int
+    """The gRPC status code that a call of its own would have got."""
+    message: builtins.str
+    """What was wrong, in words."""
+    retry_delay_ms: builtins.int
+    """How long to wait before sending it again, milliseconds; 0: that is of no use."""
+    def __init__(
+        self,
+        *,
+        code: builtins.int = ...,
+        message: builtins.str = ...,
+        retry_delay_ms: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["code", b"code", "message", b"message", "retry_delay_ms", b"retry_delay_ms"]) -> None: ...
+
+global___SubmitFailure = SubmitFailure
+
+@typing.final
 class SubmitCompletionsResponse(google.protobuf.message.Message):
     """What became of it."""
 
@@ -345,22 +426,176 @@ class SubmitCompletionsResponse(google.protobuf.message.Message):
 
     TASK_ID_FIELD_NUMBER: builtins.int
     OUTCOME_FIELD_NUMBER: builtins.int
+    SAMPLE_INDEX_FIELD_NUMBER: builtins.int
+    FEEDBACK_FIELD_NUMBER: builtins.int
+    FAILURE_FIELD_NUMBER: builtins.int
     task_id: builtins.str
     """The task's id."""
+    sample_index: builtins.int
+    """The sample_index that came."""
     @property
     def outcome(self) -> gradus.v1.outcome_pb2.Outcome:
-        """The outcome."""
+        """The outcome; unset if failure is set. For a sample that was submitted
+        before, the outcome of the completion that came first.
+        """
+
+    @property
+    def feedback(self) -> gradus.v1.outcome_pb2.Feedback:
+        """RECORDED; DUPLICATE or CONFLICTING_COMPLETION if the sample was submitted
+        before; NOT_RECORDED if there is no reward yet: send it again. Unset if
+        failure is set.
+        """
+
+    @property
+    def failure(self) -> global___SubmitFailure:
+        """Why it was not taken, e.g. INVALID_ARGUMENT for a task of another suite."""
 
     def __init__(
         self,
         *,
         task_id: builtins.str = ...,
         outcome: gradus.v1.outcome_pb2.Outcome | None = ...,
+        sample_index: builtins.int = ...,
+        feedback: gradus.v1.outcome_pb2.Feedback | None = ...,
+        failure: global___SubmitFailure | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["outcome", b"outcome"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["outcome", b"outcome", "task_id", b"task_id"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["failure", b"failure", "feedback", b"feedback", "outcome", b"outcome"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["failure", b"failure", "feedback", b"feedback", "outcome", b"outcome", "sample_index", b"sample_index", "task_id", b"task_id"]) -> None: ...
 
 global___SubmitCompletionsResponse = SubmitCompletionsResponse
+
+@typing.final
+class BatchSubmitCompletionsRequest(google.protobuf.message.Message):
+    """Completions of one evaluation or of several."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    COMPLETIONS_FIELD_NUMBER: builtins.int
+    @property
+    def completions(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___SubmitCompletionsRequest]:
+        """At most 1024."""
+
+    def __init__(
+        self,
+        *,
+        completions: collections.abc.Iterable[global___SubmitCompletionsRequest] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["completions", b"completions"]) -> None: ...
+
+global___BatchSubmitCompletionsRequest = BatchSubmitCompletionsRequest
+
+@typing.final
+class BatchSubmitCompletionsResponse(google.protobuf.message.Message):
+    """What became of each."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RESULTS_FIELD_NUMBER: builtins.int
+    @property
+    def results(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___SubmitCompletionsResponse]:
+        """One for each completion, in their order."""
+
+    def __init__(
+        self,
+        *,
+        results: collections.abc.Iterable[global___SubmitCompletionsResponse] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["results", b"results"]) -> None: ...
+
+global___BatchSubmitCompletionsResponse = BatchSubmitCompletionsResponse
+
+@typing.final
+class ListSamplesRequest(google.protobuf.message.Message):
+    """Which samples to give."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    EVALUATION_ID_FIELD_NUMBER: builtins.int
+    PAGE_SIZE_FIELD_NUMBER: builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    evaluation_id: builtins.str
+    """The evaluation. Required."""
+    page_size: builtins.int
+    """How many at most, 1 to 1000; 0: 100."""
+    page_token: builtins.str
+    """next_page_token of the page before; empty: the first page."""
+    def __init__(
+        self,
+        *,
+        evaluation_id: builtins.str = ...,
+        page_size: builtins.int = ...,
+        page_token: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["evaluation_id", b"evaluation_id", "page_size", b"page_size", "page_token", b"page_token"]) -> None: ...
+
+global___ListSamplesRequest = ListSamplesRequest
+
+@typing.final
+class Sample(google.protobuf.message.Message):
+    """A completion that was scored."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    TASK_FIELD_NUMBER: builtins.int
+    SAMPLE_INDEX_FIELD_NUMBER: builtins.int
+    COMPLETION_FIELD_NUMBER: builtins.int
+    OUTCOME_FIELD_NUMBER: builtins.int
+    PART_FIELD_NUMBER: builtins.int
+    CATEGORY_FIELD_NUMBER: builtins.int
+    sample_index: builtins.int
+    """Which completion of the task."""
+    completion: builtins.str
+    """The completion."""
+    part: builtins.str
+    """The suite's part that the task belongs to."""
+    category: builtins.str
+    """The suite's category that the task belongs to."""
+    @property
+    def task(self) -> gradus.v1.task_pb2.Task:
+        """The task it answers."""
+
+    @property
+    def outcome(self) -> gradus.v1.outcome_pb2.Outcome:
+        """Its outcome."""
+
+    def __init__(
+        self,
+        *,
+        task: gradus.v1.task_pb2.Task | None = ...,
+        sample_index: builtins.int = ...,
+        completion: builtins.str = ...,
+        outcome: gradus.v1.outcome_pb2.Outcome | None = ...,
+        part: builtins.str = ...,
+        category: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["outcome", b"outcome", "task", b"task"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["category", b"category", "completion", b"completion", "outcome", b"outcome", "part", b"part", "sample_index", b"sample_index", "task", b"task"]) -> None: ...
+
+global___Sample = Sample
+
+@typing.final
+class ListSamplesResponse(google.protobuf.message.Message):
+    """A page of samples."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SAMPLES_FIELD_NUMBER: builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    next_page_token: builtins.str
+    """For the next page; empty: this is the last."""
+    @property
+    def samples(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Sample]:
+        """In the suite's order, then by sample_index."""
+
+    def __init__(
+        self,
+        *,
+        samples: collections.abc.Iterable[global___Sample] | None = ...,
+        next_page_token: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["next_page_token", b"next_page_token", "samples", b"samples"]) -> None: ...
+
+global___ListSamplesResponse = ListSamplesResponse
 
 @typing.final
 class GetReportRequest(google.protobuf.message.Message):
@@ -382,7 +617,7 @@ global___GetReportRequest = GetReportRequest
 
 @typing.final
 class ReportRow(google.protobuf.message.Message):
-    """Figures of one task, one category or the whole suite."""
+    """Figures of one part, environment or category, or of the whole suite."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -405,13 +640,36 @@ class ReportRow(google.protobuf.message.Message):
     NAME_FIELD_NUMBER: builtins.int
     SAMPLES_FIELD_NUMBER: builtins.int
     FIGURES_FIELD_NUMBER: builtins.int
+    TASKS_FIELD_NUMBER: builtins.int
+    SAMPLES_EXPECTED_FIELD_NUMBER: builtins.int
     name: builtins.str
-    """Environment id, category or "overall"."""
+    """Part, environment id, category or "overall"."""
     samples: builtins.int
     """Samples scored."""
+    tasks: builtins.int
+    """Tasks with at least one sample."""
+    samples_expected: builtins.int
+    """Samples expected in all."""
     @property
     def figures(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.float]:
-        """Named figures, e.g. {"success_rate": 0.7, "quality_ratio": 0.66}."""
+        """Named figures, e.g. {"success_rate": 0.7, "quality_ratio": 0.66}; empty while
+        there are no samples. All are shares or means, most in [0, 1]:
+          success_rate    feasible answers (FORGE's SR)
+          quality_ratio   mean ratio, where an infeasible answer counts 0 (FORGE's
+                          QR, NP-ENGINE's AR)
+          optimal_rate    answers equal to the optimum
+          exact_rate      right answers, where an answer is right or not
+          mean_score      mean reward, where an answer is right or not
+          pass@k          1 - C(n-c,k)/C(n,k), n samples and c right ones of a task;
+                          k is 1, 2, 4, ... and the number of samples
+          pass@avg        mean of pass@k over each k from 1 to the number of samples
+          nonzero_pass@n  tasks with a sample of reward above 0
+          first_verifying_pass@1  samples with a right answer anywhere, though it may
+                          not be the last one
+          mean_reward, malformed_rate, infeasible_rate, truncated_rate, no_reward_rate
+        A task counts once however many samples it has; tasks without one are left
+        out.
+        """
 
     def __init__(
         self,
@@ -419,8 +677,10 @@ class ReportRow(google.protobuf.message.Message):
         name: builtins.str = ...,
         samples: builtins.int = ...,
         figures: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
+        tasks: builtins.int = ...,
+        samples_expected: builtins.int = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["figures", b"figures", "name", b"name", "samples", b"samples"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["figures", b"figures", "name", b"name", "samples", b"samples", "samples_expected", b"samples_expected", "tasks", b"tasks"]) -> None: ...
 
 global___ReportRow = ReportRow
 
@@ -435,6 +695,8 @@ class Report(google.protobuf.message.Message):
     CATEGORIES_FIELD_NUMBER: builtins.int
     OVERALL_FIELD_NUMBER: builtins.int
     BASELINE_FIELD_NUMBER: builtins.int
+    PARTS_FIELD_NUMBER: builtins.int
+    SUITE_FIELD_NUMBER: builtins.int
     baseline: builtins.str
     """Which baselines the ratios are against, in words."""
     @property
@@ -451,7 +713,17 @@ class Report(google.protobuf.message.Message):
 
     @property
     def overall(self) -> global___ReportRow:
-        """The whole suite: the unweighted mean of the categories."""
+        """The whole suite: the unweighted mean of the categories, or of the tasks where
+        the suite says so.
+        """
+
+    @property
+    def parts(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___ReportRow]:
+        """One row for each part of the suite, in its order."""
+
+    @property
+    def suite(self) -> global___Suite:
+        """The suite."""
 
     def __init__(
         self,
@@ -461,9 +733,11 @@ class Report(google.protobuf.message.Message):
         categories: collections.abc.Iterable[global___ReportRow] | None = ...,
         overall: global___ReportRow | None = ...,
         baseline: builtins.str = ...,
+        parts: collections.abc.Iterable[global___ReportRow] | None = ...,
+        suite: global___Suite | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["evaluation", b"evaluation", "overall", b"overall"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["baseline", b"baseline", "categories", b"categories", "environments", b"environments", "evaluation", b"evaluation", "overall", b"overall"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["evaluation", b"evaluation", "overall", b"overall", "suite", b"suite"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["baseline", b"baseline", "categories", b"categories", "environments", b"environments", "evaluation", b"evaluation", "overall", b"overall", "parts", b"parts", "suite", b"suite"]) -> None: ...
 
 global___Report = Report
 

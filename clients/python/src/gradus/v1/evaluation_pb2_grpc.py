@@ -6,8 +6,8 @@ from gradus.v1 import evaluation_pb2 as gradus_dot_v1_dot_evaluation__pb2
 
 
 class EvaluationServiceStub(object):
-    """Prompts out, completions in, reports. Not served yet: every call answers
-    UNIMPLEMENTED.
+    """Prompts out, completions in, reports. Every call may be made again: what was
+    done stays done.
     """
 
     def __init__(self, channel):
@@ -41,6 +41,16 @@ class EvaluationServiceStub(object):
                 request_serializer=gradus_dot_v1_dot_evaluation__pb2.SubmitCompletionsRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_evaluation__pb2.SubmitCompletionsResponse.FromString,
                 )
+        self.BatchSubmitCompletions = channel.unary_unary(
+                '/gradus.v1.EvaluationService/BatchSubmitCompletions',
+                request_serializer=gradus_dot_v1_dot_evaluation__pb2.BatchSubmitCompletionsRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_evaluation__pb2.BatchSubmitCompletionsResponse.FromString,
+                )
+        self.ListSamples = channel.unary_unary(
+                '/gradus.v1.EvaluationService/ListSamples',
+                request_serializer=gradus_dot_v1_dot_evaluation__pb2.ListSamplesRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_evaluation__pb2.ListSamplesResponse.FromString,
+                )
         self.GetReport = channel.unary_unary(
                 '/gradus.v1.EvaluationService/GetReport',
                 request_serializer=gradus_dot_v1_dot_evaluation__pb2.GetReportRequest.SerializeToString,
@@ -49,12 +59,13 @@ class EvaluationServiceStub(object):
 
 
 class EvaluationServiceServicer(object):
-    """Prompts out, completions in, reports. Not served yet: every call answers
-    UNIMPLEMENTED.
+    """Prompts out, completions in, reports. Every call may be made again: what was
+    done stays done.
     """
 
     def ListSuites(self, request, context):
-        """Lists the suites of this server.
+        """Lists the suites that this server can issue: those whose environments, in
+        the suite's versions, it has.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -62,7 +73,8 @@ class EvaluationServiceServicer(object):
 
     def CreateEvaluation(self, request, context):
         """Starts an evaluation of one model on one suite. Calling it again with the
-        same evaluation_id gives it as it stands, so that it can be resumed.
+        same evaluation_id gives it as it stands, so that it can be resumed;
+        ALREADY_EXISTS if it was created with other choices.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -83,7 +95,23 @@ class EvaluationServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def SubmitCompletions(self, request_iterator, context):
-        """Takes completions and scores them. First write wins for each sample.
+        """Takes completions and scores them. First write wins for each sample. Replies
+        come as they are ready; a completion that cannot be taken has a failure of
+        its own, and the stream goes on.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def BatchSubmitCompletions(self, request, context):
+        """The same for a list of completions, for clients that cannot stream.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListSamples(self, request, context):
+        """Gives what was submitted, with its scores and the tasks it answers.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -124,6 +152,16 @@ def add_EvaluationServiceServicer_to_server(servicer, server):
                     request_deserializer=gradus_dot_v1_dot_evaluation__pb2.SubmitCompletionsRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_evaluation__pb2.SubmitCompletionsResponse.SerializeToString,
             ),
+            'BatchSubmitCompletions': grpc.unary_unary_rpc_method_handler(
+                    servicer.BatchSubmitCompletions,
+                    request_deserializer=gradus_dot_v1_dot_evaluation__pb2.BatchSubmitCompletionsRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_evaluation__pb2.BatchSubmitCompletionsResponse.SerializeToString,
+            ),
+            'ListSamples': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListSamples,
+                    request_deserializer=gradus_dot_v1_dot_evaluation__pb2.ListSamplesRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_evaluation__pb2.ListSamplesResponse.SerializeToString,
+            ),
             'GetReport': grpc.unary_unary_rpc_method_handler(
                     servicer.GetReport,
                     request_deserializer=gradus_dot_v1_dot_evaluation__pb2.GetReportRequest.FromString,
@@ -137,8 +175,8 @@ def add_EvaluationServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EvaluationService(object):
-    """Prompts out, completions in, reports. Not served yet: every call answers
-    UNIMPLEMENTED.
+    """Prompts out, completions in, reports. Every call may be made again: what was
+    done stays done.
     """
 
     @staticmethod
@@ -223,6 +261,40 @@ class EvaluationService(object):
         return grpc.experimental.stream_stream(request_iterator, target, '/gradus.v1.EvaluationService/SubmitCompletions',
             gradus_dot_v1_dot_evaluation__pb2.SubmitCompletionsRequest.SerializeToString,
             gradus_dot_v1_dot_evaluation__pb2.SubmitCompletionsResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def BatchSubmitCompletions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.EvaluationService/BatchSubmitCompletions',
+            gradus_dot_v1_dot_evaluation__pb2.BatchSubmitCompletionsRequest.SerializeToString,
+            gradus_dot_v1_dot_evaluation__pb2.BatchSubmitCompletionsResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def ListSamples(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.EvaluationService/ListSamples',
+            gradus_dot_v1_dot_evaluation__pb2.ListSamplesRequest.SerializeToString,
+            gradus_dot_v1_dot_evaluation__pb2.ListSamplesResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

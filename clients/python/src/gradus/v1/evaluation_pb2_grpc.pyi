@@ -18,8 +18,8 @@ class _ServicerContext(grpc.ServicerContext, grpc.aio.ServicerContext):  # type:
     ...
 
 class EvaluationServiceStub:
-    """Prompts out, completions in, reports. Not served yet: every call answers
-    UNIMPLEMENTED.
+    """Prompts out, completions in, reports. Every call may be made again: what was
+    done stays done.
     """
 
     def __init__(self, channel: typing.Union[grpc.Channel, grpc.aio.Channel]) -> None: ...
@@ -27,14 +27,17 @@ class EvaluationServiceStub:
         gradus.v1.evaluation_pb2.ListSuitesRequest,
         gradus.v1.evaluation_pb2.ListSuitesResponse,
     ]
-    """Lists the suites of this server."""
+    """Lists the suites that this server can issue: those whose environments, in
+    the suite's versions, it has.
+    """
 
     CreateEvaluation: grpc.UnaryUnaryMultiCallable[
         gradus.v1.evaluation_pb2.CreateEvaluationRequest,
         gradus.v1.evaluation_pb2.CreateEvaluationResponse,
     ]
     """Starts an evaluation of one model on one suite. Calling it again with the
-    same evaluation_id gives it as it stands, so that it can be resumed.
+    same evaluation_id gives it as it stands, so that it can be resumed;
+    ALREADY_EXISTS if it was created with other choices.
     """
 
     GetEvaluation: grpc.UnaryUnaryMultiCallable[
@@ -53,7 +56,22 @@ class EvaluationServiceStub:
         gradus.v1.evaluation_pb2.SubmitCompletionsRequest,
         gradus.v1.evaluation_pb2.SubmitCompletionsResponse,
     ]
-    """Takes completions and scores them. First write wins for each sample."""
+    """Takes completions and scores them. First write wins for each sample. Replies
+    come as they are ready; a completion that cannot be taken has a failure of
+    its own, and the stream goes on.
+    """
+
+    BatchSubmitCompletions: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.evaluation_pb2.BatchSubmitCompletionsRequest,
+        gradus.v1.evaluation_pb2.BatchSubmitCompletionsResponse,
+    ]
+    """The same for a list of completions, for clients that cannot stream."""
+
+    ListSamples: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.evaluation_pb2.ListSamplesRequest,
+        gradus.v1.evaluation_pb2.ListSamplesResponse,
+    ]
+    """Gives what was submitted, with its scores and the tasks it answers."""
 
     GetReport: grpc.UnaryUnaryMultiCallable[
         gradus.v1.evaluation_pb2.GetReportRequest,
@@ -62,22 +80,25 @@ class EvaluationServiceStub:
     """Gives the report so far."""
 
 class EvaluationServiceAsyncStub:
-    """Prompts out, completions in, reports. Not served yet: every call answers
-    UNIMPLEMENTED.
+    """Prompts out, completions in, reports. Every call may be made again: what was
+    done stays done.
     """
 
     ListSuites: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.evaluation_pb2.ListSuitesRequest,
         gradus.v1.evaluation_pb2.ListSuitesResponse,
     ]
-    """Lists the suites of this server."""
+    """Lists the suites that this server can issue: those whose environments, in
+    the suite's versions, it has.
+    """
 
     CreateEvaluation: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.evaluation_pb2.CreateEvaluationRequest,
         gradus.v1.evaluation_pb2.CreateEvaluationResponse,
     ]
     """Starts an evaluation of one model on one suite. Calling it again with the
-    same evaluation_id gives it as it stands, so that it can be resumed.
+    same evaluation_id gives it as it stands, so that it can be resumed;
+    ALREADY_EXISTS if it was created with other choices.
     """
 
     GetEvaluation: grpc.aio.UnaryUnaryMultiCallable[
@@ -96,7 +117,22 @@ class EvaluationServiceAsyncStub:
         gradus.v1.evaluation_pb2.SubmitCompletionsRequest,
         gradus.v1.evaluation_pb2.SubmitCompletionsResponse,
     ]
-    """Takes completions and scores them. First write wins for each sample."""
+    """Takes completions and scores them. First write wins for each sample. Replies
+    come as they are ready; a completion that cannot be taken has a failure of
+    its own, and the stream goes on.
+    """
+
+    BatchSubmitCompletions: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.evaluation_pb2.BatchSubmitCompletionsRequest,
+        gradus.v1.evaluation_pb2.BatchSubmitCompletionsResponse,
+    ]
+    """The same for a list of completions, for clients that cannot stream."""
+
+    ListSamples: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.evaluation_pb2.ListSamplesRequest,
+        gradus.v1.evaluation_pb2.ListSamplesResponse,
+    ]
+    """Gives what was submitted, with its scores and the tasks it answers."""
 
     GetReport: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.evaluation_pb2.GetReportRequest,
@@ -105,8 +141,8 @@ class EvaluationServiceAsyncStub:
     """Gives the report so far."""
 
 class EvaluationServiceServicer(metaclass=abc.ABCMeta):
-    """Prompts out, completions in, reports. Not served yet: every call answers
-    UNIMPLEMENTED.
+    """Prompts out, completions in, reports. Every call may be made again: what was
+    done stays done.
     """
 
     @abc.abstractmethod
@@ -115,7 +151,9 @@ class EvaluationServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.evaluation_pb2.ListSuitesRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.evaluation_pb2.ListSuitesResponse, collections.abc.Awaitable[gradus.v1.evaluation_pb2.ListSuitesResponse]]:
-        """Lists the suites of this server."""
+        """Lists the suites that this server can issue: those whose environments, in
+        the suite's versions, it has.
+        """
 
     @abc.abstractmethod
     def CreateEvaluation(
@@ -124,7 +162,8 @@ class EvaluationServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.evaluation_pb2.CreateEvaluationResponse, collections.abc.Awaitable[gradus.v1.evaluation_pb2.CreateEvaluationResponse]]:
         """Starts an evaluation of one model on one suite. Calling it again with the
-        same evaluation_id gives it as it stands, so that it can be resumed.
+        same evaluation_id gives it as it stands, so that it can be resumed;
+        ALREADY_EXISTS if it was created with other choices.
         """
 
     @abc.abstractmethod
@@ -149,7 +188,26 @@ class EvaluationServiceServicer(metaclass=abc.ABCMeta):
         request_iterator: _MaybeAsyncIterator[gradus.v1.evaluation_pb2.SubmitCompletionsRequest],
         context: _ServicerContext,
     ) -> typing.Union[collections.abc.Iterator[gradus.v1.evaluation_pb2.SubmitCompletionsResponse], collections.abc.AsyncIterator[gradus.v1.evaluation_pb2.SubmitCompletionsResponse]]:
-        """Takes completions and scores them. First write wins for each sample."""
+        """Takes completions and scores them. First write wins for each sample. Replies
+        come as they are ready; a completion that cannot be taken has a failure of
+        its own, and the stream goes on.
+        """
+
+    @abc.abstractmethod
+    def BatchSubmitCompletions(
+        self,
+        request: gradus.v1.evaluation_pb2.BatchSubmitCompletionsRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.evaluation_pb2.BatchSubmitCompletionsResponse, collections.abc.Awaitable[gradus.v1.evaluation_pb2.BatchSubmitCompletionsResponse]]:
+        """The same for a list of completions, for clients that cannot stream."""
+
+    @abc.abstractmethod
+    def ListSamples(
+        self,
+        request: gradus.v1.evaluation_pb2.ListSamplesRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.evaluation_pb2.ListSamplesResponse, collections.abc.Awaitable[gradus.v1.evaluation_pb2.ListSamplesResponse]]:
+        """Gives what was submitted, with its scores and the tasks it answers."""
 
     @abc.abstractmethod
     def GetReport(

@@ -1,0 +1,96 @@
+/** One evaluation: a model's completions of a suite's tasks, and the report on them. */
+import type { CallOptions, Caller } from "./caller.ts";
+import { answerFormatOf } from "./choices.ts";
+import type { AnswerFormatName } from "./choices.ts";
+import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
+import type {
+  Evaluation,
+  PendingTask,
+  Report,
+  Sample,
+  SubmitCompletionsResponse,
+} from "./gen/gradus/v1/evaluation_pb.js";
+import { eachOfPages, present } from "./reply.ts";
+
+/** What to evaluate. */
+export interface EvaluationChoice {
+  /** E.g. "forge-bench". */
+  readonly suite: string;
+  /** Left out: the newest. */
+  readonly suiteVersion?: number | undefined;
+  /** Completions of each task; left out: 1. */
+  readonly samplesPerTask?: number | undefined;
+  /** The model's name, for the report. */
+  readonly model?: string | undefined;
+  /** Left out: each environment's default. */
+  readonly answerFormat?: AnswerFormatName | undefined;
+}
+
+/** A completion of a task of the suite. */
+export interface CompletionChoice {
+  readonly task: { readonly taskId: string };
+  /** Left out: 0. */
+  readonly sampleIndex?: number | undefined;
+  readonly completion: string;
+}
+
+/** How a list is read. */
+export interface ListOptions extends CallOptions {
+  /** Items that one call asks for; left out: 100. */
+  readonly pageSize?: number | undefined;
+}
+
+/** One evaluation. Every call may be made again: the first completion of each sample counts. */
+export interface EvaluationHandle {
+  readonly evaluationId: string;
+  /** Creates the evaluation, or gives it as it stands if it is there with the same choices. */
+  create(choice: EvaluationChoice, options?: CallOptions): Promise<Evaluation>;
+  get(options?: CallOptions): Promise<Evaluation>;
+  /** Tasks whose completions are missing, in the suite's order; each page is asked for when it is wanted. */
+  pending(options?: ListOptions): AsyncGenerator<PendingTask, void, undefined>;
+  /** Has completions scored, at most 1024; what became of each, in their order. */
+  submit(
+    completions: readonly CompletionChoice[],
+    options?: CallOptions,
+  ): Promise<readonly SubmitCompletionsResponse[]>;
+  /** What was submitted, with its outcomes, in the suite's order. */
+  samples(options?: ListOptions): AsyncGenerator<Sample, void, undefined>;
+  /** The report so far. */
+  report(options?: CallOptions): Promise<Report>;
+}
+
+const { method } = EvaluationService;
+
+/** The calls of one evaluation. */
+export function evaluationHandle({ unary }: Caller, evaluationId: string): EvaluationHandle {
+  return {
+    evaluationId,
+    create: async ({ answerFormat, ...choice }, options) => {
+      const request = { evaluationId, ...definedOf(choice), suite: choice.suite, ...answerFormatOf(answerFormat) };
+      return present((await unary(method.createEvaluation, request, options)).evaluation, "evaluation");
+    },
+    get: async (options) =>
+      present((await unary(method.getEvaluation, { evaluationId }, options)).evaluation, "evaluation"),
+    pending: ({ pageSize = 0, ...options } = {}) =>
+      eachOfPages(
+        (pageToken) => unary(method.listPendingTasks, { evaluationId, pageSize, pageToken }, options),
+        (page) => page.tasks,
+      ),
+    submit: async (completions, options) => {
+      const items = completions.map(({ task: { taskId }, sampleIndex = 0, completion }) => {
+        return { evaluationId, taskId, sampleIndex, completion };
+      });
+      return (await unary(method.batchSubmitCompletions, { completions: items }, options)).results;
+    },
+    samples: ({ pageSize = 0, ...options } = {}) =>
+      eachOfPages(
+        (pageToken) => unary(method.listSamples, { evaluationId, pageSize, pageToken }, options),
+        (page) => page.samples,
+      ),
+    report: async (options) => present((await unary(method.getReport, { evaluationId }, options)).report, "report"),
+  };
+}
+
+function definedOf({ suiteVersion = 0, samplesPerTask = 0, model = "" }: Omit<EvaluationChoice, "answerFormat">) {
+  return { suiteVersion, samplesPerTask, model };
+}

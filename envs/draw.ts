@@ -1,0 +1,103 @@
+/** Pictures of tasks and answers, as SVG documents. */
+import { locateAnswers } from "./answer-format.ts";
+import type { AnswerFormat, Baseline, Environment, Facts, Parsed } from "./environment.ts";
+import { assertNever } from "./lib/assert-never.ts";
+import { framed } from "./lib/picture/frame.ts";
+import type { Headline } from "./lib/picture/frame.ts";
+import { isOptimal, qualityRatio } from "./reward/ratio.ts";
+
+/**
+ * The SVG of an instance, and of an answer to it if there is one: the answer's text as it stands between its marks, any
+ * text. Nothing is thrown for what it holds. Beside an answer that is not the best, the solver's is drawn, in grey; it is
+ * asked only if there is an answer.
+ */
+export function drawTask<Instance>(
+  environment: Environment<Instance>,
+  instance: Instance,
+  answerText?: string,
+): string {
+  if (answerText === undefined) return framed(environment.draw(instance), [titleOf(environment, instance)]);
+  return drawAnswer(environment, instance, environment.parse(answerText, instance));
+}
+
+/** The same for the answer that a completion marks in this format; any completion. */
+export function drawCompletion<Instance>(
+  environment: Environment<Instance>,
+  instance: Instance,
+  format: AnswerFormat,
+  completion: string,
+): string {
+  const { answer, problem } = locateAnswers(completion, format);
+  if (answer !== undefined && problem === undefined) return drawTask(environment, instance, answer);
+  return drawAnswer(environment, instance, { kind: "malformed", reason: problem ?? "no answer" });
+}
+
+function drawAnswer<Instance>(environment: Environment<Instance>, instance: Instance, parsed: Parsed<unknown>): string {
+  const title = titleOf(environment, instance);
+  const solution = environment.solver?.solve(instance);
+  if (parsed.kind === "malformed") {
+    const headlines = [title, bad(`malformed: ${parsed.reason}`), ...baselineLine(environment, solution)];
+    return framed(environment.draw(instance), headlines);
+  }
+  const facts = environment.verify(instance, parsed.answer);
+  const isBest = isBestAnswer(environment, facts, solution);
+  const picture = environment.draw(instance, parsed.answer, isBest ? undefined : solution?.answer);
+  return framed(picture, [title, ...verdictLines(environment, facts, solution)]);
+}
+
+/** "np/tsp, 12 cities: Find the shortest …" */
+function titleOf<Instance>(environment: Environment<Instance>, instance: Instance): Headline {
+  const facts = Object.entries(environment.metadata(instance)).map(([name, value]) => `${name} ${value}`);
+  return { text: `${[environment.id, ...facts].join(", ")}. ${environment.description}`, tone: "title" };
+}
+
+function isBestAnswer<Instance>(
+  { goal }: Environment<Instance>,
+  facts: Facts,
+  baseline: Baseline | undefined,
+): boolean {
+  if (facts.kind === "infeasible") return false;
+  if (goal === "satisfy") return true;
+  return baseline !== undefined && facts.objective === baseline.value;
+}
+
+function verdictLines<Instance>(
+  environment: Environment<Instance>,
+  facts: Facts,
+  solution: Baseline | undefined,
+): readonly Headline[] {
+  switch (facts.kind) {
+    case "infeasible":
+      return [bad(`infeasible: ${facts.violation}`), ...baselineLine(environment, solution)];
+    case "feasible":
+      return [feasibleLine(environment, facts.objective, solution)];
+    default:
+      return assertNever(facts);
+  }
+}
+
+/** What an answer is worth beside the best known. */
+function feasibleLine<Instance>(
+  { goal }: Environment<Instance>,
+  objective: number | undefined,
+  baseline: Baseline | undefined,
+): Headline {
+  if (goal === "satisfy") return { text: "✓ right", tone: "good" };
+  if (objective === undefined || baseline === undefined) return { text: "✓ feasible", tone: "good" };
+  if (isOptimal(objective, baseline)) return { text: `✓ feasible and optimal: ${objective}`, tone: "good" };
+  const ratio = qualityRatio(goal, objective, baseline).toPrecision(3);
+  return { text: `✓ feasible: ${objective}; ${baselineWords(baseline)}; ratio ${ratio}`, tone: "plain" };
+}
+
+function baselineLine<Instance>({ goal }: Environment<Instance>, solution: Baseline | undefined): readonly Headline[] {
+  if (solution === undefined || goal === "satisfy") return [];
+  return [{ text: baselineWords(solution), tone: "plain" }];
+}
+
+function baselineWords({ value, bound, proven }: Baseline): string {
+  return proven ? `the optimum is ${value}` : `the best known is ${value}, and none is better than ${bound}`;
+}
+
+function bad(words: string): Headline {
+  return { text: `✗ ${words}`, tone: "bad" };
+}

@@ -1,0 +1,100 @@
+/** A picture with its title above, and its legend and notes below, as an SVG document. */
+import type { LegendEntry, Picture } from "./picture.ts";
+import { STYLE_SHEET } from "./style.ts";
+import { circle, hatching, path, rect, segment, shape, text, toXml } from "./svg.ts";
+import type { Shape } from "./svg.ts";
+
+export interface Headline {
+  readonly text: string;
+  /** Whether it says that something is well, that something is wrong, or neither. */
+  readonly tone: "title" | "plain" | "good" | "bad";
+}
+
+const MARGIN = 20;
+const LINE = 18;
+const WIDTH_MIN = 520;
+/** Mean width of a letter, in parts of the font's size; generous, so that no line is too long. */
+const LETTER = 0.58;
+
+const TONES: Readonly<Record<Headline["tone"], string>> = {
+  title: "gd-title",
+  plain: "gd-text",
+  good: "gd-text gd-good",
+  bad: "gd-text gd-bad",
+};
+
+/** The width that a text takes at most, about. */
+function textWidth(content: string, size = 12): number {
+  return content.length * size * LETTER;
+}
+
+/** An SVG document. */
+export function framed(picture: Picture, headlines: readonly Headline[]): string {
+  const width = Math.max(WIDTH_MIN, picture.width) + 2 * MARGIN;
+  const inner = width - 2 * MARGIN;
+  const above = headlines.flatMap(({ text: line, tone }) =>
+    wrapped(line, inner, tone === "title" ? 15 : 12).map((part) => ({ part, className: TONES[tone] })),
+  );
+  const top = MARGIN + above.length * LINE + 8;
+  const below = top + picture.height + LINE;
+  const legend = legendShapes(picture.legend, below, inner);
+  const notes = picture.notes.flatMap((note) => wrapped(note, inner, 12));
+  const notesTop = below + legend.height;
+  const height = notesTop + notes.length * LINE + MARGIN - LINE / 2;
+  const left = (width - picture.width) / 2;
+  return toXml(
+    shape(
+      "svg",
+      {
+        xmlns: "http://www.w3.org/2000/svg",
+        ...{ class: "gd", role: "img", width, height, viewBox: `0 0 ${Math.ceil(width)} ${Math.ceil(height)}` },
+      },
+      [
+        shape("title", {}, headlines[0]?.text ?? ""),
+        shape("desc", {}, [...headlines.slice(1).map((line) => line.text), ...picture.notes].join("; ")),
+        shape("style", {}, STYLE_SHEET),
+        rect(0, 0, width, height, "gd-paper"),
+        ...above.map(({ part, className }, i) => text(MARGIN, MARGIN + (i + 0.7) * LINE, className, part)),
+        shape("g", { transform: `translate(${Math.round(left)} ${top})` }, picture.shapes),
+        ...legend.shapes,
+        ...notes.map((line, i) => text(MARGIN, notesTop + (i + 0.7) * LINE, "gd-soft", line)),
+      ],
+    ),
+  );
+}
+
+/** The entries from left to right, in as many lines as they take. */
+function legendShapes(entries: readonly LegendEntry[], top: number, width: number) {
+  const shapes: Shape[] = [];
+  let [x, line] = [0, 0];
+  for (const entry of entries) {
+    const step = textWidth(entry.text) + 52;
+    if (x > 0 && x + step > width) [x, line] = [0, line + 1];
+    const y = top + (line + 0.5) * LINE;
+    shapes.push(...swatch(entry, MARGIN + x, y), text(MARGIN + x + 28, y + 4, "gd-text", entry.text));
+    x += step;
+  }
+  return { shapes, height: entries.length === 0 ? 0 : (line + 1) * LINE + 4 };
+}
+
+/** What an entry looks like, around the middle of its left side. */
+function swatch({ mark, className }: LegendEntry, x: number, y: number): readonly Shape[] {
+  if (mark === "dot") return [circle(x + 10, y, 6, className)];
+  if (mark === "box") return [rect(x, y - 6, 20, 12, className)];
+  if (mark === "line") return [path([segment(x, y, x + 20, y)], className)];
+  return [path(hatching(x, y - 6, 20, 12), className)];
+}
+
+/** The text in lines of at most this width, broken at spaces where there are any. */
+function wrapped(content: string, width: number, size: number): readonly string[] {
+  const longest = Math.max(1, Math.floor(width / (size * LETTER)));
+  const lines: string[] = [];
+  let rest = content;
+  while (rest.length > longest) {
+    const space = rest.lastIndexOf(" ", longest);
+    const end = space > 0 ? space : longest;
+    lines.push(rest.slice(0, end));
+    rest = rest.slice(end).trimStart();
+  }
+  return [...lines, rest];
+}

@@ -1,0 +1,48 @@
+/** What the policy is asked. */
+import type { AnswerFormat, ChatMessage } from "../../environment.ts";
+import { taskPrompt } from "../../lib/task-prompt.ts";
+import type { BisectionInstance } from "./instance.ts";
+import { format } from "./parse.ts";
+import type { Sides } from "./parse.ts";
+
+/** The worked example of FORGE A.5.4; its sides are optimal. */
+const EXAMPLE: BisectionInstance = {
+  vertices: 4,
+  edges: [
+    { a: 0, b: 1, weight: 3 },
+    { a: 0, b: 2, weight: 1 },
+    { a: 1, b: 2, weight: 2 },
+    { a: 1, b: 3, weight: 2 },
+    { a: 2, b: 3, weight: 3 },
+  ],
+};
+const EXAMPLE_SIDES: Sides = [
+  [0, 1],
+  [2, 3],
+];
+const EXAMPLE_WEIGHT = 5;
+
+export function render(instance: BisectionInstance, answerFormat: AnswerFormat): readonly ChatMessage[] {
+  const { vertices } = instance;
+  const small = Math.floor(vertices / 2);
+  const sizes = vertices % 2 === 0 ? `${small} vertices each` : `${small} and ${small + 1} vertices`;
+  const text = {
+    question: `Divide the ${vertices} vertices of a graph, numbered from 0 to ${vertices - 1}, into two sides of ${sizes}, so that the total weight of the edges between the sides is as small as possible.`,
+    answer:
+      "Write the answer as two lists of vertices, one for each side, within square brackets. Every vertex must be in exactly one of them; the order does not matter.",
+    notation:
+      "Each line below gives a vertex and, after the colon, its edges to vertices with larger numbers, as vertex=weight. Pairs that are not given have no edge.",
+    exampleTitle: "Example with 4 vertices",
+    example: edgeLines(EXAMPLE),
+    exampleAnswer: `A best division is ${format(EXAMPLE_SIDES)}: the edges between its sides weigh ${EXAMPLE_WEIGHT} in total.`,
+    instance: edgeLines(instance),
+  };
+  return taskPrompt(text, answerFormat);
+}
+
+/** A line for each vertex with edges to larger ones: "0: 1=3 2=1". */
+function edgeLines({ edges }: BisectionInstance): string {
+  const lines = new Map<number, string>();
+  for (const { a, b, weight } of edges) lines.set(a, `${lines.get(a) ?? `${a}:`} ${b}=${weight}`);
+  return lines.size === 0 ? "no edges" : [...lines.values()].join("\n");
+}

@@ -1,0 +1,90 @@
+/** Depth-first branch and bound on the sides of single vertices, by the semidefinite bound. */
+import { matrixFor, provesAbove } from "./certificate.ts";
+import { completed, nodeOf } from "./node.ts";
+import type { Node } from "./node.ts";
+import type { Problem } from "./problem.ts";
+import { agreementOf } from "./problem.ts";
+import { sumVectors, sweep } from "./relaxation.ts";
+import type { Relaxation } from "./relaxation.ts";
+import type { Found } from "./tabu.ts";
+
+export interface Search {
+  readonly problem: Problem;
+  readonly relaxation: Relaxation;
+  readonly matrix: Float64Array;
+  /** Nodes are left open from this count on. */
+  readonly nodesMax: number;
+  best: Found;
+  nodes: number;
+  /** Whether nodes were left open. */
+  open: boolean;
+}
+
+export function searchOf(problem: Problem, relaxation: Relaxation, best: Found, nodesMax: number): Search {
+  return { problem, relaxation, matrix: matrixFor(problem.n), nodesMax, best, nodes: 0, open: false };
+}
+
+const SWEEPS_MAX = 400;
+/** Sweeps from random vectors, before which the root's vectors say nothing about where to branch. */
+const SWEEPS_FIRST = 60;
+/** Sweeps between attempts at a certificate, and between sums of the vectors anew. */
+const SWEEPS_BETWEEN = 5;
+/** Sweeps that gain less than this share of what is to spare have settled. */
+const SETTLED = 1e-5;
+
+/** Explores all that these spins leave undecided, warm from the vectors that stand in the relaxation. */
+export function explore(search: Search, spins: Int8Array): void {
+  if (search.nodes >= search.nodesMax) {
+    search.open = true;
+    return;
+  }
+  search.nodes++;
+  const node = nodeOf(search.problem, spins);
+  const complete = completed(node);
+  if (complete !== undefined) record(search, complete);
+  else if (!isClosed(search, node)) branch(search, node);
+}
+
+function record(search: Search, spins: Int8Array): void {
+  const agreement = agreementOf(search.problem, spins);
+  if (agreement > search.best.agreement) search.best = { spins, agreement };
+}
+
+/** Whether a node surely holds nothing better. Gives up as soon as the relaxation itself holds something better. */
+function isClosed({ relaxation, matrix, best, nodes }: Search, node: Node): boolean {
+  // An agreement changes by steps of two: one unit of the cut.
+  const target = -2 * (best.agreement + 2 - node.agreement);
+  let before = Infinity;
+  for (let sweeps = 1; sweeps <= SWEEPS_MAX; sweeps++) {
+    if (sweeps % SWEEPS_BETWEEN === 1) sumVectors(relaxation, node);
+    const value = sweep(relaxation, node);
+    if (value <= target && (nodes > 1 || sweeps > SWEEPS_FIRST)) return false;
+    if (sweeps % SWEEPS_BETWEEN !== 0) continue;
+    if (value > target && provesAbove(relaxation, node, target, matrix)) return true;
+    if (sweeps >= SWEEPS_FIRST && before - value < SETTLED * (value - target)) return false;
+    before = value;
+  }
+  return false;
+}
+
+/** Tries the side that a vertex tends to, then the other. */
+function branch(search: Search, node: Node): void {
+  const { relaxation } = search;
+  const v = leastDecided(relaxation, node);
+  const vectors = relaxation.vectors.slice();
+  const side = vectors[v * relaxation.rank]! < 0 ? -1 : 1;
+  explore(search, node.spins.with(v, side));
+  relaxation.vectors = vectors;
+  explore(search, node.spins.with(v, -side));
+}
+
+/** The free vertex whose vector is farthest from both sides, where heavy edges count for more. */
+function leastDecided({ rank, vectors }: Relaxation, { problem, free }: Node): number {
+  let [chosen, most] = [-1, -Infinity];
+  for (const v of free) {
+    const along = vectors[v * rank]!;
+    const doubt = (1 - along * along) * (problem.degree[v]! + 1);
+    if (doubt > most) [chosen, most] = [v, doubt];
+  }
+  return chosen;
+}

@@ -1,0 +1,128 @@
+/** Branch and bound over the vertices and edges of the cycle. */
+import { onesOf } from "../../../lib/bit-matrix.ts";
+import { blocksOf } from "./blocks.ts";
+import { has, membersOf, partsOf, searchSeparators, setOf } from "./separators.ts";
+import type { Separation, VertexSet } from "./separators.ts";
+import { copyOf, drop, exclude, IN, include, isUsed, OPEN, OUT, settle, use } from "./state.ts";
+import type { Incumbent, State } from "./state.ts";
+
+export interface Search {
+  readonly incumbent: Incumbent;
+  /** Nodes are left open from this count on. */
+  readonly nodesMax: number;
+  nodes: number;
+  /** Whether nodes were left open. */
+  open: boolean;
+}
+
+/** Local searches for separators in a node. */
+const CLIMBS = 6;
+
+/** Explores what a state leaves undecided, once the changes to these vertices have had their consequences. */
+export function explore(search: Search, state: State, changed: number[]): void {
+  if (search.nodes >= search.nodesMax) {
+    search.open = true;
+    return;
+  }
+  search.nodes++;
+  const { incumbent } = search;
+  if (!settle(state, incumbent, changed) || !narrow(state, incumbent)) return;
+  branch(search, state);
+}
+
+/** Excludes the vertices that lie in no block with all that is decided. False: there is no such block. */
+function keepBlocks(state: State, incumbent: Incumbent): boolean {
+  const { role } = state;
+  for (;;) {
+    const inside = role.reduce((count, each) => count + Number(each === IN), 0);
+    const viable = blocksOf(state.edges).filter(
+      (block) =>
+        block.length > incumbent.cycle.length &&
+        block.reduce((count, v) => count + Number(role[v] === IN), 0) === inside,
+    );
+    const kept = new Set(viable.flat());
+    const changed: number[] = [];
+    for (const [v, each] of role.entries()) if (each !== OUT && !kept.has(v)) exclude(state, v, changed);
+    if (changed.length === 0) return viable.length > 0 && state.left > incumbent.cycle.length;
+    if (!settle(state, incumbent, changed)) return false;
+  }
+}
+
+/** Draws the conclusions of blocks and separators. False: no cycle longer than the incumbent is left. */
+function narrow(state: State, incumbent: Incumbent): boolean {
+  for (;;) {
+    if (!keepBlocks(state, incumbent)) return false;
+    const { role, edges } = state;
+    const present = setOf(
+      role.keys().filter((v) => role[v] !== OUT),
+      edges.words,
+    );
+    const length = incumbent.cycle.length;
+    const separation = searchSeparators(edges, present, length, CLIMBS);
+    if (separation.bound <= length) return false;
+    if (separation.bound > length + 1 || separation.surplus < 0) return true;
+    const changed: number[] = [];
+    meetBound(state, incumbent, separation, partsOf(edges, present, separation.separators), changed);
+    if (changed.length === 0) return true;
+    if (!settle(state, incumbent, changed)) return false;
+  }
+}
+
+/**
+ * Only a cycle that meets the separators' bound is longer than the incumbent: it visits every separator, goes from each
+ * to a part, and visits as many parts as there are separators, of the largest, each wholly and on one path.
+ */
+function meetBound(
+  state: State,
+  incumbent: Incumbent,
+  { separators }: Separation,
+  parts: readonly VertexSet[],
+  changed: number[],
+): void {
+  const { edges, role } = state;
+  const cuts = membersOf(separators);
+  for (const a of cuts) for (const b of onesOf(edges, a)) if (has(separators, b)) drop(state, a, b, changed);
+  const largest = parts.map(membersOf).sort((a, b) => b.length - a.length);
+  const least = largest[cuts.length - 1]!.length;
+  const next = largest[cuts.length]?.length ?? 0;
+  for (const v of cuts) if (role[v] === OPEN) include(state, v, changed);
+  for (const part of largest) {
+    if (part.length < least) for (const v of part) exclude(state, v, changed);
+    else if (part.length > next) for (const v of part) if (role[v] === OPEN) include(state, v, changed);
+  }
+  for (const [a, b, third] of largest) {
+    // Two vertices that are visited on one path are neighbours on it.
+    if (b === undefined || third !== undefined || role[a!] !== IN || isUsed(state, a!, b)) continue;
+    if (role[b] === IN) use(state, incumbent, a!, b, changed);
+  }
+}
+
+function branch(search: Search, state: State): void {
+  const { incumbent } = search;
+  const v = mostBound(state);
+  const other = copyOf(state);
+  const [changed, changedOther]: [number[], number[]] = [[], []];
+  if (state.role[v] === OPEN) {
+    include(state, v, changed);
+    exclude(other, v, changedOther);
+  } else {
+    const u = onesOf(state.edges, v)
+      .filter((each) => !isUsed(state, v, each))
+      .reduce((a, b) => (state.degree[b]! < state.degree[a]! ? b : a));
+    use(state, incumbent, v, u, changed);
+    drop(other, v, u, changedOther);
+  }
+  explore(search, state, changed);
+  explore(search, other, changedOther);
+}
+
+/** A vertex with the fewest edges left, if possible one that is in, at a path's end. */
+function mostBound({ role, used, degree }: State): number {
+  let [chosen, least] = [-1, Infinity];
+  for (const [v, each] of role.entries()) {
+    if (each === OUT || used[v] === 2) continue;
+    const cost = 4 * degree[v]! - 2 * used[v]! - Number(each === IN);
+    if (cost < least) [chosen, least] = [v, cost];
+  }
+  return chosen;
+}

@@ -1,0 +1,146 @@
+/** What a node of the search has decided: which vertices are on the cycle, which edges, and what follows from that. */
+import { hasBit, onesOf } from "../../../lib/bit-matrix.ts";
+import type { BitMatrix } from "../../../lib/bit-matrix.ts";
+
+export const OPEN = 0;
+export const IN = 1;
+export const OUT = 2;
+
+export interface State {
+  /** The edges that are left. */
+  readonly edges: BitMatrix;
+  readonly degree: Int32Array;
+  /** OPEN, IN or OUT of the cycle. */
+  readonly role: Uint8Array;
+  /** How many of each vertex's edges the cycle must use, and the vertices that they lead to: two places for each. */
+  readonly used: Uint8Array;
+  readonly joined: Int32Array;
+  /** For the ends of a path of used edges, a single vertex included: the other end, and how many vertices it has. */
+  readonly end: Int32Array;
+  readonly size: Int32Array;
+  /** Vertices that are not out. */
+  left: number;
+}
+
+/** The best cycle so far: only longer ones are looked for. */
+export interface Incumbent {
+  cycle: readonly number[];
+}
+
+export function stateOf(adjacency: BitMatrix): State {
+  const n = adjacency.rows;
+  return {
+    edges: { ...adjacency, bits: adjacency.bits.slice() },
+    degree: Int32Array.from({ length: n }, (_, v) => onesOf(adjacency, v).length),
+    role: new Uint8Array(n),
+    used: new Uint8Array(n),
+    joined: new Int32Array(2 * n).fill(-1),
+    end: Int32Array.from({ length: n }, (_, v) => v),
+    size: new Int32Array(n).fill(1),
+    left: n,
+  };
+}
+
+export function copyOf(state: State): State {
+  return {
+    edges: { ...state.edges, bits: state.edges.bits.slice() },
+    degree: state.degree.slice(),
+    role: state.role.slice(),
+    used: state.used.slice(),
+    joined: state.joined.slice(),
+    end: state.end.slice(),
+    size: state.size.slice(),
+    left: state.left,
+  };
+}
+
+export function isUsed({ joined }: State, a: number, b: number): boolean {
+  return joined[2 * a] === b || joined[2 * a + 1] === b;
+}
+
+/** Draws every conclusion, from these vertices on. False: no cycle longer than the incumbent is left. */
+export function settle(state: State, incumbent: Incumbent, changed: number[]): boolean {
+  const { role, degree, used } = state;
+  for (;;) {
+    if (state.left <= incumbent.cycle.length) return false;
+    const v = changed.pop();
+    if (v === undefined) {
+      if (state.left > incumbent.cycle.length + 1 || !includeAll(state, changed)) return true;
+      continue;
+    }
+    if (role[v] === OUT) continue;
+    if (degree[v]! < 2) {
+      if (role[v] === IN) return false;
+      exclude(state, v, changed);
+    } else if (role[v] === IN && degree[v] === 2 && used[v]! < 2) {
+      for (const u of onesOf(state.edges, v)) if (!isUsed(state, v, u)) use(state, incumbent, v, u, changed);
+    }
+  }
+}
+
+/** No vertex can be spared any more. False: that was so before. */
+function includeAll({ role }: State, changed: number[]): boolean {
+  for (const [v, each] of role.entries()) {
+    if (each !== OPEN) continue;
+    role[v] = IN;
+    changed.push(v);
+  }
+  return changed.length > 0;
+}
+
+export function include({ role }: State, v: number, changed: number[]): void {
+  role[v] = IN;
+  changed.push(v);
+}
+
+export function exclude(state: State, v: number, changed: number[]): void {
+  state.role[v] = OUT;
+  state.left--;
+  for (const u of onesOf(state.edges, v)) drop(state, v, u, changed);
+}
+
+/** Takes an edge away. */
+export function drop({ edges, degree }: State, a: number, b: number, changed: number[]): void {
+  const { bits, words } = edges;
+  for (const [v, u] of [
+    [a, b],
+    [b, a],
+  ] as const) {
+    bits[v * words + (u >>> 5)] = bits[v * words + (u >>> 5)]! & ~(1 << (u & 31));
+    degree[v] = degree[v]! - 1;
+    changed.push(v);
+  }
+}
+
+/** Decides that the cycle uses an edge, if it is still there. */
+export function use(state: State, incumbent: Incumbent, a: number, b: number, changed: number[]): void {
+  const { edges, used, joined, end, size } = state;
+  if (!hasBit(edges, a, b)) return;
+  const [first, last] = [end[a]!, end[b]!];
+  end[first] = last;
+  end[last] = first;
+  size[first] = size[last] = size[a]! + size[b]!;
+  for (const [v, u] of [
+    [a, b],
+    [b, a],
+  ] as const) {
+    joined[2 * v + used[v]!] = u;
+    used[v] = used[v]! + 1;
+    include(state, v, changed);
+    if (used[v] === 2) for (const w of onesOf(edges, v)) if (!isUsed(state, v, w)) drop(state, v, w, changed);
+  }
+  if (size[first] < 3 || !hasBit(edges, first, last)) return;
+  // The edge that closes this path makes no other cycle than this.
+  if (size[first] > incumbent.cycle.length) incumbent.cycle = pathFrom(state, first);
+  drop(state, first, last, changed);
+}
+
+function pathFrom({ joined }: State, first: number): readonly number[] {
+  const path = [first];
+  for (let [before, v] = [-1, first]; ;) {
+    const next = joined[2 * v] === before ? joined[2 * v + 1]! : joined[2 * v]!;
+    if (next < 0) return path;
+    path.push(next);
+    [before, v] = [v, next];
+  }
+}

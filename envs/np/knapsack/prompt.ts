@@ -1,0 +1,34 @@
+/** What the policy is asked. */
+import type { AnswerFormat, ChatMessage } from "../../environment.ts";
+import { taskPrompt } from "../../lib/task-prompt.ts";
+import type { KnapsackInstance } from "./instance.ts";
+import { format } from "./parse.ts";
+
+/** The worked example of FORGE A.5.3, whose choice of value 25 is not the best. */
+const EXAMPLE: KnapsackInstance = {
+  capacity: 20,
+  weights: Int32Array.of(3, 4, 7, 8),
+  values: Int32Array.of(4, 5, 10, 11),
+};
+const EXAMPLE_CHOICE = [1, 2, 3] as const;
+
+export function render(instance: KnapsackInstance, answerFormat: AnswerFormat): readonly ChatMessage[] {
+  const count = instance.weights.length;
+  const text = {
+    question: `Choose from ${count} items, numbered from 0 to ${count - 1}, those that are worth the most together and weigh no more than a capacity.`,
+    answer:
+      "Write your choice as a list of the items' numbers, in square brackets and separated by commas, in any order and each once.",
+    notation:
+      "The capacity comes first below; then each line gives an item and, after the colon, its weight and its value.",
+    exampleTitle: "Example with 4 items",
+    example: list(EXAMPLE),
+    exampleAnswer: `A best choice is ${format(EXAMPLE_CHOICE)}, which weighs 4 + 7 + 8 = 19 and is worth 5 + 10 + 11 = 26.`,
+    instance: list(instance),
+  };
+  return taskPrompt(text, answerFormat);
+}
+
+function list({ capacity, weights, values }: KnapsackInstance): string {
+  const lines = Array.from(weights, (weight, item) => `${item}: weight=${weight} value=${values[item]}`);
+  return [`capacity: ${capacity}`, ...lines].join("\n");
+}

@@ -1,0 +1,15 @@
+/** What holds of a subset: facts only. */
+import type { Facts } from "../../environment.ts";
+import { indexProblem } from "../../lib/index-list.ts";
+import type { SubsetSumInstance } from "./instance.ts";
+import { sumOf } from "./instance.ts";
+import type { Subset } from "./parse.ts";
+
+/** Feasible if no index comes twice and the numbers sum up to the target; then their count is the objective. */
+export function verify({ target, numbers }: SubsetSumInstance, subset: Subset): Facts {
+  const problem = indexProblem(subset, numbers.length, "index", "indices");
+  if (problem !== undefined) return { kind: "infeasible", violation: problem };
+  const sum = sumOf(numbers, subset);
+  if (sum === target) return { kind: "feasible", objective: subset.length };
+  return { kind: "infeasible", violation: `the numbers sum up to ${sum}, not to the target ${target}` };
+}

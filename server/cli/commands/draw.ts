@@ -1,0 +1,43 @@
+/** gradus draw: a picture of a task and of an answer to it. Always here: it may show the solver's answer. */
+import { writeFileSync } from "node:fs";
+import { Option } from "commander";
+import type { Command } from "commander";
+import { drawCompletion, drawTask } from "../../../envs/draw.ts";
+import type { ScoreTask } from "../../../envs/score.ts";
+import { completionIn } from "../completion.ts";
+import { localOf } from "../connection.ts";
+import { addLocalTaskOptions, openTask, solutionOf, taskIdOf } from "../local-task.ts";
+import type { LocalTaskFlags } from "../local-task.ts";
+import { print } from "../print.ts";
+
+interface Flags extends LocalTaskFlags {
+  readonly answer?: string;
+  readonly completion?: string;
+  readonly file?: string;
+  readonly solve?: boolean;
+  readonly out?: string;
+}
+
+export function addDraw(program: Command): void {
+  const command = program
+    .command("draw")
+    .description("draw a task, and an answer to it, as SVG: it shows why the answer is infeasible or not the best")
+    .addOption(new Option("--answer <text>", "an answer, without marks, e.g. '[0, 2, 1]'"))
+    .addOption(new Option("--completion <text>", "a completion that marks its answer").conflicts("answer"))
+    .addOption(new Option("--file <path>", "file that holds a completion").conflicts(["answer", "completion"]))
+    .addOption(new Option("--solve", "draw the solver's answer").conflicts(["answer", "completion", "file"]))
+    .option("-o, --out <path>", "file to write (default: standard output)");
+  addLocalTaskOptions(command).action(async (environment: string | undefined, flags: Flags) => {
+    const local = await localOf(flags);
+    const svg = await drawn(openTask(local, await taskIdOf(local, environment, flags)), flags);
+    if (flags.out === undefined) print(svg);
+    else writeFileSync(flags.out, `${svg}\n`);
+  });
+}
+
+async function drawn(task: ScoreTask, { answer, completion, file, solve }: Flags): Promise<string> {
+  const { environment, instance, format } = task;
+  const whole = file === undefined ? completion : await completionIn(file);
+  if (whole !== undefined) return drawCompletion(environment, instance, format, whole);
+  return drawTask(environment, instance, solve ? environment.format(solutionOf(task).answer) : answer);
+}

@@ -1,0 +1,143 @@
+/** gradus eval: a model behind an OpenAI-compatible endpoint on a suite. What was done is kept, so it can be resumed. */
+import { createHash } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { InvalidArgumentError, Option } from "commander";
+import { answerFormatNames } from "../../../clients/ts/src/public.ts";
+import type { AnswerFormatName, EvaluationHandle, GradusClient } from "../../../clients/ts/src/public.ts";
+import { addConnectionOptions, addSuiteOptions, withClient } from "../connection.ts";
+import type { ConnectionFlags } from "../connection.ts";
+import type { Settings, Summary } from "../evaluation/summary.ts";
+import { print, printJson } from "../print.ts";
+import { CliProblem } from "../problem.ts";
+import { wholeNumber } from "../task-options.ts";
+
+interface Flags extends ConnectionFlags {
+  readonly suite: string;
+  readonly endpoint: string;
+  readonly model: string;
+  readonly samples: number;
+  readonly concurrency: number;
+  readonly temperature?: number;
+  readonly maxTokens?: number;
+  readonly body?: Readonly<Record<string, unknown>>;
+  readonly timeout: number;
+  readonly deadline: number;
+  readonly format?: AnswerFormatName;
+  readonly evaluationId?: string;
+  readonly out?: string;
+  readonly json?: boolean;
+}
+
+function numberFrom0(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value >= 0 && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError("Want a number from 0.");
+}
+
+function jsonObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // Said below.
+  }
+  throw new InvalidArgumentError('Want a JSON object, e.g. {"top_p": 0.95}.');
+}
+
+export function addEval(program: Command): void {
+  const command = program
+    .command("eval")
+    .description("evaluate a model behind an OpenAI-compatible endpoint; the same command again resumes")
+    .requiredOption("--suite <id>", "e.g. forge-bench or countdown")
+    .requiredOption("--endpoint <url>", "base URL, e.g. http://localhost:8000/v1; the key comes from OPENAI_API_KEY")
+    .requiredOption("--model <name>", "the model's name at the endpoint")
+    .option("--samples <n>", "completions of each task", wholeNumber(1, 1024), 1)
+    .option("--concurrency <n>", "completions under way at once", wholeNumber(1, 4096), 16)
+    .option("--temperature <t>", "sampling temperature (default: the endpoint's)", numberFrom0)
+    .option("--max-tokens <n>", "longest completion (default: the endpoint's)", wholeNumber(1, 10_000_000))
+    .option("--body <json>", 'further fields of each request, e.g. {"top_p": 0.95, "top_k": 20}', jsonObject)
+    .option("--timeout <seconds>", "longest that one attempt may take", wholeNumber(1, 86_400), 600)
+    .option(
+      "--deadline <seconds>",
+      "longest that a completion may take, retries included",
+      wholeNumber(1, 86_400),
+      1800,
+    )
+    .addOption(new Option("--format <format>", "how the answer is marked").choices(answerFormatNames))
+    .option("--evaluation-id <id>", "names the evaluation (default: made of the choices above)")
+    .option("--out <directory>", "where report.json and report.html go (default: out/<evaluation-id>)")
+    .option("--json", "print report.json, and no progress");
+  addSuiteOptions(addConnectionOptions(command)).action((flags: Flags) =>
+    withClient(flags, (client) => evaluate(client, flags), "evaluations"),
+  );
+}
+
+/** What decides on the completions, and so on the default id. */
+function settingsOf(flags: Flags): Settings {
+  const { endpoint, temperature, maxTokens, body, format } = flags;
+  return JSON.parse(JSON.stringify({ endpoint, temperature, max_tokens: maxTokens, ...body, format })) as Settings;
+}
+
+/** The suite and the model in words, and a hash of all that decides on the completions. */
+function defaultId(flags: Flags): string {
+  const { suite, model, samples } = flags;
+  const key = JSON.stringify([suite, model, samples, settingsOf(flags)]);
+  const hash = createHash("sha256").update(key).digest("hex").slice(0, 8);
+  return `${suite}-${model}`.replaceAll(/[^a-zA-Z0-9._-]+/g, "-").slice(0, 100) + `-${hash}`;
+}
+
+async function evaluate(client: GradusClient, flags: Flags): Promise<void> {
+  const { suite, model, samples, format, json } = flags;
+  const evaluation = client.evaluation(flags.evaluationId ?? defaultId(flags));
+  const { samplesScored, samplesTotal } = await evaluation.create({
+    ...{ suite, model, samplesPerTask: samples, answerFormat: format },
+  });
+  const say = (words: string): void => (json ? undefined : console.error(words));
+  say(`evaluation ${evaluation.evaluationId}: ${samplesScored} of ${samplesTotal} samples are there`);
+  const { failed, reason } = await complete(evaluation, flags, Number(samplesScored), Number(samplesTotal));
+  const { reportTable, summarize, summaryToJson } = await import("../evaluation/summary.ts");
+  const summary = await summarize(evaluation, settingsOf(flags));
+  const directory = flags.out ?? join("out", evaluation.evaluationId);
+  await write(directory, summary);
+  if (json) printJson(summaryToJson(summary));
+  else print(`${reportTable(summary.report)}\n\n${join(directory, "report.html")}`);
+  if (failed > 0) {
+    const words = `${failed} samples are missing: give the same command again to try them; the last one failed so: ${reason}`;
+    throw new CliProblem("failure", words);
+  }
+}
+
+async function complete(evaluation: EvaluationHandle, flags: Flags, scored: number, total: number) {
+  if (scored === total) return { failed: 0, reason: "" };
+  const { endpoint, model, timeout, deadline, temperature, maxTokens, body, concurrency, json } = flags;
+  const [{ createModel }, { createProgress }, { runEvaluation }] = await Promise.all([
+    import("../evaluation/endpoint.ts"),
+    import("../evaluation/progress.ts"),
+    import("../evaluation/run.ts"),
+  ]);
+  const ask = createModel({
+    ...{ endpoint, model, apiKey: process.env["OPENAI_API_KEY"] },
+    ...{ timeoutMs: timeout * 1000, deadlineMs: deadline * 1000 },
+    body: {
+      ...(temperature !== undefined && { temperature }),
+      ...(maxTokens !== undefined && { max_tokens: maxTokens }),
+      ...body,
+    },
+  });
+  const progress = createProgress(scored, total, json !== true);
+  try {
+    return await runEvaluation({ evaluation, model: ask, concurrency, onStep: (step) => progress.step(step) });
+  } finally {
+    progress.stop();
+  }
+}
+
+async function write(directory: string, summary: Summary): Promise<void> {
+  const { summaryToJson } = await import("../evaluation/summary.ts");
+  const { reportPage } = await import("../evaluation/page.ts");
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, "report.json"), `${JSON.stringify(summaryToJson(summary), undefined, 2)}\n`);
+  writeFileSync(join(directory, "report.html"), reportPage(summary));
+}

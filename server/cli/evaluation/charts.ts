@@ -1,0 +1,176 @@
+/** The charts of a report, as SVG made here: the page needs no script. Colours are the page's CSS variables. */
+import * as Plot from "@observablehq/plot";
+import { parseHTML } from "linkedom";
+import type { ReportRow } from "../../../clients/ts/src/public.ts";
+import type { PartSummary } from "./summary.ts";
+
+const WIDTH = 760;
+const ROW = 30;
+const percent = (value: number): string => `${Math.round(100 * value)}%`;
+
+/** What Plot needs of a page to draw on. */
+const { document } = parseHTML("<html></html>") as { readonly document: object };
+
+function draw(label: string, options: Plot.PlotOptions): string {
+  const all = { document, width: WIDTH, ariaLabel: label, ...options } as Plot.PlotOptions;
+  const drawn = Plot.plot(all) as unknown as { readonly outerHTML: string };
+  return drawn.outerHTML;
+}
+
+/** Left of the names, in pixels: about 7 to a letter. */
+function marginFor(names: readonly string[]): number {
+  return 20 + 7 * Math.max(...names.map(({ length }) => length));
+}
+
+/** Figures of each row as bars side by side. */
+export function figureBars(
+  label: string,
+  rows: readonly ReportRow[],
+  figures: readonly { readonly figure: string; readonly title: string; readonly colour: string }[],
+): string {
+  const names = rows.map(({ name }) => name);
+  const data = rows.flatMap((row) =>
+    figures.map(({ figure, title }) => ({ name: row.name, title, value: row.figures[figure] ?? 0 })),
+  );
+  const marks = { x: "value", y: "title", fy: "name" } as const;
+  return draw(label, {
+    height: 40 + rows.length * (figures.length * 22 + 12),
+    marginLeft: marginFor(names),
+    marginRight: 40,
+    x: { domain: [0, 1], tickFormat: percent, label: null, grid: true },
+    y: { domain: figures.map(({ title }) => title), axis: null, padding: 0.15 },
+    fy: { domain: names, label: null, padding: 0.2 },
+    color: { domain: figures.map(({ title }) => title), range: figures.map(({ colour }) => colour) },
+    marks: [
+      Plot.barX(data, { ...marks, fill: "title", rx2: 3 }),
+      Plot.text(data, { ...marks, text: ({ value }: { value: number }) => percent(value), dx: 4, textAnchor: "start" }),
+      Plot.ruleX([0]),
+    ],
+  });
+}
+
+/** An outcome that a bar of a part is made of. */
+export interface OutcomeKind {
+  readonly title: string;
+  readonly colour: string;
+  /** The colour of text upon it. */
+  readonly ink: string;
+  readonly count: (part: PartSummary) => number;
+}
+
+/** Best first; `exact`: answers are right or not. Kinds that no part has are left out. */
+export function outcomeKindsOf(parts: readonly PartSummary[], exact: boolean): readonly OutcomeKind[] {
+  const feasible = ({ ratios }: PartSummary): number => ratios.reduce((sum, count) => sum + count, 0);
+  const [light, dark] = ["var(--on-deep)", "var(--on-pale)"];
+  const kinds: readonly OutcomeKind[] = [
+    { title: exact ? "right" : "optimal", colour: "var(--best)", ink: light, count: ({ optimal }) => optimal },
+    { title: "feasible", colour: "var(--good)", ink: dark, count: (part) => feasible(part) - part.optimal },
+    { title: exact ? "wrong" : "infeasible", colour: "var(--poor)", ink: dark, count: (part) => part.infeasible },
+    { title: "malformed", colour: "var(--bad)", ink: light, count: ({ malformed }) => malformed },
+    { title: "no reward", colour: "var(--none)", ink: dark, count: ({ noReward }) => noReward },
+  ];
+  return kinds.filter(({ count }) => parts.some((part) => count(part) > 0));
+}
+
+/** A piece of a bar. */
+interface Slice {
+  readonly ink: string;
+  readonly value: number;
+}
+
+/** Each part's outcomes as shares of its samples. */
+export function outcomeBars(label: string, parts: readonly PartSummary[], kinds: readonly OutcomeKind[]): string {
+  const names = parts.map(({ part }) => part);
+  const data = parts.flatMap((part) => {
+    const total = kinds.reduce((sum, { count }) => sum + count(part), 0);
+    return kinds.map(({ title, ink, count }) => ({ part: part.part, title, ink, value: count(part) / total }));
+  });
+  // Slices too thin for their share have none; stacked like the bars, so that they stand in their middles.
+  const shareOf = ({ value }: Slice): string => (value >= 0.06 ? percent(value) : "");
+  return draw(label, {
+    height: 50 + ROW * parts.length,
+    marginLeft: marginFor(names),
+    x: { domain: [0, 1], tickFormat: percent, label: null },
+    y: { domain: names, label: null, tickSize: 0, padding: 0.25 },
+    color: { domain: kinds.map(({ title }) => title), range: kinds.map(({ colour }) => colour) },
+    marks: [
+      Plot.barX(data, Plot.stackX({ x: "value", y: "part", fill: "title", insetRight: 1 })),
+      ...[...new Set(kinds.map(({ ink }) => ink))].map((ink) =>
+        Plot.text(
+          data,
+          Plot.stackX({
+            x: "value",
+            y: "part",
+            z: "title",
+            text: (datum: Slice) => (datum.ink === ink ? shareOf(datum) : ""),
+            fill: ink,
+          }),
+        ),
+      ),
+    ],
+  });
+}
+
+/** How the ratios of feasible answers are spread, one small chart for each part. */
+export function ratioHistograms(label: string, parts: readonly PartSummary[]): string {
+  const names = parts.map(({ part }) => part);
+  const data = parts.flatMap(({ part, ratios }) =>
+    ratios.map((count, step) => ({ part, from: step / ratios.length, to: (step + 1) / ratios.length, count })),
+  );
+  const highest = Math.max(...data.map(({ count }) => count));
+  return draw(label, {
+    height: 30 + 46 * parts.length,
+    marginLeft: marginFor(names),
+    x: { domain: [0, 1], tickFormat: (value: number) => value.toFixed(1), label: null },
+    // Room for the numbers above the bars.
+    y: { axis: null, domain: [0, highest * 1.5] },
+    fy: { domain: names, label: null, padding: 0.1 },
+    marks: [
+      Plot.rectY(data, { x1: "from", x2: "to", y: "count", fy: "part", fill: "var(--good)", inset: 0.5 }),
+      Plot.text(
+        data.filter(({ count }) => count > 0),
+        {
+          ...{ x: ({ from, to }: { from: number; to: number }) => (from + to) / 2, y: "count", fy: "part" },
+          ...{ text: "count", dy: -7 },
+        },
+      ),
+      Plot.ruleY([0], { stroke: "var(--line)" }),
+    ],
+  });
+}
+
+/** pass@k over k, a line for each row. */
+export function passCurves(label: string, rows: readonly ReportRow[]): string {
+  const data = rows.flatMap(({ name, figures }) =>
+    Object.entries(figures).flatMap(([figure, value]) => {
+      const k = Number(/^pass@(\d+)$/.exec(figure)?.[1]);
+      return Number.isNaN(k) ? [] : [{ name, k, value }];
+    }),
+  );
+  data.sort((a, b) => a.k - b.k);
+  const ks = [...new Set(data.map(({ k }) => k))];
+  const names = rows.map(({ name }) => name);
+  const marks = { x: "k", y: "value", stroke: "name" } as const;
+  return draw(label, {
+    height: 330,
+    marginBottom: 44,
+    marginRight: marginFor(names),
+    x: {
+      type: "log",
+      base: 2,
+      ticks: ks,
+      tickFormat: String,
+      label: "k",
+      labelAnchor: "center",
+      labelArrow: false,
+      labelOffset: 38,
+    },
+    y: { domain: [0, 1], tickFormat: percent, grid: true, label: null },
+    color: { domain: names, range: names.map((_, i) => `var(--series-${i % 6})`) },
+    marks: [
+      Plot.line(data, { ...marks, z: "name", strokeWidth: 2 }),
+      Plot.dot(data, { ...marks, fill: "name", r: 3 }),
+      Plot.text(data, Plot.selectLast({ x: "k", y: "value", z: "name", text: "name", dx: 8, textAnchor: "start" })),
+    ],
+  });
+}

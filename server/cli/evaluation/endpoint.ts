@@ -1,0 +1,82 @@
+/** A model behind an OpenAI-compatible chat endpoint. */
+import { setTimeout as after } from "node:timers/promises";
+import OpenAI, { APIError } from "openai";
+import type { ChatMessage } from "../../../clients/ts/src/public.ts";
+
+export interface EndpointOptions {
+  /** Base URL, e.g. "http://localhost:8000/v1". */
+  readonly endpoint: string;
+  readonly model: string;
+  /** Undefined: no Authorization header. */
+  readonly apiKey: string | undefined;
+  /** Milliseconds that one attempt may take. */
+  readonly timeoutMs: number;
+  /** Milliseconds that a completion may take, its retries and their delays included. */
+  readonly deadlineMs: number;
+  /** Further fields of each request, e.g. temperature. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export type Completed =
+  | { readonly kind: "completion"; readonly text: string }
+  /** No completion came before the deadline, or the endpoint refused this prompt. */
+  | { readonly kind: "failed"; readonly message: string }
+  /** The endpoint refuses all prompts: its address, the key or the model is wrong. */
+  | { readonly kind: "refused"; readonly message: string };
+
+export type Model = (prompt: readonly ChatMessage[]) => Promise<Completed>;
+
+/** Enough for any deadline: waits between attempts grow to 8 s, or are as the endpoint asks (up to 60 s). */
+const RETRIES_MAX = 100_000;
+
+const REFUSALS: ReadonlySet<number | undefined> = new Set([401, 403, 404]);
+
+/** Attempts are made again after failures that pass: no connection, time-outs, 408, 409, 429 and 5xx. */
+export function createModel(options: EndpointOptions): Model {
+  const { endpoint, model, apiKey, timeoutMs, deadlineMs, body } = options;
+  const client = new OpenAI({
+    baseURL: endpoint,
+    apiKey: apiKey ?? "none",
+    ...(apiKey === undefined && { defaultHeaders: { Authorization: null } }),
+    maxRetries: RETRIES_MAX,
+    timeout: timeoutMs,
+    logLevel: "off",
+  });
+  return async (prompt) => {
+    const ended = new AbortController();
+    const messages = prompt.map(({ role, content }) => ({ role, content }));
+    const request = { ...body, model, messages } as OpenAI.ChatCompletionCreateParamsNonStreaming;
+    try {
+      const call = client.chat.completions.create(request, { signal: ended.signal });
+      const late = after(deadlineMs, undefined, { signal: ended.signal }).then(() => undefined);
+      const reply = await Promise.race([call, late]);
+      // The call, which is aborted below, ends with an error that nobody waits for; the race has taken it.
+      if (reply === undefined) return { kind: "failed", message: `no completion within ${deadlineMs / 1000} s` };
+      return { kind: "completion", text: textOf(reply) };
+    } catch (error) {
+      return failureOf(error);
+    } finally {
+      ended.abort();
+    }
+  };
+}
+
+/** Servers that split off the thinking give it apart; it is part of what the model wrote. */
+function textOf({ choices }: OpenAI.ChatCompletion): string {
+  const message = choices?.[0]?.message as
+    | {
+        readonly content?: string | null;
+        readonly reasoning_content?: string | null;
+        readonly reasoning?: string | null;
+      }
+    | undefined;
+  const content = message?.content ?? "";
+  const thinking = message?.reasoning_content ?? message?.reasoning ?? "";
+  return thinking === "" || content.includes("</think>") ? content : `<think>\n${thinking}\n</think>\n${content}`;
+}
+
+function failureOf(error: unknown): Completed {
+  if (!(error instanceof APIError)) throw error;
+  const message = error.message.slice(0, 500);
+  return REFUSALS.has(error.status as number | undefined) ? { kind: "refused", message } : { kind: "failed", message };
+}

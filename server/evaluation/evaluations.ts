@@ -1,0 +1,152 @@
+/** Evaluations: a model's completions of a suite's tasks, and how good they are. Expected outcomes are values. */
+import type { AnswerFormat } from "../../envs/environment.ts";
+import type { Pool } from "../../envs/pool.ts";
+import type { EvaluationStore, SamplePlace } from "../stores/evaluations/store.ts";
+import type { Issuer } from "../tasks/issuer.ts";
+import type { Keyring } from "../tasks/keyring.ts";
+import type { PresentedTask } from "../tasks/present.ts";
+import type { SampleResult, Scorer } from "../tasks/scorer.ts";
+import { difference, findSuite, formatProblem } from "./choices.ts";
+import { makeReport } from "./make-report.ts";
+import { findPending } from "./pending.ts";
+import type { Report } from "./report.ts";
+import type { Result } from "./results.ts";
+import { listSamples } from "./samples.ts";
+import { type Submission, type Submitted, submit } from "./submit.ts";
+import { type Suite, type SuiteDefinition, openSuite } from "./suite.ts";
+import { type SuiteTasks, createSuiteTasks } from "./tasks.ts";
+
+/** What fixes an evaluation. Plain JSON. */
+export interface EvaluationChoice {
+  readonly suite: string;
+  /** 0 when asked for: the newest. */
+  readonly suiteVersion: number;
+  readonly samplesPerTask: number;
+  readonly model: string;
+  /** Undefined: each environment's default. */
+  readonly answerFormat?: AnswerFormat;
+}
+
+export interface Evaluation extends EvaluationChoice {
+  readonly id: string;
+  readonly samplesTotal: number;
+  readonly samplesScored: number;
+}
+
+/** An evaluation and its suite, as operations on it need them. */
+export interface OpenEvaluation extends EvaluationChoice {
+  readonly id: string;
+  readonly key: number;
+  readonly of: Suite;
+}
+
+export interface PendingTask {
+  readonly ordinal: number;
+  readonly task: PresentedTask;
+  /** Samples that are missing. */
+  readonly indices: readonly number[];
+}
+
+export interface PendingPage {
+  readonly tasks: readonly PendingTask[];
+  /** The ordinal after which the next page begins; undefined: there is none. */
+  readonly next: number | undefined;
+}
+
+export interface Sample extends SamplePlace {
+  readonly task: PresentedTask;
+  readonly completion: string;
+  readonly result: SampleResult;
+  readonly part: string;
+  readonly category: string;
+}
+
+export interface SamplePage {
+  readonly samples: readonly Sample[];
+  readonly next: SamplePlace | undefined;
+}
+
+export interface EvaluationReport {
+  readonly evaluation: Evaluation;
+  readonly suite: Suite;
+  readonly report: Report;
+}
+
+export interface Evaluations {
+  /** Suites that can be issued here. */
+  suites(): readonly Suite[];
+  /** Creates an evaluation, or gives it as it stands. */
+  create(id: string, choice: EvaluationChoice): Promise<Result<Evaluation>>;
+  get(id: string): Promise<Result<Evaluation>>;
+  /** Tasks with missing samples, after an ordinal (−1: from the start). */
+  pending(id: string, after: number, limit: number, signal?: AbortSignal): Promise<Result<PendingPage>>;
+  submit(submission: Submission): Promise<Result<Submitted>>;
+  samples(id: string, after: SamplePlace, limit: number): Promise<Result<SamplePage>>;
+  report(id: string): Promise<Result<EvaluationReport>>;
+}
+
+export interface EvaluationDeps {
+  readonly store: EvaluationStore;
+  readonly issuer: Issuer;
+  readonly scorer: Scorer;
+  readonly keyring: Keyring;
+  readonly pools: ReadonlyMap<string, Pool>;
+  readonly suites: readonly SuiteDefinition[];
+}
+
+/** What the parts of this module share. */
+export interface Context extends EvaluationDeps {
+  readonly tasks: SuiteTasks;
+}
+
+export function createEvaluations(deps: EvaluationDeps): Evaluations {
+  const context: Context = { ...deps, tasks: createSuiteTasks(deps) };
+  const opened = deps.suites.map((definition) => ({ definition, result: openSuite(definition) }));
+  const find = async (id: string): Promise<Result<OpenEvaluation>> => {
+    const stored = await deps.store.find(id);
+    if (stored === undefined) return { kind: "not_found", message: `there is no evaluation "${id}"` };
+    const { digest, ...choice } = JSON.parse(stored.body) as EvaluationChoice & { readonly digest: string };
+    const found = findSuite(opened, choice.suite, choice.suiteVersion);
+    if (found.kind !== "ok") return found;
+    if (found.value.digest !== digest)
+      return {
+        kind: "failed_precondition",
+        message: `suite '${choice.suite}' is not what it was under version ${choice.suiteVersion}: give a changed suite another version`,
+      };
+    return { kind: "ok", value: { ...choice, id, key: stored.key, of: found.value } };
+  };
+  const withOpen = async <T>(id: string, work: (open: OpenEvaluation) => Promise<Result<T>>): Promise<Result<T>> => {
+    const found = await find(id);
+    return found.kind === "ok" ? work(found.value) : found;
+  };
+  const stateOf = async (open: OpenEvaluation): Promise<Evaluation> => {
+    const { of, key, ...rest } = open;
+    return { ...rest, samplesTotal: of.tasks * open.samplesPerTask, samplesScored: await deps.store.count(key) };
+  };
+
+  return {
+    suites: () => opened.flatMap(({ result }) => (result.kind === "open" ? [result.suite] : [])),
+    create: async (id, asked) => {
+      const found = findSuite(opened, asked.suite, asked.suiteVersion);
+      if (found.kind !== "ok") return found;
+      const suite = found.value;
+      const choice = { ...asked, suiteVersion: suite.definition.version };
+      const wrong = formatProblem(suite, choice.answerFormat);
+      if (wrong !== undefined) return wrong;
+      const created = await deps.store.create(id, JSON.stringify({ ...choice, digest: suite.digest }));
+      return withOpen(id, async (open) => {
+        const other = created === "exists" ? difference(open, choice) : undefined;
+        return other ?? { kind: "ok", value: await stateOf(open) };
+      });
+    },
+    get: (id) => withOpen(id, async (open) => ({ kind: "ok", value: await stateOf(open) })),
+    pending: (id, after, limit, signal) => withOpen(id, (open) => findPending(context, open, after, limit, signal)),
+    submit: (submission) => withOpen(submission.evaluationId, (open) => submit(context, open, submission)),
+    samples: (id, after, limit) => withOpen(id, (open) => listSamples(context, open, after, limit)),
+    report: (id) =>
+      withOpen(id, async (open) => {
+        const [evaluation, report] = await Promise.all([stateOf(open), makeReport(context, open)]);
+        return { kind: "ok", value: { evaluation, suite: open.of, report } };
+      }),
+  };
+}

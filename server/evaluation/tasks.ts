@@ -1,0 +1,103 @@
+/** The tasks of suites: made when they are first asked for, kept in the store, so that they are solved once. */
+import { restore } from "../../envs/issue.ts";
+import type { Pool } from "../../envs/pool.ts";
+import type { EvaluationStore, StoredTask } from "../stores/evaluations/store.ts";
+import { draftFromJson, draftToJson } from "../tasks/run-source.ts";
+import type { Issuer, IssueResult } from "../tasks/issuer.ts";
+import type { Draft } from "../workers/jobs.ts";
+import type { Result } from "./results.ts";
+import { type OpenPart, type Suite, categoryOf, partOf, seedOf } from "./suite.ts";
+
+/** A task of a suite. */
+export interface SuiteTask {
+  readonly ordinal: number;
+  readonly part: OpenPart;
+  readonly category: string;
+  readonly draft: Draft;
+}
+
+export interface SuiteTasks {
+  /** Tasks with ordinals in [from, to), made if need be. */
+  make(suite: Suite, from: number, to: number, signal?: AbortSignal): Promise<Result<readonly SuiteTask[]>>;
+  /** Those of them that were made before. */
+  made(suite: Suite, from: number, to: number): Promise<readonly SuiteTask[]>;
+}
+
+export function createSuiteTasks(deps: {
+  readonly store: EvaluationStore;
+  readonly issuer: Issuer;
+  readonly pools: ReadonlyMap<string, Pool>;
+}): SuiteTasks {
+  const { store, issuer, pools } = deps;
+  const made = async (suite: Suite, from: number, to: number): Promise<readonly SuiteTask[]> =>
+    (await store.tasks(suite.digest, from, to)).map((stored) => fromStored(suite, stored));
+
+  const issue = async (suite: Suite, part: OpenPart, ordinals: readonly number[], signal?: AbortSignal) => {
+    const seeds = ordinals.map((ordinal) => seedOf(suite, part, ordinal));
+    const results = await issuer.issue(part.family, seeds, signal);
+    return ordinals.map((ordinal, i): Result<SuiteTask> => {
+      const result = results[i] as IssueResult;
+      if (result.kind !== "draft") return refusalOf(result);
+      return {
+        kind: "ok",
+        value: { ordinal, part, draft: result.draft, category: categoryOfDraft(part, result.draft) },
+      };
+    });
+  };
+
+  const categoryOfDraft = (part: OpenPart, draft: Draft): string => {
+    const restored = restore(part.definition, draft.origin, pools);
+    if (restored.kind === "invalid") throw new Error(restored.message);
+    return categoryOf(part, part.definition.metadata(restored.instance));
+  };
+
+  const makeMissing = async (suite: Suite, missing: readonly number[], signal?: AbortSignal) => {
+    const byPart = Map.groupBy(missing, (ordinal) => partOf(suite, ordinal));
+    const issued = [...byPart].map(([part, ordinals]) => issue(suite, part, ordinals, signal));
+    const results = (await Promise.all(issued)).flat();
+    const tasks = results.flatMap((result) => (result.kind === "ok" ? [result.value] : []));
+    await store.saveTasks(suite.digest, tasks.map(toStored));
+    return { tasks, refusal: results.find((result) => result.kind !== "ok") };
+  };
+
+  return {
+    made,
+    make: async (suite, from, to, signal) => {
+      const known = await made(suite, from, to);
+      const there = new Set(known.map(({ ordinal }) => ordinal));
+      const wanted = Array.from({ length: to - from }, (_, i) => from + i);
+      const missing = wanted.filter((ordinal) => !there.has(ordinal));
+      if (missing.length === 0) return { kind: "ok", value: known };
+      const { tasks, refusal } = await makeMissing(suite, missing, signal);
+      if (refusal !== undefined) return refusal;
+      return { kind: "ok", value: [...known, ...tasks].sort((a, b) => a.ordinal - b.ordinal) };
+    },
+  };
+}
+
+function toStored({ ordinal, category, draft }: SuiteTask): StoredTask {
+  return { ordinal, body: JSON.stringify({ category, draft: draftToJson(draft) }) };
+}
+
+function fromStored(suite: Suite, { ordinal, body }: StoredTask): SuiteTask {
+  const { category, draft } = JSON.parse(body) as { category: string; draft: Parameters<typeof draftFromJson>[0] };
+  return { ordinal, part: partOf(suite, ordinal), category, draft: draftFromJson(draft) };
+}
+
+/** How long a client waits before it asks again for tasks that took too long. */
+const TIMEOUT_RETRY_MS = 1000;
+
+function refusalOf(result: Exclude<IssueResult, { kind: "draft" }>): Result<never> {
+  switch (result.kind) {
+    case "exhausted":
+      return { kind: "failed_precondition", message: result.message };
+    case "overloaded": {
+      const { retryDelayMs } = result;
+      return { kind: "unavailable", message: "the workers' queue is full", retryDelayMs };
+    }
+    case "timeout":
+      return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };
+    case "cancelled":
+      return { kind: "cancelled", message: "the caller is gone" };
+  }
+}

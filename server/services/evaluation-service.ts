@@ -1,0 +1,143 @@
+/** EvaluationService: contract in, domain, contract out. */
+import { create } from "@bufbuild/protobuf";
+import type { AnswerFormat } from "../../envs/environment.ts";
+import type { Submitted } from "../evaluation/index.ts";
+import * as wire from "../gen/gradus/v1/evaluation_pb.js";
+import { FeedbackSchema, FeedbackStatus } from "../gen/gradus/v1/outcome_pb.js";
+import { RpcError, type ServiceHandlers } from "../rpc/handlers.ts";
+import { mapConcurrently } from "../rpc/map-concurrently.ts";
+import { codes } from "../rpc/rpc-error.ts";
+import { answerFormats } from "../tasks/wire-enums.ts";
+import { checkBytes, checkCount, checkId, checkRange, invalid, required } from "../rpc/check.ts";
+import type { ServiceDeps } from "./deps.ts";
+import { pageOf, pageToken, readPage } from "./page.ts";
+import { okOrThrow } from "./refusal.ts";
+import { evaluationToWire, reportToWire, sampleToWire, suiteToWire } from "./wire-evaluation.ts";
+import { outcomeToWire } from "../scoring/wire-outcome.ts";
+import { taskToWire } from "./wire-task.ts";
+
+const ID_BYTES_MAX = 128;
+const SUITE_BYTES_MAX = 128;
+const MODEL_BYTES_MAX = 256;
+const SAMPLES_PER_TASK_MAX = 1024;
+const SUBMISSIONS_MAX = 1024;
+const PAGE_DEFAULT = 100;
+const PAGE_MAX = 1000;
+
+type Handlers = ServiceHandlers<typeof wire.EvaluationService>;
+
+export function createEvaluationService(deps: ServiceDeps): Handlers {
+  return { ...evaluationHandlers(deps), ...sampleHandlers(deps) };
+}
+
+function readId({ evaluationId }: { readonly evaluationId: string }): string {
+  return checkId(evaluationId, ID_BYTES_MAX, "evaluation_id");
+}
+
+function evaluationHandlers({ evaluations }: ServiceDeps): Handlers {
+  return {
+    async listSuites(request) {
+      const suites = evaluations.suites().map(suiteToWire);
+      const keyOf = ({ id, version }: wire.Suite): string => `${id}@${1e9 - version}`;
+      suites.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+      const { items, nextPageToken } = pageOf(suites, keyOf, readPage(request, PAGE_DEFAULT, PAGE_MAX));
+      return create(wire.ListSuitesResponseSchema, { suites: items, nextPageToken });
+    },
+    async createEvaluation(request) {
+      const id = readId(request);
+      if (request.suite === "") throw invalid("suite", "it is required");
+      const answerFormat = readFormat(request.answerFormat);
+      const choice = {
+        suite: checkBytes(request.suite, SUITE_BYTES_MAX, "suite"),
+        suiteVersion: request.suiteVersion,
+        samplesPerTask: checkRange(request.samplesPerTask || 1, 1, SAMPLES_PER_TASK_MAX, "samples_per_task"),
+        model: checkBytes(request.model, MODEL_BYTES_MAX, "model"),
+        ...(answerFormat && { answerFormat }),
+      };
+      const evaluation = evaluationToWire(okOrThrow(await evaluations.create(id, choice)));
+      return create(wire.CreateEvaluationResponseSchema, { evaluation });
+    },
+    async getEvaluation(request) {
+      const evaluation = evaluationToWire(okOrThrow(await evaluations.get(readId(request))));
+      return create(wire.GetEvaluationResponseSchema, { evaluation });
+    },
+    async getReport(request) {
+      const report = reportToWire(okOrThrow(await evaluations.report(readId(request))));
+      return create(wire.GetReportResponseSchema, { report });
+    },
+  };
+}
+
+function sampleHandlers(deps: ServiceDeps): Handlers {
+  const { evaluations, limits } = deps;
+  return {
+    async listPendingTasks(request, { signal }) {
+      const id = readId(request);
+      const { size, after } = readPage(request, PAGE_DEFAULT, PAGE_MAX);
+      const [ordinal = -1] = readPlace(after, 1);
+      const { tasks, next } = okOrThrow(await evaluations.pending(id, ordinal, size, signal));
+      return create(wire.ListPendingTasksResponseSchema, {
+        tasks: tasks.map(({ task, indices }) => ({ task: taskToWire(task), sampleIndices: [...indices] })),
+        nextPageToken: next === undefined ? "" : pageToken(String(next)),
+      });
+    },
+    submitCompletions(requests) {
+      return mapConcurrently(requests, limits.streamWindow, (request) => submitOne(deps, request));
+    },
+    async batchSubmitCompletions({ completions }) {
+      checkCount(completions.length, SUBMISSIONS_MAX, "completions", 1);
+      const results = await Promise.all(completions.map((request) => submitOne(deps, request)));
+      return create(wire.BatchSubmitCompletionsResponseSchema, { results });
+    },
+    async listSamples(request) {
+      const id = readId(request);
+      const { size, after } = readPage(request, PAGE_DEFAULT, PAGE_MAX);
+      const [ordinal = -1, index = -1] = readPlace(after, 2);
+      const { samples, next } = okOrThrow(await evaluations.samples(id, { ordinal, index }, size));
+      return create(wire.ListSamplesResponseSchema, {
+        samples: samples.map(sampleToWire),
+        nextPageToken: next === undefined ? "" : pageToken(`${next.ordinal} ${next.index}`),
+      });
+    },
+  };
+}
+
+function readFormat(format: number): AnswerFormat | undefined {
+  return format === 0 ? undefined : required(answerFormats.fromWire(format), "answer_format");
+}
+
+/** The numbers of a page token; none: from the start. */
+function readPlace(after: string | undefined, length: number): readonly number[] {
+  if (after === undefined) return [];
+  const numbers = after.split(" ").map(Number);
+  if (numbers.length === length && numbers.every(Number.isSafeInteger)) return numbers;
+  throw invalid("page_token", "it is not one that this server gave");
+}
+
+const statuses: Readonly<Record<Submitted["status"], FeedbackStatus>> = {
+  recorded: FeedbackStatus.RECORDED,
+  duplicate: FeedbackStatus.DUPLICATE,
+  conflicting_completion: FeedbackStatus.CONFLICTING_COMPLETION,
+  not_recorded: FeedbackStatus.NOT_RECORDED,
+};
+
+/** A completion that is wrong is answered, and harms no other. Anything else is a bug, and ends the call. */
+async function submitOne(
+  { evaluations }: ServiceDeps,
+  request: wire.SubmitCompletionsRequest,
+): Promise<wire.SubmitCompletionsResponse> {
+  const { taskId, sampleIndex: index, completion } = request;
+  const response = create(wire.SubmitCompletionsResponseSchema, { taskId, sampleIndex: index });
+  try {
+    const submission = { evaluationId: readId(request), taskId, index, completion };
+    const { result, status } = okOrThrow(await evaluations.submit(submission));
+    response.outcome = outcomeToWire(index, result);
+    const detail = status === "not_recorded" ? "it has no reward yet: send it again" : "";
+    response.feedback = create(FeedbackSchema, { status: statuses[status], detail });
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    const { message, retryDelayMs = 0 } = error;
+    response.failure = create(wire.SubmitFailureSchema, { code: codes[error.code], message, retryDelayMs });
+  }
+  return response;
+}

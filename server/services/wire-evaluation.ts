@@ -1,0 +1,56 @@
+/** Domain to contract: suites, evaluations, samples and reports. */
+import { create } from "@bufbuild/protobuf";
+import type { Evaluation, EvaluationReport, OpenPart, ReportRow, Sample, Suite } from "../evaluation/index.ts";
+import * as wire from "../gen/gradus/v1/evaluation_pb.js";
+import { answerFormats, splits } from "../tasks/wire-enums.ts";
+import { outcomeToWire } from "../scoring/wire-outcome.ts";
+import { taskToWire } from "./wire-task.ts";
+
+export function suiteToWire({ definition, parts, tasks }: Suite): wire.Suite {
+  const { id, version, description } = definition;
+  return create(wire.SuiteSchema, { id, version, description, tasks, parts: parts.map(partToWire) });
+}
+
+function partToWire({ name, tasks, family }: OpenPart) {
+  const { environment, version, level, parameters, split } = family;
+  return {
+    ...{ name, tasks, environment, version, level },
+    parameters: { values: { ...parameters } },
+    split: splits.toWire[split],
+  };
+}
+
+export function evaluationToWire(evaluation: Evaluation): wire.Evaluation {
+  const { id, suite, suiteVersion, samplesPerTask, model, samplesTotal, samplesScored, answerFormat } = evaluation;
+  return create(wire.EvaluationSchema, {
+    ...{ evaluationId: id, suite, suiteVersion, samplesPerTask, model },
+    ...{ samplesTotal: BigInt(samplesTotal), samplesScored: BigInt(samplesScored) },
+    ...(answerFormat && { answerFormat: answerFormats.toWire[answerFormat] }),
+  });
+}
+
+export function sampleToWire({ task, index, completion, result, part, category }: Sample): wire.Sample {
+  return create(wire.SampleSchema, {
+    ...{ task: taskToWire(task), sampleIndex: index, completion, part, category },
+    outcome: outcomeToWire(index, result),
+  });
+}
+
+export function reportToWire({ evaluation, suite, report }: EvaluationReport): wire.Report {
+  const { parts, environments, categories, overall, baseline } = report;
+  return create(wire.ReportSchema, {
+    evaluation: evaluationToWire(evaluation),
+    suite: suiteToWire(suite),
+    parts: parts.map(rowToWire),
+    environments: environments.map(rowToWire),
+    categories: categories.map(rowToWire),
+    ...{ overall: rowToWire(overall), baseline },
+  });
+}
+
+function rowToWire({ name, samples, samplesExpected, tasks, figures }: ReportRow) {
+  return create(wire.ReportRowSchema, {
+    ...{ name, figures: { ...figures } },
+    ...{ samples: BigInt(samples), tasks: BigInt(tasks), samplesExpected: BigInt(samplesExpected) },
+  });
+}

@@ -1,0 +1,60 @@
+/**
+ * Where evaluations are kept: what each is of, the completions that came in with their scores, and the tasks of suites,
+ * so that they are solved once. Bodies are text that only the caller reads. Asynchronous, so that a store may be
+ * elsewhere. What a promise resolves to has been committed; several processes may use one store at a time.
+ */
+
+/** An evaluation as the store knows it. */
+export interface StoredEvaluation {
+  readonly id: string;
+  /** Never used again. */
+  readonly key: number;
+  readonly body: string;
+}
+
+/** Where a sample stands: which task of the suite, and which completion of it. */
+export interface SamplePlace {
+  readonly ordinal: number;
+  readonly index: number;
+}
+
+/** What a report reads of a sample. */
+export interface StoredFacts extends SamplePlace {
+  readonly facts: string;
+}
+
+export interface StoredSample extends StoredFacts {
+  readonly completion: string;
+  /** The whole outcome. */
+  readonly result: string;
+}
+
+/** A suite's task. */
+export interface StoredTask {
+  readonly ordinal: number;
+  readonly body: string;
+}
+
+export interface EvaluationStore {
+  /** "exists": the id is taken, and nothing was written. */
+  create(id: string, body: string): Promise<"created" | "exists">;
+  find(id: string): Promise<StoredEvaluation | undefined>;
+  /** Keeps tasks of a suite; what is there already stays. */
+  saveTasks(suite: string, tasks: readonly StoredTask[]): Promise<void>;
+  /** The tasks of a suite with ordinals in [from, to), as far as they are there, in order. */
+  tasks(suite: string, from: number, to: number): Promise<readonly StoredTask[]>;
+  /** Keeps a sample; "exists": there is one in its place, and it stays. */
+  addSample(
+    key: number,
+    sample: StoredSample,
+  ): Promise<{ readonly kind: "added" } | { readonly kind: "exists"; readonly sample: StoredSample }>;
+  /** Places of samples that are there, for tasks with ordinals in [from, to), in order. */
+  places(key: number, from: number, to: number): Promise<readonly SamplePlace[]>;
+  /** Samples of an evaluation. */
+  count(key: number): Promise<number>;
+  /** Facts of all samples of an evaluation, in order. */
+  facts(key: number): Promise<readonly StoredFacts[]>;
+  /** Samples after a place, in order. */
+  samples(key: number, after: SamplePlace, limit: number): Promise<readonly StoredSample[]>;
+  close(): Promise<void>;
+}

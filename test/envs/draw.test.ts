@@ -1,0 +1,122 @@
+/** What holds of every environment's pictures, whatever the answer. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { wrapAnswer } from "../../envs/answer-format.ts";
+import { drawCompletion, drawTask } from "../../envs/draw.ts";
+import type { Environment, Parameters } from "../../envs/environment.ts";
+import { resolveParameters } from "../../envs/levels.ts";
+import { framed } from "../../envs/lib/picture/frame.ts";
+import { rngFor } from "../../envs/lib/rng.ts";
+import { environments } from "../../envs/registry.ts";
+import { cases, issue } from "./every.ts";
+import { hostileTexts } from "./hostile.ts";
+import { mutated } from "./mutated.ts";
+import { expectWellFormed } from "./pictures.ts";
+
+/** At the papers' levels: so that a report of a thousand pictures can still be opened. */
+const BYTES_MAX = 60_000;
+/** Of any parameters, and any answer that can be read. */
+const BYTES_MAX_EVER = 1_000_000;
+
+describe.each(cases)("$title", (each) => {
+  const { environment, level } = each;
+  const { instance } = issue(each, 11n, level.evaluationOnly ? "eval" : "train");
+  const solution = environment.solver?.solve(instance);
+  if (solution === undefined) throw new Error("no solver");
+  const best = environment.format(solution.answer);
+
+  test("the instance and its best answer are drawn, the same each time", () => {
+    const plain = drawTask(environment, instance);
+    const solved = drawTask(environment, instance, best);
+    for (const svg of [plain, solved]) {
+      expectWellFormed(svg);
+      expect(svg.length).toBeLessThan(BYTES_MAX);
+    }
+    expect(solved).toContain(environment.goal === "satisfy" ? "✓ right" : `✓ feasible and optimal: ${solution.value}`);
+    expect([drawTask(environment, instance), drawTask(environment, instance, best)]).toEqual([plain, solved]);
+    expect(drawCompletion(environment, instance, "boxed", wrapAnswer(best, "boxed"))).toBe(solved);
+  });
+
+  test("answers near the best are drawn, with what the verifier says of them", () => {
+    const property = fc.property(mutated(best), (text) => {
+      const svg = drawTask(environment, instance, text);
+      expectWellFormed(svg);
+      expect(svg.length).toBeLessThan(BYTES_MAX);
+      const parsed = environment.parse(text, instance);
+      const verdict = parsed.kind === "answer" ? environment.verify(instance, parsed.answer).kind : parsed.kind;
+      expect(svg).toContain(verdict === "feasible" ? "✓" : `✗ ${verdict}: `);
+    });
+    fc.assert(property, { seed: 7, numRuns: 25 });
+  });
+});
+
+describe.each(environments.map((environment) => ({ environment, id: environment.id })))("$id", ({ environment }) => {
+  const level = environment.levels[0];
+  if (level === undefined) throw new Error("no level");
+  const { instance } = issue({ title: "", environment, level }, 5n, "train");
+
+  test("hostile completions are drawn as malformed or infeasible", () => {
+    for (const text of hostileTexts(5000)) {
+      const svgs = [
+        drawCompletion(environment, instance, "answer_tag", text),
+        drawTask(environment, instance, text.slice(0, 300)),
+      ];
+      for (const svg of svgs) {
+        expectWellFormed(svg);
+        expect(svg.length).toBeLessThan(BYTES_MAX);
+      }
+    }
+  });
+
+  test("a completion without an answer says what it lacks", () => {
+    const svg = drawCompletion(environment, instance, "answer_tag", "I do not know.");
+    expect(svg).toContain("✗ malformed: no closed &lt;answer&gt; block");
+  });
+});
+
+/** The largest that the parameters allow, and as dense. */
+const LARGEST: Readonly<Record<string, Parameters>> = {
+  "np/bisection": { vertices_min: 200, vertices_max: 200, density: 1, noise: 1 },
+  "np/clique": { vertices_min: 200, vertices_max: 200, density: 1 },
+  "np/coloring": { vertices_min: 200, vertices_max: 200, colors_min: 150, colors_max: 150, density: 1 },
+  "np/hamiltonian": { vertices_min: 120, vertices_max: 120, density: 1 },
+  "np/independent-set": { vertices_min: 200, vertices_max: 200, density_min: 1, density_max: 1 },
+  "np/knapsack": { items_min: 500, items_max: 500 },
+  "np/meetings": {
+    ...{ meetings_min: 40, meetings_max: 40, attendees_min: 40, attendees_max: 40 },
+    ...{ rooms_min: 20, rooms_max: 20, size_max: 20 },
+  },
+  "np/set-cover": { elements_min: 200, elements_max: 200, subsets_min: 200, subsets_max: 200, subset_size_factor: 1 },
+  "np/subset-sum": { numbers_min: 500, numbers_max: 500, value_max: 100_000 },
+  "np/tsp": { cities_min: 200, cities_max: 200, distance_min: 0, distance_max: 1 },
+};
+
+/** Answers of a thousand entries, all that a parser lets through. */
+function longAnswers(id: string): readonly string[] {
+  const list = (entry: (i: number) => string): string =>
+    `[${Array.from({ length: 1000 }, (_, i) => entry(i)).join(", ")}]`;
+  const numbers = [list((i) => `${i % 137}`), list(() => "0"), list((i) => `${i}`), list(() => "-1")];
+  if (id === "np/bisection") return numbers.map((one) => `[${one}, ${one}]`);
+  if (id !== "np/meetings") return numbers;
+  const clock = (i: number): string => `${`${i % 24}`.padStart(2, "0")}:00`;
+  return [
+    list((i) => `(${i % 40}, ${i % 20}, ${clock(i)})`),
+    list(() => "(0, 0, 23:59)"),
+    list((i) => `(${i}, -1, 00:00)`),
+  ];
+}
+
+test.each(Object.keys(LARGEST))("the largest %s, with long answers, makes no large picture", (id) => {
+  const environment = environments.find((each) => each.id === id) as Environment;
+  const parameters = resolveParameters(environment, { ...environment.levels.at(-1)?.parameters, ...LARGEST[id] });
+  if (parameters.kind !== "ok") throw new Error(parameters.message);
+  const instance = environment.generator?.draw(parameters.parameters, rngFor("largest", id));
+  if (instance === undefined) throw new Error("no instance");
+  for (const text of longAnswers(id)) {
+    const parsed = environment.parse(text, instance);
+    if (parsed.kind !== "answer") throw new Error(parsed.reason);
+    const svg = framed(environment.draw(instance, parsed.answer, parsed.answer), []);
+    expectWellFormed(svg);
+    expect(svg.length).toBeLessThan(BYTES_MAX_EVER);
+  }
+});

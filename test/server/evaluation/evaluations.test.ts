@@ -1,0 +1,138 @@
+/** The domain alone, with suites, an issuer and a store of the test's own. */
+import { expect, test } from "vitest";
+import { randomBytes } from "node:crypto";
+import { wrapAnswer } from "../../../envs/answer-format.ts";
+import { findEnvironment } from "../../../envs/registry.ts";
+import { type SuiteDefinition, createEvaluations } from "../../../server/evaluation/index.ts";
+import { memoryEvaluationStore } from "../../../server/stores/evaluations/memory.ts";
+import type { IssueResult, Issuer } from "../../../server/tasks/issuer.ts";
+import { createIssuer } from "../../../server/tasks/issuer.ts";
+import { signingKey } from "../../../server/tasks/keyring.ts";
+import { createScorer } from "../../../server/tasks/scorer.ts";
+import issue from "../../../server/workers/issue-worker.ts";
+import type { WorkerPool } from "../../../server/workers/pool.ts";
+
+const inline: WorkerPool = {
+  ready: Promise.resolve(),
+  run: async (job) => ({ kind: "done", results: issue(job) }),
+  load: () => ({ waiting: 0, running: 0 }),
+  close: async () => undefined,
+};
+
+const tsp: SuiteDefinition = {
+  ...{ id: "forge-bench", version: 1, description: "", overall: "categories" },
+  parts: [
+    {
+      name: "np/tsp",
+      environment: "np/tsp",
+      version: 1,
+      level: "easy",
+      split: "bench",
+      tasks: 12,
+      category: "planning",
+    },
+  ],
+};
+const keyring = [signingKey(randomBytes(32))] as const;
+const pools = new Map<string, never>();
+
+/** Evaluations over a store, and how many tasks were made. */
+function setUp(store = memoryEvaluationStore(), suites = [tsp], refusal?: IssueResult) {
+  const real = createIssuer(inline, pools);
+  const made: bigint[] = [];
+  const issuer: Issuer = {
+    ...real,
+    issue: async (family, seeds, signal) => {
+      if (refusal !== undefined) return seeds.map(() => refusal);
+      made.push(...seeds);
+      return real.issue(family, seeds, signal);
+    },
+  };
+  const onFailure = (error: unknown): void => {
+    throw error;
+  };
+  const scorer = createScorer({ keyring, pools, completionBytesMax: 100_000, onFailure });
+  return { evaluations: createEvaluations({ store, issuer, scorer, keyring, pools, suites }), made };
+}
+
+const choice = { suite: "forge-bench", suiteVersion: 0, samplesPerTask: 1, model: "" };
+
+test("tasks are made when they are asked for, once for all evaluations and servers that share a store", async () => {
+  const store = memoryEvaluationStore();
+  const first = setUp(store);
+  await first.evaluations.create("a", choice);
+  const page = await first.evaluations.pending("a", -1, 5);
+  if (page.kind !== "ok") throw new Error(page.message);
+  expect([page.value.tasks.length, page.value.next, first.made.length]).toEqual([5, 4, 5]);
+  const rest = await first.evaluations.pending("a", 4, 100);
+  expect(first.made).toHaveLength(12);
+  expect(new Set(first.made).size).toBe(12);
+  expect(rest).toMatchObject({ kind: "ok", value: { next: undefined } });
+  const second = setUp(store);
+  await second.evaluations.create("b", choice);
+  expect(await second.evaluations.pending("b", 4, 100)).toEqual(rest);
+  expect(second.made).toHaveLength(0);
+});
+
+test("the solver's answers have SR 1 and QR 1, and are optimal", async () => {
+  const { evaluations } = setUp();
+  await evaluations.create("a", choice);
+  const page = await evaluations.pending("a", -1, 100);
+  const found = findEnvironment("np/tsp", 1);
+  if (page.kind !== "ok" || found.kind !== "found") throw new Error("there are tasks of np/tsp");
+  const scorer = createScorer({ keyring, pools, completionBytesMax: 100_000, onFailure: () => undefined });
+  for (const { task } of page.value.tasks) {
+    const opened = scorer.open(task.taskId);
+    if (opened.kind !== "open") throw new Error(opened.detail);
+    const { environment, instance, format } = opened.scoring;
+    const completion = wrapAnswer(environment.format(environment.solver?.solve(instance).answer), format);
+    const submission = { evaluationId: "a", taskId: task.taskId, index: 0, completion };
+    expect(await evaluations.submit(submission)).toMatchObject({ kind: "ok", value: { status: "recorded" } });
+  }
+  expect(await evaluations.pending("a", -1, 100)).toMatchObject({ value: { tasks: [] } });
+  const report = await evaluations.report("a");
+  expect(report).toMatchObject({
+    value: { report: { overall: { samples: 12, figures: { success_rate: 1, quality_ratio: 1, optimal_rate: 1 } } } },
+  });
+});
+
+test("what cannot be made now is asked for again later, and what was made is kept", async () => {
+  const store = memoryEvaluationStore();
+  const busy = setUp(store, [tsp], { kind: "overloaded", retryDelayMs: 70 });
+  await busy.evaluations.create("a", choice);
+  expect(await busy.evaluations.pending("a", -1, 5)).toMatchObject({ kind: "unavailable", retryDelayMs: 70 });
+  const none = setUp(store, [tsp], { kind: "exhausted", message: "no such instance" });
+  expect(await none.evaluations.pending("a", -1, 5)).toMatchObject({ kind: "failed_precondition" });
+  const gone = setUp(store, [tsp], { kind: "cancelled" });
+  expect(await gone.evaluations.pending("a", -1, 5)).toMatchObject({ kind: "cancelled" });
+  expect(await setUp(store).evaluations.pending("a", -1, 5)).toMatchObject({ kind: "ok" });
+});
+
+test("a suite that was changed under its version is not mistaken for what it was", async () => {
+  const store = memoryEvaluationStore();
+  await setUp(store).evaluations.create("a", choice);
+  const changed = { ...tsp, parts: tsp.parts.map((part) => ({ ...part, level: "medium" })) };
+  expect(await setUp(store, [changed]).evaluations.get("a")).toMatchObject({
+    kind: "failed_precondition",
+    message: expect.stringContaining("give a changed suite another version") as string,
+  });
+  const newer = { ...changed, version: 2 };
+  const both = setUp(store, [tsp, newer]).evaluations;
+  expect(await both.get("a")).toMatchObject({ value: { suiteVersion: 1 } });
+  expect(await both.create("b", choice)).toMatchObject({ value: { suiteVersion: 2 } });
+});
+
+test("a suite whose environments are not here is not listed, and says what is missing", async () => {
+  const parts = [
+    ...tsp.parts,
+    { ...(tsp.parts[0] as (typeof tsp.parts)[number]), name: "b", environment: "np/nothing" },
+  ];
+  const { evaluations } = setUp(memoryEvaluationStore(), [{ ...tsp, parts }]);
+  expect(evaluations.suites()).toEqual([]);
+  expect(await evaluations.create("a", choice)).toMatchObject({
+    kind: "not_found",
+    message: expect.stringMatching(
+      /'forge-bench' version 1 cannot be issued here: unknown environment 'np\/nothing'/,
+    ) as string,
+  });
+});

@@ -1,0 +1,93 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { SampleFacts } from "../../../server/evaluation/facts.ts";
+import { meanFigures, passAtK, passKs, taskFigures } from "../../../server/evaluation/figures.ts";
+
+const facts = (some: Partial<SampleFacts> = {}): SampleFacts => ({
+  ...{ verdict: "feasible", solved: false, verified: false, ratio: 0, reward: 0, truncated: false },
+  ...some,
+});
+const right = facts({ solved: true, verified: true, reward: 1 });
+const wrong = facts({ verdict: "infeasible", reward: 0.1 });
+const abandoned = facts({ verdict: "infeasible", verified: true, reward: 0.1 });
+const unreadable = facts({ verdict: "malformed" });
+
+/** The share of all k-subsets of n samples, of which the first c are right, that hold a right one. */
+function counted(n: number, c: number, k: number): number {
+  let [hits, all] = [0, 0];
+  for (let chosen = 0; chosen < 2 ** n; chosen++) {
+    const members = Array.from({ length: n }, (_, i) => i).filter((i) => (chosen >> i) & 1);
+    if (members.length !== k) continue;
+    all++;
+    if (members.some((i) => i < c)) hits++;
+  }
+  return hits / all;
+}
+
+describe("pass@k", () => {
+  test("is what counting all subsets gives", () => {
+    for (let n = 1; n <= 8; n++)
+      for (let c = 0; c <= n; c++)
+        for (let k = 1; k <= n; k++) expect(passAtK(n, c, k)).toBeCloseTo(counted(n, c, k), 12);
+  });
+
+  test("stays within [0, 1] and grows with k and c, for numbers whose binomials no double holds", () => {
+    const numbers = fc
+      .integer({ min: 1, max: 4096 })
+      .chain((n) =>
+        fc.record({ n: fc.constant(n), c: fc.integer({ min: 0, max: n }), k: fc.integer({ min: 1, max: n }) }),
+      );
+    fc.assert(
+      fc.property(numbers, ({ n, c, k }) => {
+        const value = passAtK(n, c, k);
+        expect(value).toBeGreaterThanOrEqual(0);
+        expect(value).toBeLessThanOrEqual(1);
+        if (k < n) expect(passAtK(n, c, k + 1)).toBeGreaterThanOrEqual(value - 1e-9);
+        if (c < n) expect(passAtK(n, c + 1, k)).toBeGreaterThanOrEqual(value - 1e-9);
+      }),
+    );
+  });
+
+  test("is shown for powers of two and for all samples", () => {
+    expect(passKs(1)).toEqual([1]);
+    expect(passKs(12)).toEqual([1, 2, 4, 8, 12]);
+    expect(passKs(16)).toEqual([1, 2, 4, 8, 16]);
+  });
+});
+
+test("answers that are right or not", () => {
+  const figures = taskFigures("satisfy", [right, wrong, abandoned, unreadable], 4);
+  expect(figures).toMatchObject({
+    ...{ exact_rate: 0.25, mean_score: expect.closeTo(0.3) as number, "pass@1": 0.25, "pass@2": 0.5, "pass@4": 1 },
+    ...{ "pass@avg": (0.25 + 0.5 + 0.75 + 1) / 4, "nonzero_pass@n": 1, "first_verifying_pass@1": 0.5 },
+    ...{ infeasible_rate: 0.5, malformed_rate: 0.25, truncated_rate: 0, no_reward_rate: 0 },
+  });
+  expect(taskFigures("satisfy", [unreadable], 1)).toMatchObject({ "pass@1": 0, "nonzero_pass@n": 0 });
+});
+
+test("while samples are missing, there is only what those that came can say", () => {
+  const figures = taskFigures("satisfy", [right, wrong], 4);
+  expect(Object.keys(figures).filter((name) => name.includes("pass@"))).toEqual([
+    "pass@1",
+    "pass@2",
+    "first_verifying_pass@1",
+  ]);
+});
+
+test("answers that have a quality: an infeasible one counts 0, and what has no verdict fails too", () => {
+  const samples = [
+    facts({ ratio: 1, solved: true, verified: true, reward: 2 }),
+    facts({ ratio: 0.5, reward: 1.5 }),
+    facts({ verdict: "infeasible", reward: -0.5 }),
+    facts({ verdict: "none" }),
+  ];
+  expect(taskFigures("minimize", samples, 4)).toEqual({
+    ...{ success_rate: 0.5, quality_ratio: 0.375, optimal_rate: 0.25, mean_reward: 0.75 },
+    ...{ malformed_rate: 0, infeasible_rate: 0.25, truncated_rate: 0, no_reward_rate: 0.25 },
+  });
+});
+
+test("means are over those that have the figure", () => {
+  expect(meanFigures([{ a: 1, b: 0 }, { a: 0 }])).toEqual({ a: 0.5, b: 0 });
+  expect(meanFigures([])).toEqual({});
+});

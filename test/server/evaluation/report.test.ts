@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import type { SampleFacts } from "../../../server/evaluation/facts.ts";
+import { type ScoredTask, reportOf } from "../../../server/evaluation/report.ts";
+import { type SuiteDefinition, openSuite } from "../../../server/evaluation/suite.ts";
+
+const definition: SuiteDefinition = {
+  ...{ id: "s", version: 1, description: "", overall: "categories" },
+  parts: [
+    { name: "a", category: "one", tasks: 2 },
+    { name: "b", category: "one", tasks: 2 },
+    { name: "c", category: "two", tasks: 2 },
+  ].map((part) => ({ ...part, environment: "np/tsp", version: 1, level: "easy", split: "bench" as const })),
+};
+const result = openSuite(definition);
+if (result.kind !== "open") throw new Error(result.message);
+const { suite } = result;
+const counts = new Map([["one", 4], ["two", 2]]); // prettier-ignore
+
+const feasible = (ratio: number, proven = true): SampleFacts => ({
+  ...{
+    verdict: "feasible",
+    solved: ratio === 1,
+    verified: ratio === 1,
+    ratio,
+    reward: 1 + ratio,
+    truncated: false,
+    proven,
+  },
+});
+const infeasible: SampleFacts = { ...feasible(0), verdict: "infeasible", reward: -0.5 };
+const task = (ordinal: number, ...samples: SampleFacts[]): ScoredTask => ({
+  ...{ ordinal, samples, category: ordinal < 4 ? "one" : "two" },
+});
+
+test("overall is the unweighted mean of the categories, and a category the mean of its tasks", () => {
+  const tasks = [
+    task(0, feasible(1)),
+    task(1, infeasible),
+    task(2, feasible(1)),
+    task(3, feasible(1)),
+    task(4, infeasible),
+  ];
+  const report = reportOf(suite, 1, [...tasks, task(5, infeasible)], counts);
+  const rates = (rows: typeof report.parts) => rows.map(({ name, figures }) => [name, figures["success_rate"]]);
+  expect(rates(report.parts)).toEqual([["a", 0.5], ["b", 1], ["c", 0]]); // prettier-ignore
+  expect(rates(report.categories)).toEqual([["one", 0.75], ["two", 0]]); // prettier-ignore
+  expect(report.overall.figures["success_rate"]).toBe(0.375);
+  expect(rates(report.environments)).toEqual([["np/tsp", 0.5]]);
+  const byTask = reportOf({ ...suite, definition: { ...definition, overall: "tasks" } }, 1, tasks, counts);
+  expect(byTask.overall.figures["success_rate"]).toBeCloseTo(3 / 5);
+});
+
+test("a task counts once, however many samples it has", () => {
+  const report = reportOf(suite, 3, [task(0, feasible(1), feasible(1), feasible(1)), task(1, infeasible)], counts);
+  expect(report.overall).toMatchObject({ samples: 4, samplesExpected: 18, tasks: 2 });
+  expect(report.parts[0]?.figures["success_rate"]).toBe(0.5);
+  expect(report.parts[1]).toEqual({ name: "b", samples: 0, samplesExpected: 6, tasks: 0, figures: {} });
+});
+
+test("categories without samples do not count as zero", () => {
+  const report = reportOf(suite, 1, [task(0, feasible(0.5))], counts);
+  expect(report.overall.figures["quality_ratio"]).toBe(0.5);
+});
+
+test("says what the ratios are against", () => {
+  const said = (...tasks: ScoredTask[]): string => reportOf(suite, 1, tasks, counts).baseline;
+  expect(said(task(0, feasible(1)), task(1, infeasible))).toContain("proven optima of all 2 tasks: not comparable");
+  expect(said(task(0, feasible(1)), task(1, feasible(1, false)))).toContain(
+    "proven optima of 1 tasks, and best known values with certified bounds of 1: not comparable",
+  );
+  expect(said()).toBe("There are no samples yet.");
+  expect(said(task(0, { ...infeasible, verdict: "none", proven: undefined } as never))).toContain("No baseline");
+});

@@ -1,0 +1,111 @@
+/** What every store of evaluations must do. */
+import { DatabaseSync } from "node:sqlite";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { memoryEvaluationStore } from "../../../server/stores/evaluations/memory.ts";
+import { sqliteEvaluationStore } from "../../../server/stores/evaluations/sqlite.ts";
+import type { EvaluationStore, StoredSample } from "../../../server/stores/evaluations/store.ts";
+import { temporaryFolder } from "../../support/server-process.ts";
+
+const folders: ReturnType<typeof temporaryFolder>[] = [];
+const directory = (): string => {
+  const folder = temporaryFolder();
+  folders.push(folder);
+  return folder.path;
+};
+afterAll(() => folders.forEach((folder) => folder[Symbol.dispose]()));
+
+const stores: readonly { readonly name: string; readonly open: () => EvaluationStore }[] = [
+  { name: "memory", open: memoryEvaluationStore },
+  { name: "sqlite", open: () => sqliteEvaluationStore({ directory: directory() }) },
+];
+
+const sample = (ordinal: number, index: number, completion = "text"): StoredSample => ({
+  ...{ ordinal, index, completion },
+  ...{ facts: `facts ${ordinal} ${index}`, result: `result ${ordinal} ${index}` },
+});
+const start = { ordinal: -1, index: -1 };
+
+describe.each(stores)("the store of evaluations: $name", ({ open }) => {
+  let store: EvaluationStore;
+  const begin = async (...ids: string[]): Promise<number[]> => {
+    store = open();
+    for (const id of ids) expect(await store.create(id, `body of ${id}`)).toBe("created");
+    return Promise.all(ids.map(async (id) => (await store.find(id))?.key ?? -1));
+  };
+  afterEach(() => store.close());
+
+  test("takes an id once", async () => {
+    const [key = -1] = await begin("one");
+    expect(await store.create("one", "another body")).toBe("exists");
+    expect(await store.find("one")).toEqual({ id: "one", key, body: "body of one" });
+    expect(await store.find("two")).toBeUndefined();
+  });
+
+  test("keeps the first sample of a place, and gives it to whoever comes later", async () => {
+    const [key = -1] = await begin("one");
+    const first = sample(3, 1, 'quote " and \u0000 and \u{1F600}');
+    expect(await store.addSample(key, first)).toEqual({ kind: "added" });
+    expect(await store.addSample(key, { ...first, completion: "later", result: "r" })).toEqual({
+      kind: "exists",
+      sample: first,
+    });
+    expect(await store.samples(key, start, 10)).toEqual([first]);
+    expect(await store.count(key)).toBe(1);
+  });
+
+  test("lists in order, whatever order samples came in, and keeps evaluations apart", async () => {
+    const [one = -1, two = -1] = await begin("one", "two");
+    for (const [ordinal, index] of [
+      [2, 0],
+      [0, 1],
+      [10, 0],
+      [0, 0],
+    ] as const)
+      // prettier-ignore
+      await store.addSample(one, sample(ordinal, index));
+    await store.addSample(two, sample(0, 0));
+    const places = [[0, 0], [0, 1], [2, 0], [10, 0]].map(([ordinal, index]) => ({ ordinal, index })); // prettier-ignore
+    expect(await store.places(one, 0, 11)).toEqual(places);
+    expect(await store.places(one, 1, 10)).toEqual([places[2]]);
+    expect(await store.facts(one)).toEqual(
+      places.map((place) => ({ ...place, facts: `facts ${place.ordinal} ${place.index}` })),
+    );
+    const page = await store.samples(one, { ordinal: 0, index: 0 }, 2);
+    expect(page.map(({ ordinal, index }) => [ordinal, index])).toEqual([[0, 1], [2, 0]]); // prettier-ignore
+    expect([await store.count(one), await store.count(two)]).toEqual([4, 1]);
+  });
+
+  test("keeps tasks of suites, the first of each place", async () => {
+    await begin();
+    const task = (ordinal: number, body: string) => ({ ordinal, body });
+    await store.saveTasks("s", [task(5, "five"), task(1, "one")]);
+    await store.saveTasks("s", [task(5, "another"), task(2, "two")]);
+    await store.saveTasks("t", [task(1, "of t")]);
+    expect(await store.tasks("s", 0, 10)).toEqual([task(1, "one"), task(2, "two"), task(5, "five")]);
+    expect(await store.tasks("s", 2, 5)).toEqual([task(2, "two")]);
+    expect(await store.tasks("u", 0, 10)).toEqual([]);
+  });
+});
+
+test("two processes' stores on one file see each other's samples", async () => {
+  const at = directory();
+  const [one, two] = [sqliteEvaluationStore({ directory: at }), sqliteEvaluationStore({ directory: at })];
+  await one.create("e", "body");
+  const key = (await two.find("e"))?.key ?? -1;
+  expect(await one.addSample(key, sample(0, 0, "first"))).toEqual({ kind: "added" });
+  expect(await two.addSample(key, sample(0, 0, "second"))).toMatchObject({
+    kind: "exists",
+    sample: { completion: "first" },
+  });
+  await Promise.all([one.close(), two.close()]);
+});
+
+test("refuses a file of a newer server", async () => {
+  const at = directory();
+  await sqliteEvaluationStore({ directory: at }).close();
+  const db = new DatabaseSync(join(at, "evaluations.sqlite"));
+  db.exec("PRAGMA user_version = 2");
+  db.close();
+  expect(() => sqliteEvaluationStore({ directory: at })).toThrow("has schema version 2; this server reads version 1");
+});
