@@ -55,32 +55,42 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
     }
   };
 
-  const booted = Array.from({ length: options.threads }, () => threads.run(undefined as never, { name: "ready" }));
-  const ready = Promise.all(booted).then(() => undefined);
-  if (options.warmUp)
-    for (let thread = 0; thread < options.threads; thread++)
-      threads.run(undefined as never, { name: "warmUp" }).catch(() => undefined);
-  // A pool that is closed before it has booted is nobody's failure.
-  ready.catch(() => undefined);
+  const onThread = (name: "ready" | "warmUp"): Promise<unknown> => threads.run(undefined as never, { name });
+  const each = (work: () => Promise<unknown>): readonly Promise<unknown>[] =>
+    Array.from({ length: options.threads }, work);
+  const ready = Promise.all(each(() => onThread("ready"))).then(() => undefined);
+  // Jobs that come while a thread warms up wait in the queue, where no limit counts.
+  const warm = options.warmUp ? each(() => queue.add(() => onThread("warmUp"))) : [];
+  // A pool that is closed before it has booted or warmed up is nobody's failure.
+  for (const starting of [ready, ...warm]) starting.catch(() => undefined);
+
+  /** Answers as soon as there is an answer, and holds the place in the queue until the thread can take another job. */
+  const hold = async (job: IssueJob, answer: (result: Promise<JobResult>) => void): Promise<void> => {
+    const result = begin(job);
+    answer(result);
+    if ((await result).kind === "timeout") await onThread("ready");
+  };
+
   return {
     ready,
     async run(job, signal) {
-      if (queue.size >= options.queueMax) return { kind: "overloaded", waiting: queue.size };
-      const waiting = new AbortController();
-      const leave = (): void => waiting.abort();
       if (signal?.aborted === true) return { kind: "cancelled" };
+      if (queue.size >= options.queueMax) return { kind: "overloaded", waiting: queue.size };
+      const { promise, resolve } = Promise.withResolvers<JobResult>();
+      const waiting = new AbortController();
+      const leave = (): void => {
+        waiting.abort();
+        resolve({ kind: "cancelled" });
+      };
       signal?.addEventListener("abort", leave, { once: true });
-      const start = (): Promise<JobResult> => {
+      const start = (): Promise<void> => {
         // From here on the job holds its thread, so an abort must not free its place in the queue.
         signal?.removeEventListener("abort", leave);
-        return begin(job);
+        return hold(job, resolve);
       };
-      try {
-        return await queue.add(start, { signal: waiting.signal });
-      } catch (error) {
-        if (waiting.signal.aborted) return { kind: "cancelled" };
-        throw error;
-      }
+      // What fails reaches the caller by the promise; a wait that was left has been answered.
+      queue.add(start, { signal: waiting.signal }).catch(() => undefined);
+      return promise;
     },
     load: () => ({ waiting: queue.size, running: queue.pending }),
     async close() {

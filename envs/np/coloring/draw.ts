@@ -10,7 +10,7 @@ import { text } from "../../lib/picture/svg.ts";
 import type { Shape } from "../../lib/picture/svg.ts";
 import { noteOf } from "../../lib/picture/tally.ts";
 import { PLAIN_VERTEX, edgeShapes, vertexShapes } from "../../lib/picture/vertices.ts";
-import type { VertexLook } from "../../lib/picture/vertices.ts";
+import type { Pair, VertexLook } from "../../lib/picture/vertices.ts";
 import type { Coloring } from "./parse.ts";
 
 /** Vertices of a colour, or those that have none. */
