@@ -13,7 +13,7 @@ import { fillClass, onFill } from "../../lib/picture/style.ts";
 
 const LEFT = 92;
 const AXIS = 780;
-const ROW = 26;
+const ROW = 30;
 const TOP = 26;
 const GAP = 22;
 
@@ -44,7 +44,7 @@ export function draw(instance: MeetingsInstance, schedule?: Schedule, best?: Sch
     shapes: [
       ...gridShapes(chart, bottom),
       ...drawn.flatMap(({ name, row, shapes }) => [
-        text(LEFT - 8, row.y + 17, "gd-end", name),
+        text(LEFT - 8, row.y + ROW / 2 + 4, "gd-end", name),
         ...bandShapes(row, chart),
         ...shapes,
       ]),
@@ -121,7 +121,7 @@ function idleShapes(
   top: number,
 ): { readonly shapes: readonly Shape[]; readonly bottom: number } {
   if (idle.length === 0) return { shapes: [], bottom: top - GAP + 4 };
-  const shapes: Shape[] = [text(LEFT - 8, top + 17, "gd-end gd-soft", "not held")];
+  const shapes: Shape[] = [text(LEFT - 8, top + ROW / 2 + 4, "gd-end gd-soft", "not held")];
   let [at, y] = [LEFT, top];
   for (const meeting of idle) {
     const { minutes, attendees } = meetings[meeting] as Meeting;

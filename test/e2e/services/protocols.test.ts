@@ -81,7 +81,7 @@ describe("Connect with JSON", () => {
     ["EnvironmentService/BatchStep", {}, 400, "invalid_argument", "groups: there are 0"],
     ["CurriculumService/GetRun", { runId: "nobody" }, 404, "not_found", "there is no run"],
     ["CurriculumService/Advance", { runId: "nobody" }, 501, "unimplemented", "Advance"],
-    ["EvaluationService/ListSuites", {}, 501, "unimplemented", "ListSuites"],
+    ["EvaluationService/GetReport", { evaluationId: "nobody" }, 404, "not_found", "nobody"],
   ])("%s of %o is refused", async (path, request, status, code, message) => {
     const refused = await post(path, request);
     expect(refused).toMatchObject({ status, body: { code } });
@@ -129,18 +129,7 @@ describe("gRPC-Web", () => {
   });
 });
 
-test("EvaluationService is part of the contract, but not served yet", async () => {
-  const { evaluation } = wire;
-  const refused = async (name: string, call: Promise<unknown>) => {
-    const { code, message } = await failureOf(call);
-    expect(code).toBe("UNIMPLEMENTED");
-    expect(message).toBe(`gradus.v1.EvaluationService/${name} is part of the contract, but not served yet`);
-  };
-  await refused("ListSuites", evaluation.listSuites({}));
-  await refused("CreateEvaluation", evaluation.createEvaluation({}));
-  await refused("GetEvaluation", evaluation.getEvaluation({}));
-  await refused("ListPendingTasks", evaluation.listPendingTasks({}));
-  await refused("GetReport", evaluation.getReport({}));
-  const submitted = evaluation.submitCompletions((async function* () {})());
-  await refused("SubmitCompletions", submitted[Symbol.asyncIterator]().next());
+test("suites are listed, FORGE-BENCH with its 1,000 tasks among them", async () => {
+  const { suites } = await wire.evaluation.listSuites({});
+  expect(suites).toContainEqual(expect.objectContaining({ id: "forge-bench", tasks: 1000 }));
 });

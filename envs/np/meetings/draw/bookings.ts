@@ -58,8 +58,8 @@ export function rowShapes(row: Row, x: ToPixels): { readonly shapes: readonly Sh
   const labels = bookings.map((booking, i) => {
     const { meeting, start, end, attendees } = booking;
     const words = seats === undefined ? `${meeting}` : `${meeting}: ${attendees.length} of ${seats} seats`;
-    const fits = lane > 12 && x(end) - x(start) > 6.2 * words.length;
-    const className = lane > 12 ? onFill(meeting) : `${onFill(meeting)} gd-tiny`;
+    const fits = lane >= 12 && x(end) - x(start) > 6.2 * words.length;
+    const className = lane >= 12 ? onFill(meeting) : `${onFill(meeting)} gd-tiny`;
     return text(
       (x(start) + x(end)) / 2,
       y + 3 + ((lanes[i] as number) + 0.5) * lane,
