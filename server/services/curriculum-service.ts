@@ -8,6 +8,7 @@ import { presentTask } from "../tasks/present.ts";
 import { draftFromJson, familyOfArm } from "../tasks/run-source.ts";
 import { open, seal } from "../tasks/sealed.ts";
 import { type CallContext, RpcError, type ServiceHandlers } from "../rpc/handlers.ts";
+import { inStretches } from "../rpc/in-stretches.ts";
 import {
   checkBytes,
   checkCount,
@@ -87,9 +88,9 @@ function readWait(wait: Duration | undefined): number {
 /** What of a run's configuration its tasks carry. */
 type TaskConfig = Parameters<typeof issuedToWire>[3];
 
-function batchToWire(deps: ServiceDeps, runId: string, batch: NextBatch, config: TaskConfig) {
+async function batchToWire(deps: ServiceDeps, runId: string, batch: NextBatch, config: TaskConfig) {
   const { nextCursor, done, epoch } = batch;
-  const tasks = batch.tasks.map((task) => issuedToWire(deps, runId, task, config));
+  const tasks = await inStretches(batch.tasks, (task) => issuedToWire(deps, runId, task, config));
   return create(wire.NextBatchResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
 }
 
@@ -187,7 +188,7 @@ function stateHandlers(deps: ServiceDeps): Handlers {
       if (opened.kind === "invalid")
         throw new RpcError("FAILED_PRECONDITION", `state: ${opened.detail}`, { field: "state" });
       const { run, outstanding } = okOrThrow(await runs.import(opened.payload, runId));
-      const tasks = outstanding.map((task) => issuedToWire(deps, run.runId, task, run.config));
+      const tasks = await inStretches(outstanding, (task) => issuedToWire(deps, run.runId, task, run.config));
       return create(wire.ImportRunResponseSchema, { run: runToWire(run), outstanding: tasks });
     },
     watchRun: (request, context) => watch(deps, readRunId(request), context),

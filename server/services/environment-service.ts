@@ -19,6 +19,7 @@ import { RpcError, type ServiceHandlers } from "../rpc/handlers.ts";
 import { codes } from "../rpc/rpc-error.ts";
 import { checkGroups } from "../scoring/check-groups.ts";
 import { type ScoredGroup, scoreGroup } from "../scoring/score-group.ts";
+import { inStretches } from "../rpc/in-stretches.ts";
 import { mapConcurrently } from "../rpc/map-concurrently.ts";
 import type { TaskFamily } from "../tasks/family.ts";
 import type { IssueResult } from "../tasks/issuer.ts";
@@ -66,14 +67,13 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       const family = resolveFamily(request.spec, pools, "spec");
       checkCount(request.seeds.length, limits.batchSeedsMax, "seeds", 1);
       const results = await deps.issuer.issue(family, request.seeds, signal);
-      return create(BatchResetResponseSchema, {
-        results: results.map((result, i) => {
-          const wire = create(ResetResultSchema, { seed: request.seeds[i] as bigint });
-          if (result.kind === "draft") wire.result = { case: "task", value: toTask(family, result) };
-          else wire.result = { case: "failure", value: failureOf("gradus.v1.ResetFailure", issueError(result)) };
-          return wire;
-        }),
-      });
+      const toResult = (result: IssueResult, i: number) => {
+        const wire = create(ResetResultSchema, { seed: request.seeds[i] as bigint });
+        if (result.kind === "draft") wire.result = { case: "task", value: toTask(family, result) };
+        else wire.result = { case: "failure", value: failureOf("gradus.v1.ResetFailure", issueError(result)) };
+        return wire;
+      };
+      return create(BatchResetResponseSchema, { results: await inStretches(results, toResult) });
     },
     async step(request) {
       const { taskId, groupId, sampleIndex, completion } = request;
@@ -114,19 +114,8 @@ async function streamStep(deps: ServiceDeps, request: StreamStepsRequest): Promi
   return response;
 }
 
-/** How long groups are scored at a stretch before others get their turn, milliseconds: health stays quick. */
-const STRETCH_MS = 8;
-
 async function scoreGroups(deps: ServiceDeps, groups: readonly CompletionGroup[]): Promise<GroupOutcome[]> {
-  const pending: Promise<GroupOutcome>[] = [];
-  let stretchStart = performance.now();
-  for (const group of groups) {
-    pending.push(scoreAndFeed(deps, group));
-    if (performance.now() - stretchStart < STRETCH_MS) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    stretchStart = performance.now();
-  }
-  return Promise.all(pending);
+  return Promise.all(await inStretches(groups, (group) => scoreAndFeed(deps, group)));
 }
 
 async function scoreAndFeed(deps: ServiceDeps, group: CompletionGroup): Promise<GroupOutcome> {

@@ -1,12 +1,14 @@
 /** The bar: 10,000 hostile requests, each with a clear answer; a server that lives, and memory that stays where it is. */
+import { writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type GradusClient, createClient } from "../../clients/ts/src/index.ts";
 import { type Attack, MESSAGE_BYTES_MAX } from "../support/hostile/attack.ts";
 import { attacks } from "../support/hostile/attacks.ts";
 import { faultOf } from "../support/hostile/judge.ts";
-import type { Knowledge } from "../support/hostile/requests.ts";
+import type { Knowledge, KnownTask } from "../support/hostile/requests.ts";
 import { openAttacker } from "../support/hostile/send.ts";
 import { type MeasuredServer, startMeasured } from "../support/measured-server.ts";
 import { complete } from "../support/scripted-policy.ts";
@@ -29,9 +31,16 @@ const LIMITS = {
   ...{ maxGroups: "8", maxCompletions: "8", maxBatchSeeds: "8" },
 };
 
+const SUITE = {
+  ...{ id: "tiny", version: 1 },
+  parts: [{ environment: "countdown", level: "T0", tasks: 3, split: "eval" }],
+};
+
 test(`${2 * ROUND} hostile requests (fast-check, seeds ${SEEDS.join(" and ")})`, { timeout: 240_000 }, async () => {
   using folder = temporaryFolder();
-  const server = await startMeasured({ dataDir: folder.path, logLevel: "warn", ...LIMITS });
+  const suiteFile = join(folder.path, "suite.json");
+  writeFileSync(suiteFile, JSON.stringify(SUITE));
+  const server = await startMeasured({ dataDir: folder.path, logLevel: "warn", suiteFile: [suiteFile], ...LIMITS });
   const client = createClient(`127.0.0.1:${server.grpcPort}`);
   const knowledge = await learn(client);
   const held: NodeJS.MemoryUsage[] = [];
@@ -55,6 +64,7 @@ test(`${2 * ROUND} hostile requests (fast-check, seeds ${SEEDS.join(" and ")})`,
 
 /** What an attacker who is also a customer knows. */
 async function learn(client: GradusClient): Promise<Knowledge> {
+  const known = ({ taskId, groupId }: KnownTask): KnownTask => ({ taskId, groupId });
   const run = client.run("a");
   const arms = [{ id: "a", environment: "countdown", level: "T0" }];
   await run.create({ arms, policy: { kind: "bandit" }, numGenerations: 2, promptsPerUpdate: 2, seed: 1 });
@@ -64,7 +74,11 @@ async function learn(client: GradusClient): Promise<Knowledge> {
     await client.reset({ environment: "countdown", level: "T1", source: "real", split: "eval", seed: 1n }),
   ];
   const { state } = await run.export();
-  return { tasks: [...tasks, ...others].map(({ taskId, groupId }) => ({ taskId, groupId })), exported: state };
+  const evaluation = client.evaluation("e");
+  await evaluation.create({ suite: SUITE.id, samplesPerTask: 4 });
+  const suiteTasks: KnownTask[] = [];
+  for await (const { task } of evaluation.pending()) if (task !== undefined) suiteTasks.push(known(task));
+  return { tasks: [...tasks, ...others].map(known), exported: state, suite: SUITE.id, suiteTasks };
 }
 
 async function attackWith(server: MeasuredServer, knowledge: Knowledge, seed: number): Promise<void> {

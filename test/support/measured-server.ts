@@ -18,7 +18,9 @@ export interface MeasuredServer {
 type Message = { readonly grpcPort: number; readonly httpPort: number } | { readonly memory: NodeJS.MemoryUsage };
 
 /** Starts a server; flags as `gradus serve` takes them, in camel case. */
-export async function startMeasured(flags: Readonly<Record<string, string>>): Promise<MeasuredServer> {
+export async function startMeasured(
+  flags: Readonly<Record<string, string | readonly string[]>>,
+): Promise<MeasuredServer> {
   const entry = fileURLToPath(new URL("./measured-server-entry.ts", import.meta.url));
   const given = { port: "0", httpPort: "0", logFormat: "json", ...flags };
   const execArgv = ["--expose-gc", "--initial-old-space-size=256"];

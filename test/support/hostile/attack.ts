@@ -40,7 +40,6 @@ export type Attack = GrpcAttack | HttpAttack | SocketAttack;
 export const methods: readonly DescMethod[] = [EnvironmentService, CurriculumService, EvaluationService].flatMap(
   ({ methods: own }) => own,
 );
-/** Those that take a stream are attacked apart. */
 const unary = methods.filter(({ methodKind }) => methodKind !== "bidi_streaming");
 
 export function pathOf({ parent, name }: DescMethod): string {
@@ -53,12 +52,13 @@ export const MESSAGE_BYTES_MAX = 320 * 1024;
 /** Calls that wait for something are not waited for. */
 export const WAITING_MS: Readonly<Record<string, number>> = { NextBatch: 150, WatchRun: 40 };
 
-/** Calls of EvaluationService are all refused: a few are enough. Without runs there is little to attack. */
+/** Without runs there is little to attack. */
 export const anyMethod: fc.Arbitrary<DescMethod> = fc.oneof(
-  { weight: 20, arbitrary: fc.constantFrom(...unary.filter(({ parent }) => parent !== EvaluationService)) },
-  { weight: 1, arbitrary: fc.constantFrom(...EvaluationService.methods) },
-  { weight: 4, arbitrary: fc.constantFrom(CurriculumService.method.createRun, CurriculumService.method.nextBatch) },
+  { weight: 6, arbitrary: fc.constantFrom(...unary) },
+  { weight: 1, arbitrary: fc.constantFrom(CurriculumService.method.createRun, CurriculumService.method.nextBatch) },
 );
+/** Those that take a stream and answer with one. */
+export const bidiMethods = methods.filter(({ methodKind }) => methodKind === "bidi_streaming");
 
 /** Requests of a method. */
 export type RequestOf = (method: DescMethod) => fc.Arbitrary<Message>;

@@ -12,6 +12,7 @@ import {
   type RequestOf,
   WAITING_MS,
   anyMethod,
+  bidiMethods,
   body,
   encoded,
   oddPath,
@@ -104,15 +105,15 @@ function compressedFrame(bytes: Uint8Array): Buffer {
   return framed;
 }
 
-/** StreamSteps: some requests, one of them perhaps no message at all, ended in every way. Request ids repeat. */
+/** A stream: some requests, one of them perhaps no message at all, ended in every way. Request ids repeat. */
 function streamAttack(requestOf: RequestOf): fc.Arbitrary<GrpcAttack> {
-  const method = EnvironmentService.method.streamSteps;
-  const request = encoded(method, requestOf).map(frame);
-  const chunk = fc.oneof({ weight: 8, arbitrary: request }, fc.uint8Array({ maxLength: 30 }).map(frame));
-  const chunks = fc.array(chunk, { maxLength: 4 });
   const end = fc.constantFrom("close" as const, "close" as const, "reset" as const, "never" as const);
-  return fc.tuple(chunks, end).map(([sent, how]) => ({
-    ...{ kind: "grpc", path: pathOf(method), chunks: sent, end: how },
-    headers: how === "never" ? { "grpc-timeout": "40m" } : {},
-  }));
+  return fc.constantFrom(...bidiMethods).chain((method) => {
+    const request = encoded(method, requestOf).map(frame);
+    const chunk = fc.oneof({ weight: 8, arbitrary: request }, fc.uint8Array({ maxLength: 30 }).map(frame));
+    return fc.tuple(fc.array(chunk, { maxLength: 4 }), end).map(([chunks, how]) => ({
+      ...{ kind: "grpc", path: pathOf(method), chunks, end: how },
+      headers: how === "never" ? { "grpc-timeout": "40m" } : {},
+    }));
+  });
 }

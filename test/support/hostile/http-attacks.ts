@@ -1,7 +1,6 @@
 /** Hostile requests to the HTTP port. */
 import { type DescMethod, toJsonString } from "@bufbuild/protobuf";
 import fc from "fast-check";
-import { EnvironmentService } from "../../../server/gen/gradus/v1/environment_pb.js";
 import { frame } from "../../server/transport/grpc/raw.ts";
 import {
   type Headers,
@@ -10,6 +9,7 @@ import {
   type RequestOf,
   WAITING_MS,
   anyMethod,
+  bidiMethods,
   body,
   bytesOf,
   oddPath,
@@ -121,7 +121,7 @@ export function httpAttack(requestOf: RequestOf): fc.Arbitrary<HttpAttack> {
     return { kind: "http", verb: "POST", path: pathOf(method), headers: { ...deadline, ...headers }, body: sent };
   };
   const calls = fc
-    .oneof({ weight: 9, arbitrary: anyMethod }, fc.constant(EnvironmentService.method.streamSteps as DescMethod))
+    .oneof({ weight: 9, arbitrary: anyMethod }, fc.constantFrom(...bidiMethods))
     .chain((method) => httpBody(method, requestOf).map((sent) => post(method, sent)));
   const odd = fc
     .tuple(calls, fc.constantFrom(...ODD_HTTP))

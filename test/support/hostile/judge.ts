@@ -100,7 +100,7 @@ function outcomeFault(value: unknown): string | undefined {
     if (result.case === "noReward" && result.value.detail === "") return "a reason without a word";
     if (result.case === "score" && !Number.isFinite(result.value.reward)) return `a reward of ${result.value.reward}`;
   }
-  if ($typeName === "gradus.v1.ResetFailure" || $typeName === "gradus.v1.StreamStepsFailure") {
+  if ($typeName?.endsWith("Failure") === true) {
     const { code, message } = value as unknown as { readonly code: number; readonly message: string };
     return statusFault(code, message);
   }

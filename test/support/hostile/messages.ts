@@ -14,16 +14,13 @@ export function hostileRequests(knowledge: Knowledge): (method: DescMethod) => f
     if (found !== undefined) return found;
     const { input } = method;
     const wild = hostileMessage(input).map((init) => create(input, init as never));
-    const seeds = right(method)?.map((init) => create(input, init as never));
-    const requests =
-      seeds === undefined
-        ? wild
-        : fc.oneof(
-            { weight: 3, arbitrary: seeds },
-            { weight: 6, arbitrary: seeds.chain((message) => changed(input, message, 1)) },
-            { weight: 2, arbitrary: seeds.chain((message) => changed(input, message, 3)) },
-            { weight: 1, arbitrary: wild },
-          );
+    const seeds = right(method).map((init) => create(input, init as never));
+    const requests = fc.oneof(
+      { weight: 3, arbitrary: seeds },
+      { weight: 6, arbitrary: seeds.chain((message) => changed(input, message, 1)) },
+      { weight: 2, arbitrary: seeds.chain((message) => changed(input, message, 3)) },
+      { weight: 1, arbitrary: wild },
+    );
     made.set(method, requests);
     return requests;
   };

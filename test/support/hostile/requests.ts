@@ -2,7 +2,6 @@
 import type { DescMethod, MessageInitShape } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { environments } from "../../../envs/registry.ts";
-import { EvaluationService } from "../../../server/gen/gradus/v1/evaluation_pb.js";
 import type { TaskSpecSchema } from "../../../server/gen/gradus/v1/task_pb.js";
 import { hostileCompletion, hostileText } from "./values.ts";
 
@@ -16,6 +15,9 @@ export interface KnownTask {
 export interface Knowledge {
   /** Never empty. */
   readonly tasks: readonly KnownTask[];
+  /** Of the evaluation "e", on the suite of this id. Never empty. */
+  readonly suite: string;
+  readonly suiteTasks: readonly KnownTask[];
   /** What ExportRun gave. */
   readonly exported: Uint8Array;
 }
@@ -161,11 +163,34 @@ export function mutatedBytes(bytes: Uint8Array): fc.Arbitrary<Uint8Array> {
   );
 }
 
-/** Right requests of a method; undefined: one of a service that is not served. */
-export function rightRequests(knowledge: Knowledge): (method: DescMethod) => fc.Arbitrary<unknown> | undefined {
-  const all: Requests = { ...environmentRequests(knowledge), ...curriculumRequests(knowledge) };
-  return ({ localName, parent }) => {
-    if (parent === EvaluationService) return undefined;
+function evaluationRequests({ suite, suiteTasks }: Knowledge): Requests {
+  const evaluationId = of("e", "e", "f", "__proto__");
+  const page = fc.record({ evaluationId, pageSize: of(0, 1, 1000), pageToken: of("", "MQ", "MSAx") });
+  const submission = fc
+    .tuple(fc.oneof({ weight: 4, arbitrary: of(...suiteTasks) }, of(...suiteTasks).chain(forged)), hostileCompletion)
+    .chain(([{ taskId }, completion]) =>
+      fc.record({ evaluationId, sampleIndex: fc.nat(3) }).map((where) => ({ ...where, taskId, completion })),
+    );
+  return {
+    listSuites: fc.record({ pageSize: of(0, 1, 1000) }),
+    createEvaluation: fc.record({ evaluationId, suite: of(suite), samplesPerTask: of(0, 1, 4), model: of("", "m") }),
+    getEvaluation: fc.record({ evaluationId }),
+    listPendingTasks: page,
+    submitCompletions: submission,
+    batchSubmitCompletions: fc.record({ completions: fc.array(submission, { minLength: 1, maxLength: 3 }) }),
+    listSamples: page,
+    getReport: fc.record({ evaluationId }),
+  };
+}
+
+/** Right requests of a method. */
+export function rightRequests(knowledge: Knowledge): (method: DescMethod) => fc.Arbitrary<unknown> {
+  const all: Requests = {
+    ...environmentRequests(knowledge),
+    ...curriculumRequests(knowledge),
+    ...evaluationRequests(knowledge),
+  };
+  return ({ localName }) => {
     const found = all[localName];
     if (found === undefined) throw new Error(`no right request is known of ${localName}`);
     return found;
