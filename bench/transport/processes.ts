@@ -17,8 +17,8 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
-/** Both servers run with the flag that DESIGN.md asks for. */
-const nodeFlags = ["--initial-old-space-size=256"];
+/** Both servers run with the flags of `gradus serve` (server/cli/bin.mjs). */
+const nodeFlags = ["--initial-old-space-size=256", "--external-memory-accounted-in-global-limit"];
 
 /** Our server as `gradus serve` starts it, its log in a file of `folder`. */
 export function startOurs(folder: string, extraNodeFlags: readonly string[] = []): Promise<ServerProcess> {

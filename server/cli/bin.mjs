@@ -23,11 +23,12 @@ if (node === undefined) {
   process.exit(1);
 }
 
-// 35 to 40% less CPU under large messages, for fewer full collections. NODE_OPTIONS refuses this flag.
-const heap = "--initial-old-space-size=256";
+// Fewer full collections under large messages: 35 to 40% less CPU by the first, 30% by the second, for without it the
+// bytes of every 30 MB of requests force one. NODE_OPTIONS refuses both.
+const heap = ["--initial-old-space-size=256", "--external-memory-accounted-in-global-limit"];
 const program = fileURLToPath(new URL("main.ts", import.meta.url));
 // The channel carries nothing: its end tells a server that this process was killed.
-const child = spawn(node, [heap, program, ...process.argv.slice(2)], {
+const child = spawn(node, [...heap, program, ...process.argv.slice(2)], {
   stdio: ["inherit", "inherit", "inherit", "ipc"],
 });
 child.on("error", (error) => {

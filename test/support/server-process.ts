@@ -20,7 +20,8 @@ export interface ServerProcess {
 
 /** Starts `gradus serve` on free ports and waits until it listens. */
 export async function startServer(dataDir: string, ...flags: readonly string[]): Promise<ServerProcess> {
-  const args = ["--initial-old-space-size=256", "server/cli/main.ts", "serve", "--port", "0", "--http-port", "0"];
+  const heap = ["--initial-old-space-size=256", "--external-memory-accounted-in-global-limit"];
+  const args = [...heap, "server/cli/main.ts", "serve", "--port", "0", "--http-port", "0"];
   const child = spawn(process.execPath, [...args, "--data-dir", dataDir, "--log-format", "json", ...flags], {
     cwd: repository,
     stdio: ["ignore", "pipe", "pipe"],
