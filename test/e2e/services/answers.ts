@@ -1,5 +1,6 @@
 /** Answers to countdown tasks whose rewards under "graded" are known: 1, 0.1 and 0. */
 import { countdown } from "../../../envs/countdown/index.ts";
+import type { NoReward, Outcome } from "../../../server/gen/gradus/v1/outcome_pb.js";
 import type { Task } from "../../../server/gen/gradus/v1/task_pb.js";
 
 function numbersOf({ hints }: Task): { readonly numbers: readonly number[]; readonly target: number } {
@@ -27,4 +28,24 @@ export const MALFORMED = "I do not know.";
 /** Rewards 1, 0.1, 0 and 0.1. */
 export function mixed(task: Task): string[] {
   return [right(task), wrong(task), MALFORMED, wrong(task)];
+}
+
+/** Completions of one prompt, as BatchStep takes them. */
+export interface Group {
+  readonly taskId: string;
+  readonly groupId: string;
+  readonly completions: { readonly sampleIndex: number; readonly text?: string }[];
+  readonly numGenerations?: number;
+}
+
+export function groupOf({ taskId, groupId }: Task, texts: readonly string[], more: Partial<Group> = {}): Group {
+  return { taskId, groupId, completions: texts.map((text, sampleIndex) => ({ sampleIndex, text })), ...more };
+}
+
+export function rewardOf({ result }: Outcome): number | undefined {
+  return result.case === "score" ? result.value.reward : undefined;
+}
+
+export function noRewardOf({ result }: Outcome): NoReward | undefined {
+  return result.case === "noReward" ? result.value : undefined;
 }
