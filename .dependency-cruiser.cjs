@@ -50,10 +50,11 @@ module.exports = {
       "^(server/(rpc/|gen/|logging\\.ts$)|envs/lib/)",
       "What handlers are, without how they are reached.",
     ),
+    only("wire-is-a-leaf", "^server/wire/", "^server/(wire|gen)/", "Bytes and messages, whatever they mean."),
     only(
       "scoring-keeps-nothing",
       "^server/scoring/",
-      "^(server/(scoring|rpc|tasks|gen)/|server/curriculum/(advantages|index)\\.ts$|envs/)",
+      "^(server/(scoring|rpc|tasks|wire|gen)/|server/curriculum/(advantages|index)\\.ts$|envs/)",
       "Scoring runs in threads: it knows results, not runs.",
     ),
     only(

@@ -6,6 +6,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { BatchStepResponseSchema } from "../gen/gradus/v1/environment_pb.js";
 import { FeedbackSchema, type Feedback, GroupOutcomeSchema, OutcomeSchema } from "../gen/gradus/v1/outcome_pb.js";
+import { encoderOf } from "../wire/index.ts";
 import type { RunFeedback, ScoredGroup } from "./score-group.ts";
 
 export interface PackedGroup {
@@ -30,17 +31,20 @@ const GROUPS = BatchStepResponseSchema.field.groups.number;
 const OUTCOMES = GroupOutcomeSchema.field.outcomes.number;
 const FEEDBACK = OutcomeSchema.field.feedback.number;
 
+const RESPONSE = BatchStepResponseSchema.typeName;
+const encodeResponse = encoderOf(BatchStepResponseSchema);
+const encodeGroup = encoderOf(GroupOutcomeSchema);
+const encodeOutcome = encoderOf(OutcomeSchema);
+
 export function pack(scored: readonly ScoredGroup[]): Packed {
   if (scored.every(({ feedback }) => feedback.kind === "none")) {
     const groups = scored.map(({ outcome }) => outcome);
-    return {
-      kind: "response",
-      bytes: toBinary(BatchStepResponseSchema, { $typeName: "gradus.v1.BatchStepResponse", groups }),
-    };
+    // In a buffer of its own: small ones share theirs, which cannot be moved.
+    return { kind: "response", bytes: Uint8Array.from(encodeResponse({ $typeName: RESPONSE, groups })) };
   }
   const parts = scored.flatMap(({ outcome }) => [
-    toBinary(GroupOutcomeSchema, { ...outcome, outcomes: [] }),
-    ...outcome.outcomes.map((each) => toBinary(OutcomeSchema, each)),
+    encodeGroup({ ...outcome, outcomes: [] }),
+    ...outcome.outcomes.map(encodeOutcome),
   ]);
   let end = 0;
   const ends = Uint32Array.from(parts, (part) => (end += part.length));

@@ -1,11 +1,11 @@
 /** Runs in a worker thread: a BatchStep request's bytes in, scored groups out. */
-import { fromBinary } from "@bufbuild/protobuf";
 import { Piscina, workerData } from "piscina";
 import { BatchStepRequestSchema, type CompletionGroup } from "../gen/gradus/v1/environment_pb.js";
 import { type CodeName, RpcError } from "../rpc/rpc-error.ts";
 import { parseKeyring } from "../tasks/keyring.ts";
 import { NeedsPools, createScorer } from "../tasks/scorer.ts";
 import { type GroupLimits, checkGroups } from "./check-groups.ts";
+import { decoderOf } from "../wire/index.ts";
 import { type Packed, pack } from "./packed.ts";
 import { scoreGroup } from "./score-group.ts";
 
@@ -62,10 +62,12 @@ export default function scoreBytes(request: Uint8Array): Scored {
   }
 }
 
+const decodeRequest = decoderOf(BatchStepRequestSchema);
+
 /** Undefined: the bytes are no request. */
 function readGroups(request: Uint8Array): readonly CompletionGroup[] | undefined {
   try {
-    return fromBinary(BatchStepRequestSchema, request).groups;
+    return decodeRequest(request).groups;
   } catch {
     return undefined;
   }

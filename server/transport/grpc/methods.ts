@@ -1,5 +1,4 @@
 /** Our handlers as grpc-js takes them. Messages are read and written here, so that it sees bytes only. */
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import type { DescMethod, Message } from "@bufbuild/protobuf";
 import { Metadata } from "@grpc/grpc-js";
 import type { MethodDefinition, StatusObject } from "@grpc/grpc-js";
@@ -8,6 +7,7 @@ import type { Host } from "../call.ts";
 import { detailsOf, statusBytes } from "../details.ts";
 import { codes, RpcError } from "../../rpc/rpc-error.ts";
 import type { RawUnary } from "../../rpc/handlers.ts";
+import { decoderOf, encoderOf } from "../../wire/index.ts";
 
 /** The parts of a grpc-js server call that all its kinds have. */
 export interface GrpcCall {
@@ -36,6 +36,8 @@ export interface GrpcMethod {
   readonly path: string;
   readonly raw: RawUnary | undefined;
   begin(incoming: GrpcCall): Call;
+  /** A request's bytes as they have come. */
+  receive(bytes: Buffer): Request;
   /** Takes the message out of a request. */
   take(request: Request, call: Call): Message;
   /** Takes the bytes out of a request that has them for the raw handler. */
@@ -49,6 +51,8 @@ export function grpcMethod(host: Host, method: DescMethod, raw?: RawUnary): Grpc
   const path = `${method.parent.typeName}/${method.name}`;
   const meter = host.meter(path);
   const log = host.log.child({ method: path });
+  const decode = decoderOf(method.input);
+  const encode = encoderOf(method.output);
   return {
     method,
     path: `/${path}`,
@@ -64,6 +68,10 @@ export function grpcMethod(host: Host, method: DescMethod, raw?: RawUnary): Grpc
       if (call.late) process.nextTick(() => call.close());
       return call;
     },
+    receive: (bytes) => {
+      const { byteLength } = bytes;
+      return raw?.accepts(byteLength) === true ? { byteLength, message: undefined, bytes } : readRequest(decode, bytes);
+    },
     take: (request, call) => {
       const { message, byteLength } = request;
       request.message = undefined;
@@ -78,14 +86,14 @@ export function grpcMethod(host: Host, method: DescMethod, raw?: RawUnary): Grpc
       return bytes;
     },
     read: (bytes) => {
-      const { message } = readRequest(method, bytes);
+      const { message } = readRequest(decode, bytes);
       if (message === undefined) throw notAMessage(method, bytes.byteLength);
       return message;
     },
     write: (message, call) => {
-      const { buffer, byteOffset, byteLength } = toBinary(method.output, message);
-      call.bytesOut += byteLength;
-      return Buffer.from(buffer, byteOffset, byteLength);
+      const bytes = encode(message);
+      call.bytesOut += bytes.byteLength;
+      return bytes;
     },
   };
 }
@@ -109,18 +117,13 @@ function notAMessage({ input }: DescMethod, byteLength: number): RpcError {
   return new RpcError("INVALID_ARGUMENT", `the request's ${byteLength} bytes are not a ${input.typeName} message`);
 }
 
-function readRequest({ input }: DescMethod, bytes: Uint8Array): Request {
+function readRequest(decode: (bytes: Uint8Array) => Message, bytes: Uint8Array): Request {
   const { byteLength } = bytes;
   try {
-    return { byteLength, message: fromBinary(input, bytes), bytes: undefined };
+    return { byteLength, message: decode(bytes), bytes: undefined };
   } catch {
     return { byteLength, message: undefined, bytes: undefined };
   }
-}
-
-function requestOf({ method, raw }: GrpcMethod, bytes: Buffer): Request {
-  const { byteLength } = bytes;
-  return raw?.accepts(byteLength) === true ? { byteLength, message: undefined, bytes } : readRequest(method, bytes);
 }
 
 const same = (bytes: Buffer): Buffer => bytes;
@@ -135,7 +138,7 @@ export function definitionOf(ours: GrpcMethod): MethodDefinition<Request, Buffer
     requestStream,
     responseStream,
     requestSerialize: () => Buffer.alloc(0),
-    requestDeserialize: (bytes) => requestOf(ours, bytes),
+    requestDeserialize: ours.receive,
     responseSerialize: same,
     responseDeserialize: same,
   };

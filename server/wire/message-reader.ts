@@ -1,0 +1,79 @@
+/** Reads protobuf that is written plainly; whatever is not is left to protobuf-es, which says what is wrong with it. */
+
+/** This reader does not know what to make of the bytes. They may still be a message. */
+export class NotPlain extends Error {}
+
+/** Longer varints are of 64 bits, or padded. */
+const VARINT_BYTES_MAX = 5;
+const REPLACEMENT = "\ufffd";
+
+// One for all: it says nothing but that it happened, and a stack for each would cost more than the reading.
+const notPlain = new NotPlain("not plain");
+
+/** A class, because its fields are the state of a hot loop. */
+export class MessageReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+  #end: number;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#end = bytes.byteLength;
+  }
+
+  /** What stands before the next field: its number * 8 + its wire type. 0: the message is at its end. */
+  tag(): number {
+    if (this.#at >= this.#end) return 0;
+    return this.#varint() || unknownField();
+  }
+
+  uint32(): number {
+    return this.#varint();
+  }
+
+  /** A text. Bytes that are no UTF-8 come out as U+FFFD, and so would one that the text holds: rare, so it is not plain. */
+  string(): string {
+    const end = this.#limit();
+    const text = this.#bytes.toString(undefined, this.#at, end);
+    if (text.includes(REPLACEMENT)) throw notPlain;
+    this.#at = end;
+    return text;
+  }
+
+  /** A message, by what reads its fields. */
+  message<T>(read: (reader: MessageReader) => T): T {
+    const outer = this.#end;
+    this.#end = this.#limit();
+    const message = read(this);
+    this.#end = outer;
+    return message;
+  }
+
+  #limit(): number {
+    const length = this.#varint();
+    const end = this.#at + length;
+    if (end > this.#end) throw notPlain;
+    return end;
+  }
+
+  #varint(): number {
+    let value = 0;
+    for (let i = 0; i < VARINT_BYTES_MAX; i++) {
+      if (this.#at >= this.#end) throw notPlain;
+      const byte = this.#bytes[this.#at++] as number;
+      value += (byte & 0x7f) * 2 ** (7 * i);
+      if (byte < 0x80) return plainUint32(value);
+    }
+    throw notPlain;
+  }
+}
+
+function plainUint32(value: number): number {
+  if (value > 0xffff_ffff) throw notPlain;
+  return value;
+}
+
+/** For a field that is not of the message, or of another wire type. */
+export function unknownField(): never {
+  throw notPlain;
+}

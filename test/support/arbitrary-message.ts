@@ -1,0 +1,55 @@
+/** Messages of any kind, made from the contract itself: a field that is added to it is in them at once. */
+import { type DescField, type DescMessage, type MessageInitShape, type MessageShape, create } from "@bufbuild/protobuf";
+import { ScalarType } from "@bufbuild/protobuf";
+import fc from "fast-check";
+
+const text = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme-ascii", maxLength: 200 }));
+
+const scalars: Partial<Record<ScalarType, fc.Arbitrary<unknown>>> = {
+  [ScalarType.STRING]: text,
+  [ScalarType.BOOL]: fc.boolean(),
+  [ScalarType.DOUBLE]: fc.double(),
+  [ScalarType.UINT32]: fc.oneof(fc.nat(300), fc.integer({ min: 0, max: 0xffff_ffff })),
+  [ScalarType.INT32]: fc.nat(),
+};
+
+function scalar(type: ScalarType): fc.Arbitrary<unknown> {
+  const found = scalars[type];
+  if (found === undefined) throw new Error(`no arbitrary for scalars of type ${ScalarType[type]}`);
+  return found;
+}
+
+function value(field: DescField): fc.Arbitrary<unknown> {
+  switch (field.fieldKind) {
+    case "scalar":
+      return scalar(field.scalar);
+    case "enum":
+      return fc.constantFrom(...field.enum.values.map(({ number }) => number));
+    case "message":
+      return init(field.message);
+    case "list":
+      return fc.array(field.listKind === "message" ? init(field.message) : scalar(field.scalar as ScalarType), {
+        maxLength: 3,
+      });
+    case "map":
+      return fc.dictionary(text, scalar(field.scalar as ScalarType), { maxKeys: 3 });
+  }
+}
+
+function init(schema: DescMessage): fc.Arbitrary<Record<string, unknown>> {
+  const plain = schema.fields.filter(({ oneof }) => oneof === undefined);
+  const fields = fc.record(Object.fromEntries(plain.map((field) => [field.localName, value(field)])), {
+    requiredKeys: [],
+  });
+  const oneofs = Object.fromEntries(
+    schema.oneofs.map((oneof) => [
+      oneof.localName,
+      fc.oneof(...oneof.fields.map((field) => fc.record({ case: fc.constant(field.localName), value: value(field) }))),
+    ]),
+  );
+  return fc.tuple(fields, fc.record(oneofs, { requiredKeys: [] })).map(([a, b]) => ({ ...a, ...b }));
+}
+
+export function arbitraryMessage<D extends DescMessage>(schema: D): fc.Arbitrary<MessageShape<D>> {
+  return init(schema).map((fields) => create(schema, fields as MessageInitShape<D>));
+}
