@@ -10,9 +10,6 @@ import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
 import { type Log, openLog } from "./logging.ts";
 import { type Metrics, createMetrics } from "./metrics.ts";
 import { loadPools } from "./pools.ts";
-import { createScorePool } from "./scoring/score-pool.ts";
-import type { ScoringFailure } from "./scoring/score-worker.ts";
-import { batchStepBytes } from "./services/batch-step-bytes.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
@@ -23,7 +20,7 @@ import { memoryStore } from "./stores/memory.ts";
 import { sqliteStore } from "./stores/sqlite.ts";
 import { loadSuites } from "./suite-files.ts";
 import { createIssuer } from "./tasks/issuer.ts";
-import { formatKeyring, loadKeyring } from "./tasks/keyring.ts";
+import { loadKeyring } from "./tasks/keyring.ts";
 import { createRunSource } from "./tasks/run-source.ts";
 import { createScorer } from "./tasks/scorer.ts";
 import { startTransports } from "./transport/index.ts";
@@ -56,9 +53,7 @@ export async function serve(config: Config, logTo: Log = openLog(config)): Promi
     log,
     metrics,
     services: [
-      register(EnvironmentService, createEnvironmentService(deps), {
-        batchStep: batchStepBytes(deps, parts.scorers, parts.onScoringFailure),
-      }),
+      register(EnvironmentService, createEnvironmentService(deps)),
       register(CurriculumService, createCurriculumService(deps)),
       register(EvaluationService, createEvaluationService(deps)),
     ],
@@ -105,11 +100,10 @@ export function assemble(config: Config, { log, dropped }: Log, metrics: Metrics
   const { store, evaluationStore } = openStores(config);
   const issuer = createIssuer(workers, pools);
   const runs = createRuns({ store, source: createRunSource(issuer), clock: systemClock, log });
-  const onScoringFailure = ({ error, environment, version }: ScoringFailure): void =>
-    log.error({ err: error, environment, version }, "scoring failed: the sample has no reward");
   const scorer = createScorer({
     ...{ keyring, pools, completionBytesMax: limits.maxCompletionBytes },
-    onFailure: (error, { environment, version }) => onScoringFailure({ error, environment, version }),
+    onFailure: (error, { environment, version }) =>
+      log.error({ err: error, environment, version }, "scoring failed: the sample has no reward"),
   });
   const evaluations = createEvaluations({ store: evaluationStore, issuer, scorer, keyring, pools, suites });
   const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;
@@ -119,21 +113,13 @@ export function assemble(config: Config, { log, dropped }: Log, metrics: Metrics
     ...{ keyring, pools, issuer, scorer, runs, evaluations, onFailure },
     limits: requestLimits,
   };
-  const { maxCompletionBytes: completionBytesMax } = limits;
-  const scorers = createScorePool({
-    threads: config.workers,
-    timeLimitMs: config.workerTimeLimitMs,
-    data: { keys: formatKeyring(keyring), limits: requestLimits, completionBytesMax },
-    onError: (error) => log.warn({ err: error }, "a scoring worker"),
-  });
   const close = async (): Promise<void> => {
     runs.close();
-    await Promise.all([workers.close(), scorers.close()]);
+    await workers.close();
     await store.close();
     await evaluationStore.close();
   };
-  const ready = Promise.all([workers.ready, scorers.ready]);
-  return { deps, scorers, onScoringFailure, ready, close };
+  return { deps, ready: workers.ready, close };
 }
 
 function openStores({ store: kind, dataDir: directory, storeDurability: synchronous }: Config) {

@@ -31,7 +31,8 @@ export interface CallContext {
   readonly deadlineMs: number | undefined;
 }
 
-export type UnaryHandler<I, O> = (request: I, context: CallContext) => Promise<O>;
+/** May answer at once, which costs less than a promise does. */
+export type UnaryHandler<I, O> = (request: I, context: CallContext) => O | Promise<O>;
 export type ServerStreamHandler<I, O> = (request: I, context: CallContext) => AsyncIterable<O>;
 /** Requests are read no faster than the handler asks for them. */
 export type BidiHandler<I, O> = (requests: AsyncIterable<I>, context: CallContext) => AsyncIterable<O>;
@@ -50,35 +51,13 @@ export type ServiceHandlers<S extends DescService> = {
   readonly [K in keyof S["method"]]?: HandlerOf<S["method"][K]>;
 };
 
-/**
- * Answers a method's large requests as bytes, away from the event loop. What it answers must be what the handler would
- * have answered. A transport that reads messages by itself need not know it.
- */
-export interface RawUnary {
-  /** Whether a request of so many bytes is worth it, and there is room. */
-  accepts(byteLength: number): boolean;
-  /** Takes the bytes over: they are moved, and gone for the caller. */
-  answer(request: Uint8Array, context: CallContext): Promise<RawAnswer>;
-}
-
-export type RawAnswer =
-  | { readonly kind: "answer"; readonly response: Uint8Array }
-  /** The request, for the handler after all. */
-  | { readonly kind: "declined"; readonly request: Uint8Array };
-
 /** A service with its handlers, their types forgotten: what the transports take. */
 export interface Registration {
   readonly service: DescService;
   readonly handlers: Readonly<Record<string, unknown>>;
-  /** By the methods' local names. */
-  readonly raw: Readonly<Record<string, RawUnary>>;
 }
 
 /** Pairs a service with handlers of its types. */
-export function register<S extends DescService>(
-  service: S,
-  handlers: ServiceHandlers<S>,
-  raw: { readonly [K in keyof S["method"]]?: RawUnary } = {},
-): Registration {
-  return { service, handlers, raw: raw as Registration["raw"] };
+export function register<S extends DescService>(service: S, handlers: ServiceHandlers<S>): Registration {
+  return { service, handlers };
 }

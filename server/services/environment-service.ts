@@ -3,13 +3,13 @@ import { create } from "@bufbuild/protobuf";
 import { environments } from "../../envs/registry.ts";
 import {
   BatchResetResponseSchema,
-  BatchStepResponseSchema,
   type CompletionGroup,
   type EnvironmentService,
   GetEnvironmentResponseSchema,
   ListEnvironmentsResponseSchema,
   ResetResponseSchema,
   ResetResultSchema,
+  type StepResponse,
   type StreamStepsRequest,
   type StreamStepsResponse,
   StreamStepsResponseSchema,
@@ -75,7 +75,7 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       };
       return create(BatchResetResponseSchema, { results: await inStretches(results, toResult) });
     },
-    async step(request) {
+    step(request) {
       const { taskId, groupId, sampleIndex, completion } = request;
       const group: CompletionGroup = {
         $typeName: "gradus.v1.CompletionGroup",
@@ -84,19 +84,21 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       };
       checkGroups([group], limits);
       const scored = scoreGroup(deps.scorer, group, { statistics: false });
-      const { outcomes } = scored.feedback.kind === "none" ? scored.outcome : await feed(deps, scored);
-      const [outcome] = outcomes;
-      if (outcome === undefined) throw new Error("a group of one completion gave no outcome");
-      return { $typeName: "gradus.v1.StepResponse", outcome };
+      return scored.feedback.kind === "none" ? onlyOutcome(scored.outcome) : feed(deps, scored).then(onlyOutcome);
     },
     async batchStep(request) {
       checkGroups(request.groups, limits);
-      return create(BatchStepResponseSchema, { groups: await scoreGroups(deps, request.groups) });
+      return { $typeName: "gradus.v1.BatchStepResponse", groups: await scoreGroups(deps, request.groups) };
     },
     streamSteps(requests) {
       return mapConcurrently(requests, limits.streamWindow, (request) => streamStep(deps, request));
     },
   };
+}
+
+function onlyOutcome({ outcomes: [outcome] }: GroupOutcome): StepResponse {
+  if (outcome === undefined) throw new Error("a group of one completion gave no outcome");
+  return { $typeName: "gradus.v1.StepResponse", outcome };
 }
 
 async function streamStep(deps: ServiceDeps, request: StreamStepsRequest): Promise<StreamStepsResponse> {
@@ -115,10 +117,11 @@ async function streamStep(deps: ServiceDeps, request: StreamStepsRequest): Promi
 }
 
 async function scoreGroups(deps: ServiceDeps, groups: readonly CompletionGroup[]): Promise<GroupOutcome[]> {
-  return Promise.all(await inStretches(groups, (group) => scoreAndFeed(deps, group)));
+  const outcomes = await inStretches(groups, (group) => scoreAndFeed(deps, group));
+  return Promise.all(outcomes);
 }
 
-async function scoreAndFeed(deps: ServiceDeps, group: CompletionGroup): Promise<GroupOutcome> {
+function scoreAndFeed(deps: ServiceDeps, group: CompletionGroup): GroupOutcome | Promise<GroupOutcome> {
   const scored = scoreGroup(deps.scorer, group);
   return scored.feedback.kind === "none" ? scored.outcome : feed(deps, scored);
 }

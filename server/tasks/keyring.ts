@@ -38,11 +38,6 @@ export function parseKeyring(text: string): KeyringResult {
   return { kind: "ok", keyring: [first, ...others], created: false };
 }
 
-/** What parseKeyring reads: for a worker thread, which cannot be given the handles. */
-export function formatKeyring(keyring: Keyring): string {
-  return keyring.map(({ secret }) => secret.toString("hex")).join("\n");
-}
-
 /**
  * Reads the key file; makes it with one new key, mode 0600, if it is not there. To rotate, put a new line before the
  * old ones: ids signed with the old keys are accepted until their lines are removed.

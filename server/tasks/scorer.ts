@@ -38,8 +38,7 @@ export interface Scorer {
 
 export interface ScorerOptions {
   readonly keyring: Keyring;
-  /** Undefined: there are none here, and opening a task that needs one throws NeedsPools. */
-  readonly pools: ReadonlyMap<string, Pool> | undefined;
+  readonly pools: ReadonlyMap<string, Pool>;
   /** UTF-8 bytes. */
   readonly completionBytesMax: number;
   /** Told of each failure of ours, which the client sees as "internal". */
@@ -48,9 +47,6 @@ export interface ScorerOptions {
 
 /** Tasks of which the opened form is kept: some megabytes. Results never are. */
 const RECENT_MAX = 4096;
-
-/** This task can only be opened where the pools are. */
-export class NeedsPools extends Error {}
 
 export function createScorer(options: ScorerOptions): Scorer {
   const { keyring, pools, completionBytesMax } = options;
@@ -63,9 +59,8 @@ export function createScorer(options: ScorerOptions): Scorer {
       const opened = openTaskId(keyring, taskId);
       if (opened.kind === "invalid") return invalid(opened.detail);
       const { ticket, groupId } = opened;
-      if (pools === undefined && ticket.origin.kind === "row" && ticket.instance === undefined) throw new NeedsPools();
       try {
-        const task = openTicket(ticket, groupId, pools ?? NO_POOLS);
+        const task = openTicket(ticket, groupId, pools);
         if (task.kind === "open" && ticket.instance !== undefined) recent.set(taskId, task);
         return task;
       } catch (error) {
@@ -107,8 +102,6 @@ function openTicket(ticket: Ticket, groupId: string, pools: ReadonlyMap<string, 
     scoring: { environment, instance: restored.instance, format, scheme: scheme.scheme, ...baseline },
   };
 }
-
-const NO_POOLS: ReadonlyMap<string, Pool> = new Map();
 
 /** Schemes with their defaults, by environment and name: resolved once, for most tasks have them. */
 const defaultSchemes = new WeakMap<Environment, Map<string, ReturnType<typeof resolveScheme>>>();

@@ -49,11 +49,7 @@ const writeEntry: FieldsWriter<readonly [string, string]> = (to, [key, value]) =
 };
 
 const writeScore: FieldsWriter<Score> = (to, score) => {
-  // Most scores have no facts, and then there is nothing to list.
-  for (const _ in score.info) {
-    to.messages(12, writeEntry, Object.entries(score.info));
-    break;
-  }
+  to.messages(12, writeEntry, Object.entries(score.info));
   to.messages(11, writeSpan, score.spans);
   to.bool(10, score.truncated);
   to.bool(9, score.terminated);

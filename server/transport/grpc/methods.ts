@@ -6,7 +6,6 @@ import { Call } from "../call.ts";
 import type { Host } from "../call.ts";
 import { detailsOf, statusBytes } from "../details.ts";
 import { codes, RpcError } from "../../rpc/rpc-error.ts";
-import type { RawUnary } from "../../rpc/handlers.ts";
 import { decoderOf, encoderOf } from "../../wire/index.ts";
 
 /** The parts of a grpc-js server call that all its kinds have. */
@@ -26,28 +25,21 @@ export interface Request {
   readonly byteLength: number;
   /** Undefined: the bytes were no such message, or it was taken. */
   message: Message | undefined;
-  /** Instead of the message, for a method's raw handler; undefined: it takes none so small, or it was taken. */
-  bytes: Uint8Array | undefined;
 }
 
 /** A method with what each of its calls needs. */
 export interface GrpcMethod {
   readonly method: DescMethod;
   readonly path: string;
-  readonly raw: RawUnary | undefined;
   begin(incoming: GrpcCall): Call;
   /** A request's bytes as they have come. */
-  receive(bytes: Buffer): Request;
+  readonly receive: (bytes: Buffer) => Request;
   /** Takes the message out of a request. */
   take(request: Request, call: Call): Message;
-  /** Takes the bytes out of a request that has them for the raw handler. */
-  takeBytes(request: Request, call: Call): Uint8Array | undefined;
-  /** Reads what the raw handler declined. */
-  read(bytes: Uint8Array): Message;
   write(message: Message, call: Call): Buffer;
 }
 
-export function grpcMethod(host: Host, method: DescMethod, raw?: RawUnary): GrpcMethod {
+export function grpcMethod(host: Host, method: DescMethod): GrpcMethod {
   const path = `${method.parent.typeName}/${method.name}`;
   const meter = host.meter(path);
   const log = host.log.child({ method: path });
@@ -56,7 +48,6 @@ export function grpcMethod(host: Host, method: DescMethod, raw?: RawUnary): Grpc
   return {
     method,
     path: `/${path}`,
-    raw,
     begin: (incoming) => {
       const requestId = incoming.metadata.get("x-request-id")[0]?.toString();
       const deadline = Number(incoming.getDeadline());
@@ -68,26 +59,12 @@ export function grpcMethod(host: Host, method: DescMethod, raw?: RawUnary): Grpc
       if (call.late) process.nextTick(() => call.close());
       return call;
     },
-    receive: (bytes) => {
-      const { byteLength } = bytes;
-      return raw?.accepts(byteLength) === true ? { byteLength, message: undefined, bytes } : readRequest(decode, bytes);
-    },
+    receive: (bytes) => ({ byteLength: bytes.byteLength, message: readOrNothing(decode, bytes) }),
     take: (request, call) => {
       const { message, byteLength } = request;
       request.message = undefined;
       call.bytesIn += byteLength;
       if (message === undefined) throw notAMessage(method, byteLength);
-      return message;
-    },
-    takeBytes: (request, call) => {
-      const { bytes } = request;
-      request.bytes = undefined;
-      if (bytes !== undefined) call.bytesIn += request.byteLength;
-      return bytes;
-    },
-    read: (bytes) => {
-      const { message } = readRequest(decode, bytes);
-      if (message === undefined) throw notAMessage(method, bytes.byteLength);
       return message;
     },
     write: (message, call) => {
@@ -117,12 +94,11 @@ function notAMessage({ input }: DescMethod, byteLength: number): RpcError {
   return new RpcError("INVALID_ARGUMENT", `the request's ${byteLength} bytes are not a ${input.typeName} message`);
 }
 
-function readRequest(decode: (bytes: Uint8Array) => Message, bytes: Uint8Array): Request {
-  const { byteLength } = bytes;
+function readOrNothing(decode: (bytes: Uint8Array) => Message, bytes: Uint8Array): Message | undefined {
   try {
-    return { byteLength, message: decode(bytes), bytes: undefined };
+    return decode(bytes);
   } catch {
-    return { byteLength, message: undefined, bytes: undefined };
+    return undefined;
   }
 }
 

@@ -54,8 +54,8 @@ function serverOptions({ limits, drainTimeoutMs }: GrpcConfig) {
   };
 }
 
-function addService(server: Server, { service, handlers, raw }: Registration, host: Host): void {
-  const methods = service.methods.map((method) => ({ method, ours: grpcMethod(host, method, raw[method.localName]) }));
+function addService(server: Server, { service, handlers }: Registration, host: Host): void {
+  const methods = service.methods.map((method) => ({ method, ours: grpcMethod(host, method) }));
   const definition = Object.fromEntries(methods.map(({ method, ours }) => [method.localName, definitionOf(ours)]));
   const calls = methods.map(({ method, ours }) => [method.localName, callsOf(ours, handlers[method.localName])]);
   server.addService(definition, Object.fromEntries(calls) as Record<string, UntypedHandleCall>);

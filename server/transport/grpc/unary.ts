@@ -2,7 +2,7 @@
 import type { Message } from "@bufbuild/protobuf";
 import type { handleUnaryCall, sendUnaryData } from "@grpc/grpc-js";
 import type { Call } from "../call.ts";
-import type { RawUnary, UnaryHandler } from "../../rpc/handlers.ts";
+import type { UnaryHandler } from "../../rpc/handlers.ts";
 import { authorizationOf, toStatus } from "./methods.ts";
 import type { GrpcMethod, Request } from "./methods.ts";
 
@@ -12,42 +12,33 @@ export function unaryCalls(method: GrpcMethod, handler: Handler): handleUnaryCal
   return (incoming, respond) => {
     const call = method.begin(incoming);
     const refused = call.enter(authorizationOf(incoming));
-    if (refused === undefined) void answer(method, handler, incoming.request, call, respond);
+    if (refused === undefined) answer(method, handler, incoming.request, call, respond);
     else respond(toStatus(refused));
   };
 }
 
-async function answer(
+/** Without a turn of the event loop where the handler answers at once. */
+function answer(
   method: GrpcMethod,
   handler: Handler,
   request: Request,
   call: Call,
   respond: sendUnaryData<Buffer>,
-): Promise<void> {
-  try {
-    const bytes = method.takeBytes(request, call);
-    if (bytes === undefined || method.raw === undefined) {
-      respond(null, method.write(await handler(method.take(request, call), call), call));
-    } else respond(null, await answerBytes(method, method.raw, handler, bytes, call));
+): void {
+  const succeed = (response: Message): void => {
+    respond(null, method.write(response, call));
     call.settle("OK");
-  } catch (thrown) {
+  };
+  const fail = (thrown: unknown): void => {
     const failure = call.failure(thrown);
     respond(toStatus(failure));
     call.settle(failure.code);
+  };
+  try {
+    const response = handler(method.take(request, call), call);
+    if (response instanceof Promise) response.then(succeed).catch(fail);
+    else succeed(response);
+  } catch (thrown) {
+    fail(thrown);
   }
-}
-
-/** By the raw handler, or by the handler of messages where it declines. */
-async function answerBytes(
-  method: GrpcMethod,
-  raw: RawUnary,
-  handler: Handler,
-  request: Uint8Array,
-  call: Call,
-): Promise<Buffer> {
-  const answered = await raw.answer(request, call);
-  if (answered.kind === "declined") return method.write(await handler(method.read(answered.request), call), call);
-  const { buffer, byteOffset, byteLength } = answered.response;
-  call.bytesOut += byteLength;
-  return Buffer.from(buffer, byteOffset, byteLength);
 }

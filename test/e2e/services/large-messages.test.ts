@@ -1,11 +1,6 @@
-/** Large BatchStep requests are scored from bytes in a worker: what comes back is what the handler would answer. */
-import { fromBinary, toBinary, toJson } from "@bufbuild/protobuf";
+/** Large BatchStep requests are answered as small ones are. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { CompletionGroup } from "../../../server/gen/gradus/v1/environment_pb.js";
-import { BatchStepResponseSchema } from "../../../server/gen/gradus/v1/environment_pb.js";
 import { type Feedback, FeedbackStatus } from "../../../server/gen/gradus/v1/outcome_pb.js";
-import { pack, unpack } from "../../../server/scoring/packed.ts";
-import type { ScoredGroup } from "../../../server/scoring/score-group.ts";
 import { type GroupChoice, NoRewardReason, type Task } from "../../../clients/ts/src/index.ts";
 import { type TestServer, openServer } from "../../support/in-process.ts";
 import { adscRun, complete } from "../../support/scripted-policy.ts";
@@ -74,38 +69,4 @@ describe("a run", () => {
     expect(first?.statistics?.count).toBe(4);
     expect(again.map(({ statistics }) => statistics)).toEqual([first, ...others].map((group) => group?.statistics));
   });
-});
-
-test("parts put together are the bytes of the message, with and without feedback", () => {
-  const group = (id: string): CompletionGroup["groupId"] => id;
-  const outcome = (sampleIndex: number) => ({
-    $typeName: "gradus.v1.Outcome" as const,
-    sampleIndex,
-    result: { case: undefined },
-    rlooAdvantage: 0.5,
-    nextTaskId: "",
-  });
-  const scored: ScoredGroup[] = ["a", "b"].map((id) => ({
-    outcome: {
-      $typeName: "gradus.v1.GroupOutcome",
-      groupId: group(id),
-      outcomes: [outcome(0), outcome(300)],
-      contrastPairs: [],
-      statistics: { $typeName: "gradus.v1.GroupStatistics", count: 2, mean: 1, std: 0 },
-    },
-    feedback: id === "a" ? { kind: "none" } : { kind: "items", runId: "r", items: [] },
-  }));
-  const packed = pack(scored);
-  if (packed.kind !== "parts") throw new Error("no parts");
-  const feedback: Feedback = { $typeName: "gradus.v1.Feedback", status: FeedbackStatus.NOT_RECORDED, detail: "why" };
-  const found = fromBinary(BatchStepResponseSchema, unpack(packed, [undefined, [feedback, feedback]]));
-  const [a, b] = scored.map((each) => each.outcome);
-  if (a === undefined || b === undefined) throw new Error("no groups");
-  const expected = {
-    $typeName: "gradus.v1.BatchStepResponse" as const,
-    groups: [a, { ...b, outcomes: b.outcomes.map((each) => ({ ...each, feedback })) }],
-  };
-  expect(toJson(BatchStepResponseSchema, found)).toEqual(toJson(BatchStepResponseSchema, expected));
-  const none = pack(scored.slice(0, 1));
-  expect(none).toEqual({ kind: "response", bytes: toBinary(BatchStepResponseSchema, { ...expected, groups: [a] }) });
 });
