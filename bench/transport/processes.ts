@@ -18,7 +18,11 @@ export interface ServerProcess {
 }
 
 /** Both servers run with the flags of `gradus serve` (server/cli/bin.mjs). */
-const nodeFlags = ["--initial-old-space-size=256", "--external-memory-accounted-in-global-limit"];
+const nodeFlags = [
+  "--initial-old-space-size=256",
+  "--external-memory-accounted-in-global-limit",
+  "--no-allocation-site-pretenuring",
+];
 
 /** Our server as `gradus serve` starts it, its log in a file of `folder`. */
 export function startOurs(folder: string, extraNodeFlags: readonly string[] = []): Promise<ServerProcess> {
@@ -26,8 +30,8 @@ export function startOurs(folder: string, extraNodeFlags: readonly string[] = []
   return startServer([...extraNodeFlags, ...serve, "--data-dir", folder], join(folder, "ours.log"));
 }
 
-export function startMinimal(folder: string): Promise<ServerProcess> {
-  return startServer(["bench/transport/minimal-server.ts"], join(folder, "minimal.log"));
+export function startMinimal(folder: string, extraNodeFlags: readonly string[] = []): Promise<ServerProcess> {
+  return startServer([...extraNodeFlags, "bench/transport/minimal-server.ts"], join(folder, "minimal.log"));
 }
 
 async function startServer(args: readonly string[], logFile: string): Promise<ServerProcess> {

@@ -43,6 +43,7 @@ export class Call implements CallContext, Guest {
   readonly deadlineMs: number | undefined;
   bytesIn = 0;
   bytesOut = 0;
+  place = -1;
   readonly #start: CallStart;
   readonly #startedAt = performance.now();
   #controller: AbortController | undefined;

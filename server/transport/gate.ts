@@ -1,8 +1,11 @@
 /** Counts the calls in progress on all ports: refuses those over the limit, and all of them while shutting down. */
 import { RpcError } from "../rpc/rpc-error.ts";
+import { LiveTable } from "./live-table.ts";
 
 /** A call in progress. */
 export interface Guest {
+  /** Its place, which the gate gives it. */
+  place: number;
   /** Tells it that nobody waits for it any more. */
   abort(reason: RpcError): void;
 }
@@ -21,6 +24,8 @@ export interface Gate {
   drain(timeoutMs: number): Promise<{ readonly abandoned: number }>;
 }
 
+/** More than there can be calls at once. Larger numbers are no indices, for which a table is made. */
+const PLACES = 2 ** 31;
 /** Long enough for some calls to end, short enough that a trainer hardly notices. */
 const overloadDelayMs = 250;
 /** Another server, or this one started again, may be there by then. */
@@ -28,7 +33,8 @@ export const drainDelayMs = 1000;
 
 export function createGate(inflightMax: number): Gate {
   const draining = new AbortController();
-  const guests = new Set<Guest>();
+  const guests = new LiveTable<Guest>();
+  let place = 0;
   let whenEmpty: (() => void) | undefined;
 
   return {
@@ -37,11 +43,14 @@ export function createGate(inflightMax: number): Gate {
     enter: (guest) => {
       if (draining.signal.aborted) return shuttingDown();
       if (guests.size >= inflightMax) return overloaded(inflightMax);
-      guests.add(guest);
+      do place = (place + 1) % PLACES;
+      while (guests.get(place) !== undefined);
+      guest.place = place;
+      guests.set(place, guest);
       return undefined;
     },
     leave: (guest) => {
-      guests.delete(guest);
+      guests.delete(guest.place);
       if (guests.size === 0) whenEmpty?.();
     },
     drain: async (timeoutMs) => {
@@ -56,7 +65,7 @@ export function createGate(inflightMax: number): Gate {
         });
       }
       const abandoned = guests.size;
-      for (const guest of guests) guest.abort(shuttingDown());
+      guests.forEach((guest) => guest.abort(shuttingDown()));
       return { abandoned };
     },
   };

@@ -23,7 +23,12 @@ export async function startMeasured(
 ): Promise<MeasuredServer> {
   const entry = fileURLToPath(new URL("./measured-server-entry.ts", import.meta.url));
   const given = { port: "0", httpPort: "0", logFormat: "json", ...flags };
-  const execArgv = ["--expose-gc", "--initial-old-space-size=256", "--external-memory-accounted-in-global-limit"];
+  const execArgv = [
+    "--expose-gc",
+    "--initial-old-space-size=256",
+    "--external-memory-accounted-in-global-limit",
+    "--no-allocation-site-pretenuring",
+  ];
   const child = fork(entry, [JSON.stringify(given)], { execArgv, stdio: ["ignore", "pipe", "pipe", "ipc"] });
   const lines: string[] = [];
   for (const stream of [child.stdout, child.stderr])

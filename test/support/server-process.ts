@@ -20,7 +20,11 @@ export interface ServerProcess {
 
 /** Starts `gradus serve` on free ports and waits until it listens. */
 export async function startServer(dataDir: string, ...flags: readonly string[]): Promise<ServerProcess> {
-  const heap = ["--initial-old-space-size=256", "--external-memory-accounted-in-global-limit"];
+  const heap = [
+    "--initial-old-space-size=256",
+    "--external-memory-accounted-in-global-limit",
+    "--no-allocation-site-pretenuring",
+  ];
   const args = [...heap, "server/cli/main.ts", "serve", "--port", "0", "--http-port", "0"];
   const child = spawn(process.execPath, [...args, "--data-dir", dataDir, "--log-format", "json", ...flags], {
     cwd: repository,

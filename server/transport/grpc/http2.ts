@@ -3,6 +3,7 @@
  * so; an upgrade that moves the fields fails here at start, and in test/server/transport/grpc/http2.test.ts.
  */
 import type { Server } from "@grpc/grpc-js";
+import { LiveTable } from "../live-table.ts";
 import type { Http2Server, ServerOptions, ServerHttp2Session } from "node:http2";
 
 /**
@@ -40,6 +41,20 @@ export function widenConnections(server: Server): void {
   for (const http2Server of http2Servers.keys()) {
     http2Server.on("session", (session: ServerHttp2Session) => session.setLocalWindowSize(connectionWindowBytes));
   }
+}
+
+/** To be called as soon as the server is bound. Node keeps the streams of a connection in a Map: see LiveTable. */
+export function keepStreamsApart(server: Server): void {
+  for (const http2Server of internals(server).http2Servers.keys()) {
+    http2Server.on("session", (session: ServerHttp2Session) => replaceStreams(session));
+  }
+}
+
+/** A Node that keeps them elsewhere goes on as it is, slower. */
+function replaceStreams(session: ServerHttp2Session): void {
+  const key = Object.getOwnPropertySymbols(session).find(({ description }) => description === "state");
+  const state = (session as unknown as Record<symbol, { streams?: { readonly size: number } }>)[key ?? Symbol.iterator];
+  if (state?.streams?.size === 0) state.streams = new LiveTable();
 }
 
 function internals(server: Server): Internals {

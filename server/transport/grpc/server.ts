@@ -7,7 +7,7 @@ import type { Registration } from "../../rpc/handlers.ts";
 import { unimplemented, unimplementedStream } from "../unimplemented.ts";
 import { addCompanions } from "./companions.ts";
 import type { Companions } from "./companions.ts";
-import { setHttp2Options, widenConnections } from "./http2.ts";
+import { keepStreamsApart, setHttp2Options, widenConnections } from "./http2.ts";
 import { definitionOf, grpcMethod } from "./methods.ts";
 import { bidiCalls, serverStreamCalls } from "./streams.ts";
 import { unaryCalls } from "./unary.ts";
@@ -90,6 +90,7 @@ async function bind(server: Server, { host, port, tls }: GrpcConfig): Promise<nu
     server.bindAsync(`${address}:${port}`, credentials, (error, bound) => {
       if (error !== null) return reject(bindError(error, `${address}:${port}`));
       widenConnections(server);
+      keepStreamsApart(server);
       resolve(bound);
     });
   });
