@@ -7,6 +7,8 @@ import type { KnapsackInstance } from "../../envs/np/knapsack/instance.ts";
 import type { MeetingsInstance } from "../../envs/np/meetings/instance.ts";
 import type { SetCoverInstance } from "../../envs/np/set-cover/instance.ts";
 import type { SubsetSumInstance } from "../../envs/np/subset-sum/instance.ts";
+import { distanceBetween } from "../../envs/np/tsp/instance.ts";
+import type { TspInstance } from "../../envs/np/tsp/instance.ts";
 
 function plainGraph(graph: Graph): unknown {
   return { vertices: graph.vertices, edges: [...pairs(graph.vertices)].filter(([a, b]) => adjacent(graph, a, b)) };
@@ -28,6 +30,11 @@ function plainSubsetSum({ target, numbers }: SubsetSumInstance): unknown {
   return { target, numbers: [...numbers] };
 }
 
+function plainDistances(instance: TspInstance): unknown {
+  const cities = [...Array(instance.cities).keys()];
+  return { distances: cities.map((a) => cities.map((b) => (a === b ? 0 : distanceBetween(instance, a, b)))) };
+}
+
 /** By environment; the script has the same name. */
 export const plain: Readonly<Record<string, (instance: never) => unknown>> = {
   "np/clique": plainGraph,
@@ -39,4 +46,5 @@ export const plain: Readonly<Record<string, (instance: never) => unknown>> = {
   "np/knapsack": plainKnapsack,
   "np/subset-sum": plainSubsetSum,
   "np/meetings": (instance: MeetingsInstance): unknown => instance,
+  "np/tsp": plainDistances,
 };

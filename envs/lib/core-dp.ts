@@ -112,12 +112,13 @@ function takeNext(core: Core): number {
  * Whether changing this item cannot lead to a better choice, by Dantzig's bound: weight is priced at the break item's
  * value per weight, and so no choice with the change is worth more than the choice before the break with it.
  */
-function isSettled({ weights, values, capacity, ...core }: Core, item: number): boolean {
-  if (core.breakItem === core.items) return false;
-  const sign = item < core.breakItem ? -1 : 1;
-  const slack = capacity - core.breakWeight - sign * (weights[item] as number);
+function isSettled(core: Core, item: number): boolean {
+  const { weights, values, breakItem } = core;
+  if (breakItem === core.items) return false;
+  const sign = item < breakItem ? -1 : 1;
+  const slack = core.capacity - core.breakWeight - sign * (weights[item] as number);
   const value = core.breakValue + sign * (values[item] as number);
-  return slack * (values[core.breakItem] as number) < (core.best + 1 - value) * (weights[core.breakItem] as number);
+  return slack * (values[breakItem] as number) < (core.best + 1 - value) * (weights[breakItem] as number);
 }
 
 /** All states, without and with one more item changed, merged by weight. */
@@ -165,12 +166,9 @@ function offer(core: Core, into: States, weight: number, value: number, mark: nu
  * Whether the items to be decided may make this better than the best: what is free is filled at the next item's value
  * per weight, or what is too much given away at that of the next to be taken out.
  */
-function leadsFurther(
-  { weights, values, capacity, left, right, ...core }: Core,
-  weight: number,
-  value: number,
-): boolean {
-  const next = weight <= capacity ? right : left;
+function leadsFurther(core: Core, weight: number, value: number): boolean {
+  const { weights, values, capacity } = core;
+  const next = weight <= capacity ? core.right : core.left;
   if (next < 0 || next >= core.items) return false;
   return (capacity - weight) * (values[next] as number) >= (core.best + 1 - value) * (weights[next] as number);
 }

@@ -1,0 +1,16 @@
+/** A progress bar on standard error, where that is a terminal. */
+import { Presets, SingleBar } from "cli-progress";
+
+export interface Progress {
+  step(): void;
+  stop(): void;
+}
+
+/** Of so many steps; the label says of what. */
+export function createProgress(label: string, total: number): Progress {
+  if (!process.stderr.isTTY) return { step: () => undefined, stop: () => undefined };
+  const format = `${label} {bar} {value}/{total}  {eta_formatted} left`;
+  const bar = new SingleBar({ format, stream: process.stderr, clearOnComplete: true }, Presets.shades_classic);
+  bar.start(total, 0);
+  return { step: () => bar.increment(), stop: () => bar.stop() };
+}
