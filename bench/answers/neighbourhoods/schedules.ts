@@ -1,0 +1,64 @@
+/** Schedules: a meeting is taken in, left out, exchanged for another, held elsewhere, at another time or twice. */
+import type { Rng } from "../../../envs/lib/rng.ts";
+import { sample } from "../../../envs/lib/sample.ts";
+import { commonIntervals } from "../../../envs/np/meetings/instance.ts";
+import type { Meeting, MeetingsInstance, Placement } from "../../../envs/np/meetings/instance.ts";
+import type { Schedule } from "../../../envs/np/meetings/parse.ts";
+import { anyOf } from "./neighbourhood.ts";
+import type { Neighbourhood } from "./neighbourhood.ts";
+
+const DAY = 24 * 60;
+
+/** When it could start: as soon or as late as its attendees can be met, when another meeting ends, or at any time. */
+function anyStart(instance: MeetingsInstance, schedule: Schedule, meeting: number, rng: Rng): number {
+  const { attendees, minutes } = instance.meetings[meeting] as Meeting;
+  const common = commonIntervals(instance.availability, attendees).filter(({ start, end }) => start + minutes <= end);
+  const ends = schedule.map((held) => held.start + (instance.meetings[held.meeting] as Meeting).minutes);
+  const starts = [rng.int(0, DAY - 1), ...ends, ...common.flatMap(({ start, end }) => [start, end - minutes])];
+  return rng.pick(starts.filter((start) => start < DAY));
+}
+
+function anyPlacement(instance: MeetingsInstance, schedule: Schedule, meeting: number, rng: Rng): Placement {
+  const room = rng.int(0, instance.rooms.length - 1);
+  return { meeting, room, start: anyStart(instance, schedule, meeting, rng) };
+}
+
+function takenIn(instance: MeetingsInstance, schedule: Schedule, rng: Rng): Schedule {
+  const others = [...instance.meetings.keys()].filter((meeting) => schedule.every((held) => held.meeting !== meeting));
+  if (others.length === 0) return schedule;
+  return [...schedule, anyPlacement(instance, schedule, rng.pick(others), rng)];
+}
+
+function heldTwice(instance: MeetingsInstance, schedule: Schedule, rng: Rng): Schedule {
+  if (schedule.length === 0) return schedule;
+  return [...schedule, anyPlacement(instance, schedule, rng.pick(schedule).meeting, rng)];
+}
+
+function leftOut(_: MeetingsInstance, schedule: Schedule, rng: Rng): Schedule {
+  return rng.shuffle(schedule).slice(1);
+}
+
+function heldElsewhere(instance: MeetingsInstance, schedule: Schedule, rng: Rng): Schedule {
+  const [changed, ...rest] = rng.shuffle(schedule);
+  if (changed === undefined) return schedule;
+  const { room, start } = anyPlacement(instance, rest, changed.meeting, rng);
+  return [
+    ...rest,
+    rng.pick([
+      { ...changed, room },
+      { ...changed, start },
+      { ...changed, room, start },
+    ]),
+  ];
+}
+
+export const schedules: Neighbourhood<MeetingsInstance, Schedule> = {
+  move: anyOf(takenIn, leftOut, heldElsewhere, heldTwice, (instance, schedule, rng) =>
+    takenIn(instance, leftOut(instance, schedule, rng), rng),
+  ),
+  random: (instance, rng) => {
+    const held = sample(instance.meetings.length, rng.int(0, instance.meetings.length), rng);
+    return held.map((meeting) => anyPlacement(instance, [], meeting, rng));
+  },
+  start: () => [],
+};

@@ -1,0 +1,46 @@
+/** An instance with its optimum, and what scores answers to it. */
+import { wrapAnswer } from "../../envs/answer-format.ts";
+import type { AnswerFormat, Baseline, Environment, Level } from "../../envs/environment.ts";
+import { issueGenerated } from "../../envs/issue.ts";
+import { resolveScheme } from "../../envs/reward.ts";
+import type { ResolvedScheme } from "../../envs/reward.ts";
+import { score } from "../../envs/score.ts";
+import type { Score } from "../../envs/score.ts";
+
+export interface Subject {
+  readonly environment: Environment;
+  readonly instance: unknown;
+  readonly baseline: Baseline;
+  /** The solver's answer. */
+  readonly optimum: unknown;
+  /** The environment's, the default first. */
+  readonly schemes: readonly ResolvedScheme[];
+}
+
+/** The task of a seed in the train split. */
+export function subjectOf(environment: Environment, { parameters }: Level, seed: number): Subject {
+  const result = issueGenerated(environment, { parameters, seed: BigInt(seed), split: "train" });
+  if (result.kind !== "issued") throw new Error(result.message);
+  const { instance, baseline } = result.issued;
+  if (environment.solver === undefined || baseline === undefined) throw new Error(`${environment.id} has no baseline`);
+  const optimum = environment.solver.solve(instance).answer;
+  return { environment, instance, baseline, optimum, schemes: environment.rewardSchemes.map(schemeOf) };
+
+  function schemeOf(name: string): ResolvedScheme {
+    const resolved = resolveScheme(environment, name, {});
+    if (resolved.kind !== "ok") throw new Error(resolved.message);
+    return resolved.scheme;
+  }
+}
+
+/** An answer's text as a model would send it. */
+export function completionOf(text: string, format: AnswerFormat): string {
+  return wrapAnswer(text, format, "One after the other.");
+}
+
+/** The score of an answer; unless a scheme is named, by the default. */
+export function scoreOf(subject: Subject, text: string, format: AnswerFormat, named?: ResolvedScheme): Score {
+  const { environment, instance, baseline, schemes } = subject;
+  const scheme = named ?? schemes[0]!;
+  return score({ environment, instance, baseline, format, scheme }, completionOf(text, format));
+}

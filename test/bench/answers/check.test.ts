@@ -1,0 +1,81 @@
+/** No answer to any task beats its baseline; what the benchmark does with 100,000 answers, with a few thousand. */
+import { describe, expect, test } from "vitest";
+import { checkAnswers } from "../../../bench/answers/check.ts";
+import { neighbourhoods } from "../../../bench/answers/neighbourhoods/index.ts";
+import { environmentOf } from "../../../bench/solvers/timed.ts";
+import type { Environment, Facts } from "../../../envs/environment.ts";
+import type { Graph } from "../../../envs/lib/graph.ts";
+import type { Clique } from "../../../envs/np/clique/parse.ts";
+import type { Coloring } from "../../../envs/np/coloring/parse.ts";
+import { total } from "../../../envs/np/knapsack/instance.ts";
+import type { KnapsackInstance } from "../../../envs/np/knapsack/instance.ts";
+import type { Choice } from "../../../envs/np/knapsack/parse.ts";
+import { tourLength } from "../../../envs/np/tsp/instance.ts";
+import type { TspInstance } from "../../../envs/np/tsp/instance.ts";
+import type { Tour } from "../../../envs/np/tsp/parse.ts";
+import { environments } from "../../../envs/registry.ts";
+
+const PLAN = { answers: 3000, instances: 6, seed: 10_000 };
+
+test("every environment with something to optimise has a neighbourhood", () => {
+  const ids = environments.filter(({ goal }) => goal !== "satisfy").map(({ id }) => id);
+  expect(Object.keys(neighbourhoods)).toEqual(ids);
+});
+
+describe.each(Object.keys(neighbourhoods))("%s", (id) => {
+  const environment = environmentOf(id);
+  const report = checkAnswers(environment, PLAN);
+
+  test("no answer is better than the baseline, or scored against the rules", () => {
+    expect(report).toMatchObject({ environment: id, instances: 24, violations: 0 });
+    expect(report.counterexample).toBeUndefined();
+    expect(report.answers).toBeGreaterThanOrEqual(PLAN.answers);
+  });
+
+  test("many of the answers differ, many are feasible, and some come near the baseline", () => {
+    expect(report.distinct / report.answers).toBeGreaterThan(0.5);
+    expect(report.feasible / report.answers).toBeGreaterThan(0.3);
+    expect(report.optimal).toBeGreaterThan(report.instances);
+    expect(report.optimal / report.answers).toBeLessThan(0.5);
+    expect(report.ratioBelowOne).toBeGreaterThan(0.75);
+    expect(report.ratioBelowOne).toBeLessThan(1);
+  });
+
+  test("the same again", () => {
+    const short = { ...PLAN, answers: 200, instances: 1 };
+    expect(checkAnswers(environment, short)).toEqual(checkAnswers(environment, short));
+  });
+
+  test("a baseline that is not the optimum is found out", () => {
+    const { solver } = environment;
+    if (solver === undefined) throw new Error(`${id} has no solver`);
+    const step = environment.goal === "maximize" ? -1 : 1;
+    const worse: Environment["solver"] = {
+      trivial: (instance) => solver.trivial(instance),
+      solve(instance) {
+        const solution = solver.solve(instance);
+        return { ...solution, value: solution.value + step, bound: solution.bound + step };
+      },
+    };
+    const { violations, counterexample } = checkAnswers({ ...environment, solver: worse }, PLAN);
+    expect(violations).toBeGreaterThan(PLAN.answers / 100);
+    expect(counterexample?.problem).toMatch(/beats the certified bound/);
+  });
+});
+
+/** Objectives of answers that nothing is checked of but what they are made of. */
+const unchecked: Readonly<Record<string, (instance: never, answer: never) => number>> = {
+  "np/clique": (_: Graph, clique: Clique) => clique.length,
+  "np/coloring": (_: Graph, coloring: Coloring) => new Set(coloring).size,
+  "np/knapsack": ({ values }: KnapsackInstance, choice: Choice) => total(values, choice),
+  "np/tsp": (instance: TspInstance, tour: Tour) => tourLength(instance, tour),
+};
+
+test.each(Object.entries(unchecked))("a verifier of %s that looks at no constraint is found out", (id, objectiveOf) => {
+  const environment = environmentOf(id);
+  const verify = (instance: unknown, answer: unknown): Facts => {
+    const objective = objectiveOf(instance as never, answer as never);
+    return Number.isNaN(objective) ? { kind: "infeasible", violation: "no number" } : { kind: "feasible", objective };
+  };
+  expect(checkAnswers({ ...environment, verify }, PLAN).violations).toBeGreaterThan(0);
+});
