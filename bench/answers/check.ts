@@ -4,7 +4,7 @@ import { rngFor } from "../../envs/lib/rng.ts";
 import type { Score } from "../../envs/score.ts";
 import { answersTo } from "./answers.ts";
 import type { Kind } from "./answers.ts";
-import { problemOf, problemOfSchemes } from "./laws.ts";
+import { problemByDefinition, problemOf, problemOfSchemes } from "./laws.ts";
 import { completionOf, scoreOf, subjectOf } from "./subject.ts";
 import type { Subject } from "./subject.ts";
 
@@ -92,7 +92,8 @@ function check(subject: Subject, kind: Kind, text: string, format: AnswerFormat,
     const withSchemes = tally.answers++ % SCHEMES_EVERY === 0;
     count(scored, tally);
     if (kind === "optimum" && !scored.solved) return "the solver's own answer is not the optimum";
-    return problemOf(subject, scored) ?? (withSchemes ? problemOfSchemes(subject, text, format, scored) : undefined);
+    const problem = problemOf(subject, scored) ?? problemByDefinition(subject, text, scored);
+    return problem ?? (withSchemes ? problemOfSchemes(subject, text, format, scored) : undefined);
   } catch (error) {
     // An objective beyond the certified bound throws.
     return error instanceof Error ? error.message : "failed";

@@ -1,6 +1,7 @@
 /** What holds for every score (SPEC.md section 2), said apart from the code that scores. */
 import type { AnswerFormat } from "../../envs/environment.ts";
 import type { Score } from "../../envs/score.ts";
+import { definitions } from "./definitions.ts";
 import { scoreOf } from "./subject.ts";
 import type { Subject } from "./subject.ts";
 
@@ -20,6 +21,18 @@ export function problemOf({ environment: { goal }, baseline }: Subject, scored: 
   const isBest = objective === baseline.value;
   if (solved === isBest && (ratio === 1) === isBest) return undefined;
   return `${solved ? "solved" : "not solved"} at a ratio of ${ratio}: ${compared}`;
+}
+
+/** What is wrong with the verdict and the objective of an answer, by the definition; undefined: nothing. */
+export function problemByDefinition(subject: Subject, text: string, scored: Score): string | undefined {
+  const { environment, instance } = subject;
+  const parsed = environment.parse(text, instance);
+  if (parsed.kind === "malformed")
+    return scored.verdict === "malformed" ? undefined : `${scored.verdict}, but malformed`;
+  const expected = definitions[environment.id]?.(instance as never, parsed.answer as never);
+  const verdict = expected === undefined ? "infeasible" : "feasible";
+  if (scored.verdict === verdict && scored.objective === expected) return undefined;
+  return `${scored.verdict} of objective ${scored.objective}, but by definition ${verdict} of ${expected}`;
 }
 
 /** What is wrong with the rewards of an answer by all schemes; undefined: nothing. */

@@ -9,13 +9,15 @@ import type { Neighbourhood } from "./neighbourhood.ts";
 
 const DAY = 24 * 60;
 
-/** When it could start: as soon or as late as its attendees can be met, when another meeting ends, or at any time. */
+/** As soon or as late as its attendees can be met, when another meeting ends, a minute off that, or at any time. */
 function anyStart(instance: MeetingsInstance, schedule: Schedule, meeting: number, rng: Rng): number {
   const { attendees, minutes } = instance.meetings[meeting] as Meeting;
   const common = commonIntervals(instance.availability, attendees).filter(({ start, end }) => start + minutes <= end);
   const ends = schedule.map((held) => held.start + (instance.meetings[held.meeting] as Meeting).minutes);
-  const starts = [rng.int(0, DAY - 1), ...ends, ...common.flatMap(({ start, end }) => [start, end - minutes])];
-  return rng.pick(starts.filter((start) => start < DAY));
+  const tight = [...ends, ...common.flatMap(({ start, end }) => [start, end - minutes])];
+  const offset = rng.pick([0, 0, 0, 0, -1, 1]);
+  const starts = tight.map((start) => start + offset).filter((start) => start >= 0 && start < DAY);
+  return rng.pick([rng.int(0, DAY - 1), ...starts]);
 }
 
 function anyPlacement(instance: MeetingsInstance, schedule: Schedule, meeting: number, rng: Rng): Placement {
