@@ -40,7 +40,7 @@ interface Source extends Subject {
   readonly rng: Rng;
 }
 
-/** So many answers to an instance; the same for a stream of randomness in the same state. */
+/** The optimum and so many other answers to an instance; the same for a stream of randomness in the same state. */
 export function* answersTo(subject: Subject, count: number, rng: Rng): Generator<Answered, void> {
   const { environment, optimum } = subject;
   const neighbourhood = neighbourhoods[environment.id];
@@ -48,7 +48,7 @@ export function* answersTo(subject: Subject, count: number, rng: Rng): Generator
   const source = { ...subject, neighbourhood, rng };
   const mutations = mutationsOf(source);
   yield { kind: "optimum", text: environment.format(optimum) };
-  for (let i = 1; i < count; i++) {
+  for (let i = 0; i < count; i++) {
     const kind = TURNS[i % TURNS.length] as (typeof TURNS)[number];
     if (kind === "mutated") yield { kind, text: mutations.next().value };
     else yield { kind, text: environment.format(answerOf(source, kind)) };
