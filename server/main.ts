@@ -17,6 +17,7 @@ import { createEvaluationService } from "./services/evaluation-service.ts";
 import { memoryEvaluationStore } from "./stores/evaluations/memory.ts";
 import { sqliteEvaluationStore } from "./stores/evaluations/sqlite.ts";
 import { memoryStore } from "./stores/memory.ts";
+import { CannotOpen } from "./stores/sqlite-file.ts";
 import { sqliteStore } from "./stores/sqlite.ts";
 import { loadSuites } from "./suite-files.ts";
 import { createIssuer } from "./tasks/issuer.ts";
@@ -125,7 +126,11 @@ export function assemble(config: Config, { log, dropped }: Log, metrics: Metrics
 function openStores({ store: kind, dataDir: directory, storeDurability: synchronous }: Config) {
   if (kind === "memory") return { store: memoryStore(), evaluationStore: memoryEvaluationStore() };
   const at = { directory, synchronous };
-  return { store: sqliteStore(at), evaluationStore: sqliteEvaluationStore(at) };
+  try {
+    return { store: sqliteStore(at), evaluationStore: sqliteEvaluationStore(at) };
+  } catch (error) {
+    throw error instanceof CannotOpen ? new StartError(error.message) : error;
+  }
 }
 
 function registerGauges({ registry }: Metrics, workers: WorkerPool, dropped: Log["dropped"]): void {

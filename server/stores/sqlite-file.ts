@@ -25,22 +25,33 @@ export interface Schema {
   readonly sql: string;
 }
 
-/** Opens a file, and makes its tables if it is new. Throws if it is of another version. */
-export function openSqlite(options: SqliteOptions, schema: Schema): DatabaseSync {
-  const { directory, synchronous = "normal", busyTimeoutMs = 5000 } = options;
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+/** The file cannot be opened, is damaged, or is of another version: for the operator to mend. The message names it. */
+export class CannotOpen extends Error {}
+
+/** Opens a file, and makes its tables if it is new. Throws CannotOpen. */
+export function openSqlite({ directory, ...options }: SqliteOptions, schema: Schema): DatabaseSync {
   const file = join(directory, schema.file);
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    return open(file, options, schema);
+  } catch (cause) {
+    throw new CannotOpen(`cannot open ${file}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function open(file: string, options: Omit<SqliteOptions, "directory">, schema: Schema): DatabaseSync {
+  const { synchronous = "normal", busyTimeoutMs = 5000 } = options;
   const db = new DatabaseSync(file, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous.toUpperCase()};`);
-  transaction(db, () => migrate(db, file, schema));
+  transaction(db, () => migrate(db, schema));
   return db;
 }
 
-function migrate(db: DatabaseSync, file: string, schema: Schema): void {
+function migrate(db: DatabaseSync, schema: Schema): void {
   const { user_version: version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
   if (version === schema.version) return;
   if (version !== 0) {
-    throw new Error(`${file} has schema version ${version}; this server reads version ${schema.version}`);
+    throw new Error(`it has schema version ${version}; this server reads version ${schema.version}`);
   }
   db.exec(`${schema.sql} PRAGMA user_version = ${schema.version};`);
 }

@@ -2,6 +2,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type SqliteOptions, openSqlite, transaction } from "./sqlite-file.ts";
 import type { Append, NewRun, Snapshot, Store, StoredRecord, StoredRun } from "./store.ts";
+import { tellingUnavailable } from "./unavailable.ts";
 
 const TABLES = `
   CREATE TABLE runs (
@@ -87,7 +88,7 @@ function append(sql: Statements, key: number, append: Append): "appended" | "con
 export function sqliteStore(options: SqliteOptions): Store {
   const db = openSqlite(options, { file: "runs.sqlite", version: 1, sql: TABLES });
   const sql = prepare(db);
-  return {
+  return tellingUnavailable<Store>({
     create: async (run) => transaction(db, () => create(sql, run)),
     find: async (id) => sql.find.get(id) as StoredRun | undefined,
     list: async (afterId, limit) => sql.list.all(afterId, limit) as unknown as StoredRun[],
@@ -104,5 +105,5 @@ export function sqliteStore(options: SqliteOptions): Store {
     remove: async (key) => sql.remove.run(key).changes > 0,
     removeExpired: async (nowMs) => sql.removeExpired.all(nowMs).map((row) => row["key"] as number),
     close: async () => db.close(),
-  };
+  });
 }

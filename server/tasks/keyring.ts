@@ -43,10 +43,15 @@ export function parseKeyring(text: string): KeyringResult {
  * old ones: ids signed with the old keys are accepted until their lines are removed.
  */
 export function loadKeyring(file: string): KeyringResult {
-  const created = !existsSync(file) && createKeyFile(file);
-  const parsed = parseKeyring(readFileSync(file, "utf8"));
-  if (parsed.kind === "invalid") return { kind: "invalid", message: `key file ${file}: ${parsed.message}` };
-  return { ...parsed, created };
+  try {
+    const created = !existsSync(file) && createKeyFile(file);
+    const parsed = parseKeyring(readFileSync(file, "utf8"));
+    if (parsed.kind === "invalid") return { kind: "invalid", message: `key file ${file}: ${parsed.message}` };
+    return { ...parsed, created };
+  } catch (error) {
+    // The disk's errors do not name the file, or name the draft.
+    return { kind: "invalid", message: `key file ${file}: ${(error as Error).message}` };
+  }
 }
 
 /** Two servers may start at once on one directory: the file appears whole, and only the first one's. */

@@ -7,6 +7,7 @@ import type { TokenCheck } from "./auth.ts";
 import type { Gate, Guest } from "./gate.ts";
 import type { CallContext } from "../rpc/handlers.ts";
 import { codes, RpcError } from "../rpc/rpc-error.ts";
+import { StoreUnavailable } from "../stores/unavailable.ts";
 import type { CodeName } from "../rpc/rpc-error.ts";
 
 /** What both transports share. */
@@ -33,6 +34,9 @@ export interface CallStart {
 // Distinct between processes and in order within one, at a fraction of the cost of a random id for each call.
 const idPrefix = `${randomBytes(6).toString("base64url")}-`;
 let idCount = 0;
+
+/** A full disk lasts longer than a moment. */
+const storeDelayMs = 1000;
 
 /** What a caller may choose as request id: short, and harmless in a log. */
 const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
@@ -135,6 +139,11 @@ export class Call implements CallContext, Guest {
   failure(thrown: unknown): RpcError {
     if (this.#abortReason !== undefined) return this.#abortReason;
     if (thrown instanceof RpcError) return thrown;
+    if (thrown instanceof StoreUnavailable) {
+      this.log.error({ err: thrown, method: this.#start.meter.method }, "the store is unavailable");
+      const message = `the server's store is unavailable, and its log says why (request id ${this.requestId}): try again`;
+      return new RpcError("UNAVAILABLE", message, { retryDelayMs: storeDelayMs });
+    }
     this.log.error({ err: thrown, method: this.#start.meter.method }, "internal error");
     return new RpcError("INTERNAL", `internal error (request id ${this.requestId})`);
   }

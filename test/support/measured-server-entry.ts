@@ -17,5 +17,7 @@ async function settle(): Promise<NodeJS.MemoryUsage> {
 }
 
 process.on("message", () => void settle().then((usage) => process.send?.({ memory: usage })));
+// A test that fails may not have come to stop it.
+process.once("disconnect", () => process.exit(1));
 process.once("SIGTERM", () => void server.stop().then(() => process.exit(0)));
 process.send?.({ grpcPort: server.grpcPort, httpPort: server.httpPort });

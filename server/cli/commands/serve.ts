@@ -20,6 +20,8 @@ export function addServe(program: Command): void {
       });
       await told;
       await server.stop();
+      // All is closed and written. A peer that neither ends its stream nor its connection would keep the process.
+      process.exit();
     },
   );
 }

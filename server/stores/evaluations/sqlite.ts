@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { type SqliteOptions, openSqlite, transaction } from "../sqlite-file.ts";
 import type { EvaluationStore, SamplePlace, StoredEvaluation, StoredFacts, StoredSample, StoredTask } from "./store.ts";
+import { tellingUnavailable } from "../unavailable.ts";
 
 /** Facts stand before the long texts, so that a report reads no overflow pages. */
 const TABLES = `
@@ -56,7 +57,7 @@ function prepare(db: DatabaseSync) {
 export function sqliteEvaluationStore(options: SqliteOptions): EvaluationStore {
   const db = openSqlite(options, { file: "evaluations.sqlite", version: 1, sql: TABLES });
   const sql = prepare(db);
-  return {
+  return tellingUnavailable<EvaluationStore>({
     create: async (id, body) => (sql.create.run(id, body).changes > 0 ? "created" : "exists"),
     find: async (id) => sql.find.get(id) as StoredEvaluation | undefined,
     saveTasks: async (suite, tasks) =>
@@ -75,5 +76,5 @@ export function sqliteEvaluationStore(options: SqliteOptions): EvaluationStore {
     samples: async (key, after, limit) =>
       sql.samples.all(key, after.ordinal, after.index, limit) as unknown as StoredSample[],
     close: async () => db.close(),
-  };
+  });
 }

@@ -65,6 +65,8 @@ function routes(services: readonly Registration[], host: Host): ReadonlyMap<stri
     // Node's timers take no longer delay: one that is longer would fire at once.
     maxTimeoutMs: 2 ** 31 - 1,
     acceptCompression: [compressionGzip, compressionBrotli],
+    // By default Connect passes over names that it does not know: "split": "eval" would silently give train tasks.
+    jsonOptions: { ignoreUnknownFields: false },
     // Before the body is read: nobody without the token makes us read it.
     requestGate: ({ requestHeader }) => {
       if (host.mayEnter(requestHeader.get("authorization") ?? undefined)) return;

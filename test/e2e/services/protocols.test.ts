@@ -88,6 +88,19 @@ describe("Connect with JSON", () => {
     expect(refused.body["message"]).toContain(message);
   });
 
+  test.each([
+    [
+      "a field",
+      { spec: { environment: "countdown", splitt: "SPLIT_EVAL" } },
+      'message gradus.v1.TaskSpec from JSON: key "splitt"',
+    ],
+    ["a value", { spec: { environment: "countdown", split: "eval" } }, 'enum gradus.v1.Split from JSON: "eval"'],
+  ])("refuses %s that it does not know rather than pass over it", async (_, request, named) => {
+    const { status, body } = await post("EnvironmentService/Reset", request);
+    expect([status, body["code"]]).toEqual([400, "invalid_argument"]);
+    expect(body["message"]).toContain(named);
+  });
+
   test("says in the header when to try again", async () => {
     await (await runOf(wire, "due")).next(0);
     const response = await fetch(`${wire.http}/gradus.v1.CurriculumService/NextBatch`, {

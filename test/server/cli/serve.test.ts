@@ -6,6 +6,7 @@ import { createClient } from "../../../clients/ts/src/index.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
 import { gradus, nodes, startServing } from "./gradus.ts";
 import type { Serving } from "./gradus.ts";
+import { callRaw, connectRaw } from "../transport/grpc/raw.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
@@ -96,6 +97,18 @@ describe("the launcher", () => {
     child.kill("SIGINT");
     expect(await ended).toBe(0);
     expect(lines.at(-1)).toContain("stopped");
+  });
+
+  test("a peer that never ends its stream does not keep a server that was told to stop", async () => {
+    const { grpcPort, child, ended } = await serving(here);
+    const session = await connectRaw(Number(grpcPort));
+    session.on("error", () => undefined);
+    const { stream } = callRaw(session, "StreamSteps");
+    stream.write(Uint8Array.of(0, 0));
+    await new Promise((resolve) => session.ping(resolve));
+    child.kill("SIGTERM");
+    expect(await ended).toBe(0);
+    session.destroy();
   });
 
   test("a launcher that is killed takes its server with it", async () => {

@@ -1,5 +1,5 @@
 /** What the command line says to those who hold it wrong. */
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../support/server-process.ts";
@@ -64,8 +64,12 @@ describe("what cannot be done ends with 1", () => {
     [["solve", "--task-id", "AAAA"], "task_id: it is too short to be one"],
     [["reset", "countdown", "--data-dir", "file/data"], "ENOTDIR"],
     [["reset", "countdown", "--key-file", "file"], "key 1 is not 64 hex digits"],
+    [["reset", "countdown", "--key-file", "damaged"], "key file damaged: EISDIR"],
+    [["serve", "--log-level", "silent", "--data-dir", "damaged"], "damaged/runs.sqlite: file is not a database\n"],
   ])("gradus %j", async (args, words) => {
     writeFileSync(join(folder.path, "file"), "not a key");
+    mkdirSync(join(folder.path, "damaged"), { recursive: true });
+    writeFileSync(join(folder.path, "damaged", "runs.sqlite"), "not a database".repeat(100));
     const { code, out, err } = await gradus(here, ...args);
     expect(err).toContain(words);
     expect([code, out]).toEqual([1, ""]);

@@ -6,6 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
+import { StoreUnavailable } from "../../../server/stores/unavailable.ts";
 
 const directories: string[] = [];
 const directory = (): string => {
@@ -83,4 +84,26 @@ test("refuses a file of a newer server", async () => {
   db.exec("PRAGMA user_version = 2");
   db.close();
   expect(() => sqliteStore({ directory: where })).toThrow("has schema version 2; this server reads version 1");
+});
+
+test("what another process's lock or a full disk keeps from being written can be written later", async () => {
+  const where = directory();
+  const store = sqliteStore({ directory: where, busyTimeoutMs: 1 });
+  const run = { id: "run", expiresAtMs: 1, events: ["created"], records: [] };
+  const other = new DatabaseSync(join(where, "runs.sqlite"));
+  other.exec("BEGIN IMMEDIATE");
+  await expect(store.create(run)).rejects.toThrow(StoreUnavailable);
+  expect(await store.find("run")).toBeUndefined();
+  other.exec("ROLLBACK");
+  other.close();
+  expect(await store.create(run)).toBe("created");
+  await store.close();
+});
+
+test("a bug is not taken for a full disk", async () => {
+  const store = sqliteStore({ directory: directory() });
+  await store.close();
+  const failure: unknown = await store.find("run").catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(Error);
+  expect(failure).not.toBeInstanceOf(StoreUnavailable);
 });

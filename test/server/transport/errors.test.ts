@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { RpcError } from "../../../server/rpc/handlers.ts";
 import { codes } from "../../../server/rpc/rpc-error.ts";
 import type { CodeName } from "../../../server/rpc/rpc-error.ts";
+import { StoreUnavailable } from "../../../server/stores/unavailable.ts";
 import { start, stopAll } from "./fixture.ts";
 import type { Fixture, Handlers } from "./fixture.ts";
 import { failureOf } from "./handlers.ts";
@@ -51,6 +52,15 @@ describe.each(ports)("over %s", (port) => {
     const { details } = await failure(server, port);
     const violation = [0x0a, 9, 0x0a, 3, ...Buffer.from("a.b"), 0x12, 2, ...Buffer.from("no")];
     expect(details).toEqual([{ type: "google.rpc.BadRequest", value: Uint8Array.from(violation) }]);
+  });
+
+  test("a store that is full is UNAVAILABLE with a delay; why goes to the log only", async () => {
+    const server = await start(throwing(new StoreUnavailable("secret path")));
+    const error = await failure(server, port);
+    expect([error.code, error.metadata.get("retry-delay-ms")]).toEqual([Code.Unavailable, "1000"]);
+    expect(error.rawMessage).toMatch(/^the server's store is unavailable, .* \(request id .*\): try again$/);
+    const logged = server.lines().find(({ msg }) => msg === "the store is unavailable");
+    expect(logged).toMatchObject({ level: 50, err: { message: "secret path" } });
   });
 
   test("a bug is INTERNAL with the request's id; its message and stack go to the log only", async () => {

@@ -1,5 +1,13 @@
 /** Messages with hostile fields: every field of every message of the contract is reached, by its descriptor. */
-import { type DescField, type DescMessage, type DescMethod, type Message, clone, create } from "@bufbuild/protobuf";
+import {
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  type Message,
+  clone,
+  create,
+  toBinary,
+} from "@bufbuild/protobuf";
 import { reflect } from "@bufbuild/protobuf/reflect";
 import fc from "fast-check";
 import { type Knowledge, rightRequests } from "./requests.ts";
@@ -81,7 +89,9 @@ function hostileValue(field: DescField): fc.Arbitrary<unknown> {
     case "message":
       return fc.oneof(NOTHING, { weight: 3, arbitrary: complete(field.message) });
     case "list":
-      return listOf(field.listKind === "message" ? complete(field.message) : itemOf(field));
+      return field.listKind === "message"
+        ? listOf(complete(field.message), (item) => toBinary(field.message, item).length)
+        : listOf(itemOf(field), (item) => (typeof item === "string" ? Buffer.byteLength(item) : 8));
     case "map":
       return fc.dictionary(fc.oneof(fc.constantFrom(...MAP_KEYS), hostileText), itemOf(field), { maxKeys: 40 });
   }
@@ -100,15 +110,18 @@ function itemOf(field: DescField & { readonly fieldKind: "list" | "map" }): fc.A
 /** Above the limits of the server under attack, and above those that no flag changes. */
 const LENGTHS = [9, 257, 4097] as const;
 
-function listOf(items: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
+/** Of a list, so that lists of 4,097 lists of 4,097 completions are not gigabytes. More than a message may have. */
+const LIST_BYTES_MAX = 1024 ** 2;
+
+function listOf<T>(items: fc.Arbitrary<T>, sizeOf: (item: T) => number): fc.Arbitrary<readonly T[]> {
+  const repeated = (item: T, length: number): readonly T[] =>
+    new Array<T>(Math.min(length, Math.ceil(LIST_BYTES_MAX / (sizeOf(item) + 1)))).fill(item);
   return fc.oneof(
     { weight: 30, arbitrary: fc.array(items, { maxLength: 3 }) },
     // All the same: a list over its limit is refused whatever is in it.
     {
       weight: 3,
-      arbitrary: fc
-        .tuple(items, fc.constantFrom(...LENGTHS))
-        .map(([item, length]) => new Array<unknown>(length).fill(item)),
+      arbitrary: fc.tuple(items, fc.constantFrom(...LENGTHS)).map(([item, length]) => repeated(item, length)),
     },
   );
 }
@@ -140,7 +153,7 @@ function optional(arbitrary: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> {
 }
 
 /** The same as a message that can stand in another. */
-function complete(desc: DescMessage): fc.Arbitrary<unknown> {
+function complete(desc: DescMessage): fc.Arbitrary<Message> {
   return fc
     .constant(null)
     .chain(() => hostileMessage(desc))
