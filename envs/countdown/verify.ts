@@ -28,8 +28,16 @@ export function verify(instance: CountdownInstance, answer: CountdownAnswer): Fa
   }
 }
 
+/** Whether both hold the same numbers, each as often. Answers that get so far are nearly always right in this. */
+function sameNumbers(given: readonly number[], used: readonly number[]): boolean {
+  if (given.length !== used.length) return false;
+  for (const number of used) if (occurrences(used, number) !== occurrences(given, number)) return false;
+  return true;
+}
+
 /** The first number used too often or not given, in the order written; else the first used too rarely. */
 function wrongNumbers(given: readonly number[], used: readonly number[]): string | undefined {
+  if (sameNumbers(given, used)) return undefined;
   for (const number of used) {
     const [uses, gifts] = [occurrences(used, number), occurrences(given, number)];
     if (gifts === 0) return `uses ${number}, which is not given`;

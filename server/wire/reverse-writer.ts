@@ -7,7 +7,7 @@ const FIRST_SIZE = 64 * 1024;
 /** A buffer that one large message made larger is given up after it. */
 const KEPT_SIZE = 1024 * 1024;
 /** Up to so many UTF-16 units a loop is faster than a call into native code. */
-const SHORT = 64;
+const SHORT = 128;
 const ASCII_END = 0x80;
 
 const VARINT = 0;
