@@ -118,7 +118,7 @@ async function streamStep(deps: ServiceDeps, request: StreamStepsRequest): Promi
 
 async function scoreGroups(deps: ServiceDeps, groups: readonly CompletionGroup[]): Promise<GroupOutcome[]> {
   const outcomes = await inStretches(groups, (group) => scoreAndFeed(deps, group));
-  return Promise.all(outcomes);
+  return Promise.all(outcomes.map((each) => Promise.resolve(each)));
 }
 
 function scoreAndFeed(deps: ServiceDeps, group: CompletionGroup): GroupOutcome | Promise<GroupOutcome> {

@@ -25,7 +25,6 @@ export class LiveTable<T> {
 
   delete(key: number): boolean {
     if (this.#entries[key] === undefined) return false;
-    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- the keys are numbers, and this is what it is for
     delete this.#entries[key];
     this.#size -= 1;
     return true;

@@ -1,6 +1,6 @@
 /**
  * Messages from bytes and to bytes: by protobuf-es, but for the few that carry completions and their outcomes, which
- * are read and written by hand. That is several times as fast (docs/decisions/0017-wire.md), and the bytes are the same.
+ * are read and written by hand. That is several times as fast (docs/decisions/0008-wire.md), and the bytes are the same.
  */
 import { type DescMessage, type Message, type MessageShape, fromBinary, toBinary } from "@bufbuild/protobuf";
 import {

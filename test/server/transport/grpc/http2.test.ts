@@ -1,8 +1,17 @@
 /** The HTTP/2 settings that grpc-js has no option for, as a client sees them. Fails where an upgrade loses them. */
 import { create } from "@bufbuild/protobuf";
+import { once } from "node:events";
+import { type Http2Server, type ServerHttp2Session, connect, createServer } from "node:http2";
+import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { StepResponseSchema } from "../../../../server/gen/gradus/v1/environment_pb.js";
-import { connectionWindowBytes, setHttp2Options, streamWindowBytes } from "../../../../server/transport/grpc/http2.ts";
+import {
+  connectionWindowBytes,
+  keepStreamsApart,
+  setHttp2Options,
+  streamWindowBytes,
+} from "../../../../server/transport/grpc/http2.ts";
+import { LiveTable } from "../../../../server/transport/live-table.ts";
 import { start, stopAll } from "../fixture.ts";
 import { callRaw, connectRaw, frame } from "./raw.ts";
 
@@ -56,4 +65,23 @@ test("1,500 calls cancelled at once do not harm another call on the connection",
   release();
   expect(await unrelated.ended).toMatchObject({ "grpc-status": "0" });
   session.destroy();
+});
+
+test("a session's streams are in a table of ours: fails where an upgrade of Node keeps them elsewhere", async () => {
+  const http2Server: Http2Server = createServer((_, response) => response.end());
+  keepStreamsApart({ commonServerOptions: {}, http2Servers: new Map([[http2Server, undefined]]) } as never);
+  http2Server.listen(0, "127.0.0.1");
+  await once(http2Server, "listening");
+  const began = once(http2Server, "session");
+  const client = connect(`http://127.0.0.1:${(http2Server.address() as AddressInfo).port}`);
+  const [session] = (await began) as [ServerHttp2Session];
+  const key = Object.getOwnPropertySymbols(session).find(({ description }) => description === "state") as symbol;
+  const { streams } = (session as unknown as Record<symbol, { streams: unknown }>)[key] ?? {};
+  expect(streams).toBeInstanceOf(LiveTable);
+  const request = client.request();
+  await once(request.resume(), "end");
+  client.close();
+  await once(client, "close");
+  expect(streams).toHaveProperty("size", 0);
+  http2Server.close();
 });
