@@ -6,8 +6,9 @@ import type { Command } from "commander";
 import { InvalidArgumentError, Option } from "commander";
 import { answerFormatNames } from "../../../clients/ts/src/public.ts";
 import type { AnswerFormatName, EvaluationHandle, GradusClient } from "../../../clients/ts/src/public.ts";
-import { addConnectionOptions, addSuiteOptions, withClient } from "../connection.ts";
+import { addConnectionOptions, addSuiteOptions, localOf, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
+import type { Picture } from "../evaluation/pictures.ts";
 import type { Settings, Summary } from "../evaluation/summary.ts";
 import { print, printJson } from "../print.ts";
 import { CliProblem } from "../problem.ts";
@@ -100,7 +101,7 @@ async function evaluate(client: GradusClient, flags: Flags): Promise<void> {
   const { reportTable, summarize, summaryToJson } = await import("../evaluation/summary.ts");
   const summary = await summarize(evaluation, settingsOf(flags));
   const directory = flags.out ?? join("out", evaluation.evaluationId);
-  await write(directory, summary);
+  await write(directory, summary, await picturesOf(flags, summary));
   if (json) printJson(summaryToJson(summary));
   else print(`${reportTable(summary.report)}\n\n${join(directory, "report.html")}`);
   if (failed > 0) {
@@ -134,10 +135,17 @@ async function complete(evaluation: EvaluationHandle, flags: Flags, scored: numb
   }
 }
 
-async function write(directory: string, summary: Summary): Promise<void> {
+/** A server's keys are not here, unless the flags say where they are. */
+async function picturesOf(flags: Flags, { specimens }: Summary): Promise<readonly Picture[] | undefined> {
+  if (flags.server !== undefined && flags.keyFile === undefined && flags.dataDir === undefined) return undefined;
+  const { drawSpecimens } = await import("../evaluation/pictures.ts");
+  return drawSpecimens(await localOf(flags), specimens);
+}
+
+async function write(directory: string, summary: Summary, pictures: readonly Picture[] | undefined): Promise<void> {
   const { summaryToJson } = await import("../evaluation/summary.ts");
   const { reportPage } = await import("../evaluation/page.ts");
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, "report.json"), `${JSON.stringify(summaryToJson(summary), undefined, 2)}\n`);
-  writeFileSync(join(directory, "report.html"), reportPage(summary));
+  writeFileSync(join(directory, "report.html"), reportPage(summary, pictures));
 }

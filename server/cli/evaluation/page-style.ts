@@ -35,6 +35,10 @@ ul { list-style: none; margin: 0; padding: 0; }
 .legend { display: flex; flex-wrap: wrap; gap: 4px 18px; margin-bottom: 8px; }
 .legend i { display: inline-block; width: 12px; height: 12px; margin-right: 6px; border-radius: 3px; vertical-align: -1px; }
 figure { margin: 0; }
+.pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 24px; }
+.pictures img { display: block; width: 100%; height: auto; background: #fff; border-radius: 6px; }
+figcaption { margin-bottom: 6px; font-size: 13px; color: var(--soft); overflow-wrap: anywhere; }
+figcaption b { color: var(--ink); }
 figure svg { width: 100%; height: auto; font-family: inherit; font-size: 12px; overflow: visible; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }

@@ -3,6 +3,7 @@ import type { Report, ReportRow } from "../../../clients/ts/src/public.ts";
 import { figureBars, outcomeBars, outcomeKindsOf, passCurves, ratioHistograms } from "./charts.ts";
 import { type Column, cellOf, columnsOf } from "./figures.ts";
 import { style } from "./page-style.ts";
+import type { Picture } from "./pictures.ts";
 import { type Summary, rowsOf } from "./summary.ts";
 
 const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
@@ -119,6 +120,22 @@ function violationSection({ violations }: Summary): string {
   return section("Why answers failed", "Numbers are left out, so that like failures fall together.", table);
 }
 
+/** Each as an image of its own, so that its style stays in it, and what is in it is never a part of the page. */
+function pictureSection(pictures: readonly Picture[] | undefined): string {
+  const title = "What falls short";
+  if (pictures === undefined)
+    return section(title, "No pictures: they are drawn where the tasks' keys are, with --key-file or --data-dir.");
+  if (pictures.length === 0) return "";
+  const items = pictures.map(({ part, words, svg }) => {
+    const source = `data:image/svg+xml;base64,${Buffer.from(svg).toString("base64")}`;
+    const caption = `<figcaption><b>${escape(part)}</b> ${escape(words)}</figcaption>`;
+    return `<figure>${caption}<img loading="lazy" alt="${escape(`${part}: ${words}`)}" src="${source}"></figure>`;
+  });
+  const words =
+    "Of each part the first answer that breaks a constraint, and the feasible one farthest from the best. The best answer is in grey.";
+  return section(title, words, `<div class="pictures">${items.join("")}</div>`);
+}
+
 function settingsSection({ report, settings }: Summary): string {
   const { evaluation, suite } = report;
   const all = {
@@ -134,8 +151,8 @@ function settingsSection({ report, settings }: Summary): string {
   return section("How it was made", suite?.description ?? "", `<table><tbody>${rows.join("")}</tbody></table>`);
 }
 
-/** The page of an evaluation. */
-export function reportPage(summary: Summary): string {
+/** The page of an evaluation. Pictures undefined: they could not be drawn here. */
+export function reportPage(summary: Summary, pictures?: readonly Picture[]): string {
   const { report } = summary;
   const { evaluation, suite } = report;
   const [title, model] = [suite?.id ?? "", evaluation?.model ?? ""];
@@ -145,6 +162,7 @@ export function reportPage(summary: Summary): string {
     ...(summary.parts.length === 0 ? [] : [outcomeSection(summary)]),
     section("All figures", "A task counts once, however many samples it has.", figuresTable(report)),
     violationSection(summary),
+    pictureSection(pictures),
     settingsSection(summary),
   ];
   return `<!doctype html>

@@ -5,6 +5,7 @@ import { ReportSchema, Verdict } from "../../../clients/ts/src/public.ts";
 import type { EvaluationHandle, Report, ReportRow, Sample } from "../../../clients/ts/src/public.ts";
 import { table } from "../print.ts";
 import { cellOf, columnsOf } from "./figures.ts";
+import { type Specimen, createSpecimens } from "./specimens.ts";
 
 /** How the completions were made; what is not known is left out. */
 export type Settings = Readonly<Record<string, JsonValue>>;
@@ -32,6 +33,8 @@ export interface Summary {
   readonly settings: Settings;
   readonly parts: readonly PartSummary[];
   readonly violations: readonly ViolationCount[];
+  /** For pictures; not in report.json. */
+  readonly specimens: readonly Specimen[];
 }
 
 const RATIO_STEPS = 10;
@@ -50,8 +53,10 @@ function emptyCounts(part: string): Counts {
 export async function summarize(evaluation: EvaluationHandle, settings: Settings): Promise<Summary> {
   const report = await evaluation.report();
   const parts = new Map<string, Counts>();
+  const specimens = createSpecimens();
   const violations = new Map<string, { part: string; violation: string; count: number }>();
   for await (const sample of evaluation.samples({ pageSize: 200 })) {
+    specimens.add(sample);
     const counts = parts.get(sample.part) ?? emptyCounts(sample.part);
     parts.set(sample.part, counts);
     const violation = countSample(counts, sample);
@@ -62,7 +67,7 @@ export async function summarize(evaluation: EvaluationHandle, settings: Settings
     violations.set(key, known);
   }
   const most = [...violations.values()].sort((a, b) => b.count - a.count).slice(0, VIOLATIONS_MAX);
-  return { report, settings, parts: [...parts.values()], violations: most };
+  return { report, settings, parts: [...parts.values()], violations: most, specimens: specimens.all() };
 }
 
 /** Counts a sample; gives its violation without the numbers of its instance, so that like ones fall together. */
@@ -85,9 +90,9 @@ function countSample(counts: Counts, { outcome }: Sample): string | undefined {
 }
 
 /** report.json: `report` is a gradus.v1.Report. */
-export function summaryToJson({ report, ...rest }: Summary): JsonValue {
+export function summaryToJson({ report, settings, parts, violations }: Summary): JsonValue {
   const written = toJson(ReportSchema, report, { alwaysEmitImplicit: true });
-  return JSON.parse(JSON.stringify({ report: written, ...rest })) as JsonValue;
+  return JSON.parse(JSON.stringify({ report: written, settings, parts, violations })) as JsonValue;
 }
 
 /** The report in a report.json; undefined: there is none in it. */

@@ -68,6 +68,10 @@ describe("gradus eval", () => {
     expect(written.settings).toEqual({ endpoint: middling.url, temperature: 0.6 });
     expect(written.report.overall.samples).toBe("24");
     const page = read("first/report.html");
+    // Short answers of both parts, drawn.
+    expect(page.match(/<img loading="lazy" alt="(small|large): /g)?.length).toBeGreaterThan(1);
+    const [, picture = ""] = /src="data:image\/svg\+xml;base64,([^"]+)"/.exec(page) ?? [];
+    expect(Buffer.from(picture, "base64").toString()).toMatch(/^<svg[^]*np\/tsp[^]*<\/svg>$/);
     const again = await evaluate(middling, "mini", "--samples", "2", "--out", "first", "--temperature", "0.6");
     expect([again.code, again.out]).toEqual([0, ended.out]);
     expect(middling.requests.length - before).toBe(24);

@@ -26,6 +26,7 @@ const good: Summary = {
   settings: { endpoint: "http://h/v1", temperature: 0.6 },
   parts: [part("np/tsp"), part("np/clique")],
   violations: [{ part: "np/tsp", violation: "city … <b>twice</b>", count: 3 }],
+  specimens: [],
 };
 
 const exact = { exact_rate: 0.5, mean_score: 0.55, "pass@1": 0.5, "pass@2": 0.7, "pass@avg": 0.6 };
@@ -95,4 +96,22 @@ test("report.json holds the report, to be read again", () => {
   expect(reportFromJson(summaryToJson(good))).toEqual(good.report);
   for (const other of [null, [], {}, { report: 3 }, { report: { parts: "none" } }])
     expect(reportFromJson(other)).toBeUndefined();
+});
+
+describe("pictures", () => {
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg"><text>&lt;/svg&gt;</text></svg>';
+  const words = '</figcaption><script>alert("p")</script>';
+
+  test("are images of their own, with what a model wrote as text beside them", () => {
+    const page = reportPage(good, [{ part: "np/tsp", words, svg }]);
+    const [, source = ""] = /<img [^>]*src="data:image\/svg\+xml;base64,([^"]+)"/.exec(page) ?? [];
+    expect(Buffer.from(source, "base64").toString()).toBe(svg);
+    expect(page).not.toContain("<script");
+    expect(page).toContain("&lt;script&gt;alert(&quot;p&quot;)");
+  });
+
+  test("that cannot be drawn are accounted for, and there is nothing to say where no answer falls short", () => {
+    expect(reportPage(good)).toContain("--key-file");
+    expect(reportPage(good, [])).not.toContain("What falls short");
+  });
 });

@@ -1,0 +1,21 @@
+/** Pictures of specimens. The instance of a task is in its id, which only those can open who have the keys. */
+import { drawCompletion } from "../../../envs/draw.ts";
+import type { Local } from "../local.ts";
+import type { Specimen } from "./specimens.ts";
+
+export interface Picture {
+  readonly part: string;
+  readonly words: string;
+  /** A document of its own. */
+  readonly svg: string;
+}
+
+/** Of tasks that these keys do not open there is none. */
+export function drawSpecimens({ deps }: Local, specimens: readonly Specimen[]): readonly Picture[] {
+  return specimens.flatMap(({ part, words, sample }) => {
+    const opened = deps.scorer.open(sample.task?.taskId ?? "");
+    if (opened.kind === "none") return [];
+    const { environment, instance, format } = opened.scoring;
+    return [{ part, words, svg: drawCompletion(environment, instance, format, sample.completion) }];
+  });
+}
