@@ -5,6 +5,8 @@ export class NotPlain extends Error {}
 
 /** Longer varints are of 64 bits, or padded. */
 const VARINT_BYTES_MAX = 5;
+/** Messages in a message. Millions of empty ones fit into some megabytes, and would keep the event loop for seconds. */
+export const MESSAGES_MAX = 2 ** 18;
 const REPLACEMENT = "\ufffd";
 
 // One for all: it says nothing but that it happened, and a stack for each would cost more than the reading.
@@ -15,6 +17,7 @@ export class MessageReader {
   readonly #bytes: Buffer;
   #at = 0;
   #end: number;
+  #messages = 0;
 
   constructor(bytes: Uint8Array) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -42,6 +45,8 @@ export class MessageReader {
 
   /** A message, by what reads its fields. */
   message<T>(read: (reader: MessageReader) => T): T {
+    // Not NotPlain: protobuf-es would read them all.
+    if (++this.#messages > MESSAGES_MAX) throw new Error(`more than ${MESSAGES_MAX} groups and completions`);
     const outer = this.#end;
     this.#end = this.#limit();
     const message = read(this);

@@ -32,6 +32,8 @@ export function setHttp2Options(server: Server, maxConcurrentStreams: number): v
   commonServerOptions.settings = { maxConcurrentStreams, initialWindowSize: streamWindowBytes };
   commonServerOptions.streamResetBurst = streamResetBurst;
   commonServerOptions.streamResetRate = streamResetRate;
+  // Streams over the limit that a client opens at once: at Node's 100 it closes the connection, with all its calls.
+  commonServerOptions.maxSessionRejectedStreams = streamResetBurst;
 }
 
 /** To be called as soon as the server is bound: the connection's window is not among the options. */

@@ -112,3 +112,9 @@ test("other messages are left to protobuf-es", () => {
   const bytes = encoderOf(input)({ $typeName: "gradus.v1.ResetRequest", seed: 5n });
   expect(decoderOf(input)(bytes).seed).toBe(5n);
 });
+
+test("millions of empty groups are refused before they are made", () => {
+  const empty = Buffer.alloc(2 * 2 ** 20);
+  for (let i = 0; i < empty.length; i += 2) empty[i] = 10;
+  expect(() => decoderOf(BatchStepRequestSchema)(empty)).toThrow("more than 262144 groups and completions");
+});
