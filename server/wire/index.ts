@@ -12,6 +12,7 @@ import {
   StreamStepsResponseSchema,
 } from "../gen/gradus/v1/environment_pb.js";
 import { GroupOutcomeSchema, OutcomeSchema } from "../gen/gradus/v1/outcome_pb.js";
+import { checkParts } from "./check-parts.ts";
 import { MessageReader, NotPlain } from "./message-reader.ts";
 import { readBatchStepRequest, readStepRequest, readStreamStepsRequest } from "./read-requests.ts";
 import { type FieldsWriter, ReverseWriter } from "./reverse-writer.ts";
@@ -43,13 +44,17 @@ const writers: ReadonlyMap<DescMessage, FieldsWriter<never>> = new Map<DescMessa
 /** What reads messages of a kind. It throws if the bytes are none. */
 export function decoderOf<D extends DescMessage>(schema: D): (bytes: Uint8Array) => MessageShape<D> {
   const read = readers.get(schema);
-  if (read === undefined) return (bytes) => fromBinary(schema, bytes);
+  const readAny = (bytes: Uint8Array): MessageShape<D> => {
+    checkParts(schema, bytes);
+    return fromBinary(schema, bytes);
+  };
+  if (read === undefined) return readAny;
   return (bytes) => {
     try {
       return read(new MessageReader(bytes)) as MessageShape<D>;
     } catch (error) {
       if (!(error instanceof NotPlain)) throw error;
-      return fromBinary(schema, bytes);
+      return readAny(bytes);
     }
   };
 }

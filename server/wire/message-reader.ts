@@ -6,7 +6,7 @@ export class NotPlain extends Error {}
 /** Longer varints are of 64 bits, or padded. */
 const VARINT_BYTES_MAX = 5;
 /** Messages in a message. Millions of empty ones fit into some megabytes, and would keep the event loop for seconds. */
-export const MESSAGES_MAX = 2 ** 18;
+const MESSAGES_MAX = 2 ** 18;
 const REPLACEMENT = "\ufffd";
 
 // One for all: it says nothing but that it happened, and a stack for each would cost more than the reading.

@@ -19,7 +19,7 @@ import type {
 } from "../gen/gradus/v1/environment_pb.js";
 import type { FieldsWriter } from "./reverse-writer.ts";
 
-export const writeFeedback: FieldsWriter<Feedback> = (to, { status, detail }) => {
+const writeFeedback: FieldsWriter<Feedback> = (to, { status, detail }) => {
   to.string(2, detail);
   to.uint32(1, status);
 };

@@ -10,12 +10,13 @@ export interface Picture {
   readonly svg: string;
 }
 
-/** Of tasks that these keys do not open there is none. */
-export function drawSpecimens({ deps }: Local, specimens: readonly Specimen[]): readonly Picture[] {
-  return specimens.flatMap(({ part, words, sample }) => {
+/** Undefined: these keys open none of the tasks. */
+export function drawSpecimens({ deps }: Local, specimens: readonly Specimen[]): readonly Picture[] | undefined {
+  const pictures = specimens.flatMap(({ part, words, sample }) => {
     const opened = deps.scorer.open(sample.task?.taskId ?? "");
     if (opened.kind === "none") return [];
     const { environment, instance, format } = opened.scoring;
     return [{ part, words, svg: drawCompletion(environment, instance, format, sample.completion) }];
   });
+  return pictures.length === 0 && specimens.length > 0 ? undefined : pictures;
 }

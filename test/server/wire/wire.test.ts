@@ -1,5 +1,5 @@
 /** What is read and written by hand is what protobuf-es reads and writes. */
-import { type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { type DescMessage, create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -11,6 +11,7 @@ import {
   StreamStepsRequestSchema,
   StreamStepsResponseSchema,
 } from "../../../server/gen/gradus/v1/environment_pb.js";
+import { ReportAdvantagesRequestSchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
 import { GroupOutcomeSchema, OutcomeSchema } from "../../../server/gen/gradus/v1/outcome_pb.js";
 import { decoderOf, encoderOf } from "../../../server/wire/index.ts";
 import { arbitraryMessage } from "../../support/arbitrary-message.ts";
@@ -113,8 +114,25 @@ test("other messages are left to protobuf-es", () => {
   expect(decoderOf(input)(bytes).seed).toBe(5n);
 });
 
-test("millions of empty groups are refused before they are made", () => {
-  const empty = Buffer.alloc(2 * 2 ** 20);
-  for (let i = 0; i < empty.length; i += 2) empty[i] = 10;
-  expect(() => decoderOf(BatchStepRequestSchema)(empty)).toThrow("more than 262144 groups and completions");
+describe("millions of empty parts are refused before they are made", () => {
+  /** The tag of a message field, and a length of 0, again and again. */
+  const empties = (tag: number, count: number): Buffer => Buffer.alloc(2 * count, Buffer.from([tag, 0]));
+
+  test("groups, written plainly or not", () => {
+    const read = decoderOf(BatchStepRequestSchema);
+    expect(() => read(empties(10, 2 ** 18 + 1))).toThrow("more than 262144 groups and completions");
+    // An unknown field first: protobuf-es would read the rest.
+    const notPlain = Buffer.concat([Buffer.from([0x7a, 0]), empties(10, 2 ** 20 + 1)]);
+    expect(() => read(notPlain)).toThrow("more than 1048576 fields");
+  });
+
+  test("in other messages, and in those within them", () => {
+    const read = decoderOf(ReportAdvantagesRequestSchema);
+    expect(() => read(empties(18, 2 ** 20 + 1))).toThrow("more than 1048576 fields");
+    const inner = toBinary(ReportAdvantagesRequestSchema, create(ReportAdvantagesRequestSchema, { runId: "r" }));
+    expect(read(inner).runId).toBe("r");
+    expect(read(Buffer.concat([inner, Buffer.from([0x7a, 0x80, 0x80, 0x80, 1]), Buffer.alloc(2 ** 21)])).runId).toBe(
+      "r",
+    );
+  });
 });
