@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Scenario } from "./data.ts";
 import type { Done, Prepare, Prepared, Run } from "./load.ts";
+import nodeFlags from "../../server/cli/node-flags.json" with { type: "json" };
 
 const repository = join(import.meta.dirname, "../..");
 
@@ -16,13 +17,6 @@ export interface ServerProcess {
   /** Ends it, gracefully. */
   stop(): Promise<void>;
 }
-
-/** Both servers run with the flags of `gradus serve` (server/cli/bin.mjs). */
-const nodeFlags = [
-  "--initial-old-space-size=256",
-  "--external-memory-accounted-in-global-limit",
-  "--no-allocation-site-pretenuring",
-];
 
 /** Our server as `gradus serve` starts it, its log in a file of `folder`. */
 export function startOurs(folder: string, extraNodeFlags: readonly string[] = []): Promise<ServerProcess> {

@@ -2,6 +2,7 @@
 // Starts the command line with the Node that the project brings along, so that an older system Node does not matter.
 // Plain JavaScript that old Nodes can read. It stands in for the program: signals, exit code and streams pass through.
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -24,15 +25,12 @@ if (node === undefined) {
 }
 
 // Fewer full collections under large messages: 35 to 40% less CPU by the first, 30% by the second, for without it the
-// bytes of every 30 MB of requests force one. NODE_OPTIONS refuses both.
-const heap = [
-  "--initial-old-space-size=256",
-  "--external-memory-accounted-in-global-limit",
-  "--no-allocation-site-pretenuring",
-];
+// bytes of every 30 MB of requests force one. By the third, calls are freed young (docs/decisions/0008-wire.md).
+// NODE_OPTIONS refuses them.
+const nodeFlags = JSON.parse(readFileSync(new URL("node-flags.json", import.meta.url), "utf8"));
 const program = fileURLToPath(new URL("main.ts", import.meta.url));
 // The channel carries nothing: its end tells a server that this process was killed.
-const child = spawn(node, [...heap, program, ...process.argv.slice(2)], {
+const child = spawn(node, [...nodeFlags, program, ...process.argv.slice(2)], {
   stdio: ["inherit", "inherit", "inherit", "ipc"],
 });
 child.on("error", (error) => {

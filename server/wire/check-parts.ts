@@ -11,12 +11,11 @@ export function checkParts(schema: DescMessage, bytes: Uint8Array): void {
   if (bytes.length < 2 * PARTS_MAX) return;
   const reader = new BinaryReader(bytes);
   let parts = 0;
-  const scan = (of: DescMessage | undefined, end: number): void => {
-    const fields = new Map(of?.fields.map((field) => [field.number, field.message]));
+  const scan = (of: DescMessage, end: number): void => {
     while (reader.pos < end) {
       if (++parts > PARTS_MAX) throw new Error(`more than ${PARTS_MAX} fields`);
       const [number, wireType] = reader.tag();
-      const inner = fields.get(number);
+      const inner = of.fields.find((field) => field.number === number)?.message;
       if (inner === undefined || wireType !== WireType.LengthDelimited) reader.skip(wireType, number);
       else scan(inner, reader.uint32() + reader.pos);
     }

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import nodeFlags from "../../server/cli/node-flags.json" with { type: "json" };
 
 export interface MeasuredServer {
   readonly grpcPort: number;
@@ -23,12 +24,7 @@ export async function startMeasured(
 ): Promise<MeasuredServer> {
   const entry = fileURLToPath(new URL("./measured-server-entry.ts", import.meta.url));
   const given = { port: "0", httpPort: "0", logFormat: "json", ...flags };
-  const execArgv = [
-    "--expose-gc",
-    "--initial-old-space-size=256",
-    "--external-memory-accounted-in-global-limit",
-    "--no-allocation-site-pretenuring",
-  ];
+  const execArgv = ["--expose-gc", ...nodeFlags];
   const child = fork(entry, [JSON.stringify(given)], { execArgv, stdio: ["ignore", "pipe", "pipe", "ipc"] });
   const lines: string[] = [];
   for (const stream of [child.stdout, child.stderr])

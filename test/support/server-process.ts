@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import nodeFlags from "../../server/cli/node-flags.json" with { type: "json" };
 
 const repository = resolve(import.meta.dirname, "../..");
 
@@ -20,12 +21,7 @@ export interface ServerProcess {
 
 /** Starts `gradus serve` on free ports and waits until it listens. */
 export async function startServer(dataDir: string, ...flags: readonly string[]): Promise<ServerProcess> {
-  const heap = [
-    "--initial-old-space-size=256",
-    "--external-memory-accounted-in-global-limit",
-    "--no-allocation-site-pretenuring",
-  ];
-  const args = [...heap, "server/cli/main.ts", "serve", "--port", "0", "--http-port", "0"];
+  const args = [...nodeFlags, "server/cli/main.ts", "serve", "--port", "0", "--http-port", "0"];
   const child = spawn(process.execPath, [...args, "--data-dir", dataDir, "--log-format", "json", ...flags], {
     cwd: repository,
     stdio: ["ignore", "pipe", "pipe"],
