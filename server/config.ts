@@ -27,6 +27,7 @@ export type Limits = Pick<
   | "maxBatchSeeds"
   | "maxConcurrentStreams"
   | "maxInflightCalls"
+  | "maxHeldBytes"
   | "maxQueue"
 >;
 
@@ -150,14 +151,19 @@ function assemble(values: OptionValues): Config {
 
 function limitsOf(values: OptionValues): Limits {
   const { maxMessageBytes, maxGroups, maxCompletions, maxCompletionBytes, maxBatchSeeds } = values;
-  const { maxConcurrentStreams, maxInflightCalls, maxQueue } = values;
+  const { maxConcurrentStreams, maxInflightCalls, maxHeldBytes, maxQueue } = values;
   if (maxCompletionBytes > maxMessageBytes) {
     throw new ConfigProblem(
       `--max-completion-bytes must be at most --max-message-bytes, ${maxMessageBytes}; got ${maxCompletionBytes}`,
     );
   }
+  if (maxHeldBytes < maxMessageBytes) {
+    throw new ConfigProblem(
+      `--max-held-bytes must be at least --max-message-bytes, ${maxMessageBytes}; got ${maxHeldBytes}`,
+    );
+  }
   const perMessage = { maxMessageBytes, maxGroups, maxCompletions, maxCompletionBytes, maxBatchSeeds };
-  return Object.freeze({ ...perMessage, maxConcurrentStreams, maxInflightCalls, maxQueue });
+  return Object.freeze({ ...perMessage, maxConcurrentStreams, maxInflightCalls, maxHeldBytes, maxQueue });
 }
 
 function readTls({ tlsCert, tlsKey, tlsClientCa }: OptionValues): TlsConfig | undefined {

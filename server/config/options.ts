@@ -1,5 +1,6 @@
 /** The one table of the server's options. A row is a flag `--name` and a variable `GRADUS_NAME`; the flag wins. */
 import { availableParallelism } from "node:os";
+import { getHeapStatistics } from "node:v8";
 import { bytes, choice, flag, integer, list, namedPath, optionalText, origin, text } from "./values.ts";
 import type { OptionSpec } from "./values.ts";
 
@@ -134,6 +135,13 @@ export const configOptions = {
     min: 1,
     max: 1_000_000,
     defaultValue: 8192,
+  }),
+  maxHeldBytes: bytes({
+    flag: "max-held-bytes",
+    description: "bytes of requests and answers that wait in open calls; beyond it those that hold most are ended",
+    min: 4 * KiB,
+    max: 1024 * 1024 * MiB,
+    defaultValue: Math.max(64, Math.min(512, Math.floor(getHeapStatistics().heap_size_limit / 4 / MiB))) * MiB,
   }),
   maxQueue: integer({
     flag: "max-queue",

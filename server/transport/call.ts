@@ -5,6 +5,7 @@ import type { MethodMeter } from "../metrics.ts";
 import { unauthenticated } from "./auth.ts";
 import type { TokenCheck } from "./auth.ts";
 import type { Gate, Guest } from "./gate.ts";
+import type { HeldBytes } from "./held-bytes.ts";
 import type { CallContext } from "../rpc/handlers.ts";
 import { codes, RpcError } from "../rpc/rpc-error.ts";
 import { StoreUnavailable } from "../stores/unavailable.ts";
@@ -14,6 +15,7 @@ import type { CodeName } from "../rpc/rpc-error.ts";
 export interface Host {
   readonly log: Logger;
   readonly gate: Gate;
+  readonly held: HeldBytes;
   readonly mayEnter: TokenCheck;
   readonly maxMessageBytes: number;
   /** The meter of a method, by its path without the leading slash. */
@@ -28,7 +30,15 @@ export interface CallStart {
   /** The caller's, if it sent one. */
   readonly requestId: string | undefined;
   readonly deadlineMs: number | undefined;
-  peer(): string;
+  readonly caller: Caller;
+}
+
+/** The other side of a call. */
+export interface Caller {
+  /** Address and port. */
+  readonly peer: string;
+  /** How a call ended that was over before our handler was done, as far as the transport knows. */
+  readonly endedBy: CodeName;
 }
 
 // Distinct between processes and in order within one, at a fraction of the cost of a random id for each call.
@@ -47,6 +57,8 @@ export class Call implements CallContext, Guest {
   readonly deadlineMs: number | undefined;
   bytesIn = 0;
   bytesOut = 0;
+  /** Of `bytesOut`, what the transport has not taken. */
+  unsentBytes = 0;
   place = -1;
   readonly #start: CallStart;
   readonly #startedAt = performance.now();
@@ -81,7 +93,7 @@ export class Call implements CallContext, Guest {
   }
 
   get peer(): string {
-    return this.#start.peer();
+    return this.#start.caller.peer;
   }
 
   /** Why the call was given up, if it was. */
@@ -130,9 +142,9 @@ export class Call implements CallContext, Guest {
   }
 
   #gone(): RpcError {
-    return this.late
-      ? new RpcError("DEADLINE_EXCEEDED", "the deadline passed before the answer was ready")
-      : new RpcError("CANCELLED", "the caller cancelled");
+    if (this.late) return new RpcError("DEADLINE_EXCEEDED", "the deadline passed before the answer was ready");
+    const { endedBy } = this.#start.caller;
+    return new RpcError(endedBy, endedBy === "CANCELLED" ? "the caller cancelled" : "the request cannot be read");
   }
 
   /** What a handler's failure is to the caller. A bug is logged with its stack here, and told without it. */

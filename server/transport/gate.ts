@@ -24,8 +24,6 @@ export interface Gate {
   drain(timeoutMs: number): Promise<{ readonly abandoned: number }>;
 }
 
-/** More than there can be calls at once. Larger numbers are no indices, for which a table is made. */
-const PLACES = 2 ** 31;
 /** Long enough for some calls to end, short enough that a trainer hardly notices. */
 const overloadDelayMs = 250;
 /** Another server, or this one started again, may be there by then. */
@@ -34,7 +32,6 @@ export const drainDelayMs = 1000;
 export function createGate(inflightMax: number): Gate {
   const draining = new AbortController();
   const guests = new LiveTable<Guest>();
-  let place = 0;
   let whenEmpty: (() => void) | undefined;
 
   return {
@@ -43,10 +40,7 @@ export function createGate(inflightMax: number): Gate {
     enter: (guest) => {
       if (draining.signal.aborted) return shuttingDown();
       if (guests.size >= inflightMax) return overloaded(inflightMax);
-      do place = (place + 1) % PLACES;
-      while (guests.get(place) !== undefined);
-      guest.place = place;
-      guests.set(place, guest);
+      guest.place = guests.add(guest);
       return undefined;
     },
     leave: (guest) => {

@@ -6,6 +6,7 @@ import { tokenCheck } from "./auth.ts";
 import type { Host } from "./call.ts";
 import { createGate } from "./gate.ts";
 import { startGrpc } from "./grpc/server.ts";
+import { createHeldBytes } from "./held-bytes.ts";
 import type { Registration } from "../rpc/handlers.ts";
 import { startHttp } from "./http/server.ts";
 
@@ -35,8 +36,9 @@ const graceMs = 1000;
 /** Rejects where a port cannot be bound. */
 export async function startTransports({ config, services, log, metrics }: TransportOptions): Promise<Transports> {
   const gate = createGate(config.limits.maxInflightCalls);
-  const { maxMessageBytes } = config.limits;
-  const host: Host = { log, gate, mayEnter: tokenCheck(config.token), maxMessageBytes, meter: metrics.meter };
+  const { maxMessageBytes, maxHeldBytes } = config.limits;
+  const held = createHeldBytes(maxHeldBytes);
+  const host: Host = { log, gate, held, mayEnter: tokenCheck(config.token), maxMessageBytes, meter: metrics.meter };
   const grpc = await startGrpc(config, services, host);
   const http = await startHttp(config, services, host, metrics).catch(async (error: unknown) => {
     await grpc.close(0);

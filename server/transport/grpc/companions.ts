@@ -7,7 +7,7 @@ import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation } from "grpc-health-check";
 import { unauthenticated } from "../auth.ts";
 import type { TokenCheck } from "../auth.ts";
-import { toStatus } from "./methods.ts";
+import { toStatus } from "./status.ts";
 
 export interface Companions {
   /** Health checks answer NOT_SERVING from now on. */

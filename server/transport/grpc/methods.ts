@@ -1,18 +1,16 @@
 /** Our handlers as grpc-js takes them. Messages are read and written here, so that it sees bytes only. */
 import type { DescMethod, Message } from "@bufbuild/protobuf";
-import { Metadata } from "@grpc/grpc-js";
-import type { MethodDefinition, StatusObject } from "@grpc/grpc-js";
+import type { Metadata, MethodDefinition } from "@grpc/grpc-js";
 import { Call } from "../call.ts";
 import type { Host } from "../call.ts";
-import { detailsOf, statusBytes } from "../details.ts";
-import { codes, RpcError } from "../../rpc/rpc-error.ts";
+import { RpcError } from "../../rpc/rpc-error.ts";
 import { decoderOf, encoderOf } from "../../wire/index.ts";
+import { inboxOf } from "./inbox.ts";
+import type { Inbox } from "./inbox.ts";
 
 /** The parts of a grpc-js server call that all its kinds have. */
 export interface GrpcCall {
   readonly metadata: Metadata;
-  getPeer(): string;
-  getDeadline(): number | Date;
   once(event: "cancelled", listener: () => void): unknown;
 }
 
@@ -32,6 +30,8 @@ export interface GrpcMethod {
   readonly method: DescMethod;
   readonly path: string;
   begin(incoming: GrpcCall): Call;
+  /** Logs and counts a call that ended before its request was whole. */
+  missed(inbox: Inbox): void;
   /** A request's bytes as they have come. */
   readonly receive: (bytes: Buffer) => Request;
   /** Takes the message out of a request. */
@@ -45,20 +45,22 @@ export function grpcMethod(host: Host, method: DescMethod): GrpcMethod {
   const log = host.log.child({ method: path });
   const decode = decoderOf(method.input);
   const encode = encoderOf(method.output);
+  const newCall = (inbox: Inbox): Call => {
+    const { requestId, deadlineMs } = inbox;
+    return (inbox.call = new Call({ host, meter, log, requestId, deadlineMs, caller: inbox }));
+  };
   return {
     method,
     path: `/${path}`,
     begin: (incoming) => {
-      const requestId = incoming.metadata.get("x-request-id")[0]?.toString();
-      const deadline = Number(incoming.getDeadline());
-      const deadlineMs = deadline === Infinity ? undefined : deadline;
-      const call = new Call({ host, meter, log, requestId, deadlineMs, peer: () => incoming.getPeer() });
+      const call = newCall(inboxOf(incoming));
       // grpc-js says "cancelled" at the end of every call, once all is sent.
       incoming.once("cancelled", () => call.close());
       // It has said so already, to nobody, where the deadline passed before the request was whole.
       if (call.late) process.nextTick(() => call.close());
       return call;
     },
+    missed: (inbox) => newCall(inbox).close(),
     receive: (bytes) => ({ byteLength: bytes.byteLength, message: readOrNothing(decode, bytes) }),
     take: (request, call) => {
       const { message, byteLength } = request;
@@ -78,15 +80,6 @@ export function grpcMethod(host: Host, method: DescMethod): GrpcMethod {
 /** The token that came with a call, as an HTTP header's value. */
 export function authorizationOf(incoming: GrpcCall): string | undefined {
   return incoming.metadata.get("authorization")[0]?.toString();
-}
-
-/** A failure as grpc-js sends it, with google.rpc details and the retry delay in plain text too. */
-export function toStatus(error: RpcError): StatusObject {
-  const metadata = new Metadata();
-  const details = detailsOf(error);
-  if (details.length > 0) metadata.set("grpc-status-details-bin", Buffer.from(statusBytes(error, details)));
-  if (error.retryDelayMs !== undefined) metadata.set("retry-delay-ms", String(error.retryDelayMs));
-  return { code: codes[error.code], details: error.message, metadata };
 }
 
 /** The caller's fault, not ours: grpc-js would call it INTERNAL. */

@@ -8,7 +8,10 @@ import { unimplemented, unimplementedStream } from "../unimplemented.ts";
 import { addCompanions } from "./companions.ts";
 import type { Companions } from "./companions.ts";
 import { keepStreamsApart, setHttp2Options, widenConnections } from "./http2.ts";
+import { giveInboxes } from "./inbox.ts";
+import type { Inbox } from "./inbox.ts";
 import { definitionOf, grpcMethod } from "./methods.ts";
+import type { GrpcMethod } from "./methods.ts";
 import { bidiCalls, serverStreamCalls } from "./streams.ts";
 import { unaryCalls } from "./unary.ts";
 
@@ -24,9 +27,15 @@ export interface GrpcPort {
 
 export async function startGrpc(config: GrpcConfig, services: readonly Registration[], host: Host): Promise<GrpcPort> {
   setLogger({ error: (...parts: unknown[]) => host.log.debug({ parts }, "grpc-js") });
-  const server = new Server(serverOptions(config));
-  setHttp2Options(server, config.limits.maxConcurrentStreams);
-  for (const registration of services) addService(server, registration, host);
+  const methods = new Map<string, GrpcMethod>();
+  const missed = (path: string, inbox: Inbox): void => methods.get(path)?.missed(inbox);
+  const { maxMessageBytes, maxConcurrentStreams } = config.limits;
+  const interceptors = [giveInboxes({ maxMessageBytes, held: host.held, missed })];
+  const server = new Server({ ...serverOptions(config), interceptors });
+  setHttp2Options(server, maxConcurrentStreams);
+  for (const registration of services) {
+    for (const ours of addService(server, registration, host)) methods.set(ours.path, ours);
+  }
   const companions = addCompanions(
     server,
     services.map(({ service }) => service),
@@ -54,15 +63,16 @@ function serverOptions({ limits, drainTimeoutMs }: GrpcConfig) {
   };
 }
 
-function addService(server: Server, { service, handlers }: Registration, host: Host): void {
-  const methods = service.methods.map((method) => ({ method, ours: grpcMethod(host, method) }));
-  const definition = Object.fromEntries(methods.map(({ method, ours }) => [method.localName, definitionOf(ours)]));
-  const calls = methods.map(({ method, ours }) => [method.localName, callsOf(ours, handlers[method.localName])]);
+function addService(server: Server, { service, handlers }: Registration, host: Host): readonly GrpcMethod[] {
+  const methods = service.methods.map((method) => grpcMethod(host, method));
+  const definition = Object.fromEntries(methods.map((ours) => [ours.method.localName, definitionOf(ours)]));
+  const calls = methods.map((ours) => [ours.method.localName, callsOf(ours, handlers[ours.method.localName])]);
   server.addService(definition, Object.fromEntries(calls) as Record<string, UntypedHandleCall>);
+  return methods;
 }
 
 /** register() has checked the handlers against the service's types. */
-function callsOf(ours: ReturnType<typeof grpcMethod>, handler: unknown): UntypedHandleCall {
+function callsOf(ours: GrpcMethod, handler: unknown): UntypedHandleCall {
   const { method } = ours;
   switch (method.methodKind) {
     case "unary":

@@ -6,9 +6,10 @@ import type { Call } from "../call.ts";
 import { shuttingDown } from "../gate.ts";
 import type { BidiHandler, ServerStreamHandler } from "../../rpc/handlers.ts";
 import { writeAnswers } from "./answers.ts";
-import { authorizationOf, toStatus } from "./methods.ts";
+import { authorizationOf } from "./methods.ts";
 import type { GrpcCall, GrpcMethod, Request } from "./methods.ts";
 import { requestsOf } from "./requests.ts";
+import { toStatus } from "./status.ts";
 
 export function serverStreamCalls(
   method: GrpcMethod,

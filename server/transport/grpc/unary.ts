@@ -3,8 +3,9 @@ import type { Message } from "@bufbuild/protobuf";
 import type { handleUnaryCall, sendUnaryData } from "@grpc/grpc-js";
 import type { Call } from "../call.ts";
 import type { UnaryHandler } from "../../rpc/handlers.ts";
-import { authorizationOf, toStatus } from "./methods.ts";
+import { authorizationOf } from "./methods.ts";
 import type { GrpcMethod, Request } from "./methods.ts";
+import { toStatus } from "./status.ts";
 
 type Handler = UnaryHandler<Message, Message>;
 

@@ -45,8 +45,8 @@ function beginner(host: Host, method: DescMethod): Begin {
     const requestId = requestHeader.get("x-request-id") ?? undefined;
     const leftMs = timeoutMs();
     const deadlineMs = leftMs === undefined ? undefined : Date.now() + leftMs;
-    const peer = () => `${socket.remoteAddress}:${socket.remotePort}`;
-    const call = new Call({ host, meter, log, requestId, deadlineMs, peer });
+    const caller = { peer: `${socket.remoteAddress}:${socket.remotePort}`, endedBy: "CANCELLED" } as const;
+    const call = new Call({ host, meter, log, requestId, deadlineMs, caller });
     follow(call, exchange, signal);
     return call;
   };
