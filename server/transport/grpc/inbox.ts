@@ -11,12 +11,16 @@ import type {
 } from "@grpc/grpc-js";
 import { constants } from "node:http2";
 import type { ServerHttp2Stream } from "node:http2";
+import type { Readable } from "node:stream";
 import { codes, RpcError } from "../../rpc/rpc-error.ts";
 import type { CodeName } from "../../rpc/rpc-error.ts";
 import type { Call, Caller } from "../call.ts";
 import type { HeldBytes, Holder } from "../held-bytes.ts";
 import { headerBytes, MessageDecoder, MessageTooLong } from "./message-decoder.ts";
 import { toStatus } from "./status.ts";
+
+/** Enough to keep a handler busy. */
+const readAheadBytes = 1024 ** 2;
 
 /** The parts of grpc-js's call that are used here; those it does not document are private. */
 export interface Incoming extends ServerInterceptingCallInterface {
@@ -86,19 +90,58 @@ export class Inbox extends MessageDecoder implements Holder, Caller {
   }
 
   get heldBytes(): number {
+    // What else comes of such a call is dropped.
+    if (this.#refused !== undefined) return 0;
     const { readableLength, writableLength } = this.#incoming.stream;
-    const { bytesIn: takenBytes, unsentBytes } = this.call ?? { bytesIn: 0, unsentBytes: 0 };
-    const waitingBytes = Math.max(0, this.#receivedBytes - takenBytes);
-    return this.partialBytes + waitingBytes + unsentBytes + readableLength + writableLength;
+    return this.partialBytes + this.#waitingBytes + (this.call?.unsentBytes ?? 0) + readableLength + writableLength;
   }
 
-  /** A caller that reads nothing could not be told: its stream is reset, which clients call RESOURCE_EXHAUSTED too. */
+  /** Of messages that no handler has taken. */
+  get #waitingBytes(): number {
+    return Math.max(0, this.#receivedBytes - (this.call?.bytesIn ?? 0));
+  }
+
+  /** To be asked once the caller has ended its requests; grpc-js passes over what came of a last message. */
+  checkEnd(): void {
+    if (this.partialBytes === 0) return;
+    throw new RpcError(
+      "INVALID_ARGUMENT",
+      `the requests ended within a message, after ${this.partialBytes} bytes of it`,
+    );
+  }
+
+  /**
+   * Makes grpc-js read no further ahead on a stream of requests than some bytes, where it reads 16 messages, of which
+   * each may have megabytes. The function that it returns is to be called when a message was taken.
+   */
+  limitReadAhead(requests: Readable): () => void {
+    const incoming = this.#incoming;
+    const start = incoming.startRead.bind(incoming);
+    let waits = false;
+    incoming.startRead = () => {
+      waits = requests.readableLength > 0 && this.#waitingBytes > readAheadBytes;
+      if (!waits) start();
+    };
+    return () => {
+      if (!waits) return;
+      waits = false;
+      start();
+    };
+  }
+
   refuse(error: RpcError): void {
     const { stream } = this.#incoming;
+    this.#end(error);
+    // A caller that reads no answers cannot be told why. Clients call such a reset RESOURCE_EXHAUSTED too.
+    if (stream.writableLength > 0) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+  }
+
+  #end(error: RpcError): void {
     this.#refused = error;
+    this.drop();
     this.call?.abort(error);
-    if (stream.headersSent) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
-    else this.#incoming.sendStatus(toStatus(error));
+    this.#incoming.sendStatus(toStatus(error));
+    this.#tell();
   }
 
   override write(data: Buffer): Buffer[] {
@@ -110,7 +153,7 @@ export class Inbox extends MessageDecoder implements Holder, Caller {
       if (!(error instanceof MessageTooLong)) throw error;
       const { maxMessageBytes } = this.#options;
       const message = `the message has ${error.bytes} bytes, more than the ${maxMessageBytes} of --max-message-bytes`;
-      this.refuse(new RpcError("RESOURCE_EXHAUSTED", message));
+      this.#end(new RpcError("RESOURCE_EXHAUSTED", message));
       return [];
     }
   }
@@ -141,8 +184,11 @@ export class Inbox extends MessageDecoder implements Holder, Caller {
   }
 
   #close(): void {
-    const { held, missed } = this.#options;
-    held.remove(this.#place);
-    if (this.call === undefined) missed(this.#path, this);
+    this.#options.held.remove(this.#place);
+    this.#tell();
+  }
+
+  #tell(): void {
+    if (this.call === undefined) this.#options.missed(this.#path, this);
   }
 }

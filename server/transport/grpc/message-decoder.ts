@@ -35,6 +35,12 @@ export class MessageDecoder {
     return this.#filled;
   }
 
+  /** Lets go of the message that has begun. */
+  drop(): void {
+    this.#room = undefined;
+    this.#filled = 0;
+  }
+
   /** The messages that end in this piece, each with its header. Throws MessageTooLong. */
   write(data: Buffer): Buffer[] {
     const messages: Buffer[] = [];
@@ -62,8 +68,7 @@ export class MessageDecoder {
     if (this.#filled === headerBytes) this.#size = this.#sizeFrom(room, 0);
     if (this.#filled === this.#size) {
       messages.push(room.subarray(0, this.#size));
-      this.#room = undefined;
-      this.#filled = 0;
+      this.drop();
     }
     return taken;
   }

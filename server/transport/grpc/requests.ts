@@ -10,6 +10,14 @@ export interface Requests<I> extends AsyncIterable<I> {
   close(): void;
 }
 
+/** What either throws reaches the handler. */
+export interface Reading<I> {
+  /** Turns what grpc-js read into a message. */
+  readonly take: (request: Request) => I;
+  /** Is called when the caller has sent its last. */
+  readonly checkEnd: () => void;
+}
+
 /**
  * While shutting down, a stream that has been silent for so long has nothing on its way to us: its requests end, its
  * handler answers what it has, and nothing is lost.
@@ -18,9 +26,8 @@ const silenceMs = 500;
 
 /**
  * Node's own iterator destroys the stream when a loop over it ends, and with it the answers still to be written.
- * `take` turns what grpc-js read into a message; what it throws reaches the loop.
  */
-export function requestsOf<I>(stream: Readable, call: Call, take: (request: Request) => I): Requests<I> {
+export function requestsOf<I>(stream: Readable, call: Call, { take, checkEnd }: Reading<I>): Requests<I> {
   let ended = false;
   let cut = false;
   let wake: (() => void) | undefined;
@@ -48,6 +55,7 @@ export function requestsOf<I>(stream: Readable, call: Call, take: (request: Requ
       if (call.abortReason !== undefined) throw call.abortReason;
       const request = stream.read() as Request | null;
       if (request !== null) return { done: false, value: take(request) };
+      if (ended) checkEnd();
       if (ended || cut) return { done: true, value: undefined };
       await change();
     }

@@ -6,6 +6,7 @@ import type { Call } from "../call.ts";
 import { shuttingDown } from "../gate.ts";
 import type { BidiHandler, ServerStreamHandler } from "../../rpc/handlers.ts";
 import { writeAnswers } from "./answers.ts";
+import { inboxOf } from "./inbox.ts";
 import { authorizationOf } from "./methods.ts";
 import type { GrpcCall, GrpcMethod, Request } from "./methods.ts";
 import { requestsOf } from "./requests.ts";
@@ -28,7 +29,13 @@ export function bidiCalls(
 ): handleBidiStreamingCall<Request, Buffer> {
   return (incoming) =>
     void stream(method, incoming, async (call) => {
-      const requests = requestsOf(incoming, call, (request) => method.take(request, call));
+      const inbox = inboxOf(incoming);
+      const taken = inbox.limitReadAhead(incoming);
+      const take = (request: Request): Message => {
+        taken();
+        return method.take(request, call);
+      };
+      const requests = requestsOf(incoming, call, { take, checkEnd: () => inbox.checkEnd() });
       try {
         await writeAnswers(incoming, handler(requests, call), call, (answer) => method.write(answer, call));
       } finally {

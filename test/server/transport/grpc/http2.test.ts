@@ -3,7 +3,8 @@ import { create } from "@bufbuild/protobuf";
 import { once } from "node:events";
 import { type Http2Server, type ServerHttp2Session, connect, createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { StepResponseSchema } from "../../../../server/gen/gradus/v1/environment_pb.js";
 import {
   connectionWindowBytes,
@@ -13,6 +14,7 @@ import {
 } from "../../../../server/transport/grpc/http2.ts";
 import { LiveTable } from "../../../../server/transport/live-table.ts";
 import { start, stopAll } from "../fixture.ts";
+import { cancelledFrames, connectFrames, frameTypes, stepFrames } from "./frames.ts";
 import { callRaw, connectRaw, frame } from "./raw.ts";
 
 afterEach(stopAll);
@@ -65,6 +67,20 @@ test("1,500 calls cancelled at once do not harm another call on the connection",
   release();
   expect(await unrelated.ended).toMatchObject({ "grpc-status": "0" });
   session.destroy();
+});
+
+test("calls that are begun and cancelled faster than they can be closed do not close the connection", async () => {
+  const { step, release } = held();
+  const server = await start({ step }, { maxConcurrentStreams: "10", logLevel: "warn" });
+  const { socket, received } = await connectFrames(server.grpcPort);
+  socket.write(stepFrames(1));
+  socket.write(Buffer.concat(Array.from({ length: 1000 }, (_, i) => cancelledFrames(2 * i + 3))));
+  await sleep(300);
+  release();
+  const answered = { type: frameTypes.headers, stream: 1 };
+  await vi.waitFor(() => expect(received).toContainEqual(answered));
+  expect(received.map(({ type }) => type)).not.toContain(frameTypes.goaway);
+  socket.destroy();
 });
 
 test("a session's streams are in a table of ours: fails where an upgrade of Node keeps them elsewhere", async () => {
