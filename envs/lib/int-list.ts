@@ -8,6 +8,7 @@ const COUNT_MAX = 1000;
 export const DIGITS_MAX = 9;
 
 const MINUS = 45;
+const ZERO = 48;
 const COMMA = 44;
 const OPEN = 91;
 const CLOSE = 93;
@@ -21,20 +22,24 @@ export function parseIntList(text: string): Parsed<readonly number[]> {
   const open = skipSpace(text, 0);
   if (text.charCodeAt(open) !== OPEN) return unexpected(text, open, "'['");
   const list: number[] = [];
-  let at = skipSpace(text, open + 1);
-  if (text.charCodeAt(at) === CLOSE) return nothingAfter(text, at, list);
+  const cursor: Cursor = { at: skipSpace(text, open + 1) };
+  if (text.charCodeAt(cursor.at) === CLOSE) return nothingAfter(text, cursor.at, list);
   for (;;) {
-    const end = digitsEnd(text, at);
-    const digits = end - digitsStart(text, at);
-    if (digits === 0) return unexpected(text, at, list.length === 0 ? "a whole number or ']'" : "a whole number");
-    if (digits > DIGITS_MAX) return malformed(`a number of more than ${DIGITS_MAX} digits`);
+    const number = takeNumber(text, cursor);
+    if (!Number.isFinite(number)) return noNumber(text, cursor.at, number, list.length);
     if (list.length === COUNT_MAX) return malformed(`a list of more than ${COUNT_MAX} numbers`);
-    list.push(readNumber(text, at, end));
-    at = skipSpace(text, end);
-    if (text.charCodeAt(at) === CLOSE) return nothingAfter(text, at, list);
-    if (text.charCodeAt(at) !== COMMA) return unexpected(text, at, "',' or ']'");
-    at = skipSpace(text, at + 1);
+    list.push(number);
+    const at = skipSpace(text, cursor.at);
+    const mark = text.charCodeAt(at);
+    if (mark === CLOSE) return nothingAfter(text, at, list);
+    if (mark !== COMMA) return unexpected(text, at, "',' or ']'");
+    cursor.at = skipSpace(text, at + 1);
   }
+}
+
+function noNumber(text: string, at: number, found: number, count: number): Parsed<never> {
+  if (found === Infinity) return malformed(`a number of more than ${DIGITS_MAX} digits`);
+  return unexpected(text, at, count === 0 ? "a whole number or ']'" : "a whole number");
 }
 
 /** "[0, 3, 1]", which reads back as it was. */
@@ -48,28 +53,30 @@ function nothingAfter(text: string, close: number, list: readonly number[]): Par
   return at === text.length ? { kind: "answer", answer: list } : unexpected(text, at, "nothing after the list");
 }
 
-/** Where the digits of a number that may have a minus start. */
-export function digitsStart(text: string, at: number): number {
-  return text.charCodeAt(at) === MINUS ? at + 1 : at;
+/** A place in a text. */
+export interface Cursor {
+  at: number;
 }
 
-/** Where they end; the same if there are none. */
-export function digitsEnd(text: string, start: number): number {
-  let at = digitsStart(text, start);
-  while (isDigit(text.charCodeAt(at))) at++;
-  return at;
-}
-
-/** The number between a start and an end that digitsEnd gave. */
-export function readNumber(text: string, start: number, end: number): number {
+/**
+ * Reads the number at a cursor and moves that behind it. NaN: no number is there; Infinity: one of more than DIGITS_MAX
+ * digits. Then the cursor stays.
+ */
+export function takeNumber(text: string, cursor: Cursor): number {
+  const negative = text.charCodeAt(cursor.at) === MINUS;
+  const start = negative ? cursor.at + 1 : cursor.at;
+  let at = start;
   let value = 0;
-  for (let at = digitsStart(text, start); at < end; at++) value = value * 10 + text.charCodeAt(at) - 48;
+  for (; at < text.length && at <= start + DIGITS_MAX; at++) {
+    const digit = text.charCodeAt(at) - ZERO;
+    if (digit < 0 || digit > 9) break;
+    value = value * 10 + digit;
+  }
+  if (at === start) return NaN;
+  if (at > start + DIGITS_MAX) return Infinity;
+  cursor.at = at;
   // Not −0, which is 0 in every list but not equal to it everywhere.
-  return text.charCodeAt(start) === MINUS && value !== 0 ? -value : value;
-}
-
-function isDigit(unit: number): boolean {
-  return unit >= 48 && unit <= 57;
+  return negative && value !== 0 ? -value : value;
 }
 
 function unexpected(text: string, at: number, wanted: string): Parsed<never> {

@@ -8,6 +8,7 @@ import { rewardSchemes } from "../../envs/reward.ts";
 import type { TaskFamily } from "./family.ts";
 import type { Draft } from "../workers/jobs.ts";
 import type { Keyring } from "./keyring.ts";
+import type { Scorer } from "./scorer.ts";
 import { mintTaskId } from "./task-id.ts";
 import type { RunPlace, Ticket } from "./ticket.ts";
 
@@ -45,24 +46,28 @@ function withoutDefaults(scheme: string, parameters: TaskFamily["rewardParameter
   return Object.fromEntries(given.map(({ name }) => [name, parameters[name] as number]));
 }
 
+export interface PresentDeps {
+  readonly keyring: Keyring;
+  readonly pools: ReadonlyMap<string, Pool>;
+  readonly scorer: Pick<Scorer, "expect">;
+}
+
 /** The prompt is rendered from the draft each time it is asked for, so that asking again gives the same. */
-export function presentTask(
-  deps: { readonly keyring: Keyring; readonly pools: ReadonlyMap<string, Pool> },
-  family: TaskFamily,
-  draft: Draft,
-  run?: RunPlace,
-): PresentedTask {
+export function presentTask(deps: PresentDeps, family: TaskFamily, draft: Draft, run?: RunPlace): PresentedTask {
   const found = findEnvironment(family.environment, family.version);
   if (found.kind !== "found") throw new Error(found.message);
   const restored = restore(found.environment, draft.origin, deps.pools);
   if (restored.kind === "invalid") throw new Error(restored.message);
   const { instance } = restored;
-  const small = found.environment.inline?.encode(instance);
+  const { environment } = found;
+  const ticket = ticketOf(family, draft, run, environment.inline?.encode(instance));
+  const minted = mintTaskId(deps.keyring, ticket);
+  deps.scorer.expect({ ...minted, ticket, environment, instance });
   return {
-    ...mintTaskId(deps.keyring, ticketOf(family, draft, run, small)),
-    prompt: found.environment.render(instance, family.answerFormat),
+    ...minted,
+    prompt: environment.render(instance, family.answerFormat),
     stop: stopStrings(family.answerFormat),
-    metadata: found.environment.metadata(instance),
+    metadata: environment.metadata(instance),
     family,
     ...(run && { run }),
   };

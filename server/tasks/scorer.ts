@@ -7,6 +7,7 @@ import { findEnvironment } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward.ts";
 import { type Score, type ScoreTask, score } from "../../envs/score.ts";
 import type { Keyring } from "./keyring.ts";
+import { roughBytes } from "./rough-size.ts";
 import { openTaskId } from "./task-id.ts";
 import type { Ticket } from "./ticket.ts";
 
@@ -31,7 +32,18 @@ export interface OpenTask {
   readonly scoring: ScoreTask;
 }
 
+/** A task that was just made. */
+export interface MadeTask {
+  readonly taskId: string;
+  readonly groupId: string;
+  readonly ticket: Ticket;
+  readonly environment: Environment;
+  readonly instance: unknown;
+}
+
 export interface Scorer {
+  /** Tells of a task whose completions will come, so that its instance need not be made again. */
+  expect(task: MadeTask): void;
   open(taskId: string): OpenTask | NoReward;
   score(task: OpenTask, completion: string): SampleResult;
 }
@@ -45,14 +57,25 @@ export interface ScorerOptions {
   readonly onFailure: (error: unknown, ticket: Ticket) => void;
 }
 
-/** Tasks of which the opened form is kept: some megabytes. Results never are. */
-const RECENT_MAX = 4096;
+/** The opened form of this many tasks is kept, in about this much memory. Results never are. */
+const RECENT_MAX = 8192;
+const RECENT_BYTES_MAX = 64 * 1024 ** 2;
+/** Of a task beside its instance: its id, ticket and place in the cache. */
+const TASK_BYTES = 2048;
 
 export function createScorer(options: ScorerOptions): Scorer {
   const { keyring, pools, completionBytesMax } = options;
-  // The completions of a group come one by one where a trainer uses Step. Only tasks with small instances are kept.
-  const recent = new LRUCache<string, OpenTask>({ max: RECENT_MAX });
+  // The completions of a group come one by one where a trainer uses Step, and mostly to the server that made the task.
+  const recent = new LRUCache<string, OpenTask>({
+    max: RECENT_MAX,
+    maxSize: RECENT_BYTES_MAX,
+    sizeCalculation: ({ scoring }) => TASK_BYTES + roughBytes(scoring.instance),
+  });
   return {
+    expect({ taskId, groupId, ticket, environment, instance }) {
+      const task = openAs(environment, ticket, groupId, instance);
+      if (task.kind === "open") recent.set(taskId, task);
+    },
     open(taskId) {
       const known = recent.get(taskId);
       if (known !== undefined) return known;
@@ -61,7 +84,7 @@ export function createScorer(options: ScorerOptions): Scorer {
       const { ticket, groupId } = opened;
       try {
         const task = openTicket(ticket, groupId, pools);
-        if (task.kind === "open" && ticket.instance !== undefined) recent.set(taskId, task);
+        if (task.kind === "open") recent.set(taskId, task);
         return task;
       } catch (error) {
         options.onFailure(error, ticket);
@@ -91,6 +114,10 @@ function openTicket(ticket: Ticket, groupId: string, pools: ReadonlyMap<string, 
       ? restore(environment, ticket.origin, pools)
       : ({ kind: "ok", instance: inline.decode(ticket.instance) } as const);
   if (restored.kind === "invalid") return invalid(`task_id: ${restored.message}`);
+  return openAs(environment, ticket, groupId, restored.instance);
+}
+
+function openAs(environment: Environment, ticket: Ticket, groupId: string, instance: unknown): OpenTask | NoReward {
   const scheme = schemeOf(environment, ticket);
   if (scheme.kind === "invalid") return invalid(`task_id: ${scheme.message}`);
   const { answerFormat: format } = ticket;
@@ -99,7 +126,7 @@ function openTicket(ticket: Ticket, groupId: string, pools: ReadonlyMap<string, 
     kind: "open",
     ticket,
     groupId,
-    scoring: { environment, instance: restored.instance, format, scheme: scheme.scheme, ...baseline },
+    scoring: { environment, instance, format, scheme: scheme.scheme, ...baseline },
   };
 }
 

@@ -1,6 +1,6 @@
 /** What holds of a colouring: facts only. */
 import type { Facts } from "../../environment.ts";
-import { neighbours } from "../../lib/graph.ts";
+import { adjacent } from "../../lib/graph.ts";
 import type { Graph } from "../../lib/graph.ts";
 import type { Coloring } from "./parse.ts";
 
@@ -8,15 +8,31 @@ import type { Coloring } from "./parse.ts";
 export function verify(graph: Graph, coloring: Coloring): Facts {
   const violation = problem(graph, coloring);
   if (violation !== undefined) return { kind: "infeasible", violation };
-  return { kind: "feasible", objective: new Set(coloring).size };
+  return { kind: "feasible", objective: countColors(coloring) };
+}
+
+/** Colors that are numbers of vertices too, as in most answers, need no hashing. */
+function countColors(coloring: Coloring): number {
+  const used = new Uint8Array(coloring.length);
+  let count = 0;
+  for (const color of coloring) {
+    if (!(color >= 0 && color < used.length)) return new Set(coloring).size;
+    if (used[color] === 1) continue;
+    used[color] = 1;
+    count++;
+  }
+  return count;
 }
 
 function problem(graph: Graph, coloring: Coloring): string | undefined {
   const { vertices } = graph;
   if (coloring.length !== vertices) return `the list has ${coloring.length} colors, and the graph ${vertices} vertices`;
   for (let v = 0; v < vertices; v++) {
-    const w = neighbours(graph, v).find((other) => coloring[other] === coloring[v]);
-    if (w !== undefined) return `vertices ${v} and ${w} are joined, and both have color ${coloring[v]}`;
+    const color = coloring[v];
+    for (let w = v + 1; w < vertices; w++) {
+      if (coloring[w] !== color || !adjacent(graph, v, w)) continue;
+      return `vertices ${v} and ${w} are joined, and both have color ${color}`;
+    }
   }
   return undefined;
 }

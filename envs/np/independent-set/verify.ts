@@ -14,8 +14,10 @@ export function verify(graph: Graph, set: IndependentSet): Facts {
 function problem(graph: Graph, set: IndependentSet): string | undefined {
   if (set.length === 0) return "an independent set has at least one vertex";
   for (const [i, b] of set.entries()) {
-    const a = set.slice(0, i).find((other) => adjacent(graph, other, b));
-    if (a !== undefined) return `vertices ${a} and ${b} are joined`;
+    for (let before = 0; before < i; before++) {
+      const a = set[before] as number;
+      if (adjacent(graph, a, b)) return `vertices ${a} and ${b} are joined`;
+    }
   }
   return undefined;
 }

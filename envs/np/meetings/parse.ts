@@ -1,8 +1,8 @@
 /** Answers, read and written. */
 import type { Parsed } from "../../environment.ts";
-import { DIGITS_MAX, digitsEnd, digitsStart, foundInstead, readNumber } from "../../lib/int-list.ts";
+import { DIGITS_MAX, foundInstead, takeNumber } from "../../lib/int-list.ts";
 import { skipSpace } from "../../lib/space.ts";
-import { clockTime, readTime } from "./clock.ts";
+import { clockTime, takeTime } from "./clock.ts";
 import type { Placement } from "./instance.ts";
 
 /** The meetings held, in any order. */
@@ -42,32 +42,30 @@ export function parse(text: string): Parsed<Schedule> {
 function takePlacement(reader: Reader): Placement {
   const isSquare = skips(reader, "[");
   if (!isSquare) take(reader, "(");
-  const meeting = takeNumber(reader);
+  const meeting = takeIndex(reader);
   take(reader, ",");
-  const room = takeNumber(reader);
+  const room = takeIndex(reader);
   take(reader, ",");
-  const start = takeTime(reader);
+  const start = takeStart(reader);
   take(reader, isSquare ? "]" : ")");
   return { meeting, room, start };
 }
 
-function takeNumber(reader: Reader): number {
-  const { text, at } = reader;
-  const end = digitsEnd(text, at);
-  const digits = end - digitsStart(text, at);
-  if (digits === 0) fail(reader, "a whole number");
-  if (digits > DIGITS_MAX) fail(reader, `a number of at most ${DIGITS_MAX} digits`);
+function takeIndex(reader: Reader): number {
   if (reader.problem !== undefined) return -1;
-  reader.at = skipSpace(text, end);
-  return readNumber(text, at, end);
+  const number = takeNumber(reader.text, reader);
+  if (Number.isNaN(number)) fail(reader, "a whole number");
+  if (number === Infinity) fail(reader, `a number of at most ${DIGITS_MAX} digits`);
+  reader.at = skipSpace(reader.text, reader.at);
+  return number;
 }
 
-function takeTime(reader: Reader): number {
-  const time = readTime(reader.text, reader.at);
-  if (time === undefined) fail(reader, "a time from 00:00 to 23:59 as HH:MM");
-  if (time === undefined || reader.problem !== undefined) return -1;
-  reader.at = skipSpace(reader.text, time.end);
-  return time.minutes;
+function takeStart(reader: Reader): number {
+  if (reader.problem !== undefined) return -1;
+  const minutes = takeTime(reader.text, reader);
+  if (Number.isNaN(minutes)) fail(reader, "a time from 00:00 to 23:59 as HH:MM");
+  reader.at = skipSpace(reader.text, reader.at);
+  return minutes;
 }
 
 function take(reader: Reader, mark: string): void {

@@ -1,0 +1,63 @@
+/** Which tasks a scorer keeps, so that their instances need not be made again. */
+import { expect, test } from "vitest";
+import { findEnvironment } from "../../../envs/registry.ts";
+import { signingKey } from "../../../server/tasks/keyring.ts";
+import { roughBytes } from "../../../server/tasks/rough-size.ts";
+import { createScorer } from "../../../server/tasks/scorer.ts";
+import type { MadeTask, Scorer } from "../../../server/tasks/scorer.ts";
+import type { Ticket } from "../../../server/tasks/ticket.ts";
+
+const found = findEnvironment("np/tsp", 1);
+if (found.kind !== "found") throw new Error(found.message);
+const { environment } = found;
+
+const newScorer = (): Scorer =>
+  createScorer({
+    keyring: [signingKey(Buffer.alloc(32))],
+    pools: new Map(),
+    completionBytesMax: 1000,
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+
+/** A task of so many cities under an id that no server made: only a scorer that was told of it can know it. */
+function made(taskId: string, cities: number): MadeTask {
+  const ticket = {
+    environment: environment.id,
+    version: environment.version,
+    answerFormat: "answer_tag",
+    rewardScheme: "",
+    rewardParameters: {},
+    baseline: { value: cities, bound: cities, proven: true },
+  } as unknown as Ticket;
+  const instance = { cities, distances: new Int32Array((cities * (cities - 1)) / 2).fill(1) };
+  return { taskId, groupId: "group", ticket, environment, instance };
+}
+
+test("a task that was just made is open, and completions are scored against it", () => {
+  const scorer = newScorer();
+  scorer.expect(made("first", 4));
+  const task = scorer.open("first");
+  if (task.kind === "none") throw new Error(task.detail);
+  expect(scorer.score(task, "<answer>[0, 1, 2, 3]</answer>")).toMatchObject({ score: { reward: 2, solved: true } });
+  expect(scorer.open("second")).toMatchObject({ kind: "none", reason: "invalid_task_id" });
+});
+
+test("large instances push out those that were not used for long, and one that is too large is not kept", () => {
+  const scorer = newScorer();
+  scorer.expect(made("small", 4));
+  // About 8 MB each: eight of them are more than is kept.
+  for (let i = 0; i < 8; i++) scorer.expect(made(`large ${i}`, 2000));
+  const kinds = ["small", "large 0", "large 7"].map((id) => scorer.open(id).kind);
+  expect(kinds).toEqual(["none", "none", "open"]);
+  scorer.expect(made("huge", 6000));
+  expect(["large 7", "huge"].map((id) => scorer.open(id).kind)).toEqual(["open", "none"]);
+});
+
+test("sizes are about those of the data", () => {
+  expect(roughBytes(new Int32Array(1000))).toBeGreaterThanOrEqual(4000);
+  expect(roughBytes({ edges: Array.from({ length: 100 }, () => ({ a: 1, b: 2, weight: 3 })) })).toBeGreaterThan(3000);
+  expect(roughBytes([])).toBeLessThan(100);
+  expect(roughBytes("a".repeat(500))).toBeGreaterThanOrEqual(500);
+});
