@@ -47,12 +47,12 @@ test("a task that was just made is open, and completions are scored against it",
 test("large instances push out those that were not used for long, and one that is too large is not kept", () => {
   const scorer = newScorer();
   scorer.expect(made("small", 4));
-  // About 8 MB each: eight of them are more than is kept.
-  for (let i = 0; i < 8; i++) scorer.expect(made(`large ${i}`, 2000));
-  const kinds = ["small", "large 0", "large 7"].map((id) => scorer.open(id).kind);
+  // About 8 MB each: eight of them are all that is kept.
+  for (let i = 0; i < 9; i++) scorer.expect(made(`large ${i}`, 2000));
+  const kinds = ["small", "large 0", "large 8"].map((id) => scorer.open(id).kind);
   expect(kinds).toEqual(["none", "none", "open"]);
   scorer.expect(made("huge", 6000));
-  expect(["large 7", "huge"].map((id) => scorer.open(id).kind)).toEqual(["open", "none"]);
+  expect(["large 8", "huge"].map((id) => scorer.open(id).kind)).toEqual(["open", "none"]);
 });
 
 test("sizes are about those of the data", () => {
