@@ -127,10 +127,9 @@ function toScoredSpans(
   spans: readonly LocatedSpan[],
   findings: readonly Findings[],
 ): readonly ScoredSpan[] {
-  const offsets = codePointOffsets(
-    completion,
-    spans.flatMap(({ start, end }) => [start, end]),
-  );
+  const ends: number[] = [];
+  for (const { start, end } of spans) ends.push(start, end);
+  const offsets = codePointOffsets(completion, ends);
   return findings.map((facts, i) => ({
     start: offsets[2 * i] as number,
     end: offsets[2 * i + 1] as number,

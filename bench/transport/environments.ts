@@ -15,7 +15,7 @@ import { environments } from "../../envs/registry.ts";
 import { createClient } from "../../clients/ts/src/index.ts";
 import { BatchStepRequestSchema } from "../../server/gen/gradus/v1/environment_pb.js";
 import { completionBytes, shapes } from "./data.ts";
-import { measurePairs } from "./measure.ts";
+import { measurePairs, warmUpMs } from "./measure.ts";
 import { startLoadClient, startMinimal, startOurs } from "./processes.ts";
 import { machineText } from "./report.ts";
 
@@ -29,6 +29,8 @@ const { values: options } = parseArgs({
 });
 /** Distinct tasks of each environment: enough for many messages, few enough for the slow solvers. */
 const TASKS = 256;
+const repetitions = Number(options.repetitions);
+const durationMs = Number(options.seconds) * 1000;
 const { groups, completions } = shapes.batch;
 
 /** The hardest level that may be trained on or measured. */
@@ -78,8 +80,8 @@ try {
   for (const environment of environments.filter(({ id }) => options.environment.includes(id))) {
     console.error(environment.id);
     await client.prepare("batch", await messagesFor(environment, `127.0.0.1:${ours.port}`));
-    const durationMs = Number(options.seconds) * 1000;
-    const result = await measurePairs("batch", { ours, minimal }, client, Number(options.repetitions), durationMs);
+    const plan = { repetitions, durationMs, warmUpMs: rows.length === 0 ? warmUpMs : durationMs };
+    const result = await measurePairs("batch", { ours, minimal }, client, plan);
     const perMessage = groups * completions;
     const gradedPerCpuSecond = (perMessage * 1e6) / result.ours.cpuMicrosPerRequest;
     rows.push({ environment: environment.id, gradedPerCpuSecond, ...result });
@@ -92,7 +94,7 @@ try {
 const machine = machineText(cpus(), process.version);
 if (options.json) console.log(JSON.stringify({ machine, rows }, undefined, 2));
 else {
-  console.log(`${machine}; ${options.repetitions} pairs\n`);
+  console.log(`${machine}; ${repetitions} pairs\n`);
   console.log(
     "| environment | graded completions per CPU second | throughput, ours ÷ minimal (quartiles) | CPU, ours ÷ minimal |",
   );

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { requestsOf, resetTasks, scenarios } from "./data.ts";
 import type { Scenario } from "./data.ts";
-import { measurePairs } from "./measure.ts";
+import { measurePairs, warmUpMs } from "./measure.ts";
 import { startLoadClient, startMinimal, startOurs } from "./processes.ts";
 import type { LoadClient } from "./processes.ts";
 import { summarize } from "./profile.ts";
@@ -25,6 +25,7 @@ const { values: options } = parseArgs({
   },
 });
 const chosen = scenarios.filter((scenario) => options.scenario.includes(scenario));
+const repetitions = Number(options.repetitions);
 const durationMs = Number(options.seconds) * 1000;
 const folder = mkdtempSync(join(tmpdir(), "gradus-bench-"));
 const client = startLoadClient();
@@ -42,8 +43,8 @@ async function measureAll(): Promise<void> {
     await prepare(client, servers.ours.port);
     const results = [];
     for (const scenario of chosen) {
-      console.error(`${scenario}: ${options.repetitions} pairs of ${options.seconds} s`);
-      results.push(await measurePairs(scenario, servers, client, Number(options.repetitions), durationMs));
+      console.error(`${scenario}: after a warm-up, ${repetitions} pairs of ${options.seconds} s`);
+      results.push(await measurePairs(scenario, servers, client, { repetitions, durationMs, warmUpMs }));
     }
     const machine = machineText(cpus(), process.version);
     console.log(options.json ? JSON.stringify({ machine, results }, undefined, 2) : resultsTable(machine, results));

@@ -17,22 +17,19 @@ export interface Thinking {
   readonly opened: number;
 }
 
-/** Reads the thinking marks, in time linear in the text's length. */
+/** Reads the thinking marks, in time linear in the text's length: both begin with a unit that is rare in most texts. */
 export function locateThinking(text: string): Thinking {
-  const close = lastOf(text, CLOSE);
-  const start = close < 0 ? 0 : close + CLOSE.length;
-  let opened = 0;
+  let start = 0;
   let end = text.length;
-  for (let at = text.indexOf(OPEN); at >= 0; at = text.indexOf(OPEN, at + OPEN.length)) {
-    opened++;
-    if (at >= start && end === text.length) end = at;
+  let opened = 0;
+  for (let at = text.indexOf("<"); at >= 0; at = text.indexOf("<", at + 1)) {
+    if (text.startsWith(CLOSE, at)) {
+      start = at + CLOSE.length;
+      end = text.length;
+    } else if (text.startsWith(OPEN, at)) {
+      opened++;
+      if (end === text.length) end = at;
+    }
   }
-  return { start, end, closed: close >= 0, open: end < text.length, opened };
-}
-
-/** Searches forwards: String.lastIndexOf compares unit by unit, while indexOf skips quickly to a rare first unit. */
-function lastOf(text: string, mark: string): number {
-  let last = -1;
-  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + mark.length)) last = at;
-  return last;
+  return { start, end, closed: start > 0, open: end < text.length, opened };
 }

@@ -13,6 +13,7 @@ export type Tokens =
 /** The longest expression allowed, 64 numbers of 9 digits, takes 764 characters as `format` writes it. */
 export const LENGTH_MAX = 2048;
 const DIGITS_MAX = 9;
+const ZERO = 48;
 
 const OPERATORS: ReadonlyMap<string, Operator> = new Map([
   ["+", "+"],
@@ -66,11 +67,12 @@ interface Read {
 
 function readNumber(text: string, at: number): Read | string {
   let end = at;
-  while (isDigit(text[end])) end++;
+  let value = 0;
+  for (; isDigit(text[end]); end++) value = value * 10 + text.charCodeAt(end) - ZERO;
   const length = end - at;
   if (length > DIGITS_MAX) return `a number of ${length} digits at character ${at + 1}; at most ${DIGITS_MAX} are read`;
   if (length > 1 && text[at] === "0") return `a number with a leading zero at character ${at + 1}`;
-  return { token: { kind: "number", value: Number(text.slice(at, end)), at }, length };
+  return { token: { kind: "number", value, at }, length };
 }
 
 function readMark(text: string, at: number): Read | string {

@@ -57,14 +57,13 @@ function sizeOf(group: CompletionGroup, task: OpenTask): number {
 
 function addStatistics(group: GroupOutcome, outcomes: readonly Outcome[]): void {
   // By sample_index, so that sums are the same to the bit however the samples were ordered.
-  const scored = outcomes
-    .flatMap((outcome) => (outcome.result.case === "score" ? [{ outcome, reward: outcome.result.value.reward }] : []))
-    .sort((a, b) => a.outcome.sampleIndex - b.outcome.sampleIndex);
+  const scored = outcomes.filter(({ result }) => result.case === "score").sort((a, b) => a.sampleIndex - b.sampleIndex);
   if (scored.length === 0) return;
-  const rewards = scored.map(({ reward }) => reward);
+  const rewards = scored.map(({ result }) => (result.case === "score" ? result.value.reward : NaN));
   const byRloo = rloo(rewards);
   const byGrpo = grpo(rewards);
-  for (const [i, { outcome }] of scored.entries()) {
+  for (let i = 0; i < scored.length; i++) {
+    const outcome = scored[i] as Outcome;
     outcome.rlooAdvantage = byRloo[i];
     outcome.grpoAdvantage = byGrpo[i];
   }

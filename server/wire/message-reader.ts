@@ -62,6 +62,16 @@ export class MessageReader {
   }
 
   #varint(): number {
+    // Tags and small numbers have one byte.
+    const first = this.#at < this.#end ? (this.#bytes[this.#at] as number) : NaN;
+    if (first < 0x80) {
+      this.#at++;
+      return first;
+    }
+    return this.#longVarint();
+  }
+
+  #longVarint(): number {
     let value = 0;
     for (let i = 0; i < VARINT_BYTES_MAX; i++) {
       if (this.#at >= this.#end) throw notPlain;

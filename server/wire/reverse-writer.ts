@@ -91,6 +91,10 @@ export class ReverseWriter {
 
   #varint(value: number): void {
     this.#reserve(5);
+    if (value < 0x80) {
+      this.#bytes[--this.#at] = value;
+      return;
+    }
     let size = 1;
     for (let rest = value >>> 7; rest > 0; rest >>>= 7) size++;
     let at = (this.#at -= size);
