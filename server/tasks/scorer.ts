@@ -24,10 +24,13 @@ export interface NoReward {
 
 export type SampleResult = { readonly kind: "score"; readonly score: Score } | NoReward;
 
+/** Without the bytes of the instance: they are views of buffers of Node's that have 64 KiB, and would keep them. */
+export type OpenTicket = Omit<Ticket, "instance">;
+
 /** A task that completions can be scored against. */
 export interface OpenTask {
   readonly kind: "open";
-  readonly ticket: Ticket;
+  readonly ticket: OpenTicket;
   readonly groupId: string;
   readonly scoring: ScoreTask;
 }
@@ -54,12 +57,11 @@ export interface ScorerOptions {
   /** UTF-8 bytes. */
   readonly completionBytesMax: number;
   /** Told of each failure of ours, which the client sees as "internal". */
-  readonly onFailure: (error: unknown, ticket: Ticket) => void;
+  readonly onFailure: (error: unknown, ticket: OpenTicket) => void;
 }
 
-/** The opened form of this many tasks is kept, in about this much memory. Results never are. */
-const RECENT_MAX = 8192;
-const RECENT_BYTES_MAX = 64 * 1024 ** 2;
+/** The opened forms of tasks are kept in about this much memory: a thousand TSPs, some thousand others. Results never. */
+const RECENT_BYTES_MAX = 8 * 1024 ** 2;
 /** Of a task beside its instance: its id, ticket and place in the cache. */
 const TASK_BYTES = 2048;
 
@@ -67,7 +69,6 @@ export function createScorer(options: ScorerOptions): Scorer {
   const { keyring, pools, completionBytesMax } = options;
   // The completions of a group come one by one where a trainer uses Step, and mostly to the server that made the task.
   const recent = new LRUCache<string, OpenTask>({
-    max: RECENT_MAX,
     maxSize: RECENT_BYTES_MAX,
     sizeCalculation: ({ scoring }) => TASK_BYTES + roughBytes(scoring.instance),
   });
@@ -117,7 +118,8 @@ function openTicket(ticket: Ticket, groupId: string, pools: ReadonlyMap<string, 
   return openAs(environment, ticket, groupId, restored.instance);
 }
 
-function openAs(environment: Environment, ticket: Ticket, groupId: string, instance: unknown): OpenTask | NoReward {
+function openAs(environment: Environment, from: Ticket, groupId: string, instance: unknown): OpenTask | NoReward {
+  const { instance: bytes, ...ticket } = from;
   const scheme = schemeOf(environment, ticket);
   if (scheme.kind === "invalid") return invalid(`task_id: ${scheme.message}`);
   const { answerFormat: format } = ticket;
@@ -133,7 +135,7 @@ function openAs(environment: Environment, ticket: Ticket, groupId: string, insta
 /** Schemes with their defaults, by environment and name: resolved once, for most tasks have them. */
 const defaultSchemes = new WeakMap<Environment, Map<string, ReturnType<typeof resolveScheme>>>();
 
-function schemeOf(environment: Environment, { rewardScheme, rewardParameters }: Ticket) {
+function schemeOf(environment: Environment, { rewardScheme, rewardParameters }: OpenTicket) {
   for (const _ in rewardParameters) return resolveScheme(environment, rewardScheme, rewardParameters);
   const known = defaultSchemes.get(environment) ?? new Map<string, ReturnType<typeof resolveScheme>>();
   defaultSchemes.set(environment, known);

@@ -44,15 +44,26 @@ test("a task that was just made is open, and completions are scored against it",
   expect(scorer.open("second")).toMatchObject({ kind: "none", reason: "invalid_task_id" });
 });
 
+test("nothing of a task id's bytes is kept: each is a view of a buffer that is hundreds of times as large", () => {
+  const scorer = newScorer();
+  const task = made("first", 4);
+  scorer.expect({ ...task, ticket: { ...task.ticket, instance: Buffer.from("bytes") } });
+  const holdsBytes = (value: unknown): boolean =>
+    value instanceof Uint8Array ||
+    (typeof value === "object" && value !== null && Object.values(value).some(holdsBytes));
+  const opened = scorer.open("first");
+  expect(opened.kind === "open" && holdsBytes(opened.ticket)).toBe(false);
+});
+
 test("large instances push out those that were not used for long, and one that is too large is not kept", () => {
   const scorer = newScorer();
   scorer.expect(made("small", 4));
-  // About 8 MB each: eight of them are all that is kept.
-  for (let i = 0; i < 9; i++) scorer.expect(made(`large ${i}`, 2000));
-  const kinds = ["small", "large 0", "large 8"].map((id) => scorer.open(id).kind);
+  // About 2 MB each: four of them are nearly all that is kept.
+  for (let i = 0; i < 5; i++) scorer.expect(made(`large ${i}`, 1000));
+  const kinds = ["small", "large 0", "large 4"].map((id) => scorer.open(id).kind);
   expect(kinds).toEqual(["none", "none", "open"]);
-  scorer.expect(made("huge", 6000));
-  expect(["large 8", "huge"].map((id) => scorer.open(id).kind)).toEqual(["open", "none"]);
+  scorer.expect(made("huge", 2100));
+  expect(["large 4", "huge"].map((id) => scorer.open(id).kind)).toEqual(["open", "none"]);
 });
 
 test("sizes are about those of the data", () => {
