@@ -1,14 +1,14 @@
 /** Our handlers as connect-node takes them. */
 import type { DescMethod, Message } from "@bufbuild/protobuf";
-import { ConnectError, createContextKey } from "@connectrpc/connect";
-import type { Code, HandlerContext } from "@connectrpc/connect";
+import { createContextKey } from "@connectrpc/connect";
+import type { HandlerContext } from "@connectrpc/connect";
 import { Call } from "../call.ts";
 import type { Host } from "../call.ts";
-import { detailsOf } from "../details.ts";
 import type { CallContext, ServerStreamHandler, UnaryHandler } from "../../rpc/handlers.ts";
+import { toConnectError } from "./connect-error.ts";
 import { follow } from "./exchange.ts";
 import type { Exchange } from "./exchange.ts";
-import { codes, RpcError } from "../../rpc/rpc-error.ts";
+import { RpcError } from "../../rpc/rpc-error.ts";
 import type { CodeName } from "../../rpc/rpc-error.ts";
 import { unimplemented, unimplementedStream } from "../unimplemented.ts";
 
@@ -92,15 +92,6 @@ function enter(begin: Begin, context: HandlerContext): Call {
   const refused = call.enter(context.requestHeader.get("authorization") ?? undefined);
   if (refused !== undefined) throw toConnectError(refused);
   return call;
-}
-
-/** A failure as Connect sends it, with google.rpc details and the retry delay in plain text too. */
-export function toConnectError(error: RpcError): ConnectError {
-  const metadata = error.retryDelayMs === undefined ? {} : { "retry-delay-ms": String(error.retryDelayMs) };
-  const code = codes[error.code] as Code;
-  const converted = new ConnectError(error.message, code, metadata);
-  converted.details.push(...detailsOf(error));
-  return converted;
 }
 
 /** HTTP/1.1 answers after the request has ended, so that a client which waits for an answer would wait for ever. */

@@ -16,9 +16,10 @@ import type { Metrics } from "../../metrics.ts";
 import { unauthenticated } from "../auth.ts";
 import type { Host } from "../call.ts";
 import type { Registration } from "../../rpc/handlers.ts";
+import { toConnectError } from "./connect-error.ts";
 import { answerCors } from "./cors.ts";
 import { bodyOf } from "./exchange.ts";
-import { exchangeKey, implementationOf, toConnectError } from "./methods.ts";
+import { exchangeKey, implementationOf } from "./methods.ts";
 
 type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins">;
 
@@ -110,7 +111,7 @@ async function answerCall(
     const values = createContextValues().set(exchangeKey, exchange);
     const universal = universalRequestFromNodeRequest(request, response, undefined, values);
     // Connect refuses bidirectional calls over HTTP/1.1 without a word; ours are refused by a handler that explains.
-    const answer = await method({ ...universal, httpVersion: "2.0", body: bodyOf(exchange) });
+    const answer = await method({ ...universal, httpVersion: "2.0", body: bodyOf(exchange, host.held) });
     await universalResponseToNodeResponse(answer, response);
   } catch (error) {
     // The connection broke, or the request has no host or a path that is none: nobody is there to be told more.
