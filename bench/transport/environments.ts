@@ -2,7 +2,10 @@
  * Graded completions for each environment, through the wire: BatchStep with 16 groups × 16 completions of 4 KB at
  * benchmark level, against the minimal server on the same messages, in pairs.
  *
- *   node bench/transport/environments.ts [--json] [--repetitions 9] [--seconds 1] [--environment np/tsp]
+ *   node bench/transport/environments.ts [--json] [--repetitions 9] [--seconds 1] [--environment np/tsp] [--tasks 256]
+ *
+ * The server keeps the tasks that it made last, in 8 MB: with --tasks 1024, those of np/tsp and np/bisection are
+ * no longer there when their turn comes.
  */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -22,13 +25,13 @@ import { machineText } from "./report.ts";
 const { values: options } = parseArgs({
   options: {
     json: { type: "boolean", default: false },
+    tasks: { type: "string", default: "256" },
     repetitions: { type: "string", default: "9" },
     seconds: { type: "string", default: "1" },
     environment: { type: "string", multiple: true, default: environments.map(({ id }) => id) },
   },
 });
-/** Distinct tasks of each environment: enough for many messages, few enough for the slow solvers. */
-const TASKS = 256;
+const taskCount = Number(options.tasks);
 const repetitions = Number(options.repetitions);
 const durationMs = Number(options.seconds) * 1000;
 const { groups, completions } = shapes.batch;
@@ -43,7 +46,7 @@ async function messagesFor(environment: Environment, address: string): Promise<r
   const { generator, solver } = environment;
   if (level === undefined || generator === undefined || solver === undefined) throw new Error(environment.id);
   const client = createClient(address);
-  const seeds = Array.from({ length: TASKS }, (_, seed) => BigInt(seed));
+  const seeds = Array.from({ length: taskCount }, (_, seed) => BigInt(seed));
   const choice = { environment: environment.id, level: level.name, answerFormat: "think_answer" } as const;
   const tasks = await client.batchReset({ ...choice, seeds });
   client.close();
@@ -58,7 +61,7 @@ async function messagesFor(environment: Environment, address: string): Promise<r
     }));
     return { taskId, groupId, completions: texts };
   });
-  return Array.from({ length: TASKS / groups }, (_, i) =>
+  return Array.from({ length: Math.floor(taskCount / groups) }, (_, i) =>
     toBinary(
       BatchStepRequestSchema,
       create(BatchStepRequestSchema, { groups: made.slice(i * groups, (i + 1) * groups) }),
