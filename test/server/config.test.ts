@@ -94,6 +94,7 @@ describe("a refusal names the flag, the limit and what came", () => {
       ["--max-completion-bytes", "8192", "--max-message-bytes", "4096"],
       "--max-completion-bytes must be at most --max-message-bytes, 4096; got 8192",
     ],
+    [["--max-held-bytes", "32MiB"], "--max-held-bytes must be at least --max-message-bytes, 67108864; got 33554432"],
   ])("%j", (args, message) => {
     expect(refusalOf(args)).toBe(message);
   });
