@@ -21,3 +21,13 @@ test("it holds what a Map would", () => {
     }),
   );
 });
+
+test("it finds a place of its own for each value, also where others are left", () => {
+  const table = new LiveTable<string>();
+  const places = Array.from({ length: 5 }, (_, i) => table.add(`${i}`));
+  table.delete(places[2] as number);
+  const next = table.add("next");
+  expect(new Set([...places, next]).size).toBe(6);
+  expect(table.get(next)).toBe("next");
+  expect(table.size).toBe(5);
+});
