@@ -62,8 +62,9 @@ function checkedWhole(request: ByteRequest, { maxBytes, compression, check }: Re
     check(plain);
     yield plain;
   }
+  if (compression === null) return { ...request, body: message() };
   const header = new Headers(request.header);
-  if (compression !== null) for (const name of ["content-encoding", "content-length"]) header.delete(name);
+  for (const ofCompressed of ["content-encoding", "content-length"]) header.delete(ofCompressed);
   return { ...request, header, body: message() };
 }
 
