@@ -1,5 +1,4 @@
 /** The composition root: makes everything, and gives each part what it needs. */
-import { join } from "node:path";
 import { Gauge } from "prom-client";
 import { type Config, describeConfig } from "./config.ts";
 import { createRuns, systemClock } from "./curriculum/index.ts";
@@ -78,7 +77,7 @@ export async function serve(config: Config, logTo: Log = openLog(config)): Promi
 
 /** Everything but the ports. Also what the command line uses without a server. */
 export function assemble(config: Config, { log, dropped }: Log, metrics: Metrics) {
-  const keys = loadKeyring(config.keyFile ?? join(config.dataDir, "task-keys"));
+  const keys = loadKeyring(config);
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring } = keys;
   const loaded = loadPools(config.pools);
@@ -129,7 +128,8 @@ function openStores({ store: kind, dataDir: directory, storeDurability: synchron
   try {
     return { store: sqliteStore(at), evaluationStore: sqliteEvaluationStore(at) };
   } catch (error) {
-    throw error instanceof CannotOpen ? new StartError(error.message) : error;
+    if (!(error instanceof CannotOpen)) throw error;
+    throw new StartError(`${error.message}; mend it, or give another --data-dir`);
   }
 }
 

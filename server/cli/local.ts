@@ -1,6 +1,5 @@
 /** Environments without a server: the same handlers, called in this process, with the keys of the data directory. */
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { pino } from "pino";
 import { clientOver } from "../../clients/ts/src/client.ts";
@@ -58,7 +57,7 @@ const neverAborted = new AbortController().signal;
 export type Needs = "evaluations" | "tasks" | "environments";
 
 function keysOf(config: Config, needs: Needs): KeyringResult {
-  if (needs !== "environments") return loadKeyring(config.keyFile ?? join(config.dataDir, "task-keys"));
+  if (needs !== "environments") return loadKeyring(config);
   return { kind: "ok", keyring: [signingKey(randomBytes(32))], created: true };
 }
 

@@ -1,7 +1,7 @@
 /** SQLite files as the stores open them: one writer at a time, readers beside it, a version of the schema. */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { makeFolder } from "./make-folder.ts";
 
 export interface SqliteOptions {
   /** Made if it is not there. */
@@ -32,7 +32,7 @@ export class CannotOpen extends Error {}
 export function openSqlite({ directory, ...options }: SqliteOptions, schema: Schema): DatabaseSync {
   const file = join(directory, schema.file);
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeFolder(directory, 0o700);
     return open(file, options, schema);
   } catch (cause) {
     throw new CannotOpen(`cannot open ${file}: ${(cause as Error).message}`, { cause });

@@ -1,7 +1,8 @@
 /** The keys that authenticate task ids, and the file they live in. */
 import { type KeyObject, createHash, createSecretKey, randomBytes } from "node:crypto";
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { makeFolder } from "../stores/make-folder.ts";
 
 export interface SigningKey {
   /** First 4 bytes of the SHA-256 of the secret: tells keys apart without telling them. */
@@ -27,6 +28,12 @@ export function signingKey(secret: Buffer): SigningKey {
   return { id, secret, handle: createSecretKey(secret) };
 }
 
+/** Where the keys are: in the key file, or without one in the data directory. */
+export interface KeyPlace {
+  readonly keyFile: string | undefined;
+  readonly dataDir: string;
+}
+
 /** One key made of a hex line each; lines that are empty or start with # are passed over. */
 export function parseKeyring(text: string): KeyringResult {
   const lines = text.split("\n").map((line) => line.trim());
@@ -42,21 +49,25 @@ export function parseKeyring(text: string): KeyringResult {
  * Reads the key file; makes it with one new key, mode 0600, if it is not there. To rotate, put a new line before the
  * old ones: ids signed with the old keys are accepted until their lines are removed.
  */
-export function loadKeyring(file: string): KeyringResult {
+export function loadKeyring({ keyFile, dataDir }: KeyPlace): KeyringResult {
+  const file = keyFile ?? join(dataDir, "task-keys");
+  // The disk's errors do not name the file, or name the draft.
+  const invalid = ({ message }: { readonly message: string }): KeyringResult => {
+    const others = keyFile === undefined ? "--data-dir or --key-file" : "--key-file";
+    return { kind: "invalid", message: `key file ${file}: ${message}; mend it, or give another ${others}` };
+  };
   try {
     const created = !existsSync(file) && createKeyFile(file);
     const parsed = parseKeyring(readFileSync(file, "utf8"));
-    if (parsed.kind === "invalid") return { kind: "invalid", message: `key file ${file}: ${parsed.message}` };
-    return { ...parsed, created };
+    return parsed.kind === "invalid" ? invalid(parsed) : { ...parsed, created };
   } catch (error) {
-    // The disk's errors do not name the file, or name the draft.
-    return { kind: "invalid", message: `key file ${file}: ${(error as Error).message}` };
+    return invalid(error as Error);
   }
 }
 
 /** Two servers may start at once on one directory: the file appears whole, and only the first one's. */
 function createKeyFile(file: string): boolean {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file), 0o700);
   const draft = `${file}.${randomBytes(6).toString("hex")}`;
   const text = `# Gradus task keys, hex. The first signs, all are accepted. Keep it secret.\n${randomBytes(SECRET_BYTES).toString("hex")}\n`;
   writeFileSync(draft, text, { mode: 0o600 });

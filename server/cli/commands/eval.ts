@@ -1,11 +1,12 @@
 /** gradus eval: a model behind an OpenAI-compatible endpoint on a suite. What was done is kept, so it can be resumed. */
 import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { InvalidArgumentError, Option } from "commander";
 import { answerFormatNames } from "../../../clients/ts/src/public.ts";
 import type { AnswerFormatName, EvaluationHandle, GradusClient } from "../../../clients/ts/src/public.ts";
+import { makeFolder } from "../../stores/make-folder.ts";
 import { addConnectionOptions, addSuiteOptions, localOf, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
 import type { Picture } from "../evaluation/pictures.ts";
@@ -145,7 +146,7 @@ async function picturesOf(flags: Flags, { specimens }: Summary): Promise<readonl
 async function write(directory: string, summary: Summary, pictures: readonly Picture[] | undefined): Promise<void> {
   const { summaryToJson } = await import("../evaluation/summary.ts");
   const { reportPage } = await import("../evaluation/page.ts");
-  mkdirSync(directory, { recursive: true });
+  makeFolder(directory, 0o777);
   writeFileSync(join(directory, "report.json"), `${JSON.stringify(summaryToJson(summary), undefined, 2)}\n`);
   writeFileSync(join(directory, "report.html"), reportPage(summary, pictures));
 }

@@ -4,13 +4,8 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import { createServer as createTlsServer } from "node:https";
 import { createConnectRouter, createContextValues } from "@connectrpc/connect";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { UniversalHandler } from "@connectrpc/connect/protocol";
-import {
-  compressionBrotli,
-  compressionGzip,
-  universalRequestFromNodeRequest,
-  universalResponseToNodeResponse,
-} from "@connectrpc/connect-node";
+import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
 import type { Config } from "../../config.ts";
 import type { Metrics } from "../../metrics.ts";
 import { unauthenticated } from "../auth.ts";
@@ -19,6 +14,8 @@ import type { Registration } from "../../rpc/handlers.ts";
 import { toConnectError } from "./connect-error.ts";
 import { answerCors } from "./cors.ts";
 import { bodyOf } from "./exchange.ts";
+import { acceptCompression, messageChecker } from "./messages.ts";
+import type { ByteRequest } from "./messages.ts";
 import { exchangeKey, implementationOf } from "./methods.ts";
 
 type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins">;
@@ -59,13 +56,15 @@ function createHttpServer({ tls }: HttpConfig, onRequest: RequestListener): Serv
   return createTlsServer({ cert, key, ...mutual }, onRequest);
 }
 
-/** One handler for each method's path. */
-function routes(services: readonly Registration[], host: Host): ReadonlyMap<string, UniversalHandler> {
+type Answer = (request: ByteRequest) => Promise<UniversalServerResponse>;
+
+/** What answers the requests for each method's path. */
+function routes(services: readonly Registration[], host: Host): ReadonlyMap<string, Answer> {
   const router = createConnectRouter({
     readMaxBytes: host.maxMessageBytes,
     // Node's timers take no longer delay: one that is longer would fire at once.
     maxTimeoutMs: 2 ** 31 - 1,
-    acceptCompression: [compressionGzip, compressionBrotli],
+    acceptCompression,
     // By default Connect passes over names that it does not know: "split": "eval" would silently give train tasks.
     jsonOptions: { ignoreUnknownFields: false },
     // Before the body is read: nobody without the token makes us read it.
@@ -80,12 +79,17 @@ function routes(services: readonly Registration[], host: Host): ReadonlyMap<stri
     });
     router.service(service, Object.fromEntries(implementations) as unknown as Partial<ServiceImpl<typeof service>>);
   }
-  return new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+  return new Map(
+    router.handlers.map((handler) => {
+      const check = messageChecker(handler.method.input, host.maxMessageBytes);
+      return [handler.requestPath, (request) => handler(check(request))];
+    }),
+  );
 }
 
 function listener(
   config: HttpConfig,
-  methods: ReadonlyMap<string, UniversalHandler>,
+  methods: ReadonlyMap<string, Answer>,
   host: Host,
   metrics: Metrics,
 ): RequestListener {
@@ -101,7 +105,7 @@ function listener(
 }
 
 async function answerCall(
-  method: UniversalHandler,
+  method: Answer,
   request: IncomingMessage,
   response: ServerResponse,
   host: Host,

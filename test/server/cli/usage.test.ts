@@ -1,5 +1,5 @@
 /** What the command line says to those who hold it wrong. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../support/server-process.ts";
@@ -65,12 +65,30 @@ describe("what cannot be done ends with 1", () => {
     [["reset", "countdown", "--data-dir", "file/data"], "ENOTDIR"],
     [["reset", "countdown", "--key-file", "file"], "key 1 is not 64 hex digits"],
     [["reset", "countdown", "--key-file", "damaged"], "key file damaged: EISDIR"],
-    [["serve", "--log-level", "silent", "--data-dir", "damaged"], "damaged/runs.sqlite: file is not a database\n"],
+    [["serve", "--key-file", "/proc/nope/key"], "key file /proc/nope/key: ENOENT"],
+    [["serve", "--key-file", "/proc/nope/key"], "; mend it, or give another --key-file\n"],
+    [["serve", "--key-file", "file/key"], "key file file/key: "],
+    [["serve", "--key-file", "empty"], "key file empty: there is no key in it; mend it"],
+    [["serve", "--key-file", "short"], "key file short: key 1 is not 64 hex digits"],
+    [["serve", "--data-dir", "/proc/nope/data"], "; mend it, or give another --data-dir or --key-file\n"],
+    [["serve", "--data-dir", "nowhere/data"], "key file nowhere/data/task-keys: "],
+    [["serve", "--data-dir", "/proc", "--key-file", "made/key"], "cannot open /proc/runs.sqlite: unable to open"],
+    [
+      ["serve", "--data-dir", "damaged"],
+      "damaged/runs.sqlite: file is not a database; mend it, or give another --data",
+    ],
+    [["serve", "--pool", "a=damaged"], "--pool a=damaged: the file cannot be read (EISDIR)"],
+    [["serve", "--pool", "a=/proc/nope/pool"], "--pool a=/proc/nope/pool: the file cannot be read (ENOENT)"],
+    [["serve", "--pool", "a=empty"], "--pool a=empty: no environment can read its rows (countdown: it is empty)"],
   ])("gradus %j", async (args, words) => {
     writeFileSync(join(folder.path, "file"), "not a key");
+    writeFileSync(join(folder.path, "empty"), "");
+    writeFileSync(join(folder.path, "short"), "abc\n");
+    rmSync(join(folder.path, "nowhere"), { force: true });
+    symlinkSync("nothing", join(folder.path, "nowhere"));
     mkdirSync(join(folder.path, "damaged"), { recursive: true });
     writeFileSync(join(folder.path, "damaged", "runs.sqlite"), "not a database".repeat(100));
-    const { code, out, err } = await gradus(here, ...args);
+    const { code, out, err } = await gradus({ ...here, env: { GRADUS_LOG_LEVEL: "silent" } }, ...args);
     expect(err).toContain(words);
     expect([code, out]).toEqual([1, ""]);
     expect(err).not.toMatch(/^ +at /m);

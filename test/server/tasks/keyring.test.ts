@@ -11,9 +11,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 test("the first start makes a key that only its owner can read, and the next start finds it", () => {
-  const file = join(folder, "data", "task-keys");
-  const first = loadKeyring(file);
-  const second = loadKeyring(file);
+  const place = { keyFile: undefined, dataDir: join(folder, "data") };
+  const file = join(place.dataDir, "task-keys");
+  const first = loadKeyring(place);
+  const second = loadKeyring(place);
   if (first.kind !== "ok" || second.kind !== "ok") throw new Error("no keyring");
   expect([first.created, second.created]).toEqual([true, false]);
   expect(statSync(file).mode & 0o777).toBe(0o600);
