@@ -93,7 +93,9 @@ export class Inbox extends MessageDecoder implements Holder, Caller {
     // What else comes of such a call is dropped.
     if (this.#refused !== undefined) return 0;
     const { readableLength, writableLength } = this.#incoming.stream;
-    return this.partialBytes + this.#waitingBytes + (this.call?.unsentBytes ?? 0) + readableLength + writableLength;
+    // What HTTP/2 was given and has not sent is counted by those who stream answers too.
+    const unsentBytes = Math.max(writableLength, this.call?.unsentBytes ?? 0);
+    return this.partialBytes + this.#waitingBytes + readableLength + unsentBytes;
   }
 
   /** Of messages that no handler has taken. */
