@@ -24,8 +24,13 @@ const TIMEOUT_MS = Math.max(240_000, SEEDS.length * ROUND * 10);
 /** Attacks under way at once, over one connection to the gRPC port and up to 32 to the HTTP port. */
 const AT_ONCE = 100;
 const SLOW_CONNECTIONS = 40;
-/** Of what is reachable on the event loop's side, where all state is. */
+/** From one round to the next, of what is reachable on the event loop's side, where all state is. */
 const GROWTH_MAX = 1.05;
+/**
+ * The same from the first round to any other. What the full cache of tasks holds and what V8 has compiled move it:
+ * 47 to 52 MB in 24 rounds of which the first has 49. A leak goes on; 20 bytes of each request pass it in 24 rounds.
+ */
+const GROWTH_IN_ALL_MAX = 1.1;
 /** Of the process, which holds the garbage of the worker threads too, and what malloc keeps: 3 to 7% either way. */
 const RSS_GROWTH_MAX = 1.25;
 
@@ -67,9 +72,10 @@ test(
 
     const rounds = held.map(({ heapUsed, external, rss }) => ({ reachable: heapUsed + external, rss }));
     console.info("memory after each round, bytes:", JSON.stringify(rounds));
-    // Each against the one before.
     for (const [i, before] of rounds.slice(0, -1).entries()) {
-      expect(rounds[i + 1]?.reachable).toBeLessThan(GROWTH_MAX * before.reachable);
+      const after = rounds[i + 1]?.reachable;
+      expect(after).toBeLessThan(GROWTH_MAX * before.reachable);
+      expect(after).toBeLessThan(GROWTH_IN_ALL_MAX * (rounds[0] ?? before).reachable);
       expect(rounds[i + 1]?.rss).toBeLessThan(RSS_GROWTH_MAX * before.rss);
     }
   },
