@@ -1,47 +1,52 @@
 /** Files that commands write: whole, or not at all. */
-import { accessSync, constants, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { CliProblem } from "./problem.ts";
 
-function refuse(option: string, kind: string, path: string, error: unknown): never {
+function problem(option: string, kind: string, path: string, error: unknown): unknown {
+  if (!(error instanceof Error) || !("syscall" in error)) return error;
   const { code = "an unknown error" } = error as NodeJS.ErrnoException;
-  throw new CliProblem("usage", `${option} must be a ${kind} that can be written; got '${path}' (${code})`);
+  return new CliProblem("failure", `${option} must be a ${kind} that can be written; got '${path}' (${code})`);
 }
 
-/** What is there; undefined: nothing. */
-const found = (path: string) => statSync(path, { throwIfNoEntry: false });
-
-/** Ends the command before its work if what it makes could not be written here. */
-export function checkFile(option: string, path: string): void {
-  try {
-    const there = found(path);
-    if (there?.isDirectory() === true) throw Object.assign(new Error("a directory"), { code: "EISDIR" });
-    accessSync(there === undefined ? dirname(path) : path, constants.W_OK);
-  } catch (error) {
-    refuse(option, "file", path, error);
-  }
-}
-
-/** The same for a directory, which is made. */
+/** Makes a directory, so that a command whose files cannot be written ends before its work. */
 export function makeDirectory(option: string, path: string): void {
   try {
     mkdirSync(path, { recursive: true });
     accessSync(path, constants.W_OK);
   } catch (error) {
-    refuse(option, "directory", path, error);
+    throw problem(option, "directory", path, error);
   }
 }
 
-/** Writes a file under another name first, so that half of it never stands under its own. */
-export function writeOut(option: string, path: string, data: string | Uint8Array): void {
-  // A pipe or a device takes what it is given, and cannot be replaced.
-  const direct = found(path)?.isFile() === false;
-  const partial = direct ? path : `${path}.${process.pid}.partial`;
+/**
+ * Has a file written by `work`, which is given the path to write to: one beside it that takes its name when all is
+ * there, so that a file that looks whole is. It is opened first, so that a command that cannot write it ends before its
+ * work. A pipe or a device is written to itself.
+ */
+export async function withOut<T>(option: string, path: string, work: (path: string) => T | Promise<T>): Promise<T> {
+  const direct = statSync(path, { throwIfNoEntry: false })?.isFile() === false;
+  const partial = direct ? path : `${path}.partial`;
   try {
-    writeFileSync(partial, data);
+    closeSync(openSync(partial, "w"));
+    const result = await work(partial);
     if (!direct) renameSync(partial, path);
+    return result;
   } catch (error) {
     if (!direct) rmSync(partial, { force: true });
-    refuse(option, "file", path, error);
+    throw problem(option, "file", path, error);
   }
+}
+
+export function writeOut(option: string, path: string, data: string | Uint8Array): Promise<void> {
+  return withOut(option, path, (partial) => writeFileSync(partial, data));
 }

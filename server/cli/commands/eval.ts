@@ -180,6 +180,6 @@ async function write(directory: string, summary: Summary, pictures: readonly Pic
   const { summaryToJson } = await import("../evaluation/summary.ts");
   const { reportPage } = await import("../evaluation/page.ts");
   const json = `${JSON.stringify(summaryToJson(summary), undefined, 2)}\n`;
-  writeOut("--out", join(directory, "report.json"), json);
-  writeOut("--out", join(directory, "report.html"), reportPage(summary, pictures));
+  await writeOut("--out", join(directory, "report.json"), json);
+  await writeOut("--out", join(directory, "report.html"), reportPage(summary, pictures));
 }

@@ -22,7 +22,7 @@ export const oneLine = (words: string): string =>
 export function createAttempt(timeoutMs: number, onTrouble: (words: string) => void): typeof fetch {
   return async (input, init) => {
     try {
-      const reply = await send(new URL(String(input)), init ?? {});
+      const reply = await send(new URL(input instanceof Request ? input.url : input), init ?? {});
       const body = await text(reply);
       const { statusCode: status = 0, headers } = reply;
       const trouble = troubleOf(status, body);
@@ -50,7 +50,7 @@ function wordsOf(error: unknown): string {
 
 function send(url: URL, { method = "GET", headers, body, signal }: RequestInit): Promise<IncomingMessage> {
   const request = url.protocol === "https:" ? overHttps : overHttp;
-  const options = { method, headers: Object.fromEntries(new Headers(headers)), ...(signal != null && { signal }) };
+  const options = { method, headers: Object.fromEntries(new Headers(headers)), ...(signal ? { signal } : {}) };
   return new Promise((resolve, reject) => {
     request(url, options, resolve)
       .once("error", reject)

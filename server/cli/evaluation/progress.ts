@@ -26,22 +26,22 @@ export function createProgress(done: number, total: number, shown: boolean): Pro
     failed: counts.failed,
     trouble: last === "" ? "" : `  trying again: ${last}`,
   });
-  const bar = shown ? createBar({ done, total, format: FORMAT, payload: payload() }) : undefined;
+  const bar = createBar({ done, total, format: FORMAT, payload: payload(), shown });
   return {
     step(step) {
       count(counts, step);
       if (step.kind === "scored") last = "";
-      bar?.update(step.kind === "scored" ? 1 : 0, payload());
+      bar.update(step.kind === "scored" ? 1 : 0, payload());
     },
     trouble(words) {
       last = words;
-      if (bar?.visible === true) bar.update(0, payload());
+      if (bar.visible) bar.update(0, payload());
       else if (shown && !troubles.has(words) && troubles.size < TROUBLES_MAX) {
         troubles.add(words);
         console.error(`an attempt failed: ${words}`);
       }
     },
-    stop: () => bar?.stop(),
+    stop: () => bar.stop(),
   };
 }
 
