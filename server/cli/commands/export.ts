@@ -124,7 +124,7 @@ function add(writer: RowWriter, row: ExportRow, kept: Map<string, number>): void
 
 async function addSolved(flags: Flags, writer: RowWriter): Promise<Made> {
   const { environment = [], level = [], split, count, format, ratioAbove, perEnvironment, allowBench } = flags;
-  if (split === "bench" && !allowBench) throw new CliProblem("usage", `--split bench: ${benchWords}`);
+  if (split === "bench" && !allowBench) throw new CliProblem("usage", `--split bench is ${benchWords}`);
   const [{ solverSources }, { takeEvenly }] = await Promise.all([
     import("../export/sources.ts"),
     import("../export/rows.ts"),
@@ -149,11 +149,11 @@ async function addSolved(flags: Flags, writer: RowWriter): Promise<Made> {
 }
 
 const benchWords =
-  "benchmarks are made of it: train on another split, e.g. by evaluating the suite forge-train, or give --allow-bench";
+  "what benchmarks are made of: train on another split, e.g. by evaluating the suite forge-train, or give --allow-bench";
 
 function refuseBench(rows: readonly ExportRow[], { allowBench }: Flags): void {
   const bench = rows.filter(({ split }) => split === "bench").length;
-  if (bench > 0 && !allowBench) throw new CliProblem("failure", `${bench} rows are of the bench split: ${benchWords}`);
+  if (bench > 0 && !allowBench) throw new CliProblem("failure", `${bench} rows are of the bench split, ${benchWords}`);
 }
 
 function nothingLeft({ available }: Made, ratioAbove: number): string {

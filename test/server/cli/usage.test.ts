@@ -43,6 +43,7 @@ describe("wrong command lines end with 2 and say what was meant", () => {
     [["reset", "np/tsp", "--scheme-param", "a=1"], "--scheme-param: unknown parameter 'a'"],
     [["envs", "np/tps"], "did you mean 'np/tsp'?"],
     [["envs", "--category", "pn"], "--category: there is none 'pn' here; there are: countdown, np"],
+    [["envs", "--server", "http://localhost:50051"], "Want host:port of the gRPC port"],
     [["envs", "--version", "1"], "--version is of one environment"],
     [["envs", "np/tsp", "--category", "np"], "give either an id or --category"],
     [["step", "id", "--completion", "a", "--file", "b"], "cannot be used with option"],
