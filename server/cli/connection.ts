@@ -1,6 +1,6 @@
 /** Whom a command asks: a server, or the environments in this process. */
 import { readFileSync } from "node:fs";
-import { Option } from "commander";
+import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
 import type { ClientOptions } from "../../clients/ts/src/index.ts";
 import type { GradusClient } from "../../clients/ts/src/public.ts";
@@ -47,13 +47,19 @@ export function addSuiteOptions(command: Command): Command {
   );
 }
 
+/** A web address is no gRPC target, and would be looked up as a host's name. */
+function address(text: string): string {
+  if (!/^https?:/.test(text)) return text;
+  throw new InvalidArgumentError("Want host:port of the gRPC port, e.g. localhost:50051.");
+}
+
 /** Options for the choice between a server and this process. */
 export function addConnectionOptions(command: Command): Command {
   command
     .addOption(
-      new Option("--server <host:port>", "gRPC port of a running server; without it: in this process").env(
-        "GRADUS_SERVER",
-      ),
+      new Option("--server <host:port>", "gRPC port of a running server; without it: in this process")
+        .env("GRADUS_SERVER")
+        .argParser(address),
     )
     .addOption(new Option("--token <token>", "the server's bearer token").env("GRADUS_TOKEN"))
     .addOption(new Option("--token-file <file>", "file that holds the token").env("GRADUS_TOKEN_FILE"))

@@ -16,6 +16,11 @@ export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
+/** Prints one of many pieces: waits until it is taken, so that no more is made than is read. */
+export function printed(text: string): Promise<void> {
+  return new Promise((resolve) => process.stdout.write(text, () => resolve()));
+}
+
 /** Columns without lines; wide cells are wrapped to the terminal. */
 const noLines = Object.fromEntries(
   ["top", "bottom", "left", "right"].flatMap((side) =>

@@ -35,6 +35,7 @@ const optionOf: Readonly<Record<string, string>> = {
   pool: "--pool-name",
   answer_format: "--format",
   reward_scheme: "--scheme",
+  "reward_scheme.parameters": "--scheme-param",
   seed: "--seed",
   seeds: "--count",
   group_id: "--group-id",
@@ -45,10 +46,10 @@ function inOurWords(message: string): string {
   const words = message.replaceAll(/\b(?:SPLIT|SOURCE|ANSWER_FORMAT)_([A-Z_]+)\b/g, (_, name: string) =>
     name.toLowerCase(),
   );
-  const [, field = ""] = /^(?:spec\.|groups\[0\]\.)?(\w+)[\w.[\]]*: /.exec(words) ?? [];
+  const [, field = "", within = ""] = /^(?:spec\.|groups\[0\]\.)?(\w+)([\w.[\]]*): /.exec(words) ?? [];
   const rest = words.slice(words.indexOf(": ") + 2);
   if (field === "environment" || field === "id" || field === "spec") return rest;
-  const option = optionOf[field];
+  const option = optionOf[field + within] ?? optionOf[field];
   return option === undefined ? words : `${option}: ${rest}`;
 }
 

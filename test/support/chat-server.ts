@@ -17,6 +17,8 @@ export interface ChatRequest {
 export type Behaviour =
   | { readonly kind: "answer"; readonly content: string | null; readonly reasoning?: string; readonly delayMs?: number }
   | { readonly kind: "status"; readonly status: number; readonly retryAfter?: string; readonly message?: string }
+  /** A reply of any kind, and what comes after it. */
+  | { readonly kind: "raw"; readonly body: string; readonly then: "end" | "reset" | "silence" }
   | { readonly kind: "reset" }
   | { readonly kind: "silence" };
 
@@ -75,6 +77,14 @@ function reply(incoming: IncomingMessage, response: ServerResponse, request: Cha
       response.end(JSON.stringify({ error: { message } }));
       return;
     }
+    case "raw":
+      response.writeHead(200, { "content-type": "application/json" });
+      // Written first, so that the reply has begun when it breaks off.
+      response.write(behaviour.body, () => {
+        if (behaviour.then === "end") response.end();
+        if (behaviour.then === "reset") incoming.socket.destroy();
+      });
+      return;
     case "reset":
       incoming.socket.destroy();
       return;

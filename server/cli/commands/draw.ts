@@ -1,5 +1,4 @@
 /** gradus draw: a picture of a task and of an answer to it. Always here: it may show the solver's answer. */
-import { writeFileSync } from "node:fs";
 import { Option } from "commander";
 import type { Command } from "commander";
 import { drawCompletion, drawTask } from "../../../envs/draw.ts";
@@ -8,6 +7,7 @@ import { completionIn } from "../completion.ts";
 import { localOf } from "../connection.ts";
 import { addLocalTaskOptions, openTask, solutionOf, taskIdOf } from "../local-task.ts";
 import type { LocalTaskFlags } from "../local-task.ts";
+import { writeOut } from "../out.ts";
 import { print } from "../print.ts";
 
 interface Flags extends LocalTaskFlags {
@@ -31,7 +31,7 @@ export function addDraw(program: Command): void {
     const local = await localOf(flags);
     const svg = await drawn(openTask(local, await taskIdOf(local, environment, flags)), flags);
     if (flags.out === undefined) print(svg);
-    else writeFileSync(flags.out, `${svg}\n`);
+    else await writeOut("--out", flags.out, `${svg}\n`);
   });
 }
 

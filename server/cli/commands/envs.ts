@@ -5,6 +5,7 @@ import type { Environment, GradusClient, ParameterInfo } from "../../../clients/
 import { addConnectionOptions, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
 import { fields, jsonOf, number, print, printJson, table, word } from "../print.ts";
+import { CliProblem } from "../problem.ts";
 import { wholeNumber } from "../task-options.ts";
 
 interface Flags extends ConnectionFlags {
@@ -30,13 +31,22 @@ export function addEnvs(program: Command): void {
   );
 }
 
-async function list(client: GradusClient, { category = "", json }: Flags): Promise<void> {
+async function list(client: GradusClient, { category = "", version, json }: Flags): Promise<void> {
+  if (version !== undefined) throw new CliProblem("usage", "--version is of one environment: give its id too");
   const environments = await client.listEnvironments({ category });
+  if (environments.length === 0) throw new CliProblem("usage", await noneOf(client, category));
   if (json) printJson(environments.map((environment) => jsonOf(EnvironmentSchema, environment)));
   else print(listed(environments));
 }
 
-async function describe(client: GradusClient, id: string, { version, json }: Flags): Promise<void> {
+async function noneOf(client: GradusClient, category: string): Promise<string> {
+  const all = await client.listEnvironments({});
+  const names = [...new Set(all.map((environment) => environment.category))].sort();
+  return `--category: there is none '${category}' here; there are: ${names.join(", ")}`;
+}
+
+async function describe(client: GradusClient, id: string, { category, version, json }: Flags): Promise<void> {
+  if (category !== undefined) throw new CliProblem("usage", "give either an id or --category");
   const environment = await client.getEnvironment(id, version);
   if (json) printJson(jsonOf(EnvironmentSchema, environment));
   else print(described(environment));

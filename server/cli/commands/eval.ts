@@ -1,16 +1,15 @@
 /** gradus eval: a model behind an OpenAI-compatible endpoint on a suite. What was done is kept, so it can be resumed. */
 import { createHash } from "node:crypto";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { InvalidArgumentError, Option } from "commander";
 import { answerFormatNames } from "../../../clients/ts/src/public.ts";
 import type { AnswerFormatName, EvaluationHandle, GradusClient } from "../../../clients/ts/src/public.ts";
-import { makeFolder } from "../../stores/make-folder.ts";
 import { addConnectionOptions, addSuiteOptions, localOf, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
 import type { Picture } from "../evaluation/pictures.ts";
 import type { Settings, Summary } from "../evaluation/summary.ts";
+import { makeDirectory, writeOut } from "../out.ts";
 import { print, printJson } from "../print.ts";
 import { CliProblem } from "../problem.ts";
 import { wholeNumber } from "../task-options.ts";
@@ -41,11 +40,37 @@ function numberFrom0(text: string): number {
 function jsonObject(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // Said below.
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return withoutOurs({ ...value });
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw error;
   }
   throw new InvalidArgumentError('Want a JSON object, e.g. {"top_p": 0.95}.');
+}
+
+/** Fields that requests have from elsewhere, or whose replies are not one completion. */
+const ours = ["model", "messages", "stream", "n"];
+
+function withoutOurs(body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const taken = ours.find((name) => name in body);
+  if (taken === undefined) return body;
+  throw new InvalidArgumentError(`'${taken}' is not for --body: see --model and --samples.`);
+}
+
+function httpUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new InvalidArgumentError("Want a URL, e.g. http://localhost:8000/v1.");
+}
+
+function someName(text: string): string {
+  if (text.trim() !== "") return text;
+  throw new InvalidArgumentError("Want a name.");
+}
+
+/** The endpoint's key; undefined: it needs none. */
+function apiKeyOf(env: NodeJS.ProcessEnv): string | undefined {
+  const key = env["OPENAI_API_KEY"]?.trim() ?? "";
+  if (/[^\x21-\x7e]/.test(key)) throw new CliProblem("usage", "OPENAI_API_KEY must be one word, as a header takes it");
+  return key === "" ? undefined : key;
 }
 
 export function addEval(program: Command): void {
@@ -53,8 +78,12 @@ export function addEval(program: Command): void {
     .command("eval")
     .description("evaluate a model behind an OpenAI-compatible endpoint; the same command again resumes")
     .requiredOption("--suite <id>", "e.g. forge-bench or countdown")
-    .requiredOption("--endpoint <url>", "base URL, e.g. http://localhost:8000/v1; the key comes from OPENAI_API_KEY")
-    .requiredOption("--model <name>", "the model's name at the endpoint")
+    .requiredOption(
+      "--endpoint <url>",
+      "base URL, e.g. http://localhost:8000/v1; the key comes from OPENAI_API_KEY",
+      httpUrl,
+    )
+    .requiredOption("--model <name>", "the model's name at the endpoint", someName)
     .option("--samples <n>", "completions of each task", wholeNumber(1, 1024), 1)
     .option("--concurrency <n>", "completions under way at once", wholeNumber(1, 4096), 16)
     .option("--temperature <t>", "sampling temperature (default: the endpoint's)", numberFrom0)
@@ -98,10 +127,11 @@ async function evaluate(client: GradusClient, flags: Flags): Promise<void> {
   });
   const say = (words: string): void => (json ? undefined : console.error(words));
   say(`evaluation ${evaluation.evaluationId}: ${samplesScored} of ${samplesTotal} samples are there`);
+  const directory = flags.out ?? join("out", evaluation.evaluationId);
+  makeDirectory("--out", directory);
   const { failed, reason } = await complete(evaluation, flags, Number(samplesScored), Number(samplesTotal));
   const { reportTable, summarize, summaryToJson } = await import("../evaluation/summary.ts");
   const summary = await summarize(evaluation, settingsOf(flags));
-  const directory = flags.out ?? join("out", evaluation.evaluationId);
   await write(directory, summary, await picturesOf(flags, summary));
   if (json) printJson(summaryToJson(summary));
   else print(`${reportTable(summary.report)}\n\n${join(directory, "report.html")}`);
@@ -114,13 +144,16 @@ async function evaluate(client: GradusClient, flags: Flags): Promise<void> {
 async function complete(evaluation: EvaluationHandle, flags: Flags, scored: number, total: number) {
   if (scored === total) return { failed: 0, reason: "" };
   const { endpoint, model, timeout, deadline, temperature, maxTokens, body, concurrency, json } = flags;
+  const apiKey = apiKeyOf(process.env);
   const [{ createModel }, { createProgress }, { runEvaluation }] = await Promise.all([
     import("../evaluation/endpoint.ts"),
     import("../evaluation/progress.ts"),
     import("../evaluation/run.ts"),
   ]);
+  const progress = createProgress(scored, total, json !== true);
+  const ended = new AbortController();
   const ask = createModel({
-    ...{ endpoint, model, apiKey: process.env["OPENAI_API_KEY"] },
+    ...{ endpoint, model, apiKey, signal: ended.signal, onTrouble: (words: string) => progress.trouble(words) },
     ...{ timeoutMs: timeout * 1000, deadlineMs: deadline * 1000 },
     body: {
       ...(temperature !== undefined && { temperature }),
@@ -128,10 +161,10 @@ async function complete(evaluation: EvaluationHandle, flags: Flags, scored: numb
       ...body,
     },
   });
-  const progress = createProgress(scored, total, json !== true);
   try {
     return await runEvaluation({ evaluation, model: ask, concurrency, onStep: (step) => progress.step(step) });
   } finally {
+    ended.abort();
     progress.stop();
   }
 }
@@ -146,7 +179,7 @@ async function picturesOf(flags: Flags, { specimens }: Summary): Promise<readonl
 async function write(directory: string, summary: Summary, pictures: readonly Picture[] | undefined): Promise<void> {
   const { summaryToJson } = await import("../evaluation/summary.ts");
   const { reportPage } = await import("../evaluation/page.ts");
-  makeFolder(directory, 0o777);
-  writeFileSync(join(directory, "report.json"), `${JSON.stringify(summaryToJson(summary), undefined, 2)}\n`);
-  writeFileSync(join(directory, "report.html"), reportPage(summary, pictures));
+  const json = `${JSON.stringify(summaryToJson(summary), undefined, 2)}\n`;
+  await writeOut("--out", join(directory, "report.json"), json);
+  await writeOut("--out", join(directory, "report.html"), reportPage(summary, pictures));
 }

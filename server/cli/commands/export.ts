@@ -5,7 +5,10 @@ import { answerFormatNames, splitNames } from "../../../clients/ts/src/public.ts
 import type { AnswerFormatName, SplitName } from "../../../clients/ts/src/public.ts";
 import { addConnectionOptions, addSuiteOptions, collect, localOf, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
-import type { ExportRow, Selection } from "../export/rows.ts";
+import { createBar } from "../bar.ts";
+import type { ExportRow } from "../export/rows.ts";
+import type { RowWriter } from "../export/write.ts";
+import { withOut } from "../out.ts";
 import { CliProblem, problemOf } from "../problem.ts";
 import { wholeNumber } from "../task-options.ts";
 
@@ -39,14 +42,27 @@ export function addExport(program: Command): void {
     )
     .option("--solver", "the solvers' answers to new tasks, made in this process")
     .addOption(
-      new Option("--environment <id>", "with --solver; may be given several times (default: all)").argParser(collect),
+      new Option("--environment <id>", "only of this one; may be given several times (default: all)").argParser(
+        collect,
+      ),
     )
     .addOption(
-      new Option("--level <name>", "with --solver; may be given several times (default: all)").argParser(collect),
+      new Option("--level <name>", "only of this one; may be given several times (default: all)").argParser(collect),
     )
-    .option("--count <n>", "with --solver: tasks of each environment", wholeNumber(1, 1_000_000), 1000)
-    .addOption(new Option("--split <split>", "with --solver").choices(splitNames).default("train"))
-    .addOption(new Option("--format <format>", "with --solver: how the answer is marked").choices(answerFormatNames))
+    .addOption(
+      new Option("--count <n>", "with --solver: tasks of each environment")
+        .argParser(wholeNumber(1, 1_000_000))
+        .default(1000)
+        .conflicts("evaluationId"),
+    )
+    .addOption(
+      new Option("--split <split>", "with --solver").choices(splitNames).default("train").conflicts("evaluationId"),
+    )
+    .addOption(
+      new Option("--format <format>", "with --solver: how the answer is marked")
+        .choices(answerFormatNames)
+        .conflicts("evaluationId"),
+    )
     .option("--ratio-above <ratio>", "keep completions with a better ratio than this", ratio, 0.5)
     .option(
       "--per-environment <n>",
@@ -61,53 +77,93 @@ export function addExport(program: Command): void {
 }
 
 async function exportData(flags: Flags): Promise<void> {
-  const { formatOf, writeRows } = await import("../export/write.ts");
-  const { selectEvenly } = await import("../export/rows.ts");
-  const { out, ratioAbove, perEnvironment } = flags;
+  const { formatOf, createRowWriter } = await import("../export/write.ts");
+  const { out, solver = false, evaluationId, ratioAbove } = flags;
   const format = formatOf(out);
   if (format === undefined) throw new CliProblem("usage", "--out must end in .jsonl or .parquet");
-  const rows = await readRows(flags);
-  refuseBench(rows, flags);
-  const selection = selectEvenly(rows, ratioAbove, perEnvironment);
-  if (selection.rows.length === 0) throw new CliProblem("failure", nothingLeft(selection, ratioAbove));
-  await writeRows(out, format, selection.rows);
-  console.error(countText(selection, out));
+  if ((evaluationId === undefined) === !solver)
+    throw new CliProblem("usage", "give either --evaluation-id or --solver");
+  const summary = await withOut("--out", out, async (path) => {
+    const writer = createRowWriter(path, format);
+    const made = await (evaluationId === undefined ? addSolved(flags, writer) : addGraded(flags, evaluationId, writer));
+    if (Math.max(...made.kept.values(), 0) === 0) throw new CliProblem("failure", nothingLeft(made, ratioAbove));
+    writer.finish();
+    return countText(made, out);
+  });
+  console.error(summary);
 }
 
-async function readRows(flags: Flags): Promise<readonly ExportRow[]> {
-  const { evaluationId, solver = false, environment = [], level = [], split, count, format } = flags;
-  if ((evaluationId === undefined) === !solver) {
-    throw new CliProblem("usage", "give either --evaluation-id or --solver");
-  }
-  const { rowsOfEvaluation, rowsOfSolvers } = await import("../export/sources.ts");
-  if (evaluationId !== undefined) {
-    return withClient(flags, (client) => rowsOfEvaluation(client.evaluation(evaluationId)), "evaluations");
-  }
+/** Rows of each environment. */
+interface Made {
+  readonly available: ReadonlyMap<string, number>;
+  readonly kept: ReadonlyMap<string, number>;
+}
+
+async function addGraded(flags: Flags, evaluationId: string, writer: RowWriter): Promise<Made> {
+  const { environment = [], level = [], ratioAbove, perEnvironment } = flags;
+  const [{ rowsOfEvaluation }, { selectEvenly }] = await Promise.all([
+    import("../export/sources.ts"),
+    import("../export/rows.ts"),
+  ]);
+  const rows = await withClient(
+    flags,
+    (client) => rowsOfEvaluation(client.evaluation(evaluationId), environment, level),
+    "evaluations",
+  );
+  refuseBench(rows, flags);
+  const { rows: selected, available } = selectEvenly(rows, ratioAbove, perEnvironment);
+  const kept = new Map<string, number>();
+  for (const row of selected) add(writer, row, kept);
+  return { available, kept };
+}
+
+function add(writer: RowWriter, row: ExportRow, kept: Map<string, number>): void {
+  writer.add(row);
+  kept.set(row.environment, (kept.get(row.environment) ?? 0) + 1);
+}
+
+async function addSolved(flags: Flags, writer: RowWriter): Promise<Made> {
+  const { environment = [], level = [], split, count, format, ratioAbove, perEnvironment, allowBench } = flags;
+  if (split === "bench" && !allowBench) throw new CliProblem("usage", `--split bench is ${benchWords}`);
+  const [{ solverSources }, { takeEvenly }] = await Promise.all([
+    import("../export/sources.ts"),
+    import("../export/rows.ts"),
+  ]);
   const local = await localOf(flags);
+  const sources = solverSources(local, { environments: environment, levels: level, split, count, format });
+  const available = new Map<string, number>();
+  const kept = new Map<string, number>();
+  const total = sources.length * Math.min(count, perEnvironment ?? count);
+  const bar = createBar({ done: 0, total, format: "{bar} {value}/{total} rows  {eta_formatted} left" });
   try {
-    return await rowsOfSolvers(local, { environments: environment, levels: level, split, count, format });
+    for await (const row of takeEvenly(sources, available, ratioAbove, perEnvironment)) {
+      add(writer, row, kept);
+      bar.update(1);
+    }
   } catch (error) {
     throw problemOf(error, undefined);
+  } finally {
+    bar.stop();
   }
+  return { available, kept };
 }
+
+const benchWords =
+  "what benchmarks are made of: train on another split, e.g. by evaluating the suite forge-train, or give --allow-bench";
 
 function refuseBench(rows: readonly ExportRow[], { allowBench }: Flags): void {
   const bench = rows.filter(({ split }) => split === "bench").length;
-  if (bench === 0 || allowBench) return;
-  const words = `${bench} rows are of the bench split, which benchmarks are made of: evaluate a suite of the train split, e.g. forge-train, or give --allow-bench`;
-  throw new CliProblem("failure", words);
+  if (bench > 0 && !allowBench) throw new CliProblem("failure", `${bench} rows are of the bench split, ${benchWords}`);
 }
 
-function nothingLeft({ available }: Selection, ratioAbove: number): string {
+function nothingLeft({ available }: Made, ratioAbove: number): string {
   const none = [...available].filter(([, count]) => count === 0).map(([name]) => name);
   if (none.length === 0) return "there are no completions to export";
   return `no completion with a ratio above ${ratioAbove} in ${none.join(", ")}: lower --ratio-above, or give --per-environment to take what there is`;
 }
 
-function countText({ rows, available }: Selection, out: string): string {
-  const counts = [...available].map(([name, count]) => {
-    const kept = rows.filter(({ environment }) => environment === name).length;
-    return `${name} ${kept} of ${count}`;
-  });
-  return `${rows.length} rows in ${out}: ${counts.join(", ")}`;
+function countText({ kept, available }: Made, out: string): string {
+  const counts = [...available].map(([name, count]) => `${name} ${kept.get(name) ?? 0} of ${count}`);
+  const total = [...kept.values()].reduce((sum, count) => sum + count, 0);
+  return `${total} rows in ${out}: ${counts.join(", ")}`;
 }

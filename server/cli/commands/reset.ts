@@ -6,7 +6,8 @@ import { codeName } from "../../../clients/ts/src/errors.ts";
 import { seedOf } from "../../../clients/ts/src/choices.ts";
 import { addConnectionOptions, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
-import { fields, jsonOf, print, printJson, word } from "../print.ts";
+import { createBar } from "../bar.ts";
+import { fields, jsonOf, print, printJson, printed, word } from "../print.ts";
 import { addTaskOptions, taskChoiceOf, wholeNumber } from "../task-options.ts";
 import type { TaskFlags } from "../task-options.ts";
 
@@ -31,24 +32,50 @@ export function addReset(program: Command): void {
         else print(shown(task));
         return;
       }
-      const tasks = await many(client, choice, seedOf(flags.seed), flags.count);
-      if (flags.json) printJson(tasks.map((task) => jsonOf(TaskSchema, task)));
-      else print(tasks.map(shown).join("\n\n"));
+      await printMany(client, choice, flags.json === true, seedOf(flags.seed), flags.count);
     }),
   );
 }
 
-/** Seeds of one call: within a server's default limit. */
-const seedsPerCall = 256;
+/** Seeds of one call: few, so that a reader that leaves, or Ctrl-C, does not wait for long. */
+const seedsPerCall = 32;
 
-async function many(client: GradusClient, choice: TaskChoice, first: bigint, count: number): Promise<readonly Task[]> {
-  const tasks: Task[] = [];
-  while (tasks.length < count) {
-    const start = first + BigInt(tasks.length);
-    const seeds = Array.from({ length: Math.min(seedsPerCall, count - tasks.length) }, (_, i) => start + BigInt(i));
-    tasks.push(...(await client.batchReset({ ...choice, seeds })).map(taskOf));
+/** Prints tasks as they are made, with a bar beside them where they go to a file or a pipe. */
+async function printMany(
+  client: GradusClient,
+  choice: TaskChoice,
+  json: boolean,
+  first: bigint,
+  count: number,
+): Promise<void> {
+  const bar = createBar({
+    ...{ done: 0, total: count, format: "{bar} {value}/{total} tasks  {eta_formatted} left" },
+    shown: count > seedsPerCall && !process.stdout.isTTY,
+  });
+  try {
+    for (let done = 0; done < count;) {
+      const start = first + BigInt(done);
+      const seeds = Array.from({ length: Math.min(seedsPerCall, count - done) }, (_, i) => start + BigInt(i));
+      const tasks = (await client.batchReset({ ...choice, seeds })).map(taskOf);
+      const before = done === 0 ? (json ? "[" : "") : json ? "," : "\n";
+      await printed(before + (json ? listItems(tasks) : `${tasks.map(shown).join("\n\n")}\n`));
+      done += seeds.length;
+      bar.update(seeds.length);
+    }
+    if (json) await printed("\n]\n");
+  } finally {
+    bar.stop();
   }
-  return tasks;
+}
+
+/** As JSON.stringify would write them in a list. */
+function listItems(tasks: readonly Task[]): string {
+  const list = JSON.stringify(
+    tasks.map((task) => jsonOf(TaskSchema, task)),
+    undefined,
+    2,
+  );
+  return list.slice(1, -2);
 }
 
 function taskOf({ seed, result }: ResetResult): Task {

@@ -2,6 +2,7 @@
 import { setTimeout as after } from "node:timers/promises";
 import OpenAI, { APIError } from "openai";
 import type { ChatMessage } from "../../../clients/ts/src/public.ts";
+import { createAttempt, oneLine } from "./attempt.ts";
 
 export interface EndpointOptions {
   /** Base URL, e.g. "http://localhost:8000/v1". */
@@ -15,6 +16,10 @@ export interface EndpointOptions {
   readonly deadlineMs: number;
   /** Further fields of each request, e.g. temperature. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** Ends all that is under way. */
+  readonly signal: AbortSignal;
+  /** Told of each attempt that failed. */
+  readonly onTrouble: (words: string) => void;
 }
 
 export type Completed =
@@ -31,10 +36,13 @@ const RETRIES_MAX = 100_000;
 
 const REFUSALS: ReadonlySet<number | undefined> = new Set([401, 403, 404]);
 
-/** Attempts are made again after failures that pass: no connection, time-outs, 408, 409, 429 and 5xx. */
+/**
+ * Attempts are made again after failures that pass: no connection, time-outs, 408, 409, 429, 5xx, and replies that break
+ * off or hold no completion.
+ */
 export function createModel(options: EndpointOptions): Model {
-  const { endpoint, model, apiKey, timeoutMs, deadlineMs, body } = options;
-  const client = new OpenAI({
+  const { endpoint, model, apiKey, timeoutMs, deadlineMs, body, signal, onTrouble } = options;
+  const shared = new OpenAI({
     baseURL: endpoint,
     apiKey: apiKey ?? "none",
     ...(apiKey === undefined && { defaultHeaders: { Authorization: null } }),
@@ -44,14 +52,23 @@ export function createModel(options: EndpointOptions): Model {
   });
   return async (prompt) => {
     const ended = new AbortController();
+    const ending = AbortSignal.any([ended.signal, signal]);
+    let last = "";
+    const note = (words: string): void => {
+      // What is cut off at the end is no trouble of its own.
+      if (ending.aborted) return;
+      last = words;
+      onTrouble(words);
+    };
+    const client = shared.withOptions({ fetch: createAttempt(timeoutMs, note) });
     const messages = prompt.map(({ role, content }) => ({ role, content }));
     const request = { ...body, model, messages } as OpenAI.ChatCompletionCreateParamsNonStreaming;
     try {
-      const call = client.chat.completions.create(request, { signal: ended.signal });
-      const late = after(deadlineMs, undefined, { signal: ended.signal }).then(() => undefined);
+      const call = client.chat.completions.create(request, { signal: ending });
+      const late = after(deadlineMs, undefined, { signal: ending }).then(() => undefined);
       const reply = await Promise.race([call, late]);
       // The call, which is aborted below, ends with an error that nobody waits for; the race has taken it.
-      if (reply === undefined) return { kind: "failed", message: `no completion within ${deadlineMs / 1000} s` };
+      if (reply === undefined) return { kind: "failed", message: lateWords(deadlineMs, last) };
       return { kind: "completion", text: textOf(reply) };
     } catch (error) {
       return failureOf(error);
@@ -61,9 +78,14 @@ export function createModel(options: EndpointOptions): Model {
   };
 }
 
+function lateWords(deadlineMs: number, last: string): string {
+  const words = `no completion within ${deadlineMs / 1000} s`;
+  return last === "" ? words : `${words}; the last attempt: ${last}`;
+}
+
 /** Servers that split off the thinking give it apart; it is part of what the model wrote. */
 function textOf({ choices }: OpenAI.ChatCompletion): string {
-  const message = choices?.[0]?.message as
+  const message = choices[0]?.message as
     | {
         readonly content?: string | null;
         readonly reasoning_content?: string | null;
@@ -77,6 +99,6 @@ function textOf({ choices }: OpenAI.ChatCompletion): string {
 
 function failureOf(error: unknown): Completed {
   if (!(error instanceof APIError)) throw error;
-  const message = error.message.slice(0, 500);
+  const message = oneLine(error.message);
   return REFUSALS.has(error.status as number | undefined) ? { kind: "refused", message } : { kind: "failed", message };
 }

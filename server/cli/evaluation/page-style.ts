@@ -39,14 +39,20 @@ figure { margin: 0; }
 .pictures img { display: block; width: 100%; height: auto; background: #fff; border-radius: 6px; }
 figcaption { margin-bottom: 6px; font-size: 13px; color: var(--soft); overflow-wrap: anywhere; }
 figcaption b { color: var(--ink); }
-figure svg { width: 100%; height: auto; font-family: inherit; font-size: 12px; overflow: visible; }
+figure:has(> svg) { overflow-x: auto; }
+/* On a narrow screen a chart is scrolled, for its letters would be too small to read. */
+figure svg { min-width: 480px; width: 100%; height: auto; font-family: inherit; font-size: 12px; overflow: visible; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: 4px 11px 4px 0; font-size: 14px; text-align: right; white-space: nowrap; }
 tbody th { text-align: left; font-weight: 500; }
 thead th { color: var(--soft); font-weight: 500; border-bottom: 1px solid var(--line); }
 tbody + tbody tr:first-child > * { border-top: 1px solid var(--line); }
-td.words, th.words { text-align: left; white-space: normal; overflow-wrap: anywhere; }
+td.words, th.words { min-width: 190px; text-align: left; white-space: normal; overflow-wrap: anywhere; }
+@media (max-width: 560px) {
+  header, main { padding: 0 12px; }
+  section { padding: 16px 14px; }
+}
 .meanings { margin-top: 14px; color: var(--soft); font-size: 13px; columns: 2 300px; }
 .meanings b { color: var(--ink); }
 `;

@@ -117,7 +117,8 @@ function violationSection({ violations }: Summary): string {
       `<tr><td>${count}</td><th>${escape(part)}</th><td class="words">${escape(violation)}</td></tr>`,
   );
   const table = `<table><thead><tr><th>samples</th><th></th><th class="words">first violation</th></tr></thead><tbody>${rows.join("")}</tbody></table>`;
-  return section("Why answers failed", "Numbers are left out, so that like failures fall together.", table);
+  const words = "Numbers are left out, so that like failures fall together.";
+  return section("Why answers failed", words, `<div class="wide">${table}</div>`);
 }
 
 /** Each as an image of its own, so that its style stays in it, and what is in it is never a part of the page. */

@@ -1,34 +1,47 @@
 /** A progress bar on standard error, where that is a terminal. */
-import { Presets, SingleBar } from "cli-progress";
 import { Verdict } from "../../../clients/ts/src/public.ts";
+import { createBar } from "../bar.ts";
 import type { Step } from "./run.ts";
 
 export interface Progress {
   step(step: Step): void;
+  /** Says what goes wrong with attempts that are made again: beside the bar, or once on a line of its own. */
+  trouble(words: string): void;
   stop(): void;
 }
 
-const FORMAT = "{bar} {value}/{total}  {eta_formatted} left  feasible {feasible}  ratio {ratio}  failed {failed}";
+const FORMAT =
+  "{bar} {value}/{total}  {eta_formatted} left  feasible {feasible}  ratio {ratio}  failed {failed}{trouble}";
+
+/** Lines about troubles, each different. */
+const TROUBLES_MAX = 10;
 
 export function createProgress(done: number, total: number, shown: boolean): Progress {
   const counts = { scored: 0, feasible: 0, ratio: 0, failed: 0 };
+  const troubles = new Set<string>();
+  let last = "";
   const payload = () => ({
     feasible: counts.scored === 0 ? "–" : `${Math.round((100 * counts.feasible) / counts.scored)}%`,
     ratio: counts.scored === 0 ? "–" : (counts.ratio / counts.scored).toFixed(3),
     failed: counts.failed,
+    trouble: last === "" ? "" : `  trying again: ${last}`,
   });
-  const bar =
-    shown && process.stderr.isTTY
-      ? new SingleBar({ format: FORMAT, stream: process.stderr }, Presets.shades_classic)
-      : undefined;
-  bar?.start(total, done, payload());
+  const bar = createBar({ done, total, format: FORMAT, payload: payload(), shown });
   return {
     step(step) {
       count(counts, step);
-      if (step.kind === "scored") bar?.increment(1, payload());
-      else bar?.update(payload());
+      if (step.kind === "scored") last = "";
+      bar.update(step.kind === "scored" ? 1 : 0, payload());
     },
-    stop: () => bar?.stop(),
+    trouble(words) {
+      last = words;
+      if (bar.visible) bar.update(0, payload());
+      else if (shown && !troubles.has(words) && troubles.size < TROUBLES_MAX) {
+        troubles.add(words);
+        console.error(`an attempt failed: ${words}`);
+      }
+    },
+    stop: () => bar.stop(),
   };
 }
 

@@ -51,3 +51,39 @@ function inTurns<T>(lists: readonly (readonly T[])[]): readonly T[] {
   const longest = Math.max(0, ...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list.slice(i, i + 1))).flat();
 }
+
+/** Rows of one environment, made as they are taken. */
+export interface RowSource {
+  readonly environment: string;
+  readonly rows: AsyncIterator<ExportRow, undefined>;
+}
+
+/**
+ * The same choice from rows that are made as they are taken, each of another prompt: a round takes one good row of each
+ * environment. `available` counts good rows as they are found.
+ */
+export async function* takeEvenly(
+  sources: readonly RowSource[],
+  available: Map<string, number>,
+  ratioAbove: number,
+  perEnvironment?: number,
+): AsyncGenerator<ExportRow, void, undefined> {
+  for (let round = 0; round < (perEnvironment ?? Infinity); round++) {
+    const good: ExportRow[] = [];
+    for (const { environment, rows } of sources) {
+      const row = await nextGood(rows, ratioAbove);
+      available.set(environment, (available.get(environment) ?? 0) + Number(row !== undefined));
+      if (row !== undefined) good.push(row);
+      else if (perEnvironment === undefined) return;
+    }
+    if (good.length === 0) return;
+    yield* good;
+  }
+}
+
+async function nextGood(rows: AsyncIterator<ExportRow, undefined>, ratioAbove: number): Promise<ExportRow | undefined> {
+  for (;;) {
+    const { value } = await rows.next();
+    if (value === undefined || value.ratio > ratioAbove) return value;
+  }
+}

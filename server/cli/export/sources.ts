@@ -1,4 +1,5 @@
 /** Where rows come from: an evaluation's graded completions, or the solvers' answers. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { wrapAnswer } from "../../../envs/answer-format.ts";
 import type { AnswerFormat, Environment } from "../../../envs/environment.ts";
 import { environments } from "../../../envs/registry.ts";
@@ -15,7 +16,7 @@ import type {
 import type { Local } from "../local.ts";
 import { word } from "../print.ts";
 import { CliProblem } from "../problem.ts";
-import type { ExportRow } from "./rows.ts";
+import type { ExportRow, RowSource } from "./rows.ts";
 
 function rowOf(task: Task, completion: string, graded: Pick<ExportRow, "sample_index" | "source">, score: Score) {
   const { environment, version, level, groupId, prompt } = task;
@@ -29,11 +30,16 @@ function rowOf(task: Task, completion: string, graded: Pick<ExportRow, "sample_i
 }
 
 /** Completions with a reward. */
-export async function rowsOfEvaluation(evaluation: EvaluationHandle): Promise<readonly ExportRow[]> {
+export async function rowsOfEvaluation(
+  evaluation: EvaluationHandle,
+  environments: readonly string[],
+  levels: readonly string[],
+): Promise<readonly ExportRow[]> {
   const source = (await evaluation.get()).model;
   const rows: ExportRow[] = [];
   for await (const sample of evaluation.samples({ pageSize: 200 })) rows.push(...rowsOfSample(sample, source));
-  return rows;
+  const wanted = (names: readonly string[], name: string): boolean => names.length === 0 || names.includes(name);
+  return rows.filter(({ environment, level }) => wanted(environments, environment) && wanted(levels, level));
 }
 
 function rowsOfSample({ task, sampleIndex, completion, outcome }: Sample, source: string): readonly ExportRow[] {
@@ -51,38 +57,54 @@ export interface SolverChoice {
   readonly format?: AnswerFormatName | undefined;
 }
 
-/** Seeds that one call asks for. */
-const CHUNK = 100;
+/** Seeds that one call asks for: few, for nothing else happens until they are solved. */
+const CHUNK = 10;
 
-/** Tasks with their solvers' answers, made in this process: no answer ever goes over the wire. */
-export async function rowsOfSolvers({ client, deps }: Local, choice: SolverChoice): Promise<readonly ExportRow[]> {
-  const rows: ExportRow[] = [];
-  for (const environment of chosen(choice.environments)) {
-    const levels = levelsOf(environment, choice);
-    for (const [i, level] of levels.entries()) {
-      // The first levels have one task more where the count does not come out even.
-      const count = Math.floor(choice.count / levels.length) + Number(i < choice.count % levels.length);
-      for (const task of await tasksOf(client, environment, level, count, choice)) {
-        const opened = deps.scorer.open(task.taskId);
-        if (opened.kind === "none") throw new Error(opened.detail);
-        const completion = solved(environment, opened.scoring.instance, opened.scoring.format);
-        const outcome = await client.step(task, completion);
-        if (outcome.result.case !== "score") throw new Error(`a solver's answer of ${environment.id} has no score`);
-        rows.push(rowOf(task, completion, { sample_index: 0, source: "solver" }, outcome.result.value));
-      }
-    }
-  }
-  return rows;
+/** Tasks with their solvers' answers, made in this process as they are taken: no answer ever goes over the wire. */
+export function solverSources(local: Local, choice: SolverChoice): readonly RowSource[] {
+  const named = chosen(choice).map((environment) => [environment, levelsOf(environment, choice)] as const);
+  return named.map(([environment, levels]) => ({
+    ...{ environment: environment.id, rows: solverRows(local, environment, levels, choice) },
+  }));
 }
 
-function chosen(ids: readonly string[]): readonly Environment[] {
+async function* solverRows(
+  local: Local,
+  environment: Environment,
+  levels: readonly string[],
+  choice: SolverChoice,
+): AsyncGenerator<ExportRow, undefined, undefined> {
+  for (const [i, level] of levels.entries()) {
+    // The first levels have one task more where the count does not come out even.
+    const count = Math.floor(choice.count / levels.length) + Number(i < choice.count % levels.length);
+    for (let from = 0; from < count; from += CHUNK) {
+      const tasks = await tasksOf(local.client, environment, level, [from, Math.min(from + CHUNK, count)], choice);
+      for (const task of tasks) yield await solvedRow(local, environment, task);
+      // For Ctrl-C and the progress bar: all else here is one long piece of work.
+      await nextTurn();
+    }
+  }
+  return undefined;
+}
+
+async function solvedRow({ client, deps }: Local, environment: Environment, task: Task): Promise<ExportRow> {
+  const opened = deps.scorer.open(task.taskId);
+  if (opened.kind === "none") throw new Error(opened.detail);
+  const completion = solved(environment, opened.scoring.instance, opened.scoring.format);
+  const outcome = await client.step(task, completion);
+  if (outcome.result.case !== "score") throw new Error(`a solver's answer of ${environment.id} has no score`);
+  return rowOf(task, completion, { sample_index: 0, source: "solver" }, outcome.result.value);
+}
+
+/** In the registry's order. Of those that nobody named, the ones that have a level that was asked for. */
+function chosen({ environments: ids, levels }: SolverChoice): readonly Environment[] {
   const able = environments.filter(({ solver, generator }) => solver !== undefined && generator !== undefined);
-  if (ids.length === 0) return able;
-  return ids.map((id) => {
-    const found = able.find((environment) => environment.id === id);
-    if (found === undefined) throw new CliProblem("usage", `--environment: there is no '${id}' with a solver here`);
-    return found;
-  });
+  const unknown = ids.find((id) => !able.some((environment) => environment.id === id));
+  if (unknown !== undefined)
+    throw new CliProblem("usage", `--environment: there is no '${unknown}' with a solver here`);
+  if (ids.length > 0) return able.filter(({ id }) => ids.includes(id));
+  const having = able.filter((environment) => environment.levels.some(({ name }) => levels.includes(name)));
+  return having.length === 0 ? able : having;
 }
 
 function levelsOf({ id, levels }: Environment, choice: SolverChoice): readonly string[] {
@@ -98,18 +120,15 @@ async function tasksOf(
   client: GradusClient,
   { id: environment }: Environment,
   level: string,
-  count: number,
+  [from, to]: readonly [from: number, to: number],
   { split, format: answerFormat }: SolverChoice,
 ): Promise<readonly Task[]> {
-  const tasks: Task[] = [];
-  for (let from = 0; from < count; from += CHUNK) {
-    const seeds = Array.from({ length: Math.min(CHUNK, count - from) }, (_, i) => from + i);
-    for (const { result } of await client.batchReset({ environment, level, split, answerFormat, seeds })) {
-      if (result.case !== "task") throw new CliProblem("failure", result.value?.message ?? "a task could not be made");
-      tasks.push(result.value);
-    }
-  }
-  return tasks;
+  const seeds = Array.from({ length: to - from }, (_, i) => from + i);
+  const results = await client.batchReset({ environment, level, split, answerFormat, seeds });
+  return results.map(({ result }) => {
+    if (result.case === "task") return result.value;
+    throw new CliProblem("failure", result.value?.message ?? "a task could not be made");
+  });
 }
 
 function solved(environment: Environment, instance: unknown, format: AnswerFormat): string {

@@ -1,7 +1,7 @@
 /** Writes rows as JSONL or Parquet. */
-import { writeFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import type { SchemaElement } from "hyparquet";
-import { ByteWriter, parquetWrite } from "hyparquet-writer";
+import { ParquetWriter, fileWriter } from "hyparquet-writer";
 import type { ExportRow } from "./rows.ts";
 
 export type ExportFormat = "jsonl" | "parquet";
@@ -12,12 +12,45 @@ export function formatOf(path: string): ExportFormat | undefined {
   return path.endsWith(".parquet") ? "parquet" : undefined;
 }
 
-export async function writeRows(path: string, format: ExportFormat, rows: readonly ExportRow[]): Promise<void> {
-  writeFileSync(path, format === "jsonl" ? toJsonl(rows) : await toParquet(rows));
+export interface RowWriter {
+  add(row: ExportRow): void;
+  /** Writes what is left. */
+  finish(): void;
 }
 
-export function toJsonl(rows: readonly ExportRow[]): string {
-  return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+/** Rows that are written together; more would be held, and a Parquet file's readers take its groups whole. */
+const GROUP = 1000;
+
+/** Writes rows as they come, so that they need not be held all at once. */
+export function createRowWriter(path: string, format: ExportFormat): RowWriter {
+  const write = format === "jsonl" ? jsonlGroups(path) : parquetGroups(path);
+  let waiting: ExportRow[] = [];
+  const flush = (): void => {
+    if (waiting.length > 0) write.group(waiting);
+    waiting = [];
+  };
+  return {
+    add(row) {
+      waiting.push(row);
+      if (waiting.length >= GROUP) flush();
+    },
+    finish() {
+      flush();
+      write.end();
+    },
+  };
+}
+
+interface Groups {
+  group(rows: readonly ExportRow[]): void;
+  end(): void;
+}
+
+function jsonlGroups(path: string): Groups {
+  return {
+    group: (rows) => appendFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join("")),
+    end: () => undefined,
+  };
 }
 
 const text = (name: string): SchemaElement => ({
@@ -55,13 +88,16 @@ const columns: readonly (readonly [keyof ExportRow, readonly SchemaElement[]])[]
   ["source", [text("source")]],
 ];
 
-/** A Parquet file, snappy-compressed. */
-export async function toParquet(rows: readonly ExportRow[]): Promise<Uint8Array> {
-  const writer = new ByteWriter();
-  await parquetWrite({
-    writer,
-    columnData: columns.map(([name]) => ({ name, data: rows.map((row) => row[name]) })),
-    schema: [{ name: "root", num_children: columns.length }, ...columns.flatMap(([, elements]) => elements)],
-  });
-  return new Uint8Array(writer.getBuffer());
+const schema = [{ name: "root", num_children: columns.length }, ...columns.flatMap(([, elements]) => elements)];
+
+/** Snappy-compressed. */
+function parquetGroups(path: string): Groups {
+  const writer = new ParquetWriter({ writer: fileWriter(path), schema });
+  return {
+    group: (rows) => {
+      const columnData = columns.map(([name]) => ({ name, data: rows.map((row) => row[name]) }));
+      void writer.write({ columnData, rowGroupSize: GROUP });
+    },
+    end: () => void writer.finish(),
+  };
 }

@@ -1,11 +1,13 @@
 /** gradus eval, export and calibrate, against a chat endpoint on loopback that has its bad days. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Behaviour, type ChatServer, middlingAnswer, startChatServer } from "../../support/chat-server.ts";
 import { startServer, temporaryFolder } from "../../support/server-process.ts";
-import { type Ended, gradus, start } from "./gradus.ts";
+import { type Ended, gradus, launcher, start } from "./gradus.ts";
 
 const folder = temporaryFolder();
 const here = { cwd: folder.path };
@@ -112,6 +114,66 @@ describe("gradus eval", () => {
     expect(server.peak()).toBeLessThanOrEqual(4);
   });
 
+  test("a reply that breaks off, stops or holds no completion is tried again, said, and never scored", async () => {
+    const replies: readonly (readonly [Behaviour, words: string])[] = [
+      [{ kind: "raw", body: '{"choices": [{', then: "reset" }, "the reply broke off"],
+      [{ kind: "raw", body: '{"choices": [{', then: "silence" }, "no whole reply within 1 s"],
+      [{ kind: "raw", body: "{not JSON", then: "end" }, "the reply is no completion: {not JSON"],
+      [{ kind: "raw", body: "<html>\u001b[2J\nhello", then: "end" }, "the reply is no completion: <html> [2J hello"],
+      [{ kind: "raw", body: '{"error": {"message": "full"}}', then: "end" }, '{"error": {"message": "full"}}'],
+      [{ kind: "raw", body: '{"choices": []}', then: "end" }, 'the reply is no completion: {"choices": []}'],
+      [{ kind: "raw", body: "null", then: "end" }, "the reply is no completion: null"],
+      [{ kind: "status", status: 204 }, "the reply is no completion"],
+    ];
+    await using server = await startChatServer(
+      (request, index) => replies[index]?.[0] ?? { kind: "answer", content: middlingAnswer(request, index) },
+    );
+    const flags = ["--timeout", "1", "--concurrency", "4", "--out", "broken"];
+    const { code, out, err } = await evaluate(server, "mini", ...flags);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^overall +12 /m)]);
+    for (const [, words] of replies) expect(err).toContain(words);
+    expect(err).not.toMatch(/^ +at |\u001b/m);
+    expect(server.requests).toHaveLength(12 + replies.length);
+    const late = await evaluate(
+      server,
+      "mini",
+      "--model",
+      "late",
+      "--deadline",
+      "1",
+      "--endpoint",
+      "http://127.0.0.1:1/",
+    );
+    expect(late.err).toContain("no completion within 1 s; the last attempt: connect ECONNREFUSED 127.0.0.1:1");
+    expect(late.code).toBe(1);
+  });
+
+  test("when the endpoint refuses all, what is under way is not waited for", async () => {
+    await using server = await startChatServer((_request, index) =>
+      index === 0 ? { kind: "silence" } : { kind: "status", status: 404, message: "no such model" },
+    );
+    const { code, err } = await evaluate(server, "mini", "--out", "gone");
+    expect([code, err]).toEqual([1, expect.stringContaining("the endpoint refuses: 404 no such model")]);
+  });
+
+  test("on a terminal there is a bar, and Ctrl-C leaves the terminal as it was", async () => {
+    await using slow = await startChatServer((request, index) => ({
+      ...{ kind: "answer", content: middlingAnswer(request, index), delayMs: 200 },
+    }));
+    const command = `eval --suite mini --suite-file mini.json --endpoint ${slow.url} --model m --concurrency 1`;
+    const words = `${process.execPath} ${launcher} ${command} --out never`;
+    const child = spawn("script", ["-qec", words, "/dev/null"], { cwd: folder.path, stdio: "pipe" });
+    const shown = text(child.stdout);
+    await expect.poll(() => slow.requests.length, { timeout: 60_000 }).toBeGreaterThan(3);
+    child.stdin.write("\u0003");
+    const terminal = await shown;
+    child.stdin.end();
+    expect(terminal).toMatch(/░ \d\/12 .* failed 0/);
+    // Line wrapping, off and on again.
+    expect(terminal.lastIndexOf("\u001b[?7h")).toBeGreaterThan(terminal.lastIndexOf("\u001b[?7l"));
+    expect(existsSync(at("never/report.json"))).toBe(false);
+  });
+
   test("a prompt that gets no answer in time, or is refused, is left for another run", async () => {
     let wellAgain = false;
     await using server = await startChatServer((request, index) => {
@@ -192,8 +254,12 @@ describe("gradus eval", () => {
     [["--suite", "mini", "--suite-file", "mini.json", "--body", "[1]"], 2, "Want a JSON object"],
     [["--suite", "mini", "--suite-file", "mini.json", "--temperature", "warm"], 2, "Want a number from 0"],
     [["--suite", "mini", "--suite-file", "mini.json", "--evaluation-id", "a b"], 2, "evaluation_id"],
+    [["--suite", "mini", "--suite-file", "mini.json", "--body", '{"n": 2}'], 2, "'n' is not for --body"],
+    [["--suite", "mini", "--endpoint", "localhost:8000/v1"], 2, "'localhost:8000/v1' is invalid. Want a URL"],
+    [["--suite", "mini", "--model", " "], 2, "'--model <name>' argument ' ' is invalid. Want a name"],
+    [["--suite", "mini", "--suite-file", "mini.json", "--out", "mini.json"], 1, "--out must be a directory"],
   ])("gradus eval %j", async (args, code, words) => {
-    const ended = await gradus(here, "eval", ...args, "--endpoint", "http://127.0.0.1:1/v1", "--model", "m");
+    const ended = await gradus(here, "eval", "--endpoint", "http://127.0.0.1:1/v1", "--model", "m", ...args);
     expect(ended.err).toContain(words);
     expect([ended.code, ended.out]).toEqual([code, ""]);
   });
@@ -235,6 +301,32 @@ describe("gradus export", () => {
     expect(await parquetReadObjects({ file })).toEqual(rows);
   });
 
+  test("writes only the environments and levels of an evaluation that are asked for", async () => {
+    const choices = ["--evaluation-id", "rft", "--suite-file", "training.json", "--environment", "np/tsp"];
+    const { code, err } = await gradus(here, "export", ...choices, "--out", "some.jsonl");
+    expect([code, err]).toEqual([0, expect.stringMatching(/^\d+ rows in some.jsonl: np\/tsp (\d+) of \1\n$/)]);
+    const none = await gradus(here, "export", ...choices, "--level", "hard", "--out", "none.jsonl");
+    expect([none.code, none.err]).toEqual([1, "gradus: there are no completions to export\n"]);
+    expect(existsSync(at("none.jsonl"))).toBe(false);
+  });
+
+  test("an export that is broken off leaves what was there, and no file that looks whole", async () => {
+    writeFileSync(at("old.jsonl"), "as it was\n");
+    const child = start(["export", "--solver", "--count", "100000", "--out", "old.jsonl"], here);
+    await expect.poll(() => existsSync(at("old.jsonl.partial")), { timeout: 60_000 }).toBe(true);
+    const ended = new Promise((resolve) => child.once("exit", (_code, signal) => resolve(signal)));
+    child.kill("SIGINT");
+    expect(await ended).toBe("SIGINT");
+    expect(read("old.jsonl")).toBe("as it was\n");
+    const level = ["--solver", "--level", "easy", "--count", "1", "--out", "old.jsonl"];
+    const { err } = await gradus(here, "export", ...level, "--environment", "np/tsp", "--environment", "np/tsp");
+    expect(err).toBe("1 rows in old.jsonl: np/tsp 1 of 1\n");
+    expect(rowsIn("old.jsonl")).toHaveLength(1);
+    expect(existsSync(at("old.jsonl.partial"))).toBe(false);
+    // Of all environments, those that have the level.
+    expect((await gradus(here, "export", ...level)).err).toMatch(/^10 rows in old.jsonl: np\/bisection 1 of 1/);
+  });
+
   test("writes the solvers' answers to new tasks", async () => {
     const choices = ["--environment", "np/tsp", "--environment", "countdown", "--count", "5", "--level", "easy"];
     const wrong = await gradus(here, "export", "--solver", ...choices, "--out", "sft.jsonl");
@@ -251,6 +343,9 @@ describe("gradus export", () => {
     [["--out", "a.csv", "--solver"], 2, "--out must end in .jsonl or .parquet"],
     [["--out", "a.jsonl"], 2, "give either --evaluation-id or --solver"],
     [["--out", "a.jsonl", "--solver", "--environment", "np/tps"], 2, "there is no 'np/tps' with a solver here"],
+    [["--out", "a.jsonl", "--solver", "--split", "bench"], 2, "--split bench is what benchmarks are made of"],
+    [["--out", "nowhere/a.jsonl", "--solver"], 1, "--out must be a file that can be written; got 'nowhere/a.jsonl'"],
+    [["--out", "a.jsonl", "--evaluation-id", "rft", "--count", "5"], 2, "cannot be used with option"],
     [["--out", "a.jsonl", "--evaluation-id", "nobody"], 2, 'there is no evaluation "nobody"'],
     [
       ["--out", "a.jsonl", "--solver", "--ratio-above", "1", "--count", "1"],

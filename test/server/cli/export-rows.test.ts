@@ -1,6 +1,10 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { asyncBufferFromFile, parquetReadObjects } from "hyparquet";
 import { expect, test } from "vitest";
-import { type ExportRow, selectEvenly } from "../../../server/cli/export/rows.ts";
-import { toJsonl } from "../../../server/cli/export/write.ts";
+import { type ExportRow, selectEvenly, takeEvenly } from "../../../server/cli/export/rows.ts";
+import { createRowWriter } from "../../../server/cli/export/write.ts";
+import { temporaryFolder } from "../../support/server-process.ts";
 
 function row(environment: string, group: string, index: number, ratio: number): ExportRow {
   const graded = { ratio, reward: 1 + ratio, solved: ratio === 1, source: "m" };
@@ -45,9 +49,43 @@ test("an environment none of whose completions is good leaves nothing, rather th
   expect(selectEvenly([], 0.5).rows).toEqual([]);
 });
 
-test("JSONL is one line to a row, whatever its text holds", () => {
+async function taken(ratioAbove: number, perEnvironment?: number) {
+  let made = 0;
+  async function* rowsOf(environment: string, ratios: readonly number[]) {
+    for (const [i, ratio] of ratios.entries()) {
+      made++;
+      yield row(environment, `${environment}${i}`, 0, ratio);
+    }
+    return undefined;
+  }
+  const sources = [
+    { environment: "x", rows: rowsOf("x", [1, 0.2, 1, 1]) },
+    { environment: "y", rows: rowsOf("y", [0.9, 1]) },
+  ];
+  const available = new Map<string, number>();
+  const kept: ExportRow[] = [];
+  for await (const one of takeEvenly(sources, available, ratioAbove, perEnvironment)) kept.push(one);
+  return { groups: kept.map(({ group_id }) => group_id), available: [...available], made };
+}
+
+test("rows that are made as they are taken are as even, and no more are made than are asked for", async () => {
+  expect(await taken(0.5)).toEqual({ groups: ["x0", "y0", "x2", "y1"], available: [["x", 3], ["y", 2]], made: 6 }); // prettier-ignore
+  expect(await taken(0.5, 1)).toMatchObject({ groups: ["x0", "y0"], made: 2 });
+  expect(await taken(0.95, 9)).toMatchObject({ groups: ["x0", "y1", "x2", "x3"] });
+  expect(await taken(1)).toMatchObject({ groups: [] });
+});
+
+test("files hold each row, whatever its text holds and however many there are", async () => {
+  using folder = temporaryFolder();
   const text = { ...row("x", "a", 0, 1), messages: [{ role: "user" as const, content: "a\nb\u2028\u0000😀" }] };
-  const lines = toJsonl([text, text]).split("\n");
-  expect(lines).toHaveLength(3);
-  expect(JSON.parse(lines[0] ?? "")).toEqual(text);
+  const many = Array.from({ length: 2500 }, (_, i) => ({ ...text, sample_index: i }));
+  for (const format of ["jsonl", "parquet"] as const) {
+    const writer = createRowWriter(join(folder.path, format), format);
+    for (const one of many) writer.add(one);
+    writer.finish();
+  }
+  const lines = readFileSync(join(folder.path, "jsonl"), "utf8").trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(many);
+  const file = await asyncBufferFromFile(join(folder.path, "parquet"));
+  expect(await parquetReadObjects({ file })).toEqual(many);
 });

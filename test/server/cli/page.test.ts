@@ -61,6 +61,14 @@ describe("the page", () => {
     expect(page).toContain("city … &lt;b&gt;twice&lt;/b&gt;");
   });
 
+  test("on a narrow screen, scrolls tables and charts rather than squeezing them", () => {
+    const page = reportPage(good);
+    const tables = [...page.matchAll(/(.{0,20})<table><thead>/g)].map(([, before]) => before);
+    expect(tables).toHaveLength(2);
+    for (const before of tables) expect(before).toMatch(/<div class="wide">$/);
+    expect(page).toMatch(/figure svg \{ min-width: \d+px;/);
+  });
+
   test("has charts of quality, where there is one", () => {
     const page = reportPage(good);
     expect(charts(page)).toEqual([

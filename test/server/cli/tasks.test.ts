@@ -39,12 +39,25 @@ describe("envs", () => {
   });
 
   test("a reader that leaves early is no error", async () => {
-    const child = start(["reset", "np/tsp", "--level", "benchmark", "--count", "20", "--json"], here);
-    const { stdout, stderr } = child;
-    if (stdout === null || stderr === null) throw new Error("no streams");
-    stdout.once("data", () => stdout.destroy());
-    const ended = new Promise((done) => child.once("exit", done));
-    expect([await ended, await text(stderr)]).toEqual([0, ""]);
+    // Nothing that nobody reads is made: so many would take hours.
+    for (const [count, ...more] of [["20", "--json"], ["100000"], ["100000", "--json"]] as const) {
+      const child = start(["reset", "np/tsp", "--level", "benchmark", "--count", count, ...more], here);
+      const { stdout, stderr } = child;
+      if (stdout === null || stderr === null) throw new Error("no streams");
+      stdout.once("data", () => stdout.destroy());
+      const ended = new Promise((done) => child.once("exit", done));
+      expect([await ended, await text(stderr)]).toEqual([0, ""]);
+    }
+  });
+
+  test("many tasks are one list, whole numbers of calls or not", async () => {
+    for (const count of ["1", "64", "65"]) {
+      const tasks = (await json("reset", "countdown", "--count", count)) as readonly Task[];
+      expect(new Set(tasks.map(({ taskId }) => taskId)).size).toBe(Number(count));
+      const { out } = await gradus(here, "reset", "countdown", "--count", count);
+      expect(out.match(/^task id /gm)).toHaveLength(Number(count));
+      expect(out.match(/\n\nenvironment /g) ?? []).toHaveLength(Number(count) - 1);
+    }
   });
 });
 
