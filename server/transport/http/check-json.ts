@@ -7,11 +7,11 @@ import { PARTS_MAX } from "../../wire/check-parts.ts";
 
 /** Throws RpcError for bytes that are no UTF-8, too many parts, and 64-bit integers that JSON.parse would change. */
 export function jsonCheck(schema: DescMessage): (bytes: Uint8Array) => void {
-  const withLongs = holdsLongs(schema);
+  const ways = waysToLongs(schema);
   return (bytes) => {
     if (!isUtf8(bytes)) throw new RpcError("INVALID_ARGUMENT", "the request's JSON is not valid UTF-8");
     checkJsonParts(bytes);
-    if (withLongs) checkLongs(schema, parsed(bytes));
+    if (ways.length > 0) checkLongs(ways, bytes);
   };
 }
 
@@ -48,45 +48,64 @@ const longs: ReadonlySet<ScalarType | undefined> = new Set([
   ...[ScalarType.UINT64, ScalarType.FIXED64],
 ]);
 
-function holdsLongs(schema: DescMessage, above: readonly DescMessage[] = []): boolean {
-  if (above.includes(schema)) return false;
-  const holds = ({ scalar, message }: DescField): boolean =>
-    longs.has(scalar) || (message !== undefined && holdsLongs(message, [...above, schema]));
-  return schema.fields.some(holds);
+/** A field that is a 64-bit integer, or has some in its messages: those that `inner` leads to. */
+interface Way {
+  readonly field: DescField;
+  readonly inner: readonly Way[];
+}
+
+function waysToLongs(schema: DescMessage, above: readonly DescMessage[] = []): readonly Way[] {
+  if (above.includes(schema)) return [];
+  return schema.fields.flatMap((field) => {
+    if (longs.has(field.scalar)) return [{ field, inner: [] }];
+    const inner = field.message === undefined ? [] : waysToLongs(field.message, [...above, schema]);
+    return inner.length === 0 ? [] : [{ field, inner }];
+  });
+}
+
+function checkLongs(ways: readonly Way[], bytes: Uint8Array): void {
+  const fault = faultIn(ways, parsed(bytes));
+  if (fault === undefined) return;
+  const field = fault.path.join("").slice(1);
+  throw new RpcError("INVALID_ARGUMENT", `${field}: ${fault.why}`, { field });
+}
+
+interface Fault {
+  /** Such as ".arms" and "[2]". */
+  readonly path: readonly string[];
+  readonly why: string;
+}
+
+function faultIn(ways: readonly Way[], json: unknown): Fault | undefined {
+  if (typeof json !== "object" || json === null) return undefined;
+  const values = json as Readonly<Record<string, unknown>>;
+  for (const { field, inner } of ways) {
+    for (const [at, value] of elementsOf(field, values[field.jsonName] ?? values[field.name])) {
+      const fault = inner.length === 0 ? faultOf(value) : faultIn(inner, value);
+      if (fault === undefined) continue;
+      const place = at === undefined ? [] : [`[${at}]`];
+      return { path: [`.${field.name}`, ...place, ...fault.path], why: fault.why };
+    }
+  }
+  return undefined;
 }
 
 /** The longest 64-bit integers have 20 characters. BigInt would take seconds for millions of digits. */
 const longPattern = /^-?\d{1,20}$/;
 
-function checkLongs(schema: DescMessage, json: unknown, path = ""): void {
-  if (typeof json !== "object" || json === null) return;
-  const values = json as Readonly<Record<string, unknown>>;
-  for (const field of schema.fields) {
-    const value = values[field.jsonName] ?? values[field.name];
-    for (const [at, each] of elementsOf(field, value)) {
-      const name = `${path}${field.name}${at}`;
-      if (longs.has(field.scalar)) checkLong(each, name);
-      if (field.message !== undefined) checkLongs(field.message, each, `${name}.`);
-    }
-  }
-}
-
-function checkLong(value: unknown, field: string): void {
+function faultOf(value: unknown): Fault | undefined {
   if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    const why = "JSON numbers beyond 2^53 - 1 lose digits: give it as a string";
-    throw new RpcError("INVALID_ARGUMENT", `${field}: ${why}`, { field });
+    return { path: [], why: "JSON numbers beyond 2^53 - 1 lose digits: give it as a string" };
   }
-  if (typeof value === "string" && !longPattern.test(value)) {
-    throw new RpcError("INVALID_ARGUMENT", `${field}: want a whole number of at most 64 bits, in digits`, { field });
-  }
+  if (typeof value !== "string" || longPattern.test(value)) return undefined;
+  return { path: [], why: "want a whole number of at most 64 bits, in digits" };
 }
 
-/** The values of a field with their places; what is of another shape than the field's is left to protobuf-es. */
-function elementsOf(field: DescField, value: unknown): readonly (readonly [at: string, value: unknown])[] {
-  if (field.fieldKind === "list") return Array.isArray(value) ? value.map((each, i) => [`[${i}]`, each]) : [];
-  if (field.fieldKind !== "map") return [["", value]];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).map(([key, each]) => [`[${JSON.stringify(key)}]`, each]);
+/** The values of a field with their places in it; what has not the field's shape is left to protobuf-es. */
+function elementsOf(field: DescField, value: unknown): Iterable<readonly [at: number | string | undefined, unknown]> {
+  if (field.fieldKind === "list") return Array.isArray(value) ? value.entries() : [];
+  if (field.fieldKind === "map") return typeof value === "object" && value !== null ? Object.entries(value) : [];
+  return [[undefined, value]];
 }
 
 /** As Connect parses it; undefined: it will say what is wrong. */
