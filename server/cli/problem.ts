@@ -55,9 +55,16 @@ function inOurWords(message: string): string {
 
 const usageCodes: readonly GradusCode[] = ["INVALID_ARGUMENT", "NOT_FOUND", "OUT_OF_RANGE"];
 
+/** What grpc-js says of a connection to something that is not as the flags say it is. */
+const strange = /Protocol error|SSL|certificate|ECONNRESET/;
+
 /** A call's failure in words. `server` is the address it was made to; undefined: none. */
 export function problemOf(error: unknown, server: string | undefined): unknown {
   if (!(error instanceof GradusError)) return error;
+  if (server !== undefined && error.code === "UNAVAILABLE" && strange.test(error.message)) {
+    const words = `${server} answers, but not as these flags say: check the port, which must be for gRPC, --tls and --ca`;
+    return new CliProblem("failure", words);
+  }
   if (server !== undefined && error.code === "UNAVAILABLE" && /^no connection|name resolution/i.test(error.message)) {
     return new CliProblem("failure", `no server at ${server}: start one with \`gradus serve\``);
   }

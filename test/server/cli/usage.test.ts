@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { startChatServer } from "../../support/chat-server.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
 import { gradus, nodes } from "./gradus.ts";
 
@@ -97,6 +98,18 @@ describe("what cannot be done ends with 1", () => {
     expect(err).toContain(words);
     expect([code, out]).toEqual([1, ""]);
     expect(err).not.toMatch(/^ +at /m);
+  });
+
+  test("what answers, but is no gRPC server or speaks no TLS, is told from no server", async () => {
+    await using other = await startChatServer(() => ({ kind: "silence" }));
+    const server = new URL(other.url).host;
+    for (const tls of [[], ["--tls"]]) {
+      const { code, err } = await gradus(here, "envs", "--server", server, ...tls);
+      expect([code, err]).toEqual([
+        1,
+        expect.stringContaining(`gradus: ${server} answers, but not as these flags say`),
+      ]);
+    }
   });
 
   test("the server's address may come from the environment", async () => {
