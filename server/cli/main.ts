@@ -42,8 +42,12 @@ function report(error: unknown): number {
   return exitCode(kind);
 }
 
-// A reader such as head may leave before all is written.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+// A reader such as head may leave before all is written; a disk may be full.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+  console.error(`gradus: standard output cannot be written: ${error.message}`);
+  process.exit(1);
+});
 
 try {
   await createProgram().parseAsync();

@@ -1,10 +1,11 @@
 /** Tasks and scores without a server. */
+import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../../support/server-process.ts";
-import { gradus, start } from "./gradus.ts";
+import { gradus, launcher, start } from "./gradus.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
@@ -48,6 +49,13 @@ describe("envs", () => {
       const ended = new Promise((done) => child.once("exit", done));
       expect([await ended, await text(stderr)]).toEqual([0, ""]);
     }
+  });
+
+  test("what cannot be written is said", async () => {
+    const command = [process.execPath, launcher, "reset", "countdown"].join(" ");
+    const child = spawn("sh", ["-c", `${command} > /dev/full`], { cwd: folder.path, stdio: "pipe" });
+    const ended = new Promise((done) => child.once("exit", done));
+    expect([await text(child.stderr), await ended]).toEqual([expect.stringContaining("ENOSPC"), 1]);
   });
 
   test("many tasks are one list, whole numbers of calls or not", async () => {
