@@ -15,6 +15,10 @@ const enumLike = {
   selector: "TSEnumDeclaration",
   message: "Type stripping refuses enums: use a union of strings.",
 };
+const reExports = [
+  { selector: "ExportNamedDeclaration[source]", message: "Import it from the file that defines it." },
+  { selector: "ExportAllDeclaration", message: "Import it from the file that defines it." },
+];
 
 export default tseslint.config(
   {
@@ -49,7 +53,7 @@ export default tseslint.config(
   {
     files: ["envs/**/*.ts", "server/curriculum/**/*.ts"],
     rules: {
-      "no-restricted-syntax": ["error", enumLike, ...impure],
+      "no-restricted-syntax": ["error", enumLike, ...reExports, ...impure],
       "no-restricted-imports": [
         "error",
         {
@@ -70,6 +74,11 @@ export default tseslint.config(
         },
       ],
     },
+  },
+  {
+    files: ["server/**/*.ts"],
+    ignores: ["server/curriculum/**"],
+    rules: { "no-restricted-syntax": ["error", enumLike, ...reExports] },
   },
   { files: ["test/**/*.ts", "bench/**/*.ts"], rules: { "max-lines-per-function": "off" } },
   { files: ["**/*.js", "**/*.cjs", "**/*.mjs"], ...tseslint.configs.disableTypeChecked },

@@ -1,10 +1,9 @@
 /** Pictures of tasks and answers, as SVG documents. */
-import { locateAnswers } from "./answer-format.ts";
+import { locateAnswers } from "./answers/locate.ts";
 import type { AnswerFormat, Baseline, Environment, Facts, Parsed } from "./environment.ts";
 import { assertNever } from "./lib/assert-never.ts";
-import { framed } from "./lib/picture/frame.ts";
-import type { Headline } from "./lib/picture/frame.ts";
-import { isOptimal, qualityRatio } from "./reward/ratio.ts";
+import { framed, type Headline } from "./lib/picture/frame.ts";
+import { isOptimal, qualityRatio } from "./reward/scheme.ts";
 
 /**
  * The SVG of an instance, and of an answer to it if there is one: the answer's text as it stands between its marks, any

@@ -100,7 +100,7 @@ export interface Environment<Instance = unknown, Answer = unknown> {
   readonly levels: readonly Level[];
   /** The default first. */
   readonly answerFormats: readonly AnswerFormat[];
-  /** Names in envs/reward.ts, the default first. */
+  /** Names in envs/reward/schemes.ts, the default first. */
   readonly rewardSchemes: readonly string[];
   /** What is wrong with parameters that are each in range, but not together; undefined: nothing. */
   checkParameters?(parameters: Parameters): string | undefined;

@@ -1,6 +1,6 @@
 /** Named numbers, of generators and of reward schemes: defaults filled in, names and ranges checked. */
-import type { ParameterInfo, Parameters } from "./environment.ts";
-import { didYouMean } from "./lib/did-you-mean.ts";
+import type { Environment, Level, ParameterInfo, Parameters } from "./environment.ts";
+import { didYouMean } from "./lib/text.ts";
 
 /** A request that cannot be met: which field of it, and why, in words. */
 export interface Invalid {
@@ -10,7 +10,7 @@ export interface Invalid {
   readonly message: string;
 }
 
-export type FilledParameters = { readonly kind: "ok"; readonly parameters: Parameters } | Invalid;
+type FilledParameters = { readonly kind: "ok"; readonly parameters: Parameters } | Invalid;
 
 /** The values with defaults where they leave something out, in the order of infos; invalid names what is wrong. */
 export function fillParameters(
@@ -52,4 +52,29 @@ export function minAboveMax(parameters: Readonly<Record<string, number>>): strin
     if (max !== undefined && min > max) return `${name} must not be above ${other}: ${min} > ${max}`;
   }
   return undefined;
+}
+
+// What to generate: an environment's levels, and parameters in place of one.
+
+export type FoundLevel =
+  { readonly kind: "found"; readonly level: Level } | { readonly kind: "unknown"; readonly message: string };
+
+/** A level by its name. */
+export function findLevel(environment: Environment, name: string): FoundLevel {
+  const level = environment.levels.find((candidate) => candidate.name === name);
+  if (level !== undefined) return { kind: "found", level };
+  const names = environment.levels.map((candidate) => candidate.name);
+  const message = `${environment.id} has no level '${name.slice(0, 64)}'${didYouMean(name, names)}`;
+  return { kind: "unknown", message: `${message}; it has: ${names.join(", ")}` };
+}
+
+/** A generator's parameters, complete: defaults filled in, each in its range, and none at odds with another. */
+export function resolveParameters(
+  environment: Environment,
+  values: Readonly<Record<string, number>>,
+): FilledParameters {
+  const filled = fillParameters(environment.parameters, values);
+  if (filled.kind === "invalid") return filled;
+  const message = environment.checkParameters?.(filled.parameters);
+  return message === undefined ? filled : { kind: "invalid", field: "parameters", message };
 }

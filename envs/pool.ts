@@ -1,9 +1,7 @@
 /** Data pools: rows of JSON, read into instances once, and drawn from by seed or in a permutation. */
 import type { Environment, RowReader, Split } from "./environment.ts";
-import { withBaseline } from "./issued.ts";
-import type { IssueResult } from "./issued.ts";
-import { permuted } from "./lib/permutation.ts";
-import { deriveSeed } from "./lib/rng.ts";
+import { deriveSeed, permuted } from "./lib/rng.ts";
+import { type IssueResult, withBaseline } from "./origin.ts";
 import { instanceHash, splitOf } from "./splits.ts";
 
 export interface PoolRow<Instance = unknown> {

@@ -1,7 +1,7 @@
 /** The one place where environments are registered. Several versions of one may stand side by side. */
 import { countdown } from "./countdown/index.ts";
 import type { Environment } from "./environment.ts";
-import { didYouMean } from "./lib/did-you-mean.ts";
+import { didYouMean } from "./lib/text.ts";
 import { bisection } from "./np/bisection/index.ts";
 import { clique } from "./np/clique/index.ts";
 import { coloring } from "./np/coloring/index.ts";

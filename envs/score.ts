@@ -1,11 +1,10 @@
 /** Scores a completion of a task: finds the answer, reads it, verifies it and has it priced. */
-import { locateAnswers } from "./answer-format.ts";
-import type { LocatedSpan } from "./answer-format.ts";
+import { locateAnswers, type LocatedSpan } from "./answers/locate.ts";
 import type { AnswerFormat, Baseline, Environment, Facts } from "./environment.ts";
 import { assertNever } from "./lib/assert-never.ts";
-import { clipUtf8, codePointOffsets } from "./lib/code-points.ts";
-import { isOptimal, qualityRatio } from "./reward/ratio.ts";
-import type { ResolvedScheme, RewardComponent } from "./reward.ts";
+import { clipUtf8, codePointOffsets } from "./lib/text.ts";
+import { isOptimal, qualityRatio, type RewardComponent } from "./reward/scheme.ts";
+import type { ResolvedScheme } from "./reward/schemes.ts";
 
 /** What scoring needs to know of a task. */
 export interface ScoreTask<Instance = unknown> {

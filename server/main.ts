@@ -1,31 +1,30 @@
 /** The composition root: makes everything, and gives each part what it needs. */
 import { Gauge } from "prom-client";
-import { type Config, describeConfig } from "./config.ts";
-import { createRuns, systemClock } from "./curriculum/index.ts";
-import { createEvaluations } from "./evaluation/index.ts";
+import { createRuns } from "./curriculum/runs/runs.ts";
+import { systemClock } from "./curriculum/runs/system-clock.ts";
+import { createEvaluations } from "./evaluation/evaluations.ts";
+import { loadSuites } from "./evaluation/suite-files.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
 import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
-import { type Log, openLog } from "./logging.ts";
-import { type Metrics, createMetrics } from "./metrics.ts";
-import { loadPools } from "./pools.ts";
+import { type Config, describeConfig } from "./runtime/config.ts";
+import { type Log, openLog } from "./runtime/logging.ts";
+import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
 import { createEvaluationService } from "./services/evaluation-service.ts";
-import { memoryEvaluationStore } from "./stores/evaluations/memory.ts";
-import { sqliteEvaluationStore } from "./stores/evaluations/sqlite.ts";
-import { memoryStore } from "./stores/memory.ts";
-import { CannotOpen } from "./stores/sqlite-file.ts";
-import { sqliteStore } from "./stores/sqlite.ts";
-import { loadSuites } from "./suite-files.ts";
-import { createIssuer } from "./tasks/issuer.ts";
+import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
+import { sqliteEvaluationStore } from "./stores/sqlite-evaluations.ts";
+import { CannotOpen, sqliteStore } from "./stores/sqlite.ts";
 import { loadKeyring } from "./tasks/keyring.ts";
+import { createIssuer } from "./tasks/make.ts";
+import { loadPools } from "./tasks/pools.ts";
 import { createRunSource } from "./tasks/run-source.ts";
 import { createScorer } from "./tasks/scorer.ts";
-import { startTransports } from "./transport/index.ts";
-import { register } from "./rpc/handlers.ts";
-import { type WorkerPool, createWorkerPool } from "./workers/pool.ts";
+import { createWorkerPool, type WorkerPool } from "./tasks/workers.ts";
+import { startTransports } from "./transport/ports.ts";
+import { register } from "./transport/rpc.ts";
 
 /** Requests of one stream that are worked on at once. */
 const STREAM_WINDOW = 64;

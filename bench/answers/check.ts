@@ -2,11 +2,9 @@
 import type { AnswerFormat, Environment, Level } from "../../envs/environment.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 import type { Score } from "../../envs/score.ts";
-import { answersTo } from "./answers.ts";
-import type { Kind } from "./answers.ts";
+import { answersTo, type Kind } from "./answers.ts";
 import { problemByDefinition, problemOf, problemOfSchemes } from "./laws.ts";
-import { completionOf, scoreOf, subjectOf } from "./subject.ts";
-import type { Subject } from "./subject.ts";
+import { completionOf, scoreOf, type Subject, subjectOf } from "./subject.ts";
 
 export interface Plan {
   /** In all, at least; half of them at benchmark level. */

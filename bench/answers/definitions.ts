@@ -3,17 +3,15 @@
  * are said there: whatever is feasible has an objective.
  */
 import { hasBit } from "../../envs/lib/bit-matrix.ts";
-import { adjacent, pairs } from "../../envs/lib/graph.ts";
-import type { Graph } from "../../envs/lib/graph.ts";
-import type { BisectionInstance } from "../../envs/np/bisection/instance.ts";
-import type { Sides } from "../../envs/np/bisection/parse.ts";
-import type { KnapsackInstance } from "../../envs/np/knapsack/instance.ts";
-import type { Meeting, MeetingsInstance, Placement } from "../../envs/np/meetings/instance.ts";
-import type { Schedule } from "../../envs/np/meetings/parse.ts";
-import type { SetCoverInstance } from "../../envs/np/set-cover/instance.ts";
-import type { SubsetSumInstance } from "../../envs/np/subset-sum/instance.ts";
-import { distanceBetween } from "../../envs/np/tsp/instance.ts";
-import type { TspInstance } from "../../envs/np/tsp/instance.ts";
+import { adjacent, type Graph, pairs } from "../../envs/lib/graph.ts";
+import type { BisectionInstance } from "../../envs/np/bisection/generate.ts";
+import type { Sides } from "../../envs/np/bisection/verify.ts";
+import type { KnapsackInstance } from "../../envs/np/knapsack/generate.ts";
+import type { Meeting, MeetingsInstance, Placement } from "../../envs/np/meetings/generate.ts";
+import type { Schedule } from "../../envs/np/meetings/verify.ts";
+import type { SetCoverInstance } from "../../envs/np/set-cover/generate.ts";
+import type { SubsetSumInstance } from "../../envs/np/subset-sum/generate.ts";
+import { distanceBetween, type TspInstance } from "../../envs/np/tsp/generate.ts";
 import type { List } from "./neighbourhoods/lists.ts";
 
 /** Undefined: infeasible. */

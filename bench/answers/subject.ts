@@ -1,11 +1,9 @@
 /** An instance with its optimum, and what scores answers to it. */
-import { wrapAnswer } from "../../envs/answer-format.ts";
+import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { AnswerFormat, Baseline, Environment, Level } from "../../envs/environment.ts";
-import { issueGenerated } from "../../envs/issue.ts";
-import { resolveScheme } from "../../envs/reward.ts";
-import type { ResolvedScheme } from "../../envs/reward.ts";
-import { score } from "../../envs/score.ts";
-import type { Score } from "../../envs/score.ts";
+import { issueGenerated } from "../../envs/instances.ts";
+import { type ResolvedScheme, resolveScheme } from "../../envs/reward/schemes.ts";
+import { score, type Score } from "../../envs/score.ts";
 
 export interface Subject {
   readonly environment: Environment;

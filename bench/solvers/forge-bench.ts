@@ -5,7 +5,7 @@
  *   node bench/solvers/forge-bench.ts
  */
 import { createHash } from "node:crypto";
-import { issueGenerated } from "../../envs/issue.ts";
+import { issueGenerated } from "../../envs/instances.ts";
 import { deriveSeed } from "../../envs/lib/rng.ts";
 import { environments } from "../../envs/registry.ts";
 

@@ -1,14 +1,12 @@
 /** Instances as plain JSON, for solvers outside: what the scripts in cpsat/ read. */
 import { onesOf } from "../../envs/lib/bit-matrix.ts";
-import { adjacent, pairs } from "../../envs/lib/graph.ts";
-import type { Graph } from "../../envs/lib/graph.ts";
-import type { BisectionInstance } from "../../envs/np/bisection/instance.ts";
-import type { KnapsackInstance } from "../../envs/np/knapsack/instance.ts";
-import type { MeetingsInstance } from "../../envs/np/meetings/instance.ts";
-import type { SetCoverInstance } from "../../envs/np/set-cover/instance.ts";
-import type { SubsetSumInstance } from "../../envs/np/subset-sum/instance.ts";
-import { distanceBetween } from "../../envs/np/tsp/instance.ts";
-import type { TspInstance } from "../../envs/np/tsp/instance.ts";
+import { adjacent, type Graph, pairs } from "../../envs/lib/graph.ts";
+import type { BisectionInstance } from "../../envs/np/bisection/generate.ts";
+import type { KnapsackInstance } from "../../envs/np/knapsack/generate.ts";
+import type { MeetingsInstance } from "../../envs/np/meetings/generate.ts";
+import type { SetCoverInstance } from "../../envs/np/set-cover/generate.ts";
+import type { SubsetSumInstance } from "../../envs/np/subset-sum/generate.ts";
+import { distanceBetween, type TspInstance } from "../../envs/np/tsp/generate.ts";
 
 function plainGraph(graph: Graph): unknown {
   return { vertices: graph.vertices, edges: [...pairs(graph.vertices)].filter(([a, b]) => adjacent(graph, a, b)) };

@@ -1,6 +1,6 @@
 /** Solves instances of any environment with a solver, and measures it. */
 import type { Environment, Parameters, Solution, Solver } from "../../envs/environment.ts";
-import { issueGenerated } from "../../envs/issue.ts";
+import { issueGenerated } from "../../envs/instances.ts";
 import { findEnvironment } from "../../envs/registry.ts";
 
 export interface Timed {

@@ -2,16 +2,14 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { rngFor } from "../../envs/lib/rng.ts";
-import type { Rng } from "../../envs/lib/rng.ts";
+import { type Rng, rngFor } from "../../envs/lib/rng.ts";
 import {
   BatchStepRequestSchema,
   EnvironmentService,
   StepRequestSchema,
   StreamStepsRequestSchema,
 } from "../../server/gen/gradus/v1/environment_pb.js";
-import type { Task } from "../../server/gen/gradus/v1/task_pb.js";
-import { AnswerFormat } from "../../server/gen/gradus/v1/task_pb.js";
+import { AnswerFormat, type Task } from "../../server/gen/gradus/v1/task_pb.js";
 
 export const scenarios = ["batch", "unary", "stream"] as const;
 export type Scenario = (typeof scenarios)[number];

@@ -1,15 +1,47 @@
 /** Countdown: reach a target from given numbers with + − × ÷ (papers 003 and 004). README.md opens with an example. */
-import type { Environment } from "../environment.ts";
+import { formatInstruction } from "../answers/wording.ts";
+import type { AnswerFormat, ChatMessage, Environment } from "../environment.ts";
 import { draw } from "./draw.ts";
 import { type CountdownAnswer, formatAnswer } from "./expression.ts";
-import { generator } from "./generate.ts";
-import { type CountdownInstance, canonical, inline } from "./instance.ts";
-import { parse } from "./parse.ts";
-import { render } from "./prompt.ts";
-import { rows } from "./rows.ts";
+import { generator, parameters, rows, tiers } from "./generate.ts";
+import { canonical, type CountdownInstance, inline } from "./instance.ts";
 import { solveCountdown } from "./solve.ts";
-import { parameters, tiers } from "./tiers.ts";
-import { verify } from "./verify.ts";
+import { parse, verify } from "./verify.ts";
+
+// What the policy is asked.
+
+interface Example extends CountdownInstance {
+  readonly answer: string;
+}
+
+const EXAMPLES: readonly [Example, Example] = [
+  { numbers: [50, 3, 8, 4], target: 70, answer: "50 + (8 - 3) * 4" },
+  { numbers: [6, 2, 9], target: 27, answer: "9 * 6 / 2" },
+];
+
+function render(instance: CountdownInstance, format: AnswerFormat): readonly ChatMessage[] {
+  const example = exampleFor(instance);
+  const content = [
+    `Using the numbers ${listed(instance.numbers)}, write an arithmetic expression that equals ${instance.target}.`,
+    "Use each number exactly once. You may use +, -, *, / and parentheses, and nothing else. Division is exact: fractions are allowed on the way.",
+    "",
+    `Example: with the numbers ${listed(example.numbers)}, an expression that equals ${example.target} is ${example.answer}`,
+    "",
+    formatInstruction(format),
+  ].join("\n");
+  return [{ role: "user", content }];
+}
+
+/** An example that is not the task itself, for that would give its answer away. */
+function exampleFor(instance: CountdownInstance): Example {
+  const [first, second] = EXAMPLES;
+  return canonical(instance) === canonical(first) ? second : first;
+}
+
+/** "3, 5 and 7" */
+function listed(numbers: readonly number[]): string {
+  return `${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`;
+}
 
 export const countdown: Environment<CountdownInstance, CountdownAnswer> = {
   id: "countdown",

@@ -1,6 +1,16 @@
 /** What holds of an answer: facts only, exact. */
-import type { Facts } from "../environment.ts";
-import { type CountdownAnswer, evaluate, operands } from "./expression.ts";
+import type { Facts, Parsed } from "../environment.ts";
+import {
+  binary,
+  type CountdownAnswer,
+  evaluate,
+  type Expression,
+  literal,
+  operands,
+  shown,
+  type Token,
+  tokenize,
+} from "./expression.ts";
 import type { CountdownInstance } from "./instance.ts";
 import { equalsInteger, showRational } from "./rational.ts";
 
@@ -59,4 +69,139 @@ function occurrences(numbers: readonly number[], wanted: number): number {
 
 function times(count: number): string {
   return TIMES[count] ?? "more than six times";
+}
+
+// Answer text to an expression tree, by recursive descent. Nothing is evaluated here, and no text is ever handed to an
+// interpreter. Time is linear in the text's length; nesting and size are capped, so that no text exhausts the stack.
+//
+// answer     = expression [ "=" [ "-" ] number ]
+// expression = term { ( "+" | "-" ) term }
+// term       = factor { ( "*" | "/" ) factor }
+// factor     = number | "(" expression ")" | "\frac" "{" expression "}" "{" expression "}"
+//
+// There is no sign before a number, no implicit product, no power and no decimal point: see README.md.
+
+const OPERANDS_MAX = 64;
+const DEPTH_MAX = 64;
+
+interface Reader {
+  readonly text: string;
+  readonly tokens: readonly Token[];
+  /** Index of the token that comes next. */
+  next: number;
+  operands: number;
+  depth: number;
+  /** The first thing wrong; once set, every function below returns undefined. */
+  problem: string | undefined;
+}
+
+export function parse(answerText: string): Parsed<CountdownAnswer> {
+  const text = answerText.trim();
+  if (text === "") return { kind: "malformed", reason: "the answer is empty" };
+  const lexed = tokenize(text);
+  if (lexed.kind === "malformed") return lexed;
+  const reader: Reader = { text, tokens: lexed.tokens, next: 0, operands: 0, depth: 0, problem: undefined };
+  const answer = readAnswer(reader);
+  if (answer === undefined) return { kind: "malformed", reason: reader.problem ?? "not an expression" };
+  return { kind: "answer", answer };
+}
+
+function readAnswer(reader: Reader): CountdownAnswer | undefined {
+  const expression = readExpression(reader);
+  if (expression === undefined) return undefined;
+  if (!takes(reader, "=")) return expects(reader, "end", "an operator") ? { expression } : undefined;
+  const negative = takesOperator(reader, "-");
+  const token = peek(reader);
+  if (token.kind !== "number") return fail(reader, "a whole number after '='");
+  reader.next++;
+  if (!expects(reader, "end", "nothing after the number behind '='")) return undefined;
+  return { expression, claimed: negative && token.value !== 0 ? -token.value : token.value };
+}
+
+function readExpression(reader: Reader): Expression | undefined {
+  return readChain(reader, "+", "-", readTerm);
+}
+
+function readTerm(reader: Reader): Expression | undefined {
+  return readChain(reader, "*", "/", readFactor);
+}
+
+/** Operands joined by either of two operators, from left to right. */
+function readChain(
+  reader: Reader,
+  one: "+" | "*",
+  other: "-" | "/",
+  readOperand: (reader: Reader) => Expression | undefined,
+): Expression | undefined {
+  let left = readOperand(reader);
+  while (left !== undefined) {
+    const token = peek(reader);
+    if (token.kind !== "operator" || (token.operator !== one && token.operator !== other)) return left;
+    reader.next++;
+    const right = readOperand(reader);
+    left = right && binary(token.operator, left, right);
+  }
+  return undefined;
+}
+
+function readFactor(reader: Reader): Expression | undefined {
+  const token = peek(reader);
+  if (token.kind === "number") {
+    if (++reader.operands > OPERANDS_MAX) return stop(reader, `more than ${OPERANDS_MAX} numbers`);
+    reader.next++;
+    return literal(token.value);
+  }
+  if (token.kind !== "(" && token.kind !== "frac") return fail(reader, "a number or '('");
+  if (++reader.depth > DEPTH_MAX) return stop(reader, `parentheses nested more than ${DEPTH_MAX} deep`);
+  const inner = token.kind === "(" ? readEnclosed(reader, "(", ")") : readFraction(reader);
+  reader.depth--;
+  return inner;
+}
+
+function readEnclosed(reader: Reader, open: "(" | "{", close: ")" | "}"): Expression | undefined {
+  if (!expects(reader, open, `'${open}'`)) return undefined;
+  const inner = readExpression(reader);
+  return inner !== undefined && expects(reader, close, `an operator or '${close}'`) ? inner : undefined;
+}
+
+function readFraction(reader: Reader): Expression | undefined {
+  reader.next++;
+  const above = readEnclosed(reader, "{", "}");
+  const below = above && readEnclosed(reader, "{", "}");
+  return above && below && binary("/", above, below);
+}
+
+/** The tokens end with one of kind "end", which nothing takes but the end of the answer. */
+function peek(reader: Reader): Token {
+  return reader.tokens[Math.min(reader.next, reader.tokens.length - 1)]!;
+}
+
+function takes(reader: Reader, kind: Token["kind"]): boolean {
+  if (peek(reader).kind !== kind) return false;
+  reader.next++;
+  return true;
+}
+
+function takesOperator(reader: Reader, operator: string): boolean {
+  const token = peek(reader);
+  if (token.kind !== "operator" || token.operator !== operator) return false;
+  reader.next++;
+  return true;
+}
+
+function expects(reader: Reader, kind: Token["kind"], wanted: string): boolean {
+  if (takes(reader, kind)) return true;
+  fail(reader, wanted);
+  return false;
+}
+
+function fail(reader: Reader, wanted: string): undefined {
+  const { at, kind } = peek(reader);
+  const found = kind === "end" ? "the end" : `${shown(reader.text, at)} at character ${at + 1}`;
+  return stop(reader, `expected ${wanted}, found ${found}`);
+}
+
+function stop(reader: Reader, problem: string): undefined {
+  reader.problem ??= problem;
+  return undefined;
 }

@@ -1,8 +1,6 @@
 /** Undirected graphs without loops. */
-import { bitMatrix, canonicalBits, countOnes, hasBit, onesOf, rowsText, setBit } from "./bit-matrix.ts";
-import type { BitMatrix } from "./bit-matrix.ts";
-import type { Rng } from "./rng.ts";
-import { sample } from "./sample.ts";
+import { bitMatrix, type BitMatrix, canonicalBits, countOnes, hasBit, onesOf, rowsText, setBit } from "./bit-matrix.ts";
+import { type Rng, sample } from "./rng.ts";
 
 /** Vertices 0 … vertices − 1. */
 export interface Graph {

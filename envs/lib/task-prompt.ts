@@ -1,5 +1,5 @@
 /** How tasks are put to the policy: what is asked, a worked example of another instance, and the instance. */
-import { formatInstruction } from "../answer-format.ts";
+import { formatInstruction } from "../answers/wording.ts";
 import type { AnswerFormat, ChatMessage } from "../environment.ts";
 
 export interface TaskText {

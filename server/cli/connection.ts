@@ -1,10 +1,9 @@
 /** Whom a command asks: a server, or the environments in this process. */
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { readFileSync } from "node:fs";
-import { InvalidArgumentError, Option } from "commander";
-import type { Command } from "commander";
 import type { ClientOptions } from "../../clients/ts/src/index.ts";
 import type { GradusClient } from "../../clients/ts/src/public.ts";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../runtime/config.ts";
 import type { Local, Needs } from "./local.ts";
 import { CliProblem, problemOf } from "./problem.ts";
 

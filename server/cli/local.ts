@@ -1,31 +1,28 @@
 /** Environments without a server: the same handlers, called in this process, with the keys of the data directory. */
-import { randomBytes } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
+import { randomBytes } from "node:crypto";
 import { pino } from "pino";
-import { clientOver } from "../../clients/ts/src/client.ts";
-import type { GradusClient } from "../../clients/ts/src/client.ts";
+import { clientOver, type GradusClient } from "../../clients/ts/src/client.ts";
 import { GradusError } from "../../clients/ts/src/errors.ts";
 import type { Attempt, Transport } from "../../clients/ts/src/transport.ts";
-import type { Config } from "../config.ts";
-import { createRuns, systemClock } from "../curriculum/index.ts";
-import { createEvaluations } from "../evaluation/index.ts";
-import { loadPools } from "../pools.ts";
+import { createRuns } from "../curriculum/runs/runs.ts";
+import { systemClock } from "../curriculum/runs/system-clock.ts";
+import { createEvaluations } from "../evaluation/evaluations.ts";
+import { loadSuites } from "../evaluation/suite-files.ts";
+import type { Config } from "../runtime/config.ts";
 import type { ServiceDeps } from "../services/deps.ts";
 import { createEnvironmentService } from "../services/environment-service.ts";
 import { createEvaluationService } from "../services/evaluation-service.ts";
-import { memoryEvaluationStore } from "../stores/evaluations/memory.ts";
-import { sqliteEvaluationStore } from "../stores/evaluations/sqlite.ts";
-import { memoryStore } from "../stores/memory.ts";
-import { loadSuites } from "../suite-files.ts";
-import { createIssuer } from "../tasks/issuer.ts";
-import { loadKeyring, signingKey } from "../tasks/keyring.ts";
-import type { KeyringResult } from "../tasks/keyring.ts";
+import { memoryEvaluationStore, memoryStore } from "../stores/memory.ts";
+import { sqliteEvaluationStore } from "../stores/sqlite-evaluations.ts";
+import { type KeyringResult, loadKeyring, signingKey } from "../tasks/keyring.ts";
+import { createIssuer } from "../tasks/make.ts";
+import { loadPools } from "../tasks/pools.ts";
 import { createRunSource } from "../tasks/run-source.ts";
 import { createScorer } from "../tasks/scorer.ts";
-import { RpcError } from "../rpc/handlers.ts";
-import type { CallContext } from "../rpc/handlers.ts";
-import issue from "../workers/issue-worker.ts";
-import type { WorkerPool } from "../workers/pool.ts";
+import issue from "../tasks/worker.ts";
+import type { WorkerPool } from "../tasks/workers.ts";
+import { type CallContext, RpcError } from "../transport/rpc.ts";
 import { CliProblem } from "./problem.ts";
 
 /** Environments of this process. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command line. Run it by bin.mjs, which picks the Node. */
-import { readFileSync } from "node:fs";
 import { Command, CommanderError } from "commander";
+import { readFileSync } from "node:fs";
 import { addCalibrate } from "./commands/calibrate.ts";
 import { addDraw } from "./commands/draw.ts";
 import { addEnvs } from "./commands/envs.ts";

@@ -9,7 +9,7 @@ import type { BatchDrawn, DrawnTask, FoldRecord } from "./events.ts";
 import { isIssued } from "./issued-hashes.ts";
 import { activePolicy, type PolicyState } from "./policies/index.ts";
 import type { ArmSignal } from "./policies/policy.ts";
-import { currentPolicy, openCursors, type Batch, type RunState } from "./state.ts";
+import { type Batch, currentPolicy, openCursors, type RunState } from "./state.ts";
 import type { Json, Policy } from "./types.ts";
 
 /** Instances of an arm passed over because the run has issued them; then a repeat is accepted. */

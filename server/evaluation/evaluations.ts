@@ -1,70 +1,28 @@
 /** Evaluations: a model's completions of a suite's tasks, and how good they are. Expected outcomes are values. */
-import type { AnswerFormat } from "../../envs/environment.ts";
-import type { Pool } from "../../envs/pool.ts";
-import type { EvaluationStore, SamplePlace } from "../stores/evaluations/store.ts";
-import type { Issuer } from "../tasks/issuer.ts";
-import type { Keyring } from "../tasks/keyring.ts";
-import type { PresentedTask } from "../tasks/present.ts";
-import type { SampleResult, Scorer } from "../tasks/scorer.ts";
-import { difference, findSuite, formatProblem } from "./choices.ts";
-import { makeReport } from "./make-report.ts";
-import { findPending } from "./pending.ts";
-import type { Report } from "./report.ts";
-import type { Result } from "./results.ts";
-import { listSamples } from "./samples.ts";
-import { type Submission, type Submitted, submit } from "./submit.ts";
-import { type Suite, type SuiteDefinition, openSuite } from "./suite.ts";
-import { type SuiteTasks, createSuiteTasks } from "./tasks.ts";
-
-/** What fixes an evaluation. Plain JSON. */
-export interface EvaluationChoice {
-  readonly suite: string;
-  /** 0 when asked for: the newest. */
-  readonly suiteVersion: number;
-  readonly samplesPerTask: number;
-  readonly model: string;
-  /** Undefined: each environment's default. */
-  readonly answerFormat?: AnswerFormat;
-}
-
-export interface Evaluation extends EvaluationChoice {
-  readonly id: string;
-  readonly samplesTotal: number;
-  readonly samplesScored: number;
-}
-
-/** An evaluation and its suite, as operations on it need them. */
-export interface OpenEvaluation extends EvaluationChoice {
-  readonly id: string;
-  readonly key: number;
-  readonly of: Suite;
-}
-
-export interface PendingTask {
-  readonly ordinal: number;
-  readonly task: PresentedTask;
-  /** Samples that are missing. */
-  readonly indices: readonly number[];
-}
-
-export interface PendingPage {
-  readonly tasks: readonly PendingTask[];
-  /** The ordinal after which the next page begins; undefined: there is none. */
-  readonly next: number | undefined;
-}
-
-export interface Sample extends SamplePlace {
-  readonly task: PresentedTask;
-  readonly completion: string;
-  readonly result: SampleResult;
-  readonly part: string;
-  readonly category: string;
-}
-
-export interface SamplePage {
-  readonly samples: readonly Sample[];
-  readonly next: SamplePlace | undefined;
-}
+import type { Result } from "../curriculum/results.ts";
+import type { SamplePlace } from "../stores/evaluation-store.ts";
+import type {
+  Context,
+  Evaluation,
+  EvaluationChoice,
+  EvaluationDeps,
+  OpenEvaluation,
+  PendingPage,
+  SamplePage,
+} from "./evaluation.ts";
+import { makeReport, type Report } from "./report.ts";
+import {
+  difference,
+  findPending,
+  findSuite,
+  formatProblem,
+  listSamples,
+  type Submission,
+  submit,
+  type Submitted,
+} from "./samples.ts";
+import { openSuite, type Suite } from "./suite.ts";
+import { createSuiteTasks } from "./tasks.ts";
 
 export interface EvaluationReport {
   readonly evaluation: Evaluation;
@@ -83,20 +41,6 @@ export interface Evaluations {
   submit(submission: Submission): Promise<Result<Submitted>>;
   samples(id: string, after: SamplePlace, limit: number): Promise<Result<SamplePage>>;
   report(id: string): Promise<Result<EvaluationReport>>;
-}
-
-export interface EvaluationDeps {
-  readonly store: EvaluationStore;
-  readonly issuer: Issuer;
-  readonly scorer: Scorer;
-  readonly keyring: Keyring;
-  readonly pools: ReadonlyMap<string, Pool>;
-  readonly suites: readonly SuiteDefinition[];
-}
-
-/** What the parts of this module share. */
-export interface Context extends EvaluationDeps {
-  readonly tasks: SuiteTasks;
 }
 
 export function createEvaluations(deps: EvaluationDeps): Evaluations {

@@ -1,7 +1,91 @@
 /** A report from the samples so far. Pure. */
-import type { SampleFacts } from "./facts.ts";
-import { type Figures, meanFigures, taskFigures } from "./figures.ts";
-import { type Suite, partOf } from "./suite.ts";
+import type { Goal } from "../../envs/environment.ts";
+import type { Score, Verdict } from "../../envs/score.ts";
+import type { NoReward, NoRewardReason, SampleResult } from "../tasks/scorer.ts";
+import type { Context, OpenEvaluation } from "./evaluation.ts";
+import { partOf, type Suite } from "./suite.ts";
+
+// The figures of one task from its samples, and their means over tasks. Pure.
+
+/** By name; gradus.v1.ReportRow says what each means. */
+type Figures = Readonly<Record<string, number>>;
+
+/**
+ * The chance that of k samples drawn without replacement from n, of which c are right, at least one is: 1 − C(n−c, k) /
+ * C(n, k), as a product, for the binomials leave the doubles' range (SPEC.md section 3; Chen et al. 2021).
+ */
+export function passAtK(n: number, c: number, k: number): number {
+  if (n - c < k) return 1;
+  let allWrong = 1;
+  for (let i = n - c + 1; i <= n; i++) allWrong *= 1 - k / i;
+  return 1 - allWrong;
+}
+
+/** 1, 2, 4, … and n. */
+export function passKs(n: number): readonly number[] {
+  const powers = Array.from({ length: Math.floor(Math.log2(n)) + 1 }, (_, i) => 2 ** i);
+  return [...new Set([...powers, n])];
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function share(samples: readonly SampleFacts[], holds: (facts: SampleFacts) => boolean): number {
+  return samples.filter(holds).length / samples.length;
+}
+
+function common(samples: readonly SampleFacts[]): Figures {
+  return {
+    mean_reward: mean(samples.map(({ reward }) => reward)),
+    malformed_rate: share(samples, ({ verdict }) => verdict === "malformed"),
+    infeasible_rate: share(samples, ({ verdict }) => verdict === "infeasible"),
+    truncated_rate: share(samples, ({ truncated }) => truncated),
+    no_reward_rate: share(samples, ({ verdict }) => verdict === "none"),
+  };
+}
+
+/** SR and QR (FORGE section 4; SPEC.md section 2). */
+function qualityFigures(samples: readonly SampleFacts[]): Figures {
+  return {
+    success_rate: share(samples, ({ verdict }) => verdict === "feasible"),
+    quality_ratio: mean(samples.map(({ ratio }) => ratio)),
+    optimal_rate: share(samples, ({ solved }) => solved),
+    ...common(samples),
+  };
+}
+
+/** Papers 003 and 004; what needs all samples of a task waits until they are there. */
+function exactFigures(samples: readonly SampleFacts[], expected: number): Figures {
+  const n = samples.length;
+  const right = samples.filter(({ solved }) => solved).length;
+  const ks = passKs(expected).filter((k) => k <= n);
+  const all = Array.from({ length: n }, (_, i) => passAtK(n, right, i + 1));
+  return {
+    exact_rate: right / n,
+    mean_score: mean(samples.map(({ reward }) => reward)),
+    ...Object.fromEntries(ks.map((k) => [`pass@${k}`, passAtK(n, right, k)])),
+    ...(n === expected && {
+      "pass@avg": mean(all),
+      "nonzero_pass@n": Number(samples.some(({ reward }) => reward > 0)),
+    }),
+    "first_verifying_pass@1": share(samples, ({ verified }) => verified),
+    ...common(samples),
+  };
+}
+
+/** The figures of one task; `expected` is how many samples it will have, and it has at least one. */
+export function taskFigures(goal: Goal, samples: readonly SampleFacts[], expected: number): Figures {
+  return goal === "satisfy" ? exactFigures(samples, expected) : qualityFigures(samples);
+}
+
+/** The unweighted mean of each figure over those that have it. */
+export function meanFigures(all: readonly Figures[]): Figures {
+  const names = new Set(all.flatMap((figures) => Object.keys(figures)));
+  return Object.fromEntries(
+    [...names].map((name) => [name, mean(all.flatMap((figures) => figures[name] ?? []))] as const),
+  );
+}
 
 export interface ReportRow {
   readonly name: string;
@@ -90,4 +174,64 @@ function baselineText(tasks: readonly Counted[]): string {
       ? `Ratios are against proven optima of all ${proven} tasks`
       : `Ratios are against proven optima of ${proven} tasks, and best known values with certified bounds of ${bounded}`;
   return `${against}: not comparable with the papers' tables, which divide by heuristic or planted values.`;
+}
+
+// Reads what a report is made of.
+
+export async function makeReport({ store, tasks }: Context, open: OpenEvaluation): Promise<Report> {
+  const made = await tasks.made(open.of, 0, open.of.tasks);
+  const categoryOf = new Map(made.map(({ ordinal, category }) => [ordinal, category]));
+  const byTask = Map.groupBy(await store.facts(open.key), ({ ordinal }) => ordinal);
+  const scored = [...byTask].map(([ordinal, samples]): ScoredTask => {
+    const category = categoryOf.get(ordinal);
+    if (category === undefined) throw new Error(`task ${ordinal} has samples, and was never made`);
+    return { ordinal, category, samples: samples.map(({ facts }) => JSON.parse(facts) as SampleFacts) };
+  });
+  return reportOf(open.of, open.samplesPerTask, scored, categoryCounts(open.of, [...categoryOf.values()]));
+}
+
+/** Tasks of each category. Where only a task's instance tells its category, tasks that were not made are not counted. */
+function categoryCounts(suite: Suite, made: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  const add = (name: string, count: number): void => void counts.set(name, (counts.get(name) ?? 0) + count);
+  const named = new Set<string>();
+  for (const { category, tasks } of suite.parts) {
+    if (typeof category !== "string") continue;
+    named.add(category);
+    add(category, tasks);
+  }
+  for (const category of made.toSorted()) if (!named.has(category)) add(category, 1);
+  return counts;
+}
+
+// What a report reads of a sample: a few numbers, so that reports of many samples are quick.
+
+export interface SampleFacts {
+  /** "none": there is no verdict, and will not be. */
+  readonly verdict: Verdict | "none";
+  /** The goal is reached: a right answer, or a proven optimum. */
+  readonly solved: boolean;
+  /** One of the answers found reaches the goal, though it may not be the last one. */
+  readonly verified: boolean;
+  /** In [0, 1]; 0 unless feasible. */
+  readonly ratio: number;
+  readonly reward: number;
+  readonly truncated: boolean;
+  /** Whether the baseline is proven optimal; undefined: there is none. */
+  readonly proven?: boolean;
+}
+
+/** Reasons that no later attempt changes: the sample counts, as an answer that is not feasible. */
+const FINAL: ReadonlySet<NoRewardReason> = new Set(["too_large", "timeout"]);
+
+export function isFinal(result: SampleResult): boolean {
+  return result.kind === "score" || FINAL.has(result.reason);
+}
+
+export function factsOf(result: Score | NoReward): SampleFacts {
+  if ("reason" in result)
+    return { verdict: "none", solved: false, verified: false, ratio: 0, reward: 0, truncated: false };
+  const { verdict, solved, ratio = 0, reward, truncated, spans, baseline } = result;
+  const verified = solved || spans.some((span) => span.solved);
+  return { verdict, solved, verified, ratio, reward, truncated, ...(baseline && { proven: baseline.proven }) };
 }

@@ -1,13 +1,87 @@
 /** What was submitted, read again. */
-import type { SamplePlace, StoredSample } from "../stores/evaluations/store.ts";
-import type { SampleResult } from "../tasks/scorer.ts";
-import type { Context, OpenEvaluation, Sample, SamplePage } from "./evaluations.ts";
-import { present } from "./pending.ts";
-import type { Result } from "./results.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { AnswerFormat } from "../../envs/environment.ts";
+import { didYouMean } from "../../envs/lib/text.ts";
+import type { Refusal, Result } from "../curriculum/results.ts";
+import type { SamplePlace, StoredSample } from "../stores/evaluation-store.ts";
+import { type PresentedTask, presentTask } from "../tasks/present.ts";
+import type { OpenTask, SampleResult } from "../tasks/scorer.ts";
+import type { TaskFamily } from "../tasks/spec.ts";
+import type { Ticket } from "../tasks/task-id.ts";
+import type { Draft } from "../tasks/workers.ts";
+import type {
+  Context,
+  EvaluationChoice,
+  OpenEvaluation,
+  PendingPage,
+  PendingTask,
+  Sample,
+  SamplePage,
+} from "./evaluation.ts";
+import { factsOf, isFinal } from "./report.ts";
+import { type openSuite, partOf, seedOf, type Suite, type SuiteDefinition } from "./suite.ts";
 import type { SuiteTask } from "./tasks.ts";
 
+// Tasks whose completions are missing.
+
+/** Tasks looked at in one go: enough to be quick where most are done, few enough to make in one call. */
+const STRETCH = 200;
+
+/** The family of a task in an evaluation: the suite's, with the evaluation's answer format. */
+function familyOf({ answerFormat }: OpenEvaluation, { part }: SuiteTask): TaskFamily {
+  return answerFormat === undefined ? part.family : { ...part.family, answerFormat };
+}
+
+function present(context: Context, open: OpenEvaluation, task: SuiteTask): PresentedTask {
+  return presentTask(context, familyOf(open, task), task.draft);
+}
+
+export async function findPending(
+  context: Context,
+  open: OpenEvaluation,
+  after: number,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<Result<PendingPage>> {
+  const found: { readonly ordinal: number; readonly indices: readonly number[] }[] = [];
+  // One more than asked for, to know whether another page follows.
+  for (let from = after + 1; from < open.of.tasks && found.length <= limit; from += STRETCH)
+    found.push(...(await missingIn(context, open, from, Math.min(open.of.tasks, from + STRETCH))));
+  const shown = found.slice(0, limit);
+  const tasks: PendingTask[] = [];
+  for (const { from, to } of runsOf(shown.map(({ ordinal }) => ordinal))) {
+    const made = await context.tasks.make(open.of, from, to, signal);
+    if (made.kind !== "ok") return made;
+    for (const task of made.value) {
+      const indices = shown.find(({ ordinal }) => ordinal === task.ordinal)?.indices ?? [];
+      tasks.push({ ordinal: task.ordinal, task: present(context, open, task), indices });
+    }
+  }
+  return { kind: "ok", value: { tasks, next: found.length > limit ? shown.at(-1)?.ordinal : undefined } };
+}
+
+async function missingIn({ store }: Context, open: OpenEvaluation, from: number, to: number) {
+  const there = Map.groupBy(await store.places(open.key, from, to), ({ ordinal }) => ordinal);
+  return Array.from({ length: to - from }, (_, i) => from + i).flatMap((ordinal) => {
+    const scored = new Set(there.get(ordinal)?.map(({ index }) => index));
+    const indices = Array.from({ length: open.samplesPerTask }, (_, i) => i).filter((index) => !scored.has(index));
+    return indices.length === 0 ? [] : [{ ordinal, indices }];
+  });
+}
+
+/** Consecutive numbers as half-open ranges. */
+function runsOf(ordinals: readonly number[]): readonly { readonly from: number; readonly to: number }[] {
+  const runs: { from: number; to: number }[] = [];
+  for (const ordinal of ordinals) {
+    const last = runs.at(-1);
+    if (last?.to === ordinal) last.to++;
+    else runs.push({ from: ordinal, to: ordinal + 1 });
+  }
+  return runs;
+}
+
 /** The outcome as it was when it was scored. */
-export function resultOf({ result }: StoredSample): SampleResult {
+function resultOf({ result }: StoredSample): SampleResult {
   return JSON.parse(result) as SampleResult;
 }
 
@@ -35,4 +109,134 @@ function shownSample(context: Context, open: OpenEvaluation, task: SuiteTask, sa
   const { category, part } = task;
   const shown = { ordinal, index, completion, category, part: part.name };
   return { ...shown, task: present(context, open, task), result: resultOf(sample) };
+}
+
+// A completion comes in: it is scored, and kept if it is the first of its sample.
+
+export interface Submission {
+  readonly evaluationId: string;
+  readonly taskId: string;
+  readonly index: number;
+  readonly completion: string;
+}
+
+export interface Submitted {
+  /** Of the completion that came first. */
+  readonly result: SampleResult;
+  /** not_recorded: there is no reward yet, and a later attempt may have one. */
+  readonly status: "recorded" | "duplicate" | "conflicting_completion" | "not_recorded";
+}
+
+export async function submit(
+  context: Context,
+  open: OpenEvaluation,
+  { taskId, index, completion }: Submission,
+): Promise<Result<Submitted>> {
+  if (index >= open.samplesPerTask) {
+    const message = `it is ${index}, and the evaluation has ${open.samplesPerTask} samples of each task, from 0`;
+    return { kind: "invalid", field: "sample_index", message };
+  }
+  const task = context.scorer.open(taskId);
+  if (task.kind === "none") return notOfTheSuite(task.detail.replace(/^task_id:? /, ""));
+  const ordinal = await ordinalOf(context, open, task);
+  if (ordinal === undefined) return notOfTheSuite("it is not a task of this evaluation, in its answer format");
+  const result = context.scorer.score(task, completion);
+  if (!isFinal(result)) return { kind: "ok", value: { result, status: "not_recorded" } };
+  const facts = JSON.stringify(factsOf(result.kind === "score" ? result.score : result));
+  const sample = { ordinal, index, completion, facts, result: JSON.stringify(result) };
+  const added = await context.store.addSample(open.key, sample);
+  if (added.kind === "added") return { kind: "ok", value: { result, status: "recorded" } };
+  const status = added.sample.completion === completion ? "duplicate" : "conflicting_completion";
+  return { kind: "ok", value: { result: resultOf(added.sample), status } };
+}
+
+function notOfTheSuite(message: string): Refusal {
+  return { kind: "invalid", field: "task_id", message };
+}
+
+/** Which task of the suite this is: the one of its seed, if it is the same in all else. */
+async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask): Promise<number | undefined> {
+  const { origin, environment } = task.ticket;
+  if (origin.kind !== "generated") return undefined;
+  const ordinal = ordinalsOf(open.of).get(`${environment}/${origin.seed}`);
+  if (ordinal === undefined) return undefined;
+  const [known] = await context.tasks.made(open.of, ordinal, ordinal + 1);
+  if (known === undefined) return undefined;
+  return isOf(task.ticket, familyOf(open, known), known.draft) ? ordinal : undefined;
+}
+
+/** Whether a task id is one that the evaluation gave: a task by the same seed may differ in all the rest. */
+function isOf(ticket: Ticket, family: TaskFamily, { origin }: Draft): boolean {
+  const chosen = ({ version, level, split, answerFormat, rewardScheme }: TaskFamily | Ticket) => {
+    return { version, level, split, answerFormat, rewardScheme };
+  };
+  const plain = ticket.run === undefined && Object.keys(ticket.rewardParameters).length === 0;
+  return plain && isDeepStrictEqual(ticket.origin, origin) && isDeepStrictEqual(chosen(ticket), chosen(family));
+}
+
+/** Made once for each suite, of which there are few. */
+const ordinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
+
+function ordinalsOf(suite: Suite): ReadonlyMap<string, number> {
+  const known = ordinals.get(suite);
+  if (known !== undefined) return known;
+  const made = new Map(
+    Array.from({ length: suite.tasks }, (_, ordinal) => {
+      const part = partOf(suite, ordinal);
+      return [`${part.environment}/${seedOf(suite, part, ordinal)}`, ordinal] as const;
+    }),
+  );
+  ordinals.set(suite, made);
+  return made;
+}
+
+// What is asked of an evaluation, checked against the suites that are here and what was asked for before.
+
+export interface Opened {
+  readonly definition: SuiteDefinition;
+  readonly result: ReturnType<typeof openSuite>;
+}
+
+/** Version 0 is the newest. */
+export function findSuite(opened: readonly Opened[], id: string, version: number): Result<Suite> {
+  const versions = opened
+    .filter(({ definition }) => definition.id === id)
+    .sort((a, b) => b.definition.version - a.definition.version);
+  if (versions.length === 0) {
+    const ids = opened.flatMap(({ definition, result }) => (result.kind === "open" ? [definition.id] : []));
+    const message = `suite: there is no suite '${id.slice(0, 128)}' here${didYouMean(id, ids)}; there is: ${ids.join(", ")}`;
+    return { kind: "not_found", message };
+  }
+  const found = version === 0 ? versions[0] : versions.find(({ definition }) => definition.version === version);
+  if (found === undefined) {
+    const numbers = versions.map(({ definition }) => definition.version).join(", ");
+    return { kind: "not_found", message: `suite_version: '${id}' has no version ${version} here; it has: ${numbers}` };
+  }
+  const { result } = found;
+  return result.kind === "open"
+    ? { kind: "ok", value: result.suite }
+    : { kind: "not_found", message: `suite: ${result.message}` };
+}
+
+export function formatProblem(suite: Suite, format: AnswerFormat | undefined): Refusal | undefined {
+  const part = suite.parts.find(({ definition }) => format !== undefined && !definition.answerFormats.includes(format));
+  if (part === undefined) return undefined;
+  const message = `${part.environment} takes ${part.definition.answerFormats.join(", ")}`;
+  return { kind: "invalid", field: "answer_format", message };
+}
+
+/** An id stands for one evaluation: to ask for it with other choices is a mistake. */
+export function difference(open: EvaluationChoice, asked: EvaluationChoice): Refusal | undefined {
+  const fields = [
+    ["suite", open.suite, asked.suite],
+    ["suite_version", open.suiteVersion, asked.suiteVersion],
+    ["samples_per_task", open.samplesPerTask, asked.samplesPerTask],
+    ["model", open.model, asked.model],
+    ["answer_format", open.answerFormat ?? "the default", asked.answerFormat ?? "the default"],
+  ] as const;
+  const other = fields.find(([, was, now]) => was !== now);
+  if (other === undefined) return undefined;
+  const [field, was, now] = other;
+  const message = `${field}: the evaluation of this id has ${was}, and ${now} was asked for: choose another evaluation_id`;
+  return { kind: "already_exists", field, message };
 }

@@ -1,10 +1,10 @@
 /** What a suite is: a fixed set of tasks, written down as data, and opened against the environments that are here. */
 import type { AnswerFormat, Environment, Parameters, Split } from "../../envs/environment.ts";
-import { findLevel, resolveParameters } from "../../envs/levels.ts";
 import { deriveSeed, hashKey } from "../../envs/lib/rng.ts";
+import { findLevel, resolveParameters } from "../../envs/parameters.ts";
 import { findEnvironment } from "../../envs/registry.ts";
-import { resolveScheme } from "../../envs/reward.ts";
-import type { TaskFamily } from "../tasks/family.ts";
+import { resolveScheme } from "../../envs/reward/schemes.ts";
+import type { TaskFamily } from "../tasks/spec.ts";
 
 /** Tasks of one environment at one difficulty. */
 export interface SuitePart {

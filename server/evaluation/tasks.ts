@@ -1,12 +1,12 @@
 /** The tasks of suites: made when they are first asked for, kept in the store, so that they are solved once. */
-import { restore } from "../../envs/issue.ts";
+import { restore } from "../../envs/instances.ts";
 import type { Pool } from "../../envs/pool.ts";
-import type { EvaluationStore, StoredTask } from "../stores/evaluations/store.ts";
+import type { Result } from "../curriculum/results.ts";
+import type { EvaluationStore, StoredTask } from "../stores/evaluation-store.ts";
+import type { Issuer, IssueResult } from "../tasks/make.ts";
 import { draftFromJson, draftToJson } from "../tasks/run-source.ts";
-import type { Issuer, IssueResult } from "../tasks/issuer.ts";
-import type { Draft } from "../workers/jobs.ts";
-import type { Result } from "./results.ts";
-import { type OpenPart, type Suite, categoryOf, partOf, seedOf } from "./suite.ts";
+import type { Draft } from "../tasks/workers.ts";
+import { categoryOf, type OpenPart, partOf, seedOf, type Suite } from "./suite.ts";
 
 /** A task of a suite. */
 export interface SuiteTask {

@@ -1,14 +1,15 @@
 /** CurriculumService: contract in, domain, contract out. */
 import { create } from "@bufbuild/protobuf";
 import type { Duration } from "@bufbuild/protobuf/wkt";
-import type { FeedbackStatus, GroupRef, IssuedTask, NextBatch } from "../curriculum/index.ts";
+import type { FeedbackStatus, GroupRef } from "../curriculum/feedback.ts";
+import type { IssuedTask, NextBatch } from "../curriculum/runs/next-batch.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
+import { open, seal } from "../tasks/keyring.ts";
 import { presentTask } from "../tasks/present.ts";
 import { draftFromJson, familyOfArm } from "../tasks/run-source.ts";
-import { open, seal } from "../tasks/sealed.ts";
-import { type CallContext, RpcError, type ServiceHandlers } from "../rpc/handlers.ts";
-import { inStretches } from "../rpc/in-stretches.ts";
+import { feedbackToWire } from "../tasks/wire-outcome.ts";
+import { type CallContext, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
 import {
   checkBytes,
   checkCount,
@@ -16,14 +17,15 @@ import {
   checkId,
   checkRange,
   invalid,
+  pageToken,
+  readPage,
   required,
   toCount,
-} from "../rpc/check.ts";
+} from "./check.ts";
+import { inStretches } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { pageToken, readPage } from "./page.ts";
 import { okOrThrow } from "./refusal.ts";
 import { policyFromWire, runConfigFromWire } from "./run-config.ts";
-import { feedbackToWire } from "../scoring/wire-outcome.ts";
 import { recordToWire, runToWire, stateToWire } from "./wire-run.ts";
 import { taskToWire } from "./wire-task.ts";
 

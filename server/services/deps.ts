@@ -1,11 +1,11 @@
 /** What the services work with. Made once, in server/main.ts. */
 import type { Pool } from "../../envs/pool.ts";
-import type { Runs } from "../curriculum/index.ts";
-import type { Evaluations } from "../evaluation/index.ts";
-import type { GroupLimits } from "../scoring/check-groups.ts";
-import type { Issuer } from "../tasks/issuer.ts";
+import type { Runs } from "../curriculum/runs/runs.ts";
+import type { Evaluations } from "../evaluation/evaluations.ts";
 import type { Keyring } from "../tasks/keyring.ts";
+import type { Issuer } from "../tasks/make.ts";
 import type { Scorer } from "../tasks/scorer.ts";
+import type { GroupLimits } from "./check-groups.ts";
 
 /** Limits on what a request may hold; each is named in the error that it gives. */
 export interface RequestLimits extends GroupLimits {

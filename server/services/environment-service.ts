@@ -15,20 +15,17 @@ import {
   StreamStepsResponseSchema,
 } from "../gen/gradus/v1/environment_pb.js";
 import type { GroupOutcome } from "../gen/gradus/v1/outcome_pb.js";
-import { RpcError, type ServiceHandlers } from "../rpc/handlers.ts";
-import { codes } from "../rpc/rpc-error.ts";
-import { checkGroups } from "../scoring/check-groups.ts";
-import { type ScoredGroup, scoreGroup } from "../scoring/score-group.ts";
-import { inStretches } from "../rpc/in-stretches.ts";
-import { mapConcurrently } from "../rpc/map-concurrently.ts";
-import type { TaskFamily } from "../tasks/family.ts";
-import type { IssueResult } from "../tasks/issuer.ts";
+import type { IssueResult } from "../tasks/make.ts";
 import { presentTask } from "../tasks/present.ts";
-import { checkBytes, checkCount, invalid } from "../rpc/check.ts";
+import { type ScoredGroup, scoreGroup } from "../tasks/score-group.ts";
+import type { TaskFamily } from "../tasks/spec.ts";
+import { codes, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
+import { checkGroups } from "./check-groups.ts";
+import { checkBytes, checkCount, invalid, pageOf, readPage } from "./check.ts";
+import { inStretches, mapConcurrently } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { lookUpEnvironment, resolveFamily } from "./family.ts";
-import { pageOf, readPage } from "./page.ts";
 import { giveFeedback } from "./feedback.ts";
+import { lookUpEnvironment, resolveFamily } from "./task-spec.ts";
 import { environmentToWire, taskToWire } from "./wire-task.ts";
 
 const CATEGORY_BYTES_MAX = 64;

@@ -1,19 +1,27 @@
 /** EvaluationService: contract in, domain, contract out. */
 import { create } from "@bufbuild/protobuf";
 import type { AnswerFormat } from "../../envs/environment.ts";
-import type { Submitted } from "../evaluation/index.ts";
+import type { Submitted } from "../evaluation/samples.ts";
 import * as wire from "../gen/gradus/v1/evaluation_pb.js";
 import { FeedbackSchema, FeedbackStatus } from "../gen/gradus/v1/outcome_pb.js";
-import { RpcError, type ServiceHandlers } from "../rpc/handlers.ts";
-import { mapConcurrently } from "../rpc/map-concurrently.ts";
-import { codes } from "../rpc/rpc-error.ts";
 import { answerFormats } from "../tasks/wire-enums.ts";
-import { checkBytes, checkCount, checkId, checkRange, invalid, required } from "../rpc/check.ts";
+import { outcomeToWire } from "../tasks/wire-outcome.ts";
+import { codes, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
+import {
+  checkBytes,
+  checkCount,
+  checkId,
+  checkRange,
+  invalid,
+  pageOf,
+  pageToken,
+  readPage,
+  required,
+} from "./check.ts";
+import { mapConcurrently } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { pageOf, pageToken, readPage } from "./page.ts";
 import { okOrThrow } from "./refusal.ts";
 import { evaluationToWire, reportToWire, sampleToWire, suiteToWire } from "./wire-evaluation.ts";
-import { outcomeToWire } from "../scoring/wire-outcome.ts";
 import { taskToWire } from "./wire-task.ts";
 
 const ID_BYTES_MAX = 128;

@@ -1,8 +1,8 @@
 /** Tells runs what was scored. Scoring always answers: what a run or its store cannot take is said in the feedback. */
-import type { FeedbackItem, FeedbackStatus } from "../curriculum/index.ts";
+import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
 import type { Feedback } from "../gen/gradus/v1/outcome_pb.js";
-import type { RunFeedback } from "../scoring/score-group.ts";
-import { feedbackToWire } from "../scoring/wire-outcome.ts";
+import type { RunFeedback } from "../tasks/score-group.ts";
+import { feedbackToWire } from "../tasks/wire-outcome.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 /** What each sample of a group did to its run, in order; undefined: no run issued its task. */

@@ -1,7 +1,7 @@
 /** What a run refuses, as a gRPC status. */
 import { assertNever } from "../../envs/lib/assert-never.ts";
-import type { Refusal, Result } from "../curriculum/index.ts";
-import { RpcError } from "../rpc/handlers.ts";
+import type { Refusal, Result } from "../curriculum/results.ts";
+import { RpcError } from "../transport/rpc.ts";
 
 /** `prefix` leads from the request to the part that was handed in, e.g. "config.". */
 export function okOrThrow<T>(result: Result<T>, prefix = ""): T {

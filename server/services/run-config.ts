@@ -1,15 +1,15 @@
 /** RunConfig and Policy, both ways. */
 import { create, fromJson, toJson } from "@bufbuild/protobuf";
 import { assertNever } from "../../envs/lib/assert-never.ts";
-import { resolveScheme } from "../../envs/reward.ts";
-import { type Arm, type Constraints, type Lag, type Policy, type RunConfig } from "../curriculum/index.ts";
+import { resolveScheme } from "../../envs/reward/schemes.ts";
+import type { Arm, Constraints, Lag, Policy, RunConfig } from "../curriculum/types.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import { AnswerFormat } from "../gen/gradus/v1/task_pb.js";
-import type { TaskFamily } from "../tasks/family.ts";
 import { familyToJson } from "../tasks/run-source.ts";
-import { checkCount, checkDuration, checkRange, invalid, required, toCount } from "../rpc/check.ts";
+import type { TaskFamily } from "../tasks/spec.ts";
+import { checkCount, checkDuration, checkRange, invalid, required, toCount } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { lookUpEnvironment, resolveFamily } from "./family.ts";
+import { lookUpEnvironment, resolveFamily } from "./task-spec.ts";
 
 const ARMS_MAX = 256;
 const DEFAULT_LAG = 1;

@@ -1,9 +1,12 @@
 /** Domain to contract: suites, evaluations, samples and reports. */
 import { create } from "@bufbuild/protobuf";
-import type { Evaluation, EvaluationReport, OpenPart, ReportRow, Sample, Suite } from "../evaluation/index.ts";
+import type { Evaluation, Sample } from "../evaluation/evaluation.ts";
+import type { EvaluationReport } from "../evaluation/evaluations.ts";
+import type { ReportRow } from "../evaluation/report.ts";
+import type { OpenPart, Suite } from "../evaluation/suite.ts";
 import * as wire from "../gen/gradus/v1/evaluation_pb.js";
 import { answerFormats, splits } from "../tasks/wire-enums.ts";
-import { outcomeToWire } from "../scoring/wire-outcome.ts";
+import { outcomeToWire } from "../tasks/wire-outcome.ts";
 import { taskToWire } from "./wire-task.ts";
 
 export function suiteToWire({ definition, parts, tasks }: Suite): wire.Suite {

@@ -1,18 +1,19 @@
 /** Domain to contract: runs, their state and their history. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { HistoryRecord, RunView, StateView } from "../curriculum/index.ts";
+import type { HistoryRecord } from "../curriculum/history.ts";
+import type { RunView, StateView } from "../curriculum/view.ts";
 import {
   type ArmState,
   ArmStateSchema,
   BatchRecordSchema,
   ControlRecordSchema,
+  type HistoryRecord as WireRecord,
   HistoryRecordSchema,
   type Run,
   RunSchema,
   type RunState,
   RunStateSchema,
-  type HistoryRecord as WireRecord,
 } from "../gen/gradus/v1/curriculum_pb.js";
 import { policyToWire, runConfigToWire } from "./run-config.ts";
 

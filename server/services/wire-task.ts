@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import type { Environment } from "../../envs/environment.ts";
 import { type Pool, rowCounts } from "../../envs/pool.ts";
-import { rewardSchemes } from "../../envs/reward.ts";
+import { rewardSchemes } from "../../envs/reward/schemes.ts";
 import { type Environment as WireEnvironment, EnvironmentSchema } from "../gen/gradus/v1/environment_pb.js";
 import { Source, type Task, TaskSchema } from "../gen/gradus/v1/task_pb.js";
 import type { PresentedTask } from "../tasks/present.ts";

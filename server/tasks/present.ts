@@ -1,16 +1,15 @@
 /** What a trainer is shown of a task. */
+import { stopStrings } from "../../envs/answers/wording.ts";
 import type { ChatMessage } from "../../envs/environment.ts";
-import { stopStrings } from "../../envs/answer-format.ts";
-import { restore } from "../../envs/issue.ts";
+import { restore } from "../../envs/instances.ts";
 import type { Pool } from "../../envs/pool.ts";
 import { findEnvironment } from "../../envs/registry.ts";
-import { rewardSchemes } from "../../envs/reward.ts";
-import type { TaskFamily } from "./family.ts";
-import type { Draft } from "../workers/jobs.ts";
+import { rewardSchemes } from "../../envs/reward/schemes.ts";
 import type { Keyring } from "./keyring.ts";
 import type { Scorer } from "./scorer.ts";
-import { mintTaskId } from "./task-id.ts";
-import type { RunPlace, Ticket } from "./ticket.ts";
+import type { TaskFamily } from "./spec.ts";
+import { mintTaskId, type RunPlace, type Ticket } from "./task-id.ts";
+import type { Draft } from "./workers.ts";
 
 export interface PresentedTask {
   readonly taskId: string;

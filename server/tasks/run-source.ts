@@ -1,10 +1,11 @@
 /** Where runs get their tasks from: an arm's family, and a task of it for each ordinal. */
-import type { Arm, Json, TaskSource } from "../curriculum/index.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import { deriveSeed } from "../../envs/lib/rng.ts";
-import type { Draft } from "../workers/jobs.ts";
-import type { TaskFamily } from "./family.ts";
-import type { Issuer } from "./issuer.ts";
+import type { TaskSource } from "../curriculum/runs/ports.ts";
+import type { Arm, Json } from "../curriculum/types.ts";
+import type { Issuer } from "./make.ts";
+import type { TaskFamily } from "./spec.ts";
+import type { Draft } from "./workers.ts";
 
 /** What a run keeps of an arm's family: JSON as it is. */
 export function familyToJson(family: TaskFamily): Json {

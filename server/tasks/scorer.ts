@@ -1,15 +1,38 @@
 /** Scores completions of one task: opens the id, restores the instance, asks the environment. */
 import { LRUCache } from "lru-cache";
 import type { Environment } from "../../envs/environment.ts";
-import { restore } from "../../envs/issue.ts";
+import { restore } from "../../envs/instances.ts";
 import type { Pool } from "../../envs/pool.ts";
 import { findEnvironment } from "../../envs/registry.ts";
-import { resolveScheme } from "../../envs/reward.ts";
-import { type Score, type ScoreTask, score } from "../../envs/score.ts";
+import { resolveScheme } from "../../envs/reward/schemes.ts";
+import { type Score, score, type ScoreTask } from "../../envs/score.ts";
 import type { Keyring } from "./keyring.ts";
-import { roughBytes } from "./rough-size.ts";
-import { openTaskId } from "./task-id.ts";
-import type { Ticket } from "./ticket.ts";
+import { openTaskId, type Ticket } from "./task-id.ts";
+
+// Sizes of plain data, for caches that are bounded by memory.
+
+/** Items of a list that are looked at. */
+const SAMPLE = 8;
+
+/** About how many bytes of heap a value takes. Of a list's items some are looked at, so that this costs little. */
+export function roughBytes(value: unknown): number {
+  if (ArrayBuffer.isView(value)) return 100 + value.byteLength;
+  if (typeof value === "string") return 16 + value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  if (Array.isArray(value)) return 32 + value.length * (8 + meanBytes(value));
+  return Object.values(value).reduce((sum: number, part) => sum + 8 + roughBytes(part), 24);
+}
+
+function meanBytes(list: readonly unknown[]): number {
+  const step = Math.max(1, Math.floor(list.length / SAMPLE));
+  let sum = 0;
+  let count = 0;
+  for (let i = 0; i < list.length; i += step) {
+    sum += roughBytes(list[i]);
+    count++;
+  }
+  return count === 0 ? 0 : sum / count;
+}
 
 export type NoRewardReason =
   "invalid_task_id" | "too_large" | "timeout" | "judge_unavailable" | "sandbox_failed" | "overloaded" | "internal";

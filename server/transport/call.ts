@@ -1,15 +1,10 @@
 /** One call in progress: the context that its handler sees, and the one line and the counts that it leaves behind. */
 import { randomBytes } from "node:crypto";
-import type { Logger } from "../logging.ts";
-import type { MethodMeter } from "../metrics.ts";
-import { unauthenticated } from "./auth.ts";
-import type { TokenCheck } from "./auth.ts";
-import type { Gate, Guest } from "./gate.ts";
-import type { HeldBytes } from "./held-bytes.ts";
-import type { CallContext } from "../rpc/handlers.ts";
-import { codes, RpcError } from "../rpc/rpc-error.ts";
-import { StoreUnavailable } from "../stores/unavailable.ts";
-import type { CodeName } from "../rpc/rpc-error.ts";
+import type { Logger } from "pino";
+import type { MethodMeter } from "../runtime/metrics.ts";
+import { StoreUnavailable } from "../stores/store.ts";
+import { type Gate, type Guest, type HeldBytes, type TokenCheck, unauthenticated } from "./admission.ts";
+import { type CallContext, type CodeName, codes, RpcError } from "./rpc.ts";
 
 /** What both transports share. */
 export interface Host {

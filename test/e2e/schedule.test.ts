@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { GradusClient, GroupChoice, RunHandle, Task } from "../../clients/ts/src/index.ts";
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
-import { type TestServer, openServer } from "../support/in-process.ts";
+import { openServer, type TestServer } from "../support/in-process.ts";
 import { adscRun, completionsOf, taskLine } from "../support/scripted-policy.ts";
 
 const GENERATIONS = 4;

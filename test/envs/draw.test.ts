@@ -1,12 +1,12 @@
 /** What holds of every environment's pictures, whatever the answer. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { wrapAnswer } from "../../envs/answer-format.ts";
+import { wrapAnswer } from "../../envs/answers/wording.ts";
 import { drawCompletion, drawTask } from "../../envs/draw.ts";
 import type { Environment, Parameters } from "../../envs/environment.ts";
-import { resolveParameters } from "../../envs/levels.ts";
 import { framed } from "../../envs/lib/picture/frame.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
+import { resolveParameters } from "../../envs/parameters.ts";
 import { environments } from "../../envs/registry.ts";
 import { cases, issue } from "./every.ts";
 import { hostileTexts } from "./hostile.ts";

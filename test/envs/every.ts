@@ -1,12 +1,11 @@
 /** Every registered environment at every level, and tasks of them, for the suites that hold for all. */
 import { readFileSync } from "node:fs";
 import type { Environment, Level, Split } from "../../envs/environment.ts";
-import { issueGenerated } from "../../envs/issue.ts";
-import type { Issued } from "../../envs/issue.ts";
-import { loadPool } from "../../envs/pool.ts";
-import type { Pool } from "../../envs/pool.ts";
+import { issueGenerated } from "../../envs/instances.ts";
+import type { Issued } from "../../envs/origin.ts";
+import { loadPool, type Pool } from "../../envs/pool.ts";
 import { environments } from "../../envs/registry.ts";
-import { resolveScheme } from "../../envs/reward.ts";
+import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { ScoreTask } from "../../envs/score.ts";
 
 export interface Case {

@@ -6,15 +6,13 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { wrapAnswer } from "../../envs/answer-format.ts";
+import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { AnswerFormat, Environment, Split } from "../../envs/environment.ts";
-import type { Issued } from "../../envs/issue.ts";
-import { pickRow, rowAt, rowCount } from "../../envs/pool.ts";
-import type { Pool } from "../../envs/pool.ts";
+import type { Issued } from "../../envs/origin.ts";
+import { pickRow, type Pool, rowAt, rowCount } from "../../envs/pool.ts";
 import { environments } from "../../envs/registry.ts";
 import { score } from "../../envs/score.ts";
-import { cases, issue, pools, scoreTask } from "./every.ts";
-import type { Case } from "./every.ts";
+import { type Case, cases, issue, pools, scoreTask } from "./every.ts";
 
 interface Sample {
   readonly format: AnswerFormat;

@@ -1,19 +1,17 @@
 /** What holds for every environment at every level (DESIGN.md, "An environment"). */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { formatInstruction, wrapAnswer } from "../../envs/answer-format.ts";
+import { formatInstruction, wrapAnswer } from "../../envs/answers/wording.ts";
 import type { Environment, Solver, Split } from "../../envs/environment.ts";
-import { restore } from "../../envs/issue.ts";
-import type { Issued } from "../../envs/issue.ts";
-import { findLevel, resolveParameters } from "../../envs/levels.ts";
+import { restore } from "../../envs/instances.ts";
+import type { Issued } from "../../envs/origin.ts";
+import { findLevel, resolveParameters } from "../../envs/parameters.ts";
 import { rowAt, rowCount } from "../../envs/pool.ts";
 import { environments } from "../../envs/registry.ts";
-import { rewardSchemes } from "../../envs/reward.ts";
-import { score } from "../../envs/score.ts";
-import type { Score, ScoreTask } from "../../envs/score.ts";
+import { rewardSchemes } from "../../envs/reward/schemes.ts";
+import { score, type Score, type ScoreTask } from "../../envs/score.ts";
 import { instanceHash, splitOf } from "../../envs/splits.ts";
-import { cases, issue, pools, scoreTask } from "./every.ts";
-import type { Case } from "./every.ts";
+import { type Case, cases, issue, pools, scoreTask } from "./every.ts";
 import { hostileTexts } from "./hostile.ts";
 import { mutated } from "./mutated.ts";
 

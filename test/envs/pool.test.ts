@@ -1,11 +1,10 @@
+/** Rows of three numbers with targets to 30: tier T0. */
 import { describe, expect, test } from "vitest";
 import { countdown } from "../../envs/countdown/index.ts";
-import { restore } from "../../envs/issue.ts";
-import { loadPool, pickRow, rowAt, rowCount, rowCounts } from "../../envs/pool.ts";
-import type { Pool } from "../../envs/pool.ts";
+import { restore } from "../../envs/instances.ts";
 import { tsp } from "../../envs/np/tsp/index.ts";
+import { loadPool, pickRow, type Pool, rowAt, rowCount, rowCounts } from "../../envs/pool.ts";
 
-/** Rows of three numbers with targets to 30: tier T0. */
 const LINES = Array.from({ length: 60 }, (_, i) => JSON.stringify({ nums: [i + 1, i + 2, 3], target: 6 + (i % 3) }));
 
 function load(lines: readonly string[]): Pool {

@@ -3,9 +3,8 @@ import { describe, expect, test } from "vitest";
 import { countdown } from "../../envs/countdown/index.ts";
 import type { Baseline, Goal } from "../../envs/environment.ts";
 import { tsp } from "../../envs/np/tsp/index.ts";
-import { qualityRatio } from "../../envs/reward/ratio.ts";
-import { resolveScheme, rewardSchemes } from "../../envs/reward.ts";
-import type { Findings, RewardScheme } from "../../envs/reward.ts";
+import { type Findings, qualityRatio, type RewardScheme } from "../../envs/reward/scheme.ts";
+import { resolveScheme, rewardSchemes } from "../../envs/reward/schemes.ts";
 
 const OPTIMIZATION = ["quality", "binary", "optimal_only", "coarse", "normalized"] as const;
 

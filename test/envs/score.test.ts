@@ -1,12 +1,10 @@
 import { expect, test } from "vitest";
-import { wrapAnswer } from "../../envs/answer-format.ts";
+import { wrapAnswer } from "../../envs/answers/wording.ts";
 import { countdown } from "../../envs/countdown/index.ts";
 import type { AnswerFormat } from "../../envs/environment.ts";
 import { tsp } from "../../envs/np/tsp/index.ts";
-import { resolveScheme } from "../../envs/reward.ts";
-import type { ResolvedScheme } from "../../envs/reward.ts";
-import { score, VIOLATION_BYTES_MAX } from "../../envs/score.ts";
-import type { Score, ScoreTask } from "../../envs/score.ts";
+import { type ResolvedScheme, resolveScheme } from "../../envs/reward/schemes.ts";
+import { score, type Score, type ScoreTask, VIOLATION_BYTES_MAX } from "../../envs/score.ts";
 
 function scheme(environment: typeof tsp | typeof countdown, name: string): ResolvedScheme {
   const resolved = resolveScheme(environment, name, {});

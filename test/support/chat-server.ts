@@ -1,5 +1,5 @@
 /** A small OpenAI-compatible chat server on loopback, whose model is a few lines of code. */
-import { type IncomingMessage, type ServerResponse, createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { countdown } from "../../envs/countdown/index.ts";

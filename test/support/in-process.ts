@@ -1,8 +1,8 @@
 /** The real server in this process, on free ports, with a client. */
-import { type GradusClient, createClient } from "../../clients/ts/src/index.ts";
-import { readConfig } from "../../server/config.ts";
-import { openLog } from "../../server/logging.ts";
-import { type Server, serve } from "../../server/main.ts";
+import { createClient, type GradusClient } from "../../clients/ts/src/index.ts";
+import { serve, type Server } from "../../server/main.ts";
+import { readConfig } from "../../server/runtime/config.ts";
+import { openLog } from "../../server/runtime/logging.ts";
 import { temporaryFolder } from "./server-process.ts";
 
 export interface TestServer extends AsyncDisposable {

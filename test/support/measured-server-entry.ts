@@ -1,6 +1,6 @@
 /** A child's side of measured-server.ts: the real server, and a way to ask what memory it holds. Wants --expose-gc. */
-import { readConfig } from "../../server/config.ts";
 import { serve } from "../../server/main.ts";
+import { readConfig } from "../../server/runtime/config.ts";
 
 const flags = JSON.parse(process.argv[2] ?? "{}") as Readonly<Record<string, unknown>>;
 const read = readConfig(flags, {});

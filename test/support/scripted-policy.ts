@@ -1,7 +1,7 @@
 /** A policy that learns nothing and answers the same task the same way: right, wrong and malformed answers mixed. */
+import type { GroupChoice, RunChoice } from "../../clients/ts/src/index.ts";
 import { countdown } from "../../envs/countdown/index.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
-import type { GroupChoice, RunChoice } from "../../clients/ts/src/index.ts";
 
 /** What of a task it looks at. */
 export interface SeenTask {

@@ -7,9 +7,8 @@
  */
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type CountdownInstance, canonical } from "../../envs/countdown/instance.ts";
-import { rows } from "../../envs/countdown/rows.ts";
-import { tierOf } from "../../envs/countdown/tiers.ts";
+import { rows, tierOf } from "../../envs/countdown/generate.ts";
+import { canonical, type CountdownInstance } from "../../envs/countdown/instance.ts";
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
 
 const ROWS_PER_TIER = 500;

@@ -1,10 +1,7 @@
 /** Answers that choose some of a numbered lot: one is added, dropped, exchanged for another, or repeated. */
-import type { Rng } from "../../../envs/lib/rng.ts";
-import { sample } from "../../../envs/lib/sample.ts";
-import { anyPosition, missing, repeated, without } from "./lists.ts";
-import type { List } from "./lists.ts";
-import { anyOf } from "./neighbourhood.ts";
-import type { Change, Neighbourhood } from "./neighbourhood.ts";
+import { type Rng, sample } from "../../../envs/lib/rng.ts";
+import { anyPosition, type List, missing, repeated, without } from "./lists.ts";
+import { anyOf, type Change, type Neighbourhood } from "./neighbourhood.ts";
 
 /** Of a lot of so many, from a first choice; with changes beside those that any choice has. */
 export function choices<Instance>(

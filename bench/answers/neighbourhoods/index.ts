@@ -1,9 +1,9 @@
 /** The one place where neighbourhoods are registered, by environment. */
 import type { Graph } from "../../../envs/lib/graph.ts";
 import type { Rng } from "../../../envs/lib/rng.ts";
-import type { KnapsackInstance } from "../../../envs/np/knapsack/instance.ts";
-import type { SetCoverInstance } from "../../../envs/np/set-cover/instance.ts";
-import type { SubsetSumInstance } from "../../../envs/np/subset-sum/instance.ts";
+import type { KnapsackInstance } from "../../../envs/np/knapsack/generate.ts";
+import type { SetCoverInstance } from "../../../envs/np/set-cover/generate.ts";
+import type { SubsetSumInstance } from "../../../envs/np/subset-sum/generate.ts";
 import { choices, exchangeEqualSums } from "./choices.ts";
 import type { Neighbourhood } from "./neighbourhood.ts";
 import { colorings, sides } from "./partitions.ts";

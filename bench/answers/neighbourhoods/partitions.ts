@@ -1,13 +1,10 @@
 /** Answers that put every vertex somewhere: colourings, and the two sides of a bisection. */
 import type { Graph } from "../../../envs/lib/graph.ts";
-import type { Rng } from "../../../envs/lib/rng.ts";
-import { sample } from "../../../envs/lib/sample.ts";
-import type { BisectionInstance } from "../../../envs/np/bisection/instance.ts";
-import type { Sides } from "../../../envs/np/bisection/parse.ts";
-import { anyPosition, repeated, replaced, swapped, without } from "./lists.ts";
-import type { List } from "./lists.ts";
-import { anyOf } from "./neighbourhood.ts";
-import type { Neighbourhood } from "./neighbourhood.ts";
+import { type Rng, sample } from "../../../envs/lib/rng.ts";
+import type { BisectionInstance } from "../../../envs/np/bisection/generate.ts";
+import type { Sides } from "../../../envs/np/bisection/verify.ts";
+import { anyPosition, type List, repeated, replaced, swapped, without } from "./lists.ts";
+import { anyOf, type Neighbourhood } from "./neighbourhood.ts";
 
 /** A vertex takes the colour of another, or has none; a colour is given up for another; two vertices exchange theirs. */
 export const colorings: Neighbourhood<Graph, List> = {

@@ -1,11 +1,13 @@
 /** Schedules: a meeting is taken in, left out, exchanged for another, held elsewhere, at another time or twice. */
-import type { Rng } from "../../../envs/lib/rng.ts";
-import { sample } from "../../../envs/lib/sample.ts";
-import { commonIntervals } from "../../../envs/np/meetings/instance.ts";
-import type { Meeting, MeetingsInstance, Placement } from "../../../envs/np/meetings/instance.ts";
-import type { Schedule } from "../../../envs/np/meetings/parse.ts";
-import { anyOf } from "./neighbourhood.ts";
-import type { Neighbourhood } from "./neighbourhood.ts";
+import { type Rng, sample } from "../../../envs/lib/rng.ts";
+import {
+  commonIntervals,
+  type Meeting,
+  type MeetingsInstance,
+  type Placement,
+} from "../../../envs/np/meetings/generate.ts";
+import type { Schedule } from "../../../envs/np/meetings/verify.ts";
+import { anyOf, type Neighbourhood } from "./neighbourhood.ts";
 
 const DAY = 24 * 60;
 

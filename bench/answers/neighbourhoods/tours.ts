@@ -1,13 +1,9 @@
 /** Answers that go round in a circle: stops are swapped, moved, visited in reverse or twice, left out or taken in. */
-import type { Graph } from "../../../envs/lib/graph.ts";
-import { neighbours } from "../../../envs/lib/graph.ts";
-import type { Rng } from "../../../envs/lib/rng.ts";
-import { sample } from "../../../envs/lib/sample.ts";
-import type { TspInstance } from "../../../envs/np/tsp/instance.ts";
-import { anyPosition, inserted, missing, repeated, replaced, swapped, without } from "./lists.ts";
-import type { List } from "./lists.ts";
-import { anyOf } from "./neighbourhood.ts";
-import type { Neighbourhood } from "./neighbourhood.ts";
+import { type Graph, neighbours } from "../../../envs/lib/graph.ts";
+import { type Rng, sample } from "../../../envs/lib/rng.ts";
+import type { TspInstance } from "../../../envs/np/tsp/generate.ts";
+import { anyPosition, inserted, type List, missing, repeated, replaced, swapped, without } from "./lists.ts";
+import { anyOf, type Neighbourhood } from "./neighbourhood.ts";
 
 /** 2-opt: two edges are exchanged for two others. */
 function reversed(tour: List, rng: Rng): List {

@@ -1,16 +1,19 @@
 /** The two sides of an answer face to face, so that a person sees what is cut, and which vertices had better change. */
-import { embed } from "../../lib/picture/embed.ts";
-import { VERTEX_RADIUS, boxFor, circleRadius, fitted, onCircle, spread } from "../../lib/picture/layout.ts";
-import { legendOf, notesOf } from "../../lib/picture/picture.ts";
-import type { Picture, Point } from "../../lib/picture/picture.ts";
-import { text } from "../../lib/picture/svg.ts";
-import type { Shape } from "../../lib/picture/svg.ts";
-import { isWithin, noteOf, tally, timesText } from "../../lib/picture/tally.ts";
-import { PLAIN_VERTEX, edgeShapes, vertexShapes } from "../../lib/picture/vertices.ts";
-import type { VertexLook } from "../../lib/picture/vertices.ts";
-import { cutWeight } from "./instance.ts";
-import type { BisectionInstance, Edge } from "./instance.ts";
-import type { Sides } from "./parse.ts";
+import { edgeShapes, PLAIN_VERTEX, type VertexLook, vertexShapes } from "../../lib/picture/graph.ts";
+import { boxFor, circleRadius, embed, fitted, onCircle, spread, VERTEX_RADIUS } from "../../lib/picture/layout.ts";
+import {
+  isWithin,
+  legendOf,
+  noteOf,
+  notesOf,
+  type Picture,
+  type Point,
+  tally,
+  timesText,
+} from "../../lib/picture/picture.ts";
+import { type Shape, text } from "../../lib/picture/svg.ts";
+import { type BisectionInstance, cutWeight, type Edge } from "./generate.ts";
+import type { Sides } from "./verify.ts";
 
 /** 0 and 1 for the lists in which the vertices come first, −1 for neither. */
 type SideOf = readonly number[];

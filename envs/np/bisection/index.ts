@@ -1,16 +1,56 @@
 /** Balanced minimum bisection (FORGE A.5.4, NP-ENGINE A.4.4). README.md opens with an example. */
-import type { Environment } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import { taskPrompt } from "../../lib/task-prompt.ts";
 import { minAboveMax } from "../../parameters.ts";
 import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { generator } from "./generate.ts";
-import type { BisectionInstance } from "./instance.ts";
-import { levels, parameters } from "./parameters.ts";
-import { format, parse } from "./parse.ts";
-import type { Sides } from "./parse.ts";
-import { render } from "./prompt.ts";
-import { solver } from "./solve.ts";
-import { verify } from "./verify.ts";
+import { type BisectionInstance, generator, levels, parameters } from "./generate.ts";
+import { solver } from "./solve/index.ts";
+import { format, parse, type Sides, verify } from "./verify.ts";
+
+// What the policy is asked.
+
+/** The worked example of FORGE A.5.4; its sides are optimal. */
+const EXAMPLE: BisectionInstance = {
+  vertices: 4,
+  edges: [
+    { a: 0, b: 1, weight: 3 },
+    { a: 0, b: 2, weight: 1 },
+    { a: 1, b: 2, weight: 2 },
+    { a: 1, b: 3, weight: 2 },
+    { a: 2, b: 3, weight: 3 },
+  ],
+};
+const EXAMPLE_SIDES: Sides = [
+  [0, 1],
+  [2, 3],
+];
+const EXAMPLE_WEIGHT = 5;
+
+function render(instance: BisectionInstance, answerFormat: AnswerFormat): readonly ChatMessage[] {
+  const { vertices } = instance;
+  const small = Math.floor(vertices / 2);
+  const sizes = vertices % 2 === 0 ? `${small} vertices each` : `${small} and ${small + 1} vertices`;
+  const text = {
+    question: `Divide the ${vertices} vertices of a graph, numbered from 0 to ${vertices - 1}, into two sides of ${sizes}, so that the total weight of the edges between the sides is as small as possible.`,
+    answer:
+      "Write the answer as two lists of vertices, one for each side, within square brackets. Every vertex must be in exactly one of them; the order does not matter.",
+    notation:
+      "Each line below gives a vertex and, after the colon, its edges to vertices with larger numbers, as vertex=weight. Pairs that are not given have no edge.",
+    exampleTitle: "Example with 4 vertices",
+    example: edgeLines(EXAMPLE),
+    exampleAnswer: `A best division is ${format(EXAMPLE_SIDES)}: the edges between its sides weigh ${EXAMPLE_WEIGHT} in total.`,
+    instance: edgeLines(instance),
+  };
+  return taskPrompt(text, answerFormat);
+}
+
+/** A line for each vertex with edges to larger ones: "0: 1=3 2=1". */
+function edgeLines({ edges }: BisectionInstance): string {
+  const lines = new Map<number, string>();
+  for (const { a, b, weight } of edges) lines.set(a, `${lines.get(a) ?? `${a}:`} ${b}=${weight}`);
+  return lines.size === 0 ? "no edges" : [...lines.values()].join("\n");
+}
 
 export const bisection: Environment<BisectionInstance, Sides> = {
   id: "np/bisection",

@@ -1,17 +1,52 @@
 /** The maximum clique problem (FORGE A.5.8, NP-ENGINE A.4.8). README.md opens with an example. */
-import type { Environment } from "../../environment.ts";
-import { canonicalGraph, graphMetadata } from "../../lib/graph.ts";
-import type { Graph } from "../../lib/graph.ts";
-import { inlineGraph } from "../../lib/inline-bits.ts";
+import type { AnswerFormat, ChatMessage, Environment, Solver } from "../../environment.ts";
+import { adjacencyText, canonicalGraph, type Graph, graphMetadata, graphOf } from "../../lib/graph.ts";
+import { inlineGraph } from "../../lib/inline.ts";
+import { formatIndexList as format, type IndexList as Clique, parseIndexList as parse } from "../../lib/lists.ts";
+import { CLIQUE_NODES_MAX, maxClique } from "../../lib/max-clique.ts";
+import { drawVertexSet } from "../../lib/picture/graph.ts";
+import type { Picture } from "../../lib/picture/picture.ts";
+import { taskPrompt } from "../../lib/task-prompt.ts";
 import { optimization } from "../optimization.ts";
-import { draw } from "./draw.ts";
-import { generator } from "./generate.ts";
-import { checkParameters, levels, parameters } from "./parameters.ts";
-import { format, parse } from "./parse.ts";
-import type { Clique } from "./parse.ts";
-import { render } from "./prompt.ts";
-import { solver } from "./solve.ts";
+import { checkParameters, generator, levels, parameters } from "./generate.ts";
 import { verify } from "./verify.ts";
+
+// A graph and the vertices chosen, so that a person sees what is wrong with them, or what they lack.
+
+export function draw(graph: Graph, chosen?: Clique, best?: Clique): Picture {
+  return drawVertexSet({ graph, chosen, best, joined: true });
+}
+
+// What the policy is asked.
+
+/** The worked example of FORGE A.5.8; its clique is the largest. */
+const EXAMPLE = graphOf([[1, 2, 3, 4], [3, 4], [3], [4], []]);
+const EXAMPLE_CLIQUE = [0, 1, 3, 4] as const;
+
+function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[] {
+  const text = {
+    question: `Find a largest clique in a graph of ${graph.vertices} vertices, numbered from 0 to ${graph.vertices - 1}: as many vertices as possible such that every two of them are joined by an edge.`,
+    answer:
+      "Write the clique as a list of its vertices, in square brackets and separated by commas, in any order and each once.",
+    notation: "Each line below gives a vertex and, after the colon, the vertices that it is joined to.",
+    exampleTitle: `Example with ${EXAMPLE.vertices} vertices`,
+    example: adjacencyText(EXAMPLE),
+    exampleAnswer: `A largest clique is ${format(EXAMPLE_CLIQUE)}, of ${EXAMPLE_CLIQUE.length} vertices.`,
+    instance: adjacencyText(graph),
+  };
+  return taskPrompt(text, answerFormat);
+}
+
+// The exact solver, in the environment's words.
+
+const solver: Solver<Graph, Clique> = {
+  solve(graph, nodesMax = CLIQUE_NODES_MAX) {
+    const { clique, ...rest } = maxClique(graph, nodesMax);
+    return { answer: clique, value: clique.length, ...rest };
+  },
+  /** Any one vertex. */
+  trivial: () => 1,
+};
 
 export const clique: Environment<Graph, Clique> = {
   id: "np/clique",

@@ -1,9 +1,7 @@
 /** What holds of a clique: facts only. */
 import type { Facts } from "../../environment.ts";
-import { adjacent } from "../../lib/graph.ts";
-import type { Graph } from "../../lib/graph.ts";
-import { indexProblem } from "../../lib/index-list.ts";
-import type { Clique } from "./parse.ts";
+import { adjacent, type Graph } from "../../lib/graph.ts";
+import { type IndexList as Clique, indexProblem } from "../../lib/lists.ts";
 
 /** Feasible if there is a vertex, none is listed twice, and every two are joined. Else the first thing wrong. */
 export function verify(graph: Graph, clique: Clique): Facts {

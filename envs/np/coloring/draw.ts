@@ -1,17 +1,17 @@
 /** A graph in the colours of an answer, so that a person sees which neighbours share one. */
-import { adjacent, pairs } from "../../lib/graph.ts";
-import type { Graph } from "../../lib/graph.ts";
-import { VERTEX_RADIUS, circleRadius, onCircle } from "../../lib/picture/layout.ts";
-import { legendOf, notesOf } from "../../lib/picture/picture.ts";
-import { drawPlain } from "../../lib/picture/plain-graph.ts";
-import type { Picture, Point } from "../../lib/picture/picture.ts";
-import { fillClass, onFill } from "../../lib/picture/style.ts";
-import { text } from "../../lib/picture/svg.ts";
-import type { Shape } from "../../lib/picture/svg.ts";
-import { noteOf } from "../../lib/picture/tally.ts";
-import { PLAIN_VERTEX, edgeShapes, vertexShapes } from "../../lib/picture/vertices.ts";
-import type { Pair, VertexLook } from "../../lib/picture/vertices.ts";
-import type { Coloring } from "./parse.ts";
+import { adjacent, type Graph, pairs } from "../../lib/graph.ts";
+import {
+  drawPlain,
+  edgeShapes,
+  type Pair,
+  PLAIN_VERTEX,
+  type VertexLook,
+  vertexShapes,
+} from "../../lib/picture/graph.ts";
+import { circleRadius, onCircle, VERTEX_RADIUS } from "../../lib/picture/layout.ts";
+import { legendOf, noteOf, notesOf, type Picture, type Point } from "../../lib/picture/picture.ts";
+import { fillClass, onFill, type Shape, text } from "../../lib/picture/svg.ts";
+import type { Coloring } from "./verify.ts";
 
 /** Vertices of a colour, or those that have none. */
 interface Group {

@@ -1,17 +1,34 @@
 /** The graph colouring problem (FORGE A.5.10, NP-ENGINE A.4.10). README.md opens with an example. */
-import type { Environment } from "../../environment.ts";
-import { canonicalGraph, graphMetadata } from "../../lib/graph.ts";
-import type { Graph } from "../../lib/graph.ts";
-import { inlineGraph } from "../../lib/inline-bits.ts";
+import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import { adjacencyText, canonicalGraph, type Graph, graphMetadata, graphOf } from "../../lib/graph.ts";
+import { inlineGraph } from "../../lib/inline.ts";
+import { formatIntList as format, parseIntList as parse } from "../../lib/lists.ts";
+import { taskPrompt } from "../../lib/task-prompt.ts";
 import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { generator } from "./generate.ts";
-import { checkParameters, levels, parameters } from "./parameters.ts";
-import { format, parse } from "./parse.ts";
-import type { Coloring } from "./parse.ts";
-import { render } from "./prompt.ts";
+import { checkParameters, generator, levels, parameters } from "./generate.ts";
 import { solver } from "./solve.ts";
-import { verify } from "./verify.ts";
+import { type Coloring, verify } from "./verify.ts";
+
+// What the policy is asked.
+
+/** The worked example of FORGE A.5.10. The paper's own answer, [1, 2, 1, 2], gives neighbours one colour. */
+const EXAMPLE = graphOf([[1, 2], [3], [3], []]);
+const EXAMPLE_COLORING = [1, 2, 2, 1] as const;
+const EXAMPLE_COLORS = 2;
+
+function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[] {
+  const text = {
+    question: `Color the vertices of a graph with as few colors as possible, such that no two vertices that are joined by an edge have the same color. The graph has ${graph.vertices} vertices, numbered from 0 to ${graph.vertices - 1}.`,
+    answer: `Colors are whole numbers from 1. Write the coloring as a list of ${graph.vertices} colors, that of vertex 0 first, then that of vertex 1, and so on, in square brackets and separated by commas.`,
+    notation: "Each line below gives a vertex and, after the colon, the vertices that it is joined to.",
+    exampleTitle: `Example with ${EXAMPLE.vertices} vertices`,
+    example: adjacencyText(EXAMPLE),
+    exampleAnswer: `A coloring with fewest colors is ${format(EXAMPLE_COLORING)}, with ${EXAMPLE_COLORS} colors.`,
+    instance: adjacencyText(graph),
+  };
+  return taskPrompt(text, answerFormat);
+}
 
 export const coloring: Environment<Graph, Coloring> = {
   id: "np/coloring",

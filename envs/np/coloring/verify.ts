@@ -1,8 +1,6 @@
 /** What holds of a colouring: facts only. */
 import type { Facts } from "../../environment.ts";
-import { adjacent } from "../../lib/graph.ts";
-import type { Graph } from "../../lib/graph.ts";
-import type { Coloring } from "./parse.ts";
+import { adjacent, type Graph } from "../../lib/graph.ts";
 
 /** Feasible if each vertex has a colour and none has a neighbour's. Else the first thing wrong. */
 export function verify(graph: Graph, coloring: Coloring): Facts {
@@ -36,3 +34,8 @@ function problem(graph: Graph, coloring: Coloring): string | undefined {
   }
   return undefined;
 }
+
+// Answers, read and written.
+
+/** A label for each vertex, in the order of their numbers. Labels are names: which they are does not matter. */
+export type Coloring = readonly number[];

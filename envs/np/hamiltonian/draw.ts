@@ -1,15 +1,25 @@
 /** A cycle as a circle, so that a person sees where it goes along no edge, and which vertices it leaves out. */
-import { adjacent, pairs } from "../../lib/graph.ts";
-import type { Graph } from "../../lib/graph.ts";
-import { VERTEX_RADIUS, circleRadius, onCircle, spread } from "../../lib/picture/layout.ts";
-import { legendOf, notesOf } from "../../lib/picture/picture.ts";
-import { drawPlain } from "../../lib/picture/plain-graph.ts";
-import type { Picture, Point } from "../../lib/picture/picture.ts";
-import { noteOf, tally, timesText } from "../../lib/picture/tally.ts";
-import type { Tally } from "../../lib/picture/tally.ts";
-import { CHOSEN_VERTEX, PLAIN_VERTEX, edgeShapes, vertexShapes } from "../../lib/picture/vertices.ts";
-import type { Pair } from "../../lib/picture/vertices.ts";
-import type { Cycle } from "./parse.ts";
+import { adjacent, type Graph, pairs } from "../../lib/graph.ts";
+import {
+  CHOSEN_VERTEX,
+  drawPlain,
+  edgeShapes,
+  type Pair,
+  PLAIN_VERTEX,
+  vertexShapes,
+} from "../../lib/picture/graph.ts";
+import { circleRadius, onCircle, spread, VERTEX_RADIUS } from "../../lib/picture/layout.ts";
+import {
+  legendOf,
+  noteOf,
+  notesOf,
+  type Picture,
+  type Point,
+  tally,
+  type Tally,
+  timesText,
+} from "../../lib/picture/picture.ts";
+import type { Cycle } from "./verify.ts";
 
 export function draw(graph: Graph, cycle?: Cycle, best?: Cycle): Picture {
   const edges = [...pairs(graph.vertices)].filter(([a, b]) => adjacent(graph, a, b));

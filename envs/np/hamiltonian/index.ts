@@ -1,18 +1,37 @@
 /** The longest cycle (FORGE A.5.6, NP-ENGINE A.4.6: "Hamiltonian cycle"). README.md opens with an example. */
-import type { Environment } from "../../environment.ts";
-import { canonicalGraph, edgeCount } from "../../lib/graph.ts";
-import type { Graph } from "../../lib/graph.ts";
-import { inlineGraph } from "../../lib/inline-bits.ts";
+import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import { adjacencyText, canonicalGraph, edgeCount, type Graph, graphOf } from "../../lib/graph.ts";
+import { inlineGraph } from "../../lib/inline.ts";
+import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
+import { taskPrompt } from "../../lib/task-prompt.ts";
 import { minAboveMax } from "../../parameters.ts";
 import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { generator } from "./generate.ts";
-import { levels, parameters } from "./parameters.ts";
-import { format, parse } from "./parse.ts";
-import type { Cycle } from "./parse.ts";
-import { render } from "./prompt.ts";
-import { solver } from "./solve.ts";
-import { verify } from "./verify.ts";
+import { generator, levels, parameters } from "./generate.ts";
+import { solver } from "./solve/index.ts";
+import { type Cycle, verify } from "./verify.ts";
+
+// What the policy is asked.
+
+/** The papers have no worked example. Here vertex 4 has one neighbour, so that no cycle holds all five. */
+const EXAMPLE = graphOf([[1, 3, 4], [2, 3], [3], [], []]);
+const EXAMPLE_CYCLE = [0, 1, 2, 3] as const;
+
+function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[] {
+  const { vertices } = graph;
+  const text = {
+    question: `Find a cycle through as many vertices as possible in a graph of ${vertices} vertices, numbered from 0 to ${vertices - 1}. A cycle visits at least 3 vertices, none of them twice, goes along edges, and returns from its last vertex to its first. There may be no cycle through all vertices.`,
+    answer:
+      "Write the cycle as a list of its vertices in the order they are visited, in square brackets and separated by commas, with the first vertex again at the end.",
+    notation:
+      "Each line below gives a vertex and, after the colon, its neighbours: the vertices that an edge joins it to.",
+    exampleTitle: `Example with ${EXAMPLE.vertices} vertices`,
+    example: adjacencyText(EXAMPLE),
+    exampleAnswer: `A longest cycle is ${format(EXAMPLE_CYCLE)}, with ${EXAMPLE_CYCLE.length} vertices.`,
+    instance: adjacencyText(graph),
+  };
+  return taskPrompt(text, answerFormat);
+}
 
 export const hamiltonian: Environment<Graph, Cycle> = {
   id: "np/hamiltonian",

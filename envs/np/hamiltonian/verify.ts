@@ -1,9 +1,7 @@
 /** What holds of a cycle: facts only. */
 import type { Facts } from "../../environment.ts";
-import { adjacent } from "../../lib/graph.ts";
-import type { Graph } from "../../lib/graph.ts";
-import { indexProblem } from "../../lib/index-list.ts";
-import type { Cycle } from "./parse.ts";
+import { adjacent, type Graph } from "../../lib/graph.ts";
+import { type CycleList, indexProblem } from "../../lib/lists.ts";
 
 /** Feasible if at least three different vertices are each joined to the next, and the last to the first. */
 export function verify(graph: Graph, cycle: Cycle): Facts {
@@ -20,3 +18,8 @@ function cycleProblem(graph: Graph, cycle: Cycle): string | undefined {
   }
   return undefined;
 }
+
+// Answers, read and written.
+
+/** The vertices in the order they are visited, without the return to the first. */
+export type Cycle = CycleList;

@@ -1,17 +1,57 @@
 /** The maximum independent set problem (FORGE A.5.9, NP-ENGINE A.4.9). README.md opens with an example. */
-import type { Environment } from "../../environment.ts";
-import { canonicalGraph, graphMetadata } from "../../lib/graph.ts";
-import type { Graph } from "../../lib/graph.ts";
-import { inlineGraph } from "../../lib/inline-bits.ts";
+import type { AnswerFormat, ChatMessage, Environment, Solver } from "../../environment.ts";
+import { adjacencyText, canonicalGraph, complement, type Graph, graphMetadata, graphOf } from "../../lib/graph.ts";
+import { inlineGraph } from "../../lib/inline.ts";
+import {
+  formatIndexList as format,
+  type IndexList as IndependentSet,
+  parseIndexList as parse,
+} from "../../lib/lists.ts";
+import { CLIQUE_NODES_MAX, maxClique } from "../../lib/max-clique.ts";
+import { drawVertexSet } from "../../lib/picture/graph.ts";
+import type { Picture } from "../../lib/picture/picture.ts";
+import { taskPrompt } from "../../lib/task-prompt.ts";
 import { optimization } from "../optimization.ts";
-import { draw } from "./draw.ts";
-import { generator } from "./generate.ts";
-import { checkParameters, levels, parameters } from "./parameters.ts";
-import { format, parse } from "./parse.ts";
-import type { IndependentSet } from "./parse.ts";
-import { render } from "./prompt.ts";
-import { solver } from "./solve.ts";
+import { checkParameters, generator, levels, parameters } from "./generate.ts";
 import { verify } from "./verify.ts";
+
+// A graph and the vertices chosen, so that a person sees what is wrong with them, or what they lack.
+
+export function draw(graph: Graph, chosen?: IndependentSet, best?: IndependentSet): Picture {
+  return drawVertexSet({ graph, chosen, best, joined: false });
+}
+
+// What the policy is asked.
+
+/** The worked example of FORGE A.5.9; its set is the largest. */
+const EXAMPLE = graphOf([[1, 2], [2, 3], [3], []]);
+const EXAMPLE_SET = [0, 3] as const;
+
+function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[] {
+  const text = {
+    question: `Find a largest independent set in a graph of ${graph.vertices} vertices, numbered from 0 to ${graph.vertices - 1}: as many vertices as possible such that no two of them are joined by an edge.`,
+    answer:
+      "Write the set as a list of its vertices, in square brackets and separated by commas, in any order and each once.",
+    notation: "Each line below gives a vertex and, after the colon, the vertices that it is joined to.",
+    exampleTitle: `Example with ${EXAMPLE.vertices} vertices`,
+    example: adjacencyText(EXAMPLE),
+    exampleAnswer: `A largest independent set is ${format(EXAMPLE_SET)}, of ${EXAMPLE_SET.length} vertices.`,
+    instance: adjacencyText(graph),
+  };
+  return taskPrompt(text, answerFormat);
+}
+
+// The exact solver, in the environment's words.
+
+const solver: Solver<Graph, IndependentSet> = {
+  /** The independent sets of a graph are the cliques of its complement. */
+  solve(graph, nodesMax = CLIQUE_NODES_MAX) {
+    const { clique, ...rest } = maxClique(complement(graph), nodesMax);
+    return { answer: clique, value: clique.length, ...rest };
+  },
+  /** Any one vertex. */
+  trivial: () => 1,
+};
 
 export const independentSet: Environment<Graph, IndependentSet> = {
   id: "np/independent-set",

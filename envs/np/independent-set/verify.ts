@@ -1,9 +1,7 @@
 /** What holds of an independent set: facts only. */
 import type { Facts } from "../../environment.ts";
-import { adjacent } from "../../lib/graph.ts";
-import type { Graph } from "../../lib/graph.ts";
-import { indexProblem } from "../../lib/index-list.ts";
-import type { IndependentSet } from "./parse.ts";
+import { adjacent, type Graph } from "../../lib/graph.ts";
+import { type IndexList as IndependentSet, indexProblem } from "../../lib/lists.ts";
 
 /** Feasible if there is a vertex, none is listed twice, and no two are joined. Else the first thing wrong. */
 export function verify(graph: Graph, set: IndependentSet): Facts {

@@ -1,15 +1,9 @@
 /** Weights against the capacity, so that a person sees by how much they exceed it, and which items are worth more. */
-import { legendOf, notesOf } from "../../lib/picture/picture.ts";
-import type { Picture } from "../../lib/picture/picture.ts";
-import { limitShapes, stackShapes, sumOfPieces } from "../../lib/picture/stack.ts";
-import type { Piece } from "../../lib/picture/stack.ts";
-import { path, rect, segment, text } from "../../lib/picture/svg.ts";
-import type { Shape } from "../../lib/picture/svg.ts";
-import { isWithin, noteOf, tally } from "../../lib/picture/tally.ts";
-import type { Tally } from "../../lib/picture/tally.ts";
-import { total } from "./instance.ts";
-import type { KnapsackInstance } from "./instance.ts";
-import type { Choice } from "./parse.ts";
+import type { IndexList as Choice } from "../../lib/lists.ts";
+import { limitShapes, type Piece, stackShapes, sumOfPieces } from "../../lib/picture/frame.ts";
+import { isWithin, legendOf, noteOf, notesOf, type Picture, tally, type Tally } from "../../lib/picture/picture.ts";
+import { path, rect, segment, type Shape, text } from "../../lib/picture/svg.ts";
+import { type KnapsackInstance, total } from "./generate.ts";
 
 const WIDTH = 900;
 const LEFT = 10;

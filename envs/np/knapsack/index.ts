@@ -1,16 +1,43 @@
 /** The knapsack problem (FORGE A.5.3, NP-ENGINE A.4.3). README.md opens with an example. */
-import type { Environment } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import { formatIndexList as format, type IndexList as Choice, parseIndexList as parse } from "../../lib/lists.ts";
+import { taskPrompt } from "../../lib/task-prompt.ts";
 import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { generator } from "./generate.ts";
-import { inline } from "./instance.ts";
-import type { KnapsackInstance } from "./instance.ts";
-import { checkParameters, levels, parameters } from "./parameters.ts";
-import { format, parse } from "./parse.ts";
-import type { Choice } from "./parse.ts";
-import { render } from "./prompt.ts";
+import { checkParameters, generator, inline, type KnapsackInstance, levels, parameters } from "./generate.ts";
 import { solver } from "./solve.ts";
 import { verify } from "./verify.ts";
+
+// What the policy is asked.
+
+/** The worked example of FORGE A.5.3, whose choice of value 25 is not the best. */
+const EXAMPLE: KnapsackInstance = {
+  capacity: 20,
+  weights: Int32Array.of(3, 4, 7, 8),
+  values: Int32Array.of(4, 5, 10, 11),
+};
+const EXAMPLE_CHOICE = [1, 2, 3] as const;
+
+function render(instance: KnapsackInstance, answerFormat: AnswerFormat): readonly ChatMessage[] {
+  const count = instance.weights.length;
+  const text = {
+    question: `Choose from ${count} items, numbered from 0 to ${count - 1}, those that are worth the most together and weigh no more than a capacity.`,
+    answer:
+      "Write your choice as a list of the items' numbers, in square brackets and separated by commas, in any order and each once.",
+    notation:
+      "The capacity comes first below; then each line gives an item and, after the colon, its weight and its value.",
+    exampleTitle: "Example with 4 items",
+    example: list(EXAMPLE),
+    exampleAnswer: `A best choice is ${format(EXAMPLE_CHOICE)}, which weighs 4 + 7 + 8 = 19 and is worth 5 + 10 + 11 = 26.`,
+    instance: list(instance),
+  };
+  return taskPrompt(text, answerFormat);
+}
+
+function list({ capacity, weights, values }: KnapsackInstance): string {
+  const lines = Array.from(weights, (weight, item) => `${item}: weight=${weight} value=${values[item]}`);
+  return [`capacity: ${capacity}`, ...lines].join("\n");
+}
 
 export const knapsack: Environment<KnapsackInstance, Choice> = {
   id: "np/knapsack",

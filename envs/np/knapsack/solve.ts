@@ -1,9 +1,8 @@
 /** The exact solver: a greedy choice, and dynamic programming for a better one. */
 import type { Solver } from "../../environment.ts";
 import { solveCore } from "../../lib/core-dp.ts";
-import type { KnapsackInstance } from "./instance.ts";
-import { total } from "./instance.ts";
-import type { Choice } from "./parse.ts";
+import type { IndexList as Choice } from "../../lib/lists.ts";
+import { type KnapsackInstance, total } from "./generate.ts";
 
 /** Keeps 500 items to half a second of CPU time; benchmark level took fewer than 5,000 at most. */
 const STATES_MAX = 5_000_000;

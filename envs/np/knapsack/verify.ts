@@ -1,9 +1,7 @@
 /** What holds of a choice: facts only. */
 import type { Facts } from "../../environment.ts";
-import { indexProblem } from "../../lib/index-list.ts";
-import type { KnapsackInstance } from "./instance.ts";
-import { total } from "./instance.ts";
-import type { Choice } from "./parse.ts";
+import { type IndexList as Choice, indexProblem } from "../../lib/lists.ts";
+import { type KnapsackInstance, total } from "./generate.ts";
 
 /** Feasible if no item is chosen twice and all fit together; nothing chosen is feasible, of value 0. */
 export function verify({ capacity, weights, values }: KnapsackInstance, choice: Choice): Facts {

@@ -1,16 +1,81 @@
 /** Meeting scheduling (FORGE A.5.5, NP-ENGINE A.4.5). README.md opens with an example. */
-import type { Environment } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import { taskPrompt } from "../../lib/task-prompt.ts";
 import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { generator } from "./generate.ts";
-import { inline } from "./inline.ts";
-import type { MeetingsInstance } from "./instance.ts";
-import { checkParameters, levels, parameters } from "./parameters.ts";
-import { format, parse } from "./parse.ts";
-import type { Schedule } from "./parse.ts";
-import { render } from "./prompt.ts";
-import { solver } from "./solve.ts";
-import { verify } from "./verify.ts";
+import {
+  checkParameters,
+  clockTime,
+  generator,
+  inline,
+  levels,
+  type MeetingsInstance,
+  parameters,
+} from "./generate.ts";
+import { solver } from "./solve/index.ts";
+import { format, parse, type Schedule, verify } from "./verify.ts";
+
+// What the policy is asked.
+
+const HOUR = 60;
+
+/** The worked example of FORGE A.5.5. Its schedule has attendee 3 in two meetings at 10:20; this one has not. */
+const EXAMPLE: MeetingsInstance = {
+  meetings: [
+    { attendees: [0, 1, 2], minutes: 60 },
+    { attendees: [1, 3], minutes: 30 },
+    { attendees: [0, 2, 3], minutes: 90 },
+  ],
+  availability: [
+    [{ start: 9 * HOUR, end: 17 * HOUR }],
+    [
+      { start: 9 * HOUR, end: 12 * HOUR },
+      { start: 13 * HOUR, end: 17 * HOUR },
+    ],
+    [{ start: 9 * HOUR, end: 17 * HOUR }],
+    [{ start: 10 * HOUR, end: 14 * HOUR }],
+  ],
+  rooms: [5, 3],
+};
+const EXAMPLE_SCHEDULE = [
+  { meeting: 0, room: 0, start: 9 * HOUR },
+  { meeting: 1, room: 1, start: 10 * HOUR },
+  { meeting: 2, room: 0, start: 10 * HOUR + 30 },
+] as const;
+
+function render(instance: MeetingsInstance, answerFormat: AnswerFormat): readonly ChatMessage[] {
+  const { meetings, rooms } = instance;
+  const text = {
+    question: [
+      `Schedule some or all of ${meetings.length} meetings in ${rooms.length} rooms on one day, so that the meetings held have as many attendees as possible, counted for each meeting and added up. A meeting can be held at most once.`,
+      "For as long as it lasts, a meeting takes its room and all its attendees. The room must seat them all, and each of them must be available from the meeting's start to its end, within one of their intervals. No room and no attendee can be in two meetings at the same time, but one meeting may start when another ends.",
+    ].join("\n"),
+    answer:
+      "Write the schedule as a list of (meeting, room, start), in square brackets and separated by commas, in any order. Times, here and in your answer, are written HH:MM on a 24-hour clock.",
+    notation:
+      "Each line below gives a meeting's length and its attendees, or when an attendee is available, or how many a room seats.",
+    exampleTitle: `Example with ${EXAMPLE.meetings.length} meetings`,
+    example: tables(EXAMPLE),
+    exampleAnswer: `A best schedule is ${format(EXAMPLE_SCHEDULE)}, with 3 + 2 + 3 = 8 attendees.`,
+    instance: tables(instance),
+  };
+  return taskPrompt(text, answerFormat);
+}
+
+function tables({ meetings, availability, rooms }: MeetingsInstance): string {
+  return [
+    ...meetings.map(
+      ({ minutes, attendees }, i) => `meeting ${i}: ${minutes} minutes, attendees ${attendees.join(", ")}`,
+    ),
+    ...availability.map((intervals, i) => `attendee ${i}: ${availableText(intervals)}`),
+    ...rooms.map((seats, i) => `room ${i}: ${seats} seats`),
+  ].join("\n");
+}
+
+function availableText(intervals: MeetingsInstance["availability"][number]): string {
+  if (intervals.length === 0) return "never";
+  return intervals.map(({ start, end }) => `${clockTime(start)}-${clockTime(end)}`).join(", ");
+}
 
 export const meetings: Environment<MeetingsInstance, Schedule> = {
   id: "np/meetings",

@@ -1,12 +1,9 @@
 /** Subsets against elements, so that a person sees what the chosen subsets leave out. */
 import { hasBit, onesOf } from "../../lib/bit-matrix.ts";
-import { legendOf, notesOf } from "../../lib/picture/picture.ts";
-import type { Picture } from "../../lib/picture/picture.ts";
-import { path, rect, shape, square, text } from "../../lib/picture/svg.ts";
-import type { Shape } from "../../lib/picture/svg.ts";
-import { noteOf, tally, timesText } from "../../lib/picture/tally.ts";
-import type { SetCoverInstance } from "./instance.ts";
-import type { Cover } from "./parse.ts";
+import type { IndexList as Cover } from "../../lib/lists.ts";
+import { legendOf, noteOf, notesOf, type Picture, tally, timesText } from "../../lib/picture/picture.ts";
+import { path, rect, shape, type Shape, square, text } from "../../lib/picture/svg.ts";
+import type { SetCoverInstance } from "./generate.ts";
 
 const CELL = 17;
 const LEFT = 76;

@@ -1,18 +1,41 @@
 /** The set cover problem (FORGE A.5.1, NP-ENGINE A.4.1). README.md opens with an example. */
-import type { Environment } from "../../environment.ts";
-import { canonicalBits } from "../../lib/bit-matrix.ts";
+import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import { bitMatrixOf, canonicalBits, rowsText } from "../../lib/bit-matrix.ts";
+import { formatIndexList as format, type IndexList as Cover, parseIndexList as parse } from "../../lib/lists.ts";
+import { taskPrompt } from "../../lib/task-prompt.ts";
 import { minAboveMax } from "../../parameters.ts";
 import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { generator } from "./generate.ts";
-import { inline } from "./instance.ts";
-import type { SetCoverInstance } from "./instance.ts";
-import { levels, parameters } from "./parameters.ts";
-import { format, parse } from "./parse.ts";
-import type { Cover } from "./parse.ts";
-import { render } from "./prompt.ts";
-import { solver } from "./solve.ts";
+import { generator, inline, levels, parameters, type SetCoverInstance } from "./generate.ts";
+import { solver } from "./solve/index.ts";
 import { verify } from "./verify.ts";
+
+// What the policy is asked.
+
+/** The worked example of FORGE A.5.1. The paper's own answer, [0, 3, 4], takes a subset too many. */
+const EXAMPLE = bitMatrixOf(6, [
+  [0, 1, 2],
+  [2, 3],
+  [0, 4],
+  [3, 4, 5],
+  [1, 2, 5],
+]);
+const EXAMPLE_COVER = [0, 3] as const;
+
+function render({ subsets }: SetCoverInstance, answerFormat: AnswerFormat): readonly ChatMessage[] {
+  const { rows, columns } = subsets;
+  const text = {
+    question: `Cover a universe with as few subsets as possible: choose subsets such that each of the ${columns} elements, numbered from 0 to ${columns - 1}, is in at least one of them. There are ${rows} subsets to choose from, numbered from 0 to ${rows - 1}.`,
+    answer:
+      "Write the choice as a list of the numbers of the chosen subsets, in square brackets and separated by commas, in any order and each once.",
+    notation: "Each line below gives a subset and, after the colon, its elements.",
+    exampleTitle: `Example with ${EXAMPLE.columns} elements and ${EXAMPLE.rows} subsets`,
+    example: rowsText(EXAMPLE),
+    exampleAnswer: `A smallest cover is ${format(EXAMPLE_COVER)}, of ${EXAMPLE_COVER.length} subsets.`,
+    instance: rowsText(subsets),
+  };
+  return taskPrompt(text, answerFormat);
+}
 
 export const setCover: Environment<SetCoverInstance, Cover> = {
   id: "np/set-cover",

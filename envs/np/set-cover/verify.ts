@@ -1,9 +1,8 @@
 /** What holds of a cover: facts only. */
 import type { Facts } from "../../environment.ts";
 import { hasBit } from "../../lib/bit-matrix.ts";
-import { indexProblem } from "../../lib/index-list.ts";
-import type { SetCoverInstance } from "./instance.ts";
-import type { Cover } from "./parse.ts";
+import { type IndexList as Cover, indexProblem } from "../../lib/lists.ts";
+import type { SetCoverInstance } from "./generate.ts";
 
 /** Feasible if no subset is listed twice and every element is in one. Else the first thing wrong. */
 export function verify({ subsets }: SetCoverInstance, cover: Cover): Facts {

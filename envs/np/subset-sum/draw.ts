@@ -1,13 +1,9 @@
 /** Numbers laid end to end against the target, so that a person sees by how much they miss it, or how few they are. */
-import { legendOf, notesOf } from "../../lib/picture/picture.ts";
-import type { Picture } from "../../lib/picture/picture.ts";
-import { limitShapes, stackShapes, sumOfPieces } from "../../lib/picture/stack.ts";
-import type { Piece } from "../../lib/picture/stack.ts";
-import { hatching, path, rect, segment, text } from "../../lib/picture/svg.ts";
-import type { Shape } from "../../lib/picture/svg.ts";
-import { isWithin, noteOf, tally } from "../../lib/picture/tally.ts";
-import type { SubsetSumInstance } from "./instance.ts";
-import type { Subset } from "./parse.ts";
+import type { IndexList as Subset } from "../../lib/lists.ts";
+import { limitShapes, type Piece, stackShapes, sumOfPieces } from "../../lib/picture/frame.ts";
+import { isWithin, legendOf, noteOf, notesOf, type Picture, tally } from "../../lib/picture/picture.ts";
+import { hatching, path, rect, segment, type Shape, text } from "../../lib/picture/svg.ts";
+import type { SubsetSumInstance } from "./generate.ts";
 
 const WIDTH = 760;
 const LEFT = 10;

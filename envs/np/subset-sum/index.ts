@@ -1,16 +1,36 @@
 /** Subset sum with as many numbers as possible (FORGE A.5.2, NP-ENGINE A.4.2). README.md opens with an example. */
-import type { Environment } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import { formatIndexList as format, type IndexList as Subset, parseIndexList as parse } from "../../lib/lists.ts";
+import { taskPrompt } from "../../lib/task-prompt.ts";
 import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { generator } from "./generate.ts";
-import { inline } from "./instance.ts";
-import type { SubsetSumInstance } from "./instance.ts";
-import { checkParameters, levels, parameters } from "./parameters.ts";
-import { format, parse } from "./parse.ts";
-import type { Subset } from "./parse.ts";
-import { render } from "./prompt.ts";
+import { checkParameters, generator, inline, levels, parameters, type SubsetSumInstance } from "./generate.ts";
 import { solver } from "./solve.ts";
 import { verify } from "./verify.ts";
+
+// What the policy is asked.
+
+/** The worked example of FORGE A.5.2; its subset is the largest. */
+const EXAMPLE: SubsetSumInstance = { target: 10, numbers: Int32Array.of(2, 3, 7, 8, 5), planted: [0, 1, 4] };
+
+function render(instance: SubsetSumInstance, answerFormat: AnswerFormat): readonly ChatMessage[] {
+  const count = instance.numbers.length;
+  const text = {
+    question: `Choose as many as possible of ${count} numbers, which stand at the indices 0 to ${count - 1}, so that those chosen sum up to exactly a target. The same number may stand at several indices.`,
+    answer:
+      "Write your choice as a list of indices, in square brackets and separated by commas, in any order and each once.",
+    notation: "The target comes first below; then come the numbers, as index=number.",
+    exampleTitle: "Example with 5 numbers",
+    example: list(EXAMPLE),
+    exampleAnswer: `A largest choice is ${format(EXAMPLE.planted)}, of 3 numbers: 2 + 3 + 5 = 10.`,
+    instance: list(instance),
+  };
+  return taskPrompt(text, answerFormat);
+}
+
+function list({ target, numbers }: SubsetSumInstance): string {
+  return `target: ${target}\nnumbers: ${Array.from(numbers, (number, index) => `${index}=${number}`).join(" ")}`;
+}
 
 export const subsetSum: Environment<SubsetSumInstance, Subset> = {
   id: "np/subset-sum",

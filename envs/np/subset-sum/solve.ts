@@ -1,8 +1,8 @@
 /** The exact solver: dynamic programming, from each sum to the largest count of numbers that makes it. */
 import type { Solver } from "../../environment.ts";
 import { solveCore } from "../../lib/core-dp.ts";
-import type { SubsetSumInstance } from "./instance.ts";
-import type { Subset } from "./parse.ts";
+import type { IndexList as Subset } from "../../lib/lists.ts";
+import type { SubsetSumInstance } from "./generate.ts";
 
 /** Keeps 500 numbers to half a second of CPU time; benchmark level took fewer than 1,000 at most. */
 const STATES_MAX = 5_000_000;

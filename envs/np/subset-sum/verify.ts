@@ -1,9 +1,7 @@
 /** What holds of a subset: facts only. */
 import type { Facts } from "../../environment.ts";
-import { indexProblem } from "../../lib/index-list.ts";
-import type { SubsetSumInstance } from "./instance.ts";
-import { sumOf } from "./instance.ts";
-import type { Subset } from "./parse.ts";
+import { type IndexList as Subset, indexProblem } from "../../lib/lists.ts";
+import { type SubsetSumInstance, sumOf } from "./generate.ts";
 
 /** Feasible if no index comes twice and the numbers sum up to the target; then their count is the objective. */
 export function verify({ target, numbers }: SubsetSumInstance, subset: Subset): Facts {

@@ -1,16 +1,10 @@
 /** A tour over cities placed by their distances, so that a person sees where it goes far, and what it visits twice. */
-import { embed } from "../../lib/picture/embed.ts";
-import { boxFor, fitted, spread } from "../../lib/picture/layout.ts";
-import { legendOf, notesOf } from "../../lib/picture/picture.ts";
-import type { Picture } from "../../lib/picture/picture.ts";
-import { rect, text } from "../../lib/picture/svg.ts";
-import type { Shape } from "../../lib/picture/svg.ts";
-import { isWithin, noteOf, tally, timesText } from "../../lib/picture/tally.ts";
-import { PLAIN_VERTEX, edgeShapes, vertexShapes } from "../../lib/picture/vertices.ts";
-import type { Pair } from "../../lib/picture/vertices.ts";
-import { distanceBetween } from "./instance.ts";
-import type { TspInstance } from "./instance.ts";
-import type { Tour } from "./parse.ts";
+import { edgeShapes, type Pair, PLAIN_VERTEX, vertexShapes } from "../../lib/picture/graph.ts";
+import { boxFor, embed, fitted, spread } from "../../lib/picture/layout.ts";
+import { isWithin, legendOf, noteOf, notesOf, type Picture, tally, timesText } from "../../lib/picture/picture.ts";
+import { rect, type Shape, text } from "../../lib/picture/svg.ts";
+import { distanceBetween, type TspInstance } from "./generate.ts";
+import type { Tour } from "./verify.ts";
 
 const GAP = 30;
 const PANEL = 250;

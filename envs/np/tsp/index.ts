@@ -1,15 +1,51 @@
 /** The travelling salesman problem (FORGE A.5.7, NP-ENGINE A.4.7). README.md opens with an example. */
-import type { Environment } from "../../environment.ts";
+import { formatInstruction } from "../../answers/wording.ts";
+import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
 import { minAboveMax } from "../../parameters.ts";
 import { draw } from "./draw.ts";
-import { generator } from "./generate.ts";
-import type { TspInstance } from "./instance.ts";
-import { levels, parameters } from "./parameters.ts";
-import { format, parse } from "./parse.ts";
-import type { Tour } from "./parse.ts";
-import { render } from "./prompt.ts";
-import { solver } from "./solve.ts";
-import { verify } from "./verify.ts";
+import { generator, levels, parameters, rowStart, type TspInstance } from "./generate.ts";
+import { solver } from "./solve/index.ts";
+import { type Tour, verify } from "./verify.ts";
+
+// What the policy is asked.
+
+/** The worked example of FORGE A.5.7; its tour is optimal. */
+const EXAMPLE: TspInstance = { cities: 4, distances: Int32Array.of(10, 15, 20, 35, 25, 30) };
+const EXAMPLE_TOUR = [0, 1, 3, 2] as const;
+const EXAMPLE_LENGTH = 80;
+
+function render(instance: TspInstance, answerFormat: AnswerFormat): readonly ChatMessage[] {
+  const { cities } = instance;
+  const content = [
+    `Find the shortest closed tour of ${cities} cities, numbered from 0 to ${cities - 1}: it visits every city exactly once and then returns to the city where it started. Its length is the sum of the distances along it, the way back included.`,
+    "Write the tour as a list of the cities in the order they are visited, in square brackets and separated by commas, with the first city again at the end. It may start at any city.",
+    "",
+    "Each line below gives a city and, after the colon, its distances to the cities with larger numbers, as city=distance. Distances are the same in both directions.",
+    "",
+    "Example with 4 cities:",
+    matrix(EXAMPLE),
+    `A shortest tour is ${format(EXAMPLE_TOUR)}, of length ${EXAMPLE_LENGTH}.`,
+    "",
+    "Your task:",
+    matrix(instance),
+    "",
+    formatInstruction(answerFormat),
+  ].join("\n");
+  return [{ role: "user", content }];
+}
+
+/** The upper triangle, a row a line, each distance with the city it leads to: "0: 1=10 2=15 3=20". */
+function matrix({ cities, distances }: TspInstance): string {
+  const lines: string[] = [];
+  for (let from = 0; from < cities - 1; from++) {
+    const start = rowStart(cities, from);
+    let line = `${from}:`;
+    for (let to = from + 1; to < cities; to++) line += ` ${to}=${distances[start + to]}`;
+    lines.push(line);
+  }
+  return lines.join("\n");
+}
 
 export const tsp: Environment<TspInstance, Tour> = {
   id: "np/tsp",

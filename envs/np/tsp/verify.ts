@@ -1,8 +1,7 @@
 /** What holds of a tour: facts only. */
 import type { Facts } from "../../environment.ts";
-import type { TspInstance } from "./instance.ts";
-import { tourLength } from "./instance.ts";
-import type { Tour } from "./parse.ts";
+import type { CycleList } from "../../lib/lists.ts";
+import { tourLength, type TspInstance } from "./generate.ts";
 
 /** Feasible if every city is visited exactly once. Else the first city along the tour that is wrong, or one left out. */
 export function verify(instance: TspInstance, tour: Tour): Facts {
@@ -23,3 +22,8 @@ export function verify(instance: TspInstance, tour: Tour): Facts {
 function infeasible(violation: string): Facts {
   return { kind: "infeasible", violation };
 }
+
+// Answers, read and written.
+
+/** The cities in the order they are visited, without the return to the first. */
+export type Tour = CycleList;

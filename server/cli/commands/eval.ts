@@ -1,12 +1,14 @@
 /** gradus eval: a model behind an OpenAI-compatible endpoint on a suite. What was done is kept, so it can be resumed. */
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { Command } from "commander";
-import { InvalidArgumentError, Option } from "commander";
-import { answerFormatNames } from "../../../clients/ts/src/public.ts";
-import type { AnswerFormatName, EvaluationHandle, GradusClient } from "../../../clients/ts/src/public.ts";
-import { addConnectionOptions, addSuiteOptions, localOf, withClient } from "../connection.ts";
-import type { ConnectionFlags } from "../connection.ts";
+import {
+  type AnswerFormatName,
+  answerFormatNames,
+  type EvaluationHandle,
+  type GradusClient,
+} from "../../../clients/ts/src/public.ts";
+import { addConnectionOptions, addSuiteOptions, type ConnectionFlags, localOf, withClient } from "../connection.ts";
 import type { Picture } from "../evaluation/pictures.ts";
 import type { Settings, Summary } from "../evaluation/summary.ts";
 import { makeDirectory, writeOut } from "../out.ts";

@@ -1,6 +1,6 @@
 /** gradus serve: a server until it is told to stop. */
 import type { Command } from "commander";
-import { addServeOptions, readConfig } from "../../config.ts";
+import { addServeOptions, readConfig } from "../../runtime/config.ts";
 import { CliProblem } from "../problem.ts";
 
 /** A signal this long after the first one means that whoever sent it will not wait for the drain. */

@@ -1,11 +1,9 @@
 /** gradus solve: the answer that the environment's solver gives. Always here: no answer ever goes over the wire. */
-import type { Command } from "commander";
-import { Option } from "commander";
-import { wrapAnswer } from "../../../envs/answer-format.ts";
+import { type Command, Option } from "commander";
+import { wrapAnswer } from "../../../envs/answers/wording.ts";
 import { localOf } from "../connection.ts";
+import { addLocalTaskOptions, type LocalTaskFlags, openTask, solutionOf, taskIdOf } from "../local-task.ts";
 import type { Local } from "../local.ts";
-import { addLocalTaskOptions, openTask, solutionOf, taskIdOf } from "../local-task.ts";
-import type { LocalTaskFlags } from "../local-task.ts";
 import { baselineText, fields, print, printJson } from "../print.ts";
 
 interface Flags extends LocalTaskFlags {

@@ -1,18 +1,18 @@
 /** Where rows come from: an evaluation's graded completions, or the solvers' answers. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { wrapAnswer } from "../../../envs/answer-format.ts";
+import {
+  type AnswerFormatName,
+  type EvaluationHandle,
+  type GradusClient,
+  type Sample,
+  type Score,
+  Split,
+  type SplitName,
+  type Task,
+} from "../../../clients/ts/src/public.ts";
+import { wrapAnswer } from "../../../envs/answers/wording.ts";
 import type { AnswerFormat, Environment } from "../../../envs/environment.ts";
 import { environments } from "../../../envs/registry.ts";
-import { Split } from "../../../clients/ts/src/public.ts";
-import type {
-  AnswerFormatName,
-  EvaluationHandle,
-  GradusClient,
-  Sample,
-  Score,
-  SplitName,
-  Task,
-} from "../../../clients/ts/src/public.ts";
 import type { Local } from "../local.ts";
 import { word } from "../print.ts";
 import { CliProblem } from "../problem.ts";

@@ -1,15 +1,15 @@
 /** Draws of update batches: one at a time for each run, with their instances made outside of the run's queue. */
 import { deriveSeed } from "../../../envs/lib/rng.ts";
 import {
+  type Candidate,
   drawnEvent,
+  type DrawPlan,
   drawReadiness,
   fillSlots,
   isCurrent,
+  type Place,
   planDraw,
   SKIPS_MAX,
-  type Candidate,
-  type DrawPlan,
-  type Place,
 } from "../draw.ts";
 import type { DrawnTask, RunEvent } from "../events.ts";
 import type { Refusal } from "../results.ts";

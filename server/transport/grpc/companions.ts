@@ -1,13 +1,11 @@
 /** Health checks and reflection: services that libraries bring, beside ours on the gRPC port. */
-import type { DescFile, DescService } from "@bufbuild/protobuf";
-import { toBinary } from "@bufbuild/protobuf";
+import { type DescFile, type DescService, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { Metadata, Server, ServiceDefinition, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation } from "grpc-health-check";
-import { unauthenticated } from "../auth.ts";
-import type { TokenCheck } from "../auth.ts";
-import { toStatus } from "./status.ts";
+import { type TokenCheck, unauthenticated } from "../admission.ts";
+import { toStatus } from "../errors.ts";
 
 export interface Companions {
   /** Health checks answer NOT_SERVING from now on. */

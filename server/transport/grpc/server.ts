@@ -1,19 +1,13 @@
 /** The gRPC port. */
-import { Server, ServerCredentials, setLogger } from "@grpc/grpc-js";
-import type { UntypedHandleCall } from "@grpc/grpc-js";
-import type { Config } from "../../config.ts";
+import { Server, ServerCredentials, setLogger, type UntypedHandleCall } from "@grpc/grpc-js";
+import type { Config } from "../../runtime/config.ts";
 import type { Host } from "../call.ts";
-import type { Registration } from "../../rpc/handlers.ts";
-import { unimplemented, unimplementedStream } from "../unimplemented.ts";
-import { addCompanions } from "./companions.ts";
-import type { Companions } from "./companions.ts";
+import { type Registration, unimplemented, unimplementedStream } from "../rpc.ts";
+import { definitionOf, grpcMethod, type GrpcMethod, unaryCalls } from "./calls.ts";
+import { addCompanions, type Companions } from "./companions.ts";
 import { keepStreamsApart, setHttp2Options, widenConnections } from "./http2.ts";
-import { giveInboxes } from "./inbox.ts";
-import type { Inbox } from "./inbox.ts";
-import { definitionOf, grpcMethod } from "./methods.ts";
-import type { GrpcMethod } from "./methods.ts";
+import { giveInboxes, type Inbox } from "./inbox.ts";
 import { bidiCalls, serverStreamCalls } from "./streams.ts";
-import { unaryCalls } from "./unary.ts";
 
 type GrpcConfig = Pick<Config, "host" | "port" | "tls" | "limits" | "drainTimeoutMs">;
 

@@ -1,22 +1,42 @@
 /** The HTTP port: Connect and gRPC-Web for curl and browsers, /metrics and /healthz. */
-import { createServer } from "node:http";
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
-import { createServer as createTlsServer } from "node:https";
-import { createConnectRouter, createContextValues } from "@connectrpc/connect";
-import type { ServiceImpl } from "@connectrpc/connect";
-import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { cors, createConnectRouter, createContextValues, type ServiceImpl } from "@connectrpc/connect";
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
-import type { Config } from "../../config.ts";
-import type { Metrics } from "../../metrics.ts";
-import { unauthenticated } from "../auth.ts";
+import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { Config } from "../../runtime/config.ts";
+import type { Metrics } from "../../runtime/metrics.ts";
+import { unauthenticated } from "../admission.ts";
 import type { Host } from "../call.ts";
-import type { Registration } from "../../rpc/handlers.ts";
-import { toConnectError } from "./connect-error.ts";
-import { answerCors } from "./cors.ts";
-import { bodyOf } from "./exchange.ts";
-import { acceptCompression, messageChecker } from "./messages.ts";
-import type { ByteRequest } from "./messages.ts";
-import { exchangeKey, implementationOf } from "./methods.ts";
+import { toConnectError } from "../errors.ts";
+import type { Registration } from "../rpc.ts";
+import { bodyOf, exchangeKey, implementationOf } from "./calls.ts";
+import { acceptCompression, type ByteRequest, messageChecker } from "./messages.ts";
+
+// Which web pages may call the HTTP port.
+
+const ownHeaders = ["authorization", "x-request-id"] as const;
+const allowedHeaders = [...cors.allowedHeaders, ...ownHeaders].join(", ");
+const exposedHeaders = [...cors.exposedHeaders, "retry-delay-ms"].join(", ");
+const allowedMethods = cors.allowedMethods.join(", ");
+/** The longest that browsers keep a preflight's answer. */
+const maxAgeSeconds = 7200;
+
+/** Sets the headers that let a page read the answer. True: the request was a preflight, and is answered. */
+function answerCors(origins: readonly string[], request: IncomingMessage, response: ServerResponse): boolean {
+  const { origin } = request.headers;
+  if (origins.length === 0 || origin === undefined) return false;
+  response.setHeader("vary", "origin");
+  if (!origins.includes("*") && !origins.includes(origin)) return false;
+  response.setHeader("access-control-allow-origin", origins.includes("*") ? "*" : origin);
+  response.setHeader("access-control-expose-headers", exposedHeaders);
+  if (request.method !== "OPTIONS" || request.headers["access-control-request-method"] === undefined) return false;
+  response.setHeader("access-control-allow-methods", allowedMethods);
+  response.setHeader("access-control-allow-headers", allowedHeaders);
+  response.setHeader("access-control-max-age", maxAgeSeconds);
+  response.writeHead(204).end();
+  return true;
+}
 
 type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins">;
 

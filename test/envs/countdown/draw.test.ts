@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { draw } from "../../../envs/countdown/draw.ts";
-import { parse } from "../../../envs/countdown/parse.ts";
+import { parse } from "../../../envs/countdown/verify.ts";
 import { legendWords, lines, marked } from "../pictures.ts";
 
 const TASK = { numbers: [1, 2, 6, 8], target: 24 };

@@ -1,7 +1,6 @@
 /** Texts that other parsers evaluate, crash on or let pass, and the verdict that each must get. */
 import { expect, test } from "vitest";
-import { parse } from "../../../envs/countdown/parse.ts";
-import { verify } from "../../../envs/countdown/verify.ts";
+import { parse, verify } from "../../../envs/countdown/verify.ts";
 
 const MALFORMED: readonly (readonly [text: string, reason: string])[] = [
   ["", "empty"],

@@ -1,10 +1,9 @@
+/** How the parser understands a text, written by `format`. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Expression, binary, formatAnswer, literal } from "../../../envs/countdown/expression.ts";
-import { parse } from "../../../envs/countdown/parse.ts";
-import { verify } from "../../../envs/countdown/verify.ts";
+import { binary, type Expression, formatAnswer, literal } from "../../../envs/countdown/expression.ts";
+import { parse, verify } from "../../../envs/countdown/verify.ts";
 
-/** How the parser understands a text, written by `format`. */
 function read(text: string): string {
   const parsed = parse(text);
   return parsed.kind === "answer" ? formatAnswer(parsed.answer) : `malformed: ${parsed.reason}`;

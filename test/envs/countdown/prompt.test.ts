@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatInstruction } from "../../../envs/answer-format.ts";
+import { formatInstruction } from "../../../envs/answers/wording.ts";
 import { countdown } from "../../../envs/countdown/index.ts";
 
 const instance = { numbers: [3, 3, 8, 8], target: 24 };

@@ -1,12 +1,12 @@
+/** Around the edges where doubles stop being exact. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { evaluate } from "../../../envs/countdown/expression.ts";
-import { parse } from "../../../envs/countdown/parse.ts";
 import { add, divide, fromInteger, multiply, showRational, subtract } from "../../../envs/countdown/rational.ts";
+import { parse } from "../../../envs/countdown/verify.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { apply, randomChain, same } from "./reference.ts";
 
-/** Around the edges where doubles stop being exact. */
 const integer = fc.oneof(
   fc.integer({ min: -20, max: 20 }),
   fc.maxSafeInteger(),

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { rows } from "../../../envs/countdown/generate.ts";
 import { canonical } from "../../../envs/countdown/instance.ts";
-import { rows } from "../../../envs/countdown/rows.ts";
 import { makeCountdownPool } from "../../tools/make-countdown-pool.ts";
 
 const committed = readFileSync(rows.defaultPool.file, "utf8");

@@ -1,12 +1,11 @@
+/** Small numbers, so that sums, repeats, zeros and fractions all happen. */
 import { describe, expect, test } from "vitest";
 import { formatAnswer } from "../../../envs/countdown/expression.ts";
-import { parse } from "../../../envs/countdown/parse.ts";
-import { SOLUTIONS_CAP, countSolutions, solveCountdown } from "../../../envs/countdown/solve.ts";
-import { verify } from "../../../envs/countdown/verify.ts";
+import { countSolutions, SOLUTIONS_CAP, solveCountdown } from "../../../envs/countdown/solve.ts";
+import { parse, verify } from "../../../envs/countdown/verify.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { countSequences, reachable, whole } from "./reference.ts";
 
-/** Small numbers, so that sums, repeats, zeros and fractions all happen. */
 function randomInstances(name: string, count: number, lengthMax: number) {
   const rng = rngFor("solve test", name);
   return Array.from({ length: count }, () => ({

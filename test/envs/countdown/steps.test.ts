@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { LIMITS } from "../../../envs/countdown/instance.ts";
-import { STEPS, STEP_KINDS, combine, hits, makeValues } from "../../../envs/countdown/steps.ts";
+import { combine, hits, makeValues, STEP_KINDS, STEPS } from "../../../envs/countdown/solve.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { type Fraction, apply, same, whole } from "./reference.ts";
+import { apply, type Fraction, same, whole } from "./reference.ts";
 
 test("steps from the largest instances stay exact", () => {
   const rng = rngFor("steps test");

@@ -1,8 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { generator } from "../../../envs/countdown/generate.ts";
+import {
+  type CountdownParameters,
+  fits,
+  generator,
+  parameters,
+  tierOf,
+  tiers,
+} from "../../../envs/countdown/generate.ts";
 import { type CountdownInstance, LIMITS } from "../../../envs/countdown/instance.ts";
 import { countSolutions } from "../../../envs/countdown/solve.ts";
-import { type CountdownParameters, fits, parameters, tierOf, tiers } from "../../../envs/countdown/tiers.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 
 const defaults = Object.fromEntries(parameters.map((each) => [each.name, each.defaultValue]));

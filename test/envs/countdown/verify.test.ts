@@ -1,8 +1,7 @@
-import { describe, expect, test } from "vitest";
-import { parse } from "../../../envs/countdown/parse.ts";
-import { verify } from "../../../envs/countdown/verify.ts";
-
 /** The verdict on a text: the violation or the reason, in words. */
+import { describe, expect, test } from "vitest";
+import { parse, verify } from "../../../envs/countdown/verify.ts";
+
 function judge(
   text: string,
   numbers: readonly number[],

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { clipUtf8, codePointOffsets } from "../../../envs/lib/code-points.ts";
+import { clipUtf8, codePointOffsets } from "../../../envs/lib/text.ts";
 
 const text = fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.string({ unit: fc.constantFrom("a", "é", "𝟙") }));
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { solveCore } from "../../../envs/lib/core-dp.ts";
-import type { CoreProblem, CoreResult } from "../../../envs/lib/core-dp.ts";
+import { type CoreProblem, type CoreResult, solveCore } from "../../../envs/lib/core-dp.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 
 interface Item {

@@ -17,8 +17,7 @@ import {
   pairs,
   reachable,
 } from "../../../envs/lib/graph.ts";
-import { rngFor } from "../../../envs/lib/rng.ts";
-import { sample } from "../../../envs/lib/sample.ts";
+import { rngFor, sample } from "../../../envs/lib/rng.ts";
 
 test("edges go both ways", () => {
   const graph = graphOf([[1, 40], ...Array.from({ length: 40 }, () => [])]);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatIndexList, indexProblem, parseIndexList } from "../../../envs/lib/index-list.ts";
+import { formatIndexList, indexProblem, parseIndexList } from "../../../envs/lib/lists.ts";
 
 test.each([[[]], [[0]], [[3, 0, 2]]])("%j is read as it was written", (list) => {
   expect(parseIndexList(formatIndexList(list))).toEqual({ kind: "answer", answer: list });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { permuted } from "../../../envs/lib/permutation.ts";
+import { permuted } from "../../../envs/lib/rng.ts";
 
 function permutation(size: number, key: string): readonly number[] {
   return Array.from({ length: size }, (_, position) => permuted(size, position, key));

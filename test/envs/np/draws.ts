@@ -1,7 +1,6 @@
 /** Seeded instances of environments and random graphs, for the tests of solvers. */
 import type { Environment, Parameters } from "../../../envs/environment.ts";
-import { adjacent, emptyGraph, join, joinRandomly, pairs } from "../../../envs/lib/graph.ts";
-import type { Graph } from "../../../envs/lib/graph.ts";
+import { adjacent, emptyGraph, type Graph, join, joinRandomly, pairs } from "../../../envs/lib/graph.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 
 export function levelOf<Instance>(environment: Environment<Instance>, name: string): Parameters {

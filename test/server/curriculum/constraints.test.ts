@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { armClasses, assignSlots, checkConstraints, quotasOf } from "../../../server/curriculum/constraints.ts";
-import { noConstraints, type Arm, type Constraints, type Policy } from "../../../server/curriculum/types.ts";
+import { type Arm, type Constraints, noConstraints, type Policy } from "../../../server/curriculum/types.ts";
 import { adscArms, adscConstraints, arm, banditPolicy } from "./support.ts";
 
 const shares = fc.integer({ min: 0, max: 20 }).map((twentieths) => twentieths / 20);

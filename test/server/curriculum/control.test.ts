@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { noConstraints, type MixturePolicy } from "../../../server/curriculum/index.ts";
+import { type MixturePolicy, noConstraints } from "../../../server/curriculum/types.ts";
 import { answer, arm, ask, banditPolicy, batchesOf, bench, runConfig, train, value } from "./support.ts";
 
 const mixture: MixturePolicy = { kind: "mixture", constraints: noConstraints };

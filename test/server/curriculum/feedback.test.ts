@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { FeedbackItem, IssuedTask, Runs } from "../../../server/curriculum/index.ts";
+import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
+import type { IssuedTask } from "../../../server/curriculum/runs/next-batch.ts";
+import type { Runs } from "../../../server/curriculum/runs/runs.ts";
 import { ask, bench, feedbackFor, runConfig, value } from "./support.ts";
 
 async function started(more: Parameters<typeof runConfig>[0] = {}) {

@@ -7,10 +7,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { apply } from "../../../server/curriculum/apply.ts";
 import { decodeEvent, encodeState } from "../../../server/curriculum/codec.ts";
-import type { RunConfig, Runs, TaskSource } from "../../../server/curriculum/index.ts";
+import type { TaskSource } from "../../../server/curriculum/runs/ports.ts";
+import type { Runs } from "../../../server/curriculum/runs/runs.ts";
 import type { RunState } from "../../../server/curriculum/state.ts";
+import type { RunConfig } from "../../../server/curriculum/types.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
-import type { FakeClock } from "./support.ts";
 import {
   adscArms,
   adscConstraints,
@@ -18,6 +19,7 @@ import {
   ask,
   banditPolicy,
   bench,
+  type FakeClock,
   feedbackFor,
   freshTasks,
   runConfig,

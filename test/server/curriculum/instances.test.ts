@@ -1,9 +1,9 @@
+/** Arms of few instances: the arm's ordinals go round a permutation of them, as rows of a pool do. */
 import { describe, expect, test } from "vitest";
 import { hashKey } from "../../../envs/lib/rng.ts";
-import type { IssueRequest, TaskSource } from "../../../server/curriculum/index.ts";
+import type { IssueRequest, TaskSource } from "../../../server/curriculum/runs/ports.ts";
 import { answer, arm, ask, bench, runConfig, settled, train, value } from "./support.ts";
 
-/** Arms of few instances: the arm's ordinals go round a permutation of them, as rows of a pool do. */
 function rows(sizes: Readonly<Record<string, number>>, asked: string[] = []): TaskSource {
   return {
     issue: async (one, { ordinal }) => {

@@ -1,10 +1,10 @@
 /** A server that dies forgets nothing that it answered; servers beside each other lose and count nothing twice. */
+import fc from "fast-check";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
-import type { Runs } from "../../../server/curriculum/index.ts";
+import type { Runs } from "../../../server/curriculum/runs/runs.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import type { Store } from "../../../server/stores/store.ts";

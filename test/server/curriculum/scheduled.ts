@@ -1,7 +1,9 @@
 /** A trainer whose every move is chance: how it cuts batches, and how feedback is split, shuffled, repeated, delayed. */
-import { rngFor, type Rng } from "../../../envs/lib/rng.ts";
-import type { FeedbackItem, IssuedTask, Runs } from "../../../server/curriculum/index.ts";
-import { ask, feedbackOf, batchesOf, value, type Trace } from "./support.ts";
+import { type Rng, rngFor } from "../../../envs/lib/rng.ts";
+import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
+import type { IssuedTask } from "../../../server/curriculum/runs/next-batch.ts";
+import type { Runs } from "../../../server/curriculum/runs/runs.ts";
+import { ask, batchesOf, feedbackOf, type Trace, value } from "./support.ts";
 
 interface Desk {
   readonly runs: Runs;

@@ -1,20 +1,12 @@
 /** What the curriculum's tests share: a clock that stands still, a source of tasks, configurations, and trainers. */
 import { hashKey } from "../../../envs/lib/rng.ts";
-import {
-  createRuns,
-  noConstraints,
-  type Arm,
-  type BanditPolicy,
-  type BatchRecord,
-  type Clock,
-  type FeedbackItem,
-  type IssuedTask,
-  type NextBatch,
-  type Result,
-  type RunConfig,
-  type Runs,
-  type TaskSource,
-} from "../../../server/curriculum/index.ts";
+import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
+import type { BatchRecord } from "../../../server/curriculum/history.ts";
+import type { Result } from "../../../server/curriculum/results.ts";
+import type { IssuedTask, NextBatch } from "../../../server/curriculum/runs/next-batch.ts";
+import type { Clock, TaskSource } from "../../../server/curriculum/runs/ports.ts";
+import { createRuns, type Runs } from "../../../server/curriculum/runs/runs.ts";
+import { type Arm, type BanditPolicy, noConstraints, type RunConfig } from "../../../server/curriculum/types.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";
 

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { noConstraints, type Runs, type StateView } from "../../../server/curriculum/index.ts";
+import type { Runs } from "../../../server/curriculum/runs/runs.ts";
+import { noConstraints } from "../../../server/curriculum/types.ts";
+import type { StateView } from "../../../server/curriculum/view.ts";
 import { answer, ask, banditPolicy, batchesOf, bench, feedbackFor, runConfig, train, value } from "./support.ts";
 
 async function started(more: Parameters<typeof runConfig>[0] = {}) {

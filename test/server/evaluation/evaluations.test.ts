@@ -1,16 +1,16 @@
 /** The domain alone, with suites, an issuer and a store of the test's own. */
-import { expect, test } from "vitest";
 import { randomBytes } from "node:crypto";
-import { wrapAnswer } from "../../../envs/answer-format.ts";
+import { expect, test } from "vitest";
+import { wrapAnswer } from "../../../envs/answers/wording.ts";
 import { findEnvironment } from "../../../envs/registry.ts";
-import { type SuiteDefinition, createEvaluations } from "../../../server/evaluation/index.ts";
-import { memoryEvaluationStore } from "../../../server/stores/evaluations/memory.ts";
-import type { IssueResult, Issuer } from "../../../server/tasks/issuer.ts";
-import { createIssuer } from "../../../server/tasks/issuer.ts";
+import { createEvaluations } from "../../../server/evaluation/evaluations.ts";
+import type { SuiteDefinition } from "../../../server/evaluation/suite.ts";
+import { memoryEvaluationStore } from "../../../server/stores/memory.ts";
 import { signingKey } from "../../../server/tasks/keyring.ts";
+import { createIssuer, type Issuer, type IssueResult } from "../../../server/tasks/make.ts";
 import { createScorer } from "../../../server/tasks/scorer.ts";
-import issue from "../../../server/workers/issue-worker.ts";
-import type { WorkerPool } from "../../../server/workers/pool.ts";
+import issue from "../../../server/tasks/worker.ts";
+import type { WorkerPool } from "../../../server/tasks/workers.ts";
 
 const inline: WorkerPool = {
   ready: Promise.resolve(),

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { SampleFacts } from "../../../server/evaluation/facts.ts";
-import { meanFigures, passAtK, passKs, taskFigures } from "../../../server/evaluation/figures.ts";
+import { meanFigures, passAtK, passKs, type SampleFacts, taskFigures } from "../../../server/evaluation/report.ts";
 
 const facts = (some: Partial<SampleFacts> = {}): SampleFacts => ({
   ...{ verdict: "feasible", solved: false, verified: false, ratio: 0, reward: 0, truncated: false },

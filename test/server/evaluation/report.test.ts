@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import type { SampleFacts } from "../../../server/evaluation/facts.ts";
-import { type ScoredTask, reportOf } from "../../../server/evaluation/report.ts";
-import { type SuiteDefinition, openSuite } from "../../../server/evaluation/suite.ts";
+import { reportOf, type SampleFacts, type ScoredTask } from "../../../server/evaluation/report.ts";
+import { openSuite, type SuiteDefinition } from "../../../server/evaluation/suite.ts";
 
 const definition: SuiteDefinition = {
   ...{ id: "s", version: 1, description: "", overall: "categories" },

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { deriveSeed } from "../../../envs/lib/rng.ts";
 import { environments } from "../../../envs/registry.ts";
-import { readSuite } from "../../../server/evaluation/suite-file.ts";
-import { type SuiteDefinition, openSuite, partOf, seedOf } from "../../../server/evaluation/suite.ts";
+import { readSuite } from "../../../server/evaluation/suite-files.ts";
+import { openSuite, partOf, seedOf, type SuiteDefinition } from "../../../server/evaluation/suite.ts";
 import { suiteDefinitions } from "../../../server/evaluation/suites.ts";
 
 function shipped(id: string): SuiteDefinition {

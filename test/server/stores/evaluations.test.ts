@@ -1,10 +1,10 @@
 /** What every store of evaluations must do. */
-import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { memoryEvaluationStore } from "../../../server/stores/evaluations/memory.ts";
-import { sqliteEvaluationStore } from "../../../server/stores/evaluations/sqlite.ts";
-import type { EvaluationStore, StoredSample } from "../../../server/stores/evaluations/store.ts";
+import type { EvaluationStore, StoredSample } from "../../../server/stores/evaluation-store.ts";
+import { memoryEvaluationStore } from "../../../server/stores/memory.ts";
+import { sqliteEvaluationStore } from "../../../server/stores/sqlite-evaluations.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
 
 const folders: ReturnType<typeof temporaryFolder>[] = [];

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
-import { StoreUnavailable } from "../../../server/stores/unavailable.ts";
+import { StoreUnavailable } from "../../../server/stores/store.ts";
 
 const directories: string[] = [];
 const directory = (): string => {

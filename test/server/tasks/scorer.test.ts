@@ -2,10 +2,8 @@
 import { expect, test } from "vitest";
 import { findEnvironment } from "../../../envs/registry.ts";
 import { signingKey } from "../../../server/tasks/keyring.ts";
-import { roughBytes } from "../../../server/tasks/rough-size.ts";
-import { createScorer } from "../../../server/tasks/scorer.ts";
-import type { MadeTask, Scorer } from "../../../server/tasks/scorer.ts";
-import type { Ticket } from "../../../server/tasks/ticket.ts";
+import { createScorer, type MadeTask, roughBytes, type Scorer } from "../../../server/tasks/scorer.ts";
+import type { Ticket } from "../../../server/tasks/task-id.ts";
 
 const found = findEnvironment("np/tsp", 1);
 if (found.kind !== "found") throw new Error(found.message);

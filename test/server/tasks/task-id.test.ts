@@ -1,10 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { tsp } from "../../../envs/np/tsp/index.ts";
-import { type Keyring, signingKey } from "../../../server/tasks/keyring.ts";
-import { open, seal } from "../../../server/tasks/sealed.ts";
-import { mintTaskId, openTaskId } from "../../../server/tasks/task-id.ts";
-import type { Ticket } from "../../../server/tasks/ticket.ts";
+import { type Keyring, open, seal, signingKey } from "../../../server/tasks/keyring.ts";
+import { mintTaskId, openTaskId, type Ticket } from "../../../server/tasks/task-id.ts";
 
 const one: Keyring = [signingKey(Buffer.alloc(32, 1))];
 const two: Keyring = [signingKey(Buffer.alloc(32, 2))];

@@ -1,7 +1,7 @@
 /** What a handler learns of its call, and what a call leaves behind. */
-import { afterEach, describe, expect, test, vi } from "vitest";
 import { Code, ConnectError } from "@connectrpc/connect";
-import type { CallContext } from "../../../server/rpc/handlers.ts";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import type { CallContext } from "../../../server/transport/rpc.ts";
 import { start, stopAll, withHeader } from "./fixture.ts";
 import { echo, failureOf, latch } from "./handlers.ts";
 

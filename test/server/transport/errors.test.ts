@@ -2,14 +2,11 @@
 import { createRegistry } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "vitest";
-import { RpcError } from "../../../server/rpc/handlers.ts";
-import { codes } from "../../../server/rpc/rpc-error.ts";
-import type { CodeName } from "../../../server/rpc/rpc-error.ts";
-import { StoreUnavailable } from "../../../server/stores/unavailable.ts";
-import { start, stopAll } from "./fixture.ts";
-import type { Fixture, Handlers } from "./fixture.ts";
-import { failureOf } from "./handlers.ts";
+import { StoreUnavailable } from "../../../server/stores/store.ts";
+import { type CodeName, codes, RpcError } from "../../../server/transport/rpc.ts";
+import { type Fixture, type Handlers, start, stopAll } from "./fixture.ts";
 import { callRaw, connectRaw, frame } from "./grpc/raw.ts";
+import { failureOf } from "./handlers.ts";
 
 afterEach(stopAll);
 

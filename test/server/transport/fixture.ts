@@ -1,18 +1,14 @@
 /** A server on loopback with handlers of the test's own, and clients for it. */
-import { createClient } from "@connectrpc/connect";
-import type { Client, Interceptor, Transport } from "@connectrpc/connect";
+import { type Client, createClient, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { Writable } from "node:stream";
 import type { SecureContextOptions } from "node:tls";
 import { pino } from "pino";
-import { readConfig } from "../../../server/config.ts";
-import type { Config } from "../../../server/config.ts";
 import { EnvironmentService } from "../../../server/gen/gradus/v1/environment_pb.js";
-import { createMetrics } from "../../../server/metrics.ts";
-import { register } from "../../../server/rpc/handlers.ts";
-import type { Registration, ServiceHandlers } from "../../../server/rpc/handlers.ts";
-import { startTransports } from "../../../server/transport/index.ts";
-import type { Transports } from "../../../server/transport/index.ts";
+import { type Config, readConfig } from "../../../server/runtime/config.ts";
+import { createMetrics } from "../../../server/runtime/metrics.ts";
+import { startTransports, type Transports } from "../../../server/transport/ports.ts";
+import { register, type Registration, type ServiceHandlers } from "../../../server/transport/rpc.ts";
 
 export type Handlers = ServiceHandlers<typeof EnvironmentService>;
 

@@ -1,8 +1,8 @@
 /** Those that hold most are refused, and no more of them than needed. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { RpcError } from "../../../server/rpc/rpc-error.ts";
-import { createHeldBytes } from "../../../server/transport/held-bytes.ts";
+import { createHeldBytes } from "../../../server/transport/admission.ts";
+import type { RpcError } from "../../../server/transport/rpc.ts";
 
 /** Enough for several looks. */
 const looksMs = 300;

@@ -1,9 +1,9 @@
 /** Whether an answer to a hostile request is one that a client can work with. */
+import { type DescMethod, fromBinary } from "@bufbuild/protobuf";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type DescMethod, fromBinary } from "@bufbuild/protobuf";
 import { NoRewardReason, type Outcome } from "../../../server/gen/gradus/v1/outcome_pb.js";
-import { codes } from "../../../server/rpc/rpc-error.ts";
+import { codes } from "../../../server/transport/rpc.ts";
 import { type Attack, type GrpcAttack, methods, pathOf } from "./attack.ts";
 import type { Answer } from "./send.ts";
 import { messageOf } from "./status.ts";

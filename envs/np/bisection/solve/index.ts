@@ -1,10 +1,10 @@
+/** The exact solver, in the environment's words. */
+import type { Solver } from "../../../environment.ts";
 import { rngFor } from "../../../lib/rng.ts";
-import type { BisectionInstance } from "../instance.ts";
-import { nodeOf } from "./node.ts";
-import { cutOf, problemOf } from "./problem.ts";
-import type { Problem } from "./problem.ts";
-import { relaxationOf } from "./relaxation.ts";
-import { rootBound } from "./root-bound.ts";
+import { type BisectionInstance, cutWeight } from "../generate.ts";
+import type { Sides } from "../verify.ts";
+import { relaxationOf, rootBound } from "./bound.ts";
+import { cutOf, nodeOf, type Problem, problemOf } from "./problem.ts";
 import { explore, searchOf } from "./search.ts";
 import { searchTabu } from "./tabu.ts";
 
@@ -54,3 +54,22 @@ export function rootSpins({ n, degree }: Problem): Int8Array {
 function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(4e7 / (n * n)));
 }
+
+export const solver: Solver<BisectionInstance, Sides> = {
+  solve(instance, nodesMax) {
+    const { spins, ...rest } = solveBisection(instance, nodesMax === undefined ? {} : { nodesMax });
+    const vertices = Array.from({ length: instance.vertices }, (_, v) => v);
+    // The side of vertex 0 comes first.
+    const [first] = spins;
+    const sides: Sides = [vertices.filter((v) => spins[v] === first), vertices.filter((v) => spins[v] !== first)];
+    return { answer: sides, ...rest };
+  },
+  /** The first half of the vertices against the second. */
+  trivial: (instance) => {
+    const half = Math.ceil(instance.vertices / 2);
+    return cutWeight(
+      instance,
+      Array.from({ length: instance.vertices }, (_, v) => Number(v < half)),
+    );
+  },
+};

@@ -1,5 +1,5 @@
 /** A bisection instance as the solver sees it. */
-import type { BisectionInstance } from "../instance.ts";
+import type { BisectionInstance } from "../generate.ts";
 
 /**
  * A side is a spin, 1 or −1. The agreement of spins is the sum of weight · spin · spin over the edges: the total weight
@@ -52,4 +52,37 @@ export function pullOn({ n, weight, neighbours }: Problem, spins: Int8Array, v: 
 /** The cut that spins of this agreement make. */
 export function cutOf({ total }: Problem, agreement: number): number {
   return (total - agreement) / 2;
+}
+
+// A node of the search: some spins are decided, and the rest is a smaller problem of the same kind.
+
+export interface Node {
+  readonly problem: Problem;
+  /** 0 where nothing is decided yet. */
+  readonly spins: Int8Array;
+  /** The vertices not decided. */
+  readonly free: Int32Array;
+  /** For each vertex, how strongly the decided ones ask it to be 1. */
+  readonly pull: Int32Array;
+  /** The sum of the decided spins. */
+  readonly balance: number;
+  /** The agreement among the decided vertices. */
+  readonly agreement: number;
+}
+
+export function nodeOf(problem: Problem, spins: Int8Array): Node {
+  const free: number[] = [];
+  let balance = 0;
+  for (const [v, spin] of spins.entries()) {
+    if (spin === 0) free.push(v);
+    balance += spin;
+  }
+  const pull = Int32Array.from(spins, (_, v) => pullOn(problem, spins, v));
+  return { problem, spins, free: Int32Array.from(free), pull, balance, agreement: agreementOf(problem, spins) };
+}
+
+/** The only spins that balance a node where one side is full; undefined: neither is. */
+export function completed({ spins, free, balance }: Node): Int8Array | undefined {
+  if (Math.abs(balance) !== free.length) return undefined;
+  return spins.map((spin) => (spin === 0 ? -Math.sign(balance) : spin));
 }

@@ -1,11 +1,6 @@
 /** Depth-first branch and bound on the sides of single vertices, by the semidefinite bound. */
-import { matrixFor, provesAbove } from "./certificate.ts";
-import { completed, nodeOf } from "./node.ts";
-import type { Node } from "./node.ts";
-import type { Problem } from "./problem.ts";
-import { agreementOf } from "./problem.ts";
-import { sumVectors, sweep } from "./relaxation.ts";
-import type { Relaxation } from "./relaxation.ts";
+import { matrixFor, provesAbove, type Relaxation, sumVectors, sweep } from "./bound.ts";
+import { agreementOf, completed, type Node, nodeOf, type Problem } from "./problem.ts";
 import type { Found } from "./tabu.ts";
 
 export interface Search {

@@ -1,7 +1,6 @@
 /** Tabu search over swaps of two vertices: good sides, quickly. */
 import type { Rng } from "../../../lib/rng.ts";
-import type { Problem } from "./problem.ts";
-import { pullOn } from "./problem.ts";
+import { type Problem, pullOn } from "./problem.ts";
 
 const STARTS = 2;
 /** Swaps after each start, for each vertex. */

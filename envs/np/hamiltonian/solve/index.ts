@@ -1,17 +1,13 @@
-import { onesOf } from "../../../lib/bit-matrix.ts";
-import type { BitMatrix } from "../../../lib/bit-matrix.ts";
+/** The exact solver, in the environment's words. */
+import type { Solver } from "../../../environment.ts";
+import { type BitMatrix, onesOf } from "../../../lib/bit-matrix.ts";
 import type { Graph } from "../../../lib/graph.ts";
-import { rngFor } from "../../../lib/rng.ts";
-import type { Rng } from "../../../lib/rng.ts";
-import { blocksOf } from "./blocks.ts";
-import type { Block } from "./blocks.ts";
-import { rotate } from "./rotations.ts";
-import type { Neighbours } from "./rotations.ts";
-import { explore } from "./search.ts";
-import type { Search } from "./search.ts";
-import { has, partsOf, searchSeparators, setOf, sizeOf } from "./separators.ts";
-import type { Separation, VertexSet } from "./separators.ts";
-import { stateOf } from "./state.ts";
+import { type Rng, rngFor } from "../../../lib/rng.ts";
+import type { Cycle } from "../verify.ts";
+import { type Neighbours, rotate } from "./rotations.ts";
+import { explore, type Search } from "./search.ts";
+import { has, partsOf, searchSeparators, type Separation, setOf, sizeOf, type VertexSet } from "./separators.ts";
+import { type Block, blocksOf, stateOf } from "./state.ts";
 
 export interface CycleSolution {
   /** In the order they are visited; empty if the graph has no cycle. */
@@ -100,3 +96,11 @@ function tight(adjacency: BitMatrix, present: VertexSet, { separators, surplus }
 function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(3e9 / n ** 3));
 }
+
+export const solver: Solver<Graph, Cycle> = {
+  solve(graph, nodesMax) {
+    const { cycle, ...rest } = longestCycle(graph, nodesMax === undefined ? {} : { nodesMax });
+    return { answer: cycle, ...rest };
+  },
+  trivial: () => 0,
+};

@@ -1,10 +1,21 @@
 /** Branch and bound over the vertices and edges of the cycle. */
 import { onesOf } from "../../../lib/bit-matrix.ts";
-import { blocksOf } from "./blocks.ts";
-import { has, membersOf, partsOf, searchSeparators, setOf } from "./separators.ts";
-import type { Separation, VertexSet } from "./separators.ts";
-import { copyOf, drop, exclude, IN, include, isUsed, OPEN, OUT, settle, use } from "./state.ts";
-import type { Incumbent, State } from "./state.ts";
+import { has, membersOf, partsOf, searchSeparators, type Separation, setOf, type VertexSet } from "./separators.ts";
+import {
+  blocksOf,
+  copyOf,
+  drop,
+  exclude,
+  IN,
+  include,
+  type Incumbent,
+  isUsed,
+  OPEN,
+  OUT,
+  settle,
+  type State,
+  use,
+} from "./state.ts";
 
 export interface Search {
   readonly incumbent: Incumbent;

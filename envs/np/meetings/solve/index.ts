@@ -1,4 +1,7 @@
-import type { MeetingsInstance, Placement } from "../instance.ts";
+/** The exact solver, in the environment's words. */
+import type { Solver } from "../../../environment.ts";
+import type { MeetingsInstance, Placement } from "../generate.ts";
+import type { Schedule } from "../verify.ts";
 import { modelOf } from "./model.ts";
 import { extend, newSearch } from "./search.ts";
 
@@ -21,7 +24,7 @@ const NODES_MAX = 100_000;
  * The schedule that most attend. First only as many rooms are kept as there are, whichever they be, which nearly always
  * is enough to find rooms for the best schedule. Else a second search chooses the rooms with the times.
  */
-export function solveMeetings(instance: MeetingsInstance, nodesMax = NODES_MAX): MeetingsSolution {
+function solveMeetings(instance: MeetingsInstance, nodesMax = NODES_MAX): MeetingsSolution {
   const model = modelOf(instance);
   const search = newSearch(model, nodesMax);
   extend(search, 0);
@@ -38,3 +41,12 @@ function solutionOf(
   const bound = Math.max(best, openBound);
   return { placements: bestPlacements, value: best, bound, proven: bound === best, nodes };
 }
+
+export const solver: Solver<MeetingsInstance, Schedule> = {
+  solve(instance, nodesMax) {
+    const { placements, ...rest } = solveMeetings(instance, nodesMax);
+    return { answer: placements, ...rest };
+  },
+  /** No meeting at all. */
+  trivial: () => 0,
+};

@@ -1,10 +1,109 @@
 /** Depth-first search over schedules in which no meeting can be held earlier. */
-import type { Placement } from "../instance.ts";
-import { openAttendance } from "./bound.ts";
-import type { Job, Model } from "./model.ts";
-import { countedOption, emptySchedule, roomOptions } from "./options.ts";
-import type { Schedule } from "./options.ts";
-import { assignRooms } from "./rooms.ts";
+import type { Interval, Placement } from "../generate.ts";
+import { countedOption, emptySchedule, type Job, lastStart, type Model, roomOptions, type Schedule } from "./model.ts";
+
+// How many may still attend what is not placed.
+
+/** No more than so many attend the meetings that still have options. */
+function openAttendance(schedule: Schedule, options: readonly Placement[]): number {
+  const isOpen = new Uint8Array(schedule.model.jobs.length);
+  for (const { meeting } of options) isOpen[meeting] = 1;
+  let attendance = attendeesBound(schedule, isOpen);
+  for (const seats of schedule.model.seatsFrom) attendance = Math.min(attendance, roomsBound(schedule, isOpen, seats));
+  return attendance;
+}
+
+/** Each attendee, alone, attends no more than the shortest of their meetings that fit into the time they have left. */
+function attendeesBound(schedule: Schedule, isOpen: Uint8Array): number {
+  const { model, busyUntil } = schedule;
+  const now = lastStart(schedule);
+  let attendance = 0;
+  for (const [attendee, intervals] of model.availability.entries()) {
+    let left = minutesFrom(intervals, Math.max(now, busyUntil[attendee] as number));
+    for (const meeting of model.meetingsOf[attendee] as readonly number[]) {
+      if (isOpen[meeting] === 0) continue;
+      left -= (model.jobs[meeting] as Job).minutes;
+      if (left < 0) break;
+      attendance++;
+    }
+  }
+  return attendance;
+}
+
+function minutesFrom(intervals: readonly Interval[], from: number): number {
+  let minutes = 0;
+  for (const { start, end } of intervals) minutes += Math.max(0, end - Math.max(start, from));
+  return minutes;
+}
+
+/**
+ * The meetings of so many and more share the time left in the rooms that seat them, the most attended per minute first
+ * and the last of them perhaps in part; smaller ones are all held.
+ */
+function roomsBound(schedule: Schedule, isOpen: Uint8Array, seats: number): number {
+  const { model } = schedule;
+  let left = roomMinutes(schedule, seats);
+  let attendance = 0;
+  for (const meeting of model.byAttendance) {
+    if (isOpen[meeting] === 0) continue;
+    const { size, minutes } = model.jobs[meeting] as Job;
+    if (size < seats) attendance += size;
+    else {
+      // Only the first that does not fit is held in part, and so the sum is rounded but once.
+      if (left > 0) attendance += minutes <= left ? size : Math.floor((left * size) / minutes);
+      left -= minutes;
+    }
+  }
+  return attendance;
+}
+
+/** Minutes from the last start until the day's end in the rooms with so many seats, without what is being held there. */
+function roomMinutes({ model, placements, ends }: Schedule, seats: number): number {
+  const now = placements.at(-1)?.start ?? model.dayStart;
+  let minutes = (model.roomsAtLeast[seats] as number) * (model.dayEnd - now);
+  for (const [i, { meeting }] of placements.entries()) {
+    if ((model.jobs[meeting] as Job).size >= seats) minutes -= Math.max(0, (ends[i] as number) - now);
+  }
+  return minutes;
+}
+
+// Finds rooms for meetings whose times are fixed.
+
+/** Rooms tried at most; a schedule of the levels takes about as many as it has meetings. */
+const TRIES_MAX = 10_000;
+
+/**
+ * The placements with their rooms, given in order of their starts; undefined: there are none, or too many tries were
+ * needed. That at no time more meetings of a size are held than rooms seat is necessary, but not enough: a meeting does
+ * not move from room to room (Kolen, Lenstra, Papadimitriou and Spieksma, "Interval scheduling: a survey", 2007).
+ */
+function assignRooms({ jobs, rooms }: Model, placements: readonly Placement[]): Placement[] | undefined {
+  const order = [...rooms.keys()].sort((a, b) => (rooms[a] as number) - (rooms[b] as number) || a - b);
+  const busyUntil = rooms.map(() => 0);
+  const assigned: Placement[] = [];
+  let tries = 0;
+  const assign = (): boolean => {
+    const next = placements[assigned.length];
+    if (next === undefined) return true;
+    const { size, minutes } = jobs[next.meeting] as Job;
+    let tried = 0;
+    for (const room of order) {
+      const seats = rooms[room] as number;
+      const before = busyUntil[room] as number;
+      // Of free rooms with as many seats, one is as good as another.
+      if (seats < size || seats === tried || before > next.start) continue;
+      if (++tries > TRIES_MAX) return false;
+      tried = seats;
+      busyUntil[room] = next.start + minutes;
+      assigned.push({ ...next, room });
+      if (assign()) return true;
+      assigned.pop();
+      busyUntil[room] = before;
+    }
+    return false;
+  };
+  return assign() ? assigned : undefined;
+}
 
 export interface Search {
   readonly schedule: Schedule;

@@ -1,7 +1,99 @@
-import { scaleInstance } from "./instance.ts";
-import { prove } from "./proof.ts";
-import { openProof } from "./root.ts";
-import type { Tour } from "./tour.ts";
+/** The exact solver, in the environment's words. */
+import type { Solver } from "../../../environment.ts";
+import { distanceBetween, tourLength, type TspInstance } from "../generate.ts";
+import type { Tour } from "../verify.ts";
+import {
+  ascend,
+  type AscentPlan,
+  type DenseTree,
+  denseTree,
+  evaluateDense,
+  type Instance,
+  lengthAtLeast,
+  multipliers,
+  type Multipliers,
+  scaleInstance,
+} from "./one-tree.ts";
+import { type Proof, prove } from "./proof.ts";
+import { type IndexedTour, kickTour, linKernighan, nearest, randomStream, tourOf } from "./tour.ts";
+
+// For every edge, by how much the 1-tree bound rises when a tour must use it: its reduced
+// cost less that of the dearest edge it would replace (0 on the tree itself).
+
+function excessMatrix(tree: DenseTree, pi: Int32Array): Int32Array {
+  const { n, cost } = tree.instance;
+  const { order, parent, leaf, leafMate } = tree;
+  const dearest = new Int32Array(n * n);
+  for (let k = 1; k < n; k++) {
+    const v = order[k]!;
+    const up = parent[v]!;
+    const step = cost[v * n + up]! + pi[v]! + pi[up]!;
+    for (let e = 0; e < k; e++) {
+      const w = order[e]!;
+      const path = w === up ? step : Math.max(step, dearest[up * n + w]!);
+      dearest[v * n + w] = path;
+      dearest[w * n + v] = path;
+    }
+  }
+  // An edge at the leaf replaces the leaf's second edge, not an edge of the tree path.
+  const second = cost[leaf * n + leafMate]! + pi[leaf]! + pi[leafMate]!;
+  for (let w = 0; w < n; w++) {
+    if (w === leaf || w === (leaf === 0 ? order[1] : parent[leaf])) continue;
+    dearest[leaf * n + w] = second;
+    dearest[w * n + leaf] = second;
+  }
+  for (let v = 0; v < n; v++) {
+    for (let w = 0; w < n; w++) {
+      dearest[v * n + w] = v === w ? 0 : cost[v * n + w]! + pi[v]! + pi[w]! - dearest[v * n + w]!;
+    }
+  }
+  return dearest;
+}
+
+const rootPlan: AscentPlan = { iterations: 100, stepFirst: 1, shrink: 0.7, patience: 5 };
+const farPlan: AscentPlan = { iterations: 100, stepFirst: 2, shrink: 0.8, patience: 10 };
+const farRoundsMax = 30;
+/** A gap this wide, as a share of the first tour, asks for more rounds. */
+const wideGap = 0.1;
+/** A round that leaves more of the gap than this overshot: the next takes shorter steps. */
+const farProgress = 0.98;
+const farStepMin = 0.4;
+const nearByCost = 6;
+const nearByExcess = 5;
+
+/** A first tour, the root's bound, and the tour improved along the edges that the bound favours. */
+function openProof(instance: Instance, nodesMax: number): Proof {
+  const { n, scale, cost } = instance;
+  const random = randomStream();
+  const tour = tourOf(Array.from({ length: n }, (_, city) => city));
+  const start = linKernighan(cost, tour, nearest(n, cost, Math.min(nearByCost, n - 1)));
+  const first = kickTour(start, random, 0, 0);
+  const tree = denseTree(instance);
+  const m = multipliers(n);
+  ascendRoot(tree, m, first - scale);
+  const rootBound = evaluateDense(tree, m.best);
+  const excess = excessMatrix(tree, m.best);
+  const local = linKernighan(cost, tour, nearest(n, excess, Math.min(nearByExcess, n - 1)));
+  const bound = lengthAtLeast(rootBound, scale);
+  const upper = kickTour(local, random, 0, 0);
+  return { instance, local, random, pi: m.best, rootBound, excess, upper, bound, nodes: 0, nodesMax };
+}
+
+/**
+ * One ascent is enough for uniform distances. Clusters far apart leave a wide gap after it, as
+ * their multipliers have far to go: more rounds with longer steps, shortened where they overshoot.
+ */
+function ascendRoot(tree: DenseTree, m: Multipliers, cutoff: number): void {
+  const evaluate = (pi: Int32Array): number => evaluateDense(tree, pi);
+  let gap = cutoff - ascend(m, tree.degree, evaluate, cutoff, rootPlan);
+  if (gap < wideGap * cutoff) return;
+  let { stepFirst } = farPlan;
+  for (let round = 0; round < farRoundsMax && gap >= 0 && stepFirst > farStepMin; round++) {
+    const left = cutoff - ascend(m, tree.degree, evaluate, cutoff, { ...farPlan, stepFirst });
+    if (left > farProgress * gap) stepFirst *= 0.7;
+    gap = left;
+  }
+}
 
 export interface TspSolution {
   /** Every city once, from city 0; the way back is left out. */
@@ -32,7 +124,7 @@ export function solveTsp(distances: readonly (readonly number[])[], options: Tsp
   return { tour: fromZero(p.local.tour), value, bound: p.bound, proven: p.bound === value, nodes: p.nodes };
 }
 
-function fromZero(tour: Tour): number[] {
+function fromZero(tour: IndexedTour): number[] {
   const start = tour.at[0]!;
   return Array.from(tour.city, (_, k) => tour.city[(start + k) % tour.n]!);
 }
@@ -40,4 +132,22 @@ function fromZero(tour: Tour): number[] {
 /** A node costs about n²; this keeps 200 cities to seconds; benchmark level took 73 of 19,834 at most. */
 function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(6e7 / (n * n)));
+}
+
+export const solver: Solver<TspInstance, Tour> = {
+  solve(instance, nodesMax) {
+    const { tour, ...rest } = solveTsp(matrixOf(instance), nodesMax === undefined ? {} : { nodesMax });
+    return { answer: tour, ...rest };
+  },
+  /** The cities in the order of their numbers. */
+  trivial: (instance) => tourLength(instance, citiesOf(instance)),
+};
+
+function citiesOf({ cities }: TspInstance): readonly number[] {
+  return Array.from({ length: cities }, (_, city) => city);
+}
+
+function matrixOf(instance: TspInstance): readonly (readonly number[])[] {
+  const cities = citiesOf(instance);
+  return cities.map((a) => cities.map((b) => (a === b ? 0 : distanceBetween(instance, a, b))));
 }

@@ -1,15 +1,9 @@
-import { lengthAtLeast } from "./instance.ts";
-import type { Instance } from "./instance.ts";
-import { kickTour } from "./kicks.ts";
-import type { LinKernighan } from "./lin-kernighan.ts";
-import { settleAll } from "./propagate.ts";
-import { explore, search } from "./search.ts";
-import type { Search } from "./search.ts";
-import { sparseGraph } from "./sparse-graph.ts";
-import type { SparseGraph } from "./sparse-graph.ts";
-import { setTour, tourCost } from "./tour.ts";
-
 /** What is known of the optimum: a tour, a bound, and what the root's 1-tree says of each edge. */
+import { type Instance, lengthAtLeast } from "./one-tree.ts";
+import { explore, search, type Search, settleAll } from "./search.ts";
+import { sparseGraph, type SparseGraph } from "./sparse-graph.ts";
+import { kickTour, type LinKernighan, setTour, tourCost } from "./tour.ts";
+
 export interface Proof {
   readonly instance: Instance;
   /** Holds the best tour. */

@@ -1,36 +1,42 @@
+/**
+ * Lin-Kernighan local search. A step holds t1 and an end t2 next to it: it drops the edge
+ * (t1, t2), joins t2 to a near city x, and drops the edge from x to y, which makes y the
+ * new end. One reversal turns each step into a tour, so that a chain can stop anywhere.
+ */
+
 /** A closed tour in an array: which city is at a position, and at which position a city is. */
-export interface Tour {
+export interface IndexedTour {
   readonly n: number;
   readonly city: Int32Array;
   readonly at: Int32Array;
 }
 
-export function tourOf(order: ArrayLike<number>): Tour {
+export function tourOf(order: ArrayLike<number>): IndexedTour {
   const n = order.length;
   const tour = { n, city: new Int32Array(n), at: new Int32Array(n) };
   setTour(tour, order);
   return tour;
 }
 
-export function setTour(tour: Tour, order: ArrayLike<number>): void {
+export function setTour(tour: IndexedTour, order: ArrayLike<number>): void {
   for (let i = 0; i < tour.n; i++) {
     tour.city[i] = order[i]!;
     tour.at[order[i]!] = i;
   }
 }
 
-export function next(tour: Tour, city: number): number {
+function next(tour: IndexedTour, city: number): number {
   const position = tour.at[city]! + 1;
   return tour.city[position === tour.n ? 0 : position]!;
 }
 
-export function previous(tour: Tour, city: number): number {
+function previous(tour: IndexedTour, city: number): number {
   const position = tour.at[city]!;
   return tour.city[(position === 0 ? tour.n : position) - 1]!;
 }
 
 /** Reverses the path that runs forward from one city to another. */
-export function reversePath(tour: Tour, from: number, to: number): void {
+function reversePath(tour: IndexedTour, from: number, to: number): void {
   const { n, city, at } = tour;
   let i = at[from]!;
   let j = at[to]!;
@@ -52,4 +58,205 @@ export function tourCost(cost: Int32Array, order: ArrayLike<number>): number {
   let sum = cost[order[n - 1]! * n + order[0]!]!;
   for (let i = 1; i < n; i++) sum += cost[order[i - 1]! * n + order[i]!]!;
   return sum;
+}
+
+export interface LinKernighan {
+  readonly cost: Int32Array;
+  readonly tour: IndexedTour;
+  /** Candidate neighbours of each city, `nearCount` to a city, best first. */
+  readonly near: Int32Array;
+  readonly nearCount: number;
+  readonly queue: Int32Array;
+  readonly queued: Uint8Array;
+  queueHead: number;
+  queueLength: number;
+}
+
+/** How many continuations are tried at each depth; one below that. */
+const breadths = [5, 3, 2];
+const depthMax = 6;
+const choicesMax = 5;
+const choices = new Int32Array((depthMax + 1) * choicesMax);
+const scores = new Float64Array((depthMax + 1) * choicesMax);
+
+export function linKernighan(cost: Int32Array, tour: IndexedTour, near: Int32Array): LinKernighan {
+  const { n } = tour;
+  return {
+    cost,
+    tour,
+    near,
+    nearCount: near.length / n,
+    queue: new Int32Array(n),
+    queued: new Uint8Array(n),
+    queueHead: 0,
+    queueLength: 0,
+  };
+}
+
+function wake(search: LinKernighan, city: number): void {
+  if (search.queued[city] === 1) return;
+  search.queued[city] = 1;
+  const { n } = search.tour;
+  let slot = search.queueHead + search.queueLength++;
+  if (slot >= n) slot -= n;
+  search.queue[slot] = city;
+}
+
+/** Improves the tour until no queued city starts an improving chain; returns the gain. */
+function improve(search: LinKernighan): number {
+  const { n } = search.tour;
+  let gain = 0;
+  while (search.queueLength > 0) {
+    const city = search.queue[search.queueHead]!;
+    if (++search.queueHead === n) search.queueHead = 0;
+    search.queueLength--;
+    search.queued[city] = 0;
+    for (let found = improveFrom(search, city); found > 0; found = improveFrom(search, city)) gain += found;
+  }
+  return gain;
+}
+
+function improveFrom(search: LinKernighan, t1: number): number {
+  const { cost, tour } = search;
+  const after = next(tour, t1);
+  const found = extend(search, 0, t1, after, cost[t1 * tour.n + after]!, true);
+  if (found > 0) return found;
+  const before = previous(tour, t1);
+  return extend(search, 0, t1, before, cost[t1 * tour.n + before]!, false);
+}
+
+/** Tries chains from the end t2; `gain` is what was dropped less what was added so far. */
+function extend(search: LinKernighan, depth: number, t1: number, t2: number, gain: number, forward: boolean): number {
+  const { cost, tour } = search;
+  const { n } = tour;
+  const count = rankChoices(search, depth, t1, t2, gain, forward);
+  for (let k = 0; k < count; k++) {
+    const x = choices[depth * choicesMax + k]!;
+    const y = forward ? previous(tour, x) : next(tour, x);
+    const open = gain - cost[t2 * n + x]! + cost[x * n + y]!;
+    apply(tour, t2, y, forward);
+    const closed = open - cost[y * n + t1]!;
+    const found = closed > 0 ? closed : depth < depthMax ? extend(search, depth + 1, t1, y, open, forward) : 0;
+    if (found > 0) {
+      wake(search, t1);
+      wake(search, t2);
+      wake(search, x);
+      wake(search, y);
+      return found;
+    }
+    apply(tour, y, t2, forward);
+  }
+  return 0;
+}
+
+/** One step: reverses the path from the end `near` to `far`, in the direction of the chain. */
+function apply(tour: IndexedTour, near: number, far: number, forward: boolean): void {
+  if (forward) reversePath(tour, near, far);
+  else reversePath(tour, far, near);
+}
+
+/** Puts the most promising cities to join t2 to in `choices`, by what is then left open. */
+function rankChoices(
+  search: LinKernighan,
+  depth: number,
+  t1: number,
+  t2: number,
+  gain: number,
+  forward: boolean,
+): number {
+  const { cost, tour, near, nearCount } = search;
+  const { n } = tour;
+  const limit = depth < breadths.length ? breadths[depth]! : 1;
+  const base = depth * choicesMax;
+  let count = 0;
+  for (let k = t2 * nearCount; k < (t2 + 1) * nearCount; k++) {
+    const x = near[k]!;
+    const left = gain - cost[t2 * n + x]!;
+    if (left <= 0) continue;
+    const y = forward ? previous(tour, x) : next(tour, x);
+    if (x === t1 || y === t2) continue;
+    const open = left + cost[x * n + y]!;
+    let slot = count;
+    while (slot > 0 && scores[base + slot - 1]! < open) slot--;
+    if (slot === limit) continue;
+    if (count < limit) count++;
+    for (let at = base + count - 1; at > base + slot; at--) {
+      choices[at] = choices[at - 1]!;
+      scores[at] = scores[at - 1]!;
+    }
+    choices[base + slot] = x;
+    scores[base + slot] = open;
+  }
+  return count;
+}
+
+/** The `count` nearest other cities of each city by an n × n weight, nearest first; ties by index. */
+export function nearest(n: number, weight: Int32Array, count: number): Int32Array {
+  const near = new Int32Array(n * count);
+  for (let v = 0; v < n; v++) {
+    const base = v * count;
+    let filled = 0;
+    for (let w = 0; w < n; w++) {
+      if (w === v) continue;
+      const own = weight[v * n + w]!;
+      let slot = filled;
+      while (slot > 0 && weight[v * n + near[base + slot - 1]!]! > own) slot--;
+      if (slot === count) continue;
+      if (filled < count) filled++;
+      for (let k = filled - 1; k > slot; k--) near[base + k] = near[base + k - 1]!;
+      near[base + slot] = w;
+    }
+  }
+  return near;
+}
+
+const segmentMax = 10;
+
+/**
+ * Iterated Lin-Kernighan: swap two short neighbouring segments (a double bridge), repair,
+ * keep what is not longer. Stops after `kicks`, or when the cost is at most `enough`.
+ */
+export function kickTour(search: LinKernighan, random: () => number, kicks: number, enough: number): number {
+  const { tour, cost } = search;
+  for (let v = 0; v < tour.n; v++) wake(search, v);
+  improve(search);
+  let best = tourCost(cost, tour.city);
+  if (tour.n < 8) return best;
+  const kept = tour.city.slice();
+  for (let kick = 0; kick < kicks && best > enough; kick++) {
+    swapSegments(search, random);
+    improve(search);
+    const now = tourCost(cost, tour.city);
+    if (now <= best) {
+      best = now;
+      kept.set(tour.city);
+    } else setTour(tour, kept);
+  }
+  return best;
+}
+
+function swapSegments(search: LinKernighan, random: () => number): void {
+  const { tour } = search;
+  const { n, city } = tour;
+  const longest = Math.min(segmentMax, (n >> 1) - 1);
+  const start = random() % n;
+  const first = 1 + (random() % longest);
+  const second = 1 + (random() % longest);
+  const at = (offset: number): number => city[(start + offset) % n]!;
+  const ends = [at(0), at(1), at(first), at(first + 1), at(first + second), at(first + second + 1)];
+  reversePath(tour, ends[1]!, ends[4]!);
+  reversePath(tour, ends[4]!, ends[3]!);
+  reversePath(tour, ends[2]!, ends[1]!);
+  for (const end of ends) wake(search, end);
+}
+
+/** Xorshift with a fixed seed: kicks vary, results do not. */
+export function randomStream(): () => number {
+  let state = 0x9e3779b9 | 0;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return state >>> 1;
+  };
 }

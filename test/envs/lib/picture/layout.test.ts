@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { emptyGraph, graphOf, joinRandomly } from "../../../../envs/lib/graph.ts";
-import { embed } from "../../../../envs/lib/picture/embed.ts";
-import { VERTEX_RADIUS, boxFor, graphPoints } from "../../../../envs/lib/picture/layout.ts";
+import { boxFor, embed, graphPoints, VERTEX_RADIUS } from "../../../../envs/lib/picture/layout.ts";
 import type { Point } from "../../../../envs/lib/picture/picture.ts";
 import { rngFor } from "../../../../envs/lib/rng.ts";
 

@@ -1,11 +1,11 @@
+/** The worked example of FORGE A.5.4. */
 import { describe, expect, test } from "vitest";
 import type { Parameters } from "../../../../envs/environment.ts";
 import { rngFor } from "../../../../envs/lib/rng.ts";
+import type { BisectionInstance } from "../../../../envs/np/bisection/generate.ts";
 import { bisection } from "../../../../envs/np/bisection/index.ts";
-import type { BisectionInstance } from "../../../../envs/np/bisection/instance.ts";
 import { bruteForce } from "./russian-doll.ts";
 
-/** The worked example of FORGE A.5.4. */
 const FOUR: BisectionInstance = {
   vertices: 4,
   edges: [

@@ -1,9 +1,9 @@
+/** The worked example of FORGE A.5.4. */
 import { expect, test } from "vitest";
 import { draw } from "../../../../envs/np/bisection/draw.ts";
-import type { BisectionInstance } from "../../../../envs/np/bisection/instance.ts";
+import type { BisectionInstance } from "../../../../envs/np/bisection/generate.ts";
 import { labels, legendWords, lines, marked } from "../../pictures.ts";
 
-/** The worked example of FORGE A.5.4. */
 const FOUR: BisectionInstance = {
   vertices: 4,
   edges: [

@@ -1,8 +1,7 @@
 /** Seeded instances of every kind that the solver must stand. */
-import { rngFor } from "../../../../envs/lib/rng.ts";
-import type { Rng } from "../../../../envs/lib/rng.ts";
+import { type Rng, rngFor } from "../../../../envs/lib/rng.ts";
+import type { BisectionInstance, Edge } from "../../../../envs/np/bisection/generate.ts";
 import { bisection } from "../../../../envs/np/bisection/index.ts";
-import type { BisectionInstance, Edge } from "../../../../envs/np/bisection/instance.ts";
 
 /** The edges that get a weight above 0. */
 function weighted(vertices: number, weightOf: (a: number, b: number) => number): BisectionInstance {

@@ -1,6 +1,5 @@
 /** Independent exact methods, to check the solver against. */
-import type { BisectionInstance } from "../../../../envs/np/bisection/instance.ts";
-import { cutWeight } from "../../../../envs/np/bisection/instance.ts";
+import { type BisectionInstance, cutWeight } from "../../../../envs/np/bisection/generate.ts";
 
 /** Every division; for up to about 16 vertices. */
 export function bruteForce(instance: BisectionInstance): number {

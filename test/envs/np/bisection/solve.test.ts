@@ -1,18 +1,14 @@
+/** Balanced sides of the stated value, and a bound that does not exceed it. */
 import { describe, expect, test } from "vitest";
 import { rngFor } from "../../../../envs/lib/rng.ts";
-import { cutWeight } from "../../../../envs/np/bisection/instance.ts";
-import type { BisectionInstance } from "../../../../envs/np/bisection/instance.ts";
-import { rootSpins, solveBisection } from "../../../../envs/np/bisection/solve/index.ts";
-import type { BisectionSolution } from "../../../../envs/np/bisection/solve/index.ts";
-import { nodeOf } from "../../../../envs/np/bisection/solve/node.ts";
-import { agreementOf, cutOf, problemOf } from "../../../../envs/np/bisection/solve/problem.ts";
-import { relaxationOf } from "../../../../envs/np/bisection/solve/relaxation.ts";
-import { rootBound } from "../../../../envs/np/bisection/solve/root-bound.ts";
+import { type BisectionInstance, cutWeight } from "../../../../envs/np/bisection/generate.ts";
+import { relaxationOf, rootBound } from "../../../../envs/np/bisection/solve/bound.ts";
+import { type BisectionSolution, rootSpins, solveBisection } from "../../../../envs/np/bisection/solve/index.ts";
+import { agreementOf, cutOf, nodeOf, problemOf } from "../../../../envs/np/bisection/solve/problem.ts";
 import { explore, searchOf } from "../../../../envs/np/bisection/solve/search.ts";
 import { generated, kinds, relabelled } from "./instances.ts";
 import { bruteForce, russianDoll } from "./russian-doll.ts";
 
-/** Balanced sides of the stated value, and a bound that does not exceed it. */
 function expectSound(instance: BisectionInstance, { spins, value, bound, proven }: BisectionSolution): void {
   expect(spins).toHaveLength(instance.vertices);
   expect(Math.abs(spins.reduce((sum, spin) => sum + spin, 0))).toBeLessThanOrEqual(1);

@@ -1,10 +1,10 @@
+/** The worked example of FORGE A.5.8, each neighbour listed twice as there. */
 import { describe, expect, test } from "vitest";
 import { adjacent, edgeCount, graphOf, pairs } from "../../../../envs/lib/graph.ts";
-import { resolveParameters } from "../../../../envs/levels.ts";
 import { clique } from "../../../../envs/np/clique/index.ts";
+import { resolveParameters } from "../../../../envs/parameters.ts";
 import { draw, levelOf } from "../draws.ts";
 
-/** The worked example of FORGE A.5.8, each neighbour listed twice as there. */
 const FIVE = graphOf([
   [1, 2, 3, 4],
   [0, 3, 4],

@@ -1,9 +1,9 @@
+/** The worked example of FORGE A.5.8: vertices 1 and 2, and 2 and 4, are not joined. */
 import { expect, test } from "vitest";
 import { graphOf } from "../../../../envs/lib/graph.ts";
-import { draw } from "../../../../envs/np/clique/draw.ts";
+import { draw } from "../../../../envs/np/clique/index.ts";
 import { labels, legendWords, lines } from "../../pictures.ts";
 
-/** The worked example of FORGE A.5.8: vertices 1 and 2, and 2 and 4, are not joined. */
 const FIVE = graphOf([[1, 2, 3, 4], [3, 4], [3], [4], []]);
 
 test("the graph alone has all its edges, and nothing is chosen", () => {

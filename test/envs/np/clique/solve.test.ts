@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Solver } from "../../../../envs/environment.ts";
 import type { Graph } from "../../../../envs/lib/graph.ts";
+import type { IndexList as Clique } from "../../../../envs/lib/lists.ts";
 import { clique } from "../../../../envs/np/clique/index.ts";
-import type { Clique } from "../../../../envs/np/clique/parse.ts";
 import { draw, drawBenchmark, randomGraph, randomOrder, renamed } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";
 import { largestMaximalClique, largestSet } from "../graph-methods.ts";

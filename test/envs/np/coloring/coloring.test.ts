@@ -1,10 +1,10 @@
+/** The worked example of FORGE A.5.10. */
 import { describe, expect, test } from "vitest";
 import { adjacent, edgeCount, graphOf, isConnected, pairs } from "../../../../envs/lib/graph.ts";
-import { resolveParameters } from "../../../../envs/levels.ts";
 import { coloring } from "../../../../envs/np/coloring/index.ts";
+import { resolveParameters } from "../../../../envs/parameters.ts";
 import { draw, drawBenchmark } from "../draws.ts";
 
-/** The worked example of FORGE A.5.10. */
 const FOUR = graphOf([
   [1, 2],
   [0, 3],

@@ -1,9 +1,9 @@
+/** The worked example of FORGE A.5.10. */
 import { expect, test } from "vitest";
 import { emptyGraph, graphOf } from "../../../../envs/lib/graph.ts";
 import { draw } from "../../../../envs/np/coloring/draw.ts";
 import { labels, legendWords, lines, marked } from "../../pictures.ts";
 
-/** The worked example of FORGE A.5.10. */
 const FOUR = graphOf([[1, 2], [3], [3], []]);
 
 test("vertices of a color have one fill, and stand side by side under its label", () => {

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest";
 import type { Solver } from "../../../../envs/environment.ts";
-import { emptyGraph, joinRandomly } from "../../../../envs/lib/graph.ts";
-import type { Graph } from "../../../../envs/lib/graph.ts";
+import { emptyGraph, type Graph, joinRandomly } from "../../../../envs/lib/graph.ts";
 import { rngFor } from "../../../../envs/lib/rng.ts";
 import { coloring } from "../../../../envs/np/coloring/index.ts";
-import type { Coloring } from "../../../../envs/np/coloring/parse.ts";
+import type { Coloring } from "../../../../envs/np/coloring/verify.ts";
 import { draw, drawBenchmark, randomGraph, randomOrder, renamed } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";
 import { chromaticNumber, largestMaximalClique } from "../graph-methods.ts";

@@ -1,9 +1,9 @@
+/** The prompt's example: vertex 4 has one neighbour. */
 import { expect, test } from "vitest";
 import { graphOf } from "../../../../envs/lib/graph.ts";
 import { draw } from "../../../../envs/np/hamiltonian/draw.ts";
 import { labels, legendWords, lines } from "../../pictures.ts";
 
-/** The prompt's example: vertex 4 has one neighbour. */
 const FIVE = graphOf([[1, 3, 4], [2, 3], [3], [], []]);
 
 test("a longest cycle goes along edges; what is left out is in the middle", () => {

@@ -1,8 +1,6 @@
 /** Seeded graphs of every kind that the solver must stand. */
-import { emptyGraph, graphOf, join, joinRandomly, neighbours, pairs } from "../../../../envs/lib/graph.ts";
-import type { Graph } from "../../../../envs/lib/graph.ts";
-import { rngFor } from "../../../../envs/lib/rng.ts";
-import type { Rng } from "../../../../envs/lib/rng.ts";
+import { emptyGraph, type Graph, graphOf, join, joinRandomly, neighbours, pairs } from "../../../../envs/lib/graph.ts";
+import { type Rng, rngFor } from "../../../../envs/lib/rng.ts";
 
 function random(n: number, density: number, rng: Rng): Graph {
   const graph = emptyGraph(n);

@@ -1,12 +1,11 @@
+/** The prompt's example: a circle of four with a chord, and a vertex with one neighbour. */
 import { describe, expect, test } from "vitest";
 import type { Parameters } from "../../../../envs/environment.ts";
-import { edgeCount, graphOf } from "../../../../envs/lib/graph.ts";
-import type { Graph } from "../../../../envs/lib/graph.ts";
+import { edgeCount, type Graph, graphOf } from "../../../../envs/lib/graph.ts";
 import { rngFor } from "../../../../envs/lib/rng.ts";
 import { hamiltonian } from "../../../../envs/np/hamiltonian/index.ts";
 import { longestBySubsets } from "./subsets.ts";
 
-/** The prompt's example: a circle of four with a chord, and a vertex with one neighbour. */
 const FIVE = graphOf([[1, 3, 4], [2, 3], [3], [], []]);
 
 function draw(parameters: Parameters, seed: number): Graph | undefined {

@@ -1,20 +1,15 @@
+/** A cycle of the stated value, or none, and a bound that does not fall short of it. */
 import { describe, expect, test } from "vitest";
-import { adjacent, emptyGraph, graphOf, neighbours, reachable } from "../../../../envs/lib/graph.ts";
-import type { Graph } from "../../../../envs/lib/graph.ts";
-import { rngFor } from "../../../../envs/lib/rng.ts";
-import type { Rng } from "../../../../envs/lib/rng.ts";
+import { adjacent, emptyGraph, type Graph, graphOf, neighbours, reachable } from "../../../../envs/lib/graph.ts";
+import { type Rng, rngFor } from "../../../../envs/lib/rng.ts";
 import { hamiltonian } from "../../../../envs/np/hamiltonian/index.ts";
-import { blocksOf } from "../../../../envs/np/hamiltonian/solve/blocks.ts";
-import type { Block } from "../../../../envs/np/hamiltonian/solve/blocks.ts";
-import { longestCycle } from "../../../../envs/np/hamiltonian/solve/index.ts";
-import type { CycleSolution } from "../../../../envs/np/hamiltonian/solve/index.ts";
-import { membersOf, searchSeparators, setOf } from "../../../../envs/np/hamiltonian/solve/separators.ts";
+import { type CycleSolution, longestCycle } from "../../../../envs/np/hamiltonian/solve/index.ts";
 import { explore } from "../../../../envs/np/hamiltonian/solve/search.ts";
-import { stateOf } from "../../../../envs/np/hamiltonian/solve/state.ts";
+import { membersOf, searchSeparators, setOf } from "../../../../envs/np/hamiltonian/solve/separators.ts";
+import { type Block, blocksOf, stateOf } from "../../../../envs/np/hamiltonian/solve/state.ts";
 import { kinds, relabelled } from "./graphs.ts";
 import { longestBySubsets } from "./subsets.ts";
 
-/** A cycle of the stated value, or none, and a bound that does not fall short of it. */
 function expectSound(graph: Graph, { cycle, value, bound, proven }: CycleSolution): void {
   expect(new Set(cycle).size).toBe(cycle.length);
   expect(cycle.length).toBe(value);

@@ -1,9 +1,9 @@
+/** The worked example of FORGE A.5.9. */
 import { expect, test } from "vitest";
 import { graphOf } from "../../../../envs/lib/graph.ts";
-import { draw } from "../../../../envs/np/independent-set/draw.ts";
+import { draw } from "../../../../envs/np/independent-set/index.ts";
 import { labels, legendWords, lines } from "../../pictures.ts";
 
-/** The worked example of FORGE A.5.9. */
 const FOUR = graphOf([[1, 2], [2, 3], [3], []]);
 
 test("a set without edges has no red", () => {

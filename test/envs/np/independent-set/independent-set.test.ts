@@ -1,10 +1,10 @@
+/** The worked example of FORGE A.5.9. */
 import { describe, expect, test } from "vitest";
 import { adjacent, edgeCount, graphOf, pairs } from "../../../../envs/lib/graph.ts";
-import { resolveParameters } from "../../../../envs/levels.ts";
 import { independentSet } from "../../../../envs/np/independent-set/index.ts";
+import { resolveParameters } from "../../../../envs/parameters.ts";
 import { draw, drawBenchmark } from "../draws.ts";
 
-/** The worked example of FORGE A.5.9. */
 const FOUR = graphOf([
   [1, 2],
   [0, 2, 3],

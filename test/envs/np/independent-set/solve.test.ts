@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Solver } from "../../../../envs/environment.ts";
 import type { Graph } from "../../../../envs/lib/graph.ts";
+import type { IndexList as IndependentSet } from "../../../../envs/lib/lists.ts";
 import { independentSet } from "../../../../envs/np/independent-set/index.ts";
-import type { IndependentSet } from "../../../../envs/np/independent-set/parse.ts";
 import { draw, drawBenchmark, randomGraph, randomOrder, renamed } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";
 import { largestIndependentSet, largestSet } from "../graph-methods.ts";

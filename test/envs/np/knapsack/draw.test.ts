@@ -1,9 +1,9 @@
+/** The worked example of FORGE A.5.3. */
 import { expect, test } from "vitest";
 import { draw } from "../../../../envs/np/knapsack/draw.ts";
-import type { KnapsackInstance } from "../../../../envs/np/knapsack/instance.ts";
+import type { KnapsackInstance } from "../../../../envs/np/knapsack/generate.ts";
 import { legendWords, marked } from "../../pictures.ts";
 
-/** The worked example of FORGE A.5.3. */
 const FOUR: KnapsackInstance = {
   capacity: 20,
   weights: Int32Array.of(3, 4, 7, 8),

@@ -1,5 +1,5 @@
 /** Independent exact methods on the knapsack problem, to check the solver against. */
-import type { KnapsackInstance } from "../../../../envs/np/knapsack/instance.ts";
+import type { KnapsackInstance } from "../../../../envs/np/knapsack/generate.ts";
 
 /** Every choice: 2^items steps. */
 export function bestOfAll({ capacity, weights, values }: KnapsackInstance): number {

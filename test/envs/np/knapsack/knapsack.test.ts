@@ -1,11 +1,10 @@
+/** The worked example of FORGE A.5.3. */
 import { describe, expect, test } from "vitest";
-import { resolveParameters } from "../../../../envs/levels.ts";
+import { type KnapsackInstance, total } from "../../../../envs/np/knapsack/generate.ts";
 import { knapsack } from "../../../../envs/np/knapsack/index.ts";
-import type { KnapsackInstance } from "../../../../envs/np/knapsack/instance.ts";
-import { total } from "../../../../envs/np/knapsack/instance.ts";
+import { resolveParameters } from "../../../../envs/parameters.ts";
 import { draw, levelOf } from "../draws.ts";
 
-/** The worked example of FORGE A.5.3. */
 const FOUR: KnapsackInstance = {
   capacity: 20,
   weights: Int32Array.of(3, 4, 7, 8),

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { Solver } from "../../../../envs/environment.ts";
+import type { IndexList as Choice } from "../../../../envs/lib/lists.ts";
 import { rngFor } from "../../../../envs/lib/rng.ts";
+import type { KnapsackInstance } from "../../../../envs/np/knapsack/generate.ts";
 import { knapsack } from "../../../../envs/np/knapsack/index.ts";
-import type { KnapsackInstance } from "../../../../envs/np/knapsack/instance.ts";
-import type { Choice } from "../../../../envs/np/knapsack/parse.ts";
 import { draw, drawBenchmark, levelOf, randomOrder } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";
 import { bestByCapacity, bestOfAll, branchAndBound } from "./knapsack-methods.ts";

@@ -1,7 +1,7 @@
 /** Times are read as this pattern reads them. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { clockTime, takeTime } from "../../../../envs/np/meetings/clock.ts";
+import { clockTime, takeTime } from "../../../../envs/np/meetings/generate.ts";
 
 const TIME = /(["']?)(\d\d?):(\d\d)\1/y;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { draw } from "../../../../envs/np/meetings/draw.ts";
-import type { MeetingsInstance } from "../../../../envs/np/meetings/instance.ts";
+import type { MeetingsInstance } from "../../../../envs/np/meetings/generate.ts";
 import { legendWords, marked } from "../../pictures.ts";
 
 const HOUR = 60;

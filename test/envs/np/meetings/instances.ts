@@ -1,8 +1,6 @@
 /** Small schedules of every kind, and other names for meetings, attendees and rooms. */
-import { rngFor } from "../../../../envs/lib/rng.ts";
-import type { Rng } from "../../../../envs/lib/rng.ts";
-import { sample } from "../../../../envs/lib/sample.ts";
-import type { Interval, Meeting, MeetingsInstance } from "../../../../envs/np/meetings/instance.ts";
+import { type Rng, rngFor, sample } from "../../../../envs/lib/rng.ts";
+import type { Interval, Meeting, MeetingsInstance } from "../../../../envs/np/meetings/generate.ts";
 
 /** A day of so many minutes with some of them taken out, so that intervals never touch. */
 function randomDay(rng: Rng, minutes: number, breaks: number): readonly Interval[] {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { resolveParameters } from "../../../../envs/levels.ts";
+import { commonIntervals, type MeetingsInstance } from "../../../../envs/np/meetings/generate.ts";
 import { meetings } from "../../../../envs/np/meetings/index.ts";
-import { commonIntervals } from "../../../../envs/np/meetings/instance.ts";
-import type { MeetingsInstance } from "../../../../envs/np/meetings/instance.ts";
+import { resolveParameters } from "../../../../envs/parameters.ts";
 import { draw, levelOf } from "../draws.ts";
 import { THREE } from "./three.ts";
 

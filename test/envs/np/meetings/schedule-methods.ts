@@ -1,5 +1,5 @@
 /** Independent exact methods on meeting scheduling, to check the solver against. */
-import type { MeetingsInstance } from "../../../../envs/np/meetings/instance.ts";
+import type { MeetingsInstance } from "../../../../envs/np/meetings/generate.ts";
 
 interface Place {
   readonly room: number;

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import type { Solver } from "../../../../envs/environment.ts";
+import type { MeetingsInstance } from "../../../../envs/np/meetings/generate.ts";
 import { meetings } from "../../../../envs/np/meetings/index.ts";
-import type { MeetingsInstance } from "../../../../envs/np/meetings/instance.ts";
-import type { Schedule } from "../../../../envs/np/meetings/parse.ts";
 import { modelOf } from "../../../../envs/np/meetings/solve/model.ts";
 import { extend, newSearch } from "../../../../envs/np/meetings/solve/search.ts";
+import type { Schedule } from "../../../../envs/np/meetings/verify.ts";
 import { draw, drawBenchmark, levelOf } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";
-import { roomlessMeetings, randomMeetings, renamed } from "./instances.ts";
+import { randomMeetings, renamed, roomlessMeetings } from "./instances.ts";
 import { mostAttended } from "./schedule-methods.ts";
 
 const solver = meetings.solver as Solver<MeetingsInstance, Schedule>;

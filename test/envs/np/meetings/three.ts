@@ -1,4 +1,4 @@
-import type { MeetingsInstance } from "../../../../envs/np/meetings/instance.ts";
+import type { MeetingsInstance } from "../../../../envs/np/meetings/generate.ts";
 
 const day = { start: 9 * 60, end: 17 * 60 };
 

@@ -1,9 +1,9 @@
+/** The worked example of FORGE A.5.1. */
 import { expect, test } from "vitest";
 import { bitMatrixOf } from "../../../../envs/lib/bit-matrix.ts";
 import { draw } from "../../../../envs/np/set-cover/draw.ts";
 import { legendWords, lines, marked } from "../../pictures.ts";
 
-/** The worked example of FORGE A.5.1. */
 const FIVE = {
   subsets: bitMatrixOf(6, [
     [0, 1, 2],

@@ -1,9 +1,9 @@
+/** The worked example of FORGE A.5.1. */
 import { describe, expect, test } from "vitest";
 import { bitMatrixOf, countOnes, onesOf } from "../../../../envs/lib/bit-matrix.ts";
 import { setCover } from "../../../../envs/np/set-cover/index.ts";
 import { draw, drawBenchmark } from "../draws.ts";
 
-/** The worked example of FORGE A.5.1. */
 const SIX = {
   subsets: bitMatrixOf(6, [
     [0, 1, 2],

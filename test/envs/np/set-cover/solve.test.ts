@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { Solver } from "../../../../envs/environment.ts";
 import { bitMatrix, hasBit, setBit } from "../../../../envs/lib/bit-matrix.ts";
+import type { IndexList as Cover } from "../../../../envs/lib/lists.ts";
 import { rngFor } from "../../../../envs/lib/rng.ts";
+import type { SetCoverInstance } from "../../../../envs/np/set-cover/generate.ts";
 import { setCover } from "../../../../envs/np/set-cover/index.ts";
-import type { SetCoverInstance } from "../../../../envs/np/set-cover/instance.ts";
-import type { Cover } from "../../../../envs/np/set-cover/parse.ts";
 import { draw, drawBenchmark, levelOf, randomOrder } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";
 import { coverByDeepening, coverByTable } from "./cover-methods.ts";

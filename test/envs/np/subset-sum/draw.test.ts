@@ -1,8 +1,8 @@
+/** The worked example of FORGE A.5.2. */
 import { expect, test } from "vitest";
 import { draw } from "../../../../envs/np/subset-sum/draw.ts";
 import { legendWords, marked } from "../../pictures.ts";
 
-/** The worked example of FORGE A.5.2. */
 const FIVE = { target: 10, numbers: Int32Array.of(2, 3, 7, 8, 5), planted: [0, 1, 4] };
 
 test("a subset of the target's sum fills the bar", () => {

@@ -1,11 +1,9 @@
 import { expect, test } from "vitest";
 import type { Solver } from "../../../../envs/environment.ts";
-import { rngFor } from "../../../../envs/lib/rng.ts";
-import { sample } from "../../../../envs/lib/sample.ts";
+import type { IndexList as Subset } from "../../../../envs/lib/lists.ts";
+import { rngFor, sample } from "../../../../envs/lib/rng.ts";
+import { type SubsetSumInstance, sumOf } from "../../../../envs/np/subset-sum/generate.ts";
 import { subsetSum } from "../../../../envs/np/subset-sum/index.ts";
-import { sumOf } from "../../../../envs/np/subset-sum/instance.ts";
-import type { SubsetSumInstance } from "../../../../envs/np/subset-sum/instance.ts";
-import type { Subset } from "../../../../envs/np/subset-sum/parse.ts";
 import { draw, drawBenchmark, levelOf, randomOrder } from "../draws.ts";
 import { expectSound } from "../expect-sound.ts";
 import { largestByTable, largestOfAll, meetInTheMiddle } from "./subset-methods.ts";

@@ -1,5 +1,5 @@
 /** Independent exact methods on subset sum, to check the solver against. */
-import type { SubsetSumInstance } from "../../../../envs/np/subset-sum/instance.ts";
+import type { SubsetSumInstance } from "../../../../envs/np/subset-sum/generate.ts";
 
 /** The largest of all subsets that sum up to the target: 2^numbers steps. */
 export function largestOfAll({ target, numbers }: SubsetSumInstance): number {

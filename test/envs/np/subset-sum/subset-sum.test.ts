@@ -1,11 +1,10 @@
+/** The worked example of FORGE A.5.2. */
 import { describe, expect, test } from "vitest";
-import { resolveParameters } from "../../../../envs/levels.ts";
+import { type SubsetSumInstance, sumOf } from "../../../../envs/np/subset-sum/generate.ts";
 import { subsetSum } from "../../../../envs/np/subset-sum/index.ts";
-import { sumOf } from "../../../../envs/np/subset-sum/instance.ts";
-import type { SubsetSumInstance } from "../../../../envs/np/subset-sum/instance.ts";
+import { resolveParameters } from "../../../../envs/parameters.ts";
 import { draw, levelOf } from "../draws.ts";
 
-/** The worked example of FORGE A.5.2. */
 const FIVE: SubsetSumInstance = { target: 10, numbers: Int32Array.of(2, 3, 7, 8, 5), planted: [2, 1] };
 
 describe("the paper's example", () => {

@@ -1,9 +1,9 @@
+/** The worked example of FORGE A.5.7. */
 import { expect, test } from "vitest";
 import { draw } from "../../../../envs/np/tsp/draw.ts";
-import type { TspInstance } from "../../../../envs/np/tsp/instance.ts";
+import type { TspInstance } from "../../../../envs/np/tsp/generate.ts";
 import { labels, legendWords, lines, marked } from "../../pictures.ts";
 
-/** The worked example of FORGE A.5.7. */
 const FOUR: TspInstance = { cities: 4, distances: Int32Array.of(10, 15, 20, 35, 25, 30) };
 
 test("a best tour is one colour, its steps listed by length", () => {

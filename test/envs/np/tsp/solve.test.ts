@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { solveTsp } from "../../../../envs/np/tsp/solve/index.ts";
-import type { TspSolution } from "../../../../envs/np/tsp/solve/index.ts";
+import { solveTsp, type TspSolution } from "../../../../envs/np/tsp/solve/index.ts";
 import { bruteForce, heldKarp } from "./held-karp.ts";
-import { kinds, randomOf, relabelled, shuffled, uniform } from "./instances.ts";
-import type { Matrix } from "./instances.ts";
+import { kinds, type Matrix, randomOf, relabelled, shuffled, uniform } from "./instances.ts";
 
 function lengthOf(distances: Matrix, tour: readonly number[]): number {
   return tour.reduce((sum, city, k) => sum + distances[city]![tour[(k + 1) % tour.length]!]!, 0);

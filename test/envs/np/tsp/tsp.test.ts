@@ -1,11 +1,10 @@
+/** The worked example of FORGE A.5.7. */
 import { describe, expect, test } from "vitest";
 import type { Parameters } from "../../../../envs/environment.ts";
 import { rngFor } from "../../../../envs/lib/rng.ts";
+import { distanceBetween, type TspInstance } from "../../../../envs/np/tsp/generate.ts";
 import { tsp } from "../../../../envs/np/tsp/index.ts";
-import { distanceBetween } from "../../../../envs/np/tsp/instance.ts";
-import type { TspInstance } from "../../../../envs/np/tsp/instance.ts";
 
-/** The worked example of FORGE A.5.7. */
 const FOUR: TspInstance = { cities: 4, distances: Int32Array.of(10, 15, 20, 35, 25, 30) };
 
 function draw(parameters: Parameters, seed: number): TspInstance {

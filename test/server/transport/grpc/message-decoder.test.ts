@@ -1,8 +1,8 @@
 /** Our decoder takes the messages out of pieces that grpc-js's own does, however they are cut. */
-import { createRequire } from "node:module";
 import fc from "fast-check";
+import { createRequire } from "node:module";
 import { expect, test } from "vitest";
-import { MessageDecoder, MessageTooLong } from "../../../../server/transport/grpc/message-decoder.ts";
+import { MessageDecoder, MessageTooLong } from "../../../../server/transport/grpc/inbox.ts";
 
 interface Decoder {
   write(data: Buffer): Buffer[];

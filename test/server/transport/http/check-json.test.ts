@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { CreateRunRequestSchema } from "../../../../server/gen/gradus/v1/curriculum_pb.js";
 import { StepRequestSchema } from "../../../../server/gen/gradus/v1/environment_pb.js";
-import { jsonCheck } from "../../../../server/transport/http/check-json.ts";
+import { jsonCheck } from "../../../../server/transport/http/messages.ts";
 
 const check = jsonCheck(CreateRunRequestSchema);
 

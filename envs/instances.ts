@@ -1,0 +1,92 @@
+/** Makes tasks from seeds, and instances again from where they came from. */
+import type { Environment, Generator, Parameters, Split } from "./environment.ts";
+import { assertNever } from "./lib/assert-never.ts";
+import { type Rng, rngFor } from "./lib/rng.ts";
+import { type IssueResult, type Origin, withBaseline } from "./origin.ts";
+import type { Pool } from "./pool.ts";
+import { instanceHash, splitOf } from "./splits.ts";
+
+export type Restored<Instance = unknown> =
+  { readonly kind: "ok"; readonly instance: Instance } | { readonly kind: "invalid"; readonly message: string };
+
+/** Draws of one seed. An instance lies in the smallest split one time in ten, and a level may refuse many of those. */
+export const ATTEMPTS_MAX = 2000;
+
+export interface GeneratedRequest {
+  /** Complete. */
+  readonly parameters: Parameters;
+  readonly seed: bigint;
+  readonly split: Split;
+}
+
+/** The task of a seed: its first draw that is an instance, lies in the split, and that the generator accepts. */
+export function issueGenerated<Instance>(
+  environment: Environment<Instance>,
+  request: GeneratedRequest,
+): IssueResult<Instance> {
+  const { generator } = environment;
+  if (generator === undefined) return { kind: "exhausted", message: `${environment.id} has no generator` };
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const drawn = draw(environment, generator, request, attempt);
+    if (drawn === undefined) continue;
+    const origin: Origin = { kind: "generated", parameters: request.parameters, seed: request.seed, attempt };
+    return { kind: "issued", issued: withBaseline(environment, { origin, ...drawn }) };
+  }
+  const message = `${environment.id}: none of ${ATTEMPTS_MAX} draws gave an instance of split ${request.split} with these parameters; widen their ranges, for there may be no other instances`;
+  return { kind: "exhausted", message };
+}
+
+/** One draw of a seed; undefined: not a task that was asked for. */
+function draw<Instance>(
+  environment: Environment<Instance>,
+  generator: Generator<Instance>,
+  { parameters, seed, split }: GeneratedRequest,
+  attempt: number,
+): { readonly instance: Instance; readonly hash: string } | undefined {
+  const instance = generator.draw(parameters, rngOf(environment, parameters, seed, attempt));
+  if (instance === undefined) return undefined;
+  // The hash is cheap, while accepting may take a search.
+  const hash = instanceHash(environment, instance);
+  if (splitOf(hash) !== split || generator.accepts?.(instance, parameters) === false) return undefined;
+  return { instance, hash };
+}
+
+/** The randomness of one draw. Parameters are sorted by name, so that their order does not matter. */
+function rngOf({ id, version }: Environment, parameters: Parameters, seed: bigint, attempt: number): Rng {
+  const sorted = Object.keys(parameters).sort();
+  return rngFor(id, version, ...sorted.flatMap((name) => [name, parameters[name] as number]), seed, attempt);
+}
+
+/** The instance of an origin, again. Invalid: the origin is not one that this server, with these pools, issues. */
+export function restore<Instance>(
+  environment: Environment<Instance>,
+  origin: Origin,
+  pools: ReadonlyMap<string, Pool>,
+): Restored<Instance> {
+  switch (origin.kind) {
+    case "generated": {
+      const { parameters, seed, attempt } = origin;
+      const instance = environment.generator?.draw(parameters, rngOf(environment, parameters, seed, attempt));
+      if (instance !== undefined) return { kind: "ok", instance };
+      return { kind: "invalid", message: `this is not a task that ${environment.id} generates` };
+    }
+    case "row":
+      return restoreRow(environment, origin, pools.get(origin.pool));
+    case "inline":
+      if (environment.inline !== undefined) return { kind: "ok", instance: environment.inline.decode(origin.instance) };
+      return { kind: "invalid", message: `${environment.id} takes no tasks from outside` };
+    default:
+      return assertNever(origin);
+  }
+}
+
+function restoreRow<Instance>(
+  environment: Environment<Instance>,
+  origin: Extract<Origin, { kind: "row" }>,
+  pool: Pool | undefined,
+): Restored<Instance> {
+  const row = pool?.environment === environment.id ? pool.rowByIndex.get(origin.row) : undefined;
+  if (row?.hash === origin.contentHash) return { kind: "ok", instance: row.instance as Instance };
+  const message = `this server's pool '${origin.pool}' of ${environment.id} does not hold row ${origin.row} as it was issued`;
+  return { kind: "invalid", message };
+}

@@ -1,0 +1,65 @@
+/** Offsets in Unicode code points, as Python counts them; JavaScript counts UTF-16 units. */
+import { closest, distance } from "fastest-levenshtein";
+
+const HIGH_SURROGATE = /[\uD800-\uDBFF]/;
+
+/**
+ * UTF-16 offsets into a text as offsets in code points, in one pass over the text. Offsets must ascend. A surrogate
+ * without its partner counts as one code point.
+ */
+export function codePointOffsets(text: string, offsets: readonly number[]): readonly number[] {
+  // V8 answers this without reading the text when the text is Latin-1, as most completions are.
+  const first = text.search(HIGH_SURROGATE);
+  if (first < 0 || offsets.length === 0 || (offsets.at(-1) as number) <= first) return offsets;
+  const converted: number[] = [];
+  let unit = first;
+  let pairs = 0;
+  for (const offset of offsets) {
+    for (; unit < offset; unit++) if (isPair(text, unit)) pairs++;
+    converted.push(offset - pairs);
+  }
+  return converted;
+}
+
+/** Whether the unit at i is the first of two that make one code point. */
+function isPair(text: string, i: number): boolean {
+  return (text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00;
+}
+
+const encoder = new TextEncoder();
+
+/** The longest start of a text that takes at most so many bytes of UTF-8, in whole code points. */
+export function clipUtf8(text: string, bytesMax: number): string {
+  // A UTF-16 unit takes at most three bytes.
+  if (text.length * 3 <= bytesMax) return text;
+  return text.slice(0, encoder.encodeInto(text, new Uint8Array(bytesMax)).read);
+}
+
+// White space in models' texts: what separates words whatever the language setting.
+
+/** Moves an offset over the white space that follows it, no further than end. */
+export function skipSpace(text: string, start: number, end = text.length): number {
+  let at = start;
+  while (at < end && isSpace(text.charCodeAt(at))) at++;
+  return at;
+}
+
+/** Moves an offset back over the white space before it, no further than start. */
+export function skipSpaceBack(text: string, start: number, end: number): number {
+  let at = end;
+  while (at > start && isSpace(text.charCodeAt(at - 1))) at--;
+  return at;
+}
+
+/** Space, tab, line feed, vertical tab, form feed, carriage return, no-break space. */
+export function isSpace(unit: number): boolean {
+  return unit === 32 || (unit >= 9 && unit <= 13) || unit === 0xa0;
+}
+
+// "; did you mean 'np/tsp'?", or nothing where no name is near. For the end of an error message.
+
+export function didYouMean(name: string, names: readonly string[]): string {
+  if (names.length === 0) return "";
+  const nearest = closest(name.slice(0, 64), [...names]);
+  return distance(name.slice(0, 64), nearest) <= Math.max(2, nearest.length / 2) ? `; did you mean '${nearest}'?` : "";
+}

@@ -1,0 +1,140 @@
+/** The one module that prices facts: verifiers find them, reward schemes say what they are worth. */
+import type { Environment, Parameters } from "../environment.ts";
+import { didYouMean } from "../lib/text.ts";
+import { fillParameters, type Invalid } from "../parameters.ts";
+import { type Findings, isOptimal, type Price, qualityRatio, type RewardScheme } from "./scheme.ts";
+
+function gradedPrice(value: number): Price {
+  return { reward: value, components: [{ name: "correctness", value, weight: 1 }] };
+}
+
+/** Exact or not, with a little for an answer that can at least be read (papers 003 and 004). */
+const graded: RewardScheme = {
+  name: "graded",
+  description: "1 for a right answer, format_score for one that can be read but is wrong, 0 for one that cannot.",
+  parameters: [
+    {
+      name: "format_score",
+      description: "Reward of an answer that can be read but is wrong.",
+      min: 0,
+      max: 1,
+      defaultValue: 0.1,
+      integer: false,
+    },
+  ],
+  usesTrivial: false,
+  range: () => ({ min: 0, max: 1 }),
+  price({ facts, parameters }) {
+    if (facts.kind === "malformed") return gradedPrice(0);
+    return gradedPrice(facts.kind === "feasible" ? 1 : (parameters["format_score"] as number));
+  },
+};
+
+// R = R_format + R_feasibility (FORGE 3.1). R_format is 1 if the answer could be read, else −1. R_feasibility is −1.5
+// unless the answer is feasible; then it is the answer's share, in [0, 1], by which alone the schemes differ. An answer
+// that could not be read cannot be verified: −1 − 1.5 = −2.5.
+
+const INFEASIBLE = -1.5;
+
+/** A feasible answer's share of the reward; undefined: this scheme cannot say. */
+type Share = (findings: Findings, objective: number | undefined) => number | undefined;
+
+function priceOf(format: 1 | -1, feasibility: number, quality: number | undefined): Price {
+  return {
+    reward: format + feasibility + (quality ?? 0),
+    components: [
+      { name: "format", value: format, weight: 1 },
+      { name: "feasibility", value: feasibility, weight: 1 },
+      { name: "quality", value: quality, weight: 1 },
+    ],
+  };
+}
+
+const MALFORMED_PRICE = priceOf(-1, INFEASIBLE, undefined);
+const INFEASIBLE_PRICE = priceOf(1, INFEASIBLE, undefined);
+
+function optimization(name: string, description: string, share: Share, usesTrivial = false): RewardScheme {
+  return {
+    name,
+    description: `Unreadable −2.5, infeasible −0.5, feasible 1 and a share: ${description}`,
+    parameters: [],
+    usesTrivial,
+    range: () => ({ min: -2.5, max: 2 }),
+    price(findings) {
+      const { facts } = findings;
+      if (facts.kind === "malformed") return MALFORMED_PRICE;
+      if (facts.kind === "infeasible") return INFEASIBLE_PRICE;
+      return priceOf(1, 0, share(findings, facts.objective));
+    },
+  };
+}
+
+const quality: Share = ({ goal, baseline }, objective) =>
+  goal === "satisfy" || baseline === undefined || objective === undefined
+    ? undefined
+    : qualityRatio(goal, objective, baseline);
+
+const optimalOnly: Share = ({ baseline }, objective) =>
+  baseline === undefined || objective === undefined ? undefined : Number(isOptimal(objective, baseline));
+
+/** An answer as good as the trivial one has a half, also where both are 0. */
+const coarse: Share = ({ goal, trivial }, objective) => {
+  if (trivial === undefined || objective === undefined) return undefined;
+  const sum = objective + trivial;
+  return sum === 0 ? 0.5 : (goal === "maximize" ? objective : trivial) / sum;
+};
+
+/** Where the trivial answer is the best known, an answer as good has 1 (0/0), and any other 0. */
+const normalized: Share = ({ baseline, trivial }, objective) => {
+  if (baseline === undefined || trivial === undefined || objective === undefined) return undefined;
+  const best = baseline.value - trivial;
+  if (best === 0) return Number(objective === trivial);
+  return Math.min(1, Math.max(0, (objective - trivial) / best));
+};
+
+const optimizationSchemes: readonly RewardScheme[] = [
+  optimization("quality", "the ratio of the objective and the baseline (FORGE 3.1).", quality),
+  optimization("binary", "1, whatever the objective (FORGE 4.2).", () => 1),
+  optimization("optimal_only", "1 at the optimum, else 0.", optimalOnly),
+  optimization(
+    "coarse",
+    "without a baseline, by the objective v and that of an answer that takes no thought, t: v/(v + t) to maximise, t/(v + t) to minimise.",
+    coarse,
+    true,
+  ),
+  optimization(
+    "normalized",
+    "(v − t)/(best − t), at least 0, for the objective v and that of an answer that takes no thought, t.",
+    normalized,
+    true,
+  ),
+];
+
+/** A scheme with its parameters filled in. */
+export interface ResolvedScheme {
+  readonly name: string;
+  readonly parameters: Parameters;
+  readonly scheme: RewardScheme;
+}
+
+export const rewardSchemes: Readonly<Record<string, RewardScheme>> = Object.freeze(
+  Object.fromEntries([...optimizationSchemes, graded].map((scheme) => [scheme.name, scheme])),
+);
+
+/** A scheme of an environment by its name; "" is the environment's default. Invalid fields are "name", "parameters.…". */
+export function resolveScheme(
+  environment: Environment,
+  name: string,
+  values: Readonly<Record<string, number>>,
+): { readonly kind: "ok"; readonly scheme: ResolvedScheme } | Invalid {
+  const names = environment.rewardSchemes;
+  const wanted = name === "" ? names[0] : names.find((candidate) => candidate === name);
+  const scheme = wanted === undefined ? undefined : rewardSchemes[wanted];
+  if (scheme === undefined) {
+    const message = `${environment.id} has no reward scheme '${name.slice(0, 64)}'${didYouMean(name, names)}`;
+    return { kind: "invalid", field: "name", message };
+  }
+  const filled = fillParameters(scheme.parameters, values);
+  if (filled.kind === "invalid") return filled;
+  return { kind: "ok", scheme: { name: scheme.name, parameters: filled.parameters, scheme } };
+}

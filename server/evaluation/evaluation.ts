@@ -1,0 +1,74 @@
+/** What an evaluation is, as those who work on one see it. */
+import type { AnswerFormat } from "../../envs/environment.ts";
+import type { Pool } from "../../envs/pool.ts";
+import type { EvaluationStore, SamplePlace } from "../stores/evaluation-store.ts";
+import type { Keyring } from "../tasks/keyring.ts";
+import type { Issuer } from "../tasks/make.ts";
+import type { PresentedTask } from "../tasks/present.ts";
+import type { SampleResult, Scorer } from "../tasks/scorer.ts";
+import type { Suite, SuiteDefinition } from "./suite.ts";
+import type { SuiteTasks } from "./tasks.ts";
+
+/** What fixes an evaluation. Plain JSON. */
+export interface EvaluationChoice {
+  readonly suite: string;
+  /** 0 when asked for: the newest. */
+  readonly suiteVersion: number;
+  readonly samplesPerTask: number;
+  readonly model: string;
+  /** Undefined: each environment's default. */
+  readonly answerFormat?: AnswerFormat;
+}
+
+export interface Evaluation extends EvaluationChoice {
+  readonly id: string;
+  readonly samplesTotal: number;
+  readonly samplesScored: number;
+}
+
+/** An evaluation and its suite, as operations on it need them. */
+export interface OpenEvaluation extends EvaluationChoice {
+  readonly id: string;
+  readonly key: number;
+  readonly of: Suite;
+}
+
+export interface PendingTask {
+  readonly ordinal: number;
+  readonly task: PresentedTask;
+  /** Samples that are missing. */
+  readonly indices: readonly number[];
+}
+
+export interface PendingPage {
+  readonly tasks: readonly PendingTask[];
+  /** The ordinal after which the next page begins; undefined: there is none. */
+  readonly next: number | undefined;
+}
+
+export interface Sample extends SamplePlace {
+  readonly task: PresentedTask;
+  readonly completion: string;
+  readonly result: SampleResult;
+  readonly part: string;
+  readonly category: string;
+}
+
+export interface SamplePage {
+  readonly samples: readonly Sample[];
+  readonly next: SamplePlace | undefined;
+}
+
+export interface EvaluationDeps {
+  readonly store: EvaluationStore;
+  readonly issuer: Issuer;
+  readonly scorer: Scorer;
+  readonly keyring: Keyring;
+  readonly pools: ReadonlyMap<string, Pool>;
+  readonly suites: readonly SuiteDefinition[];
+}
+
+/** What the parts of this module share. */
+export interface Context extends EvaluationDeps {
+  readonly tasks: SuiteTasks;
+}

@@ -1,0 +1,139 @@
+/**
+ * Suites that an operator writes, as JSON:
+ *
+ *   {"id": "tsp-sweep", "version": 1, "parts": [
+ *     {"environment": "np/tsp", "parameters": {"cities_min": 8, "cities_max": 8}, "tasks": 50, "split": "eval"},
+ *     {"environment": "np/tsp", "level": "easy", "tasks": 50, "split": "eval"}]}
+ *
+ * A part's version is 1, its category its environment, its split bench and its name its place unless they are given.
+ */
+import { readFileSync } from "node:fs";
+import type { Split } from "../../envs/environment.ts";
+import { openSuite, type SuiteDefinition, type SuitePart } from "./suite.ts";
+import { suiteDefinitions } from "./suites.ts";
+
+export type SuiteFileResult =
+  | { readonly kind: "ok"; readonly definition: SuiteDefinition }
+  | { readonly kind: "invalid"; readonly message: string };
+
+const PARTS_MAX = 1000;
+const TASKS_MAX = 100_000;
+const NAME = /^[a-zA-Z0-9._ /-]{1,128}$/;
+
+/** What is wrong with a file, in words for whoever wrote it. */
+class Problem extends Error {}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function readSuite(text: string): SuiteFileResult {
+  try {
+    return { kind: "ok", definition: suiteOf(JSON.parse(text)) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return { kind: "invalid", message: `it is not JSON: ${error.message}` };
+    if (error instanceof Problem) return { kind: "invalid", message: error.message };
+    throw error;
+  }
+}
+
+function suiteOf(json: unknown): SuiteDefinition {
+  const fields = fieldsOf(json, "the suite", ["id", "version", "description", "parts"]);
+  const { parts } = fields;
+  if (!Array.isArray(parts) || parts.length < 1 || parts.length > PARTS_MAX)
+    throw new Problem(`parts must be a list of 1 to ${PARTS_MAX}`);
+  const read = parts.map((part, i) => partOf(part, `parts[${i}]`));
+  const names = read.map(({ name }) => name);
+  const repeated = names.find((name, i) => names.indexOf(name) !== i);
+  if (repeated !== undefined) throw new Problem(`two parts are named '${repeated}'`);
+  return {
+    id: nameOf(fields, "id", "the suite"),
+    version: countOf(fields, "version", "the suite", 1, 2 ** 31),
+    description: typeof fields["description"] === "string" ? fields["description"] : "",
+    overall: "categories",
+    parts: read,
+  };
+}
+
+function partOf(json: unknown, at: string): SuitePart {
+  const known = ["name", "environment", "version", "level", "parameters", "split", "tasks", "category"];
+  const fields = fieldsOf(json, at, known);
+  const environment = nameOf(fields, "environment", at);
+  const { level, parameters } = fields;
+  if ((level === undefined) === (parameters === undefined)) throw new Problem(`${at} needs a level or parameters`);
+  return {
+    name: fields["name"] === undefined ? `${environment} ${at}` : nameOf(fields, "name", at, /^.{1,128}$/),
+    environment,
+    version: countOf(fields, "version", at, 1, 2 ** 31, 1),
+    ...(level === undefined ? { parameters: numbersOf(parameters, at) } : { level: nameOf(fields, "level", at) }),
+    split: splitOf(fields["split"], at),
+    tasks: countOf(fields, "tasks", at, 1, TASKS_MAX),
+    category: fields["category"] === undefined ? environment : nameOf(fields, "category", at),
+  };
+}
+
+function fieldsOf(json: unknown, at: string, known: readonly string[]): Fields {
+  if (typeof json !== "object" || json === null || Array.isArray(json)) throw new Problem(`${at} must be an object`);
+  const other = Object.keys(json).find((key) => !known.includes(key));
+  if (other !== undefined) throw new Problem(`${at} has a field '${other}'; there are: ${known.join(", ")}`);
+  return json as Fields;
+}
+
+function nameOf(fields: Fields, field: string, at: string, pattern = NAME): string {
+  const value = fields[field];
+  if (typeof value === "string" && pattern.test(value)) return value;
+  throw new Problem(`${at}: ${field} must be a name of 1 to 128 characters`);
+}
+
+function countOf(fields: Fields, field: string, at: string, min: number, max: number, byDefault?: number): number {
+  const value = fields[field] ?? byDefault;
+  if (typeof value === "number" && Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new Problem(`${at}: ${field} must be a whole number from ${min} to ${max}`);
+}
+
+function numbersOf(json: unknown, at: string): Readonly<Record<string, number>> {
+  const given = Object.entries(typeof json === "object" && json !== null ? json : {});
+  if (given.length > 0 && given.every(([, value]) => typeof value === "number" && Number.isFinite(value)))
+    return Object.fromEntries(given);
+  throw new Problem(`${at}: parameters must be an object of numbers`);
+}
+
+function splitOf(value: unknown, at: string): Split {
+  if (value === undefined) return "bench";
+  if (value === "train" || value === "eval" || value === "bench") return value;
+  throw new Problem(`${at}: split must be train, eval or bench`);
+}
+
+// Reads the suites that the operator names.
+
+export type SuitesResult =
+  | { readonly kind: "ok"; readonly suites: readonly SuiteDefinition[] }
+  | { readonly kind: "invalid"; readonly message: string };
+
+/** The suites that ship with the server and those of files; one that cannot be issued here is a mistake in its file. */
+export function loadSuites(paths: readonly string[]): SuitesResult {
+  const suites = [...suiteDefinitions];
+  for (const path of paths) {
+    const read = readFile(path);
+    if (typeof read === "string") return { kind: "invalid", message: `--suite-file ${path}: ${read}` };
+    const taken = suites.some(({ id, version }) => id === read.id && version === read.version);
+    if (taken) {
+      const message = `--suite-file ${path}: there is a suite '${read.id}' of version ${read.version} already`;
+      return { kind: "invalid", message };
+    }
+    suites.push(read);
+  }
+  return { kind: "ok", suites };
+}
+
+/** The suite, or what is wrong with the file. */
+function readFile(path: string): SuiteDefinition | string {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    return `the file cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`;
+  }
+  const read = readSuite(text);
+  if (read.kind === "invalid") return read.message;
+  const opened = openSuite(read.definition);
+  return opened.kind === "open" ? read.definition : opened.message;
+}

@@ -1,0 +1,211 @@
+/** The server's configuration: flags and environment variables in, one frozen value out. */
+import { type Command, Option } from "commander";
+import { readFileSync } from "node:fs";
+import { BlockList, isIP } from "node:net";
+import { configOptions, type OptionName, type OptionValues, variableOf } from "./options.ts";
+import type { OptionSpec } from "./values.ts";
+
+/** PEM texts. */
+export interface TlsConfig {
+  readonly cert: string;
+  readonly key: string;
+  /** Set: clients must show a certificate that this CA signed. */
+  readonly clientCa: string | undefined;
+}
+
+/** Limits on what a client may send or hold; see configOptions for their units and defaults. */
+export type Limits = Pick<
+  OptionValues,
+  | "maxMessageBytes"
+  | "maxGroups"
+  | "maxCompletions"
+  | "maxCompletionBytes"
+  | "maxBatchSeeds"
+  | "maxConcurrentStreams"
+  | "maxInflightCalls"
+  | "maxHeldBytes"
+  | "maxQueue"
+>;
+
+export interface Config {
+  readonly host: string;
+  /** gRPC; 0: any free one. */
+  readonly port: number;
+  /** Connect, gRPC-Web, /metrics and /healthz; 0: any free one. */
+  readonly httpPort: number;
+  readonly dataDir: string;
+  /** Keys of task ids; undefined: the data directory's own. */
+  readonly keyFile: string | undefined;
+  readonly store: OptionValues["store"];
+  readonly storeDurability: OptionValues["storeDurability"];
+  readonly tls: TlsConfig | undefined;
+  /** Set: each call but health checks must bring it. */
+  readonly token: string | undefined;
+  readonly insecure: boolean;
+  readonly logLevel: OptionValues["logLevel"];
+  readonly logFormat: OptionValues["logFormat"];
+  readonly limits: Limits;
+  readonly workers: number;
+  readonly workerTimeLimitMs: number;
+  readonly drainTimeoutMs: number;
+  readonly pools: OptionValues["pool"];
+  /** Files of suites, beside those that ship with the server. */
+  readonly suiteFiles: readonly string[];
+  readonly corsOrigins: readonly string[];
+}
+
+export type ConfigResult =
+  { readonly kind: "ok"; readonly config: Config } | { readonly kind: "invalid"; readonly message: string };
+
+/** What is wrong with the configuration, in words for the person who started the server. */
+class ConfigProblem extends Error {}
+
+const entries = Object.entries(configOptions) as readonly (readonly [OptionName, OptionSpec<unknown>])[];
+
+/** Adds every option of the table to a command. Values stay texts here; readConfig reads and checks them. */
+export function addServeOptions(command: Command): Command {
+  for (const [, spec] of entries) {
+    const argument = spec.placeholder === "" ? "" : ` <${spec.placeholder}>`;
+    const option = new Option(`--${spec.flag}${argument}`, helpText(spec));
+    if (spec.repeatable) option.argParser((text: string, before: unknown) => [...asTexts(before), text]);
+    command.addOption(option);
+  }
+  return command;
+}
+
+/**
+ * Reads the configuration from commander's options and the environment; a flag wins over its variable. Reads the files
+ * that it names for TLS and the token. The message of a refusal names the flag, the limit and what came.
+ */
+export function readConfig(
+  flags: Readonly<Record<string, unknown>>,
+  env: Readonly<Record<string, string | undefined>>,
+): ConfigResult {
+  try {
+    const values = Object.fromEntries(entries.map(([name, spec]) => [name, valueOf(spec, flags[name], env)]));
+    return { kind: "ok", config: assemble(values as OptionValues) };
+  } catch (error) {
+    if (error instanceof ConfigProblem) return { kind: "invalid", message: error.message };
+    throw error;
+  }
+}
+
+/** The configuration as it may be printed: no secret in it. */
+export function describeConfig(config: Config): Readonly<Record<string, unknown>> {
+  const { tls, token, ...open } = config;
+  const clients = tls?.clientCa === undefined ? "on" : "on, clients must show a certificate";
+  return { ...open, tls: tls === undefined ? "off" : clients, token: token === undefined ? "none" : "[redacted]" };
+}
+
+function helpText(spec: OptionSpec<unknown>): string {
+  const byDefault = spec.defaultValue;
+  const shown = typeof byDefault === "string" || typeof byDefault === "number" ? `default ${byDefault}, ` : "";
+  return `${spec.description} (${shown}env ${variableOf(spec)})`;
+}
+
+/** A flag's value from commander: a text, texts, or true for a switch. */
+function asTexts(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.map(String);
+  return typeof value === "string" || typeof value === "boolean" ? [String(value)] : [];
+}
+
+function valueOf(spec: OptionSpec<unknown>, flag: unknown, env: Readonly<Record<string, string | undefined>>): unknown {
+  const variable = env[variableOf(spec)] ?? "";
+  if (flag === undefined && variable === "") return spec.defaultValue;
+  const texts = flag === undefined ? (spec.repeatable ? variable.split(",") : [variable]) : asTexts(flag);
+  const parsed = spec.parse(texts);
+  if (parsed.kind === "value") return parsed.value;
+  const came = spec.secret ? "" : `; got '${texts.join(",").slice(0, 200)}'`;
+  const source = flag === undefined ? ` (from ${variableOf(spec)})` : "";
+  throw new ConfigProblem(`--${spec.flag} must be ${parsed.expected}${came}${source}`);
+}
+
+function assemble(values: OptionValues): Config {
+  const tls = readTls(values);
+  const token = readToken(values);
+  refuseOpenDoor(values, tls, token);
+  const { pool: pools, suiteFile: suiteFiles, corsOrigin: corsOrigins, insecure, host, port, httpPort } = values;
+  if (port !== 0 && port === httpPort) {
+    throw new ConfigProblem(`--port and --http-port must differ; both are ${port}`);
+  }
+  const { dataDir, keyFile, store, storeDurability, logLevel, logFormat, workers, workerTimeLimitMs, drainTimeoutMs } =
+    values;
+  const listen = { host, port, httpPort, tls, token, insecure, corsOrigins };
+  const work = { workers, workerTimeLimitMs, drainTimeoutMs, pools, suiteFiles };
+  return Object.freeze({
+    ...listen,
+    ...work,
+    dataDir,
+    keyFile,
+    store,
+    storeDurability,
+    logLevel,
+    logFormat,
+    limits: limitsOf(values),
+  });
+}
+
+function limitsOf(values: OptionValues): Limits {
+  const { maxMessageBytes, maxGroups, maxCompletions, maxCompletionBytes, maxBatchSeeds } = values;
+  const { maxConcurrentStreams, maxInflightCalls, maxHeldBytes, maxQueue } = values;
+  if (maxCompletionBytes > maxMessageBytes) {
+    throw new ConfigProblem(
+      `--max-completion-bytes must be at most --max-message-bytes, ${maxMessageBytes}; got ${maxCompletionBytes}`,
+    );
+  }
+  if (maxHeldBytes < maxMessageBytes) {
+    throw new ConfigProblem(
+      `--max-held-bytes must be at least --max-message-bytes, ${maxMessageBytes}; got ${maxHeldBytes}`,
+    );
+  }
+  const perMessage = { maxMessageBytes, maxGroups, maxCompletions, maxCompletionBytes, maxBatchSeeds };
+  return Object.freeze({ ...perMessage, maxConcurrentStreams, maxInflightCalls, maxHeldBytes, maxQueue });
+}
+
+function readTls({ tlsCert, tlsKey, tlsClientCa }: OptionValues): TlsConfig | undefined {
+  if (tlsCert === undefined && tlsKey === undefined && tlsClientCa === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined) {
+    throw new ConfigProblem("--tls-cert and --tls-key must be given together, and with --tls-client-ca too");
+  }
+  const clientCa = tlsClientCa === undefined ? undefined : readText("tls-client-ca", tlsClientCa);
+  return Object.freeze({ cert: readText("tls-cert", tlsCert), key: readText("tls-key", tlsKey), clientCa });
+}
+
+function readToken({ token, tokenFile }: OptionValues): string | undefined {
+  if (token !== undefined && tokenFile !== undefined) {
+    throw new ConfigProblem("--token and --token-file must not be given together");
+  }
+  const value = tokenFile === undefined ? token : readText("token-file", tokenFile).trim();
+  if (value !== undefined && !/^[\x21-\x7e]{16,4096}$/.test(value)) {
+    const flag = tokenFile === undefined ? "--token" : "--token-file";
+    const came = /^[\x21-\x7e]*$/.test(value) ? `${value.length} characters` : "other characters";
+    throw new ConfigProblem(`${flag} must hold 16 to 4096 visible ASCII characters without spaces; got ${came}`);
+  }
+  return value;
+}
+
+function readText(flag: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const why = error instanceof Error && "code" in error ? String(error.code) : "an unknown error";
+    throw new ConfigProblem(`--${flag} must be a file that can be read; got '${path}' (${why})`);
+  }
+}
+
+function refuseOpenDoor({ host, insecure }: OptionValues, tls: TlsConfig | undefined, token: string | undefined): void {
+  if (insecure || isLoopback(host) || token !== undefined || tls?.clientCa !== undefined) return;
+  throw new ConfigProblem(
+    `--host '${host}' is not a loopback address: give --token-file or --tls-client-ca (with --tls-cert and --tls-key) ` +
+      "to say who may connect, or --insecure to let anyone who can reach it",
+  );
+}
+
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+function isLoopback(host: string): boolean {
+  const family = isIP(host);
+  return family === 0 ? host === "localhost" : loopback.check(host, family === 6 ? "ipv6" : "ipv4");
+}

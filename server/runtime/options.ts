@@ -1,0 +1,214 @@
+/** The one table of the server's options. A row is a flag `--name` and a variable `GRADUS_NAME`; the flag wins. */
+import { availableParallelism } from "node:os";
+import { getHeapStatistics } from "node:v8";
+import {
+  bytes,
+  choice,
+  flag,
+  integer,
+  list,
+  namedPath,
+  optionalText,
+  type OptionSpec,
+  origin,
+  text,
+} from "./values.ts";
+
+const KiB = 1024;
+const MiB = 1024 ** 2;
+
+/** By the name that commander gives to the flag. */
+export const configOptions = {
+  host: text({
+    flag: "host",
+    placeholder: "address",
+    description: "address to listen on; off loopback a client CA or a token is needed, or --insecure",
+    defaultValue: "127.0.0.1",
+  }),
+  port: integer({
+    flag: "port",
+    description: "gRPC port; 0: any free one",
+    min: 0,
+    max: 65535,
+    defaultValue: 50051,
+  }),
+  httpPort: integer({
+    flag: "http-port",
+    description: "port of Connect, gRPC-Web, /metrics and /healthz; 0: any free one",
+    min: 0,
+    max: 65535,
+    defaultValue: 8080,
+  }),
+  dataDir: text({
+    flag: "data-dir",
+    placeholder: "directory",
+    description: "where keys and runs are kept",
+    defaultValue: ".data",
+  }),
+  keyFile: optionalText({
+    flag: "key-file",
+    placeholder: "file",
+    description: "keys that authenticate task ids, the same for all servers of a group; default: task-keys in data-dir",
+  }),
+  store: choice({
+    flag: "store",
+    description: "where runs are kept: on disk, or in memory and gone with the process",
+    choices: ["sqlite", "memory"],
+    defaultValue: "sqlite",
+  }),
+  storeDurability: choice({
+    flag: "store-durability",
+    description: "what a committed event survives: a killed process (normal), or a power failure too (full)",
+    choices: ["normal", "full"],
+    defaultValue: "normal",
+  }),
+  tlsCert: optionalText({
+    flag: "tls-cert",
+    placeholder: "file",
+    description: "certificate chain in PEM, for both ports",
+  }),
+  tlsKey: optionalText({ flag: "tls-key", placeholder: "file", description: "the certificate's private key in PEM" }),
+  tlsClientCa: optionalText({
+    flag: "tls-client-ca",
+    placeholder: "file",
+    description: "CA in PEM that clients' certificates must be signed by (mutual TLS)",
+  }),
+  token: optionalText({
+    flag: "token",
+    placeholder: "token",
+    description: "bearer token that clients must send; better: --token-file",
+    secret: true,
+  }),
+  tokenFile: optionalText({
+    flag: "token-file",
+    placeholder: "file",
+    description: "file that holds the bearer token",
+  }),
+  insecure: flag({ flag: "insecure", description: "listen off loopback with neither a client CA nor a token" }),
+  logLevel: choice({
+    flag: "log-level",
+    description: "least severe level that is logged; each call is one line at info",
+    choices: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
+    defaultValue: "info",
+  }),
+  logFormat: choice({
+    flag: "log-format",
+    description: "auto: pretty on a terminal, JSON elsewhere",
+    choices: ["auto", "json", "pretty"],
+    defaultValue: "auto",
+  }),
+  maxMessageBytes: bytes({
+    flag: "max-message-bytes",
+    description: "largest request message",
+    min: 4 * KiB,
+    max: 1024 * MiB,
+    defaultValue: 64 * MiB,
+  }),
+  maxGroups: integer({
+    flag: "max-groups",
+    description: "groups in a message",
+    min: 1,
+    max: 65536,
+    defaultValue: 1024,
+  }),
+  maxCompletions: integer({
+    flag: "max-completions",
+    description: "completions of a group",
+    min: 1,
+    max: 65536,
+    defaultValue: 1024,
+  }),
+  maxCompletionBytes: bytes({
+    flag: "max-completion-bytes",
+    description: "longest completion, in UTF-8",
+    min: 1,
+    max: 64 * MiB,
+    defaultValue: 256 * KiB,
+  }),
+  maxBatchSeeds: integer({
+    flag: "max-batch-seeds",
+    description: "tasks that one BatchReset may ask for",
+    min: 1,
+    max: 65536,
+    defaultValue: 1024,
+  }),
+  maxConcurrentStreams: integer({
+    flag: "max-concurrent-streams",
+    description: "calls that one gRPC connection may have open; further ones wait in the client",
+    min: 1,
+    max: 65536,
+    defaultValue: 1024,
+  }),
+  maxInflightCalls: integer({
+    flag: "max-inflight-calls",
+    description: "calls in progress on both ports; further ones get RESOURCE_EXHAUSTED with a retry delay",
+    min: 1,
+    max: 1_000_000,
+    defaultValue: 8192,
+  }),
+  maxHeldBytes: bytes({
+    flag: "max-held-bytes",
+    description: "bytes of requests and answers that wait in open calls; beyond it those that hold most are ended",
+    min: 4 * KiB,
+    max: 1024 * 1024 * MiB,
+    defaultValue: Math.max(64, Math.min(512, Math.floor(getHeapStatistics().heap_size_limit / 4 / MiB))) * MiB,
+  }),
+  maxQueue: integer({
+    flag: "max-queue",
+    description: "jobs that wait for a worker; further ones are refused with a retry delay",
+    min: 1,
+    max: 1_000_000,
+    defaultValue: 4096,
+  }),
+  workers: integer({
+    flag: "workers",
+    description: "worker threads that make and solve tasks",
+    min: 1,
+    max: 256,
+    defaultValue: Math.max(1, availableParallelism() - 1),
+  }),
+  workerTimeLimitMs: integer({
+    flag: "worker-time-limit-ms",
+    description: "longest that one job of a worker may take, from when it begins, in milliseconds",
+    min: 10,
+    max: 3_600_000,
+    defaultValue: 10_000,
+  }),
+  drainTimeoutMs: integer({
+    flag: "drain-timeout-ms",
+    description: "longest that a shutdown waits for calls in progress, in milliseconds",
+    min: 0,
+    max: 3_600_000,
+    defaultValue: 30_000,
+  }),
+  pool: list({
+    flag: "pool",
+    placeholder: "name=path",
+    description: "a JSONL data pool for SOURCE_REAL; may be given several times",
+    each: namedPath,
+  }),
+  suiteFile: list({
+    flag: "suite-file",
+    placeholder: "path",
+    description: "a suite of tasks in JSON, for evaluations; may be given several times",
+    each: (path) => ({ kind: "value", value: path }),
+  }),
+  corsOrigin: list({
+    flag: "cors-origin",
+    placeholder: "origin",
+    description: "origin of web pages that may call the HTTP port, or *; may be given several times",
+    each: origin,
+  }),
+} as const satisfies Readonly<Record<string, OptionSpec<unknown>>>;
+
+type Table = typeof configOptions;
+export type OptionName = keyof Table;
+/** The options' values by name. */
+export type OptionValues = {
+  readonly [K in OptionName]: Table[K] extends OptionSpec<infer T> ? T : never;
+};
+
+/** E.g. "GRADUS_MAX_GROUPS" for "max-groups". */
+export function variableOf(spec: Pick<OptionSpec<unknown>, "flag">): string {
+  return `GRADUS_${spec.flag.toUpperCase().replaceAll("-", "_")}`;
+}

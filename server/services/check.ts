@@ -1,0 +1,103 @@
+/** Requests are checked here, at the edge: what is wrong names its field, the limit and what came. */
+import { type Duration, durationMs } from "@bufbuild/protobuf/wkt";
+import { RpcError } from "../transport/rpc.ts";
+
+export function invalid(field: string, problem: string): RpcError {
+  return new RpcError("INVALID_ARGUMENT", `${field}: ${problem}`, { field });
+}
+
+export function required<T>(value: T | undefined, field: string): T {
+  if (value === undefined) throw invalid(field, "it is required");
+  return value;
+}
+
+/** UTF-8 bytes; longer strings are not repeated in the message. */
+export function checkBytes(text: string, max: number, field: string): string {
+  const bytes = text.length * 3 <= max ? 0 : Buffer.byteLength(text);
+  if (bytes > max) throw invalid(field, `it has ${bytes} bytes, and the limit is ${max}`);
+  return text;
+}
+
+export function checkCount(count: number, max: number, field: string, min = 0): number {
+  if (count > max) throw invalid(field, `there are ${count}, and the limit is ${max}`);
+  if (count < min) throw invalid(field, `there are ${count}, and at least ${min} is needed`);
+  return count;
+}
+
+export function checkRange(value: number, min: number, max: number, field: string): number {
+  // NaN is in no range.
+  if (!(value >= min && value <= max)) throw invalid(field, `it is ${value}, and must be from ${min} to ${max}`);
+  return value;
+}
+
+/** A client-chosen id. */
+export function checkId(id: string, bytesMax: number, field: string, extra = ""): string {
+  if (id === "") throw invalid(field, "it is required");
+  checkBytes(id, bytesMax, field);
+  const allowed = `a-z A-Z 0-9 . _ -${extra === "" ? "" : ` ${extra}`}`;
+  for (const character of id)
+    if (!/[a-zA-Z0-9._-]/.test(character) && !extra.includes(character))
+      throw invalid(field, `it may hold ${allowed}, and '${character}' is none of these`);
+  return id;
+}
+
+/** A fixed64 or uint64 that counts something, as a number. */
+export function toCount(value: bigint, field: string): number {
+  if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw invalid(field, `it is ${value}, and the limit is 2^53 − 1`);
+  return Number(value);
+}
+
+/** The largest seconds that protobuf's Duration may hold: about 10,000 years. */
+const DURATION_SECONDS_MAX = 315_576_000_000n;
+const NANOS_MAX = 999_999_999;
+
+/** Milliseconds of a duration that is one: binary messages can hold others, which have no JSON. */
+export function checkDuration(duration: Duration, minMs: number, maxMs: number, field: string): number {
+  const { seconds, nanos } = duration;
+  const inRange = seconds >= 0n && seconds <= DURATION_SECONDS_MAX && nanos >= 0 && nanos <= NANOS_MAX;
+  if (!inRange)
+    throw invalid(field, `its seconds must be from 0 to ${DURATION_SECONDS_MAX} and its nanos from 0 to ${NANOS_MAX}`);
+  const ms = durationMs(duration);
+  if (ms < minMs || ms > maxMs) throw invalid(field, `it is ${ms} ms, and must be from ${minMs} to ${maxMs} ms`);
+  return ms;
+}
+
+// Pages of lists: the token is the key after which the next page begins.
+
+export interface PageRequest {
+  readonly pageSize: number;
+  readonly pageToken: string;
+}
+
+export interface Page {
+  readonly size: number;
+  /** Undefined: from the start. */
+  readonly after: string | undefined;
+}
+
+const TOKEN_BYTES_MAX = 512;
+
+export function readPage(request: PageRequest, defaultSize: number, max: number): Page {
+  checkBytes(request.pageToken, TOKEN_BYTES_MAX, "page_token");
+  const size = request.pageSize === 0 ? defaultSize : checkRange(request.pageSize, 1, max, "page_size");
+  if (request.pageToken === "") return { size, after: undefined };
+  const after = Buffer.from(request.pageToken, "base64url").toString();
+  if (pageToken(after) !== request.pageToken) throw invalid("page_token", "it is not one that this server gave");
+  return { size, after };
+}
+
+export function pageToken(after: string): string {
+  return Buffer.from(after).toString("base64url");
+}
+
+/** A page of items that are sorted by their keys. */
+export function pageOf<T>(items: readonly T[], keyOf: (item: T) => string, page: Page) {
+  const start = page.after === undefined ? 0 : items.findIndex((item) => keyOf(item) > (page.after ?? ""));
+  const rest = start < 0 ? [] : items.slice(start);
+  const shown = rest.slice(0, page.size);
+  const last = shown.at(-1);
+  return {
+    items: shown,
+    nextPageToken: rest.length > shown.length && last !== undefined ? pageToken(keyOf(last)) : "",
+  };
+}

@@ -1,0 +1,153 @@
+/** TaskSpec, checked and completed. */
+import type { AnswerFormat, Environment, Level, Split as SplitName } from "../../envs/environment.ts";
+import { didYouMean } from "../../envs/lib/text.ts";
+import { findLevel, resolveParameters } from "../../envs/parameters.ts";
+import { type Pool, rowCount } from "../../envs/pool.ts";
+import { findEnvironment } from "../../envs/registry.ts";
+import { resolveScheme } from "../../envs/reward/schemes.ts";
+import { type RewardScheme, Source, Split, type TaskSpec } from "../gen/gradus/v1/task_pb.js";
+import type { TaskFamily } from "../tasks/spec.ts";
+import { answerFormats, type Source as SourceName, sources, splits } from "../tasks/wire-enums.ts";
+import { RpcError } from "../transport/rpc.ts";
+import { checkBytes, invalid, required } from "./check.ts";
+
+const NAME_BYTES_MAX = 64;
+export const ENVIRONMENT_ID_BYTES_MAX = 128;
+const PARAMETERS_MAX = 32;
+const REWARD_PARAMETERS_MAX = 16;
+
+/** NOT_FOUND with the nearest name. */
+export function lookUpEnvironment(id: string, version: number, field: string): Environment {
+  if (id === "") throw invalid(field, "it is required");
+  checkBytes(id, ENVIRONMENT_ID_BYTES_MAX, field);
+  const found = findEnvironment(id, version === 0 ? undefined : version);
+  if (found.kind === "unknown_version") throw new RpcError("FAILED_PRECONDITION", `${field}: ${found.message}`);
+  if (found.kind !== "found") throw new RpcError("NOT_FOUND", `${field}: ${found.message}`);
+  return found.environment;
+}
+
+/** What a run fixes for all of its arms, in place of what a spec says. */
+export interface SharedChoices {
+  readonly answerFormat: number;
+  readonly rewardScheme?: RewardScheme | undefined;
+}
+
+export function resolveFamily(
+  spec: TaskSpec | undefined,
+  pools: ReadonlyMap<string, Pool>,
+  field: string,
+  shared?: SharedChoices,
+): TaskFamily {
+  const given = required(spec, field);
+  const environment = lookUpEnvironment(given.environment, given.version, `${field}.environment`);
+  const split = readSplit(given, field);
+  const source = readSource(given, environment, field);
+  const { level, parameters } = readDifficulty(given, environment, source, field);
+  if (level?.evaluationOnly === true && split === "train")
+    throw invalid(
+      `${field}.split`,
+      `level '${level.name}' of ${environment.id} is for evaluation: ask for SPLIT_EVAL or SPLIT_BENCH`,
+    );
+  const pool = readPool(given, environment, source, pools, field);
+  if (pool !== undefined && level !== undefined) checkRows(pool, level.name, split, field);
+  return {
+    environment: environment.id,
+    version: environment.version,
+    level: level?.name ?? "",
+    parameters,
+    split,
+    source,
+    pool: pool?.name ?? "",
+    answerFormat: readFormat(shared?.answerFormat ?? given.answerFormat, environment, field),
+    ...readScheme(shared === undefined ? given.rewardScheme : shared.rewardScheme, environment, field),
+  };
+}
+
+function readSplit(spec: TaskSpec, field: string): SplitName {
+  if (spec.split === Split.UNSPECIFIED) return "train";
+  return required(splits.fromWire(spec.split), `${field}.split`);
+}
+
+function readSource(spec: TaskSpec, environment: Environment, field: string): SourceName {
+  const source =
+    spec.source === Source.UNSPECIFIED ? "synthetic" : required(sources.fromWire(spec.source), `${field}.source`);
+  if (source === "teacher") throw new RpcError("UNIMPLEMENTED", `${field}.source: teacher tasks are not served yet`);
+  if (source === "synthetic" && environment.generator === undefined)
+    throw invalid(`${field}.source`, `${environment.id} has no generator: ask for SOURCE_REAL`);
+  if (source === "real" && environment.rows === undefined)
+    throw invalid(`${field}.source`, `${environment.id} has no data pools: ask for SOURCE_SYNTHETIC`);
+  return source;
+}
+
+function readDifficulty(spec: TaskSpec, environment: Environment, source: SourceName, field: string) {
+  const { difficulty } = spec;
+  if (difficulty.case === "parameters") {
+    if (source === "real") throw invalid(`${field}.parameters`, "rows of a pool are told apart by level: give a level");
+    const values = difficulty.value.values;
+    const count = Object.keys(values).length;
+    if (count > PARAMETERS_MAX)
+      throw invalid(`${field}.parameters`, `there are ${count}, and the limit is ${PARAMETERS_MAX}`);
+    const resolved = resolveParameters(environment, values);
+    if (resolved.kind === "invalid") throw invalid(`${field}.${resolved.field}`, resolved.message);
+    return { level: undefined, parameters: resolved.parameters };
+  }
+  const name = difficulty.case === "level" ? checkBytes(difficulty.value, NAME_BYTES_MAX, `${field}.level`) : "";
+  const level = name === "" ? firstLevel(environment) : knownLevel(environment, name, `${field}.level`);
+  return { level, parameters: level.parameters };
+}
+
+function firstLevel(environment: Environment): Level {
+  const [level] = environment.levels;
+  if (level === undefined) throw new Error(`${environment.id} has no levels`);
+  return level;
+}
+
+function knownLevel(environment: Environment, name: string, field: string): Level {
+  const found = findLevel(environment, name);
+  if (found.kind === "unknown") throw invalid(field, found.message);
+  return found.level;
+}
+
+function readPool(
+  spec: TaskSpec,
+  environment: Environment,
+  source: SourceName,
+  pools: ReadonlyMap<string, Pool>,
+  field: string,
+): Pool | undefined {
+  if (source !== "real") {
+    if (spec.pool !== "") throw invalid(`${field}.pool`, "pools are for SOURCE_REAL only: leave it empty");
+    return undefined;
+  }
+  checkBytes(spec.pool, NAME_BYTES_MAX, `${field}.pool`);
+  const name = spec.pool === "" ? (environment.rows?.defaultPool.name ?? "") : spec.pool;
+  const pool = pools.get(name);
+  if (pool !== undefined && pool.environment === environment.id) return pool;
+  const names = [...pools.values()].filter((each) => each.environment === environment.id).map((each) => each.name);
+  const problem = `${environment.id} has no pool '${name}' here${didYouMean(name, names)}; it has: ${names.join(", ")}`;
+  throw new RpcError("NOT_FOUND", `${field}.pool: ${problem}`);
+}
+
+function checkRows(pool: Pool, level: string, split: SplitName, field: string): void {
+  if (rowCount(pool, level, split) === 0)
+    throw invalid(`${field}.level`, `pool '${pool.name}' has no rows of level '${level}' in split ${split}`);
+}
+
+function readFormat(wire: number, environment: Environment, field: string): AnswerFormat {
+  const [first] = environment.answerFormats;
+  if (wire === 0 && first !== undefined) return first;
+  const format = answerFormats.fromWire(wire);
+  if (format !== undefined && environment.answerFormats.includes(format)) return format;
+  throw invalid(`${field}.answer_format`, `${environment.id} takes ${environment.answerFormats.join(", ")}`);
+}
+
+function readScheme(wire: RewardScheme | undefined, environment: Environment, field: string) {
+  const name = checkBytes(wire?.name ?? "", NAME_BYTES_MAX, `${field}.reward_scheme.name`);
+  const parameters = wire?.parameters ?? {};
+  const count = Object.keys(parameters).length;
+  if (count > REWARD_PARAMETERS_MAX)
+    throw invalid(`${field}.reward_scheme.parameters`, `there are ${count}, and the limit is ${REWARD_PARAMETERS_MAX}`);
+  const resolved = resolveScheme(environment, name, parameters);
+  if (resolved.kind === "invalid") throw invalid(`${field}.reward_scheme.${resolved.field}`, resolved.message);
+  return { rewardScheme: resolved.scheme.name, rewardParameters: resolved.scheme.parameters };
+}

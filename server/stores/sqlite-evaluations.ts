@@ -1,0 +1,87 @@
+/** Evaluations in one SQLite file, shared by the processes of one machine. */
+import type { DatabaseSync } from "node:sqlite";
+import type {
+  EvaluationStore,
+  SamplePlace,
+  StoredEvaluation,
+  StoredFacts,
+  StoredSample,
+  StoredTask,
+} from "./evaluation-store.ts";
+import { openSqlite, type SqliteOptions, transaction } from "./sqlite.ts";
+import { tellingUnavailable } from "./store.ts";
+
+/** Facts stand before the long texts, so that a report reads no overflow pages. */
+const TABLES = `
+  CREATE TABLE evaluations (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    body TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE tasks (
+    suite TEXT NOT NULL,
+    ordinal INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (suite, ordinal)
+  ) STRICT;
+  CREATE TABLE samples (
+    evaluation INTEGER NOT NULL REFERENCES evaluations (key) ON DELETE CASCADE,
+    ordinal INTEGER NOT NULL,
+    "index" INTEGER NOT NULL,
+    facts TEXT NOT NULL,
+    result TEXT NOT NULL,
+    completion TEXT NOT NULL,
+    PRIMARY KEY (evaluation, ordinal, "index")
+  ) STRICT;
+`;
+
+function prepare(db: DatabaseSync) {
+  const [whole, order] = [`ordinal, "index", facts, result, completion`, `ORDER BY ordinal, "index"`];
+  return {
+    create: db.prepare("INSERT INTO evaluations (id, body) VALUES (?, ?) ON CONFLICT DO NOTHING"),
+    find: db.prepare("SELECT id, key, body FROM evaluations WHERE id = ?"),
+    addTask: db.prepare("INSERT INTO tasks (suite, ordinal, body) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"),
+    tasks: db.prepare(
+      "SELECT ordinal, body FROM tasks WHERE suite = ? AND ordinal >= ? AND ordinal < ? ORDER BY ordinal",
+    ),
+    addSample: db.prepare(
+      `INSERT INTO samples (evaluation, ${whole}) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (evaluation, ordinal, "index") DO NOTHING`,
+    ),
+    sample: db.prepare(`SELECT ${whole} FROM samples WHERE evaluation = ? AND ordinal = ? AND "index" = ?`),
+    places: db.prepare(
+      `SELECT ordinal, "index" FROM samples WHERE evaluation = ? AND ordinal >= ? AND ordinal < ? ${order}`,
+    ),
+    count: db.prepare("SELECT COUNT(*) AS count FROM samples WHERE evaluation = ?"),
+    facts: db.prepare(`SELECT ordinal, "index", facts FROM samples WHERE evaluation = ? ${order}`),
+    samples: db.prepare(
+      `SELECT ${whole} FROM samples WHERE evaluation = ? AND (ordinal, "index") > (?, ?) ${order} LIMIT ?`,
+    ),
+  };
+}
+
+/** Opens evaluations.sqlite in a directory. */
+export function sqliteEvaluationStore(options: SqliteOptions): EvaluationStore {
+  const db = openSqlite(options, { file: "evaluations.sqlite", version: 1, sql: TABLES });
+  const sql = prepare(db);
+  return tellingUnavailable<EvaluationStore>({
+    create: async (id, body) => (sql.create.run(id, body).changes > 0 ? "created" : "exists"),
+    find: async (id) => sql.find.get(id) as StoredEvaluation | undefined,
+    saveTasks: async (suite, tasks) =>
+      transaction(db, () => {
+        for (const { ordinal, body } of tasks) sql.addTask.run(suite, ordinal, body);
+      }),
+    tasks: async (suite, from, to) => sql.tasks.all(suite, from, to) as unknown as StoredTask[],
+    addSample: async (key, { ordinal, index, facts, result, completion }) => {
+      const { changes } = sql.addSample.run(key, ordinal, index, facts, result, completion);
+      if (changes > 0) return { kind: "added" };
+      return { kind: "exists", sample: sql.sample.get(key, ordinal, index) as unknown as StoredSample };
+    },
+    places: async (key, from, to) => sql.places.all(key, from, to) as unknown as SamplePlace[],
+    count: async (key) => (sql.count.get(key) as { count: number }).count,
+    facts: async (key) => sql.facts.all(key) as unknown as StoredFacts[],
+    samples: async (key, after, limit) =>
+      sql.samples.all(key, after.ordinal, after.index, limit) as unknown as StoredSample[],
+    close: async () => db.close(),
+  });
+}

@@ -1,0 +1,34 @@
+/** Runs in a worker thread: generates and solves. */
+import { issueGenerated } from "../../envs/instances.ts";
+import { environments, findEnvironment } from "../../envs/registry.ts";
+import type { DraftResult, IssueJob } from "./workers.ts";
+
+/** Tasks per level that a new worker makes first, so that no caller pays for cold code. */
+const WARM_UP_TASKS = 2;
+
+/** Answers once the thread has booted. */
+export function ready(): readonly DraftResult[] {
+  return [];
+}
+
+export default function issue(job: IssueJob): readonly DraftResult[] {
+  const found = findEnvironment(job.environment, job.version);
+  if (found.kind !== "found") throw new Error(`a job names an environment that is not registered: ${job.environment}`);
+  return job.seeds.map((seed): DraftResult => {
+    const result = issueGenerated(found.environment, { parameters: job.parameters, seed, split: job.split });
+    if (result.kind === "exhausted") return result;
+    const { origin, hash, baseline } = result.issued;
+    return { kind: "draft", draft: baseline === undefined ? { origin, hash } : { origin, hash, baseline } };
+  });
+}
+
+/** Makes tasks of every level and forgets them. */
+export function warmUp(): readonly DraftResult[] {
+  for (const environment of environments) {
+    if (environment.generator === undefined) continue;
+    for (const { parameters } of environment.levels)
+      for (let seed = 0; seed < WARM_UP_TASKS; seed++)
+        issueGenerated(environment, { parameters, seed: BigInt(seed), split: "bench" });
+  }
+  return [];
+}

@@ -1,0 +1,55 @@
+/** Both ports of the server over one set of handlers. */
+import type { Config } from "../runtime/config.ts";
+import type { Logger } from "pino";
+import type { Metrics } from "../runtime/metrics.ts";
+import { createGate, createHeldBytes, tokenCheck } from "./admission.ts";
+import type { Host } from "./call.ts";
+import { startGrpc } from "./grpc/server.ts";
+import { startHttp } from "./http/server.ts";
+import type { Registration } from "./rpc.ts";
+
+export interface TransportOptions {
+  readonly config: Pick<
+    Config,
+    "host" | "port" | "httpPort" | "tls" | "token" | "limits" | "drainTimeoutMs" | "corsOrigins"
+  >;
+  readonly services: readonly Registration[];
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+export interface Transports {
+  readonly grpcPort: number;
+  readonly httpPort: number;
+  /**
+   * Shuts down without losing what is in flight: health checks turn NOT_SERVING (503), new calls get UNAVAILABLE, calls
+   * in progress have the drain timeout to end, and then both ports close. Resolves when they are closed.
+   */
+  drain(): Promise<void>;
+}
+
+/** After the last handler has returned, answers may still be on their way to a slow reader. */
+const graceMs = 1000;
+
+/** Rejects where a port cannot be bound. */
+export async function startTransports({ config, services, log, metrics }: TransportOptions): Promise<Transports> {
+  const gate = createGate(config.limits.maxInflightCalls);
+  const { maxMessageBytes, maxHeldBytes } = config.limits;
+  const held = createHeldBytes(maxHeldBytes);
+  const host: Host = { log, gate, held, mayEnter: tokenCheck(config.token), maxMessageBytes, meter: metrics.meter };
+  const grpc = await startGrpc(config, services, host);
+  const http = await startHttp(config, services, host, metrics).catch(async (error: unknown) => {
+    await grpc.close(0);
+    throw error;
+  });
+
+  const shutDown = async () => {
+    grpc.stop();
+    log.info({ inflight: gate.inflight(), timeoutMs: config.drainTimeoutMs }, "draining");
+    const { abandoned } = await gate.drain(config.drainTimeoutMs);
+    if (abandoned > 0) log.warn({ abandoned }, "the drain timeout passed with calls in progress");
+    await Promise.all([grpc.close(graceMs), http.close(graceMs)]);
+  };
+  let drained: Promise<void> | undefined;
+  return { grpcPort: grpc.port, httpPort: http.port, drain: () => (drained ??= shutDown()) };
+}

@@ -1,0 +1,134 @@
+/** What a service is to the transports: typed functions that know of no wire. */
+import type {
+  DescMethod,
+  DescMethodBiDiStreaming,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  DescService,
+  MessageShape,
+} from "@bufbuild/protobuf";
+import { clipUtf8 } from "../../envs/lib/text.ts";
+import type { Logger } from "pino";
+
+/** One call, as its handler sees it. */
+export interface CallContext {
+  /** Aborted when the caller is gone, its deadline has passed, or a shutdown has run out of patience. */
+  readonly signal: AbortSignal;
+  /**
+   * Aborted when the server begins to shut down. A stream that has no end of its own must end then; a bidirectional
+   * stream need not look, for its requests end by themselves once they fall silent.
+   */
+  readonly draining: AbortSignal;
+  /** From the caller's `x-request-id`, or made here. */
+  readonly requestId: string;
+  /** Writes the request id in each line. */
+  readonly log: Logger;
+  /** The caller's address, for logs. */
+  readonly peer: string;
+  /** When the caller gives up, milliseconds since the epoch; undefined: never. */
+  readonly deadlineMs: number | undefined;
+}
+
+/** May answer at once, which costs less than a promise does. */
+export type UnaryHandler<I, O> = (request: I, context: CallContext) => O | Promise<O>;
+export type ServerStreamHandler<I, O> = (request: I, context: CallContext) => AsyncIterable<O>;
+/** Requests are read no faster than the handler asks for them. */
+export type BidiHandler<I, O> = (requests: AsyncIterable<I>, context: CallContext) => AsyncIterable<O>;
+
+export type HandlerOf<M extends DescMethod> =
+  M extends DescMethodUnary<infer I, infer O>
+    ? UnaryHandler<MessageShape<I>, MessageShape<O>>
+    : M extends DescMethodServerStreaming<infer I, infer O>
+      ? ServerStreamHandler<MessageShape<I>, MessageShape<O>>
+      : M extends DescMethodBiDiStreaming<infer I, infer O>
+        ? BidiHandler<MessageShape<I>, MessageShape<O>>
+        : never;
+
+/** A service's handlers by the methods' local names. A method left out answers UNIMPLEMENTED. */
+export type ServiceHandlers<S extends DescService> = {
+  readonly [K in keyof S["method"]]?: HandlerOf<S["method"][K]>;
+};
+
+/** A service with its handlers, their types forgotten: what the transports take. */
+export interface Registration {
+  readonly service: DescService;
+  readonly handlers: Readonly<Record<string, unknown>>;
+}
+
+/** Pairs a service with handlers of its types. */
+export function register<S extends DescService>(service: S, handlers: ServiceHandlers<S>): Registration {
+  return { service, handlers };
+}
+
+// Failures that a handler means to send: a gRPC status and what the caller can do about it.
+
+/** gRPC status codes by name. https://grpc.io/docs/guides/status-codes/ */
+export const codes = {
+  OK: 0,
+  CANCELLED: 1,
+  UNKNOWN: 2,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  ABORTED: 10,
+  OUT_OF_RANGE: 11,
+  UNIMPLEMENTED: 12,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  DATA_LOSS: 15,
+  UNAUTHENTICATED: 16,
+} as const;
+
+export type CodeName = keyof typeof codes;
+
+export interface RpcErrorOptions {
+  /** How long to wait before trying again, milliseconds; unset: trying again is of no use, or of use at once. */
+  readonly retryDelayMs?: number;
+  /** The request's field at fault, as a path, e.g. "spec.environment" or "groups[3].task_id". */
+  readonly field?: string;
+}
+
+/**
+ * Messages quote what came, so they can be as long as it. They travel in headers, percent-encoded and once more in the
+ * details, and many clients take no more than 8 KiB of headers.
+ */
+const MESSAGE_BYTES_MAX = 1024;
+const FIELD_BYTES_MAX = 256;
+
+/** Half of a surrogate pair has no UTF-8, and makes grpc-js throw where nothing catches it. */
+function sendable(text: string, bytesMax: number): string {
+  return clipUtf8(text, bytesMax).toWellFormed();
+}
+
+/** Thrown by handlers for failures that are expected. Whatever else they throw is a bug, and becomes INTERNAL. */
+export class RpcError extends Error {
+  readonly code: CodeName;
+  readonly retryDelayMs: number | undefined;
+  readonly field: string | undefined;
+
+  /** `message` goes on the wire: what was wrong, the limit, and what came. A long one is cut. */
+  constructor(code: CodeName, message: string, options: RpcErrorOptions = {}) {
+    super(sendable(message, MESSAGE_BYTES_MAX));
+    this.code = code;
+    this.retryDelayMs = options.retryDelayMs;
+    this.field = options.field === undefined ? undefined : sendable(options.field, FIELD_BYTES_MAX);
+  }
+}
+
+// Handlers for methods that have none.
+
+export function unimplemented(method: DescMethod): () => Promise<never> {
+  return () => Promise.reject(refusal(method));
+}
+
+export function unimplementedStream(method: DescMethod): () => AsyncIterable<never> {
+  return () => ({ [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(refusal(method)) }) });
+}
+
+function refusal({ parent, name }: DescMethod): RpcError {
+  return new RpcError("UNIMPLEMENTED", `${parent.typeName}/${name} is part of the contract, but not served yet`);
+}

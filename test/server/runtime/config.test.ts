@@ -1,0 +1,173 @@
+/** Flags and environment variables in, a configuration or a refusal in words out. */
+import { Command } from "commander";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { addServeOptions, type Config, describeConfig, readConfig } from "../../../server/runtime/config.ts";
+import { configOptions } from "../../../server/runtime/options.ts";
+
+type Env = Readonly<Record<string, string>>;
+
+function parse(args: readonly string[], env: Env = {}): ReturnType<typeof readConfig> {
+  const command = addServeOptions(new Command()).exitOverride();
+  return readConfig(command.parse(args, { from: "user" }).opts(), env);
+}
+
+function configOf(args: readonly string[], env: Env = {}): Config {
+  const result = parse(args, env);
+  if (result.kind === "invalid") throw new Error(result.message);
+  return result.config;
+}
+
+function refusalOf(args: readonly string[], env: Env = {}): string {
+  const result = parse(args, env);
+  if (result.kind === "ok") throw new Error("it was accepted");
+  return result.message;
+}
+
+test("with no flags at all there is a configuration, on loopback", () => {
+  expect(configOf([])).toMatchObject({
+    host: "127.0.0.1",
+    port: 50051,
+    httpPort: 8080,
+    store: "sqlite",
+    token: undefined,
+    tls: undefined,
+    insecure: false,
+    pools: [],
+    suiteFiles: [],
+    corsOrigins: [],
+    limits: { maxMessageBytes: 67108864, maxGroups: 1024, maxCompletions: 1024, maxCompletionBytes: 262144 },
+  });
+});
+
+test("each option is known to commander under its name in the table", () => {
+  for (const [name, spec] of Object.entries(configOptions)) {
+    const options = addServeOptions(new Command()).options.filter((option) => option.attributeName() === name);
+    expect(options.map(({ long }) => long)).toEqual([`--${spec.flag}`]);
+  }
+});
+
+test("a flag wins over its variable, and the variable over the default", () => {
+  expect(configOf([], { GRADUS_MAX_GROUPS: "7" }).limits.maxGroups).toBe(7);
+  expect(configOf(["--max-groups", "9"], { GRADUS_MAX_GROUPS: "7" }).limits.maxGroups).toBe(9);
+  expect(configOf([], { GRADUS_MAX_GROUPS: "" }).limits.maxGroups).toBe(1024);
+});
+
+test("options that may be given several times take all, in the environment with commas", () => {
+  const pools = [
+    { name: "a", path: "x=y.jsonl" },
+    { name: "b", path: "z" },
+  ];
+  expect(configOf(["--pool", "a=x=y.jsonl", "--pool", "b=z"]).pools).toEqual(pools);
+  expect(configOf([], { GRADUS_POOL: "a=x=y.jsonl,b=z" }).pools).toEqual(pools);
+  expect(configOf(["--cors-origin", "http://localhost:5173"]).corsOrigins).toEqual(["http://localhost:5173"]);
+});
+
+test("bytes may be given in KiB, MiB and GiB", () => {
+  expect(configOf(["--max-message-bytes", "8MiB"]).limits.maxMessageBytes).toBe(8 * 1024 ** 2);
+  expect(configOf(["--max-completion-bytes", "100"]).limits.maxCompletionBytes).toBe(100);
+});
+
+describe("a refusal names the flag, the limit and what came", () => {
+  test.each([
+    [["--port", "65536"], "--port must be a whole number from 0 to 65535; got '65536'"],
+    [["--port", "1e3"], "--port must be a whole number from 0 to 65535; got '1e3'"],
+    [["--max-groups", "0"], "--max-groups must be a whole number from 1 to 65536; got '0'"],
+    [["--store", "postgres"], "--store must be one of sqlite, memory; got 'postgres'"],
+    [
+      ["--max-message-bytes", "1KB"],
+      "--max-message-bytes must be a number of bytes from 4096 to 1073741824, e.g. 1048576 or 1MiB; got '1KB'",
+    ],
+    [
+      ["--pool", "a b=c"],
+      "--pool must be name=path, where the name has 1 to 64 characters of a-z A-Z 0-9 . _ -; got 'a b=c'",
+    ],
+    [["--data-dir", ""], "--data-dir must be a text that is not empty; got ''"],
+    [
+      ["--cors-origin", "example.org"],
+      "--cors-origin must be an origin such as https://example.org, or * for any; got 'example.org'",
+    ],
+    [["--port", "8080"], "--port and --http-port must differ; both are 8080"],
+    [
+      ["--max-completion-bytes", "8192", "--max-message-bytes", "4096"],
+      "--max-completion-bytes must be at most --max-message-bytes, 4096; got 8192",
+    ],
+    [["--max-held-bytes", "32MiB"], "--max-held-bytes must be at least --max-message-bytes, 67108864; got 33554432"],
+  ])("%j", (args, message) => {
+    expect(refusalOf(args)).toBe(message);
+  });
+
+  test("and the variable that it came from", () => {
+    expect(refusalOf([], { GRADUS_LOG_LEVEL: "loud" })).toMatch(/; got 'loud' \(from GRADUS_LOG_LEVEL\)$/);
+  });
+});
+
+describe("off loopback", () => {
+  const token = "correct-horse-battery-staple";
+  const open = /^--host '.*' is not a loopback address: give --token-file or --tls-client-ca/;
+
+  test.each(["0.0.0.0", "::", "10.1.2.3", "gym.example", "128.0.0.1", "::ffff:10.0.0.1"])(
+    "%s wants a guard",
+    (host) => {
+      expect(refusalOf(["--host", host])).toMatch(open);
+      expect(configOf(["--host", host, "--insecure"]).insecure).toBe(true);
+      expect(configOf(["--host", host, "--token", token]).token).toBe(token);
+    },
+  );
+
+  test.each(["127.0.0.1", "127.9.9.9", "::1", "localhost"])("%s is not", (host) => {
+    expect(configOf(["--host", host]).host).toBe(host);
+  });
+
+  test("TLS says who the server is, not who may call: mutual TLS does", () => {
+    const folder = mkdtempSync(join(tmpdir(), "gradus-config-"));
+    const file = (name: string) => {
+      writeFileSync(join(folder, name), name);
+      return join(folder, name);
+    };
+    const tls = ["--tls-cert", file("cert"), "--tls-key", file("key")];
+    expect(refusalOf(["--host", "0.0.0.0", ...tls])).toMatch(open);
+    const config = configOf(["--host", "0.0.0.0", ...tls, "--tls-client-ca", file("ca")]);
+    expect(config.tls).toEqual({ cert: "cert", key: "key", clientCa: "ca" });
+  });
+
+  test("--insecure in the environment counts", () => {
+    expect(configOf(["--host", "0.0.0.0"], { GRADUS_INSECURE: "1" }).insecure).toBe(true);
+    expect(refusalOf(["--host", "0.0.0.0"], { GRADUS_INSECURE: "false" })).toMatch(open);
+  });
+});
+
+describe("secrets", () => {
+  const folder = mkdtempSync(join(tmpdir(), "gradus-config-"));
+  const token = "correct-horse-battery-staple";
+
+  test("a token file is read without the line's end", () => {
+    writeFileSync(join(folder, "token"), `${token}\n`);
+    expect(configOf(["--token-file", join(folder, "token")]).token).toBe(token);
+  });
+
+  test("a token that is too short or has spaces is refused without being shown", () => {
+    expect(refusalOf(["--token", "short"])).toBe(
+      "--token must hold 16 to 4096 visible ASCII characters without spaces; got 5 characters",
+    );
+    expect(refusalOf(["--token", "a token with spaces in it"])).not.toContain("a token");
+  });
+
+  test("two tokens, half of a TLS pair, and files that are not there are refused", () => {
+    expect(refusalOf(["--token", token, "--token-file", "x"])).toMatch(/--token and --token-file/);
+    expect(refusalOf(["--tls-cert", "x"])).toMatch(/--tls-cert and --tls-key must be given together/);
+    expect(refusalOf(["--token-file", join(folder, "no")])).toMatch(/--token-file must be a file .* \(ENOENT\)$/);
+  });
+
+  test("what is printed holds none", () => {
+    writeFileSync(join(folder, "key"), "PRIVATE");
+    const tls = ["--tls-cert", join(folder, "key"), "--tls-key", join(folder, "key")];
+    const printed = JSON.stringify(describeConfig(configOf(["--token", token, ...tls])));
+    expect(printed).not.toContain(token);
+    expect(printed).not.toContain("PRIVATE");
+    expect(printed).toContain('"token":"[redacted]"');
+    expect(printed).toContain('"maxGroups":1024');
+  });
+});
