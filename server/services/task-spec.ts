@@ -26,18 +26,7 @@ export function lookUpEnvironment(id: string, version: number, field: string): E
   return found.environment;
 }
 
-/** What a run fixes for all of its arms, in place of what a spec says. */
-export interface SharedChoices {
-  readonly answerFormat: number;
-  readonly rewardScheme?: RewardScheme | undefined;
-}
-
-export function resolveFamily(
-  spec: TaskSpec | undefined,
-  pools: ReadonlyMap<string, Pool>,
-  field: string,
-  shared?: SharedChoices,
-): TaskFamily {
+export function resolveFamily(spec: TaskSpec | undefined, pools: ReadonlyMap<string, Pool>, field: string): TaskFamily {
   const given = required(spec, field);
   const environment = lookUpEnvironment(given.environment, given.version, `${field}.environment`);
   const split = readSplit(given, field);
@@ -58,8 +47,8 @@ export function resolveFamily(
     split,
     source,
     pool: pool?.name ?? "",
-    answerFormat: readFormat(shared?.answerFormat ?? given.answerFormat, environment, field),
-    ...readScheme(shared === undefined ? given.rewardScheme : shared.rewardScheme, environment, field),
+    answerFormat: readFormat(given.answerFormat, environment, field),
+    ...readScheme(given.rewardScheme, environment, field),
   };
 }
 

@@ -184,7 +184,9 @@ class CurriculumServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def SetWeights(self, request, context):
-        """Changes the weights of arms from the first update batch not yet issued.
+        """Changes the weights of arms from the first update batch not yet issued. An arm
+        of weight 0 is not drawn from; what a policy has learned of it is kept. Weights
+        that leave no arm, or none for a constraint, are refused.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

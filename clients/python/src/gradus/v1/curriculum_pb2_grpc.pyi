@@ -95,7 +95,10 @@ class CurriculumServiceStub:
         gradus.v1.curriculum_pb2.SetWeightsRequest,
         gradus.v1.curriculum_pb2.SetWeightsResponse,
     ]
-    """Changes the weights of arms from the first update batch not yet issued."""
+    """Changes the weights of arms from the first update batch not yet issued. An arm
+    of weight 0 is not drawn from; what a policy has learned of it is kept. Weights
+    that leave no arm, or none for a constraint, are refused.
+    """
 
     Advance: grpc.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.AdvanceRequest,
@@ -226,7 +229,10 @@ class CurriculumServiceAsyncStub:
         gradus.v1.curriculum_pb2.SetWeightsRequest,
         gradus.v1.curriculum_pb2.SetWeightsResponse,
     ]
-    """Changes the weights of arms from the first update batch not yet issued."""
+    """Changes the weights of arms from the first update batch not yet issued. An arm
+    of weight 0 is not drawn from; what a policy has learned of it is kept. Weights
+    that leave no arm, or none for a constraint, are refused.
+    """
 
     Advance: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.AdvanceRequest,
@@ -375,7 +381,10 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.curriculum_pb2.SetWeightsRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.curriculum_pb2.SetWeightsResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.SetWeightsResponse]]:
-        """Changes the weights of arms from the first update batch not yet issued."""
+        """Changes the weights of arms from the first update batch not yet issued. An arm
+        of weight 0 is not drawn from; what a policy has learned of it is kept. Weights
+        that leave no arm, or none for a constraint, are refused.
+        """
 
     @abc.abstractmethod
     def Advance(
