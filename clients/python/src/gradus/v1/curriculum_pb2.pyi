@@ -925,7 +925,7 @@ class UpdatePolicyRequest(google.protobuf.message.Message):
     @property
     def policy(self) -> global___Policy:
         """The whole policy, in place of the old one. A bandit keeps its values when
-        the new policy is a bandit too. Required.
+        the new policy is a bandit too; others start afresh. Required.
         """
 
     def __init__(
@@ -1017,7 +1017,7 @@ global___SetWeightsResponse = SetWeightsResponse
 
 @typing.final
 class AdvanceRequest(google.protobuf.message.Message):
-    """Move a staged policy on."""
+    """Which run's policy to move on."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 

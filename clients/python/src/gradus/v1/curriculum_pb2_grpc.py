@@ -193,7 +193,8 @@ class CurriculumServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def Advance(self, request, context):
-        """Moves a staged policy on. No policy has stages yet: UNIMPLEMENTED.
+        """Moves the policy on to its next stage, from the first update batch not yet
+        issued. FAILED_PRECONDITION under a policy without stages, and in the last.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

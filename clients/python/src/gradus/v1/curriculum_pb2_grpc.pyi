@@ -104,7 +104,9 @@ class CurriculumServiceStub:
         gradus.v1.curriculum_pb2.AdvanceRequest,
         gradus.v1.curriculum_pb2.AdvanceResponse,
     ]
-    """Moves a staged policy on. No policy has stages yet: UNIMPLEMENTED."""
+    """Moves the policy on to its next stage, from the first update batch not yet
+    issued. FAILED_PRECONDITION under a policy without stages, and in the last.
+    """
 
     Pause: grpc.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.PauseRequest,
@@ -238,7 +240,9 @@ class CurriculumServiceAsyncStub:
         gradus.v1.curriculum_pb2.AdvanceRequest,
         gradus.v1.curriculum_pb2.AdvanceResponse,
     ]
-    """Moves a staged policy on. No policy has stages yet: UNIMPLEMENTED."""
+    """Moves the policy on to its next stage, from the first update batch not yet
+    issued. FAILED_PRECONDITION under a policy without stages, and in the last.
+    """
 
     Pause: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.PauseRequest,
@@ -392,7 +396,9 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.curriculum_pb2.AdvanceRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.curriculum_pb2.AdvanceResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.AdvanceResponse]]:
-        """Moves a staged policy on. No policy has stages yet: UNIMPLEMENTED."""
+        """Moves the policy on to its next stage, from the first update batch not yet
+        issued. FAILED_PRECONDITION under a policy without stages, and in the last.
+        """
 
     @abc.abstractmethod
     def Pause(

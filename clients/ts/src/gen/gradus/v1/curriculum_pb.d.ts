@@ -997,7 +997,7 @@ export declare type UpdatePolicyRequest = Message<"gradus.v1.UpdatePolicyRequest
 
   /**
    * The whole policy, in place of the old one. A bandit keeps its values when
-   * the new policy is a bandit too. Required.
+   * the new policy is a bandit too; others start afresh. Required.
    *
    * @generated from field: gradus.v1.Policy policy = 2;
    */
@@ -1078,7 +1078,7 @@ export declare type SetWeightsResponse = Message<"gradus.v1.SetWeightsResponse">
 export declare const SetWeightsResponseSchema: GenMessage<SetWeightsResponse>;
 
 /**
- * Move a staged policy on.
+ * Which run's policy to move on.
  *
  * @generated from message gradus.v1.AdvanceRequest
  */
@@ -1771,7 +1771,8 @@ export declare const CurriculumService: GenService<{
     output: typeof SetWeightsResponseSchema;
   },
   /**
-   * Moves a staged policy on. No policy has stages yet: UNIMPLEMENTED.
+   * Moves the policy on to its next stage, from the first update batch not yet
+   * issued. FAILED_PRECONDITION under a policy without stages, and in the last.
    *
    * @generated from rpc gradus.v1.CurriculumService.Advance
    */
