@@ -8,10 +8,10 @@ import type { GroupOutcome, Outcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { NoRewardReason, OpenTask, SampleResult, Scorer } from "./scorer.ts";
 import { outcomeToWire } from "./wire-outcome.ts";
 
-// Tells completions of one sample apart: 64 bits of SHA-256, in hex.
+// Tells completions of one sample apart: 48 bits of SHA-256, in hex.
 
 function completionDigest(text: string): string {
-  return hash("sha256", text, "hex").slice(0, 16);
+  return hash("sha256", text, "hex").slice(0, 12);
 }
 
 /** What a group's scores mean to the run that issued its task. */
