@@ -1,6 +1,6 @@
 /** Countdown: reach a target from given numbers with + − × ÷ (papers 003 and 004). README.md opens with an example. */
 import { formatInstruction } from "../answers/wording.ts";
-import type { AnswerFormat, ChatMessage, Environment } from "../environment.ts";
+import type { AnswerFormat, ChatMessage, SyncEnvironment } from "../environment.ts";
 import { draw } from "./draw.ts";
 import { type CountdownAnswer, formatAnswer } from "./expression.ts";
 import { generator, parameters, rows, tiers } from "./generate.ts";
@@ -43,7 +43,7 @@ function listed(numbers: readonly number[]): string {
   return `${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`;
 }
 
-export const countdown: Environment<CountdownInstance, CountdownAnswer> = {
+export const countdown: SyncEnvironment<CountdownInstance, CountdownAnswer> = {
   id: "countdown",
   version: 1,
   description: "Write an expression that uses each given number exactly once and equals the target.",

@@ -1,5 +1,5 @@
 /** Balanced minimum bisection (FORGE A.5.4, NP-ENGINE A.4.4). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage, SyncEnvironment } from "../../environment.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { minAboveMax } from "../../parameters.ts";
 import { optimization } from "../optimization.ts";
@@ -52,7 +52,7 @@ function edgeLines({ edges }: BisectionInstance): string {
   return lines.size === 0 ? "no edges" : [...lines.values()].join("\n");
 }
 
-export const bisection: Environment<BisectionInstance, Sides> = {
+export const bisection: SyncEnvironment<BisectionInstance, Sides> = {
   id: "np/bisection",
   version: 1,
   description: "Divide a graph's vertices into two equal sides so that the edges between them weigh least.",

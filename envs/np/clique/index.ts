@@ -1,5 +1,5 @@
 /** The maximum clique problem (FORGE A.5.8, NP-ENGINE A.4.8). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment, Solver } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage, SyncEnvironment, Solver } from "../../environment.ts";
 import { adjacencyText, canonicalGraph, type Graph, graphMetadata, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
 import { formatIndexList as format, type IndexList as Clique, parseIndexList as parse } from "../../lib/lists.ts";
@@ -48,7 +48,7 @@ const solver: Solver<Graph, Clique> = {
   trivial: () => 1,
 };
 
-export const clique: Environment<Graph, Clique> = {
+export const clique: SyncEnvironment<Graph, Clique> = {
   id: "np/clique",
   version: 1,
   description: "Find a largest set of vertices of which every two are joined by an edge.",

@@ -1,5 +1,5 @@
 /** The graph colouring problem (FORGE A.5.10, NP-ENGINE A.4.10). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage, SyncEnvironment } from "../../environment.ts";
 import { adjacencyText, canonicalGraph, type Graph, graphMetadata, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
 import { formatIntList as format, parseIntList as parse } from "../../lib/lists.ts";
@@ -30,7 +30,7 @@ function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[
   return taskPrompt(text, answerFormat);
 }
 
-export const coloring: Environment<Graph, Coloring> = {
+export const coloring: SyncEnvironment<Graph, Coloring> = {
   id: "np/coloring",
   version: 1,
   description: "Color a graph with the fewest colors such that no two joined vertices have the same.",

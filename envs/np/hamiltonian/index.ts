@@ -1,5 +1,5 @@
 /** The longest cycle (FORGE A.5.6, NP-ENGINE A.4.6: "Hamiltonian cycle"). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage, SyncEnvironment } from "../../environment.ts";
 import { adjacencyText, canonicalGraph, edgeCount, type Graph, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
@@ -33,7 +33,7 @@ function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[
   return taskPrompt(text, answerFormat);
 }
 
-export const hamiltonian: Environment<Graph, Cycle> = {
+export const hamiltonian: SyncEnvironment<Graph, Cycle> = {
   id: "np/hamiltonian",
   version: 1,
   description: "Find a cycle through as many vertices of a graph as possible.",

@@ -1,5 +1,5 @@
 /** The maximum independent set problem (FORGE A.5.9, NP-ENGINE A.4.9). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment, Solver } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage, SyncEnvironment, Solver } from "../../environment.ts";
 import { adjacencyText, canonicalGraph, complement, type Graph, graphMetadata, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
 import {
@@ -53,7 +53,7 @@ const solver: Solver<Graph, IndependentSet> = {
   trivial: () => 1,
 };
 
-export const independentSet: Environment<Graph, IndependentSet> = {
+export const independentSet: SyncEnvironment<Graph, IndependentSet> = {
   id: "np/independent-set",
   version: 1,
   description: "Find a largest set of vertices of which no two are joined by an edge.",

@@ -1,5 +1,5 @@
 /** The knapsack problem (FORGE A.5.3, NP-ENGINE A.4.3). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage, SyncEnvironment } from "../../environment.ts";
 import { formatIndexList as format, type IndexList as Choice, parseIndexList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { optimization } from "../optimization.ts";
@@ -39,7 +39,7 @@ function list({ capacity, weights, values }: KnapsackInstance): string {
   return [`capacity: ${capacity}`, ...lines].join("\n");
 }
 
-export const knapsack: Environment<KnapsackInstance, Choice> = {
+export const knapsack: SyncEnvironment<KnapsackInstance, Choice> = {
   id: "np/knapsack",
   version: 1,
   description: "Choose the items of the largest total value that fit within a capacity.",

@@ -1,5 +1,5 @@
 /** Meeting scheduling (FORGE A.5.5, NP-ENGINE A.4.5). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage, SyncEnvironment } from "../../environment.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
@@ -77,7 +77,7 @@ function availableText(intervals: MeetingsInstance["availability"][number]): str
   return intervals.map(({ start, end }) => `${clockTime(start)}-${clockTime(end)}`).join(", ");
 }
 
-export const meetings: Environment<MeetingsInstance, Schedule> = {
+export const meetings: SyncEnvironment<MeetingsInstance, Schedule> = {
   id: "np/meetings",
   version: 1,
   description: "Schedule meetings in rooms so that as many as possible attend.",

@@ -1,5 +1,5 @@
 /** The set cover problem (FORGE A.5.1, NP-ENGINE A.4.1). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage, SyncEnvironment } from "../../environment.ts";
 import { bitMatrixOf, canonicalBits, rowsText } from "../../lib/bit-matrix.ts";
 import { formatIndexList as format, type IndexList as Cover, parseIndexList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
@@ -37,7 +37,7 @@ function render({ subsets }: SetCoverInstance, answerFormat: AnswerFormat): read
   return taskPrompt(text, answerFormat);
 }
 
-export const setCover: Environment<SetCoverInstance, Cover> = {
+export const setCover: SyncEnvironment<SetCoverInstance, Cover> = {
   id: "np/set-cover",
   version: 1,
   description: "Choose the fewest subsets that together hold every element of a universe.",

@@ -1,5 +1,5 @@
 /** Subset sum with as many numbers as possible (FORGE A.5.2, NP-ENGINE A.4.2). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage, SyncEnvironment } from "../../environment.ts";
 import { formatIndexList as format, type IndexList as Subset, parseIndexList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { optimization } from "../optimization.ts";
@@ -32,7 +32,7 @@ function list({ target, numbers }: SubsetSumInstance): string {
   return `target: ${target}\nnumbers: ${Array.from(numbers, (number, index) => `${index}=${number}`).join(" ")}`;
 }
 
-export const subsetSum: Environment<SubsetSumInstance, Subset> = {
+export const subsetSum: SyncEnvironment<SubsetSumInstance, Subset> = {
   id: "np/subset-sum",
   version: 1,
   description: "Choose as many numbers as possible that sum up to exactly a target.",

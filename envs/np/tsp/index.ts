@@ -1,6 +1,6 @@
 /** The travelling salesman problem (FORGE A.5.7, NP-ENGINE A.4.7). README.md opens with an example. */
 import { formatInstruction } from "../../answers/wording.ts";
-import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage, SyncEnvironment } from "../../environment.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
 import { minAboveMax } from "../../parameters.ts";
 import { draw } from "./draw.ts";
@@ -47,7 +47,7 @@ function matrix({ cities, distances }: TspInstance): string {
   return lines.join("\n");
 }
 
-export const tsp: Environment<TspInstance, Tour> = {
+export const tsp: SyncEnvironment<TspInstance, Tour> = {
   id: "np/tsp",
   version: 1,
   description: "Find the shortest closed tour that visits every city exactly once.",

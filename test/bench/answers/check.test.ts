@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { checkAnswers } from "../../../bench/answers/check.ts";
 import { neighbourhoods } from "../../../bench/answers/neighbourhoods/index.ts";
 import { environmentOf } from "../../../bench/solvers/timed.ts";
-import type { Environment, Facts } from "../../../envs/environment.ts";
+import type { Facts, SyncEnvironment } from "../../../envs/environment.ts";
 import { environments } from "../../../envs/registry.ts";
 
 const PLAN = { answers: 3000, instances: 6, seed: 10_000 };
@@ -41,7 +41,7 @@ describe.each(Object.keys(neighbourhoods))("%s", (id) => {
     const { solver } = environment;
     if (solver === undefined) throw new Error(`${id} has no solver`);
     const step = environment.goal === "maximize" ? -1 : 1;
-    const worse: Environment["solver"] = {
+    const worse: SyncEnvironment["solver"] = {
       trivial: (instance) => solver.trivial(instance),
       solve(instance) {
         const solution = solver.solve(instance);
