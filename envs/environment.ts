@@ -106,7 +106,7 @@ export interface Resource {
   /** How long one attempt may take, milliseconds, counted from when it begins. */
   readonly timeLimitMs: number;
   /** Asks whether it answers again, while it is down; undefined: it does. Left out: the next verification finds out. */
-  probe?(context: VerifyContext): Promise<Failed | undefined>;
+  readonly probe?: (context: VerifyContext) => Promise<Failed | undefined>;
 }
 
 /** What an asynchronous verifier may spend. */

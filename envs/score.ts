@@ -80,7 +80,7 @@ export function score<Instance>(task: ScoreTask<Instance>, completion: string): 
 export interface Verification {
   readonly kind: "verification";
   /** May be tried several times. */
-  verify(context: VerifyContext): Promise<Facts | Failed>;
+  readonly verify: (context: VerifyContext) => Promise<Facts | Failed>;
   /** The score that facts give; Failed where the primary component failed. */
   finish(facts: Facts): AsyncScore;
 }

@@ -137,7 +137,7 @@ async function scoreGroups(
     return scoreAndFeed(deps, task, group, { statistics: true }, caller);
   });
   if (waits) stepAside?.();
-  return Promise.all(outcomes);
+  return Promise.all(outcomes.map((outcome) => Promise.resolve(outcome)));
 }
 
 /** At once where nothing is asked of a resource or a run: without a promise. */

@@ -74,6 +74,8 @@ export interface Scorer {
 }
 
 export interface ScorerOptions {
+  /** Left out: the registered ones. */
+  readonly findEnvironment?: typeof findEnvironment;
   readonly keyring: Keyring;
   readonly pools: ReadonlyMap<string, Pool>;
   /** UTF-8 bytes. */
@@ -88,7 +90,7 @@ const RECENT_BYTES_MAX = 8 * 1024 ** 2;
 const TASK_BYTES = 2048;
 
 export function createScorer(options: ScorerOptions): Scorer {
-  const { keyring, pools, completionBytesMax } = options;
+  const { keyring, completionBytesMax } = options;
   // The completions of a group come one by one where a trainer uses Step, and mostly to the server that made the task.
   const recent = new LRUCache<string, OpenTask>({
     maxSize: RECENT_BYTES_MAX,
@@ -106,7 +108,7 @@ export function createScorer(options: ScorerOptions): Scorer {
       if (opened.kind === "invalid") return invalidTask(opened.detail);
       const { ticket, groupId } = opened;
       try {
-        const task = openTicket(ticket, groupId, pools);
+        const task = openTicket(ticket, groupId, options);
         if (task.kind !== "none") recent.set(taskId, task);
         return task;
       } catch (error) {
@@ -127,8 +129,12 @@ export function createScorer(options: ScorerOptions): Scorer {
   };
 }
 
-function openTicket(ticket: Ticket, groupId: string, pools: ReadonlyMap<string, Pool>): OpenTask | NoReward {
-  const found = findEnvironment(ticket.environment, ticket.version);
+function openTicket(
+  ticket: Ticket,
+  groupId: string,
+  { pools, findEnvironment: find = findEnvironment }: ScorerOptions,
+): OpenTask | NoReward {
+  const found = find(ticket.environment, ticket.version);
   if (found.kind !== "found") return invalidTask(`task_id: ${found.message}`);
   const { environment } = found;
   const { inline } = environment;
