@@ -6,7 +6,7 @@ import { framed, type Headline } from "./lib/picture/frame.ts";
 import { isOptimal, qualityRatio } from "./reward/scheme.ts";
 
 /**
- * The SVG of an instance, and of an answer to it if there is one: the answer's text as it stands between its marks, any
+ * The SVG of an instance, if its environment draws any, and of an answer to it if there is one: the answer's text as it stands between its marks, any
  * text. Nothing is thrown for what it holds. Beside an answer that is not the best, the solver's is drawn, in grey; it is
  * asked only if there is an answer.
  */
@@ -14,7 +14,8 @@ export function drawTask<Instance>(
   environment: Environment<Instance>,
   instance: Instance,
   answerText?: string,
-): string {
+): string | undefined {
+  if (environment.draw === undefined) return undefined;
   if (answerText === undefined) return framed(environment.draw(instance), [titleOf(environment, instance)]);
   return drawAnswer(environment, instance, environment.parse(answerText, instance));
 }
@@ -25,13 +26,18 @@ export function drawCompletion<Instance>(
   instance: Instance,
   format: AnswerFormat,
   completion: string,
-): string {
+): string | undefined {
   const { answer, problem } = locateAnswers(completion, format);
   if (answer !== undefined && problem === undefined) return drawTask(environment, instance, answer);
   return drawAnswer(environment, instance, { kind: "malformed", reason: problem ?? "no answer" });
 }
 
-function drawAnswer<Instance>(environment: Environment<Instance>, instance: Instance, parsed: Parsed<unknown>): string {
+function drawAnswer<Instance>(
+  environment: Environment<Instance>,
+  instance: Instance,
+  parsed: Parsed<unknown>,
+): string | undefined {
+  if (environment.draw === undefined) return undefined;
   const title = titleOf(environment, instance);
   const solution = environment.solver?.solve(instance);
   if (parsed.kind === "malformed") {

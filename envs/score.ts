@@ -90,7 +90,7 @@ function examine<Instance>({ environment, instance }: ScoreTask<Instance>, text:
 }
 
 function price<Instance>({ environment, instance, scheme, baseline }: ScoreTask<Instance>, facts: Findings) {
-  const trivial = scheme.scheme.usesTrivial ? environment.solver?.trivial(instance) : undefined;
+  const trivial = scheme.scheme.usesTrivial ? environment.trivial?.(instance) : undefined;
   const { goal } = environment;
   return scheme.scheme.price({ goal, facts, baseline, trivial, parameters: scheme.parameters });
 }
