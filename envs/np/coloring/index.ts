@@ -2,13 +2,13 @@
 import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
 import { adjacencyText, canonicalGraph, type Graph, graphMetadata, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
-import { formatIntList as format, parseIntList as parse } from "../../lib/lists.ts";
+import { formatIntList as format } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
 import { checkParameters, generator, levels, parameters } from "./generate.ts";
 import { solver } from "./solve.ts";
-import { type Coloring, verify } from "./verify.ts";
+import { type Coloring, parse, verify } from "./verify.ts";
 
 // What the policy is asked.
 
