@@ -12,6 +12,7 @@ import { loadSuites } from "../evaluation/suite-files.ts";
 import type { Config } from "../runtime/config.ts";
 import type { ServiceDeps } from "../services/deps.ts";
 import { createEnvironmentService } from "../services/environment-service.ts";
+import { recordItem } from "../services/feedback.ts";
 import { createEvaluationService } from "../services/evaluation-service.ts";
 import { memoryEvaluationStore, memoryStore } from "../stores/memory.ts";
 import { sqliteEvaluationStore } from "../stores/sqlite-evaluations.ts";
@@ -19,6 +20,8 @@ import { type KeyringResult, loadKeyring, signingKey } from "../tasks/keyring.ts
 import { createIssuer } from "../tasks/make.ts";
 import { loadPools } from "../tasks/pools.ts";
 import { createRunSource } from "../tasks/run-source.ts";
+import { createAsyncScorer } from "../tasks/async-scorer.ts";
+import { createResources } from "../tasks/resources.ts";
 import { createScorer } from "../tasks/scorer.ts";
 import issue from "../tasks/worker.ts";
 import type { WorkerPool } from "../tasks/workers.ts";
@@ -72,13 +75,18 @@ export function openLocal(config: Config, needs: Needs): Local {
   const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes } = config.limits;
   const issuer = createIssuer(inline, pools);
   const scorer = createScorer({ keyring, pools, completionBytesMax: maxCompletionBytes, onFailure: tell });
+  const resources = createResources({ clock: systemClock, onFailure: tell });
+  // Runs are the server's: a task of one is scored here, and its outcome says that nothing was recorded.
+  const runs = createRuns({ store: memoryStore(), source: createRunSource(issuer), clock: systemClock, log: silent });
+  const asyncScorer = createAsyncScorer({
+    ...{ resources, completionBytesMax: maxCompletionBytes, onFailure: tell },
+    record: (runId, item) => recordItem({ runs, onFailure: tell }, runId, item),
+  });
   const store =
     needs === "evaluations" ? sqliteEvaluationStore({ directory: config.dataDir }) : memoryEvaluationStore();
   const deps: ServiceDeps = {
-    ...{ keyring, pools, issuer, scorer },
-    evaluations: createEvaluations({ store, issuer, scorer, keyring, pools, suites }),
-    // Runs are the server's: a task of one is scored here, and its outcome says that nothing was recorded.
-    runs: createRuns({ store: memoryStore(), source: createRunSource(issuer), clock: systemClock, log: silent }),
+    ...{ keyring, pools, issuer, scorer, asyncScorer, runs },
+    evaluations: createEvaluations({ store, issuer, scorer, asyncScorer, keyring, pools, suites }),
     onFailure: tell,
     limits: { groupsMax: maxGroups, completionsMax: maxCompletions, batchSeedsMax: maxBatchSeeds, streamWindow: 1 },
   };

@@ -3,6 +3,7 @@ import type { Pool } from "../../envs/pool.ts";
 import type { Runs } from "../curriculum/runs/runs.ts";
 import type { Evaluations } from "../evaluation/evaluations.ts";
 import type { Keyring } from "../tasks/keyring.ts";
+import type { AsyncScorer } from "../tasks/async-scorer.ts";
 import type { Issuer } from "../tasks/make.ts";
 import type { Scorer } from "../tasks/scorer.ts";
 import type { GroupLimits } from "./check-groups.ts";
@@ -20,6 +21,7 @@ export interface ServiceDeps {
   readonly pools: ReadonlyMap<string, Pool>;
   readonly issuer: Issuer;
   readonly scorer: Scorer;
+  readonly asyncScorer: AsyncScorer;
   readonly runs: Runs;
   readonly evaluations: Evaluations;
   readonly limits: RequestLimits;

@@ -2,7 +2,7 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 import { drawCompletion, drawTask } from "../../../envs/draw.ts";
-import type { ScoreTask } from "../../../envs/score.ts";
+import type { AnyScoreTask } from "../../../envs/score.ts";
 import { completionIn } from "../completion.ts";
 import { localOf } from "../connection.ts";
 import { addLocalTaskOptions, openTask, solutionOf, taskIdOf } from "../local-task.ts";
@@ -36,7 +36,7 @@ export function addDraw(program: Command): void {
   });
 }
 
-async function drawn(task: ScoreTask, { answer, completion, file, solve }: Flags): Promise<string> {
+async function drawn(task: AnyScoreTask, { answer, completion, file, solve }: Flags): Promise<string> {
   const { environment, instance, format } = task;
   const whole = file === undefined ? completion : await completionIn(file);
   const svg =
