@@ -1,5 +1,6 @@
 /** Scores a completion of a task: finds the answer, reads it, verifies it and has it priced. */
-import { type Located, locateAnswers, type LocatedSpan } from "./answers/locate.ts";
+import { type Located, locateAnswers, type LocatedSpan, type Thinking } from "./answers/locate.ts";
+import { stripAnswer } from "./answers/strip.ts";
 import type {
   AnswerFormat,
   AsyncEnvironment,
@@ -20,6 +21,8 @@ interface Scoring<E, Instance> {
   readonly environment: E;
   readonly instance: Instance;
   readonly format: AnswerFormat;
+  /** Unset: required. */
+  readonly thinking?: Thinking;
   readonly scheme: ResolvedScheme;
   /** Unset: the environment has nothing to optimise, or no solver. */
   readonly baseline?: Baseline;
@@ -94,7 +97,7 @@ export type AsyncScore = { readonly kind: "score"; readonly score: Score } | Fai
 export function beginScore<Instance>(task: AsyncScoreTask<Instance>, completion: string): AsyncScore | Verification {
   const { environment, instance } = task;
   try {
-    const located = locateAnswers(completion, task.format);
+    const located = locateAnswers(completion, task.format, task.thinking);
     const span = located.spans.at(-1);
     const scored = (counts: Findings, spans: readonly LocatedSpan[] = []): AsyncScore => {
       const examined = { counts, spans, findings: spans.map(() => counts) };
@@ -102,7 +105,7 @@ export function beginScore<Instance>(task: AsyncScoreTask<Instance>, completion:
     };
     if (located.problem !== undefined || span === undefined)
       return scored(malformed(located.problem ?? "there is no answer"));
-    const parsed = environment.parse(span.text, instance);
+    const parsed = environment.parse(stripAnswer(span.text), instance);
     if (parsed.kind === "malformed") return scored(parsed, [span]);
     return {
       kind: "verification",
@@ -123,7 +126,7 @@ function malformed(reason: string): Findings {
 }
 
 function examine<Instance>({ environment, instance }: ScoreTask<Instance>, text: string): Findings {
-  const parsed = environment.parse(text, instance);
+  const parsed = environment.parse(stripAnswer(text), instance);
   return parsed.kind === "malformed" ? parsed : environment.verify(instance, parsed.answer);
 }
 
@@ -168,7 +171,7 @@ function scoreOf<Instance>(
 function price<Instance>(task: AnyScoreTask<Instance>, findings: Findings, completion: string, located: Located) {
   const { environment, instance, baseline } = task;
   const { scheme, parameters } = task.scheme;
-  const trivial = scheme.usesTrivial ? environment.solver?.trivial(instance) : undefined;
+  const trivial = scheme.usesTrivial ? environment.trivial?.(instance) : undefined;
   const tidiness = scheme.usesTidiness === true ? tidinessOf(completion, located) : undefined;
   return scheme.price({ goal: environment.goal, findings, baseline, trivial, tidiness, parameters });
 }

@@ -130,7 +130,7 @@ const optimizationSchemes: readonly RewardScheme[] = [
   optimization("optimal_only", "1 at the optimum, else 0.", optimalOnly),
   optimization(
     "coarse",
-    "without a baseline, by the objective v and that of an answer that takes no thought, t: v/(v + t) to maximise, t/(v + t) to minimise.",
+    "without a baseline, by the objective v and that of an answer that takes no thought, t: v/(v + t) to maximise, t/(v + t) to minimise, 1 where both are 0.",
     coarse,
     true,
   ),

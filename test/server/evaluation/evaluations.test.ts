@@ -94,7 +94,7 @@ test("the solver's answers have SR 1 and QR 1, and are optimal", async () => {
     const opened = scorer.open(task.taskId);
     if (opened.kind === "none") throw new Error(opened.detail);
     const { environment, instance, format } = opened.scoring;
-    const completion = wrapAnswer(environment.format(environment.solver?.solve(instance).answer), format);
+    const completion = wrapAnswer(environment.solver!.format(environment.solver!.solve(instance).answer), format);
     const submission = { evaluationId: "a", taskId: task.taskId, index: 0, completion };
     const caller = { signal: new AbortController().signal, deadlineMs: undefined };
     expect(await evaluations.submit(submission, caller, () => undefined)).toMatchObject({
