@@ -1,7 +1,7 @@
 /** Solves instances of any environment with a solver, and measures it. */
 import type { Environment, Parameters, Solution, Solver } from "../../envs/environment.ts";
 import { issueGenerated } from "../../envs/instances.ts";
-import { findEnvironment } from "../../envs/registry.ts";
+import { createRegistry, environments } from "../../envs/registry.ts";
 
 export interface Timed {
   readonly instance: unknown;
@@ -17,7 +17,7 @@ export interface Spread {
 }
 
 export function environmentOf(id: string): Environment {
-  const found = findEnvironment(id);
+  const found = createRegistry(environments).find(id);
   if (found.kind !== "found") throw new Error(found.message);
   return found.environment;
 }

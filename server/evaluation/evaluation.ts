@@ -1,6 +1,7 @@
 /** What an evaluation is, as those who work on one see it. */
 import type { AnswerFormat } from "../../envs/environment.ts";
 import type { Pool } from "../../envs/pool.ts";
+import type { Registry } from "../../envs/registry.ts";
 import type { EvaluationStore, SamplePlace } from "../stores/evaluation-store.ts";
 import type { Keyring } from "../tasks/keyring.ts";
 import type { Issuer } from "../tasks/make.ts";
@@ -64,6 +65,7 @@ export interface EvaluationDeps {
   readonly issuer: Issuer;
   readonly scorer: Scorer;
   readonly keyring: Keyring;
+  readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;
   readonly suites: readonly SuiteDefinition[];
 }

@@ -48,6 +48,8 @@ export interface Config {
   readonly workers: number;
   readonly workerTimeLimitMs: number;
   readonly drainTimeoutMs: number;
+  /** Modules of environments, beside Gradus's own. */
+  readonly environmentFiles: readonly string[];
   readonly pools: OptionValues["pool"];
   /** Files of suites, beside those that ship with the server. */
   readonly suiteFiles: readonly string[];
@@ -124,14 +126,15 @@ function assemble(values: OptionValues): Config {
   const tls = readTls(values);
   const token = readToken(values);
   refuseOpenDoor(values, tls, token);
-  const { pool: pools, suiteFile: suiteFiles, corsOrigin: corsOrigins, insecure, host, port, httpPort } = values;
+  const { environments: environmentFiles, pool: pools, suiteFile: suiteFiles, corsOrigin: corsOrigins } = values;
+  const { insecure, host, port, httpPort } = values;
   if (port !== 0 && port === httpPort) {
     throw new ConfigProblem(`--port and --http-port must differ; both are ${port}`);
   }
   const { dataDir, keyFile, store, storeDurability, logLevel, logFormat, workers, workerTimeLimitMs, drainTimeoutMs } =
     values;
   const listen = { host, port, httpPort, tls, token, insecure, corsOrigins };
-  const work = { workers, workerTimeLimitMs, drainTimeoutMs, pools, suiteFiles };
+  const work = { workers, workerTimeLimitMs, drainTimeoutMs, environmentFiles, pools, suiteFiles };
   return Object.freeze({
     ...listen,
     ...work,

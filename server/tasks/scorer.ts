@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Environment } from "../../envs/environment.ts";
 import { restore } from "../../envs/instances.ts";
 import type { Pool } from "../../envs/pool.ts";
-import { findEnvironment } from "../../envs/registry.ts";
+import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { type Score, score, type ScoreTask } from "../../envs/score.ts";
 import type { Keyring } from "./keyring.ts";
@@ -75,6 +75,7 @@ export interface Scorer {
 }
 
 export interface ScorerOptions {
+  readonly registry: Registry;
   readonly keyring: Keyring;
   readonly pools: ReadonlyMap<string, Pool>;
   /** UTF-8 bytes. */
@@ -89,7 +90,7 @@ const RECENT_BYTES_MAX = 8 * 1024 ** 2;
 const TASK_BYTES = 2048;
 
 export function createScorer(options: ScorerOptions): Scorer {
-  const { keyring, pools, completionBytesMax } = options;
+  const { keyring, registry, completionBytesMax } = options;
   // The completions of a group come one by one where a trainer uses Step, and mostly to the server that made the task.
   const recent = new LRUCache<string, OpenTask>({
     maxSize: RECENT_BYTES_MAX,
@@ -103,11 +104,11 @@ export function createScorer(options: ScorerOptions): Scorer {
     open(taskId) {
       const known = recent.get(taskId);
       if (known !== undefined) return known;
-      const opened = openTaskId(keyring, taskId);
+      const opened = openTaskId(keyring, registry, taskId);
       if (opened.kind === "invalid") return invalid(opened.detail);
       const { ticket, groupId } = opened;
       try {
-        const task = openTicket(ticket, groupId, pools);
+        const task = openTicket(ticket, groupId, options);
         if (task.kind === "open") recent.set(taskId, task);
         return task;
       } catch (error) {
@@ -128,8 +129,12 @@ export function createScorer(options: ScorerOptions): Scorer {
   };
 }
 
-function openTicket(ticket: Ticket, groupId: string, pools: ReadonlyMap<string, Pool>): OpenTask | NoReward {
-  const found = findEnvironment(ticket.environment, ticket.version);
+function openTicket(
+  ticket: Ticket,
+  groupId: string,
+  { registry, pools }: Pick<ScorerOptions, "registry" | "pools">,
+): OpenTask | NoReward {
+  const found = registry.find(ticket.environment, ticket.version);
   if (found.kind !== "found") return invalid(`task_id: ${found.message}`);
   const { environment } = found;
   const { inline } = environment;
