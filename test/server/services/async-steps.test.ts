@@ -6,6 +6,7 @@ import { createRuns } from "../../../server/curriculum/runs/runs.ts";
 import { noConstraints } from "../../../server/curriculum/types.ts";
 import type { CompletionGroup } from "../../../server/gen/gradus/v1/environment_pb.js";
 import { FeedbackStatus, NoRewardReason, type Outcome } from "../../../server/gen/gradus/v1/outcome_pb.js";
+import { createRegistry } from "../../../envs/registry.ts";
 import type { ServiceDeps } from "../../../server/services/deps.ts";
 import { createEnvironmentService } from "../../../server/services/environment-service.ts";
 import { createEvaluationService } from "../../../server/services/evaluation-service.ts";
@@ -40,11 +41,8 @@ function serve(environment: AsyncEnvironment<Sum, number>) {
   const runs = createRuns({ store: memoryStore(), source, clock });
   const resources = createResources({ clock, onFailure });
   const shared = { completionBytesMax: 1000, onFailure };
-  const all = [environment, graded];
-  const scorer = createScorer({
-    ...{ ...shared, keyring, pools: new Map() },
-    findEnvironment: (id) => ({ kind: "found", environment: all.find((each) => each.id === id) ?? environment }),
-  });
+  const registry = createRegistry([environment, graded]);
+  const scorer = createScorer({ ...shared, keyring, registry, pools: new Map() });
   const record: Parameters<typeof createAsyncScorer>[0]["record"] = (runId, item) =>
     recordItem({ runs, onFailure }, runId, item);
   const asyncScorer = createAsyncScorer({ ...shared, resources, record });
