@@ -145,13 +145,13 @@ function openAs(environment: Environment, from: Ticket, groupId: string, instanc
   const { instance: bytes, ...ticket } = from;
   const scheme = schemeOf(environment, ticket);
   if (scheme.kind === "invalid") return invalid(`task_id: ${scheme.message}`);
-  const { answerFormat: format } = ticket;
+  const { answerFormat: format, thinking } = ticket;
   const baseline = ticket.baseline && { baseline: ticket.baseline };
   return {
     kind: "open",
     ticket,
     groupId,
-    scoring: { environment, instance, format, scheme: scheme.scheme, ...baseline },
+    scoring: { environment, instance, format, thinking, scheme: scheme.scheme, ...baseline },
   };
 }
 

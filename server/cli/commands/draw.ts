@@ -36,8 +36,8 @@ export function addDraw(program: Command): void {
 }
 
 async function drawn(task: ScoreTask, { answer, completion, file, solve }: Flags): Promise<string> {
-  const { environment, instance, format } = task;
+  const { environment, instance, format, thinking } = task;
   const whole = file === undefined ? completion : await completionIn(file);
-  if (whole !== undefined) return drawCompletion(environment, instance, format, whole);
+  if (whole !== undefined) return drawCompletion(environment, instance, format, whole, thinking);
   return drawTask(environment, instance, solve ? environment.format(solutionOf(task).answer) : answer);
 }
