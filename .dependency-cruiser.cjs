@@ -70,7 +70,7 @@ module.exports = {
     only(
       "wire-is-a-leaf",
       "^server/transport/wire/",
-      "^server/(transport/wire|gen)/",
+      "^server/(transport/(wire/|rpc\\.ts$)|gen/)",
       "Bytes and messages, whatever they mean.",
     ),
     only(

@@ -1,5 +1,6 @@
 /** Scores a completion of a task: finds the answer, reads it, verifies it and has it priced. */
-import { locateAnswers, type LocatedSpan } from "./answers/locate.ts";
+import { locateAnswers, type LocatedSpan, type Thinking } from "./answers/locate.ts";
+import { stripAnswer } from "./answers/strip.ts";
 import type { AnswerFormat, Baseline, Environment, Facts } from "./environment.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { clipUtf8, codePointOffsets } from "./lib/text.ts";
@@ -11,6 +12,8 @@ export interface ScoreTask<Instance = unknown> {
   readonly environment: Environment<Instance>;
   readonly instance: Instance;
   readonly format: AnswerFormat;
+  /** Unset: required. */
+  readonly thinking?: Thinking;
   readonly scheme: ResolvedScheme;
   /** Unset: the environment has nothing to optimise, or no solver. */
   readonly baseline?: Baseline;
@@ -62,7 +65,7 @@ export function score<Instance>(task: ScoreTask<Instance>, completion: string): 
 }
 
 function scoreOf<Instance>(task: ScoreTask<Instance>, completion: string): Score {
-  const located = locateAnswers(completion, task.format);
+  const located = locateAnswers(completion, task.format, task.thinking);
   const findings = located.spans.map((span) => examine(task, span.text));
   const facts: Findings =
     located.problem === undefined ? (findings.at(-1) as Findings) : { kind: "malformed", reason: located.problem };
@@ -85,12 +88,12 @@ function scoreOf<Instance>(task: ScoreTask<Instance>, completion: string): Score
 }
 
 function examine<Instance>({ environment, instance }: ScoreTask<Instance>, text: string): Findings {
-  const parsed = environment.parse(text, instance);
+  const parsed = environment.parse(stripAnswer(text), instance);
   return parsed.kind === "malformed" ? parsed : environment.verify(instance, parsed.answer);
 }
 
 function price<Instance>({ environment, instance, scheme, baseline }: ScoreTask<Instance>, facts: Findings) {
-  const trivial = scheme.scheme.usesTrivial ? environment.solver?.trivial(instance) : undefined;
+  const trivial = scheme.scheme.usesTrivial ? environment.trivial?.(instance) : undefined;
   const { goal } = environment;
   return scheme.scheme.price({ goal, facts, baseline, trivial, parameters: scheme.parameters });
 }

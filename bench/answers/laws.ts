@@ -43,7 +43,7 @@ export function problemOfSchemes(
   expected: Score,
 ): string | undefined {
   const { verdict, solved, objective } = expected;
-  const best = subject.environment.format(subject.optimum);
+  const best = subject.format(subject.optimum);
   for (const scheme of subject.schemes) {
     const found = scoreOf(subject, text, format, scheme);
     if (found.verdict !== verdict || found.solved !== solved || found.objective !== objective) {

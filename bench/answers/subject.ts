@@ -11,6 +11,8 @@ export interface Subject {
   readonly baseline: Baseline;
   /** The solver's answer. */
   readonly optimum: unknown;
+  /** An answer as a model would write it. */
+  readonly format: (answer: unknown) => string;
   /** The environment's, the default first. */
   readonly schemes: readonly ResolvedScheme[];
 }
@@ -20,9 +22,11 @@ export function subjectOf(environment: Environment, { parameters }: Level, seed:
   const result = issueGenerated(environment, { parameters, seed: BigInt(seed), split: "train" });
   if (result.kind !== "issued") throw new Error(result.message);
   const { instance, baseline } = result.issued;
-  if (environment.solver === undefined || baseline === undefined) throw new Error(`${environment.id} has no baseline`);
-  const optimum = environment.solver.solve(instance).answer;
-  return { environment, instance, baseline, optimum, schemes: environment.rewardSchemes.map(schemeOf) };
+  const { solver } = environment;
+  if (solver === undefined || baseline === undefined) throw new Error(`${environment.id} has no baseline`);
+  const optimum = solver.solve(instance).answer;
+  const format = (answer: unknown): string => solver.format(answer);
+  return { environment, instance, baseline, optimum, format, schemes: environment.rewardSchemes.map(schemeOf) };
 
   function schemeOf(name: string): ResolvedScheme {
     const resolved = resolveScheme(environment, name, {});

@@ -161,7 +161,7 @@ export function countSolutions(numbers: readonly number[], target: number, cap: 
  * proven if there is none, and 0 with bound 1 if `nodesMax` states (LIMITS allow 3.7 million at most) did not tell. The
  * answer is then the sum of the numbers.
  */
-export function solveCountdown(instance: CountdownInstance, nodesMax = Infinity): Solution<CountdownAnswer> {
+export function solve(instance: CountdownInstance, nodesMax = Infinity): Solution<CountdownAnswer> {
   const { numbers, target } = instance;
   const search = startSearch(numbers, target, 1, nodesMax);
   visit(search, numbers.length);

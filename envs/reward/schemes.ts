@@ -77,11 +77,11 @@ const quality: Share = ({ goal, baseline }, objective) =>
 const optimalOnly: Share = ({ baseline }, objective) =>
   baseline === undefined || objective === undefined ? undefined : Number(isOptimal(objective, baseline));
 
-/** An answer as good as the trivial one has a half, also where both are 0. */
+/** An answer as good as the trivial one has a half, but 1 where both are 0, for then it is the best there is (0/0). */
 const coarse: Share = ({ goal, trivial }, objective) => {
   if (trivial === undefined || objective === undefined) return undefined;
   const sum = objective + trivial;
-  return sum === 0 ? 0.5 : (goal === "maximize" ? objective : trivial) / sum;
+  return sum === 0 ? 1 : (goal === "maximize" ? objective : trivial) / sum;
 };
 
 /** Where the trivial answer is the best known, an answer as good has 1 (0/0), and any other 0. */
@@ -98,7 +98,7 @@ const optimizationSchemes: readonly RewardScheme[] = [
   optimization("optimal_only", "1 at the optimum, else 0.", optimalOnly),
   optimization(
     "coarse",
-    "without a baseline, by the objective v and that of an answer that takes no thought, t: v/(v + t) to maximise, t/(v + t) to minimise.",
+    "without a baseline, by the objective v and that of an answer that takes no thought, t: v/(v + t) to maximise, t/(v + t) to minimise, 1 where both are 0.",
     coarse,
     true,
   ),

@@ -45,8 +45,14 @@ export function openTask({ deps }: Local, taskId: string): ScoreTask {
   return task.scoring;
 }
 
+export interface SolvedTask extends Solution<unknown> {
+  /** The answer as a model would write it. */
+  readonly text: string;
+}
+
 /** The answer of the environment's solver. */
-export function solutionOf({ environment, instance }: ScoreTask): Solution<unknown> {
-  if (environment.solver === undefined) throw new CliProblem("usage", `${environment.id} has no solver`);
-  return environment.solver.solve(instance);
+export function solutionOf({ environment: { id, solver }, instance }: ScoreTask): SolvedTask {
+  if (solver === undefined) throw new CliProblem("usage", `${id} has no solver`);
+  const solution = solver.solve(instance);
+  return { ...solution, text: solver.format(solution.answer) };
 }

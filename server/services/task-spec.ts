@@ -73,7 +73,10 @@ function readSource(spec: TaskSpec, environment: Environment, field: string): So
     spec.source === Source.UNSPECIFIED ? "synthetic" : required(sources.fromWire(spec.source), `${field}.source`);
   if (source === "teacher") throw new RpcError("UNIMPLEMENTED", `${field}.source: teacher tasks are not served yet`);
   if (source === "synthetic" && environment.generator === undefined)
-    throw invalid(`${field}.source`, `${environment.id} has no generator: ask for SOURCE_REAL`);
+    throw invalid(
+      `${field}.source`,
+      `${environment.id} has no generator${environment.rows === undefined ? "" : ": ask for SOURCE_REAL"}`,
+    );
   if (source === "real" && environment.rows === undefined)
     throw invalid(`${field}.source`, `${environment.id} has no data pools: ask for SOURCE_SYNTHETIC`);
   return source;
@@ -120,12 +123,17 @@ function readPool(
     return undefined;
   }
   checkBytes(spec.pool, NAME_BYTES_MAX, `${field}.pool`);
-  const name = spec.pool === "" ? (environment.rows?.defaultPool.name ?? "") : spec.pool;
+  const name = spec.pool === "" ? (environment.rows?.defaultPool?.name ?? "") : spec.pool;
   const pool = pools.get(name);
   if (pool !== undefined && pool.environment === environment.id) return pool;
   const names = [...pools.values()].filter((each) => each.environment === environment.id).map((each) => each.name);
-  const problem = `${environment.id} has no pool '${name}' here${didYouMean(name, names)}; it has: ${names.join(", ")}`;
-  throw new RpcError("NOT_FOUND", `${field}.pool: ${problem}`);
+  throw new RpcError("NOT_FOUND", `${field}.pool: ${noPool(environment, name, names)}`);
+}
+
+function noPool({ id }: Environment, name: string, names: readonly string[]): string {
+  if (names.length === 0) return `${id} has no data pool here: start the server with --pool name=path`;
+  if (name === "") return `${id} has no default pool: name one of ${names.join(", ")}`;
+  return `${id} has no pool '${name}' here${didYouMean(name, names)}; it has: ${names.join(", ")}`;
 }
 
 function checkRows(pool: Pool, level: string, split: SplitName, field: string): void {

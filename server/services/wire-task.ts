@@ -29,7 +29,7 @@ export function taskToWire(task: PresentedTask, armId = ""): Task {
 
 export function environmentToWire(environment: Environment, pools: ReadonlyMap<string, Pool>): WireEnvironment {
   const own = [...pools.values()].filter((pool) => pool.environment === environment.id);
-  const first = environment.rows?.defaultPool.name;
+  const first = environment.rows?.defaultPool?.name;
   own.sort((a, b) => Number(b.name === first) - Number(a.name === first) || (a.name < b.name ? -1 : 1));
   return create(EnvironmentSchema, {
     id: environment.id,
@@ -41,7 +41,7 @@ export function environmentToWire(environment: Environment, pools: ReadonlyMap<s
       ...{ name, description, evaluationOnly: evaluationOnly ?? false },
       parameters: { values: { ...parameters } },
     })),
-    parameters: environment.parameters.map((info) => ({ ...info })),
+    parameters: (environment.generator?.parameters ?? []).map((info) => ({ ...info })),
     answerFormats: environment.answerFormats.map((format) => answerFormats.toWire[format]),
     rewardSchemes: environment.rewardSchemes.map(schemeToWire),
     sources: [

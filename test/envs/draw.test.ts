@@ -18,16 +18,20 @@ const BYTES_MAX = 60_000;
 /** Of any parameters, and any answer that can be read. */
 const BYTES_MAX_EVER = 1_000_000;
 
+function drawn(environment: Environment, instance: unknown, answer?: string): string {
+  return drawTask(environment, instance, answer) ?? "no picture";
+}
+
 describe.each(cases)("$title", (each) => {
   const { environment, level } = each;
   const { instance } = issue(each, 11n, level.evaluationOnly ? "eval" : "train");
   const solution = environment.solver?.solve(instance);
   if (solution === undefined) throw new Error("no solver");
-  const best = environment.format(solution.answer);
+  const best = environment.solver!.format(solution.answer);
 
   test("the instance and its best answer are drawn, the same each time", () => {
-    const plain = drawTask(environment, instance);
-    const solved = drawTask(environment, instance, best);
+    const plain = drawn(environment, instance);
+    const solved = drawn(environment, instance, best);
     for (const svg of [plain, solved]) {
       expectWellFormed(svg);
       expect(svg.length).toBeLessThan(BYTES_MAX);
@@ -39,7 +43,7 @@ describe.each(cases)("$title", (each) => {
 
   test("answers near the best are drawn, with what the verifier says of them", () => {
     const property = fc.property(mutated(best), (text) => {
-      const svg = drawTask(environment, instance, text);
+      const svg = drawn(environment, instance, text);
       expectWellFormed(svg);
       expect(svg.length).toBeLessThan(BYTES_MAX);
       const parsed = environment.parse(text, instance);
@@ -58,8 +62,8 @@ describe.each(environments.map((environment) => ({ environment, id: environment.
   test("hostile completions are drawn as malformed or infeasible", () => {
     for (const text of hostileTexts(5000)) {
       const svgs = [
-        drawCompletion(environment, instance, "answer_tag", text),
-        drawTask(environment, instance, text.slice(0, 300)),
+        drawCompletion(environment, instance, "answer_tag", text) ?? "no picture",
+        drawn(environment, instance, text.slice(0, 300)),
       ];
       for (const svg of svgs) {
         expectWellFormed(svg);
@@ -110,12 +114,12 @@ test.each(Object.keys(LARGEST))("the largest %s, with long answers, makes no lar
   const environment = environments.find((each) => each.id === id) as Environment;
   const parameters = resolveParameters(environment, { ...environment.levels.at(-1)?.parameters, ...LARGEST[id] });
   if (parameters.kind !== "ok") throw new Error(parameters.message);
-  const instance = environment.generator?.draw(parameters.parameters, rngFor("largest", id));
+  const instance = environment.generator?.generate(parameters.parameters, rngFor("largest", id));
   if (instance === undefined) throw new Error("no instance");
   for (const text of longAnswers(id)) {
     const parsed = environment.parse(text, instance);
     if (parsed.kind !== "answer") throw new Error(parsed.reason);
-    const svg = framed(environment.draw(instance, parsed.answer, parsed.answer), []);
+    const svg = framed(environment.draw!(instance, parsed.answer, parsed.answer), []);
     expectWellFormed(svg);
     expect(svg.length).toBeLessThan(BYTES_MAX_EVER);
   }

@@ -25,7 +25,7 @@ export const cases: readonly Case[] = environments.flatMap((environment) =>
 /** The default pools, by name. */
 export const pools: ReadonlyMap<string, Pool> = new Map(
   environments.flatMap((environment): [string, Pool][] => {
-    if (environment.rows === undefined) return [];
+    if (environment.rows?.defaultPool === undefined) return [];
     const { name, file } = environment.rows.defaultPool;
     return [[name, loadPool(environment, name, readFileSync(file, "utf8"))]];
   }),

@@ -32,7 +32,7 @@ function samplesOf(
   formats: readonly AnswerFormat[],
 ): readonly Sample[] {
   const solution = environment.solver?.solve(instance);
-  const answer = solution === undefined ? "1" : environment.format(solution.answer);
+  const answer = solution === undefined ? "1" : environment.solver!.format(solution.answer);
   const swapped = answer.replace(/(\d+)(.*?)(\d+)/, "$3$2$1");
   const texts = [answer, swapped, answer.replace(/\d+/, "7"), `${answer} or so`];
   const marked = formats.flatMap((format) =>

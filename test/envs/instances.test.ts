@@ -52,7 +52,7 @@ test("says so where there are no such instances", () => {
   const other = split === "eval" ? "bench" : "eval";
   const result = issueGenerated(tsp, { parameters: one, seed: 1n, split: other });
   expect(result).toMatchObject({ kind: "exhausted" });
-  expect(result.kind === "exhausted" && result.message).toContain(`none of ${ATTEMPTS_MAX} draws`);
+  expect(result.kind === "exhausted" && result.message).toContain(`none of ${ATTEMPTS_MAX} attempts`);
 });
 
 describe("restore refuses", () => {

@@ -31,8 +31,8 @@ function solverOf(environment: Environment): Solver<unknown, unknown> {
 /** A text may happen to hold an answer that takes no thought, such as one vertex as a clique: it earns no more. */
 function expectNoBetterThanTrivial(task: ScoreTask, { verdict, objective }: Score): void {
   if (verdict !== "feasible") return;
-  const { goal, solver } = task.environment;
-  const [value, trivial] = [objective as number, solver?.trivial(task.instance) as number];
+  const { goal } = task.environment;
+  const [value, trivial] = [objective as number, task.environment.trivial?.(task.instance) as number];
   expect(goal === "maximize" ? value <= trivial : goal === "minimize" && value >= trivial).toBe(true);
 }
 
@@ -106,7 +106,7 @@ describe.each(cases)("$title", (given) => {
   test("an answer read back is the answer written, in every format", () => {
     for (const issued of tasks) {
       const { answer } = solverOf(environment).solve(issued.instance);
-      const text = environment.format(answer);
+      const text = solverOf(environment).format(answer);
       expect(environment.parse(text, issued.instance)).toEqual({ kind: "answer", answer });
       for (const format of environment.answerFormats) {
         const scored = score(scoreTask(environment, issued, format), wrapAnswer(text, format));
@@ -117,7 +117,7 @@ describe.each(cases)("$title", (given) => {
 
   test("no change to the solver's answer beats it", () => {
     const issued = tasks[0] as Issued;
-    const text = environment.format(solverOf(environment).solve(issued.instance).answer);
+    const text = solverOf(environment).format(solverOf(environment).solve(issued.instance).answer);
     const task = scoreTask(environment, issued, "answer_tag");
     const best = score(task, wrapAnswer(text, "answer_tag")).reward;
     let feasible = 0;
@@ -135,7 +135,7 @@ describe.each(cases)("$title", (given) => {
 
   test("the prompt asks for the format, and neither it nor the metadata holds the answer or the baseline", () => {
     for (const { instance, baseline } of tasks) {
-      const answer = environment.format(solverOf(environment).solve(instance).answer);
+      const answer = solverOf(environment).format(solverOf(environment).solve(instance).answer);
       const metadata = environment.metadata(instance);
       if (baseline !== undefined) expect(Object.values(metadata)).not.toContain(`${baseline.value}`);
       for (const format of environment.answerFormats) {
@@ -212,7 +212,7 @@ describe.each([...pools.values()].map((pool) => [pool.name, pool] as const))("po
         expect(restore(environment, origin, pools)).toEqual({ kind: "ok", instance });
         expect(instanceHash(environment, instance)).toBe(hash);
         expect(environment.rows?.levelOf(instance)).toBe(level.name);
-        const answer = environment.format(solverOf(environment).solve(instance).answer);
+        const answer = solverOf(environment).format(solverOf(environment).solve(instance).answer);
         const scored = score(scoreTask(environment, result.issued, "boxed"), wrapAnswer(answer, "boxed"));
         expect(scored.solved).toBe(true);
       }

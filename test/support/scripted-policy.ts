@@ -58,5 +58,5 @@ function wrap(answer: string): string {
 function solve(numbers: readonly number[], target: number): string {
   const solution = countdown.solver?.solve({ numbers, target });
   if (solution === undefined) throw new Error("countdown has no solver");
-  return countdown.format(solution.answer);
+  return countdown.solver!.format(solution.answer);
 }

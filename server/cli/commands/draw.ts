@@ -9,6 +9,7 @@ import { addLocalTaskOptions, openTask, solutionOf, taskIdOf } from "../local-ta
 import type { LocalTaskFlags } from "../local-task.ts";
 import { writeOut } from "../out.ts";
 import { print } from "../print.ts";
+import { CliProblem } from "../problem.ts";
 
 interface Flags extends LocalTaskFlags {
   readonly answer?: string;
@@ -38,6 +39,10 @@ export function addDraw(program: Command): void {
 async function drawn(task: ScoreTask, { answer, completion, file, solve }: Flags): Promise<string> {
   const { environment, instance, format } = task;
   const whole = file === undefined ? completion : await completionIn(file);
-  if (whole !== undefined) return drawCompletion(environment, instance, format, whole);
-  return drawTask(environment, instance, solve ? environment.format(solutionOf(task).answer) : answer);
+  const svg =
+    whole === undefined
+      ? drawTask(environment, instance, solve ? solutionOf(task).text : answer)
+      : drawCompletion(environment, instance, format, whole);
+  if (svg === undefined) throw new CliProblem("usage", `${environment.id} draws no pictures`);
+  return svg;
 }

@@ -134,5 +134,5 @@ async function tasksOf(
 function solved(environment: Environment, instance: unknown, format: AnswerFormat): string {
   const { solver } = environment;
   if (solver === undefined) throw new Error("an environment was chosen for its solver, and has none");
-  return wrapAnswer(environment.format(solver.solve(instance).answer), format);
+  return wrapAnswer(solver.format(solver.solve(instance).answer), format);
 }

@@ -29,7 +29,7 @@ describe("envs", () => {
   test("describes one", async () => {
     const { out } = await gradus(here, "envs", "np/tsp");
     expect(out).toMatch(/^goal +minimize$/m);
-    expect(out).toMatch(/^cities_min +3 to 200 +10 +Fewest cities\.$/m);
+    expect(out).toMatch(/^cities_min +3 to 200 +10 +Fewest cities\. Given alone, it raises cities_max as needed\.$/m);
   });
 
   test("as JSON, of one category", async () => {
@@ -68,6 +68,10 @@ describe("envs", () => {
     }
   });
 });
+
+interface Hinted {
+  readonly hints: { readonly metadata: Readonly<Record<string, string>> };
+}
 
 interface Task {
   readonly taskId: string;
@@ -125,6 +129,11 @@ describe("reset, solve and step", () => {
     expect(small).toMatchObject({ level: "", split: "SPLIT_EVAL", answerFormat: "ANSWER_FORMAT_BOXED" });
     const outcome = await json("step", small.taskId, "--completion", "\\boxed{[0, 1, 2, 3, 4, 0]}");
     expect(outcome).toMatchObject({ score: { reward: 2, verdict: "VERDICT_FEASIBLE" } });
+  });
+
+  test("one end of a range moves the other's default along", async () => {
+    const { metadata } = ((await json("reset", "np/tsp", "--param", "cities_min=30")) as Hinted).hints;
+    expect(metadata).toEqual({ cities: "30" });
   });
 
   test("--count gives the tasks of the seeds that follow", async () => {

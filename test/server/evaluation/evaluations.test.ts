@@ -85,7 +85,7 @@ test("the solver's answers have SR 1 and QR 1, and are optimal", async () => {
     const opened = scorer.open(task.taskId);
     if (opened.kind !== "open") throw new Error(opened.detail);
     const { environment, instance, format } = opened.scoring;
-    const completion = wrapAnswer(environment.format(environment.solver?.solve(instance).answer), format);
+    const completion = wrapAnswer(environment.solver!.format(environment.solver!.solve(instance).answer), format);
     const submission = { evaluationId: "a", taskId: task.taskId, index: 0, completion };
     expect(await evaluations.submit(submission)).toMatchObject({ kind: "ok", value: { status: "recorded" } });
   }

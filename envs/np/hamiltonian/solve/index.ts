@@ -1,5 +1,5 @@
 /** The exact solver, in the environment's words. */
-import type { Solver } from "../../../environment.ts";
+import type { Solution } from "../../../environment.ts";
 import { type BitMatrix, onesOf } from "../../../lib/bit-matrix.ts";
 import type { Graph } from "../../../lib/graph.ts";
 import { type Rng, rngFor } from "../../../lib/rng.ts";
@@ -97,10 +97,12 @@ function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(3e9 / n ** 3));
 }
 
-export const solver: Solver<Graph, Cycle> = {
-  solve(graph, nodesMax) {
-    const { cycle, ...rest } = longestCycle(graph, nodesMax === undefined ? {} : { nodesMax });
-    return { answer: cycle, ...rest };
-  },
-  trivial: () => 0,
-};
+export function solve(graph: Graph, nodesMax?: number): Solution<Cycle> {
+  const { cycle, ...rest } = longestCycle(graph, nodesMax === undefined ? {} : { nodesMax });
+  return { answer: cycle, ...rest };
+}
+
+/** The objective of no cycle. */
+export function trivial(): number {
+  return 0;
+}

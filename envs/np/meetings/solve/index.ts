@@ -1,5 +1,5 @@
 /** The exact solver, in the environment's words. */
-import type { Solver } from "../../../environment.ts";
+import type { Solution } from "../../../environment.ts";
 import type { MeetingsInstance, Placement } from "../generate.ts";
 import type { Schedule } from "../verify.ts";
 import { modelOf } from "./model.ts";
@@ -42,11 +42,12 @@ function solutionOf(
   return { placements: bestPlacements, value: best, bound, proven: bound === best, nodes };
 }
 
-export const solver: Solver<MeetingsInstance, Schedule> = {
-  solve(instance, nodesMax) {
-    const { placements, ...rest } = solveMeetings(instance, nodesMax);
-    return { answer: placements, ...rest };
-  },
-  /** No meeting at all. */
-  trivial: () => 0,
-};
+export function solve(instance: MeetingsInstance, nodesMax?: number): Solution<Schedule> {
+  const { placements, ...rest } = solveMeetings(instance, nodesMax);
+  return { answer: placements, ...rest };
+}
+
+/** The objective of no meeting at all. */
+export function trivial(): number {
+  return 0;
+}

@@ -1,21 +1,31 @@
-/** The fields of outcomes, as proto/gradus/v1/outcome.proto numbers them; the highest first. */
-import type {
-  BatchStepResponse,
-  StepResponse,
-  StreamStepsFailure,
-  StreamStepsResponse,
+/**
+ * Response messages to bytes: by protobuf-es, but for those that hold outcomes, which are written by hand as
+ * proto/gradus/v1/outcome.proto numbers their fields. That is several times as fast, and the bytes are the same
+ * (docs/decisions/0008-wire.md). The highest field number comes first: see ReverseWriter.
+ */
+import { type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import {
+  type BatchStepResponse,
+  BatchStepResponseSchema,
+  type StepResponse,
+  StepResponseSchema,
+  type StreamStepsFailure,
+  type StreamStepsResponse,
+  StreamStepsResponseSchema,
 } from "../../gen/gradus/v1/environment_pb.js";
-import type {
-  AnswerSpan,
-  Baseline,
-  ContrastPair,
-  Feedback,
-  GroupOutcome,
-  GroupStatistics,
-  NoReward,
-  Outcome,
-  RewardComponent,
-  Score,
+import {
+  type AnswerSpan,
+  type Baseline,
+  type ContrastPair,
+  type Feedback,
+  type GroupOutcome,
+  GroupOutcomeSchema,
+  type GroupStatistics,
+  type NoReward,
+  type Outcome,
+  OutcomeSchema,
+  type RewardComponent,
+  type Score,
 } from "../../gen/gradus/v1/outcome_pb.js";
 
 const writeFeedback: FieldsWriter<Feedback> = (to, { status, detail }) => {
@@ -68,7 +78,7 @@ const writeNoReward: FieldsWriter<NoReward> = (to, { reason, detail, retryDelayM
   to.uint32(1, reason);
 };
 
-export const writeOutcome: FieldsWriter<Outcome> = (to, outcome) => {
+const writeOutcome: FieldsWriter<Outcome> = (to, outcome) => {
   const { result, feedback } = outcome;
   to.string(7, outcome.nextTaskId);
   to.optionalDouble(6, outcome.grpoAdvantage);
@@ -92,18 +102,18 @@ const writePair: FieldsWriter<ContrastPair> = (to, pair) => {
   to.uint32(1, pair.preferredSampleIndex);
 };
 
-export const writeGroup: FieldsWriter<GroupOutcome> = (to, { groupId, outcomes, statistics, contrastPairs }) => {
+const writeGroup: FieldsWriter<GroupOutcome> = (to, { groupId, outcomes, statistics, contrastPairs }) => {
   to.messages(4, writePair, contrastPairs);
   if (statistics !== undefined) to.message(3, writeStatistics, statistics);
   to.messages(2, writeOutcome, outcomes);
   to.string(1, groupId);
 };
 
-export const writeBatchStepResponse: FieldsWriter<BatchStepResponse> = (to, { groups }) => {
+const writeBatchStepResponse: FieldsWriter<BatchStepResponse> = (to, { groups }) => {
   to.messages(1, writeGroup, groups);
 };
 
-export const writeStepResponse: FieldsWriter<StepResponse> = (to, { outcome }) => {
+const writeStepResponse: FieldsWriter<StepResponse> = (to, { outcome }) => {
   if (outcome !== undefined) to.message(1, writeOutcome, outcome);
 };
 
@@ -113,7 +123,7 @@ const writeFailure: FieldsWriter<StreamStepsFailure> = (to, { code, message, ret
   to.uint32(1, code);
 };
 
-export const writeStreamStepsResponse: FieldsWriter<StreamStepsResponse> = (to, { requestId, groups, failure }) => {
+const writeStreamStepsResponse: FieldsWriter<StreamStepsResponse> = (to, { requestId, groups, failure }) => {
   if (failure !== undefined) to.message(3, writeFailure, failure);
   to.messages(2, writeGroup, groups);
   to.string(1, requestId);
@@ -134,10 +144,10 @@ const BIT64 = 1;
 const LENGTH_DELIMITED = 2;
 
 /** Writes a message's fields, the highest field number first. */
-export type FieldsWriter<T> = (writer: ReverseWriter, message: T) => void;
+type FieldsWriter<T> = (writer: ReverseWriter, message: T) => void;
 
 /** A class, because its fields are the state of a hot loop. Fields of implicit presence are left out where they are 0; −0 is not. */
-export class ReverseWriter {
+class ReverseWriter {
   #bytes = Buffer.allocUnsafeSlow(FIRST_SIZE);
   #view = viewOf(this.#bytes);
   #at = FIRST_SIZE;
@@ -262,4 +272,25 @@ export class ReverseWriter {
 
 function viewOf(bytes: Buffer<ArrayBuffer>): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+const writers: ReadonlyMap<DescMessage, FieldsWriter<never>> = new Map<DescMessage, FieldsWriter<never>>([
+  [StepResponseSchema, writeStepResponse],
+  [BatchStepResponseSchema, writeBatchStepResponse],
+  [StreamStepsResponseSchema, writeStreamStepsResponse],
+  [GroupOutcomeSchema, writeGroup],
+  [OutcomeSchema, writeOutcome],
+]);
+
+// One for all, for writing never waits.
+const writer = new ReverseWriter();
+
+/** What writes messages of a kind. */
+export function encoderOf<D extends DescMessage>(schema: D): (message: MessageShape<D>) => Buffer {
+  const write = writers.get(schema) as FieldsWriter<MessageShape<D>> | undefined;
+  if (write !== undefined) return (message) => writer.write(write, message);
+  return (message) => {
+    const { buffer, byteOffset, byteLength } = toBinary(schema, message);
+    return Buffer.from(buffer, byteOffset, byteLength);
+  };
 }

@@ -1,18 +1,20 @@
 /** The HTTP/2 settings that grpc-js has no option for, as a client sees them. Fails where an upgrade loses them. */
+import { Server } from "@grpc/grpc-js";
 import { create } from "@bufbuild/protobuf";
 import { once } from "node:events";
+import { createRequire } from "node:module";
 import { type Http2Server, type ServerHttp2Session, connect, createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { StepResponseSchema } from "../../../../server/gen/gradus/v1/environment_pb.js";
 import {
+  checkInternals,
   connectionWindowBytes,
-  keepStreamsApart,
-  setHttp2Options,
+  keepStreamsYoung,
   streamWindowBytes,
-} from "../../../../server/transport/grpc/http2.ts";
-import { LiveTable } from "../../../../server/transport/live-table.ts";
+} from "../../../../server/transport/grpc/internals.ts";
+import { LiveMap } from "../../../../server/transport/grpc/live-map.ts";
 import { start, stopAll } from "../fixture.ts";
 import { cancelledFrames, connectFrames, frameTypes, stepFrames } from "./frames.ts";
 import { callRaw, connectRaw, frame } from "./raw.ts";
@@ -41,8 +43,12 @@ describe("windows", () => {
     session.destroy();
   });
 
-  test("a version of grpc-js that keeps its options elsewhere is refused", () => {
-    expect(() => setHttp2Options({} as never, 10)).toThrow(/grpc-js keeps its HTTP\/2 options elsewhere/);
+  test("a version of grpc-js that keeps its options elsewhere is refused, and the version named that is right", () => {
+    expect(() => checkInternals(new Server())).not.toThrow();
+    const installed = createRequire(import.meta.url)("@grpc/grpc-js/package.json") as { readonly version: string };
+    expect(() => checkInternals({} as never)).toThrow(
+      `was written for @grpc/grpc-js ${installed.version}, and Server.commonServerOptions is not what it was there`,
+    );
   });
 });
 
@@ -85,7 +91,7 @@ test("calls that are begun and cancelled faster than they can be closed do not c
 
 test("a session's streams are in a table of ours: fails where an upgrade of Node keeps them elsewhere", async () => {
   const http2Server: Http2Server = createServer((_, response) => response.end());
-  keepStreamsApart({ commonServerOptions: {}, http2Servers: new Map([[http2Server, undefined]]) } as never);
+  keepStreamsYoung({ commonServerOptions: {}, http2Servers: new Map([[http2Server, undefined]]) } as never);
   http2Server.listen(0, "127.0.0.1");
   await once(http2Server, "listening");
   const began = once(http2Server, "session");
@@ -93,7 +99,7 @@ test("a session's streams are in a table of ours: fails where an upgrade of Node
   const [session] = (await began) as [ServerHttp2Session];
   const key = Object.getOwnPropertySymbols(session).find(({ description }) => description === "state") as symbol;
   const { streams } = (session as unknown as Record<symbol, { streams: unknown }>)[key] ?? {};
-  expect(streams).toBeInstanceOf(LiveTable);
+  expect(streams).toBeInstanceOf(LiveMap);
   const request = client.request();
   await once(request.resume(), "end");
   client.close();

@@ -1,0 +1,166 @@
+/**
+ * Takes away what people and models put around an answer: the one place that does, for every environment and answer
+ * format. It looks at the two ends of the text only, and takes away, over and over until nothing fits,
+ *
+ * 1. white space of any kind, and LaTeX's spaces;
+ * 2. a label at the start: "Answer:", "Final answer:", "The answer is", also bold, as a heading or inside \text{};
+ * 3. marks that stand at both ends: code fences with or without a language, <answer> tags, $$…$$, $…$, \(…\), \[…\],
+ *    **…**, __…__, *…*, backticks, quotes, and \boxed{…}, \text{…} and their like;
+ * 4. one closing period.
+ *
+ * All else is left to the environment's parser: words before or after the answer, units, a second answer, comments. A
+ * text that only looks wrapped, such as "$1$ or $2$", loses its outer marks and is refused for the inner ones: no parser
+ * takes any of these marks where they are not paired. Time is linear in the text's length: each step but the last makes
+ * the text shorter and looks at no more than a fixed number of units beside those it takes away.
+ */
+import { isSpace, skipGap, skipSpaceBack } from "../lib/text.ts";
+
+/** What is left of a text: text.slice(start, end). */
+interface Range {
+  start: number;
+  end: number;
+}
+
+export function stripAnswer(text: string): string {
+  const range = { start: 0, end: text.length };
+  trim(text, range);
+  while (stripLabel(text, range) || stripMarks(text, range) || stripPeriod(text, range)) trim(text, range);
+  return text.slice(range.start, range.end);
+}
+
+// White space.
+
+const BACKSLASH = 92;
+/** The second characters of "\,", "\;", "\:" and "\!". */
+const THIN_SPACES = ",;:!";
+
+function trim(text: string, range: Range): void {
+  range.start = skipGap(text, range.start, range.end);
+  range.end = skipGapBack(text, range.start, range.end);
+}
+
+/** Moves an offset back over white space, "\," and its like, and "\ ". */
+function skipGapBack(text: string, start: number, end: number): number {
+  let at = end;
+  for (;;) {
+    const past = skipSpaceBack(text, start, at);
+    // A backslash right before a space is that of "\ ".
+    if (past < at && past > start && text.charCodeAt(past - 1) === BACKSLASH) at = past - 1;
+    else if (past - 2 >= start && text.charCodeAt(past - 2) === BACKSLASH && THIN_SPACES.includes(text[past - 1] ?? ""))
+      at = past - 2;
+    else return past;
+  }
+}
+
+// Labels.
+
+const SPACE = "[ \\t\\u00a0]";
+/** Bounded, so that a label that does not end costs nothing. */
+const GAP = `${SPACE}{0,4}`;
+const WORDS = `(?:the${SPACE}{1,4})?(?:final${SPACE}{1,4})?answer`;
+const IS = `${SPACE}{1,4}is(?![a-z])`;
+/** In bold or italics or not: the marks that open it close it, before or after the colon. */
+const LABEL = new RegExp(
+  `(?:#{1,6}${GAP})?(\\*{1,3}|_{1,2}|)${WORDS}(?:${GAP}\\1${GAP}[:：]|(?:${IS})?${GAP}[:：]${GAP}\\1|${IS}${GAP}\\1)`,
+  "iy",
+);
+const LATEX_LABEL = new RegExp(
+  `\\\\(?:text|textbf|textrm|mathrm|mathbf)${GAP}\\{${GAP}${WORDS}(?:(?:${IS})?${GAP}[:：]${GAP}\\}|${IS}${GAP}\\}|${GAP}\\}${GAP}[:：])`,
+  "iy",
+);
+/** What a label may start with. */
+const LABEL_STARTS = "AaFfTt*_#\\";
+
+function stripLabel(text: string, range: Range): boolean {
+  const first = text[range.start] ?? "";
+  if (!LABEL_STARTS.includes(first)) return false;
+  const label = first === "\\" ? LATEX_LABEL : LABEL;
+  label.lastIndex = range.start;
+  if (!label.test(text) || label.lastIndex > range.end) return false;
+  range.start = label.lastIndex;
+  return true;
+}
+
+// Marks at both ends.
+
+type Marks = readonly [open: string, close: string];
+
+/** By the first character of what opens them; the longer first. Fences and LaTeX commands are apart. */
+const PAIRS: Readonly<Record<string, readonly Marks[]>> = {
+  "<": [["<answer>", "</answer>"]],
+  $: [
+    ["$$", "$$"],
+    ["$", "$"],
+  ],
+  "\\": [
+    ["\\(", "\\)"],
+    ["\\[", "\\]"],
+  ],
+  "*": [
+    ["**", "**"],
+    ["*", "*"],
+  ],
+  _: [["__", "__"]],
+  "`": [["`", "`"]],
+  '"': [['"', '"']],
+  "'": [["'", "'"]],
+  "“": [["“", "”"]],
+  "‘": [["‘", "’"]],
+};
+
+function stripMarks(text: string, range: Range): boolean {
+  const first = text[range.start] ?? "";
+  if ((first === "`" || first === "~") && stripFence(text, range, first)) return true;
+  if (first === "\\" && stripCommand(text, range)) return true;
+  const pairs = Object.hasOwn(PAIRS, first) ? (PAIRS[first] as readonly Marks[]) : [];
+  return pairs.some(([open, close]) => stripPair(text, range, open, close));
+}
+
+function stripPair(text: string, range: Range, open: string, close: string): boolean {
+  const { start, end } = range;
+  if (end - start < open.length + close.length) return false;
+  if (!text.startsWith(open, start) || !text.endsWith(close, end)) return false;
+  range.start = start + open.length;
+  range.end = end - close.length;
+  return true;
+}
+
+/** A language stands alone on the fence's line, and starts with a letter: "```1" opens no language. */
+const LANGUAGE = /[A-Za-z][\w+#.-]{0,31}[ \t]{0,8}\r?\n/y;
+
+/** Fences may be longer than three, where the text inside has fences too. */
+function stripFence(text: string, range: Range, mark: string): boolean {
+  const fence = mark.repeat(3);
+  if (!stripPair(text, range, fence, fence)) return false;
+  while (stripPair(text, range, mark, mark));
+  LANGUAGE.lastIndex = range.start;
+  if (LANGUAGE.test(text) && LANGUAGE.lastIndex <= range.end) range.start = LANGUAGE.lastIndex;
+  return true;
+}
+
+/** LaTeX commands that say how their argument looks, and nothing else. */
+const COMMAND = new RegExp(
+  `\\\\(?:boxed|fbox|mbox|text|textbf|textit|textrm|texttt|mathrm|mathbf|mathit|mathsf|mathtt|ensuremath)${GAP}\\{`,
+  "y",
+);
+
+function stripCommand(text: string, range: Range): boolean {
+  if (text[range.end - 1] !== "}") return false;
+  COMMAND.lastIndex = range.start;
+  if (!COMMAND.test(text) || COMMAND.lastIndex >= range.end) return false;
+  range.start = COMMAND.lastIndex;
+  range.end--;
+  return true;
+}
+
+// The period that closes a sentence.
+
+/** One, right behind the answer, for several say that something was left out. */
+function stripPeriod(text: string, range: Range): boolean {
+  const { start, end } = range;
+  const last = text[end - 1];
+  if (end <= start || (last !== "." && last !== "。")) return false;
+  if (end - 2 >= start && (text[end - 2] === last || isSpace(text.charCodeAt(end - 2)))) return false;
+  range.end--;
+  return true;
+}
