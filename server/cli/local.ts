@@ -63,9 +63,9 @@ export function openLocal(config: Config, needs: Needs): Local {
   const keys = keysOf(config, needs);
   if (keys.kind === "invalid") throw new CliProblem("failure", keys.message);
   const loaded = loadPools(config.pools);
-  if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
+  if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);
   const loadedSuites = loadSuites(config.suiteFiles);
-  if (loadedSuites.kind === "invalid") throw new CliProblem("usage", loadedSuites.message);
+  if (loadedSuites.kind === "invalid") throw new CliProblem("failure", loadedSuites.message);
   const { suites } = loadedSuites;
   const { keyring } = keys;
   const { pools } = loaded;
