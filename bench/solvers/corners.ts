@@ -1,111 +1,137 @@
 /**
- * Where the declared ranges of parameters end: every combination of the extremes that a generator accepts together, and
- * between them what is known to be hard (middling densities, values that depend on weights).
+ * Where the declared ranges of parameters end: each environment's largest sizes, with the shapes that are extreme and
+ * those between them that are known to be hard. Shapes of which there is but one instance are left out: a split may lack
+ * it, and a run of it is refused when it is created.
  */
 import type { Environment, Parameters } from "../../envs/environment.ts";
 import { resolveParameters } from "../../envs/parameters.ts";
 
 export interface Corner {
+  /** E.g. "clique 1, density 0.9". */
   readonly name: string;
   /** Complete. */
   readonly parameters: Parameters;
 }
 
-/** One value, or both ends of a range; "max": the largest that is declared. */
-type Value = number | "max" | readonly [min: number | "max", max: number | "max"];
-/** By parameter, where `x` stands for `x_min` and `x_max`; each combination of the values is a corner. */
+type End = number | "max";
+/** What stands for a parameter's `_min` and `_max`, the same for both or not; "max": the largest that is declared. */
+type Value = End | readonly [min: End, max: End];
+/** By parameter, `x` for `x_min` and `x_max`: each combination of the values is a corner. */
 type Grid = Readonly<Record<string, readonly Value[]>>;
 
-const DENSITIES = [0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1];
-
 const grids: Readonly<Record<string, readonly Grid[]>> = {
-  "np/clique": [{ vertices: ["max"], clique: [1, 12, "max"], density: DENSITIES }],
-  "np/independent-set": [{ vertices: ["max"], set: [1, 40, "max"], density: DENSITIES }],
-  "np/coloring": [{ vertices: ["max"], colors: [2, 4, 8, 16, 32, 64, "max"], density: DENSITIES }],
+  "np/clique": [
+    { vertices: ["max"], clique: [1, 30], density: [0.02, 0.5, 0.8, 0.9, 0.95, 0.98] },
+    { vertices: ["max"], clique: ["max"], density: [0.5] },
+  ],
+  "np/independent-set": [{ vertices: ["max"], set: [1, 40, 120], density: [0.02, 0.05, 0.1, 0.2, 0.5, 0.98] }],
+  "np/coloring": [{ vertices: ["max"], colors: [2, 6, 8, 10, 12, 16, 40], density: [0.2, 0.3, 0.5, 0.7, 0.9] }],
   "np/set-cover": [
-    { elements: [1, 50, "max"], subsets: [1, 50, "max"], subset_size_factor: [0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1] },
+    { elements: ["max"], subsets: ["max"], subset_size_factor: [0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.7] },
+    { elements: ["max"], subsets: [30], subset_size_factor: [0.05, 0.1, 0.2, 0.4] },
+    { elements: [30], subsets: ["max"], subset_size_factor: [0.05, 0.1, 0.2, 0.4] },
   ],
   "np/bisection": [
     {
       vertices: ["max"],
-      communities: [1, 2, 5, "max"],
-      density: [0, 0.1, 0.5, 1],
-      noise: [0, 0.02, 0.1, 0.5, 1],
-      traitors: [0, 0.3, 1],
-      reinforcement: [1, "max"],
-      weight: [1, [1, 10], [1, "max"], "max"],
+      ...{ communities: [1], density: [0.05, 0.1, 0.2, 0.4, 0.8], noise: [0], reinforcement: [1] },
+      weight: [1, [1, "max"]],
+    },
+    {
+      vertices: ["max"],
+      ...{ communities: [2, "max"], density: [0.1, 0.6], noise: [0.02, 0.2], traitors: [0.3], reinforcement: [3, "max"] },
+      weight: [[1, 10]],
     },
   ],
   "np/hamiltonian": [
-    {
-      vertices: ["max"],
-      density: [0, 0.01, 0.02, 0.03, 0.05, 0.1, 0.3, 1],
-      separators: [0, 1, 10, "max"],
-      surplus: [0, 4, "max"],
-      part_max: [1, 2, "max"],
-    },
+    { vertices: ["max"], separators: [0], density: [0.03, 0.045, 0.06, 0.1, 0.5] },
+    { vertices: ["max"], separators: [6, "max"], surplus: [0, 4, "max"], part_max: [1, 2], density: [0.06, 0.1, 0.5] },
   ],
   "np/knapsack": [
     {
       items: ["max"],
-      planted: [1, 20, 250, "max"],
-      weight: [[1, "max"], [90_000, "max"], "max", [1, 10], 1],
-      ratio: [1, [0.9, 1.1], [0.01, 100], 100],
-      factor: [1, [1, 1.1]],
+      planted: [1, 250, "max"],
+      weight: [
+        [1, "max"],
+        [90_000, "max"],
+        [1, 10],
+      ],
+      ...{ ratio: [1, [0.9, 1.1], [0.01, 100]], factor: [1] },
     },
   ],
   "np/subset-sum": [
     {
       numbers: ["max"],
-      planted: [1, 2, 10, 50, 250, 400, "max"],
-      value: [1, [1, 2], [1, 100], [1, "max"], [50_000, "max"], [50_000, 50_300], [90_000, "max"], [99_990, "max"], "max"],
+      planted: [1, 10, 50, 250, 400, "max"],
+      value: [
+        [1, 100],
+        [1, "max"],
+        [50_000, "max"],
+        [90_000, "max"],
+      ],
     },
   ],
   "np/meetings": [
     {
-      meetings: ["max"],
-      attendees: [10, "max"],
-      rooms: [1, 5, "max"],
-      large_rooms_max: [1, "max"],
-      size_max: [2, 6, "max"],
-      quarters: [1, [1, 4], [3, 8], [1, "max"], "max"],
-      breaks: [0, [0, 2], "max"],
+      ...{ meetings: ["max"], attendees: [10, "max"], rooms: [5, "max"], large_rooms_max: [1, "max"] },
+      ...{ size_max: ["max"], quarters: [[3, 8]], breaks: [0, 1] },
+    },
+    {
+      ...{ meetings: ["max"], attendees: ["max"], rooms: [1, "max"], large_rooms_max: [1], size_max: [2, 5] },
+      quarters: [
+        [1, 4],
+        [1, "max"],
+      ],
+      breaks: [0, "max"],
     },
   ],
   "np/tsp": [
     {
       cities: ["max"],
-      distance: [0, [0, 1], [1, 2], [1, 10], [1, 100], [1, 1000], [0, "max"], [999_900, "max"], [500_000, "max"]],
+      distance: [
+        [0, 1],
+        [1, 10],
+        [1, 100],
+        [1, 1000],
+        [0, "max"],
+        [999_900, "max"],
+      ],
     },
   ],
 };
 
-/** The corners of an environment's declared ranges. */
+/** The corners of an environment's declared ranges; none for one that declares nothing to optimise. */
 export function cornersOf(environment: Environment): readonly Corner[] {
-  return (grids[environment.id] ?? []).flatMap((grid) => expand(environment, grid));
+  return (grids[environment.id] ?? []).flatMap((grid) => combinations(environment, grid));
 }
 
-function expand(environment: Environment, grid: Grid): readonly Corner[] {
-  let partial: readonly { readonly names: readonly string[]; readonly own: Parameters }[] = [{ names: [], own: {} }];
-  for (const [name, values] of Object.entries(grid)) {
-    partial = partial.flatMap(({ names, own }) =>
-      values.map((value) => {
-        const [min, max] = (typeof value === "object" ? value : [value, value]).map((end) => end === "max" ? maxOf(environment, name) : end);
-        const range = min === max ? `${min}` : `${min}–${max}`;
-        const set = environment.parameters.some((p) => p.name === name) ? {[name]: max} : {[`${name}_min`]: min, [`${name}_max`]: max};
-        return { names: [...names, `${name} ${range}`], own: { ...own, ...set } as Parameters };
-      }),
-    );
-  }
-  return partial.flatMap(({ names, own }) => {
-    const filled = resolveParameters(environment, own);
-    if (filled.kind === "invalid") { console.error(filled.message); return []; }
-    return [{ name: names.join(", "), parameters: filled.parameters }];
+function combinations(environment: Environment, grid: Grid): readonly Corner[] {
+  const choices = Object.entries(grid).reduce<readonly Readonly<Record<string, Value>>[]>(
+    (partial, [name, values]) => partial.flatMap((chosen) => values.map((value) => ({ ...chosen, [name]: value }))),
+    [{}],
+  );
+  const varies = (name: string): boolean => (grid[name]?.length ?? 0) > 1;
+  return choices.map((chosen) => {
+    const parameters = Object.entries(chosen).map(([name, value]) => parametersOf(environment, name, value));
+    const filled = resolveParameters(environment, Object.assign({}, ...parameters) as Parameters);
+    if (filled.kind === "invalid") throw new Error(`${environment.id}: ${filled.message}`);
+    const names = Object.entries(chosen).filter(([name]) => varies(name));
+    return { name: names.map(([name, value]) => `${name} ${textOf(value)}`).join(", "), parameters: filled.parameters };
   });
 }
 
-function maxOf({ parameters }: Environment, name: string): number {
-  const found = parameters.find((p) => p.name === name || p.name === `${name}_max`);
-  if (found === undefined) throw new Error(`no parameter ${name}`);
-  return found.max;
+function textOf(value: Value): string {
+  return typeof value === "object" ? value.join("–") : `${value}`;
+}
+
+function parametersOf({ id, parameters }: Environment, name: string, value: Value): Parameters {
+  const [least, most] = typeof value === "object" ? value : [value, value];
+  const infos = parameters.filter((info) => [name, `${name}_min`, `${name}_max`].includes(info.name));
+  if (infos.length === 0) throw new Error(`${id} has no parameter '${name}'`);
+  return Object.fromEntries(
+    infos.map((info) => {
+      const end = info.name === `${name}_min` ? least : most;
+      return [info.name, end === "max" ? info.max : end];
+    }),
+  );
 }

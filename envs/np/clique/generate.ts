@@ -22,8 +22,8 @@ type Name = "vertices_min" | "vertices_max" | "clique_min" | "clique_max" | "den
 
 // The generator's parameters, and the papers' levels (FORGE A.5.8), which leave the density open.
 
-const VERTICES = { min: 2, max: 200, integer: true } as const;
-const CLIQUE = { min: 1, max: 199, integer: true } as const;
+const VERTICES = { min: 2, max: 128, integer: true } as const;
+const CLIQUE = { min: 1, max: 127, integer: true } as const;
 const DENSITY = { min: 0, max: 1, integer: false } as const;
 
 export const parameters: readonly ParameterInfo[] = [

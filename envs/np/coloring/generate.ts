@@ -33,7 +33,7 @@ type Name = "vertices_min" | "vertices_max" | "colors_min" | "colors_max" | "den
 
 // The generator's parameters, and the papers' levels (FORGE A.5.10).
 
-const COUNT = { min: 2, max: 200, integer: true } as const;
+const COUNT = { min: 2, max: 70, integer: true } as const;
 
 export const parameters: readonly ParameterInfo[] = [
   { name: "vertices_min", description: "Fewest vertices.", defaultValue: 8, ...COUNT },

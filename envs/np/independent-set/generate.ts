@@ -20,7 +20,7 @@ type Name = "vertices_min" | "vertices_max" | "set_min" | "set_max" | "density_m
 
 // The generator's parameters, and the papers' levels (FORGE A.5.9), which leave the density open.
 
-const COUNT = { min: 1, max: 200, integer: true } as const;
+const COUNT = { min: 1, max: 128, integer: true } as const;
 const DENSITY = { min: 0, max: 1, integer: false } as const;
 const EDGE = "probability of an edge between two vertices that are not both in the planted set.";
 

@@ -123,12 +123,12 @@ type Name =
 
 // The generator's parameters, and the papers' levels (FORGE A.5.5).
 
-const MEETINGS = { min: 1, max: 40, integer: true } as const;
-const ATTENDEES = { min: 2, max: 40, integer: true } as const;
-const ROOMS = { min: 1, max: 20, integer: true } as const;
-const SIZE = { min: 2, max: 20, integer: true } as const;
-const QUARTERS = { min: 1, max: 16, integer: true } as const;
-const BREAKS = { min: 0, max: 6, integer: true } as const;
+const MEETINGS = { min: 1, max: 16, integer: true } as const;
+const ATTENDEES = { min: 2, max: 16, integer: true } as const;
+const ROOMS = { min: 1, max: 10, integer: true } as const;
+const SIZE = { min: 2, max: 8, integer: true } as const;
+const QUARTERS = { min: 1, max: 12, integer: true } as const;
+const BREAKS = { min: 0, max: 4, integer: true } as const;
 
 export const parameters: readonly ParameterInfo[] = [
   { name: "meetings_min", description: "Fewest meetings.", defaultValue: 4, ...MEETINGS },

@@ -30,7 +30,7 @@ function isCovered(subsets: BitMatrix, element: number): boolean {
 
 // The generator's parameters, and the papers' levels (FORGE A.5.1).
 
-const COUNT = { min: 1, max: 200, integer: true } as const;
+const COUNT = { min: 1, max: 70, integer: true } as const;
 
 export const parameters: readonly ParameterInfo[] = [
   { name: "elements_min", description: "Fewest elements of the universe.", defaultValue: 10, ...COUNT },
