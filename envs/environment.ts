@@ -109,8 +109,13 @@ export interface Environment<Instance = unknown, Answer = unknown> {
   readonly solver?: Solver<Instance, Answer>;
   /** For instances of a few dozen bytes: they travel in the task id, so that no step makes them again. */
   readonly inline?: InlineCodec<Instance>;
-  /** The same for two instances exactly if they are the same task; its hash decides the split and finds repeats. */
+  /** The same for two instances exactly if they are the same task; its hash finds repeats. */
   canonical(instance: Instance): string;
+  /**
+   * The same for two instances that differ only in names or order, such as a graph with its vertices renumbered; its hash
+   * decides the split. Left out: `canonical` is so.
+   */
+  invariant?(instance: Instance): string;
   /** The chat prompt, the answer format's instruction included. Holds no answer and no baseline. */
   render(instance: Instance, format: AnswerFormat): readonly ChatMessage[];
   /** Facts for the trainer that give no answer away. */

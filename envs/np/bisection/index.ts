@@ -4,7 +4,7 @@ import { taskPrompt } from "../../lib/task-prompt.ts";
 import { minAboveMax } from "../../parameters.ts";
 import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { type BisectionInstance, generator, levels, parameters } from "./generate.ts";
+import { type BisectionInstance, generator, invariant, levels, parameters } from "./generate.ts";
 import { solver } from "./solve/index.ts";
 import { format, parse, type Sides, verify } from "./verify.ts";
 
@@ -64,6 +64,7 @@ export const bisection: Environment<BisectionInstance, Sides> = {
   generator,
   solver,
   canonical: ({ vertices, edges }) => `${vertices} ${edges.map(({ a, b, weight }) => `${a}-${b}=${weight}`).join(" ")}`,
+  invariant,
   render,
   metadata: ({ vertices, edges }) => ({ vertices: `${vertices}`, edges: `${edges.length}` }),
   parse,

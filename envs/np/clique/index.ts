@@ -1,6 +1,6 @@
 /** The maximum clique problem (FORGE A.5.8, NP-ENGINE A.4.8). README.md opens with an example. */
 import type { AnswerFormat, ChatMessage, Environment, Solver } from "../../environment.ts";
-import { adjacencyText, canonicalGraph, type Graph, graphMetadata, graphOf } from "../../lib/graph.ts";
+import { adjacencyText, canonicalGraph, type Graph, graphInvariant, graphMetadata, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
 import { formatIndexList as format, type IndexList as Clique, parseIndexList as parse } from "../../lib/lists.ts";
 import { CLIQUE_NODES_MAX, maxClique } from "../../lib/max-clique.ts";
@@ -61,6 +61,7 @@ export const clique: Environment<Graph, Clique> = {
   solver,
   inline: inlineGraph,
   canonical: canonicalGraph,
+  invariant: graphInvariant,
   render,
   metadata: graphMetadata,
   parse,

@@ -1,6 +1,6 @@
 /** The graph colouring problem (FORGE A.5.10, NP-ENGINE A.4.10). README.md opens with an example. */
 import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
-import { adjacencyText, canonicalGraph, type Graph, graphMetadata, graphOf } from "../../lib/graph.ts";
+import { adjacencyText, canonicalGraph, type Graph, graphInvariant, graphMetadata, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
 import { formatIntList as format, parseIntList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
@@ -43,6 +43,7 @@ export const coloring: Environment<Graph, Coloring> = {
   solver,
   inline: inlineGraph,
   canonical: canonicalGraph,
+  invariant: graphInvariant,
   render,
   metadata: graphMetadata,
   parse,

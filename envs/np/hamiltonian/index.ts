@@ -1,6 +1,6 @@
 /** The longest cycle (FORGE A.5.6, NP-ENGINE A.4.6: "Hamiltonian cycle"). README.md opens with an example. */
 import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
-import { adjacencyText, canonicalGraph, edgeCount, type Graph, graphOf } from "../../lib/graph.ts";
+import { adjacencyText, canonicalGraph, edgeCount, type Graph, graphInvariant, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
@@ -46,6 +46,7 @@ export const hamiltonian: Environment<Graph, Cycle> = {
   solver,
   inline: inlineGraph,
   canonical: canonicalGraph,
+  invariant: graphInvariant,
   render,
   // Not the number of vertices, which is often the optimum.
   metadata: (graph) => ({ edges: `${edgeCount(graph)}` }),

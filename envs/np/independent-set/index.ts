@@ -1,6 +1,14 @@
 /** The maximum independent set problem (FORGE A.5.9, NP-ENGINE A.4.9). README.md opens with an example. */
 import type { AnswerFormat, ChatMessage, Environment, Solver } from "../../environment.ts";
-import { adjacencyText, canonicalGraph, complement, type Graph, graphMetadata, graphOf } from "../../lib/graph.ts";
+import {
+  adjacencyText,
+  canonicalGraph,
+  complement,
+  type Graph,
+  graphInvariant,
+  graphMetadata,
+  graphOf,
+} from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
 import {
   formatIndexList as format,
@@ -66,6 +74,7 @@ export const independentSet: Environment<Graph, IndependentSet> = {
   solver,
   inline: inlineGraph,
   canonical: canonicalGraph,
+  invariant: graphInvariant,
   render,
   metadata: graphMetadata,
   parse,

@@ -21,6 +21,15 @@ export function total(amounts: Int32Array, items: readonly number[]): number {
   return sum;
 }
 
+/** Above the largest value: a weight and a value make one number. */
+const PER_WEIGHT = 2 ** 32;
+
+/** The same where the items stand in another order. */
+export function invariant({ capacity, weights, values }: KnapsackInstance): string {
+  const items = Float64Array.from(weights, (weight, item) => weight * PER_WEIGHT + (values[item] as number));
+  return `${capacity} ${items.sort().join(" ")}`;
+}
+
 /** The capacity, the weights, and as many values. */
 export const inline: InlineCodec<KnapsackInstance> = {
   encode: ({ capacity, weights, values }) => encodeNumbers([capacity, ...weights, ...values]),

@@ -4,7 +4,15 @@ import { formatIndexList as format, type IndexList as Choice, parseIndexList as 
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { checkParameters, generator, inline, type KnapsackInstance, levels, parameters } from "./generate.ts";
+import {
+  checkParameters,
+  generator,
+  inline,
+  type KnapsackInstance,
+  invariant,
+  levels,
+  parameters,
+} from "./generate.ts";
 import { solver } from "./solve.ts";
 import { verify } from "./verify.ts";
 
@@ -52,6 +60,7 @@ export const knapsack: Environment<KnapsackInstance, Choice> = {
   solver,
   inline,
   canonical: ({ capacity, weights, values }) => `${capacity} ${weights.join(" ")} ${values.join(" ")}`,
+  invariant,
   render,
   metadata: ({ capacity, weights }) => ({ items: `${weights.length}`, capacity: `${capacity}` }),
   parse,

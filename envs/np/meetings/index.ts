@@ -8,6 +8,7 @@ import {
   clockTime,
   generator,
   inline,
+  invariant,
   levels,
   type MeetingsInstance,
   parameters,
@@ -90,6 +91,7 @@ export const meetings: Environment<MeetingsInstance, Schedule> = {
   solver,
   inline,
   canonical: (instance) => JSON.stringify([instance.meetings, instance.availability, instance.rooms]),
+  invariant,
   render,
   metadata: ({ meetings: all, availability, rooms }) => ({
     size: `${all.length} meetings, ${availability.length} attendees, ${rooms.length} rooms`,

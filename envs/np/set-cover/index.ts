@@ -6,7 +6,7 @@ import { taskPrompt } from "../../lib/task-prompt.ts";
 import { minAboveMax } from "../../parameters.ts";
 import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { generator, inline, levels, parameters, type SetCoverInstance } from "./generate.ts";
+import { generator, inline, invariant, levels, parameters, type SetCoverInstance } from "./generate.ts";
 import { solver } from "./solve/index.ts";
 import { verify } from "./verify.ts";
 
@@ -50,6 +50,7 @@ export const setCover: Environment<SetCoverInstance, Cover> = {
   solver,
   inline,
   canonical: ({ subsets }) => canonicalBits(subsets),
+  invariant,
   render,
   metadata: ({ subsets }) => ({ elements: `${subsets.columns}`, subsets: `${subsets.rows}` }),
   parse,

@@ -4,7 +4,15 @@ import { formatIndexList as format, type IndexList as Subset, parseIndexList as 
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { checkParameters, generator, inline, levels, parameters, type SubsetSumInstance } from "./generate.ts";
+import {
+  checkParameters,
+  generator,
+  inline,
+  invariant,
+  levels,
+  parameters,
+  type SubsetSumInstance,
+} from "./generate.ts";
 import { solver } from "./solve.ts";
 import { verify } from "./verify.ts";
 
@@ -45,6 +53,7 @@ export const subsetSum: Environment<SubsetSumInstance, Subset> = {
   solver,
   inline,
   canonical: ({ target, numbers }) => `${target} ${numbers.join(" ")}`,
+  invariant,
   render,
   metadata: ({ numbers }) => ({ numbers: `${numbers.length}` }),
   parse,

@@ -1,5 +1,6 @@
 /** Distances drawn evenly from a range, as the papers do (FORGE A.5.7): no triangle inequality, no plane. */
 import type { Generator, Level, ParameterInfo } from "../../environment.ts";
+import { refine } from "../../lib/refinement.ts";
 
 export const generator: Generator<TspInstance> = {
   draw(parameters, rng) {
@@ -57,6 +58,15 @@ export function rowStart(cities: number, from: number): number {
 /** The distance between two different cities. */
 export function distanceBetween({ cities, distances }: TspInstance, a: number, b: number): number {
   return distances[a < b ? rowStart(cities, a) + b : rowStart(cities, b) + a] as number;
+}
+
+/** The same where the cities are numbered in another way. */
+export function invariant({ cities, distances }: TspInstance): string {
+  const edges: number[] = [];
+  for (let a = 0, at = 0; a < cities; a++) {
+    for (let b = a + 1; b < cities; b++, at++) edges.push(a, b, distances[at] as number);
+  }
+  return `${cities} ${refine({ colours: new Array<number>(cities).fill(0), edges })}`;
 }
 
 /** The length of the closed tour that visits these cities in this order. */

@@ -4,7 +4,7 @@ import type { AnswerFormat, ChatMessage, Environment } from "../../environment.t
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
 import { minAboveMax } from "../../parameters.ts";
 import { draw } from "./draw.ts";
-import { generator, levels, parameters, rowStart, type TspInstance } from "./generate.ts";
+import { generator, invariant, levels, parameters, rowStart, type TspInstance } from "./generate.ts";
 import { solver } from "./solve/index.ts";
 import { type Tour, verify } from "./verify.ts";
 
@@ -60,6 +60,7 @@ export const tsp: Environment<TspInstance, Tour> = {
   generator,
   solver,
   canonical: ({ distances }) => distances.join(" "),
+  invariant,
   render,
   metadata: ({ cities }) => ({ cities: `${cities}` }),
   parse,
