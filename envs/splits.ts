@@ -13,13 +13,18 @@ export function instanceHash<Instance>(environment: Environment<Instance>, insta
 const TRAIN_SHARE = 0.8;
 const EVAL_SHARE = 0.1;
 
+/** What the split is decided by: the same for two instances that differ only in names or order. */
+export function invariantOf<Instance>(environment: Environment<Instance>, instance: Instance): string {
+  return environment.invariant?.(instance) ?? environment.canonical(instance);
+}
+
 /**
- * The split of an instance: of all that are told apart, whatever their names and order, 80% are train, 10% eval, 10%
- * bench. Neither level nor version counts: who trained on an instance has seen its twins of every level.
+ * The split of an instance: 80% of those that differ by more than names and order are train, 10% eval, 10% bench. Neither
+ * level nor version counts: who trained on an instance has seen its twins of every level.
  */
 export function splitOf<Instance>(environment: Environment<Instance>, instance: Instance): Split {
-  const told = environment.invariant?.(instance) ?? environment.canonical(instance);
-  const position = parseInt(hashKey(environment.id, told).slice(0, 8), 16) / 2 ** 32;
+  const hash = hashKey(environment.id, invariantOf(environment, instance));
+  const position = parseInt(hash.slice(0, 8), 16) / 2 ** 32;
   if (position < TRAIN_SHARE) return "train";
   return position < TRAIN_SHARE + EVAL_SHARE ? "eval" : "bench";
 }

@@ -16,8 +16,8 @@ export interface Structure {
 }
 
 /**
- * A node's colour then tells what lies within three edges of it. Of the random graphs here a fourth round tells no more
- * apart: see bench/splits.
+ * After three rounds a colour tells what lies within three edges of a node. Of 10,000 easy clique tasks, which are of
+ * 2,518 classes, two rounds tell 2,392 apart, three 2,503 and four 2,508.
  */
 const ROUNDS = 3;
 

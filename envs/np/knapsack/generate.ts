@@ -1,6 +1,7 @@
 /** Weights and values per weight drawn evenly; the capacity is what some of the items weigh and a little more (FORGE A.5.3). */
 import type { Generator, InlineCodec, Level, ParameterInfo, Parameters } from "../../environment.ts";
 import { decodeNumbers, encodeNumbers } from "../../lib/inline.ts";
+import { colourOf, refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
 import { minAboveMax } from "../../parameters.ts";
 
@@ -21,13 +22,10 @@ export function total(amounts: Int32Array, items: readonly number[]): number {
   return sum;
 }
 
-/** Above the largest value: a weight and a value make one number. */
-const PER_WEIGHT = 2 ** 32;
-
 /** The same where the items stand in another order. */
 export function invariant({ capacity, weights, values }: KnapsackInstance): string {
-  const items = Float64Array.from(weights, (weight, item) => weight * PER_WEIGHT + (values[item] as number));
-  return `${capacity} ${items.sort().join(" ")}`;
+  const colours = Array.from(weights, (weight, item) => colourOf([weight, values[item] as number]));
+  return `${capacity} ${refine({ colours, edges: [] })}`;
 }
 
 /** The capacity, the weights, and as many values. */
