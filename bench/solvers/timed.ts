@@ -1,7 +1,7 @@
 /** Solves instances of any environment with a solver, and measures it. */
 import type { Environment, Parameters, Solution, Solver, SyncEnvironment } from "../../envs/environment.ts";
 import { issueGenerated } from "../../envs/instances.ts";
-import { findEnvironment } from "../../envs/registry.ts";
+import { createRegistry, environments } from "../../envs/registry.ts";
 
 export interface Timed {
   readonly instance: unknown;
@@ -18,7 +18,7 @@ export interface Spread {
 
 /** One that finds its facts at once, as all with a solver do. */
 export function environmentOf(id: string): SyncEnvironment {
-  const found = findEnvironment(id);
+  const found = createRegistry(environments).find(id);
   if (found.kind !== "found") throw new Error(found.message);
   const { environment } = found;
   if (environment.resource !== undefined) throw new Error(`${id} asks ${environment.resource.name} for its facts`);

@@ -1,6 +1,7 @@
 /** What an evaluation is, as those who work on one see it. */
 import type { AnswerFormat } from "../../envs/environment.ts";
 import type { Pool } from "../../envs/pool.ts";
+import type { Registry } from "../../envs/registry.ts";
 import type { EvaluationStore, SamplePlace } from "../stores/evaluation-store.ts";
 import type { AsyncScorer } from "../tasks/async-scorer.ts";
 import type { Keyring } from "../tasks/keyring.ts";
@@ -67,6 +68,7 @@ export interface EvaluationDeps {
   readonly scorer: Scorer;
   readonly asyncScorer: AsyncScorer;
   readonly keyring: Keyring;
+  readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;
   readonly suites: readonly SuiteDefinition[];
 }

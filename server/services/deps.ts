@@ -1,5 +1,6 @@
 /** What the services work with. Made once, in server/main.ts. */
 import type { Pool } from "../../envs/pool.ts";
+import type { Registry } from "../../envs/registry.ts";
 import type { Runs } from "../curriculum/runs/runs.ts";
 import type { Evaluations } from "../evaluation/evaluations.ts";
 import type { Keyring } from "../tasks/keyring.ts";
@@ -18,6 +19,7 @@ export interface RequestLimits extends GroupLimits {
 
 export interface ServiceDeps {
   readonly keyring: Keyring;
+  readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;
   readonly issuer: Issuer;
   readonly scorer: Scorer;

@@ -1,6 +1,5 @@
 /** EnvironmentService: contract in, domain, contract out. Keeps nothing. */
 import { create } from "@bufbuild/protobuf";
-import { environments } from "../../envs/registry.ts";
 import {
   BatchResetResponseSchema,
   type CompletionGroup,
@@ -35,7 +34,7 @@ const CATEGORY_BYTES_MAX = 64;
 const REQUEST_ID_BYTES_MAX = 128;
 
 export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typeof EnvironmentService> {
-  const { limits, pools } = deps;
+  const { limits, registry, pools } = deps;
   const issueOne = async (family: TaskFamily, seed: bigint, signal: AbortSignal) => {
     const [result] = await deps.issuer.issue(family, [seed], signal);
     return toTask(family, result as IssueResult);
@@ -48,7 +47,7 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
   return {
     async listEnvironments(request) {
       checkBytes(request.category, CATEGORY_BYTES_MAX, "category");
-      const all = environments.map((environment) => environmentToWire(environment, pools));
+      const all = registry.environments.map((environment) => environmentToWire(environment, pools));
       const wanted = all.filter(({ category }) => request.category === "" || category === request.category);
       const keyOf = ({ id, version }: (typeof all)[number]): string => `${id}@${1e9 - version}`;
       wanted.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
@@ -56,15 +55,15 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       return create(ListEnvironmentsResponseSchema, { environments: page.items, nextPageToken: page.nextPageToken });
     },
     async getEnvironment(request) {
-      const environment = lookUpEnvironment(request.id, request.version, "id");
+      const environment = lookUpEnvironment(registry, request.id, request.version, "id");
       return create(GetEnvironmentResponseSchema, { environment: environmentToWire(environment, pools) });
     },
     async reset(request, { signal }) {
-      const family = resolveFamily(request.spec, pools, "spec");
+      const family = resolveFamily(request.spec, deps, "spec");
       return create(ResetResponseSchema, { task: await issueOne(family, request.seed, signal) });
     },
     async batchReset(request, { signal }) {
-      const family = resolveFamily(request.spec, pools, "spec");
+      const family = resolveFamily(request.spec, deps, "spec");
       checkCount(request.seeds.length, limits.batchSeedsMax, "seeds", 1);
       const results = await deps.issuer.issue(family, request.seeds, signal);
       const toResult = (result: IssueResult, i: number) => {

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Environment } from "../../envs/environment.ts";
 import { restore } from "../../envs/instances.ts";
 import type { Pool } from "../../envs/pool.ts";
-import { findEnvironment } from "../../envs/registry.ts";
+import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { type AsyncScoreTask, score, type ScoreTask } from "../../envs/score.ts";
 import type { Keyring } from "./keyring.ts";
@@ -74,8 +74,7 @@ export interface Scorer {
 }
 
 export interface ScorerOptions {
-  /** Left out: the registered ones. */
-  readonly findEnvironment?: typeof findEnvironment;
+  readonly registry: Registry;
   readonly keyring: Keyring;
   readonly pools: ReadonlyMap<string, Pool>;
   /** UTF-8 bytes. */
@@ -90,7 +89,7 @@ const RECENT_BYTES_MAX = 8 * 1024 ** 2;
 const TASK_BYTES = 2048;
 
 export function createScorer(options: ScorerOptions): Scorer {
-  const { keyring, completionBytesMax } = options;
+  const { keyring, registry, completionBytesMax } = options;
   // The completions of a group come one by one where a trainer uses Step, and mostly to the server that made the task.
   const recent = new LRUCache<string, OpenTask>({
     maxSize: RECENT_BYTES_MAX,
@@ -104,7 +103,7 @@ export function createScorer(options: ScorerOptions): Scorer {
     open(taskId) {
       const known = recent.get(taskId);
       if (known !== undefined) return known;
-      const opened = openTaskId(keyring, taskId);
+      const opened = openTaskId(keyring, registry, taskId);
       if (opened.kind === "invalid") return invalidTask(opened.detail);
       const { ticket, groupId } = opened;
       try {
@@ -132,9 +131,9 @@ export function createScorer(options: ScorerOptions): Scorer {
 function openTicket(
   ticket: Ticket,
   groupId: string,
-  { pools, findEnvironment: find = findEnvironment }: ScorerOptions,
+  { registry, pools }: Pick<ScorerOptions, "registry" | "pools">,
 ): OpenTask | NoReward {
-  const found = find(ticket.environment, ticket.version);
+  const found = registry.find(ticket.environment, ticket.version);
   if (found.kind !== "found") return invalidTask(`task_id: ${found.message}`);
   const { environment } = found;
   const { inline } = environment;

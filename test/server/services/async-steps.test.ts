@@ -1,6 +1,7 @@
 /** Environments that ask the outside, behind the services: cancellation, deadlines, and samples of runs. */
 import { expect, test } from "vitest";
 import type { AsyncEnvironment, Failed, VerifyContext } from "../../../envs/environment.ts";
+import { createRegistry } from "../../../envs/registry.ts";
 import { instanceHash } from "../../../envs/splits.ts";
 import { createRuns } from "../../../server/curriculum/runs/runs.ts";
 import { noConstraints } from "../../../server/curriculum/types.ts";
@@ -40,11 +41,8 @@ function serve(environment: AsyncEnvironment<Sum, number>) {
   const runs = createRuns({ store: memoryStore(), source, clock });
   const resources = createResources({ clock, onFailure });
   const shared = { completionBytesMax: 1000, onFailure };
-  const all = [environment, graded];
-  const scorer = createScorer({
-    ...{ ...shared, keyring, pools: new Map() },
-    findEnvironment: (id) => ({ kind: "found", environment: all.find((each) => each.id === id) ?? environment }),
-  });
+  const registry = createRegistry([environment, graded]);
+  const scorer = createScorer({ ...shared, keyring, registry, pools: new Map() });
   const record: Parameters<typeof createAsyncScorer>[0]["record"] = (runId, item) =>
     recordItem({ runs, onFailure }, runId, item);
   const asyncScorer = createAsyncScorer({ ...shared, resources, record });
@@ -100,7 +98,7 @@ async function step(
 
 /** A judge that answers when it is told to. */
 function held() {
-  const asked: { readonly context: VerifyContext; answer(answer: Answer): void }[] = [];
+  const asked: { readonly context: VerifyContext; readonly answer: (answer: Answer) => void }[] = [];
   const ask: Ask = (_, __, context) => new Promise((answer) => asked.push({ context, answer }));
   return { asked, server: serve(asking(ask, { concurrencyMax: 8 })) };
 }

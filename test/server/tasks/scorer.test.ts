@@ -1,16 +1,17 @@
 /** Which tasks a scorer keeps, so that their instances need not be made again. */
 import { expect, test } from "vitest";
-import { findEnvironment } from "../../../envs/registry.ts";
 import { signingKey } from "../../../server/tasks/keyring.ts";
 import { createScorer, type MadeTask, roughBytes, type Scorer } from "../../../server/tasks/scorer.ts";
+import { registry } from "../../support/registry.ts";
 import type { Ticket } from "../../../server/tasks/task-id.ts";
 
-const found = findEnvironment("np/tsp", 1);
+const found = registry.find("np/tsp", 1);
 if (found.kind !== "found") throw new Error(found.message);
 const { environment } = found;
 
 const newScorer = (): Scorer =>
   createScorer({
+    registry,
     keyring: [signingKey(Buffer.alloc(32))],
     pools: new Map(),
     completionBytesMax: 1000,

@@ -1,5 +1,6 @@
 /** An environment that grades by components, some of which it cannot always tell. */
-import type { GradedComponent, Grading, SyncEnvironment } from "../../../envs/environment.ts";
+import { defineEnvironment } from "../../../envs/define.ts";
+import type { GradedComponent, Grading } from "../../../envs/environment.ts";
 import { generator, inline, type Sum, sums } from "./sums.ts";
 
 const grading: Grading = {
@@ -15,7 +16,7 @@ function closeness(off: number, answer: number): GradedComponent {
   return { name: "closeness", value: 1 / (1 + off) };
 }
 
-export const graded: SyncEnvironment<Sum, number> = {
+export const graded = defineEnvironment<Sum, number>({
   ...{ ...sums, generator, inline },
   ...{ id: "test/graded", version: 1, description: "Add, and be graded.", rewardSchemes: ["weighted", "graded"] },
   grading,
@@ -28,4 +29,4 @@ export const graded: SyncEnvironment<Sum, number> = {
       ...(off > 0 && { violation: `it is off by ${off}` }),
     };
   },
-};
+});

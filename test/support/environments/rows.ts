@@ -1,5 +1,6 @@
 /** An environment that has rows and nothing else: no generator, no solver, nothing that travels in a task id. */
-import type { Parsed, SyncEnvironment } from "../../../envs/environment.ts";
+import { defineEnvironment } from "../../../envs/define.ts";
+import type { Parsed } from "../../../envs/environment.ts";
 import { judged } from "./slow.ts";
 import { type Sum, sums } from "./sums.ts";
 
@@ -9,13 +10,9 @@ function read(row: unknown): Parsed<Sum> {
   return { kind: "answer", answer: { a, b } };
 }
 
-export const rowsOnly: SyncEnvironment<Sum, number> = {
+export const rowsOnly = defineEnvironment<Sum, number>({
   ...sums,
-  ...{ id: "test/rows", version: 1, description: "Add the numbers of a row.", rewardSchemes: ["graded"] },
-  rows: {
-    read,
-    levelOf: () => "only",
-    defaultPool: { name: "sums", file: new URL("./rows.jsonl", import.meta.url) },
-  },
+  ...{ id: "test/rows", version: 1, description: "Add the numbers of a row." },
+  rows: { read, defaultPool: { name: "sums", file: new URL("./rows.jsonl", import.meta.url) } },
   verify: judged,
-};
+});

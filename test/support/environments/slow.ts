@@ -1,4 +1,5 @@
 /** An environment that asks the outside, which takes its time. */
+import { defineEnvironment } from "../../../envs/define.ts";
 import type { AsyncEnvironment, Facts, Failed, Resource, VerifyContext } from "../../../envs/environment.ts";
 import { generator, inline, type Sum, sums } from "./sums.ts";
 
@@ -18,12 +19,12 @@ const JUDGE: Resource = {
 
 /** Whoever hands in `ask` decides when it answers, and what. */
 export function asking(ask: Ask, resource: Partial<Resource> = {}): AsyncEnvironment<Sum, number> {
-  return {
+  return defineEnvironment({
     ...{ ...sums, generator, inline },
-    ...{ id: "test/slow", version: 1, description: "Add, and have it judged.", rewardSchemes: ["graded"] },
+    ...{ id: "test/slow", version: 1, description: "Add, and have it judged." },
     resource: { ...JUDGE, ...resource },
     verify: ask,
-  };
+  });
 }
 
 /** Answers after a while, and not at all where it is no longer wanted. */

@@ -1,33 +1,32 @@
 /** What the test environments have in common: the sum of two numbers. */
 import { formatInstruction } from "../../../envs/answers/wording.ts";
-import type { Generator, InlineCodec, Parsed, SyncEnvironment } from "../../../envs/environment.ts";
+import { defineGenerator } from "../../../envs/define.ts";
+import type { InlineCodec, Parsed, SyncDefinition } from "../../../envs/environment.ts";
 import { decodeNumbers, encodeNumbers } from "../../../envs/lib/inline.ts";
+import { defineParameters } from "../../../envs/parameters.ts";
 
 export interface Sum {
   readonly a: number;
   readonly b: number;
 }
 
-type Parts = Omit<SyncEnvironment<Sum, number>, "id" | "version" | "description" | "rewardSchemes" | "verify">;
+type Parts = Pick<SyncDefinition<Sum, number>, "render" | "parse" | "metadata">;
 
-/** Everything but a name, a price, a verifier, and a source of instances. */
+/** Everything but a name, a verifier, and a source of instances. */
 export const sums: Parts = {
-  goal: "satisfy",
-  parameters: [{ name: "max", description: "The largest number.", min: 1, max: 1e6, defaultValue: 99, integer: true }],
-  levels: [{ name: "only", description: "Numbers up to 99.", parameters: { max: 99 } }],
-  answerFormats: ["answer_tag", "think_answer"],
-  canonical: ({ a, b }) => `${a}+${b}`,
   render: ({ a, b }, format) => [{ role: "user", content: `What is ${a} + ${b}?\n\n${formatInstruction(format)}` }],
   metadata: ({ a, b }) => ({ numbers: `${a} ${b}` }),
   parse: (text): Parsed<number> =>
     /^\d{1,9}$/.test(text) ? { kind: "answer", answer: Number(text) } : { kind: "malformed", reason: "not a number" },
-  format: (answer) => `${answer}`,
-  draw: ({ a, b }) => ({ width: 1, height: 1, shapes: [], legend: [], notes: [`${a} + ${b}`] }),
 };
 
-export const generator: Generator<Sum> = {
-  draw: ({ max }, rng) => ({ a: rng.int(0, max as number), b: rng.int(0, max as number) }),
-};
+export const generator = defineGenerator({
+  parameters: defineParameters({
+    max: { description: "The largest number.", min: 1, max: 1e6, defaultValue: 99, integer: true },
+  }),
+  levels: [{ name: "only", description: "Numbers up to 99.", parameters: { max: 99 } }],
+  generate: ({ max }, rng): Sum => ({ a: rng.int(0, max), b: rng.int(0, max) }),
+});
 
 export const inline: InlineCodec<Sum> = {
   encode: ({ a, b }) => encodeNumbers([a, b]),
