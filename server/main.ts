@@ -121,6 +121,8 @@ function assemble(config: Config, registry: Registry, { log, dropped }: Log, met
   resources.onChange((resource, down) => {
     if (down === undefined) log.info({ resource }, "a resource is asked again");
     else log.warn({ resource, reason: down }, "a resource is down");
+    // What fails there is logged there.
+    void runs.maskArms(resource, down);
   });
   const asyncScorer = createAsyncScorer({
     ...{ ...scoring, resources },

@@ -27,17 +27,10 @@ export function lookUpEnvironment(registry: Registry, id: string, version: numbe
   return found.environment;
 }
 
-/** What a run fixes for all of its arms, in place of what a spec says. */
-export interface SharedChoices {
-  readonly answerFormat: number;
-  readonly rewardScheme?: RewardScheme | undefined;
-}
-
 export function resolveFamily(
   spec: TaskSpec | undefined,
   { registry, pools }: Pick<ServiceDeps, "registry" | "pools">,
   field: string,
-  shared?: SharedChoices,
 ): TaskFamily {
   const given = required(spec, field);
   const environment = lookUpEnvironment(registry, given.environment, given.version, `${field}.environment`);
@@ -59,8 +52,8 @@ export function resolveFamily(
     split,
     source,
     pool: pool?.name ?? "",
-    answerFormat: readFormat(shared?.answerFormat ?? given.answerFormat, environment, field),
-    ...readScheme(shared === undefined ? given.rewardScheme : shared.rewardScheme, environment, field),
+    answerFormat: readFormat(given.answerFormat, environment, field),
+    ...readScheme(given.rewardScheme, environment, field),
   };
 }
 
