@@ -12,6 +12,7 @@ import type {
   SyncEnvironment,
 } from "./environment.ts";
 import type { Rng } from "./lib/rng.ts";
+import { WEIGHTED } from "./reward/weighted.ts";
 import { parameterInfos, type ParametersOf, type ParameterSpecs } from "./parameters.ts";
 
 type EnvironmentDefinition<Instance, Answer> = SyncDefinition<Instance, Answer> | AsyncDefinition<Instance, Answer>;
@@ -65,8 +66,9 @@ function readerOf<Instance>(id: string, rows: RowDefinition<Instance>, levels: r
   return { levelOf: () => first?.name, ...reader };
 }
 
-/** Right or wrong answers are graded; others are priced by each scheme whose measure the environment can give. */
+/** Graded facts are weighed; right or wrong answers are graded; others are priced by each scheme whose measure the environment can give. */
 function rewardSchemesOf<Instance, Answer>(definition: EnvironmentDefinition<Instance, Answer>): readonly string[] {
+  if (definition.grading !== undefined) return [WEIGHTED, "graded"];
   if (definition.goal === undefined || definition.goal === "satisfy") return ["graded"];
   const hasBaseline = definition.solver !== undefined;
   const hasTrivial = definition.trivial !== undefined;

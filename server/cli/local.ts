@@ -70,12 +70,12 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const keys = keysOf(config, needs);
   if (keys.kind === "invalid") throw new CliProblem("failure", keys.message);
   const environments = await loadEnvironments(config.environmentFiles);
-  if (environments.kind === "invalid") throw new CliProblem("usage", environments.message);
+  if (environments.kind === "invalid") throw new CliProblem("failure", environments.message);
   const { registry } = environments;
   const loaded = loadPools(registry, config.pools);
-  if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
+  if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);
   const loadedSuites = loadSuites(registry, config.suiteFiles);
-  if (loadedSuites.kind === "invalid") throw new CliProblem("usage", loadedSuites.message);
+  if (loadedSuites.kind === "invalid") throw new CliProblem("failure", loadedSuites.message);
   const { suites } = loadedSuites;
   const { keyring } = keys;
   const { pools } = loaded;

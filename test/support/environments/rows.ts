@@ -13,6 +13,10 @@ function read(row: unknown): Parsed<Sum> {
 export const rowsOnly = defineEnvironment<Sum, number>({
   ...sums,
   ...{ id: "test/rows", version: 1, description: "Add the numbers of a row." },
-  rows: { read, defaultPool: { name: "sums", file: new URL("./rows.jsonl", import.meta.url) } },
+  rows: {
+    read,
+    levels: [{ name: "only", description: "Every row." }],
+    defaultPool: { name: "sums", file: new URL("./rows.jsonl", import.meta.url) },
+  },
   verify: judged,
 });

@@ -19,7 +19,7 @@ const JUDGE: Resource = {
 
 /** Whoever hands in `ask` decides when it answers, and what. */
 export function asking(ask: Ask, resource: Partial<Resource> = {}): AsyncEnvironment<Sum, number> {
-  return defineEnvironment({
+  return defineEnvironment<Sum, number>({
     ...{ ...sums, generator, inline },
     ...{ id: "test/slow", version: 1, description: "Add, and have it judged." },
     resource: { ...JUDGE, ...resource },

@@ -10,15 +10,15 @@ export interface Sum {
   readonly b: number;
 }
 
-type Parts = Pick<SyncDefinition<Sum, number>, "render" | "parse" | "metadata">;
-
 /** Everything but a name, a verifier, and a source of instances. */
-export const sums: Parts = {
+export const sums = {
+  answerFormats: ["answer_tag", "think_answer"],
+  canonical: ({ a, b }) => `${a}+${b}`,
   render: ({ a, b }, format) => [{ role: "user", content: `What is ${a} + ${b}?\n\n${formatInstruction(format)}` }],
   metadata: ({ a, b }) => ({ numbers: `${a} ${b}` }),
   parse: (text): Parsed<number> =>
     /^\d{1,9}$/.test(text) ? { kind: "answer", answer: Number(text) } : { kind: "malformed", reason: "not a number" },
-};
+} as const satisfies Partial<SyncDefinition<Sum, number>>;
 
 export const generator = defineGenerator({
   parameters: defineParameters({

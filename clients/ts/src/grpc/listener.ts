@@ -32,6 +32,9 @@ const question = ({ host, port }: Place): string =>
     "{}",
   ].join("\r\n");
 
+/** What web servers refuse by themselves, however long what is behind them takes to answer. */
+const nonsense = "?\r\n\r\n";
+
 type Reply =
   | { readonly kind: "refused" }
   /** The connection was made; `bytes` is what came before it ended, or before patience did. */
@@ -81,8 +84,12 @@ export async function listenerAt(place: Place): Promise<Listener | undefined> {
   const plain = await exchange(connect(place), "connect", question(place));
   if (plain.kind === "refused") return undefined;
   const { bytes, closed } = plain;
+  if (bytes.length === 0 && !closed) {
+    const second = await exchange(connect(place), "connect", nonsense);
+    return { tls: false, ...protocolOf(second.kind === "connected" ? second.bytes : bytes) };
+  }
   // A TLS server answers plain text with an alert, or just closes.
-  const maybeTls = bytes.length === 0 ? closed : bytes[0] === 0x15 && bytes[1] === 3;
+  const maybeTls = bytes.length === 0 || (bytes[0] === 0x15 && bytes[1] === 3);
   if (!maybeTls) return { tls: false, ...protocolOf(bytes) };
   const options = { ...place, rejectUnauthorized: false, ALPNProtocols: ["h2", "http/1.1"] };
   const secret = await exchange(connectTls(options), "secureConnect", question(place));
