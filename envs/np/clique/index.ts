@@ -63,5 +63,6 @@ export const clique = defineEnvironment<Graph, Clique>({
   metadata: graphMetadata,
   parse,
   verify,
+  shape: { kind: "choice", count: ({ vertices }) => vertices },
   draw,
 });
