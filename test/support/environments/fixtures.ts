@@ -5,7 +5,7 @@ import { environments } from "../../../envs/registry.ts";
 import { loadEnvironments } from "../../../server/tasks/environments.ts";
 
 /** Folders beside this file; the default export of each one's index.ts is a list of environments. */
-const FOLDERS = ["capitals"];
+const FOLDERS = ["capitals", "vertex-cover"];
 
 /** For --environments. */
 export const fixtureFiles: readonly string[] = FOLDERS.map((folder) =>
