@@ -65,5 +65,6 @@ export const bisection = defineEnvironment<BisectionInstance, Sides>({
   metadata: ({ vertices, edges }) => ({ vertices: `${vertices}`, edges: `${edges.length}` }),
   parse,
   verify,
+  shape: { kind: "arrangement", count: ({ vertices }) => vertices },
   draw,
 });

@@ -64,5 +64,6 @@ export const clique = defineEnvironment<Graph, Clique>({
   metadata: graphMetadata,
   parse,
   verify,
+  shape: { kind: "choice", count: ({ vertices }) => vertices },
   draw,
 });

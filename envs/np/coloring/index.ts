@@ -45,5 +45,6 @@ export const coloring = defineEnvironment<Graph, Coloring>({
   metadata: graphMetadata,
   parse,
   verify,
+  shape: { kind: "labels", count: ({ vertices }) => vertices },
   draw,
 });

@@ -48,5 +48,6 @@ export const hamiltonian = defineEnvironment<Graph, Cycle>({
   metadata: (graph) => ({ edges: `${edgeCount(graph)}` }),
   parse,
   verify,
+  shape: { kind: "route", count: ({ vertices }) => vertices },
   draw,
 });

@@ -77,5 +77,6 @@ export const independentSet = defineEnvironment<Graph, IndependentSet>({
   metadata: graphMetadata,
   parse,
   verify,
+  shape: { kind: "choice", count: ({ vertices }) => vertices },
   draw,
 });

@@ -54,5 +54,6 @@ export const knapsack = defineEnvironment<KnapsackInstance, Choice>({
   metadata: ({ capacity, weights }) => ({ items: `${weights.length}`, capacity: `${capacity}` }),
   parse,
   verify,
+  shape: { kind: "choice", count: ({ weights }) => weights.length },
   draw,
 });

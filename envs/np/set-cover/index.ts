@@ -51,5 +51,6 @@ export const setCover = defineEnvironment<SetCoverInstance, Cover>({
   metadata: ({ subsets }) => ({ elements: `${subsets.columns}`, subsets: `${subsets.rows}` }),
   parse,
   verify,
+  shape: { kind: "choice", count: ({ subsets }) => subsets.rows },
   draw,
 });

@@ -47,5 +47,6 @@ export const subsetSum = defineEnvironment<SubsetSumInstance, Subset>({
   metadata: ({ numbers }) => ({ numbers: `${numbers.length}` }),
   parse,
   verify,
+  shape: { kind: "choice", count: ({ numbers }) => numbers.length },
   draw,
 });

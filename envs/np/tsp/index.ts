@@ -61,5 +61,6 @@ export const tsp = defineEnvironment<TspInstance, Tour>({
   metadata: ({ cities }) => ({ cities: `${cities}` }),
   parse,
   verify,
+  shape: { kind: "arrangement", count: ({ cities }) => cities },
   draw,
 });
