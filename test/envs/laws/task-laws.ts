@@ -65,8 +65,8 @@ export const taskLaws: readonly Law<Environment>[] = [
   {
     title: "an instance lies in the split asked for",
     appliesTo: isGenerated,
-    check({ tasks }) {
-      for (const [i, { hash }] of tasks.entries()) expect(splitOf(environment, instance)).toBe(SPLITS[i % 3]);
+    check({ environment, tasks }) {
+      for (const [i, { instance }] of tasks.entries()) expect(splitOf(environment, instance)).toBe(SPLITS[i % 3]);
     },
   },
   {
