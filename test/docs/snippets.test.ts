@@ -98,7 +98,7 @@ test.each(inLanguage("sh").flatMap(({ where, text }) => commandsOf(text).map((co
       case "npm":
       case "pip":
       case "docker":
-        // Installs into other projects, and images: test/clients and scripts/dockerfile-steps.ts check these.
+        // Installs into other projects, and images: test/clients and dockerfile.test.ts check these.
         return expect(command).toMatch(/^(npm install|pip install|docker build) /);
       case "npx":
       case "curl": {
