@@ -40,7 +40,7 @@ module.exports = {
     only(
       "workers-make-tasks",
       "^server/tasks/worker\\.ts$",
-      "^(server/tasks/(workers|worker)\\.ts$|envs/)",
+      "^(server/tasks/(environments|jobs|worker|workers)\\.ts$|envs/)",
       "A worker's thread runs environments and nothing else.",
     ),
     only(

@@ -46,6 +46,8 @@ function drawAnswer<Instance>(
     const headlines = [title, bad(`malformed: ${parsed.reason}`), ...baselineLine(environment, solution)];
     return framed(environment.draw(instance), headlines);
   }
+  // What only the outside can judge is drawn without a verdict.
+  if (environment.resource !== undefined) return framed(environment.draw(instance, parsed.answer), [title]);
   const facts = environment.verify(instance, parsed.answer);
   const isBest = isBestAnswer(environment, facts, solution);
   const picture = environment.draw(instance, parsed.answer, isBest ? undefined : solution?.answer);
@@ -64,6 +66,7 @@ function isBestAnswer<Instance>(
   baseline: Baseline | undefined,
 ): boolean {
   if (facts.kind === "infeasible") return false;
+  if (facts.kind === "graded") return facts.solved;
   if (goal === "satisfy") return true;
   return baseline !== undefined && facts.objective === baseline.value;
 }
@@ -78,6 +81,8 @@ function verdictLines<Instance>(
       return [bad(`infeasible: ${facts.violation}`), ...baselineLine(environment, solution)];
     case "feasible":
       return [feasibleLine(environment, facts.objective, solution)];
+    case "graded":
+      return [facts.solved ? { text: "✓ right", tone: "good" } : bad(facts.violation ?? "wrong")];
     default:
       return assertNever(facts);
   }

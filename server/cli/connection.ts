@@ -12,6 +12,7 @@ import { CliProblem, problemOf } from "./problem.ts";
 export interface LocalFlags {
   readonly dataDir?: string;
   readonly keyFile?: string;
+  readonly environments?: readonly string[];
   readonly pool?: readonly string[];
   readonly suiteFile?: readonly string[];
 }
@@ -37,6 +38,12 @@ export function addLocalOptions(command: Command): Command {
   return command
     .option("--data-dir <directory>", "where the keys are kept (default .data, env GRADUS_DATA_DIR)")
     .option("--key-file <file>", "the keys that sign task ids (env GRADUS_KEY_FILE)")
+    .addOption(
+      new Option(
+        "--environments <path>",
+        "a module of environments of one's own; may be given several times",
+      ).argParser(collect),
+    )
     .addOption(new Option("--pool <name=path>", "a JSONL data pool; may be given several times").argParser(collect));
 }
 

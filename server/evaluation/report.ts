@@ -1,7 +1,7 @@
 /** A report from the samples so far. Pure. */
 import type { Goal } from "../../envs/environment.ts";
 import type { Score, Verdict } from "../../envs/score.ts";
-import type { NoReward, NoRewardReason, SampleResult } from "../tasks/scorer.ts";
+import type { NoReward } from "../tasks/sample-result.ts";
 import type { Context, OpenEvaluation } from "./evaluation.ts";
 import { partOf, type Suite } from "./suite.ts";
 
@@ -207,7 +207,7 @@ function categoryCounts(suite: Suite, made: readonly string[]): ReadonlyMap<stri
 // What a report reads of a sample: a few numbers, so that reports of many samples are quick.
 
 export interface SampleFacts {
-  /** "none": there is no verdict, and will not be. */
+  /** "none": there is no verdict, and will not be. It counts, as an answer that is not feasible. */
   readonly verdict: Verdict | "none";
   /** The goal is reached: a right answer, or a proven optimum. */
   readonly solved: boolean;
@@ -219,13 +219,6 @@ export interface SampleFacts {
   readonly truncated: boolean;
   /** Whether the baseline is proven optimal; undefined: there is none. */
   readonly proven?: boolean;
-}
-
-/** Reasons that no later attempt changes: the sample counts, as an answer that is not feasible. */
-const FINAL: ReadonlySet<NoRewardReason> = new Set(["too_large", "timeout"]);
-
-export function isFinal(result: SampleResult): boolean {
-  return result.kind === "score" || FINAL.has(result.reason);
 }
 
 export function factsOf(result: Score | NoReward): SampleFacts {

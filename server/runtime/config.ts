@@ -48,6 +48,8 @@ export interface Config {
   readonly workers: number;
   readonly workerTimeLimitMs: number;
   readonly drainTimeoutMs: number;
+  /** Modules of environments, beside Gradus's own. */
+  readonly environmentFiles: readonly string[];
   readonly pools: OptionValues["pool"];
   /** Files of suites, beside those that ship with the server. */
   readonly suiteFiles: readonly string[];
@@ -128,6 +130,7 @@ function assemble(values: OptionValues): Config {
   const token = readToken(values);
   refuseOpenDoor(values, tls, token);
   const {
+    environments: environmentFiles,
     pool: pools,
     suiteFile: suiteFiles,
     corsOrigin: corsOrigins,
@@ -153,7 +156,7 @@ function assemble(values: OptionValues): Config {
     requestTimeoutMs,
   } = values;
   const listen = { host, port, httpPort, tls, token, insecure, corsOrigins, allowedHosts };
-  const work = { workers, workerTimeLimitMs, drainTimeoutMs, requestTimeoutMs, pools, suiteFiles };
+  const work = { workers, workerTimeLimitMs, drainTimeoutMs, requestTimeoutMs, environmentFiles, pools, suiteFiles };
   return Object.freeze({
     ...listen,
     ...work,

@@ -190,6 +190,13 @@ export const configOptions = {
     max: 3_600_000,
     defaultValue: 120_000,
   }),
+  environments: list({
+    flag: "environments",
+    placeholder: "path",
+    description:
+      "a module of environments of one's own, whose default export is a list of them; it runs with the server's rights; may be given several times",
+    each: (path) => ({ kind: "value", value: path }),
+  }),
   pool: list({
     flag: "pool",
     placeholder: "name=path",

@@ -1,6 +1,7 @@
 /** RunConfig and Policy, both ways. */
 import { create, fromJson, toJson } from "@bufbuild/protobuf";
 import { assertNever } from "../../envs/lib/assert-never.ts";
+import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { Arm, Constraints, Lag, Policy, RunConfig } from "../curriculum/types.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
@@ -54,7 +55,7 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: ServiceDeps, f
     throw invalid(`${field}.spec.reward_scheme`, "the run's counts for all arms: set config.reward_scheme");
   if (spec.answerFormat !== AnswerFormat.UNSPECIFIED)
     throw invalid(`${field}.spec.answer_format`, "the run's counts for all arms: set config.answer_format");
-  const family = resolveFamily(spec, deps.pools, `${field}.spec`, config);
+  const family = resolveFamily(spec, deps, `${field}.spec`, config);
   if (family.split !== "train" && feedbackSourceFromWire(config.feedbackSource) === "step")
     throw invalid(
       `${field}.spec.split`,
@@ -66,12 +67,16 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: ServiceDeps, f
     source: family.source,
     weight: arm.weight ?? 1,
     hard: arm.hard,
-    rewardRange: rangeOf(family, field),
+    rewardRange: rangeOf(family, deps.registry, field),
   };
 }
 
-function rangeOf(family: TaskFamily, field: string): { readonly min: number; readonly max: number } {
-  const environment = lookUpEnvironment(family.environment, family.version, field);
+function rangeOf(
+  family: TaskFamily,
+  registry: Registry,
+  field: string,
+): { readonly min: number; readonly max: number } {
+  const environment = lookUpEnvironment(registry, family.environment, family.version, field);
   const resolved = resolveScheme(environment, family.rewardScheme, family.rewardParameters);
   if (resolved.kind === "invalid") throw invalid(field, resolved.message);
   return resolved.scheme.scheme.range(resolved.scheme.parameters);

@@ -3,13 +3,14 @@ import type { AnswerFormat, Environment, Level, Split as SplitName } from "../..
 import { didYouMean } from "../../envs/lib/text.ts";
 import { findLevel, resolveParameters } from "../../envs/parameters.ts";
 import { type Pool, rowCount } from "../../envs/pool.ts";
-import { findEnvironment } from "../../envs/registry.ts";
+import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { type RewardScheme, Source, Split, type TaskSpec } from "../gen/gradus/v1/task_pb.js";
 import type { TaskFamily } from "../tasks/spec.ts";
 import { answerFormats, type Source as SourceName, sources, splits } from "../tasks/wire-enums.ts";
 import { RpcError } from "../transport/rpc.ts";
 import { checkBytes, invalid, required } from "./check.ts";
+import type { ServiceDeps } from "./deps.ts";
 
 const NAME_BYTES_MAX = 64;
 export const ENVIRONMENT_ID_BYTES_MAX = 128;
@@ -17,10 +18,10 @@ const PARAMETERS_MAX = 32;
 const REWARD_PARAMETERS_MAX = 16;
 
 /** NOT_FOUND with the nearest name. */
-export function lookUpEnvironment(id: string, version: number, field: string): Environment {
+export function lookUpEnvironment(registry: Registry, id: string, version: number, field: string): Environment {
   if (id === "") throw invalid(field, "it is required");
   checkBytes(id, ENVIRONMENT_ID_BYTES_MAX, field);
-  const found = findEnvironment(id, version === 0 ? undefined : version);
+  const found = registry.find(id, version === 0 ? undefined : version);
   if (found.kind === "unknown_version") throw new RpcError("FAILED_PRECONDITION", `${field}: ${found.message}`);
   if (found.kind !== "found") throw new RpcError("NOT_FOUND", `${field}: ${found.message}`);
   return found.environment;
@@ -34,12 +35,12 @@ export interface SharedChoices {
 
 export function resolveFamily(
   spec: TaskSpec | undefined,
-  pools: ReadonlyMap<string, Pool>,
+  { registry, pools }: Pick<ServiceDeps, "registry" | "pools">,
   field: string,
   shared?: SharedChoices,
 ): TaskFamily {
   const given = required(spec, field);
-  const environment = lookUpEnvironment(given.environment, given.version, `${field}.environment`);
+  const environment = lookUpEnvironment(registry, given.environment, given.version, `${field}.environment`);
   const split = readSplit(given, field);
   const source = readSource(given, environment, field);
   const { level, parameters } = readDifficulty(given, environment, source, field);

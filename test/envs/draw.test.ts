@@ -8,7 +8,7 @@ import { framed } from "../../envs/lib/picture/frame.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 import { resolveParameters } from "../../envs/parameters.ts";
 import { environments } from "../../envs/registry.ts";
-import { cases, issue } from "./every.ts";
+import { cases, issue, synchronous } from "./every.ts";
 import { hostileTexts } from "./hostile.ts";
 import { mutated } from "./mutated.ts";
 import { expectWellFormed } from "./pictures.ts";
@@ -54,7 +54,7 @@ describe.each(cases)("$title", (each) => {
   });
 });
 
-describe.each(environments.map((environment) => ({ environment, id: environment.id })))("$id", ({ environment }) => {
+describe.each(synchronous.map((environment) => ({ environment, id: environment.id })))("$id", ({ environment }) => {
   const level = environment.levels[0];
   if (level === undefined) throw new Error("no level");
   const { instance } = issue({ title: "", environment, level }, 5n, "train");

@@ -1,6 +1,6 @@
 /** Every registered environment at every level, and tasks of them, for the suites that hold for all. */
 import { readFileSync } from "node:fs";
-import type { Environment, Level, Split } from "../../envs/environment.ts";
+import type { Level, Split, SyncEnvironment } from "../../envs/environment.ts";
 import { issueGenerated } from "../../envs/instances.ts";
 import type { Issued } from "../../envs/origin.ts";
 import { loadPool, type Pool } from "../../envs/pool.ts";
@@ -10,11 +10,14 @@ import type { ScoreTask } from "../../envs/score.ts";
 
 export interface Case {
   readonly title: string;
-  readonly environment: Environment;
+  readonly environment: SyncEnvironment;
   readonly level: Level;
 }
 
-export const cases: readonly Case[] = environments.flatMap((environment) =>
+/** Those whose answers are verified at once. */
+export const synchronous: readonly SyncEnvironment[] = environments.filter((each) => each.resource === undefined);
+
+export const cases: readonly Case[] = synchronous.flatMap((environment) =>
   environment.levels.map((level) => ({
     title: `${environment.id} version ${environment.version}, ${level.name}`,
     environment,
@@ -39,7 +42,7 @@ export function issue({ environment, level }: Case, seed: bigint, split: Split):
 
 /** What scores a task's completions. */
 export function scoreTask(
-  environment: Environment,
+  environment: SyncEnvironment,
   { instance, baseline }: Issued,
   format: ScoreTask["format"],
   schemeName = "",

@@ -2,16 +2,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatInstruction, wrapAnswer } from "../../envs/answers/wording.ts";
-import type { Environment, Solver, Split } from "../../envs/environment.ts";
+import type { Environment, Solver, Split, SyncEnvironment } from "../../envs/environment.ts";
 import { restore } from "../../envs/instances.ts";
 import type { Issued } from "../../envs/origin.ts";
 import { findLevel, resolveParameters } from "../../envs/parameters.ts";
 import { rowAt, rowCount } from "../../envs/pool.ts";
-import { environments } from "../../envs/registry.ts";
 import { rewardSchemes } from "../../envs/reward/schemes.ts";
 import { score, type Score, type ScoreTask } from "../../envs/score.ts";
 import { instanceHash, splitOf } from "../../envs/splits.ts";
-import { type Case, cases, issue, pools, scoreTask } from "./every.ts";
+import { type Case, cases, issue, pools, scoreTask, synchronous } from "./every.ts";
 import { hostileTexts } from "./hostile.ts";
 import { mutated } from "./mutated.ts";
 
@@ -165,7 +164,7 @@ describe.each(cases)("$title", (given) => {
 });
 
 describe.each(
-  environments.map((environment) => [`${environment.id} version ${environment.version}`, environment] as const),
+  synchronous.map((environment) => [`${environment.id} version ${environment.version}`, environment] as const),
 )("%s", (_, environment) => {
   const [given] = cases.filter((each) => each.environment === environment) as [Case];
 
@@ -201,7 +200,7 @@ describe.each(
 
 describe.each([...pools.values()].map((pool) => [pool.name, pool] as const))("pool %s", (_, pool) => {
   test("its rows are tasks, as good as generated ones", () => {
-    const environment = pool.definition;
+    const environment = synchronous.find(({ id }) => id === pool.environment) as SyncEnvironment;
     expect(pool.reasons).toEqual([]);
     for (const level of environment.levels) {
       if (level.evaluationOnly !== true) expect(rowCount(pool, level.name, "train"), level.name).toBeGreaterThan(0);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Option } from "commander";
 import type { Command } from "commander";
 import { drawCompletion, drawTask } from "../../../envs/draw.ts";
-import type { ScoreTask } from "../../../envs/score.ts";
+import type { AnyScoreTask } from "../../../envs/score.ts";
 import { completionIn } from "../completion.ts";
 import { localOf } from "../connection.ts";
 import { addLocalTaskOptions, openTask, solutionOf, taskIdOf } from "../local-task.ts";
@@ -64,7 +64,7 @@ export function addDraw(program: Command): void {
 
 async function printDrawing(
   taskId: string,
-  { environment }: ScoreTask,
+  { environment }: AnyScoreTask,
   svg: string,
   out: string | undefined,
 ): Promise<void> {
@@ -74,13 +74,13 @@ async function printDrawing(
 }
 
 /** A name under out/ that says the environment, and is the same for the same task. */
-async function pathOf({ environment }: ScoreTask, taskId: string): Promise<string> {
+async function pathOf({ environment }: AnyScoreTask, taskId: string): Promise<string> {
   makeDirectory("--out", "out");
   const hash = createHash("sha256").update(taskId).digest("hex").slice(0, 8);
   return join("out", `${environment.id.replaceAll("/", "-")}-${hash}.svg`);
 }
 
-async function drawn(task: ScoreTask, { answer, completion, file, solve }: Flags): Promise<string> {
+async function drawn(task: AnyScoreTask, { answer, completion, file, solve }: Flags): Promise<string> {
   const { environment, instance, format } = task;
   const whole = file === undefined ? completion : await completionIn(file);
   const svg =

@@ -33,7 +33,8 @@ const writeFeedback: FieldsWriter<Feedback> = (to, { status, detail }) => {
   to.uint32(1, status);
 };
 
-const writeComponent: FieldsWriter<RewardComponent> = (to, { name, value, weight }) => {
+const writeComponent: FieldsWriter<RewardComponent> = (to, { name, value, weight, reason }) => {
+  to.string(4, reason);
   to.double(3, weight);
   to.optionalDouble(2, value);
   to.string(1, name);

@@ -1,11 +1,11 @@
 /** Hostile answers to tasks that want one list of whole numbers, and the verdict that each must get. */
 import { describe, expect, test } from "vitest";
-import type { Environment } from "../../../envs/environment.ts";
+import type { SyncEnvironment } from "../../../envs/environment.ts";
 import { score } from "../../../envs/score.ts";
 import { scoreTask } from "../every.ts";
 
 export interface HostileCase<Instance> {
-  readonly environment: Environment<Instance>;
+  readonly environment: SyncEnvironment<Instance>;
   readonly instance: Instance;
   /** A feasible answer, and its objective. */
   readonly good: string;
@@ -84,7 +84,7 @@ const MALFORMED: readonly string[] = [
 
 /** Defines the tests of one environment. */
 export function testHostileAnswers<Instance>(given: HostileCase<Instance>): void {
-  const environment = given.environment as Environment;
+  const environment = given.environment as SyncEnvironment;
   const solution = environment.solver?.solve(given.instance);
   if (solution === undefined) throw new Error(`${environment.id} has no solver`);
   const issued = { origin: { kind: "inline", instance: new Uint8Array() }, hash: "", baseline: solution } as const;
