@@ -16,7 +16,7 @@ export interface Arm {
   readonly weight: number;
   /** Whether hardShareMin counts this arm. */
   readonly hard: boolean;
-  /** Smallest and largest reward of the arm's scheme. The signal divides by the span (SPEC.md section 5). */
+  /** Smallest and largest reward of the arm's scheme. The signal divides by the span. */
   readonly rewardRange: { readonly min: number; readonly max: number };
 }
 

@@ -1,4 +1,4 @@
-/** What holds for every environment at every level (DESIGN.md, "An environment"). */
+/** What holds for every environment at every level (CONTRIBUTING.md, "A new environment"). */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatInstruction, wrapAnswer } from "../../envs/answers/wording.ts";
