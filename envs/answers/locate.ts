@@ -18,8 +18,7 @@ import { scanBoxes, scanLines, type Scanner, scanTags } from "./scan.ts";
 export type Thinking = "required" | "prefilled" | "stripped";
 
 const OPEN = "<think>";
-/** Without its "<", which stands alone in many texts: a search is quick while the first character is rare. */
-const CLOSE = "/think>";
+const CLOSE = "</think>";
 
 /** Where the thinking of a completion is. Offsets are UTF-16 units. */
 interface Thoughts {
@@ -35,9 +34,7 @@ interface Thoughts {
 
 function locateThoughts(text: string, thinking: Thinking): Thoughts {
   let start = 0;
-  for (let at = text.indexOf(CLOSE, 1); at >= 0; at = text.indexOf(CLOSE, at + CLOSE.length)) {
-    if (text[at - 1] === "<") start = at + CLOSE.length;
-  }
+  for (let at = text.indexOf(CLOSE); at >= 0; at = text.indexOf(CLOSE, start)) start = at + CLOSE.length;
   const closed = start > 0;
   if (!closed && thinking === "prefilled") return { start: text.length, end: text.length, closed, open: true };
   const reopened = text.indexOf(OPEN, start);

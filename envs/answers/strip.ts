@@ -10,8 +10,8 @@
  *
  * All else is left to the environment's parser: words before or after the answer, units, a second answer, comments. A
  * text that only looks wrapped, such as "$1$ or $2$", loses its outer marks and is refused for the inner ones: no parser
- * takes any of these marks where they are not paired. Time is linear in the text's length: each step but the last makes
- * the text shorter and looks at no more than a fixed number of units beside those it takes away.
+ * takes any of these marks where they are not paired. Time is linear in the text's length: each step looks at
+ * no more than a fixed number of units beside those it takes away, and there are at most STEPS_MAX.
  */
 import { isSpace, skipGap, skipSpaceBack } from "../lib/text.ts";
 
@@ -21,17 +21,41 @@ interface Range {
   end: number;
 }
 
+/** More labels and marks than this surround no answer of a person's or a model's. */
+const STEPS_MAX = 256;
+
 export function stripAnswer(text: string): string {
+  if (isBare(text)) return text;
   const range = { start: 0, end: text.length };
   trim(text, range);
-  while (stripLabel(text, range) || stripMarks(text, range) || stripPeriod(text, range)) trim(text, range);
+  for (let step = 0; step < STEPS_MAX; step++) {
+    if (!stripLabel(text, range) && !stripMarks(text, range) && !stripPeriod(text, range)) break;
+    trim(text, range);
+  }
   return text.slice(range.start, range.end);
+}
+
+/** Most answers start and end like "[0, 1]" or "(3 + 4) * 5": nothing that goes away does. */
+function isBare(text: string): boolean {
+  return startsBare(text.charCodeAt(0)) && endsBare(text.charCodeAt(text.length - 1));
+}
+
+function startsBare(unit: number): boolean {
+  return isDigit(unit) || unit === 91 || unit === 40;
+}
+
+function endsBare(unit: number): boolean {
+  return isDigit(unit) || unit === 93 || unit === 41;
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= 48 && unit <= 57;
 }
 
 // White space.
 
 const BACKSLASH = 92;
-/** The second characters of "\,", "\;", "\:" and "\!". */
+/** What follows the backslash in "\,", "\;", "\:" and "\!". */
 const THIN_SPACES = ",;:!";
 
 function trim(text: string, range: Range): void {
@@ -46,7 +70,7 @@ function skipGapBack(text: string, start: number, end: number): number {
     const past = skipSpaceBack(text, start, at);
     // A backslash right before a space is that of "\ ".
     if (past < at && past > start && text.charCodeAt(past - 1) === BACKSLASH) at = past - 1;
-    else if (past - 2 >= start && text.charCodeAt(past - 2) === BACKSLASH && THIN_SPACES.includes(text[past - 1] ?? ""))
+    else if (past - 2 >= start && text.charCodeAt(past - 2) === BACKSLASH && THIN_SPACES.includes(text.charAt(past - 1)))
       at = past - 2;
     else return past;
   }

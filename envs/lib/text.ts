@@ -70,18 +70,25 @@ const WIDE_SPACES: readonly number[] = [
 ];
 
 const BACKSLASH = 92;
-/** "\," and the like, "\ ", and the two that are words; the longer word first. */
-const LATEX_SPACES: readonly string[] = ["\\,", "\\;", "\\:", "\\!", "\\ ", "\\qquad", "\\quad"];
+/** What follows the backslash in "\,", "\;", "\:", "\!" and "\ ". */
+const LATEX_SPACES = ",;:! ";
 
 /** Moves an offset over the white space and the LaTeX spaces that follow it, no further than end. */
 export function skipGap(text: string, start: number, end = text.length): number {
   let at = skipSpace(text, start, end);
-  while (at < end && text.charCodeAt(at) === BACKSLASH) {
-    const space = LATEX_SPACES.find((mark) => text.startsWith(mark, at));
-    if (space === undefined || at + space.length > end) return at;
-    at = skipSpace(text, at + space.length, end);
+  while (at + 1 < end && text.charCodeAt(at) === BACKSLASH) {
+    const length = latexSpaceAt(text, at);
+    if (length === 0 || at + length > end) return at;
+    at = skipSpace(text, at + length, end);
   }
   return at;
+}
+
+/** How many units the LaTeX space at a backslash takes; 0: it is none. */
+function latexSpaceAt(text: string, at: number): number {
+  if (LATEX_SPACES.includes(text.charAt(at + 1))) return 2;
+  if (text.startsWith("quad", at + 1)) return "\\quad".length;
+  return text.startsWith("qquad", at + 1) ? "\\qquad".length : 0;
 }
 
 /**

@@ -109,7 +109,7 @@ const quality: Share = ({ goal, baseline }, objective) =>
 const optimalOnly: Share = ({ baseline }, objective) =>
   baseline === undefined || objective === undefined ? undefined : Number(isOptimal(objective, baseline));
 
-/** An answer as good as the trivial one has a half; where both are 0 it has 1, as 0/0 is everywhere. */
+/** An answer as good as the trivial one has a half, but 1 where both are 0: 0/0 is 1 here as in the quality ratio. */
 const coarse: Share = ({ goal, trivial }, objective) => {
   if (trivial === undefined || objective === undefined) return undefined;
   const sum = objective + trivial;

@@ -34,6 +34,7 @@ const optionOf: Readonly<Record<string, string>> = {
   source: "--source",
   pool: "--pool-name",
   answer_format: "--format",
+  thinking: "--thinking",
   reward_scheme: "--scheme",
   "reward_scheme.parameters": "--scheme-param",
   seed: "--seed",
@@ -43,7 +44,7 @@ const optionOf: Readonly<Record<string, string>> = {
 
 /** An error's message with the command line's words in place of the contract's. */
 function inOurWords(message: string): string {
-  const words = message.replaceAll(/\b(?:SPLIT|SOURCE|ANSWER_FORMAT)_([A-Z_]+)\b/g, (_, name: string) =>
+  const words = message.replaceAll(/\b(?:SPLIT|SOURCE|ANSWER_FORMAT|THINKING)_([A-Z_]+)\b/g, (_, name: string) =>
     name.toLowerCase(),
   );
   const [, field = "", within = ""] = /^(?:spec\.|groups\[0\]\.)?(\w+)([\w.[\]]*): /.exec(words) ?? [];

@@ -149,9 +149,9 @@ function openAs(environment: Environment, from: Ticket, groupId: string, instanc
   const { instance: bytes, ...ticket } = from;
   const scheme = schemeOf(environment, ticket);
   if (scheme.kind === "invalid") return invalidTask(`task_id: ${scheme.message}`);
-  const { answerFormat: format } = ticket;
+  const { answerFormat: format, thinking } = ticket;
   const baseline = ticket.baseline && { baseline: ticket.baseline };
-  const parts = { instance, format, scheme: scheme.scheme, ...baseline };
+  const parts = { instance, format, thinking, scheme: scheme.scheme, ...baseline };
   return environment.resource === undefined
     ? { kind: "sync", ticket, groupId, scoring: { environment, ...parts } }
     : { kind: "async", ticket, groupId, scoring: { environment, ...parts } };

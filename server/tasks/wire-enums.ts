@@ -1,4 +1,5 @@
 /** The contract's numbers and the domain's words, both ways. */
+import type { Thinking } from "../../envs/answers/locate.ts";
 import type { AnswerFormat, Goal, Split } from "../../envs/environment.ts";
 import type { Verdict } from "../../envs/score.ts";
 import * as environment from "../gen/gradus/v1/environment_pb.js";
@@ -37,6 +38,12 @@ export const answerFormats = wireEnum<AnswerFormat, task.AnswerFormat>({
   answer_line: task.AnswerFormat.ANSWER_LINE,
   answer_tag: task.AnswerFormat.ANSWER_TAG,
   boxed: task.AnswerFormat.BOXED,
+});
+
+export const thinkings = wireEnum<Thinking, task.Thinking>({
+  required: task.Thinking.REQUIRED,
+  prefilled: task.Thinking.PREFILLED,
+  stripped: task.Thinking.STRIPPED,
 });
 
 export const goals = wireEnum<Goal, environment.Goal>({

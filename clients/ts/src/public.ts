@@ -1,6 +1,6 @@
 /** What both entries of the package give beside `createClient`. */
 export type { CallOptions, ClientDefaults } from "./caller.ts";
-export { answerFormatNames, sourceNames, splitNames } from "./choices.ts";
+export { answerFormatNames, sourceNames, splitNames, thinkingNames } from "./choices.ts";
 export type {
   AnswerFormatName,
   ArmChoice,
@@ -13,6 +13,7 @@ export type {
   SplitName,
   TaskChoice,
   TaskRef,
+  ThinkingName,
 } from "./choices.ts";
 export { rewardOf } from "./client.ts";
 export type { GradusClient } from "./client.ts";

@@ -6,7 +6,7 @@ import { defineParameters, minMax } from "../../parameters.ts";
 const SHARE = { min: 0, max: 1, integer: false };
 
 const parameters = defineParameters({
-  ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [28, 32], { min: 2, max: 200, integer: true }),
+  ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [28, 32], { min: 2, max: 60, integer: true }),
   ...minMax(
     "communities",
     [

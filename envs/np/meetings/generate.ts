@@ -61,22 +61,22 @@ export function attendance({ meetings }: MeetingsInstance, held: readonly number
   return sum;
 }
 
-const ROOMS = { min: 1, max: 20, integer: true };
+const ROOMS = { min: 1, max: 10, integer: true };
 
 const parameters = defineParameters({
-  ...minMax("meetings", ["Fewest meetings.", "Most meetings."], [4, 5], { min: 1, max: 40, integer: true }),
-  ...minMax("attendees", ["Fewest people.", "Most people."], [3, 5], { min: 2, max: 40, integer: true }),
+  ...minMax("meetings", ["Fewest meetings.", "Most meetings."], [4, 5], { min: 1, max: 16, integer: true }),
+  ...minMax("attendees", ["Fewest people.", "Most people."], [3, 5], { min: 2, max: 16, integer: true }),
   ...minMax("rooms", ["Fewest rooms.", "Most rooms."], [3, 4], ROOMS),
   large_rooms_max: { description: "Most rooms that seat the largest meetings.", defaultValue: 1, ...ROOMS },
-  size_max: { description: "Most attendees of a meeting.", min: 2, max: 20, defaultValue: 3, integer: true },
+  size_max: { description: "Most attendees of a meeting.", min: 2, max: 8, defaultValue: 3, integer: true },
   ...minMax(
     "quarters",
     ["Shortest meeting, in quarters of an hour.", "Longest meeting, in quarters of an hour."],
     [4, 8],
-    { min: 1, max: 16, integer: true },
+    { min: 1, max: 12, integer: true },
   ),
   ...minMax("breaks", ["Fewest breaks in a person's day.", "Most breaks in a person's day."], [0, 1], {
-    ...{ min: 0, max: 6, integer: true },
+    ...{ min: 0, max: 4, integer: true },
   }),
 });
 

@@ -6,7 +6,7 @@ import { inlineBits } from "../../lib/inline.ts";
 import { sample } from "../../lib/rng.ts";
 import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
 
-const COUNT = { min: 1, max: 200, integer: true };
+const COUNT = { min: 1, max: 70, integer: true };
 
 const parameters = defineParameters({
   ...minMax("elements", ["Fewest elements of the universe.", "Most elements of the universe."], [10, 20], COUNT),

@@ -81,12 +81,12 @@ async function pathOf({ environment }: AnyScoreTask, taskId: string): Promise<st
 }
 
 async function drawn(task: AnyScoreTask, { answer, completion, file, solve }: Flags): Promise<string> {
-  const { environment, instance, format } = task;
+  const { environment, instance, format, thinking } = task;
   const whole = file === undefined ? completion : await completionIn(file);
   const svg =
     whole === undefined
       ? drawTask(environment, instance, solve ? solutionOf(task).text : answer)
-      : drawCompletion(environment, instance, format, whole);
+      : drawCompletion(environment, instance, format, whole, thinking);
   if (svg === undefined) throw new CliProblem("usage", `${environment.id} draws no pictures`);
   return svg;
 }

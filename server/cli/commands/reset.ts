@@ -1,6 +1,6 @@
 /** gradus reset: tasks. */
 import type { Command } from "commander";
-import { AnswerFormat, GradusError, Source, Split, TaskSchema } from "../../../clients/ts/src/public.ts";
+import { AnswerFormat, GradusError, Source, Split, TaskSchema, Thinking } from "../../../clients/ts/src/public.ts";
 import type { GradusClient, ResetResult, Task, TaskChoice } from "../../../clients/ts/src/public.ts";
 import { codeName } from "../../../clients/ts/src/errors.ts";
 import { seedOf } from "../../../clients/ts/src/choices.ts";
@@ -105,6 +105,7 @@ function shown(task: Task): string {
     ["split", word(Split, task.split)],
     ["source", word(Source, task.source)],
     ["answer format", word(AnswerFormat, task.answerFormat)],
+    ["thinking", word(Thinking, task.thinking)],
     ["task id", task.taskId],
     ["group id", task.groupId],
   ]);
