@@ -3,7 +3,7 @@
 FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY clients/ts/package.json clients/ts/
+COPY clients/ts/package.json clients/ts/build.mjs clients/ts/
 RUN npm ci --omit=dev --no-audit --no-fund
 RUN mkdir data
 

@@ -5,11 +5,10 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { stripAnswer } from "../../../envs/answers/strip.ts";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
-import type { AnswerFormat, Environment } from "../../../envs/environment.ts";
+import type { AnswerFormat, SyncEnvironment } from "../../../envs/environment.ts";
 import { type Rng, rngFor } from "../../../envs/lib/rng.ts";
-import { environments } from "../../../envs/registry.ts";
 import { score, type ScoreTask } from "../../../envs/score.ts";
-import { type Case, cases, issue, scoreTask } from "../every.ts";
+import { type Case, cases, issue, scoreTask, synchronous } from "../every.ts";
 import { LABELS, MARKINGS, spellingsOf, type Way, WRAPPINGS } from "./wrappings.ts";
 
 /** Tasks of an environment, one of each of its first levels. */
@@ -22,14 +21,14 @@ interface Right {
   readonly taskOf: (format: AnswerFormat) => ScoreTask;
 }
 
-function rightAnswers(environment: Environment): readonly Right[] {
+function rightAnswers(environment: SyncEnvironment): readonly Right[] {
   const own = cases.filter((each) => each.environment === environment && each.level.evaluationOnly !== true);
   return Array.from({ length: TASKS }, (_, i) => {
     const issued = issue(own[i % own.length] as Case, BigInt(i), "train");
-    const solution = environment.solver?.solve(issued.instance);
-    if (solution === undefined) throw new Error(`${environment.id} has no solver`);
+    const { solver } = environment;
+    if (solver === undefined) throw new Error(`${environment.id} has no solver`);
     return {
-      text: environment.format(solution.answer),
+      text: solver.format(solver.solve(issued.instance).answer),
       taskOf: (format) => scoreTask(environment, issued, format),
     };
   });
@@ -49,7 +48,7 @@ function tryIt(right: Right, format: AnswerFormat, completion: string, what: str
 }
 
 /** A completion of one to three wrappings, one in four times with a label, of a spelling, in a marking. */
-function composed(right: Right, environment: Environment, format: AnswerFormat, rng: Rng): void {
+function composed(right: Right, environment: SyncEnvironment, format: AnswerFormat, rng: Rng): void {
   const spelling = rng.pick([...spellingsOf(environment.id), ...WRAPPINGS.slice(0, 1)]);
   const wrappings = Array.from({ length: rng.int(1, 3) }, () => rng.pick(WRAPPINGS));
   // In answer_line a label that starts a line is a mark of the format's own, and the text around it goes elsewhere.
@@ -60,7 +59,7 @@ function composed(right: Right, environment: Environment, format: AnswerFormat, 
   tryIt(right, format, completion, [spelling, ...wrappings, marking].map(({ name }) => name).join(" + "));
 }
 
-describe.each(environments.map((environment) => [environment.id, environment] as const))("%s", (id, environment) => {
+describe.each(synchronous.map((environment) => [environment.id, environment] as const))("%s", (id, environment) => {
   const rights = rightAnswers(environment);
 
   test.each(environment.answerFormats)("%s: no wrapping, label, marking or spelling is refused", (format) => {
