@@ -73,9 +73,9 @@ function hasCycle(graph: Graph): boolean {
 
 // The generator's parameters, and the papers' levels (FORGE A.5.6).
 
-const VERTICES = { min: 3, max: 64, integer: true } as const;
-const SEPARATORS = { min: 0, max: 20, defaultValue: 0, integer: true } as const;
-const SURPLUS = { min: 0, max: 20, defaultValue: 0, integer: true } as const;
+const VERTICES = { min: 3, max: 60, integer: true } as const;
+const SEPARATORS = { min: 0, max: 12, defaultValue: 0, integer: true } as const;
+const SURPLUS = { min: 0, max: 12, defaultValue: 0, integer: true } as const;
 
 export const parameters: readonly ParameterInfo[] = [
   { name: "vertices_min", description: "Fewest vertices.", defaultValue: 15, ...VERTICES },

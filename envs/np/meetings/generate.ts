@@ -123,8 +123,8 @@ type Name =
 
 // The generator's parameters, and the papers' levels (FORGE A.5.5).
 
-const MEETINGS = { min: 1, max: 16, integer: true } as const;
-const ATTENDEES = { min: 2, max: 16, integer: true } as const;
+const MEETINGS = { min: 1, max: 12, integer: true } as const;
+const ATTENDEES = { min: 2, max: 14, integer: true } as const;
 const ROOMS = { min: 1, max: 10, integer: true } as const;
 const SIZE = { min: 2, max: 8, integer: true } as const;
 const QUARTERS = { min: 1, max: 12, integer: true } as const;
