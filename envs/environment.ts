@@ -216,6 +216,11 @@ interface Capabilities<Instance, Answer> {
   /** For instances of a few dozen bytes: they travel in the task id, so that no step makes them again. */
   readonly inline?: InlineCodec<Instance>;
   /**
+   * The same for two instances that differ only in names or order, such as a graph with its vertices renumbered; its hash
+   * decides the split. Left out: `canonical` is so.
+   */
+  invariant?(instance: Instance): string;
+  /**
    * A picture of the instance, with an answer if there is one, drawn so that a person sees why that is infeasible or short;
    * with a best answer to set against it, if there is one. Answers need not be feasible. Never throws; of bounded size.
    */
@@ -230,7 +235,7 @@ interface Defaulted<Instance> {
   readonly answerFormats: readonly AnswerFormat[];
   /** Names in envs/reward/schemes.ts, the default first. */
   readonly rewardSchemes: readonly string[];
-  /** The same for two instances exactly if they are the same task; its hash decides the split and finds repeats. */
+  /** The same for two instances exactly if they are the same task; its hash finds repeats. */
   canonical(instance: Instance): string;
   /** Facts for the trainer that give no answer away. */
   metadata(instance: Instance): Readonly<Record<string, string>>;

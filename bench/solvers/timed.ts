@@ -51,6 +51,11 @@ export function timed(environment: Environment, instance: unknown): Timed {
   return { instance, solution, cpuMs: (used.user + used.system) / 1000, wallMs };
 }
 
+/** How far a value and its bound are apart, as a share of the smaller; of 1 where that is 0. */
+export function gapOf({ value, bound }: Solution<unknown>): number {
+  return Math.abs(value - bound) / Math.max(1, Math.min(value, bound));
+}
+
 /** Less than this, and what is hot is still being compiled while the first few hundred short solves are measured. */
 const WARM_UP_MS = 2000;
 

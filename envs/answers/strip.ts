@@ -70,7 +70,11 @@ function skipGapBack(text: string, start: number, end: number): number {
     const past = skipSpaceBack(text, start, at);
     // A backslash right before a space is that of "\ ".
     if (past < at && past > start && text.charCodeAt(past - 1) === BACKSLASH) at = past - 1;
-    else if (past - 2 >= start && text.charCodeAt(past - 2) === BACKSLASH && THIN_SPACES.includes(text.charAt(past - 1)))
+    else if (
+      past - 2 >= start &&
+      text.charCodeAt(past - 2) === BACKSLASH &&
+      THIN_SPACES.includes(text.charAt(past - 1))
+    )
       at = past - 2;
     else return past;
   }

@@ -1,14 +1,12 @@
 /** Whether a configuration, a policy or weights can be as they are. Fields are named as the contract names them. */
 import { checkConstraints } from "./constraints.ts";
-import { first, inRange } from "./policies/policy.ts";
+import { first, inRange, WEIGHT_MAX } from "./policies/policy.ts";
 import { checkPolicyConfig } from "./policies/registry.ts";
 import { invalid, type Arm, type Constraints, type Invalid, type Policy, type RunConfig } from "./types.ts";
 
 export const ARMS_MAX = 256;
 export const PROMPTS_PER_UPDATE_MAX = 4096;
 export const LAG_MAX = 64;
-/** Far above any weight of use, and small enough that a sum of weights is finite. */
-export const WEIGHT_MAX = 1e12;
 
 const RUN_ID = /^[a-zA-Z0-9._-]{1,128}$/;
 
@@ -119,13 +117,17 @@ function firstDifference(a: unknown, b: unknown, path: string): string | undefin
 
 /** A path as the contract names it. */
 function contractName(path: string, policyKind: string): string {
-  return path
-    .replace(/^lag.*/, "feedbackLag")
-    .replace(/^policy\.config\b/, `policy.${policyKind}`)
-    .replace(/rewardRange.*/, "spec.rewardScheme")
-    .replace(/resource$/, "spec.environment")
-    .replace(/Ms$/, "")
-    .replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return (
+    path
+      .replace(/^lag.*/, "feedbackLag")
+      .replace(/^policy\.config\b/, `policy.${policyKind}`)
+      // Under the name of a map stand keys of the caller's.
+      .replace(/(\.weights)\..*/, "$1")
+      .replace(/rewardRange.*/, "spec.rewardScheme")
+      .replace(/resource$/, "spec.environment")
+      .replace(/Ms$/, "")
+      .replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  );
 }
 
 /**

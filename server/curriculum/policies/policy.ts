@@ -110,6 +110,9 @@ export interface PolicyDefinition<Received = unknown, Config = unknown, State = 
 
 // What the checks of policies share.
 
+/** Far above any weight of use, and small enough that a sum of weights is finite. */
+export const WEIGHT_MAX = 1e12;
+
 /** The first that is found. */
 export function first(checks: readonly (() => Invalid | undefined)[]): Invalid | undefined {
   for (const check of checks) {
