@@ -127,7 +127,9 @@ function textOf(value: Value): string {
 
 function parametersOf({ id, generator }: Environment, name: string, value: Value): Parameters {
   const [least, most] = typeof value === "object" ? value : [value, value];
-  const infos = (generator?.parameters ?? []).filter((info) => [name, `${name}_min`, `${name}_max`].includes(info.name));
+  const infos = (generator?.parameters ?? []).filter((info) =>
+    [name, `${name}_min`, `${name}_max`].includes(info.name),
+  );
   if (infos.length === 0) throw new Error(`${id} has no parameter '${name}'`);
   return Object.fromEntries(
     infos.map((info) => {

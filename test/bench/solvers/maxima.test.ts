@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { cornersOf } from "../../../bench/solvers/corners.ts";
 import { gapOf, instancesOf, solverOf } from "../../../bench/solvers/timed.ts";
-import { environments } from "../../../envs/registry.ts";
+import { synchronous } from "../../envs/every.ts";
 
 /** What each solver stops at by default. Its other work is bounded too, but not counted in nodes. */
 const NODES_MAX: Readonly<Record<string, number>> = {
@@ -20,7 +20,7 @@ const NODES_MAX: Readonly<Record<string, number>> = {
 const GAP_MAX = 0.1;
 const SEEDS = 2;
 
-describe.each(environments.filter(({ goal }) => goal !== "satisfy"))("the largest parameters of $id", (environment) => {
+describe.each(synchronous.filter(({ goal }) => goal !== "satisfy"))("the largest parameters of $id", (environment) => {
   test.each(cornersOf(environment))("$name", ({ parameters }) => {
     for (const instance of instancesOf(environment, parameters, SEEDS, 0)) {
       const solution = solverOf(environment).solve(instance);
@@ -34,10 +34,10 @@ describe.each(environments.filter(({ goal }) => goal !== "satisfy"))("the larges
 });
 
 test("every environment with something to optimise has corners, and some at each declared maximum of sizes", () => {
-  for (const environment of environments.filter(({ goal }) => goal !== "satisfy")) {
+  for (const environment of synchronous.filter(({ goal }) => goal !== "satisfy")) {
     const corners = cornersOf(environment);
     expect(corners.length).toBeGreaterThan(0);
-    const [size] = environment.parameters.filter(({ name }) => name.endsWith("_max"));
+    const [size] = (environment.generator?.parameters ?? []).filter(({ name }) => name.endsWith("_max"));
     expect(corners.some(({ parameters }) => parameters[size!.name] === size!.max)).toBe(true);
   }
 });
