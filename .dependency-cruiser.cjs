@@ -46,7 +46,7 @@ module.exports = {
     only(
       "workers-make-tasks",
       "^server/tasks/worker\\.ts$",
-      "^(server/tasks/(workers|worker)\\.ts$|envs/)",
+      "^(server/tasks/(environments|jobs|worker|workers)\\.ts$|envs/)",
       "A worker's thread runs environments and nothing else.",
     ),
     only(
@@ -76,7 +76,7 @@ module.exports = {
     only(
       "wire-is-a-leaf",
       "^server/transport/wire/",
-      "^server/(transport/wire|gen)/",
+      "^server/(transport/(wire/|rpc\\.ts$)|gen/)",
       "Bytes and messages, whatever they mean.",
     ),
     only(

@@ -1,12 +1,13 @@
 /** Pictures of tasks and answers, as SVG documents. */
-import { locateAnswers } from "./answers/locate.ts";
+import { locateAnswers, type Thinking } from "./answers/locate.ts";
+import { stripAnswer } from "./answers/strip.ts";
 import type { AnswerFormat, Baseline, Environment, Facts, Parsed } from "./environment.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { framed, type Headline } from "./lib/picture/frame.ts";
 import { isOptimal, qualityRatio } from "./reward/scheme.ts";
 
 /**
- * The SVG of an instance, and of an answer to it if there is one: the answer's text as it stands between its marks, any
+ * The SVG of an instance, if its environment draws any, and of an answer to it if there is one: the answer's text as it stands between its marks, any
  * text. Nothing is thrown for what it holds. Beside an answer that is not the best, the solver's is drawn, in grey; it is
  * asked only if there is an answer.
  */
@@ -14,9 +15,10 @@ export function drawTask<Instance>(
   environment: Environment<Instance>,
   instance: Instance,
   answerText?: string,
-): string {
+): string | undefined {
+  if (environment.draw === undefined) return undefined;
   if (answerText === undefined) return framed(environment.draw(instance), [titleOf(environment, instance)]);
-  return drawAnswer(environment, instance, environment.parse(answerText, instance));
+  return drawAnswer(environment, instance, environment.parse(stripAnswer(answerText), instance));
 }
 
 /** The same for the answer that a completion marks in this format; any completion. */
@@ -25,19 +27,27 @@ export function drawCompletion<Instance>(
   instance: Instance,
   format: AnswerFormat,
   completion: string,
-): string {
-  const { answer, problem } = locateAnswers(completion, format);
+  thinking?: Thinking,
+): string | undefined {
+  const { answer, problem } = locateAnswers(completion, format, thinking);
   if (answer !== undefined && problem === undefined) return drawTask(environment, instance, answer);
   return drawAnswer(environment, instance, { kind: "malformed", reason: problem ?? "no answer" });
 }
 
-function drawAnswer<Instance>(environment: Environment<Instance>, instance: Instance, parsed: Parsed<unknown>): string {
+function drawAnswer<Instance>(
+  environment: Environment<Instance>,
+  instance: Instance,
+  parsed: Parsed<unknown>,
+): string | undefined {
+  if (environment.draw === undefined) return undefined;
   const title = titleOf(environment, instance);
   const solution = environment.solver?.solve(instance);
   if (parsed.kind === "malformed") {
     const headlines = [title, bad(`malformed: ${parsed.reason}`), ...baselineLine(environment, solution)];
     return framed(environment.draw(instance), headlines);
   }
+  // What only the outside can judge is drawn without a verdict.
+  if (environment.resource !== undefined) return framed(environment.draw(instance, parsed.answer), [title]);
   const facts = environment.verify(instance, parsed.answer);
   const isBest = isBestAnswer(environment, facts, solution);
   const picture = environment.draw(instance, parsed.answer, isBest ? undefined : solution?.answer);
@@ -56,6 +66,7 @@ function isBestAnswer<Instance>(
   baseline: Baseline | undefined,
 ): boolean {
   if (facts.kind === "infeasible") return false;
+  if (facts.kind === "graded") return facts.solved;
   if (goal === "satisfy") return true;
   return baseline !== undefined && facts.objective === baseline.value;
 }
@@ -70,6 +81,8 @@ function verdictLines<Instance>(
       return [bad(`infeasible: ${facts.violation}`), ...baselineLine(environment, solution)];
     case "feasible":
       return [feasibleLine(environment, facts.objective, solution)];
+    case "graded":
+      return [facts.solved ? { text: "✓ right", tone: "good" } : bad(facts.violation ?? "wrong")];
     default:
       return assertNever(facts);
   }

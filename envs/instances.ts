@@ -9,7 +9,7 @@ import { instanceHash, splitOf } from "./splits.ts";
 export type Restored<Instance = unknown> =
   { readonly kind: "ok"; readonly instance: Instance } | { readonly kind: "invalid"; readonly message: string };
 
-/** Draws of one seed. An instance lies in the smallest split one time in ten, and a level may refuse many of those. */
+/** Attempts for one seed. An instance lies in the smallest split one time in ten, and a level may refuse many of those. */
 export const ATTEMPTS_MAX = 2000;
 
 export interface GeneratedRequest {
@@ -19,7 +19,7 @@ export interface GeneratedRequest {
   readonly split: Split;
 }
 
-/** The task of a seed: its first draw that is an instance, lies in the split, and that the generator accepts. */
+/** The task of a seed: the first attempt that gives an instance of the split which the generator accepts. */
 export function issueGenerated<Instance>(
   environment: Environment<Instance>,
   request: GeneratedRequest,
@@ -27,34 +27,34 @@ export function issueGenerated<Instance>(
   const { generator } = environment;
   if (generator === undefined) return { kind: "exhausted", message: `${environment.id} has no generator` };
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const drawn = draw(environment, generator, request, attempt);
-    if (drawn === undefined) continue;
+    const made = tryOnce(environment, generator, request, attempt);
+    if (made === undefined) continue;
     const origin: Origin = { kind: "generated", parameters: request.parameters, seed: request.seed, attempt };
-    return { kind: "issued", issued: withBaseline(environment, { origin, ...drawn }) };
+    return { kind: "issued", issued: withBaseline(environment, { origin, ...made }) };
   }
-  const message = `${environment.id}: none of ${ATTEMPTS_MAX} draws gave an instance of split ${request.split} with these parameters; widen their ranges, for there may be no other instances`;
+  const message = `${environment.id}: none of ${ATTEMPTS_MAX} attempts gave an instance of split ${request.split} with these parameters; widen their ranges, for there may be no other instances`;
   return { kind: "exhausted", message };
 }
 
-/** One draw of a seed; undefined: not a task that was asked for. */
-function draw<Instance>(
+/** One attempt for a seed; undefined: it gives no task that was asked for. */
+function tryOnce<Instance>(
   environment: Environment<Instance>,
   generator: Generator<Instance>,
   { parameters, seed, split }: GeneratedRequest,
   attempt: number,
 ): { readonly instance: Instance; readonly hash: string } | undefined {
-  const instance = generator.draw(parameters, rngOf(environment, parameters, seed, attempt));
+  const instance = generator.generate(parameters, rngOf(environment, parameters, seed, attempt));
   if (instance === undefined) return undefined;
-  // The hash is cheap, while accepting may take a search.
-  const hash = instanceHash(environment, instance);
-  if (splitOf(hash) !== split || generator.accepts?.(instance, parameters) === false) return undefined;
-  return { instance, hash };
+  // The split is cheap, while accepting may take a search.
+  if (splitOf(environment, instance) !== split) return undefined;
+  if (generator.accepts?.(instance, parameters) === false) return undefined;
+  return { instance, hash: instanceHash(environment, instance) };
 }
 
-/** The randomness of one draw. Parameters are sorted by name, so that their order does not matter. */
+/** The randomness of one attempt. Parameters are sorted by name, so that their order does not matter. */
 function rngOf({ id, version }: Environment, parameters: Parameters, seed: bigint, attempt: number): Rng {
-  const sorted = Object.keys(parameters).sort();
-  return rngFor(id, version, ...sorted.flatMap((name) => [name, parameters[name] as number]), seed, attempt);
+  const sorted = Object.entries(parameters).sort(([a], [b]) => (a < b ? -1 : 1));
+  return rngFor(id, version, ...sorted.flat(), seed, attempt);
 }
 
 /** The instance of an origin, again. Invalid: the origin is not one that this server, with these pools, issues. */
@@ -66,7 +66,7 @@ export function restore<Instance>(
   switch (origin.kind) {
     case "generated": {
       const { parameters, seed, attempt } = origin;
-      const instance = environment.generator?.draw(parameters, rngOf(environment, parameters, seed, attempt));
+      const instance = environment.generator?.generate(parameters, rngOf(environment, parameters, seed, attempt));
       if (instance !== undefined) return { kind: "ok", instance };
       return { kind: "invalid", message: `this is not a task that ${environment.id} generates` };
     }

@@ -8,7 +8,7 @@ export type Origin =
       /** Complete. */
       readonly parameters: Parameters;
       readonly seed: bigint;
-      /** Which of the seed's draws. */
+      /** Which of the seed's attempts. */
       readonly attempt: number;
     }
   | {

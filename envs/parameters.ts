@@ -1,6 +1,73 @@
-/** Named numbers, of generators and of reward schemes: defaults filled in, names and ranges checked. */
+/** Named numbers, of generators and of reward schemes: declared as data, filled in, their names and ranges checked. */
 import type { Environment, Level, ParameterInfo, Parameters } from "./environment.ts";
 import { didYouMean } from "./lib/text.ts";
+
+/** What a parameter is, declared under its name. */
+export type ParameterSpec = Omit<ParameterInfo, "name">;
+export type ParameterSpecs = Readonly<Record<string, ParameterSpec>>;
+/** The values of declared parameters, by name: `ParametersOf<typeof parameters>`. */
+export type ParametersOf<Specs extends ParameterSpecs> = { readonly [Name in keyof Specs]: number };
+
+/** Declares parameters. A default out of its range is a mistake of the environment's author, and throws. */
+export function defineParameters<const Specs extends ParameterSpecs>(specs: Specs): Specs {
+  for (const info of parameterInfos(specs)) {
+    const problem = problemOf(info, info.defaultValue);
+    if (problem !== undefined) throw new Error(`the default is out of range: ${problem}`);
+  }
+  return specs;
+}
+
+/** The parameters as a list, in the order that they are declared in. */
+export function parameterInfos(specs: ParameterSpecs): readonly ParameterInfo[] {
+  return Object.entries(specs).map(([name, spec]) => ({ name, ...spec }));
+}
+
+/** From the first to the second, both included. */
+export type Range = readonly [min: number, max: number];
+
+type Pair<Name extends string> = { readonly [Key in `${Name}_min` | `${Name}_max`]: ParameterSpec };
+
+/**
+ * Declares the two ends of a range, `name_min` and `name_max`. Whoever gives one end alone moves the other's default along
+ * with it where the two would cross: cities_min = 30 makes cities_max 30, where that is 20 by default.
+ */
+export function minMax<Name extends string>(
+  name: Name,
+  [least, most]: readonly [least: string, most: string],
+  [min, max]: Range,
+  limits: Pick<ParameterSpec, "min" | "max" | "integer">,
+): Pair<Name> {
+  const ends = {
+    [`${name}_min`]: {
+      description: `${least} Given alone, it raises ${name}_max as needed.`,
+      defaultValue: min,
+      ...limits,
+    },
+    [`${name}_max`]: {
+      description: `${most} Given alone, it lowers ${name}_min as needed.`,
+      defaultValue: max,
+      ...limits,
+    },
+  };
+  // TypeScript does not follow the names of computed keys.
+  return ends as Pair<Name>;
+}
+
+type Ends<Ranges> = {
+  readonly [Key in keyof Ranges & string as `${Key}_min` | `${Key}_max`]: number;
+};
+
+/** Values of ranges declared with `minMax`: { cities: [10, 20] } is { cities_min: 10, cities_max: 20 }. */
+export function ranges<const Ranges extends Readonly<Record<string, Range>>>(of: Ranges): Ends<Ranges> {
+  const ends = Object.entries(of).flatMap(
+    ([name, [min, max]]) =>
+      [
+        [`${name}_min`, min],
+        [`${name}_max`, max],
+      ] as const,
+  );
+  return Object.fromEntries(ends) as Ends<Ranges>;
+}
 
 /** A request that cannot be met: which field of it, and why, in words. */
 export interface Invalid {
@@ -10,30 +77,42 @@ export interface Invalid {
   readonly message: string;
 }
 
+type Given = Readonly<Record<string, number>>;
 type FilledParameters = { readonly kind: "ok"; readonly parameters: Parameters } | Invalid;
 
 /** The values with defaults where they leave something out, in the order of infos; invalid names what is wrong. */
-export function fillParameters(
-  infos: readonly ParameterInfo[],
-  values: Readonly<Record<string, number>>,
-): FilledParameters {
+export function fillParameters(infos: readonly ParameterInfo[], values: Given): FilledParameters {
   const names = infos.map((info) => info.name);
   for (const name of Object.keys(values)) {
     if (names.includes(name)) continue;
-    return {
-      kind: "invalid",
-      field: "parameters",
-      message: `unknown parameter '${name.slice(0, 64)}'${didYouMean(name, names)}`,
-    };
+    const message = `unknown parameter '${name.slice(0, 64)}'${didYouMean(name, names)}`;
+    return { kind: "invalid", field: "parameters", message };
   }
-  const filled: [string, number][] = [];
-  for (const info of infos) {
-    const value = Object.hasOwn(values, info.name) ? (values[info.name] as number) : info.defaultValue;
-    const message = problemOf(info, value);
+  const isGiven = ({ name }: ParameterInfo): boolean => Object.hasOwn(values, name);
+  const value = (info: ParameterInfo): number =>
+    (isGiven(info) ? values[info.name] : undefined) ?? defaultOf(info, values);
+  // What was given is looked at first, so that no message names an end of a range that only followed.
+  for (const info of [...infos.filter(isGiven), ...infos]) {
+    const message = problemOf(info, value(info));
     if (message !== undefined) return { kind: "invalid", field: `parameters.${info.name}`, message };
-    filled.push([info.name, value]);
   }
-  return { kind: "ok", parameters: Object.freeze(Object.fromEntries(filled)) };
+  const filled = Object.fromEntries(infos.map((info) => [info.name, value(info)]));
+  const message = minAboveMax(filled);
+  if (message !== undefined) return { kind: "invalid", field: "parameters", message };
+  return { kind: "ok", parameters: Object.freeze(filled) };
+}
+
+/** The default of a parameter that is not given: an end of a range gives way to the other end, where that is given. */
+function defaultOf({ name, defaultValue }: ParameterInfo, values: Given): number {
+  const other = values[otherEnd(name)];
+  if (other === undefined) return defaultValue;
+  return name.endsWith("_min") ? Math.min(defaultValue, other) : Math.max(defaultValue, other);
+}
+
+/** "cities_max" for "cities_min", and the other way round; empty for a parameter that is no end of a range. */
+function otherEnd(name: string): string {
+  if (name.endsWith("_min")) return name.replace(/_min$/, "_max");
+  return name.endsWith("_max") ? name.replace(/_max$/, "_min") : "";
 }
 
 function problemOf(info: ParameterInfo, value: number): string | undefined {
@@ -44,11 +123,11 @@ function problemOf(info: ParameterInfo, value: number): string | undefined {
   return undefined;
 }
 
-/** What is wrong where a parameter named …_min is above its …_max; for an environment's checkParameters. */
-export function minAboveMax(parameters: Readonly<Record<string, number>>): string | undefined {
+/** What is wrong where a parameter named …_min is above its …_max. */
+function minAboveMax(parameters: Parameters): string | undefined {
   for (const [name, min] of Object.entries(parameters)) {
-    const other = name.replace(/_min$/, "_max");
-    const max = parameters[other];
+    const other = otherEnd(name);
+    const max = name.endsWith("_min") ? parameters[other] : undefined;
     if (max !== undefined && min > max) return `${name} must not be above ${other}: ${min} > ${max}`;
   }
   return undefined;
@@ -69,12 +148,12 @@ export function findLevel(environment: Environment, name: string): FoundLevel {
 }
 
 /** A generator's parameters, complete: defaults filled in, each in its range, and none at odds with another. */
-export function resolveParameters(
-  environment: Environment,
-  values: Readonly<Record<string, number>>,
-): FilledParameters {
-  const filled = fillParameters(environment.parameters, values);
+export function resolveParameters({ id, generator }: Environment, values: Given): FilledParameters {
+  if (generator === undefined) {
+    return { kind: "invalid", field: "parameters", message: `${id} has no generator, and so takes no parameters` };
+  }
+  const filled = fillParameters(generator.parameters, values);
   if (filled.kind === "invalid") return filled;
-  const message = environment.checkParameters?.(filled.parameters);
+  const message = generator.conflict?.(filled.parameters);
   return message === undefined ? filled : { kind: "invalid", field: "parameters", message };
 }

@@ -1,4 +1,4 @@
-/** The one place where environments are registered. Several versions of one may stand side by side. */
+/** The one place where the environments of Gradus are registered. Several versions of one may stand side by side. */
 import { countdown } from "./countdown/index.ts";
 import type { Environment } from "./environment.ts";
 import { didYouMean } from "./lib/text.ts";
@@ -27,26 +27,38 @@ export const environments: readonly Environment[] = [
   tsp,
 ];
 
-/** By id, the newest version first. */
-const versionsById: ReadonlyMap<string, readonly Environment[]> = new Map(
-  [...Map.groupBy(environments, ({ id }) => id)].map(([id, all]) => [id, all.sort((a, b) => b.version - a.version)]),
-);
-
 export type FoundEnvironment =
   | { readonly kind: "found"; readonly environment: Environment }
   | { readonly kind: "unknown"; readonly message: string }
   | { readonly kind: "unknown_version"; readonly message: string };
 
-/** An environment by its id and version; without a version, the newest. */
-export function findEnvironment(id: string, version?: number): FoundEnvironment {
-  const versions = versionsById.get(id) ?? [];
-  const [newest] = versions;
-  if (newest === undefined) {
-    const ids = [...versionsById.keys()];
-    return { kind: "unknown", message: `unknown environment '${id.slice(0, 128)}'${didYouMean(id, ids)}` };
+/** The environments of one process. Made once, where everything is put together, and handed to whoever needs it. */
+export interface Registry {
+  readonly environments: readonly Environment[];
+  /** An environment by its id and version; without a version, the newest. */
+  find(id: string, version?: number): FoundEnvironment;
+}
+
+/** No two of the environments may have the same id and version. */
+export function createRegistry(environments: readonly Environment[]): Registry {
+  /** The newest version first. */
+  const versionsById: ReadonlyMap<string, readonly Environment[]> = new Map(
+    [...Map.groupBy(environments, ({ id }) => id)].map(([id, all]) => [id, all.sort((a, b) => b.version - a.version)]),
+  );
+  for (const [id, all] of versionsById)
+    if (new Set(all.map(({ version }) => version)).size < all.length) throw new Error(`a version of ${id} comes twice`);
+  return { environments, find };
+
+  function find(id: string, version?: number): FoundEnvironment {
+    const versions = versionsById.get(id) ?? [];
+    const [newest] = versions;
+    if (newest === undefined) {
+      const ids = [...versionsById.keys()];
+      return { kind: "unknown", message: `unknown environment '${id.slice(0, 128)}'${didYouMean(id, ids)}` };
+    }
+    const environment = version === undefined ? newest : versions.find((candidate) => candidate.version === version);
+    if (environment !== undefined) return { kind: "found", environment };
+    const numbers = versions.map((candidate) => candidate.version).join(", ");
+    return { kind: "unknown_version", message: `${id} has no version ${version} here; it has: ${numbers}` };
   }
-  const environment = version === undefined ? newest : versions.find((candidate) => candidate.version === version);
-  if (environment !== undefined) return { kind: "found", environment };
-  const numbers = versions.map((candidate) => candidate.version).join(", ");
-  return { kind: "unknown_version", message: `${id} has no version ${version} here; it has: ${numbers}` };
 }

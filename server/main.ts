@@ -1,5 +1,6 @@
 /** The composition root: makes everything, and gives each part what it needs. */
 import { Gauge } from "prom-client";
+import type { Registry } from "../envs/registry.ts";
 import { createRuns } from "./curriculum/runs/runs.ts";
 import { systemClock } from "./curriculum/runs/system-clock.ts";
 import { createEvaluations } from "./evaluation/evaluations.ts";
@@ -13,15 +14,19 @@ import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
+import { recordItem } from "./services/feedback.ts";
 import { createEvaluationService } from "./services/evaluation-service.ts";
 import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
 import { sqliteEvaluationStore } from "./stores/sqlite-evaluations.ts";
 import { CannotOpen, sqliteStore } from "./stores/sqlite.ts";
+import { loadEnvironments } from "./tasks/environments.ts";
 import { loadKeyring } from "./tasks/keyring.ts";
 import { createIssuer } from "./tasks/make.ts";
 import { loadPools } from "./tasks/pools.ts";
 import { createRunSource } from "./tasks/run-source.ts";
-import { createScorer } from "./tasks/scorer.ts";
+import { createAsyncScorer } from "./tasks/async-scorer.ts";
+import { createResources } from "./tasks/resources.ts";
+import { createScorer, type OpenTicket } from "./tasks/scorer.ts";
 import { createWorkerPool, type WorkerPool } from "./tasks/workers.ts";
 import { startTransports } from "./transport/ports.ts";
 import { register } from "./transport/rpc.ts";
@@ -44,7 +49,9 @@ export async function serve(config: Config, logTo: Log = openLog(config)): Promi
   const { log } = logTo;
   log.info(describeConfig(config), "configuration");
   const metrics = createMetrics();
-  const parts = assemble(config, logTo, metrics);
+  const environments = await loadEnvironments(config.environmentFiles);
+  if (environments.kind === "invalid") throw new StartError(environments.message);
+  const parts = assemble(config, environments.registry, logTo, metrics);
   const { deps } = parts;
   await parts.ready;
   const transports = await startTransports({
@@ -74,17 +81,17 @@ export async function serve(config: Config, logTo: Log = openLog(config)): Promi
   };
 }
 
-/** Everything but the ports. Also what the command line uses without a server. */
-export function assemble(config: Config, { log, dropped }: Log, metrics: Metrics) {
+/** Everything but the ports. */
+function assemble(config: Config, registry: Registry, { log, dropped }: Log, metrics: Metrics) {
   const keys = loadKeyring(config);
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring } = keys;
-  const loaded = loadPools(config.pools);
+  const loaded = loadPools(registry, config.pools);
   if (loaded.kind === "invalid") throw new StartError(loaded.message);
   const { pools } = loaded;
   for (const { name, rows, rejected, reasons } of pools.values())
     log.info({ pool: name, rows: rows.length, rejected, reasons }, "pool loaded");
-  const loadedSuites = loadSuites(config.suiteFiles);
+  const loadedSuites = loadSuites(registry, config.suiteFiles);
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
   const { suites } = loadedSuites;
   const { limits } = config;
@@ -92,6 +99,7 @@ export function assemble(config: Config, { log, dropped }: Log, metrics: Metrics
     threads: config.workers,
     queueMax: limits.maxQueue,
     timeLimitMs: config.workerTimeLimitMs,
+    environmentFiles: config.environmentFiles,
     warmUp: true,
     onError: (error) => log.warn({ err: error }, "a worker"),
   });
@@ -99,20 +107,38 @@ export function assemble(config: Config, { log, dropped }: Log, metrics: Metrics
   const { store, evaluationStore } = openStores(config);
   const issuer = createIssuer(workers, pools);
   const runs = createRuns({ store, source: createRunSource(issuer), clock: systemClock, log });
-  const scorer = createScorer({
-    ...{ keyring, pools, completionBytesMax: limits.maxCompletionBytes },
-    onFailure: (error, { environment, version }) =>
+  const scoring = {
+    completionBytesMax: limits.maxCompletionBytes,
+    onFailure: (error: unknown, { environment, version }: OpenTicket) =>
       log.error({ err: error, environment, version }, "scoring failed: the sample has no reward"),
+  };
+  const scorer = createScorer({ ...scoring, keyring, registry, pools });
+  const onFailure = (error: unknown, what: string): void => log.error({ err: error }, what);
+  const resources = createResources({
+    clock: systemClock,
+    onFailure: (error, resource) => log.error({ err: error, resource }, "a verification threw"),
   });
-  const evaluations = createEvaluations({ store: evaluationStore, issuer, scorer, keyring, pools, suites });
+  resources.onChange((resource, down) => {
+    if (down === undefined) log.info({ resource }, "a resource is asked again");
+    else log.warn({ resource, reason: down }, "a resource is down");
+    // What fails there is logged there.
+    void runs.maskArms(resource, down);
+  });
+  const asyncScorer = createAsyncScorer({
+    ...{ ...scoring, resources },
+    record: (runId, item) => recordItem({ runs, onFailure }, runId, item),
+  });
+  const evaluations = createEvaluations({
+    ...{ store: evaluationStore, issuer, scorer, asyncScorer, keyring, registry, pools, suites },
+  });
   const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;
   const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };
-  const onFailure = (error: unknown, what: string): void => log.error({ err: error }, what);
   const deps: ServiceDeps = {
-    ...{ keyring, pools, issuer, scorer, runs, evaluations, onFailure },
+    ...{ keyring, registry, pools, issuer, scorer, asyncScorer, runs, evaluations, onFailure },
     limits: requestLimits,
   };
   const close = async (): Promise<void> => {
+    resources.close();
     runs.close();
     await workers.close();
     await store.close();

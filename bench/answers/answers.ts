@@ -42,16 +42,16 @@ interface Source extends Subject {
 
 /** The optimum and so many other answers to an instance; the same for a stream of randomness in the same state. */
 export function* answersTo(subject: Subject, count: number, rng: Rng): Generator<Answered, void> {
-  const { environment, optimum } = subject;
+  const { environment, optimum, format } = subject;
   const neighbourhood = neighbourhoods[environment.id];
   if (neighbourhood === undefined) throw new Error(`${environment.id} has no neighbourhood`);
   const source = { ...subject, neighbourhood, rng };
   const mutations = mutationsOf(source);
-  yield { kind: "optimum", text: environment.format(optimum) };
+  yield { kind: "optimum", text: format(optimum) };
   for (let i = 0; i < count; i++) {
     const kind = TURNS[i % TURNS.length] as (typeof TURNS)[number];
     if (kind === "mutated") yield { kind, text: mutations.next().value };
-    else yield { kind, text: environment.format(answerOf(source, kind)) };
+    else yield { kind, text: format(answerOf(source, kind)) };
   }
 }
 
@@ -79,7 +79,7 @@ function afterMoves({ optimum, rng }: Source, move: (answer: unknown) => unknown
 /** An answer's objective, larger for the better; undefined: it is infeasible. */
 function worth({ environment, instance }: Source, answer: unknown): number | undefined {
   const facts = environment.verify(instance, answer);
-  if (facts.kind === "infeasible" || facts.objective === undefined) return undefined;
+  if (facts.kind !== "feasible" || facts.objective === undefined) return undefined;
   return environment.goal === "maximize" ? facts.objective : -facts.objective;
 }
 
@@ -107,9 +107,9 @@ function climbed(source: Source): unknown {
 }
 
 function* mutationsOf(source: Source): Generator<string, never> {
-  const { environment, optimum, rng } = source;
+  const { optimum, format, rng } = source;
   for (;;) {
-    const text = environment.format(rng.int(0, 1) === 0 ? optimum : climbed(source));
+    const text = format(rng.int(0, 1) === 0 ? optimum : climbed(source));
     yield* fc.sample(mutated(text), { numRuns: MUTATIONS, seed: rng.int(0, 2 ** 31 - 1) });
   }
 }

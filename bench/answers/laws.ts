@@ -1,4 +1,4 @@
-/** What holds for every score (SPEC.md section 2), said apart from the code that scores. */
+/** What holds for every score (FORGE 3.1), said apart from the code that scores. */
 import type { AnswerFormat } from "../../envs/environment.ts";
 import type { Score } from "../../envs/score.ts";
 import { definitions } from "./definitions.ts";
@@ -43,7 +43,7 @@ export function problemOfSchemes(
   expected: Score,
 ): string | undefined {
   const { verdict, solved, objective } = expected;
-  const best = subject.environment.format(subject.optimum);
+  const best = subject.format(subject.optimum);
   for (const scheme of subject.schemes) {
     const found = scoreOf(subject, text, format, scheme);
     if (found.verdict !== verdict || found.solved !== solved || found.objective !== objective) {

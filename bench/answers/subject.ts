@@ -1,28 +1,32 @@
 /** An instance with its optimum, and what scores answers to it. */
 import { wrapAnswer } from "../../envs/answers/wording.ts";
-import type { AnswerFormat, Baseline, Environment, Level } from "../../envs/environment.ts";
+import type { AnswerFormat, Baseline, SyncEnvironment, Level } from "../../envs/environment.ts";
 import { issueGenerated } from "../../envs/instances.ts";
 import { type ResolvedScheme, resolveScheme } from "../../envs/reward/schemes.ts";
 import { score, type Score } from "../../envs/score.ts";
 
 export interface Subject {
-  readonly environment: Environment;
+  readonly environment: SyncEnvironment;
   readonly instance: unknown;
   readonly baseline: Baseline;
   /** The solver's answer. */
   readonly optimum: unknown;
+  /** An answer as a model would write it. */
+  readonly format: (answer: unknown) => string;
   /** The environment's, the default first. */
   readonly schemes: readonly ResolvedScheme[];
 }
 
 /** The task of a seed in the train split. */
-export function subjectOf(environment: Environment, { parameters }: Level, seed: number): Subject {
+export function subjectOf(environment: SyncEnvironment, { parameters }: Level, seed: number): Subject {
   const result = issueGenerated(environment, { parameters, seed: BigInt(seed), split: "train" });
   if (result.kind !== "issued") throw new Error(result.message);
   const { instance, baseline } = result.issued;
-  if (environment.solver === undefined || baseline === undefined) throw new Error(`${environment.id} has no baseline`);
-  const optimum = environment.solver.solve(instance).answer;
-  return { environment, instance, baseline, optimum, schemes: environment.rewardSchemes.map(schemeOf) };
+  const { solver } = environment;
+  if (solver === undefined || baseline === undefined) throw new Error(`${environment.id} has no baseline`);
+  const optimum = solver.solve(instance).answer;
+  const format = (answer: unknown): string => solver.format(answer);
+  return { environment, instance, baseline, optimum, format, schemes: environment.rewardSchemes.map(schemeOf) };
 
   function schemeOf(name: string): ResolvedScheme {
     const resolved = resolveScheme(environment, name, {});

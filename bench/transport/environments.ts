@@ -53,7 +53,7 @@ async function messagesFor(environment: Environment, address: string): Promise<r
   const made = tasks.map(({ result }, i) => {
     const issued = issueGenerated(environment, { parameters: level.parameters, seed: BigInt(i), split: "train" });
     if (issued.kind !== "issued" || result.case !== "task") throw new Error(`${environment.id}: no task of seed ${i}`);
-    const answer = environment.format(solver.solve(issued.issued.instance).answer);
+    const answer = solver.format(solver.solve(issued.issued.instance).answer);
     const { taskId, groupId } = result.value;
     const texts = Array.from({ length: completions }, (_, sampleIndex) => ({
       sampleIndex,

@@ -1,10 +1,12 @@
-/** Random expression trees: the numbers are a tree's leaves, the target is its value (paper 004, section 3.4). */
-import type { Generator, Level, ParameterInfo, Parameters, Parsed, RowReader } from "../environment.ts";
+/** Random expression trees: the numbers are a tree's leaves, the target is its value (ADSC 3.4). */
+import { defineGenerator } from "../define.ts";
+import type { Level, Parsed, RowReader } from "../environment.ts";
 import type { Rng } from "../lib/rng.ts";
+import { defineParameters, minMax, type ParametersOf, ranges } from "../parameters.ts";
 import { type CountdownInstance, LIMITS } from "./instance.ts";
 import { combine, countSolutions, makeValues, SOLUTIONS_CAP, type Values } from "./solve.ts";
 
-// The parameters of countdown's generator, the tiers made of them (paper 004, table 1), and which instance fits which.
+// The parameters of countdown's generator, the tiers made of them (ADSC table 1), and which instance fits which.
 // README.md says in words what each is and why.
 
 /** From this many numbers on, few solutions make an instance sparse; three numbers have few by nature. */
@@ -13,84 +15,77 @@ const SPARSE_NUMBERS_MIN = 4;
 /** At most this many ways to the target are few: 8% of generated four-number instances have no more. See README.md. */
 const SPARSE_SOLUTIONS = 3;
 
-/** The parameters by name. They are complete when an environment sees them (environment.ts). */
-export type CountdownParameters = Readonly<
-  Record<
-    | "numbers_min"
-    | "numbers_max"
-    | "number_min"
-    | "number_max"
-    | "target_min"
-    | "target_max"
-    | "fewest_target_min"
-    | "solutions_min"
-    | "solutions_max"
-    | "sparse_solutions"
-    | "sparse_kept",
-    number
-  >
->;
-
-function parameter(name: string, description: string, min: number, max: number, defaultValue: number): ParameterInfo {
-  return { name, description, min, max, defaultValue, integer: true };
-}
-
 const { numbersMin, numbersMax, numberMax, targetMax } = LIMITS;
+const WAYS = { max: SOLUTIONS_CAP, integer: true };
 
-export const parameters: readonly ParameterInfo[] = [
-  parameter("numbers_min", "Fewest numbers given.", numbersMin, numbersMax, 3),
-  parameter("numbers_max", "Most numbers given.", numbersMin, numbersMax, 4),
-  parameter("number_min", "Smallest number drawn.", 1, numberMax, 1),
-  parameter("number_max", "Largest number drawn.", 1, numberMax, 99),
-  parameter("target_min", "Smallest target.", 1, targetMax, 1),
-  parameter("target_max", "Largest target.", 1, targetMax, 1000),
-  parameter(
-    "fewest_target_min",
-    "Smallest target with only numbers_min numbers, if above target_min.",
-    1,
-    targetMax,
-    1,
+const parameters = defineParameters({
+  ...minMax("numbers", ["Fewest numbers given.", "Most numbers given."], [3, 4], {
+    ...{ min: numbersMin, max: numbersMax, integer: true },
+  }),
+  ...minMax("number", ["Smallest number given.", "Largest number given."], [1, 99], {
+    ...{ min: 1, max: numberMax, integer: true },
+  }),
+  ...minMax("target", ["Smallest target.", "Largest target."], [1, 1000], { min: 1, max: targetMax, integer: true }),
+  fewest_target_min: {
+    description: "Smallest target with only numbers_min numbers, if above target_min.",
+    ...{ min: 1, max: targetMax, defaultValue: 1, integer: true },
+  },
+  ...minMax(
+    "solutions",
+    ["Fewest ways to the target.", `Most ways to the target; ${SOLUTIONS_CAP}: no limit.`],
+    [1, SOLUTIONS_CAP],
+    { min: 1, ...WAYS },
   ),
-  parameter("solutions_min", "Fewest ways to the target.", 1, SOLUTIONS_CAP, 1),
-  parameter("solutions_max", "Most ways to the target; 128: no limit.", 1, SOLUTIONS_CAP, SOLUTIONS_CAP),
-  parameter(
-    "sparse_solutions",
-    "An instance of four or more numbers with at most this many ways is sparse; 0: none is.",
-    0,
-    SOLUTIONS_CAP,
-    0,
-  ),
-  parameter("sparse_kept", "Sparse instances: 0 never fit, 1 fit with any target up to target_max.", 0, 1, 1),
-];
+  sparse_solutions: {
+    description: "An instance of four or more numbers with at most this many ways is sparse; 0: none is.",
+    ...{ min: 0, defaultValue: 0, ...WAYS },
+  },
+  sparse_kept: {
+    description: "Sparse instances: 0 never fit, 1 fit with any target up to target_max.",
+    ...{ min: 0, max: 1, defaultValue: 1, integer: true },
+  },
+});
 
-const defaults: Parameters = Object.fromEntries(parameters.map((each) => [each.name, each.defaultValue]));
+export type CountdownParameters = ParametersOf<typeof parameters>;
 
-function tier(name: string, description: string, given: Parameters): Level {
-  return { name, description, parameters: { ...defaults, ...given } };
-}
+/** What the tiers have in common. */
+const BASE: CountdownParameters = {
+  ...ranges({ numbers: [3, 4], number: [1, 99], target: [1, 1000] }),
+  fewest_target_min: 1,
+  ...ranges({ solutions: [1, SOLUTIONS_CAP] }),
+  ...{ sparse_solutions: 0, sparse_kept: 1 },
+};
 
 /** Easiest first. The first tier of the paper that fits wins, and so each leaves out what an earlier one holds. */
-export const tiers: readonly Level[] = [
-  tier("T0", "3 numbers, targets to 30", { numbers_max: 3, target_max: 30 }),
-  tier("T1", "3 numbers and targets from 31 to 75, or 4 numbers and targets to 75, not sparse", {
-    target_max: 75,
-    fewest_target_min: 31,
-    sparse_solutions: SPARSE_SOLUTIONS,
-    sparse_kept: 0,
-  }),
-  tier("T2", "4 numbers, targets from 76 to 150, not sparse", {
-    numbers_min: 4,
-    target_min: 76,
-    target_max: 150,
-    sparse_solutions: SPARSE_SOLUTIONS,
-    sparse_kept: 0,
-  }),
-  tier("T3", "4 numbers, targets from 151 to 1000, or sparse with any target to 1000", {
-    numbers_min: 4,
-    target_min: 151,
-    sparse_solutions: SPARSE_SOLUTIONS,
-  }),
-  { ...tier("OOD", "5 numbers", { numbers_min: 5, numbers_max: 5 }), evaluationOnly: true },
+const TIERS: readonly Level<CountdownParameters>[] = [
+  { name: "T0", description: "3 numbers, targets to 30", parameters: { ...BASE, numbers_max: 3, target_max: 30 } },
+  {
+    name: "T1",
+    description: "3 numbers and targets from 31 to 75, or 4 numbers and targets to 75, not sparse",
+    parameters: {
+      ...{ ...BASE, target_max: 75, fewest_target_min: 31 },
+      ...{ sparse_solutions: SPARSE_SOLUTIONS, sparse_kept: 0 },
+    },
+  },
+  {
+    name: "T2",
+    description: "4 numbers, targets from 76 to 150, not sparse",
+    parameters: {
+      ...{ ...BASE, numbers_min: 4, target_min: 76, target_max: 150 },
+      ...{ sparse_solutions: SPARSE_SOLUTIONS, sparse_kept: 0 },
+    },
+  },
+  {
+    name: "T3",
+    description: "4 numbers, targets from 151 to 1000, or sparse with any target to 1000",
+    parameters: { ...BASE, numbers_min: 4, target_min: 151, sparse_solutions: SPARSE_SOLUTIONS },
+  },
+  {
+    name: "OOD",
+    description: "5 numbers",
+    parameters: { ...BASE, numbers_min: 5, numbers_max: 5 },
+    evaluationOnly: true,
+  },
 ];
 
 /** Smallest target that a number of numbers can have; some below target_min are sparse, which takes a search to see. */
@@ -114,7 +109,7 @@ export function fits({ numbers, target }: CountdownInstance, p: CountdownParamet
 
 /** The tier that the instance fits, whatever the size of its numbers; undefined: none. */
 export function tierOf(instance: CountdownInstance): string | undefined {
-  return tiers.find((each) => fits(instance, each.parameters))?.name;
+  return TIERS.find((each) => fits(instance, each.parameters))?.name;
 }
 
 function sparseSolutionsMax(p: CountdownParameters, length: number): number {
@@ -125,34 +120,33 @@ function plainTargetMin(p: CountdownParameters, length: number): number {
   return length === p.numbers_min ? Math.max(p.target_min, p.fewest_target_min) : p.target_min;
 }
 
-/** Trees tried in one draw. A tree of T0 fits one time in 26, so that one draw in 160 finds none and is drawn anew. */
+/** Trees tried for one instance. A tree of T0 fits one time in 26, so that one time in 160 none does. */
 const TREES_MAX = 128;
 
-/** a+b, a·b, a−b, a/b; which value is a is drawn, so the steps from b to a are not needed. */
+/** a+b, a·b, a−b, a/b; which value is a is random, so the steps from b to a are not needed. */
 const KINDS = [0, 1, 2, 4] as const;
 
-export const generator: Generator<CountdownInstance> = { draw, accepts: fits };
+export const generator = defineGenerator({ parameters, levels: TIERS, generate, accepts: fits });
 
-function draw(p: CountdownParameters, rng: Rng): CountdownInstance | undefined {
-  if (p.numbers_min > p.numbers_max || p.number_min > p.number_max) return undefined;
+function generate(p: CountdownParameters, rng: Rng): CountdownInstance | undefined {
   const values = makeValues(p.numbers_max);
-  const drawn: number[] = [];
+  const numbers: number[] = [];
   for (let tried = 0; tried < TREES_MAX; tried++) {
     const length = rng.int(p.numbers_min, p.numbers_max);
-    for (let i = 0; i < length; i++) drawn[i] = rng.int(p.number_min, p.number_max);
-    const target = drawValue(drawn, length, values, rng);
+    for (let i = 0; i < length; i++) numbers[i] = rng.int(p.number_min, p.number_max);
+    const target = randomValue(numbers, length, values, rng);
     if (Number.isInteger(target) && target >= lowestTarget(p, length) && target <= p.target_max) {
-      return { numbers: drawn.slice(0, length), target };
+      return { numbers: numbers.slice(0, length), target };
     }
   }
   return undefined;
 }
 
 /**
- * The value of a random tree over the first `length` numbers: two values drawn at random become one until one is left.
+ * The value of a random tree over the first `length` numbers: two values at random become one until one is left.
  * NaN where it divides by zero. Whole exactly if the value is, for both parts are exact and below 2^53.
  */
-function drawValue(numbers: readonly number[], length: number, values: Values, rng: Rng): number {
+function randomValue(numbers: readonly number[], length: number, values: Values, rng: Rng): number {
   const { nums, dens } = values;
   for (let i = 0; i < length; i++) {
     nums[i] = numbers[i]!;
@@ -171,16 +165,15 @@ function drawValue(numbers: readonly number[], length: number, values: Values, r
 
 // Rows of a data pool, with the columns of the public 3-to-4 set: {"nums": [44, 19, 35], "target": 98}.
 
-export const rows: RowReader<CountdownInstance> = {
+export const rows = {
   read,
   levelOf: tierOf,
   defaultPool: { name: "countdown", file: new URL("pool.jsonl", import.meta.url) },
-};
+} satisfies RowReader<CountdownInstance>;
 
 function read(row: unknown): Parsed<CountdownInstance> {
   if (typeof row !== "object" || row === null) return malformed("a row is an object with nums and target");
   const { nums, target } = row as { readonly nums?: unknown; readonly target?: unknown };
-  const { numbersMin, numbersMax, numberMax, targetMax } = LIMITS;
   if (!Array.isArray(nums) || nums.length < numbersMin || nums.length > numbersMax) {
     return malformed(`nums must be a list of ${numbersMin} to ${numbersMax} numbers`);
   }

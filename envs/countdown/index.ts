@@ -1,11 +1,12 @@
-/** Countdown: reach a target from given numbers with + − × ÷ (papers 003 and 004). README.md opens with an example. */
+/** Countdown: reach a target from given numbers with + − × ÷ (Curriculum RLOO 3.1, ADSC). README.md opens with an example. */
 import { formatInstruction } from "../answers/wording.ts";
-import type { AnswerFormat, ChatMessage, Environment } from "../environment.ts";
+import { defineEnvironment } from "../define.ts";
+import type { AnswerFormat, ChatMessage } from "../environment.ts";
 import { draw } from "./draw.ts";
-import { type CountdownAnswer, formatAnswer } from "./expression.ts";
-import { generator, parameters, rows, tiers } from "./generate.ts";
+import { type CountdownAnswer, formatAnswer as format } from "./expression.ts";
+import { generator, rows } from "./generate.ts";
 import { canonical, type CountdownInstance, inline } from "./instance.ts";
-import { solveCountdown } from "./solve.ts";
+import { solve } from "./solve.ts";
 import { parse, verify } from "./verify.ts";
 
 // What the policy is asked.
@@ -43,24 +44,18 @@ function listed(numbers: readonly number[]): string {
   return `${numbers.slice(0, -1).join(", ")} and ${numbers.at(-1)}`;
 }
 
-export const countdown: Environment<CountdownInstance, CountdownAnswer> = {
+export const countdown = defineEnvironment<CountdownInstance, CountdownAnswer>({
   id: "countdown",
   version: 1,
   description: "Write an expression that uses each given number exactly once and equals the target.",
-  goal: "satisfy",
-  parameters,
-  levels: tiers,
-  answerFormats: ["think_answer", "answer_line", "answer_tag", "boxed"],
-  rewardSchemes: ["graded"],
   generator,
   rows,
-  solver: { solve: solveCountdown, trivial: () => 0 },
+  solver: { solve, format },
   inline,
   canonical,
   render,
   metadata: ({ numbers, target }) => ({ numbers: numbers.join(" "), target: `${target}` }),
   parse,
   verify,
-  format: formatAnswer,
   draw,
-};
+});

@@ -5,6 +5,7 @@ import { pino } from "pino";
 import { clientOver, type GradusClient } from "../../clients/ts/src/client.ts";
 import { GradusError } from "../../clients/ts/src/errors.ts";
 import type { Attempt, Transport } from "../../clients/ts/src/transport.ts";
+import type { Registry } from "../../envs/registry.ts";
 import { createRuns } from "../curriculum/runs/runs.ts";
 import { systemClock } from "../curriculum/runs/system-clock.ts";
 import { createEvaluations } from "../evaluation/evaluations.ts";
@@ -12,15 +13,19 @@ import { loadSuites } from "../evaluation/suite-files.ts";
 import type { Config } from "../runtime/config.ts";
 import type { ServiceDeps } from "../services/deps.ts";
 import { createEnvironmentService } from "../services/environment-service.ts";
+import { recordItem } from "../services/feedback.ts";
 import { createEvaluationService } from "../services/evaluation-service.ts";
 import { memoryEvaluationStore, memoryStore } from "../stores/memory.ts";
 import { sqliteEvaluationStore } from "../stores/sqlite-evaluations.ts";
+import { loadEnvironments } from "../tasks/environments.ts";
+import { runJob } from "../tasks/jobs.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../tasks/keyring.ts";
 import { createIssuer } from "../tasks/make.ts";
 import { loadPools } from "../tasks/pools.ts";
 import { createRunSource } from "../tasks/run-source.ts";
+import { createAsyncScorer } from "../tasks/async-scorer.ts";
+import { createResources } from "../tasks/resources.ts";
 import { createScorer } from "../tasks/scorer.ts";
-import issue from "../tasks/worker.ts";
 import type { WorkerPool } from "../tasks/workers.ts";
 import { type CallContext, RpcError } from "../transport/rpc.ts";
 import { CliProblem } from "./problem.ts";
@@ -33,12 +38,14 @@ export interface Local {
 }
 
 /** One job after another, here: a thread would take longer to start than a command's task takes to make. */
-const inline: WorkerPool = {
-  ready: Promise.resolve(),
-  run: async (job) => ({ kind: "done", results: issue(job) }),
-  load: () => ({ waiting: 0, running: 0 }),
-  close: async () => undefined,
-};
+function workHere(registry: Registry): WorkerPool {
+  return {
+    ready: Promise.resolve(),
+    run: async (job) => ({ kind: "done", results: runJob(registry, job) }),
+    load: () => ({ waiting: 0, running: 0 }),
+    close: async () => undefined,
+  };
+}
 
 /** A failure of ours, which an outcome names only as "internal". */
 const tell = (error: unknown): void =>
@@ -59,26 +66,34 @@ function keysOf(config: Config, needs: Needs): KeyringResult {
 }
 
 /** Makes the handlers' parts. The keys are made if the data directory has none, as by a server. */
-export function openLocal(config: Config, needs: Needs): Local {
+export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const keys = keysOf(config, needs);
   if (keys.kind === "invalid") throw new CliProblem("failure", keys.message);
-  const loaded = loadPools(config.pools);
-  if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
-  const loadedSuites = loadSuites(config.suiteFiles);
-  if (loadedSuites.kind === "invalid") throw new CliProblem("usage", loadedSuites.message);
+  const environments = await loadEnvironments(config.environmentFiles);
+  if (environments.kind === "invalid") throw new CliProblem("failure", environments.message);
+  const { registry } = environments;
+  const loaded = loadPools(registry, config.pools);
+  if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);
+  const loadedSuites = loadSuites(registry, config.suiteFiles);
+  if (loadedSuites.kind === "invalid") throw new CliProblem("failure", loadedSuites.message);
   const { suites } = loadedSuites;
   const { keyring } = keys;
   const { pools } = loaded;
   const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes } = config.limits;
-  const issuer = createIssuer(inline, pools);
-  const scorer = createScorer({ keyring, pools, completionBytesMax: maxCompletionBytes, onFailure: tell });
+  const issuer = createIssuer(workHere(registry), pools);
+  const scorer = createScorer({ keyring, registry, pools, completionBytesMax: maxCompletionBytes, onFailure: tell });
+  const resources = createResources({ clock: systemClock, onFailure: tell });
+  // Runs are the server's: a task of one is scored here, and its outcome says that nothing was recorded.
+  const runs = createRuns({ store: memoryStore(), source: createRunSource(issuer), clock: systemClock, log: silent });
+  const asyncScorer = createAsyncScorer({
+    ...{ resources, completionBytesMax: maxCompletionBytes, onFailure: tell },
+    record: (runId, item) => recordItem({ runs, onFailure: tell }, runId, item),
+  });
   const store =
     needs === "evaluations" ? sqliteEvaluationStore({ directory: config.dataDir }) : memoryEvaluationStore();
   const deps: ServiceDeps = {
-    ...{ keyring, pools, issuer, scorer },
-    evaluations: createEvaluations({ store, issuer, scorer, keyring, pools, suites }),
-    // Runs are the server's: a task of one is scored here, and its outcome says that nothing was recorded.
-    runs: createRuns({ store: memoryStore(), source: createRunSource(issuer), clock: systemClock, log: silent }),
+    ...{ keyring, registry, pools, issuer, scorer, asyncScorer, runs },
+    evaluations: createEvaluations({ store, issuer, scorer, asyncScorer, keyring, registry, pools, suites }),
     onFailure: tell,
     limits: { groupsMax: maxGroups, completionsMax: maxCompletions, batchSeedsMax: maxBatchSeeds, streamWindow: 1 },
   };

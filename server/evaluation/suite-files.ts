@@ -9,6 +9,7 @@
  */
 import { readFileSync } from "node:fs";
 import type { Split } from "../../envs/environment.ts";
+import type { Registry } from "../../envs/registry.ts";
 import { openSuite, type SuiteDefinition, type SuitePart } from "./suite.ts";
 import { suiteDefinitions } from "./suites.ts";
 
@@ -109,10 +110,10 @@ export type SuitesResult =
   | { readonly kind: "invalid"; readonly message: string };
 
 /** The suites that ship with the server and those of files; one that cannot be issued here is a mistake in its file. */
-export function loadSuites(paths: readonly string[]): SuitesResult {
+export function loadSuites(registry: Registry, paths: readonly string[]): SuitesResult {
   const suites = [...suiteDefinitions];
   for (const path of paths) {
-    const read = readFile(path);
+    const read = readFile(registry, path);
     if (typeof read === "string") return { kind: "invalid", message: `--suite-file ${path}: ${read}` };
     const taken = suites.some(({ id, version }) => id === read.id && version === read.version);
     if (taken) {
@@ -125,7 +126,7 @@ export function loadSuites(paths: readonly string[]): SuitesResult {
 }
 
 /** The suite, or what is wrong with the file. */
-function readFile(path: string): SuiteDefinition | string {
+function readFile(registry: Registry, path: string): SuiteDefinition | string {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
@@ -134,6 +135,6 @@ function readFile(path: string): SuiteDefinition | string {
   }
   const read = readSuite(text);
   if (read.kind === "invalid") return read.message;
-  const opened = openSuite(read.definition);
+  const opened = openSuite(registry, read.definition);
   return opened.kind === "open" ? read.definition : opened.message;
 }

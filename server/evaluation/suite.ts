@@ -2,7 +2,7 @@
 import type { AnswerFormat, Environment, Parameters, Split } from "../../envs/environment.ts";
 import { deriveSeed, hashKey } from "../../envs/lib/rng.ts";
 import { findLevel, resolveParameters } from "../../envs/parameters.ts";
-import { findEnvironment } from "../../envs/registry.ts";
+import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { TaskFamily } from "../tasks/spec.ts";
 
@@ -58,13 +58,13 @@ export type SuiteResult =
   | { readonly kind: "unavailable"; readonly message: string };
 
 /** Binds a suite to the environments of this process. */
-export function openSuite(definition: SuiteDefinition): SuiteResult {
+export function openSuite(registry: Registry, definition: SuiteDefinition): SuiteResult {
   const parts: OpenPart[] = [];
   const problems: string[] = [];
   const seeds = new Map<string, number>();
   let start = 0;
   for (const part of definition.parts) {
-    const bound = bind(part);
+    const bound = bind(registry, part);
     if (typeof bound === "string") {
       problems.push(bound);
       continue;
@@ -82,9 +82,9 @@ export function openSuite(definition: SuiteDefinition): SuiteResult {
 }
 
 /** What is wrong with the part, or what it is bound to. */
-function bind(part: SuitePart): Pick<OpenPart, "definition" | "family"> | string {
+function bind(registry: Registry, part: SuitePart): Pick<OpenPart, "definition" | "family"> | string {
   const { version, split, level = "" } = part;
-  const found = findEnvironment(part.environment, version);
+  const found = registry.find(part.environment, version);
   if (found.kind !== "found") return found.message;
   const definition = found.environment;
   const parameters = parametersOf(definition, part);
@@ -95,7 +95,7 @@ function bind(part: SuitePart): Pick<OpenPart, "definition" | "family"> | string
   const { name: rewardScheme, parameters: rewardParameters } = resolved.scheme;
   const family: TaskFamily = {
     ...{ environment: definition.id, version, level, parameters, split, source: "synthetic", pool: "" },
-    ...{ answerFormat, rewardScheme, rewardParameters },
+    ...{ answerFormat, thinking: "required", rewardScheme, rewardParameters },
   };
   return { definition, family };
 }

@@ -1,8 +1,10 @@
 /** What the services work with. Made once, in server/main.ts. */
 import type { Pool } from "../../envs/pool.ts";
+import type { Registry } from "../../envs/registry.ts";
 import type { Runs } from "../curriculum/runs/runs.ts";
 import type { Evaluations } from "../evaluation/evaluations.ts";
 import type { Keyring } from "../tasks/keyring.ts";
+import type { AsyncScorer } from "../tasks/async-scorer.ts";
 import type { Issuer } from "../tasks/make.ts";
 import type { Scorer } from "../tasks/scorer.ts";
 import type { TaskFamily } from "../tasks/spec.ts";
@@ -19,9 +21,11 @@ export interface RequestLimits extends GroupLimits {
 
 export interface ServiceDeps {
   readonly keyring: Keyring;
+  readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;
   readonly issuer: Issuer;
   readonly scorer: Scorer;
+  readonly asyncScorer: AsyncScorer;
   readonly runs: Runs<TaskFamily, Draft>;
   readonly evaluations: Evaluations;
   readonly limits: RequestLimits;

@@ -1,6 +1,5 @@
 /** EnvironmentService: contract in, domain, contract out. Keeps nothing. */
 import { create } from "@bufbuild/protobuf";
-import { environments } from "../../envs/registry.ts";
 import {
   BatchResetResponseSchema,
   type CompletionGroup,
@@ -15,9 +14,12 @@ import {
   StreamStepsResponseSchema,
 } from "../gen/gradus/v1/environment_pb.js";
 import type { GroupOutcome } from "../gen/gradus/v1/outcome_pb.js";
+import type { Caller } from "../tasks/async-scorer.ts";
 import type { IssueResult } from "../tasks/make.ts";
 import { presentTask } from "../tasks/present.ts";
-import { type ScoredGroup, scoreGroup } from "../tasks/score-group.ts";
+import { type GroupOptions, type ScoredGroup, scoreGroup, scoreGroupAsync } from "../tasks/score-group.ts";
+import type { NoReward } from "../tasks/sample-result.ts";
+import type { OpenTask } from "../tasks/scorer.ts";
 import type { TaskFamily } from "../tasks/spec.ts";
 import { codes, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
 import { checkGroups } from "./check-groups.ts";
@@ -32,7 +34,7 @@ const CATEGORY_BYTES_MAX = 64;
 const REQUEST_ID_BYTES_MAX = 128;
 
 export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typeof EnvironmentService> {
-  const { limits, pools } = deps;
+  const { limits, registry, pools } = deps;
   const issueOne = async (family: TaskFamily, seed: bigint, signal: AbortSignal) => {
     const [result] = await deps.issuer.issue(family, [seed], signal);
     return toTask(family, result as IssueResult);
@@ -45,7 +47,7 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
   return {
     async listEnvironments(request) {
       checkBytes(request.category, CATEGORY_BYTES_MAX, "category");
-      const all = environments.map((environment) => environmentToWire(environment, pools));
+      const all = registry.environments.map((environment) => environmentToWire(environment, pools));
       const wanted = all.filter(({ category }) => request.category === "" || category === request.category);
       const keyOf = ({ id, version }: (typeof all)[number]): string => `${id}@${1e9 - version}`;
       wanted.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
@@ -53,15 +55,15 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       return create(ListEnvironmentsResponseSchema, { environments: page.items, nextPageToken: page.nextPageToken });
     },
     async getEnvironment(request) {
-      const environment = lookUpEnvironment(request.id, request.version, "id");
+      const environment = lookUpEnvironment(registry, request.id, request.version, "id");
       return create(GetEnvironmentResponseSchema, { environment: environmentToWire(environment, pools) });
     },
     async reset(request, { signal }) {
-      const family = resolveFamily(request.spec, pools, "spec");
+      const family = resolveFamily(request.spec, deps, "spec");
       return create(ResetResponseSchema, { task: await issueOne(family, request.seed, signal) });
     },
     async batchReset(request, { signal }) {
-      const family = resolveFamily(request.spec, pools, "spec");
+      const family = resolveFamily(request.spec, deps, "spec");
       checkCount(request.seeds.length, limits.batchSeedsMax, "seeds", 1);
       const results = await deps.issuer.issue(family, request.seeds, signal);
       const toResult = (result: IssueResult, i: number) => {
@@ -72,7 +74,7 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       };
       return create(BatchResetResponseSchema, { results: await inStretches(results, toResult) });
     },
-    step(request) {
+    step(request, context) {
       const { taskId, groupId, sampleIndex, completion } = request;
       const group: CompletionGroup = {
         $typeName: "gradus.v1.CompletionGroup",
@@ -80,15 +82,17 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
         completions: [{ $typeName: "gradus.v1.Completion", sampleIndex, text: completion }],
       };
       checkGroups([group], limits);
-      const scored = scoreGroup(deps.scorer, group, { statistics: false });
-      return scored.feedback.kind === "none" ? onlyOutcome(scored.outcome) : feed(deps, scored).then(onlyOutcome);
+      const scored = scoreAndFeed(deps, deps.scorer.open(taskId), group, { statistics: false }, context);
+      return scored instanceof Promise ? scored.then(onlyOutcome) : onlyOutcome(scored);
     },
-    async batchStep(request) {
+    async batchStep(request, context) {
       checkGroups(request.groups, limits);
-      return { $typeName: "gradus.v1.BatchStepResponse", groups: await scoreGroups(deps, request.groups) };
+      return { $typeName: "gradus.v1.BatchStepResponse", groups: await scoreGroups(deps, request.groups, context) };
     },
-    streamSteps(requests) {
-      return mapConcurrently(requests, limits.streamWindow, (request) => streamStep(deps, request));
+    streamSteps(requests, context) {
+      const work = (request: StreamStepsRequest, stepAside: () => void) =>
+        streamStep(deps, request, context, stepAside);
+      return mapConcurrently(requests, limits.streamWindow, work);
     },
   };
 }
@@ -98,13 +102,18 @@ function onlyOutcome({ outcomes: [outcome] }: GroupOutcome): StepResponse {
   return { $typeName: "gradus.v1.StepResponse", outcome };
 }
 
-async function streamStep(deps: ServiceDeps, request: StreamStepsRequest): Promise<StreamStepsResponse> {
+async function streamStep(
+  deps: ServiceDeps,
+  request: StreamStepsRequest,
+  caller: Caller,
+  stepAside: () => void,
+): Promise<StreamStepsResponse> {
   const response = create(StreamStepsResponseSchema, { requestId: request.requestId });
   try {
     checkBytes(request.requestId, REQUEST_ID_BYTES_MAX, "request_id");
     if (request.requestId === "") throw invalid("request_id", "it is required");
     checkGroups(request.groups, deps.limits);
-    response.groups = await scoreGroups(deps, request.groups);
+    response.groups = await scoreGroups(deps, request.groups, caller, stepAside);
   } catch (error) {
     // A request that is wrong is answered; the stream goes on. Anything else is a bug, and ends the stream.
     if (!(error instanceof RpcError)) throw error;
@@ -113,13 +122,34 @@ async function streamStep(deps: ServiceDeps, request: StreamStepsRequest): Promi
   return response;
 }
 
-async function scoreGroups(deps: ServiceDeps, groups: readonly CompletionGroup[]): Promise<GroupOutcome[]> {
-  const outcomes = await inStretches(groups, (group) => scoreAndFeed(deps, group));
-  return Promise.all(outcomes.map((each) => Promise.resolve(each)));
+/** `stepAside` is told when all that is left is waiting for resources, which have limits of their own. */
+async function scoreGroups(
+  deps: ServiceDeps,
+  groups: readonly CompletionGroup[],
+  caller: Caller,
+  stepAside?: () => void,
+): Promise<GroupOutcome[]> {
+  let waits = false;
+  const outcomes = await inStretches(groups, (group) => {
+    const task = deps.scorer.open(group.taskId);
+    waits ||= task.kind === "async";
+    return scoreAndFeed(deps, task, group, { statistics: true }, caller);
+  });
+  if (waits) stepAside?.();
+  return Promise.all(outcomes.map((outcome) => Promise.resolve(outcome)));
 }
 
-function scoreAndFeed(deps: ServiceDeps, group: CompletionGroup): GroupOutcome | Promise<GroupOutcome> {
-  const scored = scoreGroup(deps.scorer, group);
+/** At once where nothing is asked of a resource or a run: without a promise. */
+function scoreAndFeed(
+  deps: ServiceDeps,
+  task: OpenTask | NoReward,
+  group: CompletionGroup,
+  options: GroupOptions,
+  caller: Caller,
+): GroupOutcome | Promise<GroupOutcome> {
+  if (task.kind === "async")
+    return scoreGroupAsync(deps.asyncScorer, task, group, options, caller).then((scored) => feed(deps, scored));
+  const scored = scoreGroup(deps.scorer, task, group, options);
   return scored.feedback.kind === "none" ? scored.outcome : feed(deps, scored);
 }
 

@@ -69,13 +69,13 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field
     answerFormat: given.answerFormat || config.answerFormat,
     ...(given.rewardScheme === undefined && config.rewardScheme && { rewardScheme: config.rewardScheme }),
   };
-  const family = resolveFamily(spec, deps.pools, `${field}.spec`);
+  const family = resolveFamily(spec, deps, `${field}.spec`);
   if (family.split !== "train" && feedbackSourceFromWire(config.feedbackSource) === "step")
     throw invalid(
       `${field}.spec.split`,
       "scores feed the policy from SPLIT_TRAIN only: set it, or FEEDBACK_SOURCE_REPORTED",
     );
-  const environment = lookUpEnvironment(family.environment, family.version, field);
+  const environment = lookUpEnvironment(deps.registry, family.environment, family.version, field);
   return {
     id: arm.id,
     spec: family,
@@ -88,8 +88,8 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field
 }
 
 /** What an asynchronous environment asks to score its tasks. */
-function resourceOf(environment: Environment & { readonly resource?: string }): string | undefined {
-  return environment.resource;
+function resourceOf({ resource }: Environment): string | undefined {
+  return resource?.name;
 }
 
 function rangeOf(environment: Environment, family: TaskFamily, field: string): Arm["rewardRange"] {

@@ -1,15 +1,17 @@
 /** TaskSpec, checked and completed. */
+import type { Thinking as ThinkingName } from "../../envs/answers/locate.ts";
 import type { AnswerFormat, Environment, Level, Split as SplitName } from "../../envs/environment.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
 import { findLevel, resolveParameters } from "../../envs/parameters.ts";
 import { type Pool, rowCount } from "../../envs/pool.ts";
-import { findEnvironment } from "../../envs/registry.ts";
+import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
-import { type RewardScheme, Source, Split, type TaskSpec } from "../gen/gradus/v1/task_pb.js";
+import { type RewardScheme, Source, Split, type TaskSpec, Thinking } from "../gen/gradus/v1/task_pb.js";
 import type { TaskFamily } from "../tasks/spec.ts";
-import { answerFormats, type Source as SourceName, sources, splits } from "../tasks/wire-enums.ts";
+import { answerFormats, type Source as SourceName, sources, splits, thinkings } from "../tasks/wire-enums.ts";
 import { RpcError } from "../transport/rpc.ts";
 import { checkBytes, invalid, required } from "./check.ts";
+import type { ServiceDeps } from "./deps.ts";
 
 const NAME_BYTES_MAX = 64;
 export const ENVIRONMENT_ID_BYTES_MAX = 128;
@@ -17,18 +19,22 @@ const PARAMETERS_MAX = 32;
 const REWARD_PARAMETERS_MAX = 16;
 
 /** NOT_FOUND with the nearest name. */
-export function lookUpEnvironment(id: string, version: number, field: string): Environment {
+export function lookUpEnvironment(registry: Registry, id: string, version: number, field: string): Environment {
   if (id === "") throw invalid(field, "it is required");
   checkBytes(id, ENVIRONMENT_ID_BYTES_MAX, field);
-  const found = findEnvironment(id, version === 0 ? undefined : version);
+  const found = registry.find(id, version === 0 ? undefined : version);
   if (found.kind === "unknown_version") throw new RpcError("FAILED_PRECONDITION", `${field}: ${found.message}`);
   if (found.kind !== "found") throw new RpcError("NOT_FOUND", `${field}: ${found.message}`);
   return found.environment;
 }
 
-export function resolveFamily(spec: TaskSpec | undefined, pools: ReadonlyMap<string, Pool>, field: string): TaskFamily {
+export function resolveFamily(
+  spec: TaskSpec | undefined,
+  { registry, pools }: Pick<ServiceDeps, "registry" | "pools">,
+  field: string,
+): TaskFamily {
   const given = required(spec, field);
-  const environment = lookUpEnvironment(given.environment, given.version, `${field}.environment`);
+  const environment = lookUpEnvironment(registry, given.environment, given.version, `${field}.environment`);
   const split = readSplit(given, field);
   const source = readSource(given, environment, field);
   const { level, parameters } = readDifficulty(given, environment, source, field);
@@ -48,6 +54,7 @@ export function resolveFamily(spec: TaskSpec | undefined, pools: ReadonlyMap<str
     source,
     pool: pool?.name ?? "",
     answerFormat: readFormat(given.answerFormat, environment, field),
+    thinking: readThinking(given, field),
     ...readScheme(given.rewardScheme, environment, field),
   };
 }
@@ -62,7 +69,10 @@ function readSource(spec: TaskSpec, environment: Environment, field: string): So
     spec.source === Source.UNSPECIFIED ? "synthetic" : required(sources.fromWire(spec.source), `${field}.source`);
   if (source === "teacher") throw new RpcError("UNIMPLEMENTED", `${field}.source: teacher tasks are not served yet`);
   if (source === "synthetic" && environment.generator === undefined)
-    throw invalid(`${field}.source`, `${environment.id} has no generator: ask for SOURCE_REAL`);
+    throw invalid(
+      `${field}.source`,
+      `${environment.id} has no generator${environment.rows === undefined ? "" : ": ask for SOURCE_REAL"}`,
+    );
   if (source === "real" && environment.rows === undefined)
     throw invalid(`${field}.source`, `${environment.id} has no data pools: ask for SOURCE_SYNTHETIC`);
   return source;
@@ -109,12 +119,17 @@ function readPool(
     return undefined;
   }
   checkBytes(spec.pool, NAME_BYTES_MAX, `${field}.pool`);
-  const name = spec.pool === "" ? (environment.rows?.defaultPool.name ?? "") : spec.pool;
+  const name = spec.pool === "" ? (environment.rows?.defaultPool?.name ?? "") : spec.pool;
   const pool = pools.get(name);
   if (pool !== undefined && pool.environment === environment.id) return pool;
   const names = [...pools.values()].filter((each) => each.environment === environment.id).map((each) => each.name);
-  const problem = `${environment.id} has no pool '${name}' here${didYouMean(name, names)}; it has: ${names.join(", ")}`;
-  throw new RpcError("NOT_FOUND", `${field}.pool: ${problem}`);
+  throw new RpcError("NOT_FOUND", `${field}.pool: ${noPool(environment, name, names)}`);
+}
+
+function noPool({ id }: Environment, name: string, names: readonly string[]): string {
+  if (names.length === 0) return `${id} has no data pool here: start the server with --pool name=path`;
+  if (name === "") return `${id} has no default pool: name one of ${names.join(", ")}`;
+  return `${id} has no pool '${name}' here${didYouMean(name, names)}; it has: ${names.join(", ")}`;
 }
 
 function checkRows(pool: Pool, level: string, split: SplitName, field: string): void {
@@ -128,6 +143,11 @@ function readFormat(wire: number, environment: Environment, field: string): Answ
   const format = answerFormats.fromWire(wire);
   if (format !== undefined && environment.answerFormats.includes(format)) return format;
   throw invalid(`${field}.answer_format`, `${environment.id} takes ${environment.answerFormats.join(", ")}`);
+}
+
+function readThinking({ thinking }: TaskSpec, field: string): ThinkingName {
+  if (thinking === Thinking.UNSPECIFIED) return "required";
+  return required(thinkings.fromWire(thinking), `${field}.thinking`);
 }
 
 function readScheme(wire: RewardScheme | undefined, environment: Environment, field: string) {

@@ -6,7 +6,7 @@ import { rewardSchemes } from "../../envs/reward/schemes.ts";
 import { type Environment as WireEnvironment, EnvironmentSchema } from "../gen/gradus/v1/environment_pb.js";
 import { Source, type Task, TaskSchema } from "../gen/gradus/v1/task_pb.js";
 import type { PresentedTask } from "../tasks/present.ts";
-import { answerFormats, goals, sources, splits } from "../tasks/wire-enums.ts";
+import { answerFormats, goals, sources, splits, thinkings } from "../tasks/wire-enums.ts";
 
 export function taskToWire(task: PresentedTask, armId = ""): Task {
   const { family, run } = task;
@@ -20,6 +20,7 @@ export function taskToWire(task: PresentedTask, armId = ""): Task {
     split: splits.toWire[family.split],
     source: sources.toWire[family.source],
     answerFormat: answerFormats.toWire[family.answerFormat],
+    thinking: thinkings.toWire[family.thinking],
     hints: { stop: [...task.stop], metadata: { ...task.metadata } },
     runId: run?.runId ?? "",
     armId,
@@ -29,7 +30,7 @@ export function taskToWire(task: PresentedTask, armId = ""): Task {
 
 export function environmentToWire(environment: Environment, pools: ReadonlyMap<string, Pool>): WireEnvironment {
   const own = [...pools.values()].filter((pool) => pool.environment === environment.id);
-  const first = environment.rows?.defaultPool.name;
+  const first = environment.rows?.defaultPool?.name;
   own.sort((a, b) => Number(b.name === first) - Number(a.name === first) || (a.name < b.name ? -1 : 1));
   return create(EnvironmentSchema, {
     id: environment.id,
@@ -41,7 +42,7 @@ export function environmentToWire(environment: Environment, pools: ReadonlyMap<s
       ...{ name, description, evaluationOnly: evaluationOnly ?? false },
       parameters: { values: { ...parameters } },
     })),
-    parameters: environment.parameters.map((info) => ({ ...info })),
+    parameters: (environment.generator?.parameters ?? []).map((info) => ({ ...info })),
     answerFormats: environment.answerFormats.map((format) => answerFormats.toWire[format]),
     rewardSchemes: environment.rewardSchemes.map(schemeToWire),
     sources: [

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import type { Environment } from "../../envs/environment.ts";
 import { loadPool, type Pool } from "../../envs/pool.ts";
-import { environments } from "../../envs/registry.ts";
+import type { Registry } from "../../envs/registry.ts";
 
 export interface NamedPath {
   readonly name: string;
@@ -14,7 +14,7 @@ export type PoolsResult =
   | { readonly kind: "invalid"; readonly message: string };
 
 /** By name. A pool belongs to the environment that can read its rows. */
-export function loadPools(named: readonly NamedPath[]): PoolsResult {
+export function loadPools({ environments }: Registry, named: readonly NamedPath[]): PoolsResult {
   const pools = new Map<string, Pool>();
   for (const environment of environments) {
     const shipped = environment.rows?.defaultPool;
@@ -23,7 +23,7 @@ export function loadPools(named: readonly NamedPath[]): PoolsResult {
   }
   for (const { name, path } of named) {
     if (pools.has(name)) return { kind: "invalid", message: `--pool ${name}: there is a pool of that name already` };
-    const read = readPool(name, path);
+    const read = readPool(environments, name, path);
     if (typeof read === "string") return { kind: "invalid", message: `--pool ${name}=${path}: ${read}` };
     pools.set(name, read);
   }
@@ -31,14 +31,14 @@ export function loadPools(named: readonly NamedPath[]): PoolsResult {
 }
 
 /** The pool, or what is wrong with the file. */
-function readPool(name: string, path: string): Pool | string {
+function readPool(environments: readonly Environment[], name: string, path: string): Pool | string {
   let text: string;
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
     return `the file cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`;
   }
-  const readers: readonly Environment[] = environments.filter(({ rows }) => rows !== undefined);
+  const readers = environments.filter(({ rows }) => rows !== undefined);
   const pools = readers.map((environment) => loadPool(environment, name, text));
   const found = pools.find(({ rows }) => rows.length > 0);
   if (found !== undefined) return found;

@@ -3,7 +3,7 @@ import { stopStrings } from "../../envs/answers/wording.ts";
 import type { ChatMessage } from "../../envs/environment.ts";
 import { restore } from "../../envs/instances.ts";
 import type { Pool } from "../../envs/pool.ts";
-import { findEnvironment } from "../../envs/registry.ts";
+import type { Registry } from "../../envs/registry.ts";
 import { rewardSchemes } from "../../envs/reward/schemes.ts";
 import type { Keyring } from "./keyring.ts";
 import type { Scorer } from "./scorer.ts";
@@ -27,9 +27,9 @@ function ticketOf(
   run: RunPlace | undefined,
   instance: Uint8Array | undefined,
 ): Ticket {
-  const { environment, version, split, answerFormat, rewardScheme, rewardParameters } = family;
+  const { environment, version, split, answerFormat, thinking, rewardScheme, rewardParameters } = family;
   return {
-    ...{ environment, version, split, answerFormat, rewardScheme },
+    ...{ environment, version, split, answerFormat, thinking, rewardScheme },
     rewardParameters: withoutDefaults(rewardScheme, rewardParameters),
     level: draft.origin.kind === "generated" ? family.level : "",
     origin: draft.origin,
@@ -47,13 +47,14 @@ function withoutDefaults(scheme: string, parameters: TaskFamily["rewardParameter
 
 export interface PresentDeps {
   readonly keyring: Keyring;
+  readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;
   readonly scorer: Pick<Scorer, "expect">;
 }
 
 /** The prompt is rendered from the draft each time it is asked for, so that asking again gives the same. */
 export function presentTask(deps: PresentDeps, family: TaskFamily, draft: Draft, run?: RunPlace): PresentedTask {
-  const found = findEnvironment(family.environment, family.version);
+  const found = deps.registry.find(family.environment, family.version);
   if (found.kind !== "found") throw new Error(found.message);
   const restored = restore(found.environment, draft.origin, deps.pools);
   if (restored.kind === "invalid") throw new Error(restored.message);

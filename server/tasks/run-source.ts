@@ -7,7 +7,7 @@ import { type Codec, FormatError, type Json, readList, readNumber, readObject, r
 import type { Made, TaskSource } from "../curriculum/runs/ports.ts";
 import type { Issuer, IssueResult } from "./make.ts";
 import type { TaskFamily } from "./spec.ts";
-import { answerFormats, sources, splits } from "./wire-enums.ts";
+import { answerFormats, sources, splits, thinkings } from "./wire-enums.ts";
 import type { Draft } from "./workers.ts";
 
 function readNumberMap(json: Json | undefined): Readonly<Record<string, number>> {
@@ -34,6 +34,7 @@ const specs: Codec<TaskFamily> = {
       source: readName(from["source"], sources.toWire),
       pool: readText(from["pool"]),
       answerFormat: readName(from["answerFormat"], answerFormats.toWire),
+      thinking: readName(from["thinking"], thinkings.toWire),
       rewardScheme: readText(from["rewardScheme"]),
       rewardParameters: readNumberMap(from["rewardParameters"]),
     };

@@ -1,9 +1,10 @@
 /** Task ids: tickets that clients carry and cannot forge. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { Thinking } from "../../envs/answers/locate.ts";
 import type { AnswerFormat, Baseline, Parameters, Split } from "../../envs/environment.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import type { Origin } from "../../envs/origin.ts";
-import { findEnvironment } from "../../envs/registry.ts";
+import type { Registry } from "../../envs/registry.ts";
 import {
   type KnownBaseline,
   type RunPlace as WirePlace,
@@ -11,7 +12,7 @@ import {
   TaskKeySchema,
 } from "../gen/gradus/internal/v1/task_key_pb.js";
 import { type Keyring, open, seal } from "./keyring.ts";
-import { answerFormats, splits } from "./wire-enums.ts";
+import { answerFormats, splits, thinkings } from "./wire-enums.ts";
 
 // What a task id says, in the domain's words, and its encoding.
 
@@ -36,6 +37,7 @@ export interface Ticket {
   readonly level: string;
   readonly split: Split;
   readonly answerFormat: AnswerFormat;
+  readonly thinking: Thinking;
   readonly rewardScheme: string;
   /** Those that are not the scheme's defaults. */
   readonly rewardParameters: Readonly<Record<string, number>>;
@@ -70,11 +72,11 @@ function originToWire({ origin, level }: Ticket): TaskKey["origin"] {
   }
 }
 
-function originFromWire({ environment, version, origin: wire }: TaskKey): Origin | undefined {
+function originFromWire(registry: Registry, { environment, version, origin: wire }: TaskKey): Origin | undefined {
   switch (wire.case) {
     case "generated": {
       const { level, seed, attempt } = wire.value;
-      const parameters = level === "" ? wire.value.parameters : parametersOf(environment, version, level);
+      const parameters = level === "" ? wire.value.parameters : parametersOf(registry, environment, version, level);
       return parameters && { kind: "generated", parameters, seed, attempt };
     }
     case "row": {
@@ -91,8 +93,8 @@ function originFromWire({ environment, version, origin: wire }: TaskKey): Origin
 }
 
 /** Undefined: this server has no such level. */
-function parametersOf(environment: string, version: number, level: string): Parameters | undefined {
-  const found = findEnvironment(environment, version);
+function parametersOf(registry: Registry, environment: string, version: number, level: string): Parameters | undefined {
+  const found = registry.find(environment, version);
   if (found.kind !== "found") return undefined;
   return found.environment.levels.find(({ name }) => name === level)?.parameters;
 }
@@ -103,6 +105,8 @@ function encodeTicket(ticket: Ticket): Uint8Array {
     environment,
     version,
     answerFormat: answerFormats.toWire[ticket.answerFormat],
+    // The default takes no bytes.
+    thinking: ticket.thinking === "required" ? 0 : thinkings.toWire[ticket.thinking],
     rewardScheme,
     rewardParameters: sorted(ticket.rewardParameters),
     split: splits.toWire[ticket.split],
@@ -125,15 +129,20 @@ function encodeTicket(ticket: Ticket): Uint8Array {
  * Undefined: the bytes are no ticket of an environment that this server has. They are authenticated before, so that is
  * a ticket of another version of the server.
  */
-function decodeTicket(bytes: Uint8Array): Ticket | undefined {
+function decodeTicket(registry: Registry, bytes: Uint8Array): Ticket | undefined {
   const key = fromBinary(TaskKeySchema, bytes);
   const { environment, version, rewardScheme, rewardParameters } = key;
-  const origin = originFromWire(key);
+  const origin = originFromWire(registry, key);
   const level = key.origin.case === "generated" ? key.origin.value.level : "";
   const answerFormat = answerFormats.fromWire(key.answerFormat);
+  const thinking = key.thinking === 0 ? "required" : thinkings.fromWire(key.thinking);
   const split = splits.fromWire(key.split);
-  if (origin === undefined || answerFormat === undefined || split === undefined) return undefined;
-  const ticket: Ticket = { environment, version, origin, level, answerFormat, split, rewardScheme, rewardParameters };
+  if (origin === undefined || answerFormat === undefined || thinking === undefined || split === undefined)
+    return undefined;
+  const ticket: Ticket = {
+    ...{ environment, version, origin, level, split, answerFormat, thinking },
+    ...{ rewardScheme, rewardParameters },
+  };
   return {
     ...ticket,
     ...(key.baseline && { baseline: baselineOf(key.baseline) }),
@@ -179,7 +188,7 @@ export function mintTaskId(keyring: Keyring, ticket: Ticket): MintedTask {
   return { taskId: sealed.toString("base64url"), groupId: groupIdOf(ticket, sealed.subarray(MAC_START, MAC_END)) };
 }
 
-export function openTaskId(keyring: Keyring, taskId: string): OpenedTask {
+export function openTaskId(keyring: Keyring, registry: Registry, taskId: string): OpenedTask {
   if (taskId === "") return { kind: "invalid", detail: "task_id is empty: give back the one that came with the task" };
   if (taskId.length > TASK_ID_BYTES_MAX)
     return {
@@ -191,7 +200,7 @@ export function openTaskId(keyring: Keyring, taskId: string): OpenedTask {
   if (bytes.toString("base64url") !== taskId) return { kind: "invalid", detail: "task_id is not base64url" };
   const opened = open(keyring, "task", bytes);
   if (opened.kind === "invalid") return { kind: "invalid", detail: `task_id: ${opened.detail}` };
-  const ticket = decodeTicket(opened.payload);
+  const ticket = decodeTicket(registry, opened.payload);
   if (ticket === undefined)
     return { kind: "invalid", detail: "task_id: it is not of a version that this server knows" };
   return { kind: "ok", ticket, groupId: groupIdOf(ticket, opened.mac) };

@@ -1,10 +1,13 @@
-/** Runs in a worker thread: generates and solves. */
-import { issueGenerated } from "../../envs/instances.ts";
-import { environments, findEnvironment } from "../../envs/registry.ts";
-import type { DraftResult, IssueJob } from "./workers.ts";
+/** A worker thread: loads the environments, then generates and solves. */
+import { workerData } from "piscina";
+import { loadEnvironments } from "./environments.ts";
+import { makeFirstTasks, runJob } from "./jobs.ts";
+import type { DraftResult, IssueJob, WorkerData } from "./workers.ts";
 
-/** Tasks per level that a new worker makes first, so that no caller pays for cold code. */
-const WARM_UP_TASKS = 2;
+const loaded = await loadEnvironments((workerData as WorkerData).environmentFiles);
+// The main thread has loaded the same files: one that fails here alone was changed meanwhile.
+if (loaded.kind === "invalid") throw new Error(loaded.message);
+const { registry } = loaded;
 
 /** Answers once the thread has booted. */
 export function ready(): readonly DraftResult[] {
@@ -12,23 +15,10 @@ export function ready(): readonly DraftResult[] {
 }
 
 export default function issue(job: IssueJob): readonly DraftResult[] {
-  const found = findEnvironment(job.environment, job.version);
-  if (found.kind !== "found") throw new Error(`a job names an environment that is not registered: ${job.environment}`);
-  return job.seeds.map((seed): DraftResult => {
-    const result = issueGenerated(found.environment, { parameters: job.parameters, seed, split: job.split });
-    if (result.kind === "exhausted") return result;
-    const { origin, hash, baseline } = result.issued;
-    return { kind: "draft", draft: baseline === undefined ? { origin, hash } : { origin, hash, baseline } };
-  });
+  return runJob(registry, job);
 }
 
-/** Makes tasks of every level and forgets them. */
 export function warmUp(): readonly DraftResult[] {
-  for (const environment of environments) {
-    if (environment.generator === undefined) continue;
-    for (const { parameters } of environment.levels)
-      for (let seed = 0; seed < WARM_UP_TASKS; seed++)
-        issueGenerated(environment, { parameters, seed: BigInt(seed), split: "bench" });
-  }
+  makeFirstTasks(registry);
   return [];
 }

@@ -10,6 +10,8 @@ export interface WorkerOptions {
   readonly queueMax: number;
   /** How long a job may run, milliseconds, counted from when it begins. Its worker is then replaced. */
   readonly timeLimitMs: number;
+  /** Modules of environments beside Gradus's own. */
+  readonly environmentFiles: readonly string[];
   /** Whether new workers make some tasks of each environment first. */
   readonly warmUp: boolean;
   /** Told what goes wrong in a worker outside of any job that waits for it, e.g. an answer that came after its limit. */
@@ -38,6 +40,7 @@ const IDLE_TIMEOUT_NEVER = Number.POSITIVE_INFINITY;
 export function createWorkerPool(options: WorkerOptions): WorkerPool {
   const threads = new Piscina<IssueJob, readonly DraftResult[]>({
     filename: new URL("./worker.ts", import.meta.url).href,
+    workerData: { environmentFiles: options.environmentFiles } satisfies WorkerData,
     minThreads: options.threads,
     maxThreads: options.threads,
     idleTimeout: IDLE_TIMEOUT_NEVER,
@@ -102,6 +105,11 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
 }
 
 // What goes to a worker and what comes back: small plain values, for both are cloned.
+
+/** What a thread is started with. */
+export interface WorkerData {
+  readonly environmentFiles: readonly string[];
+}
 
 /** Make the tasks of these seeds. */
 export interface IssueJob {

@@ -112,7 +112,7 @@ function countdownAnswer([, list = "", target = ""]: RegExpExecArray, luck: numb
   const numbers = [...list.matchAll(/\d+/g)].map(Number);
   if (luck < 0.3 + 0.1 * numbers.length) return numbers.join(" + ");
   const solution = countdown.solver?.solve({ numbers, target: Number(target) });
-  return solution === undefined ? "0" : countdown.format(solution.answer);
+  return solution === undefined ? "0" : countdown.solver!.format(solution.answer);
 }
 
 function nearestNeighbours(prompt: string, cities: number): readonly number[] {

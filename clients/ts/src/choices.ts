@@ -26,6 +26,7 @@ import {
   Source,
   Split,
   TaskSpecSchema,
+  Thinking,
 } from "./gen/gradus/v1/task_pb.js";
 import type { RewardScheme, TaskSpec } from "./gen/gradus/v1/task_pb.js";
 
@@ -37,16 +38,23 @@ const answerFormats = {
   answer_tag: AnswerFormat.ANSWER_TAG,
   boxed: AnswerFormat.BOXED,
 } as const;
+const thinkings = {
+  required: Thinking.REQUIRED,
+  prefilled: Thinking.PREFILLED,
+  stripped: Thinking.STRIPPED,
+} as const;
 const feedbackSources = { step: FeedbackSource.STEP, reported: FeedbackSource.REPORTED } as const;
 
-/** Names of the splits, sources and answer formats. */
+/** Names of the splits, sources, answer formats and ways of thinking. */
 export const splitNames = Object.keys(splits) as readonly (keyof typeof splits)[];
 export const sourceNames = Object.keys(sources) as readonly (keyof typeof sources)[];
 export const answerFormatNames = Object.keys(answerFormats) as readonly (keyof typeof answerFormats)[];
+export const thinkingNames = Object.keys(thinkings) as readonly (keyof typeof thinkings)[];
 
 export type SplitName = keyof typeof splits;
 export type SourceName = keyof typeof sources;
 export type AnswerFormatName = keyof typeof answerFormats;
+export type ThinkingName = keyof typeof thinkings;
 
 /** The field of a message that says how answers are marked. */
 export function answerFormatOf(name: AnswerFormatName | undefined): { readonly answerFormat?: AnswerFormat } {
@@ -71,6 +79,8 @@ export interface TaskChoice {
   /** Data pool for source "real". */
   readonly pool?: string | undefined;
   readonly answerFormat?: AnswerFormatName | undefined;
+  /** How much of its thinking a completion holds, which chat templates change; left out: "required", all of it. */
+  readonly thinking?: ThinkingName | undefined;
   readonly rewardScheme?: RewardSchemeChoice | undefined;
 }
 
@@ -173,6 +183,7 @@ export function taskSpecOf(choice: TaskChoice): TaskSpec {
     source: choice.source === undefined ? Source.UNSPECIFIED : sources[choice.source],
     pool: choice.pool ?? "",
     ...answerFormatOf(choice.answerFormat),
+    thinking: choice.thinking === undefined ? Thinking.UNSPECIFIED : thinkings[choice.thinking],
     ...(choice.rewardScheme === undefined ? {} : { rewardScheme: rewardSchemeOf(choice.rewardScheme) }),
   });
 }

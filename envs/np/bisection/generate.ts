@@ -1,94 +1,51 @@
 /** Graphs with communities, traitors among them, and noise (FORGE A.5.4; what the paper leaves open is in README.md). */
-import type { Generator, Level, ParameterInfo } from "../../environment.ts";
+import { defineGenerator } from "../../define.ts";
+import { refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
+import { defineParameters, minMax } from "../../parameters.ts";
 
-export const generator: Generator<BisectionInstance> = {
-  draw(parameters, rng) {
-    const p = parameters as Readonly<Record<Name, number>>;
-    const vertices = rng.int(p.vertices_min, p.vertices_max);
-    const tied = drawTies(vertices, rng.int(p.communities_min, p.communities_max), p.traitors, rng);
-    const edges: Edge[] = [];
-    for (let a = 0; a < vertices; a++) {
-      for (let b = a + 1; b < vertices; b++) {
-        const close = tied(a, b);
-        if (rng.float() >= (close ? p.density : p.noise)) continue;
-        edges.push({ a, b, weight: rng.int(p.weight_min, p.weight_max) * (close ? p.reinforcement : 1) });
-      }
-    }
-    return { vertices, edges };
-  },
-};
+const SHARE = { min: 0, max: 1, integer: false };
 
-type Name =
-  | "vertices_min"
-  | "vertices_max"
-  | "communities_min"
-  | "communities_max"
-  | "density"
-  | "noise"
-  | "traitors"
-  | "reinforcement"
-  | "weight_min"
-  | "weight_max";
-
-/** Whether two vertices are of one community, or one is a traitor whose second community is the other's. */
-type Tied = (a: number, b: number) => boolean;
-
-function drawTies(vertices: number, communities: number, traitors: number, rng: Rng): Tied {
-  const order = sample(vertices, vertices, rng);
-  const own = new Uint8Array(vertices);
-  for (const [place, v] of order.entries()) own[v] = place % communities;
-  const second = own.slice();
-  // With one community there is no second to be tied to.
-  const count = communities > 1 ? Math.round(traitors * vertices) : 0;
-  for (const v of order.slice(0, count)) {
-    second[v] = ((own[v] as number) + rng.int(1, communities - 1)) % communities;
-  }
-  return (a, b) => own[a] === own[b] || second[a] === own[b] || own[a] === second[b];
-}
-
-// The generator's parameters, and the papers' levels (FORGE A.5.4).
-
-const COUNT = { integer: true } as const;
-const SHARE = { min: 0, max: 1, integer: false } as const;
-const WEIGHT = { min: 1, max: 1000, integer: true } as const;
-
-export const parameters: readonly ParameterInfo[] = [
-  { name: "vertices_min", description: "Fewest vertices.", min: 2, max: 200, defaultValue: 28, ...COUNT },
-  { name: "vertices_max", description: "Most vertices.", min: 2, max: 200, defaultValue: 32, ...COUNT },
-  {
-    name: "communities_min",
-    description: "Fewest communities. The vertices are dealt into communities whose sizes differ by at most one.",
-    ...{ min: 1, max: 20, defaultValue: 2, ...COUNT },
-  },
-  { name: "communities_max", description: "Most communities.", min: 1, max: 20, defaultValue: 2, ...COUNT },
-  {
-    name: "density",
+const parameters = defineParameters({
+  ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [28, 32], { min: 2, max: 60, integer: true }),
+  ...minMax(
+    "communities",
+    [
+      "Fewest communities. The vertices are dealt into communities whose sizes differ by at most one.",
+      "Most communities.",
+    ],
+    [2, 2],
+    { min: 1, max: 20, integer: true },
+  ),
+  density: {
     description: "The probability of an edge between two vertices of one community.",
     defaultValue: 0.6,
     ...SHARE,
   },
-  {
-    name: "noise",
+  noise: {
     description: "The probability of an edge between two vertices of different communities.",
     defaultValue: 0.1,
     ...SHARE,
   },
-  {
-    name: "traitors",
+  traitors: {
     description:
       "The share of vertices that are tied to a second community as to their own: as densely, and as strongly.",
     defaultValue: 0,
     ...SHARE,
   },
-  {
-    name: "reinforcement",
-    description: "How many times its drawn weight an edge within a community has, and a traitor's to its second.",
-    ...{ min: 1, max: 10, defaultValue: 1, ...COUNT },
+  reinforcement: {
+    description: "How many times its random weight an edge within a community has, and a traitor's to its second.",
+    ...{ min: 1, max: 10, defaultValue: 1, integer: true },
   },
-  { name: "weight_min", description: "Smallest weight that can be drawn.", defaultValue: 1, ...WEIGHT },
-  { name: "weight_max", description: "Largest weight that can be drawn.", defaultValue: 10, ...WEIGHT },
-];
+  ...minMax(
+    "weight",
+    ["Smallest weight of an edge, before reinforcement.", "Largest weight of an edge, before reinforcement."],
+    [1, 10],
+    {
+      ...{ min: 1, max: 1000, integer: true },
+    },
+  ),
+});
 
 const EASY = {
   ...{ vertices_min: 28, vertices_max: 32, communities_min: 2, communities_max: 2 },
@@ -104,20 +61,54 @@ const BENCHMARK = {
   ...{ noise: 0.02, traitors: 0.3, reinforcement: 3 },
 };
 
-export const levels: readonly Level[] = [
-  { name: "easy", description: "about 30 vertices in two clear communities", parameters: EASY },
-  { name: "medium", description: "about 42 vertices in two communities with blurred borders", parameters: MEDIUM },
-  {
-    name: "hard",
-    description: "about 45 vertices in four or five reinforced communities, with traitors",
-    parameters: HARD,
+export const generator = defineGenerator({
+  parameters,
+  // FORGE A.5.4.
+  levels: [
+    { name: "easy", description: "about 30 vertices in two clear communities", parameters: EASY },
+    { name: "medium", description: "about 42 vertices in two communities with blurred borders", parameters: MEDIUM },
+    {
+      name: "hard",
+      description: "about 45 vertices in four or five reinforced communities, with traitors",
+      parameters: HARD,
+    },
+    {
+      name: "benchmark",
+      description:
+        "about 50 vertices in four or five strongly reinforced communities, with many traitors and low noise",
+      parameters: BENCHMARK,
+    },
+  ],
+  generate(p, rng): BisectionInstance {
+    const vertices = rng.int(p.vertices_min, p.vertices_max);
+    const tied = randomTies(vertices, rng.int(p.communities_min, p.communities_max), p.traitors, rng);
+    const edges: Edge[] = [];
+    for (let a = 0; a < vertices; a++) {
+      for (let b = a + 1; b < vertices; b++) {
+        const close = tied(a, b);
+        if (rng.float() >= (close ? p.density : p.noise)) continue;
+        edges.push({ a, b, weight: rng.int(p.weight_min, p.weight_max) * (close ? p.reinforcement : 1) });
+      }
+    }
+    return { vertices, edges };
   },
-  {
-    name: "benchmark",
-    description: "about 50 vertices in four or five strongly reinforced communities, with many traitors and low noise",
-    parameters: BENCHMARK,
-  },
-];
+});
+
+/** Whether two vertices are of one community, or one is a traitor whose second community is the other's. */
+type Tied = (a: number, b: number) => boolean;
+
+function randomTies(vertices: number, communities: number, traitors: number, rng: Rng): Tied {
+  const order = sample(vertices, vertices, rng);
+  const own = new Uint8Array(vertices);
+  for (const [place, v] of order.entries()) own[v] = place % communities;
+  const second = own.slice();
+  // With one community there is no second to be tied to.
+  const count = communities > 1 ? Math.round(traitors * vertices) : 0;
+  for (const v of order.slice(0, count)) {
+    second[v] = ((own[v] as number) + rng.int(1, communities - 1)) % communities;
+  }
+  return (a, b) => own[a] === own[b] || second[a] === own[b] || own[a] === second[b];
+}
 
 // What a bisection task is.
 
@@ -133,6 +124,13 @@ export interface Edge {
   readonly a: number;
   readonly b: number;
   readonly weight: number;
+}
+
+/** The same where the vertices are numbered in another way. */
+export function invariant({ vertices, edges }: BisectionInstance): string {
+  const weighted: number[] = [];
+  for (const { a, b, weight } of edges) weighted.push(a, b, weight);
+  return `${vertices} ${refine({ colours: new Array<number>(vertices).fill(0), edges: weighted })}`;
 }
 
 /** The weight of the edges whose ends lie on different sides; side[v] says on which side v lies. */

@@ -1,11 +1,10 @@
 /** Balanced minimum bisection (FORGE A.5.4, NP-ENGINE A.4.4). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import { defineEnvironment } from "../../define.ts";
+import type { AnswerFormat, ChatMessage } from "../../environment.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { minAboveMax } from "../../parameters.ts";
-import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { type BisectionInstance, generator, levels, parameters } from "./generate.ts";
-import { solver } from "./solve/index.ts";
+import { invariant, type BisectionInstance, generator } from "./generate.ts";
+import { solve, trivial } from "./solve/index.ts";
 import { format, parse, type Sides, verify } from "./verify.ts";
 
 // What the policy is asked.
@@ -52,22 +51,20 @@ function edgeLines({ edges }: BisectionInstance): string {
   return lines.size === 0 ? "no edges" : [...lines.values()].join("\n");
 }
 
-export const bisection: Environment<BisectionInstance, Sides> = {
+export const bisection = defineEnvironment<BisectionInstance, Sides>({
   id: "np/bisection",
   version: 1,
   description: "Divide a graph's vertices into two equal sides so that the edges between them weigh least.",
   goal: "minimize",
-  parameters,
-  levels,
-  ...optimization,
-  checkParameters: minAboveMax,
   generator,
-  solver,
+  solver: { solve, format },
+  trivial,
   canonical: ({ vertices, edges }) => `${vertices} ${edges.map(({ a, b, weight }) => `${a}-${b}=${weight}`).join(" ")}`,
+  invariant,
   render,
   metadata: ({ vertices, edges }) => ({ vertices: `${vertices}`, edges: `${edges.length}` }),
   parse,
   verify,
-  format,
+  shape: { kind: "arrangement", count: ({ vertices }) => vertices },
   draw,
-};
+});

@@ -1,14 +1,14 @@
 /** The maximum clique problem (FORGE A.5.8, NP-ENGINE A.4.8). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment, Solver } from "../../environment.ts";
-import { adjacencyText, canonicalGraph, type Graph, graphMetadata, graphOf } from "../../lib/graph.ts";
+import { defineEnvironment } from "../../define.ts";
+import type { AnswerFormat, ChatMessage, Solution } from "../../environment.ts";
+import { adjacencyText, canonicalGraph, type Graph, graphInvariant, graphMetadata, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
 import { formatIndexList as format, type IndexList as Clique, parseIndexList as parse } from "../../lib/lists.ts";
 import { CLIQUE_NODES_MAX, maxClique } from "../../lib/max-clique.ts";
 import { drawVertexSet } from "../../lib/picture/graph.ts";
 import type { Picture } from "../../lib/picture/picture.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { optimization } from "../optimization.ts";
-import { checkParameters, generator, levels, parameters } from "./generate.ts";
+import { generator } from "./generate.ts";
 import { verify } from "./verify.ts";
 
 // A graph and the vertices chosen, so that a person sees what is wrong with them, or what they lack.
@@ -39,32 +39,31 @@ function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[
 
 // The exact solver, in the environment's words.
 
-const solver: Solver<Graph, Clique> = {
-  solve(graph, nodesMax = CLIQUE_NODES_MAX) {
-    const { clique, ...rest } = maxClique(graph, nodesMax);
-    return { answer: clique, value: clique.length, ...rest };
-  },
-  /** Any one vertex. */
-  trivial: () => 1,
-};
+function solve(graph: Graph, nodesMax = CLIQUE_NODES_MAX): Solution<Clique> {
+  const { clique, ...rest } = maxClique(graph, nodesMax);
+  return { answer: clique, value: clique.length, ...rest };
+}
 
-export const clique: Environment<Graph, Clique> = {
+/** The size of any one vertex. */
+function trivial(): number {
+  return 1;
+}
+
+export const clique = defineEnvironment<Graph, Clique>({
   id: "np/clique",
   version: 1,
   description: "Find a largest set of vertices of which every two are joined by an edge.",
   goal: "maximize",
-  parameters,
-  levels,
-  ...optimization,
-  checkParameters,
   generator,
-  solver,
+  solver: { solve, format },
+  trivial,
   inline: inlineGraph,
   canonical: canonicalGraph,
+  invariant: graphInvariant,
   render,
   metadata: graphMetadata,
   parse,
   verify,
-  format,
+  shape: { kind: "choice", count: ({ vertices }) => vertices },
   draw,
-};
+});

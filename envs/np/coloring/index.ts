@@ -1,14 +1,14 @@
 /** The graph colouring problem (FORGE A.5.10, NP-ENGINE A.4.10). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
-import { adjacencyText, canonicalGraph, type Graph, graphMetadata, graphOf } from "../../lib/graph.ts";
+import { defineEnvironment } from "../../define.ts";
+import type { AnswerFormat, ChatMessage } from "../../environment.ts";
+import { adjacencyText, canonicalGraph, type Graph, graphInvariant, graphMetadata, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
-import { formatIntList as format, parseIntList as parse } from "../../lib/lists.ts";
+import { formatIntList as format } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { checkParameters, generator, levels, parameters } from "./generate.ts";
-import { solver } from "./solve.ts";
-import { type Coloring, verify } from "./verify.ts";
+import { generator } from "./generate.ts";
+import { solve, trivial } from "./solve.ts";
+import { type Coloring, parse, verify } from "./verify.ts";
 
 // What the policy is asked.
 
@@ -30,23 +30,21 @@ function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[
   return taskPrompt(text, answerFormat);
 }
 
-export const coloring: Environment<Graph, Coloring> = {
+export const coloring = defineEnvironment<Graph, Coloring>({
   id: "np/coloring",
   version: 1,
   description: "Color a graph with the fewest colors such that no two joined vertices have the same.",
   goal: "minimize",
-  parameters,
-  levels,
-  ...optimization,
-  checkParameters,
   generator,
-  solver,
+  solver: { solve, format },
+  trivial,
   inline: inlineGraph,
   canonical: canonicalGraph,
+  invariant: graphInvariant,
   render,
   metadata: graphMetadata,
   parse,
   verify,
-  format,
+  shape: { kind: "labels", count: ({ vertices }) => vertices },
   draw,
-};
+});

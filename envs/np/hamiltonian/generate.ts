@@ -1,33 +1,83 @@
-/** Random graphs, and in harder ones separators whose removal leaves too many parts (SPEC.md section 2). */
-import type { Generator, Level, ParameterInfo } from "../../environment.ts";
+/** Random graphs, and in harder ones separators whose removal leaves too many parts. */
+import { defineGenerator } from "../../define.ts";
 import { edgeCount, emptyGraph, type Graph, joinAll, joinRandomly, pairs, reachable } from "../../lib/graph.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
+import { defineParameters, minMax } from "../../parameters.ts";
 
-export const generator: Generator<Graph> = {
-  draw(parameters, rng) {
-    const p = parameters as Readonly<Record<Name, number>>;
+const parameters = defineParameters({
+  ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [15, 20], { min: 3, max: 60, integer: true }),
+  density: {
+    description: "The share of all pairs of vertices that are edges, on average, as far as the separators allow it.",
+    ...{ min: 0, max: 1, defaultValue: 0.2, integer: false },
+  },
+  ...minMax(
+    "separators",
+    [
+      "Fewest separators: vertices whose removal leaves as many parts, and the surplus more. 0 separators leave the graph as it is.",
+      "Most separators.",
+    ],
+    [0, 0],
+    { min: 0, max: 12, integer: true },
+  ),
+  ...minMax(
+    "surplus",
+    [
+      "Fewest parts beyond the number of separators. A cycle must leave out this many parts.",
+      "Most parts beyond the number of separators.",
+    ],
+    [0, 0],
+    { min: 0, max: 12, integer: true },
+  ),
+  part_max: {
+    description: "Most vertices of a part. One part has all the vertices that are left, however many.",
+    ...{ min: 1, max: 10, defaultValue: 1, integer: true },
+  },
+});
+
+const EASY = {
+  ...{ vertices_min: 15, vertices_max: 20, density: 0.2 },
+  ...{ separators_min: 0, separators_max: 0, surplus_min: 0, surplus_max: 0, part_max: 1 },
+};
+const MEDIUM = { ...EASY, vertices_min: 20, vertices_max: 30, density: 0.3 };
+const HARD = {
+  ...{ vertices_min: 30, vertices_max: 40, density: 0.4 },
+  ...{ separators_min: 4, separators_max: 8, surplus_min: 0, surplus_max: 3, part_max: 2 },
+};
+const BENCHMARK = {
+  ...{ vertices_min: 40, vertices_max: 50, density: 0.5 },
+  ...{ separators_min: 6, separators_max: 12, surplus_min: 0, surplus_max: 4, part_max: 2 },
+};
+
+export const generator = defineGenerator({
+  parameters,
+  // FORGE A.5.6.
+  levels: [
+    { name: "easy", description: "15 to 20 vertices, 20% of the pairs joined", parameters: EASY },
+    { name: "medium", description: "20 to 30 vertices, 30% of the pairs joined", parameters: MEDIUM },
+    {
+      name: "hard",
+      description: "30 to 40 vertices, 40% of the pairs joined, with parts that no cycle can visit all",
+      parameters: HARD,
+    },
+    {
+      name: "benchmark",
+      description: "40 to 50 vertices, 50% of the pairs joined, with parts that no cycle can visit all",
+      parameters: BENCHMARK,
+    },
+  ],
+  generate(p, rng) {
     const vertices = rng.int(p.vertices_min, p.vertices_max);
     const separators = rng.int(p.separators_min, p.separators_max);
     const surplus = rng.int(p.surplus_min, p.surplus_max);
-    const parts = drawParts(vertices, separators, separators === 0 ? 0 : surplus, p.part_max, rng);
+    const parts = randomParts(vertices, separators, separators === 0 ? 0 : surplus, p.part_max, rng);
     if (parts === undefined) return undefined;
     const graph = joined(vertices, parts, p.density, rng);
     return hasCycle(graph) ? graph : undefined;
   },
-};
-
-type Name =
-  | "vertices_min"
-  | "vertices_max"
-  | "density"
-  | "separators_min"
-  | "separators_max"
-  | "surplus_min"
-  | "surplus_max"
-  | "part_max";
+});
 
 /** For each vertex its part, −1 for a separator; undefined: there are too few vertices. Part 0 gets what is left. */
-function drawParts(
+function randomParts(
   vertices: number,
   separators: number,
   surplus: number,
@@ -70,66 +120,3 @@ function hasCycle(graph: Graph): boolean {
   }
   return edgeCount(graph) > graph.vertices - trees;
 }
-
-// The generator's parameters, and the papers' levels (FORGE A.5.6).
-
-const VERTICES = { min: 3, max: 120, integer: true } as const;
-const SEPARATORS = { min: 0, max: 40, defaultValue: 0, integer: true } as const;
-const SURPLUS = { min: 0, max: 40, defaultValue: 0, integer: true } as const;
-
-export const parameters: readonly ParameterInfo[] = [
-  { name: "vertices_min", description: "Fewest vertices.", defaultValue: 15, ...VERTICES },
-  { name: "vertices_max", description: "Most vertices.", defaultValue: 20, ...VERTICES },
-  {
-    name: "density",
-    description: "The share of all pairs of vertices that are edges, on average, as far as the separators allow it.",
-    ...{ min: 0, max: 1, defaultValue: 0.2, integer: false },
-  },
-  {
-    name: "separators_min",
-    description:
-      "Fewest separators: vertices whose removal leaves as many parts, and the surplus more. 0 separators leave the graph as it is.",
-    ...SEPARATORS,
-  },
-  { name: "separators_max", description: "Most separators.", ...SEPARATORS },
-  {
-    name: "surplus_min",
-    description: "Fewest parts beyond the number of separators. A cycle must leave out this many parts.",
-    ...SURPLUS,
-  },
-  { name: "surplus_max", description: "Most parts beyond the number of separators.", ...SURPLUS },
-  {
-    name: "part_max",
-    description: "Most vertices of a part. One part has all the vertices that are left, however many.",
-    ...{ min: 1, max: 10, defaultValue: 1, integer: true },
-  },
-];
-
-const EASY = {
-  ...{ vertices_min: 15, vertices_max: 20, density: 0.2 },
-  ...{ separators_min: 0, separators_max: 0, surplus_min: 0, surplus_max: 0, part_max: 1 },
-};
-const MEDIUM = { ...EASY, vertices_min: 20, vertices_max: 30, density: 0.3 };
-const HARD = {
-  ...{ vertices_min: 30, vertices_max: 40, density: 0.4 },
-  ...{ separators_min: 4, separators_max: 8, surplus_min: 0, surplus_max: 3, part_max: 2 },
-};
-const BENCHMARK = {
-  ...{ vertices_min: 40, vertices_max: 50, density: 0.5 },
-  ...{ separators_min: 6, separators_max: 12, surplus_min: 0, surplus_max: 4, part_max: 2 },
-};
-
-export const levels: readonly Level[] = [
-  { name: "easy", description: "15 to 20 vertices, 20% of the pairs joined", parameters: EASY },
-  { name: "medium", description: "20 to 30 vertices, 30% of the pairs joined", parameters: MEDIUM },
-  {
-    name: "hard",
-    description: "30 to 40 vertices, 40% of the pairs joined, with parts that no cycle can visit all",
-    parameters: HARD,
-  },
-  {
-    name: "benchmark",
-    description: "40 to 50 vertices, 50% of the pairs joined, with parts that no cycle can visit all",
-    parameters: BENCHMARK,
-  },
-];

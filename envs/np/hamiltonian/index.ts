@@ -1,14 +1,13 @@
 /** The longest cycle (FORGE A.5.6, NP-ENGINE A.4.6: "Hamiltonian cycle"). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
-import { adjacencyText, canonicalGraph, edgeCount, type Graph, graphOf } from "../../lib/graph.ts";
+import { defineEnvironment } from "../../define.ts";
+import type { AnswerFormat, ChatMessage } from "../../environment.ts";
+import { adjacencyText, canonicalGraph, edgeCount, type Graph, graphInvariant, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { minAboveMax } from "../../parameters.ts";
-import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { generator, levels, parameters } from "./generate.ts";
-import { solver } from "./solve/index.ts";
+import { generator } from "./generate.ts";
+import { solve, trivial } from "./solve/index.ts";
 import { type Cycle, verify } from "./verify.ts";
 
 // What the policy is asked.
@@ -33,24 +32,22 @@ function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[
   return taskPrompt(text, answerFormat);
 }
 
-export const hamiltonian: Environment<Graph, Cycle> = {
+export const hamiltonian = defineEnvironment<Graph, Cycle>({
   id: "np/hamiltonian",
   version: 1,
   description: "Find a cycle through as many vertices of a graph as possible.",
   goal: "maximize",
-  parameters,
-  levels,
-  ...optimization,
-  checkParameters: minAboveMax,
   generator,
-  solver,
+  solver: { solve, format },
+  trivial,
   inline: inlineGraph,
   canonical: canonicalGraph,
+  invariant: graphInvariant,
   render,
   // Not the number of vertices, which is often the optimum.
   metadata: (graph) => ({ edges: `${edgeCount(graph)}` }),
   parse,
   verify,
-  format,
+  shape: { kind: "route", count: ({ vertices }) => vertices },
   draw,
-};
+});

@@ -1,6 +1,15 @@
 /** The maximum independent set problem (FORGE A.5.9, NP-ENGINE A.4.9). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment, Solver } from "../../environment.ts";
-import { adjacencyText, canonicalGraph, complement, type Graph, graphMetadata, graphOf } from "../../lib/graph.ts";
+import { defineEnvironment } from "../../define.ts";
+import type { AnswerFormat, ChatMessage, Solution } from "../../environment.ts";
+import {
+  adjacencyText,
+  canonicalGraph,
+  complement,
+  type Graph,
+  graphInvariant,
+  graphMetadata,
+  graphOf,
+} from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
 import {
   formatIndexList as format,
@@ -11,8 +20,7 @@ import { CLIQUE_NODES_MAX, maxClique } from "../../lib/max-clique.ts";
 import { drawVertexSet } from "../../lib/picture/graph.ts";
 import type { Picture } from "../../lib/picture/picture.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { optimization } from "../optimization.ts";
-import { checkParameters, generator, levels, parameters } from "./generate.ts";
+import { generator } from "./generate.ts";
 import { verify } from "./verify.ts";
 
 // A graph and the vertices chosen, so that a person sees what is wrong with them, or what they lack.
@@ -43,33 +51,32 @@ function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[
 
 // The exact solver, in the environment's words.
 
-const solver: Solver<Graph, IndependentSet> = {
-  /** The independent sets of a graph are the cliques of its complement. */
-  solve(graph, nodesMax = CLIQUE_NODES_MAX) {
-    const { clique, ...rest } = maxClique(complement(graph), nodesMax);
-    return { answer: clique, value: clique.length, ...rest };
-  },
-  /** Any one vertex. */
-  trivial: () => 1,
-};
+/** The independent sets of a graph are the cliques of its complement. */
+function solve(graph: Graph, nodesMax = CLIQUE_NODES_MAX): Solution<IndependentSet> {
+  const { clique, ...rest } = maxClique(complement(graph), nodesMax);
+  return { answer: clique, value: clique.length, ...rest };
+}
 
-export const independentSet: Environment<Graph, IndependentSet> = {
+/** The size of any one vertex. */
+function trivial(): number {
+  return 1;
+}
+
+export const independentSet = defineEnvironment<Graph, IndependentSet>({
   id: "np/independent-set",
   version: 1,
   description: "Find a largest set of vertices of which no two are joined by an edge.",
   goal: "maximize",
-  parameters,
-  levels,
-  ...optimization,
-  checkParameters,
   generator,
-  solver,
+  solver: { solve, format },
+  trivial,
   inline: inlineGraph,
   canonical: canonicalGraph,
+  invariant: graphInvariant,
   render,
   metadata: graphMetadata,
   parse,
   verify,
-  format,
+  shape: { kind: "choice", count: ({ vertices }) => vertices },
   draw,
-};
+});

@@ -1,11 +1,11 @@
 /** The knapsack problem (FORGE A.5.3, NP-ENGINE A.4.3). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import { defineEnvironment } from "../../define.ts";
+import type { AnswerFormat, ChatMessage } from "../../environment.ts";
 import { formatIndexList as format, type IndexList as Choice, parseIndexList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { checkParameters, generator, inline, type KnapsackInstance, levels, parameters } from "./generate.ts";
-import { solver } from "./solve.ts";
+import { invariant, generator, inline, type KnapsackInstance } from "./generate.ts";
+import { solve, trivial } from "./solve.ts";
 import { verify } from "./verify.ts";
 
 // What the policy is asked.
@@ -39,23 +39,21 @@ function list({ capacity, weights, values }: KnapsackInstance): string {
   return [`capacity: ${capacity}`, ...lines].join("\n");
 }
 
-export const knapsack: Environment<KnapsackInstance, Choice> = {
+export const knapsack = defineEnvironment<KnapsackInstance, Choice>({
   id: "np/knapsack",
   version: 1,
   description: "Choose the items of the largest total value that fit within a capacity.",
   goal: "maximize",
-  parameters,
-  levels,
-  ...optimization,
-  checkParameters,
   generator,
-  solver,
+  solver: { solve, format },
+  trivial,
   inline,
   canonical: ({ capacity, weights, values }) => `${capacity} ${weights.join(" ")} ${values.join(" ")}`,
+  invariant,
   render,
   metadata: ({ capacity, weights }) => ({ items: `${weights.length}`, capacity: `${capacity}` }),
   parse,
   verify,
-  format,
+  shape: { kind: "choice", count: ({ weights }) => weights.length },
   draw,
-};
+});

@@ -1,5 +1,5 @@
 /** The exact solver: a greedy choice, and dynamic programming for a better one. */
-import type { Solver } from "../../environment.ts";
+import type { Solution } from "../../environment.ts";
 import { solveCore } from "../../lib/core-dp.ts";
 import type { IndexList as Choice } from "../../lib/lists.ts";
 import { type KnapsackInstance, total } from "./generate.ts";
@@ -7,24 +7,25 @@ import { type KnapsackInstance, total } from "./generate.ts";
 /** Keeps 500 items to half a second of CPU time; benchmark level took fewer than 5,000 at most. */
 const STATES_MAX = 5_000_000;
 
-export const solver: Solver<KnapsackInstance, Choice> = {
-  solve(instance, nodesMax = STATES_MAX) {
-    const { weights, values, capacity } = instance;
-    const order = byRatio(instance);
-    const problem = {
-      ...{ capacity, exact: false },
-      weights: order.map((item) => weights[item] as number),
-      values: order.map((item) => values[item] as number),
-    };
-    const greedy = firstFit(instance, order);
-    const { chosen, value, bound, states } = solveCore(problem, total(values, greedy), nodesMax);
-    const choice = chosen?.map((position) => order[position] as number) ?? greedy;
-    const answer = [...choice].sort((a, b) => a - b);
-    return { answer, value, bound, proven: value === bound, nodes: states };
-  },
-  /** Each item that still fits, in the order of their numbers. */
-  trivial: (instance) => total(instance.values, firstFit(instance, [...instance.weights.keys()])),
-};
+export function solve(instance: KnapsackInstance, nodesMax = STATES_MAX): Solution<Choice> {
+  const { weights, values, capacity } = instance;
+  const order = byRatio(instance);
+  const problem = {
+    ...{ capacity, exact: false },
+    weights: order.map((item) => weights[item] as number),
+    values: order.map((item) => values[item] as number),
+  };
+  const greedy = firstFit(instance, order);
+  const { chosen, value, bound, states } = solveCore(problem, total(values, greedy), nodesMax);
+  const choice = chosen?.map((position) => order[position] as number) ?? greedy;
+  const answer = [...choice].sort((a, b) => a - b);
+  return { answer, value, bound, proven: value === bound, nodes: states };
+}
+
+/** The objective of each item that still fits, in the order of their numbers. */
+export function trivial(instance: KnapsackInstance): number {
+  return total(instance.values, firstFit(instance, [...instance.weights.keys()]));
+}
 
 /** Items by falling value per weight, the lighter first where that is equal. */
 function byRatio({ weights, values }: KnapsackInstance): readonly number[] {

@@ -2,11 +2,13 @@
  * People with breaks in their day, meetings of some of them, and rooms of which few seat the largest meetings, so that
  * rooms bind: at the papers' counts of rooms (FORGE A.5.5) they would not.
  */
-import type { Generator, InlineCodec, Level, ParameterInfo, Parameters } from "../../environment.ts";
+import { defineGenerator } from "../../define.ts";
+import type { InlineCodec } from "../../environment.ts";
 import { decodeNumbers, encodeNumbers } from "../../lib/inline.ts";
 import type { Cursor } from "../../lib/lists.ts";
+import { colourOf, refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
-import { minAboveMax } from "../../parameters.ts";
+import { defineParameters, minMax, type ParametersOf, type Range, ranges } from "../../parameters.ts";
 
 // What a meeting scheduling task is.
 
@@ -28,6 +30,15 @@ export interface MeetingsInstance {
   readonly availability: readonly (readonly Interval[])[];
   /** By room: how many it seats. */
   readonly rooms: readonly number[];
+}
+
+/** The same where meetings, attendees or rooms are numbered in another way. */
+export function invariant({ meetings, availability, rooms }: MeetingsInstance): string {
+  const people = availability.map((day) => colourOf(day.flatMap(({ start, end }) => [start, end])));
+  const colours = [...people, ...meetings.map(({ minutes }) => minutes)];
+  const edges = meetings.flatMap(({ attendees }, meeting) => attendees.flatMap((a) => [a, people.length + meeting, 1]));
+  const seats = rooms.toSorted((a, b) => a - b);
+  return [people.length, meetings.length, refine({ colours, edges }), ...seats].join(" ");
 }
 
 /** A meeting held. */
@@ -60,35 +71,93 @@ export function attendance({ meetings }: MeetingsInstance, held: readonly number
   return sum;
 }
 
+const ROOMS = { min: 1, max: 10, integer: true };
+
+const parameters = defineParameters({
+  ...minMax("meetings", ["Fewest meetings.", "Most meetings."], [4, 5], { min: 1, max: 12, integer: true }),
+  ...minMax("attendees", ["Fewest people.", "Most people."], [3, 5], { min: 2, max: 14, integer: true }),
+  ...minMax("rooms", ["Fewest rooms.", "Most rooms."], [3, 4], ROOMS),
+  large_rooms_max: { description: "Most rooms that seat the largest meetings.", defaultValue: 1, ...ROOMS },
+  size_max: { description: "Most attendees of a meeting.", min: 2, max: 8, defaultValue: 3, integer: true },
+  ...minMax(
+    "quarters",
+    ["Shortest meeting, in quarters of an hour.", "Longest meeting, in quarters of an hour."],
+    [4, 8],
+    { min: 1, max: 12, integer: true },
+  ),
+  ...minMax("breaks", ["Fewest breaks in a person's day.", "Most breaks in a person's day."], [0, 1], {
+    ...{ min: 0, max: 4, integer: true },
+  }),
+});
+
+interface Sizes {
+  readonly meetings: Range;
+  readonly attendees: Range;
+  readonly rooms: Range;
+  readonly size: number;
+  readonly quarters: Range;
+  readonly breaks: Range;
+}
+
+function level(name: string, { size, ...sizes }: Sizes) {
+  const { meetings, attendees, rooms, breaks } = sizes;
+  return {
+    name,
+    description: `${meetings.join(" to ")} meetings of at most ${size} out of ${attendees.join(" to ")} people, who have ${breaks.join(" to ")} breaks a day; ${rooms.join(" to ")} rooms`,
+    parameters: { ...ranges(sizes), large_rooms_max: 1, size_max: size },
+  };
+}
+
+/** The papers' levels (FORGE A.5.5). */
+const levels = [
+  level("easy", {
+    ...{ meetings: [4, 5], attendees: [3, 5], rooms: [3, 4], size: 3, quarters: [4, 8], breaks: [0, 1] },
+  }),
+  level("medium", {
+    ...{ meetings: [5, 6], attendees: [4, 6], rooms: [4, 5], size: 4, quarters: [4, 8], breaks: [0, 2] },
+  }),
+  level("hard", {
+    ...{ meetings: [6, 7], attendees: [5, 7], rooms: [5, 6], size: 4, quarters: [4, 8], breaks: [1, 2] },
+  }),
+  level("benchmark", {
+    ...{ meetings: [8, 10], attendees: [7, 9], rooms: [6, 7], size: 5, quarters: [3, 8], breaks: [1, 2] },
+  }),
+];
+
 /** All times are quarters of an hour from 09:00 to 17:00. */
 const QUARTER = 15;
 const DAY: Interval = { start: 9 * 60, end: 17 * 60 };
 const BREAK_QUARTERS = [2, 6] as const;
-/** A meeting that could never be held is drawn again, so often. */
-const DRAWS_MAX = 50;
+/** A meeting that could never be held is made again, so often. */
+const TRIES_MAX = 50;
 
-export const generator: Generator<MeetingsInstance> = {
-  draw(parameters, rng) {
-    const own = parameters as Readonly<Record<Name, number>>;
-    const meetingCount = rng.int(own.meetings_min, own.meetings_max);
-    const people = rng.int(own.attendees_min, own.attendees_max);
-    const availability = Array.from({ length: people }, () => drawDay(rng, rng.int(own.breaks_min, own.breaks_max)));
-    const rooms = drawRooms(rng, own);
+export const generator = defineGenerator({
+  parameters,
+  levels,
+  generate(p, rng): MeetingsInstance | undefined {
+    const meetingCount = rng.int(p.meetings_min, p.meetings_max);
+    const people = rng.int(p.attendees_min, p.attendees_max);
+    const availability = Array.from({ length: people }, () => randomDay(rng, rng.int(p.breaks_min, p.breaks_max)));
+    const rooms = randomRooms(rng, p);
     const meetings: Meeting[] = [];
-    for (let draws = 0; meetings.length < meetingCount; draws++) {
-      if (draws === DRAWS_MAX * meetingCount) return undefined;
-      const attendees = sample(people, drawSize(rng, own.size_max), rng);
-      const minutes = QUARTER * rng.int(own.quarters_min, own.quarters_max);
+    for (let tries = 0; meetings.length < meetingCount; tries++) {
+      if (tries === TRIES_MAX * meetingCount) return undefined;
+      const attendees = sample(people, randomSize(rng, p.size_max), rng);
+      const minutes = QUARTER * rng.int(p.quarters_min, p.quarters_max);
       const fits = ({ start, end }: Interval): boolean => end - start >= minutes;
       if (!commonIntervals(availability, attendees).some(fits)) continue;
       meetings.push({ attendees: attendees.toSorted((a, b) => a - b), minutes });
     }
     return { meetings, availability, rooms };
   },
-};
+  conflict({ size_max, attendees_min }) {
+    if (size_max <= attendees_min) return undefined;
+    return `size_max must not be above attendees_min: ${size_max} > ${attendees_min}`;
+  },
+});
 
 /** A working day without some breaks, which may run into each other. */
-function drawDay(rng: Rng, breaks: number): readonly Interval[] {
+function randomDay(rng: Rng, breaks: number): readonly Interval[] {
   let day: readonly Interval[] = [DAY];
   for (let i = 0; i < breaks; i++) {
     const minutes = QUARTER * rng.int(...BREAK_QUARTERS);
@@ -105,99 +174,18 @@ function without({ start, end }: Interval, taken: Interval): readonly Interval[]
 }
 
 /** From 2 to a largest size, those in the middle more often: small meetings fit anywhere, and large ones exclude all. */
-function drawSize(rng: Rng, max: number): number {
+function randomSize(rng: Rng, max: number): number {
   return Math.floor((rng.int(2, max) + rng.int(2, max)) / 2);
 }
 
 /** Seats by room: at least one seats the largest meetings, and the others from 2 to at most half as many. */
-function drawRooms(rng: Rng, own: Readonly<Record<Name, number>>): readonly number[] {
+function randomRooms(rng: Rng, own: ParametersOf<typeof parameters>): readonly number[] {
   const count = rng.int(own.rooms_min, own.rooms_max);
   const large = rng.int(1, Math.min(count, own.large_rooms_max));
   const smallMax = Math.max(2, Math.floor(own.size_max / 2));
   const seats = Array.from({ length: count }, (_, room) => (room < large ? own.size_max : rng.int(2, smallMax)));
   return rng.shuffle(seats);
 }
-
-type Name =
-  `${"meetings" | "attendees" | "rooms" | "quarters" | "breaks"}_${"min" | "max"}` | "large_rooms_max" | "size_max";
-
-// The generator's parameters, and the papers' levels (FORGE A.5.5).
-
-const MEETINGS = { min: 1, max: 40, integer: true } as const;
-const ATTENDEES = { min: 2, max: 40, integer: true } as const;
-const ROOMS = { min: 1, max: 20, integer: true } as const;
-const SIZE = { min: 2, max: 20, integer: true } as const;
-const QUARTERS = { min: 1, max: 16, integer: true } as const;
-const BREAKS = { min: 0, max: 6, integer: true } as const;
-
-export const parameters: readonly ParameterInfo[] = [
-  { name: "meetings_min", description: "Fewest meetings.", defaultValue: 4, ...MEETINGS },
-  { name: "meetings_max", description: "Most meetings.", defaultValue: 5, ...MEETINGS },
-  { name: "attendees_min", description: "Fewest people.", defaultValue: 3, ...ATTENDEES },
-  { name: "attendees_max", description: "Most people.", defaultValue: 5, ...ATTENDEES },
-  { name: "rooms_min", description: "Fewest rooms.", defaultValue: 3, ...ROOMS },
-  { name: "rooms_max", description: "Most rooms.", defaultValue: 4, ...ROOMS },
-  { name: "large_rooms_max", description: "Most rooms that seat the largest meetings.", defaultValue: 1, ...ROOMS },
-  { name: "size_max", description: "Most attendees of a meeting.", defaultValue: 3, ...SIZE },
-  { name: "quarters_min", description: "Shortest meeting, in quarters of an hour.", defaultValue: 4, ...QUARTERS },
-  { name: "quarters_max", description: "Longest meeting, in quarters of an hour.", defaultValue: 8, ...QUARTERS },
-  { name: "breaks_min", description: "Fewest breaks in a person's day.", defaultValue: 0, ...BREAKS },
-  { name: "breaks_max", description: "Most breaks in a person's day.", defaultValue: 1, ...BREAKS },
-];
-
-/** What is wrong with parameters together. */
-export function checkParameters(values: Parameters): string | undefined {
-  const message = minAboveMax(values);
-  if (message !== undefined) return message;
-  const { size_max, attendees_min } = values as Readonly<Record<"size_max" | "attendees_min", number>>;
-  if (size_max <= attendees_min) return undefined;
-  return `size_max must not be above attendees_min: ${size_max} > ${attendees_min}`;
-}
-
-type Range = readonly [min: number, max: number];
-
-interface Sizes {
-  readonly meetings: Range;
-  readonly attendees: Range;
-  readonly rooms: Range;
-  readonly largeRooms: number;
-  readonly size: number;
-  readonly quarters: Range;
-  readonly breaks: Range;
-}
-
-function level(name: string, sizes: Sizes): Level {
-  const { meetings, attendees, rooms, largeRooms, size, quarters, breaks } = sizes;
-  return {
-    name,
-    description: `${meetings[0]} to ${meetings[1]} meetings of at most ${size} out of ${attendees[0]} to ${attendees[1]} people, who have ${breaks[0]} to ${breaks[1]} breaks a day; ${rooms[0]} to ${rooms[1]} rooms`,
-    parameters: {
-      ...{ meetings_min: meetings[0], meetings_max: meetings[1], attendees_min: attendees[0] },
-      ...{ attendees_max: attendees[1], rooms_min: rooms[0], rooms_max: rooms[1], large_rooms_max: largeRooms },
-      ...{ size_max: size, quarters_min: quarters[0], quarters_max: quarters[1] },
-      ...{ breaks_min: breaks[0], breaks_max: breaks[1] },
-    },
-  };
-}
-
-export const levels: readonly Level[] = [
-  level("easy", {
-    ...{ meetings: [4, 5], attendees: [3, 5], rooms: [3, 4], largeRooms: 1 },
-    ...{ size: 3, quarters: [4, 8], breaks: [0, 1] },
-  }),
-  level("medium", {
-    ...{ meetings: [5, 6], attendees: [4, 6], rooms: [4, 5], largeRooms: 1 },
-    ...{ size: 4, quarters: [4, 8], breaks: [0, 2] },
-  }),
-  level("hard", {
-    ...{ meetings: [6, 7], attendees: [5, 7], rooms: [5, 6], largeRooms: 1 },
-    ...{ size: 4, quarters: [4, 8], breaks: [1, 2] },
-  }),
-  level("benchmark", {
-    ...{ meetings: [8, 10], attendees: [7, 9], rooms: [6, 7], largeRooms: 1 },
-    ...{ size: 5, quarters: [3, 8], breaks: [1, 2] },
-  }),
-];
 
 // Instances as bytes, for those that travel in task ids.
 

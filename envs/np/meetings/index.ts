@@ -1,18 +1,10 @@
 /** Meeting scheduling (FORGE A.5.5, NP-ENGINE A.4.5). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import { defineEnvironment } from "../../define.ts";
+import type { AnswerFormat, ChatMessage } from "../../environment.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import {
-  checkParameters,
-  clockTime,
-  generator,
-  inline,
-  levels,
-  type MeetingsInstance,
-  parameters,
-} from "./generate.ts";
-import { solver } from "./solve/index.ts";
+import { invariant, clockTime, generator, inline, type MeetingsInstance } from "./generate.ts";
+import { solve, trivial } from "./solve/index.ts";
 import { format, parse, type Schedule, verify } from "./verify.ts";
 
 // What the policy is asked.
@@ -77,25 +69,22 @@ function availableText(intervals: MeetingsInstance["availability"][number]): str
   return intervals.map(({ start, end }) => `${clockTime(start)}-${clockTime(end)}`).join(", ");
 }
 
-export const meetings: Environment<MeetingsInstance, Schedule> = {
+export const meetings = defineEnvironment<MeetingsInstance, Schedule>({
   id: "np/meetings",
   version: 1,
   description: "Schedule meetings in rooms so that as many as possible attend.",
   goal: "maximize",
-  parameters,
-  levels,
-  ...optimization,
-  checkParameters,
   generator,
-  solver,
+  solver: { solve, format },
+  trivial,
   inline,
   canonical: (instance) => JSON.stringify([instance.meetings, instance.availability, instance.rooms]),
+  invariant,
   render,
   metadata: ({ meetings: all, availability, rooms }) => ({
     size: `${all.length} meetings, ${availability.length} attendees, ${rooms.length} rooms`,
   }),
   parse,
   verify,
-  format,
   draw,
-};
+});

@@ -1,12 +1,42 @@
 /** Random subsets (FORGE A.5.1) that cover the universe together: no task is impossible. */
-import type { Generator, InlineCodec, Level, ParameterInfo } from "../../environment.ts";
-import { bitMatrix, type BitMatrix, hasBit, setBit } from "../../lib/bit-matrix.ts";
+import { defineGenerator } from "../../define.ts";
+import type { InlineCodec } from "../../environment.ts";
+import { bitMatrix, type BitMatrix, hasBit, onesOf, setBit } from "../../lib/bit-matrix.ts";
 import { inlineBits } from "../../lib/inline.ts";
+import { refine } from "../../lib/refinement.ts";
 import { sample } from "../../lib/rng.ts";
+import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
 
-export const generator: Generator<SetCoverInstance> = {
-  draw(parameters, rng) {
-    const p = parameters as Readonly<Record<Name, number>>;
+const COUNT = { min: 1, max: 70, integer: true };
+
+const parameters = defineParameters({
+  ...minMax("elements", ["Fewest elements of the universe.", "Most elements of the universe."], [10, 20], COUNT),
+  ...minMax("subsets", ["Fewest subsets.", "Most subsets."], [5, 10], COUNT),
+  subset_size_factor: {
+    description:
+      "Size of the largest random subset, as a share of the universe; the smallest is half as large. An element that no subset got is then given to one.",
+    ...{ min: 0, max: 1, defaultValue: 0.4, integer: false },
+  },
+});
+
+function level(name: string, elements: Range, subsets: Range) {
+  return {
+    name,
+    description: `${elements.join(" to ")} elements, ${subsets.join(" to ")} subsets, subset size factor 0.4`,
+    parameters: { ...ranges({ elements, subsets }), subset_size_factor: 0.4 },
+  };
+}
+
+export const generator = defineGenerator({
+  parameters,
+  // FORGE A.5.1.
+  levels: [
+    level("easy", [10, 20], [5, 10]),
+    level("medium", [20, 25], [10, 15]),
+    level("hard", [25, 30], [15, 25]),
+    level("benchmark", [30, 40], [20, 30]),
+  ],
+  generate(p, rng): SetCoverInstance {
     const elements = rng.int(p.elements_min, p.elements_max);
     const subsets = bitMatrix(rng.int(p.subsets_min, p.subsets_max), elements);
     const sizeMax = Math.max(1, Math.floor(p.subset_size_factor * elements));
@@ -19,57 +49,27 @@ export const generator: Generator<SetCoverInstance> = {
     }
     return { subsets };
   },
-};
-
-type Name = "elements_min" | "elements_max" | "subsets_min" | "subsets_max" | "subset_size_factor";
+});
 
 function isCovered(subsets: BitMatrix, element: number): boolean {
   for (let subset = 0; subset < subsets.rows; subset++) if (hasBit(subsets, subset, element)) return true;
   return false;
 }
 
-// The generator's parameters, and the papers' levels (FORGE A.5.1).
-
-const COUNT = { min: 1, max: 200, integer: true } as const;
-
-export const parameters: readonly ParameterInfo[] = [
-  { name: "elements_min", description: "Fewest elements of the universe.", defaultValue: 10, ...COUNT },
-  { name: "elements_max", description: "Most elements of the universe.", defaultValue: 20, ...COUNT },
-  { name: "subsets_min", description: "Fewest subsets.", defaultValue: 5, ...COUNT },
-  { name: "subsets_max", description: "Most subsets.", defaultValue: 10, ...COUNT },
-  {
-    name: "subset_size_factor",
-    description:
-      "Size of the largest subset drawn, as a share of the universe; the smallest is half as large. An element that no subset got is then given to one.",
-    ...{ min: 0, max: 1, defaultValue: 0.4, integer: false },
-  },
-];
-
-type Range = readonly [min: number, max: number];
-
-function level(name: string, elements: Range, subsets: Range): Level {
-  return {
-    name,
-    description: `${elements.join(" to ")} elements, ${subsets.join(" to ")} subsets, subset size factor 0.4`,
-    parameters: {
-      ...{ elements_min: elements[0], elements_max: elements[1] },
-      ...{ subsets_min: subsets[0], subsets_max: subsets[1], subset_size_factor: 0.4 },
-    },
-  };
-}
-
-export const levels: readonly Level[] = [
-  level("easy", [10, 20], [5, 10]),
-  level("medium", [20, 25], [10, 15]),
-  level("hard", [25, 30], [15, 25]),
-  level("benchmark", [30, 40], [20, 30]),
-];
-
 // What a set cover task is.
 
 export interface SetCoverInstance {
   /** A row for each subset, a column for each element of the universe, which is in at least one of them. */
   readonly subsets: BitMatrix;
+}
+
+/** The same where the subsets or the elements are numbered in another way. */
+export function invariant({ subsets }: SetCoverInstance): string {
+  const { rows, columns } = subsets;
+  const colours = Array.from({ length: rows + columns }, (_, node) => (node < rows ? 0 : 1));
+  const edges: number[] = [];
+  for (let row = 0; row < rows; row++) for (const column of onesOf(subsets, row)) edges.push(row, rows + column, 1);
+  return `${rows} ${columns} ${refine({ colours, edges })}`;
 }
 
 export const inline: InlineCodec<SetCoverInstance> = {

@@ -1,13 +1,12 @@
 /** The set cover problem (FORGE A.5.1, NP-ENGINE A.4.1). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import { defineEnvironment } from "../../define.ts";
+import type { AnswerFormat, ChatMessage } from "../../environment.ts";
 import { bitMatrixOf, canonicalBits, rowsText } from "../../lib/bit-matrix.ts";
 import { formatIndexList as format, type IndexList as Cover, parseIndexList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { minAboveMax } from "../../parameters.ts";
-import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { generator, inline, levels, parameters, type SetCoverInstance } from "./generate.ts";
-import { solver } from "./solve/index.ts";
+import { invariant, generator, inline, type SetCoverInstance } from "./generate.ts";
+import { solve, trivial } from "./solve/index.ts";
 import { verify } from "./verify.ts";
 
 // What the policy is asked.
@@ -37,23 +36,21 @@ function render({ subsets }: SetCoverInstance, answerFormat: AnswerFormat): read
   return taskPrompt(text, answerFormat);
 }
 
-export const setCover: Environment<SetCoverInstance, Cover> = {
+export const setCover = defineEnvironment<SetCoverInstance, Cover>({
   id: "np/set-cover",
   version: 1,
   description: "Choose the fewest subsets that together hold every element of a universe.",
   goal: "minimize",
-  parameters,
-  levels,
-  ...optimization,
-  checkParameters: minAboveMax,
   generator,
-  solver,
+  solver: { solve, format },
+  trivial,
   inline,
   canonical: ({ subsets }) => canonicalBits(subsets),
+  invariant,
   render,
   metadata: ({ subsets }) => ({ elements: `${subsets.columns}`, subsets: `${subsets.rows}` }),
   parse,
   verify,
-  format,
+  shape: { kind: "choice", count: ({ subsets }) => subsets.rows },
   draw,
-};
+});

@@ -1,11 +1,11 @@
 /** Subset sum with as many numbers as possible (FORGE A.5.2, NP-ENGINE A.4.2). README.md opens with an example. */
-import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import { defineEnvironment } from "../../define.ts";
+import type { AnswerFormat, ChatMessage } from "../../environment.ts";
 import { formatIndexList as format, type IndexList as Subset, parseIndexList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
-import { optimization } from "../optimization.ts";
 import { draw } from "./draw.ts";
-import { checkParameters, generator, inline, levels, parameters, type SubsetSumInstance } from "./generate.ts";
-import { solver } from "./solve.ts";
+import { invariant, generator, inline, type SubsetSumInstance } from "./generate.ts";
+import { solve, trivial } from "./solve.ts";
 import { verify } from "./verify.ts";
 
 // What the policy is asked.
@@ -32,23 +32,21 @@ function list({ target, numbers }: SubsetSumInstance): string {
   return `target: ${target}\nnumbers: ${Array.from(numbers, (number, index) => `${index}=${number}`).join(" ")}`;
 }
 
-export const subsetSum: Environment<SubsetSumInstance, Subset> = {
+export const subsetSum = defineEnvironment<SubsetSumInstance, Subset>({
   id: "np/subset-sum",
   version: 1,
   description: "Choose as many numbers as possible that sum up to exactly a target.",
   goal: "maximize",
-  parameters,
-  levels,
-  ...optimization,
-  checkParameters,
   generator,
-  solver,
+  solver: { solve, format },
+  trivial,
   inline,
   canonical: ({ target, numbers }) => `${target} ${numbers.join(" ")}`,
+  invariant,
   render,
   metadata: ({ numbers }) => ({ numbers: `${numbers.length}` }),
   parse,
   verify,
-  format,
+  shape: { kind: "choice", count: ({ numbers }) => numbers.length },
   draw,
-};
+});

@@ -1,44 +1,37 @@
 /** Distances drawn evenly from a range, as the papers do (FORGE A.5.7): no triangle inequality, no plane. */
-import type { Generator, Level, ParameterInfo } from "../../environment.ts";
+import { defineGenerator } from "../../define.ts";
+import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
+import { refine } from "../../lib/refinement.ts";
 
-export const generator: Generator<TspInstance> = {
-  draw(parameters, rng) {
-    const { cities_min, cities_max, distance_min, distance_max } = parameters as Readonly<Record<Name, number>>;
+const parameters = defineParameters({
+  ...minMax("cities", ["Fewest cities.", "Most cities."], [10, 20], { min: 3, max: 200, integer: true }),
+  ...minMax(
+    "distance",
+    ["Shortest distance that two cities may have.", "Longest distance that two cities may have."],
+    [1, 100],
+    { min: 0, max: 1_000_000, integer: true },
+  ),
+});
+
+function level(name: string, cities: Range) {
+  return {
+    name,
+    description: `${cities.join(" to ")} cities, distances from 1 to 100`,
+    parameters: ranges({ cities, distance: [1, 100] }),
+  };
+}
+
+export const generator = defineGenerator({
+  parameters,
+  // FORGE A.5.7.
+  levels: [level("easy", [10, 20]), level("medium", [20, 30]), level("hard", [35, 45]), level("benchmark", [45, 55])],
+  generate({ cities_min, cities_max, distance_min, distance_max }, rng): TspInstance {
     const cities = rng.int(cities_min, cities_max);
     const distances = new Int32Array((cities * (cities - 1)) / 2);
     for (let i = 0; i < distances.length; i++) distances[i] = rng.int(distance_min, distance_max);
     return { cities, distances };
   },
-};
-
-type Name = "cities_min" | "cities_max" | "distance_min" | "distance_max";
-
-// The generator's parameters, and the papers' levels (FORGE A.5.7).
-
-const CITIES = { min: 3, max: 200, integer: true } as const;
-const DISTANCE = { min: 0, max: 1_000_000, integer: true } as const;
-
-export const parameters: readonly ParameterInfo[] = [
-  { name: "cities_min", description: "Fewest cities.", defaultValue: 10, ...CITIES },
-  { name: "cities_max", description: "Most cities.", defaultValue: 20, ...CITIES },
-  { name: "distance_min", description: "Shortest distance that can be drawn.", defaultValue: 1, ...DISTANCE },
-  { name: "distance_max", description: "Longest distance that can be drawn.", defaultValue: 100, ...DISTANCE },
-];
-
-function level(name: string, citiesMin: number, citiesMax: number): Level {
-  return {
-    name,
-    description: `${citiesMin} to ${citiesMax} cities, distances from 1 to 100`,
-    parameters: { cities_min: citiesMin, cities_max: citiesMax, distance_min: 1, distance_max: 100 },
-  };
-}
-
-export const levels: readonly Level[] = [
-  level("easy", 10, 20),
-  level("medium", 20, 30),
-  level("hard", 35, 45),
-  level("benchmark", 45, 55),
-];
+});
 
 // What a TSP task is.
 
@@ -57,6 +50,15 @@ export function rowStart(cities: number, from: number): number {
 /** The distance between two different cities. */
 export function distanceBetween({ cities, distances }: TspInstance, a: number, b: number): number {
   return distances[a < b ? rowStart(cities, a) + b : rowStart(cities, b) + a] as number;
+}
+
+/** The same where the cities are numbered in another way. */
+export function invariant({ cities, distances }: TspInstance): string {
+  const edges: number[] = [];
+  for (let a = 0, at = 0; a < cities; a++) {
+    for (let b = a + 1; b < cities; b++, at++) edges.push(a, b, distances[at] as number);
+  }
+  return `${cities} ${refine({ colours: new Array<number>(cities).fill(0), edges })}`;
 }
 
 /** The length of the closed tour that visits these cities in this order. */

@@ -1,11 +1,11 @@
 /** The travelling salesman problem (FORGE A.5.7, NP-ENGINE A.4.7). README.md opens with an example. */
 import { formatInstruction } from "../../answers/wording.ts";
-import type { AnswerFormat, ChatMessage, Environment } from "../../environment.ts";
+import { defineEnvironment } from "../../define.ts";
+import type { AnswerFormat, ChatMessage } from "../../environment.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
-import { minAboveMax } from "../../parameters.ts";
 import { draw } from "./draw.ts";
-import { generator, levels, parameters, rowStart, type TspInstance } from "./generate.ts";
-import { solver } from "./solve/index.ts";
+import { invariant, generator, rowStart, type TspInstance } from "./generate.ts";
+import { solve, trivial } from "./solve/index.ts";
 import { type Tour, verify } from "./verify.ts";
 
 // What the policy is asked.
@@ -47,23 +47,20 @@ function matrix({ cities, distances }: TspInstance): string {
   return lines.join("\n");
 }
 
-export const tsp: Environment<TspInstance, Tour> = {
+export const tsp = defineEnvironment<TspInstance, Tour>({
   id: "np/tsp",
   version: 1,
   description: "Find the shortest closed tour that visits every city exactly once.",
   goal: "minimize",
-  parameters,
-  levels,
-  answerFormats: ["think_answer", "answer_line", "answer_tag", "boxed"],
-  rewardSchemes: ["quality", "binary", "optimal_only", "coarse", "normalized"],
-  checkParameters: minAboveMax,
   generator,
-  solver,
+  solver: { solve, format },
+  trivial,
   canonical: ({ distances }) => distances.join(" "),
+  invariant,
   render,
   metadata: ({ cities }) => ({ cities: `${cities}` }),
   parse,
   verify,
-  format,
+  shape: { kind: "arrangement", count: ({ cities }) => cities },
   draw,
-};
+});

@@ -10,13 +10,14 @@ export interface Picture {
   readonly svg: string;
 }
 
-/** Undefined: these keys open none of the tasks. */
+/** Those of environments that draw pictures. Undefined: these keys open none of the tasks. */
 export function drawSpecimens({ deps }: Local, specimens: readonly Specimen[]): readonly Picture[] | undefined {
   const pictures = specimens.flatMap(({ part, words, sample }) => {
     const opened = deps.scorer.open(sample.task?.taskId ?? "");
     if (opened.kind === "none") return [];
-    const { environment, instance, format } = opened.scoring;
-    return [{ part, words, svg: drawCompletion(environment, instance, format, sample.completion) }];
+    const { environment, instance, format, thinking } = opened.scoring;
+    return [{ part, words, svg: drawCompletion(environment, instance, format, sample.completion, thinking) }];
   });
-  return pictures.length === 0 && specimens.length > 0 ? undefined : pictures;
+  if (pictures.length === 0 && specimens.length > 0) return undefined;
+  return pictures.flatMap(({ svg, ...picture }) => (svg === undefined ? [] : [{ ...picture, svg }]));
 }

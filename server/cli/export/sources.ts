@@ -12,7 +12,7 @@ import {
 } from "../../../clients/ts/src/public.ts";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
 import type { AnswerFormat, Environment } from "../../../envs/environment.ts";
-import { environments } from "../../../envs/registry.ts";
+import type { Registry } from "../../../envs/registry.ts";
 import type { Local } from "../local.ts";
 import { word } from "../print.ts";
 import { CliProblem } from "../problem.ts";
@@ -62,7 +62,9 @@ const CHUNK = 10;
 
 /** Tasks with their solvers' answers, made in this process as they are taken: no answer ever goes over the wire. */
 export function solverSources(local: Local, choice: SolverChoice): readonly RowSource[] {
-  const named = chosen(choice).map((environment) => [environment, levelsOf(environment, choice)] as const);
+  const named = chosen(local.deps.registry, choice).map(
+    (environment) => [environment, levelsOf(environment, choice)] as const,
+  );
   return named.map(([environment, levels]) => ({
     ...{ environment: environment.id, rows: solverRows(local, environment, levels, choice) },
   }));
@@ -97,7 +99,7 @@ async function solvedRow({ client, deps }: Local, environment: Environment, task
 }
 
 /** In the registry's order. Of those that nobody named, the ones that have a level that was asked for. */
-function chosen({ environments: ids, levels }: SolverChoice): readonly Environment[] {
+function chosen({ environments }: Registry, { environments: ids, levels }: SolverChoice): readonly Environment[] {
   const able = environments.filter(({ solver, generator }) => solver !== undefined && generator !== undefined);
   const unknown = ids.find((id) => !able.some((environment) => environment.id === id));
   if (unknown !== undefined)
@@ -134,5 +136,5 @@ async function tasksOf(
 function solved(environment: Environment, instance: unknown, format: AnswerFormat): string {
   const { solver } = environment;
   if (solver === undefined) throw new Error("an environment was chosen for its solver, and has none");
-  return wrapAnswer(environment.format(solver.solve(instance).answer), format);
+  return wrapAnswer(solver.format(solver.solve(instance).answer), format);
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { checkAnswers } from "../../../bench/answers/check.ts";
 import { neighbourhoods } from "../../../bench/answers/neighbourhoods/index.ts";
 import { environmentOf } from "../../../bench/solvers/timed.ts";
-import type { Environment, Facts } from "../../../envs/environment.ts";
+import type { Facts, Solver } from "../../../envs/environment.ts";
 import { environments } from "../../../envs/registry.ts";
 
 const PLAN = { answers: 3000, instances: 6, seed: 10_000 };
@@ -41,8 +41,8 @@ describe.each(Object.keys(neighbourhoods))("%s", (id) => {
     const { solver } = environment;
     if (solver === undefined) throw new Error(`${id} has no solver`);
     const step = environment.goal === "maximize" ? -1 : 1;
-    const worse: Environment["solver"] = {
-      trivial: (instance) => solver.trivial(instance),
+    const worse: Solver<unknown, unknown> = {
+      format: (answer) => solver.format(answer),
       solve(instance) {
         const solution = solver.solve(instance);
         return { ...solution, value: solution.value + step, bound: solution.bound + step };
@@ -56,11 +56,11 @@ describe.each(Object.keys(neighbourhoods))("%s", (id) => {
   test("a verifier that lets an answer through, or refuses one, is found out", () => {
     const lax = (instance: unknown, answer: unknown): Facts => {
       const facts = environment.verify(instance, answer);
-      return facts.kind === "feasible" ? facts : { kind: "feasible", objective: environment.solver!.trivial(instance) };
+      return facts.kind === "feasible" ? facts : { kind: "feasible", objective: environment.trivial!(instance) };
     };
     const strict = (instance: unknown, answer: unknown): Facts => {
       const facts = environment.verify(instance, answer);
-      return environment.format(answer).includes("3") ? { kind: "infeasible", violation: "it has a 3" } : facts;
+      return environment.solver!.format(answer).includes("3") ? { kind: "infeasible", violation: "it has a 3" } : facts;
     };
     for (const verify of [lax, strict]) {
       expect(checkAnswers({ ...environment, verify }, PLAN).violations).toBeGreaterThan(PLAN.answers / 100);

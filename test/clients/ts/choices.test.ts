@@ -9,6 +9,7 @@ import {
   Source,
   Split,
   TaskSpecSchema,
+  Thinking,
 } from "../../../clients/ts/src/index.ts";
 
 describe("task choices", () => {
@@ -26,6 +27,7 @@ describe("task choices", () => {
       source: "real",
       pool: "mine",
       answerFormat: "boxed",
+      thinking: "prefilled",
       rewardScheme: { name: "graded", parameters: { format_score: 0.2 } },
     });
     expect(fromBinary(TaskSpecSchema, toBinary(TaskSpecSchema, spec))).toMatchObject({
@@ -36,6 +38,7 @@ describe("task choices", () => {
       source: Source.REAL,
       pool: "mine",
       answerFormat: AnswerFormat.BOXED,
+      thinking: Thinking.PREFILLED,
       rewardScheme: { name: "graded", parameters: { format_score: 0.2 } },
     });
   });
@@ -105,7 +108,7 @@ describe("runs", () => {
 
   test("a whole configuration survives the wire", () => {
     const config = runConfigOf({
-      arms: [{ id: "t0", environment: "countdown", level: "T0", weight: 2, hard: true }],
+      arms: [{ id: "t0", environment: "countdown", level: "T0", thinking: "stripped", weight: 2, hard: true }],
       policy: { kind: "mixture" },
       numGenerations: 8,
       promptsPerUpdate: 16,
@@ -119,7 +122,7 @@ describe("runs", () => {
       timeToLiveMs: 86_400_000,
     });
     expect(fromBinary(RunConfigSchema, toBinary(RunConfigSchema, config))).toMatchObject({
-      arms: [{ id: "t0", weight: 2, hard: true, spec: { environment: "countdown" } }],
+      arms: [{ id: "t0", weight: 2, hard: true, spec: { environment: "countdown", thinking: Thinking.STRIPPED } }],
       policy: { kind: { case: "mixture" } },
       seed: 2n ** 63n,
       length: 320n,

@@ -13,7 +13,7 @@ const marked = (answer: string): string => `<think>…</think><answer>${answer}<
 export function right(task: Task): string {
   const solution = countdown.solver?.solve(numbersOf(task));
   if (solution === undefined) throw new Error("countdown has no solver");
-  return marked(countdown.format(solution.answer));
+  return marked(countdown.solver!.format(solution.answer));
 }
 
 /** Can be read, and is not the target. */

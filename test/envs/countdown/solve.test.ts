@@ -1,7 +1,7 @@
 /** Small numbers, so that sums, repeats, zeros and fractions all happen. */
 import { describe, expect, test } from "vitest";
 import { formatAnswer } from "../../../envs/countdown/expression.ts";
-import { countSolutions, SOLUTIONS_CAP, solveCountdown } from "../../../envs/countdown/solve.ts";
+import { countSolutions, SOLUTIONS_CAP, solve } from "../../../envs/countdown/solve.ts";
 import { parse, verify } from "../../../envs/countdown/verify.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { countSequences, reachable, whole } from "./reference.ts";
@@ -15,7 +15,7 @@ function randomInstances(name: string, count: number, lengthMax: number) {
 }
 
 describe("solution count", () => {
-  test("SPEC.md's two examples: 83 and 1", () => {
+  test("the two examples of docs/decisions/0005-countdown.md: 83 and 1", () => {
     expect(countSolutions([1, 2, 6, 8], 24)).toBe(83);
     expect(countSolutions([1, 3, 4, 6], 24)).toBe(1);
   });
@@ -63,7 +63,7 @@ describe("solver", () => {
     let solvable = 0;
     for (const instance of randomInstances("iff", 150, 4)) {
       const exists = reachable(instance.numbers).has(`${instance.target}/1`);
-      const solution = solveCountdown(instance);
+      const solution = solve(instance);
       expect(solution.value, JSON.stringify(instance)).toBe(exists ? 1 : 0);
       expect(countSolutions(instance.numbers, instance.target) > 0).toBe(exists);
       expect(solution.proven).toBe(true);
@@ -77,24 +77,24 @@ describe("solver", () => {
 
   test("its answer survives being written and read", () => {
     for (const instance of randomInstances("written", 200, 5)) {
-      const { answer } = solveCountdown(instance);
+      const { answer } = solve(instance);
       expect(parse(formatAnswer(answer))).toEqual({ kind: "answer", answer });
     }
   });
 
   test("needs fractions where they are the only way", () => {
-    const { answer } = solveCountdown({ numbers: [1, 3, 4, 6], target: 24 });
+    const { answer } = solve({ numbers: [1, 3, 4, 6], target: 24 });
     expect(formatAnswer(answer)).toBe("6 / (1 - 3 / 4)");
   });
 
   test("a budget too small leaves the question open", () => {
     const hopeless = { numbers: [1, 1, 1, 1, 1, 1], target: 99_999 };
-    const solution = solveCountdown(hopeless, 1000);
+    const solution = solve(hopeless, 1000);
     expect(solution).toMatchObject({ value: 0, bound: 1, proven: false, nodes: 1000 });
   });
 
   test("six numbers take less than four million nodes", () => {
-    const solution = solveCountdown({ numbers: [97, 89, 83, 91, 72, 99], target: 99_991 });
+    const solution = solve({ numbers: [97, 89, 83, 91, 72, 99], target: 99_991 });
     expect(solution).toMatchObject({ value: 0, bound: 0, proven: true });
     expect(solution.nodes).toBeLessThan(4_000_000);
   });

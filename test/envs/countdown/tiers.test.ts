@@ -1,16 +1,12 @@
 import { describe, expect, test } from "vitest";
-import {
-  type CountdownParameters,
-  fits,
-  generator,
-  parameters,
-  tierOf,
-  tiers,
-} from "../../../envs/countdown/generate.ts";
+import { type CountdownParameters, fits, generator, tierOf } from "../../../envs/countdown/generate.ts";
 import { type CountdownInstance, LIMITS } from "../../../envs/countdown/instance.ts";
+import { countdown } from "../../../envs/countdown/index.ts";
 import { countSolutions } from "../../../envs/countdown/solve.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
+import { resolveParameters } from "../../../envs/parameters.ts";
 
+const { levels: tiers, parameters } = generator;
 const defaults = Object.fromEntries(parameters.map((each) => [each.name, each.defaultValue]));
 
 function custom(given: Partial<CountdownParameters>) {
@@ -22,7 +18,7 @@ function generated(name: string, given: Readonly<Record<string, number>>, count:
   const rng = rngFor("tiers test", name);
   const kept: CountdownInstance[] = [];
   for (let tried = 0; kept.length < count && tried < 100 * count; tried++) {
-    const instance = generator.draw(given, rng);
+    const instance = generator.generate(given, rng);
     if (instance !== undefined && generator.accepts!(instance, given)) kept.push(instance);
   }
   expect(kept.length).toBe(count);
@@ -117,9 +113,9 @@ describe("generator", () => {
 
   test("the same stream gives the same instance", () => {
     for (const { name, parameters: given } of tiers) {
-      const draw = (seed: number) => generator.draw(given, rngFor("tiers test", name, seed));
-      for (let seed = 0; seed < 50; seed++) expect(draw(seed)).toEqual(draw(seed));
-      expect(draw(1)).not.toEqual(draw(2));
+      const make = (seed: number) => generator.generate(given, rngFor("tiers test", name, seed));
+      for (let seed = 0; seed < 50; seed++) expect(make(seed)).toEqual(make(seed));
+      expect(make(1)).not.toEqual(make(2));
     }
   });
 
@@ -153,13 +149,23 @@ describe("generator", () => {
     }
   });
 
+  test("makes nothing for targets out of reach", () => {
+    const rng = rngFor("tiers test", "targets out of reach");
+    const given = custom({ number_max: 1, target_min: 900 });
+    for (let tried = 0; tried < 20; tried++) expect(generator.generate(given, rng)).toBeUndefined();
+  });
+
   test.each([
-    ["more at least than at most", { numbers_min: 5, numbers_max: 4 }],
-    ["numbers out of order", { number_min: 50, number_max: 40 }],
-    ["targets out of order", { target_min: 50, target_max: 40 }],
-    ["targets out of reach", { number_max: 1, target_min: 900 }],
-  ])("draws nothing for parameters that nothing meets: %s", (name, given) => {
-    const rng = rngFor("tiers test", name);
-    for (let tried = 0; tried < 20; tried++) expect(generator.draw(custom(given), rng)).toBeUndefined();
+    ["numbers_min", { numbers_min: 5, numbers_max: 4 }],
+    ["number_min", { number_min: 50, number_max: 40 }],
+    ["target_min", { target_min: 50, target_max: 40 }],
+    ["solutions_min", { solutions_min: 50, solutions_max: 40 }],
+  ])("is never asked for more at least than at most: %s", (name, given) => {
+    const refused = { kind: "invalid", field: "parameters" };
+    expect(resolveParameters(countdown, given)).toMatchObject(refused);
+    expect(resolveParameters(countdown, given)).toHaveProperty(
+      "message",
+      expect.stringContaining(`${name} must not be above`),
+    );
   });
 });

@@ -10,7 +10,7 @@ export function levelOf<Instance>(environment: Environment<Instance>, name: stri
 }
 
 export function draw<Instance>(environment: Environment<Instance>, parameters: Parameters, seed: number): Instance {
-  const instance = environment.generator?.draw(parameters, rngFor("test", environment.id, seed));
+  const instance = environment.generator?.generate(parameters, rngFor("test", environment.id, seed));
   if (instance === undefined) throw new Error(`seed ${seed} gives no instance`);
   return instance;
 }

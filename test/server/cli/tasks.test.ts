@@ -1,9 +1,13 @@
 /** Tasks and scores without a server. */
+import { create } from "@bufbuild/protobuf";
+import type { sendUnaryData, ServerUnaryCall } from "@grpc/grpc-js";
 import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type BatchResetRequest, BatchResetResponseSchema } from "../../../clients/ts/src/index.ts";
+import { scriptedServer } from "../../clients/ts/support/scripted-server.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
 import { gradus, launcher, start } from "./gradus.ts";
 
@@ -29,7 +33,7 @@ describe("envs", () => {
   test("describes one", async () => {
     const { out } = await gradus(here, "envs", "np/tsp");
     expect(out).toMatch(/^goal +minimize$/m);
-    expect(out).toMatch(/^cities_min +3 to 200 +10 +Fewest cities\.$/m);
+    expect(out).toMatch(/^cities_min +3 to 200 +10 +Fewest cities\. Given alone, it raises cities_max as needed\.$/m);
   });
 
   test("as JSON, of one category", async () => {
@@ -67,6 +71,39 @@ describe("envs", () => {
       expect(out.match(/\n\nenvironment /g) ?? []).toHaveLength(Number(count) - 1);
     }
   });
+});
+
+interface Hinted {
+  readonly hints: { readonly metadata: Readonly<Record<string, string>> };
+}
+
+describe("a list that breaks off in the middle", () => {
+  const answer = (seeds: readonly bigint[], failing: bigint) =>
+    create(BatchResetResponseSchema, {
+      results: seeds.map((seed) => {
+        const failure = { case: "failure", value: { code: 8, message: "no such instance was found" } } as const;
+        return {
+          seed,
+          result: seed === failing ? failure : ({ case: "task", value: { taskId: `t${seed}` } } as const),
+        };
+      }),
+    });
+  const BatchReset = (call: ServerUnaryCall<BatchResetRequest, object>, done: sendUnaryData<object>): void =>
+    done(null, answer(call.request.seeds, 40n));
+
+  test.each([
+    [[], 40],
+    [["--seed", "40"], 0],
+  ] as const)("is a whole list of what came before: %j", async (more, whole) => {
+    const server = await scriptedServer({ BatchReset });
+    const flags = ["--count", "100", "--json", "--server", server.address, ...more];
+    const { code, out, err } = await gradus(here, "reset", "countdown", ...flags);
+    server.stop();
+    expect([code, err]).toEqual([1, "gradus: seed 40: no such instance was found\n"]);
+    if (whole === 0) expect(out).toBe("");
+    else expect((JSON.parse(out) as readonly Task[]).map(({ taskId }) => taskId)).toEqual(ids(whole));
+  });
+  const ids = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => `t${i}`);
 });
 
 interface Task {
@@ -125,6 +162,11 @@ describe("reset, solve and step", () => {
     expect(small).toMatchObject({ level: "", split: "SPLIT_EVAL", answerFormat: "ANSWER_FORMAT_BOXED" });
     const outcome = await json("step", small.taskId, "--completion", "\\boxed{[0, 1, 2, 3, 4, 0]}");
     expect(outcome).toMatchObject({ score: { reward: 2, verdict: "VERDICT_FEASIBLE" } });
+  });
+
+  test("one end of a range moves the other's default along", async () => {
+    const { metadata } = ((await json("reset", "np/tsp", "--param", "cities_min=30")) as Hinted).hints;
+    expect(metadata).toEqual({ cities: "30" });
   });
 
   test("--count gives the tasks of the seeds that follow", async () => {

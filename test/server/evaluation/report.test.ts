@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { reportOf, type SampleFacts, type ScoredTask } from "../../../server/evaluation/report.ts";
 import { openSuite, type SuiteDefinition } from "../../../server/evaluation/suite.ts";
+import { registry } from "../../support/registry.ts";
 
 const definition: SuiteDefinition = {
   ...{ id: "s", version: 1, description: "", overall: "categories" },
@@ -10,7 +11,7 @@ const definition: SuiteDefinition = {
     { name: "c", category: "two", tasks: 2 },
   ].map((part) => ({ ...part, environment: "np/tsp", version: 1, level: "easy", split: "bench" as const })),
 };
-const result = openSuite(definition);
+const result = openSuite(registry, definition);
 if (result.kind !== "open") throw new Error(result.message);
 const { suite } = result;
 const counts = new Map([["one", 4], ["two", 2]]); // prettier-ignore

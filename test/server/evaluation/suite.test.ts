@@ -3,6 +3,7 @@ import { deriveSeed } from "../../../envs/lib/rng.ts";
 import { environments } from "../../../envs/registry.ts";
 import { readSuite } from "../../../server/evaluation/suite-files.ts";
 import { openSuite, partOf, seedOf, type SuiteDefinition } from "../../../server/evaluation/suite.ts";
+import { registry } from "../../support/registry.ts";
 import { suiteDefinitions } from "../../../server/evaluation/suites.ts";
 
 function shipped(id: string): SuiteDefinition {
@@ -12,7 +13,7 @@ function shipped(id: string): SuiteDefinition {
 }
 
 function opened(definition: SuiteDefinition) {
-  const result = openSuite(definition);
+  const result = openSuite(registry, definition);
   if (result.kind !== "open") throw new Error(result.message);
   return result.suite;
 }
@@ -42,7 +43,7 @@ describe("forge-bench", () => {
   test("can be issued when all ten are here; until then it says which are not", () => {
     const here = new Set(environments.map(({ id }) => id));
     const missing = parts.map(({ environment }) => environment).filter((id) => !here.has(id));
-    const result = openSuite(shipped("forge-bench"));
+    const result = openSuite(registry, shipped("forge-bench"));
     if (missing.length === 0) expect(result).toMatchObject({ kind: "open", suite: { tasks: 1000 } });
     else expect(result.kind).toBe("unavailable");
     for (const id of missing) expect(result).toMatchObject({ message: expect.stringContaining(`'${id}'`) as string });
@@ -75,7 +76,7 @@ test("a suite that is changed has another digest", () => {
 
 test("an environment of another version is not the suite's", () => {
   const parts = shipped("countdown").parts.map((part) => ({ ...part, version: 7 }));
-  expect(openSuite({ ...shipped("countdown"), parts })).toMatchObject({
+  expect(openSuite(registry, { ...shipped("countdown"), parts })).toMatchObject({
     kind: "unavailable",
     message: expect.stringContaining("countdown has no version 7 here") as string,
   });
@@ -138,6 +139,6 @@ describe("a suite file", () => {
       JSON.stringify({ id: "a", version: 1, parts: [{ ...part, parameters: { cities_min: 1e9 } }] }),
     );
     if (read.kind !== "ok") throw new Error(read.message);
-    expect(openSuite(read.definition)).toMatchObject({ kind: "unavailable" });
+    expect(openSuite(registry, read.definition)).toMatchObject({ kind: "unavailable" });
   });
 });

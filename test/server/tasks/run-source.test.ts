@@ -10,7 +10,14 @@ import type { Draft } from "../../../server/tasks/workers.ts";
 
 const spec: TaskFamily = {
   ...{ environment: "np/tsp", version: 1, level: "easy", parameters: { cities_min: 5 }, split: "train" },
-  ...{ source: "synthetic", pool: "", answerFormat: "boxed", rewardScheme: "quality", rewardParameters: {} },
+  ...{
+    source: "synthetic",
+    pool: "",
+    answerFormat: "boxed",
+    thinking: "required",
+    rewardScheme: "quality",
+    rewardParameters: {},
+  },
 };
 const arm: Arm<TaskFamily> = {
   ...{ id: "a", spec, source: "synthetic", weight: 1, hard: false, rewardRange: { min: 0, max: 1 } },

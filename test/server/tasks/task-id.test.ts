@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { tsp } from "../../../envs/np/tsp/index.ts";
 import { type Keyring, open, seal, signingKey } from "../../../server/tasks/keyring.ts";
 import { mintTaskId, openTaskId, type Ticket } from "../../../server/tasks/task-id.ts";
+import { registry } from "../../support/registry.ts";
 
 const one: Keyring = [signingKey(Buffer.alloc(32, 1))];
 const two: Keyring = [signingKey(Buffer.alloc(32, 2))];
@@ -14,6 +15,7 @@ const generated: Ticket = {
   level: "",
   split: "eval",
   answerFormat: "boxed",
+  thinking: "stripped",
   rewardScheme: "quality",
   rewardParameters: {},
   baseline: { value: 80, bound: 80, proven: true },
@@ -26,6 +28,7 @@ const row: Ticket = {
   level: "",
   split: "train",
   answerFormat: "think_answer",
+  thinking: "required",
   rewardScheme: "graded",
   rewardParameters: { format_score: 0.1 },
 };
@@ -49,7 +52,7 @@ describe.each([
 ])("a %s task's id", (_, ticket) => {
   test("carries the whole ticket", () => {
     const minted = mintTaskId(one, ticket);
-    const opened = openTaskId(one, minted.taskId);
+    const opened = openTaskId(one, registry, minted.taskId);
     if (opened.kind !== "ok") throw new Error(opened.detail);
     expect(opened.groupId).toBe(minted.groupId);
     expect(JSON.parse(plain(opened.ticket))).toEqual(JSON.parse(plain(ticket)));
@@ -68,16 +71,16 @@ describe.each([
     const { taskId } = mintTaskId(one, ticket);
     for (let i = 0; i < taskId.length; i++) {
       const other = taskId[i] === "A" ? "B" : "A";
-      expect(openTaskId(one, taskId.slice(0, i) + other + taskId.slice(i + 1)).kind).toBe("invalid");
-      expect(openTaskId(one, taskId.slice(0, i) + taskId.slice(i + 1)).kind).toBe("invalid");
-      expect(openTaskId(one, `${taskId.slice(0, i)} ${taskId.slice(i)}`).kind).toBe("invalid");
+      expect(openTaskId(one, registry, taskId.slice(0, i) + other + taskId.slice(i + 1)).kind).toBe("invalid");
+      expect(openTaskId(one, registry, taskId.slice(0, i) + taskId.slice(i + 1)).kind).toBe("invalid");
+      expect(openTaskId(one, registry, `${taskId.slice(0, i)} ${taskId.slice(i)}`).kind).toBe("invalid");
     }
   });
 
   test("is accepted with a key that no longer signs, and refused without it", () => {
     const { taskId } = mintTaskId(one, ticket);
-    expect(openTaskId([...two, ...one] as unknown as Keyring, taskId).kind).toBe("ok");
-    expect(openTaskId(two, taskId)).toEqual({
+    expect(openTaskId([...two, ...one] as unknown as Keyring, registry, taskId).kind).toBe("ok");
+    expect(openTaskId(two, registry, taskId)).toEqual({
       kind: "invalid",
       detail: "task_id: it was made with a key that this server does not have",
     });
@@ -87,11 +90,11 @@ describe.each([
 test("any text is an id or is refused in words", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.base64String(), fc.string({ unit: "binary" })), (text) => {
-      const opened = openTaskId(one, text);
+      const opened = openTaskId(one, registry, text);
       expect(opened.kind === "invalid" && opened.detail.length > 0).toBe(true);
     }),
   );
-  expect(openTaskId(one, "A".repeat(100_000))).toMatchObject({ kind: "invalid" });
+  expect(openTaskId(one, registry, "A".repeat(100_000))).toMatchObject({ kind: "invalid" });
 });
 
 test("what is sealed for one purpose is refused for another", () => {

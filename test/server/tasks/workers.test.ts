@@ -12,6 +12,7 @@ function open(options: Partial<WorkerOptions> = {}): WorkerPool {
     threads: 1,
     queueMax: 100,
     timeLimitMs: 60_000,
+    environmentFiles: [],
     warmUp: false,
     onError: () => undefined,
     ...options,

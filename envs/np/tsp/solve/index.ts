@@ -1,5 +1,5 @@
 /** The exact solver, in the environment's words. */
-import type { Solver } from "../../../environment.ts";
+import type { Solution } from "../../../environment.ts";
 import { distanceBetween, tourLength, type TspInstance } from "../generate.ts";
 import type { Tour } from "../verify.ts";
 import {
@@ -134,14 +134,15 @@ function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(6e7 / (n * n)));
 }
 
-export const solver: Solver<TspInstance, Tour> = {
-  solve(instance, nodesMax) {
-    const { tour, ...rest } = solveTsp(matrixOf(instance), nodesMax === undefined ? {} : { nodesMax });
-    return { answer: tour, ...rest };
-  },
-  /** The cities in the order of their numbers. */
-  trivial: (instance) => tourLength(instance, citiesOf(instance)),
-};
+export function solve(instance: TspInstance, nodesMax?: number): Solution<Tour> {
+  const { tour, ...rest } = solveTsp(matrixOf(instance), nodesMax === undefined ? {} : { nodesMax });
+  return { answer: tour, ...rest };
+}
+
+/** The objective of the tour 0, 1, 2, …. */
+export function trivial(instance: TspInstance): number {
+  return tourLength(instance, citiesOf(instance));
+}
 
 function citiesOf({ cities }: TspInstance): readonly number[] {
   return Array.from({ length: cities }, (_, city) => city);

@@ -36,7 +36,7 @@ export const kinds: Readonly<Record<string, (n: number, rng: Rng) => BisectionIn
 
 export function generated(level: string, seed: number): BisectionInstance {
   const { parameters } = bisection.levels.find(({ name }) => name === level)!;
-  return bisection.generator!.draw(parameters, rngFor("test", level, seed))!;
+  return bisection.generator!.generate(parameters, rngFor("test", level, seed))!;
 }
 
 /** The instance with its vertices called otherwise. */

@@ -21,7 +21,7 @@ function expectSound(graph: Graph, { cycle, value, bound, proven }: CycleSolutio
 
 function generated(level: string, seed: number): Graph {
   const { parameters } = hamiltonian.levels.find(({ name }) => name === level)!;
-  return hamiltonian.generator!.draw(parameters, rngFor("test", level, seed))!;
+  return hamiltonian.generator!.generate(parameters, rngFor("test", level, seed))!;
 }
 
 describe.each(Object.entries(kinds))("%s", (name, draw) => {
@@ -67,7 +67,7 @@ function searchAbove(graph: Graph, least: number): readonly number[] | undefined
 describe("the search alone", () => {
   const parts = { vertices_min: 7, vertices_max: 13, density: 0.45, separators_min: 2, separators_max: 4 };
   const planted = { ...parts, surplus_min: 0, surplus_max: 2, part_max: 4 };
-  const drawn = (_: number, rng: Rng): Graph => hamiltonian.generator?.draw(planted, rng) ?? emptyGraph(3);
+  const drawn = (_: number, rng: Rng): Graph => hamiltonian.generator?.generate(planted, rng) ?? emptyGraph(3);
 
   test.each([...Object.entries(kinds), ["planted", drawn] as const])("finds what is there: %s", (name, draw) => {
     for (let seed = 0; seed < (name === "planted" ? 150 : 30); seed++) {

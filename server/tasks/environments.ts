@@ -1,0 +1,63 @@
+/** The environments of a process: those of Gradus, and those of modules that the operator names with --environments. */
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Environment } from "../../envs/environment.ts";
+import { createRegistry, environments as own, type Registry } from "../../envs/registry.ts";
+
+export type RegistryResult =
+  { readonly kind: "ok"; readonly registry: Registry } | { readonly kind: "invalid"; readonly message: string };
+
+/**
+ * Loads modules whose default export is a list of environments. The modules run in this process with all its rights: they
+ * are the operator's code. The main thread and each worker thread load them anew, for functions cannot be sent to a thread.
+ */
+export async function loadEnvironments(paths: readonly string[]): Promise<RegistryResult> {
+  /** Where each environment is from, by id and version. */
+  const places = new Map(own.map((environment) => [keyOf(environment), "Gradus itself"]));
+  const all = [...own];
+  for (const path of paths) {
+    const loaded = await loadModule(path);
+    if (typeof loaded === "string") return { kind: "invalid", message: `--environments ${path}: ${loaded}` };
+    for (const environment of loaded) {
+      const key = keyOf(environment);
+      const place = places.get(key);
+      if (place !== undefined) {
+        return {
+          kind: "invalid",
+          message: `--environments: ${key} is both in ${place} and in ${path}; give one of them another id or version`,
+        };
+      }
+      places.set(key, path);
+      all.push(environment);
+    }
+  }
+  return { kind: "ok", registry: createRegistry(all) };
+}
+
+function keyOf({ id, version }: Environment): string {
+  return `${id} version ${version}`;
+}
+
+/** The module's environments, or what is wrong with it. */
+async function loadModule(path: string): Promise<readonly Environment[] | string> {
+  let loaded: { readonly default?: unknown };
+  try {
+    loaded = (await import(pathToFileURL(resolve(path)).href)) as { readonly default?: unknown };
+  } catch (error) {
+    return `the module cannot be loaded (${error instanceof Error ? error.message : String(error)})`;
+  }
+  const list = loaded.default;
+  if (Array.isArray(list) && list.every(isEnvironment)) return list;
+  return 'its default export must be a list of environments, each made by defineEnvironment (envs/define.ts), with an id such as "np/tsp" and a version from 1';
+}
+
+const ID = /^[a-z0-9-]+(\/[a-z0-9-]+)*$/;
+
+function isEnvironment(value: unknown): value is Environment {
+  const { id, version, levels, render, parse, verify, canonical } = (value ?? {}) as Partial<
+    Record<keyof Environment, unknown>
+  >;
+  const functions = [render, parse, verify, canonical];
+  const isNamed = typeof id === "string" && ID.test(id) && Number.isInteger(version) && Number(version) >= 1;
+  return isNamed && Array.isArray(levels) && functions.every((each) => typeof each === "function");
+}
