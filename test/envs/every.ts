@@ -1,12 +1,17 @@
 /** Every registered environment at every level, and tasks of them, for the suites that hold for all. */
 import { readFileSync } from "node:fs";
 import type { Level, Split, SyncEnvironment } from "../../envs/environment.ts";
-import { issueGenerated } from "../../envs/instances.ts";
-import type { Issued } from "../../envs/origin.ts";
+import { makeGenerated } from "../../envs/instances.ts";
+import type { TaskKey } from "../../envs/origin.ts";
 import { loadPool, type Pool } from "../../envs/pool.ts";
 import { environments } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { ScoreTask } from "../../envs/score.ts";
+
+/** A task with its instance. */
+export interface Issued extends TaskKey {
+  readonly instance: unknown;
+}
 
 export interface Case {
   readonly title: string;
@@ -35,9 +40,9 @@ export const pools: ReadonlyMap<string, Pool> = new Map(
 );
 
 export function issue({ environment, level }: Case, seed: bigint, split: Split): Issued {
-  const result = issueGenerated(environment, { parameters: level.parameters, seed, split });
-  if (result.kind !== "issued") throw new Error(result.message);
-  return result.issued;
+  const result = makeGenerated(environment, { parameters: level.parameters, seed, split });
+  if (result.kind !== "made") throw new Error(result.message);
+  return { ...result.key, instance: result.instance };
 }
 
 /** What scores a task's completions. */

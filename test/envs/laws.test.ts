@@ -4,13 +4,12 @@ import { describe, expect, test } from "vitest";
 import { formatInstruction, wrapAnswer } from "../../envs/answers/wording.ts";
 import type { Environment, Solver, Split, SyncEnvironment } from "../../envs/environment.ts";
 import { restore } from "../../envs/instances.ts";
-import type { Issued } from "../../envs/origin.ts";
 import { findLevel, resolveParameters } from "../../envs/parameters.ts";
 import { rowAt, rowCount } from "../../envs/pool.ts";
 import { rewardSchemes } from "../../envs/reward/schemes.ts";
 import { score, type Score, type ScoreTask } from "../../envs/score.ts";
 import { instanceHash, splitOf } from "../../envs/splits.ts";
-import { type Case, cases, issue, pools, scoreTask, synchronous } from "./every.ts";
+import { type Case, cases, issue, type Issued, pools, scoreTask, synchronous } from "./every.ts";
 import { hostileTexts } from "./hostile.ts";
 import { mutated } from "./mutated.ts";
 
@@ -206,13 +205,14 @@ describe.each([...pools.values()].map((pool) => [pool.name, pool] as const))("po
       if (level.evaluationOnly !== true) expect(rowCount(pool, level.name, "train"), level.name).toBeGreaterThan(0);
       for (let ordinal = 0; ordinal < TASKS && rowCount(pool, level.name, "train") > 0; ordinal++) {
         const result = rowAt(pool, level.name, "train", 3n, ordinal);
-        if (result.kind !== "issued") throw new Error(result.message);
-        const { origin, instance, hash } = result.issued;
+        if (result.kind !== "made") throw new Error(result.message);
+        const { instance } = result;
+        const { origin, hash } = result.key;
         expect(restore(environment, origin, pools)).toEqual({ kind: "ok", instance });
         expect(instanceHash(environment, instance)).toBe(hash);
         expect(environment.rows?.levelOf(instance)).toBe(level.name);
         const answer = solverOf(environment).format(solverOf(environment).solve(instance).answer);
-        const scored = score(scoreTask(environment, result.issued, "boxed"), wrapAnswer(answer, "boxed"));
+        const scored = score(scoreTask(environment, { ...result.key, instance }, "boxed"), wrapAnswer(answer, "boxed"));
         expect(scored.solved).toBe(true);
       }
     }
