@@ -15,10 +15,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { issueGenerated } from "../../envs/instances.ts";
+import { makeGenerated } from "../../envs/instances.ts";
 import { deriveSeed } from "../../envs/lib/rng.ts";
 import { findLevel } from "../../envs/parameters.ts";
-import { findEnvironment } from "../../envs/registry.ts";
+import { createRegistry, environments } from "../../envs/registry.ts";
 import { CurriculumService } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService, StreamStepsRequestSchema } from "../../server/gen/gradus/v1/environment_pb.js";
 import type { Task } from "../../server/gen/gradus/v1/task_pb.js";
@@ -169,13 +169,13 @@ async function measureSamples(services: Services, shape: Shape) {
 // Update batches.
 
 function generate(count: number, seed: bigint): void {
-  const found = findEnvironment("countdown", undefined);
+  const found = createRegistry(environments).find("countdown", undefined);
   if (found.kind !== "found") throw new Error("countdown is not there");
   for (let i = 0; i < count; i++) {
     const level = findLevel(found.environment, levels[i % levels.length] ?? "");
     if (level.kind === "unknown") throw new Error(level.message);
     const { parameters } = level.level;
-    issueGenerated(found.environment, { parameters, seed: deriveSeed("bench", seed, i), split: "train" });
+    makeGenerated(found.environment, { parameters, seed: deriveSeed("bench", seed, i), split: "train" });
   }
 }
 
