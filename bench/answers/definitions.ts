@@ -1,5 +1,5 @@
 /**
- * What an answer is worth by the definitions of SPEC.md section 2, written down a second time and as plainly as they
+ * What an answer is worth by the definitions of the problems (FORGE A.5), written down a second time and as plainly as they
  * are said there: whatever is feasible has an objective.
  */
 import { hasBit } from "../../envs/lib/bit-matrix.ts";

@@ -2,6 +2,9 @@
 import type { Facts } from "../../environment.ts";
 import { adjacent, type Graph } from "../../lib/graph.ts";
 
+/** A label for each vertex, in the order of their numbers. Labels are names: which they are does not matter. */
+export type Coloring = readonly number[];
+
 /** Feasible if each vertex has a colour and none has a neighbour's. Else the first thing wrong. */
 export function verify(graph: Graph, coloring: Coloring): Facts {
   const violation = problem(graph, coloring);
@@ -34,8 +37,3 @@ function problem(graph: Graph, coloring: Coloring): string | undefined {
   }
   return undefined;
 }
-
-// Answers, read and written.
-
-/** A label for each vertex, in the order of their numbers. Labels are names: which they are does not matter. */
-export type Coloring = readonly number[];

@@ -61,6 +61,8 @@ export function attendance({ meetings }: MeetingsInstance, held: readonly number
   return sum;
 }
 
+// How it is made.
+
 const ROOMS = { min: 1, max: 20, integer: true };
 
 const parameters = defineParameters({

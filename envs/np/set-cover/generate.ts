@@ -6,6 +6,20 @@ import { inlineBits } from "../../lib/inline.ts";
 import { sample } from "../../lib/rng.ts";
 import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
 
+// What a set cover task is.
+
+export interface SetCoverInstance {
+  /** A row for each subset, a column for each element of the universe, which is in at least one of them. */
+  readonly subsets: BitMatrix;
+}
+
+export const inline: InlineCodec<SetCoverInstance> = {
+  encode: ({ subsets }) => inlineBits.encode(subsets),
+  decode: (bytes) => ({ subsets: inlineBits.decode(bytes) }),
+};
+
+// How it is made.
+
 const COUNT = { min: 1, max: 200, integer: true };
 
 const parameters = defineParameters({
@@ -54,15 +68,3 @@ function isCovered(subsets: BitMatrix, element: number): boolean {
   for (let subset = 0; subset < subsets.rows; subset++) if (hasBit(subsets, subset, element)) return true;
   return false;
 }
-
-// What a set cover task is.
-
-export interface SetCoverInstance {
-  /** A row for each subset, a column for each element of the universe, which is in at least one of them. */
-  readonly subsets: BitMatrix;
-}
-
-export const inline: InlineCodec<SetCoverInstance> = {
-  encode: ({ subsets }) => inlineBits.encode(subsets),
-  decode: (bytes) => ({ subsets: inlineBits.decode(bytes) }),
-};
