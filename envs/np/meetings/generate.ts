@@ -71,6 +71,8 @@ export function attendance({ meetings }: MeetingsInstance, held: readonly number
   return sum;
 }
 
+// How it is made.
+
 const ROOMS = { min: 1, max: 10, integer: true };
 
 const parameters = defineParameters({
