@@ -5,10 +5,13 @@
  *     {"environment": "np/tsp", "parameters": {"cities_min": 8, "cities_max": 8}, "tasks": 50, "split": "eval"},
  *     {"environment": "np/tsp", "level": "easy", "tasks": 50, "split": "eval"}]}
  *
- * A part's version is 1, its category its environment, its split bench and its name its place unless they are given.
+ * A part's version is the newest of its environment, its category the environment, its split bench and its name its place
+ * unless they are given. Give the version where the suite must outlast an update of the server: where a newer version of an
+ * environment makes a suite another one, evaluations of it are refused rather than continued.
  */
 import { readFileSync } from "node:fs";
 import type { Split } from "../../envs/environment.ts";
+import { findEnvironment } from "../../envs/registry.ts";
 import { openSuite, type SuiteDefinition, type SuitePart } from "./suite.ts";
 import { suiteDefinitions } from "./suites.ts";
 
@@ -62,12 +65,18 @@ function partOf(json: unknown, at: string): SuitePart {
   return {
     name: fields["name"] === undefined ? `${environment} ${at}` : nameOf(fields, "name", at, /^.{1,128}$/),
     environment,
-    version: countOf(fields, "version", at, 1, 2 ** 31, 1),
+    version: countOf(fields, "version", at, 1, 2 ** 31, newestVersion(environment)),
     ...(level === undefined ? { parameters: numbersOf(parameters, at) } : { level: nameOf(fields, "level", at) }),
     split: splitOf(fields["split"], at),
     tasks: countOf(fields, "tasks", at, 1, TASKS_MAX),
     category: fields["category"] === undefined ? environment : nameOf(fields, "category", at),
   };
+}
+
+/** The suite is refused later where there is no such environment, so that any version will do. */
+function newestVersion(environment: string): number {
+  const found = findEnvironment(environment);
+  return found.kind === "found" ? found.environment.version : 1;
 }
 
 function fieldsOf(json: unknown, at: string, known: readonly string[]): Fields {

@@ -19,6 +19,6 @@ test("an unknown id gets the nearest one, an unknown version those there are", (
   const message = "unknown environment 'np/tps'; did you mean 'np/tsp'?";
   expect(findEnvironment("np/tps")).toEqual({ kind: "unknown", message });
   expect(findEnvironment("")).toEqual({ kind: "unknown", message: "unknown environment ''" });
-  const other = "np/tsp has no version 99 here; it has: 1";
+  const other = "np/tsp has no version 99 here; it has: 2";
   expect(findEnvironment("np/tsp", 99)).toEqual({ kind: "unknown_version", message: other });
 });

@@ -50,7 +50,7 @@ const solver: Solver<Graph, Clique> = {
 
 export const clique: Environment<Graph, Clique> = {
   id: "np/clique",
-  version: 1,
+  version: 2,
   description: "Find a largest set of vertices of which every two are joined by an edge.",
   goal: "maximize",
   parameters,

@@ -63,7 +63,7 @@ const solver: Solver<Graph, IndependentSet> = {
 
 export const independentSet: Environment<Graph, IndependentSet> = {
   id: "np/independent-set",
-  version: 1,
+  version: 2,
   description: "Find a largest set of vertices of which no two are joined by an edge.",
   goal: "maximize",
   parameters,

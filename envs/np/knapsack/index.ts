@@ -49,7 +49,7 @@ function list({ capacity, weights, values }: KnapsackInstance): string {
 
 export const knapsack: Environment<KnapsackInstance, Choice> = {
   id: "np/knapsack",
-  version: 1,
+  version: 2,
   description: "Choose the items of the largest total value that fit within a capacity.",
   goal: "maximize",
   parameters,

@@ -39,7 +39,7 @@ function render({ subsets }: SetCoverInstance, answerFormat: AnswerFormat): read
 
 export const setCover: Environment<SetCoverInstance, Cover> = {
   id: "np/set-cover",
-  version: 1,
+  version: 2,
   description: "Choose the fewest subsets that together hold every element of a universe.",
   goal: "minimize",
   parameters,

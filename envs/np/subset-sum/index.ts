@@ -42,7 +42,7 @@ function list({ target, numbers }: SubsetSumInstance): string {
 
 export const subsetSum: Environment<SubsetSumInstance, Subset> = {
   id: "np/subset-sum",
-  version: 1,
+  version: 2,
   description: "Choose as many numbers as possible that sum up to exactly a target.",
   goal: "maximize",
   parameters,

@@ -5,7 +5,7 @@ import { signingKey } from "../../../server/tasks/keyring.ts";
 import { createScorer, type MadeTask, roughBytes, type Scorer } from "../../../server/tasks/scorer.ts";
 import type { Ticket } from "../../../server/tasks/task-id.ts";
 
-const found = findEnvironment("np/tsp", 1);
+const found = findEnvironment("np/tsp");
 if (found.kind !== "found") throw new Error(found.message);
 const { environment } = found;
 

@@ -9,7 +9,7 @@ const two: Keyring = [signingKey(Buffer.alloc(32, 2))];
 
 const generated: Ticket = {
   environment: "np/tsp",
-  version: 1,
+  version: 2,
   origin: { kind: "generated", parameters: { b: 2.5, a: 1 }, seed: 2n ** 64n - 1n, attempt: 3 },
   level: "",
   split: "eval",
