@@ -107,8 +107,8 @@ const relabellings: Readonly<Record<string, (instance: never, rng: Rng) => unkno
 };
 
 /** Whether twins of the environment's instances are looked for: where it has an invariant, they must be. */
-export function hasTwins({ id, invariant }: Environment): boolean {
-  return invariant !== undefined || Object.hasOwn(relabellings, id);
+export function hasTwins(environment: Environment): boolean {
+  return environment.invariant !== undefined || Object.hasOwn(relabellings, environment.id);
 }
 
 /** A twin of an instance of this environment. */
