@@ -43,6 +43,7 @@ export class StartError extends Error {}
 export async function serve(config: Config, logTo: Log = openLog(config)): Promise<Server> {
   const { log } = logTo;
   log.info(describeConfig(config), "configuration");
+  for (const warning of config.warnings) log.warn(warning);
   const metrics = createMetrics();
   const parts = assemble(config, logTo, metrics);
   const { deps } = parts;
@@ -78,7 +79,8 @@ export async function serve(config: Config, logTo: Log = openLog(config)): Promi
 export function assemble(config: Config, { log, dropped }: Log, metrics: Metrics) {
   const keys = loadKeyring(config);
   if (keys.kind === "invalid") throw new StartError(keys.message);
-  const { keyring } = keys;
+  const { keyring, warning } = keys;
+  if (warning !== undefined) log.warn(warning);
   const loaded = loadPools(config.pools);
   if (loaded.kind === "invalid") throw new StartError(loaded.message);
   const { pools } = loaded;

@@ -7,8 +7,8 @@
  *
  * A part's version is 1, its category its environment, its split bench and its name its place unless they are given.
  */
-import { readFileSync } from "node:fs";
 import type { Split } from "../../envs/environment.ts";
+import { readTextFile } from "../runtime/files.ts";
 import { openSuite, type SuiteDefinition, type SuitePart } from "./suite.ts";
 import { suiteDefinitions } from "./suites.ts";
 
@@ -128,7 +128,7 @@ export function loadSuites(paths: readonly string[]): SuitesResult {
 function readFile(path: string): SuiteDefinition | string {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readTextFile(path);
   } catch (error) {
     return `the file cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`;
   }
