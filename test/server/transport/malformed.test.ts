@@ -116,11 +116,11 @@ test("over gRPC deflate is read", async () => {
 
 describe("over Connect", () => {
   const connect = async (type: string, body: Uint8Array, headers: Readonly<Record<string, string>> = {}) => {
-    const { httpPort, lines } = await start(handlers);
-    const url = `http://127.0.0.1:${httpPort}/${path}`;
+    const server = await start(handlers);
+    const url = `http://127.0.0.1:${server.httpPort}/${path}`;
     const init = { method: "POST", headers: { "content-type": `application/${type}`, ...headers } };
     const answer = (await (await fetch(url, { ...init, body: Uint8Array.from(body) })).json()) as object;
-    return { ...answer, logged: lines().find(({ msg }) => msg === "call")?.["code"] };
+    return { ...answer, logged: server.lines().find(({ msg }) => msg === "call")?.["code"] };
   };
   const code = "invalid_argument";
   const logged = "INVALID_ARGUMENT";
