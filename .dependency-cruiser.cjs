@@ -52,13 +52,13 @@ module.exports = {
     only(
       "tasks-know-no-service",
       "^server/tasks/",
-      "^(server/(tasks|gen)/|server/curriculum/|server/stores/(store|sqlite)\\.ts$|envs/)",
+      "^(server/(tasks|gen)/|server/curriculum/|server/stores/(store|sqlite)\\.ts$|server/runtime/files\\.ts$|envs/)",
       "What a task is, and what its completions are worth, whoever asks.",
     ),
     only(
       "evaluation-is-a-core",
       "^server/evaluation/",
-      "^(server/(evaluation|tasks)/|server/stores/evaluation-store\\.ts$|server/curriculum/|envs/)",
+      "^(server/(evaluation|tasks)/|server/stores/evaluation-store\\.ts$|server/runtime/files\\.ts$|server/curriculum/|envs/)",
       "Evaluations know no contract and no transport.",
     ),
     only(

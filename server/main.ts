@@ -48,6 +48,7 @@ export class StartError extends Error {}
 export async function serve(config: Config, logTo: Log = openLog(config)): Promise<Server> {
   const { log } = logTo;
   log.info(describeConfig(config), "configuration");
+  for (const warning of config.warnings) log.warn(warning);
   const metrics = createMetrics();
   const environments = await loadEnvironments(config.environmentFiles);
   if (environments.kind === "invalid") throw new StartError(environments.message);
@@ -85,7 +86,8 @@ export async function serve(config: Config, logTo: Log = openLog(config)): Promi
 function assemble(config: Config, registry: Registry, { log, dropped }: Log, metrics: Metrics) {
   const keys = loadKeyring(config);
   if (keys.kind === "invalid") throw new StartError(keys.message);
-  const { keyring } = keys;
+  const { keyring, warning } = keys;
+  if (warning !== undefined) log.warn(warning);
   const loaded = loadPools(registry, config.pools);
   if (loaded.kind === "invalid") throw new StartError(loaded.message);
   const { pools } = loaded;

@@ -9,9 +9,9 @@
  * unless they are given. Give the version where the suite must outlast an update of the server: where a newer version of an
  * environment makes a suite another one, evaluations of it are refused rather than continued.
  */
-import { readFileSync } from "node:fs";
 import type { Split } from "../../envs/environment.ts";
 import type { Registry } from "../../envs/registry.ts";
+import { readTextFile } from "../runtime/files.ts";
 import { openSuite, type SuiteDefinition, type SuitePart } from "./suite.ts";
 import { suiteDefinitions } from "./suites.ts";
 
@@ -137,7 +137,7 @@ export function loadSuites(registry: Registry, paths: readonly string[]): Suites
 function readFile(registry: Registry, path: string): SuiteDefinition | string {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readTextFile(path);
   } catch (error) {
     return `the file cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`;
   }

@@ -1,7 +1,8 @@
 /** The server's configuration: flags and environment variables in, one frozen value out. */
 import { type Command, Option } from "commander";
-import { readFileSync } from "node:fs";
+import { statSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
+import { readTextFile } from "./files.ts";
 import { configOptions, type OptionName, type OptionValues, variableOf } from "./options.ts";
 import type { OptionSpec } from "./values.ts";
 
@@ -57,6 +58,8 @@ export interface Config {
   /** Names beside the loopback ones that callers may use for a server that asks for no credentials; "*": any. */
   readonly allowedHosts: readonly string[];
   readonly requestTimeoutMs: number;
+  /** What the operator should mend, though the server can start. */
+  readonly warnings: readonly string[];
 }
 
 export type ConfigResult =
@@ -97,7 +100,7 @@ export function readConfig(
 
 /** The configuration as it may be printed: no secret in it. */
 export function describeConfig(config: Config): Readonly<Record<string, unknown>> {
-  const { tls, token, ...open } = config;
+  const { tls, token, warnings: _, ...open } = config;
   const clients = tls?.clientCa === undefined ? "on" : "on, clients must show a certificate";
   return { ...open, tls: tls === undefined ? "off" : clients, token: token === undefined ? "none" : "[redacted]" };
 }
@@ -167,6 +170,7 @@ function assemble(values: OptionValues): Config {
     logLevel,
     logFormat,
     limits: limitsOf(values),
+    warnings: warningsOf(values),
   });
 }
 
@@ -209,9 +213,21 @@ function readToken({ token, tokenFile }: OptionValues): string | undefined {
   return value;
 }
 
+/** Readable by its group or by all. */
+const othersMayRead = 0o044;
+
+function warningsOf({ tlsKey, tokenFile }: OptionValues): readonly string[] {
+  const secrets = [tlsKey, tokenFile].filter((path) => path !== undefined);
+  return secrets.flatMap((path) => {
+    const mode = statSync(path).mode & 0o777;
+    if ((mode & othersMayRead) === 0) return [];
+    return [`others can read ${path} (its mode is 0${mode.toString(8)}), which is a secret: chmod 600 ${path}`];
+  });
+}
+
 function readText(flag: string, path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return readTextFile(path);
   } catch (error) {
     const why = error instanceof Error && "code" in error ? String(error.code) : "an unknown error";
     throw new ConfigProblem(`--${flag} must be a file that can be read; got '${path}' (${why})`);

@@ -12,7 +12,7 @@ import { open, seal } from "../tasks/keyring.ts";
 import { presentTask } from "../tasks/present.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { feedbackToWire } from "../tasks/wire-outcome.ts";
-import { type CallContext, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
+import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../transport/rpc.ts";
 import {
   checkBytes,
   checkCount,
@@ -208,8 +208,9 @@ function stateHandlers(deps: ServiceDeps): Handlers {
   };
 }
 
-/** Ends when the run is deleted, the caller is gone, or the server shuts down: it has no end of its own. */
+/** Ends well when the run is deleted only. It has no end of its own, so that a shutdown breaks it off. */
 async function* watch(deps: ServiceDeps, runId: string, { signal, draining }: CallContext) {
   const states = okOrThrow(await deps.runs.watch(runId, AbortSignal.any([signal, draining])));
   for await (const state of states) yield create(wire.WatchRunResponseSchema, { state: stateToWire(state) });
+  if (draining.aborted) throw shuttingDown();
 }

@@ -1,5 +1,5 @@
 /** The embedded store: one SQLite file in a directory, shared by the processes of one machine. */
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import {
@@ -61,9 +61,19 @@ export function openSqlite({ directory, ...options }: SqliteOptions, schema: Sch
   const file = join(directory, schema.file);
   try {
     makeFolder(directory, 0o700);
+    if (!existsSync(file)) makePrivate(file);
     return open(file, options, schema);
   } catch (cause) {
     throw new CannotOpen(`cannot open ${file}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** SQLite would make it readable by all; the files that it puts beside it have the mode of this one. */
+function makePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, "a", 0o600));
+  } catch {
+    // SQLite says why.
   }
 }
 

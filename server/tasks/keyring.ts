@@ -1,7 +1,8 @@
 /** The keys that authenticate task ids, and the file they live in. */
 import { createHash, createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { readOwnedFile } from "../runtime/files.ts";
 import { makeFolder } from "../stores/sqlite.ts";
 
 interface SigningKey {
@@ -20,7 +21,13 @@ const SECRET_BYTES = 32;
 const KEY_ID_BYTES = 4;
 
 export type KeyringResult =
-  | { readonly kind: "ok"; readonly keyring: Keyring; readonly created: boolean }
+  | {
+      readonly kind: "ok";
+      readonly keyring: Keyring;
+      readonly created: boolean;
+      /** What the operator should mend, though the keys can be used. */
+      readonly warning?: string | undefined;
+    }
   | { readonly kind: "invalid"; readonly message: string };
 
 export function signingKey(secret: Buffer): SigningKey {
@@ -40,14 +47,20 @@ export function parseKeyring(text: string): KeyringResult {
   const secrets = lines.filter((line) => line !== "" && !line.startsWith("#"));
   const bad = secrets.findIndex((line) => !/^[0-9a-f]{64}$/i.test(line));
   if (bad >= 0) return { kind: "invalid", message: `key ${bad + 1} is not 64 hex digits` };
+  const empty = secrets.findIndex((line) => /^0+$/.test(line));
+  if (empty >= 0) return { kind: "invalid", message: `key ${empty + 1} is all zeros, which is no secret` };
   const [first, ...others] = secrets.map((line) => signingKey(Buffer.from(line, "hex")));
   if (first === undefined) return { kind: "invalid", message: "there is no key in it" };
   return { kind: "ok", keyring: [first, ...others], created: false };
 }
 
+/** Readable by its group or by all. */
+const OTHERS_MAY_READ = 0o044;
+
 /**
- * Reads the key file; makes it with one new key, mode 0600, if it is not there. To rotate, put a new line before the
- * old ones: ids signed with the old keys are accepted until their lines are removed.
+ * Reads the key file. That of the data directory is made with one new key, mode 0600, if it is not there; one that was
+ * named must be there, for a new key would refuse all ids of the right one. To rotate, put a new line before the old
+ * ones: ids signed with the old keys are accepted until their lines are removed.
  */
 export function loadKeyring({ keyFile, dataDir }: KeyPlace): KeyringResult {
   const file = keyFile ?? join(dataDir, "task-keys");
@@ -57,9 +70,14 @@ export function loadKeyring({ keyFile, dataDir }: KeyPlace): KeyringResult {
     return { kind: "invalid", message: `key file ${file}: ${message}; mend it, or give another ${others}` };
   };
   try {
-    const created = !existsSync(file) && createKeyFile(file);
-    const parsed = parseKeyring(readFileSync(file, "utf8"));
-    return parsed.kind === "invalid" ? invalid(parsed) : { ...parsed, created };
+    const created = keyFile === undefined && !existsSync(file) && createKeyFile(file);
+    const { text, mode } = readOwnedFile(file);
+    const parsed = parseKeyring(text);
+    if (parsed.kind === "invalid") return invalid(parsed);
+    // A warning only: secrets that an orchestrator mounts are often 0644.
+    const shown = `0${mode.toString(8)}`;
+    const warning = `others can read the key file ${file} (its mode is ${shown}), and with its keys make task ids: chmod 600 ${file}`;
+    return { ...parsed, created, warning: (mode & OTHERS_MAY_READ) === 0 ? undefined : warning };
   } catch (error) {
     return invalid(error as Error);
   }

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Environment } from "../../envs/environment.ts";
 import { loadPool, type Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
+import { readTextFile } from "../runtime/files.ts";
 
 export interface NamedPath {
   readonly name: string;
@@ -34,7 +35,7 @@ export function loadPools({ environments }: Registry, named: readonly NamedPath[
 function readPool(environments: readonly Environment[], name: string, path: string): Pool | string {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = readTextFile(path);
   } catch (error) {
     return `the file cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`;
   }

@@ -2,7 +2,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { type Config, isLoopback } from "../runtime/config.ts";
 import { LiveMap } from "./live-map.ts";
-import { RpcError } from "./rpc.ts";
+import { RpcError, shuttingDown } from "./rpc.ts";
 
 /** A call from its headers on until its answer is sent. */
 export interface OpenCall {
@@ -42,8 +42,6 @@ export type AdmissionConfig = Pick<Config, "token" | "tls" | "allowedHosts" | "c
 
 /** Long enough for some calls to end, short enough that a trainer hardly notices. */
 const overloadDelayMs = 250;
-/** Another server, or this one started again, may be there by then. */
-const drainDelayMs = 1000;
 
 export function createAdmissionControl(config: AdmissionConfig): AdmissionControl {
   const { maxInflightCalls } = config.limits;
@@ -84,13 +82,6 @@ export function createAdmissionControl(config: AdmissionConfig): AdmissionContro
       return { abandoned };
     },
   };
-}
-
-/** For calls that come, and streams that are ended, while the server shuts down. */
-export function shuttingDown(): RpcError {
-  return new RpcError("UNAVAILABLE", "the server is shutting down; call again, and another one may answer", {
-    retryDelayMs: drainDelayMs,
-  });
 }
 
 function overloaded(inflightMax: number): RpcError {

@@ -119,6 +119,16 @@ export class RpcError extends Error {
   }
 }
 
+/** Another server, or this one started again, may be there by then. */
+const drainDelayMs = 1000;
+
+/** For calls that come, and streams that are ended, while the server shuts down. */
+export function shuttingDown(): RpcError {
+  return new RpcError("UNAVAILABLE", "the server is shutting down; call again, and another one may answer", {
+    retryDelayMs: drainDelayMs,
+  });
+}
+
 // Handlers for methods that have none.
 
 export function unimplemented(method: DescMethod): () => Promise<never> {

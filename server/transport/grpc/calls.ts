@@ -9,13 +9,13 @@ import type {
   UntypedHandleCall,
 } from "@grpc/grpc-js";
 import type { Readable, Writable } from "node:stream";
-import { shuttingDown } from "../admission.ts";
 import type { Method } from "../call.ts";
 import { toStatus } from "../errors.ts";
 import {
   type BidiHandler,
   RpcError,
   type ServerStreamHandler,
+  shuttingDown,
   type UnaryHandler,
   unimplemented,
   unimplementedStream,

@@ -182,21 +182,26 @@ describe("WatchRun", () => {
     expect(states).toHaveLength(1);
   });
 
-  test("ends when the server drains, so that it can stop", async () => {
+  test("is broken off with UNAVAILABLE when the server drains: the run goes on, elsewhere or later", async () => {
     const own = await openWire();
     await own.curriculum.createRun({ runId: "drained", config: configOf() });
     const first = Promise.withResolvers<void>();
-    const watching = watch(
-      "drained",
-      () => {
-        first.resolve();
-        return false;
-      },
-      own,
+    let states = 0;
+    const watching = failureOf(
+      watch(
+        "drained",
+        () => {
+          states += 1;
+          first.resolve();
+          return false;
+        },
+        own,
+      ),
     );
     await first.promise;
     await own[Symbol.asyncDispose]();
-    expect(await watching).toHaveLength(1);
+    expect(await watching).toMatchObject({ code: "UNAVAILABLE" });
+    expect(states).toBe(1);
   });
 
   test("refuses a run that is not there", async () => {

@@ -79,9 +79,13 @@ describe("what cannot be done ends with 1", () => {
     [["serve", "--key-file", "file/key"], "key file file/key: "],
     [["serve", "--key-file", "empty"], "key file empty: there is no key in it; mend it"],
     [["serve", "--key-file", "short"], "key file short: key 1 is not 64 hex digits"],
+    [["serve", "--key-file", "nowhere/key"], "key file nowhere/key: ENOENT"],
+    [["serve", "--key-file", "/dev/zero"], "key file /dev/zero: not a regular file, but a FIFO, a device or a socket"],
+    [["serve", "--pool", "a=/dev/zero"], "--pool a=/dev/zero: the file cannot be read (not a regular file)"],
+    [["serve", "--suite-file", "/dev/zero"], "--suite-file /dev/zero: the file cannot be read (not a regular file)"],
     [["serve", "--data-dir", "/proc/nope/data"], "; mend it, or give another --data-dir or --key-file\n"],
     [["serve", "--data-dir", "nowhere/data"], "key file nowhere/data/task-keys: "],
-    [["serve", "--data-dir", "/proc", "--key-file", "made/key"], "cannot open /proc/runs.sqlite: unable to open"],
+    [["serve", "--data-dir", "/proc", "--key-file", "key"], "cannot open /proc/runs.sqlite: unable to open"],
     [
       ["serve", "--data-dir", "damaged"],
       "damaged/runs.sqlite: file is not a database; mend it, or give another --data",
@@ -96,6 +100,7 @@ describe("what cannot be done ends with 1", () => {
     writeFileSync(join(folder.path, "file"), "not a key");
     writeFileSync(join(folder.path, "empty"), "");
     writeFileSync(join(folder.path, "short"), "abc\n");
+    writeFileSync(join(folder.path, "key"), "a1".repeat(32), { mode: 0o600 });
     rmSync(join(folder.path, "nowhere"), { force: true });
     symlinkSync("nothing", join(folder.path, "nowhere"));
     mkdirSync(join(folder.path, "damaged"), { recursive: true });

@@ -1,6 +1,7 @@
 /** Flags and environment variables in, a configuration or a refusal in words out. */
 import { Command } from "commander";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -146,6 +147,31 @@ describe("secrets", () => {
   test("a token file is read without the line's end", () => {
     writeFileSync(join(folder, "token"), `${token}\n`);
     expect(configOf(["--token-file", join(folder, "token")]).token).toBe(token);
+  });
+
+  test("a secret that others can read is used, with a warning that says how to mend that", () => {
+    const file = (name: string, mode: number) => {
+      writeFileSync(join(folder, name), token);
+      chmodSync(join(folder, name), mode);
+      return join(folder, name);
+    };
+    expect(configOf(["--token-file", file("own", 0o600)]).warnings).toEqual([]);
+    const tls = ["--tls-cert", file("cert", 0o644), "--tls-key", file("key", 0o640)];
+    const config = configOf(["--token-file", file("open", 0o604), ...tls]);
+    expect(config.warnings).toEqual([
+      `others can read ${join(folder, "key")} (its mode is 0640), which is a secret: chmod 600 ${join(folder, "key")}`,
+      `others can read ${join(folder, "open")} (its mode is 0604), which is a secret: chmod 600 ${join(folder, "open")}`,
+    ]);
+    expect(describeConfig(config)).not.toHaveProperty("warnings");
+  });
+
+  test.each(["token-file", "tls-client-ca"])("a FIFO as --%s is refused at once, and not waited for", (flag) => {
+    const fifo = join(folder, `fifo-${flag}`);
+    execFileSync("mkfifo", [fifo]);
+    writeFileSync(join(folder, "pem"), "");
+    const pem = ["--tls-cert", join(folder, "pem"), "--tls-key", join(folder, "pem")];
+    const refusal = refusalOf([...(flag === "token-file" ? [] : pem), `--${flag}`, fifo]);
+    expect(refusal).toBe(`--${flag} must be a file that can be read; got '${fifo}' (not a regular file)`);
   });
 
   test("a token that is too short or has spaces is refused without being shown", () => {

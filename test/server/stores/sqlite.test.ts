@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -106,4 +106,15 @@ test("a bug is not taken for a full disk", async () => {
   const failure: unknown = await store.find("run").catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(Error);
   expect(failure).not.toBeInstanceOf(StoreUnavailable);
+});
+
+test("its files are for their owner only", async () => {
+  const where = directory();
+  const store = sqliteStore({ directory: where });
+  await store.create({ id: "run", expiresAtMs: 1, events: ["0"], records: [] });
+  const modes = readdirSync(where).map((name) => [name, statSync(join(where, name)).mode & 0o777] as const);
+  await store.close();
+  expect(new Map(modes)).toEqual(
+    new Map(["runs.sqlite", "runs.sqlite-shm", "runs.sqlite-wal"].map((name) => [name, 0o600])),
+  );
 });

@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -25,10 +26,47 @@ test("the first start makes a key that only its owner can read, and the next sta
   expect(readdirSync(join(folder, "data"))).toEqual(["task-keys"]);
 });
 
+test("a key file that was named must be there: a new key would refuse the tasks of the right one", () => {
+  const keyFile = join(folder, "mounted");
+  expect(loadKeyring({ keyFile, dataDir: folder })).toEqual({
+    kind: "invalid",
+    message: expect.stringMatching(/^key file .*mounted: ENOENT.*; mend it, or give another --key-file$/) as string,
+  });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test.each([
+  [0o600, false],
+  [0o400, false],
+  [0o640, true],
+  [0o644, true],
+])("a key file of mode %o is used, and where others can read it, a warning says how to mend that", (mode, warns) => {
+  const keyFile = join(folder, "keys");
+  writeFileSync(keyFile, "a1".repeat(32));
+  chmodSync(keyFile, mode);
+  const read = loadKeyring({ keyFile, dataDir: folder });
+  if (read.kind !== "ok") throw new Error(read.message);
+  expect(read.warning === undefined).toBe(!warns);
+  if (warns) expect(read.warning).toMatch(new RegExp(`mode is 0${mode.toString(8)}.*: chmod 600 ${keyFile}$`));
+});
+
+test("a FIFO is refused at once, and not waited for", () => {
+  const keyFile = join(folder, "fifo");
+  execFileSync("mkfifo", [keyFile]);
+  expect(loadKeyring({ keyFile, dataDir: folder })).toEqual({
+    kind: "invalid",
+    message: expect.stringContaining("not a regular file, but a FIFO, a device or a socket") as string,
+  });
+});
+
 test("several keys are read in order; what is no key is refused and named", () => {
   const [a, b] = ["a".repeat(64), "B".repeat(64)];
   const parsed = parseKeyring(`# two\n${a}\n\n  ${b}\n`);
   expect(parsed.kind === "ok" && parsed.keyring.map((key) => key.secret.toString("hex"))).toEqual([a, b.toLowerCase()]);
   expect(parseKeyring(`${a}\nxyz`)).toEqual({ kind: "invalid", message: "key 2 is not 64 hex digits" });
+  expect(parseKeyring(`${a}\n${"0".repeat(64)}`)).toEqual({
+    kind: "invalid",
+    message: "key 2 is all zeros, which is no secret",
+  });
   expect(parseKeyring("# none\n")).toEqual({ kind: "invalid", message: "there is no key in it" });
 });
