@@ -178,6 +178,21 @@ export interface InlineCodec<Instance> {
   decode(bytes: Uint8Array): Instance;
 }
 
+/**
+ * What the numbers of an answer name, of things numbered from 0 to count − 1. The laws of all environments make answers
+ * that break it from the solver's, and no verifier may take one of them.
+ */
+export interface AnswerShape<Instance> {
+  /**
+   * choice: some of the things, each at most once, in any order;
+   * route: some of them, each at most once, in an order that counts;
+   * arrangement: all of them, each once, in an order or in groups that count;
+   * labels: no things, but a name for each of them, in their order: any number, which may come again.
+   */
+  readonly kind: "choice" | "route" | "arrangement" | "labels";
+  count(instance: Instance): number;
+}
+
 /** What an environment cannot do without, beside `verify`. */
 interface Core<Instance, Answer> {
   /** E.g. "np/tsp". */
@@ -213,8 +228,15 @@ interface Capabilities<Instance, Answer> {
   trivial?(instance: Instance): number;
   /** For environments whose facts are graded. */
   readonly grading?: Grading;
+  /** Left out: the laws let no number in an answer be negative, huge or fractional, and no entry of a list come again. */
+  readonly shape?: AnswerShape<Instance>;
   /** For instances of a few dozen bytes: they travel in the task id, so that no step makes them again. */
   readonly inline?: InlineCodec<Instance>;
+  /**
+   * The same for two instances that differ only in names or order, such as a graph with its vertices renumbered; its hash
+   * decides the split. Left out: `canonical` is so.
+   */
+  invariant?(instance: Instance): string;
   /**
    * A picture of the instance, with an answer if there is one, drawn so that a person sees why that is infeasible or short;
    * with a best answer to set against it, if there is one. Answers need not be feasible. Never throws; of bounded size.
@@ -230,7 +252,7 @@ interface Defaulted<Instance> {
   readonly answerFormats: readonly AnswerFormat[];
   /** Names in envs/reward/schemes.ts, the default first. */
   readonly rewardSchemes: readonly string[];
-  /** The same for two instances exactly if they are the same task; its hash decides the split and finds repeats. */
+  /** The same for two instances exactly if they are the same task; its hash finds repeats. */
   canonical(instance: Instance): string;
   /** Facts for the trainer that give no answer away. */
   metadata(instance: Instance): Readonly<Record<string, string>>;

@@ -69,7 +69,7 @@ const NO_SPANS: readonly ScoredSpan[] = Object.freeze([]);
 /** The score of a completion. Never throws for what the completion holds; a throw is a bug of the environment. */
 export function score<Instance>(task: ScoreTask<Instance>, completion: string): Score {
   try {
-    const located = locateAnswers(completion, task.format);
+    const located = locateAnswers(completion, task.format, task.thinking);
     const findings = located.spans.map((span) => examine(task, span.text));
     const counts = located.problem === undefined ? (findings.at(-1) as Findings) : malformed(located.problem);
     if (failureOf(task, counts) !== undefined) throw new Error("it fails, though it asks nobody");

@@ -121,20 +121,15 @@ function assemble(config: Config, registry: Registry, { log, dropped }: Log, met
   resources.onChange((resource, down) => {
     if (down === undefined) log.info({ resource }, "a resource is asked again");
     else log.warn({ resource, reason: down }, "a resource is down");
+    // What fails there is logged there.
+    void runs.maskArms(resource, down);
   });
   const asyncScorer = createAsyncScorer({
     ...{ ...scoring, resources },
     record: (runId, item) => recordItem({ runs, onFailure }, runId, item),
   });
   const evaluations = createEvaluations({
-    store: evaluationStore,
-    issuer,
-    scorer,
-    asyncScorer,
-    keyring,
-    registry,
-    pools,
-    suites,
+    ...{ store: evaluationStore, issuer, scorer, asyncScorer, keyring, registry, pools, suites },
   });
   const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;
   const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };

@@ -39,7 +39,13 @@ const grids: Readonly<Record<string, readonly Grid[]>> = {
     },
     {
       vertices: ["max"],
-      ...{ communities: [2, "max"], density: [0.1, 0.6], noise: [0.02, 0.2], traitors: [0.3], reinforcement: [3, "max"] },
+      ...{
+        communities: [2, "max"],
+        density: [0.1, 0.6],
+        noise: [0.02, 0.2],
+        traitors: [0.3],
+        reinforcement: [3, "max"],
+      },
       weight: [[1, 10]],
     },
   ],
@@ -124,9 +130,11 @@ function textOf(value: Value): string {
   return typeof value === "object" ? value.join("–") : `${value}`;
 }
 
-function parametersOf({ id, parameters }: Environment, name: string, value: Value): Parameters {
+function parametersOf({ id, generator }: Environment, name: string, value: Value): Parameters {
   const [least, most] = typeof value === "object" ? value : [value, value];
-  const infos = parameters.filter((info) => [name, `${name}_min`, `${name}_max`].includes(info.name));
+  const infos = (generator?.parameters ?? []).filter((info) =>
+    [name, `${name}_min`, `${name}_max`].includes(info.name),
+  );
   if (infos.length === 0) throw new Error(`${id} has no parameter '${name}'`);
   return Object.fromEntries(
     infos.map((info) => {

@@ -105,7 +105,15 @@ export function parse(answerText: string): Parsed<CountdownAnswer> {
   if (text === "") return { kind: "malformed", reason: "the answer is empty" };
   const lexed = tokenize(text);
   if (lexed.kind === "malformed") return lexed;
-  const reader: Reader = { text, tokens: lexed.tokens, next: 0, operands: 0, depth: 0, negative: false, problem: undefined };
+  const reader: Reader = {
+    text,
+    tokens: lexed.tokens,
+    next: 0,
+    operands: 0,
+    depth: 0,
+    negative: false,
+    problem: undefined,
+  };
   const answer = readAnswer(reader);
   if (answer === undefined) return { kind: "malformed", reason: reader.problem ?? "not an expression" };
   return { kind: "answer", answer };

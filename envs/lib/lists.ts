@@ -41,7 +41,11 @@ export function parseList(text: string, takeItem: NumberReader): Parsed<readonly
 }
 
 /** Reads the list at a cursor, which is at no space, and moves that behind it and the spaces there. Words: no list is there. */
-export function takeList(text: string, cursor: Cursor, takeItem: NumberReader = takeNumber): readonly number[] | string {
+export function takeList(
+  text: string,
+  cursor: Cursor,
+  takeItem: NumberReader = takeNumber,
+): readonly number[] | string {
   const bracket = takeOpening(text, cursor);
   if (bracket === undefined) return foundInstead(text, cursor.at, "'['");
   const list: number[] = [];

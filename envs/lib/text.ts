@@ -65,9 +65,7 @@ function isWideSpace(unit: number): boolean {
 }
 
 /** Next line, no-break space, Ogham space, line and paragraph separator, narrow, medium, joining, ideographic, BOM. */
-const WIDE_SPACES: readonly number[] = [
-  0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x2060, 0x3000, 0xfeff,
-];
+const WIDE_SPACES: readonly number[] = [0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x2060, 0x3000, 0xfeff];
 
 const BACKSLASH = 92;
 /** What follows the backslash in "\,", "\;", "\:", "\!" and "\ ". */

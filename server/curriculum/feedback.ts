@@ -1,6 +1,6 @@
 /** What feedback does to a run: decisions only. The first write of a sample, or of a group's advantages, wins. */
-import type { FeedbackEntry, ReportedGroup, SampleResult } from "./events.ts";
-import { epochAt, epochOf, groupAt, type ClosedGroup, type Group, type OpenGroup, type RunState } from "./state.ts";
+import type { ReportedGroup } from "./events.ts";
+import { epochAt, epochOf, groupAt, type Group, type GroupSamples, type RunState, type SampleResult } from "./state.ts";
 
 /** Names a group: its cursor, and the epoch that its task was drawn in. */
 export interface GroupRef {
@@ -12,7 +12,7 @@ export interface GroupRef {
 export interface FeedbackItem extends GroupRef {
   /** sample_index. */
   readonly sample: number;
-  /** Short and collision-free, of the completion's text. */
+  /** Of the completion's text: short, and another one for another text. */
   readonly digest: string;
   readonly result: SampleResult;
   /** Of the instance that was scored, if known: one other than the group's is not recorded. */
@@ -49,7 +49,7 @@ function findGroup(state: RunState, { epoch, cursor }: GroupRef): Group | Feedba
   if (cursor >= state.cursor) {
     return epoch < epochOf(state) ? stale : notRecorded("the run has not issued this task");
   }
-  if (epoch !== epochAt(state, cursor)) return stale;
+  if (epoch !== epochAt(state.epochs, cursor)) return stale;
   return groupAt(state, cursor) ?? "forgotten";
 }
 
@@ -57,50 +57,67 @@ function isStatus(found: Group | FeedbackStatus): found is FeedbackStatus {
   return found.kind !== "open" && found.kind !== "closed";
 }
 
-function sameOrConflicting(first: string, digest: string): FeedbackStatus {
-  return first === digest ? duplicate : conflicting;
+/** Results of one group that are to be recorded. */
+interface Pending {
+  readonly cursor: number;
+  readonly samples: GroupSamples["samples"][number][];
+  /** By sample_index. */
+  readonly digests: Map<number, string>;
 }
 
-function digestAt(group: OpenGroup | ClosedGroup, sample: number): string | undefined {
-  const digest = group.kind === "open" ? group.samples[sample]?.digest : group.digests[sample];
-  return digest ?? undefined;
-}
-
-function statusOf(state: RunState, item: FeedbackItem, pending: ReadonlyMap<string, string>): FeedbackStatus {
-  if (state.config.feedbackSource !== "step") return notRecorded("the run takes reported advantages");
-  const group = findGroup(state, item);
-  if (group === "forgotten") return notRecorded("the group was closed long ago");
-  if (isStatus(group)) return group;
-  if (!(Number.isInteger(item.sample) && item.sample >= 0 && item.sample < state.config.numGenerations)) {
+/** What a result does to its group, of which `pending` is to be recorded already. */
+function statusIn(state: RunState, group: Group, pending: Pending, item: FeedbackItem): FeedbackStatus {
+  const { sample, digest, result, hash } = item;
+  if (!(Number.isInteger(sample) && sample >= 0 && sample < state.config.numGenerations)) {
     return notRecorded(`sample_index must be below num_generations, ${state.config.numGenerations}`);
   }
-  if (item.hash !== undefined && item.hash !== group.hash) {
+  if (hash !== undefined && hash !== group.task.key.hash) {
     return notRecorded("the task at this position of the run is another one");
   }
-  if (item.result.kind === "reward" && !Number.isFinite(item.result.reward))
-    return notRecorded("the reward is not finite");
-  const first = digestAt(group, item.sample) ?? pending.get(`${item.cursor}:${item.sample}`);
-  if (first !== undefined) return sameOrConflicting(first, item.digest);
+  if (result.kind === "reward" && !Number.isFinite(result.reward)) return notRecorded("the reward is not finite");
+  const first = group.samples[sample]?.digest ?? pending.digests.get(sample);
+  if (first !== undefined) return first === digest ? duplicate : conflicting;
   return group.kind === "open" ? recorded : notRecorded("the group was closed");
 }
 
-/** What each item does, in order, and the entries to record. */
+/** Finds the group of a result, or says why the result cannot count. */
+function groupOf(state: RunState, item: FeedbackItem): Group | FeedbackStatus {
+  if (state.config.feedbackSource !== "step") return notRecorded("the run takes reported advantages");
+  const found = findGroup(state, item);
+  return found === "forgotten" ? notRecorded("the group was closed long ago") : found;
+}
+
+/** What each item does, in order, and the results to record. */
 export function decideFeedback(
   state: RunState,
   items: readonly FeedbackItem[],
-): { readonly statuses: readonly FeedbackStatus[]; readonly entries: readonly FeedbackEntry[] } {
-  const pending = new Map<string, string>();
-  const entries: FeedbackEntry[] = [];
+): { readonly statuses: readonly FeedbackStatus[]; readonly groups: readonly GroupSamples[] } {
+  const pending = new Map<number, Pending>();
+  const pendingAt = (cursor: number): Pending => {
+    const known = pending.get(cursor) ?? { cursor, samples: [], digests: new Map<number, string>() };
+    pending.set(cursor, known);
+    return known;
+  };
+  // Items of a group come one after the other: it is looked up once.
+  let before: FeedbackItem | undefined;
+  let found: Group | FeedbackStatus = stale;
+  let taken = pendingAt(-1);
   const statuses = items.map((item) => {
-    const status = statusOf(state, item, pending);
+    const { epoch, cursor, sample, digest, result } = item;
+    if (before?.cursor !== cursor || before.epoch !== epoch) {
+      found = groupOf(state, item);
+      taken = pendingAt(cursor);
+      before = item;
+    }
+    if (isStatus(found)) return found;
+    const status = statusIn(state, found, taken, item);
     if (status.kind === "recorded") {
-      const { cursor, sample, digest, result } = item;
-      pending.set(`${cursor}:${sample}`, digest);
-      entries.push({ cursor, sample, digest, result });
+      taken.samples.push({ index: sample, digest, result });
+      taken.digests.set(sample, digest);
     }
     return status;
   });
-  return { statuses, entries };
+  return { statuses, groups: [...pending.values()].filter(({ samples }) => samples.length > 0) };
 }
 
 /** Whether a group can be closed; duplicate: it was, and nothing changes. */
@@ -151,13 +168,12 @@ export function decideClose(
 export function timedOut(state: RunState, nowMs: number): readonly number[] {
   const timeoutMs = state.config.groupTimeoutMs;
   if (timeoutMs === undefined) return [];
-  return state.batches.flatMap((batch) =>
-    batch.open === 0
+  return state.batches.flatMap(({ open, groups }) =>
+    open === 0
       ? []
-      : batch.groups.flatMap((group, i) => {
-          const since = group.kind === "open" ? group.handedOutAtMs : null;
-          return since !== null && since + timeoutMs <= nowMs ? [batch.cursor + i] : [];
-        }),
+      : groups.flatMap(({ kind, task, handedOutAtMs: since }) =>
+          kind === "open" && since !== null && since + timeoutMs <= nowMs ? [task.cursor] : [],
+        ),
   );
 }
 

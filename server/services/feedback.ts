@@ -6,7 +6,9 @@ import type { RunFeedback } from "../tasks/score-group.ts";
 import { feedbackToWire } from "../tasks/wire-outcome.ts";
 import type { ServiceDeps } from "./deps.ts";
 
-type FeedbackDeps = Pick<ServiceDeps, "runs" | "onFailure">;
+interface FeedbackDeps extends Pick<ServiceDeps, "onFailure"> {
+  readonly runs: Pick<ServiceDeps["runs"], "recordFeedback">;
+}
 
 const noReward = notRecorded("it has no reward yet: send it again");
 

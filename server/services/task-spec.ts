@@ -28,17 +28,10 @@ export function lookUpEnvironment(registry: Registry, id: string, version: numbe
   return found.environment;
 }
 
-/** What a run fixes for all of its arms, in place of what a spec says. */
-export interface SharedChoices {
-  readonly answerFormat: number;
-  readonly rewardScheme?: RewardScheme | undefined;
-}
-
 export function resolveFamily(
   spec: TaskSpec | undefined,
   { registry, pools }: Pick<ServiceDeps, "registry" | "pools">,
   field: string,
-  shared?: SharedChoices,
 ): TaskFamily {
   const given = required(spec, field);
   const environment = lookUpEnvironment(registry, given.environment, given.version, `${field}.environment`);
@@ -60,9 +53,9 @@ export function resolveFamily(
     split,
     source,
     pool: pool?.name ?? "",
-    answerFormat: readFormat(shared?.answerFormat ?? given.answerFormat, environment, field),
+    answerFormat: readFormat(given.answerFormat, environment, field),
     thinking: readThinking(given, field),
-    ...readScheme(shared === undefined ? given.rewardScheme : shared.rewardScheme, environment, field),
+    ...readScheme(given.rewardScheme, environment, field),
   };
 }
 

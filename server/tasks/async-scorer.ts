@@ -7,7 +7,7 @@ import { LRUCache } from "lru-cache";
 import type { Failed } from "../../envs/environment.ts";
 import { beginScore } from "../../envs/score.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
-import { unlessAborted } from "../curriculum/runs/waiting.ts";
+import { unlessAborted } from "../curriculum/runs/watch.ts";
 import type { Resources } from "./resources.ts";
 import { bug, checkLength, failedSample, isFinal, type SampleResult } from "./sample-result.ts";
 import type { AsyncTask, OpenTicket } from "./scorer.ts";

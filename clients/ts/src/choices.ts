@@ -85,8 +85,8 @@ export interface TaskChoice {
 /** A whole number in [0, 2^64). A number above 2^53 has lost bits already: give a bigint or a string of digits. */
 export type Seed = bigint | number | string;
 
-/** What a run chooses between. */
-export interface ArmChoice extends Omit<TaskChoice, "answerFormat" | "rewardScheme"> {
+/** What a run chooses between. Without an answer format and a reward scheme of its own the run's count. */
+export interface ArmChoice extends TaskChoice {
   /** Unique within the run. */
   readonly id: string;
   /** Left out: 1. */

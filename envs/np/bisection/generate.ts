@@ -1,5 +1,6 @@
 /** Graphs with communities, traitors among them, and noise (FORGE A.5.4; what the paper leaves open is in README.md). */
 import { defineGenerator } from "../../define.ts";
+import { refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
 import { defineParameters, minMax } from "../../parameters.ts";
 
@@ -123,6 +124,13 @@ export interface Edge {
   readonly a: number;
   readonly b: number;
   readonly weight: number;
+}
+
+/** The same where the vertices are numbered in another way. */
+export function invariant({ vertices, edges }: BisectionInstance): string {
+  const weighted: number[] = [];
+  for (const { a, b, weight } of edges) weighted.push(a, b, weight);
+  return `${vertices} ${refine({ colours: new Array<number>(vertices).fill(0), edges: weighted })}`;
 }
 
 /** The weight of the edges whose ends lie on different sides; side[v] says on which side v lies. */

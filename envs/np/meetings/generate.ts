@@ -6,6 +6,7 @@ import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
 import { decodeNumbers, encodeNumbers } from "../../lib/inline.ts";
 import type { Cursor } from "../../lib/lists.ts";
+import { colourOf, refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
 import { defineParameters, minMax, type ParametersOf, type Range, ranges } from "../../parameters.ts";
 
@@ -29,6 +30,15 @@ export interface MeetingsInstance {
   readonly availability: readonly (readonly Interval[])[];
   /** By room: how many it seats. */
   readonly rooms: readonly number[];
+}
+
+/** The same where meetings, attendees or rooms are numbered in another way. */
+export function invariant({ meetings, availability, rooms }: MeetingsInstance): string {
+  const people = availability.map((day) => colourOf(day.flatMap(({ start, end }) => [start, end])));
+  const colours = [...people, ...meetings.map(({ minutes }) => minutes)];
+  const edges = meetings.flatMap(({ attendees }, meeting) => attendees.flatMap((a) => [a, people.length + meeting, 1]));
+  const seats = rooms.toSorted((a, b) => a - b);
+  return [people.length, meetings.length, refine({ colours, edges }), ...seats].join(" ");
 }
 
 /** A meeting held. */

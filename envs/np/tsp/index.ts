@@ -4,7 +4,7 @@ import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../environment.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
 import { draw } from "./draw.ts";
-import { generator, rowStart, type TspInstance } from "./generate.ts";
+import { invariant, generator, rowStart, type TspInstance } from "./generate.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { type Tour, verify } from "./verify.ts";
 
@@ -56,9 +56,11 @@ export const tsp = defineEnvironment<TspInstance, Tour>({
   solver: { solve, format },
   trivial,
   canonical: ({ distances }) => distances.join(" "),
+  invariant,
   render,
   metadata: ({ cities }) => ({ cities: `${cities}` }),
   parse,
   verify,
+  shape: { kind: "arrangement", count: ({ cities }) => cities },
   draw,
 });

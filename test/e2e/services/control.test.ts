@@ -97,13 +97,34 @@ describe("SetWeights", () => {
     [{ esay: 1 }, 'weights["esay"]: is not an arm of the run'],
     [{ easy: -1 }, 'weights["easy"]: must be in [0, 1000000000000], not -1'],
     [{ easy: NaN }, 'weights["easy"]: must be in [0, 1000000000000], not NaN'],
-    [{ easy: 0, hard: 0 }, "weights: of a mixture must not all be 0"],
+    [{ easy: 0, hard: 0 }, "weights: leave no arm that can be drawn: at least one must be above 0"],
     [{ ["x".repeat(65)]: 1 }, "weights: it has 65 bytes, and the limit is 64"],
     [{ constructor: 1 }, 'weights["constructor"]: is not an arm of the run'],
   ])("refuses %o", async (weights, message) => {
     await runOf(wire, "refused", { policy: MIXTURE });
     const failure = await failureOf(wire.curriculum.setWeights({ runId: "refused", weights }));
     expect([failure.code, failure.message]).toEqual(["INVALID_ARGUMENT", message]);
+  });
+
+  test("of 0 takes an arm out of a bandit, which keeps what it has learned of the others", async () => {
+    const run = await runOf(wire, "out");
+    await run.answer(await run.next(0, 2));
+    await run.answer(await run.next(2, 2));
+    const before = (await stateOf("out"))?.arms.map(({ value }) => value);
+    await wire.curriculum.setWeights({ runId: "out", weights: { easy: 0 } });
+    expect((await run.next(4, 2)).map(({ armId }) => armId)).toEqual(["hard", "hard"]);
+    const after = await stateOf("out");
+    expect(after?.arms.map(({ probability }) => probability)).toEqual([0, 1]);
+    expect(before?.some((value) => value > 0)).toBe(true);
+    const refused = await failureOf(wire.curriculum.setWeights({ runId: "out", weights: { hard: 0 } }));
+    expect(refused).toMatchObject({ code: "INVALID_ARGUMENT", field: "weights" });
+    await wire.curriculum.setWeights({ runId: "out", weights: { easy: 0.001 } });
+    await run.answer(await run.next(4, 2));
+    await run.next(6, 2);
+    // A weight above 0 is only a yes to a bandit: the arm is back with what it had.
+    const { batches } = await historyOf("out");
+    expect(batches.at(-1)?.probabilities.every((share) => share >= 0.05)).toBe(true);
+    expect(batches.at(-1)?.values[0]).toBe(batches.at(-2)?.values[0]);
   });
 
   test("works for arms with names that objects have already", async () => {
@@ -150,11 +171,13 @@ describe("Pause and Resume", () => {
   });
 });
 
-test("Advance is for policies with stages, of which there are none", async () => {
+test("Advance is refused under a policy without stages", async () => {
   await runOf(wire, "stages");
   const failure = await failureOf(wire.curriculum.advance({ runId: "stages" }));
-  expect(failure.code).toBe("UNIMPLEMENTED");
-  expect(failure.message).toContain("Advance is part of the contract");
+  expect(failure).toEqual({
+    code: "FAILED_PRECONDITION",
+    message: 'policy "bandit" has nothing to advance to',
+  });
 });
 
 describe("GetHistory", () => {

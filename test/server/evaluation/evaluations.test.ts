@@ -61,7 +61,10 @@ function setUp(store = memoryEvaluationStore(), suites = [tsp], refusal?: IssueR
     record: async () => ({ kind: "not_recorded", detail: "evaluations belong to no run" }),
     onFailure,
   });
-  return { evaluations: createEvaluations({ store, issuer, scorer, asyncScorer, keyring, registry, pools, suites }), made };
+  return {
+    evaluations: createEvaluations({ store, issuer, scorer, asyncScorer, keyring, registry, pools, suites }),
+    made,
+  };
 }
 
 const choice = { suite: "forge-bench", suiteVersion: 0, samplesPerTask: 1, model: "" };

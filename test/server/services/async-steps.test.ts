@@ -1,12 +1,11 @@
 /** Environments that ask the outside, behind the services: cancellation, deadlines, and samples of runs. */
 import { expect, test } from "vitest";
 import type { AsyncEnvironment, Failed, VerifyContext } from "../../../envs/environment.ts";
+import { createRegistry } from "../../../envs/registry.ts";
 import { instanceHash } from "../../../envs/splits.ts";
 import { createRuns } from "../../../server/curriculum/runs/runs.ts";
-import { noConstraints } from "../../../server/curriculum/types.ts";
 import type { CompletionGroup } from "../../../server/gen/gradus/v1/environment_pb.js";
 import { FeedbackStatus, NoRewardReason, type Outcome } from "../../../server/gen/gradus/v1/outcome_pb.js";
-import { createRegistry } from "../../../envs/registry.ts";
 import type { ServiceDeps } from "../../../server/services/deps.ts";
 import { createEnvironmentService } from "../../../server/services/environment-service.ts";
 import { createEvaluationService } from "../../../server/services/evaluation-service.ts";
@@ -22,7 +21,7 @@ import { flaky, hangsUp, NO_ANSWER } from "../../support/environments/flaky.ts";
 import { graded } from "../../support/environments/graded.ts";
 import { type Ask, asking, judged, RIGHT } from "../../support/environments/slow.ts";
 import { type Sum, inline } from "../../support/environments/sums.ts";
-import { arm, fakeClock, settled } from "../curriculum/support.ts";
+import { arm, fakeClock, made, mixturePolicy, runConfig, settled, sourceOf } from "../curriculum/support.ts";
 
 const keyring = [signingKey(Buffer.alloc(32, 1))] as const;
 const sum: Sum = { a: 3, b: 4 };
@@ -37,8 +36,7 @@ function serve(environment: AsyncEnvironment<Sum, number>) {
     throw error;
   };
   const hash = instanceHash(environment, sum);
-  const source = { issue: async () => ({ kind: "task", hash, draft: {} }) as const };
-  const runs = createRuns({ store: memoryStore(), source, clock });
+  const runs = createRuns({ store: memoryStore(), source: sourceOf(() => made(hash)), clock });
   const resources = createResources({ clock, onFailure });
   const shared = { completionBytesMax: 1000, onFailure };
   const registry = createRegistry([environment, graded]);
@@ -49,11 +47,11 @@ function serve(environment: AsyncEnvironment<Sum, number>) {
   const limits = { groupsMax: 16, completionsMax: 16, batchSeedsMax: 16, streamWindow: 2 };
   const deps = { runs, scorer, asyncScorer, onFailure, limits } as unknown as ServiceDeps;
   const run = async (): Promise<void> => {
-    await runs.create("r", {
-      ...{ arms: [arm("only")], policy: { kind: "mixture", constraints: noConstraints }, seed: 1n, length: 0 },
-      ...{ numGenerations: GENERATIONS, promptsPerUpdate: 1, lag: { kind: "batches", count: 1 } },
-      ...{ feedbackSource: "step", groupTimeoutMs: undefined, timeToLiveMs: 1e9, extra: null },
-    });
+    const policy = mixturePolicy();
+    await runs.create(
+      "r",
+      runConfig({ arms: [arm("only")], policy, promptsPerUpdate: 1, numGenerations: GENERATIONS }),
+    );
     const signal = new AbortController().signal;
     const batch = await runs.nextBatch("r", { cursor: undefined, count: 1, waitMs: 0, signal });
     expect(batch.kind).toBe("ok");
@@ -106,7 +104,7 @@ async function step(
 
 /** A judge that answers when it is told to. */
 function held() {
-  const asked: { readonly context: VerifyContext; answer(answer: Answer): void }[] = [];
+  const asked: { readonly context: VerifyContext; readonly answer: (answer: Answer) => void }[] = [];
   const ask: Ask = (_, __, context) => new Promise((answer) => asked.push({ context, answer }));
   return { asked, server: serve(asking(ask, { concurrencyMax: 8 })) };
 }

@@ -33,6 +33,8 @@ _NO_RETRY = [
     {"service": "gradus.v1.CurriculumService", "method": "NextBatch"},
     {"service": "gradus.v1.CurriculumService", "method": "WatchRun"},
     {"service": "gradus.v1.EnvironmentService", "method": "StreamSteps"},
+    # Each call moves the policy on by one stage.
+    {"service": "gradus.v1.CurriculumService", "method": "Advance"},
 ]
 
 # gRPC's own retries: every unary call may be made again, since scores are kept first-write-wins and runs are named by

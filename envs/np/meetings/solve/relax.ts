@@ -33,7 +33,10 @@ function pricesOf(model: Model, grid: Grid): Prices {
   const all = [...jobs.keys()];
   const rights = [
     ...rivals(model).map((meetings) => ({ supply: 1, meetings })),
-    ...seatsFrom.map((seats) => ({ supply: roomsAtLeast[seats]!, meetings: all.filter((m) => jobs[m]!.size >= seats) })),
+    ...seatsFrom.map((seats) => ({
+      supply: roomsAtLeast[seats]!,
+      meetings: all.filter((m) => jobs[m]!.size >= seats),
+    })),
   ];
   const uses = all.map((meeting) => [...rights.keys()].filter((right) => rights[right]!.meetings.includes(meeting)));
   const each = (): Float64Array => new Float64Array(rights.length * grid.slots);

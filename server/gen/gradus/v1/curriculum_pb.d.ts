@@ -29,15 +29,17 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
   id: string;
 
   /**
-   * The family of tasks. Its reward_scheme and answer_format must be unset: the
-   * run's count.
+   * The family of tasks. Where it has no reward_scheme or answer_format, the
+   * run's counts.
    *
    * @generated from field: gradus.v1.TaskSpec spec = 2;
    */
   spec?: TaskSpec | undefined;
 
   /**
-   * Weight for policies that use one, at least 0; unset: 1.
+   * At least 0; unset: 1. 0 takes the arm out, under every policy. Above that it
+   * multiplies the arm's share under a mixture; a bandit takes no other notice of
+   * it.
    *
    * @generated from field: optional double weight = 3;
    */
@@ -228,14 +230,16 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
   policy?: Policy | undefined;
 
   /**
-   * How the answers of all arms are priced; unset: each environment's default.
+   * How answers are priced where an arm's spec does not say; unset: each
+   * environment's default.
    *
    * @generated from field: gradus.v1.RewardScheme reward_scheme = 3;
    */
   rewardScheme?: RewardScheme | undefined;
 
   /**
-   * How the answers of all arms are marked; unset: each environment's default.
+   * How answers are marked where an arm's spec does not say; unset: each
+   * environment's default.
    *
    * @generated from field: gradus.v1.AnswerFormat answer_format = 4;
    */
@@ -303,7 +307,8 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
 
   /**
    * A group that is not complete this long after it was issued is closed, which
-   * the journal records; unset: never.
+   * the journal records; unset: 10 minutes where scoring an arm's tasks asks
+   * something outside of the server, e.g. a judge, and else never.
    *
    * @generated from field: google.protobuf.Duration group_timeout = 12;
    */
@@ -393,6 +398,15 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
    * @generated from field: uint64 repeats = 9;
    */
   repeats: bigint;
+
+  /**
+   * Why it is not drawn from although its weight is above 0: what scoring its
+   * tasks needs, e.g. a judge, is down. The other arms share its probability until
+   * it answers again. Unset: it is drawn from.
+   *
+   * @generated from field: optional string masked_reason = 10;
+   */
+  maskedReason?: string | undefined;
 };
 
 /**
@@ -983,7 +997,7 @@ export declare type UpdatePolicyRequest = Message<"gradus.v1.UpdatePolicyRequest
 
   /**
    * The whole policy, in place of the old one. A bandit keeps its values when
-   * the new policy is a bandit too. Required.
+   * the new policy is a bandit too; others start afresh. Required.
    *
    * @generated from field: gradus.v1.Policy policy = 2;
    */
@@ -1064,7 +1078,7 @@ export declare type SetWeightsResponse = Message<"gradus.v1.SetWeightsResponse">
 export declare const SetWeightsResponseSchema: GenMessage<SetWeightsResponse>;
 
 /**
- * Move a staged policy on.
+ * Which run's policy to move on.
  *
  * @generated from message gradus.v1.AdvanceRequest
  */
@@ -1442,8 +1456,8 @@ export declare const BatchRecordSchema: GenMessage<BatchRecord>;
  */
 export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
   /**
-   * What was changed: "policy", "weights", "pause", "resume", "close_groups" or
-   * "import".
+   * What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
+   * "resume", "close_groups" or "import".
    *
    * @generated from field: string kind = 1;
    */
@@ -1476,6 +1490,13 @@ export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
    * @generated from field: string reason = 5;
    */
   reason: string;
+
+  /**
+   * The arm, for "mask" and "unmask".
+   *
+   * @generated from field: string arm_id = 6;
+   */
+  armId: string;
 };
 
 /**
@@ -1738,7 +1759,9 @@ export declare const CurriculumService: GenService<{
     output: typeof UpdatePolicyResponseSchema;
   },
   /**
-   * Changes the weights of arms from the first update batch not yet issued.
+   * Changes the weights of arms from the first update batch not yet issued. An arm
+   * of weight 0 is not drawn from; what a policy has learned of it is kept. Weights
+   * that leave no arm, or none for a constraint, are refused.
    *
    * @generated from rpc gradus.v1.CurriculumService.SetWeights
    */
@@ -1748,7 +1771,8 @@ export declare const CurriculumService: GenService<{
     output: typeof SetWeightsResponseSchema;
   },
   /**
-   * Moves a staged policy on. No policy has stages yet: UNIMPLEMENTED.
+   * Moves the policy on to its next stage, from the first update batch not yet
+   * issued. FAILED_PRECONDITION under a policy without stages, and in the last.
    *
    * @generated from rpc gradus.v1.CurriculumService.Advance
    */

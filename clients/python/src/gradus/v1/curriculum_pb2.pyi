@@ -108,13 +108,16 @@ class Arm(google.protobuf.message.Message):
     id: builtins.str
     """Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required."""
     weight: builtins.float
-    """Weight for policies that use one, at least 0; unset: 1."""
+    """At least 0; unset: 1. 0 takes the arm out, under every policy. Above that it
+    multiplies the arm's share under a mixture; a bandit takes no other notice of
+    it.
+    """
     hard: builtins.bool
     """Whether a constraint's share of hard tasks counts this arm."""
     @property
     def spec(self) -> gradus.v1.task_pb2.TaskSpec:
-        """The family of tasks. Its reward_scheme and answer_format must be unset: the
-        run's count.
+        """The family of tasks. Where it has no reward_scheme or answer_format, the
+        run's counts.
         """
 
     def __init__(
@@ -285,7 +288,9 @@ class RunConfig(google.protobuf.message.Message):
     GROUP_TIMEOUT_FIELD_NUMBER: builtins.int
     TIME_TO_LIVE_FIELD_NUMBER: builtins.int
     answer_format: gradus.v1.task_pb2.AnswerFormat.ValueType
-    """How the answers of all arms are marked; unset: each environment's default."""
+    """How answers are marked where an arm's spec does not say; unset: each
+    environment's default.
+    """
     seed: builtins.int
     """Fixes the run's choices and instances; every value is a seed, 0 too."""
     num_generations: builtins.int
@@ -314,12 +319,15 @@ class RunConfig(google.protobuf.message.Message):
 
     @property
     def reward_scheme(self) -> gradus.v1.task_pb2.RewardScheme:
-        """How the answers of all arms are priced; unset: each environment's default."""
+        """How answers are priced where an arm's spec does not say; unset: each
+        environment's default.
+        """
 
     @property
     def group_timeout(self) -> google.protobuf.duration_pb2.Duration:
         """A group that is not complete this long after it was issued is closed, which
-        the journal records; unset: never.
+        the journal records; unset: 10 minutes where scoring an arm's tasks asks
+        something outside of the server, e.g. a judge, and else never.
         """
 
     @property
@@ -366,6 +374,7 @@ class ArmState(google.protobuf.message.Message):
     RECENT_REWARD_MEAN_FIELD_NUMBER: builtins.int
     RECENT_SOLVED_SHARE_FIELD_NUMBER: builtins.int
     REPEATS_FIELD_NUMBER: builtins.int
+    MASKED_REASON_FIELD_NUMBER: builtins.int
     arm_id: builtins.str
     """The arm's id."""
     probability: builtins.float
@@ -386,6 +395,11 @@ class ArmState(google.protobuf.message.Message):
     """Share of solved samples over the same; unset: none yet."""
     repeats: builtins.int
     """Tasks issued that repeat an instance of this run."""
+    masked_reason: builtins.str
+    """Why it is not drawn from although its weight is above 0: what scoring its
+    tasks needs, e.g. a judge, is down. The other arms share its probability until
+    it answers again. Unset: it is drawn from.
+    """
     def __init__(
         self,
         *,
@@ -398,9 +412,12 @@ class ArmState(google.protobuf.message.Message):
         recent_reward_mean: builtins.float | None = ...,
         recent_solved_share: builtins.float | None = ...,
         repeats: builtins.int = ...,
+        masked_reason: builtins.str | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_recent_reward_mean", b"_recent_reward_mean", "_recent_solved_share", b"_recent_solved_share", "recent_reward_mean", b"recent_reward_mean", "recent_solved_share", b"recent_solved_share"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_recent_reward_mean", b"_recent_reward_mean", "_recent_solved_share", b"_recent_solved_share", "arm_id", b"arm_id", "groups", b"groups", "issued", b"issued", "probability", b"probability", "recent_reward_mean", b"recent_reward_mean", "recent_solved_share", b"recent_solved_share", "repeats", b"repeats", "value", b"value", "weight", b"weight"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_masked_reason", b"_masked_reason", "_recent_reward_mean", b"_recent_reward_mean", "_recent_solved_share", b"_recent_solved_share", "masked_reason", b"masked_reason", "recent_reward_mean", b"recent_reward_mean", "recent_solved_share", b"recent_solved_share"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_masked_reason", b"_masked_reason", "_recent_reward_mean", b"_recent_reward_mean", "_recent_solved_share", b"_recent_solved_share", "arm_id", b"arm_id", "groups", b"groups", "issued", b"issued", "masked_reason", b"masked_reason", "probability", b"probability", "recent_reward_mean", b"recent_reward_mean", "recent_solved_share", b"recent_solved_share", "repeats", b"repeats", "value", b"value", "weight", b"weight"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_masked_reason", b"_masked_reason"]) -> typing.Literal["masked_reason"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_recent_reward_mean", b"_recent_reward_mean"]) -> typing.Literal["recent_reward_mean"] | None: ...
     @typing.overload
@@ -908,7 +925,7 @@ class UpdatePolicyRequest(google.protobuf.message.Message):
     @property
     def policy(self) -> global___Policy:
         """The whole policy, in place of the old one. A bandit keeps its values when
-        the new policy is a bandit too. Required.
+        the new policy is a bandit too; others start afresh. Required.
         """
 
     def __init__(
@@ -1000,7 +1017,7 @@ global___SetWeightsResponse = SetWeightsResponse
 
 @typing.final
 class AdvanceRequest(google.protobuf.message.Message):
-    """Move a staged policy on."""
+    """Which run's policy to move on."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -1350,14 +1367,17 @@ class ControlRecord(google.protobuf.message.Message):
     POLICY_FIELD_NUMBER: builtins.int
     WEIGHTS_FIELD_NUMBER: builtins.int
     REASON_FIELD_NUMBER: builtins.int
+    ARM_ID_FIELD_NUMBER: builtins.int
     kind: builtins.str
-    """What was changed: "policy", "weights", "pause", "resume", "close_groups" or
-    "import".
+    """What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
+    "resume", "close_groups" or "import".
     """
     cursor: builtins.int
     """The cursor of the first task that it applies to."""
     reason: builtins.str
     """The reason given; else empty."""
+    arm_id: builtins.str
+    """The arm, for "mask" and "unmask"."""
     @property
     def policy(self) -> global___Policy:
         """The new policy, for "policy"."""
@@ -1374,9 +1394,10 @@ class ControlRecord(google.protobuf.message.Message):
         policy: global___Policy | None = ...,
         weights: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
         reason: builtins.str = ...,
+        arm_id: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["policy", b"policy"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["cursor", b"cursor", "kind", b"kind", "policy", b"policy", "reason", b"reason", "weights", b"weights"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "cursor", b"cursor", "kind", b"kind", "policy", b"policy", "reason", b"reason", "weights", b"weights"]) -> None: ...
 
 global___ControlRecord = ControlRecord
 

@@ -1,32 +1,14 @@
 /** Whether a configuration, a policy or weights can be as they are. Fields are named as the contract names them. */
-import { assertNever } from "../../envs/lib/assert-never.ts";
 import { checkConstraints } from "./constraints.ts";
-import type { Arm, Constraints, Invalid, Policy, RunConfig } from "./types.ts";
+import { first, inRange, WEIGHT_MAX } from "./policies/policy.ts";
+import { checkPolicyConfig } from "./policies/registry.ts";
+import { invalid, type Arm, type Constraints, type Invalid, type Policy, type RunConfig } from "./types.ts";
 
 export const ARMS_MAX = 256;
 export const PROMPTS_PER_UPDATE_MAX = 4096;
 export const LAG_MAX = 64;
-/** Far above any weight of use, and small enough that a sum of weights is finite. */
-export const WEIGHT_MAX = 1e12;
 
 const RUN_ID = /^[a-zA-Z0-9._-]{1,128}$/;
-
-function invalid(field: string, message: string): Invalid {
-  return { kind: "invalid", field, message };
-}
-
-/** The first that is found. */
-function first(checks: readonly (() => Invalid | undefined)[]): Invalid | undefined {
-  for (const check of checks) {
-    const found = check();
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-function inRange(field: string, value: number, min: number, max: number): Invalid | undefined {
-  return value >= min && value <= max ? undefined : invalid(field, `must be in [${min}, ${max}], not ${value}`);
-}
 
 function wholeInRange(field: string, value: number, min: number, max: number): Invalid | undefined {
   if (Number.isInteger(value) && value >= min && value <= max) return undefined;
@@ -74,25 +56,6 @@ function checkShares(constraints: Constraints): Invalid | undefined {
   ]);
 }
 
-function checkKind(policy: Policy): Invalid | undefined {
-  switch (policy.kind) {
-    case "mixture":
-      return undefined;
-    case "bandit": {
-      const { alpha, tau, epsilon } = policy;
-      const positive = (field: string, value: number, max: number): Invalid | undefined =>
-        value > 0 && value <= max ? undefined : invalid(field, `must be above 0 and at most ${max}, not ${value}`);
-      return first([
-        () => positive("policy.bandit.alpha", alpha, 1),
-        () => positive("policy.bandit.tau", tau, Number.MAX_VALUE),
-        () => inRange("policy.bandit.epsilon", epsilon, 0, 1),
-      ]);
-    }
-    default:
-      return assertNever(policy);
-  }
-}
-
 /** Whether a run's arms, policy and weights, as they would be, go together. */
 export function checkPolicy(run: {
   readonly config: RunConfig;
@@ -101,12 +64,8 @@ export function checkPolicy(run: {
 }): Invalid | undefined {
   const { config, policy, weights } = run;
   return first([
-    () => checkKind(policy),
+    () => checkPolicyConfig(policy, { armIds: config.arms.map(({ id }) => id), length: config.length }),
     () => checkShares(policy.constraints),
-    () =>
-      policy.kind === "mixture" && !weights.some((weight) => weight > 0)
-        ? invalid("weights", "of a mixture must not all be 0")
-        : undefined,
     () => checkConstraints({ ...config, policy, weights }),
   ]);
 }
@@ -135,4 +94,48 @@ export function checkConfig(config: RunConfig): Invalid | undefined {
     () => inRange("time_to_live", config.timeToLiveMs, 1, Number.MAX_SAFE_INTEGER),
     () => checkPolicy({ config, policy: config.policy, weights: config.arms.map((arm) => arm.weight) }),
   ]);
+}
+
+// Whether a run that is created again is the same run.
+
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+/** The path of the first difference between two values of plain data; undefined: they are the same. */
+function firstDifference(a: unknown, b: unknown, path: string): string | undefined {
+  if (a === b) return undefined;
+  if (!isPlain(a) || !isPlain(b) || Array.isArray(a) !== Array.isArray(b)) return path;
+  if (Array.isArray(a) && Array.isArray(b) && a.length !== b.length) return path;
+  for (const name of [...new Set([...Object.keys(a), ...Object.keys(b)])].sort()) {
+    const step = Array.isArray(a) ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`;
+    const found = firstDifference(a[name], b[name], step);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** A path as the contract names it. */
+function contractName(path: string, policyKind: string): string {
+  return (
+    path
+      .replace(/^lag.*/, "feedbackLag")
+      .replace(/^policy\.config\b/, `policy.${policyKind}`)
+      // Under the name of a map stand keys of the caller's.
+      .replace(/(\.weights)\..*/, "$1")
+      .replace(/rewardRange.*/, "spec.rewardScheme")
+      .replace(/resource$/, "spec.environment")
+      .replace(/Ms$/, "")
+      .replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  );
+}
+
+/**
+ * The first field, as the contract names it, in which two configurations differ; undefined: they mean the same. `given`
+ * does not count: it may say the same thing in another way, such as a default in full.
+ */
+export function differingField(a: RunConfig, b: RunConfig): string | undefined {
+  if (a.policy.kind !== b.policy.kind) return "policy.kind";
+  const path = firstDifference({ ...a, given: "" }, { ...b, given: "" }, "");
+  return path === undefined ? undefined : contractName(path, a.policy.kind);
 }
