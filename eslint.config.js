@@ -18,6 +18,11 @@ const enumLike = {
 const reExports = [
   { selector: "ExportNamedDeclaration[source]", message: "Import it from the file that defines it." },
   { selector: "ExportAllDeclaration", message: "Import it from the file that defines it." },
+  {
+    // What is imported first and then listed is a re-export too.
+    selector: "ExportNamedDeclaration[source=null] > ExportSpecifier",
+    message: "Export it where it is defined.",
+  },
 ];
 
 export default tseslint.config(

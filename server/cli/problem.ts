@@ -49,6 +49,7 @@ function inOurWords(message: string): string {
   );
   const [, field = "", within = ""] = /^(?:spec\.|groups\[0\]\.)?(\w+)([\w.[\]]*): /.exec(words) ?? [];
   const rest = words.slice(words.indexOf(": ") + 2);
+  if (/^unknown environment '[^']*'$/.test(rest)) return `${rest}; gradus envs lists what there is`;
   if (field === "environment" || field === "id" || field === "spec") return rest;
   const option = optionOf[field + within] ?? optionOf[field];
   return option === undefined ? words : `${option}: ${rest}`;

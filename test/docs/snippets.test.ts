@@ -127,7 +127,7 @@ test.each(inLanguage("sh").flatMap(({ where, text }) => commandsOf(text).map((co
       case "npm":
       case "pip":
       case "docker":
-        // Installs into other projects, and images: test/clients and dockerfile.test.ts check these.
+        // Installs into other projects, and images: fresh-project.test.ts runs npm's, dockerfile.test.ts checks images.
         return expect(command).toMatch(/^(npm install|pip install|docker build) /);
       case "npx":
       case "curl": {

@@ -80,7 +80,7 @@ async function exportData(flags: Flags): Promise<void> {
   const { formatOf, createRowWriter } = await import("../export/write.ts");
   const { out, solver = false, evaluationId, ratioAbove } = flags;
   const format = formatOf(out);
-  if (format === undefined) throw new CliProblem("usage", "--out must end in .jsonl or .parquet");
+  if (format === undefined) throw new CliProblem("usage", `--out must end in .jsonl or .parquet; got '${out}'`);
   if ((evaluationId === undefined) === !solver)
     throw new CliProblem("usage", "give either --evaluation-id or --solver");
   const summary = await withOut("--out", out, async (path) => {

@@ -36,6 +36,8 @@ describe("wrong command lines end with 2 and say what was meant", () => {
     [["reset", "np/tsp", "--count", "0"], "Want a whole number from 1"],
     [["reset", "np/tsp", "--seed", "one"], "seed: want a whole number from 0 to 2^64 - 1, got one"],
     [["reset", "np/tps"], "unknown environment 'np/tps'; did you mean 'np/tsp'?"],
+    [["reset", "chess"], "gradus: unknown environment 'chess'; gradus envs lists what there is\n"],
+    [["export", "--solver", "--out", "a.csv"], "--out must end in .jsonl or .parquet; got 'a.csv'"],
     [["reset", "np/tsp", "--level", "eazy"], "--level: np/tsp has no level 'eazy'; did you mean 'easy'?"],
     [["reset", "np/tsp", "--scheme", "qualty"], "did you mean 'quality'?"],
     [
