@@ -54,8 +54,8 @@ const SHARE = { min: 0, max: 1, integer: false } as const;
 const WEIGHT = { min: 1, max: 1000, integer: true } as const;
 
 export const parameters: readonly ParameterInfo[] = [
-  { name: "vertices_min", description: "Fewest vertices.", min: 2, max: 60, defaultValue: 28, ...COUNT },
-  { name: "vertices_max", description: "Most vertices.", min: 2, max: 60, defaultValue: 32, ...COUNT },
+  { name: "vertices_min", description: "Fewest vertices.", min: 2, max: 52, defaultValue: 28, ...COUNT },
+  { name: "vertices_max", description: "Most vertices.", min: 2, max: 52, defaultValue: 32, ...COUNT },
   {
     name: "communities_min",
     description: "Fewest communities. The vertices are dealt into communities whose sizes differ by at most one.",
@@ -66,7 +66,7 @@ export const parameters: readonly ParameterInfo[] = [
     name: "density",
     description: "The probability of an edge between two vertices of one community.",
     defaultValue: 0.6,
-    ...SHARE,
+    ...{ ...SHARE, max: 0.7 },
   },
   {
     name: "noise",
