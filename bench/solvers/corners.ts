@@ -34,7 +34,11 @@ const grids: Readonly<Record<string, readonly Grid[]>> = {
   "np/bisection": [
     {
       vertices: ["max"],
-      ...{ communities: [1], density: [0.05, 0.1, 0.2, 0.4, 0.8], noise: [0], reinforcement: [1] },
+      ...{ communities: [3], density: ["max"], noise: [0, 0.05], reinforcement: [1], weight: [1, [1, "max"]] },
+    },
+    {
+      vertices: ["max"],
+      ...{ communities: [1], density: [0.05, 0.2, 0.5, "max"], noise: [0], reinforcement: [1] },
       weight: [1, [1, "max"]],
     },
     {

@@ -80,7 +80,7 @@ describe.each(synchronous.map((environment) => ({ environment, id: environment.i
 
 /** The largest that the parameters allow, and as dense. */
 const LARGEST: Readonly<Record<string, Parameters>> = {
-  "np/bisection": { vertices_min: 60, vertices_max: 60, density: 1, noise: 1 },
+  "np/bisection": { vertices_min: 52, vertices_max: 52, density: 0.7, noise: 1 },
   "np/clique": { vertices_min: 128, vertices_max: 128, density: 1 },
   "np/coloring": { vertices_min: 70, vertices_max: 70, colors_min: 50, colors_max: 50, density: 1 },
   "np/hamiltonian": { vertices_min: 60, vertices_max: 60, density: 1 },

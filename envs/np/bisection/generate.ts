@@ -32,7 +32,7 @@ export function cutWeight({ edges }: BisectionInstance, side: ArrayLike<number>)
 const SHARE = { min: 0, max: 1, integer: false };
 
 const parameters = defineParameters({
-  ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [28, 32], { min: 2, max: 60, integer: true }),
+  ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [28, 32], { min: 2, max: 52, integer: true }),
   ...minMax(
     "communities",
     [
@@ -45,7 +45,7 @@ const parameters = defineParameters({
   density: {
     description: "The probability of an edge between two vertices of one community.",
     defaultValue: 0.6,
-    ...SHARE,
+    ...{ ...SHARE, max: 0.7 },
   },
   noise: {
     description: "The probability of an edge between two vertices of different communities.",

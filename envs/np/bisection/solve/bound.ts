@@ -183,16 +183,15 @@ function dot(matrix: Float64Array, a: number, b: number, length: number): number
 
 const SWEEPS = 300;
 
-/** The best whole bound up to `most` that a node's relaxation proves for its cuts. */
-export function rootBound(relaxation: Relaxation, root: Node, most: number): number {
+/** The best whole bound from `least`, which is known to hold, up to `most` that a node's relaxation proves for its cuts. */
+export function rootBound(relaxation: Relaxation, root: Node, least: number, most: number): number {
   const { problem } = root;
   for (let sweeps = 0; sweeps < SWEEPS; sweeps++) {
     if (sweeps % 5 === 0) sumVectors(relaxation, root);
     sweep(relaxation, root);
   }
   const matrix = matrixFor(problem.n);
-  // No cut is below 0.
-  let [low, high] = [0, most];
+  let [low, high] = [least, most];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     // A cut above middle − 1 is at least middle.

@@ -3,8 +3,9 @@ import type { Solution } from "../../../environment.ts";
 import { rngFor } from "../../../lib/rng.ts";
 import { type BisectionInstance, cutWeight } from "../generate.ts";
 import type { Sides } from "../verify.ts";
-import { relaxationOf, rootBound } from "./bound.ts";
-import { cutOf, nodeOf, type Problem, problemOf } from "./problem.ts";
+import { relaxationOf } from "./bound.ts";
+import { frontierBound } from "./frontier.ts";
+import { cutOf, type Problem, problemOf } from "./problem.ts";
 import { explore, searchOf } from "./search.ts";
 import { searchTabu } from "./tabu.ts";
 
@@ -39,7 +40,7 @@ export function solveBisection(instance: BisectionInstance, options: BisectionOp
   if (search.best.agreement < problem.total) explore(search, root);
   const { spins, agreement } = search.best;
   const value = cutOf(problem, agreement);
-  const bound = search.open ? rootBound(relaxation, nodeOf(problem, root), value) : value;
+  const bound = search.open ? frontierBound(problem, relaxation, root, value) : value;
   return { spins: spins.slice(0, instance.vertices), value, bound, proven: bound === value, nodes: search.nodes };
 }
 

@@ -24,7 +24,7 @@ export function searchOf(problem: Problem, relaxation: Relaxation, best: Found, 
 }
 
 /** About a second of CPU time; the levels took a tenth of it at most. */
-const WORK_MAX = 4e8;
+const WORK_MAX = 3e8;
 
 const SWEEPS_MAX = 400;
 /** Sweeps from random vectors, before which the root's vectors say nothing about where to branch. */
@@ -87,7 +87,7 @@ function branch(search: Search, node: Node): void {
 }
 
 /** The free vertex whose vector is farthest from both sides, where heavy edges count for more. */
-function leastDecided({ rank, vectors }: Relaxation, { problem, free }: Node): number {
+export function leastDecided({ rank, vectors }: Relaxation, { problem, free }: Node): number {
   let [chosen, most] = [-1, -Infinity];
   for (const v of free) {
     const along = vectors[v * rank]!;

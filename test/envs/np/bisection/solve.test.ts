@@ -78,7 +78,7 @@ test.each(Object.entries(kinds))(
       const problem = problemOf(instance);
       const root = nodeOf(problem, rootSpins(problem));
       if (problem.total === 0) continue;
-      expect(rootBound(relaxationOf(problem, rngFor("test")), root, problem.total)).toBeLessThanOrEqual(optimum);
+      expect(rootBound(relaxationOf(problem, rngFor("test")), root, 0, problem.total)).toBeLessThanOrEqual(optimum);
     }
   },
 );
