@@ -10,6 +10,7 @@ import { create } from "@bufbuild/protobuf";
 import { parseArgs } from "node:util";
 import { hashKey, type Rng, rngFor } from "../../envs/lib/rng.ts";
 import type { FeedbackItem } from "../../server/curriculum/feedback.ts";
+import { createRegistry, environments } from "../../envs/registry.ts";
 import { createRuns } from "../../server/curriculum/runs/runs.ts";
 import { systemClock } from "../../server/curriculum/runs/system-clock.ts";
 import type { DrawnTask } from "../../server/curriculum/state.ts";
@@ -24,8 +25,8 @@ const { values: options } = parseArgs({
   options: { json: { type: "boolean", default: false }, batches: { type: "string", default: "20" } },
 });
 
-const environments = ["np/tsp", "np/knapsack", "np/clique", "countdown"];
-const arms = environments.flatMap((environment) => {
+const environmentIds = ["np/tsp", "np/knapsack", "np/clique", "countdown"];
+const arms = environmentIds.flatMap((environment) => {
   const levels = environment === "countdown" ? ["T0", "T1"] : ["easy", "medium"];
   return levels.map((level) => ({
     id: `${environment}/${level}`,
@@ -67,7 +68,7 @@ function itemsOf({ epoch, cursor }: DrawnTask, first: number, count: number): re
 }
 
 const workers = createWorkerPool({
-  ...{ threads: 1, queueMax: 4096, timeLimitMs: 60_000, warmUp: false },
+  ...{ threads: 1, queueMax: 4096, timeLimitMs: 60_000, warmUp: false, environmentFiles: [] },
   onError: (error) => console.error(error),
 });
 const source = createRunSource(createIssuer(workers, new Map()));
@@ -80,7 +81,10 @@ async function measure({ prompts, completions, together }: Setting) {
     ...{ numGenerations: completions, promptsPerUpdate: prompts },
   });
   const limits = { groupsMax: 4096, completionsMax: 1024, batchSeedsMax: 4096, streamWindow: 1 };
-  const created = await runs.create("run", runConfigFromWire(wire, { pools: new Map(), limits }));
+  const created = await runs.create(
+    "run",
+    runConfigFromWire(wire, { registry: createRegistry(environments), pools: new Map(), limits }),
+  );
   if (created.kind !== "ok") throw new Error(created.message);
   const { signal } = new AbortController();
   for (let batch = 0; batch < Number(options.batches); batch++) {

@@ -19,7 +19,7 @@ const DEFAULT_TIME_TO_LIVE_MS = 30 * DAY_MS;
 const DEFAULT_GROUP_TIMEOUT_MS = 10 * 60 * 1000;
 
 /** What a run's configuration is checked against. */
-type RunDeps = Pick<ServiceDeps, "pools" | "limits">;
+type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits">;
 
 export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunConfig<TaskFamily> {
   checkCount(config.arms.length, ARMS_MAX, "config.arms", 1);
