@@ -9,15 +9,15 @@
 import { create } from "@bufbuild/protobuf";
 import { parseArgs } from "node:util";
 import { hashKey, type Rng, rngFor } from "../../envs/lib/rng.ts";
-import { createRegistry, environments as ours } from "../../envs/registry.ts";
 import type { FeedbackItem } from "../../server/curriculum/feedback.ts";
+import { createRegistry, environments } from "../../envs/registry.ts";
 import { createRuns } from "../../server/curriculum/runs/runs.ts";
 import { systemClock } from "../../server/curriculum/runs/system-clock.ts";
 import type { DrawnTask } from "../../server/curriculum/state.ts";
 import { RunConfigSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { runConfigFromWire } from "../../server/services/run-config.ts";
 import { memoryStore } from "../../server/stores/memory.ts";
-import { createMaker } from "../../server/tasks/make.ts";
+import { createIssuer } from "../../server/tasks/make.ts";
 import { createRunSource } from "../../server/tasks/run-source.ts";
 import { createWorkerPool } from "../../server/tasks/workers.ts";
 
@@ -25,9 +25,8 @@ const { values: options } = parseArgs({
   options: { json: { type: "boolean", default: false }, batches: { type: "string", default: "20" } },
 });
 
-const registry = createRegistry(ours);
-const environments = ["np/tsp", "np/knapsack", "np/clique", "countdown"];
-const arms = environments.flatMap((environment) => {
+const environmentIds = ["np/tsp", "np/knapsack", "np/clique", "countdown"];
+const arms = environmentIds.flatMap((environment) => {
   const levels = environment === "countdown" ? ["T0", "T1"] : ["easy", "medium"];
   return levels.map((level) => ({
     id: `${environment}/${level}`,
@@ -72,7 +71,7 @@ const workers = createWorkerPool({
   ...{ threads: 1, queueMax: 4096, timeLimitMs: 60_000, warmUp: false, environmentFiles: [] },
   onError: (error) => console.error(error),
 });
-const source = createRunSource(createMaker({ workers, registry, pools: new Map() }));
+const source = createRunSource(createIssuer(workers, new Map()));
 
 async function measure({ prompts, completions, together }: Setting) {
   const store = memoryStore();
@@ -82,7 +81,10 @@ async function measure({ prompts, completions, together }: Setting) {
     ...{ numGenerations: completions, promptsPerUpdate: prompts },
   });
   const limits = { groupsMax: 4096, completionsMax: 1024, batchSeedsMax: 4096, streamWindow: 1 };
-  const created = await runs.create("run", runConfigFromWire(wire, { registry, pools: new Map(), limits }));
+  const created = await runs.create(
+    "run",
+    runConfigFromWire(wire, { registry: createRegistry(environments), pools: new Map(), limits }),
+  );
   if (created.kind !== "ok") throw new Error(created.message);
   const { signal } = new AbortController();
   for (let batch = 0; batch < Number(options.batches); batch++) {

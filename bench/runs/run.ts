@@ -1,12 +1,10 @@
 /**
- * What a run costs over what it is made of, in CPU of the server's process, by turns:
+ * What a sample of a run costs over the same sample outside of a run: CPU of the server's process, by turns.
  *
- * - a streamed sample of a run against the same sample outside of a run;
- * - an update batch from NextBatch against generating as many tasks in this process, without a server.
+ *   node bench/runs/run.ts [--json] [--repetitions 15] [--profile FOLDER]
  *
- *   node bench/runs/run.ts [--json] [--repetitions 15] [--only samples|batches] [--profile FOLDER]
- *
- * Tasks are countdown's, an arm for each tier. Samples come as short completions, one group a message, over one stream.
+ * Tasks are countdown's, an arm for each tier. Samples come as short completions, one group a message, over a stream for
+ * each update batch. What update batches cost is in bench/draws.
  */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
@@ -15,22 +13,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { makeGenerated } from "../../envs/instances.ts";
-import { deriveSeed } from "../../envs/lib/rng.ts";
-import { findLevel } from "../../envs/parameters.ts";
-import { createRegistry, environments } from "../../envs/registry.ts";
 import { CurriculumService } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService, StreamStepsRequestSchema } from "../../server/gen/gradus/v1/environment_pb.js";
 import type { Task } from "../../server/gen/gradus/v1/task_pb.js";
 import { spreadOf } from "../transport/measure.ts";
 import { startOurs, type ServerProcess } from "../transport/processes.ts";
-import { messageTemplate, openWire, type Template } from "../transport/wire.ts";
+import { messageTemplate, openWire, type Template, type Wire } from "../transport/wire.ts";
 
 const { values: options } = parseArgs({
   options: {
     json: { type: "boolean", default: false },
     repetitions: { type: "string", default: "15" },
-    only: { type: "string", default: "" },
     profile: { type: "string" },
   },
 });
@@ -97,9 +90,8 @@ function messageOf({ taskId, groupId }: Task, count: number): Template {
 }
 
 /** Sends messages over one stream, a window of them at a time, until each is answered. */
-async function stream(port: number, messages: readonly Template[]): Promise<void> {
+async function stream(wire: Wire, messages: readonly Template[]): Promise<void> {
   const window = 16;
-  const wire = await openWire(port);
   await new Promise<void>((resolve) => {
     let sent = 0;
     let answered = 0;
@@ -117,7 +109,6 @@ async function stream(port: number, messages: readonly Template[]): Promise<void
     };
     fill();
   });
-  wire.close();
 }
 
 async function plainTasks({ environments }: Services, count: number, from: number): Promise<readonly Task[]> {
@@ -152,7 +143,11 @@ async function measureSamples(services: Services, shape: Shape) {
   const count = prompts * batches;
   const cost = async (tasks: readonly Task[]): Promise<number> => {
     const messages = tasks.map((task) => messageOf(task, completions));
-    const micros = await serverMicros(services, () => stream(services.server.port, messages));
+    const wire = await openWire(services.server.port);
+    const micros = await serverMicros(services, async () => {
+      for (let from = 0; from < count; from += prompts) await stream(wire, messages.slice(from, from + prompts));
+    });
+    wire.close();
     return micros / (count * completions);
   };
   const pairs = [];
@@ -164,41 +159,6 @@ async function measureSamples(services: Services, shape: Shape) {
     pairs.push({ run: measured["run"] ?? NaN, plain: measured["plain"] ?? NaN });
   }
   return report(`a streamed sample, ${prompts} × ${completions}, µs`, pairs);
-}
-
-// Update batches.
-
-function generate(count: number, seed: bigint): void {
-  const found = createRegistry(environments).find("countdown", undefined);
-  if (found.kind !== "found") throw new Error("countdown is not there");
-  for (let i = 0; i < count; i++) {
-    const level = findLevel(found.environment, levels[i % levels.length] ?? "");
-    if (level.kind === "unknown") throw new Error(level.message);
-    const { parameters } = level.level;
-    makeGenerated(found.environment, { parameters, seed: deriveSeed("bench", seed, i), split: "train" });
-  }
-}
-
-async function measureBatches(services: Services, { prompts, batches: perSample }: Shape) {
-  const runId = `batches-${prompts}`;
-  const arms = levels.map((level) => ({ id: level, spec: specOf(level) }));
-  const policy = { kind: { case: "mixture", value: {} } } as const;
-  const sizes = { numGenerations: 4, promptsPerUpdate: prompts };
-  await services.curriculum.createRun({ runId, config: { arms, policy, ...sizes } });
-  const batches = Math.max(2, perSample / 4);
-  let cursor = 0;
-  const pairs = [];
-  for (let repetition = 0; repetition < WARM_UP + repetitions; repetition++) {
-    const run = await serverMicros(services, async () => {
-      for (let batch = 0; batch < batches; batch++, cursor += prompts)
-        await services.curriculum.nextBatch({ runId, cursor: BigInt(cursor) });
-    });
-    const before = process.cpuUsage();
-    for (let batch = 0; batch < batches; batch++) generate(prompts, BigInt(cursor + batch));
-    const { user, system } = process.cpuUsage(before);
-    pairs.push({ run: run / batches, plain: (user + system) / batches });
-  }
-  return report(`an update batch of ${prompts}, µs`, pairs);
 }
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-bench-"));
@@ -213,8 +173,7 @@ try {
   };
   const results = [];
   for (const shape of shapes) {
-    if (options.only !== "batches") results.push(await measureSamples(services, shape));
-    if (options.only !== "samples") results.push(await measureBatches(services, shape));
+    results.push(await measureSamples(services, shape));
   }
   if (options.json) console.log(JSON.stringify(results, undefined, 2));
   else console.table(results);

@@ -25,14 +25,17 @@ export interface RewardRange {
 }
 
 function meanAbsolute(advantages: readonly number[]): number {
-  return advantages.reduce((sum, advantage) => sum + Math.abs(advantage), 0) / advantages.length;
+  let sum = 0;
+  for (const advantage of advantages) sum += Math.abs(advantage);
+  return sum / advantages.length;
 }
 
 /** Rewards in order of sample_index, so that sums are the same to the bit however they came. */
 export function outcomeOf(rewards: readonly number[], solved: number): GroupOutcome {
+  let sum = 0;
+  for (const reward of rewards) sum += reward;
   return {
-    count: rewards.length,
-    sum: rewards.reduce((sum, reward) => sum + reward, 0),
+    ...{ count: rewards.length, sum },
     solved,
     deviation: meanAndStd(rewards).std,
     advantage: rewards.length < 2 ? null : meanAbsolute(rloo(rewards)),

@@ -30,6 +30,8 @@ export async function giveFeedback(
     case "items": {
       const { runId, items } = feedback;
       const statuses = await recordItems(deps, runId, items);
+      // As nearly always: every sample has a result.
+      if (items.length === sampleIndices.length) return statuses.map(feedbackToWire);
       const bySample = new Map(items.map(({ sample }, i) => [sample, statuses[i]]));
       return sampleIndices.map((sample) => feedbackToWire(bySample.get(sample) ?? noReward));
     }

@@ -53,10 +53,11 @@ export function scoreGroup(
   const run = runOf(task, group);
   const outcome = toOutcome(group, results, options.statistics ? task : undefined);
   if (run.kind !== "run") return { outcome, feedback: run };
-  const items = completions.flatMap(({ sampleIndex, text }, i): readonly FeedbackItem[] => {
+  const items: FeedbackItem[] = [];
+  for (const [i, { sampleIndex, text }] of completions.entries()) {
     const item = run.itemOf(sampleIndex, completionDigest(text), results[i] as SampleResult);
-    return item === undefined ? [] : [item];
-  });
+    if (item !== undefined) items.push(item);
+  }
   return { outcome, feedback: { kind: "items", runId: run.runId, items } };
 }
 

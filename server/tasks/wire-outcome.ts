@@ -36,7 +36,11 @@ const statuses: Readonly<Record<DomainStatus["kind"], FeedbackStatus>> = {
   not_recorded: FeedbackStatus.NOT_RECORDED,
 };
 
+/** What most samples come to, made once: whoever writes it does not change it. */
+const recorded: WireFeedback = { $typeName: "gradus.v1.Feedback", status: FeedbackStatus.RECORDED, detail: "" };
+
 export function feedbackToWire(status: DomainStatus): WireFeedback {
+  if (status.kind === "recorded") return recorded;
   const detail = status.kind === "not_recorded" ? status.detail : "";
   return { $typeName: "gradus.v1.Feedback", status: statuses[status.kind], detail };
 }

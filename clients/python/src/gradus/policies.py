@@ -93,7 +93,12 @@ def stage(
     """
     if share is not None and tasks is not None:
         raise ValueError("give share or tasks, not both")
-    return cur.Stage(weights=weights, share=share, tasks=tasks)
+    made = cur.Stage(weights=weights)
+    if share is not None:
+        made.share = share
+    if tasks is not None:
+        made.tasks = tasks
+    return made
 
 
 def staged(*stages: cur.Stage, constraints: cur.BatchConstraints | None = None) -> cur.Policy:
