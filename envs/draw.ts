@@ -7,9 +7,9 @@ import { framed, type Headline } from "./lib/picture/frame.ts";
 import { isOptimal, qualityRatio } from "./reward/scheme.ts";
 
 /**
- * The SVG of an instance, if its environment draws any, and of an answer to it if there is one: the answer's text as it stands between its marks, any
- * text. Nothing is thrown for what it holds. Beside an answer that is not the best, the solver's is drawn, in grey; it is
- * asked only if there is an answer.
+ * The SVG of an instance, and of an answer to it if there is one; undefined: its environment draws no pictures. The answer
+ * is its text as it stands between its marks, any text, and nothing is thrown for what it holds. Beside an answer that is
+ * not the best, the solver's is drawn, in grey; the solver is asked only if there is an answer.
  */
 export function drawTask<Instance>(
   environment: Environment<Instance>,

@@ -178,6 +178,21 @@ export interface InlineCodec<Instance> {
   decode(bytes: Uint8Array): Instance;
 }
 
+/**
+ * What the numbers of an answer name, of things numbered from 0 to count − 1. The laws of all environments make answers
+ * that break it from the solver's, and no verifier may take one of them.
+ */
+export interface AnswerShape<Instance> {
+  /**
+   * choice: some of the things, each at most once, in any order;
+   * route: some of them, each at most once, in an order that counts;
+   * arrangement: all of them, each once, in an order or in groups that count;
+   * labels: no things, but a name for each of them, in their order: any number, which may come again.
+   */
+  readonly kind: "choice" | "route" | "arrangement" | "labels";
+  count(instance: Instance): number;
+}
+
 /** What an environment cannot do without, beside `verify`. */
 interface Core<Instance, Answer> {
   /** E.g. "np/tsp". */
@@ -213,6 +228,8 @@ interface Capabilities<Instance, Answer> {
   trivial?(instance: Instance): number;
   /** For environments whose facts are graded. */
   readonly grading?: Grading;
+  /** Left out: the laws let no number in an answer be negative, huge or fractional, and no entry of a list come again. */
+  readonly shape?: AnswerShape<Instance>;
   /** For instances of a few dozen bytes: they travel in the task id, so that no step makes them again. */
   readonly inline?: InlineCodec<Instance>;
   /**

@@ -1,4 +1,4 @@
-/** Data pools: rows of JSON, read into instances once, and drawn from by seed or in a permutation. */
+/** Data pools: rows of JSON, read into instances once, and taken by seed or in a permutation. */
 import type { Environment, RowReader, Split } from "./environment.ts";
 import { deriveSeed, permuted } from "./lib/rng.ts";
 import { madeOf, type MakeResult } from "./origin.ts";

@@ -24,8 +24,8 @@ const grids: Readonly<Record<string, readonly Grid[]>> = {
     { vertices: ["max"], clique: [1, 30], density: [0.02, 0.5, 0.8, 0.9, 0.95, 0.98] },
     { vertices: ["max"], clique: ["max"], density: [0.5] },
   ],
-  "np/independent-set": [{ vertices: ["max"], set: [1, 40, 120], density: [0.02, 0.05, 0.1, 0.2, 0.5, 0.98] }],
-  "np/coloring": [{ vertices: ["max"], colors: [2, 6, 8, 10, 12, 16, 40], density: [0.2, 0.3, 0.5, 0.7, 0.9] }],
+  "np/independent-set": [{ vertices: ["max"], set: [1, 40], density: [0.02, 0.05, 0.1, 0.2, 0.5, 0.98] }],
+  "np/coloring": [{ vertices: ["max"], colors: [2, 6, 8, 10, 12, 16, 40], density: [0.3, 0.5, 0.7] }],
   "np/set-cover": [
     { elements: ["max"], subsets: ["max"], subset_size_factor: [0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.7] },
     { elements: ["max"], subsets: [30], subset_size_factor: [0.05, 0.1, 0.2, 0.4] },
@@ -39,19 +39,14 @@ const grids: Readonly<Record<string, readonly Grid[]>> = {
     },
     {
       vertices: ["max"],
-      ...{
-        communities: [2, "max"],
-        density: [0.1, 0.6],
-        noise: [0.02, 0.2],
-        traitors: [0.3],
-        reinforcement: [3, "max"],
-      },
+      ...{ communities: [2, "max"], density: [0.1, 0.6], noise: [0.2], traitors: [0.3], reinforcement: [3, "max"] },
       weight: [[1, 10]],
     },
   ],
   "np/hamiltonian": [
-    { vertices: ["max"], separators: [0], density: [0.03, 0.045, 0.06, 0.1, 0.5] },
-    { vertices: ["max"], separators: [6, "max"], surplus: [0, 4, "max"], part_max: [1, 2], density: [0.06, 0.1, 0.5] },
+    { vertices: ["max"], separators: [0], density: [0.02, 0.03, 0.045, 0.06, 0.1, 0.5] },
+    { vertices: ["max"], separators: [6, "max"], surplus: [0, 4], part_max: [1, 2], density: [0.06, 0.1, 0.5] },
+    { vertices: ["max"], separators: [6, "max"], surplus: ["max"], part_max: [1], density: [0.06, 0.1] },
   ],
   "np/knapsack": [
     {

@@ -17,7 +17,7 @@ let made = 0;
 for (const environment of environments.filter(({ id }) => id.startsWith("np/"))) {
   const parameters = environment.levels.find(({ name }) => name === "benchmark")?.parameters ?? {};
   for (let i = 0; i < PER_ENVIRONMENT; i++) {
-    const seed = deriveSeed("forge-bench", 1, environment.id, i);
+    const seed = deriveSeed("forge-bench", 2, environment.id, i);
     const result = makeGenerated(environment, { parameters, seed, split: "bench" });
     if (result.kind !== "made") throw new Error(result.message);
     const { instance } = result;

@@ -1,5 +1,6 @@
 /** Twins: the same instance under other names and in another order, as somebody else would have written it down. */
 import type { CountdownInstance } from "../../envs/countdown/instance.ts";
+import type { Environment } from "../../envs/environment.ts";
 import { bitMatrix, onesOf, setBit } from "../../envs/lib/bit-matrix.ts";
 import { emptyGraph, type Graph, join, neighbours } from "../../envs/lib/graph.ts";
 import { type Rng, sample } from "../../envs/lib/rng.ts";
@@ -104,6 +105,11 @@ const relabellings: Readonly<Record<string, (instance: never, rng: Rng) => unkno
   "np/subset-sum": subsetSum,
   "np/tsp": tsp,
 };
+
+/** Whether twins of the environment's instances are looked for: where it has an invariant, they must be. */
+export function hasTwins(environment: Environment): boolean {
+  return environment.invariant !== undefined || Object.hasOwn(relabellings, environment.id);
+}
 
 /** A twin of an instance of this environment. */
 export function relabel(environment: string, instance: unknown, rng: Rng): unknown {

@@ -10,6 +10,7 @@ import type { Environment } from "../../envs/environment.ts";
 import { environments } from "../../envs/registry.ts";
 import { createProgress } from "../progress.ts";
 import { environmentOf } from "../solvers/timed.ts";
+import { hasTwins } from "./relabel.ts";
 import { blissLabelling, type Twins, twinsOf } from "./twins.ts";
 
 const { values: options, positionals } = parseArgs({
@@ -33,7 +34,7 @@ function print(name: string, cells: readonly (string | number)[]): void {
 
 const tasks = Number(options.tasks);
 const labelling = blissLabelling(options.python);
-const chosen = positionals.length > 0 ? positionals.map(environmentOf) : environments;
+const chosen = positionals.length > 0 ? positionals.map(environmentOf) : environments.filter(hasTwins);
 const reports: ({ readonly environment: string; readonly level: string } & Twins)[] = [];
 const progress = createProgress("levels", chosen.flatMap(({ levels }) => levels).length);
 if (!options.json) print(`of ${tasks} a split`, ["classes", "eval twins", "bench twins", "mislabelled"]);

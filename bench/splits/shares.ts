@@ -5,13 +5,14 @@
  *   node bench/splits/shares.ts [environment…] [--draws 20000] [--json]
  */
 import { parseArgs } from "node:util";
-import type { Environment, Level } from "../../envs/environment.ts";
+import type { Environment, Level, Split } from "../../envs/environment.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 import { environments } from "../../envs/registry.ts";
 import { invariantOf, splitOf } from "../../envs/splits.ts";
 import { createProgress } from "../progress.ts";
 import { environmentOf } from "../solvers/timed.ts";
 
+const SPLITS: readonly Split[] = ["train", "eval", "bench"];
 /** How many of the most frequent classes are counted together. */
 const FREQUENT = 10;
 
@@ -22,24 +23,25 @@ const { values: options, positionals } = parseArgs({
 
 function sharesOf(environment: Environment, level: Level, draws: number) {
   const { generator } = environment;
-  const bySplit = { train: 0, eval: 0, bench: 0 };
-  const byClass = new Map<string, number>();
+  const byClass = new Map<string, { readonly split: Split; count: number }>();
   let drawn = 0;
   for (let i = 0; i < draws; i++) {
     const instance = generator?.generate(level.parameters, rngFor("shares", environment.id, level.name, i));
     if (instance === undefined || generator?.accepts?.(instance, level.parameters) === false) continue;
     const told = invariantOf(environment, instance);
-    byClass.set(told, (byClass.get(told) ?? 0) + 1);
-    bySplit[splitOf(environment, instance)]++;
+    const own = byClass.get(told) ?? { split: splitOf(environment, instance), count: 0 };
+    byClass.set(told, { ...own, count: own.count + 1 });
     drawn++;
   }
-  const counts = [...byClass.values()].sort((a, b) => b - a);
-  const frequent = counts.slice(0, FREQUENT).reduce((sum, count) => sum + count, 0);
-  return {
-    ...{ environment: environment.id, level: level.name, draws: drawn, classes: byClass.size },
-    ...{ frequent: frequent / drawn, train: bySplit.train / drawn },
-    ...{ eval: bySplit.eval / drawn, bench: bySplit.bench / drawn },
-  };
+  const all = [...byClass.values()].sort((a, b) => b.count - a.count);
+  const sum = (classes: readonly { readonly count: number }[]): number =>
+    classes.reduce((total, { count }) => total + count, 0);
+  const splits = SPLITS.map((split) => {
+    const own = all.filter((each) => each.split === split);
+    return { split, share: sum(own) / drawn, largest: sum(own.slice(0, 1)) / sum(own) };
+  });
+  const frequent = sum(all.slice(0, FREQUENT)) / drawn;
+  return { environment: environment.id, level: level.name, draws: drawn, classes: byClass.size, frequent, splits };
 }
 
 function percent(share: number): string {
@@ -58,10 +60,10 @@ const rows = chosen.flatMap((environment) =>
 progress.stop();
 if (options.json) console.log(JSON.stringify(rows, null, 2));
 else {
-  console.log(`| level | draws | classes | the ten most frequent | train | eval | bench |`);
+  console.log("| level | draws | classes | ten most frequent | train | eval | bench |");
   console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: |");
-  for (const row of rows) {
-    const shares = [row.frequent, row.train, row.eval, row.bench].map(percent);
-    console.log(`| ${[`${row.environment} ${row.level}`, row.draws, row.classes, ...shares].join(" | ")} |`);
+  for (const { environment, level, draws, classes, frequent, splits } of rows) {
+    const shares = splits.map(({ share, largest }) => `${percent(share)} (${percent(largest)})`);
+    console.log(`| ${[`${environment} ${level}`, draws, classes, percent(frequent), ...shares].join(" | ")} |`);
   }
 }

@@ -1,5 +1,6 @@
 /** Finds the marks of each answer format. A block with nothing in it, or only dots, is a mention and no answer. */
-import { isSpace, skipSpace, skipSpaceBack } from "../lib/text.ts";
+import { isSpace, skipSpaceBack } from "../lib/text.ts";
+import { pastEmphasis } from "./strip.ts";
 
 /** The marked answers in part of a text. */
 export interface Marks {
@@ -144,13 +145,12 @@ function lineEnd(text: string, from: number, limit: number): number {
 
 /** Adds what lies between a mark and an end, without the marks that close its bold or italics, if anything. */
 function pushLine(text: string, { from, emphasis }: LineMark, end: number, offsets: number[]): boolean {
-  let start = skipSpace(text, from, end);
-  let past = skipSpaceBack(text, start, end);
-  if (emphasis !== "" && past - start >= emphasis.length) {
-    if (text.startsWith(emphasis, start)) start += emphasis.length;
-    else if (text.endsWith(emphasis, past)) past -= emphasis.length;
-  }
-  return pushAnswer(text, start, past, offsets);
+  if (emphasis === "") return pushAnswer(text, from, end, offsets);
+  const start = pastEmphasis(text, from, end, emphasis);
+  if (start !== undefined) return pushAnswer(text, start, end, offsets);
+  const past = skipSpaceBack(text, from, end);
+  const isClosed = past - from >= emphasis.length && text.endsWith(emphasis, past);
+  return pushAnswer(text, from, isClosed ? past - emphasis.length : past, offsets);
 }
 
 const BOX = "\\boxed";

@@ -5,7 +5,7 @@
  * 1. white space of any kind, and LaTeX's spaces;
  * 2. a label at the start: "Answer:", "Final answer:", "The answer is", also bold, as a heading or inside \text{};
  * 3. marks that stand at both ends: code fences with or without a language, <answer> tags, $$…$$, $…$, \(…\), \[…\],
- *    **…**, __…__, *…*, backticks, quotes, and \boxed{…}, \text{…} and their like;
+ *    bold, italics, backticks, quotes, and \boxed{…}, \text{…} and their like;
  * 4. one closing period.
  *
  * All else is left to the environment's parser: words before or after the answer, units, a second answer, comments. A
@@ -13,7 +13,7 @@
  * takes any of these marks where they are not paired. Time is linear in the text's length: each step looks at
  * no more than a fixed number of units beside those it takes away, and there are at most STEPS_MAX.
  */
-import { isSpace, skipGap, skipSpaceBack } from "../lib/text.ts";
+import { skipGap, skipSpaceBack } from "../lib/text.ts";
 
 /** What is left of a text: text.slice(start, end). */
 interface Range {
@@ -63,20 +63,15 @@ function trim(text: string, range: Range): void {
   range.end = skipGapBack(text, range.start, range.end);
 }
 
-/** Moves an offset back over white space, "\," and its like, and "\ ". */
+/** Moves an offset back over white space, "\," and its like, and "\ ", of which the space may be gone. */
 function skipGapBack(text: string, start: number, end: number): number {
   let at = end;
   for (;;) {
-    const past = skipSpaceBack(text, start, at);
-    // A backslash right before a space is that of "\ ".
-    if (past < at && past > start && text.charCodeAt(past - 1) === BACKSLASH) at = past - 1;
-    else if (
-      past - 2 >= start &&
-      text.charCodeAt(past - 2) === BACKSLASH &&
-      THIN_SPACES.includes(text.charAt(past - 1))
-    )
-      at = past - 2;
-    else return past;
+    at = skipSpaceBack(text, start, at);
+    if (at > start && text.charCodeAt(at - 1) === BACKSLASH) at--;
+    else if (at - 2 >= start && text.charCodeAt(at - 2) === BACKSLASH && THIN_SPACES.includes(text.charAt(at - 1)))
+      at -= 2;
+    else return at;
   }
 }
 
@@ -87,9 +82,9 @@ const SPACE = "[ \\t\\u00a0]";
 const GAP = `${SPACE}{0,4}`;
 const WORDS = `(?:the${SPACE}{1,4})?(?:final${SPACE}{1,4})?answer`;
 const IS = `${SPACE}{1,4}is(?![a-z])`;
-/** In bold or italics or not: the marks that open it close it, before or after the colon. */
+/** In bold or italics or not; the marks that open them may be closed before the colon. */
 const LABEL = new RegExp(
-  `(?:#{1,6}${GAP})?(\\*{1,3}|_{1,2}|)${WORDS}(?:${GAP}\\1${GAP}[:：]|(?:${IS})?${GAP}[:：]${GAP}\\1|${IS}${GAP}\\1)`,
+  `(?:#{1,6}${GAP})?(\\*{1,3}|_{1,2}|)${WORDS}(?:${GAP}(\\1)${GAP}[:：]|(?:${IS})?${GAP}[:：]|${IS})`,
   "iy",
 );
 const LATEX_LABEL = new RegExp(
@@ -104,31 +99,62 @@ function stripLabel(text: string, range: Range): boolean {
   if (!LABEL_STARTS.includes(first)) return false;
   const label = first === "\\" ? LATEX_LABEL : LABEL;
   label.lastIndex = range.start;
-  if (!label.test(text) || label.lastIndex > range.end) return false;
-  range.start = label.lastIndex;
+  const found = label.exec(text);
+  if (found === null || label.lastIndex > range.end) return false;
+  const [, opened = "", closed = ""] = found;
+  const past = closed === opened ? label.lastIndex : pastEmphasis(text, label.lastIndex, range.end, opened);
+  if (past === undefined) return false;
+  range.start = past;
   return true;
+}
+
+/** How many units are looked at for bold and italics at either end. */
+const EMPHASIS_UNITS_MAX = 32;
+
+/**
+ * Past the marks that close a label's bold or italics behind its colon, as in "**Answer:** 1"; undefined: they are closed
+ * at the end of the text, as in "**Answer: 1**", or not at all. In "**Answer:** **1**" and "**Answer: **1****" there are
+ * marks at both ends: those that close the label's touch the colon and end a word (CommonMark 6.2).
+ */
+export function pastEmphasis(text: string, colon: number, end: number, emphasis: string): number | undefined {
+  const at = skipGap(text, colon, end);
+  const past = at + emphasis.length;
+  if (past > end || !text.startsWith(emphasis, at)) return undefined;
+  const touchesColon = at === colon;
+  const endsWord = past === end || skipGap(text, past, end) > past;
+  if (touchesColon !== endsWord) return surplusAtStart(text, at, end, emphasis.charAt(0)) > 0 ? past : undefined;
+  return touchesColon ? past : undefined;
+}
+
+/** How many more signs of bold and italics stand at the start than at the end, white space between them or not. */
+function surplusAtStart(text: string, start: number, end: number, sign: string): number {
+  let surplus = 0;
+  const limit = Math.min(end, start + EMPHASIS_UNITS_MAX);
+  for (let at = skipGap(text, start, limit); at < limit && text[at] === sign; at = skipGap(text, at + 1, limit)) {
+    surplus++;
+  }
+  const floor = Math.max(start, end - EMPHASIS_UNITS_MAX);
+  for (let at = skipGapBack(text, floor, end); at > floor && text[at - 1] === sign;) {
+    surplus--;
+    at = skipGapBack(text, floor, at - 1);
+  }
+  return surplus;
 }
 
 // Marks at both ends.
 
 type Marks = readonly [open: string, close: string];
 
-/** By the first character of what opens them; the longer first. Fences and LaTeX commands are apart. */
+/** By the first character of what opens them. Those that may be doubled go one by one. Fences and commands are apart. */
 const PAIRS: Readonly<Record<string, readonly Marks[]>> = {
   "<": [["<answer>", "</answer>"]],
-  $: [
-    ["$$", "$$"],
-    ["$", "$"],
-  ],
+  $: [["$", "$"]],
   "\\": [
     ["\\(", "\\)"],
     ["\\[", "\\]"],
   ],
-  "*": [
-    ["**", "**"],
-    ["*", "*"],
-  ],
-  _: [["__", "__"]],
+  "*": [["*", "*"]],
+  _: [["_", "_"]],
   "`": [["`", "`"]],
   '"': [['"', '"']],
   "'": [["'", "'"]],
@@ -183,12 +209,16 @@ function stripCommand(text: string, range: Range): boolean {
 
 // The period that closes a sentence.
 
-/** One, right behind the answer, for several say that something was left out. */
+/** One, for several say that something was left out. */
 function stripPeriod(text: string, range: Range): boolean {
   const { start, end } = range;
-  const last = text[end - 1];
-  if (end <= start || (last !== "." && last !== "。")) return false;
-  if (end - 2 >= start && (text[end - 2] === last || isSpace(text.charCodeAt(end - 2)))) return false;
-  range.end--;
+  if (end <= start || !isPeriod(text[end - 1])) return false;
+  const past = skipSpaceBack(text, start, end - 1);
+  if (past > start && isPeriod(text[past - 1])) return false;
+  range.end = past;
   return true;
+}
+
+function isPeriod(unit: string | undefined): boolean {
+  return unit === "." || unit === "。";
 }

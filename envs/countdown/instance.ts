@@ -10,7 +10,7 @@ export interface CountdownInstance {
 
 /**
  * Limits on every instance, whatever its source. Six numbers of at most 200 keep the parts of any unreduced fraction
- * made from them below 2^53 (see steps.ts), and the exhaustive search below four million nodes (see solve.ts).
+ * made from them below 2^53 and the exhaustive search below four million nodes (see solve.ts for both).
  */
 export const LIMITS = { numbersMin: 2, numbersMax: 6, numberMax: 200, targetMax: 100_000 } as const;
 

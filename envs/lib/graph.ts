@@ -93,7 +93,7 @@ export function isConnected(graph: Graph): boolean {
   return graph.vertices === 0 || reachable(graph, 0).length === graph.vertices;
 }
 
-/** Adds single allowed edges, drawn evenly among those of a vertex drawn evenly, until the graph is connected. */
+/** Adds single allowed edges, each a random one of a random vertex, until the graph is connected. */
 export function connect(graph: Graph, rng: Rng, allowed: Allowed = always): void {
   for (;;) {
     const inside = reachable(graph, 0);

@@ -4,7 +4,7 @@ import type { Baseline, Facts, Goal, ParameterInfo, Parameters } from "../enviro
 /** What is found about an answer: facts, or that it could not be read. */
 export type Findings = Facts | { readonly kind: "malformed"; readonly reason: string };
 
-/** How well a completion keeps to its format, whatever its answer (paper 002, A.1). */
+/** How well a completion keeps to its format, whatever its answer (Omni-Thinker A.1). */
 export interface Tidiness {
   /** Whether its marks are all there and nested as they should be. */
   readonly formatValid: boolean;
@@ -54,7 +54,7 @@ export interface RewardScheme {
   price(toPrice: ToPrice): Price;
 }
 
-// How good an answer is, measured against a baseline (FORGE 3.1; SPEC.md section 2).
+// How good an answer is, measured against a baseline (FORGE 3.1).
 
 /**
  * Quality of a feasible answer, in [0, 1]: objective/baseline to maximise, baseline/objective to minimise. 0/0 is 1. An

@@ -18,7 +18,7 @@ function gradedPrice(value: number): Price {
   return { reward: value, components: [{ name: "correctness", value, weight: 1 }] };
 }
 
-/** Exact or not, with a little for an answer that can at least be read (papers 003 and 004). */
+/** Exact or not, with a little for an answer that can at least be read (Curriculum RLOO 3.1, ADSC section 4). */
 const graded: RewardScheme = {
   name: "graded",
   description: "1 for a right answer, format_score for one that can be read but is wrong, 0 for one that cannot.",

@@ -1,4 +1,4 @@
-/** Prices graded facts: the weighted sum of the components that have a value (paper 002, A.1). */
+/** Prices graded facts: the weighted sum of the components that have a value (Omni-Thinker A.1). */
 import type { ComponentInfo, GradedComponent, Grading, ParameterInfo } from "../environment.ts";
 import type { Findings, Price, RewardComponent, RewardScheme, Tidiness } from "./scheme.ts";
 

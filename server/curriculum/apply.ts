@@ -15,10 +15,9 @@ import {
   type ClosedGroup,
   type Fold,
   type Group,
-  type GroupSamples,
+  type GroupResults,
   type OpenGroup,
   type RunState,
-  type Sample,
 } from "./state.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
@@ -58,30 +57,35 @@ function created<Spec>({ runId, config, atMs }: Created<Spec>): RunState<Spec, n
 
 // How groups change.
 
-/** The rewards of a group so far. */
-export function soFar({ samples }: Pick<Group, "samples">): GroupOutcome {
+/** What an open group has come to so far. */
+export function soFar({ results }: Pick<OpenGroup, "results">): GroupOutcome {
   const rewards: number[] = [];
   let solved = 0;
-  for (const sample of samples) {
-    if (sample?.result.kind !== "reward") continue;
-    rewards.push(sample.result.reward);
-    solved += Number(sample.result.solved);
+  for (const result of results) {
+    if (result?.kind !== "reward") continue;
+    rewards.push(result.reward);
+    solved += Number(result.solved);
   }
   return outcomeOf(rewards, solved);
 }
 
 /** Closes a group with what it has, or with what was reported of it. */
 function closed<Key extends InstanceKey>(group: OpenGroup<Key>, outcome = soFar(group)): ClosedGroup<Key> {
-  const { task, handedOutAtMs, samples } = group;
-  return { kind: "closed", task, handedOutAtMs, samples, outcome, folded: false };
+  const { task, handedOutAtMs, digests } = group;
+  return { kind: "closed", task, handedOutAtMs, digests, outcome, folded: false };
 }
 
 /** Records results of one group; the last one that it waits for closes it. */
-function withSamples<Key extends InstanceKey>(group: OpenGroup<Key>, recorded: GroupSamples["samples"]): Group<Key> {
-  const samples: (Sample | null)[] = [...group.samples];
-  for (const { index, digest, result } of recorded) samples[index] = { digest, result };
-  const next: OpenGroup<Key> = { ...group, samples, missing: group.missing - recorded.length };
-  return next.missing === 0 ? closed(next) : next;
+function withResults<Key extends InstanceKey>(group: OpenGroup<Key>, recorded: GroupResults): Group<Key> {
+  const digests = group.digests.slice();
+  const results = group.results.slice();
+  for (const [i, index] of recorded.indices.entries()) {
+    digests[index] = recorded.digests[i] ?? null;
+    results[index] = recorded.results[i] ?? null;
+  }
+  const missing = group.missing - recorded.indices.length;
+  const next: OpenGroup<Key> = { ...group, digests, results, missing };
+  return missing === 0 ? closed(next) : next;
 }
 
 function countClosed(arm: ArmCounters, { count, sum, solved }: RewardSums): ArmCounters {
@@ -146,9 +150,10 @@ function drawnBatch<Key extends InstanceKey>(
   { batch: index, cursor, probabilities, tasks, policyState }: BatchDrawn<Key>,
   { config, policy, nextSeq: seq }: RunState,
 ): Batch<Key> {
-  const samples = new Array<null>(config.numGenerations).fill(null);
+  const none = new Array<null>(config.numGenerations).fill(null);
   const missing = config.numGenerations;
-  const groups = tasks.map((task): OpenGroup<Key> => ({ kind: "open", task, handedOutAtMs: null, samples, missing }));
+  const fresh = { kind: "open", handedOutAtMs: null, digests: none, results: none, missing } as const;
+  const groups = tasks.map((task): OpenGroup<Key> => ({ ...fresh, task }));
   const values = valuesOf(policy, policyState, config);
   return { index, cursor, seq, probabilities, values, groups, open: groups.length };
 }
@@ -205,10 +210,10 @@ function handedOut<Spec, Key extends InstanceKey>(
 
 function feedback<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
-  groups: readonly GroupSamples[],
+  groups: readonly GroupResults[],
 ): RunState<Spec, Key> {
-  const count = groups.reduce((sum, { samples }) => sum + samples.length, 0);
-  const next = changeGroups(state, groups, (group, { samples }) => withSamples(group, samples));
+  const count = groups.reduce((sum, { indices }) => sum + indices.length, 0);
+  const next = changeGroups(state, groups, withResults);
   return { ...next, samplesRecorded: state.samplesRecorded + count };
 }
 

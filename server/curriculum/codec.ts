@@ -17,8 +17,8 @@ import {
 } from "./json.ts";
 import { definitionOf, policyCodec } from "./policies/registry.ts";
 import type { GroupOutcome, RewardSums } from "./signals.ts";
-import { epochAt, type ArmCounters, type Batch, type DrawnTask, type Group, type GroupSamples } from "./state.ts";
-import type { RunState, Sample, SampleResult, Tally } from "./state.ts";
+import { epochAt, type ArmCounters, type Batch, type DrawnTask, type Group, type GroupResults } from "./state.ts";
+import type { RunState, SampleResult, Tally } from "./state.ts";
 import type { Arm, InstanceKey, Lag, Policy, RunConfig, Source } from "./types.ts";
 
 /** Of events and states alike. Another number: another server's, to be read by that one. */
@@ -150,24 +150,24 @@ function decodeResult(json: Json | undefined): SampleResult {
   return { kind: "reward", reward: readNumber(json), solved: false };
 }
 
-/** Which samples, their digests, and their results. */
-export function encodeSamples(samples: GroupSamples["samples"]): readonly Json[] {
-  const start = samples[0]?.index ?? 0;
-  const isRun = samples.every(({ index }, i) => index === start + i);
-  return [
-    isRun ? start : samples.map(({ index }) => index),
-    samples.map(({ digest }) => digest),
-    samples.map(({ result }) => encodeResult(result)),
-  ];
+/** Which samples, their digests, and their results; of one sample alone the digest and the result without a list. */
+export function encodeResults({ indices, digests, results }: Omit<GroupResults, "cursor">): readonly Json[] {
+  const [start = 0] = indices;
+  const [digest = "", result] = [digests[0], results[0]];
+  if (indices.length === 1 && result !== undefined) return [start, digest, encodeResult(result)];
+  const isRun = indices.every((index, i) => index === start + i);
+  return [isRun ? start : indices, digests, results.map(encodeResult)];
 }
 
-export function decodeSamples([places, digests, results]: readonly (Json | undefined)[]): GroupSamples["samples"] {
+export function decodeResults([places, digests, results]: readonly (Json | undefined)[]): Omit<GroupResults, "cursor"> {
+  if (typeof digests === "string")
+    return { indices: [readNumber(places)], digests: [digests], results: [decodeResult(results)] };
+  const texts = readList(digests).map(readText);
   const values = readList(results);
-  return readList(digests).map((digest, i) => ({
-    index: isList(places) ? readNumber(places[i]) : readNumber(places) + i,
-    digest: readText(digest),
-    result: decodeResult(values[i]),
-  }));
+  const indices = isList(places) ? readNumbers(places) : texts.map((_, i) => readNumber(places) + i);
+  if (indices.length !== texts.length || values.length !== texts.length)
+    throw new FormatError("the lists of a group's samples are not of one length");
+  return { indices, digests: texts, results: values.map(decodeResult) };
 }
 
 export function decodeRanges(json: Json | undefined): readonly (readonly [number, number])[] {
@@ -188,13 +188,26 @@ function decodeSums(json: Json | undefined): RewardSums {
   return { count: readNumber(count), sum: readNumber(sum), solved: readOrNull(solved, readNumber) };
 }
 
-/** The task, when it was given out, its samples as in a feedback event; if closed, [outcome, folded] behind them. */
+/**
+ * An open group: its task, when it was given out, and its samples as in a feedback event. A closed one: its task, when it
+ * was given out, the digests by sample_index, and its outcome with whether it is folded in.
+ */
 function encodeGroup<Spec, Key extends InstanceKey>(group: Group<Key>, { keys }: Codecs<Spec, Key>): Json {
-  const present = group.samples.flatMap((sample, index) => (sample === null ? [] : [{ ...sample, index }]));
-  const base = [encodeTask(group.task, keys), group.handedOutAtMs, ...encodeSamples(present)];
-  if (group.kind === "open") return base;
-  const { outcome, folded } = group;
-  return [...base, [...encodeSums(outcome), outcome.deviation, outcome.advantage, folded]];
+  const task = encodeTask(group.task, keys);
+  if (group.kind === "closed") {
+    const { handedOutAtMs, digests, outcome, folded } = group;
+    return [task, handedOutAtMs, digests, [...encodeSums(outcome), outcome.deviation, outcome.advantage, folded]];
+  }
+  const recorded = group.results.flatMap((result, index) => {
+    const digest = group.digests[index];
+    return result === null || digest === undefined || digest === null ? [] : [{ index, digest, result }];
+  });
+  const columns = {
+    indices: recorded.map(({ index }) => index),
+    digests: recorded.map(({ digest }) => digest),
+    results: recorded.map(({ result }) => result),
+  };
+  return [task, group.handedOutAtMs, ...encodeResults(columns)];
 }
 
 function decodeOutcome(json: Json): GroupOutcome {
@@ -211,13 +224,27 @@ function decodeGroup<Spec, Key extends InstanceKey>(
   at: { readonly cursor: number; readonly epoch: number; readonly config: RunConfig<Spec> },
   { keys }: Codecs<Spec, Key>,
 ): Group<Key> {
-  const [task = null, handedOutAtMs, places, digests, results, closed] = readList(json);
-  const samples = new Array<Sample | null>(at.config.numGenerations).fill(null);
-  const recorded = decodeSamples([places, digests, results]);
-  for (const { index, digest, result } of recorded) samples[index] = { digest, result };
-  const base = { task: decodeTask(task, at, keys), handedOutAtMs: readOrNull(handedOutAtMs, readNumber), samples };
-  if (closed === undefined) return { kind: "open", ...base, missing: samples.length - recorded.length };
-  return { kind: "closed", ...base, outcome: decodeOutcome(closed), folded: readFlag(readList(closed)[5]) };
+  const [task = null, handedOut, ...rest] = readList(json);
+  const base = { task: decodeTask(task, at, keys), handedOutAtMs: readOrNull(handedOut, readNumber) };
+  if (rest.length === 2) {
+    const [list, outcome = null] = rest;
+    const digests = readList(list).map((digest) => readOrNull(digest, readText));
+    return {
+      kind: "closed",
+      ...base,
+      digests,
+      outcome: decodeOutcome(outcome),
+      folded: readFlag(readList(outcome)[5]),
+    };
+  }
+  const digests = new Array<string | null>(at.config.numGenerations).fill(null);
+  const results = new Array<SampleResult | null>(at.config.numGenerations).fill(null);
+  const recorded = decodeResults(rest);
+  for (const [i, index] of recorded.indices.entries()) {
+    digests[index] = recorded.digests[i] ?? null;
+    results[index] = recorded.results[i] ?? null;
+  }
+  return { kind: "open", ...base, digests, results, missing: results.length - recorded.indices.length };
 }
 
 function encodeBatch<Spec, Key extends InstanceKey>(batch: Batch<Key>, codecs: Codecs<Spec, Key>): Json {

@@ -20,8 +20,9 @@
  *
  * `tasks` has [arm, ordinal, key] for each slot in cursor order, with a 1 behind a repeat; `key` is the TaskSource's.
  * `samples` is the first sample_index where the others follow it without a gap, else the list of them. A result is a
- * reward, a reward in a list of its own if the sample is solved, or a text: why there will be no reward. `fold` is the
- * number of batches folded in, or under an unbounded lag the cursors of the groups, as `ranges`: [[first, last], …].
+ * reward, a reward in a list of its own if the sample is solved, or a text: why there will be no reward. Where a group has
+ * one sample only, its digest and its result stand without lists around them. `fold` is the number of batches folded in,
+ * or under an unbounded lag the cursors of the groups, as `ranges`: [[first, last], …].
  * A policy is the contract's message in JSON. Times are milliseconds since the Unix epoch.
  */
 import { assertNever } from "../../envs/lib/assert-never.ts";
@@ -31,11 +32,11 @@ import {
   decodeConfig,
   decodePolicyState,
   decodeRanges,
-  decodeSamples,
+  decodeResults,
   decodeTask,
   encodeConfig,
   encodePolicyState,
-  encodeSamples,
+  encodeResults,
   encodeTask,
   FORMAT,
   stateFromJson,
@@ -54,7 +55,7 @@ import {
   readText,
 } from "./json.ts";
 import { policyCodec } from "./policies/registry.ts";
-import { epochOf, toRanges, type DrawnTask, type Fold, type GroupSamples, type RunState } from "./state.ts";
+import { epochOf, toRanges, type DrawnTask, type Fold, type GroupResults, type RunState } from "./state.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
 export interface ReportedGroup {
@@ -101,7 +102,7 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | BatchDrawn<Key>
   /** Every task before the cursor `through` was given out; those that were not before, at `atMs`. */
   | { readonly kind: "handed_out"; readonly through: number; readonly atMs: number }
-  | { readonly kind: "feedback"; readonly groups: readonly GroupSamples[] }
+  | { readonly kind: "feedback"; readonly groups: readonly GroupResults[] }
   | { readonly kind: "reported"; readonly groups: readonly ReportedGroup[] }
   | { readonly kind: "closed"; readonly cursors: readonly number[]; readonly reason: string }
   | { readonly kind: "policy_updated"; readonly policy: Policy }
@@ -137,9 +138,9 @@ function encodeDrawn<Spec, Key extends InstanceKey>(
   return [FORMAT, "drawn", batch, cursor, probabilities, state, encodeFold(fold), encoded];
 }
 
-function encodeFeedback(groups: readonly GroupSamples[]): Json {
+function encodeFeedback(groups: readonly GroupResults[]): Json {
   const list: Json[] = [FORMAT, "feedback"];
-  for (const { cursor, samples } of groups) list.push(cursor, ...encodeSamples(samples));
+  for (const group of groups) list.push(group.cursor, ...encodeResults(group));
   return list;
 }
 
@@ -212,10 +213,10 @@ function decodeDrawn<Spec, Key extends InstanceKey>(
   };
 }
 
-function decodeFeedback(rest: readonly Json[]): readonly GroupSamples[] {
+function decodeFeedback(rest: readonly Json[]): readonly GroupResults[] {
   return Array.from({ length: Math.floor(rest.length / 4) }, (_, i) => ({
     cursor: readNumber(rest[4 * i]),
-    samples: decodeSamples(rest.slice(4 * i + 1, 4 * i + 4)),
+    ...decodeResults(rest.slice(4 * i + 1, 4 * i + 4)),
   }));
 }
 

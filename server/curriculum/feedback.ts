@@ -1,6 +1,6 @@
 /** What feedback does to a run: decisions only. The first write of a sample, or of a group's advantages, wins. */
 import type { ReportedGroup } from "./events.ts";
-import { epochAt, epochOf, groupAt, type Group, type GroupSamples, type RunState, type SampleResult } from "./state.ts";
+import { epochAt, epochOf, groupAt, type Group, type GroupResults, type RunState, type SampleResult } from "./state.ts";
 
 /** Names a group: its cursor, and the epoch that its task was drawn in. */
 export interface GroupRef {
@@ -57,27 +57,36 @@ function isStatus(found: Group | FeedbackStatus): found is FeedbackStatus {
   return found.kind !== "open" && found.kind !== "closed";
 }
 
-/** Results of one group that are to be recorded. */
+/** A group, and the results of it that are to be recorded. */
 interface Pending {
+  readonly group: Group;
+  readonly epoch: number;
   readonly cursor: number;
-  readonly samples: GroupSamples["samples"][number][];
-  /** By sample_index. */
-  readonly digests: Map<number, string>;
+  readonly indices: number[];
+  readonly digests: string[];
+  readonly results: SampleResult[];
+  /** By sample_index: of what is recorded, and of what is to be. */
+  readonly known: (string | null)[];
 }
 
-/** What a result does to its group, of which `pending` is to be recorded already. */
-function statusIn(state: RunState, group: Group, pending: Pending, item: FeedbackItem): FeedbackStatus {
-  const { sample, digest, result, hash } = item;
-  if (!(Number.isInteger(sample) && sample >= 0 && sample < state.config.numGenerations)) {
-    return notRecorded(`sample_index must be below num_generations, ${state.config.numGenerations}`);
+/** What a result does to its group; one that is to be recorded is added. */
+function take({ config }: RunState, pending: Pending, { sample, digest, result, hash }: FeedbackItem): FeedbackStatus {
+  const { group, known } = pending;
+  if (!(Number.isInteger(sample) && sample >= 0 && sample < config.numGenerations)) {
+    return notRecorded(`sample_index must be below num_generations, ${config.numGenerations}`);
   }
   if (hash !== undefined && hash !== group.task.key.hash) {
     return notRecorded("the task at this position of the run is another one");
   }
   if (result.kind === "reward" && !Number.isFinite(result.reward)) return notRecorded("the reward is not finite");
-  const first = group.samples[sample]?.digest ?? pending.digests.get(sample);
-  if (first !== undefined) return first === digest ? duplicate : conflicting;
-  return group.kind === "open" ? recorded : notRecorded("the group was closed");
+  const first = known[sample] ?? null;
+  if (first !== null) return first === digest ? duplicate : conflicting;
+  if (group.kind === "closed") return notRecorded("the group was closed");
+  known[sample] = digest;
+  pending.indices.push(sample);
+  pending.digests.push(digest);
+  pending.results.push(result);
+  return recorded;
 }
 
 /** Finds the group of a result, or says why the result cannot count. */
@@ -91,33 +100,28 @@ function groupOf(state: RunState, item: FeedbackItem): Group | FeedbackStatus {
 export function decideFeedback(
   state: RunState,
   items: readonly FeedbackItem[],
-): { readonly statuses: readonly FeedbackStatus[]; readonly groups: readonly GroupSamples[] } {
-  const pending = new Map<number, Pending>();
-  const pendingAt = (cursor: number): Pending => {
-    const known = pending.get(cursor) ?? { cursor, samples: [], digests: new Map<number, string>() };
-    pending.set(cursor, known);
-    return known;
+): { readonly statuses: readonly FeedbackStatus[]; readonly groups: readonly GroupResults[] } {
+  const byCursor = new Map<number, Pending>();
+  const find = (item: FeedbackItem): Pending | FeedbackStatus => {
+    const group = groupOf(state, item);
+    if (isStatus(group)) return group;
+    const { epoch, cursor } = item;
+    const lists = { indices: [], digests: [], results: [], known: [...group.digests] };
+    const pending = byCursor.get(cursor) ?? { group, epoch, cursor, ...lists };
+    byCursor.set(cursor, pending);
+    return pending;
   };
   // Items of a group come one after the other: it is looked up once.
-  let before: FeedbackItem | undefined;
-  let found: Group | FeedbackStatus = stale;
-  let taken = pendingAt(-1);
-  const statuses = items.map((item) => {
-    const { epoch, cursor, sample, digest, result } = item;
-    if (before?.cursor !== cursor || before.epoch !== epoch) {
-      found = groupOf(state, item);
-      taken = pendingAt(cursor);
-      before = item;
+  let last: Pending | undefined;
+  const statuses = items.map((item): FeedbackStatus => {
+    if (last === undefined || last.cursor !== item.cursor || last.epoch !== item.epoch) {
+      const found = find(item);
+      if ("kind" in found) return found;
+      last = found;
     }
-    if (isStatus(found)) return found;
-    const status = statusIn(state, found, taken, item);
-    if (status.kind === "recorded") {
-      taken.samples.push({ index: sample, digest, result });
-      taken.digests.set(sample, digest);
-    }
-    return status;
+    return take(state, last, item);
   });
-  return { statuses, groups: [...pending.values()].filter(({ samples }) => samples.length > 0) };
+  return { statuses, groups: [...byCursor.values()].filter(({ indices }) => indices.length > 0) };
 }
 
 /** Whether a group can be closed; duplicate: it was, and nothing changes. */

@@ -8,16 +8,14 @@ export type SampleResult =
   | { readonly kind: "reward"; readonly reward: number; readonly solved: boolean }
   | { readonly kind: "terminal"; readonly reason: string };
 
-export interface Sample {
-  /** Of the completion, to tell a retry from another completion. */
-  readonly digest: string;
-  readonly result: SampleResult;
-}
-
-/** First results of samples of one group. */
-export interface GroupSamples {
+/** First results of samples of one group, in lists of one length: there are too many for an object each. */
+export interface GroupResults {
   readonly cursor: number;
-  readonly samples: readonly (Sample & { readonly index: number })[];
+  /** By sample_index. */
+  readonly indices: readonly number[];
+  /** Of the completions, to tell a retry from another completion. */
+  readonly digests: readonly string[];
+  readonly results: readonly SampleResult[];
 }
 
 /** One task as it was drawn. */
@@ -39,18 +37,20 @@ interface GroupBase<Key extends InstanceKey> {
   readonly task: DrawnTask<Key>;
   /** When it was first given out; null: not yet. */
   readonly handedOutAtMs: number | null;
-  /** The first results, by sample_index. */
-  readonly samples: readonly (Sample | null)[];
+  /** Of the completions with a result, by sample_index: what tells a retry from another completion. */
+  readonly digests: readonly (string | null)[];
 }
 
 /** The completions of a task, some of which have no result yet. */
 export interface OpenGroup<Key extends InstanceKey = InstanceKey> extends GroupBase<Key> {
   readonly kind: "open";
-  /** How many samples are null. */
+  /** By sample_index. */
+  readonly results: readonly (SampleResult | null)[];
+  /** How many of them are null. */
   readonly missing: number;
 }
 
-/** A group that takes no more results. */
+/** A group that takes no more results. Of those it had, what they came to is kept. */
 export interface ClosedGroup<Key extends InstanceKey = InstanceKey> extends GroupBase<Key> {
   readonly kind: "closed";
   readonly outcome: GroupOutcome;

@@ -12,7 +12,7 @@ type Figures = Readonly<Record<string, number>>;
 
 /**
  * The chance that of k samples drawn without replacement from n, of which c are right, at least one is: 1 − C(n−c, k) /
- * C(n, k), as a product, for the binomials leave the doubles' range (SPEC.md section 3; Chen et al. 2021).
+ * C(n, k), as a product, for the binomials leave the doubles' range (Chen et al. 2021).
  */
 export function passAtK(n: number, c: number, k: number): number {
   if (n - c < k) return 1;
@@ -45,7 +45,7 @@ function common(samples: readonly SampleFacts[]): Figures {
   };
 }
 
-/** SR and QR (FORGE section 4; SPEC.md section 2). */
+/** SR and QR (FORGE 2.3). */
 function qualityFigures(samples: readonly SampleFacts[]): Figures {
   return {
     success_rate: share(samples, ({ verdict }) => verdict === "feasible"),
@@ -55,7 +55,7 @@ function qualityFigures(samples: readonly SampleFacts[]): Figures {
   };
 }
 
-/** Papers 003 and 004; what needs all samples of a task waits until they are there. */
+/** Curriculum RLOO 4 and ADSC 4; what needs all samples of a task waits until they are there. */
 function exactFigures(samples: readonly SampleFacts[], expected: number): Figures {
   const n = samples.length;
   const right = samples.filter(({ solved }) => solved).length;

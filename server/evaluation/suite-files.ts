@@ -5,7 +5,9 @@
  *     {"environment": "np/tsp", "parameters": {"cities_min": 8, "cities_max": 8}, "tasks": 50, "split": "eval"},
  *     {"environment": "np/tsp", "level": "easy", "tasks": 50, "split": "eval"}]}
  *
- * A part's version is 1, its category its environment, its split bench and its name its place unless they are given.
+ * A part's version is the newest of its environment, its category the environment, its split bench and its name its place
+ * unless they are given. Give the version where the suite must outlast an update of the server: where a newer version of an
+ * environment makes a suite another one, evaluations of it are refused rather than continued.
  */
 import { readFileSync } from "node:fs";
 import type { Split } from "../../envs/environment.ts";
@@ -26,9 +28,9 @@ class Problem extends Error {}
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export function readSuite(text: string): SuiteFileResult {
+export function readSuite(registry: Registry, text: string): SuiteFileResult {
   try {
-    return { kind: "ok", definition: suiteOf(JSON.parse(text)) };
+    return { kind: "ok", definition: suiteOf(registry, JSON.parse(text)) };
   } catch (error) {
     if (error instanceof SyntaxError) return { kind: "invalid", message: `it is not JSON: ${error.message}` };
     if (error instanceof Problem) return { kind: "invalid", message: error.message };
@@ -36,12 +38,12 @@ export function readSuite(text: string): SuiteFileResult {
   }
 }
 
-function suiteOf(json: unknown): SuiteDefinition {
+function suiteOf(registry: Registry, json: unknown): SuiteDefinition {
   const fields = fieldsOf(json, "the suite", ["id", "version", "description", "parts"]);
   const { parts } = fields;
   if (!Array.isArray(parts) || parts.length < 1 || parts.length > PARTS_MAX)
     throw new Problem(`parts must be a list of 1 to ${PARTS_MAX}`);
-  const read = parts.map((part, i) => partOf(part, `parts[${i}]`));
+  const read = parts.map((part, i) => partOf(registry, part, `parts[${i}]`));
   const names = read.map(({ name }) => name);
   const repeated = names.find((name, i) => names.indexOf(name) !== i);
   if (repeated !== undefined) throw new Problem(`two parts are named '${repeated}'`);
@@ -54,7 +56,7 @@ function suiteOf(json: unknown): SuiteDefinition {
   };
 }
 
-function partOf(json: unknown, at: string): SuitePart {
+function partOf(registry: Registry, json: unknown, at: string): SuitePart {
   const known = ["name", "environment", "version", "level", "parameters", "split", "tasks", "category"];
   const fields = fieldsOf(json, at, known);
   const environment = nameOf(fields, "environment", at);
@@ -63,12 +65,18 @@ function partOf(json: unknown, at: string): SuitePart {
   return {
     name: fields["name"] === undefined ? `${environment} ${at}` : nameOf(fields, "name", at, /^.{1,128}$/),
     environment,
-    version: countOf(fields, "version", at, 1, 2 ** 31, 1),
+    version: countOf(fields, "version", at, 1, 2 ** 31, newestVersion(registry, environment)),
     ...(level === undefined ? { parameters: numbersOf(parameters, at) } : { level: nameOf(fields, "level", at) }),
     split: splitOf(fields["split"], at),
     tasks: countOf(fields, "tasks", at, 1, TASKS_MAX),
     category: fields["category"] === undefined ? environment : nameOf(fields, "category", at),
   };
+}
+
+/** The suite is refused later where there is no such environment, so that any version will do. */
+function newestVersion(registry: Registry, environment: string): number {
+  const found = registry.find(environment);
+  return found.kind === "found" ? found.environment.version : 1;
 }
 
 function fieldsOf(json: unknown, at: string, known: readonly string[]): Fields {
@@ -133,7 +141,7 @@ function readFile(registry: Registry, path: string): SuiteDefinition | string {
   } catch (error) {
     return `the file cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown error"})`;
   }
-  const read = readSuite(text);
+  const read = readSuite(registry, text);
   if (read.kind === "invalid") return read.message;
   const opened = openSuite(registry, read.definition);
   return opened.kind === "open" ? read.definition : opened.message;

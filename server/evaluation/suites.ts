@@ -16,7 +16,7 @@ function tenAt(levels: readonly string[], tasks: number, split: Split): readonly
     environments.flatMap((environment) =>
       levels.map((level): SuitePart => {
         const name = levels.length === 1 ? environment : `${environment} ${level}`;
-        return { name, environment, version: 1, level, split, tasks, category };
+        return { name, environment, version: 2, level, split, tasks, category };
       }),
     ),
   );
@@ -25,21 +25,21 @@ function tenAt(levels: readonly string[], tasks: number, split: Split): readonly
 export const suiteDefinitions: readonly SuiteDefinition[] = [
   {
     id: "forge-bench",
-    version: 1,
+    version: 2,
     description: "FORGE-BENCH (NP-BENCH): ten NP-hard problems at benchmark level, 100 tasks of each.",
     overall: "categories",
     parts: tenAt(["benchmark"], 100, "bench"),
   },
   {
     id: "forge-levels",
-    version: 1,
+    version: 2,
     description: "The ten problems at each of their four levels, 50 tasks of each: what calibration starts from.",
     overall: "categories",
     parts: tenAt(["easy", "medium", "hard", "benchmark"], 50, "eval"),
   },
   {
     id: "forge-train",
-    version: 1,
+    version: 2,
     description:
       "Training tasks of the ten problems, 400 at each of three levels: completions of them may be trained on.",
     overall: "categories",

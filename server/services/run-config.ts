@@ -18,7 +18,10 @@ const DEFAULT_TIME_TO_LIVE_MS = 30 * DAY_MS;
 /** Of a run with an arm whose scores are waited for. */
 const DEFAULT_GROUP_TIMEOUT_MS = 10 * 60 * 1000;
 
-export function runConfigFromWire(config: wire.RunConfig, deps: ServiceDeps): RunConfig<TaskSpec> {
+/** What a run's configuration is checked against. */
+type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits">;
+
+export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunConfig<TaskSpec> {
   checkCount(config.arms.length, ARMS_MAX, "config.arms", 1);
   checkRange(config.numGenerations, 1, deps.limits.completionsMax, "config.num_generations");
   const feedbackSource = feedbackSourceFromWire(config.feedbackSource);
@@ -59,7 +62,7 @@ export function defaultTimeoutMs(arms: readonly Arm[]): number | undefined {
   return arms.some(({ resource }) => resource !== undefined) ? DEFAULT_GROUP_TIMEOUT_MS : undefined;
 }
 
-function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: ServiceDeps, field: string): Arm<TaskSpec> {
+function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field: string): Arm<TaskSpec> {
   const given = required(arm.spec, `${field}.spec`);
   const asked = {
     ...given,

@@ -9,10 +9,10 @@ import { isFinal, type NoReward, type SampleResult } from "./sample-result.ts";
 import type { AsyncTask, OpenTask, Scorer, SyncTask } from "./scorer.ts";
 import { outcomeToWire } from "./wire-outcome.ts";
 
-// Tells completions of one sample apart: 64 bits of SHA-256, in hex.
+// Tells completions of one sample apart: 48 bits of SHA-256, in hex.
 
 function completionDigest(text: string): string {
-  return hash("sha256", text, "hex").slice(0, 16);
+  return hash("sha256", text, "hex").slice(0, 12);
 }
 
 /** What a group's scores mean to the run that issued its task. */

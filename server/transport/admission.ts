@@ -1,10 +1,13 @@
 /** Who may call, how many calls may be in progress, and how much memory the open ones may use together. */
 import { hash, timingSafeEqual } from "node:crypto";
 import { type Config, isLoopback } from "../runtime/config.ts";
+import { LiveMap } from "./live-map.ts";
 import { RpcError } from "./rpc.ts";
 
 /** A call from its headers on until its answer is sent. */
 export interface OpenCall {
+  /** Its number among the open calls, which it is given when it is opened. */
+  openNumber: number;
   /** Bytes of requests and answers that it keeps in memory. */
   readonly bufferedBytes: number;
   /** When the request that it is still receiving began, by performance.now(); undefined: it is receiving none. */
@@ -167,6 +170,9 @@ const lookEveryMs = 50;
 /** Long enough for others to be answered. */
 const retryDelayMs = 1000;
 
+/** More than can be open at once; larger ones are no indices, for which a LiveMap is made. */
+const numbers = 2 ** 31;
+
 interface OpenCalls {
   readonly add: (call: OpenCall) => void;
   readonly delete: (call: OpenCall) => void;
@@ -175,12 +181,13 @@ interface OpenCalls {
 
 /** Looks at the open calls every so often, and ends those that use too much memory or time for their requests. */
 export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number): OpenCalls {
-  const open = new Set<OpenCall>();
+  const open = new LiveMap<OpenCall>();
+  let last = 0;
   let timer: NodeJS.Timeout | undefined;
 
   /** Those that use most go first, until the rest are within the limit. */
   const freeMemory = (): void => {
-    const users = [...open].map((call) => ({ call, bytes: call.bufferedBytes }));
+    const users = [...open.values()].map((call) => ({ call, bytes: call.bufferedBytes }));
     let total = users.reduce((sum, { bytes }) => sum + bytes, 0);
     if (total <= maxBytes) return;
     for (const { call, bytes } of users.sort((a, b) => b.bytes - a.bytes)) {
@@ -191,7 +198,7 @@ export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number): Open
   };
   const endTheLate = (): void => {
     const began = performance.now() - requestTimeoutMs;
-    for (const call of open) {
+    for (const call of open.values()) {
       if ((call.receivingSinceMs ?? Infinity) < began) call.refuse(tooSlow(requestTimeoutMs));
     }
   };
@@ -207,9 +214,12 @@ export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number): Open
   return {
     add: (call) => {
       timer ??= setInterval(look, lookEveryMs).unref();
-      open.add(call);
+      do last = (last + 1) % numbers;
+      while (open.has(last));
+      open.set(last, call);
+      call.openNumber = last;
     },
-    delete: (call) => void open.delete(call),
+    delete: (call) => void open.delete(call.openNumber),
     forEach: (visit) => open.forEach(visit),
   };
 }

@@ -1,9 +1,9 @@
-/** Every registered environment at every level, and tasks of them, for the suites that hold for all. */
+/** Environments at every level, and tasks of them, for the suites that hold for all. */
 import { readFileSync } from "node:fs";
-import type { Level, Split, SyncEnvironment } from "../../envs/environment.ts";
+import type { Environment, Level, Split, SyncEnvironment } from "../../envs/environment.ts";
 import { makeGenerated } from "../../envs/instances.ts";
 import type { TaskKey } from "../../envs/origin.ts";
-import { loadPool, type Pool } from "../../envs/pool.ts";
+import { loadPool, type Pool, rowAt, rowCount } from "../../envs/pool.ts";
 import { environments } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { ScoreTask } from "../../envs/score.ts";
@@ -13,36 +13,55 @@ export interface Issued extends TaskKey {
   readonly instance: unknown;
 }
 
-export interface Case {
+export interface Case<E extends Environment = SyncEnvironment> {
   readonly title: string;
-  readonly environment: SyncEnvironment;
+  readonly environment: E;
   readonly level: Level;
 }
 
 /** Those whose answers are verified at once. */
 export const synchronous: readonly SyncEnvironment[] = environments.filter((each) => each.resource === undefined);
 
-export const cases: readonly Case[] = synchronous.flatMap((environment) =>
-  environment.levels.map((level) => ({
-    title: `${environment.id} version ${environment.version}, ${level.name}`,
-    environment,
-    level,
-  })),
-);
+/** An environment at each of its levels. */
+export function casesOf<E extends Environment>(environment: E): readonly Case<E>[] {
+  const { id, version, levels } = environment;
+  return levels.map((level) => ({ title: `${id} version ${version}, ${level.name}`, environment, level }));
+}
 
-/** The default pools, by name. */
-export const pools: ReadonlyMap<string, Pool> = new Map(
-  environments.flatMap((environment): [string, Pool][] => {
-    if (environment.rows?.defaultPool === undefined) return [];
-    const { name, file } = environment.rows.defaultPool;
-    return [[name, loadPool(environment, name, readFileSync(file, "utf8"))]];
-  }),
-);
+/** The pools that ship with environments, by name. */
+export function poolsOf(all: readonly Environment[]): ReadonlyMap<string, Pool> {
+  const pools = new Map<string, Pool>();
+  for (const environment of all) {
+    const shipped = environment.rows?.defaultPool;
+    if (shipped === undefined) continue;
+    pools.set(shipped.name, loadPool(environment, shipped.name, readFileSync(shipped.file, "utf8")));
+  }
+  return pools;
+}
 
-export function issue({ environment, level }: Case, seed: bigint, split: Split): Issued {
+/** Of the registered environments. */
+export const cases: readonly Case[] = synchronous.flatMap((environment) => casesOf(environment));
+export const pools: ReadonlyMap<string, Pool> = poolsOf(environments);
+
+export const SPLITS: readonly Split[] = ["train", "eval", "bench"];
+
+export function issue({ environment, level }: Case<Environment>, seed: bigint, split: Split): Issued {
   const result = makeGenerated(environment, { parameters: level.parameters, seed, split });
   if (result.kind !== "made") throw new Error(result.message);
   return { ...result.key, instance: result.instance };
+}
+
+/** Some tasks of a level, by turns of each split: generated, or rows of its pool where there is no generator. */
+export function tasksOf(given: Case<Environment>, pool: Pool | undefined, count: number): readonly Issued[] {
+  if (given.environment.generator !== undefined)
+    return Array.from({ length: count }, (_, i) => issue(given, BigInt(i), SPLITS[i % 3] as Split));
+  if (pool === undefined) return [];
+  const filled = SPLITS.filter((split) => rowCount(pool, given.level.name, split) > 0);
+  return Array.from({ length: filled.length === 0 ? 0 : count }, (_, i) => {
+    const result = rowAt(pool, given.level.name, filled[i % filled.length] as Split, 3n, i);
+    if (result.kind !== "made") throw new Error(result.message);
+    return { ...result.key, instance: result.instance };
+  });
 }
 
 /** What scores a task's completions. */

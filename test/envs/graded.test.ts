@@ -1,4 +1,4 @@
-/** Graded facts: what they are worth (SPEC.md section 4), and what becomes of a component that has no value. */
+/** Graded facts: what they are worth (Omni-Thinker A.1), and what becomes of a component that has no value. */
 import { describe, expect, test } from "vitest";
 import type { AsyncEnvironment, Facts, Failed, VerifyContext } from "../../envs/environment.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";

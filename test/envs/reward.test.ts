@@ -27,7 +27,7 @@ function rewards(given: ToPrice): readonly number[] {
 }
 
 describe("optimisation", () => {
-  // By hand, from SPEC.md section 2: 1 + (ratio; 1; optimum or not; coarse; normalized).
+  // By hand, from FORGE 3.1 and docs/glossary.md: 1 + (ratio; 1; optimum or not; coarse; normalized).
   test.each<readonly [string, Goal, number, number, number, readonly number[]]>([
     ["an optimal tour", "minimize", 80, 80, 120, [2, 2, 2, 1.6, 2]],
     ["a tour half way", "minimize", 100, 80, 120, [1.8, 2, 1, 1 + 120 / 220, 1.5]],

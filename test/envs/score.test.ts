@@ -110,7 +110,7 @@ test("a long violation is clipped to whole code points", () => {
     parse: () => ({ kind: "malformed", reason: "𝟙".repeat(1000) }),
   };
   const task = { environment, instance: FOUR, format: "answer_tag", scheme: scheme(tsp, "binary") } as const;
-  expect(score(task, "<answer></answer>").violation).toBe("𝟙".repeat(VIOLATION_BYTES_MAX / 4));
+  expect(score(task, "<answer>1</answer>").violation).toBe("𝟙".repeat(VIOLATION_BYTES_MAX / 4));
 });
 
 test("a verifier or solver that is wrong throws, and the error names the environment", () => {
@@ -123,6 +123,6 @@ test("a verifier or solver that is wrong throws, and the error names the environ
     baseline,
   } as const;
   expect(() => score(task, "<answer>[0, 1, 3, 2]</answer>")).toThrow(
-    "np/tsp version 1: objective 80 to minimize beats the certified bound 81",
+    "np/tsp version 2: objective 80 to minimize beats the certified bound 81",
   );
 });

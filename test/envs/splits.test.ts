@@ -1,6 +1,6 @@
 /** Relabelled twins lie in one split: who trained on one has seen the other. */
 import { describe, expect, test } from "vitest";
-import { relabel } from "../../bench/splits/relabel.ts";
+import { hasTwins, relabel } from "../../bench/splits/relabel.ts";
 import { type Labelling, twinsOf } from "../../bench/splits/twins.ts";
 import type { Environment, Split } from "../../envs/environment.ts";
 import { graphOf, pairs } from "../../envs/lib/graph.ts";
@@ -8,10 +8,9 @@ import { colourOf, refine } from "../../envs/lib/refinement.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 import { clique } from "../../envs/np/clique/index.ts";
 import { subsetSum } from "../../envs/np/subset-sum/index.ts";
-import { environments } from "../../envs/registry.ts";
 import { instanceHash, invariantOf, splitOf } from "../../envs/splits.ts";
 import { canonicalForm, classOf, graphRelations } from "./canonical-form.ts";
-import { cases, issue } from "./every.ts";
+import { cases, issue, synchronous } from "./every.ts";
 
 const SPLITS: readonly Split[] = ["train", "eval", "bench"];
 /** Tasks of a split among which twins are looked for. */
@@ -24,7 +23,7 @@ function byInstance<Instance>(environment: Environment<Instance>): Environment<I
   return { ...environment, invariant: (instance) => environment.canonical(instance) };
 }
 
-describe.each(cases)("$title", (given) => {
+describe.each(cases.filter((each) => hasTwins(each.environment)))("$title", (given) => {
   const { environment, level } = given;
   const splits = SPLITS.filter((split) => split !== "train" || level.evaluationOnly !== true);
 
@@ -55,24 +54,23 @@ describe.each(cases)("$title", (given) => {
   });
 });
 
-describe.each(
-  environments
-    .filter(({ resource }) => resource === undefined)
-    .map((environment) => [environment.id, environment] as const),
-)("%s", (_, environment) => {
-  const [easiest] = environment.levels;
-  if (easiest === undefined) throw new Error(`${environment.id} has no levels`);
+describe.each(synchronous.filter(hasTwins).map((environment) => [environment.id, environment] as const))(
+  "%s",
+  (_, environment) => {
+    const [easiest] = environment.levels;
+    if (easiest === undefined) throw new Error(`${environment.id} has no levels`);
 
-  test("no task has a twin in another split", () => {
-    expect(twinsOf(environment, easiest, TASKS, bySearch)).toMatchObject({ eval: 0, bench: 0, mislabelled: 0 });
-  });
+    test("no task has a twin in another split", () => {
+      expect(twinsOf(environment, easiest, TASKS, bySearch)).toMatchObject({ eval: 0, bench: 0, mislabelled: 0 });
+    });
 
-  test("the split is that of every level and version", () => {
-    const { instance } = issue({ title: "", environment, level: easiest }, 3n, "eval");
-    const later = { version: environment.version + 1, levels: [] };
-    expect(splitOf({ ...environment, ...later }, instance)).toBe("eval");
-  });
-});
+    test("the split is that of every level and version", () => {
+      const { instance } = issue({ title: "", environment, level: easiest }, 3n, "eval");
+      const later = { version: environment.version + 1, levels: [] };
+      expect(splitOf({ ...environment, ...later }, instance)).toBe("eval");
+    });
+  },
+);
 
 describe("what would be wrong is found", () => {
   test.each([clique, subsetSum] as readonly Environment[])("$id split by the instance", (environment) => {

@@ -13,8 +13,10 @@ import {
   MixturePolicySchema,
   PolicySchema,
   RunConfigSchema,
+  StagedPolicySchema,
+  StageSchema,
 } from "./gen/gradus/v1/curriculum_pb.js";
-import type { Arm, Policy, RunConfig } from "./gen/gradus/v1/curriculum_pb.js";
+import type { Arm, Policy, RunConfig, Stage } from "./gen/gradus/v1/curriculum_pb.js";
 import { CompletionGroupSchema } from "./gen/gradus/v1/environment_pb.js";
 import type { CompletionGroup } from "./gen/gradus/v1/environment_pb.js";
 import {
@@ -95,10 +97,19 @@ export interface ArmChoice extends TaskChoice {
   readonly hard?: boolean | undefined;
 }
 
+/** A part of a run with arms of its own. Lasts for a share of the length or for some tasks; left out: until advance(). */
+export interface StageChoice {
+  /** By arm id; left out: every arm, by its own weight. */
+  readonly weights?: Readonly<Record<string, number>>;
+  readonly share?: number;
+  readonly tasks?: number;
+}
+
 /** How a run chooses; `constraints` hold for each update batch. Parameters left out take the paper's values. */
 export type PolicyChoice = { readonly constraints?: MessageInitShape<typeof BatchConstraintsSchema> } & (
   | { readonly kind: "mixture" }
   | { readonly kind: "bandit"; readonly alpha?: number; readonly tau?: number; readonly epsilon?: number }
+  | { readonly kind: "staged"; readonly stages: readonly StageChoice[] }
 );
 
 /** What a run is; see RunConfig in the contract for meanings and limits. */
@@ -189,8 +200,21 @@ export function groupOf(choice: GroupChoice): CompletionGroup {
   });
 }
 
+function stageOf({ weights, share, tasks }: StageChoice): Stage {
+  if (share !== undefined && tasks !== undefined) {
+    throw new GradusError("INVALID_ARGUMENT", "share, tasks: give one of them");
+  }
+  const stage = create(StageSchema, { weights: { ...weights } });
+  if (share !== undefined) stage.extent = { case: "share", value: share };
+  if (tasks !== undefined) stage.extent = { case: "tasks", value: BigInt(tasks) };
+  return stage;
+}
+
 function policyKindOf(choice: PolicyChoice): Policy["kind"] {
   if (choice.kind === "mixture") return { case: "mixture", value: create(MixturePolicySchema) };
+  if (choice.kind === "staged") {
+    return { case: "staged", value: create(StagedPolicySchema, { stages: choice.stages.map(stageOf) }) };
+  }
   const { alpha, tau, epsilon } = choice;
   const value = create(BanditPolicySchema, {
     rule: BanditRule.EMA_SOFTMAX,

@@ -4,6 +4,31 @@ import { refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
 import { defineParameters, minMax } from "../../parameters.ts";
 
+// What a bisection task is.
+
+/** Vertices 0 … vertices − 1, and the edges between them. */
+export interface BisectionInstance {
+  readonly vertices: number;
+  /** In lexicographic order, each pair at most once. */
+  readonly edges: readonly Edge[];
+}
+
+/** An edge between a < b, of positive weight. */
+export interface Edge {
+  readonly a: number;
+  readonly b: number;
+  readonly weight: number;
+}
+
+/** The weight of the edges whose ends lie on different sides; side[v] says on which side v lies. */
+export function cutWeight({ edges }: BisectionInstance, side: ArrayLike<number>): number {
+  let weight = 0;
+  for (const edge of edges) if (side[edge.a] !== side[edge.b]) weight += edge.weight;
+  return weight;
+}
+
+// How it is made.
+
 const SHARE = { min: 0, max: 1, integer: false };
 
 const parameters = defineParameters({
@@ -110,32 +135,9 @@ function randomTies(vertices: number, communities: number, traitors: number, rng
   return (a, b) => own[a] === own[b] || second[a] === own[b] || own[a] === second[b];
 }
 
-// What a bisection task is.
-
-/** Vertices 0 … vertices − 1, and the edges between them. */
-export interface BisectionInstance {
-  readonly vertices: number;
-  /** In lexicographic order, each pair at most once. */
-  readonly edges: readonly Edge[];
-}
-
-/** An edge between a < b, of positive weight. */
-export interface Edge {
-  readonly a: number;
-  readonly b: number;
-  readonly weight: number;
-}
-
 /** The same where the vertices are numbered in another way. */
 export function invariant({ vertices, edges }: BisectionInstance): string {
   const weighted: number[] = [];
   for (const { a, b, weight } of edges) weighted.push(a, b, weight);
   return `${vertices} ${refine({ colours: new Array<number>(vertices).fill(0), edges: weighted })}`;
-}
-
-/** The weight of the edges whose ends lie on different sides; side[v] says on which side v lies. */
-export function cutWeight({ edges }: BisectionInstance, side: ArrayLike<number>): number {
-  let weight = 0;
-  for (const edge of edges) if (side[edge.a] !== side[edge.b]) weight += edge.weight;
-  return weight;
 }

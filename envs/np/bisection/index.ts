@@ -53,7 +53,7 @@ function edgeLines({ edges }: BisectionInstance): string {
 
 export const bisection = defineEnvironment<BisectionInstance, Sides>({
   id: "np/bisection",
-  version: 1,
+  version: 2,
   description: "Divide a graph's vertices into two equal sides so that the edges between them weigh least.",
   goal: "minimize",
   generator,
@@ -65,5 +65,6 @@ export const bisection = defineEnvironment<BisectionInstance, Sides>({
   metadata: ({ vertices, edges }) => ({ vertices: `${vertices}`, edges: `${edges.length}` }),
   parse,
   verify,
+  shape: { kind: "arrangement", count: ({ vertices }) => vertices },
   draw,
 });

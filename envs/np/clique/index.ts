@@ -51,7 +51,7 @@ function trivial(): number {
 
 export const clique = defineEnvironment<Graph, Clique>({
   id: "np/clique",
-  version: 1,
+  version: 2,
   description: "Find a largest set of vertices of which every two are joined by an edge.",
   goal: "maximize",
   generator,
@@ -64,5 +64,6 @@ export const clique = defineEnvironment<Graph, Clique>({
   metadata: graphMetadata,
   parse,
   verify,
+  shape: { kind: "choice", count: ({ vertices }) => vertices },
   draw,
 });

@@ -32,7 +32,7 @@ function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[
 
 export const coloring = defineEnvironment<Graph, Coloring>({
   id: "np/coloring",
-  version: 1,
+  version: 2,
   description: "Color a graph with the fewest colors such that no two joined vertices have the same.",
   goal: "minimize",
   generator,
@@ -45,5 +45,6 @@ export const coloring = defineEnvironment<Graph, Coloring>({
   metadata: graphMetadata,
   parse,
   verify,
+  shape: { kind: "labels", count: ({ vertices }) => vertices },
   draw,
 });

@@ -68,8 +68,7 @@ function mostSaturated({ vertices, colour, saturation, open }: PartialColoring):
   return chosen;
 }
 
-// A search for a colouring with few colours.
-
+/** A search for a colouring with few colours. */
 export interface Search {
   readonly coloring: PartialColoring;
   /** Colours 0 … limit − 1 may be used. */

@@ -3,6 +3,9 @@ import type { Facts, Parsed } from "../../environment.ts";
 import { adjacent, type Graph } from "../../lib/graph.ts";
 import { type Cursor, parseList, takeNumber } from "../../lib/lists.ts";
 
+/** A label for each vertex, in the order of their numbers. Labels are names: which they are does not matter. */
+export type Coloring = readonly number[];
+
 /** Feasible if each vertex has a colour and none has a neighbour's. Else the first thing wrong. */
 export function verify(graph: Graph, coloring: Coloring): Facts {
   const violation = problem(graph, coloring);
@@ -35,11 +38,6 @@ function problem(graph: Graph, coloring: Coloring): string | undefined {
   }
   return undefined;
 }
-
-// Answers, read and written.
-
-/** A label for each vertex, in the order of their numbers. Labels are names: which they are does not matter. */
-export type Coloring = readonly number[];
 
 /** Labels of up to so many digits are numbers that a double holds exactly. */
 const EXACT_DIGITS_MAX = 15;

@@ -34,7 +34,7 @@ function render(graph: Graph, answerFormat: AnswerFormat): readonly ChatMessage[
 
 export const hamiltonian = defineEnvironment<Graph, Cycle>({
   id: "np/hamiltonian",
-  version: 1,
+  version: 2,
   description: "Find a cycle through as many vertices of a graph as possible.",
   goal: "maximize",
   generator,
@@ -48,5 +48,6 @@ export const hamiltonian = defineEnvironment<Graph, Cycle>({
   metadata: (graph) => ({ edges: `${edgeCount(graph)}` }),
   parse,
   verify,
+  shape: { kind: "route", count: ({ vertices }) => vertices },
   draw,
 });

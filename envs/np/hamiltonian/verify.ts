@@ -3,6 +3,9 @@ import type { Facts } from "../../environment.ts";
 import { adjacent, type Graph } from "../../lib/graph.ts";
 import { type CycleList, indexProblem } from "../../lib/lists.ts";
 
+/** The vertices in the order they are visited, without the return to the first. */
+export type Cycle = CycleList;
+
 /** Feasible if at least three different vertices are each joined to the next, and the last to the first. */
 export function verify(graph: Graph, cycle: Cycle): Facts {
   const violation = indexProblem(cycle, graph.vertices, "vertex", "vertices") ?? cycleProblem(graph, cycle);
@@ -18,8 +21,3 @@ function cycleProblem(graph: Graph, cycle: Cycle): string | undefined {
   }
   return undefined;
 }
-
-// Answers, read and written.
-
-/** The vertices in the order they are visited, without the return to the first. */
-export type Cycle = CycleList;

@@ -64,7 +64,7 @@ function trivial(): number {
 
 export const independentSet = defineEnvironment<Graph, IndependentSet>({
   id: "np/independent-set",
-  version: 1,
+  version: 2,
   description: "Find a largest set of vertices of which no two are joined by an edge.",
   goal: "maximize",
   generator,
@@ -77,5 +77,6 @@ export const independentSet = defineEnvironment<Graph, IndependentSet>({
   metadata: graphMetadata,
   parse,
   verify,
+  shape: { kind: "choice", count: ({ vertices }) => vertices },
   draw,
 });

@@ -1,4 +1,4 @@
-/** Weights and values per weight drawn evenly; the capacity is what some of the items weigh and a little more (FORGE A.5.3). */
+/** Random weights and values per weight; the capacity is what some of the items weigh and a little more (FORGE A.5.3). */
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
 import { decodeNumbers, encodeNumbers } from "../../lib/inline.ts";
@@ -39,6 +39,8 @@ export const inline: InlineCodec<KnapsackInstance> = {
     return { capacity, weights: amounts.slice(0, count), values: amounts.slice(count) };
   },
 };
+
+// How it is made.
 
 const parameters = defineParameters({
   ...minMax("items", ["Fewest items.", "Most items."], [15, 25], { min: 2, max: 500, integer: true }),

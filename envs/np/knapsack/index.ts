@@ -41,7 +41,7 @@ function list({ capacity, weights, values }: KnapsackInstance): string {
 
 export const knapsack = defineEnvironment<KnapsackInstance, Choice>({
   id: "np/knapsack",
-  version: 1,
+  version: 2,
   description: "Choose the items of the largest total value that fit within a capacity.",
   goal: "maximize",
   generator,
@@ -54,5 +54,6 @@ export const knapsack = defineEnvironment<KnapsackInstance, Choice>({
   metadata: ({ capacity, weights }) => ({ items: `${weights.length}`, capacity: `${capacity}` }),
   parse,
   verify,
+  shape: { kind: "choice", count: ({ weights }) => weights.length },
   draw,
 });

@@ -71,7 +71,7 @@ function availableText(intervals: MeetingsInstance["availability"][number]): str
 
 export const meetings = defineEnvironment<MeetingsInstance, Schedule>({
   id: "np/meetings",
-  version: 1,
+  version: 2,
   description: "Schedule meetings in rooms so that as many as possible attend.",
   goal: "maximize",
   generator,

@@ -7,6 +7,20 @@ import { refine } from "../../lib/refinement.ts";
 import { sample } from "../../lib/rng.ts";
 import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
 
+// What a set cover task is.
+
+export interface SetCoverInstance {
+  /** A row for each subset, a column for each element of the universe, which is in at least one of them. */
+  readonly subsets: BitMatrix;
+}
+
+export const inline: InlineCodec<SetCoverInstance> = {
+  encode: ({ subsets }) => inlineBits.encode(subsets),
+  decode: (bytes) => ({ subsets: inlineBits.decode(bytes) }),
+};
+
+// How it is made.
+
 const COUNT = { min: 1, max: 70, integer: true };
 
 const parameters = defineParameters({
@@ -56,13 +70,6 @@ function isCovered(subsets: BitMatrix, element: number): boolean {
   return false;
 }
 
-// What a set cover task is.
-
-export interface SetCoverInstance {
-  /** A row for each subset, a column for each element of the universe, which is in at least one of them. */
-  readonly subsets: BitMatrix;
-}
-
 /** The same where the subsets or the elements are numbered in another way. */
 export function invariant({ subsets }: SetCoverInstance): string {
   const { rows, columns } = subsets;
@@ -71,8 +78,3 @@ export function invariant({ subsets }: SetCoverInstance): string {
   for (let row = 0; row < rows; row++) for (const column of onesOf(subsets, row)) edges.push(row, rows + column, 1);
   return `${rows} ${columns} ${refine({ colours, edges })}`;
 }
-
-export const inline: InlineCodec<SetCoverInstance> = {
-  encode: ({ subsets }) => inlineBits.encode(subsets),
-  decode: (bytes) => ({ subsets: inlineBits.decode(bytes) }),
-};

@@ -38,7 +38,7 @@ function render({ subsets }: SetCoverInstance, answerFormat: AnswerFormat): read
 
 export const setCover = defineEnvironment<SetCoverInstance, Cover>({
   id: "np/set-cover",
-  version: 1,
+  version: 2,
   description: "Choose the fewest subsets that together hold every element of a universe.",
   goal: "minimize",
   generator,
@@ -51,5 +51,6 @@ export const setCover = defineEnvironment<SetCoverInstance, Cover>({
   metadata: ({ subsets }) => ({ elements: `${subsets.columns}`, subsets: `${subsets.rows}` }),
   parse,
   verify,
+  shape: { kind: "choice", count: ({ subsets }) => subsets.rows },
   draw,
 });

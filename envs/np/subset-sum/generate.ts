@@ -1,4 +1,4 @@
-/** Numbers drawn evenly; the target sums up some of them (FORGE A.5.2), at least two fewer than there are. */
+/** Numbers from a range, each as likely; the target sums up some of them (FORGE A.5.2), at least two fewer than there are. */
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
 import { decodeNumbers, encodeNumbers } from "../../lib/inline.ts";
@@ -35,6 +35,8 @@ export const inline: InlineCodec<SubsetSumInstance> = {
     return { target, numbers: Int32Array.from(rest.slice(0, count)), planted: rest.slice(count) };
   },
 };
+
+// How it is made.
 
 const parameters = defineParameters({
   ...minMax("numbers", ["Fewest numbers.", "Most numbers."], [6, 10], { min: 3, max: 500, integer: true }),

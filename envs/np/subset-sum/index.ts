@@ -34,7 +34,7 @@ function list({ target, numbers }: SubsetSumInstance): string {
 
 export const subsetSum = defineEnvironment<SubsetSumInstance, Subset>({
   id: "np/subset-sum",
-  version: 1,
+  version: 2,
   description: "Choose as many numbers as possible that sum up to exactly a target.",
   goal: "maximize",
   generator,
@@ -47,5 +47,6 @@ export const subsetSum = defineEnvironment<SubsetSumInstance, Subset>({
   metadata: ({ numbers }) => ({ numbers: `${numbers.length}` }),
   parse,
   verify,
+  shape: { kind: "choice", count: ({ numbers }) => numbers.length },
   draw,
 });

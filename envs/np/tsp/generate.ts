@@ -1,37 +1,7 @@
-/** Distances drawn evenly from a range, as the papers do (FORGE A.5.7): no triangle inequality, no plane. */
+/** Distances from a range, each as likely, as the papers do (FORGE A.5.7): no triangle inequality, no plane. */
 import { defineGenerator } from "../../define.ts";
 import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
 import { refine } from "../../lib/refinement.ts";
-
-const parameters = defineParameters({
-  ...minMax("cities", ["Fewest cities.", "Most cities."], [10, 20], { min: 3, max: 200, integer: true }),
-  ...minMax(
-    "distance",
-    ["Shortest distance that two cities may have.", "Longest distance that two cities may have."],
-    [1, 100],
-    { min: 0, max: 1_000_000, integer: true },
-  ),
-});
-
-function level(name: string, cities: Range) {
-  return {
-    name,
-    description: `${cities.join(" to ")} cities, distances from 1 to 100`,
-    parameters: ranges({ cities, distance: [1, 100] }),
-  };
-}
-
-export const generator = defineGenerator({
-  parameters,
-  // FORGE A.5.7.
-  levels: [level("easy", [10, 20]), level("medium", [20, 30]), level("hard", [35, 45]), level("benchmark", [45, 55])],
-  generate({ cities_min, cities_max, distance_min, distance_max }, rng): TspInstance {
-    const cities = rng.int(cities_min, cities_max);
-    const distances = new Int32Array((cities * (cities - 1)) / 2);
-    for (let i = 0; i < distances.length; i++) distances[i] = rng.int(distance_min, distance_max);
-    return { cities, distances };
-  },
-});
 
 // What a TSP task is.
 
@@ -71,3 +41,35 @@ export function tourLength(instance: TspInstance, tour: readonly number[]): numb
   }
   return length;
 }
+
+// How it is made.
+
+const parameters = defineParameters({
+  ...minMax("cities", ["Fewest cities.", "Most cities."], [10, 20], { min: 3, max: 200, integer: true }),
+  ...minMax(
+    "distance",
+    ["Shortest distance that two cities may have.", "Longest distance that two cities may have."],
+    [1, 100],
+    { min: 0, max: 1_000_000, integer: true },
+  ),
+});
+
+function level(name: string, cities: Range) {
+  return {
+    name,
+    description: `${cities.join(" to ")} cities, distances from 1 to 100`,
+    parameters: ranges({ cities, distance: [1, 100] }),
+  };
+}
+
+export const generator = defineGenerator({
+  parameters,
+  // FORGE A.5.7.
+  levels: [level("easy", [10, 20]), level("medium", [20, 30]), level("hard", [35, 45]), level("benchmark", [45, 55])],
+  generate({ cities_min, cities_max, distance_min, distance_max }, rng): TspInstance {
+    const cities = rng.int(cities_min, cities_max);
+    const distances = new Int32Array((cities * (cities - 1)) / 2);
+    for (let i = 0; i < distances.length; i++) distances[i] = rng.int(distance_min, distance_max);
+    return { cities, distances };
+  },
+});

@@ -1,8 +1,8 @@
 /** The travelling salesman problem (FORGE A.5.7, NP-ENGINE A.4.7). README.md opens with an example. */
-import { formatInstruction } from "../../answers/wording.ts";
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../environment.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
+import { taskPrompt } from "../../lib/task-prompt.ts";
 import { draw } from "./draw.ts";
 import { invariant, generator, rowStart, type TspInstance } from "./generate.ts";
 import { solve, trivial } from "./solve/index.ts";
@@ -17,22 +17,18 @@ const EXAMPLE_LENGTH = 80;
 
 function render(instance: TspInstance, answerFormat: AnswerFormat): readonly ChatMessage[] {
   const { cities } = instance;
-  const content = [
-    `Find the shortest closed tour of ${cities} cities, numbered from 0 to ${cities - 1}: it visits every city exactly once and then returns to the city where it started. Its length is the sum of the distances along it, the way back included.`,
-    "Write the tour as a list of the cities in the order they are visited, in square brackets and separated by commas, with the first city again at the end. It may start at any city.",
-    "",
-    "Each line below gives a city and, after the colon, its distances to the cities with larger numbers, as city=distance. Distances are the same in both directions.",
-    "",
-    "Example with 4 cities:",
-    matrix(EXAMPLE),
-    `A shortest tour is ${format(EXAMPLE_TOUR)}, of length ${EXAMPLE_LENGTH}.`,
-    "",
-    "Your task:",
-    matrix(instance),
-    "",
-    formatInstruction(answerFormat),
-  ].join("\n");
-  return [{ role: "user", content }];
+  const text = {
+    question: `Find the shortest closed tour of ${cities} cities, numbered from 0 to ${cities - 1}: it visits every city exactly once and then returns to the city where it started. Its length is the sum of the distances along it, the way back included.`,
+    answer:
+      "Write the tour as a list of the cities in the order they are visited, in square brackets and separated by commas, with the first city again at the end. It may start at any city.",
+    notation:
+      "Each line below gives a city and, after the colon, its distances to the cities with larger numbers, as city=distance. Distances are the same in both directions.",
+    exampleTitle: "Example with 4 cities",
+    example: matrix(EXAMPLE),
+    exampleAnswer: `A shortest tour is ${format(EXAMPLE_TOUR)}, of length ${EXAMPLE_LENGTH}.`,
+    instance: matrix(instance),
+  };
+  return taskPrompt(text, answerFormat);
 }
 
 /** The upper triangle, a row a line, each distance with the city it leads to: "0: 1=10 2=15 3=20". */
@@ -49,7 +45,7 @@ function matrix({ cities, distances }: TspInstance): string {
 
 export const tsp = defineEnvironment<TspInstance, Tour>({
   id: "np/tsp",
-  version: 1,
+  version: 2,
   description: "Find the shortest closed tour that visits every city exactly once.",
   goal: "minimize",
   generator,
@@ -61,5 +57,6 @@ export const tsp = defineEnvironment<TspInstance, Tour>({
   metadata: ({ cities }) => ({ cities: `${cities}` }),
   parse,
   verify,
+  shape: { kind: "arrangement", count: ({ cities }) => cities },
   draw,
 });

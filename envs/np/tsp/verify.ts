@@ -3,6 +3,9 @@ import type { Facts } from "../../environment.ts";
 import type { CycleList } from "../../lib/lists.ts";
 import { tourLength, type TspInstance } from "./generate.ts";
 
+/** The cities in the order they are visited, without the return to the first. */
+export type Tour = CycleList;
+
 /** Feasible if every city is visited exactly once. Else the first city along the tour that is wrong, or one left out. */
 export function verify(instance: TspInstance, tour: Tour): Facts {
   const { cities } = instance;
@@ -22,8 +25,3 @@ export function verify(instance: TspInstance, tour: Tour): Facts {
 function infeasible(violation: string): Facts {
   return { kind: "infeasible", violation };
 }
-
-// Answers, read and written.
-
-/** The cities in the order they are visited, without the return to the first. */
-export type Tour = CycleList;

@@ -6,8 +6,9 @@ import { type Constraints, invalid, type Invalid, isInvalid, type Policy } from 
 import { bandit } from "./bandit.ts";
 import { mixture } from "./mixture.ts";
 import type { PolicyDefinition, RunShape } from "./policy.ts";
+import { staged } from "./staged.ts";
 
-const policies: readonly PolicyDefinition[] = [mixture, bandit];
+const policies: readonly PolicyDefinition[] = [mixture, bandit, staged];
 
 const byKind: ReadonlyMap<string, PolicyDefinition> = new Map(policies.map((policy) => [policy.kind, policy]));
 

@@ -14,7 +14,7 @@ import {
 } from "node:http2";
 import { Duplex } from "node:stream";
 import type { Metadata } from "@grpc/grpc-js";
-import { LiveMap } from "./live-map.ts";
+import { LiveMap } from "../live-map.ts";
 
 /** What this file was written for. An upgrade begins with reading what it relies on again. */
 const grpcJsVersion = "1.14.7";

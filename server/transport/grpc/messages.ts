@@ -118,7 +118,8 @@ export class GrpcCall extends Call implements MessageDecoder {
   }
 
   #checkOneMessage(): void {
-    if (this.#messages > 0 || this.#refused !== undefined) return;
+    // A stream that its caller broke off ends too.
+    if (this.#messages > 0 || this.#refused !== undefined || this.#incoming.stream.aborted) return;
     const { partialBytes } = this.#deframer;
     this.#end(partialBytes > 0 ? endedWithin(partialBytes) : notOneMessage(this.method.path, "none came"));
   }

@@ -90,6 +90,22 @@ describe("runs", () => {
     expect(policy.constraints?.realShareMin).toBe(0.3);
   });
 
+  test("stages that last for a share, for some tasks, and until they are ended", () => {
+    const stages = [{ weights: { t0: 1 }, share: 0.3 }, { weights: { t0: 1, t1: 2 }, tasks: 40 }, {}];
+    expect(policyOf({ kind: "staged", stages }).kind).toMatchObject({
+      case: "staged",
+      value: {
+        stages: [
+          { weights: { t0: 1 }, extent: { case: "share", value: 0.3 } },
+          { weights: { t0: 1, t1: 2 }, extent: { case: "tasks", value: 40n } },
+          { weights: {}, extent: { case: undefined } },
+        ],
+      },
+    });
+    const both = { kind: "staged", stages: [{ share: 0.3, tasks: 4 }] } as const;
+    expect(() => policyOf(both)).toThrow("share, tasks: give one of them");
+  });
+
   test("a whole configuration survives the wire", () => {
     const config = runConfigOf({
       arms: [{ id: "t0", environment: "countdown", level: "T0", thinking: "stripped", weight: 2, hard: true }],

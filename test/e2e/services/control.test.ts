@@ -1,6 +1,7 @@
 /** UpdatePolicy, SetWeights, Pause, Resume, Advance and GetHistory, point by point from the contract's comments. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { BatchRecord, ControlRecord } from "../../../server/gen/gradus/v1/curriculum_pb.js";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { BatchRecord, ControlRecord, StageSchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
 import { BANDIT, MIXTURE, runOf } from "./run-of.ts";
 import { type Wire, failureOf, openWire } from "./wire.ts";
 
@@ -168,6 +169,66 @@ describe("Pause and Resume", () => {
   test("are refused for runs that are not there", async () => {
     for (const call of [wire.curriculum.pause, wire.curriculum.resume])
       expect((await failureOf(call({ runId: "nobody" }))).code).toBe("NOT_FOUND");
+  });
+});
+
+describe("a staged policy", () => {
+  type StageInit = MessageInitShape<typeof StageSchema>;
+  const only = (id: string, more: StageInit = {}): StageInit => ({ weights: { [id]: 1 }, ...more });
+  const stages = (...of: StageInit[]) => ({ kind: { case: "staged", value: { stages: of } } }) as const;
+  const share = (value: number): StageInit => ({ extent: { case: "share", value } });
+  const armsOf = (tasks: readonly { readonly armId: string }[]) => tasks.map(({ armId }) => armId);
+
+  test("goes through its stages by their shares of the run, and does not wait for feedback", async () => {
+    const policy = stages(only("easy", share(0.3)), only("hard", share(0.4)), {});
+    const run = await runOf(wire, "shares", { policy, length: 20n });
+    // 30% of 20 tasks are 6, and 40% are 8.
+    const drawn = armsOf(await run.next(0, 20));
+    expect(drawn.slice(0, 14)).toEqual([...new Array<string>(6).fill("easy"), ...new Array<string>(8).fill("hard")]);
+    const { batches } = await historyOf("shares");
+    expect(batches.slice(7).map(({ probabilities }) => probabilities)).toEqual(new Array(3).fill([0.5, 0.5]));
+  });
+
+  test("by numbers of tasks and by Advance, each from the next batch not yet issued", async () => {
+    const tasks: StageInit = { extent: { case: "tasks", value: 3n } };
+    const policy = stages(only("easy", tasks), only("hard"), only("easy"));
+    const run = await runOf(wire, "steps", { policy });
+    // The second batch begins inside of the first stage: it is the first stage's whole.
+    expect(armsOf(await run.next(0, 8))).toEqual(["easy", "easy", "easy", "easy", "hard", "hard", "hard", "hard"]);
+    expect((await wire.curriculum.advance({ runId: "steps" })).appliesFromCursor).toBe(8n);
+    expect(armsOf(await run.next(6, 4))).toEqual(["hard", "hard", "easy", "easy"]);
+    const failure = await failureOf(wire.curriculum.advance({ runId: "steps" }));
+    expect(failure).toEqual({
+      code: "FAILED_PRECONDITION",
+      message: "the policy is in the last of its stages, 3 of 3",
+    });
+    const { controls } = await historyOf("steps");
+    expect(controls.map(({ kind, cursor }) => [kind, cursor])).toEqual([["advance", 8n]]);
+    expect((await stateOf("steps"))?.policy?.kind.case).toBe("staged");
+  });
+
+  test("goes on from an export where it stood, and begins anew where it is put in place of another", async () => {
+    const policy = stages(only("easy"), only("hard"));
+    const run = await runOf(wire, "moved", { policy: MIXTURE });
+    await run.next(0, 4);
+    await wire.curriculum.updatePolicy({ runId: "moved", policy });
+    expect(armsOf(await run.next(4, 4))).toEqual(["easy", "easy", "easy", "easy"]);
+    await wire.curriculum.advance({ runId: "moved" });
+    const { state } = await wire.curriculum.exportRun({ runId: "moved" });
+    await wire.curriculum.importRun({ state });
+    expect(armsOf(await run.next(8, 2))).toEqual(["hard", "hard"]);
+    await wire.curriculum.updatePolicy({ runId: "moved", policy });
+    expect(armsOf(await run.next(10, 2))).toEqual(["easy", "easy"]);
+  });
+
+  test("refuses weights that leave a stage without an arm", async () => {
+    await runOf(wire, "empty", { policy: stages(only("easy"), only("hard")) });
+    const failure = await failureOf(wire.curriculum.setWeights({ runId: "empty", weights: { hard: 0 } }));
+    expect(failure).toEqual({
+      code: "INVALID_ARGUMENT",
+      field: "weights",
+      message: "weights: leave no arm that can be drawn in stage 2 of the policy: at least one must be above 0",
+    });
   });
 });
 

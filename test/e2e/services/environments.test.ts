@@ -73,12 +73,12 @@ describe("GetEnvironment", () => {
 
   test("gives a version that it has", async () => {
     const newest = await wire.environments.getEnvironment({ id: "np/tsp" });
-    expect(await wire.environments.getEnvironment({ id: "np/tsp", version: 1 })).toEqual(newest);
+    expect(await wire.environments.getEnvironment({ id: "np/tsp", version: 2 })).toEqual(newest);
   });
 
   test.each([
     [{ id: "np/tps" }, "NOT_FOUND", "id: unknown environment 'np/tps'; did you mean 'np/tsp'?"],
-    [{ id: "np/tsp", version: 9 }, "FAILED_PRECONDITION", "id: np/tsp has no version 9 here; it has: 1"],
+    [{ id: "np/tsp", version: 9 }, "FAILED_PRECONDITION", "id: np/tsp has no version 9 here; it has: 2"],
     [{}, "INVALID_ARGUMENT", "id: it is required"],
     [{ id: "x".repeat(129) }, "INVALID_ARGUMENT", "id: it has 129 bytes, and the limit is 128"],
   ])("refuses %o", async (request, code, message) => {

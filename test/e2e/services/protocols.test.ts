@@ -127,7 +127,7 @@ describe("gRPC-Web", () => {
 
   test("refuses as gRPC refuses", async () => {
     const environments = createClient(EnvironmentService, transport());
-    const request = { spec: { environment: "np/tsp", version: 2 } };
+    const request = { spec: { environment: "np/tsp", version: 9 } };
     const overGrpc = await failureOf(wire.environments.reset(request));
     expect(await failureOf(environments.reset(request))).toEqual(overGrpc);
   });

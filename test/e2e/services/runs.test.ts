@@ -13,6 +13,9 @@ afterAll(() => wire[Symbol.asyncDispose]());
 
 const bandit = (value: object, constraints: object = {}) => ({ kind: { case: "bandit", value }, constraints });
 
+const staged = (stages: readonly object[]) => ({ kind: { case: "staged", value: { stages } } });
+const share = (value: number) => ({ extent: { case: "share", value } });
+
 describe("CreateRun", () => {
   test("creates a run, and gives it as it is to every rank that asks again", async () => {
     const request = { runId: "ranks", config: configOf() };
@@ -92,12 +95,20 @@ describe("CreateRun", () => {
     ],
     ["config.arms[0].spec.split", { arms: [{ id: "a", spec: { ...arm?.spec, split: 2 } }] }, /SPLIT_TRAIN/],
     ["config.policy", { policy: undefined }, /it is required/],
-    ["config.policy.kind", { policy: {} }, /set one of mixture, bandit/],
+    ["config.policy.kind", { policy: {} }, /set one of mixture, bandit, staged/],
     ["config.policy.bandit.alpha", { policy: bandit({ alpha: 0 }) }, /above 0 and at most 1, not 0/],
     ["config.policy.bandit.tau", { policy: bandit({ tau: -1 }) }, /above 0/],
     ["config.policy.bandit.epsilon", { policy: bandit({ epsilon: 1.5 }) }, /in \[0, 1\], not 1.5/],
     ["config.policy.bandit.rule", { policy: bandit({ rule: 9 }) }, /9 is not one of the contract's/],
     ["config.policy.bandit.signal", { policy: bandit({ signal: 9 }) }, /9 is not one of the contract's/],
+    ["config.policy.staged.stages", { policy: staged([]) }, /there are 0, and there must be 1 to 64/],
+    ["config.policy.staged.stages[1].share", { policy: staged([{}, share(0.5)]) }, /length, which is 0: set it/],
+    ["config.policy.staged.stages[0].share", { policy: staged([share(0), {}]), length: 8n }, /above 0 and at most 1/],
+    ["config.policy.staged.stages[1].share", { policy: staged([share(0.6), share(0.6)]), length: 8n }, /above 1/],
+    ["config.policy.staged.stages[0].tasks", { policy: staged([{ extent: { case: "tasks", value: 0n } }]) }, /not 0/],
+    ['config.policy.staged.stages[0].weights["T9"]', { policy: staged([{ weights: { T9: 1 } }]) }, /not an arm/],
+    ['config.policy.staged.stages[0].weights["easy"]', { policy: staged([{ weights: { easy: -1 } }]) }, /not -1/],
+    ["config.policy.staged.stages[0].weights", { policy: staged([{ weights: { easy: 0 } }]) }, /must not all be 0/],
     ["config.policy.constraints.real_share_min", { policy: bandit({}, { realShareMin: 1.1 }) }, /in \[0, 1\]/],
     ["config.num_generations", { numGenerations: 0 }, /from 1 to 16/],
     ["config.num_generations", { numGenerations: 17 }, /from 1 to 16/],

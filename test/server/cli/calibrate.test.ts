@@ -13,7 +13,7 @@ function report(
   return create(ReportSchema, {
     suite: {
       parts: entries.map(([cities]) => ({
-        ...{ name: `${cities} cities`, environment: "np/tsp", version: 1 },
+        ...{ name: `${cities} cities`, environment: "np/tsp", version: 2 },
         parameters: { values: { cities_min: Number(cities), cities_max: Number(cities) } },
       })),
     },

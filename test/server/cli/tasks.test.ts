@@ -38,7 +38,7 @@ describe("envs", () => {
 
   test("as JSON, of one category", async () => {
     const np = (await json("envs", "--category", "np")) as readonly { readonly id: string }[];
-    expect(np).toContainEqual(expect.objectContaining({ id: "np/tsp", version: 1 }));
+    expect(np).toContainEqual(expect.objectContaining({ id: "np/tsp", version: 2 }));
     expect(np.every(({ id }) => id.startsWith("np/"))).toBe(true);
     expect(await json("envs", "countdown")).toMatchObject({ id: "countdown", goal: "GOAL_SATISFY" });
   });

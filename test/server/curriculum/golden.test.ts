@@ -23,6 +23,8 @@ import {
   type RunConfig,
   type Runs,
   sourceOf,
+  stage,
+  stagedPolicy,
   train,
   value,
 } from "./support.ts";
@@ -41,6 +43,12 @@ const adsc = runConfig({
   numGenerations: 2,
   groupTimeoutMs: 60_000,
 });
+
+const stages = stagedPolicy(
+  stage({ kind: "tasks", tasks: 12 }, { "real/T0": 1, "real/T1": 3 }),
+  stage({ kind: "open" }, { "synthetic/T2": 1, "real/T3": 1 }),
+  stage({ kind: "open" }),
+);
 
 /** Two samples a group: the first two of the usual four. */
 async function everyEvent(runs: Runs, clock: FakeClock): Promise<void> {
@@ -87,6 +95,12 @@ async function reported(runs: Runs): Promise<void> {
   }
 }
 
+async function inStages(runs: Runs): Promise<void> {
+  await train(runs, "run", 3);
+  value(await runs.advance("run"));
+  await train(runs, "run", 2, 24);
+}
+
 const recorded: readonly {
   name: string;
   config: RunConfig;
@@ -95,6 +109,7 @@ const recorded: readonly {
   { name: "every-event", config: adsc, script: everyEvent },
   { name: "unbounded-lag", config: { ...adsc, lag: { kind: "unbounded" } }, script: asynchronous },
   { name: "reported", config: { ...adsc, feedbackSource: "reported" }, script: reported },
+  { name: "staged", config: { ...adsc, policy: stages }, script: inStages },
 ];
 
 /** One folder for each format of journals that servers have written. */

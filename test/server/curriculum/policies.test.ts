@@ -16,7 +16,9 @@ import type { Json } from "../../../server/curriculum/json.ts";
 import type { Policy } from "../../../server/curriculum/types.ts";
 import { BanditPolicySchema, MixturePolicySchema, PolicySchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
 import { create } from "@bufbuild/protobuf";
-import { adscArms, adscConstraints, banditPolicy, mixturePolicy } from "./support.ts";
+import { adscArms, adscConstraints, banditPolicy, mixturePolicy, stage, stagedPolicy } from "./support.ts";
+
+const SIZE = 16;
 
 /** Each registered policy with configurations that put it to the test; all of them go with ADSC's eight arms. */
 const examples: readonly { readonly name: string; readonly policy: Policy }[] = [
@@ -24,11 +26,19 @@ const examples: readonly { readonly name: string; readonly policy: Policy }[] = 
   { name: "bandit", policy: banditPolicy() },
   { name: "bandit that only explores", policy: banditPolicy({ epsilon: 1 }) },
   { name: "bandit that only exploits", policy: banditPolicy({ epsilon: 0, tau: 1e-3, alpha: 1 }) },
+  {
+    name: "staged by share, by tasks, and until it is ended",
+    policy: stagedPolicy(
+      stage({ kind: "share", share: 0.3 }, { "real/T0": 1, "synthetic/T0": 2, "real/T2": 0.5 }),
+      stage({ kind: "tasks", tasks: 2 * SIZE }, { "real/T3": 1, "synthetic/T3": 1 }),
+      stage({ kind: "open" }),
+      stage({ kind: "share", share: 0.2 }, { "real/T3": 1 }),
+    ),
+  },
 ];
 
 const ids = adscArms.map(({ id }) => id);
 const COUNT = ids.length;
-const SIZE = 16;
 
 const group = fc.record<ObservedGroup>({
   arm: fc.nat(COUNT - 1),

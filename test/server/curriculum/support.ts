@@ -4,6 +4,7 @@ import type { TaskPlace } from "../../../server/curriculum/codec.ts";
 import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
 import { readList, readObject, readText, readNumber } from "../../../server/curriculum/json.ts";
 import type { BanditConfig } from "../../../server/curriculum/policies/bandit.ts";
+import type { Stage } from "../../../server/curriculum/policies/staged.ts";
 import type { Result } from "../../../server/curriculum/results.ts";
 import type { NextBatch } from "../../../server/curriculum/runs/next-batch.ts";
 import type * as ports from "../../../server/curriculum/runs/ports.ts";
@@ -119,6 +120,14 @@ export function banditPolicy(more: Partial<BanditConfig> = {}, constraints = noC
 
 export function mixturePolicy(constraints: Constraints = noConstraints): Policy {
   return { kind: "mixture", config: null, constraints };
+}
+
+export function stage(extent: Stage["extent"], weights: Stage["weights"] = {}): Stage {
+  return { extent, weights };
+}
+
+export function stagedPolicy(...stages: readonly Stage[]): Policy {
+  return { kind: "staged", config: { stages }, constraints: noConstraints };
 }
 
 /** ADSC's eight arms: real and synthetic, T0 to T3, of which T2 and T3 are hard. */

@@ -9,7 +9,7 @@ const definition: SuiteDefinition = {
     { name: "a", category: "one", tasks: 2 },
     { name: "b", category: "one", tasks: 2 },
     { name: "c", category: "two", tasks: 2 },
-  ].map((part) => ({ ...part, environment: "np/tsp", version: 1, level: "easy", split: "bench" as const })),
+  ].map((part) => ({ ...part, environment: "np/tsp", version: 2, level: "easy", split: "bench" as const })),
 };
 const result = openSuite(registry, definition);
 if (result.kind !== "open") throw new Error(result.message);

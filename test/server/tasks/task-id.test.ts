@@ -11,7 +11,7 @@ const two: Keyring = [signingKey(Buffer.alloc(32, 2))];
 const hash = "00112233445566ff";
 const generated: TaskToken = {
   environment: "np/tsp",
-  version: 1,
+  version: 2,
   key: {
     origin: { kind: "generated", parameters: { b: 2.5, a: 1 }, seed: 2n ** 64n - 1n, attempt: 3 },
     hash,

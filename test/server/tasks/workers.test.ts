@@ -24,7 +24,7 @@ function open(options: Partial<WorkerOptions> = {}): WorkerPool {
 function job(level: string, count: number, firstSeed = 0): MakeJob {
   const parameters = tsp.levels.find(({ name }) => name === level)?.parameters ?? {};
   const seeds = Array.from({ length: count }, (_, i) => BigInt(firstSeed + i));
-  return { environment: "np/tsp", version: 1, parameters, split: "train", answerFormat: "boxed", seeds };
+  return { environment: "np/tsp", version: 2, parameters, split: "train", answerFormat: "boxed", seeds };
 }
 
 test("a job gives one result for each seed, in order, the same in every worker", async () => {

@@ -13,7 +13,7 @@ function callThatHolds(bufferedBytes: number) {
     refusals.push(error);
     own.bufferedBytes = 0;
   };
-  const own = { bufferedBytes, receivingSinceMs: undefined, refuse, refusals, abort: () => undefined };
+  const own = { openNumber: 0, bufferedBytes, receivingSinceMs: undefined, refuse, refusals, abort: () => undefined };
   return own;
 }
 

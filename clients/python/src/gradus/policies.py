@@ -82,3 +82,20 @@ def bandit(
         ),
         constraints=constraints,
     )
+
+
+def stage(
+    weights: Mapping[str, float] | None = None, *, share: float | None = None, tasks: int | None = None
+) -> cur.Stage:
+    """A stage of `staged`: weights by arm id; None: every arm by its own weight.
+
+    It lasts for a share of the run's length, or for a number of tasks; None: until `Run.advance`.
+    """
+    if share is not None and tasks is not None:
+        raise ValueError("give share or tasks, not both")
+    return cur.Stage(weights=weights, share=share, tasks=tasks)
+
+
+def staged(*stages: cur.Stage, constraints: cur.BatchConstraints | None = None) -> cur.Policy:
+    """Stages one after the other; the last lasts to the run's end."""
+    return cur.Policy(staged=cur.StagedPolicy(stages=stages), constraints=constraints)

@@ -54,8 +54,7 @@ export function cutOf({ total }: Problem, agreement: number): number {
   return (total - agreement) / 2;
 }
 
-// A node of the search: some spins are decided, and the rest is a smaller problem of the same kind.
-
+/** A node of the search: some spins are decided, and the rest is a smaller problem of the same kind. */
 export interface Node {
   readonly problem: Problem;
   /** 0 where nothing is decided yet. */

@@ -144,8 +144,7 @@ function pathFrom({ joined }: State, first: number): readonly number[] {
   }
 }
 
-// Blocks: what no single vertex can separate. Every cycle lies within one.
-
+/** What no single vertex can separate: every cycle lies within one block. */
 export type Block = readonly number[];
 
 interface Walk {

@@ -27,7 +27,7 @@ export function gridOf({ jobs, dayStart, dayEnd }: Model): Grid | undefined {
     ])
     .reduce(commonDivisor, 0);
   const slots = (dayEnd - dayStart) / unit;
-  if (!(slots <= SLOTS_MAX)) return undefined;
+  if (!(slots > 0 && slots <= SLOTS_MAX)) return undefined;
   const startsIn = ({ start, end }: Interval, minutes: number): readonly number[] =>
     Array.from({ length: (end - start - minutes) / unit + 1 }, (_, k) => (start - dayStart) / unit + k);
   return {

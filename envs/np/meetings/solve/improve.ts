@@ -4,9 +4,6 @@ import type { Placement } from "../generate.ts";
 import type { Grid } from "./grid.ts";
 import type { Model } from "./model.ts";
 
-/** Starts looked at, for attendees and rooms: about half a second of CPU time. */
-const WORK_MAX = 20_000_000;
-
 interface Scratch {
   readonly model: Model;
   readonly grid: Grid;
@@ -16,7 +13,9 @@ interface Scratch {
   /** At person · slots + slot, and at room · slots + slot: 1 while they are in a meeting. */
   readonly busy: Uint8Array;
   readonly taken: Uint8Array;
+  /** Looks at attendees and rooms so far, and how many there may be. */
   work: number;
+  readonly workMax: number;
 }
 
 interface Found {
@@ -25,9 +24,9 @@ interface Found {
 }
 
 /** The best schedule found that has more attendance than `least`, in order of starts; undefined: none. */
-export function improve(model: Model, grid: Grid, least: number): Found | undefined {
+export function improve(model: Model, grid: Grid, least: number, workMax: number): Found | undefined {
   const scratch: Scratch = {
-    ...{ model, grid, rng: rngFor("np/meetings", "solve"), work: 0 },
+    ...{ model, grid, rng: rngFor("np/meetings", "solve"), work: 0, workMax },
     rooms: [...model.rooms.keys()].sort((a, b) => model.rooms[a]! - model.rooms[b]! || a - b),
     busy: new Uint8Array(model.availability.length * grid.slots),
     taken: new Uint8Array(model.rooms.length * grid.slots),
@@ -36,7 +35,7 @@ export function improve(model: Model, grid: Grid, least: number): Found | undefi
   const note = (found: Found): void => {
     if (found.value > best.value) best = found;
   };
-  while (scratch.work < WORK_MAX) climb(scratch, note);
+  while (scratch.work < workMax) climb(scratch, note);
   if (best.value === least) return undefined;
   return { ...best, placements: best.placements.toSorted((a, b) => a.start - b.start || a.meeting - b.meeting) };
 }
@@ -45,10 +44,10 @@ export function improve(model: Model, grid: Grid, least: number): Found | undefi
 const PATIENCE = 300;
 
 function climb(scratch: Scratch, note: (found: Found) => void): void {
-  const { model, rng } = scratch;
+  const { model, rng, workMax } = scratch;
   let order: readonly number[] = rng.shuffle([...model.jobs.keys()]);
   let value = 0;
-  for (let idle = 0; idle < PATIENCE && scratch.work < WORK_MAX; idle++) {
+  for (let idle = 0; idle < PATIENCE && scratch.work < workMax; idle++) {
     const next = value === 0 ? order : moved(order, rng);
     const found = decode(scratch, next);
     if (found.value < value) continue;

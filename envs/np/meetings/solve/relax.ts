@@ -10,8 +10,8 @@ import type { Model } from "./model.ts";
 
 /** Prices are whole numbers, so many to an attendee: all sums are exact. */
 const UNIT = 2 ** 16;
-const ROUNDS = 400;
-const SHRINK = 0.97;
+const ROUNDS = 1500;
+const SHRINK = 0.997;
 
 interface Prices {
   readonly model: Model;

@@ -1,4 +1,4 @@
-/** The exact solver, in the environment's words. */
+/** The exact solver: branch and bound on the rarest element, with dominance on both sides. */
 import type { Solution } from "../../../environment.ts";
 import { type BitMatrix, lowestBit } from "../../../lib/bit-matrix.ts";
 import type { IndexList as Cover } from "../../../lib/lists.ts";
@@ -86,8 +86,7 @@ function dual(lists: readonly (readonly number[])[], weight: Int32Array, slope: 
   return value;
 }
 
-// A first cover: always the subset that covers most of what is left.
-
+/** A first cover: always the subset that covers most of what is left. */
 function coverGreedily(s: Search): void {
   descend(s, 0);
   let count = 0;
@@ -100,8 +99,7 @@ function coverGreedily(s: Search): void {
   record(s, count);
 }
 
-// Explores the node whose first `count` subsets are chosen; no cover that contains them is smaller than `bound`.
-
+/** Explores the node whose first `count` subsets are chosen; no cover that contains them is smaller than `bound`. */
 function explore(s: Search, depth: number, count: number, bound: number): void {
   if (s.nodes >= s.nodesMax) {
     s.openBound = Math.min(s.openBound, bound);
@@ -151,8 +149,6 @@ function options(s: Search, depth: number, element: number): readonly number[] {
   }
   return list.sort((a, b) => s.gain[b]! - s.gain[a]! || a - b);
 }
-
-// Minimum set cover: branch and bound on the rarest element, with dominance on both sides.
 
 export interface CoverSolution {
   /** Ascending. */

@@ -117,9 +117,10 @@ export function record(s: Search, size: number): void {
   s.size = size;
 }
 
-// Simplifies a node until nothing changes. Subsets that an element leaves no other choice than to take are chosen: they
-// go to `chosen` from `count` on. Returns the new count, or −1 if an element can no longer be covered.
-
+/**
+ * Simplifies a node until nothing changes. Subsets that an element leaves no other choice than to take are chosen: they
+ * go to `chosen` from `count` on. Returns the new count, or −1 if an element can no longer be covered.
+ */
 export function reduce(s: Search, depth: number, count: number): number {
   let chosen = count;
   for (let changed = true; changed;) {

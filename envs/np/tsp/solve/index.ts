@@ -17,9 +17,10 @@ import {
 import { type Proof, prove } from "./proof.ts";
 import { type IndexedTour, kickTour, linKernighan, nearest, randomStream, tourOf } from "./tour.ts";
 
-// For every edge, by how much the 1-tree bound rises when a tour must use it: its reduced
-// cost less that of the dearest edge it would replace (0 on the tree itself).
-
+/**
+ * For every edge, by how much the 1-tree bound rises when a tour must use it: its reduced cost less that of the dearest
+ * edge it would replace (0 on the tree itself).
+ */
 function excessMatrix(tree: DenseTree, pi: Int32Array): Int32Array {
   const { n, cost } = tree.instance;
   const { order, parent, leaf, leafMate } = tree;

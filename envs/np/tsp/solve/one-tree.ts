@@ -1,7 +1,6 @@
 /** Subgradient ascent on the multipliers of a 1-tree bound (Held and Karp 1971). */
 
-// A TSP instance with distances scaled, so that fractional multipliers are exact integers.
-
+/** A TSP instance with distances scaled, so that fractional multipliers are exact integers. */
 export interface Instance {
   readonly n: number;
   /** A power of two; every bound is computed in units of 1/scale. */
@@ -117,10 +116,11 @@ function move(m: Multipliers, degree: Int32Array, step: number): void {
   }
 }
 
-// The minimum 1-tree of the complete graph under reduced costs cost + pi(u) + pi(v): a
-// spanning tree and, at one of its leaves, the second cheapest edge. Whichever leaf is
-// taken, a tour is no cheaper; the leaf with the dearest second edge gives the best bound.
-
+/**
+ * The minimum 1-tree of the complete graph under reduced costs cost + pi(u) + pi(v): a spanning tree and, at one of its
+ * leaves, the second cheapest edge. Whichever leaf is taken, a tour is no cheaper; the leaf with the dearest second
+ * edge gives the best bound.
+ */
 export interface DenseTree {
   readonly instance: Instance;
   readonly degree: Int32Array;

@@ -11,11 +11,12 @@ import {
   type SparseTree,
 } from "./sparse-tree.ts";
 
-// Of the 1-tree's free edges at vertices with too many: one where branches were closed most
-// often and most is decided already, and of those the one the bound can spare least. Without
-// the count of closed branches, a search whose obstacle lies in one corner (ties make such
-// instances) enumerates every other corner first: 20,000 nodes and more instead of hundreds.
-
+/**
+ * Of the 1-tree's free edges at vertices with too many: one where branches were closed most often and most is decided
+ * already, and of those the one the bound can spare least. Without the count of closed branches, a search whose
+ * obstacle lies in one corner (ties make such instances) enumerates every other corner first: 20,000 nodes and more
+ * instead of hundreds.
+ */
 function chooseEdge(s: Search): number {
   const { tree, graph, blame } = s;
   const { rise } = s.rises;
@@ -44,14 +45,15 @@ function blameEdge(s: Search, edge: number): void {
   s.blame[v] = s.blame[v]! + 1;
 }
 
-// Draws the consequences of every new decision: a vertex with two required edges has no
-// other, a vertex with two allowed edges has both, and the ends of a required path are not
-// joined before the path holds every city. False when no tour is left.
-
+/**
+ * Follows every new decision to its consequences: a vertex with two required edges has no other, a vertex with two
+ * allowed edges has both, and the ends of a required path are not joined before the path holds every city. False when
+ * no tour is left.
+ */
 function propagate(graph: SparseGraph): boolean {
   const { trail, tail, head, status } = graph;
-  while (graph.drawn < graph.trailLength) {
-    const at = graph.drawn++;
+  while (graph.followed < graph.trailLength) {
+    const at = graph.followed++;
     const edge = trail[at]!;
     const isRequired = status[edge] === required;
     if (isRequired && !keepPathOpen(graph, at)) return false;

@@ -18,8 +18,8 @@ export interface SparseGraph {
   readonly trail: Int32Array;
   readonly trailEnds: Int32Array;
   trailLength: number;
-  /** Trail entries whose consequences have been drawn. */
-  drawn: number;
+  /** Trail entries that were followed to their consequences. */
+  followed: number;
   requiredCount: number;
 }
 
@@ -66,7 +66,7 @@ export function sparseGraph(n: number, pairs: readonly number[], matrix: Int32Ar
     trail: new Int32Array(m),
     trailEnds: new Int32Array(2 * m),
     trailLength: 0,
-    drawn: 0,
+    followed: 0,
     requiredCount: 0,
   };
 }
@@ -132,5 +132,5 @@ export function undoTo(graph: SparseGraph, length: number): void {
     }
     status[edge] = free;
   }
-  graph.drawn = length;
+  graph.followed = length;
 }

@@ -170,9 +170,10 @@ function meet(tree: SparseTree, v: number, edge: number): number {
   return 1;
 }
 
-// For each free edge, by how much the bound rises when the edge is decided against the
-// 1-tree: required though outside it, or forbidden though in it. Infinity: no tour is left.
-
+/**
+ * For each free edge, by how much the bound rises when the edge is decided against the 1-tree: required though outside
+ * it, or forbidden though in it. Infinity: no tour is left.
+ */
 export interface Rises {
   readonly rise: Float64Array;
   readonly parent: Int32Array;

@@ -38,8 +38,8 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
 
   /**
    * At least 0; unset: 1. 0 takes the arm out, under every policy. Above that it
-   * multiplies the arm's share under a mixture; a bandit takes no other notice of
-   * it.
+   * multiplies the arm's share under a mixture, and in a stage; a bandit takes no
+   * other notice of it.
    *
    * @generated from field: optional double weight = 3;
    */
@@ -167,6 +167,76 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
 export declare const BanditPolicySchema: GenMessage<BanditPolicy>;
 
 /**
+ * A part of a run with arms of its own.
+ *
+ * @generated from message gradus.v1.Stage
+ */
+export declare type Stage = Message<"gradus.v1.Stage"> & {
+  /**
+   * How long it lasts, from where it began; unset: until Advance. The last stage
+   * lasts to the end of the run, whatever is said.
+   *
+   * @generated from oneof gradus.v1.Stage.extent
+   */
+  extent: {
+    /**
+     * Share of the run's length, in (0, 1], rounded to whole tasks; for runs with
+     * a length only. The shares of all stages are at most 1 together.
+     *
+     * @generated from field: double share = 1;
+     */
+    value: number;
+    case: "share";
+  } | {
+    /**
+     * Tasks, at least 1.
+     *
+     * @generated from field: uint64 tasks = 2;
+     */
+    value: bigint;
+    case: "tasks";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * Arm id to weight, at least 0; an arm's probability is in proportion to this
+   * times its own weight. Arms left out are not drawn. Empty: every arm, by its own
+   * weight.
+   *
+   * @generated from field: map<string, double> weights = 3;
+   */
+  weights: { [key: string]: number };
+};
+
+/**
+ * Describes the message gradus.v1.Stage.
+ * Use `create(StageSchema)` to create a new message.
+ */
+export declare const StageSchema: GenMessage<Stage>;
+
+/**
+ * Stages one after the other (FORGE's linear curriculum, Curriculum RLOO). The
+ * stage of an update batch is the one that its first task is in. Advance ends a
+ * stage where the run stands, and the next begins there. As a new policy of a run
+ * it begins with its first stage at the cursor where it applies.
+ *
+ * @generated from message gradus.v1.StagedPolicy
+ */
+export declare type StagedPolicy = Message<"gradus.v1.StagedPolicy"> & {
+  /**
+   * In order, 1 to 64.
+   *
+   * @generated from field: repeated gradus.v1.Stage stages = 1;
+   */
+  stages: Stage[];
+};
+
+/**
+ * Describes the message gradus.v1.StagedPolicy.
+ * Use `create(StagedPolicySchema)` to create a new message.
+ */
+export declare const StagedPolicySchema: GenMessage<StagedPolicy>;
+
+/**
  * How the next arm is chosen.
  *
  * @generated from message gradus.v1.Policy
@@ -193,6 +263,14 @@ export declare type Policy = Message<"gradus.v1.Policy"> & {
      */
     value: BanditPolicy;
     case: "bandit";
+  } | {
+    /**
+     * Stages.
+     *
+     * @generated from field: gradus.v1.StagedPolicy staged = 4;
+     */
+    value: StagedPolicy;
+    case: "staged";
   } | { case: undefined; value?: undefined };
 
   /**

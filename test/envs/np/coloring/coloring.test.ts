@@ -64,7 +64,7 @@ describe("generate", () => {
     const message = "colors_min must not be above vertices_min: 9 > 8";
     const refused = { kind: "invalid", field: "parameters", message };
     expect(resolveParameters(coloring, { colors_min: 9, colors_max: 9 })).toEqual(refused);
-    expect(resolveParameters(coloring, { vertices_min: 20 }).kind).toBe("invalid");
+    expect(resolveParameters(coloring, { vertices_min: 20, vertices_max: 12 }).kind).toBe("invalid");
   });
 });
 

@@ -64,7 +64,7 @@ describe("generate", () => {
     const message = "set_min must not be above vertices_min: 13 > 12";
     const refused = { kind: "invalid", field: "parameters", message };
     expect(resolveParameters(independentSet, { set_min: 13, set_max: 14 })).toEqual(refused);
-    expect(resolveParameters(independentSet, { density_min: 0.3 }).kind).toBe("invalid");
+    expect(resolveParameters(independentSet, { density_min: 0.3, density_max: 0.25 }).kind).toBe("invalid");
   });
 });
 

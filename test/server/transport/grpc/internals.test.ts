@@ -14,7 +14,7 @@ import {
   keepStreamsYoung,
   streamWindowBytes,
 } from "../../../../server/transport/grpc/internals.ts";
-import { LiveMap } from "../../../../server/transport/grpc/live-map.ts";
+import { LiveMap } from "../../../../server/transport/live-map.ts";
 import { start, stopAll } from "../fixture.ts";
 import { cancelledFrames, connectFrames, frameTypes, stepFrames } from "./frames.ts";
 import { callRaw, connectRaw, frame } from "./raw.ts";

@@ -109,8 +109,8 @@ class Arm(google.protobuf.message.Message):
     """Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required."""
     weight: builtins.float
     """At least 0; unset: 1. 0 takes the arm out, under every policy. Above that it
-    multiplies the arm's share under a mixture; a bandit takes no other notice of
-    it.
+    multiplies the arm's share under a mixture, and in a stage; a bandit takes no
+    other notice of it.
     """
     hard: builtins.bool
     """Whether a constraint's share of hard tasks counts this arm."""
@@ -235,6 +235,81 @@ class BanditPolicy(google.protobuf.message.Message):
 global___BanditPolicy = BanditPolicy
 
 @typing.final
+class Stage(google.protobuf.message.Message):
+    """A part of a run with arms of its own."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    @typing.final
+    class WeightsEntry(google.protobuf.message.Message):
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: builtins.int
+        VALUE_FIELD_NUMBER: builtins.int
+        key: builtins.str
+        value: builtins.float
+        def __init__(
+            self,
+            *,
+            key: builtins.str = ...,
+            value: builtins.float = ...,
+        ) -> None: ...
+        def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
+
+    SHARE_FIELD_NUMBER: builtins.int
+    TASKS_FIELD_NUMBER: builtins.int
+    WEIGHTS_FIELD_NUMBER: builtins.int
+    share: builtins.float
+    """Share of the run's length, in (0, 1], rounded to whole tasks; for runs with
+    a length only. The shares of all stages are at most 1 together.
+    """
+    tasks: builtins.int
+    """Tasks, at least 1."""
+    @property
+    def weights(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.float]:
+        """Arm id to weight, at least 0; an arm's probability is in proportion to this
+        times its own weight. Arms left out are not drawn. Empty: every arm, by its own
+        weight.
+        """
+
+    def __init__(
+        self,
+        *,
+        share: builtins.float = ...,
+        tasks: builtins.int = ...,
+        weights: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["extent", b"extent", "share", b"share", "tasks", b"tasks"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["extent", b"extent", "share", b"share", "tasks", b"tasks", "weights", b"weights"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["extent", b"extent"]) -> typing.Literal["share", "tasks"] | None: ...
+
+global___Stage = Stage
+
+@typing.final
+class StagedPolicy(google.protobuf.message.Message):
+    """Stages one after the other (FORGE's linear curriculum, Curriculum RLOO). The
+    stage of an update batch is the one that its first task is in. Advance ends a
+    stage where the run stands, and the next begins there. As a new policy of a run
+    it begins with its first stage at the cursor where it applies.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    STAGES_FIELD_NUMBER: builtins.int
+    @property
+    def stages(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Stage]:
+        """In order, 1 to 64."""
+
+    def __init__(
+        self,
+        *,
+        stages: collections.abc.Iterable[global___Stage] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["stages", b"stages"]) -> None: ...
+
+global___StagedPolicy = StagedPolicy
+
+@typing.final
 class Policy(google.protobuf.message.Message):
     """How the next arm is chosen."""
 
@@ -242,6 +317,7 @@ class Policy(google.protobuf.message.Message):
 
     MIXTURE_FIELD_NUMBER: builtins.int
     BANDIT_FIELD_NUMBER: builtins.int
+    STAGED_FIELD_NUMBER: builtins.int
     CONSTRAINTS_FIELD_NUMBER: builtins.int
     @property
     def mixture(self) -> global___MixturePolicy:
@@ -252,6 +328,10 @@ class Policy(google.protobuf.message.Message):
         """A bandit."""
 
     @property
+    def staged(self) -> global___StagedPolicy:
+        """Stages."""
+
+    @property
     def constraints(self) -> global___BatchConstraints:
         """Constraints on each update batch, for any kind; unset: none."""
 
@@ -260,11 +340,12 @@ class Policy(google.protobuf.message.Message):
         *,
         mixture: global___MixturePolicy | None = ...,
         bandit: global___BanditPolicy | None = ...,
+        staged: global___StagedPolicy | None = ...,
         constraints: global___BatchConstraints | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["bandit", b"bandit", "constraints", b"constraints", "kind", b"kind", "mixture", b"mixture"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["bandit", b"bandit", "constraints", b"constraints", "kind", b"kind", "mixture", b"mixture"]) -> None: ...
-    def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["mixture", "bandit"] | None: ...
+    def HasField(self, field_name: typing.Literal["bandit", b"bandit", "constraints", b"constraints", "kind", b"kind", "mixture", b"mixture", "staged", b"staged"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["bandit", b"bandit", "constraints", b"constraints", "kind", b"kind", "mixture", b"mixture", "staged", b"staged"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["mixture", "bandit", "staged"] | None: ...
 
 global___Policy = Policy
 

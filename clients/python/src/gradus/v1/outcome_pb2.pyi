@@ -497,7 +497,7 @@ global___GroupStatistics = GroupStatistics
 @typing.final
 class ContrastPair(google.protobuf.message.Message):
     """A pair for a contrastive loss: the preferred text and the one it beats, as
-    spans of the group's completions (paper 003, VCC).
+    spans of the group's completions (VCC 3.3).
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor

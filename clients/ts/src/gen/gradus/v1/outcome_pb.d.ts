@@ -403,7 +403,7 @@ export declare const GroupStatisticsSchema: GenMessage<GroupStatistics>;
 
 /**
  * A pair for a contrastive loss: the preferred text and the one it beats, as
- * spans of the group's completions (paper 003, VCC).
+ * spans of the group's completions (VCC 3.3).
  *
  * @generated from message gradus.v1.ContrastPair
  */

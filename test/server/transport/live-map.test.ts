@@ -1,7 +1,7 @@
 /** It is a Map of numbers, whatever is done to it, but for the order. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LiveMap } from "../../../../server/transport/grpc/live-map.ts";
+import { LiveMap } from "../../../server/transport/live-map.ts";
 
 type Step = (map: Map<number, number | undefined>) => unknown;
 

@@ -1,0 +1,142 @@
+/** Laws of answers: the solver's, and texts that are none. */
+import fc from "fast-check";
+import { expect } from "vitest";
+import { wrapAnswer } from "../../../envs/answers/wording.ts";
+import type { Issued } from "../every.ts";
+import { score } from "../../../envs/score.ts";
+import { scoreTask } from "../every.ts";
+import { hostileTexts } from "../hostile.ts";
+import { mutated } from "../mutated.ts";
+import { every, isNoBetterThanTrivial, isSolved, type Law, solved, solverOf } from "./law.ts";
+
+export const answerLaws: readonly Law[] = [
+  {
+    title: "the solver's answer is feasible, of the solver's value, proven and within its nodes",
+    appliesTo: isSolved,
+    check({ environment, tasks }) {
+      for (const { instance, baseline } of tasks) {
+        const { answer, value, bound, proven, nodes } = solverOf(environment).solve(instance);
+        const facts = environment.verify(instance, answer);
+        expect(facts.kind).toBe("feasible");
+        expect([proven, bound]).toEqual([true, value]);
+        expect(Number.isSafeInteger(nodes) && nodes >= 0).toBe(true);
+        if (environment.goal === "satisfy") expect(baseline).toBeUndefined();
+        else expect([baseline, facts]).toMatchObject([{ value, bound, proven }, { objective: value }]);
+      }
+    },
+  },
+  {
+    title: "a solver out of nodes gives an answer of its value, and a bound that holds",
+    appliesTo: isSolved,
+    check({ environment, tasks }) {
+      const sign = environment.goal === "minimize" ? 1 : -1;
+      for (const { instance } of tasks) {
+        const best = solverOf(environment).solve(instance);
+        const hasty = solverOf(environment).solve(instance, 1);
+        expect(hasty.nodes).toBeLessThanOrEqual(1);
+        expect(sign * hasty.bound).toBeLessThanOrEqual(sign * best.value);
+        expect(sign * hasty.value).toBeGreaterThanOrEqual(sign * best.value);
+        expect(hasty.proven).toBe(hasty.value === hasty.bound);
+        const facts = environment.verify(instance, hasty.answer);
+        if (environment.goal !== "satisfy") expect(facts).toMatchObject({ kind: "feasible", objective: hasty.value });
+      }
+    },
+  },
+  {
+    title: "an answer read back is the answer written, in every format",
+    appliesTo: isSolved,
+    check({ environment, tasks }) {
+      for (const issued of tasks) {
+        const { answer, text } = solved(environment, issued);
+        expect(environment.parse(text, issued.instance)).toEqual({ kind: "answer", answer });
+        for (const format of environment.answerFormats) {
+          const scored = score(scoreTask(environment, issued, format), wrapAnswer(text, format));
+          expect(scored).toMatchObject({ verdict: "feasible", solved: true, violation: "" });
+        }
+      }
+    },
+  },
+  {
+    title: "every reward scheme gives the solver's answer more than one that cannot be read",
+    appliesTo: isSolved,
+    check({ environment, tasks }) {
+      for (const issued of tasks) {
+        const { text } = solved(environment, issued);
+        for (const name of environment.rewardSchemes) {
+          const task = scoreTask(environment, issued, "answer_tag", name);
+          const { min, max } = task.scheme.scheme.range(task.scheme.parameters);
+          const [best, none] = [score(task, wrapAnswer(text, "answer_tag")).reward, score(task, "").reward];
+          expect(best, name).toBeGreaterThan(none);
+          expect([min <= none, best <= max], name).toEqual([true, true]);
+        }
+      }
+    },
+  },
+  {
+    title: "no change to the text of the solver's answer beats it",
+    appliesTo: isSolved,
+    check({ environment, tasks }) {
+      const issued = tasks[0] as Issued;
+      const { text } = solved(environment, issued);
+      const task = scoreTask(environment, issued, "answer_tag");
+      const best = score(task, wrapAnswer(text, "answer_tag")).reward;
+      let feasible = 0;
+      fc.assert(
+        // An objective beyond the baseline throws.
+        fc.property(mutated(text), (changed) => {
+          const { reward, verdict } = score(task, wrapAnswer(changed, "answer_tag"));
+          expect(reward).toBeLessThanOrEqual(best);
+          if (verdict === "feasible") feasible++;
+        }),
+        { numRuns: 300 },
+      );
+      expect(feasible).toBeGreaterThan(0);
+    },
+  },
+  {
+    title: "random completions are malformed, infeasible or trivial",
+    appliesTo: every,
+    check({ environment, tasks }) {
+      const issued = tasks[0] as Issued;
+      const text = fc.oneof(
+        fc.string(),
+        fc.string({ unit: "binary" }),
+        fc.stringMatching(/^[[\](){}0-9, +*/=-]{0,30}$/),
+      );
+      for (const format of environment.answerFormats) {
+        const task = scoreTask(environment, issued, format);
+        fc.assert(
+          fc.property(text, (inner) => {
+            for (const completion of [inner, wrapAnswer(inner, format)]) {
+              expect(isNoBetterThanTrivial(task, score(task, completion))).toBe(true);
+            }
+          }),
+          { numRuns: 100 },
+        );
+      }
+    },
+  },
+];
+
+/** Held at an environment's first level alone, for it takes seconds. */
+export const megabyteLaw: Law = {
+  title: "empty and hostile completions of a megabyte are malformed, infeasible or trivial",
+  appliesTo: every,
+  check({ environment, tasks }) {
+    const issued = tasks[0] as Issued;
+    let turn = 0;
+    for (const text of hostileTexts(1 << 20)) {
+      const format = environment.answerFormats[turn++ % environment.answerFormats.length];
+      const task = scoreTask(environment, issued, format ?? "boxed");
+      const scored = score(task, text);
+      expect(isNoBetterThanTrivial(task, scored)).toBe(true);
+      expect(Buffer.byteLength(scored.violation)).toBeLessThanOrEqual(512);
+      expect(scored.violation === "").toBe(scored.verdict === "feasible");
+    }
+    for (const format of environment.answerFormats) {
+      for (const completion of ["", wrapAnswer("", format)]) {
+        expect(score(scoreTask(environment, issued, format), completion).verdict).toBe("malformed");
+      }
+    }
+  },
+};

@@ -1,0 +1,158 @@
+/** The laws find verifiers that were made to be wrong, whether or not the environment says what its answers name. */
+import { describe, expect, test } from "vitest";
+import { wrapAnswer } from "../../../envs/answers/wording.ts";
+import type { SyncEnvironment, Facts } from "../../../envs/environment.ts";
+import type { Graph } from "../../../envs/lib/graph.ts";
+import type { Issued } from "../every.ts";
+import { score } from "../../../envs/score.ts";
+import { vertexCover } from "../../support/environments/vertex-cover/index.ts";
+import { openEdge } from "../../support/environments/vertex-cover/verify.ts";
+import { scoreTask, synchronous } from "../every.ts";
+import { answerLaws } from "./answer-laws.ts";
+import { hostileLaws } from "./hostile-laws.ts";
+import { solved, type Subject, subjectsOf } from "./law.ts";
+
+type List = readonly number[];
+type Verify = (instance: unknown, answer: unknown) => Facts;
+
+/** Titles of the laws that the environment breaks, with these tasks of the sound one. */
+function brokenBy(environment: SyncEnvironment, { title, level, tasks, pools }: Subject): readonly string[] {
+  return [...answerLaws, ...hostileLaws]
+    .filter((law) => {
+      if (!law.appliesTo(environment)) return false;
+      try {
+        law.check({ environment, title, level, tasks, pools });
+        return false;
+      } catch {
+        return true;
+      }
+    })
+    .map((law) => law.title);
+}
+
+const WRONG = "no answer made to be wrong is taken";
+const ORDER = "the order of the answer counts where the environment says so, and only there";
+
+/** Those whose answers are one list. */
+const listed = [...synchronous, vertexCover].filter(({ id, shape }) => shape !== undefined && id !== "np/bisection");
+const named = listed.filter(({ shape }) => shape?.kind !== "labels");
+
+/** Ways to be lax with a list before it is verified; the objective is that of what is left. */
+const LAX: readonly (readonly [string, (list: List, count: number) => List])[] = [
+  ["takes numbers that come twice", (list) => [...new Set(list)]],
+  ["takes numbers out of range", (list, count) => list.filter((number) => number >= 0 && number < count)],
+  ["takes negative numbers for positive ones", (list) => list.map(Math.abs)],
+  ["takes lists that go on after a number out of range", (list, count) => list.slice(0, firstOutside(list, count))],
+];
+
+function firstOutside(list: List, count: number): number {
+  const at = list.findIndex((number) => !(number >= 0 && number < count));
+  return at < 0 ? list.length : at;
+}
+
+function withVerify(environment: SyncEnvironment, verify: Verify): SyncEnvironment {
+  return { ...environment, verify };
+}
+
+function withoutShape({ shape: _, ...environment }: SyncEnvironment): SyncEnvironment {
+  return environment;
+}
+
+describe.each(named)("$id", (environment) => {
+  const [subject] = subjectsOf(environment) as [Subject];
+
+  test("breaks no law as it is, nor without its shape", () => {
+    expect(brokenBy(environment, subject)).toEqual([]);
+    expect(brokenBy(withoutShape(environment), subject)).toEqual([]);
+  });
+
+  test.each(LAX)("is found out where its verifier %s", (_, lax) => {
+    const verify: Verify = (instance, answer) =>
+      environment.verify(instance, lax(answer as List, environment.shape?.count(instance) ?? 0));
+    expect(brokenBy(withVerify(environment, verify), subject)).toContain(WRONG);
+    expect(brokenBy(withoutShape(withVerify(environment, verify)), subject)).toContain(WRONG);
+  });
+});
+
+describe("a verifier of vertex covers that counts what is listed", () => {
+  const [subject] = subjectsOf(vertexCover) as [Subject];
+  const counting = (verify: (graph: Graph, cover: List) => string | undefined): SyncEnvironment =>
+    withVerify(vertexCover, (graph, cover) => {
+      const violation = verify(graph as Graph, cover as List);
+      const objective = (cover as List).length;
+      return violation === undefined ? { kind: "feasible", objective } : { kind: "infeasible", violation };
+    });
+
+  test("but forgets about repeats and range is found out, though such answers are worth less than the optimum", () => {
+    const planted = counting(openEdge);
+    expect(brokenBy(planted, subject)).toEqual([WRONG]);
+    expect(brokenBy(withoutShape(planted), subject)).toEqual([WRONG]);
+    const issued = subject.tasks[0] as Issued;
+    const { text } = solved(vertexCover, issued);
+    const again = wrapAnswer(text.replace("]", ", 0, 0, 99]"), "answer_tag");
+    expect(score(scoreTask(planted, issued, "answer_tag"), again).verdict).toBe("feasible");
+    expect(score(scoreTask(vertexCover, issued, "answer_tag"), again).verdict).toBe("infeasible");
+  });
+
+  test("but not whether every edge is covered is found out", () => {
+    const broken = brokenBy(
+      counting(() => undefined),
+      subject,
+    );
+    expect(broken).toContain(WRONG);
+  });
+});
+
+function registered(id: string): SyncEnvironment {
+  return synchronous.find((environment) => environment.id === id) as SyncEnvironment;
+}
+
+describe("a verifier that ignores", () => {
+  test("the order of a route", () => {
+    const hamiltonian = registered("np/hamiltonian");
+    const [subject] = subjectsOf(hamiltonian) as [Subject];
+    // As long as the answer is no longer than the longest cycle, any set of vertices is a cycle to it.
+    const longest = new Map(subject.tasks.map(({ instance, baseline }) => [instance, baseline?.value ?? 0]));
+    const lax = withVerify(hamiltonian, (instance, answer) => {
+      const list = answer as List;
+      const isSet = new Set(list).size === list.length && list.every((v) => v >= 0 && v < (instance as Graph).vertices);
+      if (!isSet || list.length > (longest.get(instance) ?? 0)) return { kind: "infeasible", violation: "no set" };
+      return { kind: "feasible", objective: list.length };
+    });
+    expect(brokenBy(lax, subject)).toEqual([ORDER]);
+  });
+
+  test("cities that a tour leaves out", () => {
+    const tsp = registered("np/tsp");
+    const [subject] = subjectsOf(tsp) as [Subject];
+    const lax = withVerify(tsp, (instance, answer) => {
+      const left = Array.from({ length: tsp.shape?.count(instance) ?? 0 }, (_, city) => city);
+      const rest = left.filter((city) => !(answer as List).includes(city));
+      return tsp.verify(instance, [...(answer as List), ...rest]);
+    });
+    expect(brokenBy(lax, subject)).toEqual([WRONG]);
+  });
+
+  test("how many labels there are", () => {
+    const coloring = registered("np/coloring");
+    const [subject] = subjectsOf(coloring) as [Subject];
+    const lax = withVerify(coloring, (instance, answer) =>
+      coloring.verify(instance, (answer as List).slice(0, coloring.shape?.count(instance))),
+    );
+    expect(brokenBy(lax, subject)).toEqual([WRONG]);
+    expect(brokenBy(coloring, subject)).toEqual([]);
+  });
+
+  test("the order of labels", () => {
+    const coloring = registered("np/coloring");
+    const [subject] = subjectsOf(coloring) as [Subject];
+    const lax = withVerify(coloring, (instance, answer) => {
+      const list = answer as List;
+      if (list.length !== coloring.shape?.count(instance)) return { kind: "infeasible", violation: "its length" };
+      const best = subject.tasks.find((task) => task.instance === instance)?.baseline?.value ?? 0;
+      const objective = Math.max(best, new Set(list).size);
+      return { kind: "feasible", objective };
+    });
+    expect(brokenBy(lax, subject)).toContain(ORDER);
+  });
+});

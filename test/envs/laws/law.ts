@@ -1,0 +1,59 @@
+/** What a law is, and what it is held against. */
+import type { Environment, Level, Solution, Solver, SyncEnvironment } from "../../../envs/environment.ts";
+import type { Issued } from "../every.ts";
+import type { Pool } from "../../../envs/pool.ts";
+import type { Score, ScoreTask } from "../../../envs/score.ts";
+import { casesOf, poolsOf, tasksOf } from "../every.ts";
+
+/** An environment at one of its levels, and some tasks of it. */
+export interface Subject<E extends Environment = SyncEnvironment> {
+  readonly title: string;
+  readonly environment: E;
+  readonly level: Level;
+  readonly tasks: readonly Issued[];
+  readonly pools: ReadonlyMap<string, Pool>;
+}
+
+/** Something that holds for every environment that can do a certain thing. */
+export interface Law<E extends Environment = SyncEnvironment> {
+  readonly title: string;
+  /** Whether the environment can do what the law is about. */
+  appliesTo(environment: Environment): boolean;
+  /** Fails, as a test does, where it does not hold. */
+  check(subject: Subject<E>): void;
+}
+
+/** Tasks of a level that a law is held against. */
+export const TASKS = 6;
+
+export function subjectsOf<E extends Environment>(environment: E): readonly Subject<E>[] {
+  const pools = poolsOf([environment]);
+  const [pool] = pools.values();
+  return casesOf(environment).map((given) => ({ ...given, pools, tasks: tasksOf(given, pool, TASKS) }));
+}
+
+export const every = (): boolean => true;
+export const isGenerated = ({ generator }: Environment): boolean => generator !== undefined;
+export const isSolved = ({ solver }: Environment): boolean => solver !== undefined;
+
+export function solverOf({ id, solver }: Environment): Solver<unknown, unknown> {
+  if (solver === undefined) throw new Error(`${id} has no solver`);
+  return solver;
+}
+
+/** The solver's answer to a task, and its text. */
+export function solved(environment: Environment, { instance }: Issued): Solution<unknown> & { readonly text: string } {
+  const solver = solverOf(environment);
+  const solution = solver.solve(instance);
+  return { ...solution, text: solver.format(solution.answer) };
+}
+
+/** Whether a text earns no more than an answer that takes no thought, such as one vertex as a clique. */
+export function isNoBetterThanTrivial({ environment, instance }: ScoreTask, scored: Score): boolean {
+  const { verdict, objective } = scored;
+  const trivial = environment.trivial?.(instance);
+  if (verdict !== "feasible") return true;
+  if (objective === undefined || environment.goal === "satisfy") return false;
+  if (trivial === undefined) return !scored.solved;
+  return environment.goal === "maximize" ? objective <= trivial : objective >= trivial;
+}
