@@ -46,7 +46,7 @@ module.exports = {
     only(
       "workers-make-tasks",
       "^server/tasks/worker\\.ts$",
-      "^(server/tasks/(environments|jobs|worker|workers)\\.ts$|envs/)",
+      "^(server/tasks/(environments|jobs|task|worker|workers)\\.ts$|envs/)",
       "A worker's thread runs environments and nothing else.",
     ),
     only(

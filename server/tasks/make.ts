@@ -16,8 +16,8 @@ const FIRST_SEEDS = 8;
 const SEEDS_MAX = 64;
 /** What a waiting job costs the next one, roughly: 8 benchmark TSPs. */
 const WAIT_MS = 80;
-/** How much of the mean of past durations the last one is. */
-const NEWEST_SHARE = 0.3;
+/** How much a job that was slower than those before counts: another process may have had its core. */
+const SLOWER_SHARE = 0.1;
 /** Kinds of tasks whose durations are known. */
 const KINDS_MAX = 1024;
 /** Characters of prompts that are kept for tasks that will be shown: some thousand. */
@@ -118,8 +118,8 @@ function jobSizes() {
     },
     took: (spec: TaskSpec, ms: number): void => {
       const kind = kindOf(spec);
-      const mean = msByKind.get(kind);
-      msByKind.set(kind, mean === undefined ? ms : mean + NEWEST_SHARE * (ms - mean));
+      const before = msByKind.get(kind) ?? ms;
+      msByKind.set(kind, before + (ms > before ? SLOWER_SHARE : 1) * (ms - before));
     },
   };
 }
