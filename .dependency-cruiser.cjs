@@ -33,9 +33,15 @@ module.exports = {
     ),
     only(
       "curriculum-is-a-core",
-      "^server/curriculum/",
+      "^server/curriculum/(?!policies/)",
       "^(server/curriculum/|server/stores/store\\.ts$|envs/)",
-      "Policies and runs know no contract and no transport.",
+      "Runs know no contract and no transport.",
+    ),
+    only(
+      "policies-own-their-messages",
+      "^server/curriculum/policies/",
+      "^(server/curriculum/(policies/|json\\.ts$|signals\\.ts$|types\\.ts$)|server/gen/|envs/)",
+      "A policy reads and writes its own message, and knows nothing of runs.",
     ),
     only(
       "workers-make-tasks",
@@ -70,7 +76,7 @@ module.exports = {
     only(
       "wire-is-a-leaf",
       "^server/transport/wire/",
-      "^server/(transport/wire|gen)/",
+      "^server/(transport/(wire/|rpc\\.ts$)|gen/)",
       "Bytes and messages, whatever they mean.",
     ),
     only(

@@ -1,13 +1,13 @@
 # The server in an image: dependencies in one stage, only what runs in the other.
-# scripts/dockerfile-steps.ts runs these steps without an engine, so it knows the instructions used here and no others.
-FROM node:24-bookworm-slim AS dependencies
+# The Node of package.json, exactly: server/transport/grpc/internals.ts reaches into it.
+FROM node:24.21.0-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-COPY clients/ts/package.json clients/ts/
+COPY clients/ts/package.json clients/ts/build.mjs clients/ts/
 RUN npm ci --omit=dev --no-audit --no-fund
 RUN mkdir data
 
-FROM node:24-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./

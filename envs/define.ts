@@ -1,15 +1,21 @@
 /** Turns what an author writes into an environment. What a definition leaves out gets its default here, and only here. */
 import type {
   AnswerFormat,
+  AsyncDefinition,
+  AsyncEnvironment,
   Environment,
-  EnvironmentDefinition,
   Generator,
   Level,
   RowDefinition,
   RowReader,
+  SyncDefinition,
+  SyncEnvironment,
 } from "./environment.ts";
 import type { Rng } from "./lib/rng.ts";
+import { WEIGHTED } from "./reward/weighted.ts";
 import { parameterInfos, type ParametersOf, type ParameterSpecs } from "./parameters.ts";
+
+type EnvironmentDefinition<Instance, Answer> = SyncDefinition<Instance, Answer> | AsyncDefinition<Instance, Answer>;
 
 const ANSWER_FORMATS: readonly AnswerFormat[] = ["think_answer", "answer_line", "answer_tag", "boxed"];
 
@@ -20,6 +26,12 @@ const ALL_ROWS = { name: "all", description: "every row", parameters: {} } as co
  * An environment of its definition. Its parameter types are gone from the type, so that environments stand side by side
  * in a registry. Throws where the definition contradicts itself: that is its author's mistake.
  */
+export function defineEnvironment<Instance, Answer>(
+  definition: SyncDefinition<Instance, Answer>,
+): SyncEnvironment<Instance, Answer>;
+export function defineEnvironment<Instance, Answer>(
+  definition: AsyncDefinition<Instance, Answer>,
+): AsyncEnvironment<Instance, Answer>;
 export function defineEnvironment<Instance, Answer>(
   definition: EnvironmentDefinition<Instance, Answer>,
 ): Environment<Instance, Answer> {
@@ -54,8 +66,9 @@ function readerOf<Instance>(id: string, rows: RowDefinition<Instance>, levels: r
   return { levelOf: () => first?.name, ...reader };
 }
 
-/** Right or wrong answers are graded; others are priced by each scheme whose measure the environment can give. */
+/** Graded facts are weighed; right or wrong answers are graded; others are priced by each scheme whose measure the environment can give. */
 function rewardSchemesOf<Instance, Answer>(definition: EnvironmentDefinition<Instance, Answer>): readonly string[] {
+  if (definition.grading !== undefined) return [WEIGHTED, "graded"];
   if (definition.goal === undefined || definition.goal === "satisfy") return ["graded"];
   const hasBaseline = definition.solver !== undefined;
   const hasTrivial = definition.trivial !== undefined;

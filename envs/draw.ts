@@ -1,5 +1,6 @@
 /** Pictures of tasks and answers, as SVG documents. */
-import { locateAnswers } from "./answers/locate.ts";
+import { locateAnswers, type Thinking } from "./answers/locate.ts";
+import { stripAnswer } from "./answers/strip.ts";
 import type { AnswerFormat, Baseline, Environment, Facts, Parsed } from "./environment.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { framed, type Headline } from "./lib/picture/frame.ts";
@@ -17,7 +18,7 @@ export function drawTask<Instance>(
 ): string | undefined {
   if (environment.draw === undefined) return undefined;
   if (answerText === undefined) return framed(environment.draw(instance), [titleOf(environment, instance)]);
-  return drawAnswer(environment, instance, environment.parse(answerText, instance));
+  return drawAnswer(environment, instance, environment.parse(stripAnswer(answerText), instance));
 }
 
 /** The same for the answer that a completion marks in this format; any completion. */
@@ -26,8 +27,9 @@ export function drawCompletion<Instance>(
   instance: Instance,
   format: AnswerFormat,
   completion: string,
+  thinking?: Thinking,
 ): string | undefined {
-  const { answer, problem } = locateAnswers(completion, format);
+  const { answer, problem } = locateAnswers(completion, format, thinking);
   if (answer !== undefined && problem === undefined) return drawTask(environment, instance, answer);
   return drawAnswer(environment, instance, { kind: "malformed", reason: problem ?? "no answer" });
 }
@@ -44,6 +46,8 @@ function drawAnswer<Instance>(
     const headlines = [title, bad(`malformed: ${parsed.reason}`), ...baselineLine(environment, solution)];
     return framed(environment.draw(instance), headlines);
   }
+  // What only the outside can judge is drawn without a verdict.
+  if (environment.resource !== undefined) return framed(environment.draw(instance, parsed.answer), [title]);
   const facts = environment.verify(instance, parsed.answer);
   const isBest = isBestAnswer(environment, facts, solution);
   const picture = environment.draw(instance, parsed.answer, isBest ? undefined : solution?.answer);
@@ -62,6 +66,7 @@ function isBestAnswer<Instance>(
   baseline: Baseline | undefined,
 ): boolean {
   if (facts.kind === "infeasible") return false;
+  if (facts.kind === "graded") return facts.solved;
   if (goal === "satisfy") return true;
   return baseline !== undefined && facts.objective === baseline.value;
 }
@@ -76,6 +81,8 @@ function verdictLines<Instance>(
       return [bad(`infeasible: ${facts.violation}`), ...baselineLine(environment, solution)];
     case "feasible":
       return [feasibleLine(environment, facts.objective, solution)];
+    case "graded":
+      return [facts.solved ? { text: "✓ right", tone: "good" } : bad(facts.violation ?? "wrong")];
     default:
       return assertNever(facts);
   }

@@ -38,7 +38,88 @@ export type Parsed<Answer> =
 /** What a verifier finds: facts only. The reward module prices them. */
 export type Facts =
   | { readonly kind: "feasible"; readonly objective?: number; readonly info?: Readonly<Record<string, string>> }
-  | { readonly kind: "infeasible"; readonly violation: string; readonly info?: Readonly<Record<string, string>> };
+  | { readonly kind: "infeasible"; readonly violation: string; readonly info?: Readonly<Record<string, string>> }
+  | GradedFacts;
+
+/** What a grader finds: the components that its environment declares, each with a value or without. */
+export interface GradedFacts {
+  readonly kind: "graded";
+  readonly components: readonly GradedComponent[];
+  /** Whether the goal is reached. */
+  readonly solved: boolean;
+  /** Of an answer that falls short: what is wrong with it, e.g. the first test that fails. */
+  readonly violation?: string;
+  readonly info?: Readonly<Record<string, string>>;
+}
+
+/** One part of what a grader finds. */
+export type GradedComponent =
+  | { readonly name: string; readonly value: number }
+  | {
+      readonly name: string;
+      readonly value: undefined;
+      /** Why it has no value: it is left out of the sum. */
+      readonly reason: string;
+      /** Set where it has none because of us, e.g. the judge is down. A primary one then leaves no reward at all. */
+      readonly failure?: Failed;
+    };
+
+/** The components of an environment whose answers are graded. */
+export interface Grading {
+  /** The component that an answer is judged by; the others help. */
+  readonly primary: string;
+  readonly components: readonly ComponentInfo[];
+}
+
+export interface ComponentInfo {
+  /** Unique; not "format" or "tags", which are those of the completion (envs/reward/weighted.ts). */
+  readonly name: string;
+  readonly description: string;
+  /** Its weight in the sum unless the reward scheme's parameters say otherwise, in [0, 1]. */
+  readonly weight: number;
+}
+
+/** Why there is no telling, through a fault of ours: the contract's NoRewardReason has the same words. */
+export type FailureReason = "judge_unavailable" | "sandbox_failed" | "timeout" | "overloaded" | "internal";
+
+/** Verification failed, which says nothing about the answer. */
+export interface Failed {
+  readonly kind: "failed";
+  readonly reason: FailureReason;
+  readonly detail: string;
+  /** Whether trying again may help. Where it cannot, the sample never has a reward, and its group does not wait. */
+  readonly retryable: boolean;
+  /** How long to wait before that, milliseconds; unset: the server chooses. */
+  readonly retryDelayMs?: number;
+}
+
+/** What an asynchronous verifier asks, e.g. a judge or a sandbox, and how much it may be asked at once. */
+export interface Resource {
+  /** E.g. "judge". Environments that share a resource share its limits. */
+  readonly name: string;
+  /** Verifications that run at once. */
+  readonly concurrencyMax: number;
+  /** Verifications that wait beside them; more are refused as overloaded. */
+  readonly waitingMax: number;
+  /** Bytes of completions that may be held for it. */
+  readonly heldBytesMax: number;
+  /** How long one attempt may take, milliseconds, counted from when it begins. */
+  readonly timeLimitMs: number;
+  /** Asks whether it answers again, while it is down; undefined: it does. Left out: the next verification finds out. */
+  readonly probe?: (context: VerifyContext) => Promise<Failed | undefined>;
+}
+
+/** What an asynchronous verifier may spend. */
+export interface VerifyContext {
+  /** Aborted at the deadline, and when nobody needs the result any more. */
+  readonly signal: AbortSignal;
+  /** Milliseconds since the epoch. It holds for everything that is done here, own retries included. */
+  readonly deadlineMs: number;
+  /** Which attempt of the server's this is, from 1. */
+  readonly attempt: number;
+  /** After so many the server gives up. */
+  readonly attemptsMax: number;
+}
 
 export interface Baseline {
   /** Objective of the best answer known. */
@@ -112,7 +193,7 @@ export interface AnswerShape<Instance> {
   count(instance: Instance): number;
 }
 
-/** What an environment cannot do without. */
+/** What an environment cannot do without, beside `verify`. */
 interface Core<Instance, Answer> {
   /** E.g. "np/tsp". */
   readonly id: string;
@@ -123,8 +204,20 @@ interface Core<Instance, Answer> {
   render(instance: Instance, format: AnswerFormat): readonly ChatMessage[];
   /** Reads the text of an answer. Never throws, never evaluates, and is bounded in time by the text's length. */
   parse(text: string, instance: Instance): Parsed<Answer>;
+}
+
+/** An environment that finds its facts at once. */
+interface SyncVerification<Instance, Answer> {
+  readonly resource?: undefined;
   /** Checks an answer against an instance. Never throws. */
   verify(instance: Instance, answer: Answer): Facts;
+}
+
+/** An environment that must ask the outside, and may get no answer. */
+interface AsyncVerification<Instance, Answer> {
+  readonly resource: Resource;
+  /** Checks an answer against an instance. What it expects to go wrong is a Failed; a rejection is a bug. */
+  verify(instance: Instance, answer: Answer, context: VerifyContext): Promise<Facts | Failed>;
 }
 
 /** What some environments can do, and others cannot: whoever uses one of these asks first whether it is there. */
@@ -133,10 +226,17 @@ interface Capabilities<Instance, Answer> {
   readonly solver?: Solver<Instance, Answer>;
   /** Objective of an answer that takes no thought; without it there are no coarse and normalized rewards. */
   trivial?(instance: Instance): number;
+  /** For environments whose facts are graded. */
+  readonly grading?: Grading;
   /** Left out: the laws let no number in an answer be negative, huge or fractional, and no entry of a list come again. */
   readonly shape?: AnswerShape<Instance>;
   /** For instances of a few dozen bytes: they travel in the task id, so that no step makes them again. */
   readonly inline?: InlineCodec<Instance>;
+  /**
+   * The same for two instances that differ only in names or order, such as a graph with its vertices renumbered; its hash
+   * decides the split. Left out: `canonical` is so.
+   */
+  invariant?(instance: Instance): string;
   /**
    * A picture of the instance, with an answer if there is one, drawn so that a person sees why that is infeasible or short;
    * with a best answer to set against it, if there is one. Answers need not be feasible. Never throws; of bounded size.
@@ -152,25 +252,44 @@ interface Defaulted<Instance> {
   readonly answerFormats: readonly AnswerFormat[];
   /** Names in envs/reward/schemes.ts, the default first. */
   readonly rewardSchemes: readonly string[];
-  /** The same for two instances exactly if they are the same task; its hash decides the split and finds repeats. */
+  /** The same for two instances exactly if they are the same task; its hash finds repeats. */
   canonical(instance: Instance): string;
   /** Facts for the trainer that give no answer away. */
   metadata(instance: Instance): Readonly<Record<string, string>>;
 }
 
-/** An environment as the rest of Gradus sees it. */
-export interface Environment<Instance = unknown, Answer = unknown>
+/** What an environment has beside the way it verifies. */
+interface EnvironmentParts<Instance, Answer>
   extends Core<Instance, Answer>, Capabilities<Instance, Answer>, Defaulted<Instance> {
   /** Easiest first: the generator's, or without one those of the rows. */
   readonly levels: readonly Level[];
   readonly rows?: RowReader<Instance>;
 }
 
-/** An environment as its author writes it. */
-export interface EnvironmentDefinition<Instance, Answer>
+export interface SyncEnvironment<Instance = unknown, Answer = unknown>
+  extends EnvironmentParts<Instance, Answer>, SyncVerification<Instance, Answer> {}
+
+export interface AsyncEnvironment<Instance = unknown, Answer = unknown>
+  extends EnvironmentParts<Instance, Answer>, AsyncVerification<Instance, Answer> {}
+
+/**
+ * An environment as the rest of Gradus sees it. `resource` tells the two kinds apart: without looking at it, `verify`
+ * cannot be called as if it were synchronous.
+ */
+export type Environment<Instance = unknown, Answer = unknown> =
+  SyncEnvironment<Instance, Answer> | AsyncEnvironment<Instance, Answer>;
+
+interface DefinitionParts<Instance, Answer>
   extends Core<Instance, Answer>, Capabilities<Instance, Answer>, Partial<Defaulted<Instance>> {
   readonly rows?: RowDefinition<Instance>;
 }
+
+/** An environment as its author writes it. */
+export interface SyncDefinition<Instance, Answer>
+  extends DefinitionParts<Instance, Answer>, SyncVerification<Instance, Answer> {}
+
+export interface AsyncDefinition<Instance, Answer>
+  extends DefinitionParts<Instance, Answer>, AsyncVerification<Instance, Answer> {}
 
 /** Rows of an environment that has no generator may have levels of their own; without any, all are of level "all". */
 export interface RowDefinition<Instance>

@@ -45,10 +45,10 @@ function tryOnce<Instance>(
 ): { readonly instance: Instance; readonly hash: string } | undefined {
   const instance = generator.generate(parameters, rngOf(environment, parameters, seed, attempt));
   if (instance === undefined) return undefined;
-  // The hash is cheap, while accepting may take a search.
-  const hash = instanceHash(environment, instance);
-  if (splitOf(hash) !== split || generator.accepts?.(instance, parameters) === false) return undefined;
-  return { instance, hash };
+  // The split is cheap, while accepting may take a search.
+  if (splitOf(environment, instance) !== split) return undefined;
+  if (generator.accepts?.(instance, parameters) === false) return undefined;
+  return { instance, hash: instanceHash(environment, instance) };
 }
 
 /** The randomness of one attempt. Parameters are sorted by name, so that their order does not matter. */

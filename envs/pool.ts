@@ -77,7 +77,7 @@ function readLine<Instance>(
   const level = reader.levelOf(read.answer);
   if (level === undefined) return { reason: "of no level" };
   const hash = instanceHash(environment, read.answer);
-  return { row: { index, instance: read.answer, level, split: splitOf(hash), hash } };
+  return { row: { index, instance: read.answer, level, split: splitOf(environment, read.answer), hash } };
 }
 
 function groupKey(level: string, split: Split): string {

@@ -1,22 +1,39 @@
 /** Scores a completion of a task: finds the answer, reads it, verifies it and has it priced. */
-import { locateAnswers, type LocatedSpan } from "./answers/locate.ts";
-import type { AnswerFormat, Baseline, Environment, Facts } from "./environment.ts";
+import { type Located, locateAnswers, type LocatedSpan, type Thinking } from "./answers/locate.ts";
+import { stripAnswer } from "./answers/strip.ts";
+import type {
+  AnswerFormat,
+  AsyncEnvironment,
+  Baseline,
+  Environment,
+  Facts,
+  Failed,
+  SyncEnvironment,
+  VerifyContext,
+} from "./environment.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { clipUtf8, codePointOffsets } from "./lib/text.ts";
-import { isOptimal, qualityRatio, type RewardComponent } from "./reward/scheme.ts";
+import { type Findings, isOptimal, qualityRatio, type RewardComponent, type Tidiness } from "./reward/scheme.ts";
 import type { ResolvedScheme } from "./reward/schemes.ts";
 
 /** What scoring needs to know of a task. */
-export interface ScoreTask<Instance = unknown> {
-  readonly environment: Environment<Instance>;
+interface Scoring<E, Instance> {
+  readonly environment: E;
   readonly instance: Instance;
   readonly format: AnswerFormat;
+  /** Unset: required. */
+  readonly thinking?: Thinking;
   readonly scheme: ResolvedScheme;
   /** Unset: the environment has nothing to optimise, or no solver. */
   readonly baseline?: Baseline;
 }
 
-export type Verdict = "malformed" | "infeasible" | "feasible";
+export type ScoreTask<Instance = unknown> = Scoring<SyncEnvironment<Instance>, Instance>;
+export type AsyncScoreTask<Instance = unknown> = Scoring<AsyncEnvironment<Instance>, Instance>;
+/** Whichever of the two. */
+export type AnyScoreTask<Instance = unknown> = Scoring<Environment<Instance>, Instance>;
+
+export type Verdict = Findings["kind"];
 
 /** One marked answer; offsets are Unicode code points, without the marks. */
 export interface ScoredSpan {
@@ -36,7 +53,7 @@ export interface Score {
   readonly baseline: Baseline | undefined;
   /** In [0, 1]. */
   readonly ratio: number | undefined;
-  /** What is wrong, at most VIOLATION_BYTES_MAX bytes of UTF-8; empty for a feasible answer. */
+  /** What is wrong, at most VIOLATION_BYTES_MAX bytes of UTF-8; empty where nothing is. */
   readonly violation: string;
   readonly terminated: boolean;
   readonly truncated: boolean;
@@ -46,82 +63,158 @@ export interface Score {
 
 export const VIOLATION_BYTES_MAX = 512;
 
-type Findings = Facts | { readonly kind: "malformed"; readonly reason: string };
-
 const NO_INFO: Readonly<Record<string, string>> = Object.freeze({});
 const NO_SPANS: readonly ScoredSpan[] = Object.freeze([]);
 
 /** The score of a completion. Never throws for what the completion holds; a throw is a bug of the environment. */
 export function score<Instance>(task: ScoreTask<Instance>, completion: string): Score {
   try {
-    return scoreOf(task, completion);
+    const located = locateAnswers(completion, task.format, task.thinking);
+    const findings = located.spans.map((span) => examine(task, span.text));
+    const counts = located.problem === undefined ? (findings.at(-1) as Findings) : malformed(located.problem);
+    if (failureOf(task, counts) !== undefined) throw new Error("it fails, though it asks nobody");
+    return scoreOf(task, completion, located, { counts, spans: located.spans, findings });
   } catch (cause) {
-    const { id, version } = task.environment;
-    throw new Error(`${id} version ${version}: ${cause instanceof Error ? cause.message : "failed"}`, { cause });
+    throw named(task.environment, cause);
   }
 }
 
-function scoreOf<Instance>(task: ScoreTask<Instance>, completion: string): Score {
-  const located = locateAnswers(completion, task.format);
-  const findings = located.spans.map((span) => examine(task, span.text));
-  const facts: Findings =
-    located.problem === undefined ? (findings.at(-1) as Findings) : { kind: "malformed", reason: located.problem };
-  const { reward, components } = price(task, facts);
-  const objective = facts.kind === "feasible" ? facts.objective : undefined;
-  return {
-    reward,
-    components,
-    verdict: facts.kind,
-    solved: isSolved(task, facts),
-    objective,
-    baseline: task.baseline,
-    ratio: ratioOf(task, objective),
-    violation: clipUtf8(violationOf(facts), VIOLATION_BYTES_MAX),
-    terminated: true,
-    truncated: located.truncated,
-    spans: findings.length === 0 ? NO_SPANS : toScoredSpans(task, completion, located.spans, findings),
-    info: (facts.kind === "malformed" ? undefined : facts.info) ?? NO_INFO,
-  };
+/** A completion whose answer was read and is to be verified. */
+export interface Verification {
+  readonly kind: "verification";
+  /** May be tried several times. */
+  readonly verify: (context: VerifyContext) => Promise<Facts | Failed>;
+  /** The score that facts give; Failed where the primary component failed. */
+  finish(facts: Facts): AsyncScore;
+}
+
+export type AsyncScore = { readonly kind: "score"; readonly score: Score } | Failed;
+
+/**
+ * The same for an environment that must ask the outside. One that cannot be read is scored at once, for there is nothing
+ * to ask; of several answers only the one that counts is verified.
+ */
+export function beginScore<Instance>(task: AsyncScoreTask<Instance>, completion: string): AsyncScore | Verification {
+  const { environment, instance } = task;
+  try {
+    const located = locateAnswers(completion, task.format, task.thinking);
+    const span = located.spans.at(-1);
+    const scored = (counts: Findings, spans: readonly LocatedSpan[] = []): AsyncScore => {
+      const examined = { counts, spans, findings: spans.map(() => counts) };
+      return { kind: "score", score: scoreOf(task, completion, located, examined) };
+    };
+    if (located.problem !== undefined || span === undefined)
+      return scored(malformed(located.problem ?? "there is no answer"));
+    const parsed = environment.parse(stripAnswer(span.text), instance);
+    if (parsed.kind === "malformed") return scored(parsed, [span]);
+    return {
+      kind: "verification",
+      verify: (context) => environment.verify(instance, parsed.answer, context),
+      finish: (facts) => failureOf(task, facts) ?? scored(facts, [span]),
+    };
+  } catch (cause) {
+    throw named(environment, cause);
+  }
+}
+
+function named({ id, version }: Environment, cause: unknown): Error {
+  return new Error(`${id} version ${version}: ${cause instanceof Error ? cause.message : "failed"}`, { cause });
+}
+
+function malformed(reason: string): Findings {
+  return { kind: "malformed", reason };
 }
 
 function examine<Instance>({ environment, instance }: ScoreTask<Instance>, text: string): Findings {
-  const parsed = environment.parse(text, instance);
+  const parsed = environment.parse(stripAnswer(text), instance);
   return parsed.kind === "malformed" ? parsed : environment.verify(instance, parsed.answer);
 }
 
-function price<Instance>({ environment, instance, scheme, baseline }: ScoreTask<Instance>, facts: Findings) {
-  const trivial = scheme.scheme.usesTrivial ? environment.trivial?.(instance) : undefined;
-  const { goal } = environment;
-  return scheme.scheme.price({ goal, facts, baseline, trivial, parameters: scheme.parameters });
+/** Without the component that the answer is judged by there is no reward, where that is our fault. */
+function failureOf<Instance>({ environment }: AnyScoreTask<Instance>, findings: Findings): Failed | undefined {
+  if (findings.kind !== "graded") return undefined;
+  const primary = findings.components.find(({ name }) => name === environment.grading?.primary);
+  return primary?.value === undefined ? primary?.failure : undefined;
+}
+
+/** What was found about each answer that is told of, and about the one that counts. */
+interface Examined {
+  readonly counts: Findings;
+  readonly spans: readonly LocatedSpan[];
+  readonly findings: readonly Findings[];
+}
+
+function scoreOf<Instance>(
+  task: AnyScoreTask<Instance>,
+  completion: string,
+  located: Located,
+  { counts, spans, findings }: Examined,
+): Score {
+  const { reward, components } = price(task, counts, completion, located);
+  const objective = counts.kind === "feasible" ? counts.objective : undefined;
+  return {
+    reward,
+    components,
+    verdict: counts.kind,
+    solved: isSolved(task, counts),
+    objective,
+    baseline: task.baseline,
+    ratio: ratioOf(task, objective),
+    violation: clipUtf8(violationOf(counts), VIOLATION_BYTES_MAX),
+    terminated: true,
+    truncated: located.truncated,
+    spans: findings.length === 0 ? NO_SPANS : toScoredSpans(task, completion, spans, findings),
+    info: (counts.kind === "malformed" ? undefined : counts.info) ?? NO_INFO,
+  };
+}
+
+function price<Instance>(task: AnyScoreTask<Instance>, findings: Findings, completion: string, located: Located) {
+  const { environment, instance, baseline } = task;
+  const { scheme, parameters } = task.scheme;
+  const trivial = scheme.usesTrivial ? environment.trivial?.(instance) : undefined;
+  const tidiness = scheme.usesTidiness === true ? tidinessOf(completion, located) : undefined;
+  return scheme.price({ goal: environment.goal, findings, baseline, trivial, tidiness, parameters });
+}
+
+const TAGS = ["<think>", "</think>", "<answer>", "</answer>"] as const;
+
+function tidinessOf(completion: string, { formatValid }: Located): Tidiness {
+  return { formatValid, tags: TAGS.filter((tag) => completion.includes(tag)).length / TAGS.length };
 }
 
 /** Whether the goal is reached: a right answer, or an objective that equals a proven optimum. */
-function isSolved({ environment, baseline }: ScoreTask, facts: Findings): boolean {
-  if (facts.kind !== "feasible") return false;
+function isSolved<Instance>({ environment, baseline }: AnyScoreTask<Instance>, findings: Findings): boolean {
+  if (findings.kind === "graded") return findings.solved;
+  if (findings.kind !== "feasible") return false;
   if (environment.goal === "satisfy") return true;
-  return baseline !== undefined && facts.objective !== undefined && isOptimal(facts.objective, baseline);
+  return baseline !== undefined && findings.objective !== undefined && isOptimal(findings.objective, baseline);
 }
 
-function ratioOf({ environment, baseline }: ScoreTask, objective: number | undefined): number | undefined {
+function ratioOf<Instance>(
+  { environment, baseline }: AnyScoreTask<Instance>,
+  objective: number | undefined,
+): number | undefined {
   if (environment.goal === "satisfy" || baseline === undefined || objective === undefined) return undefined;
   return qualityRatio(environment.goal, objective, baseline);
 }
 
-function violationOf(facts: Findings): string {
-  switch (facts.kind) {
+function violationOf(findings: Findings): string {
+  switch (findings.kind) {
     case "feasible":
       return "";
     case "infeasible":
-      return facts.violation;
+      return findings.violation;
+    case "graded":
+      return findings.violation ?? "";
     case "malformed":
-      return facts.reason;
+      return findings.reason;
     default:
-      return assertNever(facts);
+      return assertNever(findings);
   }
 }
 
-function toScoredSpans(
-  task: ScoreTask,
+function toScoredSpans<Instance>(
+  task: AnyScoreTask<Instance>,
   completion: string,
   spans: readonly LocatedSpan[],
   findings: readonly Findings[],

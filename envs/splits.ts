@@ -4,7 +4,7 @@ import { hashKey } from "./lib/rng.ts";
 
 /**
  * The first 8 bytes, in hex, of a hash over the environment's id and the canonical instance. The version is left out:
- * an instance stays in its split when the environment changes.
+ * the same instance has the same hash when the environment changes.
  */
 export function instanceHash<Instance>(environment: Environment<Instance>, instance: Instance): string {
   return hashKey(environment.id, environment.canonical(instance)).slice(0, 16);
@@ -13,8 +13,17 @@ export function instanceHash<Instance>(environment: Environment<Instance>, insta
 const TRAIN_SHARE = 0.8;
 const EVAL_SHARE = 0.1;
 
-/** The split of the instance with this hash: 80% are train, 10% eval, 10% bench. */
-export function splitOf(hash: string): Split {
+/** What the split is decided by: the same for two instances that differ only in names or order. */
+export function invariantOf<Instance>(environment: Environment<Instance>, instance: Instance): string {
+  return environment.invariant?.(instance) ?? environment.canonical(instance);
+}
+
+/**
+ * The split of an instance: 80% of those that differ by more than names and order are train, 10% eval, 10% bench. Neither
+ * level nor version counts: who trained on an instance has seen its twins of every level.
+ */
+export function splitOf<Instance>(environment: Environment<Instance>, instance: Instance): Split {
+  const hash = hashKey(environment.id, invariantOf(environment, instance));
   const position = parseInt(hash.slice(0, 8), 16) / 2 ** 32;
   if (position < TRAIN_SHARE) return "train";
   return position < TRAIN_SHARE + EVAL_SHARE ? "eval" : "bench";

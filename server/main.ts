@@ -14,6 +14,7 @@ import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
+import { recordItem } from "./services/feedback.ts";
 import { createEvaluationService } from "./services/evaluation-service.ts";
 import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
 import { sqliteEvaluationStore } from "./stores/sqlite-evaluations.ts";
@@ -23,7 +24,9 @@ import { loadKeyring } from "./tasks/keyring.ts";
 import { createIssuer } from "./tasks/make.ts";
 import { loadPools } from "./tasks/pools.ts";
 import { createRunSource } from "./tasks/run-source.ts";
-import { createScorer } from "./tasks/scorer.ts";
+import { createAsyncScorer } from "./tasks/async-scorer.ts";
+import { createResources } from "./tasks/resources.ts";
+import { createScorer, type OpenTicket } from "./tasks/scorer.ts";
 import { createWorkerPool, type WorkerPool } from "./tasks/workers.ts";
 import { startTransports } from "./transport/ports.ts";
 import { register } from "./transport/rpc.ts";
@@ -104,22 +107,38 @@ function assemble(config: Config, registry: Registry, { log, dropped }: Log, met
   const { store, evaluationStore } = openStores(config);
   const issuer = createIssuer(workers, pools);
   const runs = createRuns({ store, source: createRunSource(issuer), clock: systemClock, log });
-  const scorer = createScorer({
-    ...{ keyring, registry, pools, completionBytesMax: limits.maxCompletionBytes },
-    onFailure: (error, { environment, version }) =>
+  const scoring = {
+    completionBytesMax: limits.maxCompletionBytes,
+    onFailure: (error: unknown, { environment, version }: OpenTicket) =>
       log.error({ err: error, environment, version }, "scoring failed: the sample has no reward"),
+  };
+  const scorer = createScorer({ ...scoring, keyring, registry, pools });
+  const onFailure = (error: unknown, what: string): void => log.error({ err: error }, what);
+  const resources = createResources({
+    clock: systemClock,
+    onFailure: (error, resource) => log.error({ err: error, resource }, "a verification threw"),
+  });
+  resources.onChange((resource, down) => {
+    if (down === undefined) log.info({ resource }, "a resource is asked again");
+    else log.warn({ resource, reason: down }, "a resource is down");
+    // What fails there is logged there.
+    void runs.maskArms(resource, down);
+  });
+  const asyncScorer = createAsyncScorer({
+    ...{ ...scoring, resources },
+    record: (runId, item) => recordItem({ runs, onFailure }, runId, item),
   });
   const evaluations = createEvaluations({
-    ...{ store: evaluationStore, issuer, scorer, keyring, registry, pools, suites },
+    ...{ store: evaluationStore, issuer, scorer, asyncScorer, keyring, registry, pools, suites },
   });
   const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;
   const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };
-  const onFailure = (error: unknown, what: string): void => log.error({ err: error }, what);
   const deps: ServiceDeps = {
-    ...{ keyring, registry, pools, issuer, scorer, runs, evaluations, onFailure },
+    ...{ keyring, registry, pools, issuer, scorer, asyncScorer, runs, evaluations, onFailure },
     limits: requestLimits,
   };
   const close = async (): Promise<void> => {
+    resources.close();
     runs.close();
     await workers.close();
     await store.close();

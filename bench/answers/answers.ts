@@ -79,7 +79,7 @@ function afterMoves({ optimum, rng }: Source, move: (answer: unknown) => unknown
 /** An answer's objective, larger for the better; undefined: it is infeasible. */
 function worth({ environment, instance }: Source, answer: unknown): number | undefined {
   const facts = environment.verify(instance, answer);
-  if (facts.kind === "infeasible" || facts.objective === undefined) return undefined;
+  if (facts.kind !== "feasible" || facts.objective === undefined) return undefined;
   return environment.goal === "maximize" ? facts.objective : -facts.objective;
 }
 

@@ -1,5 +1,5 @@
 /** Scores answers as if a model gave them, and looks for one that a verifier, a baseline or a reward is wrong about. */
-import type { AnswerFormat, Environment, Level } from "../../envs/environment.ts";
+import type { AnswerFormat, SyncEnvironment, Level } from "../../envs/environment.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 import type { Score } from "../../envs/score.ts";
 import { answersTo, type Kind } from "./answers.ts";
@@ -48,7 +48,7 @@ export interface Report extends Readonly<Tally> {
 /** Every so many answers, all reward schemes are looked at. */
 const SCHEMES_EVERY = 10;
 
-export function checkAnswers(environment: Environment, plan: Plan): Report {
+export function checkAnswers(environment: SyncEnvironment, plan: Plan): Report {
   const counts = { instances: 0, answers: 0, distinct: 0, feasible: 0, optimal: 0 };
   const tally: Tally = { ...counts, ratioBelowOne: 0, violations: 0 };
   for (const level of environment.levels) {
@@ -60,11 +60,11 @@ export function checkAnswers(environment: Environment, plan: Plan): Report {
   return { environment: environment.id, ...tally };
 }
 
-function shareOf({ levels }: Environment, { name }: Level): number {
+function shareOf({ levels }: SyncEnvironment, { name }: Level): number {
   return name === "benchmark" ? 1 / 2 : 1 / 2 / (levels.length - 1);
 }
 
-function checkInstance(environment: Environment, level: Level, plan: Plan, tally: Tally): void {
+function checkInstance(environment: SyncEnvironment, level: Level, plan: Plan, tally: Tally): void {
   const { answers, seed, step } = plan;
   const subject = subjectOf(environment, level, seed);
   const texts = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * What an answer is worth by the definitions of the problems (FORGE A.5), written down a second time and as plainly as they
- * are said there: whatever is feasible has an objective.
+ * What an answer is worth by the definitions in the environments' READMEs (FORGE A.5), written down a second time and as
+ * plainly as they are said there: whatever is feasible has an objective.
  */
 import { hasBit } from "../../envs/lib/bit-matrix.ts";
 import { adjacent, type Graph, pairs } from "../../envs/lib/graph.ts";

@@ -1,4 +1,4 @@
-/** What holds for every score, said apart from the code that scores. */
+/** What holds for every score (FORGE 3.1), said apart from the code that scores. */
 import type { AnswerFormat } from "../../envs/environment.ts";
 import type { Score } from "../../envs/score.ts";
 import { definitions } from "./definitions.ts";

@@ -36,7 +36,9 @@ function printReport(report: Report): void {
 }
 
 const chosen =
-  positionals.length > 0 ? positionals.map(environmentOf) : environments.filter(({ goal }) => goal !== "satisfy");
+  positionals.length > 0
+    ? positionals.map(environmentOf)
+    : environments.filter((each) => each.resource === undefined).filter(({ goal }) => goal !== "satisfy");
 const plan = { answers: Number(options.answers), instances: Number(options.instances), seed: Number(options.seed) };
 const reports: Report[] = [];
 if (!options.json) print("", HEADS);

@@ -1,12 +1,12 @@
 /** An instance with its optimum, and what scores answers to it. */
 import { wrapAnswer } from "../../envs/answers/wording.ts";
-import type { AnswerFormat, Baseline, Environment, Level } from "../../envs/environment.ts";
+import type { AnswerFormat, Baseline, SyncEnvironment, Level } from "../../envs/environment.ts";
 import { issueGenerated } from "../../envs/instances.ts";
 import { type ResolvedScheme, resolveScheme } from "../../envs/reward/schemes.ts";
 import { score, type Score } from "../../envs/score.ts";
 
 export interface Subject {
-  readonly environment: Environment;
+  readonly environment: SyncEnvironment;
   readonly instance: unknown;
   readonly baseline: Baseline;
   /** The solver's answer. */
@@ -18,7 +18,7 @@ export interface Subject {
 }
 
 /** The task of a seed in the train split. */
-export function subjectOf(environment: Environment, { parameters }: Level, seed: number): Subject {
+export function subjectOf(environment: SyncEnvironment, { parameters }: Level, seed: number): Subject {
   const result = issueGenerated(environment, { parameters, seed: BigInt(seed), split: "train" });
   if (result.kind !== "issued") throw new Error(result.message);
   const { instance, baseline } = result.issued;

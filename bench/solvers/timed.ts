@@ -1,5 +1,5 @@
 /** Solves instances of any environment with a solver, and measures it. */
-import type { Environment, Parameters, Solution, Solver } from "../../envs/environment.ts";
+import type { Environment, Parameters, Solution, Solver, SyncEnvironment } from "../../envs/environment.ts";
 import { issueGenerated } from "../../envs/instances.ts";
 import { createRegistry, environments } from "../../envs/registry.ts";
 
@@ -16,10 +16,13 @@ export interface Spread {
   readonly max: number;
 }
 
-export function environmentOf(id: string): Environment {
+/** One that finds its facts at once, as all with a solver do. */
+export function environmentOf(id: string): SyncEnvironment {
   const found = createRegistry(environments).find(id);
   if (found.kind !== "found") throw new Error(found.message);
-  return found.environment;
+  const { environment } = found;
+  if (environment.resource !== undefined) throw new Error(`${id} asks ${environment.resource.name} for its facts`);
+  return environment;
 }
 
 export function solverOf(environment: Environment): Solver<unknown, unknown> {
@@ -46,6 +49,11 @@ export function timed(environment: Environment, instance: unknown): Timed {
   const wallMs = performance.now() - wallStart;
   const used = process.cpuUsage(cpuStart);
   return { instance, solution, cpuMs: (used.user + used.system) / 1000, wallMs };
+}
+
+/** How far a value and its bound are apart, as a share of the smaller; of 1 where that is 0. */
+export function gapOf({ value, bound }: Solution<unknown>): number {
+  return Math.abs(value - bound) / Math.max(1, Math.min(value, bound));
 }
 
 /** Less than this, and what is hot is still being compiled while the first few hundred short solves are measured. */

@@ -22,7 +22,7 @@ import type {
   StreamStepsResponse,
 } from "../../server/gen/gradus/v1/environment_pb.js";
 import { GroupOutcomeSchema, OutcomeSchema, Verdict } from "../../server/gen/gradus/v1/outcome_pb.js";
-import { setHttp2Options, widenConnections } from "../../server/transport/grpc/http2.ts";
+import { setHttp2Options, widenConnections } from "../../server/transport/grpc/internals.ts";
 
 const outcome = create(OutcomeSchema, {
   result: { case: "score", value: { reward: 1, verdict: Verdict.FEASIBLE, solved: true } },

@@ -10,6 +10,8 @@ import nodeFlags from "../../server/cli/node-flags.json" with { type: "json" };
 
 const repository = join(import.meta.dirname, "../..");
 
+const serve = ["server/cli/main.ts", "serve", "--port", "0", "--http-port", "0", "--log-format", "json"];
+
 export interface ServerProcess {
   readonly port: number;
   /** Seconds of CPU used so far, by all of its threads. */
@@ -20,17 +22,25 @@ export interface ServerProcess {
 
 /** Our server as `gradus serve` starts it, its log in a file of `folder`. */
 export function startOurs(folder: string, extraNodeFlags: readonly string[] = []): Promise<ServerProcess> {
-  const serve = ["server/cli/main.ts", "serve", "--port", "0", "--http-port", "0", "--log-format", "json"];
   return startServer([...extraNodeFlags, ...serve, "--data-dir", folder], join(folder, "ours.log"));
+}
+
+/** Our server as another checkout has it. */
+export function startOther(folder: string, checkout: string): Promise<ServerProcess> {
+  return startServer(
+    [...serve, "--data-dir", join(folder, "other"), "--key-file", join(folder, "task-keys")],
+    join(folder, "other.log"),
+    checkout,
+  );
 }
 
 export function startMinimal(folder: string, extraNodeFlags: readonly string[] = []): Promise<ServerProcess> {
   return startServer([...extraNodeFlags, "bench/transport/minimal-server.ts"], join(folder, "minimal.log"));
 }
 
-async function startServer(args: readonly string[], logFile: string): Promise<ServerProcess> {
+async function startServer(args: readonly string[], logFile: string, cwd = repository): Promise<ServerProcess> {
   const log = openSync(logFile, "w");
-  const child = spawn(process.execPath, [...nodeFlags, ...args], { cwd: repository, stdio: ["ignore", log, log] });
+  const child = spawn(process.execPath, [...nodeFlags, ...args], { cwd, stdio: ["ignore", log, log] });
   closeSync(log);
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   const stop = async (): Promise<void> => {

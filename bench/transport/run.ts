@@ -2,6 +2,7 @@
  * Our server against a minimal gRPC server, in pairs. README.md says how it was run and what came out.
  *
  *   node bench/transport/run.ts [--json] [--profile] [--repetitions 9] [--seconds 2] [--scenario batch|unary|stream]
+ *     [--other FOLDER]  our server from another checkout in place of the minimal one: what a change brings
  */
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -10,7 +11,7 @@ import { parseArgs } from "node:util";
 import { requestsOf, resetTasks, scenarios } from "./data.ts";
 import type { Scenario } from "./data.ts";
 import { measurePairs, warmUpMs } from "./measure.ts";
-import { startLoadClient, startMinimal, startOurs } from "./processes.ts";
+import { startLoadClient, startMinimal, startOther, startOurs } from "./processes.ts";
 import type { LoadClient } from "./processes.ts";
 import { summarize } from "./profile.ts";
 import { machineText, profileText, resultsTable } from "./report.ts";
@@ -21,6 +22,7 @@ const { values: options } = parseArgs({
     profile: { type: "boolean", default: false },
     repetitions: { type: "string", default: "9" },
     seconds: { type: "string", default: "2" },
+    other: { type: "string" },
     scenario: { type: "string", multiple: true, default: [...scenarios] },
   },
 });
@@ -38,7 +40,10 @@ try {
 }
 
 async function measureAll(): Promise<void> {
-  const servers = { ours: await startOurs(folder), minimal: await startMinimal(folder) };
+  const { other } = options;
+  const ours = await startOurs(folder);
+  const minimal = await (other === undefined ? startMinimal(folder) : startOther(folder, other));
+  const servers = { ours, minimal };
   try {
     await prepare(client, servers.ours.port);
     const results = [];

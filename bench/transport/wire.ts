@@ -32,7 +32,7 @@ function requestHeaders(path: string): Buffer {
   const literal = (text: string) => Buffer.from([text.length, ...Buffer.from(text)]);
   const named = (name: string, value: string) => Buffer.concat([Buffer.of(0), literal(name), literal(value)]);
   const pathField = Buffer.concat([Buffer.of(0x04), literal(path)]);
-  const authority = Buffer.concat([Buffer.of(0x01), literal("bench")]);
+  const authority = Buffer.concat([Buffer.of(0x01), literal("localhost")]);
   const rest = [named("content-type", "application/grpc"), named("te", "trailers")];
   // 0x83 and 0x86 are ":method: POST" and ":scheme: http" in the static table.
   return Buffer.concat([Buffer.of(0x83, 0x86), pathField, authority, ...rest]);

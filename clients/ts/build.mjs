@@ -1,12 +1,43 @@
 // Compiles src to dist. The generated code is JavaScript already, which tsc does not copy.
+// npm calls this as `prepack` before it packs, and as `prepare` where a project installs this folder.
 import { execFileSync } from "node:child_process";
-import { cpSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
-const tsc = createRequire(import.meta.url).resolve("typescript/lib/tsc.js");
+const repository = here("../..");
 
-rmSync(here("dist"), { recursive: true, force: true });
-execFileSync(process.execPath, [tsc, "-p", here("tsconfig.json")], { stdio: "inherit" });
-cpSync(here("src/gen"), here("dist/gen"), { recursive: true });
+/** npm's `prepare` is also called where nothing is to be built. */
+function needless({ npm_lifecycle_event: event, npm_command: command, npm_config_local_prefix: project = "" }) {
+  if (event !== "prepare") return false;
+  // The repository's own install uses the sources as they are; before packing, `prepack` has built it.
+  return resolve(project) === resolve(repository) || command === "pack" || command === "publish";
+}
+
+function compiler() {
+  try {
+    return createRequire(import.meta.url).resolve("typescript/lib/tsc.js");
+  } catch {
+    console.error(`@gradus/client is built with TypeScript, which is not there: run \`make setup\` in ${repository}`);
+    process.exit(1);
+  }
+}
+
+function build() {
+  const tsc = compiler();
+  // Made beside dist and put in its place, so that who reads it meanwhile finds it whole.
+  const made = mkdtempSync(here("dist-"));
+  try {
+    execFileSync(process.execPath, [tsc, "-p", here("tsconfig.json"), "--outDir", made], { stdio: "inherit" });
+    cpSync(here("src/gen"), join(made, "gen"), { recursive: true });
+    rmSync(here("dist"), { recursive: true, force: true });
+    renameSync(made, here("dist"));
+  } catch (error) {
+    rmSync(made, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+if (!needless(process.env)) build();

@@ -1,42 +1,44 @@
-/** Finds the marked answers of a completion (SPEC.md section 2, "Answer formats"). Time is linear in its length. */
+/** Finds the marked answers of a completion, past its thinking. Time is linear in its length. */
 import type { AnswerFormat } from "../environment.ts";
 import { skipSpace, skipSpaceBack } from "../lib/text.ts";
-import { type Marks, scanBoxes, scanLines, type Scanner, scanTags } from "./scan.ts";
+import { scanBoxes, scanLines, type Scanner, scanTags } from "./scan.ts";
 
-// Finds the part of a completion that is not thinking: only there do answers count, whatever the answer format.
+/**
+ * What of its thinking a completion holds; the trainer says so, for chat templates move thoughts elsewhere:
+ *
+ * - required: all of it. think_answer wants a <think> and, after it, a </think>; the other formats ask for no thinking,
+ *   and pass over what there is.
+ * - prefilled: the prompt ends with <think>, so that the completion begins in mid-thought. Every format wants the
+ *   </think>, and counts nothing before it; a <think> is not wanted.
+ * - stripped: none, the template took it away. No format wants a <think> or a </think>.
+ *
+ * In all three only the text after the last </think> counts, and a <think> before that is a thought like any other; one
+ * after it that nothing closes opens new thinking, in which no answer counts.
+ */
+export type Thinking = "required" | "prefilled" | "stripped";
 
 const OPEN = "<think>";
 const CLOSE = "</think>";
 
-/** Where the thinking marks of a completion are. Offsets are UTF-16 units. */
-interface Thinking {
-  /** Answers count from here, just past the last "</think>"; 0 if there is none. */
+/** Where the thinking of a completion is. Offsets are UTF-16 units. */
+interface Thoughts {
+  /** Answers count from here, just past the last "</think>". */
   readonly start: number;
   /** Answers count up to here: a "<think>" that nothing closes, or the end of the text. */
   readonly end: number;
   /** Whether there is a "</think>". */
   readonly closed: boolean;
-  /** Whether a "<think>" is open at the end. */
+  /** Whether thinking is open at the end. */
   readonly open: boolean;
-  /** How many "<think>" there are. */
-  readonly opened: number;
 }
 
-/** Reads the thinking marks, in time linear in the text's length: both begin with a unit that is rare in most texts. */
-function locateThinking(text: string): Thinking {
+function locateThoughts(text: string, thinking: Thinking): Thoughts {
   let start = 0;
-  let end = text.length;
-  let opened = 0;
-  for (let at = text.indexOf("<"); at >= 0; at = text.indexOf("<", at + 1)) {
-    if (text.startsWith(CLOSE, at)) {
-      start = at + CLOSE.length;
-      end = text.length;
-    } else if (text.startsWith(OPEN, at)) {
-      opened++;
-      if (end === text.length) end = at;
-    }
-  }
-  return { start, end, closed: start > 0, open: end < text.length, opened };
+  for (let at = text.indexOf(CLOSE); at >= 0; at = text.indexOf(CLOSE, start)) start = at + CLOSE.length;
+  const closed = start > 0;
+  if (!closed && thinking === "prefilled") return { start: text.length, end: text.length, closed, open: true };
+  const reopened = text.indexOf(OPEN, start);
+  return { start, end: reopened < 0 ? text.length : reopened, closed, open: reopened >= 0 };
 }
 
 /** More closed answers than this are not told apart: the last ones count. */
@@ -56,7 +58,7 @@ export interface Located {
   readonly formatValid: boolean;
   /** Whether a thinking or answer mark is open at the end: the completion was cut. */
   readonly truncated: boolean;
-  /** Every closed answer outside the thinking, in order; the last SPANS_MAX of them. */
+  /** Every closed answer outside the thinking that is not empty, in order; the last SPANS_MAX of them. */
   readonly spans: readonly LocatedSpan[];
   /** The text of the last of them. */
   readonly answer: string | undefined;
@@ -72,23 +74,24 @@ const SCANNERS: Readonly<Record<AnswerFormat, Scanner>> = {
 };
 
 const MISSING: Readonly<Record<AnswerFormat, string>> = {
-  think_answer: "no closed <answer> block after the thinking",
+  think_answer: "no closed <answer> block after the thinking that is not empty",
   answer_line: "no line that starts with 'Answer:' and goes on with an answer",
-  answer_tag: "no closed <answer> block",
-  boxed: "no closed \\boxed{}",
+  answer_tag: "no closed <answer> block that is not empty",
+  boxed: "no closed \\boxed{} that is not empty",
 };
 
 const NO_SPANS: readonly LocatedSpan[] = Object.freeze([]);
 
 /** Finds the answers of a completion in an answer format. Any text is fine; nothing is thrown. */
-export function locateAnswers(completion: string, format: AnswerFormat): Located {
-  const thinking = locateThinking(completion);
-  const marks = SCANNERS[format](completion, thinking.start, thinking.end);
+export function locateAnswers(completion: string, format: AnswerFormat, thinking: Thinking = "required"): Located {
+  const thoughts = locateThoughts(completion, thinking);
+  const marks = SCANNERS[format](completion, thoughts.start, thoughts.end);
   const spans = marks.offsets.length === 0 ? NO_SPANS : toSpans(completion, marks.offsets);
-  const problem = problemOf(format, thinking, marks);
+  const missing = spans.length > 0 ? undefined : missingWords(format, thoughts);
+  const problem = thoughtsProblem(completion, format, thinking, thoughts) ?? missing;
   return {
     formatValid: problem === undefined,
-    truncated: thinking.open || marks.open,
+    truncated: thoughts.open || marks.open,
     spans,
     answer: spans.at(-1)?.text,
     problem,
@@ -105,14 +108,27 @@ function toSpans(completion: string, offsets: readonly number[]): readonly Locat
   return spans;
 }
 
-/** The first thing wrong with a completion's format; undefined if nothing is. */
-function problemOf(format: AnswerFormat, thinking: Thinking, marks: Marks): string | undefined {
-  if (format === "think_answer") {
-    if (thinking.open) return "<think> is opened and never closed";
-    if (!thinking.closed) return "the thinking is never closed: there is no </think>";
-    // It may be missing, for a chat template may have put it at the end of the prompt.
-    if (thinking.opened > 1) return `<think> is opened ${thinking.opened} times instead of once`;
-  }
-  if (marks.offsets.length > 0) return undefined;
-  return thinking.open ? `${MISSING[format]}; <think> is opened and never closed` : MISSING[format];
+const UNCLOSED = "<think> is opened and never closed";
+const NEVER_CLOSED = "the thinking is never closed: there is no </think>";
+const NEVER_OPENED =
+  "the thinking is never opened: there is no <think> before </think>; if the chat template puts it into the prompt, the task wants thinking: prefilled";
+
+/** What is wrong with the thinking; undefined if nothing is. */
+function thoughtsProblem(
+  completion: string,
+  format: AnswerFormat,
+  thinking: Thinking,
+  { start, closed, open }: Thoughts,
+): string | undefined {
+  if (thinking === "prefilled" && !closed) return NEVER_CLOSED;
+  if (format !== "think_answer") return undefined;
+  if (open) return UNCLOSED;
+  if (thinking !== "required") return undefined;
+  if (!closed) return NEVER_CLOSED;
+  const opened = completion.indexOf(OPEN);
+  return opened >= 0 && opened < start ? undefined : NEVER_OPENED;
+}
+
+function missingWords(format: AnswerFormat, { open }: Thoughts): string {
+  return open ? `${MISSING[format]}; ${UNCLOSED}` : MISSING[format];
 }

@@ -1,4 +1,34 @@
-import { isSpace, skipSpace, skipSpaceBack } from "../lib/text.ts";
+/** Finds the marks of each answer format. A block with nothing in it, or only dots, is a mention and no answer. */
+import { isSpace, skipSpaceBack } from "../lib/text.ts";
+import { pastEmphasis } from "./strip.ts";
+
+/** The marked answers in part of a text. */
+export interface Marks {
+  /** Where the closed ones lie, in order, without their marks: start, end, start, end, … in UTF-16 units. */
+  readonly offsets: readonly number[];
+  /** Whether one is open at the end. */
+  readonly open: boolean;
+}
+
+/** Finds the marked answers in text[start, end), in time linear in the text's length. */
+export type Scanner = (text: string, start: number, end: number) => Marks;
+
+const NONE: Marks = Object.freeze({ offsets: Object.freeze([]), open: false });
+const PERIOD = 46;
+const ELLIPSIS = 0x2026;
+
+/** Adds what lies between two offsets if there is an answer in it: "(in <answer>…</answer> tags)" holds none. */
+function pushAnswer(text: string, start: number, end: number, offsets: number[]): boolean {
+  let at = start;
+  while (at < end && isFiller(text.charCodeAt(at))) at++;
+  if (at === end) return false;
+  offsets.push(start, end);
+  return true;
+}
+
+function isFiller(unit: number): boolean {
+  return unit === PERIOD || unit === ELLIPSIS || isSpace(unit);
+}
 
 const OPEN = "<answer>";
 const CLOSE = "</answer>";
@@ -8,6 +38,8 @@ const CLOSE = "</answer>";
  * a closing tag that closes nothing is passed over.
  */
 export function scanTags(text: string, start: number, end: number): Marks {
+  // A search is slow where its first character is frequent, and a text may hold a million "<": these have others.
+  if (!text.includes("/answer>", start) && !text.includes("answer>", start)) return NONE;
   const offsets: number[] = [];
   let open = text.indexOf(OPEN, start);
   let close = open < 0 ? -1 : text.indexOf(CLOSE, open);
@@ -15,7 +47,7 @@ export function scanTags(text: string, start: number, end: number): Marks {
     let inner = open + OPEN.length;
     let next = text.indexOf(OPEN, inner);
     for (; next >= 0 && next < close; next = text.indexOf(OPEN, inner)) inner = next + OPEN.length;
-    offsets.push(inner, close);
+    pushAnswer(text, inner, close, offsets);
     open = next;
     close = open < 0 ? -1 : text.indexOf(CLOSE, open);
   }
@@ -26,78 +58,141 @@ function inside(open: number, end: number): boolean {
   return open >= 0 && open + OPEN.length <= end;
 }
 
-const MARK = "Answer:";
-const LINE_FEED = 10;
-const STAR = 42;
+/** In any case, and in bold or italics: the marks that open them may be closed before the colon. */
+const MARK = /answer(\*{1,3}|_{1,2}|)[:：]/gi;
+
+/** A mark that starts its line. */
+interface LineMark {
+  /** Past the colon. */
+  readonly from: number;
+  /** The marks of bold or italics that are still open there. */
+  readonly emphasis: string;
+}
 
 /**
- * Lines that start with "Answer:", in bold or not. The last one's answer goes on to the end of the text, for it may
- * take several lines; an earlier one's is the rest of its line. A mark with nothing after it is not closed.
+ * Lines that start with "Answer:" or "Final answer:", in bold or not, as a heading or not. The last one's answer goes on
+ * to the end of the text, for it may take several lines; an earlier one's is the rest of its line. A mark with nothing
+ * after it is not closed.
  */
 export function scanLines(text: string, start: number, end: number): Marks {
   const offsets: number[] = [];
   let mark = nextMark(text, start, start, end);
-  if (mark < 0) return { offsets, open: false };
-  for (let next = mark; next >= 0;) {
+  if (mark === undefined) return NONE;
+  for (let next: LineMark | undefined = mark; next !== undefined;) {
     mark = next;
-    next = nextMark(text, mark + MARK.length, start, end);
-    if (next >= 0) pushAnswer(text, mark, lineEnd(text, mark), offsets);
+    next = nextMark(text, mark.from, start, end);
+    if (next !== undefined) pushLine(text, mark, lineEnd(text, mark.from, next.from), offsets);
   }
-  return { open: !pushAnswer(text, mark, end, offsets), offsets };
+  return { open: !pushLine(text, mark, end, offsets), offsets };
 }
 
-/** The first mark from an offset on that starts its line; -1: none. */
-function nextMark(text: string, from: number, start: number, end: number): number {
-  let at = text.indexOf(MARK, from);
-  while (at >= 0 && !startsLine(text, start, at)) at = text.indexOf(MARK, at + MARK.length);
-  return at + MARK.length <= end ? at : -1;
-}
-
-/** Whether only white space, and perhaps two stars, stand between the mark and the start of its line. */
-function startsLine(text: string, start: number, mark: number): boolean {
-  let at = isStars(text, mark - 2) ? mark - 2 : mark;
-  while (at > start && isSpace(text.charCodeAt(at - 1)) && text.charCodeAt(at - 1) !== LINE_FEED) at--;
-  return at === start || text.charCodeAt(at - 1) === LINE_FEED;
-}
-
-function isStars(text: string, at: number): boolean {
-  return text.charCodeAt(at) === STAR && text.charCodeAt(at + 1) === STAR;
-}
-
-function lineEnd(text: string, at: number): number {
-  const feed = text.indexOf("\n", at);
-  return feed < 0 ? text.length : feed;
-}
-
-/** Adds what lies between a mark and an end, without white space and the stars that close a bold mark, if anything. */
-function pushAnswer(text: string, mark: number, end: number, offsets: number[]): boolean {
-  let from = mark + MARK.length;
-  let to = skipSpaceBack(text, from, end);
-  if (isStars(text, mark - 2)) {
-    if (from + 2 <= to && isStars(text, from)) from += 2;
-    else if (from + 2 <= to && isStars(text, to - 2)) to -= 2;
+/** The first mark from an offset on that starts its line. */
+function nextMark(text: string, from: number, start: number, end: number): LineMark | undefined {
+  MARK.lastIndex = from;
+  for (let found = MARK.exec(text); found !== null && MARK.lastIndex <= end; found = MARK.exec(text)) {
+    const emphasis = emphasisBefore(text, start, found.index);
+    const closed = found[1] as string;
+    if (emphasis === undefined || (closed !== "" && closed !== emphasis)) continue;
+    return { from: MARK.lastIndex, emphasis: closed === "" ? emphasis : "" };
   }
-  from = skipSpace(text, from, to);
-  if (from >= to) return false;
-  offsets.push(from, to);
-  return true;
+  return undefined;
 }
 
-const BOX_OPEN = "\\boxed{";
+/**
+ * The marks of bold or italics before the word "answer"; undefined if anything else but "Final", the sign of a heading
+ * and white space stands between it and the start of its line.
+ */
+function emphasisBefore(text: string, start: number, word: number): string | undefined {
+  const first = finalBefore(text, start, word);
+  let at = first;
+  const mark = text[at - 1];
+  if (mark === "*" || mark === "_") while (at > start && first - at < 3 && text[at - 1] === mark) at--;
+  const emphasis = text.slice(at, first);
+  at = skipBlanksBack(text, start, at);
+  const heading = at;
+  while (at > start && heading - at < 6 && text[at - 1] === "#") at--;
+  if (at < heading) at = skipBlanksBack(text, start, at);
+  return at === start || isBreak(text.charCodeAt(at - 1)) ? emphasis : undefined;
+}
+
+/** Where "Final" starts before an offset, if it does; else the offset. */
+function finalBefore(text: string, start: number, word: number): number {
+  const past = skipBlanksBack(text, start, word);
+  const at = past - "final".length;
+  return past < word && at >= start && text.slice(at, past).toLowerCase() === "final" ? at : word;
+}
+
+function skipBlanksBack(text: string, start: number, from: number): number {
+  let at = from;
+  for (; at > start; at--) {
+    const unit = text.charCodeAt(at - 1);
+    if (!isSpace(unit) || isBreak(unit)) break;
+  }
+  return at;
+}
+
+/** Line feed, carriage return and what lies between them, next line, line and paragraph separator. */
+function isBreak(unit: number): boolean {
+  return (unit >= 10 && unit <= 13) || unit === 0x85 || unit === 0x2028 || unit === 0x2029;
+}
+
+/** The end of a line, no further than a limit. */
+function lineEnd(text: string, from: number, limit: number): number {
+  let at = from;
+  while (at < limit && !isBreak(text.charCodeAt(at))) at++;
+  return at;
+}
+
+/** Adds what lies between a mark and an end, without the marks that close its bold or italics, if anything. */
+function pushLine(text: string, { from, emphasis }: LineMark, end: number, offsets: number[]): boolean {
+  if (emphasis === "") return pushAnswer(text, from, end, offsets);
+  const start = pastEmphasis(text, from, end, emphasis);
+  if (start !== undefined) return pushAnswer(text, start, end, offsets);
+  const past = skipSpaceBack(text, from, end);
+  const isClosed = past - from >= emphasis.length && text.endsWith(emphasis, past);
+  return pushAnswer(text, from, isClosed ? past - emphasis.length : past, offsets);
+}
+
+const BOX = "\\boxed";
 const BACKSLASH = 92;
+const SPACE = 32;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
 /** "\boxed{…}" with balanced braces, "\{" and "\}" being no braces. Of nested boxes the inner one counts. */
 export function scanBoxes(text: string, start: number, end: number): Marks {
   const offsets: number[] = [];
-  let at = text.indexOf(BOX_OPEN, start);
-  while (at >= 0 && at + BOX_OPEN.length <= end) {
-    const after = scanBox(text, at, end, offsets);
+  const seek = boxSeeker(text);
+  for (let at = seek(start); at < end;) {
+    const inner = boxInner(text, at);
+    if (inner > end) break;
+    const after = inner < 0 ? at + BOX.length : scanBox(text, at, end, offsets);
     if (after < 0) return { offsets, open: true };
-    at = text.indexOf(BOX_OPEN, after);
+    at = seek(after);
   }
   return { offsets, open: false };
+}
+
+/** Finds the next "\boxed{" or "\boxed " from an offset on; offsets must not descend. Infinity: there is none. */
+function boxSeeker(text: string): (from: number) => number {
+  // Searches for fewer than seven units are slow where the first one is frequent.
+  const places = [`${BOX}{`, `${BOX} `].map((mark) => ({ mark, at: -1 }));
+  return (from) => {
+    let nearest = Infinity;
+    for (const place of places) {
+      if (place.at < from) place.at = text.indexOf(place.mark, from);
+      if (place.at < 0) place.at = Infinity;
+      nearest = Math.min(nearest, place.at);
+    }
+    return nearest;
+  };
+}
+
+/** Where the content of the box at an offset starts; -1: no brace follows "\boxed" and the spaces after it. */
+function boxInner(text: string, at: number): number {
+  let brace = at + BOX.length;
+  while (text.charCodeAt(brace) === SPACE) brace++;
+  return text.charCodeAt(brace) === OPEN_BRACE ? brace + 1 : -1;
 }
 
 /**
@@ -110,30 +205,17 @@ function scanBox(text: string, open: number, end: number, offsets: number[]): nu
   let innermost = -1;
   for (let at = open; at < end; at++) {
     const unit = text.charCodeAt(at);
-    if (unit === BACKSLASH && text.startsWith(BOX_OPEN, at)) {
-      at += BOX_OPEN.length - 1;
-      boxes.push({ depth: depth++, inner: at + 1 });
-    } else if (unit === BACKSLASH) at++;
-    else if (unit === OPEN_BRACE) depth++;
+    if (unit === BACKSLASH) {
+      const inner = text.startsWith(BOX, at) ? boxInner(text, at) : -1;
+      if (inner >= 0) boxes.push({ depth: depth++, inner });
+      at = inner < 0 ? at + 1 : inner - 1;
+    } else if (unit === OPEN_BRACE) depth++;
     else if (unit === CLOSE_BRACE && --depth === boxes.at(-1)?.depth) {
       const inner = boxes.pop()?.inner as number;
-      if (inner > innermost) offsets.push(inner, at);
+      if (inner > innermost) pushAnswer(text, inner, at, offsets);
       innermost = Math.max(innermost, inner);
       if (boxes.length === 0) return at + 1;
     }
   }
   return -1;
 }
-
-// What every answer format's scanner gives.
-
-/** The marked answers in part of a text. */
-export interface Marks {
-  /** Where the closed ones lie, in order, without their marks: start, end, start, end, … in UTF-16 units. */
-  readonly offsets: readonly number[];
-  /** Whether one is open at the end. */
-  readonly open: boolean;
-}
-
-/** Finds the marked answers in text[start, end), in time linear in the text's length. */
-export type Scanner = (text: string, start: number, end: number) => Marks;

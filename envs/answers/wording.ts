@@ -1,6 +1,7 @@
 /** How answer formats are asked for and written. */
 import type { AnswerFormat } from "../environment.ts";
 import { assertNever } from "../lib/assert-never.ts";
+import type { Thinking } from "./locate.ts";
 
 /** The sentences that a prompt ends with, so that the completion marks its answer in this format. */
 export function formatInstruction(format: AnswerFormat): string {
@@ -18,17 +19,34 @@ export function formatInstruction(format: AnswerFormat): string {
   }
 }
 
-/** A well-formed completion that gives this answer, after this thinking. */
-export function wrapAnswer(answer: string, format: AnswerFormat, thinking = ""): string {
+/** A well-formed completion that gives this answer, after these thoughts, as far as it holds them. */
+export function wrapAnswer(
+  answer: string,
+  format: AnswerFormat,
+  thoughts = "",
+  thinking: Thinking = "required",
+): string {
+  switch (thinking) {
+    case "required":
+      return `${format === "think_answer" ? `<think>\n${thoughts}\n</think>` : thoughts}\n${marked(answer, format)}`;
+    case "prefilled":
+      return `\n${thoughts}\n</think>\n${marked(answer, format)}`;
+    case "stripped":
+      return marked(answer, format);
+    default:
+      return assertNever(thinking);
+  }
+}
+
+function marked(answer: string, format: AnswerFormat): string {
   switch (format) {
     case "think_answer":
-      return `<think>\n${thinking}\n</think>\n<answer>${answer}</answer>`;
-    case "answer_line":
-      return `${thinking}\nAnswer: ${answer}`;
     case "answer_tag":
-      return `${thinking}\n<answer>${answer}</answer>`;
+      return `<answer>${answer}</answer>`;
+    case "answer_line":
+      return `Answer: ${answer}`;
     case "boxed":
-      return `${thinking}\n\\boxed{${answer}}`;
+      return `\\boxed{${answer}}`;
     default:
       return assertNever(format);
   }

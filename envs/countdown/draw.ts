@@ -160,7 +160,7 @@ function surplusLeaves(nodes: readonly TreeNode[], numbers: readonly number[]): 
   const leaves = nodes.filter(({ number }) => number !== undefined);
   return new Set(
     leaves.filter(({ number }) => {
-      const at = left.indexOf(number as number);
+      const at = left.indexOf(Math.abs(number as number));
       if (at >= 0) left.splice(at, 1);
       return at < 0;
     }),

@@ -1,10 +1,12 @@
 /** Arithmetic expressions as trees: building, evaluating exactly, writing. */
 import { assertNever } from "../lib/assert-never.ts";
+import { narrow, skipGap } from "../lib/text.ts";
 import { add, divide, fromInteger, multiply, type Rational, subtract } from "./rational.ts";
 
 export type Operator = "+" | "-" | "*" | "/";
 
 export type Expression =
+  /** Below 0 only for the first number written, where a minus stands before it: "-19 + 59". */
   | { readonly kind: "number"; readonly value: number }
   | {
       readonly kind: "binary";
@@ -13,7 +15,7 @@ export type Expression =
       readonly right: Expression;
     };
 
-/** What a model answers: an expression, and the value that it claims if it wrote an equation ("… = 24"). */
+/** What a model answers: an expression, and the value that it claims if it wrote an equation ("… = 24", "24 = …"). */
 export interface CountdownAnswer {
   readonly expression: Expression;
   readonly claimed?: number;
@@ -27,7 +29,7 @@ export function binary(operator: Operator, left: Expression, right: Expression):
   return { kind: "binary", operator, left, right };
 }
 
-/** Its numbers, in the order they are written. */
+/** Its numbers, in the order they are written, without a sign. */
 export function operands(expression: Expression): readonly number[] {
   const found: number[] = [];
   collect(expression, found);
@@ -36,7 +38,7 @@ export function operands(expression: Expression): readonly number[] {
 
 function collect(expression: Expression, found: number[]): void {
   if (expression.kind === "number") {
-    found.push(expression.value);
+    found.push(Math.abs(expression.value));
     return;
   }
   collect(expression.left, found);
@@ -88,10 +90,17 @@ function precedence(expression: Expression): number {
 
 // Answer text to tokens, in one pass.
 
+type Mark = "(" | ")" | "[" | "]" | "{" | "}" | "=";
+const MARKS: ReadonlySet<string> = new Set<Mark>(["(", ")", "[", "]", "{", "}", "="]);
+
+function isMark(char: string): char is Mark {
+  return MARKS.has(char);
+}
+
 export type Token =
   | { readonly kind: "number"; readonly value: number; readonly at: number }
   | { readonly kind: "operator"; readonly operator: Operator; readonly at: number }
-  | { readonly kind: "(" | ")" | "{" | "}" | "=" | "frac" | "end"; readonly at: number };
+  | { readonly kind: Mark | "frac" | "end"; readonly at: number };
 
 export type Tokens =
   | { readonly kind: "tokens"; readonly tokens: readonly Token[] }
@@ -102,9 +111,15 @@ export const LENGTH_MAX = 2048;
 const DIGITS_MAX = 9;
 const ZERO = 48;
 
+/** Full-width forms are read as the ASCII characters that they stand for. */
 const OPERATORS: ReadonlyMap<string, Operator> = new Map([
   ["+", "+"],
   ["-", "-"],
+  // Hyphens, figure and en dash, minus sign.
+  ["\u2010", "-"],
+  ["\u2011", "-"],
+  ["\u2012", "-"],
+  ["–", "-"],
   ["−", "-"],
   ["*", "*"],
   ["×", "*"],
@@ -114,15 +129,19 @@ const OPERATORS: ReadonlyMap<string, Operator> = new Map([
   ["/", "/"],
   ["÷", "/"],
   ["∕", "/"],
+  ["⁄", "/"],
 ] as const);
 
 /** LaTeX that models write inside \boxed{}, and the plain token that each stands for. */
 const LATEX = [
   ["\\times", "*"],
   ["\\cdot", "*"],
+  ["\\ast", "*"],
   ["\\div", "/"],
   ["\\left(", "("],
   ["\\right)", ")"],
+  ["\\left[", "["],
+  ["\\right]", "]"],
   ["\\frac", "frac"],
   ["\\dfrac", "frac"],
   ["\\tfrac", "frac"],
@@ -132,18 +151,13 @@ const LATEX = [
 export function tokenize(text: string): Tokens {
   if (text.length > LENGTH_MAX) return malformed(`longer than ${LENGTH_MAX} characters`);
   const tokens: Token[] = [];
-  let at = 0;
-  while (at < text.length) {
-    if (isSpace(text[at]!)) {
-      at++;
-      continue;
-    }
-    const found = isDigit(text[at]) ? readNumber(text, at) : readMark(text, at);
+  for (let at = skipGap(text, 0); at < text.length;) {
+    const found = isDigit(text, at) ? readNumber(text, at) : readMark(text, at);
     if (typeof found === "string") return malformed(found);
     tokens.push(found.token);
-    at += found.length;
+    at = skipGap(text, at + found.length);
   }
-  tokens.push({ kind: "end", at });
+  tokens.push({ kind: "end", at: text.length });
   return { kind: "tokens", tokens };
 }
 
@@ -155,20 +169,18 @@ interface Read {
 function readNumber(text: string, at: number): Read | string {
   let end = at;
   let value = 0;
-  for (; isDigit(text[end]); end++) value = value * 10 + text.charCodeAt(end) - ZERO;
+  for (; isDigit(text, end); end++) value = value * 10 + narrow(text.charCodeAt(end)) - ZERO;
   const length = end - at;
   if (length > DIGITS_MAX) return `a number of ${length} digits at character ${at + 1}; at most ${DIGITS_MAX} are read`;
-  if (length > 1 && text[at] === "0") return `a number with a leading zero at character ${at + 1}`;
+  if (length > 1 && narrow(text.charCodeAt(at)) === ZERO) return `a number with a leading zero at character ${at + 1}`;
   return { token: { kind: "number", value, at }, length };
 }
 
 function readMark(text: string, at: number): Read | string {
-  const char = text[at]!;
+  const char = String.fromCharCode(narrow(text.charCodeAt(at)));
   const operator = OPERATORS.get(char);
   if (operator !== undefined) return { token: { kind: "operator", operator, at }, length: 1 };
-  if (char === "(" || char === ")" || char === "{" || char === "}" || char === "=") {
-    return { token: { kind: char, at }, length: 1 };
-  }
+  if (isMark(char)) return { token: { kind: char, at }, length: 1 };
   const word = LATEX.find(([latex]) => char === "\\" && text.startsWith(latex, at));
   if (word === undefined) return `${shown(text, at)} at character ${at + 1} is not part of an arithmetic expression`;
   const [latex, meaning] = word;
@@ -186,10 +198,7 @@ function malformed(reason: string): Tokens {
   return { kind: "malformed", reason };
 }
 
-function isDigit(char: string | undefined): boolean {
-  return char !== undefined && char >= "0" && char <= "9";
-}
-
-function isSpace(char: string): boolean {
-  return char === " " || char === "\t" || char === "\n" || char === "\r";
+function isDigit(text: string, at: number): boolean {
+  const digit = narrow(text.charCodeAt(at)) - ZERO;
+  return digit >= 0 && digit <= 9;
 }

@@ -1,4 +1,4 @@
-/** Random expression trees: the numbers are a tree's leaves, the target is its value (paper 004, section 3.4). */
+/** Random expression trees: the numbers are a tree's leaves, the target is its value (ADSC 3.4). */
 import { defineGenerator } from "../define.ts";
 import type { Level, Parsed, RowReader } from "../environment.ts";
 import type { Rng } from "../lib/rng.ts";
@@ -6,7 +6,7 @@ import { defineParameters, minMax, type ParametersOf, ranges } from "../paramete
 import { type CountdownInstance, LIMITS } from "./instance.ts";
 import { combine, countSolutions, makeValues, SOLUTIONS_CAP, type Values } from "./solve.ts";
 
-// The parameters of countdown's generator, the tiers made of them (paper 004, table 1), and which instance fits which.
+// The parameters of countdown's generator, the tiers made of them (ADSC table 1), and which instance fits which.
 // README.md says in words what each is and why.
 
 /** From this many numbers on, few solutions make an instance sparse; three numbers have few by nature. */

@@ -1,4 +1,4 @@
-/** Countdown: reach a target from given numbers with + − × ÷ (papers 003 and 004). README.md opens with an example. */
+/** Countdown: reach a target from given numbers with + − × ÷ (Curriculum RLOO 3.1, ADSC). README.md opens with an example. */
 import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
 import type { AnswerFormat, ChatMessage } from "../environment.ts";

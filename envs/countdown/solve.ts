@@ -9,7 +9,7 @@ import { type CountdownInstance, LIMITS } from "./instance.ts";
 // from values with M1 and M2 gives at most 2·M1·M2 (a sum), so n numbers of at most m give 2^(n−1)·m^n, which is
 // 2.05e15 < 2^53 at the limits of instance.ts (n = 6, m = 200). So no step needs a gcd, which makes search fast.
 
-/** The six ways to combine a and b: a+b, a·b, a−b, b−a, a/b, b/a. */
+/** The six ways to combine a and b (docs/decisions/0005-countdown.md): a+b, a·b, a−b, b−a, a/b, b/a. */
 export const STEP_KINDS = 6;
 
 /** Which operator a kind of step writes, and whether b comes first. */
@@ -76,7 +76,7 @@ export function hits(an: number, ad: number, bn: number, bd: number, target: num
   return count;
 }
 
-/** Counts stop here (paper 003, section 3.2). */
+/** Counts stop here (Curriculum RLOO 3.2). */
 export const SOLUTIONS_CAP = 128;
 
 /** Values of the state with k values left lie at k · WIDTH and on. */

@@ -74,12 +74,15 @@ function times(count: number): string {
 // Answer text to an expression tree, by recursive descent. Nothing is evaluated here, and no text is ever handed to an
 // interpreter. Time is linear in the text's length; nesting and size are capped, so that no text exhausts the stack.
 //
-// answer     = expression [ "=" [ "-" ] number ]
+// answer     = side [ "=" value ] | value "=" side
+// value      = [ "-" ] number
+// side       = [ "-" ] expression, which starts with a number where the minus stands
 // expression = term { ( "+" | "-" ) term }
 // term       = factor { ( "*" | "/" ) factor }
-// factor     = number | "(" expression ")" | "\frac" "{" expression "}" "{" expression "}"
+// factor     = number | "(" expression ")" | "[" expression "]" | "\frac" "{" expression "}" "{" expression "}"
 //
-// There is no sign before a number, no implicit product, no power and no decimal point: see README.md.
+// The minus at the start is that of the first number. There is no other sign before a number or a parenthesis, no implicit
+// product, no power and no decimal point: see README.md.
 
 const OPERANDS_MAX = 64;
 const DEPTH_MAX = 64;
@@ -91,6 +94,8 @@ interface Reader {
   next: number;
   operands: number;
   depth: number;
+  /** Whether the number that comes next has a minus before it. */
+  negative: boolean;
   /** The first thing wrong; once set, every function below returns undefined. */
   problem: string | undefined;
 }
@@ -100,22 +105,39 @@ export function parse(answerText: string): Parsed<CountdownAnswer> {
   if (text === "") return { kind: "malformed", reason: "the answer is empty" };
   const lexed = tokenize(text);
   if (lexed.kind === "malformed") return lexed;
-  const reader: Reader = { text, tokens: lexed.tokens, next: 0, operands: 0, depth: 0, problem: undefined };
+  const reader: Reader = {
+    text,
+    tokens: lexed.tokens,
+    next: 0,
+    operands: 0,
+    depth: 0,
+    negative: false,
+    problem: undefined,
+  };
   const answer = readAnswer(reader);
   if (answer === undefined) return { kind: "malformed", reason: reader.problem ?? "not an expression" };
   return { kind: "answer", answer };
 }
 
 function readAnswer(reader: Reader): CountdownAnswer | undefined {
-  const expression = readExpression(reader);
-  if (expression === undefined) return undefined;
-  if (!takes(reader, "=")) return expects(reader, "end", "an operator") ? { expression } : undefined;
-  const negative = takesOperator(reader, "-");
-  const token = peek(reader);
-  if (token.kind !== "number") return fail(reader, "a whole number after '='");
-  reader.next++;
-  if (!expects(reader, "end", "nothing after the number behind '='")) return undefined;
-  return { expression, claimed: negative && token.value !== 0 ? -token.value : token.value };
+  const left = readSide(reader);
+  if (left === undefined) return undefined;
+  if (!takes(reader, "=")) return expects(reader, "end", "an operator") ? { expression: left } : undefined;
+  const right = readSide(reader);
+  if (right === undefined || !expects(reader, "end", "nothing after the equation")) return undefined;
+  if (right.kind === "number") return { expression: left, claimed: right.value };
+  if (left.kind === "number") return { expression: right, claimed: left.value };
+  return stop(reader, "expected a whole number on one side of '='");
+}
+
+/** A side of an equation, or the whole answer: only here may a minus come first. */
+function readSide(reader: Reader): Expression | undefined {
+  if (takesOperator(reader, "-")) {
+    const token = peek(reader);
+    if (token.kind !== "number") return fail(reader, "a number after the first minus");
+    reader.negative = token.value !== 0;
+  }
+  return readExpression(reader);
 }
 
 function readExpression(reader: Reader): Expression | undefined {
@@ -149,16 +171,20 @@ function readFactor(reader: Reader): Expression | undefined {
   if (token.kind === "number") {
     if (++reader.operands > OPERANDS_MAX) return stop(reader, `more than ${OPERANDS_MAX} numbers`);
     reader.next++;
-    return literal(token.value);
+    const value = reader.negative ? -token.value : token.value;
+    reader.negative = false;
+    return literal(value);
   }
-  if (token.kind !== "(" && token.kind !== "frac") return fail(reader, "a number or '('");
+  if (token.kind !== "(" && token.kind !== "[" && token.kind !== "frac") return fail(reader, "a number or '('");
   if (++reader.depth > DEPTH_MAX) return stop(reader, `parentheses nested more than ${DEPTH_MAX} deep`);
-  const inner = token.kind === "(" ? readEnclosed(reader, "(", ")") : readFraction(reader);
+  const inner = token.kind === "frac" ? readFraction(reader) : readEnclosed(reader, token.kind, CLOSING[token.kind]);
   reader.depth--;
   return inner;
 }
 
-function readEnclosed(reader: Reader, open: "(" | "{", close: ")" | "}"): Expression | undefined {
+const CLOSING = { "(": ")", "[": "]", "{": "}" } as const;
+
+function readEnclosed(reader: Reader, open: "(" | "[" | "{", close: ")" | "]" | "}"): Expression | undefined {
   if (!expects(reader, open, `'${open}'`)) return undefined;
   const inner = readExpression(reader);
   return inner !== undefined && expects(reader, close, `an operator or '${close}'`) ? inner : undefined;

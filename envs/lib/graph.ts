@@ -1,5 +1,6 @@
 /** Undirected graphs without loops. */
 import { bitMatrix, type BitMatrix, canonicalBits, countOnes, hasBit, onesOf, rowsText, setBit } from "./bit-matrix.ts";
+import { refine } from "./refinement.ts";
 import { type Rng, sample } from "./rng.ts";
 
 /** Vertices 0 … vertices − 1. */
@@ -108,6 +109,13 @@ export function connect(graph: Graph, rng: Rng, allowed: Allowed = always): void
 /** The same for two graphs exactly if they have the same vertices and edges: numbers matter, drawings do not. */
 export function canonicalGraph({ adjacency }: Graph): string {
   return canonicalBits(adjacency);
+}
+
+/** The same for two graphs that differ only in how their vertices are numbered. */
+export function graphInvariant({ vertices, adjacency }: Graph): string {
+  const edges: number[] = [];
+  for (let a = 0; a < vertices; a++) for (const b of onesOf(adjacency, a)) if (a < b) edges.push(a, b, 1);
+  return `${vertices} ${refine({ colours: new Array<number>(vertices).fill(0), edges })}`;
 }
 
 /** A line for each vertex: its number and, after a colon, its neighbours: "0: 1 3", or "2: none". */

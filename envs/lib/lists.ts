@@ -1,6 +1,9 @@
-/** Reads a list of whole numbers, such as [0, 3, 1], as a model writes it: by hand, in one pass, with caps. */
+/**
+ * Reads lists of whole numbers, such as [0, 3, 1], as people and models write them: by hand, in one pass, with caps. What
+ * surrounds an answer is gone before (envs/answers/strip.ts).
+ */
 import type { Parsed } from "../environment.ts";
-import { skipSpace } from "./text.ts";
+import { narrow, skipGap } from "./text.ts";
 
 /** Longer lists are no answer to any task that asks for one. */
 const COUNT_MAX = 1000;
@@ -10,47 +13,103 @@ export const DIGITS_MAX = 9;
 const MINUS = 45;
 const ZERO = 48;
 const COMMA = 44;
-const OPEN = 91;
-const CLOSE = 93;
+const BACKSLASH = 92;
+const OPENING = "[({";
+const CLOSING = "])}";
 
 /**
- * Numbers in square brackets, with commas between them and white space anywhere but within a number. Digits are ASCII;
- * a minus may stand before them, and zeros lead, but there are no points, exponents or other signs. Anything before or
- * after the list is refused. Time is linear in the text's length.
+ * Numbers with commas between them, in brackets, parentheses or braces, also those of LaTeX (\left[, \{), and white space
+ * or LaTeX's spaces anywhere but within a number. A comma may follow the last number; a single number in parentheses
+ * needs one, or it is a number and no list. Digits are ASCII; a minus may stand before them, and zeros lead, but there
+ * are no points, exponents or other signs. Anything before or after the list is refused. Time is linear in the text's
+ * length.
  */
 export function parseIntList(text: string): Parsed<readonly number[]> {
-  const open = skipSpace(text, 0);
-  if (text.charCodeAt(open) !== OPEN) return unexpected(text, open, "'['");
+  return parseList(text, takeNumber);
+}
+
+/** Reads the number at a cursor: see takeNumber. */
+export type NumberReader = (text: string, cursor: Cursor) => number;
+
+/** The same, with numbers read in another way. */
+export function parseList(text: string, takeItem: NumberReader): Parsed<readonly number[]> {
+  const cursor = { at: skipGap(text, 0) };
+  const list = takeList(text, cursor, takeItem);
+  if (typeof list === "string") return malformed(list);
+  if (cursor.at < text.length) return malformed(foundInstead(text, cursor.at, "nothing after the list"));
+  return { kind: "answer", answer: list };
+}
+
+/** Reads the list at a cursor, which is at no space, and moves that behind it and the spaces there. Words: no list is there. */
+export function takeList(
+  text: string,
+  cursor: Cursor,
+  takeItem: NumberReader = takeNumber,
+): readonly number[] | string {
+  const bracket = takeOpening(text, cursor);
+  if (bracket === undefined) return foundInstead(text, cursor.at, "'['");
   const list: number[] = [];
-  const cursor: Cursor = { at: skipSpace(text, open + 1) };
-  if (text.charCodeAt(cursor.at) === CLOSE) return nothingAfter(text, cursor.at, list);
+  if (takeClosing(text, cursor, bracket)) return list;
   for (;;) {
-    const number = takeNumber(text, cursor);
-    if (!Number.isFinite(number)) return noNumber(text, cursor.at, number, list.length);
-    if (list.length === COUNT_MAX) return malformed(`a list of more than ${COUNT_MAX} numbers`);
-    list.push(number);
-    const at = skipSpace(text, cursor.at);
-    const mark = text.charCodeAt(at);
-    if (mark === CLOSE) return nothingAfter(text, at, list);
-    if (mark !== COMMA) return unexpected(text, at, "',' or ']'");
-    cursor.at = skipSpace(text, at + 1);
+    const item = takeItem(text, cursor);
+    if (!Number.isFinite(item)) return noNumber(text, cursor.at, item, list.length === 0 ? bracket : undefined);
+    if (list.length === COUNT_MAX) return `a list of more than ${COUNT_MAX} numbers`;
+    list.push(item);
+    cursor.at = skipGap(text, cursor.at);
+    const comma = takeComma(text, cursor);
+    const closes = cursor.at;
+    if (takeClosing(text, cursor, bracket)) {
+      const isOne = bracket === ")" && list.length === 1 && !comma;
+      return isOne ? foundInstead(text, closes, "',' after the one number in parentheses") : list;
+    }
+    if (!comma) return foundInstead(text, cursor.at, `',' or '${bracket}'`);
   }
 }
 
-function noNumber(text: string, at: number, found: number, count: number): Parsed<never> {
-  if (found === Infinity) return malformed(`a number of more than ${DIGITS_MAX} digits`);
-  return unexpected(text, at, count === 0 ? "a whole number or ']'" : "a whole number");
+function noNumber(text: string, at: number, found: number, bracket: string | undefined): string {
+  if (found === Infinity) return `a number of more than ${DIGITS_MAX} digits`;
+  return foundInstead(text, at, bracket === undefined ? "a whole number" : `a whole number or '${bracket}'`);
+}
+
+/** Passes over the bracket that opens a list and the spaces after it, and gives the one that closes it. */
+export function takeOpening(text: string, cursor: Cursor): string | undefined {
+  const at = bracketAt(text, cursor.at, "\\left");
+  const bracket = CLOSING[OPENING.indexOf(plain(text, at))];
+  if (bracket !== undefined) cursor.at = skipGap(text, at + 1);
+  return bracket;
+}
+
+/** Passes over a closing bracket and the spaces after it, if that is what comes next. */
+export function takeClosing(text: string, cursor: Cursor, bracket: string): boolean {
+  const at = bracketAt(text, cursor.at, "\\right");
+  if (plain(text, at) !== bracket) return false;
+  cursor.at = skipGap(text, at + 1);
+  return true;
+}
+
+/** Passes over a comma and the spaces after it, if that is what comes next. */
+export function takeComma(text: string, cursor: Cursor): boolean {
+  if (narrow(text.charCodeAt(cursor.at)) !== COMMA) return false;
+  cursor.at = skipGap(text, cursor.at + 1);
+  return true;
+}
+
+/** Past LaTeX's word for a bracket that grows with its content, and the backslash of "\{", if they are there. */
+function bracketAt(text: string, from: number, word: string): number {
+  if (text.charCodeAt(from) !== BACKSLASH) return from;
+  const at = text.startsWith(word, from) ? skipGap(text, from + word.length) : from;
+  const isEscaped = text.charCodeAt(at) === BACKSLASH && (text[at + 1] === "{" || text[at + 1] === "}");
+  return isEscaped ? at + 1 : at;
+}
+
+/** The character there, a full-width one as the ASCII one that it stands for; none at the end. */
+function plain(text: string, at: number): string {
+  return at < text.length ? String.fromCharCode(narrow(text.charCodeAt(at))) : "none";
 }
 
 /** "[0, 3, 1]", which reads back as it was. */
 export function formatIntList(list: readonly number[]): string {
   return `[${list.join(", ")}]`;
-}
-
-/** The list that is closed here, if it ends the text. */
-function nothingAfter(text: string, close: number, list: readonly number[]): Parsed<readonly number[]> {
-  const at = skipSpace(text, close + 1);
-  return at === text.length ? { kind: "answer", answer: list } : unexpected(text, at, "nothing after the list");
 }
 
 /** A place in a text. */
@@ -77,10 +136,6 @@ export function takeNumber(text: string, cursor: Cursor): number {
   cursor.at = at;
   // Not −0, which is 0 in every list but not equal to it everywhere.
   return negative && value !== 0 ? -value : value;
-}
-
-function unexpected(text: string, at: number, wanted: string): Parsed<never> {
-  return malformed(foundInstead(text, at, wanted));
 }
 
 /** "expected ',', found '.' at character 3" */

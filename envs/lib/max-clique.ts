@@ -226,8 +226,8 @@ export interface CliqueSolution {
   readonly nodes: number;
 }
 
-/** About a second at 200 vertices, and never reached at 50. */
-export const CLIQUE_NODES_MAX = 300_000;
+/** About a second at 128 vertices, and never reached at 50. */
+export const CLIQUE_NODES_MAX = 150_000;
 
 /** A maximum clique of a graph with at least one vertex; the largest found with a bound where the nodes run out. */
 export function maxClique(graph: Graph, nodesMax: number): CliqueSolution {

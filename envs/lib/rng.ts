@@ -83,7 +83,7 @@ function feistel(value: number, half: number, roundKeys: readonly number[]): num
 }
 
 /** MurmurHash3's finaliser: each bit of the input moves about half of the output's. */
-function mix(value: number): number {
+export function mix(value: number): number {
   let h = value >>> 0;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);

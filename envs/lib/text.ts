@@ -35,7 +35,7 @@ export function clipUtf8(text: string, bytesMax: number): string {
   return text.slice(0, encoder.encodeInto(text, new Uint8Array(bytesMax)).read);
 }
 
-// White space in models' texts: what separates words whatever the language setting.
+// White space in models' texts: what separates words whatever the language setting, and what LaTeX writes for a space.
 
 /** Moves an offset over the white space that follows it, no further than end. */
 export function skipSpace(text: string, start: number, end = text.length): number {
@@ -51,9 +51,50 @@ export function skipSpaceBack(text: string, start: number, end: number): number 
   return at;
 }
 
-/** Space, tab, line feed, vertical tab, form feed, carriage return, no-break space. */
+/**
+ * Space, tab, line and page breaks of any kind, the no-break, thin and ideographic spaces, and the marks of no width:
+ * zero-width space, joiners and the byte order mark. Marks that change the order of what is shown are none.
+ */
 export function isSpace(unit: number): boolean {
-  return unit === 32 || (unit >= 9 && unit <= 13) || unit === 0xa0;
+  return unit === 32 || (unit <= 13 && unit >= 9) || (unit > 0x7f && isWideSpace(unit));
+}
+
+function isWideSpace(unit: number): boolean {
+  if (unit >= 0x2000 && unit <= 0x200d) return true;
+  return WIDE_SPACES.includes(unit);
+}
+
+/** Next line, no-break space, Ogham space, line and paragraph separator, narrow, medium, joining, ideographic, BOM. */
+const WIDE_SPACES: readonly number[] = [0x85, 0xa0, 0x1680, 0x2028, 0x2029, 0x202f, 0x205f, 0x2060, 0x3000, 0xfeff];
+
+const BACKSLASH = 92;
+/** What follows the backslash in "\,", "\;", "\:", "\!" and "\ ". */
+const LATEX_SPACES = ",;:! ";
+
+/** Moves an offset over the white space and the LaTeX spaces that follow it, no further than end. */
+export function skipGap(text: string, start: number, end = text.length): number {
+  let at = skipSpace(text, start, end);
+  while (at + 1 < end && text.charCodeAt(at) === BACKSLASH) {
+    const length = latexSpaceAt(text, at);
+    if (length === 0 || at + length > end) return at;
+    at = skipSpace(text, at + length, end);
+  }
+  return at;
+}
+
+/** How many units the LaTeX space at a backslash takes; 0: it is none. */
+function latexSpaceAt(text: string, at: number): number {
+  if (LATEX_SPACES.includes(text.charAt(at + 1))) return 2;
+  if (text.startsWith("quad", at + 1)) return "\\quad".length;
+  return text.startsWith("qquad", at + 1) ? "\\qquad".length : 0;
+}
+
+/**
+ * The ASCII character that a full-width form, such as "（" or "７", is the wide spelling of (Unicode's compatibility
+ * mapping of the block that starts at U+FF01); any other unit as it is.
+ */
+export function narrow(unit: number): number {
+  return unit >= 0xff01 && unit <= 0xff5e ? unit - 0xfee0 : unit;
 }
 
 // "; did you mean 'np/tsp'?", or nothing where no name is near. For the end of an error message.

@@ -1,14 +1,26 @@
 /** What a reward scheme is. */
 import type { Baseline, Facts, Goal, ParameterInfo, Parameters } from "../environment.ts";
 
+/** What is found about an answer: facts, or that it could not be read. */
+export type Findings = Facts | { readonly kind: "malformed"; readonly reason: string };
+
+/** How well a completion keeps to its format, whatever its answer (Omni-Thinker A.1). */
+export interface Tidiness {
+  /** Whether its marks are all there and nested as they should be. */
+  readonly formatValid: boolean;
+  /** The share of the four marks of thinking and answer that are there. */
+  readonly tags: number;
+}
+
 /** What is to be priced. */
-export interface Findings {
+export interface ToPrice {
   readonly goal: Goal;
-  /** Malformed: no answer was marked, or what was marked could not be read. */
-  readonly facts: Facts | { readonly kind: "malformed" };
+  readonly findings: Findings;
   readonly baseline: Baseline | undefined;
   /** Objective of the answer that takes no thought, where the scheme uses it. */
   readonly trivial: number | undefined;
+  /** Where the scheme uses it. */
+  readonly tidiness: Tidiness | undefined;
   /** The scheme's, complete. */
   readonly parameters: Parameters;
 }
@@ -19,6 +31,8 @@ export interface RewardComponent {
   /** Undefined: this part has no value here, and is left out of the sum. */
   readonly value: number | undefined;
   readonly weight: number;
+  /** Why it has no value, in words. */
+  readonly reason?: string;
 }
 
 export interface Price {
@@ -33,12 +47,14 @@ export interface RewardScheme {
   readonly parameters: readonly ParameterInfo[];
   /** Whether price needs the trivial answer's objective. */
   readonly usesTrivial: boolean;
+  /** Whether price needs the completion's tidiness. */
+  readonly usesTidiness?: boolean;
   /** The smallest and the largest reward it can give. */
   range(parameters: Parameters): { readonly min: number; readonly max: number };
-  price(findings: Findings): Price;
+  price(toPrice: ToPrice): Price;
 }
 
-// How good an answer is, measured against a baseline (FORGE 3.1; SPEC.md section 2).
+// How good an answer is, measured against a baseline (FORGE 3.1).
 
 /**
  * Quality of a feasible answer, in [0, 1]: objective/baseline to maximise, baseline/objective to minimise. 0/0 is 1. An

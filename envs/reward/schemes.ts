@@ -1,14 +1,24 @@
 /** The one module that prices facts: verifiers find them, reward schemes say what they are worth. */
 import type { Environment, Parameters } from "../environment.ts";
+import { assertNever } from "../lib/assert-never.ts";
 import { didYouMean } from "../lib/text.ts";
 import { fillParameters, type Invalid } from "../parameters.ts";
-import { type Findings, isOptimal, type Price, qualityRatio, type RewardScheme } from "./scheme.ts";
+import {
+  type Findings,
+  isOptimal,
+  type Price,
+  qualityRatio,
+  type RewardComponent,
+  type RewardScheme,
+  type ToPrice,
+} from "./scheme.ts";
+import { WEIGHTED, weighted } from "./weighted.ts";
 
 function gradedPrice(value: number): Price {
   return { reward: value, components: [{ name: "correctness", value, weight: 1 }] };
 }
 
-/** Exact or not, with a little for an answer that can at least be read (papers 003 and 004). */
+/** Exact or not, with a little for an answer that can at least be read (Curriculum RLOO 3.1, ADSC section 4). */
 const graded: RewardScheme = {
   name: "graded",
   description: "1 for a right answer, format_score for one that can be read but is wrong, 0 for one that cannot.",
@@ -24,11 +34,15 @@ const graded: RewardScheme = {
   ],
   usesTrivial: false,
   range: () => ({ min: 0, max: 1 }),
-  price({ facts, parameters }) {
-    if (facts.kind === "malformed") return gradedPrice(0);
-    return gradedPrice(facts.kind === "feasible" ? 1 : (parameters["format_score"] as number));
+  price({ findings, parameters }) {
+    if (findings.kind === "malformed") return gradedPrice(0);
+    return gradedPrice(isRight(findings) ? 1 : (parameters["format_score"] as number));
   },
 };
+
+function isRight(findings: Findings): boolean {
+  return findings.kind === "graded" ? findings.solved : findings.kind === "feasible";
+}
 
 // R = R_format + R_feasibility (FORGE 3.1). R_format is 1 if the answer could be read, else −1. R_feasibility is −1.5
 // unless the answer is feasible; then it is the answer's share, in [0, 1], by which alone the schemes differ. An answer
@@ -37,21 +51,30 @@ const graded: RewardScheme = {
 const INFEASIBLE = -1.5;
 
 /** A feasible answer's share of the reward; undefined: this scheme cannot say. */
-type Share = (findings: Findings, objective: number | undefined) => number | undefined;
+type Share = (toPrice: ToPrice, objective: number | undefined) => number | undefined;
 
-function priceOf(format: 1 | -1, feasibility: number, quality: number | undefined): Price {
+function priceOf(format: 1 | -1, feasibility: number, quality: RewardComponent): Price {
   return {
-    reward: format + feasibility + (quality ?? 0),
+    reward: format + feasibility + (quality.value ?? 0),
     components: [
       { name: "format", value: format, weight: 1 },
       { name: "feasibility", value: feasibility, weight: 1 },
-      { name: "quality", value: quality, weight: 1 },
+      quality,
     ],
   };
 }
 
-const MALFORMED_PRICE = priceOf(-1, INFEASIBLE, undefined);
-const INFEASIBLE_PRICE = priceOf(1, INFEASIBLE, undefined);
+function qualityOf(value: number | undefined): RewardComponent {
+  if (value !== undefined) return { name: "quality", value, weight: 1 };
+  return { name: "quality", value, weight: 1, reason: "there is nothing to measure the answer against" };
+}
+
+const NO_QUALITY: RewardComponent = {
+  ...{ name: "quality", value: undefined, weight: 1 },
+  reason: "there is no feasible answer",
+};
+const MALFORMED_PRICE = priceOf(-1, INFEASIBLE, NO_QUALITY);
+const INFEASIBLE_PRICE = priceOf(1, INFEASIBLE, NO_QUALITY);
 
 function optimization(name: string, description: string, share: Share, usesTrivial = false): RewardScheme {
   return {
@@ -60,11 +83,20 @@ function optimization(name: string, description: string, share: Share, usesTrivi
     parameters: [],
     usesTrivial,
     range: () => ({ min: -2.5, max: 2 }),
-    price(findings) {
-      const { facts } = findings;
-      if (facts.kind === "malformed") return MALFORMED_PRICE;
-      if (facts.kind === "infeasible") return INFEASIBLE_PRICE;
-      return priceOf(1, 0, share(findings, facts.objective));
+    price(toPrice) {
+      const { findings } = toPrice;
+      switch (findings.kind) {
+        case "malformed":
+          return MALFORMED_PRICE;
+        case "infeasible":
+          return INFEASIBLE_PRICE;
+        case "feasible":
+          return priceOf(1, 0, qualityOf(share(toPrice, findings.objective)));
+        case "graded":
+          throw new Error(`reward scheme '${name}' prices objectives, not graded facts: use '${WEIGHTED}'`);
+        default:
+          return assertNever(findings);
+      }
     },
   };
 }
@@ -77,11 +109,11 @@ const quality: Share = ({ goal, baseline }, objective) =>
 const optimalOnly: Share = ({ baseline }, objective) =>
   baseline === undefined || objective === undefined ? undefined : Number(isOptimal(objective, baseline));
 
-/** An answer as good as the trivial one has a half, also where both are 0. */
+/** An answer as good as the trivial one has a half, but 1 where both are 0: 0/0 is 1 here as in the quality ratio. */
 const coarse: Share = ({ goal, trivial }, objective) => {
   if (trivial === undefined || objective === undefined) return undefined;
   const sum = objective + trivial;
-  return sum === 0 ? 0.5 : (goal === "maximize" ? objective : trivial) / sum;
+  return sum === 0 ? 1 : (goal === "maximize" ? objective : trivial) / sum;
 };
 
 /** Where the trivial answer is the best known, an answer as good has 1 (0/0), and any other 0. */
@@ -98,7 +130,7 @@ const optimizationSchemes: readonly RewardScheme[] = [
   optimization("optimal_only", "1 at the optimum, else 0.", optimalOnly),
   optimization(
     "coarse",
-    "without a baseline, by the objective v and that of an answer that takes no thought, t: v/(v + t) to maximise, t/(v + t) to minimise.",
+    "without a baseline, by the objective v and that of an answer that takes no thought, t: v/(v + t) to maximise, t/(v + t) to minimise, 1 where both are 0.",
     coarse,
     true,
   ),
@@ -117,9 +149,15 @@ export interface ResolvedScheme {
   readonly scheme: RewardScheme;
 }
 
+/** Those that are the same for every environment. */
 export const rewardSchemes: Readonly<Record<string, RewardScheme>> = Object.freeze(
   Object.fromEntries([...optimizationSchemes, graded].map((scheme) => [scheme.name, scheme])),
 );
+
+/** A scheme by a name that an environment lists; undefined: there is none of that name for it. */
+export function schemeNamed({ grading }: Environment, name: string): RewardScheme | undefined {
+  return name === WEIGHTED ? grading && weighted(grading) : rewardSchemes[name];
+}
 
 /** A scheme of an environment by its name; "" is the environment's default. Invalid fields are "name", "parameters.…". */
 export function resolveScheme(
@@ -129,7 +167,7 @@ export function resolveScheme(
 ): { readonly kind: "ok"; readonly scheme: ResolvedScheme } | Invalid {
   const names = environment.rewardSchemes;
   const wanted = name === "" ? names[0] : names.find((candidate) => candidate === name);
-  const scheme = wanted === undefined ? undefined : rewardSchemes[wanted];
+  const scheme = wanted === undefined ? undefined : schemeNamed(environment, wanted);
   if (scheme === undefined) {
     const message = `${environment.id} has no reward scheme '${name.slice(0, 64)}'${didYouMean(name, names)}`;
     return { kind: "invalid", field: "name", message };

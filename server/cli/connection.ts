@@ -1,6 +1,7 @@
 /** Whom a command asks: a server, or the environments in this process. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { readFileSync } from "node:fs";
+import { addressProblem } from "../../clients/ts/src/grpc/address.ts";
 import type { ClientOptions } from "../../clients/ts/src/index.ts";
 import type { GradusClient } from "../../clients/ts/src/public.ts";
 import { readConfig } from "../runtime/config.ts";
@@ -53,10 +54,10 @@ export function addSuiteOptions(command: Command): Command {
   );
 }
 
-/** A web address is no gRPC target, and would be looked up as a host's name. */
 function address(text: string): string {
-  if (!/^https?:/.test(text)) return text;
-  throw new InvalidArgumentError("Want host:port of the gRPC port, e.g. localhost:50051.");
+  const problem = addressProblem(text);
+  if (problem === undefined) return text;
+  throw new InvalidArgumentError(`Want host:port of the gRPC port, e.g. localhost:50051; ${problem}.`);
 }
 
 /** Options for the choice between a server and this process. */

@@ -1,7 +1,7 @@
 /** Tasks that commands open in this process. */
 import type { Command } from "commander";
 import type { Solution } from "../../envs/environment.ts";
-import type { ScoreTask } from "../../envs/score.ts";
+import type { AnyScoreTask } from "../../envs/score.ts";
 import { addLocalOptions } from "./connection.ts";
 import type { LocalFlags } from "./connection.ts";
 import type { Local } from "./local.ts";
@@ -39,7 +39,7 @@ export async function taskIdOf(
 }
 
 /** The task of an id. */
-export function openTask({ deps }: Local, taskId: string): ScoreTask {
+export function openTask({ deps }: Local, taskId: string): AnyScoreTask {
   const task = deps.scorer.open(taskId);
   if (task.kind === "none") throw new CliProblem("failure", task.detail);
   return task.scoring;
@@ -51,7 +51,7 @@ export interface SolvedTask extends Solution<unknown> {
 }
 
 /** The answer of the environment's solver. */
-export function solutionOf({ environment: { id, solver }, instance }: ScoreTask): SolvedTask {
+export function solutionOf({ environment: { id, solver }, instance }: AnyScoreTask): SolvedTask {
   if (solver === undefined) throw new CliProblem("usage", `${id} has no solver`);
   const solution = solver.solve(instance);
   return { ...solution, text: solver.format(solution.answer) };

@@ -13,6 +13,7 @@ import { loadSuites } from "../evaluation/suite-files.ts";
 import type { Config } from "../runtime/config.ts";
 import type { ServiceDeps } from "../services/deps.ts";
 import { createEnvironmentService } from "../services/environment-service.ts";
+import { recordItem } from "../services/feedback.ts";
 import { createEvaluationService } from "../services/evaluation-service.ts";
 import { memoryEvaluationStore, memoryStore } from "../stores/memory.ts";
 import { sqliteEvaluationStore } from "../stores/sqlite-evaluations.ts";
@@ -22,6 +23,8 @@ import { type KeyringResult, loadKeyring, signingKey } from "../tasks/keyring.ts
 import { createIssuer } from "../tasks/make.ts";
 import { loadPools } from "../tasks/pools.ts";
 import { createRunSource } from "../tasks/run-source.ts";
+import { createAsyncScorer } from "../tasks/async-scorer.ts";
+import { createResources } from "../tasks/resources.ts";
 import { createScorer } from "../tasks/scorer.ts";
 import type { WorkerPool } from "../tasks/workers.ts";
 import { type CallContext, RpcError } from "../transport/rpc.ts";
@@ -67,25 +70,30 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const keys = keysOf(config, needs);
   if (keys.kind === "invalid") throw new CliProblem("failure", keys.message);
   const environments = await loadEnvironments(config.environmentFiles);
-  if (environments.kind === "invalid") throw new CliProblem("usage", environments.message);
+  if (environments.kind === "invalid") throw new CliProblem("failure", environments.message);
   const { registry } = environments;
   const loaded = loadPools(registry, config.pools);
-  if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
+  if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);
   const loadedSuites = loadSuites(registry, config.suiteFiles);
-  if (loadedSuites.kind === "invalid") throw new CliProblem("usage", loadedSuites.message);
+  if (loadedSuites.kind === "invalid") throw new CliProblem("failure", loadedSuites.message);
   const { suites } = loadedSuites;
   const { keyring } = keys;
   const { pools } = loaded;
   const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes } = config.limits;
   const issuer = createIssuer(workHere(registry), pools);
   const scorer = createScorer({ keyring, registry, pools, completionBytesMax: maxCompletionBytes, onFailure: tell });
+  const resources = createResources({ clock: systemClock, onFailure: tell });
+  // Runs are the server's: a task of one is scored here, and its outcome says that nothing was recorded.
+  const runs = createRuns({ store: memoryStore(), source: createRunSource(issuer), clock: systemClock, log: silent });
+  const asyncScorer = createAsyncScorer({
+    ...{ resources, completionBytesMax: maxCompletionBytes, onFailure: tell },
+    record: (runId, item) => recordItem({ runs, onFailure: tell }, runId, item),
+  });
   const store =
     needs === "evaluations" ? sqliteEvaluationStore({ directory: config.dataDir }) : memoryEvaluationStore();
   const deps: ServiceDeps = {
-    ...{ keyring, registry, pools, issuer, scorer },
-    evaluations: createEvaluations({ store, issuer, scorer, keyring, registry, pools, suites }),
-    // Runs are the server's: a task of one is scored here, and its outcome says that nothing was recorded.
-    runs: createRuns({ store: memoryStore(), source: createRunSource(issuer), clock: systemClock, log: silent }),
+    ...{ keyring, registry, pools, issuer, scorer, asyncScorer, runs },
+    evaluations: createEvaluations({ store, issuer, scorer, asyncScorer, keyring, registry, pools, suites }),
     onFailure: tell,
     limits: { groupsMax: maxGroups, completionsMax: maxCompletions, batchSeedsMax: maxBatchSeeds, streamWindow: 1 },
   };

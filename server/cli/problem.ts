@@ -1,6 +1,6 @@
 /** What a command ends with when it does not end well: words for the person who gave it, and an exit code. */
 import { GradusError } from "../../clients/ts/src/public.ts";
-import type { GradusCode } from "../../clients/ts/src/public.ts";
+import type { ConnectionMistake, GradusCode } from "../../clients/ts/src/public.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
 
 /** usage: the command line asks for what there is not. failure: what it asks for could not be done. */
@@ -34,6 +34,7 @@ const optionOf: Readonly<Record<string, string>> = {
   source: "--source",
   pool: "--pool-name",
   answer_format: "--format",
+  thinking: "--thinking",
   reward_scheme: "--scheme",
   "reward_scheme.parameters": "--scheme-param",
   seed: "--seed",
@@ -43,7 +44,7 @@ const optionOf: Readonly<Record<string, string>> = {
 
 /** An error's message with the command line's words in place of the contract's. */
 function inOurWords(message: string): string {
-  const words = message.replaceAll(/\b(?:SPLIT|SOURCE|ANSWER_FORMAT)_([A-Z_]+)\b/g, (_, name: string) =>
+  const words = message.replaceAll(/\b(?:SPLIT|SOURCE|ANSWER_FORMAT|THINKING)_([A-Z_]+)\b/g, (_, name: string) =>
     name.toLowerCase(),
   );
   const [, field = "", within = ""] = /^(?:spec\.|groups\[0\]\.)?(\w+)([\w.[\]]*): /.exec(words) ?? [];
@@ -55,17 +56,31 @@ function inOurWords(message: string): string {
 
 const usageCodes: readonly GradusCode[] = ["INVALID_ARGUMENT", "NOT_FOUND", "OUT_OF_RANGE"];
 
-/** What grpc-js says of a connection to something that is not as the flags say it is. */
-const strange = /Protocol error|SSL|certificate|ECONNRESET/;
+/** A mistake in the flags that say whom to ask, in their words. */
+function mistakeIn({ message }: GradusError, mistake: ConnectionMistake, server: string): string {
+  switch (mistake) {
+    case "http_port":
+      return `${server} is the HTTP port of a Gradus server: --server wants its gRPC port, 50051 unless it was told otherwise`;
+    case "needs_tls":
+      return `${server} speaks TLS: give --tls, or --ca with the certificates that vouch for it`;
+    case "no_tls":
+      return `${server} speaks no TLS: leave out --tls, --ca, --cert and --key`;
+    case "certificate":
+      return message.replaceAll(/\btls\.(ca|cert|key)\b/g, "--$1");
+    case "not_gradus":
+    case "grpc_port":
+      return message;
+    default:
+      return assertNever(mistake);
+  }
+}
 
 /** A call's failure in words. `server` is the address it was made to; undefined: none. */
 export function problemOf(error: unknown, server: string | undefined): unknown {
   if (!(error instanceof GradusError)) return error;
-  if (server !== undefined && error.code === "UNAVAILABLE" && strange.test(error.message)) {
-    const words = `${server} answers, but not as these flags say: check the port, which must be for gRPC, --tls and --ca`;
-    return new CliProblem("failure", words);
-  }
-  if (server !== undefined && error.code === "UNAVAILABLE" && /^no connection|name resolution/i.test(error.message)) {
+  if (server !== undefined && error.mistake !== undefined)
+    return new CliProblem("failure", mistakeIn(error, error.mistake, server));
+  if (server !== undefined && error.code === "UNAVAILABLE" && error.message.startsWith("no server answers")) {
     return new CliProblem("failure", `no server at ${server}: start one with \`gradus serve\``);
   }
   if (error.code === "UNAUTHENTICATED") return new CliProblem("failure", `${error.message} (give --token-file)`);

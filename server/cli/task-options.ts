@@ -1,8 +1,8 @@
 /** Options that choose tasks. */
 import { InvalidArgumentError, Option } from "commander";
 import type { Command } from "commander";
-import { answerFormatNames, sourceNames, splitNames } from "../../clients/ts/src/public.ts";
-import type { AnswerFormatName, SourceName, SplitName, TaskChoice } from "../../clients/ts/src/public.ts";
+import { answerFormatNames, sourceNames, splitNames, thinkingNames } from "../../clients/ts/src/public.ts";
+import type { AnswerFormatName, SourceName, SplitName, TaskChoice, ThinkingName } from "../../clients/ts/src/public.ts";
 
 type Numbers = Readonly<Record<string, number>>;
 
@@ -15,6 +15,7 @@ export interface TaskFlags {
   readonly source?: SourceName;
   readonly poolName?: string;
   readonly format?: AnswerFormatName;
+  readonly thinking?: ThinkingName;
   readonly scheme?: string;
   readonly schemeParam?: Numbers;
 }
@@ -53,6 +54,11 @@ export function addTaskOptions(command: Command): Command {
     .addOption(new Option("--source <source>", "where instances come from (default synthetic)").choices(sourceNames))
     .option("--pool-name <name>", "data pool for --source real (default: the environment's own)")
     .addOption(new Option("--format <format>", "how the answer is marked").choices(answerFormatNames))
+    .addOption(
+      new Option("--thinking <how>", "how much of its thinking a completion holds (default required)").choices(
+        thinkingNames,
+      ),
+    )
     .option("--scheme <name>", "how answers are priced")
     .addOption(
       new Option("--scheme-param <name=number>", "a number of the scheme; may be given several times").argParser(named),
@@ -62,8 +68,8 @@ export function addTaskOptions(command: Command): Command {
 /** What the flags choose of an environment. */
 export function taskChoiceOf(environment: string, flags: TaskFlags): TaskChoice {
   const { version, level, param: parameters, split, source, poolName: pool, format: answerFormat } = flags;
-  const { scheme, schemeParam } = flags;
+  const { scheme, schemeParam, thinking } = flags;
   const priced = scheme !== undefined || schemeParam !== undefined;
   const rewardScheme = priced ? { name: scheme ?? "", parameters: schemeParam ?? {} } : undefined;
-  return { environment, version, level, parameters, split, source, pool, answerFormat, rewardScheme };
+  return { environment, version, level, parameters, split, source, pool, answerFormat, thinking, rewardScheme };
 }

@@ -38,8 +38,8 @@ export function grpo(rewards: readonly number[]): readonly number[] {
 }
 
 /**
- * Mean absolute advantage over the span of the reward scheme: (1/K) Σ|A_k| / (max − min) (ADSC equation 3; SPEC.md
- * section 5 for the division). Undefined: no advantages, no signal. A scheme of one value only has no signal but 0.
+ * Mean absolute advantage over the span of the reward scheme: (1/K) Σ|A_k| / (max − min). (1/K) Σ|A_k| is ADSC's
+ * equation 3, whose rewards lie in [0, 1]; the division makes other schemes alike. Undefined: no advantages, no signal. A scheme of one value only has no signal but 0.
  */
 export function meanAbsolute(
   advantages: readonly number[],

@@ -1,25 +1,41 @@
 /** The fold: an event after a state gives the next state. */
 import { assertNever } from "../../envs/lib/assert-never.ts";
-import { decodeState } from "./codec.ts";
-import type { BatchDrawn, FeedbackEntry, FoldRecord, RunEvent } from "./events.ts";
-import { changeGroups, closed, closedAsReported, withEntries } from "./groups.ts";
+import type { BatchDrawn, Created, Imported, ReportedGroup, RunEvent } from "./events.ts";
 import { addIssued, issuedHashes } from "./issued-hashes.ts";
-import { activePolicy } from "./policies/index.ts";
-import { batchesKept, type Batch, type Group, type OpenGroup, type RunState } from "./state.ts";
-import type { Arm, RunConfig } from "./types.ts";
+import { definitionOf } from "./policies/registry.ts";
+import { outcomeOf, reportedOutcome, type GroupOutcome, type RewardSums } from "./signals.ts";
+import {
+  batchesKept,
+  batchPosition,
+  nothingTallied,
+  updatesOf,
+  withFolded,
+  type ArmCounters,
+  type Batch,
+  type ClosedGroup,
+  type Fold,
+  type Group,
+  type GroupResults,
+  type OpenGroup,
+  type RunState,
+} from "./state.ts";
+import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
-type Created = Extract<RunEvent, { kind: "created" }>;
-type Imported = Extract<RunEvent, { kind: "imported" }>;
+/** Groups that an arm's recent means look back on (contract: ArmState). */
+const RECENT_MAX = 256;
 
-function created({ runId, config, atMs }: Created): RunState {
+type Change<Spec, Key extends InstanceKey> = Exclude<RunEvent<Spec, Key>, { kind: "created" | "imported" }>;
+
+function created<Spec>({ runId, config, atMs }: Created<Spec>): RunState<Spec, never> {
   return {
     runId,
     version: 0,
     config,
     createdAtMs: atMs,
     policy: config.policy,
+    policyState: definitionOf(config.policy).initial(config.policy.config, config.arms.length, 0),
     weights: config.arms.map((arm) => arm.weight),
-    policyState: activePolicy(config.policy, undefined, config.arms.length).state,
+    masks: config.arms.map(() => null),
     paused: false,
     epochs: [{ epoch: 0, cursor: 0 }],
     cursor: 0,
@@ -29,73 +45,162 @@ function created({ runId, config, atMs }: Created): RunState {
     batchesFolded: 0,
     groupsOpen: 0,
     samplesRecorded: 0,
-    probabilities: undefined,
-    arms: config.arms.map(() => ({ issued: 0, repeats: 0, nextOrdinal: 0, groups: 0, recent: [] })),
+    probabilities: null,
+    arms: config.arms.map(() => ({
+      ...{ issued: 0, repeats: 0, nextOrdinal: 0, groups: 0, recent: [], folded: nothingTallied },
+    })),
     batches: [],
     issued: issuedHashes(),
     nextSeq: 0,
   };
 }
 
+// How groups change.
+
+/** What an open group has come to so far. */
+export function soFar({ results }: Pick<OpenGroup, "results">): GroupOutcome {
+  const rewards: number[] = [];
+  let solved = 0;
+  for (const result of results) {
+    if (result?.kind !== "reward") continue;
+    rewards.push(result.reward);
+    solved += Number(result.solved);
+  }
+  return outcomeOf(rewards, solved);
+}
+
+/** Closes a group with what it has, or with what was reported of it. */
+function closed<Key extends InstanceKey>(group: OpenGroup<Key>, outcome = soFar(group)): ClosedGroup<Key> {
+  const { task, handedOutAtMs, digests } = group;
+  return { kind: "closed", task, handedOutAtMs, digests, outcome, folded: false };
+}
+
+/** Records results of one group; the last one that it waits for closes it. */
+function withResults<Key extends InstanceKey>(group: OpenGroup<Key>, recorded: GroupResults): Group<Key> {
+  const digests = group.digests.slice();
+  const results = group.results.slice();
+  for (const [i, index] of recorded.indices.entries()) {
+    digests[index] = recorded.digests[i] ?? null;
+    results[index] = recorded.results[i] ?? null;
+  }
+  const missing = group.missing - recorded.indices.length;
+  const next: OpenGroup<Key> = { ...group, digests, results, missing };
+  return missing === 0 ? closed(next) : next;
+}
+
+function countClosed(arm: ArmCounters, { count, sum, solved }: RewardSums): ArmCounters {
+  if (count === 0) return arm;
+  const recent = arm.recent.length < RECENT_MAX ? arm.recent.slice() : arm.recent.slice(1);
+  recent.push({ count, sum, solved });
+  return { ...arm, groups: arm.groups + 1, recent };
+}
+
+/** The first batch from `from` on that is not closed. */
+function closedThrough(state: RunState, batches: readonly Batch[], from: number): number {
+  const open = batches.find((batch) => batch.index >= from && batch.open > 0);
+  return open?.index ?? state.batchesDrawn;
+}
+
+/** Applies `change` to the open groups at some cursors; a cursor whose group is not there or closed is passed over. */
+function changeGroups<Spec, Key extends InstanceKey, At extends { readonly cursor: number }>(
+  state: RunState<Spec, Key>,
+  places: readonly At[],
+  change: (group: OpenGroup<Key>, at: At) => Group<Key>,
+): RunState<Spec, Key> {
+  const batches = [...state.batches];
+  const arms = [...state.arms];
+  const copied = new Map<number, Group<Key>[]>();
+  let closedNow = 0;
+  for (const at of places) {
+    const position = batchPosition(state, Math.floor(at.cursor / state.config.promptsPerUpdate));
+    const batch = batches[position];
+    const place = at.cursor - (batch?.cursor ?? 0);
+    const group = batch?.groups[place];
+    if (batch === undefined || group?.kind !== "open") continue;
+    const next = change(group, at);
+    const groups = copied.get(position) ?? [...batch.groups];
+    copied.set(position, groups);
+    groups[place] = next;
+    batches[position] = { ...batch, groups, open: batch.open - Number(next.kind === "closed") };
+    if (next.kind === "open") continue;
+    closedNow++;
+    arms[next.task.arm] = countClosed(arms[next.task.arm] as ArmCounters, next.outcome);
+  }
+  const batchesClosed = closedNow > 0 ? closedThrough(state, batches, state.batchesClosed) : state.batchesClosed;
+  return { ...state, batches, arms, groupsOpen: state.groupsOpen - closedNow, batchesClosed };
+}
+
+// How each event changes the state.
+
 /** Marks closed groups as folded in. */
-function markFolded(batches: readonly Batch[], folded: FoldRecord): readonly Batch[] {
-  if (folded.kind === "through" || folded.ranges.length === 0) return batches;
-  const marked = (cursor: number): boolean => folded.ranges.some(([first, last]) => first <= cursor && cursor <= last);
+function markFolded<Key extends InstanceKey>(batches: readonly Batch<Key>[], fold: Fold): readonly Batch<Key>[] {
+  if (fold.kind === "through" || fold.ranges.length === 0) return batches;
+  const marked = (cursor: number): boolean => fold.ranges.some(([first, last]) => first <= cursor && cursor <= last);
   return batches.map((batch) => {
     const end = batch.cursor + batch.groups.length;
-    if (!folded.ranges.some(([first, last]) => first < end && batch.cursor <= last)) return batch;
-    const groups = batch.groups.map((group, i) =>
-      group.kind === "closed" && marked(batch.cursor + i) ? { ...group, folded: true } : group,
+    if (!fold.ranges.some(([first, last]) => first < end && batch.cursor <= last)) return batch;
+    const groups = batch.groups.map((group) =>
+      group.kind === "closed" && marked(group.task.cursor) ? { ...group, folded: true } : group,
     );
     return { ...batch, groups };
   });
 }
 
-function drawnBatch(event: BatchDrawn, config: RunConfig, seq: number): Batch {
-  const groups = event.tasks.map((task): OpenGroup => ({
-    ...task,
-    kind: "open",
-    handedOutAtMs: null,
-    samples: new Array<null>(config.numGenerations).fill(null),
-    missing: config.numGenerations,
-  }));
-  const { batch: index, cursor, probabilities, values } = event;
+function drawnBatch<Key extends InstanceKey>(
+  { batch: index, cursor, probabilities, tasks, policyState }: BatchDrawn<Key>,
+  { config, policy, nextSeq: seq }: RunState,
+): Batch<Key> {
+  const none = new Array<null>(config.numGenerations).fill(null);
+  const missing = config.numGenerations;
+  const fresh = { kind: "open", handedOutAtMs: null, digests: none, results: none, missing } as const;
+  const groups = tasks.map((task): OpenGroup<Key> => ({ ...fresh, task }));
+  const values = valuesOf(policy, policyState, config);
   return { index, cursor, seq, probabilities, values, groups, open: groups.length };
 }
 
-function batchDrawn(state: RunState, event: BatchDrawn): RunState {
-  const arms = state.arms.map((arm) => ({ ...arm }));
-  for (const { arm: index, ordinal, repeat } of event.tasks) {
+/** What a policy thinks each arm is worth. */
+export function valuesOf(policy: Policy, policyState: unknown, { arms }: RunConfig): readonly number[] {
+  return definitionOf(policy).values?.(policyState) ?? arms.map(() => 0);
+}
+
+function drawn<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event: BatchDrawn<Key>): RunState<Spec, Key> {
+  const { fold, tasks } = event;
+  const observed = definitionOf(state.policy).takesFeedback ? updatesOf(state, fold) : [];
+  const arms = withFolded(state.arms, observed).map((arm) => ({ ...arm }));
+  for (const { arm: index, ordinal, repeat } of tasks) {
     const arm = arms[index] as (typeof arms)[number];
     arm.issued++;
     arm.repeats += Number(repeat);
     arm.nextOrdinal = ordinal + 1;
   }
-  const batches = markFolded(state.batches, event.folded);
   return {
     ...state,
     policyState: event.policyState,
     probabilities: event.probabilities,
-    cursor: event.cursor + event.tasks.length,
+    cursor: event.cursor + tasks.length,
     batchesDrawn: event.batch + 1,
-    batchesFolded: event.folded.kind === "through" ? event.folded.batches : state.batchesFolded,
-    groupsOpen: state.groupsOpen + event.tasks.length,
+    batchesFolded: fold.kind === "through" ? fold.batches : state.batchesFolded,
+    groupsOpen: state.groupsOpen + tasks.length,
     arms,
-    batches: [...batches, drawnBatch(event, state.config, state.nextSeq)],
+    batches: [...markFolded(state.batches, fold), drawnBatch(event, state)],
     issued: addIssued(
       state.issued,
-      event.tasks.map((task) => task.hash),
+      tasks.map(({ key }) => key.hash),
     ),
     nextSeq: state.nextSeq + 1,
   };
 }
 
-function handedOut(state: RunState, through: number, atMs: number): RunState {
+function handedOut<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  through: number,
+  atMs: number,
+): RunState<Spec, Key> {
   const batches = state.batches.map((batch) => {
     const end = batch.cursor + batch.groups.length;
     if (end <= state.handedOut || through <= batch.cursor) return batch;
-    const groups = batch.groups.map((group, i): Group => {
-      const cursor = batch.cursor + i;
+    const groups = batch.groups.map((group): Group<Key> => {
+      const { cursor } = group.task;
       return state.handedOut <= cursor && cursor < through ? { ...group, handedOutAtMs: atMs } : group;
     });
     return { ...batch, groups };
@@ -103,74 +208,104 @@ function handedOut(state: RunState, through: number, atMs: number): RunState {
   return { ...state, batches, handedOut: through };
 }
 
-function feedback(state: RunState, entries: readonly FeedbackEntry[]): RunState {
-  const byCursor = Map.groupBy(entries, (entry) => entry.cursor);
-  const changes = new Map(
-    [...byCursor].map(([cursor, of]) => [cursor, (group: OpenGroup, arm: Arm) => withEntries(group, of, arm)] as const),
+function feedback<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  groups: readonly GroupResults[],
+): RunState<Spec, Key> {
+  const count = groups.reduce((sum, { indices }) => sum + indices.length, 0);
+  const next = changeGroups(state, groups, withResults);
+  return { ...next, samplesRecorded: state.samplesRecorded + count };
+}
+
+function reported<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  groups: readonly ReportedGroup[],
+): RunState<Spec, Key> {
+  const count = groups.reduce((sum, { advantages }) => sum + advantages.length, 0);
+  const next = changeGroups(state, groups, (group, { advantages, rewardMean }) =>
+    closed(group, reportedOutcome(advantages, rewardMean)),
   );
-  return { ...changeGroups(state, changes), samplesRecorded: state.samplesRecorded + entries.length };
+  return { ...next, samplesRecorded: state.samplesRecorded + count };
+}
+
+function policyUpdated<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, policy: Policy): RunState<Spec, Key> {
+  const definition = definitionOf(policy);
+  const policyState =
+    policy.kind === state.policy.kind && definition.inherit !== undefined
+      ? definition.inherit(policy.config, state.policyState)
+      : definition.initial(policy.config, state.config.arms.length, state.cursor);
+  return { ...state, policy, policyState };
 }
 
 /** Tasks that were outstanding when the state was exported are outstanding again, and their time runs again. */
-function imported(before: RunState | undefined, event: Imported): RunState {
-  const state = decodeState(event.state);
+function imported<Spec, Key extends InstanceKey>(
+  before: RunState<Spec, Key> | undefined,
+  { runId, fresh, epoch, atMs, state }: Imported<Spec, Key>,
+): RunState<Spec, Key> {
   const nextSeq = before?.nextSeq ?? 0;
   // The history tells the import first, then the batches that are still open, each at a new place.
   let seq = nextSeq + 1;
+  const again = (group: Group<Key>): Group<Key> => ({
+    ...group,
+    task: fresh ? { ...group.task, epoch } : group.task,
+    handedOutAtMs: group.handedOutAtMs === null ? null : atMs,
+  });
   const batches = state.batches.map((batch) => ({
     ...batch,
     seq: batch.open > 0 ? seq++ : batch.seq,
-    groups: batch.groups.map((group) =>
-      group.handedOutAtMs === null ? group : { ...group, handedOutAtMs: event.atMs },
-    ),
+    groups: batch.groups.map(again),
   }));
-  const kept = event.fresh ? [] : state.epochs;
-  const start = { epoch: event.epoch, cursor: event.fresh ? 0 : state.cursor };
+  const start = { epoch, cursor: fresh ? 0 : state.cursor };
   return {
     ...state,
-    runId: event.runId,
+    runId,
     version: before?.version ?? 0,
-    createdAtMs: before?.createdAtMs ?? event.atMs,
-    epochs: [...kept, start],
+    createdAtMs: before?.createdAtMs ?? atMs,
+    epochs: fresh ? [start] : [...state.epochs, start],
     batches,
     nextSeq: seq,
   };
 }
 
+/** A change that is told in the history by an entry of its own. */
+function told<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunState<Spec, Key> {
+  return { ...state, nextSeq: state.nextSeq + 1 };
+}
+
 /** The next state, before batches are dropped that nothing will be asked of again. */
-function reduce(state: RunState, event: Exclude<RunEvent, Created | Imported>): RunState {
+function reduce<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  event: Change<Spec, Key>,
+): RunState<Spec, Key> {
+  const masked = (arm: number, reason: string | null): RunState<Spec, Key> =>
+    told({ ...state, masks: state.masks.with(arm, reason) });
   switch (event.kind) {
-    case "batch_drawn":
-      return batchDrawn(state, event);
+    case "drawn":
+      return drawn(state, event);
     case "handed_out":
       return handedOut(state, event.through, event.atMs);
     case "feedback":
-      return feedback(state, event.entries);
-    case "advantages_reported": {
-      const samples = event.groups.reduce((count, group) => count + group.advantages.length, 0);
-      const changes = new Map(
-        event.groups.map((report) => [
-          report.cursor,
-          (group: OpenGroup, arm: Arm) => closedAsReported(group, report, arm),
-        ]),
-      );
-      return { ...changeGroups(state, changes), samplesRecorded: state.samplesRecorded + samples };
+      return feedback(state, event.groups);
+    case "reported":
+      return reported(state, event.groups);
+    case "closed": {
+      const places = event.cursors.map((cursor) => ({ cursor }));
+      return told(changeGroups(state, places, (group) => closed(group)));
     }
-    case "groups_closed":
-      return {
-        ...changeGroups(state, new Map(event.cursors.map((cursor) => [cursor, closed]))),
-        nextSeq: state.nextSeq + 1,
-      };
-    case "policy_updated": {
-      const policyState = activePolicy(event.policy, state.policyState, state.config.arms.length).state;
-      return { ...state, policy: event.policy, policyState, nextSeq: state.nextSeq + 1 };
-    }
+    case "policy_updated":
+      return told(policyUpdated(state, event.policy));
     case "weights_set":
-      return { ...state, weights: event.weights, nextSeq: state.nextSeq + 1 };
+      return told({ ...state, weights: event.weights });
+    case "advanced":
+      return told({ ...state, policyState: event.policyState });
+    case "arm_masked":
+      return masked(event.arm, event.reason);
+    case "arm_unmasked":
+      return masked(event.arm, null);
     case "paused":
-      return { ...state, paused: true, nextSeq: state.nextSeq + 1 };
+      return told({ ...state, paused: true });
     case "resumed":
-      return { ...state, paused: false, nextSeq: state.nextSeq + 1 };
+      return told({ ...state, paused: false });
     default:
       return assertNever(event);
   }
@@ -183,18 +318,21 @@ function isSpent(state: RunState, batch: Batch): boolean {
 }
 
 /** Drops the oldest batches that are closed and folded in, beyond those kept. */
-function trim(state: RunState): RunState {
+export function trim<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunState<Spec, Key> {
   const kept = batchesKept(state.config);
   if (state.batches.length <= kept) return state;
   const spent = state.batches.filter((batch) => isSpent(state, batch));
   if (spent.length <= kept) return state;
-  const dropped = new Set(spent.slice(0, spent.length - kept));
+  const dropped = new Set<Batch>(spent.slice(0, spent.length - kept));
   return { ...state, batches: state.batches.filter((batch) => !dropped.has(batch)) };
 }
 
 /** The state after an event, still with all batches that the event touched, so that the history can be written. */
-export function applyUntrimmed(state: RunState | undefined, event: RunEvent): RunState {
-  const next = (): RunState => {
+export function applyUntrimmed<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key> | undefined,
+  event: RunEvent<Spec, Key>,
+): RunState<Spec, Key> {
+  const next = (): RunState<Spec, Key> => {
     if (event.kind === "created") return created(event);
     if (event.kind === "imported") return imported(state, event);
     if (state === undefined) throw new Error(`a journal begins with "created" or "imported", not "${event.kind}"`);
@@ -203,11 +341,10 @@ export function applyUntrimmed(state: RunState | undefined, event: RunEvent): Ru
   return { ...next(), version: (state?.version ?? 0) + 1 };
 }
 
-export function afterEvent(untrimmed: RunState): RunState {
-  return trim(untrimmed);
-}
-
 /** The state after an event; the first event of a journal comes after undefined. */
-export function apply(state: RunState | undefined, event: RunEvent): RunState {
-  return afterEvent(applyUntrimmed(state, event));
+export function apply<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key> | undefined,
+  event: RunEvent<Spec, Key>,
+): RunState<Spec, Key> {
+  return trim(applyUntrimmed(state, event));
 }

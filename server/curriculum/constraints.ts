@@ -1,7 +1,36 @@
-/** Hard constraints on update batches (ADSC 3.3): whether they can be met, and draws that meet them. */
+/** Which arms an update batch may draw: masks (ours and the operator's) and hard constraints (ADSC 3.3). */
 import type { Rng } from "../../envs/lib/rng.ts";
-import { activePolicy } from "./policies/index.ts";
-import type { Arm, Constraints, Invalid, Policy } from "./types.ts";
+import { definitionOf } from "./policies/registry.ts";
+import { invalid, type Arm, type Constraints, type Invalid, type Policy } from "./types.ts";
+
+/** What of the arms can be drawn. */
+export interface Drawable {
+  /** By arm; 0 for an arm that cannot be drawn. They sum to 1. */
+  readonly probabilities: readonly number[];
+  /** Whether each arm can be drawn, were it for a constraint only. */
+  readonly possible: readonly boolean[];
+}
+
+/**
+ * A policy's probabilities without the arms whose weight is 0, those that are masked, and those that the policy does not
+ * draw from now; the others keep their proportions. The same for all policies. Undefined: no arm is left.
+ */
+export function drawableProbabilities(
+  policy: Policy,
+  p: readonly number[],
+  weights: readonly number[],
+  masks: readonly (string | null)[],
+): Drawable | undefined {
+  const excludes = definitionOf(policy).phases !== undefined;
+  const possible = p.map((share, i) => (weights[i] ?? 0) > 0 && masks[i] === null && (share > 0 || !excludes));
+  const count = possible.filter((can) => can).length;
+  if (count === 0) return undefined;
+  if (count === p.length) return { probabilities: p, possible };
+  const total = p.reduce((sum, share, i) => sum + (possible[i] ? share : 0), 0);
+  // A softmax underflows: what is left of it says nothing of these arms.
+  const share = (of: number): number => (total > 0 ? of / total : 1 / count);
+  return { probabilities: p.map((of, i) => (possible[i] ? share(of) : 0)), possible };
+}
 
 /** Least numbers of tasks of each class in one update batch. */
 export interface Quotas {
@@ -13,7 +42,7 @@ export interface Quotas {
 export interface ArmClass {
   readonly real: boolean;
   readonly hard: boolean;
-  /** Whether the policy can draw it at all; an arm of weight 0 in a mixture is never drawn, not even for a quota. */
+  /** An arm that cannot be drawn is not drawn for a quota either. */
   readonly possible: boolean;
 }
 
@@ -89,7 +118,8 @@ function repair(slots: Slots, want: "real" | "hard", quotas: Quotas, p: readonly
  * it lacks, evenly chosen, are drawn again by p among the arms that the quota counts. So a batch that meets its quotas
  * by chance is an unconstrained draw, and one that does not meets them exactly. The real quota goes first; one pass over
  * the slots is enough for each, because a slot that cannot move never becomes able to (checkConstraints has seen to it
- * that enough can).
+ * that enough can). A quota that only arms count for which are masked just now is missed: a judge that is down must not
+ * stop a run.
  */
 export function assignSlots(
   classes: readonly ArmClass[],
@@ -110,27 +140,24 @@ export function assignSlots(
 function unmet(classes: readonly ArmClass[], constraints: Constraints, size: number): Invalid | undefined {
   const possible = classes.filter((arm) => arm.possible);
   const { real, hard } = quotasOf(constraints, Infinity, size);
-  const invalid = (field: string, message: string): Invalid => ({
-    kind: "invalid",
-    field: `policy.constraints.${field}`,
-    message: `${message} in an update batch of ${size}`,
-  });
+  const refuse = (field: string, message: string): Invalid =>
+    invalid(`policy.constraints.${field}`, `${message} in an update batch of ${size}`);
   if (real > 0 && !possible.some((arm) => arm.real)) {
     const field = constraints.realShareMin > 0 ? "real_share_min" : "synthetic_share_max";
-    return invalid(field, `asks for ${real} real tasks, but no arm that can be drawn has real tasks,`);
+    return refuse(field, `asks for ${real} real tasks, but no arm that can be drawn has real tasks,`);
   }
   if (hard > 0 && !possible.some((arm) => arm.hard)) {
-    return invalid("hard_share_min", `asks for ${hard} hard tasks, but no arm that can be drawn is hard,`);
+    return refuse("hard_share_min", `asks for ${hard} hard tasks, but no arm that can be drawn is hard,`);
   }
   if (real + hard > size && !possible.some((arm) => arm.real && arm.hard)) {
-    return invalid("hard_share_min", `${hard} hard tasks and ${real} real ones do not fit, as no arm is both,`);
+    return refuse("hard_share_min", `${hard} hard tasks and ${real} real ones do not fit, as no arm is both,`);
   }
   return undefined;
 }
 
 /**
- * Whether every update batch of a run can meet the constraints: the full ones, and the last one where the length leaves
- * it short.
+ * Whether every update batch of a run has arms to draw, and can meet the constraints: in each phase of its policy, the
+ * full ones, and the last one where the length leaves it short. Masks pass, so they do not count.
  */
 export function checkConstraints(run: {
   readonly arms: readonly Arm[];
@@ -139,14 +166,22 @@ export function checkConstraints(run: {
   readonly promptsPerUpdate: number;
   readonly length: number;
 }): Invalid | undefined {
-  const possible = activePolicy(run.policy, undefined, run.arms.length).possible(run.weights);
-  const classes = armClasses(run.arms, possible);
+  const ids = run.arms.map(({ id }) => id);
+  const phases = definitionOf(run.policy).phases?.(run.policy.config, ids) ?? [ids.map(() => true)];
   const tail = run.length % run.promptsPerUpdate;
   const full = run.length === 0 || run.length >= run.promptsPerUpdate ? [run.promptsPerUpdate] : [];
   const sizes = tail > 0 ? [...full, tail] : full;
-  for (const size of sizes) {
-    const found = unmet(classes, run.policy.constraints, size);
-    if (found !== undefined) return found;
+  for (const [i, phase] of phases.entries()) {
+    const possible = phase.map((draws, arm) => draws && (run.weights[arm] ?? 0) > 0);
+    if (!possible.includes(true)) {
+      const where = phases.length > 1 ? ` in stage ${i + 1} of the policy` : "";
+      return invalid("weights", `leave no arm that can be drawn${where}: at least one must be above 0`);
+    }
+    const classes = armClasses(run.arms, possible);
+    for (const size of sizes) {
+      const found = unmet(classes, run.policy.constraints, size);
+      if (found !== undefined) return found;
+    }
   }
   return undefined;
 }

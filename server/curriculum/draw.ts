@@ -1,22 +1,29 @@
 /**
- * Draws of update batches. Batch k is drawn from the state after every batch up to k − 1 − lag closed: signals are
- * folded into the policy's state only here, and only up to that batch, however many more have closed. So a run is a pure
+ * Draws of update batches. Batch k is drawn from the state after every batch up to k − 1 − lag closed: groups are folded
+ * into the policy's state only here, and only up to that batch, however many more have closed. So a run is a pure
  * function of its seed, its control changes and its feedback.
  */
 import { rngFor } from "../../envs/lib/rng.ts";
-import { armClasses, assignSlots, quotasOf } from "./constraints.ts";
-import type { BatchDrawn, DrawnTask, FoldRecord } from "./events.ts";
+import { armClasses, assignSlots, drawableProbabilities, quotasOf } from "./constraints.ts";
+import type { BatchDrawn } from "./events.ts";
 import { isIssued } from "./issued-hashes.ts";
-import { activePolicy, type PolicyState } from "./policies/index.ts";
-import type { ArmSignal } from "./policies/policy.ts";
-import { type Batch, currentPolicy, openCursors, type RunState } from "./state.ts";
-import type { Json, Policy } from "./types.ts";
+import type { KnownTask, ObservedGroup } from "./policies/policy.ts";
+import { definitionOf } from "./policies/registry.ts";
+import type { Refusal } from "./results.ts";
+import { signals } from "./signals.ts";
+import { epochOf, openTasks, toRanges, updatesOf, withFolded } from "./state.ts";
+import type { ClosedGroup, DrawnTask, Fold, RunState } from "./state.ts";
+import type { Arm, InstanceKey } from "./types.ts";
+import { viewOf } from "./view.ts";
 
 /** Instances of an arm passed over because the run has issued them; then a repeat is accepted. */
 export const SKIPS_MAX = 64;
 
 /** Open groups of a run under a policy that does not wait for them; a draw closes the oldest beyond it. */
 export const OPEN_GROUPS_MAX = 32_768;
+
+/** How long to wait before asking again for a batch while no arm can be drawn. */
+const MASKED_RETRY_MS = 1000;
 
 export type DrawReadiness =
   | { readonly kind: "ready" }
@@ -36,157 +43,176 @@ export function drawReadiness(state: RunState): DrawReadiness {
   const { config } = state;
   if (config.length > 0 && state.cursor >= config.length) return { kind: "finished" };
   if (state.paused) return { kind: "paused" };
-  if (config.lag.kind === "unbounded" || !currentPolicy(state).takesFeedback) return { kind: "ready" };
+  if (config.lag.kind === "unbounded" || !definitionOf(state.policy).takesFeedback) return { kind: "ready" };
   const waiting = state.batchesClosed < dueBatches(state, config.lag.count);
   return waiting ? { kind: "waiting", batch: state.batchesClosed } : { kind: "ready" };
 }
 
 /** A draw but for its instances. */
 export interface DrawPlan {
+  readonly kind: "plan";
   readonly batch: number;
   readonly cursor: number;
+  readonly epoch: number;
   /** The arm of each slot. */
   readonly slots: readonly number[];
   readonly probabilities: readonly number[];
-  readonly policyState: PolicyState;
-  readonly folded: FoldRecord;
+  readonly policyState: unknown;
+  readonly fold: Fold;
   /** Groups to close first: the oldest open ones beyond OPEN_GROUPS_MAX. */
   readonly closes: readonly number[];
+  readonly accepts: (task: KnownTask) => boolean;
   /** What it was planned on; see isCurrent. */
-  readonly basis: { readonly policy: Policy; readonly weights: readonly number[]; readonly epochs: unknown };
-}
-
-function signalsOf(batch: Batch): readonly ArmSignal[] {
-  return batch.groups.flatMap((group) =>
-    group.kind === "closed" && group.signal !== null ? [{ arm: group.arm, signal: group.signal }] : [],
-  );
-}
-
-/** Folds the batches that are due, one after the other. */
-function foldBatches(state: RunState, lag: number): { readonly policyState: PolicyState; readonly folded: FoldRecord } {
-  const through = dueBatches(state, lag);
-  const policyState = state.batches
-    .filter((batch) => batch.index >= state.batchesFolded && batch.index < through)
-    .reduce(
-      (now, batch) => activePolicy(state.policy, now, state.config.arms.length).fold(signalsOf(batch)),
-      currentPolicy(state).state,
-    );
-  return { policyState, folded: { kind: "through", batches: Math.max(through, state.batchesFolded) } };
-}
-
-/** Numbers in order as [first, last] ranges without gaps. */
-function toRanges(numbers: readonly number[]): readonly (readonly [number, number])[] {
-  const ranges: [number, number][] = [];
-  for (const number of numbers) {
-    const last = ranges.at(-1);
-    if (last !== undefined && last[1] === number - 1) last[1] = number;
-    else ranges.push([number, number]);
-  }
-  return ranges;
+  readonly basis: RunState;
 }
 
 /**
- * Unbounded lag: folds every group that has closed since the last draw, in cursor order, as one update batch. A group
- * that comes late counts in the mean of those it came with, so that a straggler weighs no more than others.
+ * What the next draw folds in. Under an unbounded lag every group that has closed since the last draw, in cursor order,
+ * as one update batch: a group that comes late counts in the mean of those it came with, so that a straggler weighs no
+ * more than others.
  */
-function foldClosedGroups(state: RunState): { readonly policyState: PolicyState; readonly folded: FoldRecord } {
-  const fresh = state.batches.flatMap((batch) =>
-    batch.groups.flatMap((group, i) =>
-      group.kind === "closed" && !group.folded ? [{ cursor: batch.cursor + i, group }] : [],
-    ),
+function dueFold(state: RunState): Fold {
+  const { lag } = state.config;
+  if (lag.kind === "batches")
+    return { kind: "through", batches: Math.max(dueBatches(state, lag.count), state.batchesFolded) };
+  const fresh = state.batches.flatMap(({ groups }) =>
+    groups.flatMap((group) => (group.kind === "closed" && !group.folded ? [group.task.cursor] : [])),
   );
-  const signals = fresh.flatMap(({ group: { arm, signal } }) => (signal === null ? [] : [{ arm, signal }]));
-  const ranges = toRanges(fresh.map(({ cursor }) => cursor));
-  return { policyState: currentPolicy(state).fold(signals), folded: { kind: "groups", ranges } };
+  return { kind: "groups", ranges: toRanges(fresh) };
+}
+
+/** The policy's state after what a fold takes in. */
+function observe(state: RunState, updates: readonly (readonly ClosedGroup[])[]): unknown {
+  const { policy, policyState, config } = state;
+  const definition = definitionOf(policy);
+  const signal = signals[definition.signal?.(policy.config) ?? "ABSOLUTE_ADVANTAGE"];
+  const observed = ({ task, outcome }: ClosedGroup): ObservedGroup => {
+    const { count, sum, solved, deviation } = outcome;
+    return {
+      ...{ arm: task.arm, hash: task.key.hash, rank: task.key.rank },
+      rewardMean: count > 0 ? sum / count : undefined,
+      rewardDeviation: count > 0 ? (deviation ?? undefined) : undefined,
+      solvedShare: count > 0 && solved !== null ? solved / count : undefined,
+      signal: signal(outcome, (config.arms[task.arm] as Arm).rewardRange),
+    };
+  };
+  return updates.reduce<unknown>(
+    (now, groups) => definition.observe?.(policy.config, now, groups.map(observed)) ?? now,
+    policyState,
+  );
+}
+
+function nothingToDraw({ config, masks }: RunState): Refusal {
+  const masked = config.arms.flatMap(({ id }, i) => (masks[i] === null ? [] : [`"${id}": ${masks[i]}`]));
+  const message = `no arm can be drawn now; masked are ${masked.join("; ")}`;
+  return { kind: "unavailable", message, retryDelayMs: MASKED_RETRY_MS };
 }
 
 /** Plans the next update batch. The state must be ready (drawReadiness). */
-export function planDraw(state: RunState): DrawPlan {
-  const { config, cursor, batchesDrawn: batch, policy, weights, epochs } = state;
+export function planDraw(state: RunState): DrawPlan | Refusal {
+  const { config, cursor, batchesDrawn: batch, policy, weights, masks } = state;
+  const definition = definitionOf(policy);
   const left = config.length === 0 ? Infinity : config.length - cursor;
   const size = Math.min(config.promptsPerUpdate, left);
-  const { policyState, folded } =
-    config.lag.kind === "unbounded" ? foldClosedGroups(state) : foldBatches(state, config.lag.count);
-  const active = activePolicy(policy, policyState, config.arms.length);
-  const probabilities = active.probabilities(weights);
-  const classes = armClasses(config.arms, active.possible(weights));
+  const fold = dueFold(state);
+  const updates = definition.takesFeedback ? updatesOf(state, fold) : [];
+  const policyState = observe(state, updates);
+  const view = viewOf({ ...state, arms: withFolded(state.arms, updates) });
+  const p = definition.probabilities(policy.config, policyState, view);
+  const drawable = drawableProbabilities(policy, p, weights, masks);
+  if (drawable === undefined) return nothingToDraw(state);
+  const { probabilities, possible } = drawable;
   const quotas = quotasOf(policy.constraints, batch, size);
+  const classes = armClasses(config.arms, possible);
   const slots = assignSlots(classes, probabilities, quotas, size, rngFor("draw", config.seed, batch));
-  const waits = active.takesFeedback && config.lag.kind === "batches";
+  const waits = definition.takesFeedback && config.lag.kind === "batches";
   const surplus = waits ? 0 : Math.max(0, state.groupsOpen + size - OPEN_GROUPS_MAX);
-  const closes = surplus > 0 ? openCursors(state).slice(0, surplus) : [];
-  return { batch, cursor, slots, probabilities, policyState, folded, closes, basis: { policy, weights, epochs } };
+  const closes =
+    surplus > 0
+      ? openTasks(state)
+          .slice(0, surplus)
+          .map((task) => task.cursor)
+      : [];
+  return {
+    ...{ kind: "plan", batch, cursor, epoch: epochOf(state), slots, probabilities, policyState, fold, closes },
+    accepts: (task) => definition.accepts?.(policy.config, policyState, task, view.progress) ?? true,
+    basis: state,
+  };
 }
 
 /** Whether a plan still holds: nothing that it was made of has changed. Later feedback does not count. */
-export function isCurrent(plan: DrawPlan, state: RunState): boolean {
-  const { policy, weights, epochs } = plan.basis;
-  const same = state.policy === policy && state.weights === weights && state.epochs === epochs;
-  return same && state.batchesDrawn === plan.batch && !state.paused;
+export function isCurrent({ basis, batch }: DrawPlan, state: RunState): boolean {
+  const { policy, policyState, weights, masks, epochs } = basis;
+  const same = state.policy === policy && state.policyState === policyState && state.weights === weights;
+  return same && state.masks === masks && state.epochs === epochs && state.batchesDrawn === batch && !state.paused;
 }
 
 /** An instance that could be a task; "none": this ordinal has no instance. */
-export type Candidate =
-  { readonly kind: "task"; readonly hash: string; readonly draft: Json } | { readonly kind: "none" };
+export type Candidate<Key extends InstanceKey> =
+  { readonly kind: "task"; readonly key: Key } | { readonly kind: "none" };
 
-/** Which instance: an arm's index, and its ordinal in the arm. */
-export interface Place {
+/** Ordinals of an arm. */
+export interface Wanted {
   readonly arm: number;
-  readonly ordinal: number;
+  readonly ordinals: readonly number[];
 }
 
-export type Filled =
-  | { readonly kind: "filled"; readonly tasks: readonly DrawnTask[] }
-  /** Candidates that must be made first. */
-  | { readonly kind: "wanted"; readonly places: readonly Place[] }
-  /** An arm that has no instance in SKIPS_MAX + 1 ordinals. */
+/** Gives what was made for an ordinal of an arm; undefined: not made yet. */
+export type Lookup<Key extends InstanceKey> = (arm: number, ordinal: number) => Candidate<Key> | undefined;
+
+export type Filled<Key extends InstanceKey> =
+  | { readonly kind: "filled"; readonly tasks: readonly DrawnTask<Key>[] }
+  /** These are to be made, and the slots filled again. */
+  | { readonly kind: "wanted"; readonly wanted: readonly Wanted[] }
+  /** The arm gave no instance that can be drawn in SKIPS_MAX + 1 ordinals. */
   | { readonly kind: "barren"; readonly arm: number };
 
-type Choice = DrawnTask | "none" | { readonly wantedFrom: number };
+type Choice<Key extends InstanceKey> =
+  | { readonly kind: "chosen"; readonly ordinal: number; readonly key: Key; readonly repeat: boolean }
+  | { readonly kind: "wanted"; readonly from: number }
+  | { readonly kind: "none" };
 
-/**
- * The first candidate from an ordinal on that was not issued. If all within SKIPS_MAX were, the first of them is
- * repeated, so that an arm that has run dry still goes round all of its instances.
- */
-function choose(
+/** The first acceptable instance from an ordinal on that is not known; else, past SKIPS_MAX, the first that is. */
+function choose<Key extends InstanceKey>(
   arm: number,
   from: number,
-  known: (hash: string) => boolean,
-  lookup: (place: Place) => Candidate | undefined,
-): Choice {
-  let repeat: DrawnTask | undefined;
+  isKnown: (hash: string) => boolean,
+  accepts: DrawPlan["accepts"],
+  lookup: Lookup<Key>,
+): Choice<Key> {
+  let repeat: Choice<Key> | undefined;
   for (let ordinal = from; ordinal <= from + SKIPS_MAX; ordinal++) {
-    const candidate = lookup({ arm, ordinal });
-    if (candidate === undefined) return { wantedFrom: ordinal };
+    const candidate = lookup(arm, ordinal);
+    if (candidate === undefined) return { kind: "wanted", from: ordinal };
     if (candidate.kind === "none") continue;
-    const { hash, draft } = candidate;
-    if (!known(hash)) return { arm, ordinal, hash, repeat: false, draft };
-    repeat ??= { arm, ordinal, hash, repeat: true, draft };
+    const { key } = candidate;
+    if (!accepts({ arm, hash: key.hash, rank: key.rank })) continue;
+    if (!isKnown(key.hash)) return { kind: "chosen", ordinal, key, repeat: false };
+    repeat ??= { kind: "chosen", ordinal, key, repeat: true };
   }
-  return repeat ?? "none";
+  return repeat ?? { kind: "none" };
 }
 
 /** Fills a plan's slots in cursor order with instances that the run has not issued. */
-export function fillSlots(
-  state: RunState,
-  slots: readonly number[],
-  lookup: (place: Place) => Candidate | undefined,
-): Filled {
+export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Lookup<Key>): Filled<Key> {
+  const { slots, accepts, basis: state } = plan;
   const next = state.arms.map((arm) => arm.nextOrdinal);
-  const left = state.arms.map((_, arm) => slots.filter((slot) => slot === arm).length);
+  const left = state.arms.map(() => 0);
+  for (const arm of slots) left[arm] = (left[arm] ?? 0) + 1;
   const here = new Set<string>();
-  const known = (hash: string): boolean => here.has(hash) || isIssued(state.issued, hash);
-  const tasks: DrawnTask[] = [];
-  for (const arm of slots) {
-    const from = next[arm] as number;
-    const choice = choose(arm, from, known, lookup);
-    if (choice === "none") return { kind: "barren", arm };
-    if ("wantedFrom" in choice)
-      return { kind: "wanted", places: wanted(arm, choice.wantedFrom, from, next, left, lookup) };
-    here.add(choice.hash);
-    tasks.push(choice);
-    next[arm] = choice.ordinal + 1;
-    left[arm] = (left[arm] as number) - 1;
+  const isKnown = (hash: string): boolean => here.has(hash) || isIssued(state.issued, hash);
+  const tasks: DrawnTask<Key>[] = [];
+  for (const [i, arm] of slots.entries()) {
+    const from = next[arm] ?? 0;
+    const choice = choose(arm, from, isKnown, accepts, lookup);
+    if (choice.kind === "none") return { kind: "barren", arm };
+    if (choice.kind === "wanted")
+      return { kind: "wanted", wanted: wanted(arm, choice.from - from, next, left, lookup) };
+    const { ordinal, key, repeat } = choice;
+    here.add(key.hash);
+    tasks.push({ cursor: plan.cursor + i, epoch: plan.epoch, arm, ordinal, repeat, key });
+    next[arm] = ordinal + 1;
+    left[arm] = (left[arm] ?? 0) - 1;
   }
   return { kind: "filled", tasks };
 }
@@ -195,25 +221,25 @@ export function fillSlots(
  * What to make next, so that few rounds are needed: for each arm as many as it still has slots, and for the arm that
  * stopped as many more as it has skipped already.
  */
-function wanted(
+function wanted<Key extends InstanceKey>(
   stopped: number,
-  wantedFrom: number,
-  from: number,
+  skipped: number,
   next: readonly number[],
   left: readonly number[],
-  lookup: (place: Place) => Candidate | undefined,
-): readonly Place[] {
+  lookup: Lookup<Key>,
+): readonly Wanted[] {
   return next.flatMap((start, arm) => {
-    const skipped = arm === stopped ? wantedFrom - from : 0;
-    const end = start + (left[arm] ?? 0) + 2 * skipped;
-    const places = Array.from({ length: end - start }, (_, i) => ({ arm, ordinal: start + i }));
-    return places.filter((place) => lookup(place) === undefined);
+    const count = (left[arm] ?? 0) + (arm === stopped ? 2 * skipped : 0);
+    const all = Array.from({ length: count }, (_, i) => start + i);
+    const ordinals = all.filter((ordinal) => lookup(arm, ordinal) === undefined);
+    return ordinals.length === 0 ? [] : [{ arm, ordinals }];
   });
 }
 
 /** The event of a plan whose slots are filled. */
-export function drawnEvent(plan: DrawPlan, tasks: readonly DrawnTask[], armCount: number): BatchDrawn {
-  const { batch, cursor, probabilities, policyState, folded, basis } = plan;
-  const values = activePolicy(basis.policy, policyState, armCount).values();
-  return { kind: "batch_drawn", batch, cursor, tasks, probabilities, values, policyState, folded };
+export function drawnEvent<Key extends InstanceKey>(
+  { batch, cursor, probabilities, policyState, fold }: DrawPlan,
+  tasks: readonly DrawnTask<Key>[],
+): BatchDrawn<Key> {
+  return { kind: "drawn", batch, cursor, tasks, probabilities, policyState, fold };
 }

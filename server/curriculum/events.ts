@@ -1,41 +1,62 @@
-/** The journal: what happened to a run, in order. The state of a run is a fold of its events. */
-import type { PolicyState } from "./policies/index.ts";
-import type { StateDocument } from "./codec.ts";
-import type { Json, Policy, RunConfig } from "./types.ts";
-
-/** What the scoring of one sample came to. */
-export type SampleResult =
-  | { readonly kind: "reward"; readonly reward: number; readonly solved: boolean }
-  | { readonly kind: "terminal"; readonly reason: string };
-
-/** The first result of one sample of one group. */
-export interface FeedbackEntry {
-  readonly cursor: number;
-  readonly sample: number;
-  /** Of the completion, to tell a retry from another completion. */
-  readonly digest: string;
-  readonly result: SampleResult;
-}
-
-/** One task as it was drawn. */
-export interface DrawnTask {
-  /** The arm's index in the configuration. */
-  readonly arm: number;
-  /** Which instance of the arm, counted from 0. */
-  readonly ordinal: number;
-  readonly hash: string;
-  /** An instance that the run had issued before. */
-  readonly repeat: boolean;
-  /** What the TaskSource gave. */
-  readonly draft: Json;
-}
-
-/** What a draw folded into the policy's state before it. */
-export type FoldRecord =
-  /** Every batch before this one. */
-  | { readonly kind: "through"; readonly batches: number }
-  /** The groups that were closed, as [first, last] cursors: an unbounded lag. */
-  | { readonly kind: "groups"; readonly ranges: readonly (readonly [number, number])[] };
+/**
+ * The journal: what happened to a run, in order. The state of a run is a fold of its events.
+ *
+ * An event is a list that begins with the format's number and the event's kind:
+ *
+ *     [2, "created", run_id, at_ms, config]
+ *     [2, "drawn", batch, cursor, probabilities, policy_state, fold, tasks]
+ *     [2, "handed_out", through, at_ms]
+ *     [2, "feedback", cursor, samples, digests, results, cursor, samples, digests, results, …]
+ *     [2, "reported", [[cursor, advantages, reward_mean], …]]
+ *     [2, "closed", ranges, reason]
+ *     [2, "policy_updated", policy]
+ *     [2, "weights_set", weights]
+ *     [2, "advanced", policy_state]
+ *     [2, "arm_masked", arm, reason]
+ *     [2, "arm_unmasked", arm]
+ *     [2, "paused"]
+ *     [2, "resumed"]
+ *     [2, "imported", run_id, fresh, epoch, at_ms, state]
+ *
+ * `tasks` has [arm, ordinal, key] for each slot in cursor order, with a 1 behind a repeat; `key` is the TaskSource's.
+ * `samples` is the first sample_index where the others follow it without a gap, else the list of them. A result is a
+ * reward, a reward in a list of its own if the sample is solved, or a text: why there will be no reward. Where a group has
+ * one sample only, its digest and its result stand without lists around them. `fold` is the number of batches folded in,
+ * or under an unbounded lag the cursors of the groups, as `ranges`: [[first, last], …].
+ * A policy is the contract's message in JSON. Times are milliseconds since the Unix epoch.
+ */
+import { assertNever } from "../../envs/lib/assert-never.ts";
+import {
+  checkFormat,
+  type Codecs,
+  decodeConfig,
+  decodePolicyState,
+  decodeRanges,
+  decodeResults,
+  decodeTask,
+  encodeConfig,
+  encodePolicyState,
+  encodeResults,
+  encodeTask,
+  FORMAT,
+  stateFromJson,
+  stateToJson,
+} from "./codec.ts";
+import {
+  FormatError,
+  isList,
+  type Json,
+  parseJson,
+  readFlag,
+  readList,
+  readNumber,
+  readNumbers,
+  readOrNull,
+  readText,
+} from "./json.ts";
+import { policyCodec } from "./policies/registry.ts";
+import { epochOf, toRanges, type DrawnTask, type Fold, type GroupResults, type RunState } from "./state.ts";
+import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
 export interface ReportedGroup {
   readonly cursor: number;
@@ -44,41 +65,229 @@ export interface ReportedGroup {
   readonly rewardMean: number | null;
 }
 
-export interface BatchDrawn {
-  readonly kind: "batch_drawn";
+export interface BatchDrawn<Key extends InstanceKey = InstanceKey> {
+  readonly kind: "drawn";
   /** Counted from 0. */
   readonly batch: number;
   /** Of its first task. */
   readonly cursor: number;
-  readonly tasks: readonly DrawnTask[];
+  readonly tasks: readonly DrawnTask<Key>[];
   /** By arm, before constraints. */
   readonly probabilities: readonly number[];
-  /** By arm. */
-  readonly values: readonly number[];
   /** After the fold: a replay takes it from here, so that it never depends on the code that replays. */
-  readonly policyState: PolicyState;
-  readonly folded: FoldRecord;
+  readonly policyState: unknown;
+  readonly fold: Fold;
 }
 
-export type RunEvent =
-  | { readonly kind: "created"; readonly runId: string; readonly config: RunConfig; readonly atMs: number }
-  | BatchDrawn
+export interface Created<Spec> {
+  readonly kind: "created";
+  readonly runId: string;
+  readonly config: RunConfig<Spec>;
+  readonly atMs: number;
+}
+
+export interface Imported<Spec, Key extends InstanceKey> {
+  readonly kind: "imported";
+  readonly runId: string;
+  /** Under another id, as a run of its own. */
+  readonly fresh: boolean;
+  readonly epoch: number;
+  readonly atMs: number;
+  /** As it was exported. */
+  readonly state: RunState<Spec, Key>;
+}
+
+export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
+  | Created<Spec>
+  | BatchDrawn<Key>
   /** Every task before the cursor `through` was given out; those that were not before, at `atMs`. */
   | { readonly kind: "handed_out"; readonly through: number; readonly atMs: number }
-  | { readonly kind: "feedback"; readonly entries: readonly FeedbackEntry[] }
-  | { readonly kind: "advantages_reported"; readonly groups: readonly ReportedGroup[] }
-  | { readonly kind: "groups_closed"; readonly cursors: readonly number[]; readonly reason: string }
+  | { readonly kind: "feedback"; readonly groups: readonly GroupResults[] }
+  | { readonly kind: "reported"; readonly groups: readonly ReportedGroup[] }
+  | { readonly kind: "closed"; readonly cursors: readonly number[]; readonly reason: string }
   | { readonly kind: "policy_updated"; readonly policy: Policy }
   /** By arm, in the configuration's order: all of them. */
   | { readonly kind: "weights_set"; readonly weights: readonly number[] }
+  /** The policy's state after it. */
+  | { readonly kind: "advanced"; readonly policyState: unknown }
+  /** What scoring the tasks of the arm needs is down: it is not drawn from. */
+  | { readonly kind: "arm_masked"; readonly arm: number; readonly reason: string }
+  | { readonly kind: "arm_unmasked"; readonly arm: number }
   | { readonly kind: "paused" }
   | { readonly kind: "resumed" }
-  /** `fresh`: under another id, as a run of its own. */
-  | {
-      readonly kind: "imported";
-      readonly runId: string;
-      readonly fresh: boolean;
-      readonly epoch: number;
-      readonly state: StateDocument;
-      readonly atMs: number;
+  | Imported<Spec, Key>;
+
+// How events are written and read.
+
+function encodeFold(fold: Fold): Json {
+  return fold.kind === "through" ? fold.batches : fold.ranges;
+}
+
+function decodeFold(json: Json | undefined): Fold {
+  if (isList(json)) return { kind: "groups", ranges: decodeRanges(json) };
+  return { kind: "through", batches: readNumber(json) };
+}
+
+function encodeDrawn<Spec, Key extends InstanceKey>(
+  { batch, cursor, probabilities, policyState, fold, tasks }: BatchDrawn<Key>,
+  before: RunState<Spec, Key>,
+  { keys }: Codecs<Spec, Key>,
+): Json {
+  const state = encodePolicyState(before.policy, policyState);
+  const encoded = tasks.map((task) => encodeTask(task, keys));
+  return [FORMAT, "drawn", batch, cursor, probabilities, state, encodeFold(fold), encoded];
+}
+
+function encodeFeedback(groups: readonly GroupResults[]): Json {
+  const list: Json[] = [FORMAT, "feedback"];
+  for (const group of groups) list.push(group.cursor, ...encodeResults(group));
+  return list;
+}
+
+function eventToJson<Spec, Key extends InstanceKey>(
+  event: RunEvent<Spec, Key>,
+  before: RunState<Spec, Key> | undefined,
+  codecs: Codecs<Spec, Key>,
+): Json {
+  const { kind } = event;
+  if (kind === "created") return [FORMAT, kind, event.runId, event.atMs, encodeConfig(event.config, codecs.specs)];
+  if (kind === "imported") {
+    const { runId, fresh, epoch, atMs, state } = event;
+    return [FORMAT, kind, runId, fresh, epoch, atMs, stateToJson(state, codecs)];
+  }
+  if (before === undefined) throw new Error(`a journal begins with "created" or "imported", not "${kind}"`);
+  switch (kind) {
+    case "drawn":
+      return encodeDrawn(event, before, codecs);
+    case "handed_out":
+      return [FORMAT, kind, event.through, event.atMs];
+    case "feedback":
+      return encodeFeedback(event.groups);
+    case "reported":
+      return [FORMAT, kind, event.groups.map(({ cursor, advantages, rewardMean }) => [cursor, advantages, rewardMean])];
+    case "closed":
+      return [FORMAT, kind, toRanges(event.cursors), event.reason];
+    case "policy_updated":
+      return [FORMAT, kind, policyCodec.encode(event.policy)];
+    case "weights_set":
+      return [FORMAT, kind, event.weights];
+    case "advanced":
+      return [FORMAT, kind, encodePolicyState(before.policy, event.policyState)];
+    case "arm_masked":
+      return [FORMAT, kind, event.arm, event.reason];
+    case "arm_unmasked":
+      return [FORMAT, kind, event.arm];
+    case "paused":
+    case "resumed":
+      return [FORMAT, kind];
+    default:
+      return assertNever(event);
+  }
+}
+
+/** `before`: the state that the event comes after. */
+export function encodeEvent<Spec, Key extends InstanceKey>(
+  event: RunEvent<Spec, Key>,
+  before: RunState<Spec, Key> | undefined,
+  codecs: Codecs<Spec, Key>,
+): string {
+  return JSON.stringify(eventToJson(event, before, codecs));
+}
+
+function decodeDrawn<Spec, Key extends InstanceKey>(
+  [batch, cursor, probabilities, policyState, fold, tasks]: readonly Json[],
+  before: RunState<Spec, Key>,
+  { keys }: Codecs<Spec, Key>,
+): BatchDrawn<Key> {
+  const from = readNumber(cursor);
+  const { config, policy } = before;
+  const epoch = epochOf(before);
+  return {
+    kind: "drawn",
+    batch: readNumber(batch),
+    cursor: from,
+    probabilities: readNumbers(probabilities),
+    policyState: decodePolicyState(policy, policyState),
+    fold: decodeFold(fold),
+    tasks: readList(tasks).map((task, i) => decodeTask(task, { cursor: from + i, epoch, config }, keys)),
+  };
+}
+
+function decodeFeedback(rest: readonly Json[]): readonly GroupResults[] {
+  return Array.from({ length: Math.floor(rest.length / 4) }, (_, i) => ({
+    cursor: readNumber(rest[4 * i]),
+    ...decodeResults(rest.slice(4 * i + 1, 4 * i + 4)),
+  }));
+}
+
+function decodeReported(json: Json | undefined) {
+  return readList(json).map((group) => {
+    const [cursor, advantages, rewardMean] = readList(group);
+    return {
+      cursor: readNumber(cursor),
+      advantages: readNumbers(advantages),
+      rewardMean: readOrNull(rewardMean, readNumber),
     };
+  });
+}
+
+function numbersIn(ranges: Json | undefined): readonly number[] {
+  return decodeRanges(ranges).flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, i) => from + i));
+}
+
+/** Reads an event after the one that led to `before`; throws a FormatError for what encodeEvent did not write. */
+export function decodeEvent<Spec, Key extends InstanceKey>(
+  text: string,
+  before: RunState<Spec, Key> | undefined,
+  codecs: Codecs<Spec, Key>,
+): RunEvent<Spec, Key> {
+  const json = parseJson(text);
+  checkFormat(isList(json) ? json[0] : undefined, "an event of the run's journal");
+  const [, kind, ...rest] = readList(json);
+  const [one, two, three] = rest;
+  if (kind === "created")
+    return { kind, runId: readText(one), atMs: readNumber(two), config: decodeConfig(three, codecs.specs) };
+  if (kind === "imported") return decodeImported(rest, codecs);
+  if (before === undefined) throw new FormatError('the journal does not begin with "created" or "imported"');
+  switch (kind) {
+    case "drawn":
+      return decodeDrawn(rest, before, codecs);
+    case "handed_out":
+      return { kind, through: readNumber(one), atMs: readNumber(two) };
+    case "feedback":
+      return { kind, groups: decodeFeedback(rest) };
+    case "reported":
+      return { kind, groups: decodeReported(one) };
+    case "closed":
+      return { kind, cursors: numbersIn(one), reason: readText(two) };
+    case "policy_updated":
+      return { kind, policy: policyCodec.decode(one ?? null) };
+    case "weights_set":
+      return { kind, weights: readNumbers(one) };
+    case "advanced":
+      return { kind, policyState: decodePolicyState(before.policy, one) };
+    case "arm_masked":
+      return { kind, arm: readNumber(one), reason: readText(two) };
+    case "arm_unmasked":
+      return { kind, arm: readNumber(one) };
+    case "paused":
+    case "resumed":
+      return { kind };
+    default:
+      throw new FormatError(`there is no event ${JSON.stringify(kind)}`);
+  }
+}
+
+function decodeImported<Spec, Key extends InstanceKey>(
+  [runId, fresh, epoch, atMs, state = null]: readonly Json[],
+  codecs: Codecs<Spec, Key>,
+): Imported<Spec, Key> {
+  return {
+    kind: "imported",
+    runId: readText(runId),
+    fresh: readFlag(fresh),
+    epoch: readNumber(epoch),
+    atMs: readNumber(atMs),
+    state: stateFromJson(state, codecs),
+  };
+}

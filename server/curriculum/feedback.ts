@@ -1,6 +1,6 @@
 /** What feedback does to a run: decisions only. The first write of a sample, or of a group's advantages, wins. */
-import type { FeedbackEntry, ReportedGroup, SampleResult } from "./events.ts";
-import { epochAt, epochOf, groupAt, type ClosedGroup, type Group, type OpenGroup, type RunState } from "./state.ts";
+import type { ReportedGroup } from "./events.ts";
+import { epochAt, epochOf, groupAt, type Group, type GroupResults, type RunState, type SampleResult } from "./state.ts";
 
 /** Names a group: its cursor, and the epoch that its task was drawn in. */
 export interface GroupRef {
@@ -12,7 +12,7 @@ export interface GroupRef {
 export interface FeedbackItem extends GroupRef {
   /** sample_index. */
   readonly sample: number;
-  /** Short and collision-free, of the completion's text. */
+  /** Of the completion's text: short, and another one for another text. */
   readonly digest: string;
   readonly result: SampleResult;
   /** Of the instance that was scored, if known: one other than the group's is not recorded. */
@@ -49,7 +49,7 @@ function findGroup(state: RunState, { epoch, cursor }: GroupRef): Group | Feedba
   if (cursor >= state.cursor) {
     return epoch < epochOf(state) ? stale : notRecorded("the run has not issued this task");
   }
-  if (epoch !== epochAt(state, cursor)) return stale;
+  if (epoch !== epochAt(state.epochs, cursor)) return stale;
   return groupAt(state, cursor) ?? "forgotten";
 }
 
@@ -57,50 +57,71 @@ function isStatus(found: Group | FeedbackStatus): found is FeedbackStatus {
   return found.kind !== "open" && found.kind !== "closed";
 }
 
-function sameOrConflicting(first: string, digest: string): FeedbackStatus {
-  return first === digest ? duplicate : conflicting;
+/** A group, and the results of it that are to be recorded. */
+interface Pending {
+  readonly group: Group;
+  readonly epoch: number;
+  readonly cursor: number;
+  readonly indices: number[];
+  readonly digests: string[];
+  readonly results: SampleResult[];
+  /** By sample_index: of what is recorded, and of what is to be. */
+  readonly known: (string | null)[];
 }
 
-function digestAt(group: OpenGroup | ClosedGroup, sample: number): string | undefined {
-  const digest = group.kind === "open" ? group.samples[sample]?.digest : group.digests[sample];
-  return digest ?? undefined;
-}
-
-function statusOf(state: RunState, item: FeedbackItem, pending: ReadonlyMap<string, string>): FeedbackStatus {
-  if (state.config.feedbackSource !== "step") return notRecorded("the run takes reported advantages");
-  const group = findGroup(state, item);
-  if (group === "forgotten") return notRecorded("the group was closed long ago");
-  if (isStatus(group)) return group;
-  if (!(Number.isInteger(item.sample) && item.sample >= 0 && item.sample < state.config.numGenerations)) {
-    return notRecorded(`sample_index must be below num_generations, ${state.config.numGenerations}`);
+/** What a result does to its group; one that is to be recorded is added. */
+function take({ config }: RunState, pending: Pending, { sample, digest, result, hash }: FeedbackItem): FeedbackStatus {
+  const { group, known } = pending;
+  if (!(Number.isInteger(sample) && sample >= 0 && sample < config.numGenerations)) {
+    return notRecorded(`sample_index must be below num_generations, ${config.numGenerations}`);
   }
-  if (item.hash !== undefined && item.hash !== group.hash) {
+  if (hash !== undefined && hash !== group.task.key.hash) {
     return notRecorded("the task at this position of the run is another one");
   }
-  if (item.result.kind === "reward" && !Number.isFinite(item.result.reward))
-    return notRecorded("the reward is not finite");
-  const first = digestAt(group, item.sample) ?? pending.get(`${item.cursor}:${item.sample}`);
-  if (first !== undefined) return sameOrConflicting(first, item.digest);
-  return group.kind === "open" ? recorded : notRecorded("the group was closed");
+  if (result.kind === "reward" && !Number.isFinite(result.reward)) return notRecorded("the reward is not finite");
+  const first = known[sample] ?? null;
+  if (first !== null) return first === digest ? duplicate : conflicting;
+  if (group.kind === "closed") return notRecorded("the group was closed");
+  known[sample] = digest;
+  pending.indices.push(sample);
+  pending.digests.push(digest);
+  pending.results.push(result);
+  return recorded;
 }
 
-/** What each item does, in order, and the entries to record. */
+/** Finds the group of a result, or says why the result cannot count. */
+function groupOf(state: RunState, item: FeedbackItem): Group | FeedbackStatus {
+  if (state.config.feedbackSource !== "step") return notRecorded("the run takes reported advantages");
+  const found = findGroup(state, item);
+  return found === "forgotten" ? notRecorded("the group was closed long ago") : found;
+}
+
+/** What each item does, in order, and the results to record. */
 export function decideFeedback(
   state: RunState,
   items: readonly FeedbackItem[],
-): { readonly statuses: readonly FeedbackStatus[]; readonly entries: readonly FeedbackEntry[] } {
-  const pending = new Map<string, string>();
-  const entries: FeedbackEntry[] = [];
-  const statuses = items.map((item) => {
-    const status = statusOf(state, item, pending);
-    if (status.kind === "recorded") {
-      const { cursor, sample, digest, result } = item;
-      pending.set(`${cursor}:${sample}`, digest);
-      entries.push({ cursor, sample, digest, result });
+): { readonly statuses: readonly FeedbackStatus[]; readonly groups: readonly GroupResults[] } {
+  const byCursor = new Map<number, Pending>();
+  const find = (item: FeedbackItem): Pending | FeedbackStatus => {
+    const group = groupOf(state, item);
+    if (isStatus(group)) return group;
+    const { epoch, cursor } = item;
+    const lists = { indices: [], digests: [], results: [], known: [...group.digests] };
+    const pending = byCursor.get(cursor) ?? { group, epoch, cursor, ...lists };
+    byCursor.set(cursor, pending);
+    return pending;
+  };
+  // Items of a group come one after the other: it is looked up once.
+  let last: Pending | undefined;
+  const statuses = items.map((item): FeedbackStatus => {
+    if (last === undefined || last.cursor !== item.cursor || last.epoch !== item.epoch) {
+      const found = find(item);
+      if ("kind" in found) return found;
+      last = found;
     }
-    return status;
+    return take(state, last, item);
   });
-  return { statuses, entries };
+  return { statuses, groups: [...byCursor.values()].filter(({ indices }) => indices.length > 0) };
 }
 
 /** Whether a group can be closed; duplicate: it was, and nothing changes. */
@@ -151,13 +172,12 @@ export function decideClose(
 export function timedOut(state: RunState, nowMs: number): readonly number[] {
   const timeoutMs = state.config.groupTimeoutMs;
   if (timeoutMs === undefined) return [];
-  return state.batches.flatMap((batch) =>
-    batch.open === 0
+  return state.batches.flatMap(({ open, groups }) =>
+    open === 0
       ? []
-      : batch.groups.flatMap((group, i) => {
-          const since = group.kind === "open" ? group.handedOutAtMs : null;
-          return since !== null && since + timeoutMs <= nowMs ? [batch.cursor + i] : [];
-        }),
+      : groups.flatMap(({ kind, task, handedOutAtMs: since }) =>
+          kind === "open" && since !== null && since + timeoutMs <= nowMs ? [task.cursor] : [],
+        ),
   );
 }
 

@@ -1,52 +1,66 @@
 /** The state of a run, and how to look things up in it. Never changed in place. */
-import type { DrawnTask, SampleResult } from "./events.ts";
 import type { IssuedHashes } from "./issued-hashes.ts";
-import { activePolicy, type ActivePolicy, type PolicyState } from "./policies/index.ts";
-import type { Policy, RunConfig } from "./types.ts";
+import type { GroupOutcome, RewardSums } from "./signals.ts";
+import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
-export interface Sample {
-  readonly digest: string;
-  readonly result: SampleResult;
+/** What the scoring of one sample came to. */
+export type SampleResult =
+  | { readonly kind: "reward"; readonly reward: number; readonly solved: boolean }
+  | { readonly kind: "terminal"; readonly reason: string };
+
+/** First results of samples of one group, in lists of one length: there are too many for an object each. */
+export interface GroupResults {
+  readonly cursor: number;
+  /** By sample_index. */
+  readonly indices: readonly number[];
+  /** Of the completions, to tell a retry from another completion. */
+  readonly digests: readonly string[];
+  readonly results: readonly SampleResult[];
 }
 
-/** Rewards of some samples. */
-export interface RewardSums {
-  /** How many rewards. */
-  readonly count: number;
-  readonly sum: number;
-  /** How many were solved; null: not known (reported advantages). */
-  readonly solved: number | null;
+/** One task as it was drawn. */
+export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
+  readonly cursor: number;
+  /** With the cursor it names the group. */
+  readonly epoch: number;
+  /** The arm's index in the configuration. */
+  readonly arm: number;
+  /** Which instance of the arm, counted from 0. */
+  readonly ordinal: number;
+  /** An instance that the run had issued before. */
+  readonly repeat: boolean;
+  /** What the TaskSource gave. */
+  readonly key: Key;
 }
 
-interface GroupBase extends DrawnTask {
+interface GroupBase<Key extends InstanceKey> {
+  readonly task: DrawnTask<Key>;
   /** When it was first given out; null: not yet. */
   readonly handedOutAtMs: number | null;
+  /** Of the completions with a result, by sample_index: what tells a retry from another completion. */
+  readonly digests: readonly (string | null)[];
 }
 
-/** A group that waits for results. */
-export interface OpenGroup extends GroupBase {
+/** The completions of a task, some of which have no result yet. */
+export interface OpenGroup<Key extends InstanceKey = InstanceKey> extends GroupBase<Key> {
   readonly kind: "open";
   /** By sample_index. */
-  readonly samples: readonly (Sample | null)[];
-  /** How many are null. */
+  readonly results: readonly (SampleResult | null)[];
+  /** How many of them are null. */
   readonly missing: number;
 }
 
-/** A group that takes no more results. Of its samples it keeps what tells a late retry. */
-export interface ClosedGroup extends GroupBase {
+/** A group that takes no more results. Of those it had, what they came to is kept. */
+export interface ClosedGroup<Key extends InstanceKey = InstanceKey> extends GroupBase<Key> {
   readonly kind: "closed";
-  /** By sample_index; null: none was recorded. */
-  readonly digests: readonly (string | null)[];
-  /** What the policy learns from it; null: nothing. */
-  readonly signal: number | null;
-  readonly rewards: RewardSums;
+  readonly outcome: GroupOutcome;
   /** Whether a draw has folded it in; used under an unbounded lag. */
   readonly folded: boolean;
 }
 
-export type Group = OpenGroup | ClosedGroup;
+export type Group<Key extends InstanceKey = InstanceKey> = OpenGroup<Key> | ClosedGroup<Key>;
 
-export interface Batch {
+export interface Batch<Key extends InstanceKey = InstanceKey> {
   readonly index: number;
   /** Of its first task. */
   readonly cursor: number;
@@ -54,10 +68,18 @@ export interface Batch {
   readonly seq: number;
   readonly probabilities: readonly number[];
   readonly values: readonly number[];
-  readonly groups: readonly Group[];
+  readonly groups: readonly Group<Key>[];
   /** How many groups are open. */
   readonly open: number;
 }
+
+/** Rewards of some groups. */
+export interface Tally extends RewardSums {
+  /** How many groups with a reward. */
+  readonly groups: number;
+}
+
+export const nothingTallied: Tally = Object.freeze({ groups: 0, count: 0, sum: 0, solved: 0 });
 
 export interface ArmCounters {
   readonly issued: number;
@@ -67,6 +89,8 @@ export interface ArmCounters {
   readonly groups: number;
   /** The last of those, oldest first. */
   readonly recent: readonly RewardSums[];
+  /** Those that were folded in. */
+  readonly folded: Tally;
 }
 
 /** From which cursor on tasks were drawn in which epoch; by cursor, and of two at one cursor the later counts. */
@@ -75,15 +99,18 @@ export interface EpochStart {
   readonly cursor: number;
 }
 
-export interface RunState {
+export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey> {
   readonly runId: string;
   /** Events in the journal. */
   readonly version: number;
-  readonly config: RunConfig;
+  readonly config: RunConfig<Spec>;
   readonly createdAtMs: number;
   readonly policy: Policy;
+  /** The policy's own; only its definition reads it. */
+  readonly policyState: unknown;
   readonly weights: readonly number[];
-  readonly policyState: PolicyState;
+  /** Why each arm is not drawn from, although its weight is above 0; null: it is. */
+  readonly masks: readonly (string | null)[];
   readonly paused: boolean;
   readonly epochs: readonly EpochStart[];
   /** Tasks drawn. */
@@ -97,15 +124,22 @@ export interface RunState {
   readonly batchesFolded: number;
   readonly groupsOpen: number;
   readonly samplesRecorded: number;
-  /** Of the last draw; undefined: none yet. */
-  readonly probabilities: readonly number[] | undefined;
+  /** Of the last draw; null: none yet. */
+  readonly probabilities: readonly number[] | null;
   readonly arms: readonly ArmCounters[];
   /** Those that are open or that something may still be asked of, by index. */
-  readonly batches: readonly Batch[];
+  readonly batches: readonly Batch<Key>[];
   readonly issued: IssuedHashes;
   /** Of the next entry of the history. */
   readonly nextSeq: number;
 }
+
+/** What a draw folds into the policy's state before it. */
+export type Fold =
+  /** Every batch before this one. */
+  | { readonly kind: "through"; readonly batches: number }
+  /** The groups that were closed, as [first, last] cursors: an unbounded lag. */
+  | { readonly kind: "groups"; readonly ranges: readonly (readonly [number, number])[] };
 
 /** Closed and folded batches that are kept, beyond the lag, for tasks asked for again and for late retries. */
 const BATCHES_KEPT = 8;
@@ -114,13 +148,13 @@ export function batchesKept(config: RunConfig): number {
   return BATCHES_KEPT + (config.lag.kind === "batches" ? config.lag.count : 0);
 }
 
-export function epochOf(state: RunState): number {
-  return state.epochs.at(-1)?.epoch ?? 0;
+export function epochOf({ epochs }: RunState): number {
+  return epochs.at(-1)?.epoch ?? 0;
 }
 
 /** The epoch that the task at a cursor was drawn in. */
-export function epochAt(state: RunState, cursor: number): number {
-  return state.epochs.findLast((start) => start.cursor <= cursor)?.epoch ?? 0;
+export function epochAt(epochs: readonly EpochStart[], cursor: number): number {
+  return epochs.findLast((start) => start.cursor <= cursor)?.epoch ?? 0;
 }
 
 /** Where a batch is in state.batches; −1: it is no longer, or not yet, kept. */
@@ -135,26 +169,72 @@ export function batchPosition(state: RunState, index: number): number {
   return state.batches[low]?.index === index ? low : -1;
 }
 
-export function batchAt(state: RunState, cursor: number): Batch | undefined {
+export function batchAt<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  cursor: number,
+): Batch<Key> | undefined {
   return state.batches[batchPosition(state, Math.floor(cursor / state.config.promptsPerUpdate))];
 }
 
-export function groupAt(state: RunState, cursor: number): Group | undefined {
+export function groupAt<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  cursor: number,
+): Group<Key> | undefined {
   const batch = batchAt(state, cursor);
   return batch?.groups[cursor - batch.cursor];
-}
-
-export function currentPolicy(state: RunState): ActivePolicy {
-  return activePolicy(state.policy, state.policyState, state.config.arms.length);
 }
 
 export function isDone({ config, cursor, groupsOpen }: RunState): boolean {
   return config.length > 0 && cursor >= config.length && groupsOpen === 0;
 }
 
-/** Cursors of the groups that are open, in order. */
-export function openCursors(state: RunState): readonly number[] {
-  return state.batches.flatMap((batch) =>
-    batch.open === 0 ? [] : batch.groups.flatMap((group, i) => (group.kind === "open" ? [batch.cursor + i] : [])),
+/** Tasks of groups that are open, in cursor order. */
+export function openTasks<Spec, Key extends InstanceKey>({ batches }: RunState<Spec, Key>): readonly DrawnTask<Key>[] {
+  return batches.flatMap(({ open, groups }) =>
+    open === 0 ? [] : groups.flatMap(({ kind, task }) => (kind === "open" ? [task] : [])),
   );
+}
+
+function closedOf(groups: readonly Group[]): readonly ClosedGroup[] {
+  return groups.filter((group) => group.kind === "closed");
+}
+
+/** What a fold takes in: the closed groups of each update that it makes, in cursor order. */
+export function updatesOf(state: RunState, fold: Fold): readonly (readonly ClosedGroup[])[] {
+  if (fold.kind === "through") {
+    const due = state.batches.filter(({ index }) => index >= state.batchesFolded && index < fold.batches);
+    return due.map(({ groups }) => closedOf(groups));
+  }
+  const within = (cursor: number): boolean => fold.ranges.some(([from, to]) => from <= cursor && cursor <= to);
+  return [state.batches.flatMap(({ groups }) => closedOf(groups).filter(({ task }) => within(task.cursor)))];
+}
+
+/** The arms' counters with the groups of a fold taken in. */
+export function withFolded(
+  arms: readonly ArmCounters[],
+  updates: readonly (readonly ClosedGroup[])[],
+): readonly ArmCounters[] {
+  const tallies = arms.map(({ folded }) => folded);
+  for (const { task, outcome } of updates.flat()) {
+    if (outcome.count === 0) continue;
+    const { groups, count, sum, solved } = tallies[task.arm] ?? nothingTallied;
+    tallies[task.arm] = {
+      groups: groups + 1,
+      count: count + outcome.count,
+      sum: sum + outcome.sum,
+      solved: solved === null || outcome.solved === null ? null : solved + outcome.solved,
+    };
+  }
+  return arms.map((arm, i) => ({ ...arm, folded: tallies[i] ?? nothingTallied }));
+}
+
+/** Numbers in order as [first, last] ranges without gaps. */
+export function toRanges(numbers: readonly number[]): readonly (readonly [number, number])[] {
+  const ranges: [number, number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] === number - 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges;
 }

@@ -1,23 +1,30 @@
 /** What a run is: its arms, its policy, and what is fixed when it is created. */
 
-/** What survives JSON.stringify and JSON.parse unchanged. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
-
 export type Source = "synthetic" | "real" | "teacher";
 
+/** What the curriculum reads of an instance's key. All else in it is the TaskSource's. */
+export interface InstanceKey {
+  /** Of the canonical instance: equal for equal instances of any arm. No spaces. */
+  readonly hash: string;
+  /** The share of its pool that is easier, in [0, 1]; left out: not known. */
+  readonly rank?: number;
+}
+
 /** What a policy chooses between. */
-export interface Arm {
+export interface Arm<Spec = unknown> {
   /** Unique within the run. */
   readonly id: string;
-  /** The family of tasks; opaque here, for the TaskSource to read. */
-  readonly spec: Json;
+  /** What its tasks are; for the TaskSource to read. */
+  readonly spec: Spec;
   readonly source: Source;
-  /** At least 0; as it was at creation. Only the mixture policy uses weights. */
+  /** At least 0; as it was at creation. */
   readonly weight: number;
   /** Whether hardShareMin counts this arm. */
   readonly hard: boolean;
-  /** Smallest and largest reward of the arm's scheme. The signal divides by the span (SPEC.md section 5). */
+  /** Smallest and largest reward of the arm's scheme. Signals are divided by the span. */
   readonly rewardRange: { readonly min: number; readonly max: number };
+  /** What scoring its tasks asks outside of the server, e.g. a judge; undefined: nothing. */
+  readonly resource: string | undefined;
 }
 
 /** Hard limits on each update batch (ADSC 3.3). Shares are in [0, 1]; quotas round up. */
@@ -37,34 +44,19 @@ export const noConstraints: Constraints = Object.freeze({
   hardWarmupBatches: 0,
 });
 
-/** Each arm's weight over the sum of weights. */
-export interface MixturePolicy {
-  readonly kind: "mixture";
+/** How the next arm is chosen. `config` belongs to the policy that is registered under `kind`, which alone reads it. */
+export interface Policy {
+  readonly kind: string;
+  readonly config: unknown;
   readonly constraints: Constraints;
 }
-
-/** A bandit over the arms (ADSC 3.3, equations 3 to 6). */
-export interface BanditPolicy {
-  readonly kind: "bandit";
-  readonly rule: "ema_softmax";
-  readonly signal: "absolute_advantage";
-  /** The moving average's rate, in (0, 1]. */
-  readonly alpha: number;
-  /** The softmax's temperature, above 0. */
-  readonly tau: number;
-  /** The share spread evenly over the arms, in [0, 1]. */
-  readonly epsilon: number;
-  readonly constraints: Constraints;
-}
-
-export type Policy = MixturePolicy | BanditPolicy;
 
 /** How far draws run ahead of feedback. Batch k needs every batch up to k − 1 − count closed. */
 export type Lag = { readonly kind: "batches"; readonly count: number } | { readonly kind: "unbounded" };
 
 /** Fixed at creation, but for the policy and the weights, which the state holds as they are now. */
-export interface RunConfig {
-  readonly arms: readonly Arm[];
+export interface RunConfig<Spec = unknown> {
+  readonly arms: readonly Arm<Spec>[];
   readonly policy: Policy;
   readonly seed: bigint;
   /** Completions of each prompt. */
@@ -79,8 +71,8 @@ export interface RunConfig {
   readonly groupTimeoutMs: number | undefined;
   /** The run is deleted when nothing was asked of it for this long. */
   readonly timeToLiveMs: number;
-  /** Kept for the caller; opaque here, and no part of what a run is. */
-  readonly extra: Json;
+  /** The configuration in its creator's words: kept to be shown, and no part of what a run is. */
+  readonly given: string;
 }
 
 /** A field that cannot be as it is, named as the contract names it, from the configuration down. */
@@ -88,4 +80,12 @@ export interface Invalid {
   readonly kind: "invalid";
   readonly field: string;
   readonly message: string;
+}
+
+export function invalid(field: string, message: string): Invalid {
+  return { kind: "invalid", field, message };
+}
+
+export function isInvalid(value: unknown): value is Invalid {
+  return typeof value === "object" && value !== null && "kind" in value && value.kind === "invalid";
 }

@@ -1,6 +1,12 @@
-/** A run as it stands, for readers: all that the contract's RunState shows. */
-import { currentPolicy, epochOf, isDone, type ArmCounters, type RewardSums, type RunState } from "./state.ts";
-import type { Policy, RunConfig } from "./types.ts";
+/** A run for its readers: as it stands, all that the contract's RunState shows; and its history. */
+import { soFar, valuesOf } from "./apply.ts";
+import { drawableProbabilities } from "./constraints.ts";
+import type { RunEvent } from "./events.ts";
+import { definitionOf } from "./policies/registry.ts";
+import type { View } from "./policies/policy.ts";
+import type { RewardSums } from "./signals.ts";
+import { epochOf, isDone, type ArmCounters, type Batch, type Group, type RunState } from "./state.ts";
+import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
 export interface ArmView {
   readonly armId: string;
@@ -12,6 +18,8 @@ export interface ArmView {
   readonly recentRewardMean: number | undefined;
   readonly recentSolvedShare: number | undefined;
   readonly repeats: number;
+  /** Undefined: it is drawn from. */
+  readonly maskedReason: string | undefined;
 }
 
 export interface StateView {
@@ -31,16 +39,16 @@ export interface StateView {
   readonly arms: readonly ArmView[];
 }
 
-export interface RunView {
+export interface RunView<Spec = unknown> {
   readonly runId: string;
   /** As it was created. */
-  readonly config: RunConfig;
+  readonly config: RunConfig<Spec>;
   readonly state: StateView;
   readonly createdAtMs: number;
 }
 
 /** Mean reward and share of solved samples; undefined: no reward, or solved is not known. */
-export function means(groups: readonly RewardSums[]): {
+function means(groups: readonly RewardSums[]): {
   readonly rewardMean: number | undefined;
   readonly solvedShare: number | undefined;
 } {
@@ -52,6 +60,18 @@ export function means(groups: readonly RewardSums[]): {
   return {
     rewardMean: count > 0 ? total(groups, (group) => group.sum) / count : undefined,
     solvedShare: knownCount > 0 ? total(known, (group) => group.solved ?? 0) / knownCount : undefined,
+  };
+}
+
+/** What a policy sees of a run when the next update batch is drawn. */
+export function viewOf({ config, weights, arms, batchesDrawn, cursor }: RunState): View {
+  return {
+    progress: { batch: batchesDrawn, cursor, length: config.length },
+    arms: config.arms.map(({ id, source, hard }, i) => {
+      const { issued, folded } = arms[i] as ArmCounters;
+      const weight = weights[i] ?? 0;
+      return { id, source, hard, weight, issued, groups: folded.groups, ...means([folded]) };
+    }),
   };
 }
 
@@ -68,13 +88,20 @@ function armView(state: RunState, i: number, probability: number, value: number)
     recentRewardMean: rewardMean,
     recentSolvedShare: solvedShare,
     repeats,
+    maskedReason: state.masks[i] ?? undefined,
   };
 }
 
+/** As the next update batch would be drawn; 0 where no arm can be drawn. */
+function nextProbabilities(state: RunState): readonly number[] {
+  const { policy, policyState, weights, masks } = state;
+  const p = definitionOf(policy).probabilities(policy.config, policyState, viewOf(state));
+  return drawableProbabilities(policy, p, weights, masks)?.probabilities ?? p.map(() => 0);
+}
+
 export function stateView(state: RunState): StateView {
-  const active = currentPolicy(state);
-  const probabilities = state.probabilities ?? active.probabilities(state.weights);
-  const values = active.values();
+  const probabilities = state.probabilities ?? nextProbabilities(state);
+  const values = valuesOf(state.policy, state.policyState, state.config);
   return {
     runId: state.runId,
     epoch: epochOf(state),
@@ -91,6 +118,108 @@ export function stateView(state: RunState): StateView {
   };
 }
 
-export function runView(state: RunState): RunView {
+export function runView<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunView<Spec> {
   return { runId: state.runId, config: state.config, state: stateView(state), createdAtMs: state.createdAtMs };
+}
+
+// The history: a record for each update batch and each control change, in the order they happened.
+
+export interface BatchRecord {
+  readonly kind: "batch";
+  readonly batch: number;
+  readonly cursor: number;
+  /** By arm, as the next two. */
+  readonly probabilities: readonly number[];
+  readonly values: readonly number[];
+  readonly counts: readonly number[];
+  readonly closed: boolean;
+  readonly rewardMean?: number | undefined;
+  readonly solvedShare?: number | undefined;
+}
+
+export interface ControlRecord {
+  readonly kind: "control";
+  readonly control:
+    "policy" | "weights" | "advance" | "mask" | "unmask" | "pause" | "resume" | "close_groups" | "import";
+  /** Of the first task that it applies to. */
+  readonly cursor: number;
+  readonly policy?: Policy;
+  /** By arm id. */
+  readonly weights?: Readonly<Record<string, number>>;
+  /** Of the arm that is masked or no longer. */
+  readonly armId?: string;
+  readonly reason: string;
+}
+
+export type HistoryRecord = BatchRecord | ControlRecord;
+
+/** A record and its place in the history. */
+export interface PlacedRecord {
+  readonly seq: number;
+  readonly record: HistoryRecord;
+}
+
+function sumsOf(group: Group): RewardSums {
+  return group.kind === "closed" ? group.outcome : soFar(group);
+}
+
+export function batchRecord(batch: Batch, armCount: number): BatchRecord {
+  const counts = new Array<number>(armCount).fill(0);
+  for (const { task } of batch.groups) counts[task.arm] = (counts[task.arm] ?? 0) + 1;
+  const { index, cursor, probabilities, values, open } = batch;
+  return {
+    kind: "batch",
+    batch: index,
+    cursor,
+    probabilities,
+    values,
+    counts,
+    closed: open === 0,
+    ...means(batch.groups.map(sumsOf)),
+  };
+}
+
+function control(event: RunEvent, { cursor, config }: RunState): ControlRecord | undefined {
+  const base = { kind: "control", cursor, reason: "" } as const;
+  switch (event.kind) {
+    case "policy_updated":
+      return { ...base, control: "policy", policy: event.policy };
+    case "weights_set": {
+      const weights = config.arms.map((arm, i) => [arm.id, event.weights[i] ?? 0] as const);
+      return { ...base, control: "weights", weights: Object.fromEntries(weights) };
+    }
+    case "advanced":
+      return { ...base, control: "advance" };
+    case "arm_masked":
+      return { ...base, control: "mask", armId: config.arms[event.arm]?.id ?? "", reason: event.reason };
+    case "arm_unmasked":
+      return { ...base, control: "unmask", armId: config.arms[event.arm]?.id ?? "" };
+    case "paused":
+      return { ...base, control: "pause" };
+    case "resumed":
+      return { ...base, control: "resume" };
+    case "closed":
+      return { ...base, control: "close_groups", reason: event.reason };
+    case "imported":
+      return { ...base, control: "import" };
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * What an event writes: its own record; the batch that it draws; batches that it closes, in place of what was written
+ * when they were drawn. `after` is the state before batches are dropped.
+ */
+export function historyWrites(before: RunState | undefined, event: RunEvent, after: RunState): readonly PlacedRecord[] {
+  const own = control(event, after);
+  const change = own === undefined ? [] : [{ seq: before?.nextSeq ?? 0, record: own }];
+  const batches = after.batches.filter((batch, i) => {
+    if (event.kind === "imported") return batch.open > 0;
+    // No event but an import moves batches before trimming: they are at the same places, or new at the end.
+    const was = before?.batches[i];
+    return was === undefined || (was !== batch && was.open > 0 && batch.open === 0);
+  });
+  const armCount = after.config.arms.length;
+  return [...change, ...batches.map((batch) => ({ seq: batch.seq, record: batchRecord(batch, armCount) }))];
 }

@@ -3,10 +3,12 @@ import type { AnswerFormat } from "../../envs/environment.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { EvaluationStore, SamplePlace } from "../stores/evaluation-store.ts";
+import type { AsyncScorer } from "../tasks/async-scorer.ts";
 import type { Keyring } from "../tasks/keyring.ts";
 import type { Issuer } from "../tasks/make.ts";
 import type { PresentedTask } from "../tasks/present.ts";
-import type { SampleResult, Scorer } from "../tasks/scorer.ts";
+import type { SampleResult } from "../tasks/sample-result.ts";
+import type { Scorer } from "../tasks/scorer.ts";
 import type { Suite, SuiteDefinition } from "./suite.ts";
 import type { SuiteTasks } from "./tasks.ts";
 
@@ -64,6 +66,7 @@ export interface EvaluationDeps {
   readonly store: EvaluationStore;
   readonly issuer: Issuer;
   readonly scorer: Scorer;
+  readonly asyncScorer: AsyncScorer;
   readonly keyring: Keyring;
   readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;

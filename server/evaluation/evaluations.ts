@@ -1,4 +1,5 @@
 /** Evaluations: a model's completions of a suite's tasks, and how good they are. Expected outcomes are values. */
+import type { Caller } from "../tasks/async-scorer.ts";
 import type { Result } from "../curriculum/results.ts";
 import type { SamplePlace } from "../stores/evaluation-store.ts";
 import type {
@@ -38,7 +39,8 @@ export interface Evaluations {
   get(id: string): Promise<Result<Evaluation>>;
   /** Tasks with missing samples, after an ordinal (−1: from the start). */
   pending(id: string, after: number, limit: number, signal?: AbortSignal): Promise<Result<PendingPage>>;
-  submit(submission: Submission): Promise<Result<Submitted>>;
+  /** A caller that leaves takes along what waits for a resource; `stepAside` is told when it begins to wait for one. */
+  submit(submission: Submission, caller: Caller, stepAside: () => void): Promise<Result<Submitted>>;
   samples(id: string, after: SamplePlace, limit: number): Promise<Result<SamplePage>>;
   report(id: string): Promise<Result<EvaluationReport>>;
 }
@@ -85,7 +87,8 @@ export function createEvaluations(deps: EvaluationDeps): Evaluations {
     },
     get: (id) => withOpen(id, async (open) => ({ kind: "ok", value: await stateOf(open) })),
     pending: (id, after, limit, signal) => withOpen(id, (open) => findPending(context, open, after, limit, signal)),
-    submit: (submission) => withOpen(submission.evaluationId, (open) => submit(context, open, submission)),
+    submit: (submission, caller, stepAside) =>
+      withOpen(submission.evaluationId, (open) => submit(context, open, submission, caller, stepAside)),
     samples: (id, after, limit) => withOpen(id, (open) => listSamples(context, open, after, limit)),
     report: (id) =>
       withOpen(id, async (open) => {

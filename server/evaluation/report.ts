@@ -1,7 +1,7 @@
 /** A report from the samples so far. Pure. */
 import type { Goal } from "../../envs/environment.ts";
 import type { Score, Verdict } from "../../envs/score.ts";
-import type { NoReward, NoRewardReason, SampleResult } from "../tasks/scorer.ts";
+import type { NoReward } from "../tasks/sample-result.ts";
 import type { Context, OpenEvaluation } from "./evaluation.ts";
 import { partOf, type Suite } from "./suite.ts";
 
@@ -12,7 +12,7 @@ type Figures = Readonly<Record<string, number>>;
 
 /**
  * The chance that of k samples drawn without replacement from n, of which c are right, at least one is: 1 − C(n−c, k) /
- * C(n, k), as a product, for the binomials leave the doubles' range (SPEC.md section 3; Chen et al. 2021).
+ * C(n, k), as a product, for the binomials leave the doubles' range (Chen et al. 2021).
  */
 export function passAtK(n: number, c: number, k: number): number {
   if (n - c < k) return 1;
@@ -45,7 +45,7 @@ function common(samples: readonly SampleFacts[]): Figures {
   };
 }
 
-/** SR and QR (FORGE section 4; SPEC.md section 2). */
+/** SR and QR (FORGE 2.3). */
 function qualityFigures(samples: readonly SampleFacts[]): Figures {
   return {
     success_rate: share(samples, ({ verdict }) => verdict === "feasible"),
@@ -55,7 +55,7 @@ function qualityFigures(samples: readonly SampleFacts[]): Figures {
   };
 }
 
-/** Papers 003 and 004; what needs all samples of a task waits until they are there. */
+/** Curriculum RLOO 4 and ADSC 4; what needs all samples of a task waits until they are there. */
 function exactFigures(samples: readonly SampleFacts[], expected: number): Figures {
   const n = samples.length;
   const right = samples.filter(({ solved }) => solved).length;
@@ -207,7 +207,7 @@ function categoryCounts(suite: Suite, made: readonly string[]): ReadonlyMap<stri
 // What a report reads of a sample: a few numbers, so that reports of many samples are quick.
 
 export interface SampleFacts {
-  /** "none": there is no verdict, and will not be. */
+  /** "none": there is no verdict, and will not be. It counts, as an answer that is not feasible. */
   readonly verdict: Verdict | "none";
   /** The goal is reached: a right answer, or a proven optimum. */
   readonly solved: boolean;
@@ -219,13 +219,6 @@ export interface SampleFacts {
   readonly truncated: boolean;
   /** Whether the baseline is proven optimal; undefined: there is none. */
   readonly proven?: boolean;
-}
-
-/** Reasons that no later attempt changes: the sample counts, as an answer that is not feasible. */
-const FINAL: ReadonlySet<NoRewardReason> = new Set(["too_large", "timeout"]);
-
-export function isFinal(result: SampleResult): boolean {
-  return result.kind === "score" || FINAL.has(result.reason);
 }
 
 export function factsOf(result: Score | NoReward): SampleFacts {

@@ -5,7 +5,9 @@ import { didYouMean } from "../../envs/lib/text.ts";
 import type { Refusal, Result } from "../curriculum/results.ts";
 import type { SamplePlace, StoredSample } from "../stores/evaluation-store.ts";
 import { type PresentedTask, presentTask } from "../tasks/present.ts";
-import type { OpenTask, SampleResult } from "../tasks/scorer.ts";
+import type { Caller } from "../tasks/async-scorer.ts";
+import { isFinal, type SampleResult } from "../tasks/sample-result.ts";
+import type { OpenTask } from "../tasks/scorer.ts";
 import type { TaskFamily } from "../tasks/spec.ts";
 import type { Ticket } from "../tasks/task-id.ts";
 import type { Draft } from "../tasks/workers.ts";
@@ -18,7 +20,7 @@ import type {
   Sample,
   SamplePage,
 } from "./evaluation.ts";
-import { factsOf, isFinal } from "./report.ts";
+import { factsOf } from "./report.ts";
 import { type openSuite, partOf, seedOf, type Suite, type SuiteDefinition } from "./suite.ts";
 import type { SuiteTask } from "./tasks.ts";
 
@@ -131,6 +133,8 @@ export async function submit(
   context: Context,
   open: OpenEvaluation,
   { taskId, index, completion }: Submission,
+  caller: Caller,
+  stepAside: () => void,
 ): Promise<Result<Submitted>> {
   if (index >= open.samplesPerTask) {
     const message = `it is ${index}, and the evaluation has ${open.samplesPerTask} samples of each task, from 0`;
@@ -140,7 +144,7 @@ export async function submit(
   if (task.kind === "none") return notOfTheSuite(task.detail.replace(/^task_id:? /, ""));
   const ordinal = await ordinalOf(context, open, task);
   if (ordinal === undefined) return notOfTheSuite("it is not a task of this evaluation, in its answer format");
-  const result = context.scorer.score(task, completion);
+  const result = await score(context, task, completion, caller, stepAside);
   if (!isFinal(result)) return { kind: "ok", value: { result, status: "not_recorded" } };
   const facts = JSON.stringify(factsOf(result.kind === "score" ? result.score : result));
   const sample = { ordinal, index, completion, facts, result: JSON.stringify(result) };
@@ -148,6 +152,18 @@ export async function submit(
   if (added.kind === "added") return { kind: "ok", value: { result, status: "recorded" } };
   const status = added.sample.completion === completion ? "duplicate" : "conflicting_completion";
   return { kind: "ok", value: { result: resultOf(added.sample), status } };
+}
+
+async function score(
+  { scorer, asyncScorer }: Context,
+  task: OpenTask,
+  completion: string,
+  caller: Caller,
+  stepAside: () => void,
+): Promise<SampleResult> {
+  if (task.kind === "sync") return scorer.score(task, completion);
+  stepAside();
+  return (await asyncScorer.score(task, completion, caller)).result;
 }
 
 function notOfTheSuite(message: string): Refusal {

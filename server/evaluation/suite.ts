@@ -95,7 +95,7 @@ function bind(registry: Registry, part: SuitePart): Pick<OpenPart, "definition" 
   const { name: rewardScheme, parameters: rewardParameters } = resolved.scheme;
   const family: TaskFamily = {
     ...{ environment: definition.id, version, level, parameters, split, source: "synthetic", pool: "" },
-    ...{ answerFormat, rewardScheme, rewardParameters },
+    ...{ answerFormat, thinking: "required", rewardScheme, rewardParameters },
   };
   return { definition, family };
 }

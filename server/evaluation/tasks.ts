@@ -1,10 +1,11 @@
 /** The tasks of suites: made when they are first asked for, kept in the store, so that they are solved once. */
 import { restore } from "../../envs/instances.ts";
 import type { Pool } from "../../envs/pool.ts";
+import { parseJson, readObject, readText } from "../curriculum/json.ts";
 import type { Result } from "../curriculum/results.ts";
 import type { EvaluationStore, StoredTask } from "../stores/evaluation-store.ts";
 import type { Issuer, IssueResult } from "../tasks/make.ts";
-import { draftFromJson, draftToJson } from "../tasks/run-source.ts";
+import { decodeKey, encodeKey } from "../tasks/run-source.ts";
 import type { Draft } from "../tasks/workers.ts";
 import { categoryOf, type OpenPart, partOf, seedOf, type Suite } from "./suite.ts";
 
@@ -76,12 +77,14 @@ export function createSuiteTasks(deps: {
 }
 
 function toStored({ ordinal, category, draft }: SuiteTask): StoredTask {
-  return { ordinal, body: JSON.stringify({ category, draft: draftToJson(draft) }) };
+  return { ordinal, body: JSON.stringify({ category, draft: encodeKey(draft) }) };
 }
 
 function fromStored(suite: Suite, { ordinal, body }: StoredTask): SuiteTask {
-  const { category, draft } = JSON.parse(body) as { category: string; draft: Parameters<typeof draftFromJson>[0] };
-  return { ordinal, part: partOf(suite, ordinal), category, draft: draftFromJson(draft) };
+  const { category, draft } = readObject(parseJson(body));
+  const part = partOf(suite, ordinal);
+  const read = decodeKey(draft, part.family, seedOf(suite, part, ordinal));
+  return { ordinal, part, category: readText(category), draft: read };
 }
 
 /** How long a client waits before it asks again for tasks that took too long. */

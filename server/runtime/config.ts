@@ -54,6 +54,9 @@ export interface Config {
   /** Files of suites, beside those that ship with the server. */
   readonly suiteFiles: readonly string[];
   readonly corsOrigins: readonly string[];
+  /** Names beside the loopback ones that callers may use for a server that asks for no credentials; "*": any. */
+  readonly allowedHosts: readonly string[];
+  readonly requestTimeoutMs: number;
 }
 
 export type ConfigResult =
@@ -126,15 +129,34 @@ function assemble(values: OptionValues): Config {
   const tls = readTls(values);
   const token = readToken(values);
   refuseOpenDoor(values, tls, token);
-  const { environments: environmentFiles, pool: pools, suiteFile: suiteFiles, corsOrigin: corsOrigins } = values;
-  const { insecure, host, port, httpPort } = values;
+  const {
+    environments: environmentFiles,
+    pool: pools,
+    suiteFile: suiteFiles,
+    corsOrigin: corsOrigins,
+    allowedHost: allowedHosts,
+    insecure,
+    host,
+    port,
+    httpPort,
+  } = values;
   if (port !== 0 && port === httpPort) {
     throw new ConfigProblem(`--port and --http-port must differ; both are ${port}`);
   }
-  const { dataDir, keyFile, store, storeDurability, logLevel, logFormat, workers, workerTimeLimitMs, drainTimeoutMs } =
-    values;
-  const listen = { host, port, httpPort, tls, token, insecure, corsOrigins };
-  const work = { workers, workerTimeLimitMs, drainTimeoutMs, environmentFiles, pools, suiteFiles };
+  const {
+    dataDir,
+    keyFile,
+    store,
+    storeDurability,
+    logLevel,
+    logFormat,
+    workers,
+    workerTimeLimitMs,
+    drainTimeoutMs,
+    requestTimeoutMs,
+  } = values;
+  const listen = { host, port, httpPort, tls, token, insecure, corsOrigins, allowedHosts };
+  const work = { workers, workerTimeLimitMs, drainTimeoutMs, requestTimeoutMs, environmentFiles, pools, suiteFiles };
   return Object.freeze({
     ...listen,
     ...work,
@@ -208,7 +230,7 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   const family = isIP(host);
   return family === 0 ? host === "localhost" : loopback.check(host, family === 6 ? "ipv6" : "ipv4");
 }

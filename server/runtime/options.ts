@@ -5,6 +5,7 @@ import {
   bytes,
   choice,
   flag,
+  hostName,
   integer,
   list,
   namedPath,
@@ -181,6 +182,14 @@ export const configOptions = {
     max: 3_600_000,
     defaultValue: 30_000,
   }),
+  requestTimeoutMs: integer({
+    flag: "request-timeout-ms",
+    description:
+      "longest that a request may take to come whole, in milliseconds; a stream may idle between its requests",
+    min: 100,
+    max: 3_600_000,
+    defaultValue: 120_000,
+  }),
   environments: list({
     flag: "environments",
     placeholder: "path",
@@ -205,6 +214,13 @@ export const configOptions = {
     placeholder: "origin",
     description: "origin of web pages that may call the HTTP port, or *; may be given several times",
     each: origin,
+  }),
+  allowedHost: list({
+    flag: "allowed-host",
+    placeholder: "name",
+    description:
+      "name or address that callers may use for a server that asks for no credentials, beside loopback ones, or * for any; may be given several times",
+    each: hostName,
   }),
 } as const satisfies Readonly<Record<string, OptionSpec<unknown>>>;
 

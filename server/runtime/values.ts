@@ -110,3 +110,11 @@ export function origin(given: string): Parsed<string> {
   const right = given === "*" || /^https?:\/\/[^/\s,]+$/.test(given);
   return right ? accept(given) : refuse("an origin such as https://example.org, or * for any");
 }
+
+/** A host as requests name it, without the port, or `*` for any. */
+export function hostName(given: string): Parsed<string> {
+  const right = given === "*" || /^(\[[0-9a-f:.]+\]|[^\s,:/]+)$/i.test(given);
+  return right
+    ? accept(given.toLowerCase())
+    : refuse("a host without a port, such as gym.example or [2001:db8::1], or *");
+}

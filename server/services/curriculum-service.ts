@@ -2,13 +2,16 @@
 import { create } from "@bufbuild/protobuf";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { FeedbackStatus, GroupRef } from "../curriculum/feedback.ts";
-import type { IssuedTask, NextBatch } from "../curriculum/runs/next-batch.ts";
+import type { NextBatch } from "../curriculum/runs/next-batch.ts";
+import type { DrawnTask } from "../curriculum/state.ts";
+import type { RunConfig } from "../curriculum/types.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import { open, seal } from "../tasks/keyring.ts";
 import { presentTask } from "../tasks/present.ts";
-import { draftFromJson, familyOfArm } from "../tasks/run-source.ts";
+import type { TaskFamily } from "../tasks/spec.ts";
 import { feedbackToWire } from "../tasks/wire-outcome.ts";
+import type { Draft } from "../tasks/workers.ts";
 import { type CallContext, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
 import {
   checkBytes,
@@ -25,7 +28,7 @@ import {
 import { inStretches } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { okOrThrow } from "./refusal.ts";
-import { policyFromWire, runConfigFromWire } from "./run-config.ts";
+import { readPolicy, runConfigFromWire } from "./run-config.ts";
 import { recordToWire, runToWire, stateToWire } from "./wire-run.ts";
 import { taskToWire } from "./wire-task.ts";
 
@@ -63,7 +66,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
     },
     async listRuns(request) {
       const { size, after } = readPage(request, 100, 1000);
-      const { items, next } = await runs.list(after ?? "", size);
+      const { items, next } = okOrThrow(await runs.list(after ?? "", size));
       const nextPageToken = next === undefined ? "" : pageToken(next);
       return create(wire.ListRunsResponseSchema, { runs: items.map(runToWire), nextPageToken });
     },
@@ -87,10 +90,7 @@ function readWait(wait: Duration | undefined): number {
   return wait === undefined ? WAIT_DEFAULT_MS : checkDuration(wait, 0, WAIT_MAX_MS, "wait");
 }
 
-/** What of a run's configuration its tasks carry. */
-type TaskConfig = Parameters<typeof issuedToWire>[3];
-
-async function batchToWire(deps: ServiceDeps, runId: string, batch: NextBatch, config: TaskConfig) {
+async function batchToWire(deps: ServiceDeps, runId: string, batch: NextBatch<Draft>, config: RunConfig<TaskFamily>) {
   const { nextCursor, done, epoch } = batch;
   const tasks = await inStretches(batch.tasks, (task) => issuedToWire(deps, runId, task, config));
   return create(wire.NextBatchResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
@@ -99,13 +99,14 @@ async function batchToWire(deps: ServiceDeps, runId: string, batch: NextBatch, c
 function issuedToWire(
   deps: ServiceDeps,
   runId: string,
-  { cursor, epoch, armIndex, arm, draft }: IssuedTask,
-  { numGenerations, feedbackSource }: { readonly numGenerations: number; readonly feedbackSource: "step" | "reported" },
+  { cursor, epoch, arm: index, key }: DrawnTask<Draft>,
+  { arms, numGenerations, feedbackSource }: RunConfig<TaskFamily>,
 ): Task {
-  const family = familyOfArm(arm);
-  const feedback = feedbackSource === "step" && family.split === "train";
-  const place = { runId, epoch, arm: armIndex, cursor, numGenerations, feedback };
-  return taskToWire(presentTask(deps, family, draftFromJson(draft), place), arm.id);
+  const arm = arms[index];
+  if (arm === undefined) throw new Error(`a task is of arm ${index}, and the run has ${arms.length}`);
+  const feedback = feedbackSource === "step" && arm.spec.split === "train";
+  const place = { runId, epoch, arm: index, cursor, numGenerations, feedback };
+  return taskToWire(presentTask(deps, arm.spec, key, place), arm.id);
 }
 
 function feedbackHandlers({ runs }: ServiceDeps): Handlers {
@@ -152,7 +153,7 @@ function controlHandlers({ runs }: ServiceDeps): Handlers {
   });
   return {
     async updatePolicy(request) {
-      const policy = policyFromWire(request.policy, "policy");
+      const policy = readPolicy(request.policy);
       const applied = okOrThrow(await runs.updatePolicy(readRunId(request), policy));
       return create(wire.UpdatePolicyResponseSchema, from(applied));
     },
@@ -162,6 +163,9 @@ function controlHandlers({ runs }: ServiceDeps): Handlers {
       const weights = Object.setPrototypeOf({ ...request.weights }, null) as typeof request.weights;
       const applied = okOrThrow(await runs.setWeights(readRunId(request), weights));
       return create(wire.SetWeightsResponseSchema, from(applied));
+    },
+    async advance(request) {
+      return create(wire.AdvanceResponseSchema, from(okOrThrow(await runs.advance(readRunId(request)))));
     },
     async pause(request) {
       return create(wire.PauseResponseSchema, from(okOrThrow(await runs.pause(readRunId(request)))));

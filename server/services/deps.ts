@@ -4,8 +4,11 @@ import type { Registry } from "../../envs/registry.ts";
 import type { Runs } from "../curriculum/runs/runs.ts";
 import type { Evaluations } from "../evaluation/evaluations.ts";
 import type { Keyring } from "../tasks/keyring.ts";
+import type { AsyncScorer } from "../tasks/async-scorer.ts";
 import type { Issuer } from "../tasks/make.ts";
 import type { Scorer } from "../tasks/scorer.ts";
+import type { TaskFamily } from "../tasks/spec.ts";
+import type { Draft } from "../tasks/workers.ts";
 import type { GroupLimits } from "./check-groups.ts";
 
 /** Limits on what a request may hold; each is named in the error that it gives. */
@@ -22,7 +25,8 @@ export interface ServiceDeps {
   readonly pools: ReadonlyMap<string, Pool>;
   readonly issuer: Issuer;
   readonly scorer: Scorer;
-  readonly runs: Runs;
+  readonly asyncScorer: AsyncScorer;
+  readonly runs: Runs<TaskFamily, Draft>;
   readonly evaluations: Evaluations;
   readonly limits: RequestLimits;
   /** Told of each failure of ours that a client sees only as a reason. */

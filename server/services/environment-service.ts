@@ -14,9 +14,12 @@ import {
   StreamStepsResponseSchema,
 } from "../gen/gradus/v1/environment_pb.js";
 import type { GroupOutcome } from "../gen/gradus/v1/outcome_pb.js";
+import type { Caller } from "../tasks/async-scorer.ts";
 import type { IssueResult } from "../tasks/make.ts";
 import { presentTask } from "../tasks/present.ts";
-import { type ScoredGroup, scoreGroup } from "../tasks/score-group.ts";
+import { type GroupOptions, type ScoredGroup, scoreGroup, scoreGroupAsync } from "../tasks/score-group.ts";
+import type { NoReward } from "../tasks/sample-result.ts";
+import type { OpenTask } from "../tasks/scorer.ts";
 import type { TaskFamily } from "../tasks/spec.ts";
 import { codes, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
 import { checkGroups } from "./check-groups.ts";
@@ -71,7 +74,7 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       };
       return create(BatchResetResponseSchema, { results: await inStretches(results, toResult) });
     },
-    step(request) {
+    step(request, context) {
       const { taskId, groupId, sampleIndex, completion } = request;
       const group: CompletionGroup = {
         $typeName: "gradus.v1.CompletionGroup",
@@ -79,15 +82,17 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
         completions: [{ $typeName: "gradus.v1.Completion", sampleIndex, text: completion }],
       };
       checkGroups([group], limits);
-      const scored = scoreGroup(deps.scorer, group, { statistics: false });
-      return scored.feedback.kind === "none" ? onlyOutcome(scored.outcome) : feed(deps, scored).then(onlyOutcome);
+      const scored = scoreAndFeed(deps, deps.scorer.open(taskId), group, { statistics: false }, context);
+      return scored instanceof Promise ? scored.then(onlyOutcome) : onlyOutcome(scored);
     },
-    async batchStep(request) {
+    async batchStep(request, context) {
       checkGroups(request.groups, limits);
-      return { $typeName: "gradus.v1.BatchStepResponse", groups: await scoreGroups(deps, request.groups) };
+      return { $typeName: "gradus.v1.BatchStepResponse", groups: await scoreGroups(deps, request.groups, context) };
     },
-    streamSteps(requests) {
-      return mapConcurrently(requests, limits.streamWindow, (request) => streamStep(deps, request));
+    streamSteps(requests, context) {
+      const work = (request: StreamStepsRequest, stepAside: () => void) =>
+        streamStep(deps, request, context, stepAside);
+      return mapConcurrently(requests, limits.streamWindow, work);
     },
   };
 }
@@ -97,13 +102,18 @@ function onlyOutcome({ outcomes: [outcome] }: GroupOutcome): StepResponse {
   return { $typeName: "gradus.v1.StepResponse", outcome };
 }
 
-async function streamStep(deps: ServiceDeps, request: StreamStepsRequest): Promise<StreamStepsResponse> {
+async function streamStep(
+  deps: ServiceDeps,
+  request: StreamStepsRequest,
+  caller: Caller,
+  stepAside: () => void,
+): Promise<StreamStepsResponse> {
   const response = create(StreamStepsResponseSchema, { requestId: request.requestId });
   try {
     checkBytes(request.requestId, REQUEST_ID_BYTES_MAX, "request_id");
     if (request.requestId === "") throw invalid("request_id", "it is required");
     checkGroups(request.groups, deps.limits);
-    response.groups = await scoreGroups(deps, request.groups);
+    response.groups = await scoreGroups(deps, request.groups, caller, stepAside);
   } catch (error) {
     // A request that is wrong is answered; the stream goes on. Anything else is a bug, and ends the stream.
     if (!(error instanceof RpcError)) throw error;
@@ -112,13 +122,34 @@ async function streamStep(deps: ServiceDeps, request: StreamStepsRequest): Promi
   return response;
 }
 
-async function scoreGroups(deps: ServiceDeps, groups: readonly CompletionGroup[]): Promise<GroupOutcome[]> {
-  const outcomes = await inStretches(groups, (group) => scoreAndFeed(deps, group));
-  return Promise.all(outcomes.map((each) => Promise.resolve(each)));
+/** `stepAside` is told when all that is left is waiting for resources, which have limits of their own. */
+async function scoreGroups(
+  deps: ServiceDeps,
+  groups: readonly CompletionGroup[],
+  caller: Caller,
+  stepAside?: () => void,
+): Promise<GroupOutcome[]> {
+  let waits = false;
+  const outcomes = await inStretches(groups, (group) => {
+    const task = deps.scorer.open(group.taskId);
+    waits ||= task.kind === "async";
+    return scoreAndFeed(deps, task, group, { statistics: true }, caller);
+  });
+  if (waits) stepAside?.();
+  return Promise.all(outcomes.map((outcome) => Promise.resolve(outcome)));
 }
 
-function scoreAndFeed(deps: ServiceDeps, group: CompletionGroup): GroupOutcome | Promise<GroupOutcome> {
-  const scored = scoreGroup(deps.scorer, group);
+/** At once where nothing is asked of a resource or a run: without a promise. */
+function scoreAndFeed(
+  deps: ServiceDeps,
+  task: OpenTask | NoReward,
+  group: CompletionGroup,
+  options: GroupOptions,
+  caller: Caller,
+): GroupOutcome | Promise<GroupOutcome> {
+  if (task.kind === "async")
+    return scoreGroupAsync(deps.asyncScorer, task, group, options, caller).then((scored) => feed(deps, scored));
+  const scored = scoreGroup(deps.scorer, task, group, options);
   return scored.feedback.kind === "none" ? scored.outcome : feed(deps, scored);
 }
 

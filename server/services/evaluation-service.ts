@@ -4,6 +4,7 @@ import type { AnswerFormat } from "../../envs/environment.ts";
 import type { Submitted } from "../evaluation/samples.ts";
 import * as wire from "../gen/gradus/v1/evaluation_pb.js";
 import { FeedbackSchema, FeedbackStatus } from "../gen/gradus/v1/outcome_pb.js";
+import type { Caller } from "../tasks/async-scorer.ts";
 import { answerFormats } from "../tasks/wire-enums.ts";
 import { outcomeToWire } from "../tasks/wire-outcome.ts";
 import { codes, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
@@ -89,12 +90,14 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
         nextPageToken: next === undefined ? "" : pageToken(String(next)),
       });
     },
-    submitCompletions(requests) {
-      return mapConcurrently(requests, limits.streamWindow, (request) => submitOne(deps, request));
+    submitCompletions(requests, context) {
+      const work = (request: wire.SubmitCompletionsRequest, stepAside: () => void) =>
+        submitOne(deps, request, context, stepAside);
+      return mapConcurrently(requests, limits.streamWindow, work);
     },
-    async batchSubmitCompletions({ completions }) {
+    async batchSubmitCompletions({ completions }, context) {
       checkCount(completions.length, SUBMISSIONS_MAX, "completions", 1);
-      const results = await Promise.all(completions.map((request) => submitOne(deps, request)));
+      const results = await Promise.all(completions.map((request) => submitOne(deps, request, context, nothing)));
       return create(wire.BatchSubmitCompletionsResponseSchema, { results });
     },
     async listSamples(request) {
@@ -122,6 +125,9 @@ function readPlace(after: string | undefined, length: number): readonly number[]
   throw invalid("page_token", "it is not one that this server gave");
 }
 
+/** A batch has no window to step out of. */
+const nothing = (): void => undefined;
+
 const statuses: Readonly<Record<Submitted["status"], FeedbackStatus>> = {
   recorded: FeedbackStatus.RECORDED,
   duplicate: FeedbackStatus.DUPLICATE,
@@ -133,12 +139,14 @@ const statuses: Readonly<Record<Submitted["status"], FeedbackStatus>> = {
 async function submitOne(
   { evaluations }: ServiceDeps,
   request: wire.SubmitCompletionsRequest,
+  caller: Caller,
+  stepAside: () => void,
 ): Promise<wire.SubmitCompletionsResponse> {
   const { taskId, sampleIndex: index, completion } = request;
   const response = create(wire.SubmitCompletionsResponseSchema, { taskId, sampleIndex: index });
   try {
     const submission = { evaluationId: readId(request), taskId, index, completion };
-    const { result, status } = okOrThrow(await evaluations.submit(submission));
+    const { result, status } = okOrThrow(await evaluations.submit(submission, caller, stepAside));
     response.outcome = outcomeToWire(index, result);
     const detail = status === "not_recorded" ? "it has no reward yet: send it again" : "";
     response.feedback = create(FeedbackSchema, { status: statuses[status], detail });

@@ -1,42 +1,64 @@
 /** Tells runs what was scored. Scoring always answers: what a run or its store cannot take is said in the feedback. */
+import { assertNever } from "../../envs/lib/assert-never.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
 import type { Feedback } from "../gen/gradus/v1/outcome_pb.js";
 import type { RunFeedback } from "../tasks/score-group.ts";
 import { feedbackToWire } from "../tasks/wire-outcome.ts";
 import type { ServiceDeps } from "./deps.ts";
 
+interface FeedbackDeps extends Pick<ServiceDeps, "onFailure"> {
+  readonly runs: Pick<ServiceDeps["runs"], "recordFeedback">;
+}
+
+const noReward = notRecorded("it has no reward yet: send it again");
+
 /** What each sample of a group did to its run, in order; undefined: no run issued its task. */
 export async function giveFeedback(
-  deps: Pick<ServiceDeps, "runs" | "onFailure">,
+  deps: FeedbackDeps,
   feedback: RunFeedback,
   sampleIndices: readonly number[],
 ): Promise<readonly Feedback[] | undefined> {
-  if (feedback.kind === "none") return undefined;
-  if (feedback.kind === "refused") {
-    const refused = feedbackToWire(notRecorded(feedback.detail));
-    return sampleIndices.map(() => refused);
+  switch (feedback.kind) {
+    case "none":
+      return undefined;
+    case "refused": {
+      const refused = feedbackToWire(notRecorded(feedback.detail));
+      return sampleIndices.map(() => refused);
+    }
+    case "recorded":
+      return feedback.statuses.map((status) => feedbackToWire(status ?? noReward));
+    case "items": {
+      const { runId, items } = feedback;
+      const statuses = await recordItems(deps, runId, items);
+      const bySample = new Map(items.map(({ sample }, i) => [sample, statuses[i]]));
+      return sampleIndices.map((sample) => feedbackToWire(bySample.get(sample) ?? noReward));
+    }
+    default:
+      return assertNever(feedback);
   }
-  const recorded = await record(deps, feedback.runId, feedback.items);
-  return sampleIndices.map((sample) =>
-    feedbackToWire(recorded.get(sample) ?? notRecorded("it has no reward yet: send it again")),
-  );
 }
 
-async function record(
-  { runs, onFailure }: Pick<ServiceDeps, "runs" | "onFailure">,
+/** The status of each item, in order. */
+async function recordItems(
+  { runs, onFailure }: FeedbackDeps,
   runId: string,
   items: readonly FeedbackItem[],
-): Promise<ReadonlyMap<number, FeedbackStatus>> {
-  const all = (status: FeedbackStatus) => new Map(items.map(({ sample }) => [sample, status]));
-  if (items.length === 0) return new Map();
+): Promise<readonly FeedbackStatus[]> {
+  if (items.length === 0) return [];
+  const all = (detail: string) => items.map(() => notRecorded(detail));
   try {
     const recorded = await runs.recordFeedback(runId, items);
-    if (recorded.kind !== "ok") return all(notRecorded(recorded.message));
-    return new Map(items.map(({ sample }, i) => [sample, recorded.value[i] as FeedbackStatus]));
+    return recorded.kind === "ok" ? recorded.value : all(recorded.message);
   } catch (error) {
     onFailure(error, "feedback was not recorded");
-    return all(notRecorded("the run's store failed: send it again"));
+    return all("the run's store failed: send it again");
   }
+}
+
+/** The same for one item. */
+export async function recordItem(deps: FeedbackDeps, runId: string, item: FeedbackItem): Promise<FeedbackStatus> {
+  const [status] = await recordItems(deps, runId, [item]);
+  return status ?? noReward;
 }
 
 function notRecorded(detail: string): FeedbackStatus {

@@ -1,13 +1,14 @@
 /** TaskSpec, checked and completed. */
+import type { Thinking as ThinkingName } from "../../envs/answers/locate.ts";
 import type { AnswerFormat, Environment, Level, Split as SplitName } from "../../envs/environment.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
 import { findLevel, resolveParameters } from "../../envs/parameters.ts";
 import { type Pool, rowCount } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
-import { type RewardScheme, Source, Split, type TaskSpec } from "../gen/gradus/v1/task_pb.js";
+import { type RewardScheme, Source, Split, type TaskSpec, Thinking } from "../gen/gradus/v1/task_pb.js";
 import type { TaskFamily } from "../tasks/spec.ts";
-import { answerFormats, type Source as SourceName, sources, splits } from "../tasks/wire-enums.ts";
+import { answerFormats, type Source as SourceName, sources, splits, thinkings } from "../tasks/wire-enums.ts";
 import { RpcError } from "../transport/rpc.ts";
 import { checkBytes, invalid, required } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
@@ -27,17 +28,10 @@ export function lookUpEnvironment(registry: Registry, id: string, version: numbe
   return found.environment;
 }
 
-/** What a run fixes for all of its arms, in place of what a spec says. */
-export interface SharedChoices {
-  readonly answerFormat: number;
-  readonly rewardScheme?: RewardScheme | undefined;
-}
-
 export function resolveFamily(
   spec: TaskSpec | undefined,
   { registry, pools }: Pick<ServiceDeps, "registry" | "pools">,
   field: string,
-  shared?: SharedChoices,
 ): TaskFamily {
   const given = required(spec, field);
   const environment = lookUpEnvironment(registry, given.environment, given.version, `${field}.environment`);
@@ -59,8 +53,9 @@ export function resolveFamily(
     split,
     source,
     pool: pool?.name ?? "",
-    answerFormat: readFormat(shared?.answerFormat ?? given.answerFormat, environment, field),
-    ...readScheme(shared === undefined ? given.rewardScheme : shared.rewardScheme, environment, field),
+    answerFormat: readFormat(given.answerFormat, environment, field),
+    thinking: readThinking(given, field),
+    ...readScheme(given.rewardScheme, environment, field),
   };
 }
 
@@ -148,6 +143,11 @@ function readFormat(wire: number, environment: Environment, field: string): Answ
   const format = answerFormats.fromWire(wire);
   if (format !== undefined && environment.answerFormats.includes(format)) return format;
   throw invalid(`${field}.answer_format`, `${environment.id} takes ${environment.answerFormats.join(", ")}`);
+}
+
+function readThinking({ thinking }: TaskSpec, field: string): ThinkingName {
+  if (thinking === Thinking.UNSPECIFIED) return "required";
+  return required(thinkings.fromWire(thinking), `${field}.thinking`);
 }
 
 function readScheme(wire: RewardScheme | undefined, environment: Environment, field: string) {

@@ -1,8 +1,8 @@
 /** Domain to contract: runs, their state and their history. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { HistoryRecord } from "../curriculum/history.ts";
-import type { RunView, StateView } from "../curriculum/view.ts";
+import { policyToWire } from "../curriculum/policies/registry.ts";
+import type { HistoryRecord, RunView, StateView } from "../curriculum/view.ts";
 import {
   type ArmState,
   ArmStateSchema,
@@ -15,7 +15,7 @@ import {
   type RunState,
   RunStateSchema,
 } from "../gen/gradus/v1/curriculum_pb.js";
-import { policyToWire, runConfigToWire } from "./run-config.ts";
+import { runConfigToWire } from "./run-config.ts";
 
 export function runToWire(run: RunView): Run {
   return create(RunSchema, {
@@ -41,7 +41,7 @@ export function stateToWire(state: StateView): RunState {
 }
 
 function armToWire(arm: StateView["arms"][number]): ArmState {
-  const { armId, probability, value, weight, recentRewardMean, recentSolvedShare } = arm;
+  const { armId, probability, value, weight, recentRewardMean, recentSolvedShare, maskedReason } = arm;
   return create(ArmStateSchema, {
     ...{ armId, probability, value, weight },
     issued: BigInt(arm.issued),
@@ -49,6 +49,7 @@ function armToWire(arm: StateView["arms"][number]): ArmState {
     repeats: BigInt(arm.repeats),
     ...(recentRewardMean !== undefined && { recentRewardMean }),
     ...(recentSolvedShare !== undefined && { recentSolvedShare }),
+    ...(maskedReason !== undefined && { maskedReason }),
   });
 }
 
@@ -65,9 +66,9 @@ export function recordToWire(record: HistoryRecord): WireRecord {
     });
     wire.kind = { case: "batch", value };
   } else {
-    const { control, cursor, policy, weights, reason } = record;
+    const { control, cursor, policy, weights, armId = "", reason } = record;
     const value = create(ControlRecordSchema, {
-      ...{ kind: control, cursor: BigInt(cursor), reason, weights: { ...weights } },
+      ...{ kind: control, cursor: BigInt(cursor), armId, reason, weights: { ...weights } },
       ...(policy && { policy: policyToWire(policy) }),
     });
     wire.kind = { case: "control", value };

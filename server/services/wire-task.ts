@@ -6,7 +6,7 @@ import { rewardSchemes } from "../../envs/reward/schemes.ts";
 import { type Environment as WireEnvironment, EnvironmentSchema } from "../gen/gradus/v1/environment_pb.js";
 import { Source, type Task, TaskSchema } from "../gen/gradus/v1/task_pb.js";
 import type { PresentedTask } from "../tasks/present.ts";
-import { answerFormats, goals, sources, splits } from "../tasks/wire-enums.ts";
+import { answerFormats, goals, sources, splits, thinkings } from "../tasks/wire-enums.ts";
 
 export function taskToWire(task: PresentedTask, armId = ""): Task {
   const { family, run } = task;
@@ -20,6 +20,7 @@ export function taskToWire(task: PresentedTask, armId = ""): Task {
     split: splits.toWire[family.split],
     source: sources.toWire[family.source],
     answerFormat: answerFormats.toWire[family.answerFormat],
+    thinking: thinkings.toWire[family.thinking],
     hints: { stop: [...task.stop], metadata: { ...task.metadata } },
     runId: run?.runId ?? "",
     armId,

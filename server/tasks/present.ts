@@ -27,9 +27,9 @@ function ticketOf(
   run: RunPlace | undefined,
   instance: Uint8Array | undefined,
 ): Ticket {
-  const { environment, version, split, answerFormat, rewardScheme, rewardParameters } = family;
+  const { environment, version, split, answerFormat, thinking, rewardScheme, rewardParameters } = family;
   return {
-    ...{ environment, version, split, answerFormat, rewardScheme },
+    ...{ environment, version, split, answerFormat, thinking, rewardScheme },
     rewardParameters: withoutDefaults(rewardScheme, rewardParameters),
     level: draft.origin.kind === "generated" ? family.level : "",
     origin: draft.origin,

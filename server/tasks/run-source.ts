@@ -1,59 +1,112 @@
-/** Where runs get their tasks from: an arm's family, and a task of it for each ordinal. */
+/** Where runs get their tasks from, and how an arm's spec and a task's key are written in their journals. */
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import { deriveSeed } from "../../envs/lib/rng.ts";
-import type { TaskSource } from "../curriculum/runs/ports.ts";
-import type { Arm, Json } from "../curriculum/types.ts";
-import type { Issuer } from "./make.ts";
+import type { Baseline } from "../../envs/environment.ts";
+import type { TaskPlace } from "../curriculum/codec.ts";
+import { type Codec, FormatError, type Json, readList, readNumber, readObject, readText } from "../curriculum/json.ts";
+import type { Made, TaskSource } from "../curriculum/runs/ports.ts";
+import type { Issuer, IssueResult } from "./make.ts";
 import type { TaskFamily } from "./spec.ts";
+import { answerFormats, sources, splits, thinkings } from "./wire-enums.ts";
 import type { Draft } from "./workers.ts";
 
-/** What a run keeps of an arm's family: JSON as it is. */
-export function familyToJson(family: TaskFamily): Json {
-  return { ...family, parameters: { ...family.parameters }, rewardParameters: { ...family.rewardParameters } };
+function readNumberMap(json: Json | undefined): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(readObject(json)).map(([name, value]) => [name, readNumber(value)]));
 }
 
-export function familyOfArm(arm: Arm): TaskFamily {
-  return arm.spec as unknown as TaskFamily;
+function readName<Name extends string>(json: Json | undefined, names: Readonly<Record<Name, unknown>>): Name {
+  const isName = (text: string): text is Name => Object.hasOwn(names, text);
+  const text = readText(json);
+  if (isName(text)) return text;
+  throw new FormatError(`expected one of ${Object.keys(names).join(", ")}, found "${text}"`);
 }
 
-/** JSON has no bigint: a seed is kept as its decimal digits. */
-export function draftToJson(draft: Draft): Json {
-  const { origin, hash, baseline } = draft;
+const specs: Codec<TaskFamily> = {
+  encode: (spec) => ({ ...spec }),
+  decode(json) {
+    const from = readObject(json);
+    return {
+      environment: readText(from["environment"]),
+      version: readNumber(from["version"]),
+      level: readText(from["level"]),
+      parameters: readNumberMap(from["parameters"]),
+      split: readName(from["split"], splits.toWire),
+      source: readName(from["source"], sources.toWire),
+      pool: readText(from["pool"]),
+      answerFormat: readName(from["answerFormat"], answerFormats.toWire),
+      thinking: readName(from["thinking"], thinkings.toWire),
+      rewardScheme: readText(from["rewardScheme"]),
+      rewardParameters: readNumberMap(from["rewardParameters"]),
+    };
+  },
+};
+
+// A key is [hash, n]: n the attempt of a generated task, the row of a real one. With a baseline: its value, and if that
+// is not proven, its bound.
+
+/** A key as JSON. */
+export function encodeKey({ origin, hash, baseline }: Draft): Json {
   if (origin.kind === "inline") throw new Error("inline tasks are not issued by runs");
-  const kept = origin.kind === "generated" ? { ...origin, seed: String(origin.seed) } : origin;
-  return JSON.parse(JSON.stringify({ origin: kept, hash, baseline })) as Json;
+  const short = Buffer.from(hash, "hex").toString("base64url");
+  const key = [short, origin.kind === "generated" ? origin.attempt : origin.row];
+  if (baseline === undefined) return key;
+  return baseline.proven ? [...key, baseline.value] : [...key, baseline.value, baseline.bound];
 }
 
-export function draftFromJson(json: Json): Draft {
-  const draft = json as unknown as Draft;
-  const { origin } = draft;
-  return origin.kind === "generated" ? { ...draft, origin: { ...origin, seed: BigInt(origin.seed) } } : draft;
+/** Reads what encodeKey wrote of the task that a family has for a seed. */
+export function decodeKey(json: Json | undefined, spec: TaskFamily, seed: bigint): Draft {
+  const [short, n, value, bound] = readList(json);
+  const hash = Buffer.from(readText(short), "base64url").toString("hex");
+  const baseline = decodeBaseline(value, bound);
+  const origin =
+    spec.source === "real"
+      ? ({ kind: "row", pool: spec.pool, row: readNumber(n), contentHash: hash } as const)
+      : ({ kind: "generated", parameters: spec.parameters, seed, attempt: readNumber(n) } as const);
+  return baseline === undefined ? { origin, hash } : { origin, hash, baseline };
+}
+
+function decodeBaseline(value: Json | undefined, bound: Json | undefined): Baseline | undefined {
+  if (value === undefined) return undefined;
+  const known = readNumber(value);
+  return bound === undefined
+    ? { value: known, bound: known, proven: true }
+    : { value: known, bound: readNumber(bound), proven: false };
 }
 
 /** How long a draw waits before it tries again what took too long. */
 const TIMEOUT_RETRY_MS = 1000;
 
-export function createRunSource(issuer: Issuer): TaskSource {
+function madeOf(result: IssueResult): Made<Draft> {
+  switch (result.kind) {
+    case "draft":
+      return { kind: "task", key: result.draft };
+    case "exhausted":
+      return { kind: "none" };
+    case "timeout":
+      return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };
+    case "overloaded": {
+      const { retryDelayMs } = result;
+      return { kind: "unavailable", message: "the workers' queue is full", retryDelayMs };
+    }
+    case "cancelled":
+      return { kind: "cancelled" };
+    default:
+      return assertNever(result);
+  }
+}
+
+export function createRunSource(issuer: Issuer): TaskSource<TaskFamily, Draft> {
+  const rowOf = ({ arm, ordinal, seed, runSeed }: TaskPlace<TaskFamily>): Promise<IssueResult> =>
+    issuer.issueOrdinal(arm.spec, { armSeed: deriveSeed("arm", runSeed, arm.id), ordinal, seed });
   return {
-    async issue(arm, { seed, runSeed, ordinal }) {
-      const armSeed = deriveSeed("arm", runSeed, arm.id);
-      const result = await issuer.issueOrdinal(familyOfArm(arm), { armSeed, ordinal, seed });
-      switch (result.kind) {
-        case "draft":
-          return { kind: "task", hash: result.draft.hash, draft: draftToJson(result.draft) };
-        case "exhausted":
-          return { kind: "none" };
-        case "timeout":
-          return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };
-        case "overloaded": {
-          const { retryDelayMs } = result;
-          return { kind: "unavailable", message: "the workers' queue is full", retryDelayMs };
-        }
-        case "cancelled":
-          throw new Error("a draw of a run was cancelled, though nothing can cancel it");
-        default:
-          return assertNever(result);
-      }
+    specs,
+    keys: { encode: encodeKey, decode: (json, { arm, seed }) => decodeKey(json, arm.spec, seed) },
+    async make(places, signal) {
+      const spec = places[0]?.arm.spec;
+      if (spec === undefined) return [];
+      if (spec.source === "real") return (await Promise.all(places.map(rowOf))).map(madeOf);
+      const seeds = places.map(({ seed }) => seed);
+      return (await issuer.issue(spec, seeds, signal)).map(madeOf);
     },
   };
 }

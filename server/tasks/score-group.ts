@@ -1,17 +1,19 @@
-/** Scores one group of completions. Keeps nothing and asks nobody: what a run must be told is handed back. */
+/** Scores one group of completions. What a run must be told is handed back, or told by the scorer of slow samples. */
 import { hash } from "node:crypto";
 import { instanceHash } from "../../envs/splits.ts";
 import { grpo, meanAndStd, rloo } from "../curriculum/advantages.ts";
-import type { FeedbackItem } from "../curriculum/feedback.ts";
+import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
 import type { CompletionGroup } from "../gen/gradus/v1/environment_pb.js";
 import type { GroupOutcome, Outcome } from "../gen/gradus/v1/outcome_pb.js";
-import type { NoRewardReason, OpenTask, SampleResult, Scorer } from "./scorer.ts";
+import type { AsyncScorer, Caller, RunSample } from "./async-scorer.ts";
+import { isFinal, type NoReward, type SampleResult } from "./sample-result.ts";
+import type { AsyncTask, OpenTask, Scorer, SyncTask } from "./scorer.ts";
 import { outcomeToWire } from "./wire-outcome.ts";
 
-// Tells completions of one sample apart: 64 bits of SHA-256, in hex.
+// Tells completions of one sample apart: 48 bits of SHA-256, in hex.
 
 function completionDigest(text: string): string {
-  return hash("sha256", text, "hex").slice(0, 16);
+  return hash("sha256", text, "hex").slice(0, 12);
 }
 
 /** What a group's scores mean to the run that issued its task. */
@@ -21,7 +23,9 @@ export type RunFeedback =
   /** They are not to be recorded, and why. */
   | { readonly kind: "refused"; readonly detail: string }
   /** Results to record; samples that are not among them have none yet. */
-  | { readonly kind: "items"; readonly runId: string; readonly items: readonly FeedbackItem[] };
+  | { readonly kind: "items"; readonly runId: string; readonly items: readonly FeedbackItem[] }
+  /** They were recorded one by one; undefined: there was nothing to record. */
+  | { readonly kind: "recorded"; readonly statuses: readonly (FeedbackStatus | undefined)[] };
 
 export interface ScoredGroup {
   /** Complete but for the outcomes' feedback. */
@@ -29,32 +33,65 @@ export interface ScoredGroup {
   readonly feedback: RunFeedback;
 }
 
-/** Reasons that are final: a sample with one of them will never have a reward, and its group need not wait for it. */
-const TERMINAL: ReadonlySet<NoRewardReason> = new Set(["too_large", "timeout"]);
-
 /** The group's statistics come with it where the message holds it whole, and it is asked for as a group. */
 export interface GroupOptions {
   readonly statistics: boolean;
 }
 
-/** Never throws for what the completions or the task_id hold. */
+/** At once. Never throws for what the completions or the task_id hold. */
 export function scoreGroup(
   scorer: Scorer,
+  task: SyncTask | NoReward,
   group: CompletionGroup,
-  options: GroupOptions = { statistics: true },
+  options: GroupOptions,
 ): ScoredGroup {
-  const task = scorer.open(group.taskId);
-  const results = group.completions.map(({ text }): SampleResult =>
-    task.kind === "none" ? task : scorer.score(task, text),
+  const { completions } = group;
+  if (task.kind === "none") {
+    const results = completions.map((): SampleResult => task);
+    return { outcome: toOutcome(group, results), feedback: { kind: "none" } };
+  }
+  const results = completions.map(({ text }) => scorer.score(task, text));
+  const run = runOf(task, group);
+  const outcome = toOutcome(group, results, options.statistics ? task : undefined);
+  if (run.kind !== "run") return { outcome, feedback: run };
+  const items = completions.flatMap(({ sampleIndex, text }, i): readonly FeedbackItem[] => {
+    const item = run.itemOf(sampleIndex, completionDigest(text), results[i] as SampleResult);
+    return item === undefined ? [] : [item];
+  });
+  return { outcome, feedback: { kind: "items", runId: run.runId, items } };
+}
+
+/** The same for a task whose completions wait for a resource. */
+export async function scoreGroupAsync(
+  scorer: AsyncScorer,
+  task: AsyncTask,
+  group: CompletionGroup,
+  options: GroupOptions,
+  caller: Caller,
+): Promise<ScoredGroup> {
+  const run = runOf(task, group);
+  const sampleOf = (index: number, text: string): RunSample | undefined => {
+    if (run.kind !== "run") return undefined;
+    const digest = completionDigest(text);
+    const key = `${task.groupId} ${run.hash} ${index} ${digest}`;
+    return { runId: run.runId, key, itemOf: (result) => run.itemOf(index, digest, result) };
+  };
+  const scored = await Promise.all(
+    group.completions.map(({ sampleIndex, text }) => scorer.score(task, text, caller, sampleOf(sampleIndex, text))),
   );
-  const outcomes = group.completions.map(({ sampleIndex }, i) =>
-    outcomeToWire(sampleIndex, results[i] as SampleResult),
-  );
-  const { groupId } = group;
+  const results = scored.map(({ result }) => result);
+  const outcome = toOutcome(group, results, options.statistics ? task : undefined);
+  if (run.kind !== "run") return { outcome, feedback: run };
+  return { outcome, feedback: { kind: "recorded", statuses: scored.map(({ status }) => status) } };
+}
+
+/** With statistics where a task is given. */
+function toOutcome(group: CompletionGroup, results: readonly SampleResult[], task?: OpenTask): GroupOutcome {
+  const { groupId, completions } = group;
+  const outcomes = completions.map(({ sampleIndex }, i) => outcomeToWire(sampleIndex, results[i] as SampleResult));
   const outcome: GroupOutcome = { $typeName: "gradus.v1.GroupOutcome", groupId, outcomes, contrastPairs: [] };
-  if (task.kind === "none") return { outcome, feedback: { kind: "none" } };
-  if (options.statistics && outcomes.length === sizeOf(group, task)) addStatistics(outcome, outcomes);
-  return { outcome, feedback: feedbackOf(task, group, results) };
+  if (task !== undefined && outcomes.length === sizeOf(group, task)) addStatistics(outcome, outcomes);
+  return outcome;
 }
 
 function sizeOf(group: CompletionGroup, task: OpenTask): number {
@@ -77,7 +114,19 @@ function addStatistics(group: GroupOutcome, outcomes: readonly Outcome[]): void 
   group.statistics = { $typeName: "gradus.v1.GroupStatistics", count: rewards.length, mean, std };
 }
 
-function feedbackOf(task: OpenTask, group: CompletionGroup, results: readonly SampleResult[]): RunFeedback {
+/** The run that a group's results are to be recorded in, or why they are not. */
+type GroupRun =
+  | Extract<RunFeedback, { readonly kind: "none" | "refused" }>
+  | {
+      readonly kind: "run";
+      readonly runId: string;
+      /** Of the instance. */
+      readonly hash: string;
+      /** Undefined: the sample has no result yet. */
+      itemOf(sample: number, digest: string, result: SampleResult): FeedbackItem | undefined;
+    };
+
+function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
   const { run } = task.ticket;
   if (run === undefined) return { kind: "none" };
   if (!run.feedback)
@@ -87,14 +136,14 @@ function feedbackOf(task: OpenTask, group: CompletionGroup, results: readonly Sa
   const { epoch, cursor, runId } = run;
   // Tells a task of a run that was deleted from one of a new run by the same id.
   const hash = instanceHash(task.scoring.environment, task.scoring.instance);
-  const items = group.completions.flatMap(({ sampleIndex: sample, text }, i): readonly FeedbackItem[] => {
-    const result = resultOf(results[i] as SampleResult);
-    return result === undefined ? [] : [{ epoch, cursor, sample, digest: completionDigest(text), result, hash }];
-  });
-  return { kind: "items", runId, items };
+  const itemOf = (sample: number, digest: string, result: SampleResult): FeedbackItem | undefined => {
+    const put = resultOf(result);
+    return put && { epoch, cursor, sample, digest, result: put, hash };
+  };
+  return { kind: "run", runId, hash, itemOf };
 }
 
 function resultOf(result: SampleResult): FeedbackItem["result"] | undefined {
   if (result.kind === "score") return { kind: "reward", reward: result.score.reward, solved: result.score.solved };
-  return TERMINAL.has(result.reason) ? { kind: "terminal", reason: result.reason } : undefined;
+  return isFinal(result) ? { kind: "terminal", reason: result.reason } : undefined;
 }

@@ -1,12 +1,13 @@
-/** Scores completions of one task: opens the id, restores the instance, asks the environment. */
+/** Scores completions of tasks: opens the id, restores the instance, asks the environment. */
 import { LRUCache } from "lru-cache";
 import type { Environment } from "../../envs/environment.ts";
 import { restore } from "../../envs/instances.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
-import { type Score, score, type ScoreTask } from "../../envs/score.ts";
+import { type AsyncScoreTask, score, type ScoreTask } from "../../envs/score.ts";
 import type { Keyring } from "./keyring.ts";
+import { bug, checkLength, failedSample, invalidTask, type NoReward, type SampleResult } from "./sample-result.ts";
 import { openTaskId, type Ticket } from "./task-id.ts";
 
 // Sizes of plain data, for caches that are bounded by memory.
@@ -34,29 +35,27 @@ function meanBytes(list: readonly unknown[]): number {
   return count === 0 ? 0 : sum / count;
 }
 
-export type NoRewardReason =
-  "invalid_task_id" | "too_large" | "timeout" | "judge_unavailable" | "sandbox_failed" | "overloaded" | "internal";
-
-export interface NoReward {
-  readonly kind: "none";
-  readonly reason: NoRewardReason;
-  readonly detail: string;
-  /** 0: trying again is of no use. */
-  readonly retryDelayMs: number;
-}
-
-export type SampleResult = { readonly kind: "score"; readonly score: Score } | NoReward;
-
 /** Without the bytes of the instance: they are views of buffers of Node's that have 64 KiB, and would keep them. */
 export type OpenTicket = Omit<Ticket, "instance">;
 
-/** A task that completions can be scored against. */
-export interface OpenTask {
-  readonly kind: "open";
+interface OpenParts {
   readonly ticket: OpenTicket;
   readonly groupId: string;
+}
+
+/** A task that completions can be scored against at once. */
+export interface SyncTask extends OpenParts {
+  readonly kind: "sync";
   readonly scoring: ScoreTask;
 }
+
+/** One whose completions wait for a resource. */
+export interface AsyncTask extends OpenParts {
+  readonly kind: "async";
+  readonly scoring: AsyncScoreTask;
+}
+
+export type OpenTask = SyncTask | AsyncTask;
 
 /** A task that was just made. */
 export interface MadeTask {
@@ -71,7 +70,7 @@ export interface Scorer {
   /** Tells of a task whose completions will come, so that its instance need not be made again. */
   expect(task: MadeTask): void;
   open(taskId: string): OpenTask | NoReward;
-  score(task: OpenTask, completion: string): SampleResult;
+  score(task: SyncTask, completion: string): SampleResult;
 }
 
 export interface ScorerOptions {
@@ -99,21 +98,21 @@ export function createScorer(options: ScorerOptions): Scorer {
   return {
     expect({ taskId, groupId, ticket, environment, instance }) {
       const task = openAs(environment, ticket, groupId, instance);
-      if (task.kind === "open") recent.set(taskId, task);
+      if (task.kind !== "none") recent.set(taskId, task);
     },
     open(taskId) {
       const known = recent.get(taskId);
       if (known !== undefined) return known;
       const opened = openTaskId(keyring, registry, taskId);
-      if (opened.kind === "invalid") return invalid(opened.detail);
+      if (opened.kind === "invalid") return invalidTask(opened.detail);
       const { ticket, groupId } = opened;
       try {
         const task = openTicket(ticket, groupId, options);
-        if (task.kind === "open") recent.set(taskId, task);
+        if (task.kind !== "none") recent.set(taskId, task);
         return task;
       } catch (error) {
         options.onFailure(error, ticket);
-        return internal();
+        return failedSample(bug);
       }
     },
     score(task, completion) {
@@ -123,7 +122,7 @@ export function createScorer(options: ScorerOptions): Scorer {
         return { kind: "score", score: score(task.scoring, completion) };
       } catch (error) {
         options.onFailure(error, task.ticket);
-        return internal();
+        return failedSample(bug);
       }
     },
   };
@@ -135,29 +134,27 @@ function openTicket(
   { registry, pools }: Pick<ScorerOptions, "registry" | "pools">,
 ): OpenTask | NoReward {
   const found = registry.find(ticket.environment, ticket.version);
-  if (found.kind !== "found") return invalid(`task_id: ${found.message}`);
+  if (found.kind !== "found") return invalidTask(`task_id: ${found.message}`);
   const { environment } = found;
   const { inline } = environment;
   const restored =
     ticket.instance === undefined || inline === undefined
       ? restore(environment, ticket.origin, pools)
       : ({ kind: "ok", instance: inline.decode(ticket.instance) } as const);
-  if (restored.kind === "invalid") return invalid(`task_id: ${restored.message}`);
+  if (restored.kind === "invalid") return invalidTask(`task_id: ${restored.message}`);
   return openAs(environment, ticket, groupId, restored.instance);
 }
 
 function openAs(environment: Environment, from: Ticket, groupId: string, instance: unknown): OpenTask | NoReward {
   const { instance: bytes, ...ticket } = from;
   const scheme = schemeOf(environment, ticket);
-  if (scheme.kind === "invalid") return invalid(`task_id: ${scheme.message}`);
-  const { answerFormat: format } = ticket;
+  if (scheme.kind === "invalid") return invalidTask(`task_id: ${scheme.message}`);
+  const { answerFormat: format, thinking } = ticket;
   const baseline = ticket.baseline && { baseline: ticket.baseline };
-  return {
-    kind: "open",
-    ticket,
-    groupId,
-    scoring: { environment, instance, format, scheme: scheme.scheme, ...baseline },
-  };
+  const parts = { instance, format, thinking, scheme: scheme.scheme, ...baseline };
+  return environment.resource === undefined
+    ? { kind: "sync", ticket, groupId, scoring: { environment, ...parts } }
+    : { kind: "async", ticket, groupId, scoring: { environment, ...parts } };
 }
 
 /** Schemes with their defaults, by environment and name: resolved once, for most tasks have them. */
@@ -171,25 +168,4 @@ function schemeOf(environment: Environment, { rewardScheme, rewardParameters }: 
   // Only names that exist are kept, so that the map stays as small as the environment's list.
   if (resolved.kind === "ok") known.set(rewardScheme, resolved);
   return resolved;
-}
-
-/** A UTF-16 unit is at most 3 bytes of UTF-8, so most texts need no counting. */
-function checkLength(completion: string, bytesMax: number): NoReward | undefined {
-  if (completion.length * 3 <= bytesMax) return undefined;
-  const bytes = Buffer.byteLength(completion);
-  if (bytes <= bytesMax) return undefined;
-  const detail = `the completion has ${bytes} bytes of UTF-8, and the limit is ${bytesMax}`;
-  return { kind: "none", reason: "too_large", detail, retryDelayMs: 0 };
-}
-
-function invalid(detail: string): NoReward {
-  return { kind: "none", reason: "invalid_task_id", detail, retryDelayMs: 0 };
-}
-
-/** How long a client waits before it sends again what we failed at. */
-const INTERNAL_RETRY_MS = 1000;
-
-function internal(): NoReward {
-  const detail = "the server failed to score this completion; its log says why";
-  return { kind: "none", reason: "internal", detail, retryDelayMs: INTERNAL_RETRY_MS };
 }

@@ -1,4 +1,5 @@
 /** A family of tasks: everything that fixes a task but its seed, checked and complete. Plain JSON. */
+import type { Thinking } from "../../envs/answers/locate.ts";
 import type { AnswerFormat, Parameters, Split } from "../../envs/environment.ts";
 import type { Source } from "./wire-enums.ts";
 
@@ -13,6 +14,7 @@ export interface TaskFamily {
   /** Name of the pool for real tasks, else empty. */
   readonly pool: string;
   readonly answerFormat: AnswerFormat;
+  readonly thinking: Thinking;
   readonly rewardScheme: string;
   readonly rewardParameters: Readonly<Record<string, number>>;
 }

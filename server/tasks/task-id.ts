@@ -1,5 +1,6 @@
 /** Task ids: tickets that clients carry and cannot forge. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { Thinking } from "../../envs/answers/locate.ts";
 import type { AnswerFormat, Baseline, Parameters, Split } from "../../envs/environment.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import type { Origin } from "../../envs/origin.ts";
@@ -11,7 +12,7 @@ import {
   TaskKeySchema,
 } from "../gen/gradus/internal/v1/task_key_pb.js";
 import { type Keyring, open, seal } from "./keyring.ts";
-import { answerFormats, splits } from "./wire-enums.ts";
+import { answerFormats, splits, thinkings } from "./wire-enums.ts";
 
 // What a task id says, in the domain's words, and its encoding.
 
@@ -36,6 +37,7 @@ export interface Ticket {
   readonly level: string;
   readonly split: Split;
   readonly answerFormat: AnswerFormat;
+  readonly thinking: Thinking;
   readonly rewardScheme: string;
   /** Those that are not the scheme's defaults. */
   readonly rewardParameters: Readonly<Record<string, number>>;
@@ -103,6 +105,8 @@ function encodeTicket(ticket: Ticket): Uint8Array {
     environment,
     version,
     answerFormat: answerFormats.toWire[ticket.answerFormat],
+    // The default takes no bytes.
+    thinking: ticket.thinking === "required" ? 0 : thinkings.toWire[ticket.thinking],
     rewardScheme,
     rewardParameters: sorted(ticket.rewardParameters),
     split: splits.toWire[ticket.split],
@@ -131,9 +135,14 @@ function decodeTicket(registry: Registry, bytes: Uint8Array): Ticket | undefined
   const origin = originFromWire(registry, key);
   const level = key.origin.case === "generated" ? key.origin.value.level : "";
   const answerFormat = answerFormats.fromWire(key.answerFormat);
+  const thinking = key.thinking === 0 ? "required" : thinkings.fromWire(key.thinking);
   const split = splits.fromWire(key.split);
-  if (origin === undefined || answerFormat === undefined || split === undefined) return undefined;
-  const ticket: Ticket = { environment, version, origin, level, answerFormat, split, rewardScheme, rewardParameters };
+  if (origin === undefined || answerFormat === undefined || thinking === undefined || split === undefined)
+    return undefined;
+  const ticket: Ticket = {
+    ...{ environment, version, origin, level, split, answerFormat, thinking },
+    ...{ rewardScheme, rewardParameters },
+  };
   return {
     ...ticket,
     ...(key.baseline && { baseline: baselineOf(key.baseline) }),

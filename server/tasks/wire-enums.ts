@@ -1,11 +1,12 @@
 /** The contract's numbers and the domain's words, both ways. */
+import type { Thinking } from "../../envs/answers/locate.ts";
 import type { AnswerFormat, Goal, Split } from "../../envs/environment.ts";
+import type { Verdict } from "../../envs/score.ts";
 import * as environment from "../gen/gradus/v1/environment_pb.js";
 import * as outcome from "../gen/gradus/v1/outcome_pb.js";
 import * as task from "../gen/gradus/v1/task_pb.js";
 
 export type Source = "synthetic" | "real" | "teacher";
-export type Verdict = "malformed" | "infeasible" | "feasible";
 
 interface WireEnum<Word extends string, Wire extends number> {
   readonly toWire: Readonly<Record<Word, Wire>>;
@@ -39,6 +40,12 @@ export const answerFormats = wireEnum<AnswerFormat, task.AnswerFormat>({
   boxed: task.AnswerFormat.BOXED,
 });
 
+export const thinkings = wireEnum<Thinking, task.Thinking>({
+  required: task.Thinking.REQUIRED,
+  prefilled: task.Thinking.PREFILLED,
+  stripped: task.Thinking.STRIPPED,
+});
+
 export const goals = wireEnum<Goal, environment.Goal>({
   satisfy: environment.Goal.SATISFY,
   minimize: environment.Goal.MINIMIZE,
@@ -49,4 +56,5 @@ export const verdicts = wireEnum<Verdict, outcome.Verdict>({
   malformed: outcome.Verdict.MALFORMED,
   infeasible: outcome.Verdict.INFEASIBLE,
   feasible: outcome.Verdict.FEASIBLE,
+  graded: outcome.Verdict.GRADED,
 });

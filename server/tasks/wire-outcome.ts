@@ -15,7 +15,7 @@ import {
   type RewardComponent as WireComponent,
   type Score as WireScore,
 } from "../gen/gradus/v1/outcome_pb.js";
-import type { NoReward, NoRewardReason, SampleResult } from "./scorer.ts";
+import type { NoReward, NoRewardReason, SampleResult } from "./sample-result.ts";
 import { verdicts } from "./wire-enums.ts";
 
 const reasons: Readonly<Record<NoRewardReason, WireReason>> = {
@@ -47,8 +47,8 @@ function noRewardToWire({ reason, detail, retryDelayMs }: NoReward): WireNoRewar
   return { $typeName: "gradus.v1.NoReward", reason: reasons[reason], detail, retryDelayMs };
 }
 
-function componentToWire({ name, value, weight }: RewardComponent): WireComponent {
-  const component: WireComponent = { $typeName: "gradus.v1.RewardComponent", name, weight };
+function componentToWire({ name, value, weight, reason = "" }: RewardComponent): WireComponent {
+  const component: WireComponent = { $typeName: "gradus.v1.RewardComponent", name, weight, reason };
   if (value !== undefined) component.value = value;
   return component;
 }

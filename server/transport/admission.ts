@@ -1,72 +1,92 @@
-/** Counts the calls in progress on all ports: refuses those over the limit, and all of them while shutting down. */
+/** Who may call, how many calls may be in progress, and how much memory the open ones may use together. */
 import { hash, timingSafeEqual } from "node:crypto";
-import { LiveTable } from "./live-table.ts";
+import { type Config, isLoopback } from "../runtime/config.ts";
+import { LiveMap } from "./live-map.ts";
 import { RpcError } from "./rpc.ts";
 
-/** A call in progress. */
-export interface Guest {
-  /** Its place, which the gate gives it. */
-  place: number;
-  /** Tells it that nobody waits for it any more. */
+/** A call from its headers on until its answer is sent. */
+export interface OpenCall {
+  /** Its number among the open calls, which it is given when it is opened. */
+  openNumber: number;
+  /** Bytes of requests and answers that it keeps in memory. */
+  readonly bufferedBytes: number;
+  /** When the request that it is still receiving began, by performance.now(); undefined: it is receiving none. */
+  readonly receivingSinceMs: number | undefined;
+  /** Ends it with an error, and frees what it keeps. */
+  refuse(error: RpcError): void;
+  /** Tells its handler that nobody waits for it any more. */
   abort(reason: RpcError): void;
 }
 
-export interface Gate {
-  /** Takes a place; undefined: taken. Each place taken must be given back by `leave`. */
-  enter(guest: Guest): RpcError | undefined;
-  leave(guest: Guest): void;
+export interface AdmissionControl {
+  /** Why a request is refused by its headers: asked before anything of its body is kept or decompressed. */
+  refuseHeaders(headers: RequestHeaders): RpcError | undefined;
+  opened(call: OpenCall): void;
+  closed(call: OpenCall): void;
+  /** Counts a call as in progress, unless it is refused; what was counted must `leave`. */
+  enter(): RpcError | undefined;
+  leave(): void;
   inflight(): number;
   /** Aborted once the shutdown begins. */
   readonly draining: AbortSignal;
   /**
-   * Lets nobody in from now on and waits until all have left, or the time is up, in which case those left are aborted,
-   * and waited for no more.
+   * Admits no call from now on, and waits until those in progress have left or the time is up; then those that are left
+   * are aborted, and waited for no more.
    */
   drain(timeoutMs: number): Promise<{ readonly abandoned: number }>;
 }
 
+export type AdmissionConfig = Pick<Config, "token" | "tls" | "allowedHosts" | "corsOrigins" | "requestTimeoutMs"> & {
+  readonly limits: Pick<Config["limits"], "maxInflightCalls" | "maxHeldBytes">;
+};
+
 /** Long enough for some calls to end, short enough that a trainer hardly notices. */
 const overloadDelayMs = 250;
 /** Another server, or this one started again, may be there by then. */
-export const drainDelayMs = 1000;
+const drainDelayMs = 1000;
 
-export function createGate(inflightMax: number): Gate {
+export function createAdmissionControl(config: AdmissionConfig): AdmissionControl {
+  const { maxInflightCalls } = config.limits;
   const draining = new AbortController();
-  const guests = new LiveTable<Guest>();
-  let whenEmpty: (() => void) | undefined;
+  const calls = watchOpenCalls(config.limits.maxHeldBytes, config.requestTimeoutMs);
+  let inflight = 0;
+  let whenIdle: (() => void) | undefined;
 
   return {
+    refuseHeaders: headerCheck(config),
+    opened: calls.add,
+    closed: calls.delete,
     draining: draining.signal,
-    inflight: () => guests.size,
-    enter: (guest) => {
+    inflight: () => inflight,
+    enter: () => {
       if (draining.signal.aborted) return shuttingDown();
-      if (guests.size >= inflightMax) return overloaded(inflightMax);
-      guest.place = guests.add(guest);
+      if (inflight >= maxInflightCalls) return overloaded(maxInflightCalls);
+      inflight += 1;
       return undefined;
     },
-    leave: (guest) => {
-      guests.delete(guest.place);
-      if (guests.size === 0) whenEmpty?.();
+    leave: () => {
+      inflight -= 1;
+      if (inflight === 0) whenIdle?.();
     },
     drain: async (timeoutMs) => {
       draining.abort();
-      if (guests.size > 0) {
+      if (inflight > 0) {
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, timeoutMs);
-          whenEmpty = () => {
+          whenIdle = () => {
             clearTimeout(timer);
             resolve();
           };
         });
       }
-      const abandoned = guests.size;
-      guests.forEach((guest) => guest.abort(shuttingDown()));
+      const abandoned = inflight;
+      calls.forEach((call) => call.abort(shuttingDown()));
       return { abandoned };
     },
   };
 }
 
-/** For calls that come, and streams that are cut, while the server shuts down. */
+/** For calls that come, and streams that are ended, while the server shuts down. */
 export function shuttingDown(): RpcError {
   return new RpcError("UNAVAILABLE", "the server is shutting down; call again, and another one may answer", {
     retryDelayMs: drainDelayMs,
@@ -78,13 +98,52 @@ function overloaded(inflightMax: number): RpcError {
   return new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs: overloadDelayMs });
 }
 
-// The bearer token that callers bring.
+// What the headers say: who calls, and whether a web page made them do it.
 
-/** Whether a call may come in, by its `authorization` header. */
-export type TokenCheck = (authorization: string | undefined) => boolean;
+/** The headers that admission looks at; `host` is HTTP/2's `:authority` too. */
+export interface RequestHeaders {
+  readonly host: string | undefined;
+  readonly origin: string | undefined;
+  readonly authorization: string | undefined;
+}
 
-/** A check for one token; for none, it lets all in. */
-export function tokenCheck(token: string | undefined): TokenCheck {
+function headerCheck(config: AdmissionConfig): AdmissionControl["refuseHeaders"] {
+  const { token, tls, allowedHosts, corsOrigins } = config;
+  const asksForCredentials = token !== undefined || tls?.clientCa !== undefined;
+  const hosts = asksForCredentials || allowedHosts.includes("*") ? undefined : new Set(allowedHosts);
+  const origins = corsOrigins.includes("*") ? undefined : new Set(corsOrigins);
+  const hasToken = tokenCheck(token);
+  return ({ host, origin, authorization }) => {
+    if (origin !== undefined && origins?.has(origin) === false) return unlistedOrigin(origin);
+    if (hosts !== undefined && !isAllowedHost(host, hosts)) return unlistedHost(host);
+    return hasToken(authorization) ? undefined : unauthenticated();
+  };
+}
+
+/**
+ * A page can make its own name lead to a loopback address (DNS rebinding), and its browser then lets it call a server
+ * there that asks for no credentials. Such a request bears the page's name as its host.
+ */
+function isAllowedHost(host: string | undefined, allowed: ReadonlySet<string>): boolean {
+  const [, name] = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(host?.toLowerCase() ?? "") ?? [];
+  return name !== undefined && (allowed.has(name) || isLoopback(name.replace(/^\[(.*)\]$/, "$1")));
+}
+
+function unlistedHost(host: string | undefined): RpcError {
+  const came = host === undefined ? "none" : `'${host}'`;
+  const message =
+    `this server asks for no credentials, so the request's Host must be a loopback name or address, and it was ` +
+    `${came}: start the server with --token-file, or with --allowed-host and that name`;
+  return new RpcError("PERMISSION_DENIED", message);
+}
+
+function unlistedOrigin(origin: string): RpcError {
+  const message = `web pages of the origin '${origin}' may not call this server: start it with --cors-origin and that origin`;
+  return new RpcError("PERMISSION_DENIED", message);
+}
+
+/** Whether a call brings the token; without one, all do. */
+function tokenCheck(token: string | undefined): (authorization: string | undefined) => boolean {
   if (token === undefined) return () => true;
   const expected = digest(token);
   return (authorization) => {
@@ -94,7 +153,7 @@ export function tokenCheck(token: string | undefined): TokenCheck {
   };
 }
 
-export function unauthenticated(): RpcError {
+function unauthenticated(): RpcError {
   return new RpcError("UNAUTHENTICATED", "this server wants its token: send 'authorization: Bearer <token>'");
 }
 
@@ -102,63 +161,77 @@ function digest(text: string): Buffer {
   return hash("sha256", text, "buffer");
 }
 
-// What the open calls hold in memory, together: requests that have not come whole or that no handler has taken, and
+// What the open calls keep in memory together: requests that have not come whole or that no handler has taken, and
 // answers that nobody reads. Each call is bounded by itself, but thousands of them are not: without this limit a few
 // hundred streams that send and never read bring the process down.
-
-/** An open call, from its first bytes on. */
-export interface Holder {
-  readonly heldBytes: number;
-  /** Ends the call, and lets go of what it holds. */
-  refuse(error: RpcError): void;
-}
-
-export interface HeldBytes {
-  /** Returns the holder's place, for `remove`. */
-  add(holder: Holder): number;
-  remove(place: number): void;
-}
 
 /** Between two looks a client cannot send more than some tens of megabytes, and a look at 1,000 calls takes 0.1 ms. */
 const lookEveryMs = 50;
 /** Long enough for others to be answered. */
 const retryDelayMs = 1000;
 
-export function createHeldBytes(maxBytes: number): HeldBytes {
-  const open = new LiveTable<Holder>();
+/** More than can be open at once; larger ones are no indices, for which a LiveMap is made. */
+const numbers = 2 ** 31;
+
+interface OpenCalls {
+  readonly add: (call: OpenCall) => void;
+  readonly delete: (call: OpenCall) => void;
+  readonly forEach: (visit: (call: OpenCall) => void) => void;
+}
+
+/** Looks at the open calls every so often, and ends those that use too much memory or time for their requests. */
+export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number): OpenCalls {
+  const open = new LiveMap<OpenCall>();
+  let last = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Refuses those that hold most, until the rest are within the limit. */
-  const enforce = (): void => {
-    const holders: { readonly holder: Holder; readonly bytes: number }[] = [];
-    open.forEach((holder) => holders.push({ holder, bytes: holder.heldBytes }));
-    let total = holders.reduce((sum, { bytes }) => sum + bytes, 0);
+  /** Those that use most go first, until the rest are within the limit. */
+  const freeMemory = (): void => {
+    const users = [...open.values()].map((call) => ({ call, bytes: call.bufferedBytes }));
+    let total = users.reduce((sum, { bytes }) => sum + bytes, 0);
     if (total <= maxBytes) return;
-    for (const { holder, bytes } of holders.sort((a, b) => b.bytes - a.bytes)) {
+    for (const { call, bytes } of users.sort((a, b) => b.bytes - a.bytes)) {
       if (total <= maxBytes) break;
-      holder.refuse(tooMuchHeld(maxBytes));
+      call.refuse(tooMuchMemory(maxBytes));
       total -= bytes;
     }
   };
-  const look = (): void => {
-    if (open.size > 0) enforce();
-    else {
-      clearInterval(timer);
-      timer = undefined;
+  const endTheLate = (): void => {
+    const began = performance.now() - requestTimeoutMs;
+    for (const call of open.values()) {
+      if ((call.receivingSinceMs ?? Infinity) < began) call.refuse(tooSlow(requestTimeoutMs));
     }
   };
+  const look = (): void => {
+    if (open.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+      return;
+    }
+    endTheLate();
+    freeMemory();
+  };
   return {
-    add: (holder) => {
+    add: (call) => {
       timer ??= setInterval(look, lookEveryMs).unref();
-      return open.add(holder);
+      do last = (last + 1) % numbers;
+      while (open.has(last));
+      open.set(last, call);
+      call.openNumber = last;
     },
-    remove: (place) => void open.delete(place),
+    delete: (call) => void open.delete(call.openNumber),
+    forEach: (visit) => open.forEach(visit),
   };
 }
 
-function tooMuchHeld(maxBytes: number): RpcError {
+function tooMuchMemory(maxBytes: number): RpcError {
   const message =
     `the open calls hold more than ${maxBytes} bytes that are not answered or not read (--max-held-bytes), ` +
     "and this one held most of them: send less at once, and read the answers";
   return new RpcError("RESOURCE_EXHAUSTED", message, { retryDelayMs });
+}
+
+function tooSlow(requestTimeoutMs: number): RpcError {
+  const message = `the request did not come whole within ${requestTimeoutMs} ms (--request-timeout-ms): send it faster, or in parts`;
+  return new RpcError("DEADLINE_EXCEEDED", message);
 }

@@ -1,75 +1,95 @@
-/** One call in progress: the context that its handler sees, and the one line and the counts that it leaves behind. */
+/** One call, from its headers until its answer is sent: what its handler sees of it, its one log line, its counts. */
 import { randomBytes } from "node:crypto";
+import type { DescMethod } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
 import type { MethodMeter } from "../runtime/metrics.ts";
 import { StoreUnavailable } from "../stores/store.ts";
-import { type Gate, type Guest, type HeldBytes, type TokenCheck, unauthenticated } from "./admission.ts";
+import type { AdmissionControl, OpenCall } from "./admission.ts";
 import { type CallContext, type CodeName, codes, RpcError } from "./rpc.ts";
 
-/** What both transports share. */
-export interface Host {
+/** What both ports share. */
+export interface TransportContext {
   readonly log: Logger;
-  readonly gate: Gate;
-  readonly held: HeldBytes;
-  readonly mayEnter: TokenCheck;
+  readonly admission: AdmissionControl;
   readonly maxMessageBytes: number;
   /** The meter of a method, by its path without the leading slash. */
   readonly meter: (method: string) => MethodMeter;
 }
 
-/** What a transport knows of a call when it begins. */
-export interface CallStart {
-  readonly host: Host;
+/** A method, with what each of its calls needs. */
+export interface Method {
+  /** E.g. "gradus.v1.EnvironmentService/Step". */
+  readonly path: string;
+  /** Whether its requests are a stream. */
+  readonly streamsRequests: boolean;
+  readonly maxMessageBytes: number;
   readonly meter: MethodMeter;
   readonly log: Logger;
-  /** The caller's, if it sent one. */
-  readonly requestId: string | undefined;
-  readonly deadlineMs: number | undefined;
-  readonly caller: Caller;
+  readonly admission: AdmissionControl;
 }
 
-/** The other side of a call. */
-export interface Caller {
-  /** Address and port. */
-  readonly peer: string;
-  /** How a call ended that was over before our handler was done, as far as the transport knows. */
-  readonly endedBy: CodeName;
+export function methodOf(
+  { log, admission, maxMessageBytes, meter }: TransportContext,
+  { parent, name, methodKind }: DescMethod,
+): Method {
+  const path = `${parent.typeName}/${name}`;
+  const streamsRequests = methodKind === "bidi_streaming" || methodKind === "client_streaming";
+  return { path, streamsRequests, maxMessageBytes, meter: meter(path), log: log.child({ method: path }), admission };
 }
 
 // Distinct between processes and in order within one, at a fraction of the cost of a random id for each call.
 const idPrefix = `${randomBytes(6).toString("base64url")}-`;
 let idCount = 0;
 
-/** A full disk lasts longer than a moment. */
-const storeDelayMs = 1000;
-
 /** What a caller may choose as request id: short, and harmless in a log. */
 const requestIdPattern = /^[\x21-\x7e]{1,128}$/;
 
+/** A full disk lasts longer than a moment. */
+const storeDelayMs = 1000;
+
+function usable(requestId: string | undefined): string {
+  if (requestId !== undefined && requestIdPattern.test(requestId)) return requestId;
+  return idPrefix + (idCount++).toString(36);
+}
+
+/** Counts a call that was refused by its headers, and writes its line. */
+export function recordRefused({ meter, log }: Method, requestId: string | undefined, { code }: RpcError): void {
+  meter.started();
+  meter.finished(codes[code], 0, 0, 0);
+  log.info({ requestId: usable(requestId), code, ms: 0, bytesIn: 0, bytesOut: 0 }, "call");
+}
+
 /** A class, because a call is made for each request: what few handlers ask for (signal, log, peer) is made when asked. */
-export class Call implements CallContext, Guest {
+export abstract class Call implements CallContext, OpenCall {
   readonly requestId: string;
-  readonly deadlineMs: number | undefined;
+  deadlineMs: number | undefined;
   bytesIn = 0;
   bytesOut = 0;
-  /** Of `bytesOut`, what the transport has not taken. */
-  unsentBytes = 0;
-  place = -1;
-  readonly #start: CallStart;
-  readonly #startedAt = performance.now();
+  openNumber = 0;
+  protected readonly openedAtMs = performance.now();
+  protected readonly method: Method;
   #controller: AbortController | undefined;
   #log: Logger | undefined;
   #abortReason: RpcError | undefined;
-  #over = false;
+  #admitted = false;
+  #closed = false;
   #code: CodeName | undefined;
 
-  constructor(start: CallStart) {
-    const given = start.requestId;
-    this.requestId = given !== undefined && requestIdPattern.test(given) ? given : idPrefix + (idCount++).toString(36);
-    this.deadlineMs = start.deadlineMs;
-    this.#start = start;
-    start.meter.started();
+  /** `requestId` is the caller's, if it sent one. */
+  constructor(method: Method, requestId: string | undefined, deadlineMs: number | undefined) {
+    this.requestId = usable(requestId);
+    this.deadlineMs = deadlineMs;
+    this.method = method;
+    method.meter.started();
+    method.admission.opened(this);
   }
+
+  abstract get peer(): string;
+  abstract get bufferedBytes(): number;
+  abstract get receivingSinceMs(): number | undefined;
+  abstract refuse(error: RpcError): void;
+  /** How the call ended, as far as the transport knows, if it was over before our handler was done. */
+  protected abstract get endedBy(): CodeName;
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
@@ -80,15 +100,11 @@ export class Call implements CallContext, Guest {
   }
 
   get draining(): AbortSignal {
-    return this.#start.host.gate.draining;
+    return this.method.admission.draining;
   }
 
   get log(): Logger {
-    return (this.#log ??= this.#start.log.child({ requestId: this.requestId }));
-  }
-
-  get peer(): string {
-    return this.#start.caller.peer;
+    return (this.#log ??= this.method.log.child({ requestId: this.requestId }));
   }
 
   /** Why the call was given up, if it was. */
@@ -101,27 +117,28 @@ export class Call implements CallContext, Guest {
     return this.deadlineMs !== undefined && Date.now() >= this.deadlineMs - 2;
   }
 
-  /** Takes a place among the calls in progress; undefined: taken, and `settle` must follow. */
-  enter(authorization: string | undefined): RpcError | undefined {
-    const { gate, mayEnter } = this.#start.host;
-    const refused = mayEnter(authorization) ? gate.enter(this) : unauthenticated();
-    if (refused !== undefined) this.#finish(refused.code);
+  /** Begins the work on it, unless the server has too much to do. Where nothing is returned, `settle` must follow. */
+  enter(): RpcError | undefined {
+    const refused = this.method.admission.enter();
+    if (refused === undefined) this.#admitted = true;
+    else this.#code = refused.code;
     return refused;
   }
 
   /** The handler has ended. The call leaves when its answer is on its way too. */
   settle(code: CodeName): void {
     this.#code = code;
-    if (this.#over) this.#start.host.gate.leave(this);
+    if (this.#closed) this.method.admission.leave();
   }
 
   /** The transport is done with the call: all is sent, or the caller is gone. */
   close(): void {
-    if (this.#over) return;
-    if (this.#code === undefined) this.giveUp();
-    const code = this.#code ?? this.#abortReason?.code ?? "UNKNOWN";
-    this.#finish(code);
-    if (this.#code !== undefined) this.#start.host.gate.leave(this);
+    if (this.#closed) return;
+    this.giveUp();
+    this.#closed = true;
+    this.method.admission.closed(this);
+    if (this.#admitted && this.#code !== undefined) this.method.admission.leave();
+    this.#record(this.#code ?? this.#abortReason?.code ?? "UNKNOWN");
   }
 
   /** The caller is gone, or its deadline has passed. */
@@ -131,14 +148,14 @@ export class Call implements CallContext, Guest {
 
   /** Tells the handler that nobody waits for it any more. */
   abort(reason: RpcError): void {
-    if (this.#over || this.#abortReason !== undefined) return;
+    if (this.#closed || this.#abortReason !== undefined) return;
     this.#abortReason = reason;
     this.#controller?.abort(reason);
   }
 
   #gone(): RpcError {
     if (this.late) return new RpcError("DEADLINE_EXCEEDED", "the deadline passed before the answer was ready");
-    const { endedBy } = this.#start.caller;
+    const { endedBy } = this;
     return new RpcError(endedBy, endedBy === "CANCELLED" ? "the caller cancelled" : "the request cannot be read");
   }
 
@@ -147,22 +164,21 @@ export class Call implements CallContext, Guest {
     if (this.#abortReason !== undefined) return this.#abortReason;
     if (thrown instanceof RpcError) return thrown;
     if (thrown instanceof StoreUnavailable) {
-      this.log.error({ err: thrown, method: this.#start.meter.method }, "the store is unavailable");
+      this.log.error({ err: thrown, method: this.method.path }, "the store is unavailable");
       const message = `the server's store is unavailable, and its log says why (request id ${this.requestId}): try again`;
       return new RpcError("UNAVAILABLE", message, { retryDelayMs: storeDelayMs });
     }
-    this.log.error({ err: thrown, method: this.#start.meter.method }, "internal error");
+    this.log.error({ err: thrown, method: this.method.path }, "internal error");
     return new RpcError("INTERNAL", `internal error (request id ${this.requestId})`);
   }
 
-  /** Writes the call's line and counts it. */
-  #finish(code: CodeName): void {
-    this.#over = true;
-    const ms = performance.now() - this.#startedAt;
-    const { meter, log } = this.#start;
-    meter.finished(codes[code], ms / 1000, this.bytesIn, this.bytesOut);
-    if (!log.isLevelEnabled("info")) return;
+  /** Counts the call, and writes its line. */
+  #record(code: CodeName): void {
+    const ms = performance.now() - this.openedAtMs;
+    const { meter, log } = this.method;
     const { requestId, bytesIn, bytesOut } = this;
+    meter.finished(codes[code], ms / 1000, bytesIn, bytesOut);
+    if (!log.isLevelEnabled("info")) return;
     log.info({ requestId, code, ms: Math.round(ms * 1000) / 1000, bytesIn, bytesOut }, "call");
   }
 }

@@ -1,70 +1,53 @@
-/**
- * Error details in google.rpc's standard messages, written field by field: two small messages are not worth generated
- * code. https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto
- */
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+/** What fails, as each protocol sends it: with google.rpc's details, and with the retry delay in plain text too. */
+import { create, type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import { anyPack, durationFromMs } from "@bufbuild/protobuf/wkt";
 import { type Code, ConnectError } from "@connectrpc/connect";
 import { Metadata, type StatusObject } from "@grpc/grpc-js";
+import { BadRequestSchema, RetryInfoSchema } from "../gen/google/rpc/error_details_pb.js";
+import { StatusSchema } from "../gen/google/rpc/status_pb.js";
 import { codes, type RpcError } from "./rpc.ts";
 
-/** A message as google.protobuf.Any holds it. */
-export interface Detail {
-  /** Full name, e.g. "google.rpc.RetryInfo". */
-  readonly type: string;
-  readonly value: Uint8Array<ArrayBuffer>;
+interface Detail {
+  readonly desc: DescMessage;
+  readonly value: MessageShape<DescMessage>;
 }
 
 /** RetryInfo where there is a delay, BadRequest where there is a field. */
-function detailsOf(error: RpcError): readonly Detail[] {
-  const retry = error.retryDelayMs === undefined ? [] : [retryInfo(error.retryDelayMs)];
-  return error.field === undefined ? retry : [...retry, badRequest(error.field, error.message)];
-}
-
-/** google.rpc.Status, the content of gRPC's `grpc-status-details-bin`. */
-function statusBytes(error: RpcError, details: readonly Detail[]): Uint8Array {
-  const writer = new BinaryWriter().tag(1, WireType.Varint).int32(codes[error.code]);
-  writer.tag(2, WireType.LengthDelimited).string(error.message);
-  for (const { type, value } of details) {
-    writer.tag(3, WireType.LengthDelimited).fork();
-    writer.tag(1, WireType.LengthDelimited).string(`type.googleapis.com/${type}`);
-    writer.tag(2, WireType.LengthDelimited).bytes(value).join();
+function detailsOf({ retryDelayMs, field, message }: RpcError): readonly Detail[] {
+  const details: Detail[] = [];
+  if (retryDelayMs !== undefined) {
+    const value = create(RetryInfoSchema, { retryDelay: durationFromMs(retryDelayMs) });
+    details.push({ desc: RetryInfoSchema, value });
   }
-  return writer.finish();
+  if (field !== undefined) {
+    const value = create(BadRequestSchema, { fieldViolations: [{ field, description: message }] });
+    details.push({ desc: BadRequestSchema, value });
+  }
+  return details;
 }
 
-function retryInfo(delayMs: number): Detail {
-  const seconds = Math.floor(delayMs / 1000);
-  const writer = new BinaryWriter().tag(1, WireType.LengthDelimited).fork();
-  writer.tag(1, WireType.Varint).int64(seconds);
-  writer.tag(2, WireType.Varint).int32(Math.round((delayMs - seconds * 1000) * 1e6));
-  return { type: "google.rpc.RetryInfo", value: writer.join().finish() };
-}
-
-function badRequest(field: string, description: string): Detail {
-  const writer = new BinaryWriter().tag(1, WireType.LengthDelimited).fork();
-  writer.tag(1, WireType.LengthDelimited).string(field);
-  writer.tag(2, WireType.LengthDelimited).string(description);
-  return { type: "google.rpc.BadRequest", value: writer.join().finish() };
-}
-
-// Failures as grpc-js sends them.
-
-/** With google.rpc details, and the retry delay in plain text too. */
+/** As grpc-js sends it. */
 export function toStatus(error: RpcError): StatusObject {
   const metadata = new Metadata();
-  const details = detailsOf(error);
-  if (details.length > 0) metadata.set("grpc-status-details-bin", Buffer.from(statusBytes(error, details)));
-  if (error.retryDelayMs !== undefined) metadata.set("retry-delay-ms", String(error.retryDelayMs));
-  return { code: codes[error.code], details: error.message, metadata };
+  const { message, retryDelayMs } = error;
+  const code = codes[error.code];
+  const details = detailsOf(error).map(({ desc, value }) => anyPack(desc, value));
+  if (details.length > 0) {
+    const status = create(StatusSchema, { code, message, details });
+    metadata.set("grpc-status-details-bin", Buffer.from(toBinary(StatusSchema, status)));
+  }
+  if (retryDelayMs !== undefined) metadata.set("retry-delay-ms", String(retryDelayMs));
+  return { code, details: message, metadata };
 }
 
-// Failures as Connect sends them.
-
-/** With google.rpc details and the retry delay in plain text too. */
+/** As Connect sends it. */
 export function toConnectError(error: RpcError): ConnectError {
-  const metadata = error.retryDelayMs === undefined ? {} : { "retry-delay-ms": String(error.retryDelayMs) };
-  const code = codes[error.code] as Code;
-  const converted = new ConnectError(error.message, code, metadata);
-  converted.details.push(...detailsOf(error));
+  const { message, retryDelayMs } = error;
+  const metadata = retryDelayMs === undefined ? {} : { "retry-delay-ms": String(retryDelayMs) };
+  const converted = new ConnectError(message, codes[error.code] as Code, metadata);
+  // As bytes: messages it would write out in JSON beside them.
+  converted.details.push(
+    ...detailsOf(error).map(({ desc, value }) => ({ type: desc.typeName, value: toBinary(desc, value) })),
+  );
   return converted;
 }

@@ -2,8 +2,8 @@
 import type { Config } from "../runtime/config.ts";
 import type { Logger } from "pino";
 import type { Metrics } from "../runtime/metrics.ts";
-import { createGate, createHeldBytes, tokenCheck } from "./admission.ts";
-import type { Host } from "./call.ts";
+import { createAdmissionControl } from "./admission.ts";
+import type { TransportContext } from "./call.ts";
 import { startGrpc } from "./grpc/server.ts";
 import { startHttp } from "./http/server.ts";
 import type { Registration } from "./rpc.ts";
@@ -11,7 +11,16 @@ import type { Registration } from "./rpc.ts";
 export interface TransportOptions {
   readonly config: Pick<
     Config,
-    "host" | "port" | "httpPort" | "tls" | "token" | "limits" | "drainTimeoutMs" | "corsOrigins"
+    | "host"
+    | "port"
+    | "httpPort"
+    | "tls"
+    | "token"
+    | "limits"
+    | "drainTimeoutMs"
+    | "requestTimeoutMs"
+    | "corsOrigins"
+    | "allowedHosts"
   >;
   readonly services: readonly Registration[];
   readonly log: Logger;
@@ -33,20 +42,19 @@ const graceMs = 1000;
 
 /** Rejects where a port cannot be bound. */
 export async function startTransports({ config, services, log, metrics }: TransportOptions): Promise<Transports> {
-  const gate = createGate(config.limits.maxInflightCalls);
-  const { maxMessageBytes, maxHeldBytes } = config.limits;
-  const held = createHeldBytes(maxHeldBytes);
-  const host: Host = { log, gate, held, mayEnter: tokenCheck(config.token), maxMessageBytes, meter: metrics.meter };
-  const grpc = await startGrpc(config, services, host);
-  const http = await startHttp(config, services, host, metrics).catch(async (error: unknown) => {
+  const admission = createAdmissionControl(config);
+  const { maxMessageBytes } = config.limits;
+  const context: TransportContext = { log, admission, maxMessageBytes, meter: metrics.meter };
+  const grpc = await startGrpc(config, services, context);
+  const http = await startHttp(config, services, context, metrics).catch(async (error: unknown) => {
     await grpc.close(0);
     throw error;
   });
 
   const shutDown = async () => {
     grpc.stop();
-    log.info({ inflight: gate.inflight(), timeoutMs: config.drainTimeoutMs }, "draining");
-    const { abandoned } = await gate.drain(config.drainTimeoutMs);
+    log.info({ inflight: admission.inflight(), timeoutMs: config.drainTimeoutMs }, "draining");
+    const { abandoned } = await admission.drain(config.drainTimeoutMs);
     if (abandoned > 0) log.warn({ abandoned }, "the drain timeout passed with calls in progress");
     await Promise.all([grpc.close(graceMs), http.close(graceMs)]);
   };

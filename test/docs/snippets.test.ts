@@ -1,4 +1,7 @@
-/** Every snippet of the READMEs runs, as it stands, against a real server; only addresses are put in. */
+/**
+ * Every snippet of the READMEs runs, as it stands, against a real server; only addresses are put in. What a snippet says
+ * that it prints, in comments that begin with an arrow, it prints.
+ */
 import { execFile, execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -57,14 +60,40 @@ test("there are snippets in each language", () => {
   expect(new Set(snippets.map(({ language }) => language))).toEqual(new Set(["sh", "python", "ts"]));
 });
 
+/** The lines that a snippet says it prints. */
+const saidOf = (text: string): string[] => [...text.matchAll(/(?:#|\/\/) → (.*)$/gm)].map(([, said = ""]) => said);
+
+function expectSaid(text: string, stdout: string): void {
+  const said = saidOf(text);
+  if (said.length > 0) expect(stdout.trimEnd().split("\n")).toEqual(said);
+}
+
+test("the first snippet of each language in each README gives a right answer, and says its reward", () => {
+  const firsts = [
+    ["README.md", "python", "1.0"],
+    ["README.md", "ts", "1"],
+    ["clients/python/README.md", "python", "1.0"],
+    ["clients/ts/README.md", "ts", "1"],
+  ] as const;
+  for (const [document, language, reward] of firsts) {
+    const first = snippetsOf(document).find((snippet) => snippet.language === language);
+    expect(saidOf(first?.text ?? "").at(-1), `${document}, ${language}`).toBe(reward);
+  }
+});
+
 test.each(inLanguage("python"))("$where (python) runs", async ({ text }) => {
-  await run(join(repository, ".venv/bin/python"), ["-c", here(text)], { cwd: scratch, timeout: 60_000 });
+  // Not the client that happens to be installed.
+  const env = { ...process.env, PYTHONPATH: join(repository, "clients/python/src") };
+  const options = { cwd: scratch, timeout: 60_000, env };
+  const { stdout } = await run(join(repository, ".venv/bin/python"), ["-c", here(text)], options);
+  expectSaid(text, stdout);
 });
 
 test.each(inLanguage("ts"))("$where (ts) runs", async ({ where, text }) => {
   const file = join(scratch, `${where.replaceAll(/\W+/g, "-")}.ts`);
   writeFileSync(file, here(text));
-  await run(process.execPath, [file], { cwd: scratch, timeout: 60_000 });
+  const { stdout } = await run(process.execPath, [file], { cwd: scratch, timeout: 60_000 });
+  expectSaid(text, stdout);
 });
 
 /** Lines with their continuations, less comments. */
@@ -98,7 +127,7 @@ test.each(inLanguage("sh").flatMap(({ where, text }) => commandsOf(text).map((co
       case "npm":
       case "pip":
       case "docker":
-        // Installs into other projects, and images: test/clients and scripts/dockerfile-steps.ts check these.
+        // Installs into other projects, and images: test/clients and dockerfile.test.ts check these.
         return expect(command).toMatch(/^(npm install|pip install|docker build) /);
       case "npx":
       case "curl": {

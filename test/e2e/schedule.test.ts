@@ -1,4 +1,4 @@
-/** A run is a pure function of its seed and its feedback, however the trainer is scheduled (DESIGN.md). */
+/** A run is a pure function of its seed and its feedback, however the trainer is scheduled. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { GradusClient, GroupChoice, RunHandle, Task } from "../../clients/ts/src/index.ts";
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";

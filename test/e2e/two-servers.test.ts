@@ -1,4 +1,4 @@
-/** Stateless tasks: any server with the same key answers any call (DESIGN.md). */
+/** Stateless tasks: any server with the same key answers any call. */
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -1,7 +1,7 @@
 /** What an environment gets that its author did not write, and which mistakes of an author throw. */
 import { describe, expect, test } from "vitest";
 import { defineEnvironment, defineGenerator } from "../../envs/define.ts";
-import type { EnvironmentDefinition } from "../../envs/environment.ts";
+import type { SyncDefinition } from "../../envs/environment.ts";
 import { defineParameters, minMax, ranges, resolveParameters } from "../../envs/parameters.ts";
 
 interface Sum {
@@ -9,7 +9,7 @@ interface Sum {
   readonly b: number;
 }
 
-const bare: EnvironmentDefinition<Sum, number> = {
+const bare: SyncDefinition<Sum, number> = {
   id: "test/sum",
   version: 1,
   description: "Add two numbers.",

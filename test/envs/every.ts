@@ -1,6 +1,6 @@
 /** Environments at every level, and tasks of them, for the suites that hold for all. */
 import { readFileSync } from "node:fs";
-import type { Environment, Level, Split } from "../../envs/environment.ts";
+import type { Environment, Level, Split, SyncEnvironment } from "../../envs/environment.ts";
 import { issueGenerated } from "../../envs/instances.ts";
 import type { Issued } from "../../envs/origin.ts";
 import { loadPool, type Pool, rowAt, rowCount } from "../../envs/pool.ts";
@@ -8,14 +8,17 @@ import { environments } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { ScoreTask } from "../../envs/score.ts";
 
-export interface Case {
+export interface Case<E extends Environment = SyncEnvironment> {
   readonly title: string;
-  readonly environment: Environment;
+  readonly environment: E;
   readonly level: Level;
 }
 
+/** Those whose answers are verified at once. */
+export const synchronous: readonly SyncEnvironment[] = environments.filter((each) => each.resource === undefined);
+
 /** An environment at each of its levels. */
-export function casesOf(environment: Environment): readonly Case[] {
+export function casesOf<E extends Environment>(environment: E): readonly Case<E>[] {
   const { id, version, levels } = environment;
   return levels.map((level) => ({ title: `${id} version ${version}, ${level.name}`, environment, level }));
 }
@@ -32,19 +35,19 @@ export function poolsOf(all: readonly Environment[]): ReadonlyMap<string, Pool> 
 }
 
 /** Of the registered environments. */
-export const cases: readonly Case[] = environments.flatMap(casesOf);
+export const cases: readonly Case[] = synchronous.flatMap((environment) => casesOf(environment));
 export const pools: ReadonlyMap<string, Pool> = poolsOf(environments);
 
 export const SPLITS: readonly Split[] = ["train", "eval", "bench"];
 
-export function issue({ environment, level }: Case, seed: bigint, split: Split): Issued {
+export function issue({ environment, level }: Case<Environment>, seed: bigint, split: Split): Issued {
   const result = issueGenerated(environment, { parameters: level.parameters, seed, split });
   if (result.kind !== "issued") throw new Error(result.message);
   return result.issued;
 }
 
 /** Some tasks of a level, by turns of each split: generated, or rows of its pool where there is no generator. */
-export function tasksOf(given: Case, pool: Pool | undefined, count: number): readonly Issued[] {
+export function tasksOf(given: Case<Environment>, pool: Pool | undefined, count: number): readonly Issued[] {
   if (given.environment.generator !== undefined)
     return Array.from({ length: count }, (_, i) => issue(given, BigInt(i), SPLITS[i % 3] as Split));
   if (pool === undefined) return [];
@@ -58,7 +61,7 @@ export function tasksOf(given: Case, pool: Pool | undefined, count: number): rea
 
 /** What scores a task's completions. */
 export function scoreTask(
-  environment: Environment,
+  environment: SyncEnvironment,
   { instance, baseline }: Issued,
   format: ScoreTask["format"],
   schemeName = "",

@@ -7,12 +7,11 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
-import type { AnswerFormat, Environment, Split } from "../../envs/environment.ts";
+import type { AnswerFormat, SyncEnvironment, Split } from "../../envs/environment.ts";
 import type { Issued } from "../../envs/origin.ts";
 import { pickRow, type Pool, rowAt, rowCount } from "../../envs/pool.ts";
-import { environments } from "../../envs/registry.ts";
 import { score } from "../../envs/score.ts";
-import { type Case, cases, issue, pools, scoreTask } from "./every.ts";
+import { type Case, cases, issue, pools, scoreTask, synchronous } from "./every.ts";
 
 interface Sample {
   readonly format: AnswerFormat;
@@ -27,7 +26,7 @@ const PLACES: readonly (readonly [bigint, Split])[] = [
 
 /** Completions of a task, written once: the solver's answer, whole and changed, and some that are none. */
 function samplesOf(
-  environment: Environment,
+  environment: SyncEnvironment,
   { instance }: Issued,
   formats: readonly AnswerFormat[],
 ): readonly Sample[] {
@@ -42,7 +41,7 @@ function samplesOf(
   return [...marked, { format, completion: `<think>${answer}` }, { format, completion: answer }];
 }
 
-function scored(environment: Environment, issued: Issued, { format, completion }: Sample) {
+function scored(environment: SyncEnvironment, issued: Issued, { format, completion }: Sample) {
   const scores = environment.rewardSchemes.map(
     (name) => [name, score(scoreTask(environment, issued, format, name), completion)] as const,
   );
@@ -90,7 +89,7 @@ interface Golden {
 }
 
 /** All that is kept of an environment. Completions are those of the golden file, for optimal answers may differ. */
-function record(environment: Environment, golden: Golden | undefined) {
+function record(environment: SyncEnvironment, golden: Golden | undefined) {
   const own = cases.filter((each) => each.environment === environment);
   const places = own.flatMap((given) => PLACES.map(([seed, split]) => ({ given, seed, split })));
   const released = places.filter(({ given, split }) => given.level.evaluationOnly !== true || split !== "train");
@@ -100,7 +99,7 @@ function record(environment: Environment, golden: Golden | undefined) {
 }
 
 describe.each(
-  environments.map((environment) => [`${environment.id} version ${environment.version}`, environment] as const),
+  synchronous.map((environment) => [`${environment.id} version ${environment.version}`, environment] as const),
 )("%s", (title, environment) => {
   const name = `${environment.id.replaceAll("/", "-")}-v${environment.version}.json`;
   const file = new URL(`../golden/${name}`, import.meta.url);

@@ -1,6 +1,7 @@
 /** What holds for every environment at every level: Gradus's own, and those that the tests bring along. */
 import { describe, expect, test } from "vitest";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
+import type { Environment } from "../../envs/environment.ts";
 import { restore } from "../../envs/instances.ts";
 import { rowAt, rowCount } from "../../envs/pool.ts";
 import { environments } from "../../envs/registry.ts";
@@ -10,18 +11,25 @@ import { fixtures } from "../support/environments/fixtures.ts";
 import { poolsOf, scoreTask } from "./every.ts";
 import { answerLaws, megabyteLaw } from "./laws/answer-laws.ts";
 import { hostileLaws } from "./laws/hostile-laws.ts";
-import { solved, subjectsOf, TASKS } from "./laws/law.ts";
+import { type Law, solved, type Subject, subjectsOf, TASKS } from "./laws/law.ts";
 import { taskLaws } from "./laws/task-laws.ts";
 
 const all = [...environments, ...(await fixtures())];
 
 for (const environment of all) {
-  const laws = [...taskLaws, ...answerLaws, ...hostileLaws].filter((law) => law.appliesTo(environment));
-  const [first, ...others] = subjectsOf(environment);
-  for (const subject of first === undefined ? [] : [first, ...others]) {
+  // Those who ask the outside are asked by the tests of scoring.
+  if (environment.resource === undefined) holdTo(subjectsOf(environment), [...taskLaws, ...answerLaws, ...hostileLaws]);
+  else holdTo(subjectsOf(environment), taskLaws);
+}
+
+function holdTo<E extends Environment>(subjects: readonly Subject<E>[], all: readonly Law<E>[]): void {
+  for (const [i, subject] of subjects.entries()) {
+    const { environment } = subject;
+    const laws = all.filter((law) => law.appliesTo(environment));
     describe(subject.title, () => {
       test.each(laws)("$title", (law) => law.check(subject));
-      if (subject === first) test(megabyteLaw.title, () => megabyteLaw.check(subject));
+      if (i === 0 && environment.resource === undefined)
+        test(megabyteLaw.title, () => megabyteLaw.check({ ...subject, environment }));
     });
   }
 }
@@ -40,7 +48,7 @@ describe.each([...poolsOf(all).values()].map((pool) => [pool.name, pool] as cons
         expect(restore(environment, origin, pools)).toEqual({ kind: "ok", instance });
         expect(instanceHash(environment, instance)).toBe(hash);
         expect(environment.rows?.levelOf(instance)).toBe(level.name);
-        if (environment.solver === undefined) continue;
+        if (environment.solver === undefined || environment.resource !== undefined) continue;
         const { text } = solved(environment, result.issued);
         const scored = score(scoreTask(environment, result.issued, "boxed"), wrapAnswer(text, "boxed"));
         expect(scored.solved).toBe(true);

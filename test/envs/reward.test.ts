@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { countdown } from "../../envs/countdown/index.ts";
 import type { Baseline, Goal } from "../../envs/environment.ts";
 import { tsp } from "../../envs/np/tsp/index.ts";
-import { type Findings, qualityRatio, type RewardScheme } from "../../envs/reward/scheme.ts";
+import { type Findings, qualityRatio, type RewardScheme, type ToPrice } from "../../envs/reward/scheme.ts";
 import { resolveScheme, rewardSchemes } from "../../envs/reward/schemes.ts";
 
 const OPTIMIZATION = ["quality", "binary", "optimal_only", "coarse", "normalized"] as const;
@@ -16,17 +16,18 @@ function scheme(name: string): RewardScheme {
   return rewardSchemes[name] as RewardScheme;
 }
 
-function findings(goal: Goal, objective: number, best: number, trivial: number): Findings {
-  return { goal, facts: { kind: "feasible", objective }, baseline: proven(best), trivial, parameters: {} };
+function findings(goal: Goal, objective: number, best: number, trivial: number): ToPrice {
+  const facts: Findings = { kind: "feasible", objective };
+  return { goal, findings: facts, baseline: proven(best), trivial, tidiness: undefined, parameters: {} };
 }
 
 /** The rewards under OPTIMIZATION, in that order. */
-function rewards(given: Findings): readonly number[] {
+function rewards(given: ToPrice): readonly number[] {
   return OPTIMIZATION.map((name) => scheme(name).price(given).reward);
 }
 
 describe("optimisation", () => {
-  // By hand, from SPEC.md section 2: 1 + (ratio; 1; optimum or not; coarse; normalized).
+  // By hand, from FORGE 3.1 and docs/glossary.md: 1 + (ratio; 1; optimum or not; coarse; normalized).
   test.each<readonly [string, Goal, number, number, number, readonly number[]]>([
     ["an optimal tour", "minimize", 80, 80, 120, [2, 2, 2, 1.6, 2]],
     ["a tour half way", "minimize", 100, 80, 120, [1.8, 2, 1, 1 + 120 / 220, 1.5]],
@@ -35,32 +36,35 @@ describe("optimisation", () => {
     ["an optimal packing", "maximize", 26, 26, 13, [2, 2, 2, 1 + 26 / 39, 2]],
     ["a packing", "maximize", 19.5, 26, 13, [1.75, 2, 1, 1.6, 1.5]],
     ["nothing packed", "maximize", 0, 26, 13, [1, 2, 1, 1, 1]],
-    ["0/0 to minimise", "minimize", 0, 0, 0, [2, 2, 2, 1.5, 2]],
-    ["0/0 to maximise", "maximize", 0, 0, 0, [2, 2, 2, 1.5, 2]],
+    ["0/0 to minimise", "minimize", 0, 0, 0, [2, 2, 2, 2, 2]],
+    ["0/0 to maximise", "maximize", 0, 0, 0, [2, 2, 2, 2, 2]],
     ["a zero optimum missed", "minimize", 5, 0, 5, [1, 2, 1, 1.5, 1]],
     ["trivial is optimal, and reached", "minimize", 7, 7, 7, [2, 2, 2, 1.5, 2]],
     ["trivial is optimal, and missed", "minimize", 14, 7, 7, [1.5, 2, 1, 1 + 7 / 21, 1]],
-    ["the empty schedule", "maximize", 0, 8, 0, [1, 2, 1, 1.5, 1]],
+    ["the empty schedule", "maximize", 0, 8, 0, [1, 2, 1, 2, 1]],
   ])("%s", (_, goal, objective, best, trivial, expected) => {
     expect(rewards(findings(goal, objective, best, trivial))).toEqual(expected);
   });
 
   test("infeasible is −0.5 and malformed −2.5, in all", () => {
     const given = findings("minimize", 80, 80, 120);
-    expect(rewards({ ...given, facts: { kind: "infeasible", violation: "no" } })).toEqual(Array(5).fill(-0.5));
-    expect(rewards({ ...given, facts: { kind: "malformed" } })).toEqual(Array(5).fill(-2.5));
+    expect(rewards({ ...given, findings: { kind: "infeasible", violation: "no" } })).toEqual(Array(5).fill(-0.5));
+    expect(rewards({ ...given, findings: { kind: "malformed", reason: "no" } })).toEqual(Array(5).fill(-2.5));
   });
 
   test("a bounded baseline that is beaten counts as met; its bound, when met, as the optimum", () => {
-    const given: Findings = { ...findings("minimize", 90, 0, 120), baseline: { value: 100, bound: 80, proven: false } };
+    const given: ToPrice = { ...findings("minimize", 90, 0, 120), baseline: { value: 100, bound: 80, proven: false } };
     expect(rewards(given)).toEqual([2, 2, 1, 1 + 120 / 210, 2]);
-    expect(rewards({ ...given, facts: { kind: "feasible", objective: 80 } })[2]).toBe(2);
+    expect(rewards({ ...given, findings: { kind: "feasible", objective: 80 } })[2]).toBe(2);
   });
 
   test("what cannot be said is left out of the sum", () => {
-    const given: Findings = { ...findings("minimize", 80, 80, 120), baseline: undefined, trivial: undefined };
+    const given: ToPrice = { ...findings("minimize", 80, 80, 120), baseline: undefined, trivial: undefined };
     expect(rewards(given)).toEqual([1, 2, 1, 1, 1]);
-    expect(scheme("quality").price(given).components.at(-1)).toEqual({ name: "quality", value: undefined, weight: 1 });
+    expect(scheme("quality").price(given).components.at(-1)).toEqual({
+      ...{ name: "quality", value: undefined, weight: 1 },
+      reason: "there is nothing to measure the answer against",
+    });
   });
 });
 
@@ -85,21 +89,21 @@ test("an objective beyond the certified bound is a bug of ours", () => {
 describe("graded", () => {
   const given = findings("satisfy", 1, 1, 0);
   test("1, format_score or 0", () => {
-    const price = (facts: Findings["facts"], score: number): number =>
-      scheme("graded").price({ ...given, facts, parameters: { format_score: score } }).reward;
+    const price = (facts: Findings, score: number): number =>
+      scheme("graded").price({ ...given, findings: facts, parameters: { format_score: score } }).reward;
     expect(price({ kind: "feasible" }, 0.1)).toBe(1);
     expect(price({ kind: "infeasible", violation: "no" }, 0.1)).toBe(0.1);
     expect(price({ kind: "infeasible", violation: "no" }, 0)).toBe(0);
-    expect(price({ kind: "malformed" }, 0.1)).toBe(0);
+    expect(price({ kind: "malformed", reason: "no" }, 0.1)).toBe(0);
   });
 });
 
 test("every reward is the weighted sum of its defined components, and lies in the scheme's range", () => {
   const objective = fc.integer({ min: 0, max: 1000 });
   const facts = fc.oneof(
-    fc.constant<Findings["facts"]>({ kind: "malformed" }),
-    fc.constant<Findings["facts"]>({ kind: "infeasible", violation: "no" }),
-    objective.map((value): Findings["facts"] => ({ kind: "feasible", objective: value })),
+    fc.constant<Findings>({ kind: "malformed", reason: "no" }),
+    fc.constant<Findings>({ kind: "infeasible", violation: "no" }),
+    objective.map((value): Findings => ({ kind: "feasible", objective: value })),
   );
   const goal = fc.constantFrom<Goal>("minimize", "maximize");
   fc.assert(
@@ -110,9 +114,10 @@ test("every reward is the weighted sum of its defined components, and lies in th
         const parameters = { format_score: fs };
         const { reward, components } = each.price({
           goal: g,
-          facts: f,
+          findings: f,
           baseline: proven(best),
           trivial: t,
+          tidiness: undefined,
           parameters,
         });
         const { min, max } = each.range(parameters);

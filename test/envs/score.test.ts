@@ -110,7 +110,7 @@ test("a long violation is clipped to whole code points", () => {
     parse: () => ({ kind: "malformed", reason: "𝟙".repeat(1000) }),
   };
   const task = { environment, instance: FOUR, format: "answer_tag", scheme: scheme(tsp, "binary") } as const;
-  expect(score(task, "<answer></answer>").violation).toBe("𝟙".repeat(VIOLATION_BYTES_MAX / 4));
+  expect(score(task, "<answer>1</answer>").violation).toBe("𝟙".repeat(VIOLATION_BYTES_MAX / 4));
 });
 
 test("a verifier or solver that is wrong throws, and the error names the environment", () => {

@@ -12,7 +12,7 @@ export interface SeenTask {
   readonly hints?: { readonly metadata: Readonly<Record<string, string>> } | undefined;
 }
 
-/** ADSC's eight arms with its constraints (paper 004, 3.3). */
+/** ADSC's eight arms with its constraints (ADSC 3.3). */
 export function adscRun(overrides: Partial<RunChoice> = {}): RunChoice {
   const arms = (["real", "synthetic"] as const).flatMap((source) =>
     ["T0", "T1", "T2", "T3"].map((level) => {

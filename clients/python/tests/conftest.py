@@ -21,6 +21,7 @@ START_SECONDS_MAX = 60
 @dataclass
 class Server:
     address: str
+    http: str
     process: subprocess.Popen[bytes]
 
     def kill(self) -> None:
@@ -46,7 +47,8 @@ def launch(directory: Path, *flags: str, port: int = 0) -> Server:
     while time.monotonic() < deadline and process.poll() is None:
         for line in log.read_text().splitlines():
             if line.startswith("{") and line.endswith("}") and json.loads(line).get("msg") == "listening":
-                return Server(f"localhost:{json.loads(line)['grpcPort']}", process)
+                ports = json.loads(line)
+                return Server(f"localhost:{ports['grpcPort']}", f"localhost:{ports['httpPort']}", process)
         time.sleep(0.05)
     process.kill()
     raise AssertionError(f"the server did not start:\n{log.read_text()}")

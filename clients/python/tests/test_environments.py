@@ -21,10 +21,27 @@ def test_a_task_is_a_function_of_the_request(client: Client) -> None:
     task = client.reset("countdown", level="T1", seed=2**64 - 1, split="eval", answer_format="boxed")
     assert task == client.reset("countdown", level="T1", seed=2**64 - 1, split="eval", answer_format="boxed")
     assert (task.environment, task.level, task.split, task.source) == ("countdown", "T1", "eval", "synthetic")
-    assert task.answer_format == "boxed"
+    assert (task.answer_format, task.thinking) == ("boxed", "required")
     assert task.prompt[-1]["role"] == "user"
     assert task.metadata["target"] in task.prompt[-1]["content"]
     assert (task.run_id, task.arm_id, task.cursor) == ("", "", 0)
+
+
+def test_how_much_thinking_a_completion_holds_is_declared(client: Client) -> None:
+    numbers = {"numbers_min": 2, "numbers_max": 2}
+    verdicts = {}
+    for thinking in ("required", "prefilled", "stripped"):
+        task = client.reset("countdown", parameters=numbers, thinking=thinking)
+        assert task.thinking == thinking
+        texts = ["<think>a</think><answer>1 + 1</answer>", "a</think><answer>1 + 1</answer>", "<answer>1 + 1</answer>"]
+        verdicts[thinking] = [client.step(task, text).verdict == "malformed" for text in texts]
+    assert verdicts == {
+        "required": [False, True, True],
+        "prefilled": [False, False, True],
+        "stripped": [False, False, False],
+    }
+    with pytest.raises(ValueError, match="unknown thinking 'some'"):
+        gradus.task_spec("countdown", thinking="some")  # type: ignore[typeddict-item]
 
 
 def test_parameters_stand_in_for_a_level(client: Client) -> None:

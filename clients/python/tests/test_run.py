@@ -211,3 +211,23 @@ def test_a_run_outlives_the_server(start_server: StartServer, run_id: str) -> No
     start_server(port=int(server.address.rpartition(":")[2]))
     assert run.next_batch(0).tasks == tasks
     score(run, client, tasks)
+
+
+def test_stages_change_what_is_drawn_and_advance_ends_one(client: Client, run_id: str) -> None:
+    run = client.run(run_id)
+    arms = [gradus.arm("countdown", level, id=level) for level in ("T0", "T1", "T2")]
+    policy = gradus.staged(
+        gradus.stage({"T0": 1}, share=0.25), gradus.stage({"T1": 1}), gradus.stage({"T1": 1, "T2": 1})
+    )
+    run.create(arms, policy, num_generations=1, prompts_per_update=4, length=16, seed=7)
+
+    def drawn(cursor: int) -> set[str]:
+        return {task.arm_id for task in run.next_batch(cursor).tasks}
+
+    assert (drawn(0), drawn(4), drawn(8)) == ({"T0"}, {"T1"}, {"T1"})
+    assert run.advance() == 12
+    assert drawn(12) == {"T1", "T2"}
+    with pytest.raises(gradus.FailedPreconditionError, match="last of its stages"):
+        run.advance()
+    with pytest.raises(ValueError, match="not both"):
+        gradus.stage(share=0.5, tasks=3)

@@ -13,8 +13,10 @@ import {
   MixturePolicySchema,
   PolicySchema,
   RunConfigSchema,
+  StagedPolicySchema,
+  StageSchema,
 } from "./gen/gradus/v1/curriculum_pb.js";
-import type { Arm, Policy, RunConfig } from "./gen/gradus/v1/curriculum_pb.js";
+import type { Arm, Policy, RunConfig, Stage } from "./gen/gradus/v1/curriculum_pb.js";
 import { CompletionGroupSchema } from "./gen/gradus/v1/environment_pb.js";
 import type { CompletionGroup } from "./gen/gradus/v1/environment_pb.js";
 import {
@@ -24,6 +26,7 @@ import {
   Source,
   Split,
   TaskSpecSchema,
+  Thinking,
 } from "./gen/gradus/v1/task_pb.js";
 import type { RewardScheme, TaskSpec } from "./gen/gradus/v1/task_pb.js";
 
@@ -35,16 +38,23 @@ const answerFormats = {
   answer_tag: AnswerFormat.ANSWER_TAG,
   boxed: AnswerFormat.BOXED,
 } as const;
+const thinkings = {
+  required: Thinking.REQUIRED,
+  prefilled: Thinking.PREFILLED,
+  stripped: Thinking.STRIPPED,
+} as const;
 const feedbackSources = { step: FeedbackSource.STEP, reported: FeedbackSource.REPORTED } as const;
 
-/** Names of the splits, sources and answer formats. */
+/** Names of the splits, sources, answer formats and ways of thinking. */
 export const splitNames = Object.keys(splits) as readonly (keyof typeof splits)[];
 export const sourceNames = Object.keys(sources) as readonly (keyof typeof sources)[];
 export const answerFormatNames = Object.keys(answerFormats) as readonly (keyof typeof answerFormats)[];
+export const thinkingNames = Object.keys(thinkings) as readonly (keyof typeof thinkings)[];
 
 export type SplitName = keyof typeof splits;
 export type SourceName = keyof typeof sources;
 export type AnswerFormatName = keyof typeof answerFormats;
+export type ThinkingName = keyof typeof thinkings;
 
 /** The field of a message that says how answers are marked. */
 export function answerFormatOf(name: AnswerFormatName | undefined): { readonly answerFormat?: AnswerFormat } {
@@ -69,14 +79,16 @@ export interface TaskChoice {
   /** Data pool for source "real". */
   readonly pool?: string | undefined;
   readonly answerFormat?: AnswerFormatName | undefined;
+  /** How much of its thinking a completion holds, which chat templates change; left out: "required", all of it. */
+  readonly thinking?: ThinkingName | undefined;
   readonly rewardScheme?: RewardSchemeChoice | undefined;
 }
 
 /** A whole number in [0, 2^64). A number above 2^53 has lost bits already: give a bigint or a string of digits. */
 export type Seed = bigint | number | string;
 
-/** What a run chooses between. */
-export interface ArmChoice extends Omit<TaskChoice, "answerFormat" | "rewardScheme"> {
+/** What a run chooses between. Without an answer format and a reward scheme of its own the run's count. */
+export interface ArmChoice extends TaskChoice {
   /** Unique within the run. */
   readonly id: string;
   /** Left out: 1. */
@@ -85,10 +97,19 @@ export interface ArmChoice extends Omit<TaskChoice, "answerFormat" | "rewardSche
   readonly hard?: boolean | undefined;
 }
 
+/** A part of a run with arms of its own. Lasts for a share of the length or for some tasks; left out: until advance(). */
+export interface StageChoice {
+  /** By arm id; left out: every arm, by its own weight. */
+  readonly weights?: Readonly<Record<string, number>>;
+  readonly share?: number;
+  readonly tasks?: number;
+}
+
 /** How a run chooses; `constraints` hold for each update batch. Parameters left out take the paper's values. */
 export type PolicyChoice = { readonly constraints?: MessageInitShape<typeof BatchConstraintsSchema> } & (
   | { readonly kind: "mixture" }
   | { readonly kind: "bandit"; readonly alpha?: number; readonly tau?: number; readonly epsilon?: number }
+  | { readonly kind: "staged"; readonly stages: readonly StageChoice[] }
 );
 
 /** What a run is; see RunConfig in the contract for meanings and limits. */
@@ -162,6 +183,7 @@ export function taskSpecOf(choice: TaskChoice): TaskSpec {
     source: choice.source === undefined ? Source.UNSPECIFIED : sources[choice.source],
     pool: choice.pool ?? "",
     ...answerFormatOf(choice.answerFormat),
+    thinking: choice.thinking === undefined ? Thinking.UNSPECIFIED : thinkings[choice.thinking],
     ...(choice.rewardScheme === undefined ? {} : { rewardScheme: rewardSchemeOf(choice.rewardScheme) }),
   });
 }
@@ -178,8 +200,21 @@ export function groupOf(choice: GroupChoice): CompletionGroup {
   });
 }
 
+function stageOf({ weights, share, tasks }: StageChoice): Stage {
+  if (share !== undefined && tasks !== undefined) {
+    throw new GradusError("INVALID_ARGUMENT", "share, tasks: give one of them");
+  }
+  const stage = create(StageSchema, { weights: { ...weights } });
+  if (share !== undefined) stage.extent = { case: "share", value: share };
+  if (tasks !== undefined) stage.extent = { case: "tasks", value: BigInt(tasks) };
+  return stage;
+}
+
 function policyKindOf(choice: PolicyChoice): Policy["kind"] {
   if (choice.kind === "mixture") return { case: "mixture", value: create(MixturePolicySchema) };
+  if (choice.kind === "staged") {
+    return { case: "staged", value: create(StagedPolicySchema, { stages: choice.stages.map(stageOf) }) };
+  }
   const { alpha, tau, epsilon } = choice;
   const value = create(BanditPolicySchema, {
     rule: BanditRule.EMA_SOFTMAX,

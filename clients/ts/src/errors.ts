@@ -27,6 +27,27 @@ export type GradusCode = (typeof codes)[number];
 /** Name of the metadata in which the server says when to try again, in milliseconds. */
 export const retryDelayKey = "retry-delay-ms";
 
+/** What is wrong with a client's address or options, so that no call of it can go through. */
+export type ConnectionMistake =
+  /** A Gradus server's HTTP port where its gRPC port is wanted. */
+  | "http_port"
+  /** A port that speaks no HTTP/1.1, as gRPC ports do, where the HTTP port is wanted. */
+  | "grpc_port"
+  /** Something else listens there. */
+  | "not_gradus"
+  /** The server speaks TLS and the client does not. */
+  | "needs_tls"
+  /** The client speaks TLS and the server does not. */
+  | "no_tls"
+  /** One side does not accept the other's certificate. */
+  | "certificate";
+
+interface ErrorDetails {
+  readonly retryDelayMs?: number | undefined;
+  readonly mistake?: ConnectionMistake | undefined;
+  readonly cause?: unknown;
+}
+
 /** A call that failed. */
 export class GradusError extends Error {
   override readonly name = "GradusError";
@@ -34,11 +55,14 @@ export class GradusError extends Error {
   readonly code: GradusCode;
   /** How long the server asks to wait before trying again, milliseconds; undefined: it did not say. */
   readonly retryDelayMs: number | undefined;
+  /** Set: the client's address or options are wrong, as the message says, and trying again is of no use. */
+  readonly mistake: ConnectionMistake | undefined;
 
-  constructor(code: GradusCode, message: string, details: { retryDelayMs?: number | undefined; cause?: unknown } = {}) {
+  constructor(code: GradusCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
     this.retryDelayMs = details.retryDelayMs;
+    this.mistake = details.mistake;
   }
 }
 

@@ -1,6 +1,6 @@
 /** What both entries of the package give beside `createClient`. */
 export type { CallOptions, ClientDefaults } from "./caller.ts";
-export { answerFormatNames, sourceNames, splitNames } from "./choices.ts";
+export { answerFormatNames, sourceNames, splitNames, thinkingNames } from "./choices.ts";
 export type {
   AnswerFormatName,
   ArmChoice,
@@ -13,12 +13,13 @@ export type {
   SplitName,
   TaskChoice,
   TaskRef,
+  ThinkingName,
 } from "./choices.ts";
 export { rewardOf } from "./client.ts";
 export type { GradusClient } from "./client.ts";
 export type { CompletionChoice, EvaluationChoice, EvaluationHandle, ListOptions } from "./evaluation.ts";
 export { GradusError } from "./errors.ts";
-export type { GradusCode } from "./errors.ts";
+export type { ConnectionMistake, GradusCode } from "./errors.ts";
 export type { BatchChoice, RunHandle } from "./run.ts";
 export type { StepResult, StreamOptions } from "./stream-steps.ts";
 export type { Items } from "./windowed.ts";

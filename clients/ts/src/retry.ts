@@ -16,6 +16,7 @@ const delayMsMax = 5_000;
 
 /** Passing failures: the server is away or restarting, a run changed under the call, or a queue is full. */
 export const passing: Retryable = (error) => {
+  if (error.mistake !== undefined) return false;
   const codes: readonly GradusCode[] = ["UNAVAILABLE", "ABORTED"];
   return codes.includes(error.code) || (error.code === "RESOURCE_EXHAUSTED" && error.retryDelayMs !== undefined);
 };
@@ -74,7 +75,7 @@ export async function retrying<T>(
       const error = asGradusError(caught);
       const delayMs = delayMsAfter(error, failures);
       if (error.code === "DEADLINE_EXCEEDED" && last !== undefined) {
-        throw new GradusError(error.code, error.message, { cause: last });
+        throw new GradusError(error.code, error.message, { mistake: error.mistake, cause: last });
       }
       if (!options.retryable(error) || performance.now() + delayMs >= deadline) throw error;
       last = error;

@@ -1,5 +1,6 @@
 /** Graphs with communities, traitors among them, and noise (FORGE A.5.4; what the paper leaves open is in README.md). */
 import { defineGenerator } from "../../define.ts";
+import { refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
 import { defineParameters, minMax } from "../../parameters.ts";
 
@@ -19,6 +20,13 @@ export interface Edge {
   readonly weight: number;
 }
 
+/** The same where the vertices are numbered in another way. */
+export function invariant({ vertices, edges }: BisectionInstance): string {
+  const weighted: number[] = [];
+  for (const { a, b, weight } of edges) weighted.push(a, b, weight);
+  return `${vertices} ${refine({ colours: new Array<number>(vertices).fill(0), edges: weighted })}`;
+}
+
 /** The weight of the edges whose ends lie on different sides; side[v] says on which side v lies. */
 export function cutWeight({ edges }: BisectionInstance, side: ArrayLike<number>): number {
   let weight = 0;
@@ -31,7 +39,7 @@ export function cutWeight({ edges }: BisectionInstance, side: ArrayLike<number>)
 const SHARE = { min: 0, max: 1, integer: false };
 
 const parameters = defineParameters({
-  ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [28, 32], { min: 2, max: 200, integer: true }),
+  ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [28, 32], { min: 2, max: 60, integer: true }),
   ...minMax(
     "communities",
     [

@@ -3,7 +3,7 @@ import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../environment.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { draw } from "./draw.ts";
-import { type BisectionInstance, generator } from "./generate.ts";
+import { invariant, type BisectionInstance, generator } from "./generate.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { format, parse, type Sides, verify } from "./verify.ts";
 
@@ -60,6 +60,7 @@ export const bisection = defineEnvironment<BisectionInstance, Sides>({
   solver: { solve, format },
   trivial,
   canonical: ({ vertices, edges }) => `${vertices} ${edges.map(({ a, b, weight }) => `${a}-${b}=${weight}`).join(" ")}`,
+  invariant,
   render,
   metadata: ({ vertices, edges }) => ({ vertices: `${vertices}`, edges: `${edges.length}` }),
   parse,

@@ -1,7 +1,15 @@
 /** What holds of two sides: facts only. */
 import type { Facts, Parsed } from "../../environment.ts";
-import { formatIntList, parseIntList } from "../../lib/lists.ts";
-import { skipSpace, skipSpaceBack } from "../../lib/text.ts";
+import {
+  type Cursor,
+  foundInstead,
+  formatIntList,
+  takeClosing,
+  takeComma,
+  takeList,
+  takeOpening,
+} from "../../lib/lists.ts";
+import { skipGap } from "../../lib/text.ts";
 import { type BisectionInstance, cutWeight } from "./generate.ts";
 
 /** Feasible if every vertex is in exactly one list and their sizes differ by at most one. Else what is wrong first. */
@@ -39,21 +47,33 @@ function infeasible(violation: string): Facts {
 /** The vertices of the two sides. */
 export type Sides = readonly [readonly number[], readonly number[]];
 
-/** Reads two lists in one, such as [[0, 1], [2, 3]]. */
+/** Reads two lists in one, such as [[0, 1], [2, 3]], or side by side, such as [0, 1], [2, 3]. */
 export function parse(text: string): Parsed<Sides> {
-  const start = skipSpace(text, 0);
-  const whole = text.slice(start, skipSpaceBack(text, start, text.length));
-  const open = skipSpace(whole, 1);
-  const close = whole.indexOf("]");
-  if (!whole.startsWith("[") || whole[open] !== "[" || close < 0) return malformed("expected [[…], […]]");
-  const comma = skipSpace(whole, close + 1);
-  if (whole[comma] !== ",") return malformed("expected ',' and a second list after the first");
-  if (!whole.endsWith("]")) return malformed("expected ']' at the end");
-  const first = parseIntList(whole.slice(open, close + 1));
-  if (first.kind === "malformed") return malformed(`the first is ${first.reason}`);
-  const second = parseIntList(whole.slice(comma + 1, -1));
-  if (second.kind === "malformed") return malformed(`the second is ${second.reason}`);
-  return { kind: "answer", answer: [first.answer, second.answer] };
+  const cursor = { at: skipGap(text, 0) };
+  const bracket = takeOuter(text, cursor);
+  const one = takeList(text, cursor);
+  if (typeof one === "string") return malformed(`in the first, ${one}`);
+  if (!takeComma(text, cursor)) return malformed("expected ',' and a second list after the first");
+  const other = takeList(text, cursor);
+  if (typeof other === "string") return malformed(`in the second, ${other}`);
+  if (bracket !== undefined) {
+    takeComma(text, cursor);
+    if (!takeClosing(text, cursor, bracket) || cursor.at < text.length) {
+      return malformed(`expected '${bracket}' at the end`);
+    }
+  }
+  if (cursor.at < text.length) return malformed(foundInstead(text, cursor.at, "nothing after the second"));
+  return { kind: "answer", answer: [one, other] };
+}
+
+/** Passes over a bracket around both lists, and gives the one that closes it; undefined: there is none. */
+function takeOuter(text: string, cursor: Cursor): string | undefined {
+  const ahead = { at: cursor.at };
+  const bracket = takeOpening(text, ahead);
+  const inner = ahead.at;
+  if (bracket === undefined || takeOpening(text, ahead) === undefined) return undefined;
+  cursor.at = inner;
+  return bracket;
 }
 
 function malformed(reason: string): Parsed<never> {

@@ -5,12 +5,12 @@ import { sample } from "../../lib/rng.ts";
 import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
 
 const parameters = defineParameters({
-  ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [4, 8], { min: 2, max: 200, integer: true }),
+  ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [4, 8], { min: 2, max: 128, integer: true }),
   ...minMax(
     "clique",
     ["Size of the smallest clique planted.", "Size of the largest clique planted; always smaller than the graph."],
     [2, 4],
-    { min: 1, max: 199, integer: true },
+    { min: 1, max: 127, integer: true },
   ),
   density: {
     description: "Probability of an edge between two vertices that are not both in the planted clique.",

@@ -7,7 +7,7 @@ import { adjacent, connect, edgeCount, emptyGraph, join, joinAll, pairs } from "
 import { sample } from "../../lib/rng.ts";
 import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
 
-const COUNT = { min: 2, max: 200, integer: true };
+const COUNT = { min: 2, max: 70, integer: true };
 
 const parameters = defineParameters({
   ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [8, 12], COUNT),

@@ -1,14 +1,14 @@
 /** The graph colouring problem (FORGE A.5.10, NP-ENGINE A.4.10). README.md opens with an example. */
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../environment.ts";
-import { adjacencyText, canonicalGraph, type Graph, graphMetadata, graphOf } from "../../lib/graph.ts";
+import { adjacencyText, canonicalGraph, type Graph, graphInvariant, graphMetadata, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
-import { formatIntList as format, parseIntList as parse } from "../../lib/lists.ts";
+import { formatIntList as format } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { draw } from "./draw.ts";
 import { generator } from "./generate.ts";
 import { solve, trivial } from "./solve.ts";
-import { type Coloring, verify } from "./verify.ts";
+import { type Coloring, parse, verify } from "./verify.ts";
 
 // What the policy is asked.
 
@@ -40,6 +40,7 @@ export const coloring = defineEnvironment<Graph, Coloring>({
   trivial,
   inline: inlineGraph,
   canonical: canonicalGraph,
+  invariant: graphInvariant,
   render,
   metadata: graphMetadata,
   parse,

@@ -176,7 +176,7 @@ function inOrder(colours: Int32Array): readonly number[] {
   return Array.from(colours, (c) => names.get(c) ?? (names.set(c, names.size), names.size - 1));
 }
 
-/** About a second at 200 vertices, and never reached at 40. */
+/** About a second of CPU time, and never reached at 40 vertices. */
 const NODES_MAX = 500_000;
 
 export function solve(graph: Graph, nodesMax = NODES_MAX): Solution<Coloring> {

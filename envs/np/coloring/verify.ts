@@ -1,6 +1,7 @@
 /** What holds of a colouring: facts only. */
-import type { Facts } from "../../environment.ts";
+import type { Facts, Parsed } from "../../environment.ts";
 import { adjacent, type Graph } from "../../lib/graph.ts";
+import { type Cursor, parseList, takeNumber } from "../../lib/lists.ts";
 
 /** A label for each vertex, in the order of their numbers. Labels are names: which they are does not matter. */
 export type Coloring = readonly number[];
@@ -36,4 +37,34 @@ function problem(graph: Graph, coloring: Coloring): string | undefined {
     }
   }
   return undefined;
+}
+
+// Answers, read and written.
+
+/** Labels of up to so many digits are numbers that a double holds exactly. */
+const EXACT_DIGITS_MAX = 15;
+const DIGITS = /\d+/y;
+
+/**
+ * Reads a list of labels, which may have any number of digits. Longer ones than doubles hold get numbers of their own, from
+ * the largest safe integer down in the order in which they come: the same for the same label, and for no other.
+ */
+export function parse(text: string): Parsed<Coloring> {
+  const long = new Map<string, number>();
+  return parseList(text, (_, cursor) => takeLabel(text, cursor, long));
+}
+
+function takeLabel(text: string, cursor: Cursor, long: Map<string, number>): number {
+  const short = takeNumber(text, cursor);
+  if (short !== Infinity) return short;
+  DIGITS.lastIndex = cursor.at;
+  const digits = DIGITS.exec(text)?.[0];
+  // A long number with a minus.
+  if (digits === undefined) return Infinity;
+  cursor.at += digits.length;
+  const label = digits.replace(/^0+(?=\d)/, "");
+  if (label.length <= EXACT_DIGITS_MAX) return Number(label);
+  const known = long.get(label) ?? Number.MAX_SAFE_INTEGER - long.size;
+  long.set(label, known);
+  return known;
 }

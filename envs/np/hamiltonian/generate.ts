@@ -5,7 +5,7 @@ import { type Rng, sample } from "../../lib/rng.ts";
 import { defineParameters, minMax } from "../../parameters.ts";
 
 const parameters = defineParameters({
-  ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [15, 20], { min: 3, max: 120, integer: true }),
+  ...minMax("vertices", ["Fewest vertices.", "Most vertices."], [15, 20], { min: 3, max: 60, integer: true }),
   density: {
     description: "The share of all pairs of vertices that are edges, on average, as far as the separators allow it.",
     ...{ min: 0, max: 1, defaultValue: 0.2, integer: false },
@@ -17,7 +17,7 @@ const parameters = defineParameters({
       "Most separators.",
     ],
     [0, 0],
-    { min: 0, max: 40, integer: true },
+    { min: 0, max: 12, integer: true },
   ),
   ...minMax(
     "surplus",
@@ -26,7 +26,7 @@ const parameters = defineParameters({
       "Most parts beyond the number of separators.",
     ],
     [0, 0],
-    { min: 0, max: 40, integer: true },
+    { min: 0, max: 12, integer: true },
   ),
   part_max: {
     description: "Most vertices of a part. One part has all the vertices that are left, however many.",

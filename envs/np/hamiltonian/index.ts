@@ -1,7 +1,7 @@
 /** The longest cycle (FORGE A.5.6, NP-ENGINE A.4.6: "Hamiltonian cycle"). README.md opens with an example. */
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../environment.ts";
-import { adjacencyText, canonicalGraph, edgeCount, type Graph, graphOf } from "../../lib/graph.ts";
+import { adjacencyText, canonicalGraph, edgeCount, type Graph, graphInvariant, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
@@ -42,6 +42,7 @@ export const hamiltonian = defineEnvironment<Graph, Cycle>({
   trivial,
   inline: inlineGraph,
   canonical: canonicalGraph,
+  invariant: graphInvariant,
   render,
   // Not the number of vertices, which is often the optimum.
   metadata: (graph) => ({ edges: `${edgeCount(graph)}` }),

@@ -4,7 +4,7 @@ import { emptyGraph, joinRandomly } from "../../lib/graph.ts";
 import { sample } from "../../lib/rng.ts";
 import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
 
-const COUNT = { min: 1, max: 200, integer: true };
+const COUNT = { min: 1, max: 128, integer: true };
 const EDGE = "probability of an edge between two vertices that are not both in the planted set.";
 
 const parameters = defineParameters({

@@ -1,7 +1,15 @@
 /** The maximum independent set problem (FORGE A.5.9, NP-ENGINE A.4.9). README.md opens with an example. */
 import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage, Solution } from "../../environment.ts";
-import { adjacencyText, canonicalGraph, complement, type Graph, graphMetadata, graphOf } from "../../lib/graph.ts";
+import {
+  adjacencyText,
+  canonicalGraph,
+  complement,
+  type Graph,
+  graphInvariant,
+  graphMetadata,
+  graphOf,
+} from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
 import {
   formatIndexList as format,
@@ -64,6 +72,7 @@ export const independentSet = defineEnvironment<Graph, IndependentSet>({
   trivial,
   inline: inlineGraph,
   canonical: canonicalGraph,
+  invariant: graphInvariant,
   render,
   metadata: graphMetadata,
   parse,

@@ -2,6 +2,7 @@
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
 import { decodeNumbers, encodeNumbers } from "../../lib/inline.ts";
+import { colourOf, refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
 import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
 
@@ -20,6 +21,12 @@ export function total(amounts: Int32Array, items: readonly number[]): number {
   let sum = 0;
   for (const item of items) sum += amounts[item] as number;
   return sum;
+}
+
+/** The same where the items stand in another order. */
+export function invariant({ capacity, weights, values }: KnapsackInstance): string {
+  const colours = Array.from(weights, (weight, item) => colourOf([weight, values[item] as number]));
+  return `${capacity} ${refine({ colours, edges: [] })}`;
 }
 
 /** The capacity, the weights, and as many values. */

@@ -4,7 +4,7 @@ import type { AnswerFormat, ChatMessage } from "../../environment.ts";
 import { formatIndexList as format, type IndexList as Choice, parseIndexList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { draw } from "./draw.ts";
-import { generator, inline, type KnapsackInstance } from "./generate.ts";
+import { invariant, generator, inline, type KnapsackInstance } from "./generate.ts";
 import { solve, trivial } from "./solve.ts";
 import { verify } from "./verify.ts";
 
@@ -49,6 +49,7 @@ export const knapsack = defineEnvironment<KnapsackInstance, Choice>({
   trivial,
   inline,
   canonical: ({ capacity, weights, values }) => `${capacity} ${weights.join(" ")} ${values.join(" ")}`,
+  invariant,
   render,
   metadata: ({ capacity, weights }) => ({ items: `${weights.length}`, capacity: `${capacity}` }),
   parse,

@@ -6,6 +6,7 @@ import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
 import { decodeNumbers, encodeNumbers } from "../../lib/inline.ts";
 import type { Cursor } from "../../lib/lists.ts";
+import { colourOf, refine } from "../../lib/refinement.ts";
 import { type Rng, sample } from "../../lib/rng.ts";
 import { defineParameters, minMax, type ParametersOf, type Range, ranges } from "../../parameters.ts";
 
@@ -29,6 +30,15 @@ export interface MeetingsInstance {
   readonly availability: readonly (readonly Interval[])[];
   /** By room: how many it seats. */
   readonly rooms: readonly number[];
+}
+
+/** The same where meetings, attendees or rooms are numbered in another way. */
+export function invariant({ meetings, availability, rooms }: MeetingsInstance): string {
+  const people = availability.map((day) => colourOf(day.flatMap(({ start, end }) => [start, end])));
+  const colours = [...people, ...meetings.map(({ minutes }) => minutes)];
+  const edges = meetings.flatMap(({ attendees }, meeting) => attendees.flatMap((a) => [a, people.length + meeting, 1]));
+  const seats = rooms.toSorted((a, b) => a - b);
+  return [people.length, meetings.length, refine({ colours, edges }), ...seats].join(" ");
 }
 
 /** A meeting held. */
@@ -63,22 +73,22 @@ export function attendance({ meetings }: MeetingsInstance, held: readonly number
 
 // How it is made.
 
-const ROOMS = { min: 1, max: 20, integer: true };
+const ROOMS = { min: 1, max: 10, integer: true };
 
 const parameters = defineParameters({
-  ...minMax("meetings", ["Fewest meetings.", "Most meetings."], [4, 5], { min: 1, max: 40, integer: true }),
-  ...minMax("attendees", ["Fewest people.", "Most people."], [3, 5], { min: 2, max: 40, integer: true }),
+  ...minMax("meetings", ["Fewest meetings.", "Most meetings."], [4, 5], { min: 1, max: 12, integer: true }),
+  ...minMax("attendees", ["Fewest people.", "Most people."], [3, 5], { min: 2, max: 14, integer: true }),
   ...minMax("rooms", ["Fewest rooms.", "Most rooms."], [3, 4], ROOMS),
   large_rooms_max: { description: "Most rooms that seat the largest meetings.", defaultValue: 1, ...ROOMS },
-  size_max: { description: "Most attendees of a meeting.", min: 2, max: 20, defaultValue: 3, integer: true },
+  size_max: { description: "Most attendees of a meeting.", min: 2, max: 8, defaultValue: 3, integer: true },
   ...minMax(
     "quarters",
     ["Shortest meeting, in quarters of an hour.", "Longest meeting, in quarters of an hour."],
     [4, 8],
-    { min: 1, max: 16, integer: true },
+    { min: 1, max: 12, integer: true },
   ),
   ...minMax("breaks", ["Fewest breaks in a person's day.", "Most breaks in a person's day."], [0, 1], {
-    ...{ min: 0, max: 6, integer: true },
+    ...{ min: 0, max: 4, integer: true },
   }),
 });
 

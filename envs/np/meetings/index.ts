@@ -3,7 +3,7 @@ import { defineEnvironment } from "../../define.ts";
 import type { AnswerFormat, ChatMessage } from "../../environment.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { draw } from "./draw.ts";
-import { clockTime, generator, inline, type MeetingsInstance } from "./generate.ts";
+import { invariant, clockTime, generator, inline, type MeetingsInstance } from "./generate.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { format, parse, type Schedule, verify } from "./verify.ts";
 
@@ -79,6 +79,7 @@ export const meetings = defineEnvironment<MeetingsInstance, Schedule>({
   trivial,
   inline,
   canonical: (instance) => JSON.stringify([instance.meetings, instance.availability, instance.rooms]),
+  invariant,
   render,
   metadata: ({ meetings: all, availability, rooms }) => ({
     size: `${all.length} meetings, ${availability.length} attendees, ${rooms.length} rooms`,

@@ -1,7 +1,7 @@
 /** What holds of a schedule: facts only. */
 import type { Facts, Parsed } from "../../environment.ts";
-import { DIGITS_MAX, foundInstead, takeNumber } from "../../lib/lists.ts";
-import { skipSpace } from "../../lib/text.ts";
+import { DIGITS_MAX, foundInstead, takeClosing, takeComma, takeNumber, takeOpening } from "../../lib/lists.ts";
+import { skipGap } from "../../lib/text.ts";
 import { attendance, clockTime, type Meeting, type MeetingsInstance, type Placement, takeTime } from "./generate.ts";
 
 /**
@@ -81,18 +81,22 @@ interface Reader {
 }
 
 /**
- * Reads a list of (meeting, room, start), such as [(2, 0, 10:30), (1, 1, 09:00)]. The inner brackets may be square, and
- * times in quotes. Anything before or after the list is refused. Time is linear in the text's length.
+ * Reads a list of (meeting, room, start), such as [(2, 0, 10:30), (1, 1, 09:00)]. The outer brackets may be any or left
+ * out, the inner ones square, and times in quotes or \text{}. Anything before or after the list is refused. Time is
+ * linear in the text's length.
  */
 export function parse(text: string): Parsed<Schedule> {
-  const reader: Reader = { text, at: skipSpace(text, 0), problem: undefined };
+  const reader: Reader = { text, at: skipGap(text, 0), problem: undefined };
   const schedule: Placement[] = [];
-  take(reader, "[");
-  if (!skips(reader, "]")) {
-    do schedule.push(takePlacement(reader));
-    while (schedule.length <= COUNT_MAX && skips(reader, ","));
+  const bracket = takeOuter(reader);
+  let more = bracket === undefined || !takeClosing(text, reader, bracket);
+  while (more) {
+    schedule.push(takePlacement(reader, schedule.length === 0 && bracket === undefined ? "'['" : "'('"));
     if (schedule.length > COUNT_MAX) reader.problem ??= `expected at most ${COUNT_MAX} meetings, found more`;
-    take(reader, "]");
+    more = reader.problem === undefined && takeComma(text, reader);
+    if (bracket === undefined || reader.problem !== undefined) continue;
+    if (takeClosing(text, reader, bracket)) break;
+    if (!more) fail(reader, `'${bracket}'`);
   }
   if (reader.at < text.length) fail(reader, "nothing after the list");
   const { problem } = reader;
@@ -100,15 +104,32 @@ export function parse(text: string): Parsed<Schedule> {
   return { kind: "malformed", reason: `not a list of (meeting, room, HH:MM): ${problem}` };
 }
 
-function takePlacement(reader: Reader): Placement {
-  const isSquare = skips(reader, "[");
-  if (!isSquare) take(reader, "(");
+/** Passes over a bracket around all entries, and gives the one that closes it; undefined: there is none. */
+function takeOuter(reader: Reader): string | undefined {
+  const { text } = reader;
+  const ahead = { at: reader.at };
+  const bracket = takeOpening(text, ahead);
+  if (bracket === undefined) return undefined;
+  const inner = ahead.at;
+  if (takeOpening(text, ahead) === undefined && !takeClosing(text, ahead, bracket)) return undefined;
+  reader.at = inner;
+  return bracket;
+}
+
+/** In parentheses or square brackets: braces say that the order is of no matter. */
+function takePlacement(reader: Reader, wanted: string): Placement {
+  const { text, at } = reader;
+  const bracket = takeOpening(text, reader);
+  if (bracket === undefined || bracket === "}") {
+    reader.at = at;
+    fail(reader, wanted);
+  }
   const meeting = takeIndex(reader);
-  take(reader, ",");
+  skipComma(reader);
   const room = takeIndex(reader);
-  take(reader, ",");
+  skipComma(reader);
   const start = takeStart(reader);
-  take(reader, isSquare ? "]" : ")");
+  if (reader.problem === undefined && !takeClosing(text, reader, bracket ?? ")")) fail(reader, `'${bracket}'`);
   return { meeting, room, start };
 }
 
@@ -117,27 +138,26 @@ function takeIndex(reader: Reader): number {
   const number = takeNumber(reader.text, reader);
   if (Number.isNaN(number)) fail(reader, "a whole number");
   if (number === Infinity) fail(reader, `a number of at most ${DIGITS_MAX} digits`);
-  reader.at = skipSpace(reader.text, reader.at);
+  reader.at = skipGap(reader.text, reader.at);
   return number;
 }
 
+const LATEX_TEXT = "\\text{";
+
 function takeStart(reader: Reader): number {
   if (reader.problem !== undefined) return -1;
-  const minutes = takeTime(reader.text, reader);
+  const { text } = reader;
+  const isText = text.startsWith(LATEX_TEXT, reader.at);
+  if (isText) reader.at = skipGap(text, reader.at + LATEX_TEXT.length);
+  const minutes = takeTime(text, reader);
   if (Number.isNaN(minutes)) fail(reader, "a time from 00:00 to 23:59 as HH:MM");
-  reader.at = skipSpace(reader.text, reader.at);
+  reader.at = skipGap(text, reader.at);
+  if (isText && !takeClosing(text, reader, "}")) fail(reader, "'}'");
   return minutes;
 }
 
-function take(reader: Reader, mark: string): void {
-  if (!skips(reader, mark)) fail(reader, `'${mark}'`);
-}
-
-/** Whether a mark comes next; then it is passed over. */
-function skips(reader: Reader, mark: string): boolean {
-  if (reader.problem !== undefined || reader.text[reader.at] !== mark) return false;
-  reader.at = skipSpace(reader.text, reader.at + 1);
-  return true;
+function skipComma(reader: Reader): void {
+  if (reader.problem === undefined && !takeComma(reader.text, reader)) fail(reader, "','");
 }
 
 function fail(reader: Reader, wanted: string): void {

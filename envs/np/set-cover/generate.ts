@@ -1,8 +1,9 @@
 /** Random subsets (FORGE A.5.1) that cover the universe together: no task is impossible. */
 import { defineGenerator } from "../../define.ts";
 import type { InlineCodec } from "../../environment.ts";
-import { bitMatrix, type BitMatrix, hasBit, setBit } from "../../lib/bit-matrix.ts";
+import { bitMatrix, type BitMatrix, hasBit, onesOf, setBit } from "../../lib/bit-matrix.ts";
 import { inlineBits } from "../../lib/inline.ts";
+import { refine } from "../../lib/refinement.ts";
 import { sample } from "../../lib/rng.ts";
 import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
 
@@ -13,6 +14,15 @@ export interface SetCoverInstance {
   readonly subsets: BitMatrix;
 }
 
+/** The same where the subsets or the elements are numbered in another way. */
+export function invariant({ subsets }: SetCoverInstance): string {
+  const { rows, columns } = subsets;
+  const colours = Array.from({ length: rows + columns }, (_, node) => (node < rows ? 0 : 1));
+  const edges: number[] = [];
+  for (let row = 0; row < rows; row++) for (const column of onesOf(subsets, row)) edges.push(row, rows + column, 1);
+  return `${rows} ${columns} ${refine({ colours, edges })}`;
+}
+
 export const inline: InlineCodec<SetCoverInstance> = {
   encode: ({ subsets }) => inlineBits.encode(subsets),
   decode: (bytes) => ({ subsets: inlineBits.decode(bytes) }),
@@ -20,7 +30,7 @@ export const inline: InlineCodec<SetCoverInstance> = {
 
 // How it is made.
 
-const COUNT = { min: 1, max: 200, integer: true };
+const COUNT = { min: 1, max: 70, integer: true };
 
 const parameters = defineParameters({
   ...minMax("elements", ["Fewest elements of the universe.", "Most elements of the universe."], [10, 20], COUNT),

@@ -5,7 +5,7 @@ import { bitMatrixOf, canonicalBits, rowsText } from "../../lib/bit-matrix.ts";
 import { formatIndexList as format, type IndexList as Cover, parseIndexList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { draw } from "./draw.ts";
-import { generator, inline, type SetCoverInstance } from "./generate.ts";
+import { invariant, generator, inline, type SetCoverInstance } from "./generate.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { verify } from "./verify.ts";
 
@@ -46,6 +46,7 @@ export const setCover = defineEnvironment<SetCoverInstance, Cover>({
   trivial,
   inline,
   canonical: ({ subsets }) => canonicalBits(subsets),
+  invariant,
   render,
   metadata: ({ subsets }) => ({ elements: `${subsets.columns}`, subsets: `${subsets.rows}` }),
   parse,

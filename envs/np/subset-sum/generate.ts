@@ -22,6 +22,11 @@ export function sumOf(numbers: Int32Array, indices: readonly number[]): number {
   return sum;
 }
 
+/** The same where the numbers stand in another order. */
+export function invariant({ target, numbers }: SubsetSumInstance): string {
+  return `${target} ${numbers.toSorted().join(" ")}`;
+}
+
 /** The target, how many numbers there are, the numbers, and the indices planted. */
 export const inline: InlineCodec<SubsetSumInstance> = {
   encode: ({ target, numbers, planted }) => encodeNumbers([target, numbers.length, ...numbers, ...planted]),

@@ -4,7 +4,7 @@ import type { AnswerFormat, ChatMessage } from "../../environment.ts";
 import { formatIndexList as format, type IndexList as Subset, parseIndexList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { draw } from "./draw.ts";
-import { generator, inline, type SubsetSumInstance } from "./generate.ts";
+import { invariant, generator, inline, type SubsetSumInstance } from "./generate.ts";
 import { solve, trivial } from "./solve.ts";
 import { verify } from "./verify.ts";
 
@@ -42,6 +42,7 @@ export const subsetSum = defineEnvironment<SubsetSumInstance, Subset>({
   trivial,
   inline,
   canonical: ({ target, numbers }) => `${target} ${numbers.join(" ")}`,
+  invariant,
   render,
   metadata: ({ numbers }) => ({ numbers: `${numbers.length}` }),
   parse,

@@ -12,13 +12,104 @@ export function solve({ target, numbers, planted }: SubsetSumInstance, nodesMax 
   // A knapsack to be filled exactly, where each number weighs what it is and is worth 1: the small ones come first.
   const weights = order.map((index) => numbers[index] as number);
   const problem = { weights, values: order.map(() => 1), capacity: target, exact: true };
-  const { chosen, value, bound, states } = solveCore(problem, planted.length, nodesMax);
-  const subset = chosen?.map((position) => order[position] as number) ?? planted;
+  const core = solveCore(problem, planted.length, nodesMax);
+  const swapped = core.value < core.bound ? fillBySwaps(weights, target, core.value) : undefined;
+  const subset = (swapped ?? core.chosen)?.map((position) => order[position] as number) ?? planted;
   const answer = [...subset].sort((a, b) => a - b);
-  return { answer, value, bound, proven: value === bound, nodes: states };
+  const value = answer.length;
+  return { answer, value, bound: core.bound, proven: value === core.bound, nodes: core.states };
 }
 
 /** The objective of no number at all, whatever the target. */
 export function trivial(): number {
   return 0;
+}
+
+// Where the states run out there are many numbers of many sizes, and then nearly any sum can be made: as many of the
+// smallest as stay within the target, of which a few are swapped for larger ones until the sum is right.
+
+/** Pairs of numbers looked at: a tenth of a second of CPU time. */
+const PAIRS_MAX = 10_000_000;
+
+interface Swaps {
+  /** Ascending. */
+  readonly numbers: readonly number[];
+  /** Positions. */
+  readonly inside: number[];
+  readonly outside: number[];
+  /** By difference, from the least on: a swap that adds it, as place inside · numbers.length + place outside + 1. */
+  readonly byDifference: Int32Array;
+  /** What the sum lacks. */
+  lacking: number;
+}
+
+/** Places within the lists of a number that leaves and of the one that comes in its stead. */
+type Swap = readonly [out: number, into: number];
+
+/** The positions of more than `least` numbers that sum up to the target; undefined: none were found. */
+function fillBySwaps(numbers: readonly number[], target: number, least: number): readonly number[] | undefined {
+  let [count, sum] = [0, 0];
+  while (count < numbers.length && sum + numbers[count]! <= target) sum += numbers[count++]!;
+  const byDifference = new Int32Array(2 * numbers.at(-1)! + 1);
+  for (let left = PAIRS_MAX; count > least && left > 0; sum -= numbers[--count]!) {
+    const positions = [...numbers.keys()];
+    const lists = { inside: positions.slice(0, count), outside: positions.slice(count) };
+    const swaps: Swaps = { numbers, byDifference, ...lists, lacking: target - sum };
+    const pairs = 2 * count * (numbers.length - count);
+    for (; swaps.lacking > 0 && left > 0; left -= pairs) if (!improve(swaps)) break;
+    if (swaps.lacking === 0) return swaps.inside;
+  }
+  return undefined;
+}
+
+/** Makes the one or two swaps that set the sum right, or the one that adds most without going too far; false: none. */
+function improve(swaps: Swaps): boolean {
+  const largest = collect(swaps);
+  if (largest === undefined) return false;
+  const pair = differenceOf(swaps, largest) < swaps.lacking ? twoSwaps(swaps) : undefined;
+  for (const swap of pair ?? [largest]) apply(swaps, swap);
+  return true;
+}
+
+/** Notes a swap for each difference, and returns that of the largest difference that is not too large. */
+function collect(swaps: Swaps): Swap | undefined {
+  const { numbers, inside, outside, byDifference, lacking } = swaps;
+  byDifference.fill(0);
+  const zero = byDifference.length >>> 1;
+  let [largest, found]: [number, Swap | undefined] = [0, undefined];
+  for (let out = 0; out < inside.length; out++) {
+    for (let into = 0; into < outside.length; into++) {
+      const difference = numbers[outside[into]!]! - numbers[inside[out]!]!;
+      byDifference[zero + difference] = out * numbers.length + into + 1;
+      if (difference <= largest || difference > lacking) continue;
+      [largest, found] = [difference, [out, into]];
+    }
+  }
+  return found;
+}
+
+/** Two swaps of four numbers that add what is lacking; undefined: there are none among those noted. */
+function twoSwaps(swaps: Swaps): readonly [Swap, Swap] | undefined {
+  const { numbers, inside, outside, byDifference, lacking } = swaps;
+  const zero = byDifference.length >>> 1;
+  for (let out = 0; out < inside.length; out++) {
+    for (let into = 0; into < outside.length; into++) {
+      const other = byDifference[zero + lacking - (numbers[outside[into]!]! - numbers[inside[out]!]!)] ?? 0;
+      if (other === 0) continue;
+      const second: Swap = [Math.floor((other - 1) / numbers.length), (other - 1) % numbers.length];
+      if (second[0] !== out && second[1] !== into) return [[out, into], second];
+    }
+  }
+  return undefined;
+}
+
+function differenceOf({ numbers, inside, outside }: Swaps, [out, into]: Swap): number {
+  return numbers[outside[into]!]! - numbers[inside[out]!]!;
+}
+
+function apply(swaps: Swaps, swap: Swap): void {
+  const { inside, outside } = swaps;
+  const [out, into] = swap;
+  swaps.lacking -= differenceOf(swaps, swap);
+  [inside[out], outside[into]] = [outside[into]!, inside[out]!];
 }

@@ -1,6 +1,7 @@
 /** Distances from a range, each as likely, as the papers do (FORGE A.5.7): no triangle inequality, no plane. */
 import { defineGenerator } from "../../define.ts";
 import { defineParameters, minMax, type Range, ranges } from "../../parameters.ts";
+import { refine } from "../../lib/refinement.ts";
 
 // What a TSP task is.
 
@@ -19,6 +20,15 @@ export function rowStart(cities: number, from: number): number {
 /** The distance between two different cities. */
 export function distanceBetween({ cities, distances }: TspInstance, a: number, b: number): number {
   return distances[a < b ? rowStart(cities, a) + b : rowStart(cities, b) + a] as number;
+}
+
+/** The same where the cities are numbered in another way. */
+export function invariant({ cities, distances }: TspInstance): string {
+  const edges: number[] = [];
+  for (let a = 0, at = 0; a < cities; a++) {
+    for (let b = a + 1; b < cities; b++, at++) edges.push(a, b, distances[at] as number);
+  }
+  return `${cities} ${refine({ colours: new Array<number>(cities).fill(0), edges })}`;
 }
 
 /** The length of the closed tour that visits these cities in this order. */

@@ -4,7 +4,7 @@ import type { AnswerFormat, ChatMessage } from "../../environment.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { draw } from "./draw.ts";
-import { generator, rowStart, type TspInstance } from "./generate.ts";
+import { invariant, generator, rowStart, type TspInstance } from "./generate.ts";
 import { solve, trivial } from "./solve/index.ts";
 import { type Tour, verify } from "./verify.ts";
 
@@ -52,6 +52,7 @@ export const tsp = defineEnvironment<TspInstance, Tour>({
   solver: { solve, format },
   trivial,
   canonical: ({ distances }) => distances.join(" "),
+  invariant,
   render,
   metadata: ({ cities }) => ({ cities: `${cities}` }),
   parse,

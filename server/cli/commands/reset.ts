@@ -1,6 +1,6 @@
 /** gradus reset: tasks. */
 import type { Command } from "commander";
-import { AnswerFormat, GradusError, Source, Split, TaskSchema } from "../../../clients/ts/src/public.ts";
+import { AnswerFormat, GradusError, Source, Split, TaskSchema, Thinking } from "../../../clients/ts/src/public.ts";
 import type { GradusClient, ResetResult, Task, TaskChoice } from "../../../clients/ts/src/public.ts";
 import { codeName } from "../../../clients/ts/src/errors.ts";
 import { seedOf } from "../../../clients/ts/src/choices.ts";
@@ -52,18 +52,25 @@ async function printMany(
     ...{ done: 0, total: count, format: "{bar} {value}/{total} tasks  {eta_formatted} left" },
     shown: count > seedsPerCall && !process.stdout.isTTY,
   });
+  let any = false;
+  const printTasks = async (tasks: readonly Task[]): Promise<void> => {
+    if (tasks.length === 0) return;
+    const before = any ? (json ? "," : "\n") : json ? "[" : "";
+    any = true;
+    await printed(before + (json ? listItems(tasks) : `${tasks.map(shown).join("\n\n")}\n`));
+    bar.update(tasks.length);
+  };
   try {
-    for (let done = 0; done < count;) {
+    for (let done = 0; done < count; done += seedsPerCall) {
       const start = first + BigInt(done);
       const seeds = Array.from({ length: Math.min(seedsPerCall, count - done) }, (_, i) => start + BigInt(i));
-      const tasks = (await client.batchReset({ ...choice, seeds })).map(taskOf);
-      const before = done === 0 ? (json ? "[" : "") : json ? "," : "\n";
-      await printed(before + (json ? listItems(tasks) : `${tasks.map(shown).join("\n\n")}\n`));
-      done += seeds.length;
-      bar.update(seeds.length);
+      const { tasks, failure } = upToFailure(await client.batchReset({ ...choice, seeds }));
+      await printTasks(tasks);
+      if (failure !== undefined) throw failure;
     }
-    if (json) await printed("\n]\n");
   } finally {
+    // What breaks off in the middle is a whole list too, of the tasks before; the exit code says that it is short.
+    if (json && any) await printed("\n]\n");
     bar.stop();
   }
 }
@@ -78,10 +85,17 @@ function listItems(tasks: readonly Task[]): string {
   return list.slice(1, -2);
 }
 
-function taskOf({ seed, result }: ResetResult): Task {
-  if (result.case === "task") return result.value;
-  const { code = 2, message = "the server gave no task" } = result.value ?? {};
-  throw new GradusError(codeName(code), `seed ${seed}: ${message}`);
+/** The tasks before the first seed that gave none, and why it did not. */
+function upToFailure(results: readonly ResetResult[]): { readonly tasks: readonly Task[]; failure?: GradusError } {
+  const tasks: Task[] = [];
+  for (const { seed, result } of results) {
+    if (result.case !== "task") {
+      const { code = 2, message = "the server gave no task" } = result.value ?? {};
+      return { tasks, failure: new GradusError(codeName(code), `seed ${seed}: ${message}`) };
+    }
+    tasks.push(result.value);
+  }
+  return { tasks };
 }
 
 function shown(task: Task): string {
@@ -91,6 +105,7 @@ function shown(task: Task): string {
     ["split", word(Split, task.split)],
     ["source", word(Source, task.source)],
     ["answer format", word(AnswerFormat, task.answerFormat)],
+    ["thinking", word(Thinking, task.thinking)],
     ["task id", task.taskId],
     ["group id", task.groupId],
   ]);

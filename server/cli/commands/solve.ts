@@ -43,11 +43,11 @@ export function addSolve(program: Command): void {
 
 function solve(local: Local, taskId: string): Solved {
   const task = openTask(local, taskId);
-  const { environment, format } = task;
+  const { environment, format, thinking } = task;
   const { text, value, bound, proven, nodes } = solutionOf(task);
   return {
     ...{ taskId, environment: environment.id, version: environment.version },
-    ...{ answer: text, completion: wrapAnswer(text, format), nodes },
+    ...{ answer: text, completion: wrapAnswer(text, format, "", thinking), nodes },
     ...(environment.goal === "satisfy" ? {} : { baseline: { value, bound, proven } }),
   };
 }

@@ -15,8 +15,8 @@ export function drawSpecimens({ deps }: Local, specimens: readonly Specimen[]): 
   const pictures = specimens.flatMap(({ part, words, sample }) => {
     const opened = deps.scorer.open(sample.task?.taskId ?? "");
     if (opened.kind === "none") return [];
-    const { environment, instance, format } = opened.scoring;
-    return [{ part, words, svg: drawCompletion(environment, instance, format, sample.completion) }];
+    const { environment, instance, format, thinking } = opened.scoring;
+    return [{ part, words, svg: drawCompletion(environment, instance, format, sample.completion, thinking) }];
   });
   if (pictures.length === 0 && specimens.length > 0) return undefined;
   return pictures.flatMap(({ svg, ...picture }) => (svg === undefined ? [] : [{ ...picture, svg }]));

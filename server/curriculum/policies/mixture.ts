@@ -1,21 +1,20 @@
 /** Fixed weights over arms: joint training (FORGE, Omni-Thinker). */
-import type { MixturePolicy } from "../types.ts";
-import type { PolicyRule } from "./policy.ts";
+import { create } from "@bufbuild/protobuf";
+import { type MixturePolicy, MixturePolicySchema } from "../../gen/gradus/v1/curriculum_pb.js";
+import type { PolicyDefinition } from "./policy.ts";
 
-export interface MixtureState {
-  readonly kind: "mixture";
-}
+type Nothing = null;
 
-const onlyState: MixtureState = Object.freeze({ kind: "mixture" });
-
-export const mixture: PolicyRule<MixturePolicy, MixtureState> = {
+export const mixture: PolicyDefinition<MixturePolicy, Nothing, Nothing> = {
+  kind: "mixture",
+  fromWire: () => null,
+  toWire: () => ({ case: "mixture", value: create(MixturePolicySchema) }),
+  check: () => undefined,
   takesFeedback: false,
-  initial: () => onlyState,
-  probabilities: (_config, _state, weights) => {
-    const total = weights.reduce((sum, weight) => sum + weight, 0);
-    return weights.map((weight) => weight / total);
+  initial: () => null,
+  state: { encode: () => null, decode: () => null },
+  probabilities(_config, _state, { arms }) {
+    const total = arms.reduce((sum, { weight }) => sum + weight, 0);
+    return arms.map(({ weight }) => weight / total);
   },
-  fold: (_config, state) => state,
-  values: (_state, armCount) => new Array<number>(armCount).fill(0),
-  possible: (weights) => weights.map((weight) => weight > 0),
 };

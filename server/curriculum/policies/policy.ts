@@ -1,25 +1,148 @@
-/** What a policy is: pure functions from what was fed back to probabilities over arms. */
+/** What a policy is: one definition that owns its message, its checks, its state, and how it chooses. All of it pure. */
+import type { Policy as Message } from "../../gen/gradus/v1/curriculum_pb.js";
+import type { Codec } from "../json.ts";
+import type { SignalName } from "../signals.ts";
+import { invalid, type Invalid, type Source } from "../types.ts";
 
-/** The signal of one closed group. */
-export interface ArmSignal {
-  /** The arm's index in the configuration. */
-  readonly arm: number;
-  /** At least 0. */
-  readonly signal: number;
+/** How far the run is when an update batch is drawn. */
+export interface Progress {
+  /** The update batch, counted from 0. */
+  readonly batch: number;
+  /** Of the batch's first task. */
+  readonly cursor: number;
+  /** Tasks in the whole run; 0: no end. */
+  readonly length: number;
 }
 
-/** One kind of policy. Its state is JSON and never changed in place. */
-export interface PolicyRule<Config, State> {
-  /** Whether a draw must wait for feedback that is due. */
+/** An arm, and what is known of it. Feedback counts here once it is folded in, so that no draw depends on timing. */
+export interface ArmRecord {
+  readonly id: string;
+  readonly source: Source;
+  readonly hard: boolean;
+  /** As it is now. */
+  readonly weight: number;
+  /** Tasks drawn. */
+  readonly issued: number;
+  /** Closed groups with a reward that were folded in. */
+  readonly groups: number;
+  /** Over the samples of those; undefined: none, or not known. */
+  readonly rewardMean: number | undefined;
+  readonly solvedShare: number | undefined;
+}
+
+export interface View {
+  readonly progress: Progress;
+  /** In the configuration's order. */
+  readonly arms: readonly ArmRecord[];
+}
+
+/** A closed group. */
+export interface ObservedGroup {
+  /** The arm's index in the configuration. */
+  readonly arm: number;
+  /** Of the instance. */
+  readonly hash: string;
+  readonly rank: number | undefined;
+  /** Undefined: no reward, or not known. */
+  readonly rewardMean: number | undefined;
+  readonly rewardDeviation: number | undefined;
+  readonly solvedShare: number | undefined;
+  /** The one that the policy asks for; undefined: the group gives none. */
+  readonly signal: number | undefined;
+}
+
+/** An instance that could be the next task of an arm. */
+export interface KnownTask {
+  readonly arm: number;
+  readonly hash: string;
+  readonly rank: number | undefined;
+}
+
+/** What of a run a policy's configuration must go with. */
+export interface RunShape {
+  readonly armIds: readonly string[];
+  readonly length: number;
+}
+
+export type Advance<State> =
+  { readonly kind: "advanced"; readonly state: State } | { readonly kind: "refused"; readonly message: string };
+
+/** The policy's part of the contract's Policy. */
+export type WireKind = Exclude<Message["kind"], { readonly case: undefined }>;
+
+/** Configurations hold plain data, and states are never changed in place. Fields are named from the message down. */
+export interface PolicyDefinition<Received = unknown, Config = unknown, State = unknown> {
+  /** As the contract's Policy names it. */
+  readonly kind: WireKind["case"];
+  /** With defaults filled in; refuses what it does not know, such as an enum's number. */
+  fromWire(message: Received): Config | Invalid;
+  toWire(config: Config): WireKind;
+  /** Whether the configuration can be as it is. */
+  check(config: Config, run: RunShape): Invalid | undefined;
+  /** Whether a draw must wait for feedback that is due, and `observe` be told of it. */
   readonly takesFeedback: boolean;
-  /** The state before anything was fed back. */
-  initial(armCount: number): State;
-  /** The probability of each arm; they sum to 1. Weights are the run's, in the same order. */
-  probabilities(config: Config, state: State, weights: readonly number[]): readonly number[];
-  /** The state after one more update batch; its signals are in cursor order. */
-  fold(config: Config, state: State, signals: readonly ArmSignal[]): State;
-  /** What the policy thinks each arm is worth. */
-  values(state: State, armCount: number): readonly number[];
-  /** Whether each arm can be drawn at all. */
-  possible(weights: readonly number[]): readonly boolean[];
+  /** What `observe` is given; left out: the absolute advantage. */
+  signal?(config: Config): SignalName;
+  /** The state before anything was observed. `cursor` is that of the first task that the policy will draw. */
+  initial(config: Config, armCount: number, cursor: number): State;
+  /** The state after a change of configuration; left out: it starts afresh. */
+  inherit?(config: Config, state: State): State;
+  readonly state: Codec<State>;
+  /**
+   * The probability of each arm; they sum to 1. Arms that are masked are taken out afterwards, in one place for all
+   * policies; a policy need not look at weights of 0.
+   */
+  probabilities(config: Config, state: State, view: View): readonly number[];
+  /**
+   * The sets of arms that it draws from in the course of a run, by index; an arm outside of the set in force has a
+   * probability of 0, and no constraint draws it. Left out: all arms, always.
+   */
+  phases?(config: Config, armIds: readonly string[]): readonly (readonly boolean[])[];
+  /** The state after one more update batch; its closed groups are in cursor order. */
+  observe?(config: Config, state: State, groups: readonly ObservedGroup[]): State;
+  /** What it thinks each arm is worth; left out: 0. */
+  values?(state: State): readonly number[];
+  /** Whether an instance may be drawn now; what is refused is passed over. Left out: any. */
+  accepts?(config: Config, state: State, task: KnownTask, progress: Progress): boolean;
+  /** Moves on to what comes next, from the update batch at `progress` on. Left out: there is nothing to move on to. */
+  advance?(config: Config, state: State, progress: Progress): Advance<State>;
+}
+
+// What the checks of policies share.
+
+/** Far above any weight of use, and small enough that a sum of weights is finite. */
+export const WEIGHT_MAX = 1e12;
+
+/** The first that is found. */
+export function first(checks: readonly (() => Invalid | undefined)[]): Invalid | undefined {
+  for (const check of checks) {
+    const found = check();
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+export function inRange(field: string, value: number, min: number, max: number): Invalid | undefined {
+  return value >= min && value <= max ? undefined : invalid(field, `must be in [${min}, ${max}], not ${value}`);
+}
+
+export function positive(field: string, value: number, max: number): Invalid | undefined {
+  return value > 0 && value <= max ? undefined : invalid(field, `must be above 0 and at most ${max}, not ${value}`);
+}
+
+/**
+ * The entry of a table that an enum's number names; 0 names the default. Entries are named as the contract names the
+ * enum's values, without its prefix.
+ */
+export function chosen<Name extends string>(
+  field: string,
+  number: number,
+  numbers: Readonly<Record<number, string>>,
+  table: Readonly<Record<Name, unknown>>,
+  byDefault: Name,
+): Name | Invalid {
+  if (number === 0) return byDefault;
+  const isEntry = (name: string | undefined): name is Name => name !== undefined && Object.hasOwn(table, name);
+  const name = numbers[number];
+  return isEntry(name) ? name : invalid(field, `${number} is not one of the contract's`);
 }

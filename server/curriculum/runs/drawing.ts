@@ -1,5 +1,5 @@
 /** Draws of update batches: one at a time for each run, with their instances made outside of the run's queue. */
-import { deriveSeed } from "../../../envs/lib/rng.ts";
+import { placeOf } from "../codec.ts";
 import {
   type Candidate,
   drawnEvent,
@@ -7,14 +7,14 @@ import {
   drawReadiness,
   fillSlots,
   isCurrent,
-  type Place,
   planDraw,
   SKIPS_MAX,
+  type Wanted,
 } from "../draw.ts";
-import type { DrawnTask, RunEvent } from "../events.ts";
+import type { RunEvent } from "../events.ts";
 import type { Refusal } from "../results.ts";
-import type { RunState } from "../state.ts";
-import type { Arm, RunConfig } from "../types.ts";
+import type { DrawnTask, RunState } from "../state.ts";
+import type { InstanceKey, RunConfig } from "../types.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { TaskSource } from "./ports.ts";
 
@@ -29,89 +29,123 @@ export interface Drawing {
   draw(): Promise<DrawOutcome>;
 }
 
-/** Candidates made and not yet used. */
-interface Made {
+/** Candidates that were made and not yet used, by arm and ordinal. */
+interface Stock<Key extends InstanceKey> {
   config: RunConfig | undefined;
-  readonly candidates: Map<string, Candidate>;
+  arms: readonly Map<number, Candidate<Key>>[];
 }
 
-function nameOf({ arm, ordinal }: Place): string {
-  return `${arm}:${ordinal}`;
+/** Makes instances of an arm and puts them in stock; a refusal where one could not be made. */
+async function make<Spec, Key extends InstanceKey>(
+  source: TaskSource<Spec, Key>,
+  config: RunConfig<Spec>,
+  { arm, ordinals }: Wanted,
+  stock: Stock<Key>,
+  signal: AbortSignal,
+): Promise<Refusal | "cancelled" | undefined> {
+  const of = config.arms[arm];
+  if (of === undefined) throw new Error(`a draw is of arm ${arm}, and the run has ${config.arms.length}`);
+  const made = await source.make(
+    ordinals.map((ordinal) => placeOf(of, ordinal, config.seed)),
+    signal,
+  );
+  let failed: Refusal | "cancelled" | undefined;
+  for (const [i, result] of made.entries()) {
+    if (result.kind === "unavailable") failed ??= result;
+    else if (result.kind === "cancelled") failed ??= "cancelled";
+    else if (stock.config === config) stock.arms[arm]?.set(ordinals[i] ?? -1, result);
+  }
+  return failed;
 }
 
-async function make(source: TaskSource, config: RunConfig, place: Place, made: Made): Promise<Refusal | undefined> {
-  const arm = config.arms[place.arm] as Arm;
-  const { ordinal } = place;
-  const seed = deriveSeed("instance", config.seed, arm.id, ordinal);
-  const issued = await source.issue(arm, { seed, runSeed: config.seed, ordinal });
-  if (issued.kind === "unavailable") return issued;
-  if (made.config === config) made.candidates.set(nameOf(place), issued);
-  return undefined;
-}
-
-/** Makes what a plan wants until its slots are filled. */
-async function fill(
-  source: TaskSource,
-  state: RunState,
+/** Makes what a plan wants until its slots are filled; "cancelled": the plan no longer holds. */
+async function fill<Spec, Key extends InstanceKey>(
+  source: TaskSource<Spec, Key>,
+  { config }: RunState<Spec, Key>,
   plan: DrawPlan,
-  made: Made,
-): Promise<readonly DrawnTask[] | Refusal> {
+  stock: Stock<Key>,
+  signal: AbortSignal,
+): Promise<readonly DrawnTask<Key>[] | Refusal | "cancelled"> {
   for (;;) {
-    const filled = fillSlots(state, plan.slots, (place) => made.candidates.get(nameOf(place)));
+    const filled = fillSlots(plan, (arm, ordinal) => stock.arms[arm]?.get(ordinal));
     if (filled.kind === "filled") return filled.tasks;
     if (filled.kind === "barren") {
-      const id = state.config.arms[filled.arm]?.id;
+      const id = config.arms[filled.arm]?.id;
       return { kind: "failed_precondition", message: `arm "${id}" gave no task in ${SKIPS_MAX + 1} tries` };
     }
-    const refusals = await Promise.all(filled.places.map((place) => make(source, state.config, place, made)));
-    const refusal = refusals.find((found) => found !== undefined);
-    if (refusal !== undefined) return refusal;
+    const failures = await Promise.all(filled.wanted.map((each) => make(source, config, each, stock, signal)));
+    const failed = failures.find((found) => found !== undefined);
+    if (failed !== undefined) return failed;
   }
 }
 
-function eventsOf(plan: DrawPlan, tasks: readonly DrawnTask[], state: RunState): readonly RunEvent[] {
-  const drawn = drawnEvent(plan, tasks, state.config.arms.length);
+function eventsOf<Spec, Key extends InstanceKey>(
+  plan: DrawPlan,
+  tasks: readonly DrawnTask<Key>[],
+): readonly RunEvent<Spec, Key>[] {
+  const drawn = drawnEvent(plan, tasks);
   if (plan.closes.length === 0) return [drawn];
-  return [{ kind: "groups_closed", cursors: plan.closes, reason: "too many open groups" }, drawn];
+  return [{ kind: "closed", cursors: plan.closes, reason: "too many open groups" }, drawn];
 }
 
 /** Forgets candidates that were used or passed over; those further on may be asked for next. */
-function forgetUsed(made: Made, state: RunState): void {
-  for (const name of made.candidates.keys()) {
-    const [arm, ordinal] = name.split(":").map(Number) as [number, number];
-    if (ordinal < (state.arms[arm]?.nextOrdinal ?? 0)) made.candidates.delete(name);
+function forgetUsed<Key extends InstanceKey>(stock: Stock<Key>, state: RunState): void {
+  for (const [arm, candidates] of stock.arms.entries()) {
+    const next = state.arms[arm]?.nextOrdinal ?? 0;
+    for (const ordinal of candidates.keys()) if (ordinal < next) candidates.delete(ordinal);
   }
 }
 
-async function drawOnce(run: LiveRun, source: TaskSource, made: Made): Promise<DrawOutcome> {
+/** Aborted once a plan no longer holds, or the run is gone; `end` stops watching. */
+function whilePlanned<Spec, Key extends InstanceKey>(run: LiveRun<Spec, Key>, plan: DrawPlan) {
+  const controller = new AbortController();
+  const end = run.onChange(() => {
+    if (run.isGone() || !isCurrent(plan, run.state())) controller.abort();
+  });
+  return { signal: controller.signal, end };
+}
+
+type Written = { readonly kind: "done" } | { readonly kind: "outdated" };
+
+async function drawOnce<Spec, Key extends InstanceKey>(
+  run: LiveRun<Spec, Key>,
+  source: TaskSource<Spec, Key>,
+  stock: Stock<Key>,
+): Promise<DrawOutcome> {
   for (let plans = 0; plans < PLANS_MAX; plans++) {
     const state = run.state();
-    if (drawReadiness(state).kind !== "ready") return { kind: "done" };
-    if (made.config !== state.config) {
-      made.config = state.config;
-      made.candidates.clear();
+    if (run.isGone() || drawReadiness(state).kind !== "ready") return { kind: "done" };
+    if (stock.config !== state.config) {
+      stock.config = state.config;
+      stock.arms = state.config.arms.map(() => new Map<number, Candidate<Key>>());
     }
     const plan = planDraw(state);
-    const tasks = await fill(source, state, plan, made);
+    if (plan.kind !== "plan") return plan;
+    const watching = whilePlanned(run, plan);
+    const tasks = await fill(source, state, plan, stock, watching.signal).finally(watching.end);
+    if (tasks === "cancelled") continue;
     if ("kind" in tasks) return tasks;
-    const outcome = await run.commit<{ readonly kind: "done" } | { readonly kind: "outdated" }>((now) =>
+    const outcome = await run.commit<Written>((now) =>
       isCurrent(plan, now)
-        ? { events: eventsOf(plan, tasks, now), value: { kind: "done" } }
+        ? { events: eventsOf<Spec, Key>(plan, tasks), value: { kind: "done" } }
         : { events: [], value: { kind: "outdated" } },
     );
     if (outcome.kind === "outdated") continue;
-    forgetUsed(made, run.state());
+    forgetUsed(stock, run.state());
     return outcome;
   }
   return { kind: "aborted", message: "the run keeps changing while a batch is drawn; try again" };
 }
 
-export function drawing(run: LiveRun, source: TaskSource): Drawing {
-  const made: Made = { config: undefined, candidates: new Map() };
+export function drawing<Spec, Key extends InstanceKey>(
+  run: LiveRun<Spec, Key>,
+  source: TaskSource<Spec, Key>,
+): Drawing {
+  const stock: Stock<Key> = { config: undefined, arms: [] };
   let current: Promise<DrawOutcome> | undefined;
   return {
     draw: () => {
-      current ??= drawOnce(run, source, made).finally(() => {
+      current ??= drawOnce(run, source, stock).finally(() => {
         current = undefined;
       });
       return current;

@@ -1,7 +1,9 @@
 /** Feedback that comes at the same time is written as one. */
 import { decideFeedback, type FeedbackItem, type FeedbackStatus } from "../feedback.ts";
 import type { Refusal } from "../results.ts";
+import type { InstanceKey } from "../types.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
+import type { Clock } from "./ports.ts";
 
 /** Items that may wait for the store, in all calls together. */
 export const PENDING_ITEMS_MAX = 262_144;
@@ -19,7 +21,7 @@ export interface FeedbackQueue {
   record(items: readonly FeedbackItem[]): Promise<Outcome>;
 }
 
-export function feedbackQueue(run: LiveRun): FeedbackQueue {
+export function feedbackQueue<Spec, Key extends InstanceKey>(run: LiveRun<Spec, Key>, clock: Clock): FeedbackQueue {
   let waiting: Call[] = [];
   let waitingItems = 0;
 
@@ -34,11 +36,11 @@ export function feedbackQueue(run: LiveRun): FeedbackQueue {
       const outcome = await run.commit((state) => {
         // The first time this is called is as late as calls can join.
         taken ??= take();
-        const { statuses, entries } = decideFeedback(
+        const { statuses, groups } = decideFeedback(
           state,
           taken.flatMap((call) => call.items),
         );
-        return { events: entries.length > 0 ? [{ kind: "feedback", entries }] : [], value: statuses };
+        return { events: groups.length > 0 ? [{ kind: "feedback", groups }] : [], value: statuses };
       });
       settle(taken ?? take(), (call, from) =>
         call.resolve("kind" in outcome ? outcome : outcome.slice(from, from + call.items.length)),
@@ -66,7 +68,7 @@ export function feedbackQueue(run: LiveRun): FeedbackQueue {
       return new Promise((resolve, reject) => {
         waiting.push({ items, resolve, reject });
         waitingItems += items.length;
-        if (waiting.length === 1) void write();
+        if (waiting.length === 1) clock.nextTurn(() => void write());
       });
     },
   };

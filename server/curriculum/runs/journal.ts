@@ -1,10 +1,13 @@
 /** How changes of a run are written, and how a run is read back. */
 import type { Store, StoredRecord, StoredRun } from "../../stores/store.ts";
-import { afterEvent, apply, applyUntrimmed } from "../apply.ts";
-import { decodeEvent, decodeState, encodeEvent, encodeState, parseState } from "../codec.ts";
-import type { RunEvent } from "../events.ts";
-import { historyWrites } from "../history.ts";
+import { apply, applyUntrimmed, trim } from "../apply.ts";
+import { type Codecs, decodeState, encodeState, FORMAT } from "../codec.ts";
+import { decodeEvent, encodeEvent, type RunEvent } from "../events.ts";
+import { FormatError, parseJson, readObject } from "../json.ts";
+import { policyCodec } from "../policies/registry.ts";
 import type { RunState } from "../state.ts";
+import type { InstanceKey } from "../types.ts";
+import { historyWrites, type HistoryRecord } from "../view.ts";
 
 /** A snapshot is due when the journal since the last one is this many times as long, or as SNAPSHOT_MIN. */
 const JOURNAL_PER_SNAPSHOT = 4;
@@ -13,54 +16,95 @@ const JOURNAL_PER_SNAPSHOT = 4;
 const SNAPSHOT_MIN = 64 * 1024;
 
 /** Events as the store takes them, with the state that they lead to. */
-export interface Change {
-  readonly state: RunState;
+export interface Change<Spec, Key extends InstanceKey> {
+  readonly state: RunState<Spec, Key>;
   readonly events: readonly string[];
   readonly records: readonly StoredRecord[];
 }
 
 /** At least one event. */
-export function encodeChange(before: RunState | undefined, events: readonly RunEvent[]): Change {
+export function encodeChange<Spec, Key extends InstanceKey>(
+  before: RunState<Spec, Key> | undefined,
+  events: readonly RunEvent<Spec, Key>[],
+  codecs: Codecs<Spec, Key>,
+): Change<Spec, Key> {
   let state = before;
+  const texts: string[] = [];
   const records: StoredRecord[] = [];
   for (const event of events) {
+    texts.push(encodeEvent(event, state, codecs));
     const untrimmed = applyUntrimmed(state, event);
     for (const { seq, record } of historyWrites(state, event, untrimmed)) {
-      records.push({ seq, body: JSON.stringify(record) });
+      records.push({ seq, body: encodeRecord(record) });
     }
-    state = afterEvent(untrimmed);
+    state = trim(untrimmed);
   }
-  return { state: state as RunState, events: events.map(encodeEvent), records };
+  if (state === undefined) throw new Error("a change without an event has no state");
+  return { state, events: texts, records };
+}
+
+function encodeRecord(record: HistoryRecord): string {
+  const policy = record.kind === "control" && record.policy ? { policy: policyCodec.encode(record.policy) } : {};
+  return JSON.stringify({ format: FORMAT, ...record, ...policy });
+}
+
+export function decodeRecord(text: string): HistoryRecord {
+  const { format, policy, ...record } = readObject(parseJson(text));
+  if (format !== FORMAT)
+    throw new FormatError("a record of the run's history is of a format that this server does not read");
+  const read = record as unknown as HistoryRecord;
+  return policy === undefined || read.kind !== "control" ? read : { ...read, policy: policyCodec.decode(policy) };
+}
+
+/** The state after events that were written. */
+export function follow<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key> | undefined,
+  events: readonly string[],
+  codecs: Codecs<Spec, Key>,
+): RunState<Spec, Key> | undefined {
+  return events.reduce((now, text) => apply(now, decodeEvent(text, now, codecs)), state);
 }
 
 /**
  * Reads a run from its newest snapshot and the events after it, or from the whole journal where the snapshot is of
- * another server's format; undefined: the run was deleted.
+ * another server's format; undefined: the run was deleted. A journal that this server does not read is a FormatError.
  */
-export async function readState(store: Store, { key }: StoredRun): Promise<RunState | undefined> {
+export async function readState<Spec, Key extends InstanceKey>(
+  store: Store,
+  { key }: StoredRun,
+  codecs: Codecs<Spec, Key>,
+): Promise<RunState<Spec, Key> | undefined> {
   const snapshot = await store.snapshot(key);
-  const document = snapshot && parseState(snapshot.body);
-  const from = document && decodeState(document);
+  const from = snapshot && readSnapshot(snapshot.body, codecs);
   const events = await store.read(key, from?.version ?? 0);
-  return events?.map(decodeEvent).reduce<RunState | undefined>(apply, from);
+  return events && follow(from, events, codecs);
 }
 
-/** The state after events that another process wrote. */
-export function follow(state: RunState, events: readonly string[]): RunState {
-  return events.map(decodeEvent).reduce(apply, state);
+function readSnapshot<Spec, Key extends InstanceKey>(
+  body: string,
+  codecs: Codecs<Spec, Key>,
+): RunState<Spec, Key> | undefined {
+  try {
+    return decodeState(body, codecs);
+  } catch (error) {
+    if (error instanceof FormatError) return undefined;
+    throw error;
+  }
 }
 
 /**
  * Gives a snapshot when one is due. By length, so that whatever a run's size, reading it back costs a few snapshots at
  * most, and writing snapshots costs a fraction of writing the journal.
  */
-export function snapshotRule(): (state: RunState, events: readonly string[]) => string | undefined {
+export function snapshotRule<Spec, Key extends InstanceKey>(
+  codecs: Codecs<Spec, Key>,
+): (state: RunState<Spec, Key>, events: readonly string[]) => string | undefined {
   let written = 0;
   let snapshotSize = 0;
   return (state, events) => {
     written += events.reduce((sum, event) => sum + event.length, 0);
     if (written < JOURNAL_PER_SNAPSHOT * Math.max(SNAPSHOT_MIN, snapshotSize)) return undefined;
-    const body = JSON.stringify(encodeState(state));
+    const body = encodeState(state, codecs);
     written = 0;
     snapshotSize = body.length;
     return body;

@@ -3,16 +3,26 @@ import type { StoredRun } from "../../stores/store.ts";
 import type { RunEvent } from "../events.ts";
 import type { Refusal } from "../results.ts";
 import type { RunState } from "../state.ts";
+import type { InstanceKey } from "../types.ts";
 import { encodeChange, follow, snapshotRule } from "./journal.ts";
 import type { Ports } from "./ports.ts";
-import { serial } from "./serial.ts";
 
 /** How often a change is decided again because another process changed the run in between. */
 const ATTEMPTS_MAX = 32;
 
+/** A queue that does one job at a time, in order. A job that fails fails alone. */
+function serial(): <T>(job: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (job) => {
+    const turn = last.then(job);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+}
+
 /** What a change writes, and what it answers. */
-export interface Decision<T> {
-  readonly events: readonly RunEvent[];
+export interface Decision<T, Spec, Key extends InstanceKey> {
+  readonly events: readonly RunEvent<Spec, Key>[];
   readonly value: T;
 }
 
@@ -26,10 +36,10 @@ export const gone: Gone = Object.freeze({ kind: "gone" });
 /** What trying to commit once came to; "again": the state was an old one, and no longer is. */
 type Attempt<T> = { readonly kind: "answer"; readonly value: T } | { readonly kind: "again" } | Gone;
 
-export interface LiveRun {
+export interface LiveRun<Spec, Key extends InstanceKey> {
   readonly id: string;
   readonly key: number;
-  state(): RunState;
+  state(): RunState<Spec, Key>;
   isGone(): boolean;
   /** Takes in what other processes have written; false: the run was deleted. */
   refresh(): Promise<boolean>;
@@ -37,7 +47,7 @@ export interface LiveRun {
    * Decides on the newest state, writes the events, and only then takes them in and answers. Changes of a run are made
    * one after the other. `decide` must be pure: it is called again when another process was quicker.
    */
-  commit<T>(decide: (state: RunState) => Decision<T>): Promise<T | Gone | Refusal>;
+  commit<T>(decide: (state: RunState<Spec, Key>) => Decision<T, Spec, Key>): Promise<T | Gone | Refusal>;
   /** Calls back after each change, and when the run is gone; what it returns ends that. */
   onChange(callback: () => void): () => void;
   /** Marks the run as deleted. */
@@ -45,7 +55,7 @@ export interface LiveRun {
 }
 
 /** The state, and who wants to hear of its changes. */
-function observed(first: RunState) {
+function observed<State>(first: State) {
   const callbacks = new Set<() => void>();
   let state = first;
   let deleted = false;
@@ -55,7 +65,7 @@ function observed(first: RunState) {
   return {
     state: () => state,
     isGone: () => deleted,
-    set: (next: RunState): void => {
+    set: (next: State): void => {
       state = next;
       notify();
     },
@@ -70,13 +80,18 @@ function observed(first: RunState) {
   };
 }
 
-export function liveRun({ store, log }: Ports, { id, key }: StoredRun, loaded: RunState): LiveRun {
+export function liveRun<Spec, Key extends InstanceKey>(
+  { store, log, source }: Ports<Spec, Key>,
+  { id, key }: StoredRun,
+  loaded: RunState<Spec, Key>,
+): LiveRun<Spec, Key> {
+  type State = RunState<Spec, Key>;
   const { set, ...observable } = observed(loaded);
   const { state, isGone, forget } = observable;
   const inTurn = serial();
-  const dueSnapshot = snapshotRule();
+  const dueSnapshot = snapshotRule(source);
 
-  const takeIn = (next: RunState, events: readonly string[]): void => {
+  const takeIn = (next: State, events: readonly string[]): void => {
     const body = dueSnapshot(next, events);
     const { version } = next;
     if (body !== undefined) {
@@ -91,19 +106,19 @@ export function liveRun({ store, log }: Ports, { id, key }: StoredRun, loaded: R
     if (isGone()) return false;
     const events = await store.read(key, state().version);
     if (events === undefined) forget();
-    else if (events.length > 0) takeIn(follow(state(), events), events);
+    else if (events.length > 0) takeIn(follow(state(), events, source) ?? state(), events);
     return events !== undefined;
   };
 
-  const append = async (before: RunState, events: readonly RunEvent[]): Promise<boolean> => {
-    const change = encodeChange(before, events);
+  const append = async (before: State, events: readonly RunEvent<Spec, Key>[]): Promise<boolean> => {
+    const change = encodeChange(before, events, source);
     const { version: expectedVersion } = before;
     const outcome = await store.append(key, { expectedVersion, events: change.events, records: change.records });
     if (outcome === "appended") takeIn(change.state, change.events);
     return outcome === "appended";
   };
 
-  const attempt = async <T>(decide: (state: RunState) => Decision<T>): Promise<Attempt<T>> => {
+  const attempt = async <T>(decide: (state: State) => Decision<T, Spec, Key>): Promise<Attempt<T>> => {
     if (isGone()) return gone;
     const before = state();
     const { events, value } = decide(before);
@@ -113,7 +128,7 @@ export function liveRun({ store, log }: Ports, { id, key }: StoredRun, loaded: R
     return events.length === 0 && state() === before ? { kind: "answer", value } : { kind: "again" };
   };
 
-  const commit = async <T>(decide: (state: RunState) => Decision<T>): Promise<T | Gone | Refusal> => {
+  const commit = async <T>(decide: (state: State) => Decision<T, Spec, Key>): Promise<T | Gone | Refusal> => {
     for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
       const outcome = await attempt(decide);
       if (outcome.kind === "answer") return outcome.value;

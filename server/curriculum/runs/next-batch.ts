@@ -1,15 +1,18 @@
 /** NextBatch: serves what is drawn, draws what is due, and waits for feedback that is due. */
-import { groupsBetween, issueStep, type IssueStep } from "../issue.ts";
+import { drawReadiness } from "../draw.ts";
 import { ok, type Refusal, type Result } from "../results.ts";
-import { epochAt, epochOf, type RunState } from "../state.ts";
-import type { Arm, Json } from "../types.ts";
+import { batchAt, epochOf, groupAt, type DrawnTask, type RunState } from "../state.ts";
+import type { InstanceKey } from "../types.ts";
 import type { Drawing } from "./drawing.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Clock } from "./ports.ts";
-import { changeOf, POLL_MS, unlessAborted } from "./waiting.ts";
+import { changeOf, POLL_MS, unlessAborted } from "./watch.ts";
 
 /** How long to wait before asking again for a batch whose feedback is due. */
 const RETRY_DELAY_MS = 1000;
+
+/** How far past the tasks drawn a caller may ask, so that ranks can run ahead of each other but a slip is found. */
+export const AHEAD_MAX = 4096;
 
 export interface NextBatchRequest {
   /** Undefined: the first task that was never given out. */
@@ -20,57 +23,93 @@ export interface NextBatchRequest {
   readonly signal: AbortSignal;
 }
 
-export interface IssuedTask {
-  readonly cursor: number;
-  /** That the task was drawn in: with the cursor it names the group. */
-  readonly epoch: number;
-  /** Index of the arm in the configuration. */
-  readonly armIndex: number;
-  readonly arm: Arm;
-  readonly hash: string;
-  readonly draft: Json;
-}
-
-export interface NextBatch {
-  readonly tasks: readonly IssuedTask[];
+export interface NextBatch<Key extends InstanceKey> {
+  readonly tasks: readonly DrawnTask<Key>[];
   readonly nextCursor: number;
   readonly done: boolean;
   /** The run's epoch now. */
   readonly epoch: number;
 }
 
-export function issuedTasks(state: RunState, from: number, to: number): readonly IssuedTask[] {
-  return groupsBetween(state, from, to).map(({ cursor, group }) => ({
-    cursor,
-    epoch: epochAt(state, cursor),
-    armIndex: group.arm,
-    arm: state.config.arms[group.arm] as Arm,
-    hash: group.hash,
-    draft: group.draft,
-  }));
+/** What can be answered now. */
+type Step =
+  /** Tasks [from, to) can be given. */
+  | { readonly kind: "serve"; readonly from: number; readonly to: number; readonly done: boolean }
+  /** The next update batch is wanted, and can be drawn. */
+  | { readonly kind: "draw" }
+  /** The next update batch is wanted, and waits for feedback of this batch. */
+  | { readonly kind: "wait"; readonly batch: number }
+  | Refusal;
+
+function isKept(state: RunState, from: number, to: number): boolean {
+  const size = state.config.promptsPerUpdate;
+  for (let cursor = from; cursor < to; cursor += size) if (batchAt(state, cursor) === undefined) return false;
+  return to <= from || batchAt(state, to - 1) !== undefined;
+}
+
+/** `mayDraw`: whether more can be drawn; else what is drawn must do. */
+function nextStep(state: RunState, cursor: number | undefined, count: number, mayDraw: boolean): Step {
+  const end = state.config.length === 0 ? Infinity : state.config.length;
+  const from = cursor ?? state.handedOut;
+  if (from >= end) return { kind: "serve", from: end, to: end, done: true };
+  if (from > state.cursor + AHEAD_MAX) {
+    return { kind: "out_of_range", message: `cursor ${from} is far beyond ${state.cursor}, the tasks drawn so far` };
+  }
+  const to = Math.min(from + count, end);
+  if (to > state.cursor) {
+    const readiness = drawReadiness(state);
+    if (readiness.kind === "ready" && (mayDraw || state.cursor <= from)) return { kind: "draw" };
+    if (state.cursor <= from) {
+      if (readiness.kind === "waiting") return { kind: "wait", batch: readiness.batch };
+      return { kind: "failed_precondition", message: "the run is paused" };
+    }
+  }
+  const available = Math.min(to, state.cursor);
+  if (isKept(state, from, available)) return { kind: "serve", from, to: available, done: available >= end };
+  return { kind: "out_of_range", message: `the tasks from cursor ${from} on were closed long ago` };
+}
+
+/** The tasks [from, to), as far as they are kept. */
+function tasksBetween<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  from: number,
+  to: number,
+): readonly DrawnTask<Key>[] {
+  const tasks: DrawnTask<Key>[] = [];
+  for (let cursor = from; cursor < to; cursor++) {
+    const group = groupAt(state, cursor);
+    if (group !== undefined) tasks.push(group.task);
+  }
+  return tasks;
+}
+
+interface Looked<Spec, Key extends InstanceKey> {
+  readonly kind: "looked";
+  readonly step: Step;
+  readonly state: RunState<Spec, Key>;
 }
 
 /** Looks where the run stands, and marks what is served as given out. */
-async function look(
-  run: LiveRun,
+async function look<Spec, Key extends InstanceKey>(
+  run: LiveRun<Spec, Key>,
   clock: Clock,
   { cursor, count }: NextBatchRequest,
   mayDraw: boolean,
-): Promise<{ readonly kind: "looked"; readonly step: IssueStep; readonly state: RunState } | Gone | Refusal> {
+): Promise<Looked<Spec, Key> | Gone | Refusal> {
   return run.commit((state) => {
-    const step = issueStep(state, cursor, count, mayDraw);
+    const step = nextStep(state, cursor, count, mayDraw);
     const through = step.kind === "serve" ? step.to : 0;
     const events = through > state.handedOut ? [{ kind: "handed_out", through, atMs: clock.now() } as const] : [];
     return { events, value: { kind: "looked", step, state } };
   });
 }
 
-export async function nextBatch(
-  run: LiveRun,
+export async function nextBatch<Spec, Key extends InstanceKey>(
+  run: LiveRun<Spec, Key>,
   drawing: Drawing,
   clock: Clock,
   request: NextBatchRequest,
-): Promise<Result<NextBatch> | Gone> {
+): Promise<Result<NextBatch<Key>> | Gone> {
   const { signal } = request;
   const deadlineMs = clock.now() + request.waitMs;
   let refused: Gone | Refusal | undefined;
@@ -79,7 +118,7 @@ export async function nextBatch(
     if (looked.kind !== "looked") return looked;
     const { step, state } = looked;
     if (step.kind === "serve") {
-      const tasks = issuedTasks(state, step.from, step.to);
+      const tasks = tasksBetween(state, step.from, step.to);
       return ok({ tasks, nextCursor: step.to, done: step.done, epoch: epochOf(state) });
     }
     if (step.kind === "draw") {

@@ -1,6 +1,7 @@
 /** What the coordinator of runs needs from outside. */
 import type { Store } from "../../stores/store.ts";
-import type { Arm, Json } from "../types.ts";
+import type { Codecs, TaskPlace } from "../codec.ts";
+import type { InstanceKey } from "../types.ts";
 
 /** The time, for waiting, time-outs and expiry only: no task depends on it. */
 export interface Clock {
@@ -8,6 +9,8 @@ export interface Clock {
   now(): number;
   /** Calls back once after a delay (which may be longer than setTimeout takes); what it returns cancels it. */
   setTimer(delayMs: number, callback: () => void): () => void;
+  /** Calls back when all that came in at the same time has been looked at: in the event loop's next turn. */
+  nextTurn(callback: () => void): void;
 }
 
 /** Where failures of work in the background go. pino's loggers are such. */
@@ -15,32 +18,24 @@ export interface Log {
   warn(details: object, message: string): void;
 }
 
-/** Which instance of an arm is wanted. */
-export interface IssueRequest {
-  /** f(run seed, arm, ordinal): makes the instance. */
-  readonly seed: bigint;
-  /** The run's seed: fixes the order in which an arm with rows goes through them. */
-  readonly runSeed: bigint;
-  /** Counted from 0. */
-  readonly ordinal: number;
-}
-
-export type Issued =
-  /** `hash` is of the canonical instance, equal for equal instances of any arm; 16 hex digits will do. No spaces. */
-  | { readonly kind: "task"; readonly hash: string; readonly draft: Json }
+export type Made<Key extends InstanceKey> =
+  | { readonly kind: "task"; readonly key: Key }
   /** This ordinal has no instance, whenever it is asked for: it is passed over. */
   | { readonly kind: "none" }
   /** No telling now, e.g. the workers' queue is full. */
-  | { readonly kind: "unavailable"; readonly message: string; readonly retryDelayMs: number };
+  | { readonly kind: "unavailable"; readonly message: string; readonly retryDelayMs: number }
+  /** The signal was aborted first. */
+  | { readonly kind: "cancelled" };
 
-/** Makes instances: a pure function of the arm and the request, but for being unavailable. */
-export interface TaskSource {
-  issue(arm: Arm, request: IssueRequest): Promise<Issued>;
+/** Makes instances: a pure function of their places, but for being unavailable. */
+export interface TaskSource<Spec, Key extends InstanceKey> extends Codecs<Spec, Key> {
+  /** Instances of one arm; a result for each place, in order. */
+  make(places: readonly TaskPlace<Spec>[], signal: AbortSignal): Promise<readonly Made<Key>[]>;
 }
 
-export interface Ports {
+export interface Ports<Spec, Key extends InstanceKey> {
   readonly store: Store;
-  readonly source: TaskSource;
+  readonly source: TaskSource<Spec, Key>;
   readonly clock: Clock;
   /** Undefined: they are not told. */
   readonly log?: Log;

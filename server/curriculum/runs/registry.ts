@@ -1,11 +1,56 @@
 /** Runs in memory: loaded when asked for, dropped when idle, removed from the store when they expire. */
+import { nextTimeoutAtMs, timedOut } from "../feedback.ts";
+import { FormatError } from "../json.ts";
 import { notFound, type Refusal } from "../results.ts";
+import type { InstanceKey } from "../types.ts";
 import { drawing, type Drawing } from "./drawing.ts";
 import { feedbackQueue, type FeedbackQueue } from "./feedback-queue.ts";
 import { readState } from "./journal.ts";
 import { liveRun, type Gone, type LiveRun } from "./live-run.ts";
+import { createMasks, type Masks } from "./masks.ts";
 import type { Ports } from "./ports.ts";
-import { watchTimeouts } from "./timeouts.ts";
+
+/** How long to wait after the store failed. */
+const RETRY_MS = 1000;
+
+/** Closes groups of a run as they time out. What it returns ends that. */
+function watchTimeouts<Spec, Key extends InstanceKey>(
+  run: LiveRun<Spec, Key>,
+  { clock, log }: Ports<Spec, Key>,
+): () => void {
+  let dueAtMs: number | undefined;
+  let cancel = (): void => undefined;
+
+  const schedule = (atMs: number | undefined): void => {
+    if (atMs === dueAtMs) return;
+    cancel();
+    cancel = (): void => undefined;
+    dueAtMs = atMs;
+    if (atMs !== undefined) cancel = clock.setTimer(Math.max(0, atMs - clock.now()), () => void close());
+  };
+  const look = (): void => schedule(run.isGone() ? undefined : nextTimeoutAtMs(run.state()));
+  const close = async (): Promise<void> => {
+    try {
+      await run.commit((state) => {
+        const cursors = timedOut(state, clock.now());
+        const event = { kind: "closed", cursors, reason: "timeout" } as const;
+        return { events: cursors.length > 0 ? [event] : [], value: null };
+      });
+      dueAtMs = undefined;
+      look();
+    } catch (err) {
+      log?.warn({ err, run: run.id }, "groups that timed out could not be closed");
+      schedule(clock.now() + RETRY_MS);
+    }
+  };
+
+  const unsubscribe = run.onChange(look);
+  look();
+  return () => {
+    unsubscribe();
+    cancel();
+  };
+}
 
 /** How often expired runs are looked for. */
 const SWEEP_MS = 30_000;
@@ -15,13 +60,13 @@ const IDLE_MS = 10 * 60_000;
 const TOUCH_EVERY_MS = 60_000;
 
 /** A run in memory with what works on it. */
-export interface OpenRun {
-  readonly run: LiveRun;
+export interface OpenRun<Spec, Key extends InstanceKey> {
+  readonly run: LiveRun<Spec, Key>;
   readonly drawing: Drawing;
   readonly feedback: FeedbackQueue;
 }
 
-interface Entry extends OpenRun {
+interface Entry<Spec, Key extends InstanceKey> extends OpenRun<Spec, Key> {
   askedAtMs: number;
   /** When its expiry was last put off in the store. */
   touchedAtMs: number;
@@ -30,11 +75,13 @@ interface Entry extends OpenRun {
   readonly stop: () => void;
 }
 
-type Loading = Promise<Entry | undefined>;
+type Loading<Spec, Key extends InstanceKey> = Promise<Entry<Spec, Key> | undefined>;
 
-export interface Registry {
+export interface Registry<Spec, Key extends InstanceKey> {
   /** Works on a run; where it turns out to be deleted, works once more on what its id is now. */
-  withRun<T>(id: string, work: (open: OpenRun) => Promise<T | Gone>): Promise<T | Refusal>;
+  withRun<T>(id: string, work: (open: OpenRun<Spec, Key>) => Promise<T | Gone>): Promise<T | Refusal>;
+  /** Masks the arms that depend on a resource, in runs in memory and those loaded later; undefined: it is up again. */
+  maskArms(resource: string, reason: string | undefined): Promise<void>;
   /** Drops a run that was deleted. */
   forget(key: number): Promise<void>;
   /** Stops all timers. */
@@ -50,18 +97,26 @@ export function expiryMs(nowMs: number, timeToLiveMs: number): number {
   return Math.ceil(nowMs + timeToLiveMs + touchEveryMs(timeToLiveMs));
 }
 
-async function load(ports: Ports, id: string): Loading {
+async function load<Spec, Key extends InstanceKey>(
+  ports: Ports<Spec, Key>,
+  masks: Masks,
+  id: string,
+): Loading<Spec, Key> {
   const { store, source, clock } = ports;
   const row = await store.find(id);
-  const state = row && (await readState(store, row));
+  const state = row && (await readState(store, row, source));
   if (row === undefined || state === undefined) return undefined;
   const run = liveRun(ports, row, state);
+  await masks.bring(run);
   const stop = watchTimeouts(run, ports);
-  const parts = { run, drawing: drawing(run, source), feedback: feedbackQueue(run) };
+  const parts = { run, drawing: drawing(run, source), feedback: feedbackQueue(run, clock) };
   return { ...parts, stop, askedAtMs: clock.now(), touchedAtMs: -Infinity, users: 0 };
 }
 
-async function touch({ store, clock }: Ports, entry: Entry): Promise<void> {
+async function touch<Spec, Key extends InstanceKey>(
+  { store, clock }: Ports<Spec, Key>,
+  entry: Entry<Spec, Key>,
+): Promise<void> {
   const { timeToLiveMs } = entry.run.state().config;
   const nowMs = clock.now();
   if (nowMs - entry.touchedAtMs < touchEveryMs(timeToLiveMs)) return;
@@ -70,20 +125,23 @@ async function touch({ store, clock }: Ports, entry: Entry): Promise<void> {
 }
 
 /** Loaded runs by id. */
-function cache(ports: Ports) {
-  const entries = new Map<string, Loading>();
-  const drop = (id: string, loading: Loading, entry?: Entry): void => {
+function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, masks: Masks) {
+  type Run = Entry<Spec, Key>;
+  const entries = new Map<string, Promise<Run | undefined>>();
+  const drop = (id: string, loading: Promise<Run | undefined>, entry?: Run): void => {
     entry?.stop();
     if (entries.get(id) === loading) entries.delete(id);
   };
-  const loaded = async (): Promise<readonly { id: string; loading: Loading; entry: Entry }[]> => {
-    const all = await Promise.all([...entries].map(async ([id, loading]) => ({ id, loading, entry: await loading })));
+  const loaded = async (): Promise<readonly { id: string; loading: Promise<Run | undefined>; entry: Run }[]> => {
+    const all = await Promise.all(
+      [...entries].map(async ([id, loading]) => ({ id, loading, entry: await loading.catch(() => undefined) })),
+    );
     return all.flatMap(({ id, loading, entry }) => (entry === undefined ? [] : [{ id, loading, entry }]));
   };
   return {
     /** Loads a run, or joins its loading; undefined: there is none. */
-    get: async (id: string): Loading => {
-      const loading = entries.get(id) ?? load(ports, id);
+    get: async (id: string): Promise<Run | undefined> => {
+      const loading = entries.get(id) ?? load(ports, masks, id);
       entries.set(id, loading);
       const entry = await loading.catch((error: unknown) => {
         drop(id, loading);
@@ -93,15 +151,23 @@ function cache(ports: Ports) {
       if (entry === undefined || entry.run.isGone()) drop(id, loading, entry);
       return entry;
     },
-    dropWhere: async (which: (entry: Entry) => boolean): Promise<void> => {
+    dropWhere: async (which: (entry: Run) => boolean): Promise<void> => {
       for (const { id, loading, entry } of await loaded()) if (which(entry)) drop(id, loading, entry);
     },
+    runs: async (): Promise<readonly LiveRun<Spec, Key>[]> => (await loaded()).map(({ entry }) => entry.run),
   };
 }
 
-export function createRegistry(ports: Ports): Registry {
+/** A run whose journal this server does not read is refused; any other error is a bug, or the store's. */
+export function unreadable(id: string, error: unknown): Refusal {
+  if (!(error instanceof FormatError)) throw error;
+  return { kind: "failed_precondition", message: `run "${id}" cannot be read: ${error.message}` };
+}
+
+export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>): Registry<Spec, Key> {
   const { store, clock, log } = ports;
-  const runs = cache(ports);
+  const masks = createMasks(log);
+  const runs = cache(ports, masks);
   let closed = false;
   let cancelSweep = (): void => undefined;
 
@@ -122,7 +188,10 @@ export function createRegistry(ports: Ports): Registry {
       void swept.then(scheduleSweep);
     });
   };
-  const work = async <T>(entry: Entry, task: (open: OpenRun) => Promise<T | Gone>): Promise<T | Gone> => {
+  const work = async <T>(
+    entry: Entry<Spec, Key>,
+    task: (open: OpenRun<Spec, Key>) => Promise<T | Gone>,
+  ): Promise<T | Gone> => {
     entry.users++;
     try {
       await touch(ports, entry);
@@ -136,14 +205,19 @@ export function createRegistry(ports: Ports): Registry {
   scheduleSweep();
   return {
     withRun: async (id, task) => {
-      for (let tries = 0; tries < 2; tries++) {
-        const entry = await runs.get(id);
-        if (entry === undefined) break;
-        const outcome = await work(entry, task);
-        if (!isGone(outcome)) return outcome;
+      try {
+        for (let tries = 0; tries < 2; tries++) {
+          const entry = await runs.get(id);
+          if (entry === undefined) break;
+          const outcome = await work(entry, task);
+          if (!isGone(outcome)) return outcome;
+        }
+      } catch (error) {
+        return unreadable(id, error);
       }
       return notFound(id);
     },
+    maskArms: async (resource, reason) => masks.set(resource, reason, await runs.runs()),
     forget,
     close: () => {
       closed = true;

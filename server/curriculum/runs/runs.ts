@@ -1,5 +1,5 @@
 /** Runs: every operation of the curriculum on them. Any number of processes may work on one store. */
-import { checkConfig, checkPolicy, checkRunId, checkWeights } from "../check-config.ts";
+import { checkConfig, checkPolicy, checkRunId, checkWeights, differingField } from "../config.ts";
 import type { RunEvent } from "../events.ts";
 import {
   decideAdvantages,
@@ -9,17 +9,16 @@ import {
   type GroupRef,
   type ReportedAdvantages,
 } from "../feedback.ts";
-import { batchRecord, type HistoryRecord } from "../history.ts";
 import { notFound, ok, type Refusal, type Result } from "../results.ts";
-import { differingField } from "../same-config.ts";
 import type { RunState } from "../state.ts";
-import type { Policy, RunConfig } from "../types.ts";
-import { runView, type RunView, type StateView } from "../view.ts";
-import { encodeChange, readState } from "./journal.ts";
+import { definitionOf } from "../policies/registry.ts";
+import type { InstanceKey, Policy, RunConfig } from "../types.ts";
+import { batchRecord, runView, viewOf, type HistoryRecord, type RunView, type StateView } from "../view.ts";
+import { decodeRecord, encodeChange, readState } from "./journal.ts";
 import type { Gone } from "./live-run.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
 import type { Ports } from "./ports.ts";
-import { createRegistry, expiryMs, type OpenRun, type Registry } from "./registry.ts";
+import { createRegistry, expiryMs, type OpenRun, type Registry, unreadable } from "./registry.ts";
 import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./transfer.ts";
 import { watchRun } from "./watch.ts";
 
@@ -34,14 +33,17 @@ export interface Page<Item, Next> {
   readonly next: Next | undefined;
 }
 
-export interface Runs {
+export interface Runs<Spec, Key extends InstanceKey> {
   /** Creating a run again with the same configuration gives it as it is. */
-  create(runId: string, config: RunConfig): Promise<Result<{ readonly run: RunView; readonly created: boolean }>>;
-  get(runId: string): Promise<Result<RunView>>;
+  create(
+    runId: string,
+    config: RunConfig<Spec>,
+  ): Promise<Result<{ readonly run: RunView<Spec>; readonly created: boolean }>>;
+  get(runId: string): Promise<Result<RunView<Spec>>>;
   /** By id; `afterId` "": from the first. */
-  list(afterId: string, limit: number): Promise<Page<RunView, string>>;
+  list(afterId: string, limit: number): Promise<Result<Page<RunView<Spec>, string>>>;
   remove(runId: string): Promise<Result<null>>;
-  nextBatch(runId: string, request: NextBatchRequest): Promise<Result<NextBatch>>;
+  nextBatch(runId: string, request: NextBatchRequest): Promise<Result<NextBatch<Key>>>;
   /** The status of each item, in order. Calls at the same time are written as one. */
   recordFeedback(runId: string, items: readonly FeedbackItem[]): Promise<Result<readonly FeedbackStatus[]>>;
   reportAdvantages(runId: string, groups: readonly ReportedAdvantages[]): Promise<Result<readonly FeedbackStatus[]>>;
@@ -49,12 +51,19 @@ export interface Runs {
   updatePolicy(runId: string, policy: Policy): Promise<Result<AppliesFrom>>;
   /** By arm id; arms left out keep theirs. */
   setWeights(runId: string, weights: Readonly<Record<string, number>>): Promise<Result<AppliesFrom>>;
+  /** Moves the policy on to what comes next, if it has that. */
+  advance(runId: string): Promise<Result<AppliesFrom>>;
+  /**
+   * Takes the arms that depend on a resource out of all runs in memory, and of those loaded later, from the next update
+   * batch on that is not yet drawn; undefined: the resource is up again, and so are they.
+   */
+  maskArms(resource: string, reason: string | undefined): Promise<void>;
   pause(runId: string): Promise<Result<AppliesFrom>>;
   resume(runId: string): Promise<Result<AppliesFrom>>;
   /** The whole state as JSON in UTF-8, not authenticated. */
   export(runId: string): Promise<Result<ExportedRun>>;
   /** Puts back what `export` gave, under its own id (runId undefined) or another one. */
-  import(state: Uint8Array, runId: string | undefined): Promise<Result<ImportedRun>>;
+  import(state: Uint8Array, runId: string | undefined): Promise<Result<ImportedRun<Spec, Key>>>;
   /** The state now and after each change; ends when the run is deleted or `signal` aborts. */
   watch(runId: string, signal: AbortSignal): Promise<Result<AsyncIterable<StateView>>>;
   /** From place `from` on; 0: from the start. */
@@ -63,24 +72,20 @@ export interface Runs {
   close(): void;
 }
 
-function isRefusal<T>(outcome: Result<T>): outcome is Refusal {
-  return outcome.kind !== "ok";
-}
-
 /** Works on a run; `work` answers a value, or a refusal. */
-function within<T>(
-  registry: Registry,
+function within<T, Spec, Key extends InstanceKey>(
+  registry: Registry<Spec, Key>,
   runId: string,
-  work: (open: OpenRun) => Promise<Result<T> | Gone>,
+  work: (open: OpenRun<Spec, Key>) => Promise<Result<T> | Gone>,
 ): Promise<Result<T>> {
   return registry.withRun<Result<T>>(runId, work);
 }
 
 /** Reads a run as it is now, whoever changed it last. */
-function read<T>(
-  registry: Registry,
+function read<T, Spec, Key extends InstanceKey>(
+  registry: Registry<Spec, Key>,
   runId: string,
-  look: (state: RunState, open: OpenRun) => T | Promise<T>,
+  look: (state: RunState<Spec, Key>, open: OpenRun<Spec, Key>) => T | Promise<T>,
 ): Promise<Result<T>> {
   return within(registry, runId, async (open) => {
     const here = await open.run.refresh();
@@ -89,10 +94,12 @@ function read<T>(
 }
 
 /** Changes a run. */
-function change<T>(
-  registry: Registry,
+function change<T, Spec, Key extends InstanceKey>(
+  registry: Registry<Spec, Key>,
   runId: string,
-  decide: (state: RunState) => { readonly events: readonly RunEvent[]; readonly value: T } | Refusal,
+  decide: (
+    state: RunState<Spec, Key>,
+  ) => { readonly events: readonly RunEvent<Spec, Key>[]; readonly value: T } | Refusal,
 ): Promise<Result<T>> {
   return within(registry, runId, ({ run }) =>
     run.commit<Result<T>>((state) => {
@@ -102,59 +109,66 @@ function change<T>(
   );
 }
 
-type Operations<Names extends keyof Runs> = Pick<Runs, Names>;
+type Operations<Spec, Key extends InstanceKey, Names extends keyof Runs<Spec, Key>> = Pick<Runs<Spec, Key>, Names>;
 
-function keeping(
-  { store, clock }: Ports,
-  registry: Registry,
-): Operations<"create" | "get" | "list" | "remove" | "history"> {
-  const create: Runs["create"] = async (runId, config) => {
+function keeping<Spec, Key extends InstanceKey>(
+  { store, clock, source }: Ports<Spec, Key>,
+  registry: Registry<Spec, Key>,
+): Operations<Spec, Key, "create" | "get" | "list" | "remove" | "history"> {
+  type All = Runs<Spec, Key>;
+  const create: All["create"] = async (runId, config) => {
     const invalid = checkRunId(runId) ?? checkConfig(config);
     if (invalid !== undefined) return invalid;
     const atMs = clock.now();
-    const { events, records } = encodeChange(undefined, [{ kind: "created", runId, config, atMs }]);
+    const { events, records } = encodeChange(undefined, [{ kind: "created", runId, config, atMs }], source);
     const expiresAtMs = expiryMs(atMs, config.timeToLiveMs);
     const outcome = await store.create({ id: runId, expiresAtMs, events, records });
-    const run = await read(registry, runId, runView);
-    if (isRefusal(run)) return run;
+    const run = await read(registry, runId, runView<Spec, Key>);
+    if (run.kind !== "ok") return run;
     const field = differingField(run.value.config, config);
     if (field === undefined) return ok({ run: run.value, created: outcome === "created" });
     return { kind: "already_exists", field, message: `run "${runId}" exists with another ${field}` };
   };
 
-  const list: Runs["list"] = async (afterId, limit) => {
+  const list: All["list"] = async (afterId, limit) => {
     const rows = await store.list(afterId, limit);
-    const items: RunView[] = [];
+    const items: RunView<Spec>[] = [];
     for (const row of rows) {
-      const state = await readState(store, row);
-      if (state !== undefined) items.push(runView(state));
+      try {
+        const state = await readState(store, row, source);
+        if (state !== undefined) items.push(runView(state));
+      } catch (error) {
+        return unreadable(row.id, error);
+      }
     }
-    return { items, next: rows.length < limit ? undefined : rows.at(-1)?.id };
+    return ok({ items, next: rows.length < limit ? undefined : rows.at(-1)?.id });
   };
 
-  const remove: Runs["remove"] = async (runId) => {
+  const remove: All["remove"] = async (runId) => {
     const row = await store.find(runId);
     if (row === undefined || !(await store.remove(row.key))) return notFound(runId);
     await registry.forget(row.key);
     return ok(null);
   };
 
-  const history: Runs["history"] = (runId, from, limit) =>
+  const history: All["history"] = (runId, from, limit) =>
     read(registry, runId, async (state, { run }) => {
       const placed = await store.records(run.key, from, limit);
       const open = new Map(state.batches.filter((batch) => batch.open > 0).map((batch) => [batch.seq, batch]));
       const items = placed.map(({ seq, body }) => {
         const live = open.get(seq);
-        return live ? batchRecord(live, state.config.arms.length) : (JSON.parse(body) as HistoryRecord);
+        return live ? batchRecord(live, state.config.arms.length) : decodeRecord(body);
       });
       const last = placed.at(-1)?.seq;
       return { items, next: placed.length < limit || last === undefined ? undefined : last + 1 };
     });
 
-  return { create, get: (runId) => read(registry, runId, runView), list, remove, history };
+  return { create, get: (runId) => read(registry, runId, runView<Spec, Key>), list, remove, history };
 }
 
-function feedingBack(registry: Registry): Operations<"recordFeedback" | "reportAdvantages" | "closeGroups"> {
+function feedingBack<Spec, Key extends InstanceKey>(
+  registry: Registry<Spec, Key>,
+): Operations<Spec, Key, "recordFeedback" | "reportAdvantages" | "closeGroups"> {
   return {
     recordFeedback: (runId, items) =>
       within(registry, runId, async ({ feedback }) => {
@@ -167,21 +181,33 @@ function feedingBack(registry: Registry): Operations<"recordFeedback" | "reportA
           return { kind: "failed_precondition", message: "the run's feedback_source is not REPORTED" };
         }
         const { statuses, groups } = decideAdvantages(state, reports);
-        return { events: groups.length > 0 ? [{ kind: "advantages_reported", groups }] : [], value: statuses };
+        return { events: groups.length > 0 ? [{ kind: "reported", groups }] : [], value: statuses };
       }),
     closeGroups: (runId, refs, reason) =>
       change(registry, runId, (state) => {
         const { statuses, cursors } = decideClose(state, refs);
-        return { events: cursors.length > 0 ? [{ kind: "groups_closed", cursors, reason }] : [], value: statuses };
+        return { events: cursors.length > 0 ? [{ kind: "closed", cursors, reason }] : [], value: statuses };
       }),
   };
 }
 
+/** The policy's state moved on, or why it cannot be. */
+function advanced(state: RunState): readonly [{ kind: "advanced"; policyState: unknown }] | Refusal {
+  const { policy, policyState } = state;
+  const moved = definitionOf(policy).advance?.(policy.config, policyState, viewOf(state).progress);
+  if (moved === undefined)
+    return { kind: "failed_precondition", message: `policy "${policy.kind}" has nothing to advance to` };
+  if (moved.kind === "refused") return { kind: "failed_precondition", message: moved.message };
+  return [{ kind: "advanced", policyState: moved.state }];
+}
+
 /** Control changes; without events where they change nothing. */
-function controlling(registry: Registry): Operations<"updatePolicy" | "setWeights" | "pause" | "resume"> {
+function controlling<Spec, Key extends InstanceKey>(
+  registry: Registry<Spec, Key>,
+): Operations<Spec, Key, "updatePolicy" | "setWeights" | "advance" | "pause" | "resume" | "maskArms"> {
   const control = (
     runId: string,
-    decide: (state: RunState) => readonly RunEvent[] | Refusal,
+    decide: (state: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[] | Refusal,
   ): Promise<Result<AppliesFrom>> =>
     change(registry, runId, (state) => {
       const events = decide(state);
@@ -198,13 +224,15 @@ function controlling(registry: Registry): Operations<"updatePolicy" | "setWeight
         const invalid = checkWeights(config, changed) ?? checkPolicy({ config, policy, weights });
         return invalid ?? [{ kind: "weights_set", weights }];
       }),
+    advance: (runId) => control(runId, advanced),
+    maskArms: (resource, reason) => registry.maskArms(resource, reason),
     pause: (runId) => control(runId, (state) => (state.paused ? [] : [{ kind: "paused" }])),
     resume: (runId) => control(runId, (state) => (state.paused ? [{ kind: "resumed" }] : [])),
   };
 }
 
-export function createRuns(ports: Ports): Runs {
-  const { clock } = ports;
+export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>): Runs<Spec, Key> {
+  const { clock, source } = ports;
   const registry = createRegistry(ports);
   return {
     ...keeping(ports, registry),
@@ -212,11 +240,11 @@ export function createRuns(ports: Ports): Runs {
     ...controlling(registry),
     nextBatch: (runId, request) =>
       within(registry, runId, ({ run, drawing }) => nextBatch(run, drawing, clock, request)),
-    export: (runId) => read(registry, runId, exportRun),
+    export: (runId) => read(registry, runId, (state) => exportRun(state, source)),
     import: (state, runId) => importRun(ports, registry, state, runId),
     watch: async (runId, signal) => {
       const found = await read(registry, runId, () => null);
-      return isRefusal(found) ? found : ok(watchRun(registry, clock, runId, signal));
+      return found.kind === "ok" ? ok(watchRun(registry, clock, runId, signal)) : found;
     },
     close: () => registry.close(),
   };

@@ -17,4 +17,5 @@ export const systemClock: Clock = {
     wait(delayMs);
     return () => clearTimeout(timer);
   },
+  nextTurn: (callback) => void setImmediate(callback),
 };

@@ -1,9 +1,55 @@
-/** A run's state as a stream. */
+/** Waiting for a run to change, and a run's state as a stream. */
+import type { InstanceKey } from "../types.ts";
 import { stateView, type StateView } from "../view.ts";
-import type { Clock } from "./ports.ts";
 import type { LiveRun } from "./live-run.ts";
+import type { Clock } from "./ports.ts";
 import type { Registry } from "./registry.ts";
-import { changeOf, POLL_MS, sleep } from "./waiting.ts";
+
+/** How often a waiter looks for changes that other processes have made. */
+export const POLL_MS = 250;
+
+/** What changes now and then, such as a run in memory. */
+type Changing = Pick<LiveRun<unknown, InstanceKey>, "onChange">;
+
+/** Resolves after a delay, or when `signal` aborts. */
+export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  return until(clock, delayMs, signal, () => () => undefined);
+}
+
+/** Resolves when the run changes or is gone, after a delay, or when `signal` aborts. */
+export function changeOf(run: Changing, clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  return until(clock, delayMs, signal, (done) => run.onChange(done));
+}
+
+function until(
+  clock: Clock,
+  delayMs: number,
+  signal: AbortSignal,
+  subscribe: (done: () => void) => () => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      unsubscribe();
+      cancelTimer();
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const unsubscribe = subscribe(done);
+    const cancelTimer = clock.setTimer(delayMs, done);
+    signal.addEventListener("abort", done);
+  });
+}
+
+/** The promise's outcome, or undefined as soon as `signal` aborts. The work behind the promise goes on. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => resolve(undefined);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop);
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
 
 /** Changes that come closer together than this are shown as one. */
 const COALESCE_MS = 100;
@@ -11,7 +57,12 @@ const COALESCE_MS = 100;
 type Seen = { readonly kind: "view"; readonly view: StateView } | { readonly kind: "same" } | { readonly kind: "end" };
 
 /** Looks whether the run is past a version, and if not waits a little for that. */
-async function look(run: LiveRun, clock: Clock, seen: number, signal: AbortSignal): Promise<Seen> {
+async function look<Spec, Key extends InstanceKey>(
+  run: LiveRun<Spec, Key>,
+  clock: Clock,
+  seen: number,
+  signal: AbortSignal,
+): Promise<Seen> {
   if (!(await run.refresh())) return { kind: "end" };
   const state = run.state();
   if (state.version > seen) return { kind: "view", view: stateView(state) };
@@ -20,8 +71,8 @@ async function look(run: LiveRun, clock: Clock, seen: number, signal: AbortSigna
 }
 
 /** Ends when the run is deleted, even if another has its id by then, or when `signal` aborts. */
-export async function* watchRun(
-  registry: Registry,
+export async function* watchRun<Spec, Key extends InstanceKey>(
+  registry: Registry<Spec, Key>,
   clock: Clock,
   runId: string,
   signal: AbortSignal,

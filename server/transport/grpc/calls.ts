@@ -1,17 +1,29 @@
 /** Our handlers as grpc-js takes them. Messages are read and written here, so that it sees bytes only. */
-import type { DescMethod, Message } from "@bufbuild/protobuf";
-import type { handleUnaryCall, Metadata, MethodDefinition, sendUnaryData } from "@grpc/grpc-js";
-import { Call, type Host } from "../call.ts";
+import type { DescMessage, DescMethod, Message } from "@bufbuild/protobuf";
+import type {
+  handleBidiStreamingCall,
+  handleServerStreamingCall,
+  handleUnaryCall,
+  MethodDefinition,
+  sendUnaryData,
+  UntypedHandleCall,
+} from "@grpc/grpc-js";
+import type { Readable, Writable } from "node:stream";
+import { shuttingDown } from "../admission.ts";
+import type { Method } from "../call.ts";
 import { toStatus } from "../errors.ts";
-import { RpcError, type UnaryHandler } from "../rpc.ts";
-import { decoderOf, encoderOf } from "../wire/codecs.ts";
-import { type Inbox, inboxOf } from "./inbox.ts";
-
-/** The parts of a grpc-js server call that all its kinds have. */
-export interface GrpcCall {
-  readonly metadata: Metadata;
-  once(event: "cancelled", listener: () => void): unknown;
-}
+import {
+  type BidiHandler,
+  RpcError,
+  type ServerStreamHandler,
+  type UnaryHandler,
+  unimplemented,
+  unimplementedStream,
+} from "../rpc.ts";
+import { decoderOf } from "../wire/requests.ts";
+import { encoderOf } from "../wire/responses.ts";
+import { messageDecoderOf } from "./internals.ts";
+import type { GrpcCall } from "./messages.ts";
 
 /**
  * A request, read as soon as it has come. grpc-js holds on to what it was given until the call is closed: the bytes
@@ -24,67 +36,48 @@ export interface Request {
   message: Message | undefined;
 }
 
-/** A method with what each of its calls needs. */
-export interface GrpcMethod {
-  readonly method: DescMethod;
-  readonly path: string;
-  begin(incoming: GrpcCall): Call;
-  /** Logs and counts a call that ended before its request was whole. */
-  missed(inbox: Inbox): void;
-  /** A request's bytes as they have come. */
-  readonly receive: (bytes: Buffer) => Request;
+/** What reads a method's requests and writes its answers. */
+interface Messages {
   /** Takes the message out of a request. */
-  take(request: Request, call: Call): Message;
-  write(message: Message, call: Call): Buffer;
+  readonly take: (request: Request, call: GrpcCall) => Message;
+  readonly write: (message: Message, call: GrpcCall) => Buffer;
 }
 
-export function grpcMethod(host: Host, method: DescMethod): GrpcMethod {
-  const path = `${method.parent.typeName}/${method.name}`;
-  const meter = host.meter(path);
-  const log = host.log.child({ method: path });
-  const decode = decoderOf(method.input);
-  const encode = encoderOf(method.output);
-  const newCall = (inbox: Inbox): Call => {
-    const { requestId, deadlineMs } = inbox;
-    return (inbox.call = new Call({ host, meter, log, requestId, deadlineMs, caller: inbox }));
-  };
-  return {
-    method,
+/** What grpc-js is told of a method, and its handler as grpc-js calls it. */
+export interface Implementation {
+  readonly definition: MethodDefinition<Request, Buffer>;
+  readonly handle: UntypedHandleCall;
+}
+
+/** register() has checked the handler against the service's types. */
+export function implementationOf(
+  { path, streamsRequests }: Method,
+  description: DescMethod,
+  handler: unknown,
+): Implementation {
+  const { input, output, methodKind } = description;
+  const decode = decoderOf(input);
+  const encode = encoderOf(output);
+  const definition = {
     path: `/${path}`,
-    begin: (incoming) => {
-      const call = newCall(inboxOf(incoming));
-      // grpc-js says "cancelled" at the end of every call, once all is sent.
-      incoming.once("cancelled", () => call.close());
-      // It has said so already, to nobody, where the deadline passed before the request was whole.
-      if (call.late) process.nextTick(() => call.close());
-      return call;
-    },
-    missed: (inbox) => newCall(inbox).close(),
-    receive: (bytes) => ({ byteLength: bytes.byteLength, message: readOrNothing(decode, bytes) }),
-    take: (request, call) => {
-      const { message, byteLength } = request;
-      request.message = undefined;
-      call.bytesIn += byteLength;
-      if (message === undefined) throw notAMessage(method, byteLength);
-      return message;
-    },
-    write: (message, call) => {
-      const bytes = encode(message);
-      call.bytesOut += bytes.byteLength;
-      return bytes;
-    },
+    requestStream: streamsRequests,
+    responseStream: methodKind === "bidi_streaming" || methodKind === "server_streaming",
+    requestDeserialize: (bytes: Buffer) => ({ byteLength: bytes.byteLength, message: readOrNothing(decode, bytes) }),
+    responseSerialize: asItIs,
+    // The client's half, of which a server has no use.
+    requestSerialize: () => Buffer.alloc(0),
+    responseDeserialize: asItIs,
   };
+  const write = (message: Message, call: GrpcCall): Buffer => {
+    const bytes = encode(message);
+    call.bytesOut += bytes.byteLength;
+    return bytes;
+  };
+  const take = (request: Request, call: GrpcCall): Message => takeMessage(input, request, call);
+  return { definition, handle: handlerOf({ take, write }, description, handler) };
 }
 
-/** The token that came with a call, as an HTTP header's value. */
-export function authorizationOf(incoming: GrpcCall): string | undefined {
-  return incoming.metadata.get("authorization")[0]?.toString();
-}
-
-/** The caller's fault, not ours: grpc-js would call it INTERNAL. */
-function notAMessage({ input }: DescMethod, byteLength: number): RpcError {
-  return new RpcError("INVALID_ARGUMENT", `the request's ${byteLength} bytes are not a ${input.typeName} message`);
-}
+const asItIs = (bytes: Buffer): Buffer => bytes;
 
 function readOrNothing(decode: (bytes: Uint8Array) => Message, bytes: Uint8Array): Message | undefined {
   try {
@@ -94,47 +87,57 @@ function readOrNothing(decode: (bytes: Uint8Array) => Message, bytes: Uint8Array
   }
 }
 
-const same = (bytes: Buffer): Buffer => bytes;
+function takeMessage({ typeName }: DescMessage, request: Request, call: GrpcCall): Message {
+  const { message, byteLength } = request;
+  request.message = undefined;
+  call.bytesIn += byteLength;
+  if (message !== undefined) return message;
+  // The caller's fault, not ours: grpc-js would call it INTERNAL.
+  const why = `the request's ${byteLength} bytes are not a ${typeName} message`;
+  throw new RpcError("INVALID_ARGUMENT", why);
+}
 
-/** How grpc-js is told of a method. Answers it gets as bytes; the server has no use for the client's half. */
-export function definitionOf(ours: GrpcMethod): MethodDefinition<Request, Buffer> {
-  const { method, path } = ours;
-  const requestStream = method.methodKind === "bidi_streaming" || method.methodKind === "client_streaming";
-  const responseStream = method.methodKind === "bidi_streaming" || method.methodKind === "server_streaming";
-  return {
-    path,
-    requestStream,
-    responseStream,
-    requestSerialize: () => Buffer.alloc(0),
-    requestDeserialize: ours.receive,
-    responseSerialize: same,
-    responseDeserialize: same,
-  };
+function handlerOf(ours: Messages, method: DescMethod, handler: unknown): UntypedHandleCall {
+  switch (method.methodKind) {
+    case "unary":
+      return unaryCalls(ours, (handler ?? unimplemented(method)) as UnaryHandler<Message, Message>);
+    case "server_streaming":
+      return serverStreamCalls(ours, (handler ?? unimplementedStream(method)) as ServerStreamHandler<Message, Message>);
+    case "bidi_streaming":
+      return bidiCalls(ours, (handler ?? unimplementedStream(method)) as BidiHandler<Message, Message>);
+    case "client_streaming":
+      throw new Error(`${method.parent.typeName}/${method.name}: no transport serves client streams`);
+  }
+}
+
+/** The call that a handler of grpc-js is given, as it was opened when its headers came. */
+function begin(incoming: { once(event: "cancelled", listener: () => void): unknown }): GrpcCall {
+  const call = messageDecoderOf(incoming) as GrpcCall;
+  call.begin(incoming);
+  return call;
 }
 
 // Calls with one request and one answer: the hot path.
 
-type Handler = UnaryHandler<Message, Message>;
-
-export function unaryCalls(method: GrpcMethod, handler: Handler): handleUnaryCall<Request, Buffer> {
+function unaryCalls(ours: Messages, handler: UnaryHandler<Message, Message>): handleUnaryCall<Request, Buffer> {
   return (incoming, respond) => {
-    const call = method.begin(incoming);
-    const refused = call.enter(authorizationOf(incoming));
-    if (refused === undefined) answer(method, handler, incoming.request, call, respond);
+    const call = begin(incoming);
+    const refused = call.enter();
+    if (refused === undefined) answer(ours, handler, incoming.request, call, respond);
     else respond(toStatus(refused));
   };
 }
 
 /** Without a turn of the event loop where the handler answers at once. */
 function answer(
-  method: GrpcMethod,
-  handler: Handler,
+  { take, write }: Messages,
+  handler: UnaryHandler<Message, Message>,
   request: Request,
-  call: Call,
+  call: GrpcCall,
   respond: sendUnaryData<Buffer>,
 ): void {
   const succeed = (response: Message): void => {
-    respond(null, method.write(response, call));
+    respond(null, write(response, call));
     call.settle("OK");
   };
   const fail = (thrown: unknown): void => {
@@ -143,10 +146,140 @@ function answer(
     call.settle(failure.code);
   };
   try {
-    const response = handler(method.take(request, call), call);
+    const response = handler(take(request, call), call);
     if (response instanceof Promise) response.then(succeed).catch(fail);
     else succeed(response);
   } catch (thrown) {
     fail(thrown);
   }
+}
+
+// Calls whose answers, or both requests and answers, are streams.
+
+function serverStreamCalls(
+  { take, write }: Messages,
+  handler: ServerStreamHandler<Message, Message>,
+): handleServerStreamingCall<Request, Buffer> {
+  return (incoming) =>
+    void stream(incoming, begin(incoming), async (call) => {
+      await writeAnswers(incoming, handler(take(incoming.request, call), call), call, write);
+    });
+}
+
+function bidiCalls(
+  { take, write }: Messages,
+  handler: BidiHandler<Message, Message>,
+): handleBidiStreamingCall<Request, Buffer> {
+  return (incoming) =>
+    void stream(incoming, begin(incoming), async (call) => {
+      const requests = readRequests(incoming, call, take);
+      try {
+        await writeAnswers(incoming, handler(requests, call), call, write);
+      } finally {
+        requests.close();
+      }
+      if (requests.cut()) throw shuttingDown();
+    });
+}
+
+async function stream(incoming: Writable, call: GrpcCall, run: (call: GrpcCall) => Promise<void>): Promise<void> {
+  const refused = call.enter();
+  // grpc-js reads a stream's status from the error that the stream emits.
+  if (refused !== undefined) return void incoming.emit("error", toStatus(refused));
+  try {
+    await run(call);
+    incoming.end();
+    call.settle("OK");
+  } catch (thrown) {
+    const failure = call.failure(thrown);
+    incoming.emit("error", toStatus(failure));
+    call.settle(failure.code);
+  }
+}
+
+/** Written and not yet taken by HTTP/2: beyond this the handler waits. */
+const unsentBytesMax = 1024 ** 2;
+
+/** Resolves when all answers are written, no faster than the caller reads them, or the caller is gone. */
+async function writeAnswers(
+  stream: Writable,
+  answers: AsyncIterable<Message>,
+  call: GrpcCall,
+  write: Messages["write"],
+): Promise<void> {
+  let wake: (() => void) | undefined;
+  const drained = () => wake?.();
+  call.signal.addEventListener("abort", drained);
+  for await (const answer of answers) {
+    if (call.abortReason !== undefined || call.late) return;
+    const bytes = write(answer, call);
+    call.unsentBytes += bytes.length;
+    const written = () => {
+      call.unsentBytes -= bytes.length;
+      if (call.unsentBytes === 0) drained();
+    };
+    const room = stream.write(bytes, written) && call.unsentBytes <= unsentBytesMax;
+    if (!room && call.unsentBytes > 0) await new Promise<void>((resolve) => (wake = resolve));
+  }
+}
+
+interface Requests extends AsyncIterable<Message> {
+  /** Whether the requests were ended by a shutdown rather than by the caller. */
+  cut(): boolean;
+  /** Forgets the stream. */
+  close(): void;
+}
+
+/**
+ * While shutting down, a stream that has been silent for so long has nothing on its way to us: its requests end, its
+ * handler answers what it has, and nothing is lost.
+ */
+const silenceMs = 500;
+
+/**
+ * Requests as they are asked for. Node's own iterator destroys the stream when a loop over it ends, and with it the
+ * answers still to be written. What is wrong with a request reaches the handler.
+ */
+function readRequests(stream: Readable, call: GrpcCall, take: Messages["take"]): Requests {
+  let ended = false;
+  let cut = false;
+  let wake: (() => void) | undefined;
+  const changed = () => wake?.();
+  const taken = call.limitReadAhead(stream);
+  const { signal, draining } = call;
+  stream.on("readable", changed);
+  stream.once("end", () => {
+    ended = true;
+    changed();
+  });
+  signal.addEventListener("abort", changed);
+  draining.addEventListener("abort", changed);
+
+  const silence = () => {
+    cut = true;
+    changed();
+  };
+  const change = async () => {
+    const timer = draining.aborted ? setTimeout(silence, silenceMs) : undefined;
+    await new Promise<void>((resolve) => (wake = resolve));
+    clearTimeout(timer);
+  };
+  const next = async (): Promise<IteratorResult<Message, undefined>> => {
+    for (;;) {
+      if (call.abortReason !== undefined) throw call.abortReason;
+      const request = stream.read() as Request | null;
+      if (request !== null) {
+        taken();
+        return { done: false, value: take(request, call) };
+      }
+      if (ended) call.checkEnd();
+      if (ended || cut) return { done: true, value: undefined };
+      await change();
+    }
+  };
+  return {
+    cut: () => cut,
+    close: () => draining.removeEventListener("abort", changed),
+    [Symbol.asyncIterator]: () => ({ next }),
+  };
 }

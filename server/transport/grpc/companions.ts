@@ -1,67 +1,91 @@
 /** Health checks and reflection: services that libraries bring, beside ours on the gRPC port. */
 import { type DescFile, type DescService, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import type { Metadata, Server, ServiceDefinition, UntypedServiceImplementation } from "@grpc/grpc-js";
+import type { Server, ServiceDefinition, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { ReflectionService } from "@grpc/reflection";
-import { HealthImplementation } from "grpc-health-check";
-import { type TokenCheck, unauthenticated } from "../admission.ts";
+import { HealthImplementation, service as healthService } from "grpc-health-check";
+import type { Method, TransportContext } from "../call.ts";
 import { toStatus } from "../errors.ts";
+import { RpcError } from "../rpc.ts";
 
 export interface Companions {
+  readonly methods: readonly Method[];
   /** Health checks answer NOT_SERVING from now on. */
   readonly stop: () => void;
   /** Ends the streams that have no end of their own, so that they do not hold the shutdown up. */
   readonly close: () => void;
 }
 
+/** Health checks come from those who know neither token nor name: a load balancer asks by address. */
+export function isOpenToAll(path: string): boolean {
+  return path.startsWith("/grpc.health.v1.Health/");
+}
+
+/** The name of a service, or of a symbol. */
+const requestBytesMax = 4096;
+/** Health watches and reflection streams together. */
+const openStreamsMax = 1024;
+
 interface Stream {
-  readonly metadata: Metadata;
   on(event: string, listener: () => void): unknown;
   emit(event: "error", error: unknown): unknown;
   end(): void;
 }
 type StreamHandler = (stream: Stream) => void;
 
-/**
- * Adds grpc.health.v1 (for the whole server, the empty name, and for each service), open to all, and reflection v1 and
- * v1alpha, which want the token as our own services do.
- */
-export function addCompanions(server: Server, services: readonly DescService[], mayEnter: TokenCheck): Companions {
+/** Adds grpc.health.v1 (for the whole server, the empty name, and for each service) and reflection v1 and v1alpha. */
+export function addCompanions(server: Server, services: readonly DescService[], context: TransportContext): Companions {
   const names = ["", ...services.map((service) => service.typeName)];
   const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, "SERVING" as const])));
+  const methods: Method[] = [];
   const open = new Set<Stream>();
   const tracked =
     (handler: StreamHandler): StreamHandler =>
     (stream) => {
+      if (open.size >= openStreamsMax) {
+        const why = `${openStreamsMax} health watches and reflection streams are open, which is the limit`;
+        return void stream.emit("error", toStatus(new RpcError("RESOURCE_EXHAUSTED", why)));
+      }
       open.add(stream);
       stream.on("cancelled", () => open.delete(stream));
       handler(stream);
     };
-  const guarded =
-    (handler: StreamHandler): StreamHandler =>
-    (stream) => {
-      if (mayEnter(stream.metadata.get("authorization")[0]?.toString())) handler(stream);
-      else stream.emit("error", toStatus(unauthenticated()));
+  /** The server as a library sees it that adds its service to it: its streams are tracked. */
+  const adding = (streaming: string): Server => {
+    const addService = (service: ServiceDefinition, implementation: UntypedServiceImplementation) => {
+      methods.push(...Object.values(service).map((method) => quietMethod(context, method)));
+      const handler = implementation[streaming] as StreamHandler;
+      server.addService(service, { ...implementation, [streaming]: tracked(handler) });
     };
-  health.addToServer(adding(server, "watch", tracked));
-  const reflection = new ReflectionService(packageOf(services));
-  reflection.addToServer(adding(server, "ServerReflectionInfo", (handler) => guarded(tracked(handler))));
+    return { addService } as unknown as Server;
+  };
+  health.addToServer(adding("watch"));
+  new ReflectionService(packageOf(services)).addToServer(adding("ServerReflectionInfo"));
   return {
+    methods,
     stop: () => names.forEach((name) => health.setStatus(name, "NOT_SERVING")),
     close: () => open.forEach((stream) => stream.end()),
   };
 }
 
-/** The server as a library sees it that adds its service to it: one of its methods gets wrapped. */
-function adding(server: Server, method: string, wrap: (handler: StreamHandler) => StreamHandler): Server {
-  const addService = (service: ServiceDefinition, implementation: UntypedServiceImplementation) => {
-    const handler = implementation[method] as StreamHandler;
-    server.addService(service, { ...implementation, [method]: wrap(handler) });
+/** Its calls are counted, but leave no lines: a load balancer checks every second. */
+function quietMethod(
+  { admission, meter, log }: TransportContext,
+  { path: slashed, requestStream }: ServiceDefinition[string],
+): Method {
+  const path = slashed.slice(1);
+  const quiet = log.child({ method: path }, { level: "warn" });
+  return {
+    path,
+    streamsRequests: requestStream,
+    maxMessageBytes: requestBytesMax,
+    meter: meter(path),
+    log: quiet,
+    admission,
   };
-  return { addService } as unknown as Server;
 }
 
-/** Our descriptors in the shape of @grpc/proto-loader's, of which reflection reads the files only. */
+/** Our descriptors and health's in the shape of @grpc/proto-loader's, of which reflection reads the files only. */
 function packageOf(services: readonly DescService[]): ConstructorParameters<typeof ReflectionService>[0] {
   const files = new Set<DescFile>();
   const add = (file: DescFile): void => {
@@ -69,6 +93,8 @@ function packageOf(services: readonly DescService[]): ConstructorParameters<type
     file.dependencies.forEach(add);
   };
   services.forEach((service) => add(service.file));
-  const fileDescriptorProtos = [...files].map((file) => Buffer.from(toBinary(FileDescriptorProtoSchema, file.proto)));
+  const ours = [...files].map((file) => Buffer.from(toBinary(FileDescriptorProtoSchema, file.proto)));
+  const theirs = Object.values(healthService).flatMap(({ requestType }) => requestType.fileDescriptorProtos);
+  const fileDescriptorProtos = [...ours, ...theirs];
   return { files: { format: "Protocol Buffer 3 DescriptorProto", type: {}, fileDescriptorProtos } };
 }

@@ -1,13 +1,28 @@
 /** The gRPC port. */
-import { Server, ServerCredentials, setLogger, type UntypedHandleCall } from "@grpc/grpc-js";
+import {
+  Server,
+  ServerCredentials,
+  type ServerInterceptingCall,
+  type ServerInterceptor,
+  setLogger,
+  type UntypedHandleCall,
+} from "@grpc/grpc-js";
+import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import type { Config } from "../../runtime/config.ts";
-import type { Host } from "../call.ts";
-import { type Registration, unimplemented, unimplementedStream } from "../rpc.ts";
-import { definitionOf, grpcMethod, type GrpcMethod, unaryCalls } from "./calls.ts";
-import { addCompanions, type Companions } from "./companions.ts";
-import { keepStreamsApart, setHttp2Options, widenConnections } from "./http2.ts";
-import { giveInboxes, type Inbox } from "./inbox.ts";
-import { bidiCalls, serverStreamCalls } from "./streams.ts";
+import { type Method, methodOf, recordRefused, type TransportContext } from "../call.ts";
+import { toStatus } from "../errors.ts";
+import { type Registration, RpcError } from "../rpc.ts";
+import { implementationOf } from "./calls.ts";
+import { addCompanions, type Companions, isOpenToAll } from "./companions.ts";
+import {
+  checkInternals,
+  type IncomingCall,
+  keepStreamsYoung,
+  screenHeaders,
+  setHttp2Options,
+  widenConnections,
+} from "./internals.ts";
+import { GrpcCall } from "./messages.ts";
 
 type GrpcConfig = Pick<Config, "host" | "port" | "tls" | "limits" | "drainTimeoutMs">;
 
@@ -19,23 +34,32 @@ export interface GrpcPort {
   close(graceMs: number): Promise<void>;
 }
 
-export async function startGrpc(config: GrpcConfig, services: readonly Registration[], host: Host): Promise<GrpcPort> {
-  setLogger({ error: (...parts: unknown[]) => host.log.debug({ parts }, "grpc-js") });
-  const methods = new Map<string, GrpcMethod>();
-  const missed = (path: string, inbox: Inbox): void => methods.get(path)?.missed(inbox);
-  const { maxMessageBytes, maxConcurrentStreams } = config.limits;
-  const interceptors = [giveInboxes({ maxMessageBytes, held: host.held, missed })];
-  const server = new Server({ ...serverOptions(config), interceptors });
-  setHttp2Options(server, maxConcurrentStreams);
+/** Methods by their paths, with the leading slash. */
+type Methods = ReadonlyMap<string, Method>;
+
+export async function startGrpc(
+  config: GrpcConfig,
+  services: readonly Registration[],
+  context: TransportContext,
+): Promise<GrpcPort> {
+  setLogger({ error: (...parts: unknown[]) => context.log.debug({ parts }, "grpc-js") });
+  const methods = new Map<string, Method>();
+  const server = new Server({ ...serverOptions(config), interceptors: [openCalls(methods)] });
+  checkInternals(server);
+  setHttp2Options(server, config.limits.maxConcurrentStreams);
   for (const registration of services) {
-    for (const ours of addService(server, registration, host)) methods.set(ours.path, ours);
+    for (const method of addService(server, registration, context)) methods.set(`/${method.path}`, method);
   }
   const companions = addCompanions(
     server,
     services.map(({ service }) => service),
-    host.mayEnter,
+    context,
   );
+  for (const method of companions.methods) methods.set(`/${method.path}`, method);
   const port = await bind(server, config);
+  widenConnections(server);
+  keepStreamsYoung(server);
+  screenHeaders(server, (stream, headers) => screen(stream, headers, context, methods));
   return { port, stop: companions.stop, close: (graceMs) => close(server, companions, graceMs) };
 }
 
@@ -57,27 +81,76 @@ function serverOptions({ limits, drainTimeoutMs }: GrpcConfig) {
   };
 }
 
-function addService(server: Server, { service, handlers }: Registration, host: Host): readonly GrpcMethod[] {
-  const methods = service.methods.map((method) => grpcMethod(host, method));
-  const definition = Object.fromEntries(methods.map((ours) => [ours.method.localName, definitionOf(ours)]));
-  const calls = methods.map((ours) => [ours.method.localName, callsOf(ours, handlers[ours.method.localName])]);
-  server.addService(definition, Object.fromEntries(calls) as Record<string, UntypedHandleCall>);
-  return methods;
+function addService(server: Server, { service, handlers }: Registration, context: TransportContext): readonly Method[] {
+  const all = service.methods.map((description) => {
+    const method = methodOf(context, description);
+    const { localName: name } = description;
+    return { name, method, ...implementationOf(method, description, handlers[name]) };
+  });
+  const calls: Record<string, UntypedHandleCall> = Object.fromEntries(all.map(({ name, handle }) => [name, handle]));
+  server.addService(Object.fromEntries(all.map(({ name, definition }) => [name, definition])), calls);
+  return all.map(({ method }) => method);
 }
 
-/** register() has checked the handlers against the service's types. */
-function callsOf(ours: GrpcMethod, handler: unknown): UntypedHandleCall {
-  const { method } = ours;
-  switch (method.methodKind) {
-    case "unary":
-      return unaryCalls(ours, (handler ?? unimplemented(method)) as never);
-    case "server_streaming":
-      return serverStreamCalls(ours, (handler ?? unimplementedStream(method)) as never);
-    case "bidi_streaming":
-      return bidiCalls(ours, (handler ?? unimplementedStream(method)) as never);
-    case "client_streaming":
-      throw new Error(`${method.parent.typeName}/${method.name}: no transport serves client streams`);
+/** Opens a call of ours for each that grpc-js makes. */
+function openCalls(methods: Methods): ServerInterceptor {
+  return ({ path }, given) => {
+    const method = methods.get(path);
+    if (method === undefined) throw new Error(`${path} is served, but its limits are not known`);
+    const incoming = given as IncomingCall;
+    incoming.decoder = new GrpcCall(method, incoming);
+    // The type asks for the class that wraps such calls, where grpc-js itself returns what it got.
+    return given as ServerInterceptingCall;
+  };
+}
+
+/** Answers what is refused by its headers; gives those with which the others go on. */
+function screen(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  context: TransportContext,
+  methods: Methods,
+): IncomingHttpHeaders | undefined {
+  const path = String(headers[":path"]);
+  const { ":authority": host = headers.host, origin, authorization } = headers;
+  const refused = isOpenToAll(path) ? undefined : context.admission.refuseHeaders({ host, origin, authorization });
+  const timeout = refused === undefined ? readTimeout(headers["grpc-timeout"]) : undefined;
+  const error = refused ?? (timeout instanceof RpcError ? timeout : unreadable(headers["grpc-encoding"]));
+  if (error === undefined) return typeof timeout === "string" ? { ...headers, "grpc-timeout": timeout } : headers;
+  const { code, details, metadata } = toStatus(error);
+  stream.once("error", () => undefined);
+  const status = { "grpc-status": code, "grpc-message": encodeURI(details), ...metadata.toHttp2Headers() };
+  const answer = { ":status": 200, "content-type": "application/grpc+proto", ...status };
+  // Nothing reads the stream, so that Node resets it, and drops what comes of it.
+  if (!stream.destroyed) stream.respond(answer, { endStream: true });
+  const method = methods.get(path);
+  if (method !== undefined) recordRefused(method, headers["x-request-id"]?.toString(), error);
+  return undefined;
+}
+
+const timeoutUnitsMs = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 } as const;
+/** Node's timers take no longer delay: one that is longer would fire at once. */
+const timeoutMsMax = 2 ** 31 - 1;
+
+/** As grpc-js may be given it; undefined: as it came. grpc-js takes what begins like a time-out for one. */
+function readTimeout(header: string | readonly string[] | undefined): string | RpcError | undefined {
+  if (header === undefined) return undefined;
+  const [, digits, unit] = /^(\d{1,8})([HMSmun])$/.exec(String(header)) ?? [];
+  if (digits === undefined || unit === undefined) {
+    const why = `grpc-timeout must be 1 to 8 digits and one of H, M, S, m, u, n; got '${String(header)}'`;
+    return new RpcError("INVALID_ARGUMENT", why);
   }
+  const ms = Number(digits) * timeoutUnitsMs[unit as keyof typeof timeoutUnitsMs];
+  if (ms === 0) return new RpcError("DEADLINE_EXCEEDED", "the deadline had passed when the request came");
+  return ms > timeoutMsMax ? `${Math.floor(timeoutMsMax / 1000)}S` : undefined;
+}
+
+const encodings: ReadonlySet<string> = new Set(["identity", "gzip", "deflate"]);
+
+function unreadable(encoding: string | readonly string[] | undefined): RpcError | undefined {
+  if (encoding === undefined || encodings.has(String(encoding))) return undefined;
+  const why = `the request's messages are compressed with '${String(encoding)}', and this server reads gzip and deflate`;
+  return new RpcError("UNIMPLEMENTED", why);
 }
 
 async function bind(server: Server, { host, port, tls }: GrpcConfig): Promise<number> {
@@ -92,10 +165,8 @@ async function bind(server: Server, { host, port, tls }: GrpcConfig): Promise<nu
   const address = host.includes(":") ? `[${host}]` : host;
   return new Promise((resolve, reject) => {
     server.bindAsync(`${address}:${port}`, credentials, (error, bound) => {
-      if (error !== null) return reject(bindError(error, `${address}:${port}`));
-      widenConnections(server);
-      keepStreamsApart(server);
-      resolve(bound);
+      if (error === null) resolve(bound);
+      else reject(bindError(error, `${address}:${port}`));
     });
   });
 }

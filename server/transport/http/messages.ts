@@ -1,207 +1,239 @@
-/**
- * Looks at the messages of requests before Connect makes objects of them. It has no way in for that, so what it does to
- * get at their bytes is done before it, by its own functions: compression is undone, and envelopes are opened.
- */
-import { type DescField, type DescMessage, ScalarType } from "@bufbuild/protobuf";
-import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
-import {
-  type Compression,
-  type EnvelopedMessage,
-  pipe,
-  readAllBytes,
-  transformDecompressEnvelope,
-  transformJoinEnvelopes,
-  transformSplitEnvelope,
-  type UniversalServerRequest,
-} from "@connectrpc/connect/protocol";
-import { isUtf8 } from "node:buffer";
+/** A call on the HTTP port, and what comes in for it: a body with one message, and how much of it is kept. */
+import type { DescMessage, Message } from "@bufbuild/protobuf";
+import type { UniversalServerRequest } from "@connectrpc/connect/protocol";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { Call, type Method } from "../call.ts";
 import { toConnectError } from "../errors.ts";
-import { RpcError } from "../rpc.ts";
-import { checkParts, PARTS_MAX } from "../wire/codecs.ts";
+import { type CodeName, RpcError } from "../rpc.ts";
+import {
+  ByteGatherer,
+  decompress,
+  Deframer,
+  type Encoding,
+  endedWithin,
+  headerBytes,
+  notOneMessage,
+  tooLong,
+} from "../wire/frames.ts";
+import { binaryDecoderOf } from "../wire/requests.ts";
+import { jsonDecoderOf } from "./json.ts";
 
-// What must be refused of a message in JSON before protobuf-es reads it.
-
-/** Throws RpcError for bytes that are no UTF-8, too many parts, and 64-bit integers that JSON.parse would change. */
-export function jsonCheck(schema: DescMessage): (bytes: Uint8Array) => void {
-  const ways = waysToLongs(schema);
-  return (bytes) => {
-    if (!isUtf8(bytes)) throw new RpcError("INVALID_ARGUMENT", "the request's JSON is not valid UTF-8");
-    checkJsonParts(bytes);
-    if (ways.length > 0) checkLongs(ways, bytes);
-  };
+/** One HTTP request with its response. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
 }
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const BRACKET = 0x5b;
-const BACKSLASH = 0x5c;
-const BRACE = 0x7b;
+/** How long a request that was refused early may go on, so that its sender gets to read why. */
+const lingerMs = 2000;
 
-/** Lists, objects, their values after the first, and keys, each by the byte that comes with it; those in texts are none. */
-function checkJsonParts(bytes: Uint8Array): void {
-  if (bytes.length <= PARTS_MAX) return;
-  let parts = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at];
-    if (byte === QUOTE) at = endOfText(bytes, at);
-    else if (byte === COMMA || byte === COLON || byte === BRACE || byte === BRACKET) parts++;
-    if (parts > PARTS_MAX) {
-      throw new RpcError("INVALID_ARGUMENT", `the request has more than ${PARTS_MAX} keys, values, lists and objects`);
-    }
+/** What a connection has read and written in the exchanges before. */
+const measured = new WeakMap<Socket, { readonly read: number; readonly written: number }>();
+
+export class HttpCall extends Call {
+  readonly #exchange: Exchange;
+  /** Of the body and, where it is compressed, of what has been made of it, until a handler has it. */
+  #receivedBytes = 0;
+  #refused: RpcError | undefined;
+  /** Ends the reading of the body. */
+  #stopReading: (error: RpcError) => void = () => undefined;
+
+  constructor(method: Method, exchange: Exchange) {
+    const requestId = exchange.request.headers["x-request-id"];
+    super(method, Array.isArray(requestId) ? requestId[0] : requestId, undefined);
+    this.#exchange = exchange;
+    exchange.response.once("close", () => this.#measureAndClose());
   }
-}
 
-/** Where the text that begins at a quote has its last one. */
-function endOfText(bytes: Uint8Array, begin: number): number {
-  let at = begin + 1;
-  for (; at < bytes.length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
-  return at;
-}
-
-const longs: ReadonlySet<ScalarType | undefined> = new Set([
-  ...[ScalarType.INT64, ScalarType.SINT64, ScalarType.SFIXED64],
-  ...[ScalarType.UINT64, ScalarType.FIXED64],
-]);
-
-/** A field that is a 64-bit integer, or has some in its messages: those that `inner` leads to. */
-interface Way {
-  readonly field: DescField;
-  readonly inner: readonly Way[];
-}
-
-function waysToLongs(schema: DescMessage, above: readonly DescMessage[] = []): readonly Way[] {
-  if (above.includes(schema)) return [];
-  return schema.fields.flatMap((field) => {
-    if (longs.has(field.scalar)) return [{ field, inner: [] }];
-    const inner = field.message === undefined ? [] : waysToLongs(field.message, [...above, schema]);
-    return inner.length === 0 ? [] : [{ field, inner }];
-  });
-}
-
-function checkLongs(ways: readonly Way[], bytes: Uint8Array): void {
-  const fault = faultIn(ways, parsed(bytes));
-  if (fault === undefined) return;
-  const field = fault.path.join("").slice(1);
-  throw new RpcError("INVALID_ARGUMENT", `${field}: ${fault.why}`, { field });
-}
-
-interface Fault {
-  /** Such as ".arms" and "[2]". */
-  readonly path: readonly string[];
-  readonly why: string;
-}
-
-function faultIn(ways: readonly Way[], json: unknown): Fault | undefined {
-  if (typeof json !== "object" || json === null) return undefined;
-  const values = json as Readonly<Record<string, unknown>>;
-  for (const { field, inner } of ways) {
-    for (const [at, value] of elementsOf(field, values[field.jsonName] ?? values[field.name])) {
-      const fault = inner.length === 0 ? faultOf(value) : faultIn(inner, value);
-      if (fault === undefined) continue;
-      const place = at === undefined ? [] : [`[${at}]`];
-      return { path: [`.${field.name}`, ...place, ...fault.path], why: fault.why };
-    }
+  override get peer(): string {
+    const { remoteAddress, remotePort } = this.#exchange.request.socket;
+    return `${remoteAddress}:${remotePort}`;
   }
-  return undefined;
-}
 
-/** The longest 64-bit integers have 20 characters. BigInt would take seconds for millions of digits. */
-const longPattern = /^-?\d{1,20}$/;
-
-function faultOf(value: unknown): Fault | undefined {
-  if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    return { path: [], why: "JSON numbers beyond 2^53 - 1 lose digits: give it as a string" };
+  override get bufferedBytes(): number {
+    return this.#receivedBytes + this.#exchange.response.writableLength;
   }
-  if (typeof value !== "string" || longPattern.test(value)) return undefined;
-  return { path: [], why: "want a whole number of at most 64 bits, in digits" };
-}
 
-/** The values of a field with their places in it; what has not the field's shape is left to protobuf-es. */
-function elementsOf(field: DescField, value: unknown): Iterable<readonly [at: number | string | undefined, unknown]> {
-  if (field.fieldKind === "list") return Array.isArray(value) ? value.entries() : [];
-  if (field.fieldKind === "map") return typeof value === "object" && value !== null ? Object.entries(value) : [];
-  return [[undefined, value]];
-}
-
-/** As Connect parses it; undefined: it will say what is wrong. */
-function parsed(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
+  /** Node's own server ends requests that do not come whole in time. */
+  override get receivingSinceMs(): undefined {
     return undefined;
   }
+
+  protected override get endedBy(): CodeName {
+    if (this.#refused !== undefined) return this.#refused.code;
+    // Connect has refused it, for its content type, its compression or its time-out.
+    return this.#exchange.response.headersSent ? "INVALID_ARGUMENT" : "CANCELLED";
+  }
+
+  override refuse(error: RpcError): void {
+    this.#refused = error;
+    this.#receivedBytes = 0;
+    this.#stopReading(error);
+    this.abort(error);
+    if (this.#exchange.response.headersSent) this.#exchange.response.destroy();
+  }
+
+  /** Notes why the call is refused before a handler is given it. */
+  refusedBy(error: RpcError): RpcError {
+    return (this.#refused ??= error);
+  }
+
+  /** A handler begins. */
+  begin(deadlineMs: number | undefined): void {
+    this.deadlineMs = deadlineMs;
+    this.#receivedBytes = 0;
+  }
+
+  /**
+   * How much went over the wire, headers included, is known at the end, for HTTP/1.1 has one exchange at a time on a
+   * connection.
+   */
+  #measureAndClose(): void {
+    const { socket } = this.#exchange.request;
+    const before = measured.get(socket) ?? { read: 0, written: 0 };
+    const { bytesRead: read, bytesWritten: written } = socket;
+    measured.set(socket, { read, written });
+    this.bytesIn = read - before.read;
+    this.bytesOut = written - before.written;
+    this.close();
+  }
+
+  /** Reads the body, and gives its one message without compression. */
+  async readMessage({ framed, encoding }: BodyFormat): Promise<Buffer> {
+    const { maxMessageBytes, path } = this.method;
+    if (!framed) {
+      const body = new ByteGatherer();
+      const expected = Number(this.#exchange.request.headers["content-length"] ?? Infinity);
+      if (expected !== Infinity && expected > maxMessageBytes) throw tooLong(`${expected} bytes`, maxMessageBytes);
+      await this.#readBody((piece) => {
+        if (body.length + piece.length > maxMessageBytes) {
+          throw tooLong(`at least ${body.length + piece.length} bytes`, maxMessageBytes);
+        }
+        body.add(piece, expected);
+      });
+      return encoding === undefined ? body.bytes() : this.#decompress(body.bytes(), encoding);
+    }
+    const deframer = new Deframer(maxMessageBytes, encoding !== undefined);
+    const messages: Buffer[] = [];
+    await this.#readBody((piece) => {
+      messages.push(...deframer.write(piece));
+      if (messages.length > 1) throw notOneMessage(path, "more than one came");
+    });
+    if (deframer.partialBytes > 0) throw endedWithin(deframer.partialBytes);
+    const [message] = messages;
+    if (message === undefined) throw notOneMessage(path, "none came");
+    const contents = message.subarray(headerBytes);
+    return message[0] === 0 || encoding === undefined ? contents : this.#decompress(contents, encoding);
+  }
+
+  /**
+   * To stop reading does not destroy the connection, as it does with Node's own iterator: a client that is still sending
+   * would never see the answer. What is left of the body is read and dropped for a while.
+   */
+  async #readBody(add: (piece: Buffer) => void): Promise<void> {
+    const { request, response } = this.#exchange;
+    response.once("finish", () => {
+      if (request.complete) return;
+      request.resume();
+      const timer = setTimeout(() => request.destroy(), lingerMs);
+      request.once("close", () => clearTimeout(timer));
+    });
+    await new Promise<void>((resolve, reject) => {
+      const stop = (error: Error): void => {
+        request.off("data", take);
+        reject(error);
+      };
+      const take = (piece: Buffer): void => {
+        try {
+          add(piece);
+          this.#receivedBytes += piece.length;
+        } catch (error) {
+          stop(error as Error);
+        }
+      };
+      this.#stopReading = stop;
+      request.once("end", resolve);
+      request.once("error", reject);
+      request.once("close", () => reject(new RpcError("CANCELLED", "the request was broken off")));
+      request.on("data", take);
+    });
+  }
+
+  async #decompress(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
+    const onPiece = (length: number): void => {
+      if (this.#refused !== undefined) throw this.#refused;
+      this.#receivedBytes += length;
+    };
+    const plain = await decompress(bytes, encoding, { maxBytes: this.method.maxMessageBytes, onPiece });
+    this.#receivedBytes -= bytes.length;
+    return plain;
+  }
 }
 
-export const acceptCompression = [compressionGzip, compressionBrotli];
+// Connect makes messages of bodies, and has no way in to look at them before, nor to bound what it makes of them. So
+// each message is read before Connect sees its request, and what Connect is given holds an empty one.
+
+interface BodyFormat {
+  readonly json: boolean;
+  /** Whether messages have gRPC's header before them. */
+  readonly framed: boolean;
+  readonly encoding: Encoding | undefined;
+}
+
+/** Content types with the header that names the compression. Bodies of the first are a message, of the others frames. */
+const formats = [
+  { types: /^application\/(json|proto)\b/i, header: "content-encoding", framed: false },
+  { types: /^application\/connect\+/i, header: "connect-content-encoding", framed: true },
+  { types: /^application\/grpc\b/i, header: "grpc-encoding", framed: true },
+] as const;
+
+/** What the HTTP port can read of a request's compression. */
+export const encodings = ["gzip", "br"] as const;
+
+/** Undefined: Connect refuses requests of other types, and of other compressions. */
+function formatOf(header: Headers): BodyFormat | undefined {
+  const type = header.get("content-type") ?? "";
+  const format = formats.find(({ types }) => types.test(type));
+  if (format === undefined) return undefined;
+  const named = header.get(format.header) ?? "identity";
+  const encoding = encodings.find((name) => name === named);
+  if (encoding === undefined && named !== "identity") return undefined;
+  return { json: /json/i.test(type), framed: format.framed, encoding };
+}
 
 export type ByteRequest = UniversalServerRequest & { readonly body: AsyncIterable<Uint8Array> };
 
-/** Throws ConnectError for a message that is refused. */
-type Check = (message: Uint8Array) => void;
+/** Keeps the message of a request. */
+export type Keep = (message: Message) => void;
 
-/** The header that names the compression, by content types. Bodies of the first kind are a message, others envelopes. */
-const wholeBodies = /^application\/(json|proto)\b/i;
-const encodingHeaders = [
-  [wholeBodies, "content-encoding"],
-  [/^application\/connect\+/i, "connect-content-encoding"],
-  [/^application\/grpc\b/i, "grpc-encoding"],
-] as const;
-
-/** Has the messages of requests for a method checked as they are read. */
-export function messageChecker(input: DescMessage, maxBytes: number): (request: ByteRequest) => ByteRequest {
-  const json = refusing(jsonCheck(input));
-  const binary = refusing((message) => checkParts(input, message));
-  return (request) => {
-    const type = request.header.get("content-type") ?? "";
-    const header = encodingHeaders.find(([types]) => types.test(type))?.[1];
-    // Connect refuses requests of other types, and of other compressions.
-    if (header === undefined) return request;
-    const encoding = request.header.get(header) ?? "identity";
-    const compression = acceptCompression.find(({ name }) => name === encoding) ?? null;
-    if (compression === null && encoding !== "identity") return request;
-    const reading = { maxBytes, compression, check: /json/i.test(type) ? json : binary };
-    return wholeBodies.test(type) ? checkedWhole(request, reading) : checkedEnvelopes(request, reading);
+/** What reads the message of a method's request in place of Connect, once Connect asks for the body. */
+export function bodyReader(input: DescMessage): (request: ByteRequest, call: HttpCall, keep: Keep) => ByteRequest {
+  const binary = binaryDecoderOf(input);
+  const json = jsonDecoderOf(input);
+  return (request, call, keep) => {
+    const format = formatOf(request.header);
+    if (format === undefined) return request;
+    async function* body(): AsyncIterable<Uint8Array> {
+      try {
+        const bytes = await call.readMessage(format as BodyFormat);
+        keep((format?.json === true ? json : binary)(bytes));
+      } catch (error) {
+        if (error instanceof RpcError) throw toConnectError(call.refusedBy(error));
+        throw error;
+      }
+      yield emptyMessage(format as BodyFormat);
+    }
+    const header = new Headers(request.header);
+    for (const ofBody of ["content-encoding", "content-length"]) header.delete(ofBody);
+    return { ...request, header, body: body() };
   };
 }
 
-interface Reading {
-  readonly maxBytes: number;
-  readonly compression: Compression | null;
-  readonly check: Check;
-}
-
-function checkedWhole(request: ByteRequest, { maxBytes, compression, check }: Reading): ByteRequest {
-  async function* message(): AsyncIterable<Uint8Array> {
-    const bytes = await readAllBytes(request.body, maxBytes, request.header.get("content-length"));
-    const plain = compression === null ? bytes : await compression.decompress(bytes, maxBytes);
-    check(plain);
-    yield plain;
-  }
-  if (compression === null) return { ...request, body: message() };
-  const header = new Headers(request.header);
-  for (const ofCompressed of ["content-encoding", "content-length"]) header.delete(ofCompressed);
-  return { ...request, header, body: message() };
-}
-
-function checkedEnvelopes(request: ByteRequest, { maxBytes, compression, check }: Reading): ByteRequest {
-  async function* checked(envelopes: AsyncIterable<EnvelopedMessage>): AsyncIterable<EnvelopedMessage> {
-    for await (const envelope of envelopes) {
-      check(envelope.data);
-      yield envelope;
-    }
-  }
-  const opened = [transformSplitEnvelope(maxBytes), transformDecompressEnvelope(compression, maxBytes)] as const;
-  return { ...request, body: pipe(request.body, ...opened, checked, transformJoinEnvelopes()) };
-}
-
-function refusing(check: Check): Check {
-  return (message) => {
-    try {
-      check(message);
-    } catch (error) {
-      const why = `the request cannot be read: ${(error as Error).message}`;
-      throw toConnectError(error instanceof RpcError ? error : new RpcError("INVALID_ARGUMENT", why));
-    }
-  };
+function emptyMessage({ json, framed }: BodyFormat): Uint8Array {
+  const message = Buffer.from(json ? "{}" : "");
+  if (!framed) return message;
+  const header = Buffer.alloc(headerBytes);
+  header.writeUInt32BE(message.length, 1);
+  return Buffer.concat([header, message]);
 }

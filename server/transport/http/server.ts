@@ -1,17 +1,22 @@
 /** The HTTP port: Connect and gRPC-Web for curl and browsers, /metrics and /healthz. */
 import { cors, createConnectRouter, createContextValues, type ServiceImpl } from "@connectrpc/connect";
-import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from "@connectrpc/connect-node";
+import {
+  compressionBrotli,
+  compressionGzip,
+  universalRequestFromNodeRequest,
+  universalResponseToNodeResponse,
+} from "@connectrpc/connect-node";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Config } from "../../runtime/config.ts";
 import type { Metrics } from "../../runtime/metrics.ts";
-import { unauthenticated } from "../admission.ts";
-import type { Host } from "../call.ts";
+import type { RequestHeaders } from "../admission.ts";
+import { type Method, methodOf, type TransportContext } from "../call.ts";
 import { toConnectError } from "../errors.ts";
 import type { Registration } from "../rpc.ts";
-import { bodyOf, exchangeKey, implementationOf } from "./calls.ts";
-import { acceptCompression, type ByteRequest, messageChecker } from "./messages.ts";
+import { callKey, implementationOf, messageKey } from "./calls.ts";
+import { bodyReader, type ByteRequest, HttpCall } from "./messages.ts";
 
 // Which web pages may call the HTTP port.
 
@@ -38,7 +43,11 @@ function answerCors(origins: readonly string[], request: IncomingMessage, respon
   return true;
 }
 
-type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins">;
+type HttpConfig = Pick<Config, "host" | "httpPort" | "tls" | "corsOrigins" | "requestTimeoutMs">;
+
+/** Node's own. */
+const headersTimeoutMs = 60_000;
+const timesCheckedEveryMs = 5_000;
 
 export interface HttpPort {
   readonly port: number;
@@ -49,10 +58,10 @@ export interface HttpPort {
 export async function startHttp(
   config: HttpConfig,
   services: readonly Registration[],
-  host: Host,
+  context: TransportContext,
   metrics: Metrics,
 ): Promise<HttpPort> {
-  const server = createHttpServer(config, listener(config, routes(services, host), host, metrics));
+  const server = createHttpServer(config, listener(config, routesOf(services, context), context, metrics));
   await new Promise<void>((resolve, reject) => {
     const refuse = ({ code, message }: NodeJS.ErrnoException) => {
       const why = `cannot listen on ${config.host}:${config.httpPort}: ${code ?? message}`;
@@ -69,101 +78,114 @@ export async function startHttp(
   return { port, close: (graceMs) => close(server, graceMs) };
 }
 
-function createHttpServer({ tls }: HttpConfig, onRequest: RequestListener): Server {
-  if (tls === undefined) return createServer(onRequest);
+function createHttpServer({ tls, requestTimeoutMs }: HttpConfig, onRequest: RequestListener): Server {
+  const times = {
+    requestTimeout: requestTimeoutMs,
+    headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
+    connectionsCheckingInterval: Math.min(timesCheckedEveryMs, requestTimeoutMs),
+  };
+  if (tls === undefined) return createServer(times, onRequest);
   const { cert, key, clientCa } = tls;
   const mutual = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
-  return createTlsServer({ cert, key, ...mutual }, onRequest);
+  return createTlsServer({ cert, key, ...mutual, ...times }, onRequest);
 }
 
-type Answer = (request: ByteRequest) => Promise<UniversalServerResponse>;
+/** What answers the calls of a method. */
+interface Route {
+  readonly method: Method;
+  readonly answer: (request: ByteRequest, call: HttpCall) => Promise<UniversalServerResponse>;
+}
 
-/** What answers the requests for each method's path. */
-function routes(services: readonly Registration[], host: Host): ReadonlyMap<string, Answer> {
+/** By path. */
+type Routes = ReadonlyMap<string, Route>;
+
+function routesOf(services: readonly Registration[], context: TransportContext): Routes {
   const router = createConnectRouter({
-    readMaxBytes: host.maxMessageBytes,
+    readMaxBytes: context.maxMessageBytes,
     // Node's timers take no longer delay: one that is longer would fire at once.
     maxTimeoutMs: 2 ** 31 - 1,
-    acceptCompression,
-    // By default Connect passes over names that it does not know: "split": "eval" would silently give train tasks.
-    jsonOptions: { ignoreUnknownFields: false },
+    acceptCompression: [compressionGzip, compressionBrotli],
     // Before the body is read: nobody without the token makes us read it.
-    requestGate: ({ requestHeader }) => {
-      if (host.mayEnter(requestHeader.get("authorization") ?? undefined)) return;
-      throw toConnectError(unauthenticated());
+    requestGate: ({ requestHeader, values }) => {
+      const refused = context.admission.refuseHeaders(headersOf((name) => requestHeader.get(name) ?? undefined));
+      if (refused !== undefined) throw toConnectError(values.get(callKey)?.refusedBy(refused) ?? refused);
     },
   });
   for (const { service, handlers } of services) {
     const implementations = service.methods.map((method) => {
-      return [method.localName, implementationOf(host, method, handlers[method.localName])] as const;
+      return [method.localName, implementationOf(method, handlers[method.localName])] as const;
     });
     router.service(service, Object.fromEntries(implementations) as unknown as Partial<ServiceImpl<typeof service>>);
   }
   return new Map(
     router.handlers.map((handler) => {
-      const check = messageChecker(handler.method.input, host.maxMessageBytes);
-      return [handler.requestPath, (request) => handler(check(request))];
+      const read = bodyReader(handler.method.input);
+      const answer = (request: ByteRequest, call: HttpCall) => {
+        return handler(read(request, call, (message) => request.contextValues?.set(messageKey, message)));
+      };
+      return [handler.requestPath, { method: methodOf(context, handler.method), answer }];
     }),
   );
 }
 
-function listener(
-  config: HttpConfig,
-  methods: ReadonlyMap<string, Answer>,
-  host: Host,
-  metrics: Metrics,
-): RequestListener {
+/** The headers that admission looks at. */
+function headersOf(get: (name: "host" | "origin" | "authorization") => string | undefined): RequestHeaders {
+  return { host: get("host"), origin: get("origin"), authorization: get("authorization") };
+}
+
+function listener(config: HttpConfig, routes: Routes, context: TransportContext, metrics: Metrics): RequestListener {
   return (request, response) => {
-    if (answerCors(config.corsOrigins, request, response)) return;
     const path = request.url?.split("?", 1)[0] ?? "";
-    const method = methods.get(path);
-    if (method !== undefined) void answerCall(method, request, response, host);
-    else if (path === "/healthz") answerHealth(response, host);
-    else if (path === "/metrics") void answerMetrics(request, response, host, metrics);
-    else answerText(response, 404, notFound(path, [...methods.keys()]));
+    if (path === "/healthz") return answerHealth(response, context);
+    if (answerCors(config.corsOrigins, request, response)) return;
+    const route = routes.get(path);
+    if (route !== undefined) void answerCall(route, request, response, context);
+    else if (path === "/metrics") void answerMetrics(request, response, context, metrics);
+    else answerText(response, 404, notFound(path, [...routes.keys()]));
   };
 }
 
 async function answerCall(
-  method: Answer,
+  { method, answer }: Route,
   request: IncomingMessage,
   response: ServerResponse,
-  host: Host,
+  { log }: TransportContext,
 ): Promise<void> {
+  const call = new HttpCall(method, { request, response });
   try {
-    const exchange = { request, response };
-    const values = createContextValues().set(exchangeKey, exchange);
+    const values = createContextValues().set(callKey, call);
     const universal = universalRequestFromNodeRequest(request, response, undefined, values);
     // Connect refuses bidirectional calls over HTTP/1.1 without a word; ours are refused by a handler that explains.
-    const answer = await method({ ...universal, httpVersion: "2.0", body: bodyOf(exchange, host.held) });
-    await universalResponseToNodeResponse(answer, response);
+    const asked: ByteRequest = { ...universal, httpVersion: "2.0", body: request };
+    await universalResponseToNodeResponse(await answer(asked, call), response);
   } catch (error) {
     // The connection broke, or the request has no host or a path that is none: nobody is there to be told more.
-    host.log.debug({ err: error }, "an HTTP exchange failed");
+    log.debug({ err: error }, "an HTTP exchange failed");
     if (response.headersSent) response.destroy();
     else answerText(response, 400, "the request is not valid HTTP");
   }
 }
 
-function answerHealth(response: ServerResponse, { gate }: Host): void {
-  if (gate.draining.aborted) answerText(response, 503, "draining");
+function answerHealth(response: ServerResponse, { admission }: TransportContext): void {
+  if (admission.draining.aborted) answerText(response, 503, "draining");
   else answerText(response, 200, "ok");
 }
 
 async function answerMetrics(
   request: IncomingMessage,
   response: ServerResponse,
-  host: Host,
+  { admission, log }: TransportContext,
   metrics: Metrics,
 ): Promise<void> {
-  if (!host.mayEnter(request.headers.authorization)) {
-    answerText(response, 401, unauthenticated().message);
+  const refused = admission.refuseHeaders(headersOf((name) => request.headers[name]));
+  if (refused !== undefined) {
+    answerText(response, refused.code === "UNAUTHENTICATED" ? 401 : 403, refused.message);
     return;
   }
   try {
     answerText(response, 200, await metrics.text(), metrics.contentType);
   } catch (error) {
-    host.log.error({ err: error }, "metrics could not be collected");
+    log.error({ err: error }, "metrics could not be collected");
     answerText(response, 500, "metrics could not be collected");
   }
 }

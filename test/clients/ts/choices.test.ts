@@ -9,6 +9,7 @@ import {
   Source,
   Split,
   TaskSpecSchema,
+  Thinking,
 } from "../../../clients/ts/src/index.ts";
 
 describe("task choices", () => {
@@ -26,6 +27,7 @@ describe("task choices", () => {
       source: "real",
       pool: "mine",
       answerFormat: "boxed",
+      thinking: "prefilled",
       rewardScheme: { name: "graded", parameters: { format_score: 0.2 } },
     });
     expect(fromBinary(TaskSpecSchema, toBinary(TaskSpecSchema, spec))).toMatchObject({
@@ -36,6 +38,7 @@ describe("task choices", () => {
       source: Source.REAL,
       pool: "mine",
       answerFormat: AnswerFormat.BOXED,
+      thinking: Thinking.PREFILLED,
       rewardScheme: { name: "graded", parameters: { format_score: 0.2 } },
     });
   });
@@ -87,9 +90,25 @@ describe("runs", () => {
     expect(policy.constraints?.realShareMin).toBe(0.3);
   });
 
+  test("stages that last for a share, for some tasks, and until they are ended", () => {
+    const stages = [{ weights: { t0: 1 }, share: 0.3 }, { weights: { t0: 1, t1: 2 }, tasks: 40 }, {}];
+    expect(policyOf({ kind: "staged", stages }).kind).toMatchObject({
+      case: "staged",
+      value: {
+        stages: [
+          { weights: { t0: 1 }, extent: { case: "share", value: 0.3 } },
+          { weights: { t0: 1, t1: 2 }, extent: { case: "tasks", value: 40n } },
+          { weights: {}, extent: { case: undefined } },
+        ],
+      },
+    });
+    const both = { kind: "staged", stages: [{ share: 0.3, tasks: 4 }] } as const;
+    expect(() => policyOf(both)).toThrow("share, tasks: give one of them");
+  });
+
   test("a whole configuration survives the wire", () => {
     const config = runConfigOf({
-      arms: [{ id: "t0", environment: "countdown", level: "T0", weight: 2, hard: true }],
+      arms: [{ id: "t0", environment: "countdown", level: "T0", thinking: "stripped", weight: 2, hard: true }],
       policy: { kind: "mixture" },
       numGenerations: 8,
       promptsPerUpdate: 16,
@@ -103,7 +122,7 @@ describe("runs", () => {
       timeToLiveMs: 86_400_000,
     });
     expect(fromBinary(RunConfigSchema, toBinary(RunConfigSchema, config))).toMatchObject({
-      arms: [{ id: "t0", weight: 2, hard: true, spec: { environment: "countdown" } }],
+      arms: [{ id: "t0", weight: 2, hard: true, spec: { environment: "countdown", thinking: Thinking.STRIPPED } }],
       policy: { kind: { case: "mixture" } },
       seed: 2n ** 63n,
       length: 320n,

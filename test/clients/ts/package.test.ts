@@ -50,8 +50,10 @@ function nodes(): readonly (readonly [string, string])[] {
 
 test("holds what it runs with and nothing else", () => {
   const paths = packed.map(({ path }) => path);
-  expect(paths).toEqual(expect.arrayContaining(["README.md", "package.json", "dist/index.js", "dist/web.d.ts"]));
-  expect(paths.filter((path) => !/^(dist\/.*\.(js|d\.ts)|README\.md|package\.json)$/.test(path))).toEqual([]);
+  expect(paths).toEqual(
+    expect.arrayContaining(["README.md", "LICENSE", "package.json", "dist/index.js", "dist/web.d.ts"]),
+  );
+  expect(paths.filter((path) => !/^(dist\/.*\.(js|d\.ts)|README\.md|LICENSE|package\.json)$/.test(path))).toEqual([]);
 });
 
 test.each(nodes())("both entries load and fail as they should in Node %s", (_version, node) => {

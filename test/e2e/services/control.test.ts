@@ -1,6 +1,7 @@
 /** UpdatePolicy, SetWeights, Pause, Resume, Advance and GetHistory, point by point from the contract's comments. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { BatchRecord, ControlRecord } from "../../../server/gen/gradus/v1/curriculum_pb.js";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { BatchRecord, ControlRecord, StageSchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
 import { BANDIT, MIXTURE, runOf } from "./run-of.ts";
 import { type Wire, failureOf, openWire } from "./wire.ts";
 
@@ -97,13 +98,34 @@ describe("SetWeights", () => {
     [{ esay: 1 }, 'weights["esay"]: is not an arm of the run'],
     [{ easy: -1 }, 'weights["easy"]: must be in [0, 1000000000000], not -1'],
     [{ easy: NaN }, 'weights["easy"]: must be in [0, 1000000000000], not NaN'],
-    [{ easy: 0, hard: 0 }, "weights: of a mixture must not all be 0"],
+    [{ easy: 0, hard: 0 }, "weights: leave no arm that can be drawn: at least one must be above 0"],
     [{ ["x".repeat(65)]: 1 }, "weights: it has 65 bytes, and the limit is 64"],
     [{ constructor: 1 }, 'weights["constructor"]: is not an arm of the run'],
   ])("refuses %o", async (weights, message) => {
     await runOf(wire, "refused", { policy: MIXTURE });
     const failure = await failureOf(wire.curriculum.setWeights({ runId: "refused", weights }));
     expect([failure.code, failure.message]).toEqual(["INVALID_ARGUMENT", message]);
+  });
+
+  test("of 0 takes an arm out of a bandit, which keeps what it has learned of the others", async () => {
+    const run = await runOf(wire, "out");
+    await run.answer(await run.next(0, 2));
+    await run.answer(await run.next(2, 2));
+    const before = (await stateOf("out"))?.arms.map(({ value }) => value);
+    await wire.curriculum.setWeights({ runId: "out", weights: { easy: 0 } });
+    expect((await run.next(4, 2)).map(({ armId }) => armId)).toEqual(["hard", "hard"]);
+    const after = await stateOf("out");
+    expect(after?.arms.map(({ probability }) => probability)).toEqual([0, 1]);
+    expect(before?.some((value) => value > 0)).toBe(true);
+    const refused = await failureOf(wire.curriculum.setWeights({ runId: "out", weights: { hard: 0 } }));
+    expect(refused).toMatchObject({ code: "INVALID_ARGUMENT", field: "weights" });
+    await wire.curriculum.setWeights({ runId: "out", weights: { easy: 0.001 } });
+    await run.answer(await run.next(4, 2));
+    await run.next(6, 2);
+    // A weight above 0 is only a yes to a bandit: the arm is back with what it had.
+    const { batches } = await historyOf("out");
+    expect(batches.at(-1)?.probabilities.every((share) => share >= 0.05)).toBe(true);
+    expect(batches.at(-1)?.values[0]).toBe(batches.at(-2)?.values[0]);
   });
 
   test("works for arms with names that objects have already", async () => {
@@ -150,11 +172,73 @@ describe("Pause and Resume", () => {
   });
 });
 
-test("Advance is for policies with stages, of which there are none", async () => {
+describe("a staged policy", () => {
+  type StageInit = MessageInitShape<typeof StageSchema>;
+  const only = (id: string, more: StageInit = {}): StageInit => ({ weights: { [id]: 1 }, ...more });
+  const stages = (...of: StageInit[]) => ({ kind: { case: "staged", value: { stages: of } } }) as const;
+  const share = (value: number): StageInit => ({ extent: { case: "share", value } });
+  const armsOf = (tasks: readonly { readonly armId: string }[]) => tasks.map(({ armId }) => armId);
+
+  test("goes through its stages by their shares of the run, and does not wait for feedback", async () => {
+    const policy = stages(only("easy", share(0.3)), only("hard", share(0.4)), {});
+    const run = await runOf(wire, "shares", { policy, length: 20n });
+    // 30% of 20 tasks are 6, and 40% are 8.
+    const drawn = armsOf(await run.next(0, 20));
+    expect(drawn.slice(0, 14)).toEqual([...new Array<string>(6).fill("easy"), ...new Array<string>(8).fill("hard")]);
+    const { batches } = await historyOf("shares");
+    expect(batches.slice(7).map(({ probabilities }) => probabilities)).toEqual(new Array(3).fill([0.5, 0.5]));
+  });
+
+  test("by numbers of tasks and by Advance, each from the next batch not yet issued", async () => {
+    const tasks: StageInit = { extent: { case: "tasks", value: 3n } };
+    const policy = stages(only("easy", tasks), only("hard"), only("easy"));
+    const run = await runOf(wire, "steps", { policy });
+    // The second batch begins inside of the first stage: it is the first stage's whole.
+    expect(armsOf(await run.next(0, 8))).toEqual(["easy", "easy", "easy", "easy", "hard", "hard", "hard", "hard"]);
+    expect((await wire.curriculum.advance({ runId: "steps" })).appliesFromCursor).toBe(8n);
+    expect(armsOf(await run.next(6, 4))).toEqual(["hard", "hard", "easy", "easy"]);
+    const failure = await failureOf(wire.curriculum.advance({ runId: "steps" }));
+    expect(failure).toEqual({
+      code: "FAILED_PRECONDITION",
+      message: "the policy is in the last of its stages, 3 of 3",
+    });
+    const { controls } = await historyOf("steps");
+    expect(controls.map(({ kind, cursor }) => [kind, cursor])).toEqual([["advance", 8n]]);
+    expect((await stateOf("steps"))?.policy?.kind.case).toBe("staged");
+  });
+
+  test("goes on from an export where it stood, and begins anew where it is put in place of another", async () => {
+    const policy = stages(only("easy"), only("hard"));
+    const run = await runOf(wire, "moved", { policy: MIXTURE });
+    await run.next(0, 4);
+    await wire.curriculum.updatePolicy({ runId: "moved", policy });
+    expect(armsOf(await run.next(4, 4))).toEqual(["easy", "easy", "easy", "easy"]);
+    await wire.curriculum.advance({ runId: "moved" });
+    const { state } = await wire.curriculum.exportRun({ runId: "moved" });
+    await wire.curriculum.importRun({ state });
+    expect(armsOf(await run.next(8, 2))).toEqual(["hard", "hard"]);
+    await wire.curriculum.updatePolicy({ runId: "moved", policy });
+    expect(armsOf(await run.next(10, 2))).toEqual(["easy", "easy"]);
+  });
+
+  test("refuses weights that leave a stage without an arm", async () => {
+    await runOf(wire, "empty", { policy: stages(only("easy"), only("hard")) });
+    const failure = await failureOf(wire.curriculum.setWeights({ runId: "empty", weights: { hard: 0 } }));
+    expect(failure).toEqual({
+      code: "INVALID_ARGUMENT",
+      field: "weights",
+      message: "weights: leave no arm that can be drawn in stage 2 of the policy: at least one must be above 0",
+    });
+  });
+});
+
+test("Advance is refused under a policy without stages", async () => {
   await runOf(wire, "stages");
   const failure = await failureOf(wire.curriculum.advance({ runId: "stages" }));
-  expect(failure.code).toBe("UNIMPLEMENTED");
-  expect(failure.message).toContain("Advance is part of the contract");
+  expect(failure).toEqual({
+    code: "FAILED_PRECONDITION",
+    message: 'policy "bandit" has nothing to advance to',
+  });
 });
 
 describe("GetHistory", () => {

@@ -14,7 +14,7 @@ afterAll(() => host[Symbol.asyncDispose]());
 
 /** Long enough that some groups are a large request, and each alone is a small one. */
 function long(task: Task, sample: number): string {
-  return `${"thinking ".repeat(4 * KiB)}</think>${complete(task, sample).replace("<think>…</think>", "")}`;
+  return `<think>${"thinking ".repeat(4 * KiB)}</think>${complete(task, sample).replace("<think>…</think>", "")}`;
 }
 const groupsOf = (tasks: readonly Task[]): GroupChoice[] =>
   tasks.map((task) => ({ task, completions: [0, 1, 2, 3].map((sample) => long(task, sample)) }));
@@ -35,7 +35,7 @@ test("rows of a pool and tasks of any environment are answered too", async () =>
   const row = await host.client.reset({ environment: "countdown", level: "T1", source: "real", seed: 1 });
   const groups = [tsp, tsp, row, row].map((task) => ({
     task,
-    completions: [0, 1, 2, 3].map((i) => `${"x".repeat(24 * KiB)}</think><answer>[${i}]</answer>`),
+    completions: [0, 1, 2, 3].map((i) => `<think>${"x".repeat(24 * KiB)}</think><answer>[${i}]</answer>`),
   }));
   const alone = await Promise.all(groups.map(async (group) => (await host.client.batchStep([group]))[0]));
   expect(await host.client.batchStep(groups)).toEqual(alone);

@@ -1,7 +1,16 @@
 /** Reset and BatchReset, point by point from the contract's comments. */
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AnswerFormat, Source, Split, type Task, type TaskSpecSchema } from "../../../server/gen/gradus/v1/task_pb.js";
+import { Verdict } from "../../../server/gen/gradus/v1/outcome_pb.js";
+import {
+  AnswerFormat,
+  Source,
+  Split,
+  type Task,
+  type TaskSpecSchema,
+  Thinking,
+} from "../../../server/gen/gradus/v1/task_pb.js";
+import { groupOf, right } from "./answers.ts";
 import { type Wire, failureOf, openWire } from "./wire.ts";
 
 type Spec = MessageInitShape<typeof TaskSpecSchema>;
@@ -58,6 +67,24 @@ describe("Reset", () => {
     expect(line.prompt.at(-1)?.content).toContain("Answer:");
     expect(boxed.prompt.at(-1)?.content).toContain("\\boxed{");
     expect(line.groupId).not.toBe(boxed.groupId);
+  });
+
+  test("says how much thinking a completion must hold, and scores by it", async () => {
+    const answer = (task: Task): string => right(task).replace(/^<think>.*<\/think>/, "");
+    const verdicts = async (thinking: Thinking): Promise<readonly (Verdict | undefined)[]> => {
+      const task = await reset({ environment: "countdown", thinking });
+      expect(task.thinking).toBe(thinking || Thinking.REQUIRED);
+      const texts = [`<think>a</think>${answer(task)}`, `a</think>${answer(task)}`, answer(task)];
+      const { groups } = await wire.environments.batchStep({ groups: [groupOf(task, texts)] });
+      return (groups[0]?.outcomes ?? []).map(({ result }) =>
+        result.case === "score" ? result.value.verdict : undefined,
+      );
+    };
+    const [good, bad] = [Verdict.FEASIBLE, Verdict.MALFORMED];
+    expect(await verdicts(Thinking.UNSPECIFIED)).toEqual([good, bad, bad]);
+    expect(await verdicts(Thinking.REQUIRED)).toEqual([good, bad, bad]);
+    expect(await verdicts(Thinking.PREFILLED)).toEqual([good, good, bad]);
+    expect(await verdicts(Thinking.STRIPPED)).toEqual([good, good, good]);
   });
 
   test("draws real tasks from rows", async () => {
@@ -193,6 +220,7 @@ describe("Reset", () => {
       "INVALID_ARGUMENT",
       "spec.answer_format: ",
     ],
+    ["an unknown way of thinking", { ...countdown, thinking: 9 as Thinking }, "INVALID_ARGUMENT", "spec.thinking: "],
   ])("refuses %s", async (_what, spec, code, message) => {
     const failure = await failureOf(wire.environments.reset(spec === undefined ? {} : { spec }));
     expect(failure.code).toBe(code);

@@ -1,5 +1,7 @@
 /** CreateRun, GetRun, ListRuns and DeleteRun, point by point from the contract's comments. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { AnswerFormat } from "../../../server/gen/gradus/v1/task_pb.js";
+import { rewardOf } from "./answers.ts";
 import { type Config, MIXTURE, configOf, runOf } from "./run-of.ts";
 import { type Wire, failureOf, openWire } from "./wire.ts";
 
@@ -10,6 +12,9 @@ beforeAll(async () => {
 afterAll(() => wire[Symbol.asyncDispose]());
 
 const bandit = (value: object, constraints: object = {}) => ({ kind: { case: "bandit", value }, constraints });
+
+const staged = (stages: readonly object[]) => ({ kind: { case: "staged", value: { stages } } });
+const share = (value: number) => ({ extent: { case: "share", value } });
 
 describe("CreateRun", () => {
   test("creates a run, and gives it as it is to every rank that asks again", async () => {
@@ -80,21 +85,30 @@ describe("CreateRun", () => {
     ["config.arms[0].spec.environment", { arms: [{ id: "a", spec: {} }] }, /it is required/],
     [
       "config.arms[0].spec.answer_format",
-      { arms: [{ id: "a", spec: { ...arm?.spec, answerFormat: 1 } }] },
-      /the run's counts/,
+      { arms: [{ id: "a", spec: { ...arm?.spec, answerFormat: 9 } }] },
+      /countdown takes think_answer/,
     ],
     [
-      "config.arms[0].spec.reward_scheme",
-      { arms: [{ id: "a", spec: { ...arm?.spec, rewardScheme: {} } }] },
-      /the run's counts/,
+      "config.arms[0].spec.reward_scheme.name",
+      { arms: [{ id: "a", spec: { ...arm?.spec, rewardScheme: { name: "grded" } } }] },
+      /grded/,
     ],
     ["config.arms[0].spec.split", { arms: [{ id: "a", spec: { ...arm?.spec, split: 2 } }] }, /SPLIT_TRAIN/],
     ["config.policy", { policy: undefined }, /it is required/],
-    ["config.policy.kind", { policy: {} }, /set mixture or bandit/],
+    ["config.policy.kind", { policy: {} }, /set one of mixture, bandit, staged/],
     ["config.policy.bandit.alpha", { policy: bandit({ alpha: 0 }) }, /above 0 and at most 1, not 0/],
     ["config.policy.bandit.tau", { policy: bandit({ tau: -1 }) }, /above 0/],
     ["config.policy.bandit.epsilon", { policy: bandit({ epsilon: 1.5 }) }, /in \[0, 1\], not 1.5/],
     ["config.policy.bandit.rule", { policy: bandit({ rule: 9 }) }, /9 is not one of the contract's/],
+    ["config.policy.bandit.signal", { policy: bandit({ signal: 9 }) }, /9 is not one of the contract's/],
+    ["config.policy.staged.stages", { policy: staged([]) }, /there are 0, and there must be 1 to 64/],
+    ["config.policy.staged.stages[1].share", { policy: staged([{}, share(0.5)]) }, /length, which is 0: set it/],
+    ["config.policy.staged.stages[0].share", { policy: staged([share(0), {}]), length: 8n }, /above 0 and at most 1/],
+    ["config.policy.staged.stages[1].share", { policy: staged([share(0.6), share(0.6)]), length: 8n }, /above 1/],
+    ["config.policy.staged.stages[0].tasks", { policy: staged([{ extent: { case: "tasks", value: 0n } }]) }, /not 0/],
+    ['config.policy.staged.stages[0].weights["T9"]', { policy: staged([{ weights: { T9: 1 } }]) }, /not an arm/],
+    ['config.policy.staged.stages[0].weights["easy"]', { policy: staged([{ weights: { easy: -1 } }]) }, /not -1/],
+    ["config.policy.staged.stages[0].weights", { policy: staged([{ weights: { easy: 0 } }]) }, /must not all be 0/],
     ["config.policy.constraints.real_share_min", { policy: bandit({}, { realShareMin: 1.1 }) }, /in \[0, 1\]/],
     ["config.num_generations", { numGenerations: 0 }, /from 1 to 16/],
     ["config.num_generations", { numGenerations: 17 }, /from 1 to 16/],
@@ -144,6 +158,40 @@ describe("CreateRun", () => {
     const failure = await failureOf(wire.curriculum.createRun({ runId: "bad" }));
     expect(failure).toEqual({ code: "INVALID_ARGUMENT", field: "config", message: "config: it is required" });
   });
+});
+
+test("an arm's reward scheme and answer format count before the run's", async () => {
+  const spec = { environment: "np/clique" };
+  const run = await runOf(wire, "mixed", {
+    arms: [
+      { id: "runs", spec },
+      { id: "own", spec: { ...spec, answerFormat: AnswerFormat.BOXED, rewardScheme: { name: "binary" } } },
+    ],
+    policy: MIXTURE,
+    answerFormat: AnswerFormat.ANSWER_TAG,
+    rewardScheme: { name: "optimal_only" },
+  });
+  const tasks = await run.next(0, 16);
+  const formats = new Map(tasks.map(({ armId, answerFormat }) => [armId, answerFormat]));
+  expect(formats).toEqual(
+    new Map([
+      ["runs", AnswerFormat.ANSWER_TAG],
+      ["own", AnswerFormat.BOXED],
+    ]),
+  );
+  // One vertex is a clique, though not the greatest: what it earns tells the schemes apart.
+  const earned = await Promise.all(
+    tasks.map(async (task) => {
+      const text = task.armId === "own" ? "\\boxed{[0]}" : "<answer>[0]</answer>";
+      return [task.armId, rewardOf(await run.step(task, 0, text))] as const;
+    }),
+  );
+  expect(new Map(earned)).toEqual(
+    new Map([
+      ["runs", 1],
+      ["own", 2],
+    ]),
+  );
 });
 
 describe("ListRuns", () => {

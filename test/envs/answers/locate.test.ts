@@ -1,15 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { locateAnswers, SPANS_MAX } from "../../../envs/answers/locate.ts";
+import { locateAnswers, SPANS_MAX, type Thinking } from "../../../envs/answers/locate.ts";
 import { stopStrings, wrapAnswer } from "../../../envs/answers/wording.ts";
 import type { AnswerFormat } from "../../../envs/environment.ts";
 import { hostileTexts } from "../hostile.ts";
 
 const FORMATS: readonly AnswerFormat[] = ["think_answer", "answer_line", "answer_tag", "boxed"];
 
+const THINKINGS: readonly Thinking[] = ["required", "prefilled", "stripped"];
+
 /** What is found: the answers, whether the format is valid, whether the text looks cut. */
-function found(text: string, format: AnswerFormat): readonly [readonly string[], boolean, boolean] {
-  const { spans, formatValid, truncated } = locateAnswers(text, format);
+function found(
+  text: string,
+  format: AnswerFormat,
+  thinking?: Thinking,
+): readonly [readonly string[], boolean, boolean] {
+  const { spans, formatValid, truncated } = locateAnswers(text, format, thinking);
   return [spans.map((span) => span.text), formatValid, truncated];
 }
 
@@ -18,14 +24,25 @@ type Row = readonly [text: string, answers: readonly string[], formatValid: bool
 const ROWS: Readonly<Record<AnswerFormat, readonly Row[]>> = {
   think_answer: [
     ["<think>a</think><answer>1</answer>", ["1"], true, false],
-    ["a</think>\n<answer> 1 </answer>", ["1"], true, false],
-    ["<answer>0</answer></think><answer>1</answer> or <answer>2</answer>", ["1", "2"], true, false],
+    ["<think>a</think>\n<answer> 1 </answer>", ["1"], true, false],
+    ["<think><answer>0</answer></think><answer>1</answer> or <answer>2</answer>", ["1", "2"], true, false],
     ["<think>a</think>b</think><answer>1</answer>", ["1"], true, false],
     ["<think>a</think><answer>1</answer><answer>2", ["1"], true, true],
     ["<think>a</think><answer>1<answer>2</answer>3</answer>", ["2"], true, false],
-    ["<think>a</think><answer></answer>", [""], true, false],
+    ["<think>a</think><answer></answer>", [], false, false],
+    ["<think>a</think><answer>1</answer> (in <answer></answer> tags)", ["1"], true, false],
+    ["<think>a</think><answer>1</answer> (in <answer>…</answer> tags)", ["1"], true, false],
+    ["<think>a</think><answer>1</answer><answer>\n...\u200b</answer>", ["1"], true, false],
     ["<answer>1</answer>", ["1"], false, false],
-    ["<think>a<think>b</think><answer>1</answer>", ["1"], false, false],
+    ["a</think><answer>1</answer>", ["1"], false, false],
+    ["a</think><answer>1</answer><think></think>", [], false, false],
+    ["<think>a<think>b</think><answer>1</answer>", ["1"], true, false],
+    [
+      "<think>the <think> tag, then <think>, </think> and <answer>2</answer></think><answer>1</answer>",
+      ["1"],
+      true,
+      false,
+    ],
     ["<think>a</think><answer>1</answer><think>", ["1"], false, true],
     ["<think>a<answer>1</answer>", [], false, true],
     ["<answer>1</answer></think>", [], false, false],
@@ -43,6 +60,7 @@ const ROWS: Readonly<Record<AnswerFormat, readonly Row[]>> = {
     ["<answer>1<think>2</answer>", [], false, true],
     ["<answer>1", [], false, true],
     ["<answer>1</answer", [], false, true],
+    ["<answer>1</answer>\u00a0<answer>\ufeff</answer>", ["1"], true, false],
     ["</answer>1", [], false, false],
   ],
   answer_line: [
@@ -54,11 +72,27 @@ const ROWS: Readonly<Record<AnswerFormat, readonly Row[]>> = {
     ["**Answer:** 1", ["1"], true, false],
     ["**Answer: 1**", ["1"], true, false],
     ["a</think>**Answer:** 1", ["1"], true, false],
+    ["**Answer**: 1", ["1"], true, false],
+    ["**Final Answer:** 1", ["1"], true, false],
+    ["Final Answer: 1", ["1"], true, false],
+    ["final answer:1", ["1"], true, false],
+    ["### Answer: 1", ["1"], true, false],
+    ["a\r## **Final answer**: 1", ["1"], true, false],
+    ["__Answer__: 1", ["1"], true, false],
+    ["*Answer: 1*", ["1"], true, false],
+    ["ANSWER： 1", ["1"], true, false],
+    ["\u3000Answer:\u00a01", ["1"], true, false],
+    ["Answer: 1\rAnswer: 2", ["1", "2"], true, false],
+    ["Answer: 1\n(after 'Answer:' as asked)", ["1\n(after 'Answer:' as asked)"], true, false],
+    ["Answer: 1\nAnswer: …", ["1"], true, true],
+    ["**Answer*: 1", [], false, false],
+    ["Answer**: 1", [], false, false],
+    ["reanswer: 1", [], false, false],
     ["* Answer: 1", [], false, false],
     ["Answer: 1\nNo.\nAnswer:", ["1"], true, true],
     ["Answer:\nAnswer:", [], false, true],
     ["The Answer: 1", [], false, false],
-    ["answer: 1", [], false, false],
+    ["answer: 1", ["1"], true, false],
     ["Answer 1", [], false, false],
     ["Answer: 1</think>", [], false, false],
     ["**Answer:**", [], false, true],
@@ -73,6 +107,12 @@ const ROWS: Readonly<Record<AnswerFormat, readonly Row[]>> = {
     ["\\boxed{{1}", [], false, true],
     ["\\boxed{1\\}", [], false, true],
     ["\\boxed 1", [], false, false],
+    ["\\boxed {1}", ["1"], true, false],
+    ["$\\boxed{1}$", ["1"], true, false],
+    ["\\boxed{1} in \\boxed{}", ["1"], true, false],
+    ["\\boxed {a \\boxed  {1} b", ["1"], true, true],
+    ["\\boxed \\boxed{1}", ["1"], true, false],
+    ["\\boxed{}", [], false, false],
     ["<think>\\boxed{1}</think>", [], false, false],
   ],
 };
@@ -95,7 +135,7 @@ describe.each(FORMATS)("%s", (format) => {
       fc.property(fc.stringMatching(/^[0-9+() ,[\]-]{0,40}$/), fc.constantFrom("", "hm", "é 𝟙"), (answer, thinking) => {
         const text = wrapAnswer(answer, format, thinking);
         const located = locateAnswers(text, format);
-        if (format === "answer_line" && answer.trim() === "") return;
+        if (answer.trim() === "") return;
         expect(located.answer).toBe(answer.trim());
         expect(located.formatValid && !located.truncated).toBe(true);
         for (const span of located.spans) expect(text.slice(span.start, span.end)).toBe(span.text);
@@ -133,6 +173,54 @@ describe.each(FORMATS)("%s", (format) => {
     for (const text of hostileTexts(1 << 20)) {
       expect(locateAnswers(text, format).spans.length).toBeLessThanOrEqual(SPANS_MAX);
     }
+  });
+});
+
+describe("thinking, as the trainer declares it", () => {
+  // For each format: whether it is valid when required, prefilled and stripped.
+  type Valid = readonly [required: boolean, prefilled: boolean, stripped: boolean];
+  const TABLE: readonly (readonly [text: string, thinkAnswer: Valid, others: Valid])[] = [
+    ["<think>a</think>ANSWER", [true, true, true], [true, true, true]],
+    ["a</think>ANSWER", [false, true, true], [true, true, true]],
+    ["ANSWER", [false, false, true], [true, false, true]],
+    // It mentions the tags, or opens its thoughts though the prompt did.
+    ["<think>the <think> tag</think>ANSWER", [true, true, true], [true, true, true]],
+    ["the <think> tag</think>ANSWER", [true, true, true], [true, true, true]],
+    ["the </think> tag</think>ANSWER", [false, true, true], [true, true, true]],
+    // The only answer is a thought, or was cut in mid-thought.
+    ["<think>ANSWER</think>\nso", [false, false, false], [false, false, false]],
+    ["ANSWER</think>\nso", [false, false, false], [false, false, false]],
+    ["<think>ANSWER", [false, false, false], [false, false, false]],
+    ["ANSWER<think>", [false, false, false], [true, false, true]],
+    ["<think>a</think>ANSWER\n<think>", [false, false, false], [true, true, true]],
+    ["<think>a</think>so", [false, false, false], [false, false, false]],
+  ];
+
+  test.each(TABLE)("%j", (text, thinkAnswer, others) => {
+    for (const format of FORMATS) {
+      // In answer_line a mark starts its line.
+      const whole = text.replace("ANSWER", wrapAnswer("1", format, "", "stripped").replace("Answer", "\nAnswer"));
+      const valid = THINKINGS.map((thinking) => locateAnswers(whole, format, thinking).formatValid);
+      expect(valid, format).toEqual(format === "think_answer" ? thinkAnswer : others);
+    }
+  });
+
+  test.each(THINKINGS)("%s: what is well formed is valid, and says where the answer is", (thinking) => {
+    for (const format of FORMATS) {
+      const mention = thinking === "prefilled" || format === "think_answer" ? "<think> and " : "";
+      const text = wrapAnswer("[0, 1]", format, `hm, ${mention}so`, thinking);
+      expect(found(text, format, thinking)).toEqual([["[0, 1]"], true, false]);
+    }
+  });
+
+  test("a prefilled completion that never closes its thoughts was cut, and no answer in it counts", () => {
+    for (const format of FORMATS) {
+      expect(found(wrapAnswer("1", format, "", "stripped"), format, "prefilled")).toEqual([[], false, true]);
+    }
+  });
+
+  test("what is wrong is said with its remedy", () => {
+    expect(locateAnswers("a</think><answer>1</answer>", "think_answer").problem).toContain("thinking: prefilled");
   });
 });
 

@@ -20,7 +20,7 @@ export function same([an, ad]: Fraction, [bn, bd]: Fraction): boolean {
   return an * bd === bn * ad;
 }
 
-/** The rule, word for word: sequences of steps over unordered pairs of positions. */
+/** The rule of docs/decisions/0005-countdown.md, word for word: sequences of steps over unordered pairs of positions. */
 export function countSequences(values: readonly Fraction[], target: Fraction): number {
   if (values.length === 1) return same(values[0]!, target) ? 1 : 0;
   let count = 0;

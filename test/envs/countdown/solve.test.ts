@@ -15,7 +15,7 @@ function randomInstances(name: string, count: number, lengthMax: number) {
 }
 
 describe("solution count", () => {
-  test("two examples by hand: 83 and 1", () => {
+  test("the two examples of docs/decisions/0005-countdown.md: 83 and 1", () => {
     expect(countSolutions([1, 2, 6, 8], 24)).toBe(83);
     expect(countSolutions([1, 3, 4, 6], 24)).toBe(1);
   });

@@ -1,14 +1,13 @@
 /** The laws find verifiers that were made to be wrong, whether or not the environment says what its answers name. */
 import { describe, expect, test } from "vitest";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
-import type { Environment, Facts } from "../../../envs/environment.ts";
+import type { SyncEnvironment, Facts } from "../../../envs/environment.ts";
 import type { Graph } from "../../../envs/lib/graph.ts";
 import type { Issued } from "../../../envs/origin.ts";
-import { environments } from "../../../envs/registry.ts";
 import { score } from "../../../envs/score.ts";
 import { vertexCover } from "../../support/environments/vertex-cover/index.ts";
 import { openEdge } from "../../support/environments/vertex-cover/verify.ts";
-import { scoreTask } from "../every.ts";
+import { scoreTask, synchronous } from "../every.ts";
 import { answerLaws } from "./answer-laws.ts";
 import { hostileLaws } from "./hostile-laws.ts";
 import { solved, type Subject, subjectsOf } from "./law.ts";
@@ -17,7 +16,7 @@ type List = readonly number[];
 type Verify = (instance: unknown, answer: unknown) => Facts;
 
 /** Titles of the laws that the environment breaks, with these tasks of the sound one. */
-function brokenBy(environment: Environment, { title, level, tasks, pools }: Subject): readonly string[] {
+function brokenBy(environment: SyncEnvironment, { title, level, tasks, pools }: Subject): readonly string[] {
   return [...answerLaws, ...hostileLaws]
     .filter((law) => {
       if (!law.appliesTo(environment)) return false;
@@ -35,7 +34,7 @@ const WRONG = "no answer made to be wrong is taken";
 const ORDER = "the order of the answer counts where the environment says so, and only there";
 
 /** Those whose answers are one list. */
-const listed = [...environments, vertexCover].filter(({ id, shape }) => shape !== undefined && id !== "np/bisection");
+const listed = [...synchronous, vertexCover].filter(({ id, shape }) => shape !== undefined && id !== "np/bisection");
 const named = listed.filter(({ shape }) => shape?.kind !== "labels");
 
 /** Ways to be lax with a list before it is verified; the objective is that of what is left. */
@@ -51,11 +50,11 @@ function firstOutside(list: List, count: number): number {
   return at < 0 ? list.length : at;
 }
 
-function withVerify(environment: Environment, verify: Verify): Environment {
+function withVerify(environment: SyncEnvironment, verify: Verify): SyncEnvironment {
   return { ...environment, verify };
 }
 
-function withoutShape({ shape: _, ...environment }: Environment): Environment {
+function withoutShape({ shape: _, ...environment }: SyncEnvironment): SyncEnvironment {
   return environment;
 }
 
@@ -77,7 +76,7 @@ describe.each(named)("$id", (environment) => {
 
 describe("a verifier of vertex covers that counts what is listed", () => {
   const [subject] = subjectsOf(vertexCover) as [Subject];
-  const counting = (verify: (graph: Graph, cover: List) => string | undefined): Environment =>
+  const counting = (verify: (graph: Graph, cover: List) => string | undefined): SyncEnvironment =>
     withVerify(vertexCover, (graph, cover) => {
       const violation = verify(graph as Graph, cover as List);
       const objective = (cover as List).length;
@@ -104,8 +103,8 @@ describe("a verifier of vertex covers that counts what is listed", () => {
   });
 });
 
-function registered(id: string): Environment {
-  return environments.find((environment) => environment.id === id) as Environment;
+function registered(id: string): SyncEnvironment {
+  return synchronous.find((environment) => environment.id === id) as SyncEnvironment;
 }
 
 describe("a verifier that ignores", () => {

@@ -4,7 +4,7 @@
  */
 import { expect } from "vitest";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
-import type { AnswerShape, Environment } from "../../../envs/environment.ts";
+import type { AnswerShape, SyncEnvironment } from "../../../envs/environment.ts";
 import { assertNever } from "../../../envs/lib/assert-never.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import type { Issued } from "../../../envs/origin.ts";
@@ -51,7 +51,7 @@ export const hostileLaws: readonly Law[] = [
 ];
 
 /** What is wrong with how an answer is judged that was changed; undefined: nothing. */
-function problemOf(environment: Environment, issued: Issued, text: string, isWrong: boolean): string | undefined {
+function problemOf(environment: SyncEnvironment, issued: Issued, text: string, isWrong: boolean): string | undefined {
   const { shape } = environment;
   // Better than the proven optimum throws.
   const scored = score(scoreTask(environment, issued, "answer_tag"), wrapAnswer(text, "answer_tag"));
@@ -81,7 +81,7 @@ function shapeProblem({ kind }: AnswerShape<never>, count: number, numbers: read
 }
 
 /** The verdict and the objective of an answer, to be compared. */
-function worthOf(environment: Environment, { instance }: Issued, answer: unknown): string {
+function worthOf(environment: SyncEnvironment, { instance }: Issued, answer: unknown): string {
   const facts = environment.verify(instance, answer);
   return facts.kind === "feasible" ? `feasible ${facts.objective}` : facts.kind;
 }

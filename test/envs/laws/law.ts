@@ -1,32 +1,32 @@
 /** What a law is, and what it is held against. */
-import type { Environment, Level, Solution, Solver } from "../../../envs/environment.ts";
+import type { Environment, Level, Solution, Solver, SyncEnvironment } from "../../../envs/environment.ts";
 import type { Issued } from "../../../envs/origin.ts";
 import type { Pool } from "../../../envs/pool.ts";
 import type { Score, ScoreTask } from "../../../envs/score.ts";
 import { casesOf, poolsOf, tasksOf } from "../every.ts";
 
 /** An environment at one of its levels, and some tasks of it. */
-export interface Subject {
+export interface Subject<E extends Environment = SyncEnvironment> {
   readonly title: string;
-  readonly environment: Environment;
+  readonly environment: E;
   readonly level: Level;
   readonly tasks: readonly Issued[];
   readonly pools: ReadonlyMap<string, Pool>;
 }
 
 /** Something that holds for every environment that can do a certain thing. */
-export interface Law {
+export interface Law<E extends Environment = SyncEnvironment> {
   readonly title: string;
   /** Whether the environment can do what the law is about. */
   appliesTo(environment: Environment): boolean;
   /** Fails, as a test does, where it does not hold. */
-  check(subject: Subject): void;
+  check(subject: Subject<E>): void;
 }
 
 /** Tasks of a level that a law is held against. */
 export const TASKS = 6;
 
-export function subjectsOf(environment: Environment): readonly Subject[] {
+export function subjectsOf<E extends Environment>(environment: E): readonly Subject<E>[] {
   const pools = poolsOf([environment]);
   const [pool] = pools.values();
   return casesOf(environment).map((given) => ({ ...given, pools, tasks: tasksOf(given, pool, TASKS) }));

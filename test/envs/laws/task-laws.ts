@@ -1,6 +1,7 @@
 /** Laws of tasks: how they come about, are kept, come back and are put to the policy. */
 import { expect } from "vitest";
 import { formatInstruction } from "../../../envs/answers/wording.ts";
+import type { Environment } from "../../../envs/environment.ts";
 import { restore } from "../../../envs/instances.ts";
 import { findLevel, resolveParameters } from "../../../envs/parameters.ts";
 import { rewardSchemes } from "../../../envs/reward/schemes.ts";
@@ -8,7 +9,7 @@ import { instanceHash, splitOf } from "../../../envs/splits.ts";
 import { SPLITS, tasksOf } from "../every.ts";
 import { every, isGenerated, isSolved, type Law, solved, TASKS } from "./law.ts";
 
-export const taskLaws: readonly Law[] = [
+export const taskLaws: readonly Law<Environment>[] = [
   {
     title: "the environment is named, described and priced",
     appliesTo: every,
@@ -64,8 +65,8 @@ export const taskLaws: readonly Law[] = [
   {
     title: "an instance lies in the split asked for",
     appliesTo: isGenerated,
-    check({ tasks }) {
-      for (const [i, { hash }] of tasks.entries()) expect(splitOf(hash)).toBe(SPLITS[i % 3]);
+    check({ environment, tasks }) {
+      for (const [i, { instance }] of tasks.entries()) expect(splitOf(environment, instance)).toBe(SPLITS[i % 3]);
     },
   },
   {

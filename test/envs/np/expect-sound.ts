@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import type { Environment, Solution } from "../../../envs/environment.ts";
+import type { Solution, SyncEnvironment } from "../../../envs/environment.ts";
 
 /** An answer of the stated value, and a bound that holds against the optimum. */
 export function expectSound<Instance, Answer>(
-  environment: Environment<Instance, Answer>,
+  environment: SyncEnvironment<Instance, Answer>,
   instance: Instance,
   solution: Solution<Answer>,
   optimum: number,

@@ -250,7 +250,7 @@ describe("gradus eval", () => {
 
   test.each([
     [["--suite", "frge-bench"], 2, "there is no suite 'frge-bench' here"],
-    [["--suite", "mini", "--suite-file", "nowhere.json"], 2, "--suite-file nowhere.json: the file cannot be read"],
+    [["--suite", "mini", "--suite-file", "nowhere.json"], 1, "--suite-file nowhere.json: the file cannot be read"],
     [["--suite", "mini", "--suite-file", "mini.json", "--body", "[1]"], 2, "Want a JSON object"],
     [["--suite", "mini", "--suite-file", "mini.json", "--temperature", "warm"], 2, "Want a number from 0"],
     [["--suite", "mini", "--suite-file", "mini.json", "--evaluation-id", "a b"], 2, "evaluation_id"],

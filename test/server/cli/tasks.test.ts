@@ -1,9 +1,13 @@
 /** Tasks and scores without a server. */
+import { create } from "@bufbuild/protobuf";
+import type { sendUnaryData, ServerUnaryCall } from "@grpc/grpc-js";
 import { spawn } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type BatchResetRequest, BatchResetResponseSchema } from "../../../clients/ts/src/index.ts";
+import { scriptedServer } from "../../clients/ts/support/scripted-server.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
 import { gradus, launcher, start } from "./gradus.ts";
 
@@ -72,6 +76,35 @@ describe("envs", () => {
 interface Hinted {
   readonly hints: { readonly metadata: Readonly<Record<string, string>> };
 }
+
+describe("a list that breaks off in the middle", () => {
+  const answer = (seeds: readonly bigint[], failing: bigint) =>
+    create(BatchResetResponseSchema, {
+      results: seeds.map((seed) => {
+        const failure = { case: "failure", value: { code: 8, message: "no such instance was found" } } as const;
+        return {
+          seed,
+          result: seed === failing ? failure : ({ case: "task", value: { taskId: `t${seed}` } } as const),
+        };
+      }),
+    });
+  const BatchReset = (call: ServerUnaryCall<BatchResetRequest, object>, done: sendUnaryData<object>): void =>
+    done(null, answer(call.request.seeds, 40n));
+
+  test.each([
+    [[], 40],
+    [["--seed", "40"], 0],
+  ] as const)("is a whole list of what came before: %j", async (more, whole) => {
+    const server = await scriptedServer({ BatchReset });
+    const flags = ["--count", "100", "--json", "--server", server.address, ...more];
+    const { code, out, err } = await gradus(here, "reset", "countdown", ...flags);
+    server.stop();
+    expect([code, err]).toEqual([1, "gradus: seed 40: no such instance was found\n"]);
+    if (whole === 0) expect(out).toBe("");
+    else expect((JSON.parse(out) as readonly Task[]).map(({ taskId }) => taskId)).toEqual(ids(whole));
+  });
+  const ids = (count: number): readonly string[] => Array.from({ length: count }, (_, i) => `t${i}`);
+});
 
 interface Task {
   readonly taskId: string;

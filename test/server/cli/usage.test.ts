@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { startChatServer } from "../../support/chat-server.ts";
+import { openServer } from "../../support/in-process.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
 import { gradus, nodes } from "./gradus.ts";
 
@@ -45,6 +46,9 @@ describe("wrong command lines end with 2 and say what was meant", () => {
     [["envs", "np/tps"], "did you mean 'np/tsp'?"],
     [["envs", "--category", "pn"], "--category: there is none 'pn' here; there are: countdown, np"],
     [["envs", "--server", "http://localhost:50051"], "Want host:port of the gRPC port"],
+    [["envs", "--server", "http://localhost:50051"], "it has a scheme: write 'localhost:50051'"],
+    [["envs", "--server", "localhost:50051/x"], "it has a path: write 'localhost:50051'"],
+    [["envs", "--server", "localhost"], "it has no port: write 'localhost:50051'"],
     [["envs", "--version", "1"], "--version is of one environment"],
     [["envs", "np/tsp", "--category", "np"], "give either an id or --category"],
     [["step", "id", "--completion", "a", "--file", "b"], "cannot be used with option"],
@@ -54,7 +58,6 @@ describe("wrong command lines end with 2 and say what was meant", () => {
     [["solve", "np/tsp", "--task-id", "x"], "give either an environment or --task-id"],
     [["serve", "--port", "99999"], "--port must be a whole number from 0 to 65535; got '99999'"],
     [["serve", "--host", "0.0.0.0"], "--host '0.0.0.0' is not a loopback address"],
-    [["envs", "--pool", "a=nowhere.jsonl"], "--pool a=nowhere.jsonl"],
   ])("gradus %j", async (args, words) => {
     const { code, out, err } = await gradus(here, ...args);
     expect(err).toContain(words);
@@ -83,6 +86,9 @@ describe("what cannot be done ends with 1", () => {
       ["serve", "--data-dir", "damaged"],
       "damaged/runs.sqlite: file is not a database; mend it, or give another --data",
     ],
+    // The same file is the same mistake, whether a server or this process is to read it.
+    [["envs", "--pool", "a=nowhere.jsonl"], "--pool a=nowhere.jsonl: the file cannot be read (ENOENT)"],
+    [["serve", "--suite-file", "no.json"], "--suite-file no.json: the file cannot be read (ENOENT)"],
     [["serve", "--pool", "a=damaged"], "--pool a=damaged: the file cannot be read (EISDIR)"],
     [["serve", "--pool", "a=/proc/nope/pool"], "--pool a=/proc/nope/pool: the file cannot be read (ENOENT)"],
     [["serve", "--pool", "a=empty"], "--pool a=empty: no environment can read its rows (countdown: it is empty)"],
@@ -107,8 +113,29 @@ describe("what cannot be done ends with 1", () => {
       const { code, err } = await gradus(here, "envs", "--server", server, ...tls);
       expect([code, err]).toEqual([
         1,
-        expect.stringContaining(`gradus: ${server} answers, but not as these flags say`),
+        expect.stringContaining(
+          `gradus: ${server} answers HTTP/1.1, as web servers do, and is no Gradus server's gRPC port: ` +
+            "give the server's gRPC port, 50051 unless it was told otherwise\n",
+        ),
       ]);
+    }
+  });
+
+  test("each mistake in the flags for a server has its own words", async () => {
+    const certificates = join(import.meta.dirname, "../transport/tls");
+    const files = { tlsCert: join(certificates, "server.crt"), tlsKey: join(certificates, "server.key") };
+    await using plain = await openServer();
+    await using secure = await openServer(files);
+    const [http, grpc, grpcTls] = [new URL(plain.http).host, plain.address, secure.address];
+    for (const [server, flags, words] of [
+      [http, [], `${http} is the HTTP port of a Gradus server: --server wants its gRPC port, 50051 unless`],
+      [grpcTls, [], `${grpcTls} speaks TLS: give --tls, or --ca with the certificates that vouch for it`],
+      [grpc, ["--tls"], `${grpc} speaks no TLS: leave out --tls, --ca, --cert and --key`],
+      [grpcTls, ["--tls"], "check --ca, and --cert and --key if the server asks for a certificate"],
+    ] as const) {
+      const { code, out, err } = await gradus(here, "envs", "--server", server, ...flags);
+      expect(err).toContain(words);
+      expect([code, out]).toEqual([1, ""]);
     }
   });
 

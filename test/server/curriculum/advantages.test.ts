@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { groupSignal, grpo, meanAbsolute, meanAndStd, rloo } from "../../../server/curriculum/advantages.ts";
+import { grpo, meanAndStd, rloo } from "../../../server/curriculum/advantages.ts";
 
-const unit = { min: 0, max: 1 };
 const rewards = fc.array(fc.double({ min: -3, max: 3, noNaN: true }), { minLength: 2, maxLength: 16 });
 
 describe("RLOO", () => {
@@ -57,35 +56,4 @@ test("equal rewards have advantages of exactly 0, although sums of them round", 
       expect(meanAndStd(group)).toEqual({ mean: reward, std: 0 });
     }
   }
-});
-
-describe("the signal of a group", () => {
-  test("is the mean absolute RLOO advantage (ADSC equation 3)", () => {
-    // One of four solved: advantages 1 and three times −1/3.
-    expect(groupSignal([1, 0, 0, 0], unit)).toBeCloseTo(0.5, 12);
-    // Half of eight solved: each |A| is 4/7.
-    expect(groupSignal([1, 1, 1, 1, 0, 0, 0, 0], unit)).toBeCloseTo(4 / 7, 12);
-  });
-
-  test("is divided by the span of the rewards", () => {
-    expect(groupSignal([2, -2.5], { min: -2.5, max: 2 })).toBe(1);
-    expect(meanAbsolute([1, -1], { min: 0, max: 4 })).toBe(0.25);
-  });
-
-  test("needs two rewards, and a scheme with more than one", () => {
-    expect(groupSignal([], unit)).toBeUndefined();
-    expect(groupSignal([1], unit)).toBeUndefined();
-    expect(groupSignal([1, 1], { min: 1, max: 1 })).toBe(0);
-    expect(meanAbsolute([], unit)).toBeUndefined();
-  });
-
-  test("lies in [0, 1], as rewards lie in the scheme's range", () => {
-    fc.assert(
-      fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 2, maxLength: 32 }), (group) => {
-        const signal = groupSignal(group, unit) as number;
-        expect(signal).toBeGreaterThanOrEqual(0);
-        expect(signal).toBeLessThanOrEqual(1 + 1e-12);
-      }),
-    );
-  });
 });

@@ -2,20 +2,20 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { armClasses, assignSlots, checkConstraints, quotasOf } from "../../../server/curriculum/constraints.ts";
-import { type Arm, type Constraints, noConstraints, type Policy } from "../../../server/curriculum/types.ts";
-import { adscArms, adscConstraints, arm, banditPolicy } from "./support.ts";
+import type { Arm, Constraints, Policy } from "../../../server/curriculum/types.ts";
+import { adscArms, adscConstraints, arm, banditPolicy, mixturePolicy, noConstraints } from "./support.ts";
 
 const shares = fc.integer({ min: 0, max: 20 }).map((twentieths) => twentieths / 20);
 const anyArms = fc.array(
   fc.record({
-    source: fc.constantFrom("real", "synthetic", "teacher"),
+    source: fc.constantFrom("real" as const, "synthetic" as const, "teacher" as const),
     hard: fc.boolean(),
     weight: fc.constantFrom(0, 0.01, 1, 5),
   }),
   { minLength: 1, maxLength: 8 },
 );
 const anyRun = fc.record({
-  arms: anyArms.map((kinds) => kinds.map((kind, i) => arm(`arm${i}`, kind as Partial<Arm>))),
+  arms: anyArms.map((kinds) => kinds.map((kind, i) => arm(`arm${i}`, kind))),
   constraints: fc.record<Constraints>({
     realShareMin: shares,
     syntheticShareMax: shares,
@@ -28,11 +28,11 @@ const anyRun = fc.record({
 });
 
 function policyOf(mixture: boolean, constraints: Constraints): Policy {
-  return mixture ? { kind: "mixture", constraints } : banditPolicy({ constraints });
+  return mixture ? mixturePolicy(constraints) : banditPolicy({}, constraints);
 }
 
-function possibleOf(arms: readonly Arm[], mixture: boolean): readonly boolean[] {
-  return arms.map(({ weight }) => !mixture || weight > 0);
+function possibleOf(arms: readonly Arm[]): readonly boolean[] {
+  return arms.map(({ weight }) => weight > 0);
 }
 
 /** Whether any batch of this size meets the quotas, by trying all counts of the four classes. */
@@ -72,12 +72,12 @@ describe("quotas", () => {
 test("constraints are refused exactly if no batch can meet them", () => {
   fc.assert(
     fc.property(anyRun, ({ arms, constraints, size, mixture }) => {
-      fc.pre(!mixture || arms.some(({ weight }) => weight > 0));
+      fc.pre(arms.some(({ weight }) => weight > 0));
       const policy = policyOf(mixture, constraints);
       const weights = arms.map(({ weight }) => weight);
       const found = checkConstraints({ arms, policy, weights, promptsPerUpdate: size, length: 0 });
       const { real, hard } = quotasOf(constraints, Infinity, size);
-      expect(found === undefined).toBe(canBeMet(arms, possibleOf(arms, mixture), real, hard, size));
+      expect(found === undefined).toBe(canBeMet(arms, possibleOf(arms), real, hard, size));
     }),
     { numRuns: 500 },
   );
@@ -86,11 +86,11 @@ test("constraints are refused exactly if no batch can meet them", () => {
 test("a batch meets its quotas whatever the probabilities, and draws only what can be drawn", () => {
   fc.assert(
     fc.property(anyRun, fc.boolean(), ({ arms, constraints, size, mixture, seed }, vanished) => {
-      fc.pre(!mixture || arms.some(({ weight }) => weight > 0));
+      fc.pre(arms.some(({ weight }) => weight > 0));
       const policy = policyOf(mixture, constraints);
       const weights = arms.map(({ weight }) => weight);
       fc.pre(checkConstraints({ arms, policy, weights, promptsPerUpdate: size, length: 0 }) === undefined);
-      const possible = possibleOf(arms, mixture);
+      const possible = possibleOf(arms);
       // A bandit's softmax can underflow to 0 on arms that a quota needs.
       const p = arms.map((one, i) => (possible[i] && !(vanished && !mixture && i > 0) ? one.weight + 0.1 : 0));
       for (const batch of [0, 3]) {
@@ -141,7 +141,7 @@ describe("refusals name the field", () => {
   const refuse = (arms: readonly Arm[], constraints: Partial<Constraints>, promptsPerUpdate = 8, length = 0) =>
     checkConstraints({
       arms,
-      policy: banditPolicy({ constraints: { ...noConstraints, ...constraints } }),
+      policy: banditPolicy({}, { ...noConstraints, ...constraints }),
       weights: arms.map(({ weight }) => weight),
       ...{ promptsPerUpdate, length },
     });
@@ -163,7 +163,7 @@ describe("refusals name the field", () => {
 
   test("of a mixture whose weights leave no arm for a quota", () => {
     const arms = [arm("real", { source: "real", weight: 0 }), arm("s")];
-    const policy = { kind: "mixture", constraints: { ...noConstraints, realShareMin: 0.1 } } as const;
+    const policy = mixturePolicy({ ...noConstraints, realShareMin: 0.1 });
     const found = checkConstraints({ arms, policy, weights: [0, 1], promptsPerUpdate: 4, length: 0 });
     expect(found?.field).toBe("policy.constraints.real_share_min");
   });

@@ -1,8 +1,21 @@
 import { describe, expect, test } from "vitest";
-import { type MixturePolicy, noConstraints } from "../../../server/curriculum/types.ts";
-import { answer, arm, ask, banditPolicy, batchesOf, bench, runConfig, train, value } from "./support.ts";
+import {
+  answer,
+  arm,
+  ask,
+  banditPolicy,
+  batchesOf,
+  bench,
+  runConfig,
+  train,
+  value,
+  made,
+  mixturePolicy,
+  noConstraints,
+  sourceOf,
+} from "./support.ts";
 
-const mixture: MixturePolicy = { kind: "mixture", constraints: noConstraints };
+const mixture = mixturePolicy();
 
 async function started(more: Parameters<typeof runConfig>[0] = {}) {
   const { runs } = bench();
@@ -14,7 +27,7 @@ describe("creating a run", () => {
   test("again gives the run as it is; with another configuration it names the field", async () => {
     const runs = await started();
     await train(runs, "run", 1);
-    const again = value(await runs.create("run", runConfig({ extra: "told in another way" })));
+    const again = value(await runs.create("run", runConfig({ given: "told in another way" })));
     expect(again.created).toBe(false);
     expect(again.run.state.cursor).toBe(6);
     const other = async (more: Parameters<typeof runConfig>[0]) => {
@@ -51,7 +64,7 @@ describe("creating a run", () => {
     expect(await refused({ policy: banditPolicy({ tau: 0 }) })).toBe("policy.bandit.tau");
     expect(await refused({ policy: banditPolicy({ epsilon: 1.1 }) })).toBe("policy.bandit.epsilon");
     const shares = { ...noConstraints, realShareMin: 0.3 };
-    expect(await refused({ policy: banditPolicy({ constraints: shares }) })).toBe("policy.constraints.real_share_min");
+    expect(await refused({ policy: banditPolicy({}, shares) })).toBe("policy.constraints.real_share_min");
     expect((await runs.get("new")).kind).toBe("not_found");
   });
 });
@@ -138,6 +151,28 @@ describe("control changes apply from the first batch not yet issued", () => {
     expect((await runs.setWeights("run", { b: 0, c: 0 })).kind).toBe("invalid");
   });
 
+  test("a weight of 0 takes an arm out, whatever the policy, and Q of the others stays", async () => {
+    const runs = await started({ lag: { kind: "batches", count: 0 } });
+    await train(runs, "run", 2);
+    value(await ask(runs, "run", 12, 6));
+    const { state: before } = value(await runs.get("run"));
+    expect(before.arms.filter((one) => one.value > 0).length).toBeGreaterThan(1);
+    value(await runs.setWeights("run", { b: 0 }));
+    await answer(runs, "run", value(await ask(runs, "run", 12, 6)).tasks);
+    const { tasks } = value(await ask(runs, "run", 18, 6));
+    expect(tasks.some((task) => task.arm === 1)).toBe(false);
+    const { state: after } = value(await runs.get("run"));
+    expect(after.arms[1]).toMatchObject({ probability: 0, weight: 0 });
+    expect(after.arms.reduce((sum, one) => sum + one.probability, 0)).toBeCloseTo(1, 12);
+    value(await runs.setWeights("run", { b: 5 }));
+    await answer(runs, "run", tasks);
+    value(await ask(runs, "run", 24, 6));
+    const { state: back } = value(await runs.get("run"));
+    // What it had learned of the arm is what it goes on with: no batch in between had tasks of it.
+    expect(back.arms[1]?.value).toBe(after.arms[1]?.value);
+    expect(back.arms[1]?.probability).toBeGreaterThan(0);
+  });
+
   test("a policy; a bandit keeps its values, and folds with the parameters in force at the draw", async () => {
     const runs = await started({ lag: { kind: "batches", count: 0 } });
     await train(runs, "run", 2);
@@ -177,18 +212,16 @@ describe("control changes apply from the first batch not yet issued", () => {
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
     const slow = bench({
-      source: {
-        issue: async (one, { ordinal }) => {
-          await held;
-          return { kind: "task", hash: `${one.id}${ordinal}`, draft: ordinal };
-        },
-      },
+      source: sourceOf(async (place) => {
+        await held;
+        return made(`${place.arm.id}${place.ordinal}`);
+      }),
     });
     value(await slow.runs.create("run", runConfig({ policy: mixture })));
     const drawing = ask(slow.runs, "run", 0, 6);
     expect(value(await slow.runs.setWeights("run", { a: 0, b: 0 }))).toEqual({ appliesFromCursor: 0 });
     release();
-    expect(value(await drawing).tasks.map(({ arm: { id } }) => id)).toEqual(new Array(6).fill("c"));
+    expect(value(await drawing).tasks.map((task) => task.arm)).toEqual(new Array(6).fill(2));
   });
 });
 
@@ -196,12 +229,10 @@ test("a pause that comes while a batch is being drawn stops the draw", async () 
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
   const { runs } = bench({
-    source: {
-      issue: async (one, { ordinal }) => {
-        await held;
-        return { kind: "task", hash: `${one.id}${ordinal}`, draft: ordinal };
-      },
-    },
+    source: sourceOf(async (place) => {
+      await held;
+      return made(`${place.arm.id}${place.ordinal}`);
+    }),
   });
   value(await runs.create("run", runConfig()));
   const drawing = ask(runs, "run", 0, 6);

@@ -21,7 +21,7 @@ const BATCHES = 7;
 describe.each([0, 1, 3])("with a lag of %i", (lag) => {
   const config = runConfig({
     arms: adscArms,
-    policy: banditPolicy({ constraints: adscConstraints }),
+    policy: banditPolicy({}, adscConstraints),
     lag: { kind: "batches", count: lag },
   });
 
@@ -89,23 +89,23 @@ test("instances belong to the run's seed, the arm and the ordinal, whatever the 
     const { runs } = bench();
     value(await runs.create("run", runConfig({ policy })));
     const { tasks } = await train(runs, "run", 6);
-    return new Map(tasks.map(({ draft, hash }) => [JSON.stringify(draft), hash]));
+    return new Map(tasks.map(({ key }) => [key.name, key.hash]));
   };
   const bandit = await instances(banditPolicy());
   const even = await instances(banditPolicy({ epsilon: 1 }));
-  const common = [...bandit.keys()].filter((draft) => even.has(draft));
+  const common = [...bandit.keys()].filter((name) => even.has(name));
   expect(common.length).toBeGreaterThan(20);
-  for (const draft of common) expect(bandit.get(draft)).toBe(even.get(draft));
+  for (const name of common) expect(bandit.get(name)).toBe(even.get(name));
 });
 
 test("other seeds give other runs", async () => {
-  const drafts = async (seed: bigint) => {
+  const keys = async (seed: bigint) => {
     const { runs } = bench();
     value(await runs.create("run", runConfig({ seed })));
-    return (await train(runs, "run", 2)).tasks.map(({ draft }) => draft);
+    return (await train(runs, "run", 2)).tasks.map(({ key }) => key);
   };
-  expect(await drafts(1n)).not.toEqual(await drafts(2n));
-  expect(await drafts(2n ** 64n - 1n)).toEqual(await drafts(2n ** 64n - 1n));
+  expect(await keys(1n)).not.toEqual(await keys(2n));
+  expect(await keys(2n ** 64n - 1n)).toEqual(await keys(2n ** 64n - 1n));
 });
 
 describe("an unbounded lag", () => {

@@ -1,14 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
-import type { IssuedTask } from "../../../server/curriculum/runs/next-batch.ts";
-import type { Runs } from "../../../server/curriculum/runs/runs.ts";
-import { ask, bench, feedbackFor, runConfig, value } from "./support.ts";
+import { ask, bench, feedbackFor, runConfig, value, type Runs, type Task } from "./support.ts";
 
 async function started(more: Parameters<typeof runConfig>[0] = {}) {
   const { runs, store } = bench();
   value(await runs.create("run", runConfig(more)));
   const { tasks } = value(await ask(runs, "run", 0, 6));
-  return { runs, store, tasks, first: tasks[0] as IssuedTask, second: tasks[1] as IssuedTask };
+  return { runs, store, tasks, first: tasks[0] as Task, second: tasks[1] as Task };
 }
 
 async function send(runs: Runs, ...items: FeedbackItem[]): Promise<readonly string[]> {
@@ -72,7 +70,7 @@ describe("a group closes", () => {
     await runs.closeGroups("run", tasks.slice(1), "only the first counts");
     value(await ask(runs, "run", 6, 6));
     const { arms } = await stateOf(runs);
-    return arms[first.armIndex]?.value ?? NaN;
+    return arms[first.arm]?.value ?? NaN;
   };
   const won = { kind: "reward", reward: 1, solved: true } as const;
   const failed = { kind: "reward", reward: 0, solved: false } as const;
@@ -93,7 +91,7 @@ describe("a group closes", () => {
   test("by force with what it has, once", async () => {
     const { runs, first, second } = await started();
     await send(runs, feedbackFor(first, 0, 1), feedbackFor(first, 2, 0));
-    const close = async (...groups: IssuedTask[]) => value(await runs.closeGroups("run", groups, "dropped"));
+    const close = async (...groups: Task[]) => value(await runs.closeGroups("run", groups, "dropped"));
     expect(await close(first, second, first)).toEqual([
       { kind: "recorded" },
       { kind: "recorded" },
@@ -123,7 +121,7 @@ describe("what cannot count says why", () => {
     expect(await send(runs, { ...item, hash: "another" })).toEqual([
       "the task at this position of the run is another one",
     ]);
-    expect(await send(runs, { ...item, hash: first.hash })).toEqual(["recorded"]);
+    expect(await send(runs, { ...item, hash: first.key.hash })).toEqual(["recorded"]);
   });
 
   test("groups that were closed so long ago that nothing of them is kept", async () => {
@@ -150,21 +148,21 @@ describe("reported advantages", () => {
     const config = { feedbackSource: "reported", lag: { kind: "batches", count: 0 } } as const;
     const { runs, tasks, first } = await started(config);
     expect(await send(runs, feedbackFor(first, 0))).toEqual(["the run takes reported advantages"]);
-    const report = (task: IssuedTask, advantages: number[], rewardMean?: number) => ({
+    const report = (task: Task, advantages: number[], rewardMean?: number) => ({
       ...task,
       advantages,
       rewardMean,
     });
-    const reports = tasks.map((task) => report(task, task.armIndex === first.armIndex ? [1, -0.5, -0.5] : [], 0.25));
+    const reports = tasks.map((task) => report(task, task.arm === first.arm ? [1, -0.5, -0.5] : [], 0.25));
     const statuses = value(await runs.reportAdvantages("run", [...reports, report(first, [9])]));
     expect(statuses.map(({ kind }) => kind)).toEqual([...tasks.map(() => "recorded"), "duplicate"]);
     value(await ask(runs, "run", 6, 6));
     const { arms } = await stateOf(runs);
     const learned = arms.map(({ value: q }) => q);
-    expect(learned[first.armIndex]).toBeCloseTo(0.15 * (2 / 3), 12);
+    expect(learned[first.arm]).toBeCloseTo(0.15 * (2 / 3), 12);
     expect(learned.filter((q) => q !== 0)).toHaveLength(1);
-    expect(arms[first.armIndex]?.recentRewardMean).toBe(0.25);
-    expect(arms[first.armIndex]?.recentSolvedShare).toBeUndefined();
+    expect(arms[first.arm]?.recentRewardMean).toBe(0.25);
+    expect(arms[first.arm]?.recentSolvedShare).toBeUndefined();
   });
 
   test("must be finite, and no more than the group has samples", async () => {

@@ -5,12 +5,8 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { apply } from "../../../server/curriculum/apply.ts";
-import { decodeEvent, encodeState } from "../../../server/curriculum/codec.ts";
-import type { TaskSource } from "../../../server/curriculum/runs/ports.ts";
-import type { Runs } from "../../../server/curriculum/runs/runs.ts";
-import type { RunState } from "../../../server/curriculum/state.ts";
-import type { RunConfig } from "../../../server/curriculum/types.ts";
+import { encodeState } from "../../../server/curriculum/codec.ts";
+import { follow } from "../../../server/curriculum/runs/journal.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import {
   adscArms,
@@ -22,35 +18,47 @@ import {
   type FakeClock,
   feedbackFor,
   freshTasks,
+  made,
   runConfig,
+  type RunConfig,
+  type Runs,
+  sourceOf,
+  stage,
+  stagedPolicy,
   train,
   value,
 } from "./support.ts";
 
 /** Synthetic tasks are fresh; the real arms have ten rows each, so that runs repeat some. */
-const source: TaskSource = {
-  issue: async (arm, request) => {
-    if (arm.source !== "real") return freshTasks.issue(arm, request);
-    const row = (request.ordinal * 3) % 10;
-    return { kind: "task", hash: `${arm.id}/${row}`, draft: { row } };
-  },
+const rows = sourceOf(({ arm: { id }, ordinal }) => made(`${id}/${(ordinal * 3) % 10}`));
+const source: typeof rows = {
+  ...rows,
+  make: (places, signal) => (places[0]?.arm.source === "real" ? rows : freshTasks).make(places, signal),
 };
 
 const adsc = runConfig({
-  arms: adscArms,
-  policy: banditPolicy({ constraints: adscConstraints }),
+  arms: adscArms.map((arm) => ({ ...arm, resource: arm.id === "synthetic/T3" ? "judge" : undefined })),
+  policy: banditPolicy({}, adscConstraints),
   promptsPerUpdate: 8,
   numGenerations: 2,
   groupTimeoutMs: 60_000,
 });
 
+const stages = stagedPolicy(
+  stage({ kind: "tasks", tasks: 12 }, { "real/T0": 1, "real/T1": 3 }),
+  stage({ kind: "open" }, { "synthetic/T2": 1, "real/T3": 1 }),
+  stage({ kind: "open" }),
+);
+
 /** Two samples a group: the first two of the usual four. */
 async function everyEvent(runs: Runs, clock: FakeClock): Promise<void> {
   await train(runs, "run", 4);
   value(await runs.setWeights("run", { "real/T0": 3 }));
-  value(await runs.updatePolicy("run", banditPolicy({ alpha: 0.5, constraints: adscConstraints })));
+  value(await runs.updatePolicy("run", banditPolicy({ alpha: 0.5 }, adscConstraints)));
   value(await runs.pause("run"));
   value(await runs.resume("run"));
+  await runs.maskArms("judge", "it does not answer");
+  await runs.maskArms("judge", undefined);
   const { tasks } = value(await ask(runs, "run", 32, 8));
   await answer(runs, "run", tasks.slice(0, 3));
   value(await runs.closeGroups("run", tasks.slice(3, 5), "too long"));
@@ -87,6 +95,12 @@ async function reported(runs: Runs): Promise<void> {
   }
 }
 
+async function inStages(runs: Runs): Promise<void> {
+  await train(runs, "run", 3);
+  value(await runs.advance("run"));
+  await train(runs, "run", 2, 24);
+}
+
 const recorded: readonly {
   name: string;
   config: RunConfig;
@@ -95,9 +109,11 @@ const recorded: readonly {
   { name: "every-event", config: adsc, script: everyEvent },
   { name: "unbounded-lag", config: { ...adsc, lag: { kind: "unbounded" } }, script: asynchronous },
   { name: "reported", config: { ...adsc, feedbackSource: "reported" }, script: reported },
+  { name: "staged", config: { ...adsc, policy: stages }, script: inStages },
 ];
 
-const folder = new URL("../../golden/curriculum/", import.meta.url);
+/** One folder for each format of journals that servers have written. */
+const folder = new URL("../../golden/curriculum/v2/", import.meta.url);
 
 function golden(file: string, now: () => string): string {
   const path = new URL(file, folder);
@@ -105,12 +121,14 @@ function golden(file: string, now: () => string): string {
     mkdirSync(folder, { recursive: true });
     writeFileSync(path, now());
   }
-  expect(existsSync(path), `test/golden/curriculum/${file} is missing: UPDATE_GOLDEN=1 writes it`).toBe(true);
+  expect(existsSync(path), `test/golden/curriculum/v2/${file} is missing: UPDATE_GOLDEN=1 writes it`).toBe(true);
   return readFileSync(path, "utf8");
 }
 
-function replay(journal: string): RunState | undefined {
-  return journal.trim().split("\n").map(decodeEvent).reduce<RunState | undefined>(apply, undefined);
+function replay(journal: string): string {
+  const state = follow(undefined, journal.trim().split("\n"), source);
+  if (state === undefined) throw new Error("an empty journal");
+  return encodeState(state, source);
 }
 
 describe.each(recorded)("the recorded run $name", ({ name, config, script }) => {
@@ -123,7 +141,7 @@ describe.each(recorded)("the recorded run $name", ({ name, config, script }) => 
     const journal = `${events.join("\n")}\n`;
     const kept = golden(`${name}.jsonl`, () => journal);
     expect(journal).toBe(kept);
-    const state = JSON.stringify(encodeState(replay(kept) as RunState));
+    const state = replay(kept);
     expect(JSON.parse(state)).toEqual(JSON.parse(golden(`${name}.state.json`, () => `${state}\n`)));
   });
 });

@@ -1,17 +1,26 @@
 /** Arms of few instances: the arm's ordinals go round a permutation of them, as rows of a pool do. */
 import { describe, expect, test } from "vitest";
 import { hashKey } from "../../../envs/lib/rng.ts";
-import type { IssueRequest, TaskSource } from "../../../server/curriculum/runs/ports.ts";
-import { answer, arm, ask, bench, runConfig, settled, train, value } from "./support.ts";
+import {
+  answer,
+  arm,
+  ask,
+  bench,
+  runConfig,
+  settled,
+  train,
+  value,
+  made,
+  type Place,
+  sourceOf,
+  type TaskSource,
+} from "./support.ts";
 
 function rows(sizes: Readonly<Record<string, number>>, asked: string[] = []): TaskSource {
-  return {
-    issue: async (one, { ordinal }) => {
-      asked.push(`${one.id}:${ordinal}`);
-      const row = (ordinal * 7) % (sizes[one.id] ?? 1);
-      return { kind: "task", hash: `${one.id}/${row}`, draft: { row } };
-    },
-  };
+  return sourceOf(({ arm: { id }, ordinal }) => {
+    asked.push(`${id}:${ordinal}`);
+    return made(`${id}/${(ordinal * 7) % (sizes[id] ?? 1)}`);
+  });
 }
 
 const oneArm = { arms: [arm("a")], promptsPerUpdate: 4 };
@@ -26,36 +35,29 @@ describe("repeats", () => {
   test("do not come before the arm has run dry, and then go round all of its instances", async () => {
     const runs = await begin(rows({ a: 10 }));
     const { tasks } = await train(runs, "run", 10);
-    const hashes = tasks.map(({ hash }) => hash);
+    const hashes = tasks.map(({ key }) => key.hash);
     for (const from of [0, 10, 20, 30]) expect(new Set(hashes.slice(from, from + 10)).size).toBe(10);
     const [only] = value(await runs.get("run")).state.arms;
     expect([only?.issued, only?.repeats]).toEqual([40, 30]);
   });
 
   test("are found across arms, in cursor order", async () => {
-    const source: TaskSource = {
-      issue: async (one, { ordinal }) => ({ kind: "task", hash: String(ordinal), draft: `${one.id}:${ordinal}` }),
-    };
+    const source = sourceOf(({ arm: { id }, ordinal }) => made(String(ordinal), `${id}:${ordinal}`));
     const runs = await begin(source, { arms: [arm("a"), arm("b")], promptsPerUpdate: 6 });
     const { tasks } = await train(runs, "run", 4);
-    expect(new Set(tasks.map(({ hash }) => hash)).size).toBe(24);
+    expect(new Set(tasks.map(({ key }) => key.hash)).size).toBe(24);
     expect(value(await runs.get("run")).state.arms.map(({ repeats }) => repeats)).toEqual([0, 0]);
   });
 
   test("are passed over up to 64 times: 65 known instances in a row are one repeat", async () => {
-    const fresh = (free: number): TaskSource => ({
-      issue: async (_arm, { ordinal }) => ({
-        kind: "task",
-        hash: ordinal === 0 || ordinal >= free ? `new ${ordinal}` : "new 0",
-        draft: ordinal,
-      }),
-    });
-    const drafts = async (free: number) => {
+    const fresh = (free: number): TaskSource =>
+      sourceOf(({ ordinal }) => made(ordinal === 0 || ordinal >= free ? `new ${ordinal}` : "new 0", String(ordinal)));
+    const names = async (free: number) => {
       const runs = await begin(fresh(free), { ...oneArm, promptsPerUpdate: 2 });
-      return value(await ask(runs, "run", 0, 2)).tasks.map(({ draft }) => draft);
+      return value(await ask(runs, "run", 0, 2)).tasks.map(({ key }) => key.name);
     };
-    expect(await drafts(65)).toEqual([0, 65]);
-    expect(await drafts(66)).toEqual([0, 1]);
+    expect(await names(65)).toEqual(["0", "65"]);
+    expect(await names(66)).toEqual(["0", "1"]);
   });
 
   test("of an arm that has run dry cost one new instance each", async () => {
@@ -68,12 +70,10 @@ describe("repeats", () => {
 });
 
 test("ordinals without an instance are passed over, and an arm that has none says so", async () => {
-  const every = (third: number): TaskSource => ({
-    issue: async (_arm, { ordinal }) =>
-      ordinal % 3 < third ? { kind: "none" } : { kind: "task", hash: String(ordinal), draft: ordinal },
-  });
+  const every = (third: number): TaskSource =>
+    sourceOf(({ ordinal }) => (ordinal % 3 < third ? { kind: "none" } : made(String(ordinal))));
   const some = await begin(every(2));
-  expect(value(await ask(some, "run", 0, 4)).tasks.map(({ draft }) => draft)).toEqual([2, 5, 8, 11]);
+  expect(value(await ask(some, "run", 0, 4)).tasks.map(({ key }) => key.name)).toEqual(["2", "5", "8", "11"]);
   const none = await begin(every(3));
   expect(await ask(none, "run", 0, 4)).toEqual({
     kind: "failed_precondition",
@@ -82,14 +82,12 @@ test("ordinals without an instance are passed over, and an arm that has none say
 });
 
 test("instances are asked for by the run's seed, the arm and the ordinal", async () => {
-  const requests = new Map<string, IssueRequest>();
+  const requests = new Map<string, Place>();
   const runs = await begin(
-    {
-      issue: async (one, request) => {
-        requests.set(`${one.id}:${request.ordinal}`, request);
-        return { kind: "task", hash: hashKey(request.seed), draft: null };
-      },
-    },
+    sourceOf((place) => {
+      requests.set(`${place.arm.id}:${place.ordinal}`, place);
+      return made(hashKey(place.seed));
+    }),
     { arms: [arm("a"), arm("b")], seed: 2n ** 63n + 1n },
   );
   await train(runs, "run", 2);
@@ -103,23 +101,21 @@ test("instances are asked for by the run's seed, the arm and the ordinal", async
 describe("a source that is not available", () => {
   test("keeps what was made, and the draw is what it would have been", async () => {
     let left = 3;
-    const made = new Map<string, number>();
-    const flaky: TaskSource = {
-      issue: async (one, { ordinal }) => {
-        if (left-- <= 0) return { kind: "unavailable", message: "the queue is full", retryDelayMs: 5 };
-        const name = `${one.id}${ordinal}`;
-        made.set(name, (made.get(name) ?? 0) + 1);
-        return { kind: "task", hash: name, draft: name };
-      },
-    };
+    const times = new Map<string, number>();
+    const flaky = sourceOf(({ arm: { id }, ordinal }) => {
+      if (left-- <= 0) return { kind: "unavailable", message: "the queue is full", retryDelayMs: 5 };
+      const name = `${id}${ordinal}`;
+      times.set(name, (times.get(name) ?? 0) + 1);
+      return made(name);
+    });
     const runs = await begin(flaky, { arms: [arm("a"), arm("b")] });
     const refusal = { kind: "unavailable", message: "the queue is full", retryDelayMs: 5 };
     expect(await ask(runs, "run", 0, 6)).toEqual(refusal);
     left = 100;
     const { tasks } = value(await ask(runs, "run", 0, 6));
-    expect([...made.values()]).toEqual([...made.values()].map(() => 1));
+    expect([...times.values()]).toEqual([...times.values()].map(() => 1));
     const calm = await begin(
-      { issue: async (one, { ordinal }) => issuedAs(`${one.id}${ordinal}`) },
+      sourceOf((place) => made(`${place.arm.id}${place.ordinal}`)),
       { arms: [arm("a"), arm("b")] },
     );
     expect(value(await ask(calm, "run", 0, 6)).tasks).toEqual(tasks);
@@ -133,13 +129,11 @@ describe("a source that is not available", () => {
     let release = (): void => undefined;
     let held: Promise<void> = Promise.resolve();
     let calls = 0;
-    const slow: TaskSource = {
-      issue: async (one, { ordinal }) => {
-        calls++;
-        await held;
-        return issuedAs(`${one.id}${ordinal}`);
-      },
-    };
+    const slow = sourceOf(async ({ arm: { id }, ordinal }) => {
+      calls++;
+      await held;
+      return made(`${id}${ordinal}`);
+    });
     const runs = await begin(slow);
     const { tasks } = value(await ask(runs, "run", 0, 4));
     held = new Promise<void>((resolve) => (release = resolve));
@@ -154,7 +148,3 @@ describe("a source that is not available", () => {
     expect(calls).toBe(4);
   });
 });
-
-function issuedAs(name: string) {
-  return { kind: "task", hash: name, draft: name } as const;
-}

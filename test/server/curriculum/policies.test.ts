@@ -1,116 +1,261 @@
+/** Laws of every registered policy, and what is each one's own. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bandit } from "../../../server/curriculum/policies/bandit.ts";
-import { activePolicy } from "../../../server/curriculum/policies/index.ts";
-import { mixture } from "../../../server/curriculum/policies/mixture.ts";
-import type { ArmSignal } from "../../../server/curriculum/policies/policy.ts";
-import { noConstraints, type Policy } from "../../../server/curriculum/types.ts";
-import { banditPolicy } from "./support.ts";
+import { rngFor } from "../../../envs/lib/rng.ts";
+import { armClasses, assignSlots, drawableProbabilities, quotasOf } from "../../../server/curriculum/constraints.ts";
+import { bandit, type BanditConfig } from "../../../server/curriculum/policies/bandit.ts";
+import type { ObservedGroup, View } from "../../../server/curriculum/policies/policy.ts";
+import {
+  definitionOf,
+  policyCodec,
+  policyFromWire,
+  policyKinds,
+  policyToWire,
+} from "../../../server/curriculum/policies/registry.ts";
+import type { Json } from "../../../server/curriculum/json.ts";
+import type { Policy } from "../../../server/curriculum/types.ts";
+import { BanditPolicySchema, MixturePolicySchema, PolicySchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
+import { create } from "@bufbuild/protobuf";
+import { adscArms, adscConstraints, banditPolicy, mixturePolicy, stage, stagedPolicy } from "./support.ts";
 
-const everyPolicy: readonly { readonly name: string; readonly policy: Policy }[] = [
-  { name: "mixture", policy: { kind: "mixture", constraints: noConstraints } },
+const SIZE = 16;
+
+/** Each registered policy with configurations that put it to the test; all of them go with ADSC's eight arms. */
+const examples: readonly { readonly name: string; readonly policy: Policy }[] = [
+  { name: "mixture", policy: mixturePolicy() },
   { name: "bandit", policy: banditPolicy() },
   { name: "bandit that only explores", policy: banditPolicy({ epsilon: 1 }) },
   { name: "bandit that only exploits", policy: banditPolicy({ epsilon: 0, tau: 1e-3, alpha: 1 }) },
+  {
+    name: "staged by share, by tasks, and until it is ended",
+    policy: stagedPolicy(
+      stage({ kind: "share", share: 0.3 }, { "real/T0": 1, "synthetic/T0": 2, "real/T2": 0.5 }),
+      stage({ kind: "tasks", tasks: 2 * SIZE }, { "real/T3": 1, "synthetic/T3": 1 }),
+      stage({ kind: "open" }),
+      stage({ kind: "share", share: 0.2 }, { "real/T3": 1 }),
+    ),
+  },
 ];
 
-const armCounts = fc.integer({ min: 1, max: 12 });
-const inputs = armCounts.chain((count) =>
-  fc.record({
-    count: fc.constant(count),
-    weights: fc.array(fc.double({ min: 1e-3, max: 1e6, noNaN: true }), { minLength: count, maxLength: count }),
-    batches: fc.array(
-      fc.array(fc.record({ arm: fc.nat(count - 1), signal: fc.double({ min: 0, max: 1, noNaN: true }) }), {
-        maxLength: 20,
-      }),
-      { maxLength: 10 },
-    ),
-  }),
-);
+const ids = adscArms.map(({ id }) => id);
+const COUNT = ids.length;
 
-describe.each(everyPolicy)("every policy: $name", ({ policy }) => {
-  const after = (count: number, batches: readonly (readonly ArmSignal[])[]) =>
-    batches.reduce(
-      (now, signals) => activePolicy(policy, now.fold(signals), count),
-      activePolicy(policy, undefined, count),
-    );
+const group = fc.record<ObservedGroup>({
+  arm: fc.nat(COUNT - 1),
+  hash: fc.nat(99).map(String),
+  rank: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
+  rewardMean: fc.double({ min: 0, max: 1, noNaN: true }),
+  rewardDeviation: fc.double({ min: 0, max: 0.5, noNaN: true }),
+  solvedShare: fc.double({ min: 0, max: 1, noNaN: true }),
+  signal: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
+});
+const history = fc.record({
+  /** Some arms are out; every stage of every example keeps some. */
+  weights: fc.array(fc.constantFrom(0, 1e-3, 1, 1e6), { minLength: COUNT, maxLength: COUNT }),
+  masked: fc.array(fc.boolean(), { minLength: COUNT, maxLength: COUNT }),
+  updates: fc.array(fc.array(group, { maxLength: 20 }), { maxLength: 10 }),
+  seed: fc.nat(),
+});
+
+function viewAt(batch: number, weights: readonly number[]): View {
+  const known = { issued: 0, groups: 0, rewardMean: undefined, solvedShare: undefined };
+  return {
+    progress: { batch, cursor: batch * SIZE, length: 10 * SIZE },
+    arms: adscArms.map(({ id, source, hard }, i) => ({ id, source, hard, weight: weights[i] ?? 0, ...known })),
+  };
+}
+
+/** The policy's state and what it would draw after each update. */
+function course(
+  { config, kind, constraints }: Policy,
+  weights: readonly number[],
+  updates: readonly ObservedGroup[][],
+) {
+  const definition = definitionOf({ config, kind, constraints });
+  let state = definition.initial(config, COUNT, 0);
+  const states = [state, ...updates.map((groups) => (state = definition.observe?.(config, state, groups) ?? state))];
+  return states.map((now, batch) => ({
+    state: now,
+    encoded: definition.state.encode(now),
+    probabilities: definition.probabilities(config, now, viewAt(batch, weights)),
+    values: definition.values?.(now) ?? [],
+  }));
+}
+
+const plain = (json: Json): Json => JSON.parse(JSON.stringify(json)) as Json;
+const ones = new Array<number>(COUNT).fill(1);
+
+test("every registered policy is among the examples", () => {
+  expect(new Set(examples.map(({ policy }) => policy.kind))).toEqual(new Set(policyKinds));
+});
+
+describe.each(examples)("every policy: $name", ({ policy }) => {
+  const definition = definitionOf(policy);
+
+  test("goes through the contract's message and the journal unchanged", () => {
+    expect(policyFromWire(policyToWire(policy))).toEqual(policy);
+    expect(policyCodec.decode(plain(policyCodec.encode(policy)))).toEqual(policy);
+    expect(definition.check(policy.config, { armIds: ids, length: 10 * SIZE })).toBeUndefined();
+  });
 
   test("gives probabilities that are at least 0 and sum to 1", () => {
     fc.assert(
-      fc.property(inputs, ({ count, weights, batches }) => {
-        const p = after(count, batches).probabilities(weights);
-        expect(p).toHaveLength(count);
-        expect(p.every((share) => share >= 0 && share <= 1 + 1e-12)).toBe(true);
-        expect(p.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 9);
+      fc.property(history, ({ weights, updates }) => {
+        fc.pre(weights.some((weight) => weight > 0));
+        for (const { probabilities: p } of course(policy, ones, updates)) {
+          expect(p).toHaveLength(COUNT);
+          expect(p.every((share) => share >= 0 && share <= 1 + 1e-12)).toBe(true);
+          expect(p.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 9);
+        }
       }),
     );
   });
 
-  test("is pure: the same batches give the same state, which JSON keeps, and inputs stay as they are", () => {
+  test("never draws an arm of weight 0 or one that is masked, and the others keep their proportions", () => {
     fc.assert(
-      fc.property(inputs, ({ count, weights, batches }) => {
-        const frozen = Object.freeze(batches.map((batch) => Object.freeze(batch.map(Object.freeze) as ArmSignal[])));
-        const once = after(count, frozen);
-        const kept = JSON.parse(JSON.stringify(once.state)) as typeof once.state;
-        expect(after(count, frozen).state).toEqual(once.state);
-        expect(activePolicy(policy, kept, count).probabilities(weights)).toEqual(once.probabilities(weights));
+      fc.property(history, ({ weights, masked, updates }) => {
+        const masks = masked.map((is) => (is ? "down" : null));
+        fc.pre(weights.some((weight) => weight > 0));
+        for (const { probabilities: p } of course(policy, weights, updates)) {
+          const drawable = drawableProbabilities(policy, p, weights, masks);
+          const out = p.map((_, i) => weights[i] === 0 || masked[i] === true);
+          if (drawable === undefined) {
+            expect(p.every((share, i) => out[i] || share === 0)).toBe(true);
+            continue;
+          }
+          expect(drawable.probabilities.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 9);
+          expect(drawable.probabilities.every((share, i) => !out[i] || share === 0)).toBe(true);
+          const left = p.reduce((sum, share, i) => sum + (drawable.possible[i] ? share : 0), 0);
+          if (left < 1e-9) continue;
+          for (const [i, share] of drawable.probabilities.entries())
+            if (drawable.possible[i]) expect(share).toBeCloseTo((p[i] ?? 0) / left, 9);
+        }
       }),
     );
   });
 
-  test("has a value for each arm, 0 before anything was fed back, and is not moved by a batch without signals", () => {
-    const fresh = activePolicy(policy, undefined, 3);
-    expect(fresh.values()).toEqual([0, 0, 0]);
-    const moved = after(3, [[{ arm: 1, signal: 0.5 }]]);
-    expect(moved.fold([])).toEqual(moved.state);
+  test("meets the constraints in every update batch whose arms can", () => {
+    fc.assert(
+      fc.property(history, ({ updates, seed }) => {
+        for (const [batch, { probabilities: p }] of course(policy, ones, updates).entries()) {
+          const drawable = drawableProbabilities(policy, p, ones, new Array<null>(COUNT).fill(null));
+          if (drawable === undefined) throw new Error("no arm can be drawn");
+          const quotas = quotasOf(adscConstraints, batch, SIZE);
+          const classes = armClasses(adscArms, drawable.possible);
+          fc.pre(classes.some((one) => one.possible && one.real && one.hard));
+          const slots = assignSlots(classes, drawable.probabilities, quotas, SIZE, rngFor("test", seed));
+          expect(slots.every((slot) => drawable.possible[slot])).toBe(true);
+          expect(slots.filter((slot) => classes[slot]?.real).length).toBeGreaterThanOrEqual(quotas.real);
+          expect(slots.filter((slot) => classes[slot]?.hard).length).toBeGreaterThanOrEqual(quotas.hard);
+        }
+      }),
+    );
+  });
+
+  test("is pure: the same updates give the same course, and inputs stay as they are", () => {
+    fc.assert(
+      fc.property(history, ({ updates }) => {
+        const frozen = updates.map((groups) => Object.freeze(groups.map(Object.freeze)) as ObservedGroup[]);
+        expect(course(policy, ones, frozen)).toEqual(course(policy, ones, frozen));
+      }),
+    );
+  });
+
+  test("goes on in the same way from any state that was written down", () => {
+    fc.assert(
+      fc.property(history, ({ updates }) => {
+        const states = course(policy, ones, updates);
+        for (const [i, { encoded }] of states.entries()) {
+          const read = definition.state.decode(plain(encoded));
+          expect(definition.state.encode(read)).toEqual(encoded);
+          const next = definition.observe?.(policy.config, read, updates[i] ?? []) ?? read;
+          expect(definition.state.encode(next)).toEqual(states[i + 1]?.encoded ?? encoded);
+        }
+      }),
+    );
+  });
+
+  test("has a value of 0 for each arm before anything was fed back, and is not moved by groups without a signal", () => {
+    const state = definition.initial(policy.config, COUNT, 0);
+    expect(definition.values?.(state) ?? ones.map(() => 0)).toEqual(ones.map(() => 0));
+    const moved = definition.observe?.(policy.config, state, []) ?? state;
+    expect(definition.values?.(moved)).toEqual(definition.values?.(state));
   });
 });
 
 test("a mixture follows the weights", () => {
-  const policy = { kind: "mixture", constraints: noConstraints } as const;
-  expect(mixture.probabilities(policy, mixture.initial(3), [1, 4, 5])).toEqual([0.1, 0.4, 0.5]);
-  expect(mixture.possible([0, 2])).toEqual([false, true]);
+  const [first] = course(mixturePolicy(), [1, 4, 5, 0, 0, 0, 0, 0], []);
+  expect(first?.probabilities).toEqual([0.1, 0.4, 0.5, 0, 0, 0, 0, 0]);
+});
+
+describe("a message that this server does not understand is refused", () => {
+  const read = (rule: number, signal: number) =>
+    policyFromWire(
+      create(PolicySchema, { kind: { case: "bandit", value: create(BanditPolicySchema, { rule, signal }) } }),
+    );
+
+  test("an unknown rule or signal, never taken for the default", () => {
+    expect(read(7, 0)).toEqual({
+      kind: "invalid",
+      field: "policy.bandit.rule",
+      message: "7 is not one of the contract's",
+    });
+    expect(read(1, 9)).toEqual({
+      kind: "invalid",
+      field: "policy.bandit.signal",
+      message: "9 is not one of the contract's",
+    });
+    expect(read(0, 0)).toEqual(read(1, 1));
+  });
+
+  test("a policy of no kind, and none", () => {
+    expect(policyFromWire(create(PolicySchema))).toMatchObject({ field: "policy.kind" });
+    expect(policyFromWire(undefined)).toMatchObject({ field: "policy" });
+    const mixture = { case: "mixture", value: create(MixturePolicySchema) } as const;
+    expect(policyFromWire(create(PolicySchema, { kind: mixture }))).toMatchObject({ kind: "mixture" });
+  });
 });
 
 describe("the bandit of ADSC", () => {
-  const policy = banditPolicy();
+  const config: BanditConfig = {
+    ...{ rule: "EMA_SOFTMAX", signal: "ABSOLUTE_ADVANTAGE" },
+    ...{ alpha: 0.15, tau: 0.25, epsilon: 0.1 },
+  };
+  const view = viewAt(0, ones);
+  const unknown = { rank: undefined, rewardMean: undefined, rewardDeviation: undefined, solvedShare: undefined };
+  const signalsOf = (...pairs: readonly (readonly [number, number])[]): readonly ObservedGroup[] =>
+    pairs.map(([arm, signal]) => ({ arm, hash: "", signal, ...unknown }));
+  const observe = (values: readonly number[], groups: readonly ObservedGroup[]) =>
+    bandit.observe?.(config, values, groups) ?? [];
 
   test("begins evenly", () => {
-    expect(bandit.probabilities(policy, bandit.initial(8), [])).toEqual(new Array(8).fill(0.125));
+    expect(bandit.probabilities(config, bandit.initial(config, 8, 0), view)).toEqual(new Array(8).fill(0.125));
   });
 
   test("has the values and probabilities of three updates worked by hand", () => {
     // Equation 5 with α = .15; arm 0 has signals .5 and .3 (mean .4), then none, then 1; arm 1 has .2, .2, none.
-    const first = bandit.fold(policy, bandit.initial(3), [
-      { arm: 0, signal: 0.5 },
-      { arm: 1, signal: 0.2 },
-      { arm: 0, signal: 0.3 },
-    ]);
-    expect(first.values[0]).toBeCloseTo(0.06, 15);
-    expect(first.values[1]).toBeCloseTo(0.03, 15);
-    expect(first.values[2]).toBe(0);
-    const second = bandit.fold(policy, first, [{ arm: 1, signal: 0.2 }]);
-    expect(second.values[0]).toBe(first.values[0]);
-    expect(second.values[1]).toBeCloseTo(0.0555, 15);
-    const third = bandit.fold(policy, second, [{ arm: 0, signal: 1 }]);
-    expect(third.values[0]).toBeCloseTo(0.201, 15);
+    const first = observe(bandit.initial(config, 3, 0), signalsOf([0, 0.5], [1, 0.2], [0, 0.3]));
+    expect(first[0]).toBeCloseTo(0.06, 15);
+    expect(first[1]).toBeCloseTo(0.03, 15);
+    expect(first[2]).toBe(0);
+    const second = observe(first, signalsOf([1, 0.2]));
+    expect(second[0]).toBe(first[0]);
+    expect(second[1]).toBeCloseTo(0.0555, 15);
+    const third = observe(second, signalsOf([0, 1]));
+    expect(third[0]).toBeCloseTo(0.201, 15);
     // Equation 6 with τ = .25, ε = .1: exponents .804, .222 and 0, so 2.234458…, 1.248571… and 1 of 4.483029….
-    const p = bandit.probabilities(policy, third, []);
+    const p = bandit.probabilities(config, third, view);
     expect(p[0]).toBeCloseTo(0.9 * (2.234459 / 4.48303) + 0.1 / 3, 6);
     expect(p[1]).toBeCloseTo(0.9 * (1.248571 / 4.48303) + 0.1 / 3, 6);
     expect(p[2]).toBeCloseTo(0.9 * (1 / 4.48303) + 0.1 / 3, 6);
   });
 
   test("never lets an arm fall below ε/n, and survives any temperature", () => {
-    const state = { kind: "bandit", values: [1, 0, 0, 0] } as const;
-    const p = bandit.probabilities(banditPolicy({ tau: 1e-9 }), state, []);
+    const p = bandit.probabilities({ ...config, tau: 1e-9 }, [1, 0, 0, 0], view);
     expect(p).toEqual([0.9 + 0.025, 0.025, 0.025, 0.025]);
   });
-});
 
-test("a policy of another kind starts afresh, one of the same kind goes on", () => {
-  const learned = { kind: "bandit", values: [0.3, 0.1] } as const;
-  expect(activePolicy(banditPolicy({ tau: 9 }), learned, 2).state).toBe(learned);
-  const between = activePolicy({ kind: "mixture", constraints: noConstraints }, learned, 2).state;
-  expect(activePolicy(banditPolicy(), between, 2).values()).toEqual([0, 0]);
+  test("goes on with what it has learned when its numbers are changed", () => {
+    expect(bandit.inherit?.({ ...config, tau: 9 }, [0.3, 0.1])).toEqual([0.3, 0.1]);
+  });
 });

@@ -4,12 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import type { Runs } from "../../../server/curriculum/runs/runs.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import type { Store } from "../../../server/stores/store.ts";
 import { trainBySchedule } from "./scheduled.ts";
-import { adscArms, adscConstraints, banditPolicy, bench, runConfig, train, value } from "./support.ts";
+import { adscArms, adscConstraints, banditPolicy, bench, runConfig, train, value, type Runs } from "./support.ts";
 
 const directories: string[] = [];
 const directory = (): string => {
@@ -19,7 +18,7 @@ const directory = (): string => {
 };
 afterAll(() => directories.forEach((made) => rmSync(made, { recursive: true })));
 
-const config = runConfig({ arms: adscArms, policy: banditPolicy({ constraints: adscConstraints }) });
+const config = runConfig({ arms: adscArms, policy: banditPolicy({}, adscConstraints) });
 const BATCHES = 8;
 const END = BATCHES * config.promptsPerUpdate;
 

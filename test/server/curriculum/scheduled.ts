@@ -1,16 +1,14 @@
 /** A trainer whose every move is chance: how it cuts batches, and how feedback is split, shuffled, repeated, delayed. */
 import { type Rng, rngFor } from "../../../envs/lib/rng.ts";
 import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
-import type { IssuedTask } from "../../../server/curriculum/runs/next-batch.ts";
-import type { Runs } from "../../../server/curriculum/runs/runs.ts";
-import { ask, batchesOf, feedbackOf, type Trace, value } from "./support.ts";
+import { ask, batchesOf, feedbackOf, type Trace, value, type Runs, type Task } from "./support.ts";
 
 interface Desk {
   readonly runs: Runs;
   readonly runId: string;
   readonly rng: Rng;
   readonly numGenerations: number;
-  readonly tasks: Map<number, IssuedTask>;
+  readonly tasks: Map<number, Task>;
   undelivered: FeedbackItem[];
   readonly delivered: FeedbackItem[];
 }
@@ -54,7 +52,7 @@ export async function trainBySchedule(
 ): Promise<Trace> {
   const rng = rngFor("schedule", seed);
   const { numGenerations } = value(await runs().get(runId)).config;
-  const tasks = new Map<number, IssuedTask>();
+  const tasks = new Map<number, Task>();
   let desk: Desk = { runs: runs(), runId, rng, numGenerations, tasks, undelivered: [], delivered: [] };
   while (tasks.size < end || desk.undelivered.length > 0) {
     await between(rng);

@@ -1,16 +1,44 @@
 /** What the curriculum's tests share: a clock that stands still, a source of tasks, configurations, and trainers. */
 import { hashKey } from "../../../envs/lib/rng.ts";
+import type { TaskPlace } from "../../../server/curriculum/codec.ts";
 import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
-import type { BatchRecord } from "../../../server/curriculum/history.ts";
+import { readList, readObject, readText, readNumber } from "../../../server/curriculum/json.ts";
+import type { BanditConfig } from "../../../server/curriculum/policies/bandit.ts";
+import type { Stage } from "../../../server/curriculum/policies/staged.ts";
 import type { Result } from "../../../server/curriculum/results.ts";
-import type { IssuedTask, NextBatch } from "../../../server/curriculum/runs/next-batch.ts";
-import type { Clock, TaskSource } from "../../../server/curriculum/runs/ports.ts";
-import { createRuns, type Runs } from "../../../server/curriculum/runs/runs.ts";
-import { type Arm, type BanditPolicy, noConstraints, type RunConfig } from "../../../server/curriculum/types.ts";
+import type { NextBatch } from "../../../server/curriculum/runs/next-batch.ts";
+import type * as ports from "../../../server/curriculum/runs/ports.ts";
+import { createRuns, type Runs as RunsOf } from "../../../server/curriculum/runs/runs.ts";
+import type { DrawnTask } from "../../../server/curriculum/state.ts";
+import * as types from "../../../server/curriculum/types.ts";
+import type { Constraints, Policy } from "../../../server/curriculum/types.ts";
+import type { BatchRecord } from "../../../server/curriculum/view.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";
 
-export interface FakeClock extends Clock {
+export const { noConstraints } = types;
+
+/** What the tests' arms and tasks are: names. */
+export interface Spec {
+  readonly id: string;
+}
+
+export interface Key {
+  readonly hash: string;
+  /** Left out: not known. */
+  readonly rank?: number;
+  readonly name: string;
+}
+
+export type Arm = types.Arm<Spec>;
+export type RunConfig = types.RunConfig<Spec>;
+export type Runs = RunsOf<Spec, Key>;
+export type Task = DrawnTask<Key>;
+export type TaskSource = ports.TaskSource<Spec, Key>;
+export type Made = ports.Made<Key>;
+export type Place = TaskPlace<Spec>;
+
+export interface FakeClock extends ports.Clock {
   /** Moves on, and fires the timers that are due, in their order. */
   advance(ms: number): Promise<void>;
 }
@@ -25,6 +53,7 @@ export function fakeClock(): FakeClock {
       timers.add(timer);
       return () => timers.delete(timer);
     },
+    nextTurn: (callback) => void setImmediate(callback),
     advance: async (ms) => {
       const end = now + ms;
       for (;;) {
@@ -46,29 +75,59 @@ export async function settled(): Promise<void> {
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Tasks named after their seed; every instance is another one. */
-export const freshTasks: TaskSource = {
-  issue: async (arm, { seed, ordinal }) => ({
-    kind: "task",
-    hash: hashKey(seed).slice(0, 16),
-    draft: { arm: arm.id, ordinal, seed: seed.toString() },
-  }),
+export const codecs: Pick<TaskSource, "specs" | "keys"> = {
+  specs: { encode: ({ id }) => ({ id }), decode: (json) => ({ id: readText(readObject(json)["id"]) }) },
+  keys: {
+    encode: ({ hash, rank, name }) => (rank === undefined ? [hash, name] : [hash, name, rank]),
+    decode: (json) => {
+      const [hash, name, rank] = readList(json);
+      const key = { hash: readText(hash), name: readText(name) };
+      return rank === undefined ? key : { ...key, rank: readNumber(rank) };
+    },
+  },
 };
 
-export function arm(id: string, more: Partial<Arm> = {}): Arm {
-  return { id, spec: { id }, source: "synthetic", weight: 1, hard: false, rewardRange: { min: 0, max: 1 }, ...more };
+/** A source that makes each task alone. */
+export function sourceOf(make: (place: Place) => Made | Promise<Made>): TaskSource {
+  return { ...codecs, make: (places) => Promise.all(places.map(async (place) => make(place))) };
 }
 
-export function banditPolicy(more: Partial<BanditPolicy> = {}): BanditPolicy {
-  const numbers = { alpha: 0.15, tau: 0.25, epsilon: 0.1 };
+export function made(hash: string, name = hash): Made {
+  return { kind: "task", key: { hash, name } };
+}
+
+/** Tasks named after their place; every instance is another one. */
+export const freshTasks: TaskSource = sourceOf(({ arm: { id }, ordinal, seed }) =>
+  made(hashKey(seed).slice(0, 16), `${id}:${ordinal}:${seed}`),
+);
+
+export function arm(id: string, more: Partial<Arm> = {}): Arm {
+  const range = { min: 0, max: 1 };
   return {
-    kind: "bandit",
-    rule: "ema_softmax",
-    signal: "absolute_advantage",
-    ...numbers,
-    constraints: noConstraints,
+    ...{ id, spec: { id }, source: "synthetic", weight: 1, hard: false, rewardRange: range, resource: undefined },
     ...more,
   };
+}
+
+export function banditPolicy(more: Partial<BanditConfig> = {}, constraints = noConstraints): Policy {
+  const config: BanditConfig = {
+    ...{ rule: "EMA_SOFTMAX", signal: "ABSOLUTE_ADVANTAGE" },
+    ...{ alpha: 0.15, tau: 0.25, epsilon: 0.1 },
+    ...more,
+  };
+  return { kind: "bandit", config, constraints };
+}
+
+export function mixturePolicy(constraints: Constraints = noConstraints): Policy {
+  return { kind: "mixture", config: null, constraints };
+}
+
+export function stage(extent: Stage["extent"], weights: Stage["weights"] = {}): Stage {
+  return { extent, weights };
+}
+
+export function stagedPolicy(...stages: readonly Stage[]): Policy {
+  return { kind: "staged", config: { stages }, constraints: noConstraints };
 }
 
 /** ADSC's eight arms: real and synthetic, T0 to T3, of which T2 and T3 are hard. */
@@ -95,7 +154,7 @@ export function runConfig(more: Partial<RunConfig> = {}): RunConfig {
     feedbackSource: "step",
     groupTimeoutMs: undefined,
     timeToLiveMs: 1e9,
-    extra: null,
+    given: "",
     ...more,
   };
 }
@@ -118,37 +177,37 @@ export function value<T>(result: Result<T>): T {
 }
 
 /** Asks once, without waiting. */
-export function ask(runs: Runs, runId: string, cursor?: number, count = 4096): Promise<Result<NextBatch>> {
+export function ask(runs: Runs, runId: string, cursor?: number, count = 4096): Promise<Result<NextBatch<Key>>> {
   const { signal } = new AbortController();
   return runs.nextBatch(runId, { cursor, count, waitMs: 0, signal });
 }
 
 /** A reward that depends on the task, and on how much has been learned: later tasks are solved more often. */
-export function rewardOf(task: IssuedTask, sample: number): number {
-  const chance = Number.parseInt(hashKey(task.hash, sample).slice(0, 8), 16) / 2 ** 32;
-  return chance < 0.2 + 0.2 * task.armIndex + task.cursor / 1000 ? 1 : chance < 0.8 ? 0.1 : 0;
+export function rewardOf(task: Task, sample: number): number {
+  const chance = Number.parseInt(hashKey(task.key.hash, sample).slice(0, 8), 16) / 2 ** 32;
+  return chance < 0.2 + 0.2 * task.arm + task.cursor / 1000 ? 1 : chance < 0.8 ? 0.1 : 0;
 }
 
-export function feedbackFor(task: IssuedTask, sample: number, reward = rewardOf(task, sample)): FeedbackItem {
+export function feedbackFor(task: Task, sample: number, reward = rewardOf(task, sample)): FeedbackItem {
   const { epoch, cursor } = task;
   const result = { kind: "reward", reward, solved: reward === 1 } as const;
   return { epoch, cursor, sample, digest: `completion ${sample}`, result };
 }
 
 /** What a group of samples reports, in order. */
-export function feedbackOf(tasks: readonly IssuedTask[], numGenerations: number): FeedbackItem[] {
+export function feedbackOf(tasks: readonly Task[], numGenerations: number): FeedbackItem[] {
   return tasks.flatMap((task) => Array.from({ length: numGenerations }, (_, sample) => feedbackFor(task, sample)));
 }
 
 /** Gives rewards in full for some tasks. */
-export async function answer(runs: Runs, runId: string, tasks: readonly IssuedTask[]): Promise<void> {
+export async function answer(runs: Runs, runId: string, tasks: readonly Task[]): Promise<void> {
   const { config } = value(await runs.get(runId));
   value(await runs.recordFeedback(runId, feedbackOf(tasks, config.numGenerations)));
 }
 
 /** What must not depend on scheduling: tasks, and for each batch its probabilities, values and means. */
 export interface Trace {
-  readonly tasks: readonly IssuedTask[];
+  readonly tasks: readonly Task[];
   readonly batches: readonly BatchRecord[];
 }
 
@@ -160,7 +219,7 @@ export async function batchesOf(runs: Runs, runId: string): Promise<readonly Bat
 /** An undisturbed trainer: asks for an update batch, answers it, and goes on, for some batches from a cursor on. */
 export async function train(runs: Runs, runId: string, batches: number, from = 0): Promise<Trace> {
   const { config } = value(await runs.get(runId));
-  const tasks: IssuedTask[] = [];
+  const tasks: Task[] = [];
   let cursor = from;
   for (let i = 0; i < batches; i++) {
     const batch = value(await ask(runs, runId, cursor, config.promptsPerUpdate));

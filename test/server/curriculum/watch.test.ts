@@ -1,8 +1,18 @@
 import { expect, test } from "vitest";
-import type { Runs } from "../../../server/curriculum/runs/runs.ts";
-import { noConstraints } from "../../../server/curriculum/types.ts";
 import type { StateView } from "../../../server/curriculum/view.ts";
-import { answer, ask, banditPolicy, batchesOf, bench, feedbackFor, runConfig, train, value } from "./support.ts";
+import {
+  answer,
+  ask,
+  banditPolicy,
+  batchesOf,
+  bench,
+  feedbackFor,
+  runConfig,
+  train,
+  value,
+  type Runs,
+  mixturePolicy,
+} from "./support.ts";
 
 async function started(more: Parameters<typeof runConfig>[0] = {}) {
   const made = bench();
@@ -56,7 +66,7 @@ test("the state shows what the contract says", async () => {
       armId,
       probability: expect.closeTo(1 / 3, 12) as number,
       ...{ value: 0, weight: 1, issued: 0, groups: 0, repeats: 0 },
-      ...{ recentRewardMean: undefined, recentSolvedShare: undefined },
+      ...{ recentRewardMean: undefined, recentSolvedShare: undefined, maskedReason: undefined },
     })),
   );
   const { tasks } = value(await ask(runs, "run", 0, 6));
@@ -68,7 +78,7 @@ test("the state shows what the contract says", async () => {
     ...{ runId: "run", epoch: 0, version: 3, cursor: 6, batchesDrawn: 1, batchesClosed: 0 },
     ...{ groupsOutstanding: 5, samplesRecorded: 5, paused: false, done: false },
   });
-  expect(state.arms[first.armIndex]).toMatchObject({ groups: 1, recentRewardMean: 0.625, recentSolvedShare: 0.5 });
+  expect(state.arms[first.arm]).toMatchObject({ groups: 1, recentRewardMean: 0.625, recentSolvedShare: 0.5 });
   expect(state.arms.reduce((sum, { issued }) => sum + issued, 0)).toBe(6);
 });
 
@@ -135,7 +145,7 @@ async function paged(runs: Runs, size: number) {
 }
 
 test("the history of a long run keeps what memory does not", async () => {
-  const { runs } = await started({ policy: { kind: "mixture", constraints: noConstraints } });
+  const { runs } = await started({ policy: mixturePolicy() });
   await train(runs, "run", 40);
   const batches = await batchesOf(runs, "run");
   expect(batches.map(({ batch }) => batch)).toEqual(Array.from({ length: 40 }, (_, i) => i));
@@ -145,11 +155,11 @@ test("the history of a long run keeps what memory does not", async () => {
 test("runs are listed by id, in pages", async () => {
   const { runs } = bench();
   for (const id of ["b", "a", "C", "a-1"]) value(await runs.create(id, runConfig()));
-  const first = await runs.list("", 3);
+  const first = value(await runs.list("", 3));
   expect(first.items.map(({ runId }) => runId)).toEqual(["C", "a", "a-1"]);
   expect(first.next).toBe("a-1");
-  const second = await runs.list("a-1", 3);
+  const second = value(await runs.list("a-1", 3));
   expect([second.items.map(({ runId }) => runId), second.next]).toEqual([["b"], undefined]);
   await answer(runs, "b", value(await ask(runs, "b", 0, 6)).tasks);
-  expect((await runs.list("a-1", 3)).items[0]?.state.samplesRecorded).toBe(24);
+  expect(value(await runs.list("a-1", 3)).items[0]?.state.samplesRecorded).toBe(24);
 });

@@ -7,6 +7,9 @@ import type { SuiteDefinition } from "../../../server/evaluation/suite.ts";
 import { memoryEvaluationStore } from "../../../server/stores/memory.ts";
 import { signingKey } from "../../../server/tasks/keyring.ts";
 import { createIssuer, type Issuer, type IssueResult } from "../../../server/tasks/make.ts";
+import { createAsyncScorer } from "../../../server/tasks/async-scorer.ts";
+import { systemClock } from "../../../server/curriculum/runs/system-clock.ts";
+import { createResources } from "../../../server/tasks/resources.ts";
 import { createScorer } from "../../../server/tasks/scorer.ts";
 import { runJob } from "../../../server/tasks/jobs.ts";
 import type { WorkerPool } from "../../../server/tasks/workers.ts";
@@ -52,7 +55,16 @@ function setUp(store = memoryEvaluationStore(), suites = [tsp], refusal?: IssueR
     throw error;
   };
   const scorer = createScorer({ keyring, registry, pools, completionBytesMax: 100_000, onFailure });
-  return { evaluations: createEvaluations({ store, issuer, scorer, keyring, registry, pools, suites }), made };
+  const asyncScorer = createAsyncScorer({
+    resources: createResources({ clock: systemClock, onFailure }),
+    completionBytesMax: 100_000,
+    record: async () => ({ kind: "not_recorded", detail: "evaluations belong to no run" }),
+    onFailure,
+  });
+  return {
+    evaluations: createEvaluations({ store, issuer, scorer, asyncScorer, keyring, registry, pools, suites }),
+    made,
+  };
 }
 
 const choice = { suite: "forge-bench", suiteVersion: 0, samplesPerTask: 1, model: "" };
@@ -83,11 +95,15 @@ test("the solver's answers have SR 1 and QR 1, and are optimal", async () => {
   const scorer = createScorer({ keyring, registry, pools, completionBytesMax: 100_000, onFailure: () => undefined });
   for (const { task } of page.value.tasks) {
     const opened = scorer.open(task.taskId);
-    if (opened.kind !== "open") throw new Error(opened.detail);
+    if (opened.kind === "none") throw new Error(opened.detail);
     const { environment, instance, format } = opened.scoring;
     const completion = wrapAnswer(environment.solver!.format(environment.solver!.solve(instance).answer), format);
     const submission = { evaluationId: "a", taskId: task.taskId, index: 0, completion };
-    expect(await evaluations.submit(submission)).toMatchObject({ kind: "ok", value: { status: "recorded" } });
+    const caller = { signal: new AbortController().signal, deadlineMs: undefined };
+    expect(await evaluations.submit(submission, caller, () => undefined)).toMatchObject({
+      kind: "ok",
+      value: { status: "recorded" },
+    });
   }
   expect(await evaluations.pending("a", -1, 100)).toMatchObject({ value: { tasks: [] } });
   const report = await evaluations.report("a");

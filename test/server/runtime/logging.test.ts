@@ -1,5 +1,5 @@
 /** The log as a process writes it. */
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
@@ -63,4 +63,19 @@ test("a reader that does not read costs lines, not memory", async () => {
   );
   expect(Number(dropped)).toBeGreaterThan(30_000);
   child.kill("SIGKILL");
+});
+
+test("a full disk neither ends the process nor keeps it from ending", () => {
+  const body = "log.info('lost'); setTimeout(() => { log.info('lost too'); process.exit(3); }, 300);";
+  const command = [process.execPath, "--input-type=module-typescript", "-e", program("json", body)];
+  const { status } = spawnSync("sh", ["-c", '"$@" > /dev/full', "sh", ...command], { timeout: 30_000 });
+  expect(status).toBe(3);
+});
+
+test("a reader that is stuck does not keep the process from ending", async () => {
+  const child = spawn(process.execPath, [
+    ...["--input-type=module-typescript", "-e"],
+    program("json", "for (let i = 0; i < 3000; i++) log.info('x'.repeat(1000)); process.exit(5);"),
+  ]);
+  expect(await new Promise((resolve) => child.once("exit", resolve))).toBe(5);
 });

@@ -38,7 +38,7 @@ test("a task that was just made is open, and completions are scored against it",
   const scorer = newScorer();
   scorer.expect(made("first", 4));
   const task = scorer.open("first");
-  if (task.kind === "none") throw new Error(task.detail);
+  if (task.kind !== "sync") throw new Error(task.kind === "none" ? task.detail : "it waits for a resource");
   expect(scorer.score(task, "<answer>[0, 1, 2, 3]</answer>")).toMatchObject({ score: { reward: 2, solved: true } });
   expect(scorer.open("second")).toMatchObject({ kind: "none", reason: "invalid_task_id" });
 });
@@ -51,7 +51,7 @@ test("nothing of a task id's bytes is kept: each is a view of a buffer that is h
     value instanceof Uint8Array ||
     (typeof value === "object" && value !== null && Object.values(value).some(holdsBytes));
   const opened = scorer.open("first");
-  expect(opened.kind === "open" && holdsBytes(opened.ticket)).toBe(false);
+  expect(opened.kind === "sync" && holdsBytes(opened.ticket)).toBe(false);
 });
 
 test("large instances push out those that were not used for long, and one that is too large is not kept", () => {
@@ -60,9 +60,9 @@ test("large instances push out those that were not used for long, and one that i
   // About 2 MB each: four of them are nearly all that is kept.
   for (let i = 0; i < 5; i++) scorer.expect(made(`large ${i}`, 1000));
   const kinds = ["small", "large 0", "large 4"].map((id) => scorer.open(id).kind);
-  expect(kinds).toEqual(["none", "none", "open"]);
+  expect(kinds).toEqual(["none", "none", "sync"]);
   scorer.expect(made("huge", 2100));
-  expect(["large 4", "huge"].map((id) => scorer.open(id).kind)).toEqual(["open", "none"]);
+  expect(["large 4", "huge"].map((id) => scorer.open(id).kind)).toEqual(["sync", "none"]);
 });
 
 test("sizes are about those of the data", () => {

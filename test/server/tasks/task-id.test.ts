@@ -15,6 +15,7 @@ const generated: Ticket = {
   level: "",
   split: "eval",
   answerFormat: "boxed",
+  thinking: "stripped",
   rewardScheme: "quality",
   rewardParameters: {},
   baseline: { value: 80, bound: 80, proven: true },
@@ -27,6 +28,7 @@ const row: Ticket = {
   level: "",
   split: "train",
   answerFormat: "think_answer",
+  thinking: "required",
   rewardScheme: "graded",
   rewardParameters: { format_score: 0.1 },
 };

@@ -13,13 +13,14 @@ import os
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import grpc
 
 from gradus import _fork
+from gradus._mistakes import check_target
 
 _MESSAGE_BYTES_MAX = 64 * 1024**2
 """Largest message either way, as the server's default."""
@@ -32,6 +33,8 @@ _NO_RETRY = [
     {"service": "gradus.v1.CurriculumService", "method": "NextBatch"},
     {"service": "gradus.v1.CurriculumService", "method": "WatchRun"},
     {"service": "gradus.v1.EnvironmentService", "method": "StreamSteps"},
+    # Each call moves the policy on by one stage.
+    {"service": "gradus.v1.CurriculumService", "method": "Advance"},
 ]
 
 # gRPC's own retries: every unary call may be made again, since scores are kept first-write-wins and runs are named by
@@ -82,6 +85,13 @@ def _read(path: str | Path | None) -> bytes | None:
     return None if path is None else Path(path).read_bytes()
 
 
+@dataclass
+class Reached:
+    """Whether a server of ours has answered. Until then the address or the options may be wrong."""
+
+    yes: bool = False
+
+
 @dataclass(frozen=True)
 class Address:
     """Where a server is and how to reach it."""
@@ -90,6 +100,7 @@ class Address:
     tls: Tls | None
     token: str | None
     options: tuple[tuple[str, Any], ...]
+    reached: Reached = field(default_factory=Reached)
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
@@ -185,6 +196,7 @@ class Connection(ABC, Generic[C]):
         timeout: float = 60.0,
         options: Iterable[tuple[str, Any]] = (),
     ) -> None:
+        check_target(target)
         self._address = Address(target, tls, token, tuple(options))
         self._timeout = timeout
         self._channels: ChannelPool[C] = ChannelPool(self._open)

@@ -123,6 +123,12 @@ def set_weights(run_id: str, weights: Mapping[str, float]) -> Call[int]:
     return _call("SetWeights", request, cur.SetWeightsResponse, lambda response: response.applies_from_cursor)
 
 
+def advance(run_id: str) -> Call[int]:
+    """The first cursor that it applies to."""
+    request = cur.AdvanceRequest(run_id=run_id)
+    return _call("Advance", request, cur.AdvanceResponse, lambda response: response.applies_from_cursor)
+
+
 def pause(run_id: str) -> Call[int]:
     """The first cursor that is not issued."""
     request = cur.PauseRequest(run_id=run_id)

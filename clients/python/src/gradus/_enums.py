@@ -9,6 +9,7 @@ from gradus.v1 import curriculum_pb2, environment_pb2, outcome_pb2, task_pb2
 Split: TypeAlias = Literal["train", "eval", "bench"]
 Source: TypeAlias = Literal["synthetic", "real", "teacher"]
 AnswerFormat: TypeAlias = Literal["think_answer", "answer_line", "answer_tag", "boxed"]
+Thinking: TypeAlias = Literal["required", "prefilled", "stripped"]
 FeedbackSource: TypeAlias = Literal["step", "reported"]
 
 # The wrapper's type differs between protobuf's versions and its stubs, so that Any stands for it here.
@@ -16,6 +17,7 @@ _WRAPPERS: dict[str, Any] = {
     "SPLIT_": task_pb2.Split,
     "SOURCE_": task_pb2.Source,
     "ANSWER_FORMAT_": task_pb2.AnswerFormat,
+    "THINKING_": task_pb2.Thinking,
     "FEEDBACK_SOURCE_": curriculum_pb2.FeedbackSource,
     "FEEDBACK_STATUS_": outcome_pb2.FeedbackStatus,
     "VERDICT_": outcome_pb2.Verdict,

@@ -27,7 +27,7 @@ def delay_before_retry(error: GradusError, patient: bool, deadline: Deadline) ->
     What gRPC's retry policy can see it has retried already (_channels.py); what is left here are delays that the
     server asks for, and calls that wait for feedback.
     """
-    if not isinstance(error, (UnavailableError, ResourceExhaustedError)):
+    if error.mistake is not None or not isinstance(error, (UnavailableError, ResourceExhaustedError)):
         return None
     delay = error.retry_delay
     if delay is None and patient and isinstance(error, UnavailableError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypedDict
 
-from gradus._enums import AnswerFormat, Source, Split, value_of
+from gradus._enums import AnswerFormat, Source, Split, Thinking, value_of
 from gradus.v1 import task_pb2
 
 if TYPE_CHECKING:
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 class SpecOptions(TypedDict, total=False):
     """What else fixes a family of tasks; what is left out takes the environment's default.
 
-    `level` and `parameters` exclude each other. `pool` is for the source "real" only.
+    `level` and `parameters` exclude each other. `pool` is for the source "real" only. `thinking` says how much of its
+    thinking a completion holds: "required", all of it; "prefilled", where the chat template puts `<think>` into the
+    prompt; "stripped", where it takes the thoughts away.
     """
 
     level: str
@@ -25,6 +27,7 @@ class SpecOptions(TypedDict, total=False):
     pool: str
     version: int
     answer_format: AnswerFormat
+    thinking: Thinking
     reward_scheme: str | task_pb2.RewardScheme
 
 
@@ -39,6 +42,7 @@ def task_spec(environment: str, **options: Unpack[SpecOptions]) -> task_pb2.Task
         source=value_of("SOURCE_", options.get("source")),
         pool=options.get("pool", ""),
         answer_format=value_of("ANSWER_FORMAT_", options.get("answer_format")),
+        thinking=value_of("THINKING_", options.get("thinking")),
         reward_scheme=reward_scheme_of(options.get("reward_scheme")),
     )
     if "level" in options:

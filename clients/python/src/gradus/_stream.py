@@ -159,7 +159,8 @@ class StepStream:
         error = error or error_of(grpc.StatusCode.UNAVAILABLE, "the server ended the stream before it was done")
         full = isinstance(error, ResourceExhaustedError) and error.retry_delay is not None
         self._breaks += 1
-        if self._breaks > self._breaks_max or not (full or isinstance(error, UnavailableError)):
+        passing = error.mistake is None and (full or isinstance(error, UnavailableError))
+        if self._breaks > self._breaks_max or not passing:
             raise error
         self._open_at = now + (error.retry_delay or min(5.0, 0.1 * 2**self._breaks))
         for each in self._pending.values():

@@ -10,8 +10,8 @@ from typing import Any
 import grpc
 
 from gradus._channels import Address
+from gradus._mistakes import explained
 from gradus._stream import Ended, Event, Exhausted, Reply, Sent
-from gradus.errors import error_of_rpc
 from gradus.types import CompletionGroup
 from gradus.v1 import environment_pb2
 
@@ -76,7 +76,8 @@ class ThreadWire:
     def _read(self, call: Iterable[environment_pb2.StreamStepsResponse], number: int) -> None:
         try:
             for message in call:
+                self._address.reached.yes = True
                 self.inbox.put(Reply(number, message))
             self.inbox.put(Ended(number, None))
         except grpc.RpcError as failure:
-            self.inbox.put(Ended(number, error_of_rpc(failure, self._address.target)))
+            self.inbox.put(Ended(number, explained(failure, self._address)))

@@ -13,11 +13,11 @@ import grpc
 from gradus import _curriculum_calls, _environment_calls, _evaluation_calls
 from gradus._call import Call
 from gradus._channels import Connection
+from gradus._mistakes import explained
 from gradus._retries import Deadline, delay_before_retry
 from gradus._spec import SpecOptions, task_spec
 from gradus._stream import StepStream, groups_of
 from gradus._wire import ThreadWire, feed, next_event
-from gradus.errors import error_of_rpc
 from gradus.evaluation import Evaluation
 from gradus.run import Run
 from gradus.types import CompletionGroup, GroupOutcome, Outcome, ResetResult, StreamResult, Task
@@ -133,9 +133,12 @@ class Client(Connection[grpc.Channel]):
                 response_deserializer=call.response.FromString,
             )
             try:
-                return call.read(method(call.request, timeout=deadline.left(), metadata=self._address.metadata))
+                response = method(call.request, timeout=deadline.left(), metadata=self._address.metadata)
             except grpc.RpcError as failure:
-                error = error_of_rpc(failure, self._address.target)
+                error = explained(failure, self._address)
+            else:
+                self._address.reached.yes = True
+                return call.read(response)
             delay = delay_before_retry(error, call.patient, deadline)
             if delay is None:
                 raise error
@@ -158,8 +161,9 @@ class Client(Connection[grpc.Channel]):
         call = method(curriculum_pb2.WatchRunRequest(run_id=run_id), metadata=self._address.metadata)
         try:
             for response in call:
+                self._address.reached.yes = True
                 yield response.state
         except grpc.RpcError as failure:
-            raise error_of_rpc(failure, self._address.target) from None
+            raise explained(failure, self._address) from None
         finally:
             call.cancel()

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import grpc
+
+ConnectionMistake = Literal["http_port", "not_gradus", "needs_tls", "no_tls", "certificate"]
+"""What is wrong with a client's address or options, so that no call of it can go through.
+
+`http_port`: a Gradus server's HTTP port where its gRPC port is wanted. `not_gradus`: something else listens there.
+`needs_tls`: the server speaks TLS and the client does not. `no_tls`: the other way round. `certificate`: one side does
+not accept the other's certificate.
+"""
 
 
 class GradusError(Exception):
@@ -10,14 +20,22 @@ class GradusError(Exception):
 
     `code` is the gRPC status, `message` what the server (or gRPC, if no server was reached) says of it, and
     `retry_delay` the seconds after which the server asks to be tried again; None: trying again is of no use, or of
-    use at once.
+    use at once. `mistake`: the client's address or options are wrong, as the message says, and trying again is of no
+    use; None: nothing of that is known.
     """
 
-    def __init__(self, code: grpc.StatusCode, message: str, retry_delay: float | None = None) -> None:
+    def __init__(
+        self,
+        code: grpc.StatusCode,
+        message: str,
+        retry_delay: float | None = None,
+        mistake: ConnectionMistake | None = None,
+    ) -> None:
         super().__init__(f"{code.name}: {message}")
         self.code = code
         self.message = message
         self.retry_delay = retry_delay
+        self.mistake = mistake
 
 
 class InvalidArgumentError(GradusError):
@@ -81,9 +99,11 @@ _CLASSES: dict[grpc.StatusCode, type[GradusError]] = {
 _BY_NUMBER = {code.value[0]: code for code in grpc.StatusCode}
 
 
-def error_of(code: grpc.StatusCode, message: str, retry_delay: float | None = None) -> GradusError:
+def error_of(
+    code: grpc.StatusCode, message: str, retry_delay: float | None = None, mistake: ConnectionMistake | None = None
+) -> GradusError:
     """The error for a status, of the class that belongs to it."""
-    return _CLASSES.get(code, GradusError)(code, message, retry_delay)
+    return _CLASSES.get(code, GradusError)(code, message, retry_delay, mistake)
 
 
 def error_of_item(code: int, message: str, retry_delay_ms: int) -> GradusError:

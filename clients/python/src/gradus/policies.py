@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gradus._enums import Source
+from gradus._enums import AnswerFormat, Source
 from gradus._spec import SpecOptions, task_spec
 from gradus.v1 import curriculum_pb2 as cur
+from gradus.v1 import task_pb2
 
 
 def arm(
@@ -20,12 +21,19 @@ def arm(
     parameters: Mapping[str, float] | None = None,
     pool: str = "",
     version: int = 0,
+    answer_format: AnswerFormat | None = None,
+    reward_scheme: str | task_pb2.RewardScheme | None = None,
 ) -> cur.Arm:
     """An arm: what a policy chooses between. Its id is "environment/level/source" unless given.
 
-    `hard` says whether the constraint `hard_share_min` counts it.
+    `hard` says whether the constraint `hard_share_min` counts it. Without `answer_format` and `reward_scheme` the run's
+    count.
     """
     options: SpecOptions = {"source": source, "pool": pool, "version": version}
+    if answer_format is not None:
+        options["answer_format"] = answer_format
+    if reward_scheme is not None:
+        options["reward_scheme"] = reward_scheme
     if level is not None:
         options["level"] = level
     if parameters is not None:
@@ -74,3 +82,20 @@ def bandit(
         ),
         constraints=constraints,
     )
+
+
+def stage(
+    weights: Mapping[str, float] | None = None, *, share: float | None = None, tasks: int | None = None
+) -> cur.Stage:
+    """A stage of `staged`: weights by arm id; None: every arm by its own weight.
+
+    It lasts for a share of the run's length, or for a number of tasks; None: until `Run.advance`.
+    """
+    if share is not None and tasks is not None:
+        raise ValueError("give share or tasks, not both")
+    return cur.Stage(weights=weights, share=share, tasks=tasks)
+
+
+def staged(*stages: cur.Stage, constraints: cur.BatchConstraints | None = None) -> cur.Policy:
+    """Stages one after the other; the last lasts to the run's end."""
+    return cur.Policy(staged=cur.StagedPolicy(stages=stages), constraints=constraints)

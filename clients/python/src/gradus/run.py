@@ -93,6 +93,10 @@ class Run:
         """Changes the weights of arms, by arm id; gives the first cursor that the change applies to."""
         return self._client._call(_calls.set_weights(self.run_id, weights))
 
+    def advance(self) -> int:
+        """Moves the policy on to its next stage; gives the first cursor that the change applies to."""
+        return self._client._call(_calls.advance(self.run_id))
+
     def pause(self) -> int:
         """Stops issuing update batches; gives the first cursor that is not issued."""
         return self._client._call(_calls.pause(self.run_id))

@@ -60,6 +60,7 @@ class Task:
     split: str
     source: str
     answer_format: str
+    thinking: str
     stop: tuple[str, ...]
     kl_coefficient: float | None
     metadata: Mapping[str, str]
@@ -82,6 +83,7 @@ class Task:
             split=name_of("SPLIT_", proto.split),
             source=name_of("SOURCE_", proto.source),
             answer_format=name_of("ANSWER_FORMAT_", proto.answer_format),
+            thinking=name_of("THINKING_", proto.thinking),
             stop=tuple(hints.stop),
             kl_coefficient=hints.kl_coefficient if hints.HasField("kl_coefficient") else None,
             metadata=dict(hints.metadata),

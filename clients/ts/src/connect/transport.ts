@@ -3,7 +3,7 @@ import type { DescMessage, MessageShape } from "@bufbuild/protobuf";
 import { ConnectError } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { abortedError, codeName, GradusError, readDelayMs, retryDelayKey } from "../errors.ts";
-import type { GradusCode } from "../errors.ts";
+import type { ConnectionMistake, GradusCode } from "../errors.ts";
 import type { Attempt, Transport } from "../transport.ts";
 
 /** How a Connect server is reached. */
@@ -20,11 +20,58 @@ function codeOf(error: ConnectError, caught: unknown): GradusCode {
   return codeName(error.code);
 }
 
-function fromConnectError(caught: unknown, attempt: Attempt): GradusError {
+const httpPort = "give the URL of the server's HTTP port, http://host:8080 unless it was told otherwise";
+
+/** What Node's fetch says of a reply that is no HTTP/1.1, and of a server that speaks no TLS. Browsers do not tell. */
+function mistakeBehind(caught: unknown): { readonly mistake: ConnectionMistake; readonly words: string } | undefined {
+  const reasons: string[] = [];
+  for (let cause = caught; cause instanceof Error; cause = cause.cause)
+    reasons.push(`${"code" in cause ? String(cause.code) : ""} ${cause.message}`);
+  const reason = reasons.join("\n");
+  if (/HPE_|HTTP\/1\.1 protocol|ALERT_NO_APPLICATION_PROTOCOL/.test(reason))
+    return { mistake: "grpc_port", words: `speaks no HTTP/1.1, as gRPC ports do not: ${httpPort}` };
+  if (/WRONG_VERSION_NUMBER/.test(reason))
+    return { mistake: "no_tls", words: "speaks no TLS: write http:// in place of https://" };
+  if (/CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)|ALTNAME/.test(reason))
+    return { mistake: "certificate", words: `has a certificate that is not accepted: ${reasons.at(-1)?.trim() ?? ""}` };
+  return undefined;
+}
+
+/** What may be wrong where fetch does not say. */
+function unanswered(baseUrl: string): string {
+  const secure = baseUrl.startsWith("https:") ? "" : " it speaks TLS (then write https://),";
+  return `no server answers at ${baseUrl},${secure} or it refuses the origin of this page (its --cors-origin)`;
+}
+
+/** What Connect makes of an answer that is not in its form. */
+const otherForm = /^HTTP \d+$|^unsupported content type|^missing content type|^invalid content type/;
+
+function fromConnectError(caught: unknown, baseUrl: string, attempt: Attempt): GradusError {
   if (attempt.signal?.aborted) return abortedError(attempt.signal);
   const error = ConnectError.from(caught);
+  const code = codeOf(error, caught);
+  const { rawMessage } = error;
+  const found = code === "UNAVAILABLE" ? mistakeBehind(caught) : undefined;
+  if (found !== undefined) {
+    const { mistake, words } = found;
+    return new GradusError(code, `${baseUrl} ${words}`, { mistake, cause: caught });
+  }
+  if (code !== "UNAVAILABLE" && otherForm.test(rawMessage)) {
+    const words = `${baseUrl} answers, but not as a Gradus server does (${rawMessage}): ${httpPort}`;
+    return new GradusError(code, words, { mistake: "not_gradus", cause: caught });
+  }
   const retryDelayMs = readDelayMs(error.metadata.get(retryDelayKey));
-  return new GradusError(codeOf(error, caught), error.rawMessage, { retryDelayMs, cause: caught });
+  const gone = caught instanceof TypeError || error.cause instanceof TypeError;
+  const message = gone ? `${rawMessage}: ${unanswered(baseUrl)}` : rawMessage;
+  return new GradusError(code, message, { retryDelayMs, cause: caught });
+}
+
+/** A URL that fetch takes; a page's own address would stand in for what it lacks. */
+function checked(baseUrl: string): string {
+  if (URL.canParse(baseUrl) && /^https?:$/.test(new URL(baseUrl).protocol)) return baseUrl;
+  const remedy = /^[\w.-]+(:\d+)?$/.test(baseUrl) ? `: write 'http://${baseUrl}'` : "";
+  const wanted = "baseUrl: want the URL of the server's HTTP port, e.g. http://localhost:8080";
+  throw new GradusError("INVALID_ARGUMENT", `${wanted}; got '${baseUrl}'${remedy}`);
 }
 
 async function* once<T>(message: T): AsyncGenerator<T> {
@@ -33,7 +80,7 @@ async function* once<T>(message: T): AsyncGenerator<T> {
 
 /** Reaches a server's HTTP port at a base URL. */
 export function connectTransport(baseUrl: string, { token }: ConnectOptions): Transport {
-  const transport = createConnectTransport({ baseUrl, useBinaryFormat: true });
+  const transport = createConnectTransport({ baseUrl: checked(baseUrl), useBinaryFormat: true });
   const headers = token === undefined ? undefined : { authorization: `Bearer ${token}` };
   return {
     unary: async (method, message, attempt) => {
@@ -41,7 +88,7 @@ export function connectTransport(baseUrl: string, { token }: ConnectOptions): Tr
         const reply = await transport.unary(method, attempt.signal, attempt.timeoutMs, headers, message as never);
         return reply.message;
       } catch (error) {
-        throw fromConnectError(error, attempt);
+        throw fromConnectError(error, baseUrl, attempt);
       }
     },
     async *serverStream<O extends DescMessage>(
@@ -54,7 +101,7 @@ export function connectTransport(baseUrl: string, { token }: ConnectOptions): Tr
         const reply = await transport.stream(method, attempt.signal, attempt.timeoutMs, headers, input);
         for await (const item of reply.message) yield item as MessageShape<O>;
       } catch (error) {
-        throw fromConnectError(error, attempt);
+        throw fromConnectError(error, baseUrl, attempt);
       }
     },
     close: () => undefined,

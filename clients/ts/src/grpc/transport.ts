@@ -1,13 +1,16 @@
 /** Calls over gRPC, by grpc-js. */
+import { create } from "@bufbuild/protobuf";
 import type { DescMethod } from "@bufbuild/protobuf";
 import { Client, Metadata } from "@grpc/grpc-js";
 import type { CallOptions } from "@grpc/grpc-js";
-import { abortedError } from "../errors.ts";
-import { EnvironmentService } from "../gen/gradus/v1/environment_pb.js";
+import { abortedError, asGradusError, GradusError } from "../errors.ts";
+import { EnvironmentService, ListEnvironmentsRequestSchema } from "../gen/gradus/v1/environment_pb.js";
 import type { Attempt, Transport } from "../transport.ts";
+import { addressProblem } from "./address.ts";
 import { asIs, bytesOf, reader } from "./bytes.ts";
 import { channelOptions, credentialsOf } from "./channel.ts";
 import type { TlsOptions } from "./channel.ts";
+import { explain, inPlainWords, isSuspicious } from "./mistakes.ts";
 import { fromServiceError } from "./service-error.ts";
 import { stepChannel } from "./steps.ts";
 
@@ -75,19 +78,73 @@ function serverStream(client: Client, metadata: Metadata): Transport["serverStre
   };
 }
 
+/** Milliseconds that a server has to say whether it is one of ours, after a failure. */
+const askMs = 2_000;
+
+/** What errors become: as long as no server of ours has answered, the address or the options may be wrong. */
+function explainer(address: string, tls: TlsOptions | undefined, call: () => Transport["unary"]) {
+  let reached = false;
+  const ask = async (): Promise<GradusError | undefined> => {
+    const message = create(ListEnvironmentsRequestSchema);
+    const { listEnvironments } = EnvironmentService.method;
+    const asking = call()(listEnvironments, message, { timeoutMs: askMs });
+    return asking.then(() => undefined, asGradusError);
+  };
+  return {
+    reached: <T>(reply: T): T => {
+      reached = true;
+      return reply;
+    },
+    failed: async (caught: unknown): Promise<GradusError> => {
+      const error = asGradusError(caught);
+      if (!isSuspicious(error)) return error;
+      return reached ? inPlainWords(error, address) : explain(error, { address, tls, ask });
+    },
+  };
+}
+
 /** Reaches a gRPC server at "host:port". Nothing is opened before the first call. */
 export function grpcTransport(address: string, options: GrpcOptions): Transport {
+  const problem = addressProblem(address);
+  if (problem !== undefined) {
+    const wanted = "address: want host:port of the server's gRPC port, e.g. localhost:50051";
+    throw new GradusError("INVALID_ARGUMENT", `${wanted}; got '${address}': ${problem}`);
+  }
   const metadata = new Metadata();
   if (options.token !== undefined) metadata.set("authorization", `Bearer ${options.token}`);
   let made: Client | undefined;
   const client = (): Client =>
     (made ??= new Client(address, credentialsOf(options.tls), channelOptions(address, options.tls)));
+  const { reached, failed } = explainer(address, options.tls, () => unary(client(), metadata));
   return {
-    unary: (method, message, attempt) => unary(client(), metadata)(method, message, attempt),
-    serverStream: (method, message, attempt) => serverStream(client(), metadata)(method, message, attempt),
+    unary: async (method, message, attempt) => {
+      try {
+        return reached(await unary(client(), metadata)(method, message, attempt));
+      } catch (error) {
+        throw await failed(error);
+      }
+    },
+    serverStream: async function* (method, message, attempt) {
+      try {
+        for await (const reply of serverStream(client(), metadata)(method, message, attempt)) yield reached(reply);
+      } catch (error) {
+        throw await failed(error);
+      }
+    },
     openSteps: () => {
       const method = EnvironmentService.method.streamSteps;
-      return stepChannel(() => client().makeBidiStreamRequest(pathOf(method), asIs, reader(method.output), metadata));
+      const start = () => client().makeBidiStreamRequest(pathOf(method), asIs, reader(method.output), metadata);
+      const channel = stepChannel(start);
+      return {
+        ...channel,
+        request: async (groups, attempt) => {
+          try {
+            return reached(await channel.request(groups, attempt));
+          } catch (error) {
+            throw await failed(error);
+          }
+        },
+      };
     },
     close: () => {
       made?.close();

@@ -50,7 +50,7 @@ export function rootSpins({ n, degree }: Problem): Int8Array {
   return spins;
 }
 
-/** A node costs about n²; this keeps 200 vertices to seconds, and is never reached at 52. */
+/** Never reached at 52 vertices; what nodes cost is limited apart from their count. */
 function nodesMaxDefault(n: number): number {
   return Math.min(20_000, Math.floor(4e7 / (n * n)));
 }

@@ -9,6 +9,9 @@ export interface Search {
   readonly matrix: Float64Array;
   /** Nodes are left open from this count on. */
   readonly nodesMax: number;
+  /** Multiplications in the nodes so far; from `workMax` on nodes are left open. */
+  work: number;
+  readonly workMax: number;
   best: Found;
   nodes: number;
   /** Whether nodes were left open. */
@@ -16,8 +19,12 @@ export interface Search {
 }
 
 export function searchOf(problem: Problem, relaxation: Relaxation, best: Found, nodesMax: number): Search {
-  return { problem, relaxation, matrix: matrixFor(problem.n), nodesMax, best, nodes: 0, open: false };
+  const limits = { nodesMax, work: 0, workMax: WORK_MAX };
+  return { problem, relaxation, matrix: matrixFor(problem.n), ...limits, best, nodes: 0, open: false };
 }
+
+/** About a second of CPU time; the levels took a tenth of it at most. */
+const WORK_MAX = 4e8;
 
 const SWEEPS_MAX = 400;
 /** Sweeps from random vectors, before which the root's vectors say nothing about where to branch. */
@@ -29,7 +36,7 @@ const SETTLED = 1e-5;
 
 /** Explores all that these spins leave undecided, warm from the vectors that stand in the relaxation. */
 export function explore(search: Search, spins: Int8Array): void {
-  if (search.nodes >= search.nodesMax) {
+  if (search.nodes >= search.nodesMax || search.work >= search.workMax) {
     search.open = true;
     return;
   }
@@ -46,15 +53,21 @@ function record(search: Search, spins: Int8Array): void {
 }
 
 /** Whether a node surely holds nothing better. Gives up as soon as the relaxation itself holds something better. */
-function isClosed({ relaxation, matrix, best, nodes }: Search, node: Node): boolean {
+function isClosed(search: Search, node: Node): boolean {
+  const { relaxation, matrix, best, nodes, problem } = search;
+  const { free } = node;
+  const edges = free.reduce((sum, v) => sum + problem.neighbours[v]!.length, 0);
+  const [workOfSweep, workOfProof] = [(edges + 4 * free.length) * relaxation.rank, free.length ** 3 / 6];
   // An agreement changes by steps of two: one unit of the cut.
   const target = -2 * (best.agreement + 2 - node.agreement);
   let before = Infinity;
   for (let sweeps = 1; sweeps <= SWEEPS_MAX; sweeps++) {
     if (sweeps % SWEEPS_BETWEEN === 1) sumVectors(relaxation, node);
     const value = sweep(relaxation, node);
+    search.work += workOfSweep;
     if (value <= target && (nodes > 1 || sweeps > SWEEPS_FIRST)) return false;
     if (sweeps % SWEEPS_BETWEEN !== 0) continue;
+    if (value > target) search.work += workOfProof;
     if (value > target && provesAbove(relaxation, node, target, matrix)) return true;
     if (sweeps >= SWEEPS_FIRST && before - value < SETTLED * (value - target)) return false;
     before = value;

@@ -92,9 +92,9 @@ function tight(adjacency: BitMatrix, present: VertexSet, { separators, surplus }
   );
 }
 
-/** A node costs about n³; this keeps 120 vertices to seconds, and no level needs a hundredth of it. */
+/** A node costs about n³: this is about a second of CPU time, and no level needs a hundredth of it. */
 function nodesMaxDefault(n: number): number {
-  return Math.min(20_000, Math.floor(3e9 / n ** 3));
+  return Math.min(20_000, Math.floor(2.5e8 / n ** 3));
 }
 
 export function solve(graph: Graph, nodesMax?: number): Solution<Cycle> {

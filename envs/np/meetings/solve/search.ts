@@ -1,6 +1,7 @@
 /** Depth-first search over schedules in which no meeting can be held earlier. */
 import type { Interval, Placement } from "../generate.ts";
 import { countedOption, emptySchedule, type Job, lastStart, type Model, roomOptions, type Schedule } from "./model.ts";
+import type { Pricing } from "./relax.ts";
 
 // How many may still attend what is not placed.
 
@@ -109,6 +110,8 @@ export interface Search {
   readonly schedule: Schedule;
   /** Whether a node chooses the room too; else rooms are counted, and found for a whole schedule. */
   readonly choosesRooms: boolean;
+  /** Another bound of what is left. */
+  readonly pricing: Pricing | undefined;
   readonly nodesMax: number;
   nodes: number;
   /** Whether the nodes ran out. */
@@ -123,7 +126,8 @@ export interface Search {
 
 export function newSearch(model: Model, nodesMax: number): Search {
   const found = { best: 0, bestPlacements: [], bound: Infinity, roomless: 0 };
-  return { schedule: emptySchedule(model), choosesRooms: false, nodesMax, nodes: 0, isSpent: false, ...found };
+  const rest = { choosesRooms: false, pricing: undefined, nodes: 0, isSpent: false };
+  return { schedule: emptySchedule(model), nodesMax, ...rest, ...found };
 }
 
 /**
@@ -139,6 +143,7 @@ export function extend(search: Search, value: number): void {
   const bound = Math.min(search.bound, value + openAttendance(schedule, options));
   if (schedule.placements.length === 0) search.bound = bound;
   if (bound <= search.best) return;
+  if (search.pricing && value + search.pricing.left(schedule.placements, options) <= search.best) return;
   const endOf = ({ meeting, start }: Placement): number => start + (jobs[meeting] as Job).minutes;
   const sizeOf = ({ meeting }: Placement): number => (jobs[meeting] as Job).size;
   const firstEnd = Math.min(...options.map(endOf));

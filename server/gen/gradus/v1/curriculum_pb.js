@@ -13,7 +13,7 @@ import { file_gradus_v1_task } from "./task_pb.js";
  * Describes the file gradus/v1/curriculum.proto.
  */
 export const file_gradus_v1_curriculum = /*@__PURE__*/
-  fileDesc("ChpncmFkdXMvdjEvY3VycmljdWx1bS5wcm90bxIJZ3JhZHVzLnYxImIKA0FybRIKCgJpZBgBIAEoCRIhCgRzcGVjGAIgASgLMhMuZ3JhZHVzLnYxLlRhc2tTcGVjEhMKBndlaWdodBgDIAEoAUgAiAEBEgwKBGhhcmQYBCABKAhCCQoHX3dlaWdodCIPCg1NaXh0dXJlUG9saWN5IuYBChBCYXRjaENvbnN0cmFpbnRzEhsKDnJlYWxfc2hhcmVfbWluGAEgASgBSACIAQESIAoTc3ludGhldGljX3NoYXJlX21heBgCIAEoAUgBiAEBEhsKDmhhcmRfc2hhcmVfbWluGAMgASgBSAKIAQESIAoTaGFyZF93YXJtdXBfYmF0Y2hlcxgEIAEoDUgDiAEBQhEKD19yZWFsX3NoYXJlX21pbkIWChRfc3ludGhldGljX3NoYXJlX21heEIRCg9faGFyZF9zaGFyZV9taW5CFgoUX2hhcmRfd2FybXVwX2JhdGNoZXMitgEKDEJhbmRpdFBvbGljeRIjCgRydWxlGAEgASgOMhUuZ3JhZHVzLnYxLkJhbmRpdFJ1bGUSJwoGc2lnbmFsGAIgASgOMhcuZ3JhZHVzLnYxLkJhbmRpdFNpZ25hbBISCgVhbHBoYRgDIAEoAUgAiAEBEhAKA3RhdRgEIAEoAUgBiAEBEhQKB2Vwc2lsb24YBSABKAFIAogBAUIICgZfYWxwaGFCBgoEX3RhdUIKCghfZXBzaWxvbiKaAQoGUG9saWN5EisKB21peHR1cmUYASABKAsyGC5ncmFkdXMudjEuTWl4dHVyZVBvbGljeUgAEikKBmJhbmRpdBgCIAEoCzIXLmdyYWR1cy52MS5CYW5kaXRQb2xpY3lIABIwCgtjb25zdHJhaW50cxgDIAEoCzIbLmdyYWR1cy52MS5CYXRjaENvbnN0cmFpbnRzQgYKBGtpbmQi0wMKCVJ1bkNvbmZpZxIcCgRhcm1zGAEgAygLMg4uZ3JhZHVzLnYxLkFybRIhCgZwb2xpY3kYAiABKAsyES5ncmFkdXMudjEuUG9saWN5Ei4KDXJld2FyZF9zY2hlbWUYAyABKAsyFy5ncmFkdXMudjEuUmV3YXJkU2NoZW1lEi4KDWFuc3dlcl9mb3JtYXQYBCABKA4yFy5ncmFkdXMudjEuQW5zd2VyRm9ybWF0EgwKBHNlZWQYBSABKAYSFwoPbnVtX2dlbmVyYXRpb25zGAYgASgNEg4KBmxlbmd0aBgHIAEoBBIaChJwcm9tcHRzX3Blcl91cGRhdGUYCCABKA0SFgoMZmVlZGJhY2tfbGFnGAkgASgNSAASHAoSZmVlZGJhY2tfdW5ib3VuZGVkGAogASgISAASMgoPZmVlZGJhY2tfc291cmNlGAsgASgOMhkuZ3JhZHVzLnYxLkZlZWRiYWNrU291cmNlEjAKDWdyb3VwX3RpbWVvdXQYDCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLwoMdGltZV90b19saXZlGA0gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgUKA2xhZyLxAQoIQXJtU3RhdGUSDgoGYXJtX2lkGAEgASgJEhMKC3Byb2JhYmlsaXR5GAIgASgBEg0KBXZhbHVlGAMgASgBEg4KBndlaWdodBgEIAEoARIOCgZpc3N1ZWQYBSABKAQSDgoGZ3JvdXBzGAYgASgEEh8KEnJlY2VudF9yZXdhcmRfbWVhbhgHIAEoAUgAiAEBEiAKE3JlY2VudF9zb2x2ZWRfc2hhcmUYCCABKAFIAYgBARIPCgdyZXBlYXRzGAkgASgEQhUKE19yZWNlbnRfcmV3YXJkX21lYW5CFgoUX3JlY2VudF9zb2x2ZWRfc2hhcmUikwIKCFJ1blN0YXRlEg4KBnJ1bl9pZBgBIAEoCRINCgVlcG9jaBgCIAEoDRIPCgd2ZXJzaW9uGAMgASgEEg4KBmN1cnNvchgEIAEoBBIVCg1iYXRjaGVzX2RyYXduGAUgASgEEhYKDmJhdGNoZXNfY2xvc2VkGAYgASgEEhoKEmdyb3Vwc19vdXRzdGFuZGluZxgHIAEoDRIYChBzYW1wbGVzX3JlY29yZGVkGAggASgEEg4KBnBhdXNlZBgJIAEoCBIMCgRkb25lGAogASgIEiEKBnBvbGljeRgLIAEoCzIRLmdyYWR1cy52MS5Qb2xpY3kSIQoEYXJtcxgMIAMoCzITLmdyYWR1cy52MS5Bcm1TdGF0ZSKQAQoDUnVuEg4KBnJ1bl9pZBgBIAEoCRIkCgZjb25maWcYAiABKAsyFC5ncmFkdXMudjEuUnVuQ29uZmlnEiIKBXN0YXRlGAMgASgLMhMuZ3JhZHVzLnYxLlJ1blN0YXRlEi8KC2NyZWF0ZV90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJIChBDcmVhdGVSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIkCgZjb25maWcYAiABKAsyFC5ncmFkdXMudjEuUnVuQ29uZmlnIkEKEUNyZWF0ZVJ1blJlc3BvbnNlEhsKA3J1bhgBIAEoCzIOLmdyYWR1cy52MS5SdW4SDwoHY3JlYXRlZBgCIAEoCCIfCg1HZXRSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCSItCg5HZXRSdW5SZXNwb25zZRIbCgNydW4YASABKAsyDi5ncmFkdXMudjEuUnVuIjgKD0xpc3RSdW5zUmVxdWVzdBIRCglwYWdlX3NpemUYASABKA0SEgoKcGFnZV90b2tlbhgCIAEoCSJJChBMaXN0UnVuc1Jlc3BvbnNlEhwKBHJ1bnMYASADKAsyDi5ncmFkdXMudjEuUnVuEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIiChBEZWxldGVSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCSITChFEZWxldGVSdW5SZXNwb25zZSJ6ChBOZXh0QmF0Y2hSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRITCgZjdXJzb3IYAiABKARIAIgBARINCgVjb3VudBgDIAEoDRInCgR3YWl0GAQgASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgkKB19jdXJzb3IiZQoRTmV4dEJhdGNoUmVzcG9uc2USHgoFdGFza3MYASADKAsyDy5ncmFkdXMudjEuVGFzaxITCgtuZXh0X2N1cnNvchgCIAEoBBIMCgRkb25lGAMgASgIEg0KBWVwb2NoGAQgASgNImEKD0dyb3VwQWR2YW50YWdlcxIQCghncm91cF9pZBgBIAEoCRISCgphZHZhbnRhZ2VzGAIgAygBEhgKC3Jld2FyZF9tZWFuGAMgASgBSACIAQFCDgoMX3Jld2FyZF9tZWFuIlUKF1JlcG9ydEFkdmFudGFnZXNSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIqCgZncm91cHMYAiADKAsyGi5ncmFkdXMudjEuR3JvdXBBZHZhbnRhZ2VzIkgKDUdyb3VwRmVlZGJhY2sSEAoIZ3JvdXBfaWQYASABKAkSJQoIZmVlZGJhY2sYAiABKAsyEy5ncmFkdXMudjEuRmVlZGJhY2siRAoYUmVwb3J0QWR2YW50YWdlc1Jlc3BvbnNlEigKBmdyb3VwcxgBIAMoCzIYLmdyYWR1cy52MS5Hcm91cEZlZWRiYWNrIkcKEkNsb3NlR3JvdXBzUmVxdWVzdBIOCgZydW5faWQYASABKAkSEQoJZ3JvdXBfaWRzGAIgAygJEg4KBnJlYXNvbhgDIAEoCSI/ChNDbG9zZUdyb3Vwc1Jlc3BvbnNlEigKBmdyb3VwcxgBIAMoCzIYLmdyYWR1cy52MS5Hcm91cEZlZWRiYWNrIkgKE1VwZGF0ZVBvbGljeVJlcXVlc3QSDgoGcnVuX2lkGAEgASgJEiEKBnBvbGljeRgCIAEoCzIRLmdyYWR1cy52MS5Qb2xpY3kiMwoUVXBkYXRlUG9saWN5UmVzcG9uc2USGwoTYXBwbGllc19mcm9tX2N1cnNvchgBIAEoBCKPAQoRU2V0V2VpZ2h0c1JlcXVlc3QSDgoGcnVuX2lkGAEgASgJEjoKB3dlaWdodHMYAiADKAsyKS5ncmFkdXMudjEuU2V0V2VpZ2h0c1JlcXVlc3QuV2VpZ2h0c0VudHJ5Gi4KDFdlaWdodHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIjEKElNldFdlaWdodHNSZXNwb25zZRIbChNhcHBsaWVzX2Zyb21fY3Vyc29yGAEgASgEIiAKDkFkdmFuY2VSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCSIuCg9BZHZhbmNlUmVzcG9uc2USGwoTYXBwbGllc19mcm9tX2N1cnNvchgBIAEoBCIeCgxQYXVzZVJlcXVlc3QSDgoGcnVuX2lkGAEgASgJIiwKDVBhdXNlUmVzcG9uc2USGwoTYXBwbGllc19mcm9tX2N1cnNvchgBIAEoBCIfCg1SZXN1bWVSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCSItCg5SZXN1bWVSZXNwb25zZRIbChNhcHBsaWVzX2Zyb21fY3Vyc29yGAEgASgEIiIKEEV4cG9ydFJ1blJlcXVlc3QSDgoGcnVuX2lkGAEgASgJIkEKEUV4cG9ydFJ1blJlc3BvbnNlEg0KBXN0YXRlGAEgASgMEg0KBWVwb2NoGAIgASgNEg4KBmN1cnNvchgDIAEoBCIxChBJbXBvcnRSdW5SZXF1ZXN0Eg0KBXN0YXRlGAEgASgMEg4KBnJ1bl9pZBgCIAEoCSJWChFJbXBvcnRSdW5SZXNwb25zZRIbCgNydW4YASABKAsyDi5ncmFkdXMudjEuUnVuEiQKC291dHN0YW5kaW5nGAIgAygLMg8uZ3JhZHVzLnYxLlRhc2siIQoPV2F0Y2hSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCSI2ChBXYXRjaFJ1blJlc3BvbnNlEiIKBXN0YXRlGAEgASgLMhMuZ3JhZHVzLnYxLlJ1blN0YXRlIkoKEUdldEhpc3RvcnlSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKA0SEgoKcGFnZV90b2tlbhgDIAEoCSLJAQoLQmF0Y2hSZWNvcmQSDQoFYmF0Y2gYASABKAQSDgoGY3Vyc29yGAIgASgEEhUKDXByb2JhYmlsaXRpZXMYAyADKAESDgoGdmFsdWVzGAQgAygBEg4KBmNvdW50cxgFIAMoDRIOCgZjbG9zZWQYBiABKAgSGAoLcmV3YXJkX21lYW4YByABKAFIAIgBARIZCgxzb2x2ZWRfc2hhcmUYCCABKAFIAYgBAUIOCgxfcmV3YXJkX21lYW5CDwoNX3NvbHZlZF9zaGFyZSLIAQoNQ29udHJvbFJlY29yZBIMCgRraW5kGAEgASgJEg4KBmN1cnNvchgCIAEoBBIhCgZwb2xpY3kYAyABKAsyES5ncmFkdXMudjEuUG9saWN5EjYKB3dlaWdodHMYBCADKAsyJS5ncmFkdXMudjEuQ29udHJvbFJlY29yZC5XZWlnaHRzRW50cnkSDgoGcmVhc29uGAUgASgJGi4KDFdlaWdodHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIm0KDUhpc3RvcnlSZWNvcmQSJwoFYmF0Y2gYASABKAsyFi5ncmFkdXMudjEuQmF0Y2hSZWNvcmRIABIrCgdjb250cm9sGAIgASgLMhguZ3JhZHVzLnYxLkNvbnRyb2xSZWNvcmRIAEIGCgRraW5kIlgKEkdldEhpc3RvcnlSZXNwb25zZRIpCgdyZWNvcmRzGAEgAygLMhguZ3JhZHVzLnYxLkhpc3RvcnlSZWNvcmQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJKkYKCkJhbmRpdFJ1bGUSGwoXQkFORElUX1JVTEVfVU5TUEVDSUZJRUQQABIbChdCQU5ESVRfUlVMRV9FTUFfU09GVE1BWBABKlMKDEJhbmRpdFNpZ25hbBIdChlCQU5ESVRfU0lHTkFMX1VOU1BFQ0lGSUVEEAASJAogQkFORElUX1NJR05BTF9BQlNPTFVURV9BRFZBTlRBR0UQASppCg5GZWVkYmFja1NvdXJjZRIfChtGRUVEQkFDS19TT1VSQ0VfVU5TUEVDSUZJRUQQABIYChRGRUVEQkFDS19TT1VSQ0VfU1RFUBABEhwKGEZFRURCQUNLX1NPVVJDRV9SRVBPUlRFRBACMpUJChFDdXJyaWN1bHVtU2VydmljZRJGCglDcmVhdGVSdW4SGy5ncmFkdXMudjEuQ3JlYXRlUnVuUmVxdWVzdBocLmdyYWR1cy52MS5DcmVhdGVSdW5SZXNwb25zZRI9CgZHZXRSdW4SGC5ncmFkdXMudjEuR2V0UnVuUmVxdWVzdBoZLmdyYWR1cy52MS5HZXRSdW5SZXNwb25zZRJDCghMaXN0UnVucxIaLmdyYWR1cy52MS5MaXN0UnVuc1JlcXVlc3QaGy5ncmFkdXMudjEuTGlzdFJ1bnNSZXNwb25zZRJGCglEZWxldGVSdW4SGy5ncmFkdXMudjEuRGVsZXRlUnVuUmVxdWVzdBocLmdyYWR1cy52MS5EZWxldGVSdW5SZXNwb25zZRJGCglOZXh0QmF0Y2gSGy5ncmFkdXMudjEuTmV4dEJhdGNoUmVxdWVzdBocLmdyYWR1cy52MS5OZXh0QmF0Y2hSZXNwb25zZRJbChBSZXBvcnRBZHZhbnRhZ2VzEiIuZ3JhZHVzLnYxLlJlcG9ydEFkdmFudGFnZXNSZXF1ZXN0GiMuZ3JhZHVzLnYxLlJlcG9ydEFkdmFudGFnZXNSZXNwb25zZRJMCgtDbG9zZUdyb3VwcxIdLmdyYWR1cy52MS5DbG9zZUdyb3Vwc1JlcXVlc3QaHi5ncmFkdXMudjEuQ2xvc2VHcm91cHNSZXNwb25zZRJPCgxVcGRhdGVQb2xpY3kSHi5ncmFkdXMudjEuVXBkYXRlUG9saWN5UmVxdWVzdBofLmdyYWR1cy52MS5VcGRhdGVQb2xpY3lSZXNwb25zZRJJCgpTZXRXZWlnaHRzEhwuZ3JhZHVzLnYxLlNldFdlaWdodHNSZXF1ZXN0Gh0uZ3JhZHVzLnYxLlNldFdlaWdodHNSZXNwb25zZRJACgdBZHZhbmNlEhkuZ3JhZHVzLnYxLkFkdmFuY2VSZXF1ZXN0GhouZ3JhZHVzLnYxLkFkdmFuY2VSZXNwb25zZRI6CgVQYXVzZRIXLmdyYWR1cy52MS5QYXVzZVJlcXVlc3QaGC5ncmFkdXMudjEuUGF1c2VSZXNwb25zZRI9CgZSZXN1bWUSGC5ncmFkdXMudjEuUmVzdW1lUmVxdWVzdBoZLmdyYWR1cy52MS5SZXN1bWVSZXNwb25zZRJGCglFeHBvcnRSdW4SGy5ncmFkdXMudjEuRXhwb3J0UnVuUmVxdWVzdBocLmdyYWR1cy52MS5FeHBvcnRSdW5SZXNwb25zZRJGCglJbXBvcnRSdW4SGy5ncmFkdXMudjEuSW1wb3J0UnVuUmVxdWVzdBocLmdyYWR1cy52MS5JbXBvcnRSdW5SZXNwb25zZRJFCghXYXRjaFJ1bhIaLmdyYWR1cy52MS5XYXRjaFJ1blJlcXVlc3QaGy5ncmFkdXMudjEuV2F0Y2hSdW5SZXNwb25zZTABEkkKCkdldEhpc3RvcnkSHC5ncmFkdXMudjEuR2V0SGlzdG9yeVJlcXVlc3QaHS5ncmFkdXMudjEuR2V0SGlzdG9yeVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_gradus_v1_outcome, file_gradus_v1_task]);
+  fileDesc("ChpncmFkdXMvdjEvY3VycmljdWx1bS5wcm90bxIJZ3JhZHVzLnYxImIKA0FybRIKCgJpZBgBIAEoCRIhCgRzcGVjGAIgASgLMhMuZ3JhZHVzLnYxLlRhc2tTcGVjEhMKBndlaWdodBgDIAEoAUgAiAEBEgwKBGhhcmQYBCABKAhCCQoHX3dlaWdodCIPCg1NaXh0dXJlUG9saWN5IuYBChBCYXRjaENvbnN0cmFpbnRzEhsKDnJlYWxfc2hhcmVfbWluGAEgASgBSACIAQESIAoTc3ludGhldGljX3NoYXJlX21heBgCIAEoAUgBiAEBEhsKDmhhcmRfc2hhcmVfbWluGAMgASgBSAKIAQESIAoTaGFyZF93YXJtdXBfYmF0Y2hlcxgEIAEoDUgDiAEBQhEKD19yZWFsX3NoYXJlX21pbkIWChRfc3ludGhldGljX3NoYXJlX21heEIRCg9faGFyZF9zaGFyZV9taW5CFgoUX2hhcmRfd2FybXVwX2JhdGNoZXMitgEKDEJhbmRpdFBvbGljeRIjCgRydWxlGAEgASgOMhUuZ3JhZHVzLnYxLkJhbmRpdFJ1bGUSJwoGc2lnbmFsGAIgASgOMhcuZ3JhZHVzLnYxLkJhbmRpdFNpZ25hbBISCgVhbHBoYRgDIAEoAUgAiAEBEhAKA3RhdRgEIAEoAUgBiAEBEhQKB2Vwc2lsb24YBSABKAFIAogBAUIICgZfYWxwaGFCBgoEX3RhdUIKCghfZXBzaWxvbiKTAQoFU3RhZ2USDwoFc2hhcmUYASABKAFIABIPCgV0YXNrcxgCIAEoBEgAEi4KB3dlaWdodHMYAyADKAsyHS5ncmFkdXMudjEuU3RhZ2UuV2VpZ2h0c0VudHJ5Gi4KDFdlaWdodHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBQggKBmV4dGVudCIwCgxTdGFnZWRQb2xpY3kSIAoGc3RhZ2VzGAEgAygLMhAuZ3JhZHVzLnYxLlN0YWdlIsUBCgZQb2xpY3kSKwoHbWl4dHVyZRgBIAEoCzIYLmdyYWR1cy52MS5NaXh0dXJlUG9saWN5SAASKQoGYmFuZGl0GAIgASgLMhcuZ3JhZHVzLnYxLkJhbmRpdFBvbGljeUgAEikKBnN0YWdlZBgEIAEoCzIXLmdyYWR1cy52MS5TdGFnZWRQb2xpY3lIABIwCgtjb25zdHJhaW50cxgDIAEoCzIbLmdyYWR1cy52MS5CYXRjaENvbnN0cmFpbnRzQgYKBGtpbmQi0wMKCVJ1bkNvbmZpZxIcCgRhcm1zGAEgAygLMg4uZ3JhZHVzLnYxLkFybRIhCgZwb2xpY3kYAiABKAsyES5ncmFkdXMudjEuUG9saWN5Ei4KDXJld2FyZF9zY2hlbWUYAyABKAsyFy5ncmFkdXMudjEuUmV3YXJkU2NoZW1lEi4KDWFuc3dlcl9mb3JtYXQYBCABKA4yFy5ncmFkdXMudjEuQW5zd2VyRm9ybWF0EgwKBHNlZWQYBSABKAYSFwoPbnVtX2dlbmVyYXRpb25zGAYgASgNEg4KBmxlbmd0aBgHIAEoBBIaChJwcm9tcHRzX3Blcl91cGRhdGUYCCABKA0SFgoMZmVlZGJhY2tfbGFnGAkgASgNSAASHAoSZmVlZGJhY2tfdW5ib3VuZGVkGAogASgISAASMgoPZmVlZGJhY2tfc291cmNlGAsgASgOMhkuZ3JhZHVzLnYxLkZlZWRiYWNrU291cmNlEjAKDWdyb3VwX3RpbWVvdXQYDCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLwoMdGltZV90b19saXZlGA0gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgUKA2xhZyKfAgoIQXJtU3RhdGUSDgoGYXJtX2lkGAEgASgJEhMKC3Byb2JhYmlsaXR5GAIgASgBEg0KBXZhbHVlGAMgASgBEg4KBndlaWdodBgEIAEoARIOCgZpc3N1ZWQYBSABKAQSDgoGZ3JvdXBzGAYgASgEEh8KEnJlY2VudF9yZXdhcmRfbWVhbhgHIAEoAUgAiAEBEiAKE3JlY2VudF9zb2x2ZWRfc2hhcmUYCCABKAFIAYgBARIPCgdyZXBlYXRzGAkgASgEEhoKDW1hc2tlZF9yZWFzb24YCiABKAlIAogBAUIVChNfcmVjZW50X3Jld2FyZF9tZWFuQhYKFF9yZWNlbnRfc29sdmVkX3NoYXJlQhAKDl9tYXNrZWRfcmVhc29uIpMCCghSdW5TdGF0ZRIOCgZydW5faWQYASABKAkSDQoFZXBvY2gYAiABKA0SDwoHdmVyc2lvbhgDIAEoBBIOCgZjdXJzb3IYBCABKAQSFQoNYmF0Y2hlc19kcmF3bhgFIAEoBBIWCg5iYXRjaGVzX2Nsb3NlZBgGIAEoBBIaChJncm91cHNfb3V0c3RhbmRpbmcYByABKA0SGAoQc2FtcGxlc19yZWNvcmRlZBgIIAEoBBIOCgZwYXVzZWQYCSABKAgSDAoEZG9uZRgKIAEoCBIhCgZwb2xpY3kYCyABKAsyES5ncmFkdXMudjEuUG9saWN5EiEKBGFybXMYDCADKAsyEy5ncmFkdXMudjEuQXJtU3RhdGUikAEKA1J1bhIOCgZydW5faWQYASABKAkSJAoGY29uZmlnGAIgASgLMhQuZ3JhZHVzLnYxLlJ1bkNvbmZpZxIiCgVzdGF0ZRgDIAEoCzITLmdyYWR1cy52MS5SdW5TdGF0ZRIvCgtjcmVhdGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiSAoQQ3JlYXRlUnVuUmVxdWVzdBIOCgZydW5faWQYASABKAkSJAoGY29uZmlnGAIgASgLMhQuZ3JhZHVzLnYxLlJ1bkNvbmZpZyJBChFDcmVhdGVSdW5SZXNwb25zZRIbCgNydW4YASABKAsyDi5ncmFkdXMudjEuUnVuEg8KB2NyZWF0ZWQYAiABKAgiHwoNR2V0UnVuUmVxdWVzdBIOCgZydW5faWQYASABKAkiLQoOR2V0UnVuUmVzcG9uc2USGwoDcnVuGAEgASgLMg4uZ3JhZHVzLnYxLlJ1biI4Cg9MaXN0UnVuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkiSQoQTGlzdFJ1bnNSZXNwb25zZRIcCgRydW5zGAEgAygLMg4uZ3JhZHVzLnYxLlJ1bhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiIgoQRGVsZXRlUnVuUmVxdWVzdBIOCgZydW5faWQYASABKAkiEwoRRGVsZXRlUnVuUmVzcG9uc2UiegoQTmV4dEJhdGNoUmVxdWVzdBIOCgZydW5faWQYASABKAkSEwoGY3Vyc29yGAIgASgESACIAQESDQoFY291bnQYAyABKA0SJwoEd2FpdBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIJCgdfY3Vyc29yImUKEU5leHRCYXRjaFJlc3BvbnNlEh4KBXRhc2tzGAEgAygLMg8uZ3JhZHVzLnYxLlRhc2sSEwoLbmV4dF9jdXJzb3IYAiABKAQSDAoEZG9uZRgDIAEoCBINCgVlcG9jaBgEIAEoDSJhCg9Hcm91cEFkdmFudGFnZXMSEAoIZ3JvdXBfaWQYASABKAkSEgoKYWR2YW50YWdlcxgCIAMoARIYCgtyZXdhcmRfbWVhbhgDIAEoAUgAiAEBQg4KDF9yZXdhcmRfbWVhbiJVChdSZXBvcnRBZHZhbnRhZ2VzUmVxdWVzdBIOCgZydW5faWQYASABKAkSKgoGZ3JvdXBzGAIgAygLMhouZ3JhZHVzLnYxLkdyb3VwQWR2YW50YWdlcyJICg1Hcm91cEZlZWRiYWNrEhAKCGdyb3VwX2lkGAEgASgJEiUKCGZlZWRiYWNrGAIgASgLMhMuZ3JhZHVzLnYxLkZlZWRiYWNrIkQKGFJlcG9ydEFkdmFudGFnZXNSZXNwb25zZRIoCgZncm91cHMYASADKAsyGC5ncmFkdXMudjEuR3JvdXBGZWVkYmFjayJHChJDbG9zZUdyb3Vwc1JlcXVlc3QSDgoGcnVuX2lkGAEgASgJEhEKCWdyb3VwX2lkcxgCIAMoCRIOCgZyZWFzb24YAyABKAkiPwoTQ2xvc2VHcm91cHNSZXNwb25zZRIoCgZncm91cHMYASADKAsyGC5ncmFkdXMudjEuR3JvdXBGZWVkYmFjayJIChNVcGRhdGVQb2xpY3lSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIhCgZwb2xpY3kYAiABKAsyES5ncmFkdXMudjEuUG9saWN5IjMKFFVwZGF0ZVBvbGljeVJlc3BvbnNlEhsKE2FwcGxpZXNfZnJvbV9jdXJzb3IYASABKAQijwEKEVNldFdlaWdodHNSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRI6Cgd3ZWlnaHRzGAIgAygLMikuZ3JhZHVzLnYxLlNldFdlaWdodHNSZXF1ZXN0LldlaWdodHNFbnRyeRouCgxXZWlnaHRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASIxChJTZXRXZWlnaHRzUmVzcG9uc2USGwoTYXBwbGllc19mcm9tX2N1cnNvchgBIAEoBCIgCg5BZHZhbmNlUmVxdWVzdBIOCgZydW5faWQYASABKAkiLgoPQWR2YW5jZVJlc3BvbnNlEhsKE2FwcGxpZXNfZnJvbV9jdXJzb3IYASABKAQiHgoMUGF1c2VSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCSIsCg1QYXVzZVJlc3BvbnNlEhsKE2FwcGxpZXNfZnJvbV9jdXJzb3IYASABKAQiHwoNUmVzdW1lUmVxdWVzdBIOCgZydW5faWQYASABKAkiLQoOUmVzdW1lUmVzcG9uc2USGwoTYXBwbGllc19mcm9tX2N1cnNvchgBIAEoBCIiChBFeHBvcnRSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCSJBChFFeHBvcnRSdW5SZXNwb25zZRINCgVzdGF0ZRgBIAEoDBINCgVlcG9jaBgCIAEoDRIOCgZjdXJzb3IYAyABKAQiMQoQSW1wb3J0UnVuUmVxdWVzdBINCgVzdGF0ZRgBIAEoDBIOCgZydW5faWQYAiABKAkiVgoRSW1wb3J0UnVuUmVzcG9uc2USGwoDcnVuGAEgASgLMg4uZ3JhZHVzLnYxLlJ1bhIkCgtvdXRzdGFuZGluZxgCIAMoCzIPLmdyYWR1cy52MS5UYXNrIiEKD1dhdGNoUnVuUmVxdWVzdBIOCgZydW5faWQYASABKAkiNgoQV2F0Y2hSdW5SZXNwb25zZRIiCgVzdGF0ZRgBIAEoCzITLmdyYWR1cy52MS5SdW5TdGF0ZSJKChFHZXRIaXN0b3J5UmVxdWVzdBIOCgZydW5faWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkiyQEKC0JhdGNoUmVjb3JkEg0KBWJhdGNoGAEgASgEEg4KBmN1cnNvchgCIAEoBBIVCg1wcm9iYWJpbGl0aWVzGAMgAygBEg4KBnZhbHVlcxgEIAMoARIOCgZjb3VudHMYBSADKA0SDgoGY2xvc2VkGAYgASgIEhgKC3Jld2FyZF9tZWFuGAcgASgBSACIAQESGQoMc29sdmVkX3NoYXJlGAggASgBSAGIAQFCDgoMX3Jld2FyZF9tZWFuQg8KDV9zb2x2ZWRfc2hhcmUi2AEKDUNvbnRyb2xSZWNvcmQSDAoEa2luZBgBIAEoCRIOCgZjdXJzb3IYAiABKAQSIQoGcG9saWN5GAMgASgLMhEuZ3JhZHVzLnYxLlBvbGljeRI2Cgd3ZWlnaHRzGAQgAygLMiUuZ3JhZHVzLnYxLkNvbnRyb2xSZWNvcmQuV2VpZ2h0c0VudHJ5Eg4KBnJlYXNvbhgFIAEoCRIOCgZhcm1faWQYBiABKAkaLgoMV2VpZ2h0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEibQoNSGlzdG9yeVJlY29yZBInCgViYXRjaBgBIAEoCzIWLmdyYWR1cy52MS5CYXRjaFJlY29yZEgAEisKB2NvbnRyb2wYAiABKAsyGC5ncmFkdXMudjEuQ29udHJvbFJlY29yZEgAQgYKBGtpbmQiWAoSR2V0SGlzdG9yeVJlc3BvbnNlEikKB3JlY29yZHMYASADKAsyGC5ncmFkdXMudjEuSGlzdG9yeVJlY29yZBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkqRgoKQmFuZGl0UnVsZRIbChdCQU5ESVRfUlVMRV9VTlNQRUNJRklFRBAAEhsKF0JBTkRJVF9SVUxFX0VNQV9TT0ZUTUFYEAEqUwoMQmFuZGl0U2lnbmFsEh0KGUJBTkRJVF9TSUdOQUxfVU5TUEVDSUZJRUQQABIkCiBCQU5ESVRfU0lHTkFMX0FCU09MVVRFX0FEVkFOVEFHRRABKmkKDkZlZWRiYWNrU291cmNlEh8KG0ZFRURCQUNLX1NPVVJDRV9VTlNQRUNJRklFRBAAEhgKFEZFRURCQUNLX1NPVVJDRV9TVEVQEAESHAoYRkVFREJBQ0tfU09VUkNFX1JFUE9SVEVEEAIylQkKEUN1cnJpY3VsdW1TZXJ2aWNlEkYKCUNyZWF0ZVJ1bhIbLmdyYWR1cy52MS5DcmVhdGVSdW5SZXF1ZXN0GhwuZ3JhZHVzLnYxLkNyZWF0ZVJ1blJlc3BvbnNlEj0KBkdldFJ1bhIYLmdyYWR1cy52MS5HZXRSdW5SZXF1ZXN0GhkuZ3JhZHVzLnYxLkdldFJ1blJlc3BvbnNlEkMKCExpc3RSdW5zEhouZ3JhZHVzLnYxLkxpc3RSdW5zUmVxdWVzdBobLmdyYWR1cy52MS5MaXN0UnVuc1Jlc3BvbnNlEkYKCURlbGV0ZVJ1bhIbLmdyYWR1cy52MS5EZWxldGVSdW5SZXF1ZXN0GhwuZ3JhZHVzLnYxLkRlbGV0ZVJ1blJlc3BvbnNlEkYKCU5leHRCYXRjaBIbLmdyYWR1cy52MS5OZXh0QmF0Y2hSZXF1ZXN0GhwuZ3JhZHVzLnYxLk5leHRCYXRjaFJlc3BvbnNlElsKEFJlcG9ydEFkdmFudGFnZXMSIi5ncmFkdXMudjEuUmVwb3J0QWR2YW50YWdlc1JlcXVlc3QaIy5ncmFkdXMudjEuUmVwb3J0QWR2YW50YWdlc1Jlc3BvbnNlEkwKC0Nsb3NlR3JvdXBzEh0uZ3JhZHVzLnYxLkNsb3NlR3JvdXBzUmVxdWVzdBoeLmdyYWR1cy52MS5DbG9zZUdyb3Vwc1Jlc3BvbnNlEk8KDFVwZGF0ZVBvbGljeRIeLmdyYWR1cy52MS5VcGRhdGVQb2xpY3lSZXF1ZXN0Gh8uZ3JhZHVzLnYxLlVwZGF0ZVBvbGljeVJlc3BvbnNlEkkKClNldFdlaWdodHMSHC5ncmFkdXMudjEuU2V0V2VpZ2h0c1JlcXVlc3QaHS5ncmFkdXMudjEuU2V0V2VpZ2h0c1Jlc3BvbnNlEkAKB0FkdmFuY2USGS5ncmFkdXMudjEuQWR2YW5jZVJlcXVlc3QaGi5ncmFkdXMudjEuQWR2YW5jZVJlc3BvbnNlEjoKBVBhdXNlEhcuZ3JhZHVzLnYxLlBhdXNlUmVxdWVzdBoYLmdyYWR1cy52MS5QYXVzZVJlc3BvbnNlEj0KBlJlc3VtZRIYLmdyYWR1cy52MS5SZXN1bWVSZXF1ZXN0GhkuZ3JhZHVzLnYxLlJlc3VtZVJlc3BvbnNlEkYKCUV4cG9ydFJ1bhIbLmdyYWR1cy52MS5FeHBvcnRSdW5SZXF1ZXN0GhwuZ3JhZHVzLnYxLkV4cG9ydFJ1blJlc3BvbnNlEkYKCUltcG9ydFJ1bhIbLmdyYWR1cy52MS5JbXBvcnRSdW5SZXF1ZXN0GhwuZ3JhZHVzLnYxLkltcG9ydFJ1blJlc3BvbnNlEkUKCFdhdGNoUnVuEhouZ3JhZHVzLnYxLldhdGNoUnVuUmVxdWVzdBobLmdyYWR1cy52MS5XYXRjaFJ1blJlc3BvbnNlMAESSQoKR2V0SGlzdG9yeRIcLmdyYWR1cy52MS5HZXRIaXN0b3J5UmVxdWVzdBodLmdyYWR1cy52MS5HZXRIaXN0b3J5UmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_gradus_v1_outcome, file_gradus_v1_task]);
 
 /**
  * Describes the message gradus.v1.Arm.
@@ -44,298 +44,312 @@ export const BanditPolicySchema = /*@__PURE__*/
   messageDesc(file_gradus_v1_curriculum, 3);
 
 /**
+ * Describes the message gradus.v1.Stage.
+ * Use `create(StageSchema)` to create a new message.
+ */
+export const StageSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_curriculum, 4);
+
+/**
+ * Describes the message gradus.v1.StagedPolicy.
+ * Use `create(StagedPolicySchema)` to create a new message.
+ */
+export const StagedPolicySchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_curriculum, 5);
+
+/**
  * Describes the message gradus.v1.Policy.
  * Use `create(PolicySchema)` to create a new message.
  */
 export const PolicySchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 4);
+  messageDesc(file_gradus_v1_curriculum, 6);
 
 /**
  * Describes the message gradus.v1.RunConfig.
  * Use `create(RunConfigSchema)` to create a new message.
  */
 export const RunConfigSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 5);
+  messageDesc(file_gradus_v1_curriculum, 7);
 
 /**
  * Describes the message gradus.v1.ArmState.
  * Use `create(ArmStateSchema)` to create a new message.
  */
 export const ArmStateSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 6);
+  messageDesc(file_gradus_v1_curriculum, 8);
 
 /**
  * Describes the message gradus.v1.RunState.
  * Use `create(RunStateSchema)` to create a new message.
  */
 export const RunStateSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 7);
+  messageDesc(file_gradus_v1_curriculum, 9);
 
 /**
  * Describes the message gradus.v1.Run.
  * Use `create(RunSchema)` to create a new message.
  */
 export const RunSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 8);
+  messageDesc(file_gradus_v1_curriculum, 10);
 
 /**
  * Describes the message gradus.v1.CreateRunRequest.
  * Use `create(CreateRunRequestSchema)` to create a new message.
  */
 export const CreateRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 9);
+  messageDesc(file_gradus_v1_curriculum, 11);
 
 /**
  * Describes the message gradus.v1.CreateRunResponse.
  * Use `create(CreateRunResponseSchema)` to create a new message.
  */
 export const CreateRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 10);
+  messageDesc(file_gradus_v1_curriculum, 12);
 
 /**
  * Describes the message gradus.v1.GetRunRequest.
  * Use `create(GetRunRequestSchema)` to create a new message.
  */
 export const GetRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 11);
+  messageDesc(file_gradus_v1_curriculum, 13);
 
 /**
  * Describes the message gradus.v1.GetRunResponse.
  * Use `create(GetRunResponseSchema)` to create a new message.
  */
 export const GetRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 12);
+  messageDesc(file_gradus_v1_curriculum, 14);
 
 /**
  * Describes the message gradus.v1.ListRunsRequest.
  * Use `create(ListRunsRequestSchema)` to create a new message.
  */
 export const ListRunsRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 13);
+  messageDesc(file_gradus_v1_curriculum, 15);
 
 /**
  * Describes the message gradus.v1.ListRunsResponse.
  * Use `create(ListRunsResponseSchema)` to create a new message.
  */
 export const ListRunsResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 14);
+  messageDesc(file_gradus_v1_curriculum, 16);
 
 /**
  * Describes the message gradus.v1.DeleteRunRequest.
  * Use `create(DeleteRunRequestSchema)` to create a new message.
  */
 export const DeleteRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 15);
+  messageDesc(file_gradus_v1_curriculum, 17);
 
 /**
  * Describes the message gradus.v1.DeleteRunResponse.
  * Use `create(DeleteRunResponseSchema)` to create a new message.
  */
 export const DeleteRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 16);
+  messageDesc(file_gradus_v1_curriculum, 18);
 
 /**
  * Describes the message gradus.v1.NextBatchRequest.
  * Use `create(NextBatchRequestSchema)` to create a new message.
  */
 export const NextBatchRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 17);
+  messageDesc(file_gradus_v1_curriculum, 19);
 
 /**
  * Describes the message gradus.v1.NextBatchResponse.
  * Use `create(NextBatchResponseSchema)` to create a new message.
  */
 export const NextBatchResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 18);
+  messageDesc(file_gradus_v1_curriculum, 20);
 
 /**
  * Describes the message gradus.v1.GroupAdvantages.
  * Use `create(GroupAdvantagesSchema)` to create a new message.
  */
 export const GroupAdvantagesSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 19);
+  messageDesc(file_gradus_v1_curriculum, 21);
 
 /**
  * Describes the message gradus.v1.ReportAdvantagesRequest.
  * Use `create(ReportAdvantagesRequestSchema)` to create a new message.
  */
 export const ReportAdvantagesRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 20);
+  messageDesc(file_gradus_v1_curriculum, 22);
 
 /**
  * Describes the message gradus.v1.GroupFeedback.
  * Use `create(GroupFeedbackSchema)` to create a new message.
  */
 export const GroupFeedbackSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 21);
+  messageDesc(file_gradus_v1_curriculum, 23);
 
 /**
  * Describes the message gradus.v1.ReportAdvantagesResponse.
  * Use `create(ReportAdvantagesResponseSchema)` to create a new message.
  */
 export const ReportAdvantagesResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 22);
+  messageDesc(file_gradus_v1_curriculum, 24);
 
 /**
  * Describes the message gradus.v1.CloseGroupsRequest.
  * Use `create(CloseGroupsRequestSchema)` to create a new message.
  */
 export const CloseGroupsRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 23);
+  messageDesc(file_gradus_v1_curriculum, 25);
 
 /**
  * Describes the message gradus.v1.CloseGroupsResponse.
  * Use `create(CloseGroupsResponseSchema)` to create a new message.
  */
 export const CloseGroupsResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 24);
+  messageDesc(file_gradus_v1_curriculum, 26);
 
 /**
  * Describes the message gradus.v1.UpdatePolicyRequest.
  * Use `create(UpdatePolicyRequestSchema)` to create a new message.
  */
 export const UpdatePolicyRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 25);
+  messageDesc(file_gradus_v1_curriculum, 27);
 
 /**
  * Describes the message gradus.v1.UpdatePolicyResponse.
  * Use `create(UpdatePolicyResponseSchema)` to create a new message.
  */
 export const UpdatePolicyResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 26);
+  messageDesc(file_gradus_v1_curriculum, 28);
 
 /**
  * Describes the message gradus.v1.SetWeightsRequest.
  * Use `create(SetWeightsRequestSchema)` to create a new message.
  */
 export const SetWeightsRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 27);
+  messageDesc(file_gradus_v1_curriculum, 29);
 
 /**
  * Describes the message gradus.v1.SetWeightsResponse.
  * Use `create(SetWeightsResponseSchema)` to create a new message.
  */
 export const SetWeightsResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 28);
+  messageDesc(file_gradus_v1_curriculum, 30);
 
 /**
  * Describes the message gradus.v1.AdvanceRequest.
  * Use `create(AdvanceRequestSchema)` to create a new message.
  */
 export const AdvanceRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 29);
+  messageDesc(file_gradus_v1_curriculum, 31);
 
 /**
  * Describes the message gradus.v1.AdvanceResponse.
  * Use `create(AdvanceResponseSchema)` to create a new message.
  */
 export const AdvanceResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 30);
+  messageDesc(file_gradus_v1_curriculum, 32);
 
 /**
  * Describes the message gradus.v1.PauseRequest.
  * Use `create(PauseRequestSchema)` to create a new message.
  */
 export const PauseRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 31);
+  messageDesc(file_gradus_v1_curriculum, 33);
 
 /**
  * Describes the message gradus.v1.PauseResponse.
  * Use `create(PauseResponseSchema)` to create a new message.
  */
 export const PauseResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 32);
+  messageDesc(file_gradus_v1_curriculum, 34);
 
 /**
  * Describes the message gradus.v1.ResumeRequest.
  * Use `create(ResumeRequestSchema)` to create a new message.
  */
 export const ResumeRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 33);
+  messageDesc(file_gradus_v1_curriculum, 35);
 
 /**
  * Describes the message gradus.v1.ResumeResponse.
  * Use `create(ResumeResponseSchema)` to create a new message.
  */
 export const ResumeResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 34);
+  messageDesc(file_gradus_v1_curriculum, 36);
 
 /**
  * Describes the message gradus.v1.ExportRunRequest.
  * Use `create(ExportRunRequestSchema)` to create a new message.
  */
 export const ExportRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 35);
+  messageDesc(file_gradus_v1_curriculum, 37);
 
 /**
  * Describes the message gradus.v1.ExportRunResponse.
  * Use `create(ExportRunResponseSchema)` to create a new message.
  */
 export const ExportRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 36);
+  messageDesc(file_gradus_v1_curriculum, 38);
 
 /**
  * Describes the message gradus.v1.ImportRunRequest.
  * Use `create(ImportRunRequestSchema)` to create a new message.
  */
 export const ImportRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 37);
+  messageDesc(file_gradus_v1_curriculum, 39);
 
 /**
  * Describes the message gradus.v1.ImportRunResponse.
  * Use `create(ImportRunResponseSchema)` to create a new message.
  */
 export const ImportRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 38);
+  messageDesc(file_gradus_v1_curriculum, 40);
 
 /**
  * Describes the message gradus.v1.WatchRunRequest.
  * Use `create(WatchRunRequestSchema)` to create a new message.
  */
 export const WatchRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 39);
+  messageDesc(file_gradus_v1_curriculum, 41);
 
 /**
  * Describes the message gradus.v1.WatchRunResponse.
  * Use `create(WatchRunResponseSchema)` to create a new message.
  */
 export const WatchRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 40);
+  messageDesc(file_gradus_v1_curriculum, 42);
 
 /**
  * Describes the message gradus.v1.GetHistoryRequest.
  * Use `create(GetHistoryRequestSchema)` to create a new message.
  */
 export const GetHistoryRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 41);
+  messageDesc(file_gradus_v1_curriculum, 43);
 
 /**
  * Describes the message gradus.v1.BatchRecord.
  * Use `create(BatchRecordSchema)` to create a new message.
  */
 export const BatchRecordSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 42);
+  messageDesc(file_gradus_v1_curriculum, 44);
 
 /**
  * Describes the message gradus.v1.ControlRecord.
  * Use `create(ControlRecordSchema)` to create a new message.
  */
 export const ControlRecordSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 43);
+  messageDesc(file_gradus_v1_curriculum, 45);
 
 /**
  * Describes the message gradus.v1.HistoryRecord.
  * Use `create(HistoryRecordSchema)` to create a new message.
  */
 export const HistoryRecordSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 44);
+  messageDesc(file_gradus_v1_curriculum, 46);
 
 /**
  * Describes the message gradus.v1.GetHistoryResponse.
  * Use `create(GetHistoryResponseSchema)` to create a new message.
  */
 export const GetHistoryResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 45);
+  messageDesc(file_gradus_v1_curriculum, 47);
 
 /**
  * Describes the enum gradus.v1.BanditRule.

@@ -66,6 +66,13 @@ export declare type RewardComponent = Message<"gradus.v1.RewardComponent"> & {
    * @generated from field: double weight = 3;
    */
   weight: number;
+
+  /**
+   * Why it has no value, in words; empty where it has one.
+   *
+   * @generated from field: string reason = 4;
+   */
+  reason: string;
 };
 
 /**
@@ -207,8 +214,9 @@ export declare type Score = Message<"gradus.v1.Score"> & {
   ratio?: number | undefined;
 
   /**
-   * For a malformed or infeasible answer: what is wrong with it, in words, the
-   * first violated constraint first. At most 512 bytes; else empty.
+   * For an answer that is malformed, infeasible, or graded and short of the goal:
+   * what is wrong with it, in words, the first violated constraint first. At most
+   * 512 bytes; else empty.
    *
    * @generated from field: string violation = 8;
    */
@@ -230,7 +238,8 @@ export declare type Score = Message<"gradus.v1.Score"> & {
   truncated: boolean;
 
   /**
-   * Marked answers found, in order; at most 16, the last ones.
+   * Marked answers found, in order; at most 16, the last ones. Of environments
+   * that ask a judge or a sandbox only the one that counts.
    *
    * @generated from field: repeated gradus.v1.AnswerSpan spans = 11;
    */
@@ -394,7 +403,7 @@ export declare const GroupStatisticsSchema: GenMessage<GroupStatistics>;
 
 /**
  * A pair for a contrastive loss: the preferred text and the one it beats, as
- * spans of the group's completions (paper 003, VCC).
+ * spans of the group's completions (VCC 3.3).
  *
  * @generated from message gradus.v1.ContrastPair
  */
@@ -509,6 +518,14 @@ export enum Verdict {
    * @generated from enum value: VERDICT_FEASIBLE = 3;
    */
   FEASIBLE = 3,
+
+  /**
+   * The answer was read and graded by components: Score.components says how far
+   * each is met, Score.solved whether the goal is reached.
+   *
+   * @generated from enum value: VERDICT_GRADED = 4;
+   */
+  GRADED = 4,
 }
 
 /**
@@ -551,7 +568,9 @@ export declare const ProofSchema: GenEnum<Proof>;
 
 /**
  * Why a sample has no reward. None of these says anything about the policy:
- * leave the sample out of the update, or send it again where that can help.
+ * leave the sample out of the update, or send it again where that can help,
+ * which is where NoReward.retry_delay_ms is above 0. Where it is 0 the reason is
+ * final: a run counts the sample as done, without a reward.
  *
  * @generated from enum gradus.v1.NoRewardReason
  */
@@ -579,35 +598,35 @@ export enum NoRewardReason {
   TOO_LARGE = 2,
 
   /**
-   * Verification took longer than its limit. Final.
+   * Verification took longer than its limit.
    *
    * @generated from enum value: NO_REWARD_REASON_TIMEOUT = 3;
    */
   TIMEOUT = 3,
 
   /**
-   * The judge that scores this task did not answer. Try again.
+   * The judge that scores this task did not answer.
    *
    * @generated from enum value: NO_REWARD_REASON_JUDGE_UNAVAILABLE = 4;
    */
   JUDGE_UNAVAILABLE = 4,
 
   /**
-   * The sandbox that runs this task's answers failed. Try again.
+   * The sandbox that runs this task's answers failed.
    *
    * @generated from enum value: NO_REWARD_REASON_SANDBOX_FAILED = 5;
    */
   SANDBOX_FAILED = 5,
 
   /**
-   * The server's queues are full. Try again after the delay.
+   * The server's queues are full.
    *
    * @generated from enum value: NO_REWARD_REASON_OVERLOADED = 6;
    */
   OVERLOADED = 6,
 
   /**
-   * The server failed; the fault is ours and is in its log. Try again.
+   * The server failed; the fault is ours and is in its log.
    *
    * @generated from enum value: NO_REWARD_REASON_INTERNAL = 7;
    */

@@ -10,7 +10,7 @@ import { enumDesc, fileDesc, messageDesc, tsEnum } from "@bufbuild/protobuf/code
  * Describes the file gradus/v1/task.proto.
  */
 export const file_gradus_v1_task = /*@__PURE__*/
-  fileDesc("ChRncmFkdXMvdjEvdGFzay5wcm90bxIJZ3JhZHVzLnYxIiwKC0NoYXRNZXNzYWdlEgwKBHJvbGUYASABKAkSDwoHY29udGVudBgCIAEoCSKMAQoMUmV3YXJkU2NoZW1lEgwKBG5hbWUYASABKAkSOwoKcGFyYW1ldGVycxgCIAMoCzInLmdyYWR1cy52MS5SZXdhcmRTY2hlbWUuUGFyYW1ldGVyc0VudHJ5GjEKD1BhcmFtZXRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIm4KClBhcmFtZXRlcnMSMQoGdmFsdWVzGAEgAygLMiEuZ3JhZHVzLnYxLlBhcmFtZXRlcnMuVmFsdWVzRW50cnkaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASKuAgoIVGFza1NwZWMSEwoLZW52aXJvbm1lbnQYASABKAkSDwoHdmVyc2lvbhgCIAEoDRIPCgVsZXZlbBgDIAEoCUgAEisKCnBhcmFtZXRlcnMYBCABKAsyFS5ncmFkdXMudjEuUGFyYW1ldGVyc0gAEh8KBXNwbGl0GAUgASgOMhAuZ3JhZHVzLnYxLlNwbGl0EiEKBnNvdXJjZRgGIAEoDjIRLmdyYWR1cy52MS5Tb3VyY2USDAoEcG9vbBgHIAEoCRIuCg1hbnN3ZXJfZm9ybWF0GAggASgOMhcuZ3JhZHVzLnYxLkFuc3dlckZvcm1hdBIuCg1yZXdhcmRfc2NoZW1lGAkgASgLMhcuZ3JhZHVzLnYxLlJld2FyZFNjaGVtZUIMCgpkaWZmaWN1bHR5IrABCglUYXNrSGludHMSDAoEc3RvcBgBIAMoCRIbCg5rbF9jb2VmZmljaWVudBgCIAEoAUgAiAEBEjQKCG1ldGFkYXRhGAMgAygLMiIuZ3JhZHVzLnYxLlRhc2tIaW50cy5NZXRhZGF0YUVudHJ5Gi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIRCg9fa2xfY29lZmZpY2llbnQizwIKBFRhc2sSDwoHdGFza19pZBgBIAEoCRIQCghncm91cF9pZBgCIAEoCRImCgZwcm9tcHQYAyADKAsyFi5ncmFkdXMudjEuQ2hhdE1lc3NhZ2USEwoLZW52aXJvbm1lbnQYBCABKAkSDwoHdmVyc2lvbhgFIAEoDRINCgVsZXZlbBgGIAEoCRIfCgVzcGxpdBgHIAEoDjIQLmdyYWR1cy52MS5TcGxpdBIhCgZzb3VyY2UYCCABKA4yES5ncmFkdXMudjEuU291cmNlEi4KDWFuc3dlcl9mb3JtYXQYCSABKA4yFy5ncmFkdXMudjEuQW5zd2VyRm9ybWF0EiMKBWhpbnRzGAogASgLMhQuZ3JhZHVzLnYxLlRhc2tIaW50cxIOCgZydW5faWQYCyABKAkSDgoGYXJtX2lkGAwgASgJEg4KBmN1cnNvchgNIAEoBCpQCgVTcGxpdBIVChFTUExJVF9VTlNQRUNJRklFRBAAEg8KC1NQTElUX1RSQUlOEAESDgoKU1BMSVRfRVZBTBACEg8KC1NQTElUX0JFTkNIEAMqWwoGU291cmNlEhYKElNPVVJDRV9VTlNQRUNJRklFRBAAEhQKEFNPVVJDRV9TWU5USEVUSUMQARIPCgtTT1VSQ0VfUkVBTBACEhIKDlNPVVJDRV9URUFDSEVSEAMqowEKDEFuc3dlckZvcm1hdBIdChlBTlNXRVJfRk9STUFUX1VOU1BFQ0lGSUVEEAASHgoaQU5TV0VSX0ZPUk1BVF9USElOS19BTlNXRVIQARIdChlBTlNXRVJfRk9STUFUX0FOU1dFUl9MSU5FEAISHAoYQU5TV0VSX0ZPUk1BVF9BTlNXRVJfVEFHEAMSFwoTQU5TV0VSX0ZPUk1BVF9CT1hFRBAEYgZwcm90bzM");
+  fileDesc("ChRncmFkdXMvdjEvdGFzay5wcm90bxIJZ3JhZHVzLnYxIiwKC0NoYXRNZXNzYWdlEgwKBHJvbGUYASABKAkSDwoHY29udGVudBgCIAEoCSKMAQoMUmV3YXJkU2NoZW1lEgwKBG5hbWUYASABKAkSOwoKcGFyYW1ldGVycxgCIAMoCzInLmdyYWR1cy52MS5SZXdhcmRTY2hlbWUuUGFyYW1ldGVyc0VudHJ5GjEKD1BhcmFtZXRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIm4KClBhcmFtZXRlcnMSMQoGdmFsdWVzGAEgAygLMiEuZ3JhZHVzLnYxLlBhcmFtZXRlcnMuVmFsdWVzRW50cnkaLQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASLVAgoIVGFza1NwZWMSEwoLZW52aXJvbm1lbnQYASABKAkSDwoHdmVyc2lvbhgCIAEoDRIPCgVsZXZlbBgDIAEoCUgAEisKCnBhcmFtZXRlcnMYBCABKAsyFS5ncmFkdXMudjEuUGFyYW1ldGVyc0gAEh8KBXNwbGl0GAUgASgOMhAuZ3JhZHVzLnYxLlNwbGl0EiEKBnNvdXJjZRgGIAEoDjIRLmdyYWR1cy52MS5Tb3VyY2USDAoEcG9vbBgHIAEoCRIuCg1hbnN3ZXJfZm9ybWF0GAggASgOMhcuZ3JhZHVzLnYxLkFuc3dlckZvcm1hdBIuCg1yZXdhcmRfc2NoZW1lGAkgASgLMhcuZ3JhZHVzLnYxLlJld2FyZFNjaGVtZRIlCgh0aGlua2luZxgKIAEoDjITLmdyYWR1cy52MS5UaGlua2luZ0IMCgpkaWZmaWN1bHR5IrABCglUYXNrSGludHMSDAoEc3RvcBgBIAMoCRIbCg5rbF9jb2VmZmljaWVudBgCIAEoAUgAiAEBEjQKCG1ldGFkYXRhGAMgAygLMiIuZ3JhZHVzLnYxLlRhc2tIaW50cy5NZXRhZGF0YUVudHJ5Gi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUIRCg9fa2xfY29lZmZpY2llbnQi9gIKBFRhc2sSDwoHdGFza19pZBgBIAEoCRIQCghncm91cF9pZBgCIAEoCRImCgZwcm9tcHQYAyADKAsyFi5ncmFkdXMudjEuQ2hhdE1lc3NhZ2USEwoLZW52aXJvbm1lbnQYBCABKAkSDwoHdmVyc2lvbhgFIAEoDRINCgVsZXZlbBgGIAEoCRIfCgVzcGxpdBgHIAEoDjIQLmdyYWR1cy52MS5TcGxpdBIhCgZzb3VyY2UYCCABKA4yES5ncmFkdXMudjEuU291cmNlEi4KDWFuc3dlcl9mb3JtYXQYCSABKA4yFy5ncmFkdXMudjEuQW5zd2VyRm9ybWF0EiMKBWhpbnRzGAogASgLMhQuZ3JhZHVzLnYxLlRhc2tIaW50cxIOCgZydW5faWQYCyABKAkSDgoGYXJtX2lkGAwgASgJEg4KBmN1cnNvchgNIAEoBBIlCgh0aGlua2luZxgOIAEoDjITLmdyYWR1cy52MS5UaGlua2luZypQCgVTcGxpdBIVChFTUExJVF9VTlNQRUNJRklFRBAAEg8KC1NQTElUX1RSQUlOEAESDgoKU1BMSVRfRVZBTBACEg8KC1NQTElUX0JFTkNIEAMqWwoGU291cmNlEhYKElNPVVJDRV9VTlNQRUNJRklFRBAAEhQKEFNPVVJDRV9TWU5USEVUSUMQARIPCgtTT1VSQ0VfUkVBTBACEhIKDlNPVVJDRV9URUFDSEVSEAMqowEKDEFuc3dlckZvcm1hdBIdChlBTlNXRVJfRk9STUFUX1VOU1BFQ0lGSUVEEAASHgoaQU5TV0VSX0ZPUk1BVF9USElOS19BTlNXRVIQARIdChlBTlNXRVJfRk9STUFUX0FOU1dFUl9MSU5FEAISHAoYQU5TV0VSX0ZPUk1BVF9BTlNXRVJfVEFHEAMSFwoTQU5TV0VSX0ZPUk1BVF9CT1hFRBAEKmoKCFRoaW5raW5nEhgKFFRISU5LSU5HX1VOU1BFQ0lGSUVEEAASFQoRVEhJTktJTkdfUkVRVUlSRUQQARIWChJUSElOS0lOR19QUkVGSUxMRUQQAhIVChFUSElOS0lOR19TVFJJUFBFRBADYgZwcm90bzM");
 
 /**
  * Describes the message gradus.v1.ChatMessage.
@@ -93,10 +93,40 @@ export const AnswerFormatSchema = /*@__PURE__*/
 /**
  * How the final answer is marked in a completion. Whatever the format, only the
  * text after the last "</think>" counts, and of several marked answers the last
- * one that is closed.
+ * one that is closed and not empty (white space, or "…" where the format is only
+ * mentioned). What surrounds the answer between its marks is taken away before it
+ * is read: white space of any kind, code fences, bold and italics, "$…$", "\(…\)",
+ * "\boxed{…}", "\text{…}" and quotes around the whole, "Answer:" before it and one
+ * period after it. Other words before or after it make it malformed.
  *
  * @generated from enum gradus.v1.AnswerFormat
  */
 export const AnswerFormat = /*@__PURE__*/
   tsEnum(AnswerFormatSchema);
+
+/**
+ * Describes the enum gradus.v1.Thinking.
+ */
+export const ThinkingSchema = /*@__PURE__*/
+  enumDesc(file_gradus_v1_task, 3);
+
+/**
+ * How much of its thinking a completion holds, which chat templates change. It is
+ * said by the trainer and never guessed: a completion that lacks what it should
+ * hold does not keep to its format. In all cases only the text after the last
+ * "</think>" counts, a "<think>" before that is a thought like any other, and in
+ * one after it that nothing closes no answer counts.
+ *
+ * A format is kept if the completion has a marked answer where answers count, and
+ *
+ *                     REQUIRED                PREFILLED       STRIPPED
+ *   THINK_ANSWER      "<think>", "</think>"   "</think>"      nothing more
+ *   other formats     nothing more            "</think>"      nothing more
+ *
+ * where THINK_ANSWER also wants no "<think>" left open at the end.
+ *
+ * @generated from enum gradus.v1.Thinking
+ */
+export const Thinking = /*@__PURE__*/
+  tsEnum(ThinkingSchema);
 

@@ -88,10 +88,13 @@ async function reflect(port: number, version: "v1" | "v1alpha", question: object
 }
 
 describe.each(["v1", "v1alpha"] as const)("reflection %s", (version) => {
-  test("lists our services", async () => {
+  test("lists our services and health", async () => {
     const { grpcPort } = await start({});
     const { listServicesResponse } = await reflect(grpcPort, version, { listServices: "*" });
-    expect(listServicesResponse?.service.map(({ name }) => name)).toEqual(["gradus.v1.EnvironmentService"]);
+    expect(listServicesResponse?.service.map(({ name }) => name)).toEqual([
+      "gradus.v1.EnvironmentService",
+      "grpc.health.v1.Health",
+    ]);
   });
 
   test("gives the files of a symbol, from which the whole service can be built again", async () => {
@@ -106,6 +109,14 @@ describe.each(["v1", "v1alpha"] as const)("reflection %s", (version) => {
     );
     const fields = service?.method["step"]?.input.fields.map(({ name, number }) => [name, number]);
     expect(fields).toEqual(EnvironmentService.method.step.input.fields.map(({ name, number }) => [name, number]));
+  });
+
+  test("describes health, which our own contract does not", async () => {
+    const { grpcPort } = await start({});
+    const question = { fileContainingSymbol: "grpc.health.v1.Health" };
+    const files = (await reflect(grpcPort, version, question)).fileDescriptorResponse?.fileDescriptorProto ?? [];
+    const services = files.flatMap((bytes) => fromBinary(FileDescriptorProtoSchema, bytes).service);
+    expect(services.flatMap(({ method }) => method.map(({ name }) => name))).toEqual(["Check", "Watch", "List"]);
   });
 
   test("wants the token where there is one", async () => {

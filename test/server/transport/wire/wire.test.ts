@@ -13,7 +13,8 @@ import {
   StreamStepsResponseSchema,
 } from "../../../../server/gen/gradus/v1/environment_pb.js";
 import { GroupOutcomeSchema, OutcomeSchema } from "../../../../server/gen/gradus/v1/outcome_pb.js";
-import { decoderOf, encoderOf } from "../../../../server/transport/wire/codecs.ts";
+import { decoderOf } from "../../../../server/transport/wire/requests.ts";
+import { encoderOf } from "../../../../server/transport/wire/responses.ts";
 import { arbitraryMessage } from "../../../support/arbitrary-message.ts";
 
 const requests: readonly DescMessage[] = [StepRequestSchema, BatchStepRequestSchema, StreamStepsRequestSchema];

@@ -10,6 +10,7 @@ from typing import Any
 import grpc
 
 from gradus._channels import Address
+from gradus._mistakes import explained_aio
 from gradus._stream import Ended, Event, Exhausted, Reply, Sent
 from gradus.errors import error_of, error_of_rpc
 from gradus.types import CompletionGroup
@@ -102,6 +103,7 @@ class TaskWire:
     async def _read(self, call: Any, number: int) -> None:
         try:
             async for message in call:
+                self._address.reached.yes = True
                 self.inbox.put_nowait(Reply(number, message))
             self.inbox.put_nowait(Ended(number, None))
         except grpc.aio.AioRpcError as failure:
@@ -109,4 +111,6 @@ class TaskWire:
             if self._broken is call and error.code is grpc.StatusCode.INTERNAL:
                 # grpc.aio puts this in the place of the true status when a write fails.
                 error = error_of(grpc.StatusCode.UNAVAILABLE, "the connection broke while a message was sent")
+            else:
+                error = await explained_aio(failure, self._address)
             self.inbox.put_nowait(Ended(number, error))

@@ -13,13 +13,13 @@ import grpc
 from gradus import _curriculum_calls, _environment_calls, _evaluation_calls
 from gradus._call import Call
 from gradus._channels import Connection
+from gradus._mistakes import explained_aio
 from gradus._retries import Deadline, delay_before_retry
 from gradus._spec import SpecOptions, task_spec
 from gradus._stream import StepStream, groups_of
 from gradus.aio._wire import TaskWire, cancel, feed, next_event
 from gradus.aio.evaluation import AsyncEvaluation
 from gradus.aio.run import AsyncRun
-from gradus.errors import error_of_rpc
 from gradus.types import CompletionGroup, GroupOutcome, Outcome, ResetResult, StreamResult, Task
 from gradus.v1 import curriculum_pb2, environment_pb2, evaluation_pb2, task_pb2
 
@@ -124,9 +124,12 @@ class AsyncClient(Connection[grpc.aio.Channel]):
                 response_deserializer=call.response.FromString,
             )
             try:
-                return call.read(await method(call.request, timeout=deadline.left(), metadata=self._address.metadata))
+                response = await method(call.request, timeout=deadline.left(), metadata=self._address.metadata)
             except grpc.RpcError as failure:
-                error = error_of_rpc(failure, self._address.target)
+                error = await explained_aio(failure, self._address)
+            else:
+                self._address.reached.yes = True
+                return call.read(response)
             delay = delay_before_retry(error, call.patient, deadline)
             if delay is None:
                 raise error
@@ -150,8 +153,9 @@ class AsyncClient(Connection[grpc.aio.Channel]):
         call = method(curriculum_pb2.WatchRunRequest(run_id=run_id), metadata=self._address.metadata)
         try:
             async for response in call:
+                self._address.reached.yes = True
                 yield response.state
         except grpc.RpcError as failure:
-            raise error_of_rpc(failure, self._address.target) from None
+            raise await explained_aio(failure, self._address) from None
         finally:
             call.cancel()

@@ -86,6 +86,10 @@ class AsyncRun:
         """See `Run.set_weights`."""
         return await self._client._call(_calls.set_weights(self.run_id, weights))
 
+    async def advance(self) -> int:
+        """See `Run.advance`."""
+        return await self._client._call(_calls.advance(self.run_id))
+
     async def pause(self) -> int:
         """See `Run.pause`."""
         return await self._client._call(_calls.pause(self.run_id))

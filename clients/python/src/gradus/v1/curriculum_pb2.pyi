@@ -108,13 +108,16 @@ class Arm(google.protobuf.message.Message):
     id: builtins.str
     """Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required."""
     weight: builtins.float
-    """Weight for policies that use one, at least 0; unset: 1."""
+    """At least 0; unset: 1. 0 takes the arm out, under every policy. Above that it
+    multiplies the arm's share under a mixture, and in a stage; a bandit takes no
+    other notice of it.
+    """
     hard: builtins.bool
     """Whether a constraint's share of hard tasks counts this arm."""
     @property
     def spec(self) -> gradus.v1.task_pb2.TaskSpec:
-        """The family of tasks. Its reward_scheme and answer_format must be unset: the
-        run's count.
+        """The family of tasks. Where it has no reward_scheme or answer_format, the
+        run's counts.
         """
 
     def __init__(
@@ -232,6 +235,81 @@ class BanditPolicy(google.protobuf.message.Message):
 global___BanditPolicy = BanditPolicy
 
 @typing.final
+class Stage(google.protobuf.message.Message):
+    """A part of a run with arms of its own."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    @typing.final
+    class WeightsEntry(google.protobuf.message.Message):
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: builtins.int
+        VALUE_FIELD_NUMBER: builtins.int
+        key: builtins.str
+        value: builtins.float
+        def __init__(
+            self,
+            *,
+            key: builtins.str = ...,
+            value: builtins.float = ...,
+        ) -> None: ...
+        def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
+
+    SHARE_FIELD_NUMBER: builtins.int
+    TASKS_FIELD_NUMBER: builtins.int
+    WEIGHTS_FIELD_NUMBER: builtins.int
+    share: builtins.float
+    """Share of the run's length, in (0, 1], rounded to whole tasks; for runs with
+    a length only. The shares of all stages are at most 1 together.
+    """
+    tasks: builtins.int
+    """Tasks, at least 1."""
+    @property
+    def weights(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.float]:
+        """Arm id to weight, at least 0; an arm's probability is in proportion to this
+        times its own weight. Arms left out are not drawn. Empty: every arm, by its own
+        weight.
+        """
+
+    def __init__(
+        self,
+        *,
+        share: builtins.float = ...,
+        tasks: builtins.int = ...,
+        weights: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["extent", b"extent", "share", b"share", "tasks", b"tasks"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["extent", b"extent", "share", b"share", "tasks", b"tasks", "weights", b"weights"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["extent", b"extent"]) -> typing.Literal["share", "tasks"] | None: ...
+
+global___Stage = Stage
+
+@typing.final
+class StagedPolicy(google.protobuf.message.Message):
+    """Stages one after the other (FORGE's linear curriculum, Curriculum RLOO). The
+    stage of an update batch is the one that its first task is in. Advance ends a
+    stage where the run stands, and the next begins there. As a new policy of a run
+    it begins with its first stage at the cursor where it applies.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    STAGES_FIELD_NUMBER: builtins.int
+    @property
+    def stages(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Stage]:
+        """In order, 1 to 64."""
+
+    def __init__(
+        self,
+        *,
+        stages: collections.abc.Iterable[global___Stage] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["stages", b"stages"]) -> None: ...
+
+global___StagedPolicy = StagedPolicy
+
+@typing.final
 class Policy(google.protobuf.message.Message):
     """How the next arm is chosen."""
 
@@ -239,6 +317,7 @@ class Policy(google.protobuf.message.Message):
 
     MIXTURE_FIELD_NUMBER: builtins.int
     BANDIT_FIELD_NUMBER: builtins.int
+    STAGED_FIELD_NUMBER: builtins.int
     CONSTRAINTS_FIELD_NUMBER: builtins.int
     @property
     def mixture(self) -> global___MixturePolicy:
@@ -249,6 +328,10 @@ class Policy(google.protobuf.message.Message):
         """A bandit."""
 
     @property
+    def staged(self) -> global___StagedPolicy:
+        """Stages."""
+
+    @property
     def constraints(self) -> global___BatchConstraints:
         """Constraints on each update batch, for any kind; unset: none."""
 
@@ -257,11 +340,12 @@ class Policy(google.protobuf.message.Message):
         *,
         mixture: global___MixturePolicy | None = ...,
         bandit: global___BanditPolicy | None = ...,
+        staged: global___StagedPolicy | None = ...,
         constraints: global___BatchConstraints | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["bandit", b"bandit", "constraints", b"constraints", "kind", b"kind", "mixture", b"mixture"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["bandit", b"bandit", "constraints", b"constraints", "kind", b"kind", "mixture", b"mixture"]) -> None: ...
-    def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["mixture", "bandit"] | None: ...
+    def HasField(self, field_name: typing.Literal["bandit", b"bandit", "constraints", b"constraints", "kind", b"kind", "mixture", b"mixture", "staged", b"staged"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["bandit", b"bandit", "constraints", b"constraints", "kind", b"kind", "mixture", b"mixture", "staged", b"staged"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["mixture", "bandit", "staged"] | None: ...
 
 global___Policy = Policy
 
@@ -285,7 +369,9 @@ class RunConfig(google.protobuf.message.Message):
     GROUP_TIMEOUT_FIELD_NUMBER: builtins.int
     TIME_TO_LIVE_FIELD_NUMBER: builtins.int
     answer_format: gradus.v1.task_pb2.AnswerFormat.ValueType
-    """How the answers of all arms are marked; unset: each environment's default."""
+    """How answers are marked where an arm's spec does not say; unset: each
+    environment's default.
+    """
     seed: builtins.int
     """Fixes the run's choices and instances; every value is a seed, 0 too."""
     num_generations: builtins.int
@@ -314,12 +400,15 @@ class RunConfig(google.protobuf.message.Message):
 
     @property
     def reward_scheme(self) -> gradus.v1.task_pb2.RewardScheme:
-        """How the answers of all arms are priced; unset: each environment's default."""
+        """How answers are priced where an arm's spec does not say; unset: each
+        environment's default.
+        """
 
     @property
     def group_timeout(self) -> google.protobuf.duration_pb2.Duration:
         """A group that is not complete this long after it was issued is closed, which
-        the journal records; unset: never.
+        the journal records; unset: 10 minutes where scoring an arm's tasks asks
+        something outside of the server, e.g. a judge, and else never.
         """
 
     @property
@@ -366,6 +455,7 @@ class ArmState(google.protobuf.message.Message):
     RECENT_REWARD_MEAN_FIELD_NUMBER: builtins.int
     RECENT_SOLVED_SHARE_FIELD_NUMBER: builtins.int
     REPEATS_FIELD_NUMBER: builtins.int
+    MASKED_REASON_FIELD_NUMBER: builtins.int
     arm_id: builtins.str
     """The arm's id."""
     probability: builtins.float
@@ -386,6 +476,11 @@ class ArmState(google.protobuf.message.Message):
     """Share of solved samples over the same; unset: none yet."""
     repeats: builtins.int
     """Tasks issued that repeat an instance of this run."""
+    masked_reason: builtins.str
+    """Why it is not drawn from although its weight is above 0: what scoring its
+    tasks needs, e.g. a judge, is down. The other arms share its probability until
+    it answers again. Unset: it is drawn from.
+    """
     def __init__(
         self,
         *,
@@ -398,9 +493,12 @@ class ArmState(google.protobuf.message.Message):
         recent_reward_mean: builtins.float | None = ...,
         recent_solved_share: builtins.float | None = ...,
         repeats: builtins.int = ...,
+        masked_reason: builtins.str | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_recent_reward_mean", b"_recent_reward_mean", "_recent_solved_share", b"_recent_solved_share", "recent_reward_mean", b"recent_reward_mean", "recent_solved_share", b"recent_solved_share"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_recent_reward_mean", b"_recent_reward_mean", "_recent_solved_share", b"_recent_solved_share", "arm_id", b"arm_id", "groups", b"groups", "issued", b"issued", "probability", b"probability", "recent_reward_mean", b"recent_reward_mean", "recent_solved_share", b"recent_solved_share", "repeats", b"repeats", "value", b"value", "weight", b"weight"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_masked_reason", b"_masked_reason", "_recent_reward_mean", b"_recent_reward_mean", "_recent_solved_share", b"_recent_solved_share", "masked_reason", b"masked_reason", "recent_reward_mean", b"recent_reward_mean", "recent_solved_share", b"recent_solved_share"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_masked_reason", b"_masked_reason", "_recent_reward_mean", b"_recent_reward_mean", "_recent_solved_share", b"_recent_solved_share", "arm_id", b"arm_id", "groups", b"groups", "issued", b"issued", "masked_reason", b"masked_reason", "probability", b"probability", "recent_reward_mean", b"recent_reward_mean", "recent_solved_share", b"recent_solved_share", "repeats", b"repeats", "value", b"value", "weight", b"weight"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_masked_reason", b"_masked_reason"]) -> typing.Literal["masked_reason"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_recent_reward_mean", b"_recent_reward_mean"]) -> typing.Literal["recent_reward_mean"] | None: ...
     @typing.overload
@@ -908,7 +1006,7 @@ class UpdatePolicyRequest(google.protobuf.message.Message):
     @property
     def policy(self) -> global___Policy:
         """The whole policy, in place of the old one. A bandit keeps its values when
-        the new policy is a bandit too. Required.
+        the new policy is a bandit too; others start afresh. Required.
         """
 
     def __init__(
@@ -1000,7 +1098,7 @@ global___SetWeightsResponse = SetWeightsResponse
 
 @typing.final
 class AdvanceRequest(google.protobuf.message.Message):
-    """Move a staged policy on."""
+    """Which run's policy to move on."""
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -1350,14 +1448,17 @@ class ControlRecord(google.protobuf.message.Message):
     POLICY_FIELD_NUMBER: builtins.int
     WEIGHTS_FIELD_NUMBER: builtins.int
     REASON_FIELD_NUMBER: builtins.int
+    ARM_ID_FIELD_NUMBER: builtins.int
     kind: builtins.str
-    """What was changed: "policy", "weights", "pause", "resume", "close_groups" or
-    "import".
+    """What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
+    "resume", "close_groups" or "import".
     """
     cursor: builtins.int
     """The cursor of the first task that it applies to."""
     reason: builtins.str
     """The reason given; else empty."""
+    arm_id: builtins.str
+    """The arm, for "mask" and "unmask"."""
     @property
     def policy(self) -> global___Policy:
         """The new policy, for "policy"."""
@@ -1374,9 +1475,10 @@ class ControlRecord(google.protobuf.message.Message):
         policy: global___Policy | None = ...,
         weights: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
         reason: builtins.str = ...,
+        arm_id: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["policy", b"policy"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["cursor", b"cursor", "kind", b"kind", "policy", b"policy", "reason", b"reason", "weights", b"weights"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "cursor", b"cursor", "kind", b"kind", "policy", b"policy", "reason", b"reason", "weights", b"weights"]) -> None: ...
 
 global___ControlRecord = ControlRecord
 

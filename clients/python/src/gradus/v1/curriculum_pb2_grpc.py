@@ -184,14 +184,17 @@ class CurriculumServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def SetWeights(self, request, context):
-        """Changes the weights of arms from the first update batch not yet issued.
+        """Changes the weights of arms from the first update batch not yet issued. An arm
+        of weight 0 is not drawn from; what a policy has learned of it is kept. Weights
+        that leave no arm, or none for a constraint, are refused.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def Advance(self, request, context):
-        """Moves a staged policy on. No policy has stages yet: UNIMPLEMENTED.
+        """Moves the policy on to its next stage, from the first update batch not yet
+        issued. FAILED_PRECONDITION under a policy without stages, and in the last.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

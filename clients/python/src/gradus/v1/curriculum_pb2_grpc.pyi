@@ -95,13 +95,18 @@ class CurriculumServiceStub:
         gradus.v1.curriculum_pb2.SetWeightsRequest,
         gradus.v1.curriculum_pb2.SetWeightsResponse,
     ]
-    """Changes the weights of arms from the first update batch not yet issued."""
+    """Changes the weights of arms from the first update batch not yet issued. An arm
+    of weight 0 is not drawn from; what a policy has learned of it is kept. Weights
+    that leave no arm, or none for a constraint, are refused.
+    """
 
     Advance: grpc.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.AdvanceRequest,
         gradus.v1.curriculum_pb2.AdvanceResponse,
     ]
-    """Moves a staged policy on. No policy has stages yet: UNIMPLEMENTED."""
+    """Moves the policy on to its next stage, from the first update batch not yet
+    issued. FAILED_PRECONDITION under a policy without stages, and in the last.
+    """
 
     Pause: grpc.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.PauseRequest,
@@ -226,13 +231,18 @@ class CurriculumServiceAsyncStub:
         gradus.v1.curriculum_pb2.SetWeightsRequest,
         gradus.v1.curriculum_pb2.SetWeightsResponse,
     ]
-    """Changes the weights of arms from the first update batch not yet issued."""
+    """Changes the weights of arms from the first update batch not yet issued. An arm
+    of weight 0 is not drawn from; what a policy has learned of it is kept. Weights
+    that leave no arm, or none for a constraint, are refused.
+    """
 
     Advance: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.AdvanceRequest,
         gradus.v1.curriculum_pb2.AdvanceResponse,
     ]
-    """Moves a staged policy on. No policy has stages yet: UNIMPLEMENTED."""
+    """Moves the policy on to its next stage, from the first update batch not yet
+    issued. FAILED_PRECONDITION under a policy without stages, and in the last.
+    """
 
     Pause: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.PauseRequest,
@@ -375,7 +385,10 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.curriculum_pb2.SetWeightsRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.curriculum_pb2.SetWeightsResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.SetWeightsResponse]]:
-        """Changes the weights of arms from the first update batch not yet issued."""
+        """Changes the weights of arms from the first update batch not yet issued. An arm
+        of weight 0 is not drawn from; what a policy has learned of it is kept. Weights
+        that leave no arm, or none for a constraint, are refused.
+        """
 
     @abc.abstractmethod
     def Advance(
@@ -383,7 +396,9 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.curriculum_pb2.AdvanceRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.curriculum_pb2.AdvanceResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.AdvanceResponse]]:
-        """Moves a staged policy on. No policy has stages yet: UNIMPLEMENTED."""
+        """Moves the policy on to its next stage, from the first update batch not yet
+        issued. FAILED_PRECONDITION under a policy without stages, and in the last.
+        """
 
     @abc.abstractmethod
     def Pause(

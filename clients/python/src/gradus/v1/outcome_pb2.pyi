@@ -33,6 +33,10 @@ class _VerdictEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTy
     """The answer was read and breaks a constraint; Score.violation says which."""
     VERDICT_FEASIBLE: _Verdict.ValueType  # 3
     """The answer meets every constraint."""
+    VERDICT_GRADED: _Verdict.ValueType  # 4
+    """The answer was read and graded by components: Score.components says how far
+    each is met, Score.solved whether the goal is reached.
+    """
 
 class Verdict(_Verdict, metaclass=_VerdictEnumTypeWrapper):
     """What the verifier found."""
@@ -45,6 +49,10 @@ VERDICT_INFEASIBLE: Verdict.ValueType  # 2
 """The answer was read and breaks a constraint; Score.violation says which."""
 VERDICT_FEASIBLE: Verdict.ValueType  # 3
 """The answer meets every constraint."""
+VERDICT_GRADED: Verdict.ValueType  # 4
+"""The answer was read and graded by components: Score.components says how far
+each is met, Score.solved whether the goal is reached.
+"""
 global___Verdict = Verdict
 
 class _Proof:
@@ -86,19 +94,21 @@ class _NoRewardReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper.
     NO_REWARD_REASON_TOO_LARGE: _NoRewardReason.ValueType  # 2
     """The completion is longer than the server's limit. Final."""
     NO_REWARD_REASON_TIMEOUT: _NoRewardReason.ValueType  # 3
-    """Verification took longer than its limit. Final."""
+    """Verification took longer than its limit."""
     NO_REWARD_REASON_JUDGE_UNAVAILABLE: _NoRewardReason.ValueType  # 4
-    """The judge that scores this task did not answer. Try again."""
+    """The judge that scores this task did not answer."""
     NO_REWARD_REASON_SANDBOX_FAILED: _NoRewardReason.ValueType  # 5
-    """The sandbox that runs this task's answers failed. Try again."""
+    """The sandbox that runs this task's answers failed."""
     NO_REWARD_REASON_OVERLOADED: _NoRewardReason.ValueType  # 6
-    """The server's queues are full. Try again after the delay."""
+    """The server's queues are full."""
     NO_REWARD_REASON_INTERNAL: _NoRewardReason.ValueType  # 7
-    """The server failed; the fault is ours and is in its log. Try again."""
+    """The server failed; the fault is ours and is in its log."""
 
 class NoRewardReason(_NoRewardReason, metaclass=_NoRewardReasonEnumTypeWrapper):
     """Why a sample has no reward. None of these says anything about the policy:
-    leave the sample out of the update, or send it again where that can help.
+    leave the sample out of the update, or send it again where that can help,
+    which is where NoReward.retry_delay_ms is above 0. Where it is 0 the reason is
+    final: a run counts the sample as done, without a reward.
     """
 
 NO_REWARD_REASON_UNSPECIFIED: NoRewardReason.ValueType  # 0
@@ -110,15 +120,15 @@ or was changed on the way. Final.
 NO_REWARD_REASON_TOO_LARGE: NoRewardReason.ValueType  # 2
 """The completion is longer than the server's limit. Final."""
 NO_REWARD_REASON_TIMEOUT: NoRewardReason.ValueType  # 3
-"""Verification took longer than its limit. Final."""
+"""Verification took longer than its limit."""
 NO_REWARD_REASON_JUDGE_UNAVAILABLE: NoRewardReason.ValueType  # 4
-"""The judge that scores this task did not answer. Try again."""
+"""The judge that scores this task did not answer."""
 NO_REWARD_REASON_SANDBOX_FAILED: NoRewardReason.ValueType  # 5
-"""The sandbox that runs this task's answers failed. Try again."""
+"""The sandbox that runs this task's answers failed."""
 NO_REWARD_REASON_OVERLOADED: NoRewardReason.ValueType  # 6
-"""The server's queues are full. Try again after the delay."""
+"""The server's queues are full."""
 NO_REWARD_REASON_INTERNAL: NoRewardReason.ValueType  # 7
-"""The server failed; the fault is ours and is in its log. Try again."""
+"""The server failed; the fault is ours and is in its log."""
 global___NoRewardReason = NoRewardReason
 
 class _FeedbackStatus:
@@ -190,21 +200,25 @@ class RewardComponent(google.protobuf.message.Message):
     NAME_FIELD_NUMBER: builtins.int
     VALUE_FIELD_NUMBER: builtins.int
     WEIGHT_FIELD_NUMBER: builtins.int
+    REASON_FIELD_NUMBER: builtins.int
     name: builtins.str
     """E.g. "format", "feasibility", "quality"."""
     value: builtins.float
     """Its value before weighting; unset: undefined here, and left out of the sum."""
     weight: builtins.float
     """Its weight in the sum."""
+    reason: builtins.str
+    """Why it has no value, in words; empty where it has one."""
     def __init__(
         self,
         *,
         name: builtins.str = ...,
         value: builtins.float | None = ...,
         weight: builtins.float = ...,
+        reason: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_value", b"_value", "value", b"value"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_value", b"_value", "name", b"name", "value", b"value", "weight", b"weight"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_value", b"_value", "name", b"name", "reason", b"reason", "value", b"value", "weight", b"weight"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_value", b"_value"]) -> typing.Literal["value"] | None: ...
 
 global___RewardComponent = RewardComponent
@@ -314,8 +328,9 @@ class Score(google.protobuf.message.Message):
     feasible, or no baseline.
     """
     violation: builtins.str
-    """For a malformed or infeasible answer: what is wrong with it, in words, the
-    first violated constraint first. At most 512 bytes; else empty.
+    """For an answer that is malformed, infeasible, or graded and short of the goal:
+    what is wrong with it, in words, the first violated constraint first. At most
+    512 bytes; else empty.
     """
     terminated: builtins.bool
     """The episode is over: always true for environments of one turn."""
@@ -333,7 +348,9 @@ class Score(google.protobuf.message.Message):
 
     @property
     def spans(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___AnswerSpan]:
-        """Marked answers found, in order; at most 16, the last ones."""
+        """Marked answers found, in order; at most 16, the last ones. Of environments
+        that ask a judge or a sandbox only the one that counts.
+        """
 
     @property
     def info(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.str]:
@@ -480,7 +497,7 @@ global___GroupStatistics = GroupStatistics
 @typing.final
 class ContrastPair(google.protobuf.message.Message):
     """A pair for a contrastive loss: the preferred text and the one it beats, as
-    spans of the group's completions (paper 003, VCC).
+    spans of the group's completions (VCC 3.3).
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor

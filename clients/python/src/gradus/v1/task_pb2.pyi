@@ -87,31 +87,92 @@ class _AnswerFormatEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._E
     ANSWER_FORMAT_UNSPECIFIED: _AnswerFormat.ValueType  # 0
     """Not said: the environment's default, see Environment.answer_formats."""
     ANSWER_FORMAT_THINK_ANSWER: _AnswerFormat.ValueType  # 1
-    """"<think>…</think>" and then "<answer>…</answer>" (FORGE 3.1)."""
+    """"<think>…</think>" and then "<answer>…</answer>" (FORGE 3.1); for a completion
+    without all of its thoughts see Thinking.
+    """
     ANSWER_FORMAT_ANSWER_LINE: _AnswerFormat.ValueType  # 2
-    """The completion ends with "Answer: …" on a line of its own (NP-ENGINE 3.2)."""
+    """The completion ends with "Answer: …" on a line of its own (NP-ENGINE 3.2), in
+    any case, also "Final answer: …", in bold or italics, or as a heading.
+    """
     ANSWER_FORMAT_ANSWER_TAG: _AnswerFormat.ValueType  # 3
     """"<answer>…</answer>"; thinking tags are allowed but not asked for."""
     ANSWER_FORMAT_BOXED: _AnswerFormat.ValueType  # 4
-    """"\\boxed{…}" with balanced braces."""
+    """"\\boxed{…}" or "\\boxed {…}" with balanced braces."""
 
 class AnswerFormat(_AnswerFormat, metaclass=_AnswerFormatEnumTypeWrapper):
     """How the final answer is marked in a completion. Whatever the format, only the
     text after the last "</think>" counts, and of several marked answers the last
-    one that is closed.
+    one that is closed and not empty (white space, or "…" where the format is only
+    mentioned). What surrounds the answer between its marks is taken away before it
+    is read: white space of any kind, code fences, bold and italics, "$…$", "\\(…\\)",
+    "\\boxed{…}", "\\text{…}" and quotes around the whole, "Answer:" before it and one
+    period after it. Other words before or after it make it malformed.
     """
 
 ANSWER_FORMAT_UNSPECIFIED: AnswerFormat.ValueType  # 0
 """Not said: the environment's default, see Environment.answer_formats."""
 ANSWER_FORMAT_THINK_ANSWER: AnswerFormat.ValueType  # 1
-""""<think>…</think>" and then "<answer>…</answer>" (FORGE 3.1)."""
+""""<think>…</think>" and then "<answer>…</answer>" (FORGE 3.1); for a completion
+without all of its thoughts see Thinking.
+"""
 ANSWER_FORMAT_ANSWER_LINE: AnswerFormat.ValueType  # 2
-"""The completion ends with "Answer: …" on a line of its own (NP-ENGINE 3.2)."""
+"""The completion ends with "Answer: …" on a line of its own (NP-ENGINE 3.2), in
+any case, also "Final answer: …", in bold or italics, or as a heading.
+"""
 ANSWER_FORMAT_ANSWER_TAG: AnswerFormat.ValueType  # 3
 """"<answer>…</answer>"; thinking tags are allowed but not asked for."""
 ANSWER_FORMAT_BOXED: AnswerFormat.ValueType  # 4
-""""\\boxed{…}" with balanced braces."""
+""""\\boxed{…}" or "\\boxed {…}" with balanced braces."""
 global___AnswerFormat = AnswerFormat
+
+class _Thinking:
+    ValueType = typing.NewType("ValueType", builtins.int)
+    V: typing_extensions.TypeAlias = ValueType
+
+class _ThinkingEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_Thinking.ValueType], builtins.type):
+    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+    THINKING_UNSPECIFIED: _Thinking.ValueType  # 0
+    """Not said: THINKING_REQUIRED."""
+    THINKING_REQUIRED: _Thinking.ValueType  # 1
+    """The completion holds all of it: ANSWER_FORMAT_THINK_ANSWER wants "<think>" and
+    "</think>"; the other formats ask for no thinking.
+    """
+    THINKING_PREFILLED: _Thinking.ValueType  # 2
+    """The prompt ends with "<think>", so that the completion begins in mid-thought:
+    every format wants the "</think>", and none the "<think>".
+    """
+    THINKING_STRIPPED: _Thinking.ValueType  # 3
+    """The thoughts were taken away: no format wants either tag."""
+
+class Thinking(_Thinking, metaclass=_ThinkingEnumTypeWrapper):
+    """How much of its thinking a completion holds, which chat templates change. It is
+    said by the trainer and never guessed: a completion that lacks what it should
+    hold does not keep to its format. In all cases only the text after the last
+    "</think>" counts, a "<think>" before that is a thought like any other, and in
+    one after it that nothing closes no answer counts.
+
+    A format is kept if the completion has a marked answer where answers count, and
+
+                        REQUIRED                PREFILLED       STRIPPED
+      THINK_ANSWER      "<think>", "</think>"   "</think>"      nothing more
+      other formats     nothing more            "</think>"      nothing more
+
+    where THINK_ANSWER also wants no "<think>" left open at the end.
+    """
+
+THINKING_UNSPECIFIED: Thinking.ValueType  # 0
+"""Not said: THINKING_REQUIRED."""
+THINKING_REQUIRED: Thinking.ValueType  # 1
+"""The completion holds all of it: ANSWER_FORMAT_THINK_ANSWER wants "<think>" and
+"</think>"; the other formats ask for no thinking.
+"""
+THINKING_PREFILLED: Thinking.ValueType  # 2
+"""The prompt ends with "<think>", so that the completion begins in mid-thought:
+every format wants the "</think>", and none the "<think>".
+"""
+THINKING_STRIPPED: Thinking.ValueType  # 3
+"""The thoughts were taken away: no format wants either tag."""
+global___Thinking = Thinking
 
 @typing.final
 class ChatMessage(google.protobuf.message.Message):
@@ -232,6 +293,7 @@ class TaskSpec(google.protobuf.message.Message):
     POOL_FIELD_NUMBER: builtins.int
     ANSWER_FORMAT_FIELD_NUMBER: builtins.int
     REWARD_SCHEME_FIELD_NUMBER: builtins.int
+    THINKING_FIELD_NUMBER: builtins.int
     environment: builtins.str
     """Environment id, e.g. "np/tsp"; at most 128 bytes. Required."""
     version: builtins.int
@@ -250,6 +312,8 @@ class TaskSpec(google.protobuf.message.Message):
     """
     answer_format: global___AnswerFormat.ValueType
     """How the answer is marked; unset: the environment's default."""
+    thinking: global___Thinking.ValueType
+    """How much of its thinking a completion holds; unset: THINKING_REQUIRED."""
     @property
     def parameters(self) -> global___Parameters:
         """Parameters of the generator, in place of a level. Synthetic tasks only."""
@@ -270,9 +334,10 @@ class TaskSpec(google.protobuf.message.Message):
         pool: builtins.str = ...,
         answer_format: global___AnswerFormat.ValueType = ...,
         reward_scheme: global___RewardScheme | None = ...,
+        thinking: global___Thinking.ValueType = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["difficulty", b"difficulty", "level", b"level", "parameters", b"parameters", "reward_scheme", b"reward_scheme"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "difficulty", b"difficulty", "environment", b"environment", "level", b"level", "parameters", b"parameters", "pool", b"pool", "reward_scheme", b"reward_scheme", "source", b"source", "split", b"split", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "difficulty", b"difficulty", "environment", b"environment", "level", b"level", "parameters", b"parameters", "pool", b"pool", "reward_scheme", b"reward_scheme", "source", b"source", "split", b"split", "thinking", b"thinking", "version", b"version"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["difficulty", b"difficulty"]) -> typing.Literal["level", "parameters"] | None: ...
 
 global___TaskSpec = TaskSpec
@@ -347,6 +412,7 @@ class Task(google.protobuf.message.Message):
     RUN_ID_FIELD_NUMBER: builtins.int
     ARM_ID_FIELD_NUMBER: builtins.int
     CURSOR_FIELD_NUMBER: builtins.int
+    THINKING_FIELD_NUMBER: builtins.int
     task_id: builtins.str
     """Opaque, authenticated: says where the instance comes from and carries what
     scoring needs. Give it back unchanged. Not secret, but never shown to the
@@ -375,6 +441,8 @@ class Task(google.protobuf.message.Message):
     """The arm of the run that the task was drawn from; empty outside runs."""
     cursor: builtins.int
     """Position in the run, counted in tasks from 0; 0 outside runs."""
+    thinking: global___Thinking.ValueType
+    """How much of its thinking the completion must hold."""
     @property
     def prompt(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___ChatMessage]:
         """The prompt, in order, at least one message."""
@@ -399,8 +467,9 @@ class Task(google.protobuf.message.Message):
         run_id: builtins.str = ...,
         arm_id: builtins.str = ...,
         cursor: builtins.int = ...,
+        thinking: global___Thinking.ValueType = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["hints", b"hints"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arm_id", b"arm_id", "cursor", b"cursor", "environment", b"environment", "group_id", b"group_id", "hints", b"hints", "level", b"level", "prompt", b"prompt", "run_id", b"run_id", "source", b"source", "split", b"split", "task_id", b"task_id", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arm_id", b"arm_id", "cursor", b"cursor", "environment", b"environment", "group_id", b"group_id", "hints", b"hints", "level", b"level", "prompt", b"prompt", "run_id", b"run_id", "source", b"source", "split", b"split", "task_id", b"task_id", "thinking", b"thinking", "version", b"version"]) -> None: ...
 
 global___Task = Task

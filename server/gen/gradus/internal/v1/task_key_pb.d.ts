@@ -297,6 +297,13 @@ export declare type TaskKey = Message<"gradus.internal.v1.TaskKey"> & {
    * @generated from field: bytes instance = 12;
    */
   instance: Uint8Array;
+
+  /**
+   * Number of the gradus.v1.Thinking; 0: THINKING_REQUIRED.
+   *
+   * @generated from field: uint32 thinking = 13;
+   */
+  thinking: number;
 };
 
 /**

@@ -29,15 +29,17 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
   id: string;
 
   /**
-   * The family of tasks. Its reward_scheme and answer_format must be unset: the
-   * run's count.
+   * The family of tasks. Where it has no reward_scheme or answer_format, the
+   * run's counts.
    *
    * @generated from field: gradus.v1.TaskSpec spec = 2;
    */
   spec?: TaskSpec | undefined;
 
   /**
-   * Weight for policies that use one, at least 0; unset: 1.
+   * At least 0; unset: 1. 0 takes the arm out, under every policy. Above that it
+   * multiplies the arm's share under a mixture, and in a stage; a bandit takes no
+   * other notice of it.
    *
    * @generated from field: optional double weight = 3;
    */
@@ -165,6 +167,76 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
 export declare const BanditPolicySchema: GenMessage<BanditPolicy>;
 
 /**
+ * A part of a run with arms of its own.
+ *
+ * @generated from message gradus.v1.Stage
+ */
+export declare type Stage = Message<"gradus.v1.Stage"> & {
+  /**
+   * How long it lasts, from where it began; unset: until Advance. The last stage
+   * lasts to the end of the run, whatever is said.
+   *
+   * @generated from oneof gradus.v1.Stage.extent
+   */
+  extent: {
+    /**
+     * Share of the run's length, in (0, 1], rounded to whole tasks; for runs with
+     * a length only. The shares of all stages are at most 1 together.
+     *
+     * @generated from field: double share = 1;
+     */
+    value: number;
+    case: "share";
+  } | {
+    /**
+     * Tasks, at least 1.
+     *
+     * @generated from field: uint64 tasks = 2;
+     */
+    value: bigint;
+    case: "tasks";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * Arm id to weight, at least 0; an arm's probability is in proportion to this
+   * times its own weight. Arms left out are not drawn. Empty: every arm, by its own
+   * weight.
+   *
+   * @generated from field: map<string, double> weights = 3;
+   */
+  weights: { [key: string]: number };
+};
+
+/**
+ * Describes the message gradus.v1.Stage.
+ * Use `create(StageSchema)` to create a new message.
+ */
+export declare const StageSchema: GenMessage<Stage>;
+
+/**
+ * Stages one after the other (FORGE's linear curriculum, Curriculum RLOO). The
+ * stage of an update batch is the one that its first task is in. Advance ends a
+ * stage where the run stands, and the next begins there. As a new policy of a run
+ * it begins with its first stage at the cursor where it applies.
+ *
+ * @generated from message gradus.v1.StagedPolicy
+ */
+export declare type StagedPolicy = Message<"gradus.v1.StagedPolicy"> & {
+  /**
+   * In order, 1 to 64.
+   *
+   * @generated from field: repeated gradus.v1.Stage stages = 1;
+   */
+  stages: Stage[];
+};
+
+/**
+ * Describes the message gradus.v1.StagedPolicy.
+ * Use `create(StagedPolicySchema)` to create a new message.
+ */
+export declare const StagedPolicySchema: GenMessage<StagedPolicy>;
+
+/**
  * How the next arm is chosen.
  *
  * @generated from message gradus.v1.Policy
@@ -191,6 +263,14 @@ export declare type Policy = Message<"gradus.v1.Policy"> & {
      */
     value: BanditPolicy;
     case: "bandit";
+  } | {
+    /**
+     * Stages.
+     *
+     * @generated from field: gradus.v1.StagedPolicy staged = 4;
+     */
+    value: StagedPolicy;
+    case: "staged";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -228,14 +308,16 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
   policy?: Policy | undefined;
 
   /**
-   * How the answers of all arms are priced; unset: each environment's default.
+   * How answers are priced where an arm's spec does not say; unset: each
+   * environment's default.
    *
    * @generated from field: gradus.v1.RewardScheme reward_scheme = 3;
    */
   rewardScheme?: RewardScheme | undefined;
 
   /**
-   * How the answers of all arms are marked; unset: each environment's default.
+   * How answers are marked where an arm's spec does not say; unset: each
+   * environment's default.
    *
    * @generated from field: gradus.v1.AnswerFormat answer_format = 4;
    */
@@ -303,7 +385,8 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
 
   /**
    * A group that is not complete this long after it was issued is closed, which
-   * the journal records; unset: never.
+   * the journal records; unset: 10 minutes where scoring an arm's tasks asks
+   * something outside of the server, e.g. a judge, and else never.
    *
    * @generated from field: google.protobuf.Duration group_timeout = 12;
    */
@@ -393,6 +476,15 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
    * @generated from field: uint64 repeats = 9;
    */
   repeats: bigint;
+
+  /**
+   * Why it is not drawn from although its weight is above 0: what scoring its
+   * tasks needs, e.g. a judge, is down. The other arms share its probability until
+   * it answers again. Unset: it is drawn from.
+   *
+   * @generated from field: optional string masked_reason = 10;
+   */
+  maskedReason?: string | undefined;
 };
 
 /**
@@ -983,7 +1075,7 @@ export declare type UpdatePolicyRequest = Message<"gradus.v1.UpdatePolicyRequest
 
   /**
    * The whole policy, in place of the old one. A bandit keeps its values when
-   * the new policy is a bandit too. Required.
+   * the new policy is a bandit too; others start afresh. Required.
    *
    * @generated from field: gradus.v1.Policy policy = 2;
    */
@@ -1064,7 +1156,7 @@ export declare type SetWeightsResponse = Message<"gradus.v1.SetWeightsResponse">
 export declare const SetWeightsResponseSchema: GenMessage<SetWeightsResponse>;
 
 /**
- * Move a staged policy on.
+ * Which run's policy to move on.
  *
  * @generated from message gradus.v1.AdvanceRequest
  */
@@ -1442,8 +1534,8 @@ export declare const BatchRecordSchema: GenMessage<BatchRecord>;
  */
 export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
   /**
-   * What was changed: "policy", "weights", "pause", "resume", "close_groups" or
-   * "import".
+   * What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
+   * "resume", "close_groups" or "import".
    *
    * @generated from field: string kind = 1;
    */
@@ -1476,6 +1568,13 @@ export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
    * @generated from field: string reason = 5;
    */
   reason: string;
+
+  /**
+   * The arm, for "mask" and "unmask".
+   *
+   * @generated from field: string arm_id = 6;
+   */
+  armId: string;
 };
 
 /**
@@ -1738,7 +1837,9 @@ export declare const CurriculumService: GenService<{
     output: typeof UpdatePolicyResponseSchema;
   },
   /**
-   * Changes the weights of arms from the first update batch not yet issued.
+   * Changes the weights of arms from the first update batch not yet issued. An arm
+   * of weight 0 is not drawn from; what a policy has learned of it is kept. Weights
+   * that leave no arm, or none for a constraint, are refused.
    *
    * @generated from rpc gradus.v1.CurriculumService.SetWeights
    */
@@ -1748,7 +1849,8 @@ export declare const CurriculumService: GenService<{
     output: typeof SetWeightsResponseSchema;
   },
   /**
-   * Moves a staged policy on. No policy has stages yet: UNIMPLEMENTED.
+   * Moves the policy on to its next stage, from the first update batch not yet
+   * issued. FAILED_PRECONDITION under a policy without stages, and in the last.
    *
    * @generated from rpc gradus.v1.CurriculumService.Advance
    */

@@ -168,6 +168,13 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
    * @generated from field: gradus.v1.RewardScheme reward_scheme = 9;
    */
   rewardScheme?: RewardScheme | undefined;
+
+  /**
+   * How much of its thinking a completion holds; unset: THINKING_REQUIRED.
+   *
+   * @generated from field: gradus.v1.Thinking thinking = 10;
+   */
+  thinking: Thinking;
 };
 
 /**
@@ -312,6 +319,13 @@ export declare type Task = Message<"gradus.v1.Task"> & {
    * @generated from field: uint64 cursor = 13;
    */
   cursor: bigint;
+
+  /**
+   * How much of its thinking the completion must hold.
+   *
+   * @generated from field: gradus.v1.Thinking thinking = 14;
+   */
+  thinking: Thinking;
 };
 
 /**
@@ -405,7 +419,11 @@ export declare const SourceSchema: GenEnum<Source>;
 /**
  * How the final answer is marked in a completion. Whatever the format, only the
  * text after the last "</think>" counts, and of several marked answers the last
- * one that is closed.
+ * one that is closed and not empty (white space, or "…" where the format is only
+ * mentioned). What surrounds the answer between its marks is taken away before it
+ * is read: white space of any kind, code fences, bold and italics, "$…$", "\(…\)",
+ * "\boxed{…}", "\text{…}" and quotes around the whole, "Answer:" before it and one
+ * period after it. Other words before or after it make it malformed.
  *
  * @generated from enum gradus.v1.AnswerFormat
  */
@@ -418,14 +436,16 @@ export enum AnswerFormat {
   UNSPECIFIED = 0,
 
   /**
-   * "<think>…</think>" and then "<answer>…</answer>" (FORGE 3.1).
+   * "<think>…</think>" and then "<answer>…</answer>" (FORGE 3.1); for a completion
+   * without all of its thoughts see Thinking.
    *
    * @generated from enum value: ANSWER_FORMAT_THINK_ANSWER = 1;
    */
   THINK_ANSWER = 1,
 
   /**
-   * The completion ends with "Answer: …" on a line of its own (NP-ENGINE 3.2).
+   * The completion ends with "Answer: …" on a line of its own (NP-ENGINE 3.2), in
+   * any case, also "Final answer: …", in bold or italics, or as a heading.
    *
    * @generated from enum value: ANSWER_FORMAT_ANSWER_LINE = 2;
    */
@@ -439,7 +459,7 @@ export enum AnswerFormat {
   ANSWER_TAG = 3,
 
   /**
-   * "\boxed{…}" with balanced braces.
+   * "\boxed{…}" or "\boxed {…}" with balanced braces.
    *
    * @generated from enum value: ANSWER_FORMAT_BOXED = 4;
    */
@@ -450,4 +470,58 @@ export enum AnswerFormat {
  * Describes the enum gradus.v1.AnswerFormat.
  */
 export declare const AnswerFormatSchema: GenEnum<AnswerFormat>;
+
+/**
+ * How much of its thinking a completion holds, which chat templates change. It is
+ * said by the trainer and never guessed: a completion that lacks what it should
+ * hold does not keep to its format. In all cases only the text after the last
+ * "</think>" counts, a "<think>" before that is a thought like any other, and in
+ * one after it that nothing closes no answer counts.
+ *
+ * A format is kept if the completion has a marked answer where answers count, and
+ *
+ *                     REQUIRED                PREFILLED       STRIPPED
+ *   THINK_ANSWER      "<think>", "</think>"   "</think>"      nothing more
+ *   other formats     nothing more            "</think>"      nothing more
+ *
+ * where THINK_ANSWER also wants no "<think>" left open at the end.
+ *
+ * @generated from enum gradus.v1.Thinking
+ */
+export enum Thinking {
+  /**
+   * Not said: THINKING_REQUIRED.
+   *
+   * @generated from enum value: THINKING_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The completion holds all of it: ANSWER_FORMAT_THINK_ANSWER wants "<think>" and
+   * "</think>"; the other formats ask for no thinking.
+   *
+   * @generated from enum value: THINKING_REQUIRED = 1;
+   */
+  REQUIRED = 1,
+
+  /**
+   * The prompt ends with "<think>", so that the completion begins in mid-thought:
+   * every format wants the "</think>", and none the "<think>".
+   *
+   * @generated from enum value: THINKING_PREFILLED = 2;
+   */
+  PREFILLED = 2,
+
+  /**
+   * The thoughts were taken away: no format wants either tag.
+   *
+   * @generated from enum value: THINKING_STRIPPED = 3;
+   */
+  STRIPPED = 3,
+}
+
+/**
+ * Describes the enum gradus.v1.Thinking.
+ */
+export declare const ThinkingSchema: GenEnum<Thinking>;
 

@@ -1,0 +1,109 @@
+/**
+ * What drawing update batches costs: the server's CPU for each NextBatch of a run, all threads of it, against the CPU
+ * that making the same number of tasks takes in one process without a server.
+ *
+ *   node bench/draws/run.ts [--environment countdown] [--level T2] [--sizes 256,16] [--repetitions 9] [--profile]
+ */
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { createClient } from "../../clients/ts/src/index.ts";
+import { issueGenerated } from "../../envs/instances.ts";
+import { deriveSeed } from "../../envs/lib/rng.ts";
+import { createRegistry, environments } from "../../envs/registry.ts";
+import { spreadOf } from "../transport/measure.ts";
+import { startOurs } from "../transport/processes.ts";
+import { summarize } from "../transport/profile.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    environment: { type: "string", default: "countdown" },
+    level: { type: "string", default: "T2" },
+    sizes: { type: "string", default: "256,16" },
+    repetitions: { type: "string", default: "9" },
+    profile: { type: "boolean", default: false },
+  },
+});
+const { environment: id, level } = options;
+const sizes = options.sizes.split(",").map(Number);
+const repetitions = Number(options.repetitions);
+/** Batches in one measurement, so that it takes long enough to be measured. */
+const batchesFor = (size: number): number => Math.max(4, Math.round(1024 / size));
+
+const found = createRegistry(environments).find(id);
+if (found.kind !== "found") throw new Error(found.message);
+const { environment } = found;
+const parameters = environment.levels.find(({ name }) => name === level)?.parameters;
+if (parameters === undefined) throw new Error(`${id} has no level ${level}`);
+
+/** CPU of making tasks here, milliseconds. */
+function madeHere(tasks: number, round: number): number {
+  const before = process.cpuUsage();
+  for (let i = 0; i < tasks; i++) {
+    const seed = deriveSeed("bench", round, i);
+    const result = issueGenerated(environment, { parameters: parameters!, seed, split: "train" });
+    if (result.kind === "issued") environment.render(result.issued.instance, environment.answerFormats[0]!);
+  }
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "gradus-draws-"));
+const profile = options.profile ? ["--cpu-prof", "--cpu-prof-dir", join(folder, "profiles")] : [];
+const server = await startOurs(folder, profile);
+const client = createClient(`127.0.0.1:${server.port}`);
+
+/** The server's CPU for drawing `batches` update batches, milliseconds. */
+async function drawn(name: string, size: number, batches: number, seed: number): Promise<number> {
+  const run = client.run(name);
+  const arms = [{ id: "only", environment: id, level }];
+  await run.create({
+    arms,
+    policy: { kind: "mixture" },
+    numGenerations: 16,
+    promptsPerUpdate: size,
+    seed: BigInt(seed),
+  });
+  const before = server.cpuSeconds();
+  for (let i = 0; i < batches; i++) await run.nextBatch({ cursor: BigInt(i * size), count: size });
+  const cpuMs = (server.cpuSeconds() - before) * 1000;
+  await run.delete();
+  return cpuMs;
+}
+
+try {
+  for (const size of sizes) {
+    const batches = batchesFor(size);
+    // New code is slow: as much again as is measured, and then some.
+    for (let i = 0; i < 3; i++) await drawn(`warm-${size}-${i}`, size, batches, 1000 + i);
+    for (let i = 0; i < 3; i++) madeHere(size * batches, 1000 + i);
+    const pairs = [];
+    for (let i = 0; i < repetitions; i++) {
+      const here = madeHere(size * batches, i) / batches;
+      const there = (await drawn(`run-${size}-${i}`, size, batches, i)) / batches;
+      pairs.push({ here, there });
+    }
+    const [here, there, ratio] = [
+      spreadOf(pairs.map((pair) => pair.here)),
+      spreadOf(pairs.map((pair) => pair.there)),
+      spreadOf(pairs.map((pair) => pair.there / pair.here)),
+    ];
+    const times = (of: typeof here): string => `${of.median.toFixed(2)} ms (${of.min.toFixed(2)}–${of.max.toFixed(2)})`;
+    console.log(
+      `${id} ${level}, ${size} tasks: here ${times(here)}, server ${times(there)}, ratio ${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)})`,
+    );
+  }
+} finally {
+  client.close();
+  await server.stop();
+  if (options.profile) {
+    for (const file of readdirSync(join(folder, "profiles"))) {
+      const { packages, files } = summarize(join(folder, "profiles", file));
+      console.log(`\n${file}`);
+      for (const { name, share } of [...packages.slice(0, 8), ...files.slice(0, 25)])
+        console.log(`  ${(100 * share).toFixed(1).padStart(5)}%  ${name}`);
+    }
+  }
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,226 @@
+/**
+ * What a run costs over what it is made of, in CPU of the server's process, by turns:
+ *
+ * - a streamed sample of a run against the same sample outside of a run;
+ * - an update batch from NextBatch against generating as many tasks in this process, without a server.
+ *
+ *   node bench/runs/run.ts [--json] [--repetitions 15] [--only samples|batches] [--profile FOLDER]
+ *
+ * Tasks are countdown's, an arm for each tier. Samples come as short completions, one group a message, over one stream.
+ */
+import { create, toBinary } from "@bufbuild/protobuf";
+import { type Client, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { issueGenerated } from "../../envs/instances.ts";
+import { deriveSeed } from "../../envs/lib/rng.ts";
+import { findLevel } from "../../envs/parameters.ts";
+import { createRegistry, environments } from "../../envs/registry.ts";
+import { CurriculumService } from "../../server/gen/gradus/v1/curriculum_pb.js";
+import { EnvironmentService, StreamStepsRequestSchema } from "../../server/gen/gradus/v1/environment_pb.js";
+import type { Task } from "../../server/gen/gradus/v1/task_pb.js";
+import { spreadOf } from "../transport/measure.ts";
+import { startOurs, type ServerProcess } from "../transport/processes.ts";
+import { messageTemplate, openWire, type Template } from "../transport/wire.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    json: { type: "boolean", default: false },
+    repetitions: { type: "string", default: "15" },
+    only: { type: "string", default: "" },
+    profile: { type: "string" },
+  },
+});
+const repetitions = Number(options.repetitions);
+/** Not counted: compiled code, full caches. */
+const WARM_UP = 5;
+
+interface Shape {
+  readonly prompts: number;
+  readonly completions: number;
+  /** Update batches in one measurement. */
+  readonly batches: number;
+}
+
+const shapes: readonly Shape[] = [
+  { prompts: 256, completions: 16, batches: 2 },
+  { prompts: 16, completions: 4, batches: 32 },
+];
+
+const levels = ["T0", "T1", "T2", "T3"];
+const specOf = (level: string) => ({ environment: "countdown", difficulty: { case: "level", value: level } as const });
+
+interface Services {
+  readonly server: ServerProcess;
+  readonly environments: Client<typeof EnvironmentService>;
+  readonly curriculum: Client<typeof CurriculumService>;
+}
+
+/** Microseconds of the server's CPU that some work takes. */
+async function serverMicros({ server }: Services, work: () => Promise<unknown>): Promise<number> {
+  const before = server.cpuSeconds();
+  await work();
+  return (server.cpuSeconds() - before) * 1e6;
+}
+
+/** Of pairs of measurements, each in microseconds for one unit. */
+function report(name: string, pairs: readonly { readonly run: number; readonly plain: number }[]) {
+  const counted = pairs.slice(WARM_UP);
+  const rounded = (value: number): number => Number(value.toPrecision(3));
+  const { lowerQuartile, median, upperQuartile } = spreadOf(counted.map(({ run, plain }) => run / plain));
+  return {
+    name,
+    run: rounded(spreadOf(counted.map(({ run }) => run)).median),
+    plain: rounded(spreadOf(counted.map(({ plain }) => plain)).median),
+    ratio: rounded(median),
+    quartiles: `${rounded(lowerQuartile)} – ${rounded(upperQuartile)}`,
+  };
+}
+
+// Samples.
+
+let nextCompletion = 0;
+
+/** A group's completions, none twice, so that no cache and no retry helps. */
+function messageOf({ taskId, groupId }: Task, count: number): Template {
+  const completions = Array.from({ length: count }, (_, sampleIndex) => {
+    const thought = `<think>try ${nextCompletion++}</think><answer>`;
+    return { sampleIndex, text: `${thought}${sampleIndex} + ${1 + (nextCompletion % 90)}</answer>` };
+  });
+  const groups = [{ taskId, groupId, completions, numGenerations: count }];
+  return messageTemplate(
+    toBinary(StreamStepsRequestSchema, create(StreamStepsRequestSchema, { requestId: "1", groups })),
+  );
+}
+
+/** Sends messages over one stream, a window of them at a time, until each is answered. */
+async function stream(port: number, messages: readonly Template[]): Promise<void> {
+  const window = 16;
+  const wire = await openWire(port);
+  await new Promise<void>((resolve) => {
+    let sent = 0;
+    let answered = 0;
+    const open = wire.open(
+      "/gradus.v1.EnvironmentService/StreamSteps",
+      () => {
+        answered++;
+        fill();
+        if (answered === messages.length) open.end();
+      },
+      () => resolve(),
+    );
+    const fill = (): void => {
+      for (; sent < messages.length && sent - answered < window; sent++) open.send(messages[sent] as Template);
+    };
+    fill();
+  });
+  wire.close();
+}
+
+async function plainTasks({ environments }: Services, count: number, from: number): Promise<readonly Task[]> {
+  const half = count / levels.length;
+  const replies = await Promise.all(
+    levels.map((level, i) => {
+      const seeds = Array.from({ length: half }, (_, k) => BigInt(from + i * half + k));
+      return environments.batchReset({ spec: specOf(level), seeds });
+    }),
+  );
+  return replies.flatMap(({ results }) =>
+    results.flatMap(({ result }) => (result.case === "task" ? [result.value] : [])),
+  );
+}
+
+async function measureSamples(services: Services, shape: Shape) {
+  const { prompts, completions, batches } = shape;
+  const runId = `samples-${prompts}`;
+  const arms = levels.map((level) => ({ id: level, spec: specOf(level) }));
+  const sizes = { numGenerations: completions, promptsPerUpdate: prompts };
+  const lag = { case: "feedbackLag", value: batches } as const;
+  const policy = { kind: { case: "bandit", value: {} } } as const;
+  await services.curriculum.createRun({ runId, config: { arms, policy, lag, ...sizes } });
+  const tasksOf = async (repetition: number): Promise<readonly Task[]> => {
+    const tasks: Task[] = [];
+    for (let batch = 0; batch < batches; batch++) {
+      const cursor = BigInt((repetition * batches + batch) * prompts);
+      tasks.push(...(await services.curriculum.nextBatch({ runId, cursor })).tasks);
+    }
+    return tasks;
+  };
+  const count = prompts * batches;
+  const cost = async (tasks: readonly Task[]): Promise<number> => {
+    const messages = tasks.map((task) => messageOf(task, completions));
+    const micros = await serverMicros(services, () => stream(services.server.port, messages));
+    return micros / (count * completions);
+  };
+  const pairs = [];
+  for (let repetition = 0; repetition < WARM_UP + repetitions; repetition++) {
+    const tasks = { run: await tasksOf(repetition), plain: await plainTasks(services, count, repetition * count) };
+    const first = repetition % 2 === 0 ? "run" : "plain";
+    const second = first === "run" ? "plain" : "run";
+    const measured = { [first]: await cost(tasks[first]), [second]: await cost(tasks[second]) };
+    pairs.push({ run: measured["run"] ?? NaN, plain: measured["plain"] ?? NaN });
+  }
+  return report(`a streamed sample, ${prompts} × ${completions}, µs`, pairs);
+}
+
+// Update batches.
+
+const registry = createRegistry(environments);
+
+function generate(count: number, seed: bigint): void {
+  const found = registry.find("countdown");
+  if (found.kind !== "found") throw new Error("countdown is not there");
+  for (let i = 0; i < count; i++) {
+    const level = findLevel(found.environment, levels[i % levels.length] ?? "");
+    if (level.kind === "unknown") throw new Error(level.message);
+    const { parameters } = level.level;
+    issueGenerated(found.environment, { parameters, seed: deriveSeed("bench", seed, i), split: "train" });
+  }
+}
+
+async function measureBatches(services: Services, { prompts, batches: perSample }: Shape) {
+  const runId = `batches-${prompts}`;
+  const arms = levels.map((level) => ({ id: level, spec: specOf(level) }));
+  const policy = { kind: { case: "mixture", value: {} } } as const;
+  const sizes = { numGenerations: 4, promptsPerUpdate: prompts };
+  await services.curriculum.createRun({ runId, config: { arms, policy, ...sizes } });
+  const batches = Math.max(2, perSample / 4);
+  let cursor = 0;
+  const pairs = [];
+  for (let repetition = 0; repetition < WARM_UP + repetitions; repetition++) {
+    const run = await serverMicros(services, async () => {
+      for (let batch = 0; batch < batches; batch++, cursor += prompts)
+        await services.curriculum.nextBatch({ runId, cursor: BigInt(cursor) });
+    });
+    const before = process.cpuUsage();
+    for (let batch = 0; batch < batches; batch++) generate(prompts, BigInt(cursor + batch));
+    const { user, system } = process.cpuUsage(before);
+    pairs.push({ run: run / batches, plain: (user + system) / batches });
+  }
+  return report(`an update batch of ${prompts}, µs`, pairs);
+}
+
+const folder = mkdtempSync(join(tmpdir(), "gradus-bench-"));
+const profiling = options.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
+const server = await startOurs(folder, profiling);
+try {
+  const transport = createGrpcTransport({ baseUrl: `http://127.0.0.1:${server.port}` });
+  const services: Services = {
+    server,
+    environments: createClient(EnvironmentService, transport),
+    curriculum: createClient(CurriculumService, transport),
+  };
+  const results = [];
+  for (const shape of shapes) {
+    if (options.only !== "batches") results.push(await measureSamples(services, shape));
+    if (options.only !== "samples") results.push(await measureBatches(services, shape));
+  }
+  if (options.json) console.log(JSON.stringify(results, undefined, 2));
+  else console.table(results);
+} finally {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+}

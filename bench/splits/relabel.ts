@@ -1,0 +1,113 @@
+/** Twins: the same instance under other names and in another order, as somebody else would have written it down. */
+import type { CountdownInstance } from "../../envs/countdown/instance.ts";
+import { bitMatrix, onesOf, setBit } from "../../envs/lib/bit-matrix.ts";
+import { emptyGraph, type Graph, join, neighbours } from "../../envs/lib/graph.ts";
+import { type Rng, sample } from "../../envs/lib/rng.ts";
+import type { BisectionInstance } from "../../envs/np/bisection/generate.ts";
+import type { KnapsackInstance } from "../../envs/np/knapsack/generate.ts";
+import type { MeetingsInstance } from "../../envs/np/meetings/generate.ts";
+import type { SetCoverInstance } from "../../envs/np/set-cover/generate.ts";
+import type { SubsetSumInstance } from "../../envs/np/subset-sum/generate.ts";
+import { distanceBetween, rowStart, type TspInstance } from "../../envs/np/tsp/generate.ts";
+
+/** Where each of 0 … size − 1 comes to stand. */
+function renumbering(size: number, rng: Rng): (old: number) => number {
+  const order = sample(size, size, rng);
+  return (old) => order[old] as number;
+}
+
+/** The items where a renumbering puts them. */
+function moved<Item>(items: readonly Item[], to: (old: number) => number): readonly Item[] {
+  const placed = [...items];
+  for (const [old, item] of items.entries()) placed[to(old)] = item;
+  return placed;
+}
+
+function graph(old: Graph, rng: Rng): Graph {
+  const to = renumbering(old.vertices, rng);
+  const renamed = emptyGraph(old.vertices);
+  for (let v = 0; v < old.vertices; v++) for (const w of neighbours(old, v)) join(renamed, to(v), to(w));
+  return renamed;
+}
+
+function bisection({ vertices, edges }: BisectionInstance, rng: Rng): BisectionInstance {
+  const to = renumbering(vertices, rng);
+  const renamed = edges.map(({ a, b, weight }) => ({
+    ...{ a: Math.min(to(a), to(b)), b: Math.max(to(a), to(b)) },
+    weight,
+  }));
+  return { vertices, edges: renamed.sort((one, other) => one.a - other.a || one.b - other.b) };
+}
+
+function countdown({ numbers, target }: CountdownInstance, rng: Rng): CountdownInstance {
+  return { numbers: rng.shuffle(numbers), target };
+}
+
+function knapsack({ capacity, weights, values }: KnapsackInstance, rng: Rng): KnapsackInstance {
+  const to = renumbering(weights.length, rng);
+  return {
+    capacity,
+    weights: Int32Array.from(moved([...weights], to)),
+    values: Int32Array.from(moved([...values], to)),
+  };
+}
+
+function meetings(old: MeetingsInstance, rng: Rng): MeetingsInstance {
+  const person = renumbering(old.availability.length, rng);
+  const renamed = old.meetings.map(({ attendees, minutes }) => ({
+    ...{ attendees: attendees.map(person).sort((a, b) => a - b), minutes },
+  }));
+  return {
+    ...{ meetings: rng.shuffle(renamed), availability: moved(old.availability, person) },
+    rooms: rng.shuffle(old.rooms),
+  };
+}
+
+function setCover({ subsets: old }: SetCoverInstance, rng: Rng): SetCoverInstance {
+  const [subset, element] = [renumbering(old.rows, rng), renumbering(old.columns, rng)];
+  const subsets = bitMatrix(old.rows, old.columns);
+  for (let row = 0; row < old.rows; row++) {
+    for (const column of onesOf(old, row)) setBit(subsets, subset(row), element(column));
+  }
+  return { subsets };
+}
+
+function subsetSum({ target, numbers, planted }: SubsetSumInstance, rng: Rng): SubsetSumInstance {
+  const to = renumbering(numbers.length, rng);
+  return { target, numbers: Int32Array.from(moved([...numbers], to)), planted: planted.map(to) };
+}
+
+function tsp(old: TspInstance, rng: Rng): TspInstance {
+  const { cities } = old;
+  const to = renumbering(cities, rng);
+  const distances = new Int32Array(old.distances.length);
+  for (let a = 0; a < cities; a++) {
+    for (let b = a + 1; b < cities; b++) {
+      const [from, end] = [Math.min(to(a), to(b)), Math.max(to(a), to(b))];
+      distances[rowStart(cities, from) + end] = distanceBetween(old, a, b);
+    }
+  }
+  return { cities, distances };
+}
+
+/** By environment. */
+const relabellings: Readonly<Record<string, (instance: never, rng: Rng) => unknown>> = {
+  countdown: countdown,
+  "np/bisection": bisection,
+  "np/clique": graph,
+  "np/coloring": graph,
+  "np/hamiltonian": graph,
+  "np/independent-set": graph,
+  "np/knapsack": knapsack,
+  "np/meetings": meetings,
+  "np/set-cover": setCover,
+  "np/subset-sum": subsetSum,
+  "np/tsp": tsp,
+};
+
+/** A twin of an instance of this environment. */
+export function relabel(environment: string, instance: unknown, rng: Rng): unknown {
+  const own = relabellings[environment] as ((instance: unknown, rng: Rng) => unknown) | undefined;
+  if (own === undefined) throw new Error(`bench/splits/relabel.ts has no relabelling for ${environment}: add one`);
+  return own(instance, rng);
+}

@@ -1,0 +1,68 @@
+/** Tasks of a level in each split, and how many of them are relabelled twins of tasks in another split. */
+import { execFileSync } from "node:child_process";
+import type { Environment, Level, Split } from "../../envs/environment.ts";
+import { issueGenerated } from "../../envs/instances.ts";
+import { rngFor } from "../../envs/lib/rng.ts";
+import { plain } from "../solvers/plain.ts";
+import { relabel } from "./relabel.ts";
+
+export interface Twins {
+  /** Different classes among all tasks. */
+  readonly classes: number;
+  /** Tasks of a split that have a twin in another one: none should have. */
+  readonly eval: number;
+  readonly bench: number;
+  /** Tasks that are not in one class with their own relabelling: the labelling is wrong where there are any. */
+  readonly mislabelled: number;
+}
+
+/** The class of each instance: equal exactly for relabelled twins. */
+export type Labelling = (environment: string, instances: readonly unknown[]) => readonly string[];
+
+/** How the classes are told by bliss, in a Python that has igraph. */
+export function blissLabelling(python: string): Labelling {
+  const script = new URL("canonical.py", import.meta.url).pathname;
+  return (environment, instances) => {
+    const write = (plain[environment] ?? ((instance: never) => instance)) as (instance: unknown) => unknown;
+    const input = instances.map((instance) => `${JSON.stringify(write(instance))}\n`).join("");
+    const output = execFileSync(python, [script, environment], { input, encoding: "utf8", maxBuffer: 2 ** 30 });
+    return output.trimEnd().split("\n");
+  };
+}
+
+/** The instances of a level's tasks with these seeds. */
+function instancesOf(environment: Environment, level: Level, split: Split, tasks: number): readonly unknown[] {
+  // Without its goal an environment is not solved while it issues.
+  const drawn: Environment = { ...environment, goal: "satisfy" };
+  return Array.from({ length: tasks }, (_, seed) => {
+    const result = issueGenerated(drawn, { parameters: level.parameters, seed: BigInt(seed), split });
+    if (result.kind !== "issued") throw new Error(result.message);
+    return result.issued.instance;
+  });
+}
+
+/** Twins among so many tasks of each split that the level has. */
+export function twinsOf(environment: Environment, level: Level, tasks: number, labelling: Labelling): Twins {
+  const { id } = environment;
+  const from = (split: Split): readonly unknown[] => instancesOf(environment, level, split, tasks);
+  const train = level.evaluationOnly === true ? [] : from("train");
+  const all = [...train, ...from("eval"), ...from("bench")];
+  const classes = labelling(id, all);
+  const again = labelling(
+    id,
+    all.map((instance, i) => relabel(id, instance, rngFor("twins", i))),
+  );
+  const [inTrain, inEval, inBench] = [
+    ...[classes.slice(0, train.length), classes.slice(train.length, -tasks), classes.slice(-tasks)],
+  ] as const as readonly [readonly string[], readonly string[], readonly string[]];
+  const within = (own: readonly string[], others: readonly string[]): number => {
+    const known = new Set(others);
+    return own.filter((each) => known.has(each)).length;
+  };
+  return {
+    classes: new Set(classes).size,
+    eval: within(inEval, [...inTrain, ...inBench]),
+    bench: within(inBench, [...inTrain, ...inEval]),
+    mislabelled: classes.filter((each, i) => each !== again[i]).length,
+  };
+}

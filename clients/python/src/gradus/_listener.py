@@ -1,0 +1,110 @@
+"""Finds out what listens at an address. Asked only after a failure, for the words of its error."""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+from dataclasses import dataclass
+from typing import Literal
+
+_PATIENCE = 1.0
+"""Seconds that each exchange may take."""
+
+_REPLY_BYTES_MAX = 4096
+"""Enough of a reply to tell what it is."""
+
+_NONSENSE = b"?\r\n\r\n"
+"""What web servers refuse by themselves, however long what is behind them takes to answer."""
+
+_TLS_ALERT = b"\x15\x03"
+
+_SETTINGS = 4
+_FRAME_HEADER_BYTES = 9
+
+Protocol = Literal["http1", "http2", "other", "silent"]
+
+
+@dataclass(frozen=True)
+class Listener:
+    """What listens at a port, as far as a first exchange shows. `gradus`: it answers as a Gradus HTTP port does."""
+
+    tls: bool
+    protocol: Protocol
+    gradus: bool = False
+
+
+def listener_at(host: str, port: int) -> Listener | None:
+    """What listens there; None: nothing that takes connections."""
+    try:
+        reply, closed = _exchange(_connect(host, port), _question(host, port))
+        if not reply and not closed:
+            return _listener(_exchange(_connect(host, port), _NONSENSE)[0], tls=False)
+    except OSError:
+        return None
+    # A TLS server answers plain text with an alert, or just closes.
+    if reply and not reply.startswith(_TLS_ALERT):
+        return _listener(reply, tls=False)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols(["h2", "http/1.1"])
+    try:
+        secret = context.wrap_socket(_connect(host, port), server_hostname=host)
+    except OSError:
+        return _listener(reply, tls=False)
+    if secret.selected_alpn_protocol() == "h2":
+        secret.close()
+        return Listener(tls=True, protocol="http2")
+    return _listener(_exchange(secret, _question(host, port))[0], tls=True)
+
+
+def _connect(host: str, port: int) -> socket.socket:
+    return socket.create_connection((host, port), timeout=_PATIENCE)
+
+
+def _question(host: str, port: int) -> bytes:
+    """A call as the HTTP port takes it, in the version of HTTP that a gRPC port does not speak."""
+    name = f"[{host}]" if ":" in host else host
+    lines = [
+        "POST /gradus.v1.EnvironmentService/ListEnvironments HTTP/1.1",
+        f"Host: {name}:{port}",
+        "Content-Type: application/json",
+        "Content-Length: 2",
+        "Connection: close",
+        "",
+        "{}",
+    ]
+    return "\r\n".join(lines).encode("ascii", "replace")
+
+
+def _exchange(connection: socket.socket, text: bytes) -> tuple[bytes, bool]:
+    """What came back, and whether the other side closed the connection within the time."""
+    reply = b""
+    with connection:
+        try:
+            connection.sendall(text)
+            while len(reply) < _REPLY_BYTES_MAX:
+                chunk = connection.recv(_REPLY_BYTES_MAX)
+                if not chunk:
+                    return reply, True
+                reply += chunk
+        except TimeoutError:
+            return reply, False
+        except OSError:
+            return reply, True
+    return reply, False
+
+
+def _listener(reply: bytes, *, tls: bool) -> Listener:
+    text = reply.decode("latin1")
+    if text.startswith("HTTP/1."):
+        # It lists its environments, or says in Connect's form why it does not.
+        is_json = re.search(r"^content-type: application/json", text, re.IGNORECASE | re.MULTILINE) is not None
+        listed = re.search(r'\{"(environments":\[|code":"[a-z_]+")', text) is not None
+        return Listener(tls, "http1", is_json and listed)
+    if not reply:
+        return Listener(tls, "silent")
+    # HTTP/2 begins with a SETTINGS frame on stream 0, whatever the other side said.
+    is_http2 = len(reply) >= _FRAME_HEADER_BYTES and reply[3] == _SETTINGS and not any(reply[5:9])
+    return Listener(tls, "http2" if is_http2 else "other")

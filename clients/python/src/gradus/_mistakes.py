@@ -1,0 +1,136 @@
+"""Tells a wrong address or wrong options from a server that is away."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING
+
+import grpc
+
+from gradus._listener import Listener, listener_at
+from gradus.errors import ConnectionMistake, GradusError, error_of, error_of_rpc
+from gradus.v1 import environment_pb2
+
+if TYPE_CHECKING:
+    from gradus._channels import Address
+
+_PORT_MAX = 65_535
+
+_RESOLVED = re.compile(r"(dns|unix|unix-abstract|ipv4|ipv6|xds|vsock):(?!\d+$)")
+"""Names that gRPC's resolvers read for themselves, e.g. "dns:///host:port" (gRPC's naming document)."""
+
+_HOST_AND_PORT = re.compile(r"(?:\[([\da-f:.]+)\]|([^\s:/?#@\[\]]+)):(\d{1,5})", re.IGNORECASE)
+
+_FOREIGN = (grpc.StatusCode.UNIMPLEMENTED, grpc.StatusCode.UNKNOWN, grpc.StatusCode.INTERNAL)
+"""What servers of other services answer, gRPC or not."""
+
+_UNCONNECTED = re.compile(r"failed to connect|errors resolving|Deadline Exceeded", re.IGNORECASE)
+"""What gRPC says where there is no connection, or may be none."""
+
+_GRPC_PORT = "give the server's gRPC port, 50051 unless it was told otherwise"
+
+_ASK_SECONDS = 2.0
+"""How long a server has to say whether it is one of ours, after a failure."""
+
+
+def check_target(target: str) -> None:
+    """Raises ValueError, with the remedy, for what is no host:port."""
+    if _RESOLVED.match(target) or _host_and_port(target):
+        return
+    scheme, separator, rest = target.rpartition("://")
+    bare = re.split("[/?#]", rest)[0]
+    extra = [*(["a scheme"] if separator else []), *(["a path"] if bare != rest else [])]
+    if extra and _host_and_port(bare):
+        secure = ", and ask for TLS by tls=Tls()" if scheme.lower() in ("https", "grpcs", "tls") else ""
+        problem = f"it has {' and '.join(extra)}: write '{bare}'{secure}"
+    elif re.fullmatch(r"[^\s:]+", bare):
+        problem = f"it has no port: write '{bare}:50051', or the port that the server was given"
+    else:
+        problem = f"it is not one host and one port from 1 to {_PORT_MAX}"
+    wanted = "target: want host:port of the server's gRPC port, e.g. localhost:50051"
+    raise ValueError(f"{wanted}; got '{target}': {problem}")
+
+
+def _host_and_port(address: str) -> tuple[str, int] | None:
+    found = _HOST_AND_PORT.fullmatch(re.sub(r"^dns:(?!\d+$)(///)?", "", address))
+    if found is None or not 1 <= int(found[3]) <= _PORT_MAX:
+        return None
+    return found[1] or found[2], int(found[3])
+
+
+def explained(failure: grpc.RpcError, address: Address) -> GradusError:
+    """The error for what grpcio raised, with its reason found out where the address or the options may be wrong."""
+    error = error_of_rpc(failure, address.target)
+    if address.reached.yes or error.retry_delay is not None:
+        return error
+    if error.code in _FOREIGN:
+        finding = _foreign(error, address)
+    elif _UNCONNECTED.search(error.message):
+        finding = _unconnected(error, address)
+    else:
+        return error
+    return error if finding is None else error_of(error.code, finding[1], mistake=finding[0])
+
+
+async def explained_aio(failure: grpc.RpcError, address: Address) -> GradusError:
+    """`explained`, which waits for sockets, in a thread of its own."""
+    return await asyncio.to_thread(explained, failure, address)
+
+
+Finding = tuple["ConnectionMistake | None", str]
+"""A mistake and its words; None: what is behind the address may only be away."""
+
+
+def _foreign(error: GradusError, address: Address) -> Finding | None:
+    """Asks for what every Gradus server has."""
+    with address.open() as channel:
+        method = channel.unary_unary(
+            "/gradus.v1.EnvironmentService/ListEnvironments",
+            request_serializer=environment_pb2.ListEnvironmentsRequest.SerializeToString,
+            response_deserializer=environment_pb2.ListEnvironmentsResponse.FromString,
+        )
+        try:
+            method(environment_pb2.ListEnvironmentsRequest(), timeout=_ASK_SECONDS, metadata=address.metadata)
+        except grpc.RpcError as failure:
+            other = error_of_rpc(failure, address.target)
+        else:
+            return None
+    if other.code not in _FOREIGN:
+        return None
+    return _not_gradus(address.target, f"speaks gRPC without gradus.v1 (it says: {other.message})")
+
+
+def _unconnected(error: GradusError, address: Address) -> Finding | None:
+    place = _host_and_port(address.target)
+    listener = None if place is None else listener_at(*place)
+    return None if listener is None else _finding(address, listener, error.message)
+
+
+def _not_gradus(target: str, what: str) -> Finding:
+    return "not_gradus", f"{target} {what}, and is no Gradus server's gRPC port: {_GRPC_PORT}"
+
+
+def _finding(address: Address, listener: Listener, reason: str) -> Finding | None:
+    """What the listener shows to be wrong; None: nothing."""
+    target, wanted = address.target, address.tls is not None
+    finding: Finding | None = None
+    if listener.gradus:
+        finding = "http_port", f"{target} is the HTTP port of a Gradus server: {_GRPC_PORT}"
+    elif listener.protocol == "http1":
+        finding = _not_gradus(target, "answers HTTP/1.1, as web servers do")
+    elif listener.protocol == "other":
+        finding = _not_gradus(target, "speaks neither HTTP/2 nor TLS")
+    elif listener.protocol == "silent" and not listener.tls:
+        away = "no Gradus server's gRPC port, or one behind a proxy is away"
+        finding = None, f"{target} takes connections and says nothing: {away}"
+    elif wanted and not listener.tls:
+        finding = "no_tls", f"{target} speaks no TLS: leave tls out"
+    elif not wanted and listener.tls:
+        words = "give tls=Tls(), or Tls(ca=…) with the certificates that vouch for it"
+        finding = "needs_tls", f"{target} speaks TLS: {words}"
+    elif wanted:
+        check = "check Tls.ca, and Tls.cert and Tls.key if the server asks for a certificate"
+        plain = reason.removeprefix(f"no Gradus server answers at {target}: ")
+        finding = "certificate", f"no TLS connection to {target} ({plain}): {check}"
+    return finding

@@ -1,0 +1,99 @@
+/** Finds out what listens at an address. Asked only after a failure, for the words of its error. */
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+
+/** What listens at a port, as far as a first exchange shows. */
+export interface Listener {
+  readonly tls: boolean;
+  readonly protocol: "http1" | "http2" | "other" | "silent";
+  /** It answers as a Gradus server's HTTP port does. */
+  readonly gradus: boolean;
+}
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+const patienceMs = 1_000;
+/** Enough of a reply to tell what it is. */
+const replyBytesMax = 4_096;
+
+/** A call as the HTTP port takes it, in the version of HTTP that a gRPC port does not speak. */
+const question = ({ host, port }: Place): string =>
+  [
+    "POST /gradus.v1.EnvironmentService/ListEnvironments HTTP/1.1",
+    `Host: ${host.includes(":") ? `[${host}]` : host}:${port}`,
+    "Content-Type: application/json",
+    "Content-Length: 2",
+    "Connection: close",
+    "",
+    "{}",
+  ].join("\r\n");
+
+/** What web servers refuse by themselves, however long what is behind them takes to answer. */
+const nonsense = "?\r\n\r\n";
+
+type Reply =
+  | { readonly kind: "refused" }
+  /** The connection was made; `bytes` is what came before it ended, or before patience did. */
+  | { readonly kind: "connected"; readonly bytes: Buffer; readonly closed: boolean; readonly alpn: string | false };
+
+/** Asks the question over a socket that is being connected. */
+function exchange(socket: Socket, connected: "connect" | "secureConnect", text: string): Promise<Reply> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let open = false;
+    const end = (closed: boolean): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      const alpn = "alpnProtocol" in socket ? (socket.alpnProtocol as string | false) : false;
+      resolve(open ? { kind: "connected", bytes: Buffer.concat(chunks), closed, alpn } : { kind: "refused" });
+    };
+    const timer = setTimeout(() => end(false), patienceMs);
+    socket.once(connected, () => {
+      open = true;
+      socket.write(text);
+    });
+    socket.on("data", (chunk) => {
+      chunks.push(chunk);
+      if (chunks.reduce((sum, { length }) => sum + length, 0) >= replyBytesMax) end(false);
+    });
+    socket.once("error", () => end(true));
+    socket.once("close", () => end(true));
+  });
+}
+
+/** A Gradus server lists its environments, or says in Connect's form why it does not. */
+const isGradus = (text: string): boolean =>
+  /^content-type: application\/json/im.test(text) && /\{"(environments":\[|code":"[a-z_]+")/.test(text);
+
+/** HTTP/2 begins with a SETTINGS frame on stream 0, whatever the other side said. */
+const isHttp2 = (bytes: Buffer): boolean => bytes.length >= 9 && bytes[3] === 4 && bytes.readUInt32BE(5) === 0;
+
+function protocolOf(bytes: Buffer): Omit<Listener, "tls"> {
+  const text = bytes.toString("latin1");
+  if (text.startsWith("HTTP/1.")) return { protocol: "http1", gradus: isGradus(text) };
+  if (bytes.length === 0) return { protocol: "silent", gradus: false };
+  return { protocol: isHttp2(bytes) ? "http2" : "other", gradus: false };
+}
+
+/** What listens there; undefined: nothing that takes connections. */
+export async function listenerAt(place: Place): Promise<Listener | undefined> {
+  const plain = await exchange(connect(place), "connect", question(place));
+  if (plain.kind === "refused") return undefined;
+  const { bytes, closed } = plain;
+  if (bytes.length === 0 && !closed) {
+    const second = await exchange(connect(place), "connect", nonsense);
+    return { tls: false, ...protocolOf(second.kind === "connected" ? second.bytes : bytes) };
+  }
+  // A TLS server answers plain text with an alert, or just closes.
+  const maybeTls = bytes.length === 0 || (bytes[0] === 0x15 && bytes[1] === 3);
+  if (!maybeTls) return { tls: false, ...protocolOf(bytes) };
+  const options = { ...place, rejectUnauthorized: false, ALPNProtocols: ["h2", "http/1.1"] };
+  const secret = await exchange(connectTls(options), "secureConnect", question(place));
+  if (secret.kind === "refused") return { tls: false, ...protocolOf(bytes) };
+  if (secret.alpn === "h2") return { tls: true, protocol: "http2", gradus: false };
+  return { tls: true, ...protocolOf(secret.bytes) };
+}

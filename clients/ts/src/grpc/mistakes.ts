@@ -1,0 +1,99 @@
+/** Tells a wrong address or wrong options from a server that is away. */
+import { GradusError } from "../errors.ts";
+import type { ConnectionMistake, GradusCode } from "../errors.ts";
+import { hostAndPortOf } from "./address.ts";
+import type { TlsOptions } from "./channel.ts";
+import { listenerAt } from "./listener.ts";
+import type { Listener } from "./listener.ts";
+
+export interface Target {
+  readonly address: string;
+  readonly tls: TlsOptions | undefined;
+  /** How the server answers to ListEnvironments, which every Gradus server has. */
+  readonly ask: () => Promise<GradusError | undefined>;
+}
+
+interface Finding {
+  /** Left out: what is behind the address may only be away. */
+  readonly mistake?: ConnectionMistake;
+  readonly words: string;
+}
+
+const grpcPort = "give the server's gRPC port, 50051 unless it was told otherwise";
+
+function httpPort(address: string, secure: boolean): Finding {
+  const url = `${secure ? "https" : "http"}://${address}`;
+  const words = `${address} is the HTTP port of a Gradus server: ${grpcPort}, or use @gradus/client/web with '${url}'`;
+  return { mistake: "http_port", words };
+}
+
+function notGradus(address: string, what: string): Finding {
+  return { mistake: "not_gradus", words: `${address} ${what}, and is no Gradus server's gRPC port: ${grpcPort}` };
+}
+
+/** What the listener shows to be wrong; undefined: nothing. `reason` is what gRPC says of the failure. */
+function findingOf({ address, tls }: Target, listener: Listener, reason: string): Finding | undefined {
+  const wanted = tls !== undefined && tls !== false;
+  const { protocol } = listener;
+  if (listener.gradus) return httpPort(address, listener.tls);
+  if (protocol === "http1") return notGradus(address, "answers HTTP/1.1, as web servers do");
+  if (protocol === "other") return notGradus(address, "speaks neither HTTP/2 nor TLS");
+  if (protocol === "silent" && !listener.tls) {
+    const words = `${address} takes connections and says nothing: no Gradus server's gRPC port, or one behind a proxy is away`;
+    return { words };
+  }
+  if (wanted && !listener.tls)
+    return { mistake: "no_tls", words: `${address} speaks no TLS: leave the option tls out` };
+  if (!wanted && listener.tls) {
+    const words = `${address} speaks TLS: give the option tls, true or { ca } with the certificates that vouch for it`;
+    return { mistake: "needs_tls", words };
+  }
+  if (!wanted) return undefined;
+  const check = "check tls.ca, and tls.cert and tls.key if the server asks for a certificate";
+  return { mistake: "certificate", words: `no TLS connection to ${address} (${reason}): ${check}` };
+}
+
+/** Without what grpc-js wraps around a reason. */
+const plainReason = (message: string): string =>
+  message
+    .replace(/^No connection established\. Last error: (Error: )?/, "")
+    .replace(/^Name resolution failed .*$/s, "its name cannot be resolved")
+    .replace(/\s*(\([\dT:.Z-]+\))?\. Resolution note: ?$/, "")
+    .replace(/^[\dA-F]+:error:[\dA-F]+:SSL routines:\w+:([^:]+):.*$/s, "$1");
+
+/** What grpc-js says where there is no connection, or none that went so far that a call could be sent. */
+const unconnected = /^(No connection established|Name resolution failed)|Waiting for LB pick$/;
+
+/** What servers of other services answer, gRPC or not. */
+const foreign: readonly GradusCode[] = ["UNIMPLEMENTED", "UNKNOWN", "INTERNAL"];
+
+/** Whether an error may come from something other than a Gradus server, or from nowhere. */
+export const isSuspicious = ({ code, message }: GradusError): boolean =>
+  unconnected.test(message) || foreign.includes(code);
+
+const explained = ({ code, cause }: GradusError, { mistake, words }: Finding): GradusError =>
+  new GradusError(code, words, { mistake, cause });
+
+/** An error of a client that has reached no server yet, with its reason found out as far as it can be. */
+export async function explain(error: GradusError, target: Target): Promise<GradusError> {
+  const { address } = target;
+  if (foreign.includes(error.code)) {
+    const other = await target.ask();
+    if (other === undefined || !foreign.includes(other.code)) return error;
+    return explained(
+      error,
+      notGradus(address, `speaks gRPC without gradus.v1 (it says: ${other.message || other.code})`),
+    );
+  }
+  const place = hostAndPortOf(address);
+  const listener = place === undefined ? undefined : await listenerAt(place);
+  const finding = listener === undefined ? undefined : findingOf(target, listener, plainReason(error.message));
+  return finding === undefined ? inPlainWords(error, address) : explained(error, finding);
+}
+
+/** The error, naming the address where nothing is there. */
+export function inPlainWords(error: GradusError, address: string): GradusError {
+  if (error.code !== "UNAVAILABLE" || !unconnected.test(error.message)) return error;
+  const words = `no server answers at ${address}: ${plainReason(error.message)}`;
+  return new GradusError(error.code, words, { cause: error.cause });
+}

@@ -1,0 +1,103 @@
+/** Schedules without search: meetings in some order, each as early as those before it allow; better orders by chance. */
+import { type Rng, rngFor } from "../../../lib/rng.ts";
+import type { Placement } from "../generate.ts";
+import type { Grid } from "./grid.ts";
+import type { Model } from "./model.ts";
+
+interface Scratch {
+  readonly model: Model;
+  readonly grid: Grid;
+  readonly rng: Rng;
+  /** Rooms, those with the fewest seats first. */
+  readonly rooms: readonly number[];
+  /** At person · slots + slot, and at room · slots + slot: 1 while they are in a meeting. */
+  readonly busy: Uint8Array;
+  readonly taken: Uint8Array;
+  /** Looks at attendees and rooms so far, and how many there may be. */
+  work: number;
+  readonly workMax: number;
+}
+
+interface Found {
+  readonly value: number;
+  readonly placements: readonly Placement[];
+}
+
+/** The best schedule found that has more attendance than `least`, in order of starts; undefined: none. */
+export function improve(model: Model, grid: Grid, least: number, workMax: number): Found | undefined {
+  const scratch: Scratch = {
+    ...{ model, grid, rng: rngFor("np/meetings", "solve"), work: 0, workMax },
+    rooms: [...model.rooms.keys()].sort((a, b) => model.rooms[a]! - model.rooms[b]! || a - b),
+    busy: new Uint8Array(model.availability.length * grid.slots),
+    taken: new Uint8Array(model.rooms.length * grid.slots),
+  };
+  let best: Found = { value: least, placements: [] };
+  const note = (found: Found): void => {
+    if (found.value > best.value) best = found;
+  };
+  while (scratch.work < workMax) climb(scratch, note);
+  if (best.value === least) return undefined;
+  return { ...best, placements: best.placements.toSorted((a, b) => a.start - b.start || a.meeting - b.meeting) };
+}
+
+/** Moves that find nothing better, after which another order is started from. */
+const PATIENCE = 300;
+
+function climb(scratch: Scratch, note: (found: Found) => void): void {
+  const { model, rng, workMax } = scratch;
+  let order: readonly number[] = rng.shuffle([...model.jobs.keys()]);
+  let value = 0;
+  for (let idle = 0; idle < PATIENCE && scratch.work < workMax; idle++) {
+    const next = value === 0 ? order : moved(order, rng);
+    const found = decode(scratch, next);
+    if (found.value < value) continue;
+    if (found.value > value) idle = 0;
+    [order, value] = [next, found.value];
+    note(found);
+  }
+}
+
+/** The order with one meeting moved forward to another place. */
+function moved(order: readonly number[], rng: Rng): readonly number[] {
+  const from = rng.int(0, order.length - 1);
+  const to = rng.int(0, from);
+  return [...order.slice(0, to), order[from]!, ...order.slice(to, from), ...order.slice(from + 1)];
+}
+
+function decode(scratch: Scratch, order: readonly number[]): Found {
+  scratch.busy.fill(0);
+  scratch.taken.fill(0);
+  const placements: Placement[] = [];
+  let value = 0;
+  for (const meeting of order) {
+    const placed = earliest(scratch, meeting);
+    if (placed === undefined) continue;
+    placements.push(placed);
+    value += scratch.model.jobs[meeting]!.size;
+  }
+  scratch.work += order.length;
+  return { value, placements };
+}
+
+/** Holds a meeting as early as possible, in the smallest room that is free then; undefined: it cannot be held. */
+function earliest(scratch: Scratch, meeting: number): Placement | undefined {
+  const { model, grid, rooms, busy, taken } = scratch;
+  const { attendees, size } = model.jobs[meeting]!;
+  const length = grid.lengths[meeting]!;
+  for (const slot of grid.starts[meeting]!) {
+    scratch.work += attendees.length;
+    if (!attendees.every((person) => isFree(busy, person * grid.slots + slot, length))) continue;
+    scratch.work += rooms.length;
+    const room = rooms.find((each) => model.rooms[each]! >= size && isFree(taken, each * grid.slots + slot, length));
+    if (room === undefined) continue;
+    for (const person of attendees) busy.fill(1, person * grid.slots + slot, person * grid.slots + slot + length);
+    taken.fill(1, room * grid.slots + slot, room * grid.slots + slot + length);
+    return { meeting, room, start: model.dayStart + slot * grid.unit };
+  }
+  return undefined;
+}
+
+function isFree(busy: Uint8Array, from: number, length: number): boolean {
+  for (let at = from; at < from + length; at++) if (busy[at] === 1) return false;
+  return true;
+}

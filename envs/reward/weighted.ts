@@ -1,0 +1,75 @@
+/** Prices graded facts: the weighted sum of the components that have a value (Omni-Thinker A.1). */
+import type { ComponentInfo, GradedComponent, Grading, ParameterInfo } from "../environment.ts";
+import type { Findings, Price, RewardComponent, RewardScheme, Tidiness } from "./scheme.ts";
+
+export const WEIGHTED = "weighted";
+
+/** The components of the completion itself: they have a value whatever the answer. Off unless asked for. */
+const TIDY: readonly ComponentInfo[] = [
+  { name: "format", description: "1 if the completion keeps to its answer format, else 0.", weight: 0 },
+  { name: "tags", description: "A quarter for each of <think>, </think>, <answer> and </answer> in it.", weight: 0 },
+];
+
+function weightInfo({ name, description, weight }: ComponentInfo): ParameterInfo {
+  return { name, description: `Weight: ${description}`, min: 0, max: 1, defaultValue: weight, integer: false };
+}
+
+/** Made once for each environment. */
+const made = new WeakMap<Grading, RewardScheme>();
+
+/** The scheme of an environment whose facts are graded. Its parameters are the components' weights, by their names. */
+export function weighted(grading: Grading): RewardScheme {
+  const known = made.get(grading);
+  if (known !== undefined) return known;
+  const { components } = grading;
+  const all = [...components, ...TIDY];
+  const scheme: RewardScheme = {
+    name: WEIGHTED,
+    description: "The weighted sum of the components that have a value: 0 where none has.",
+    parameters: all.map(weightInfo),
+    usesTrivial: false,
+    usesTidiness: true,
+    range: (parameters) => ({ min: 0, max: all.reduce((sum, { name }) => sum + (parameters[name] as number), 0) }),
+    price({ findings, tidiness, parameters }) {
+      const weightOf = (name: string): number => parameters[name] as number;
+      const graded = components.map(({ name }) => priced(name, weightOf(name), findings));
+      return sumOf([...graded, ...tidy(tidiness as Tidiness, weightOf)]);
+    },
+  };
+  made.set(grading, scheme);
+  return scheme;
+}
+
+function tidy({ formatValid, tags }: Tidiness, weightOf: (name: string) => number): readonly RewardComponent[] {
+  return [
+    { name: "format", value: Number(formatValid), weight: weightOf("format") },
+    { name: "tags", value: tags, weight: weightOf("tags") },
+  ];
+}
+
+/** An answer that cannot be read leaves out what is graded, and only that. */
+function priced(name: string, weight: number, findings: Findings): RewardComponent {
+  switch (findings.kind) {
+    case "malformed":
+      return { name, value: undefined, weight, reason: "the answer could not be read" };
+    case "graded":
+      return componentOf(name, weight, findings.components);
+    case "feasible":
+    case "infeasible":
+      throw new Error(`reward scheme '${WEIGHTED}' prices graded facts, and these are ${findings.kind}`);
+  }
+}
+
+function componentOf(name: string, weight: number, components: readonly GradedComponent[]): RewardComponent {
+  const found = components.find((component) => component.name === name);
+  if (found === undefined) return { name, value: undefined, weight, reason: "it was not graded" };
+  if (found.value === undefined) return { name, value: undefined, weight, reason: found.reason };
+  if (!(found.value >= 0 && found.value <= 1))
+    throw new Error(`component '${name}' is ${found.value}, and must be from 0 to 1`);
+  return { name, value: found.value, weight };
+}
+
+function sumOf(components: readonly RewardComponent[]): Price {
+  const reward = components.reduce((sum, { value, weight }) => sum + (value === undefined ? 0 : weight * value), 0);
+  return { reward, components };
+}

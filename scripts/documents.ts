@@ -1,0 +1,112 @@
+/**
+ * What documents say of the tree must be so: every path that they name exists, the README's tree lists the folders that
+ * there are, and nothing cites documents that are not here. Run by scripts/check.sh.
+ */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+/** Files of the repository as paths from its root. */
+export type Files = readonly string[];
+
+/** The files themselves and the folders above them, without a slash at the end. */
+function pathsOf(files: Files): ReadonlySet<string> {
+  const paths = new Set(files);
+  for (const file of files)
+    for (let end = file.lastIndexOf("/"); end > 0; end = file.lastIndexOf("/", end - 1)) paths.add(file.slice(0, end));
+  return paths;
+}
+
+/** What npm, pip and the programs make, which no commit holds. */
+const made = /^(node_modules|\.venv|\.data|out|dist)(\/|$)|\/(dist|node_modules)(\/|$)/;
+
+/**
+ * The paths that a text names: those that begin with one of the folders at the root, and its links to files. `folder` is
+ * where the text lies, for its links.
+ */
+export function namedPaths(text: string, roots: readonly string[], folder = ""): readonly string[] {
+  const start = roots.map((root) => root.replaceAll(".", "\\.")).join("|");
+  const plain = text.matchAll(new RegExp(`(?<![\\w./@-])(?:\\./)?((?:${start})/[\\w./-]*)`, "g"));
+  const links = text.matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g);
+  const linked = [...links].map(([, path = ""]) => join(folder, path));
+  const outside = [...plain].map(([, path = ""]) => path).filter((path) => !linked.some((link) => link.endsWith(path)));
+  return [...outside, ...linked].map((path) => path.replace(/[./]+$/, "")).filter((path) => !made.test(path));
+}
+
+/** The paths of a tree drawn by indentation, two spaces a level: a name that ends in a slash is a folder. */
+export function treePaths(text: string): readonly string[] {
+  const [, tree = ""] = /^## The tree\n+```\n(.*?)^```/ms.exec(text) ?? [];
+  const above: string[] = [];
+  return tree
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .flatMap((line) => {
+      const depth = (line.length - line.trimStart().length) / 2;
+      // Several names may share a line, up to the two spaces before its words.
+      const [names = ""] = line.trim().split(/\s{2,}/);
+      return names.split(/,? /).map((name) => {
+        above.length = depth;
+        const path = [...above, name.replace(/\/$/, "")].join("/");
+        above[depth] = name.replace(/\/$/, "");
+        return path;
+      });
+    });
+}
+
+/** What is wrong with a document's paths, a line each. */
+export function missingPaths(document: string, text: string, files: Files): readonly string[] {
+  const paths = pathsOf(files);
+  const tree = treePaths(text);
+  const roots = [
+    ...new Set([...files, ...tree].filter((path) => path.includes("/")).map((path) => path.split("/")[0] ?? "")),
+  ];
+  const folder = document.includes("/") ? document.slice(0, document.lastIndexOf("/")) : "";
+  const named = [...tree, ...namedPaths(text, roots, folder)];
+  return [...new Set(named)]
+    .filter((path) => !paths.has(path))
+    .map((path) => `${document} names ${path}, which is not there`);
+}
+
+/** Folders right below `parent` that the tree leaves out. */
+export function foldersLeftOut(text: string, parent: string, files: Files): readonly string[] {
+  const listed = new Set(treePaths(text));
+  const folders = [...pathsOf(files)].filter((path) => path.startsWith(`${parent}/`) && path.split("/").length === 2);
+  return folders
+    .filter((folder) => !files.includes(folder) && !listed.has(folder))
+    .map((folder) => `the README's tree leaves out ${folder}/`);
+}
+
+/** Names of documents that some have worked from, and that are not in the repository. */
+const absent = ["SPEC", "DESIGN", "STYLE"].map((name) => `${name}.md`);
+
+/** Lines that cite what is not here. */
+export function absentCitations(file: string, text: string): readonly string[] {
+  return text.split("\n").flatMap((line, i) => {
+    const cited = absent.find((name) => new RegExp(`\\b${name.replace(".", "\\.")}\\b`).test(line));
+    return cited === undefined ? [] : [`${file}:${i + 1} cites ${cited}, which is not in this repository`];
+  });
+}
+
+/** Documents whose paths are checked. */
+export const documents = ["README.md", "CONTRIBUTING.md"];
+
+/** All that is wrong with the documents of the repository at `root`. */
+export function problems(root: string): readonly string[] {
+  const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root });
+  const files = listed.toString().split("\0").filter(Boolean);
+  const read = (file: string): string => readFileSync(join(root, file), "utf8");
+  const readme = read("README.md");
+  return [
+    ...documents.flatMap((document) => missingPaths(document, read(document), files)),
+    ...["server", "envs", "clients"].flatMap((parent) => foldersLeftOut(readme, parent, files)),
+    ...files
+      .filter((file) => /\.(ts|js|mjs|cjs|md|py|pyi|proto|sh|ya?ml|json|toml)$|^(Makefile|Dockerfile)$/.test(file))
+      .flatMap((file) => absentCitations(file, read(file))),
+  ];
+}
+
+if (import.meta.main) {
+  const found = problems(resolve(import.meta.dirname, ".."));
+  for (const problem of found) console.error(problem);
+  process.exitCode = found.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,141 @@
+/** Whether a configuration, a policy or weights can be as they are. Fields are named as the contract names them. */
+import { checkConstraints } from "./constraints.ts";
+import { first, inRange, WEIGHT_MAX } from "./policies/policy.ts";
+import { checkPolicyConfig } from "./policies/registry.ts";
+import { invalid, type Arm, type Constraints, type Invalid, type Policy, type RunConfig } from "./types.ts";
+
+export const ARMS_MAX = 256;
+export const PROMPTS_PER_UPDATE_MAX = 4096;
+export const LAG_MAX = 64;
+
+const RUN_ID = /^[a-zA-Z0-9._-]{1,128}$/;
+
+function wholeInRange(field: string, value: number, min: number, max: number): Invalid | undefined {
+  if (Number.isInteger(value) && value >= min && value <= max) return undefined;
+  return invalid(field, `must be a whole number in [${min}, ${max}], not ${value}`);
+}
+
+export function checkRunId(runId: string): Invalid | undefined {
+  return RUN_ID.test(runId) ? undefined : invalid("run_id", "must be 1 to 128 of the characters a-z A-Z 0-9 . _ -");
+}
+
+function checkArm(arm: Arm, i: number): Invalid | undefined {
+  const { min, max } = arm.rewardRange;
+  return first([
+    () =>
+      /^[a-zA-Z0-9._/-]{1,64}$/.test(arm.id)
+        ? undefined
+        : invalid(`arms[${i}].id`, "must be 1 to 64 of the characters a-z A-Z 0-9 . _ / -"),
+    () => inRange(`arms[${i}].weight`, arm.weight, 0, WEIGHT_MAX),
+    () =>
+      Number.isFinite(min) && Number.isFinite(max) && min <= max
+        ? undefined
+        : invalid(`arms[${i}].spec.reward_scheme`, `has no finite range of rewards: [${min}, ${max}]`),
+  ]);
+}
+
+function checkArms(arms: readonly Arm[]): Invalid | undefined {
+  if (arms.length < 1 || arms.length > ARMS_MAX) return invalid("arms", `must be 1 to ${ARMS_MAX}, not ${arms.length}`);
+  const ids = new Set<string>();
+  for (const [i, arm] of arms.entries()) {
+    const found = checkArm(arm, i);
+    if (found !== undefined) return found;
+    if (ids.has(arm.id)) return invalid(`arms[${i}].id`, `"${arm.id}" is taken by an arm before it`);
+    ids.add(arm.id);
+  }
+  return undefined;
+}
+
+function checkShares(constraints: Constraints): Invalid | undefined {
+  const name = "policy.constraints";
+  return first([
+    () => inRange(`${name}.real_share_min`, constraints.realShareMin, 0, 1),
+    () => inRange(`${name}.synthetic_share_max`, constraints.syntheticShareMax, 0, 1),
+    () => inRange(`${name}.hard_share_min`, constraints.hardShareMin, 0, 1),
+    () => wholeInRange(`${name}.hard_warmup_batches`, constraints.hardWarmupBatches, 0, 2 ** 32 - 1),
+  ]);
+}
+
+/** Whether a run's arms, policy and weights, as they would be, go together. */
+export function checkPolicy(run: {
+  readonly config: RunConfig;
+  readonly policy: Policy;
+  readonly weights: readonly number[];
+}): Invalid | undefined {
+  const { config, policy, weights } = run;
+  return first([
+    () => checkPolicyConfig(policy, { armIds: config.arms.map(({ id }) => id), length: config.length }),
+    () => checkShares(policy.constraints),
+    () => checkConstraints({ ...config, policy, weights }),
+  ]);
+}
+
+/** New weights of some arms, by id: each must be one of the run's, and in range. */
+export function checkWeights(config: RunConfig, weights: Readonly<Record<string, number>>): Invalid | undefined {
+  const ids = new Set(config.arms.map((arm) => arm.id));
+  for (const [id, weight] of Object.entries(weights)) {
+    if (!ids.has(id)) return invalid(`weights["${id}"]`, "is not an arm of the run");
+    const found = inRange(`weights["${id}"]`, weight, 0, WEIGHT_MAX);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Whether a run can be created with this configuration. The limit of num_generations is the server's to check. */
+export function checkConfig(config: RunConfig): Invalid | undefined {
+  const { lag } = config;
+  return first([
+    () => checkArms(config.arms),
+    () => wholeInRange("num_generations", config.numGenerations, 1, 2 ** 32 - 1),
+    () => wholeInRange("length", config.length, 0, Number.MAX_SAFE_INTEGER),
+    () => wholeInRange("prompts_per_update", config.promptsPerUpdate, 1, PROMPTS_PER_UPDATE_MAX),
+    () => (lag.kind === "batches" ? wholeInRange("feedback_lag", lag.count, 0, LAG_MAX) : undefined),
+    () => inRange("group_timeout", config.groupTimeoutMs ?? 1, 1, Number.MAX_SAFE_INTEGER),
+    () => inRange("time_to_live", config.timeToLiveMs, 1, Number.MAX_SAFE_INTEGER),
+    () => checkPolicy({ config, policy: config.policy, weights: config.arms.map((arm) => arm.weight) }),
+  ]);
+}
+
+// Whether a run that is created again is the same run.
+
+function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+/** The path of the first difference between two values of plain data; undefined: they are the same. */
+function firstDifference(a: unknown, b: unknown, path: string): string | undefined {
+  if (a === b) return undefined;
+  if (!isPlain(a) || !isPlain(b) || Array.isArray(a) !== Array.isArray(b)) return path;
+  if (Array.isArray(a) && Array.isArray(b) && a.length !== b.length) return path;
+  for (const name of [...new Set([...Object.keys(a), ...Object.keys(b)])].sort()) {
+    const step = Array.isArray(a) ? `${path}[${name}]` : path === "" ? name : `${path}.${name}`;
+    const found = firstDifference(a[name], b[name], step);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** A path as the contract names it. */
+function contractName(path: string, policyKind: string): string {
+  return (
+    path
+      .replace(/^lag.*/, "feedbackLag")
+      .replace(/^policy\.config\b/, `policy.${policyKind}`)
+      // Under the name of a map stand keys of the caller's.
+      .replace(/(\.weights)\..*/, "$1")
+      .replace(/rewardRange.*/, "spec.rewardScheme")
+      .replace(/resource$/, "spec.environment")
+      .replace(/Ms$/, "")
+      .replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  );
+}
+
+/**
+ * The first field, as the contract names it, in which two configurations differ; undefined: they mean the same. `given`
+ * does not count: it may say the same thing in another way, such as a default in full.
+ */
+export function differingField(a: RunConfig, b: RunConfig): string | undefined {
+  if (a.policy.kind !== b.policy.kind) return "policy.kind";
+  const path = firstDifference({ ...a, given: "" }, { ...b, given: "" }, "");
+  return path === undefined ? undefined : contractName(path, a.policy.kind);
+}

@@ -1,0 +1,58 @@
+/** Plain data: what survives JSON.stringify and JSON.parse unchanged, and how it is read without trusting it. */
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+
+/** A value as plain data, and back. `decode` throws a FormatError for what `encode` never gives. */
+export interface Codec<T> {
+  encode(value: T): Json;
+  decode(json: Json): T;
+}
+
+/** What was stored is not what this server reads: it is of another format, or damaged. */
+export class FormatError extends Error {}
+
+function refuse(wanted: string, found: Json | undefined): never {
+  throw new FormatError(`expected ${wanted}, found ${JSON.stringify(found)?.slice(0, 100) ?? "nothing"}`);
+}
+
+export function parseJson(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new FormatError("it is not JSON");
+  }
+}
+
+export function readNumber(json: Json | undefined): number {
+  return typeof json === "number" ? json : refuse("a number", json);
+}
+
+export function readText(json: Json | undefined): string {
+  return typeof json === "string" ? json : refuse("a string", json);
+}
+
+export function readFlag(json: Json | undefined): boolean {
+  return typeof json === "boolean" ? json : refuse("true or false", json);
+}
+
+export function readList(json: Json | undefined): readonly Json[] {
+  return isList(json) ? json : refuse("a list", json);
+}
+
+export function readNumbers(json: Json | undefined): readonly number[] {
+  return readList(json).map(readNumber);
+}
+
+export function readObject(json: Json | undefined): { readonly [name: string]: Json } {
+  return typeof json === "object" && json !== null && !isList(json) ? json : refuse("an object", json);
+}
+
+/** Null stands for nothing. */
+export function readOrNull<T>(json: Json | undefined, read: (json: Json | undefined) => T): T | null {
+  return json === null ? null : read(json);
+}
+
+/** Array.isArray does not narrow readonly lists. */
+export function isList(json: Json | undefined): json is readonly Json[] {
+  return Array.isArray(json);
+}

@@ -1,0 +1,51 @@
+/** Which resources are down, and the arms of runs that are masked for it. */
+import type { RunEvent } from "../events.ts";
+import type { RunState } from "../state.ts";
+import type { InstanceKey } from "../types.ts";
+import type { LiveRun } from "./live-run.ts";
+import type { Log } from "./ports.ts";
+
+export interface Masks {
+  /** Says that a resource is down, and why, or that it is up again (undefined); brings the runs in line. */
+  set<Spec, Key extends InstanceKey>(
+    resource: string,
+    reason: string | undefined,
+    runs: readonly LiveRun<Spec, Key>[],
+  ): Promise<void>;
+  /** Brings a run in line with what is down now, whatever was when it was last changed. */
+  bring<Spec, Key extends InstanceKey>(run: LiveRun<Spec, Key>): Promise<void>;
+}
+
+/** The changes that bring a run in line. */
+function changesFor(
+  { config, masks }: RunState,
+  down: ReadonlyMap<string, string>,
+): readonly Extract<RunEvent, { readonly kind: "arm_masked" | "arm_unmasked" }>[] {
+  return config.arms.flatMap(({ resource }, arm) => {
+    const reason = resource === undefined ? undefined : down.get(resource);
+    const isMasked = masks[arm] !== null;
+    if ((reason !== undefined) === isMasked) return [];
+    return [reason === undefined ? { kind: "arm_unmasked", arm } : { kind: "arm_masked", arm, reason }];
+  });
+}
+
+export function createMasks(log: Log | undefined): Masks {
+  const down = new Map<string, string>();
+  const bring: Masks["bring"] = async (run) => {
+    // Most runs depend on nothing, and are not even looked at in the store.
+    if (changesFor(run.state(), down).length === 0) return;
+    await run.commit((state) => ({ events: changesFor(state, down), value: null }));
+  };
+  return {
+    bring,
+    set: async (resource, reason, runs) => {
+      if (reason === undefined) down.delete(resource);
+      else down.set(resource, reason);
+      const all = await Promise.allSettled(runs.map((run) => bring(run)));
+      for (const each of all) {
+        // The next change of the resource, or loading the run again, brings it in line.
+        if (each.status === "rejected") log?.warn({ err: each.reason as unknown }, "arms of a run were not masked");
+      }
+    },
+  };
+}

@@ -1,0 +1,172 @@
+/**
+ * Everything that this server uses of @grpc/grpc-js and Node though they do not document it. Both are pinned; each reach
+ * says what it is for, and docs/decisions/0008-wire.md what it brings. `checkInternals` runs at start.
+ */
+import type { Server, ServerInterceptingCallInterface } from "@grpc/grpc-js";
+import { createRequire } from "node:module";
+import {
+  type Http2Server,
+  type IncomingHttpHeaders,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  type ServerOptions,
+} from "node:http2";
+import { Duplex } from "node:stream";
+import type { Metadata } from "@grpc/grpc-js";
+import { LiveMap } from "../live-map.ts";
+
+/** What this file was written for. An upgrade begins with reading what it relies on again. */
+const grpcJsVersion = "1.14.7";
+const nodeVersion = "v24.21.0";
+
+const require = createRequire(import.meta.url);
+
+/** Throws where something is not where this file expects it. */
+export function checkInternals(server: Server): void {
+  const { commonServerOptions, http2Servers } = server as unknown as Partial<ServerFields>;
+  demand(typeof commonServerOptions === "object", "Server.commonServerOptions");
+  demand(http2Servers instanceof Map, "Server.http2Servers");
+  const call = sampleCall();
+  demand(typeof call.decoder?.write === "function", "BaseServerInterceptingCall.decoder.write");
+  for (const method of ["decompressMessage", "startRead", "sendStatus", "getDeadline", "getPeer"] as const) {
+    demand(typeof call[method] === "function", `BaseServerInterceptingCall.${method}`);
+  }
+  demand(typeof call.incomingEncoding === "string", "BaseServerInterceptingCall.incomingEncoding");
+  demand(call.metadata !== undefined && call.stream !== undefined, "BaseServerInterceptingCall.metadata and .stream");
+  const session = performServerHandshake(leadingNowhere());
+  demand(isMap(stateOf(session)?.streams), "ServerHttp2Session[state].streams", `Node ${nodeVersion}`);
+  session.destroy();
+  const missing = Object.getOwnPropertyNames(Map.prototype).filter((name) => !(name in LiveMap.prototype));
+  demand(missing.length === 0, `Map, which has ${missing.join(", ")}, unlike LiveMap,`, `Node ${nodeVersion}`);
+}
+
+function demand(holds: boolean, what: string, of = `@grpc/grpc-js ${grpcJsVersion}`): void {
+  if (holds) return;
+  const { version } = require("@grpc/grpc-js/package.json") as { readonly version: string };
+  throw new Error(
+    `server/transport/grpc/internals.ts was written for ${of}, and ${what} is not what it was there: ` +
+      `this is @grpc/grpc-js ${version} on Node ${process.version}`,
+  );
+}
+
+/** A call as grpc-js makes one for each request, on a stream that leads nowhere. */
+function sampleCall(): Partial<IncomingCall> {
+  const { BaseServerInterceptingCall: Base } = require("@grpc/grpc-js/build/src/server-interceptors.js") as {
+    readonly BaseServerInterceptingCall?: new (...parts: readonly unknown[]) => Partial<IncomingCall>;
+  };
+  return Base === undefined ? {} : new Base(leadingNowhere(), {}, null, { path: "" }, {});
+}
+
+function leadingNowhere(): Duplex {
+  return new Duplex({ read: () => undefined, write: (_bytes, _encoding, done) => done() });
+}
+
+// HTTP/2 settings that grpc-js has no option for.
+
+interface ServerFields {
+  readonly commonServerOptions: ServerOptions;
+  readonly http2Servers: Map<Http2Server, unknown>;
+}
+
+/**
+ * What a client may send on one stream before it must wait for a window update. At the default of 64 KiB a 1 MB message
+ * takes many round trips: measured at 4 ms each, 112 ms against 7 to 12 ms.
+ */
+export const streamWindowBytes = 4 * 1024 ** 2;
+/** The same for all streams of a connection together. Node frees it on arrival, so stalled streams do not use it up. */
+export const connectionWindowBytes = 16 * 1024 ** 2;
+
+/**
+ * How many streams a client may reset at once, and then each second, before its connection is closed (a guard against
+ * the rapid reset attack). By default 1,000 and 33: a trainer that cancels its 1,500 calls then loses the others too.
+ */
+export const streamResetBurst = 20_000;
+export const streamResetRate = 2_000;
+
+/** To be called before the server is bound: its options are read then. */
+export function setHttp2Options(server: Server, maxConcurrentStreams: number): void {
+  const { commonServerOptions } = server as unknown as ServerFields;
+  commonServerOptions.settings = { maxConcurrentStreams, initialWindowSize: streamWindowBytes };
+  commonServerOptions.streamResetBurst = streamResetBurst;
+  commonServerOptions.streamResetRate = streamResetRate;
+  // Streams over the limit that a client opens at once: at Node's 100 it closes the connection, with all its calls.
+  commonServerOptions.maxSessionRejectedStreams = streamResetBurst;
+}
+
+/** To be called as soon as the server is bound: the connection's window is not among the options. */
+export function widenConnections(server: Server): void {
+  onSession(server, (session) => session.setLocalWindowSize(connectionWindowBytes));
+}
+
+function onSession(server: Server, visit: (session: ServerHttp2Session) => void): void {
+  const { http2Servers } = server as unknown as ServerFields;
+  if (http2Servers.size === 0) throw new Error("there is no HTTP/2 server yet: this must come after binding");
+  for (const http2Server of http2Servers.keys()) http2Server.on("session", visit);
+}
+
+/** What grpc-js is given of a request: headers, or nothing where it has been answered. */
+export type HeaderScreen = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => IncomingHttpHeaders | undefined;
+
+/**
+ * Has each request's headers looked at before grpc-js makes a call of it, which would begin to keep what comes. To be
+ * called as soon as the server is bound.
+ */
+export function screenHeaders(server: Server, screen: HeaderScreen): void {
+  for (const http2Server of (server as unknown as ServerFields).http2Servers.keys()) {
+    const [serve, ...others] = http2Server.listeners("stream");
+    demand(serve !== undefined && others.length === 0, "the one listener of a server's streams");
+    http2Server.removeAllListeners("stream");
+    http2Server.on("stream", (stream, headers) => {
+      const passed = screen(stream, headers);
+      if (passed !== undefined) (serve as (...parts: readonly unknown[]) => void).call(http2Server, stream, passed);
+    });
+  }
+}
+
+// Node keeps the streams of a connection in a Map, in which what is young gets old: see LiveMap.
+
+interface SessionState {
+  streams: unknown;
+}
+
+/** To be called as soon as the server is bound. */
+export function keepStreamsYoung(server: Server): void {
+  onSession(server, (session) => {
+    const state = stateOf(session);
+    if (state !== undefined) state.streams = new LiveMap<unknown>();
+  });
+}
+
+/** Node's own kind of Map is no instance of the common one. */
+function isMap(value: unknown): boolean {
+  return Object.prototype.toString.call(value) === "[object Map]";
+}
+
+function stateOf(session: ServerHttp2Session): SessionState | undefined {
+  const key = Object.getOwnPropertySymbols(session).find(({ description }) => description === "state");
+  return key === undefined ? undefined : (session as unknown as Record<symbol, SessionState>)[key];
+}
+
+// What comes in for one call.
+
+/** grpc-js's own side of a call, which interceptors are given. The fields beyond its interface are private. */
+export interface IncomingCall extends ServerInterceptingCallInterface {
+  readonly stream: ServerHttp2Stream;
+  readonly metadata: Metadata;
+  /** As the request's `grpc-encoding` names it. */
+  readonly incomingEncoding: string;
+  /** Takes messages, each with its header of five bytes, out of the data as it comes. */
+  decoder: MessageDecoder;
+  /** Is given a message with its header, and gives its contents. */
+  decompressMessage(message: Buffer, encoding: string): Buffer | Promise<Buffer>;
+}
+
+export interface MessageDecoder {
+  write(data: Buffer): Buffer[];
+}
+
+/** The decoder that was put into the call of which a handler is given this. */
+export function messageDecoderOf(given: unknown): MessageDecoder {
+  return (given as { readonly call: IncomingCall }).call.decoder;
+}

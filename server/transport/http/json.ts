@@ -1,0 +1,141 @@
+/** Messages from JSON. */
+import { type DescField, type DescMessage, fromJsonString, type Message, ScalarType } from "@bufbuild/protobuf";
+import { isUtf8 } from "node:buffer";
+import { RpcError } from "../rpc.ts";
+import { PARTS_MAX } from "../wire/requests.ts";
+
+/**
+ * What reads messages of a kind; it throws RpcError. Names that it does not know are refused: passed over, as Connect
+ * does by default, "split": "eval" would silently give train tasks.
+ */
+export function jsonDecoderOf(schema: DescMessage): (bytes: Uint8Array) => Message {
+  const check = jsonCheck(schema);
+  return (bytes) => {
+    check(bytes);
+    try {
+      return fromJsonString(schema, textOf(bytes), { ignoreUnknownFields: false });
+    } catch (error) {
+      throw new RpcError(
+        "INVALID_ARGUMENT",
+        `the request is not a ${schema.typeName} in JSON: ${(error as Error).message}`,
+      );
+    }
+  };
+}
+
+/** Throws RpcError for what must be refused before protobuf-es reads it: bytes that are no UTF-8, too many parts, and 64-bit integers that JSON.parse would change. */
+export function jsonCheck(schema: DescMessage): (bytes: Uint8Array) => void {
+  const ways = waysToLongs(schema);
+  return (bytes) => {
+    if (!isUtf8(bytes)) throw new RpcError("INVALID_ARGUMENT", "the request's JSON is not valid UTF-8");
+    checkJsonParts(bytes);
+    if (ways.length > 0) checkLongs(ways, bytes);
+  };
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const BRACE = 0x7b;
+
+/** Lists, objects, their values after the first, and keys, each by the byte that comes with it; those in texts are none. */
+function checkJsonParts(bytes: Uint8Array): void {
+  if (bytes.length <= PARTS_MAX) return;
+  let parts = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = endOfText(bytes, at);
+    else if (byte === COMMA || byte === COLON || byte === BRACE || byte === BRACKET) parts++;
+    if (parts > PARTS_MAX) {
+      throw new RpcError("INVALID_ARGUMENT", `the request has more than ${PARTS_MAX} keys, values, lists and objects`);
+    }
+  }
+}
+
+/** Where the text that begins at a quote has its last one. */
+function endOfText(bytes: Uint8Array, begin: number): number {
+  let at = begin + 1;
+  for (; at < bytes.length && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
+  return at;
+}
+
+const longs: ReadonlySet<ScalarType | undefined> = new Set([
+  ...[ScalarType.INT64, ScalarType.SINT64, ScalarType.SFIXED64],
+  ...[ScalarType.UINT64, ScalarType.FIXED64],
+]);
+
+/** A field that is a 64-bit integer, or has some in its messages: those that `inner` leads to. */
+interface Way {
+  readonly field: DescField;
+  readonly inner: readonly Way[];
+}
+
+function waysToLongs(schema: DescMessage, above: readonly DescMessage[] = []): readonly Way[] {
+  if (above.includes(schema)) return [];
+  return schema.fields.flatMap((field) => {
+    if (longs.has(field.scalar)) return [{ field, inner: [] }];
+    const inner = field.message === undefined ? [] : waysToLongs(field.message, [...above, schema]);
+    return inner.length === 0 ? [] : [{ field, inner }];
+  });
+}
+
+function checkLongs(ways: readonly Way[], bytes: Uint8Array): void {
+  const fault = faultIn(ways, parsed(bytes));
+  if (fault === undefined) return;
+  const field = fault.path.join("").slice(1);
+  throw new RpcError("INVALID_ARGUMENT", `${field}: ${fault.why}`, { field });
+}
+
+interface Fault {
+  /** Such as ".arms" and "[2]". */
+  readonly path: readonly string[];
+  readonly why: string;
+}
+
+function faultIn(ways: readonly Way[], json: unknown): Fault | undefined {
+  if (typeof json !== "object" || json === null) return undefined;
+  const values = json as Readonly<Record<string, unknown>>;
+  for (const { field, inner } of ways) {
+    for (const [at, value] of elementsOf(field, values[field.jsonName] ?? values[field.name])) {
+      const fault = inner.length === 0 ? faultOf(value) : faultIn(inner, value);
+      if (fault === undefined) continue;
+      const place = at === undefined ? [] : [`[${at}]`];
+      return { path: [`.${field.name}`, ...place, ...fault.path], why: fault.why };
+    }
+  }
+  return undefined;
+}
+
+/** The longest 64-bit integers have 20 characters. BigInt would take seconds for millions of digits. */
+const longPattern = /^-?\d{1,20}$/;
+
+function faultOf(value: unknown): Fault | undefined {
+  if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    return { path: [], why: "JSON numbers beyond 2^53 - 1 lose digits: give it as a string" };
+  }
+  if (typeof value !== "string" || longPattern.test(value)) return undefined;
+  return { path: [], why: "want a whole number of at most 64 bits, in digits" };
+}
+
+/** The values of a field with their places in it; what has not the field's shape is left to protobuf-es. */
+function elementsOf(field: DescField, value: unknown): Iterable<readonly [at: number | string | undefined, unknown]> {
+  if (field.fieldKind === "list") return Array.isArray(value) ? value.entries() : [];
+  if (field.fieldKind === "map") return typeof value === "object" && value !== null ? Object.entries(value) : [];
+  return [[undefined, value]];
+}
+
+/** Undefined: protobuf-es will say what is wrong. */
+function parsed(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(textOf(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without a byte order mark. */
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}

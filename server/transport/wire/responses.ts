@@ -1,0 +1,297 @@
+/**
+ * Response messages to bytes: by protobuf-es, but for those that hold outcomes, which are written by hand as
+ * proto/gradus/v1/outcome.proto numbers their fields. That is several times as fast, and the bytes are the same
+ * (docs/decisions/0008-wire.md). The highest field number comes first: see ReverseWriter.
+ */
+import { type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import {
+  type BatchStepResponse,
+  BatchStepResponseSchema,
+  type StepResponse,
+  StepResponseSchema,
+  type StreamStepsFailure,
+  type StreamStepsResponse,
+  StreamStepsResponseSchema,
+} from "../../gen/gradus/v1/environment_pb.js";
+import {
+  type AnswerSpan,
+  type Baseline,
+  type ContrastPair,
+  type Feedback,
+  type GroupOutcome,
+  GroupOutcomeSchema,
+  type GroupStatistics,
+  type NoReward,
+  type Outcome,
+  OutcomeSchema,
+  type RewardComponent,
+  type Score,
+} from "../../gen/gradus/v1/outcome_pb.js";
+
+const writeFeedback: FieldsWriter<Feedback> = (to, { status, detail }) => {
+  to.string(2, detail);
+  to.uint32(1, status);
+};
+
+const writeComponent: FieldsWriter<RewardComponent> = (to, { name, value, weight, reason }) => {
+  to.string(4, reason);
+  to.double(3, weight);
+  to.optionalDouble(2, value);
+  to.string(1, name);
+};
+
+const writeBaseline: FieldsWriter<Baseline> = (to, { value, bound, proof }) => {
+  to.uint32(3, proof);
+  to.double(2, bound);
+  to.double(1, value);
+};
+
+const writeSpan: FieldsWriter<AnswerSpan> = (to, { start, end, verdict, solved }) => {
+  to.bool(4, solved);
+  to.uint32(3, verdict);
+  to.uint32(2, end);
+  to.uint32(1, start);
+};
+
+const writeEntry: FieldsWriter<readonly [string, string]> = (to, [key, value]) => {
+  to.presentString(2, value);
+  to.presentString(1, key);
+};
+
+const writeScore: FieldsWriter<Score> = (to, score) => {
+  to.messages(12, writeEntry, Object.entries(score.info));
+  to.messages(11, writeSpan, score.spans);
+  to.bool(10, score.truncated);
+  to.bool(9, score.terminated);
+  to.string(8, score.violation);
+  to.optionalDouble(7, score.ratio);
+  if (score.baseline !== undefined) to.message(6, writeBaseline, score.baseline);
+  to.optionalDouble(5, score.objective);
+  to.bool(4, score.solved);
+  to.uint32(3, score.verdict);
+  to.messages(2, writeComponent, score.components);
+  to.double(1, score.reward);
+};
+
+const writeNoReward: FieldsWriter<NoReward> = (to, { reason, detail, retryDelayMs }) => {
+  to.uint32(3, retryDelayMs);
+  to.string(2, detail);
+  to.uint32(1, reason);
+};
+
+const writeOutcome: FieldsWriter<Outcome> = (to, outcome) => {
+  const { result, feedback } = outcome;
+  to.string(7, outcome.nextTaskId);
+  to.optionalDouble(6, outcome.grpoAdvantage);
+  to.optionalDouble(5, outcome.rlooAdvantage);
+  if (feedback !== undefined) to.message(4, writeFeedback, feedback);
+  if (result.case === "noReward") to.message(3, writeNoReward, result.value);
+  else if (result.case === "score") to.message(2, writeScore, result.value);
+  to.uint32(1, outcome.sampleIndex);
+};
+
+const writeStatistics: FieldsWriter<GroupStatistics> = (to, { count, mean, std }) => {
+  to.double(3, std);
+  to.double(2, mean);
+  to.uint32(1, count);
+};
+
+const writePair: FieldsWriter<ContrastPair> = (to, pair) => {
+  to.uint32(4, pair.rejectedEnd);
+  to.uint32(3, pair.rejectedSampleIndex);
+  to.uint32(2, pair.preferredEnd);
+  to.uint32(1, pair.preferredSampleIndex);
+};
+
+const writeGroup: FieldsWriter<GroupOutcome> = (to, { groupId, outcomes, statistics, contrastPairs }) => {
+  to.messages(4, writePair, contrastPairs);
+  if (statistics !== undefined) to.message(3, writeStatistics, statistics);
+  to.messages(2, writeOutcome, outcomes);
+  to.string(1, groupId);
+};
+
+const writeBatchStepResponse: FieldsWriter<BatchStepResponse> = (to, { groups }) => {
+  to.messages(1, writeGroup, groups);
+};
+
+const writeStepResponse: FieldsWriter<StepResponse> = (to, { outcome }) => {
+  if (outcome !== undefined) to.message(1, writeOutcome, outcome);
+};
+
+const writeFailure: FieldsWriter<StreamStepsFailure> = (to, { code, message, retryDelayMs }) => {
+  to.uint32(3, retryDelayMs);
+  to.string(2, message);
+  to.uint32(1, code);
+};
+
+const writeStreamStepsResponse: FieldsWriter<StreamStepsResponse> = (to, { requestId, groups, failure }) => {
+  if (failure !== undefined) to.message(3, writeFailure, failure);
+  to.messages(2, writeGroup, groups);
+  to.string(1, requestId);
+};
+
+// Writes protobuf from its end to its start. A message's length stands before it and is known only once it is written:
+// backwards, each byte is written once, into one buffer that is used again.
+
+const FIRST_SIZE = 64 * 1024;
+/** A buffer that one large message made larger is given up after it. */
+const KEPT_SIZE = 1024 * 1024;
+/** Up to so many UTF-16 units a loop is faster than a call into native code. */
+const SHORT = 128;
+const ASCII_END = 0x80;
+
+const VARINT = 0;
+const BIT64 = 1;
+const LENGTH_DELIMITED = 2;
+
+/** Writes a message's fields, the highest field number first. */
+type FieldsWriter<T> = (writer: ReverseWriter, message: T) => void;
+
+/** A class, because its fields are the state of a hot loop. Fields of implicit presence are left out where they are 0; −0 is not. */
+class ReverseWriter {
+  #bytes = Buffer.allocUnsafeSlow(FIRST_SIZE);
+  #view = viewOf(this.#bytes);
+  #at = FIRST_SIZE;
+
+  /** A message's bytes. */
+  write<T>(write: FieldsWriter<T>, message: T): Buffer {
+    this.#at = this.#bytes.length;
+    write(this, message);
+    const written = Buffer.from(this.#bytes.subarray(this.#at));
+    if (this.#bytes.length > KEPT_SIZE) this.#use(Buffer.allocUnsafeSlow(FIRST_SIZE));
+    return written;
+  }
+
+  uint32(field: number, value: number): void {
+    if (value === 0) return;
+    this.#varint(value);
+    this.#tag(field, VARINT);
+  }
+
+  bool(field: number, value: boolean): void {
+    if (value) this.uint32(field, 1);
+  }
+
+  double(field: number, value: number): void {
+    if (!Object.is(value, 0)) this.optionalDouble(field, value);
+  }
+
+  optionalDouble(field: number, value: number | undefined): void {
+    if (value === undefined) return;
+    this.#reserve(8);
+    this.#at -= 8;
+    this.#view.setFloat64(this.#at, value, true);
+    this.#tag(field, BIT64);
+  }
+
+  string(field: number, text: string): void {
+    if (text !== "") this.presentString(field, text);
+  }
+
+  /** Writes an empty one too, as the fields of a map's entries are. */
+  presentString(field: number, text: string): void {
+    const before = this.#written();
+    if (text.length > SHORT || !this.#ascii(text)) this.#text(text);
+    this.#length(field, this.#written() - before);
+  }
+
+  message<T>(field: number, write: FieldsWriter<T>, message: T): void {
+    const before = this.#written();
+    write(this, message);
+    this.#length(field, this.#written() - before);
+  }
+
+  messages<T>(field: number, write: FieldsWriter<T>, messages: readonly T[]): void {
+    for (let i = messages.length - 1; i >= 0; i--) this.message(field, write, messages[i] as T);
+  }
+
+  /** Bytes so far: unlike an offset, this stays true when the buffer grows. */
+  #written(): number {
+    return this.#bytes.length - this.#at;
+  }
+
+  #length(field: number, length: number): void {
+    this.#varint(length);
+    this.#tag(field, LENGTH_DELIMITED);
+  }
+
+  #tag(field: number, wireType: number): void {
+    this.#varint((field << 3) | wireType);
+  }
+
+  #varint(value: number): void {
+    this.#reserve(5);
+    if (value < 0x80) {
+      this.#bytes[--this.#at] = value;
+      return;
+    }
+    let size = 1;
+    for (let rest = value >>> 7; rest > 0; rest >>>= 7) size++;
+    let at = (this.#at -= size);
+    let rest = value >>> 0;
+    for (; rest >= 0x80; rest >>>= 7) this.#bytes[at++] = (rest & 0x7f) | 0x80;
+    this.#bytes[at] = rest;
+  }
+
+  /** Whether the text was ASCII, and is written. */
+  #ascii(text: string): boolean {
+    this.#reserve(text.length);
+    const start = this.#at - text.length;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      if (unit >= ASCII_END) return false;
+      this.#bytes[start + i] = unit;
+    }
+    this.#at = start;
+    return true;
+  }
+
+  #text(text: string): void {
+    const size = Buffer.byteLength(text);
+    this.#reserve(size);
+    this.#at -= size;
+    this.#bytes.write(text, this.#at, size);
+  }
+
+  #reserve(size: number): void {
+    if (this.#at < size) this.#grow(size);
+  }
+
+  #grow(size: number): void {
+    const written = this.#bytes.subarray(this.#at);
+    const larger = Buffer.allocUnsafeSlow(2 * (this.#bytes.length + size));
+    written.copy(larger, larger.length - written.length);
+    this.#at = larger.length - written.length;
+    this.#use(larger);
+  }
+
+  #use(bytes: Buffer<ArrayBuffer>): void {
+    this.#bytes = bytes;
+    this.#view = viewOf(bytes);
+  }
+}
+
+function viewOf(bytes: Buffer<ArrayBuffer>): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+const writers: ReadonlyMap<DescMessage, FieldsWriter<never>> = new Map<DescMessage, FieldsWriter<never>>([
+  [StepResponseSchema, writeStepResponse],
+  [BatchStepResponseSchema, writeBatchStepResponse],
+  [StreamStepsResponseSchema, writeStreamStepsResponse],
+  [GroupOutcomeSchema, writeGroup],
+  [OutcomeSchema, writeOutcome],
+]);
+
+// One for all, for writing never waits.
+const writer = new ReverseWriter();
+
+/** What writes messages of a kind. */
+export function encoderOf<D extends DescMessage>(schema: D): (message: MessageShape<D>) => Buffer {
+  const write = writers.get(schema) as FieldsWriter<MessageShape<D>> | undefined;
+  if (write !== undefined) return (message) => writer.write(write, message);
+  return (message) => {
+    const { buffer, byteOffset, byteLength } = toBinary(schema, message);
+    return Buffer.from(buffer, byteOffset, byteLength);
+  };
+}

@@ -1,0 +1,108 @@
+/**
+ * The README's TypeScript snippet in a fresh project, as its reader makes one: the client's folder is installed, or a
+ * tarball of it, and the snippet runs on each Node that is here. Fetches the client's dependencies from the registry.
+ */
+import { execFile } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openServer, type TestServer } from "../../support/in-process.ts";
+import { temporaryFolder } from "../../support/server-process.ts";
+import { nodes } from "../../server/cli/gradus.ts";
+
+const repository = resolve(import.meta.dirname, "../../..");
+const folder = temporaryFolder();
+const checkout = join(folder.path, "gradus");
+const run = promisify(execFile);
+
+const readme = readFileSync(join(repository, "README.md"), "utf8");
+const [, snippet = ""] = /^```ts\n(.*?)^```/ms.exec(readme) ?? [];
+const [, install = ""] = /^(npm install \S+\/clients\/ts)$/m.exec(readme) ?? [];
+const [, pack = "", installPacked = ""] = /`(npm pack \S+)` makes .* by `(npm install \S+\.tgz)`/.exec(readme) ?? [];
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await openServer();
+  // A checkout of its own, so that what is built is not in the way of other tests.
+  mkdirSync(join(checkout, "clients"), { recursive: true });
+  const source = join(repository, "clients/ts");
+  const filter = (path: string): boolean => !/^(dist|node_modules)/.test(path.slice(source.length + 1));
+  cpSync(source, join(checkout, "clients/ts"), { recursive: true, filter });
+  for (const file of ["tsconfig.json", "package.json", ".npmrc"]) cpSync(join(repository, file), join(checkout, file));
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+/** A command as its reader types it, beside the checkout; npm and what it starts run on the Node of the path. */
+async function type(command: string, cwd: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
+  // As from a shell, not from npm: its settings for this repository are not the project's.
+  const outer = Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$|^NODE_OPTIONS$/i.test(name));
+  const env = { ...Object.fromEntries(outer), npm_config_prefer_offline: "true", npm_config_audit: "false" };
+  return run("bash", ["-euo", "pipefail", "-c", command], { cwd, env, timeout: 100_000 });
+}
+
+function project(name: string): string {
+  const path = join(folder.path, name);
+  mkdirSync(path);
+  writeFileSync(join(path, "package.json"), "{}");
+  return path;
+}
+
+async function expectRuns(path: string): Promise<void> {
+  writeFileSync(join(path, "first.mjs"), snippet.replaceAll("localhost:50051", server.address));
+  for (const [version, node] of nodes().filter(([each]) => Number(each.slice(1).split(".")[0]) >= 20)) {
+    const { stdout } = await run(node, ["first.mjs"], { cwd: path, timeout: 60_000 });
+    expect(stdout, `on Node ${version}`).toBe("1\n");
+  }
+}
+
+test("the README has what a reader types", () => {
+  expect([install, pack, installPacked]).toEqual([
+    "npm install ../gradus/clients/ts",
+    "npm pack ../gradus/clients/ts",
+    "npm install ./gradus-client-0.1.0.tgz",
+  ]);
+  expect(snippet).toContain("await client.reset(");
+});
+
+describe("before make setup", () => {
+  test("it says that TypeScript is not there, and what brings it", async () => {
+    const failed = await type(install, project("early")).catch((error: unknown) => error);
+    expect(String((failed as { stderr?: string }).stderr)).toContain("run `make setup` in");
+    expect(existsSync(join(checkout, "clients/ts/dist"))).toBe(false);
+  });
+});
+
+describe("after make setup", () => {
+  beforeAll(() => symlinkSync(join(repository, "node_modules"), join(checkout, "node_modules")));
+
+  test("the folder is installed, and the snippet runs", async () => {
+    const path = project("linked");
+    await type(install, path);
+    await expectRuns(path);
+  });
+
+  test("a tarball is made and installed, and the snippet runs without the checkout", async () => {
+    const path = project("packed");
+    rmSync(join(checkout, "clients/ts/dist"), { recursive: true, force: true });
+    await type(pack, path);
+    const [tarball] = readdirSync(path).filter((name) => name.endsWith(".tgz"));
+    expect(installPacked).toContain(tarball);
+    const away = `${checkout}-away`;
+    cpSync(join(checkout, "clients"), away, { recursive: true });
+    rmSync(join(checkout, "clients"), { recursive: true });
+    await type(installPacked, path);
+    await expectRuns(path);
+    cpSync(away, join(checkout, "clients"), { recursive: true });
+  });
+
+  test("npm ci of the repository itself builds nothing", async () => {
+    rmSync(join(checkout, "clients/ts/dist"), { recursive: true, force: true });
+    const own = { npm_lifecycle_event: "prepare", npm_command: "ci", npm_config_local_prefix: checkout };
+    await run(process.execPath, ["clients/ts/build.mjs"], { cwd: checkout, env: { ...process.env, ...own } });
+    expect(existsSync(join(checkout, "clients/ts/dist"))).toBe(false);
+  });
+});

@@ -1,0 +1,44 @@
+/** The Dockerfile, as far as it can be checked without an engine. */
+import { DockerfileParser } from "dockerfile-ast";
+import { validate } from "dockerfile-utils";
+import { existsSync, readFileSync } from "node:fs";
+import { matchesGlob } from "node:path";
+import { expect, test } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+
+const text = readFileSync("Dockerfile", "utf8");
+const file = DockerfileParser.parse(text);
+
+test("it has no mistakes that a linter finds", () => {
+  expect(validate(text)).toEqual([]);
+  expect(validate("FROM node\nCOPPY a b\n")).not.toEqual([]);
+});
+
+test("its base is the Node of package.json, exactly", () => {
+  const images = file.getFROMs().map((from) => from.getImage());
+  expect(images).toEqual(Array(2).fill(`node:${packageJson.dependencies.node}-bookworm-slim`));
+});
+
+test("all that it copies from the tree is there, and not ignored", () => {
+  const ignored = readFileSync(".dockerignore", "utf8").trim().split("\n");
+  const sources = file.getCOPYs().flatMap((copy) => {
+    const fromTree = copy.getFlags().every((flag) => flag.getName() !== "from");
+    return fromTree ? copy.getArguments().slice(0, -1).map(String) : [];
+  });
+  expect(sources).toEqual(expect.arrayContaining(["package-lock.json", "server", "envs", "clients/ts"]));
+  for (const source of sources) {
+    expect(existsSync(source), source).toBe(true);
+    expect(
+      ignored.filter((pattern) => matchesGlob(source, pattern)),
+      source,
+    ).toEqual([]);
+  }
+});
+
+test("what it runs is there", () => {
+  const entrypoint = JSON.parse(file.getENTRYPOINTs()[0]?.getArgumentsContent() ?? "[]") as readonly string[];
+  const program = entrypoint.at(-1);
+  const health = file.getHEALTHCHECKs()[0]?.getArguments().at(-1)?.getValue();
+  expect([program, health]).toEqual(["server/cli/main.ts", "server/cli/health.ts"]);
+  for (const each of [program, health]) expect(existsSync(each ?? ""), each).toBe(true);
+});

@@ -1,0 +1,53 @@
+/** The documents name what is there, and what is wrong with one is found. */
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { absentCitations, foldersLeftOut, missingPaths, problems, treePaths } from "../../scripts/documents.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+
+test("nothing is wrong with this repository's documents", () => {
+  expect(problems(root)).toEqual([]);
+});
+
+test("the README's tree has what a newcomer looks for", () => {
+  const tree = treePaths(readFileSync(join(root, "README.md"), "utf8"));
+  expect(tree).toEqual(
+    expect.arrayContaining(["server/main.ts", "server/cli", "envs/np", "clients/python", "LICENSE"]),
+  );
+});
+
+describe("what is wrong is found", () => {
+  const files = ["server/main.ts", "server/cli/a.ts", "envs/np/tsp/index.ts", "docs/guide.md", "LICENSE"];
+  const tree = "# A\n## The tree\n```\nserver/\n  main.ts    all\n  cli/       commands\nenvs/  tasks\nLICENSE\n```\n";
+
+  test("a tree and a text that are true have no problem", () => {
+    const text = `${tree}See \`envs/np/tsp\`, [a guide](docs/guide.md#part), \`np/tsp\` and ./server/cli/a.ts.`;
+    expect(missingPaths("README.md", text, files)).toEqual([]);
+    expect(missingPaths("docs/guide.md", "[main](../server/main.ts)", files)).toEqual([]);
+    expect(foldersLeftOut(tree, "server", files)).toEqual([]);
+  });
+
+  test.each([
+    ["a line of the tree", tree.replace("cli/", "cly/"), "server/cly"],
+    ["a folder at the root", tree.replace("envs/", "tasks/"), "tasks"],
+    ["a path in the text", `${tree}\`envs/np/tps\``, "envs/np/tps"],
+    ["a path in a command", `${tree}node ./server/cli/b.ts --flag`, "server/cli/b.ts"],
+    ["a link", `${tree}[a guide](docs/guides.md)`, "docs/guides.md"],
+  ])("%s", (_what, text, path) => {
+    expect(missingPaths("README.md", text, files)).toEqual([`README.md names ${path}, which is not there`]);
+  });
+
+  test("a folder that the tree leaves out", () => {
+    const more = [...files, "server/new/file.ts"];
+    expect(foldersLeftOut(tree, "server", more)).toEqual(["the README's tree leaves out server/new/"]);
+  });
+
+  test("a citation of a document that is not here", () => {
+    const name = ["SPEC", "md"].join(".");
+    expect(absentCitations("a.ts", `one\n// as ${name} says`)).toEqual([
+      `a.ts:2 cites ${name}, which is not in this repository`,
+    ]);
+    expect(absentCitations("a.ts", "// as docs/references.md says, and OPENAPI-SPEC.mdx")).toEqual([]);
+  });
+});

@@ -1,0 +1,86 @@
+/** Journals and states say which format they are of, and one that this server does not read is refused, not misread. */
+import { describe, expect, test } from "vitest";
+import { decodeState, encodeState, FORMAT } from "../../../server/curriculum/codec.ts";
+import { follow } from "../../../server/curriculum/runs/journal.ts";
+import { memoryStore } from "../../../server/stores/memory.ts";
+import type { Store } from "../../../server/stores/store.ts";
+import { bench, freshTasks, runConfig, train, value } from "./support.ts";
+
+async function trained() {
+  const store = memoryStore();
+  const { runs } = bench({ store });
+  value(await runs.create("run", runConfig()));
+  await train(runs, "run", 3);
+  const key = (await store.find("run"))?.key ?? -1;
+  return { runs, store, key, events: (await store.read(key, 0)) ?? [] };
+}
+
+/** A store whose journal was changed. */
+function changed(store: Store, change: (event: string) => string): Store {
+  return { ...store, read: async (key, from) => (await store.read(key, from))?.map(change) };
+}
+
+describe("a journal of another format", () => {
+  const message = (found: string): string =>
+    `run "run" cannot be read: an event of the run's journal is ${found}, and this server reads format ${FORMAT}: ` +
+    "use the server that wrote it";
+
+  test.each([
+    ["newer", (event: string) => event.replace(/^\[\d+/, `[${FORMAT + 1}`), `of format ${FORMAT + 1}`],
+    ["older", () => '{"kind":"created","runId":"run"}', "of no format"],
+  ])("%s is refused by every call, with what it is and what this server reads", async (_name, change, found) => {
+    const { store } = await trained();
+    const { runs } = bench({ store: changed(store, change) });
+    const refusal = { kind: "failed_precondition", message: message(found) };
+    expect(await runs.get("run")).toEqual(refusal);
+    expect(await runs.pause("run")).toEqual(refusal);
+    expect(await runs.list("", 10)).toEqual(refusal);
+  });
+
+  test("is not taken for one that is damaged", async () => {
+    const { store } = await trained();
+    const cut = bench({ store: changed(store, (event) => event.slice(0, -1)) });
+    expect(await cut.runs.get("run")).toMatchObject({ message: 'run "run" cannot be read: it is not JSON' });
+    const unknown = bench({ store: changed(store, () => `[${FORMAT},"danced"]`) });
+    expect(await unknown.runs.get("run")).toMatchObject({ kind: "failed_precondition" });
+  });
+});
+
+test("every event begins with the format and its kind", async () => {
+  const { events } = await trained();
+  const kinds = new Set(events.map((event) => JSON.stringify((JSON.parse(event) as unknown[]).slice(0, 2))));
+  const of = (kind: string): string => JSON.stringify([FORMAT, kind]);
+  expect(kinds).toEqual(new Set(["created", "drawn", "handed_out", "feedback"].map(of)));
+});
+
+describe("a state", () => {
+  test("goes through its text unchanged, wherever the run stands", async () => {
+    const { events } = await trained();
+    for (let count = 1; count <= events.length; count++) {
+      const state = follow(undefined, events.slice(0, count), freshTasks);
+      if (state === undefined) throw new Error("no state");
+      const text = encodeState(state, freshTasks);
+      const read = decodeState(text, freshTasks);
+      expect(encodeState(read, freshTasks)).toBe(text);
+      expect({ ...read, issued: null }).toEqual({ ...state, issued: null });
+      // What follows leads both to the same.
+      const rest = events.slice(count);
+      const [one, other] = [follow(state, rest, freshTasks), follow(read, rest, freshTasks)];
+      if (one === undefined || other === undefined) throw new Error("no state");
+      expect(encodeState(other, freshTasks)).toBe(encodeState(one, freshTasks));
+    }
+  });
+
+  test("of a newer format is refused as an import, and as a snapshot is left aside for the journal", async () => {
+    const { runs, store } = await trained();
+    const { state } = value(await runs.export("run"));
+    const newer = new TextDecoder().decode(state).replace(`"format":${FORMAT}`, `"format":${FORMAT + 1}`);
+    expect(await runs.import(new TextEncoder().encode(newer), undefined)).toEqual({
+      kind: "invalid",
+      field: "state",
+      message: `the state is of format ${FORMAT + 1}, and this server reads format ${FORMAT}: use the server that wrote it`,
+    });
+    const beside: Store = { ...store, snapshot: async () => ({ version: 3, body: newer }) };
+    expect(value(await bench({ store: beside }).runs.get("run")).state).toEqual(value(await runs.get("run")).state);
+  });
+});

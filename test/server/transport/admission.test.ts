@@ -1,0 +1,52 @@
+/** Those that hold most are refused, and no more of them than needed. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { watchOpenCalls } from "../../../server/transport/admission.ts";
+import type { RpcError } from "../../../server/transport/rpc.ts";
+
+/** Enough for several looks. */
+const looksMs = 300;
+
+function callThatHolds(bufferedBytes: number) {
+  const refusals: RpcError[] = [];
+  const refuse = (error: RpcError): void => {
+    refusals.push(error);
+    own.bufferedBytes = 0;
+  };
+  const own = { openNumber: 0, bufferedBytes, receivingSinceMs: undefined, refuse, refusals, abort: () => undefined };
+  return own;
+}
+
+test("the largest go first, until the rest are within the limit", async () => {
+  const held = watchOpenCalls(100, 60_000);
+  const calls = [10, 60, 5, 70, 20].map(callThatHolds);
+  for (const each of calls) held.add(each);
+  await sleep(looksMs);
+  expect(calls.map(({ refusals }) => refusals.length)).toEqual([0, 0, 0, 1, 0]);
+  const [refusal] = calls[3]?.refusals ?? [];
+  expect(refusal).toMatchObject({ code: "RESOURCE_EXHAUSTED", retryDelayMs: 1000 });
+  expect(refusal?.message).toMatch(/more than 100 bytes .*--max-held-bytes/);
+});
+
+test("up to the limit nobody is refused, and who has left does not count", async () => {
+  const held = watchOpenCalls(100, 60_000);
+  const stays = callThatHolds(100);
+  const leaves = callThatHolds(100);
+  held.add(stays);
+  held.add(leaves);
+  held.delete(leaves);
+  await sleep(looksMs);
+  expect([stays, leaves].map(({ refusals }) => refusals.length)).toEqual([0, 0]);
+});
+
+test("it looks again after all had left", async () => {
+  const held = watchOpenCalls(100, 60_000);
+  const gone = callThatHolds(1);
+  held.add(gone);
+  held.delete(gone);
+  await sleep(looksMs);
+  const large = callThatHolds(101);
+  held.add(large);
+  await sleep(looksMs);
+  expect(large.refusals).toHaveLength(1);
+});

@@ -1,0 +1,109 @@
+/** The HTTP/2 settings that grpc-js has no option for, as a client sees them. Fails where an upgrade loses them. */
+import { Server } from "@grpc/grpc-js";
+import { create } from "@bufbuild/protobuf";
+import { once } from "node:events";
+import { createRequire } from "node:module";
+import { type Http2Server, type ServerHttp2Session, connect, createServer } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { StepResponseSchema } from "../../../../server/gen/gradus/v1/environment_pb.js";
+import {
+  checkInternals,
+  connectionWindowBytes,
+  keepStreamsYoung,
+  streamWindowBytes,
+} from "../../../../server/transport/grpc/internals.ts";
+import { LiveMap } from "../../../../server/transport/live-map.ts";
+import { start, stopAll } from "../fixture.ts";
+import { cancelledFrames, connectFrames, frameTypes, stepFrames } from "./frames.ts";
+import { callRaw, connectRaw, frame } from "./raw.ts";
+
+afterEach(stopAll);
+
+/** A handler whose calls end when the test says so. */
+function held() {
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const step = async () => {
+    await released;
+    return create(StepResponseSchema, { outcome: { sampleIndex: 7 } });
+  };
+  return { step, release };
+}
+
+describe("windows", () => {
+  test("a stream and a connection may send megabytes before they wait", async () => {
+    const server = await start({});
+    const session = await connectRaw(server.grpcPort);
+    expect(session.remoteSettings.initialWindowSize).toBe(streamWindowBytes);
+    // The connection's window comes as a WINDOW_UPDATE after the settings; a ping is answered after it.
+    await new Promise((resolve) => session.ping(resolve));
+    expect(session.state.remoteWindowSize).toBe(connectionWindowBytes);
+    session.destroy();
+  });
+
+  test("a version of grpc-js that keeps its options elsewhere is refused, and the version named that is right", () => {
+    expect(() => checkInternals(new Server())).not.toThrow();
+    const installed = createRequire(import.meta.url)("@grpc/grpc-js/package.json") as { readonly version: string };
+    expect(() => checkInternals({} as never)).toThrow(
+      `was written for @grpc/grpc-js ${installed.version}, and Server.commonServerOptions is not what it was there`,
+    );
+  });
+});
+
+test("a connection has the configured number of streams", async () => {
+  const server = await start({}, { maxConcurrentStreams: "17" });
+  const session = await connectRaw(server.grpcPort);
+  expect(session.remoteSettings.maxConcurrentStreams).toBe(17);
+  session.destroy();
+});
+
+test("1,500 calls cancelled at once do not harm another call on the connection", async () => {
+  const { step, release } = held();
+  const server = await start({ step }, { maxConcurrentStreams: "2000", logLevel: "warn" });
+  const session = await connectRaw(server.grpcPort);
+  const unrelated = callRaw(session, "Step");
+  unrelated.stream.resume().end(frame(new Uint8Array()));
+  const doomed = Array.from({ length: 1500 }, () => callRaw(session, "Step"));
+  for (const { stream } of doomed) stream.end(frame(new Uint8Array()));
+  await new Promise((resolve) => session.ping(resolve));
+  for (const { stream } of doomed) stream.close(8);
+  await Promise.all(doomed.map(({ ended }) => ended.catch(() => undefined)));
+  release();
+  expect(await unrelated.ended).toMatchObject({ "grpc-status": "0" });
+  session.destroy();
+});
+
+test("calls that are begun and cancelled faster than they can be closed do not close the connection", async () => {
+  const { step, release } = held();
+  const server = await start({ step }, { maxConcurrentStreams: "10", logLevel: "warn" });
+  const { socket, received } = await connectFrames(server.grpcPort);
+  socket.write(stepFrames(1));
+  socket.write(Buffer.concat(Array.from({ length: 1000 }, (_, i) => cancelledFrames(2 * i + 3))));
+  await sleep(300);
+  release();
+  const answered = { type: frameTypes.headers, stream: 1 };
+  await vi.waitFor(() => expect(received).toContainEqual(answered));
+  expect(received.map(({ type }) => type)).not.toContain(frameTypes.goaway);
+  socket.destroy();
+});
+
+test("a session's streams are in a table of ours: fails where an upgrade of Node keeps them elsewhere", async () => {
+  const http2Server: Http2Server = createServer((_, response) => response.end());
+  keepStreamsYoung({ commonServerOptions: {}, http2Servers: new Map([[http2Server, undefined]]) } as never);
+  http2Server.listen(0, "127.0.0.1");
+  await once(http2Server, "listening");
+  const began = once(http2Server, "session");
+  const client = connect(`http://127.0.0.1:${(http2Server.address() as AddressInfo).port}`);
+  const [session] = (await began) as [ServerHttp2Session];
+  const key = Object.getOwnPropertySymbols(session).find(({ description }) => description === "state") as symbol;
+  const { streams } = (session as unknown as Record<symbol, { streams: unknown }>)[key] ?? {};
+  expect(streams).toBeInstanceOf(LiveMap);
+  const request = client.request();
+  await once(request.resume(), "end");
+  client.close();
+  await once(client, "close");
+  expect(streams).toHaveProperty("size", 0);
+  http2Server.close();
+});

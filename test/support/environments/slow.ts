@@ -1,0 +1,43 @@
+/** An environment that asks the outside, which takes its time. */
+import { defineEnvironment } from "../../../envs/define.ts";
+import type { AsyncEnvironment, Facts, Failed, Resource, VerifyContext } from "../../../envs/environment.ts";
+import { generator, inline, type Sum, sums } from "./sums.ts";
+
+/** Asked whether an answer is right; what it gets is what a verifier gets. */
+export type Ask = (sum: Sum, answer: number, context: VerifyContext) => Promise<Facts | Failed>;
+
+export const RIGHT: Facts = { kind: "feasible" };
+export const WRONG: Facts = { kind: "infeasible", violation: "it is another number" };
+
+export function judged({ a, b }: Sum, answer: number): Facts {
+  return answer === a + b ? RIGHT : WRONG;
+}
+
+const JUDGE: Resource = {
+  ...{ name: "judge", concurrencyMax: 2, waitingMax: 4, heldBytesMax: 10_000, timeLimitMs: 30_000 },
+};
+
+/** Whoever hands in `ask` decides when it answers, and what. */
+export function asking(ask: Ask, resource: Partial<Resource> = {}): AsyncEnvironment<Sum, number> {
+  return defineEnvironment<Sum, number>({
+    ...{ ...sums, generator, inline },
+    ...{ id: "test/slow", version: 1, description: "Add, and have it judged." },
+    resource: { ...JUDGE, ...resource },
+    verify: ask,
+  });
+}
+
+/** Answers after a while, and not at all where it is no longer wanted. */
+export function slow(delayMs: number, resource: Partial<Resource> = {}): AsyncEnvironment<Sum, number> {
+  return asking(
+    (sum, answer, { signal }) =>
+      new Promise((resolve, reject) => {
+        const timer = setTimeout(() => resolve(judged(sum, answer)), delayMs);
+        signal.addEventListener("abort", () => {
+          clearTimeout(timer);
+          reject(new Error("given up"));
+        });
+      }),
+    resource,
+  );
+}
