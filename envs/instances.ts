@@ -1,8 +1,8 @@
 /** Makes tasks from seeds, and instances again from where they came from. */
 import type { Environment, Generator, Parameters, Split } from "./environment.ts";
 import { assertNever } from "./lib/assert-never.ts";
-import { type Rng, rngFor } from "./lib/rng.ts";
-import { type IssueResult, type Origin, withBaseline } from "./origin.ts";
+import { keyOf, type Rng, rngForKey } from "./lib/rng.ts";
+import { madeOf, type MakeResult, type Origin } from "./origin.ts";
 import type { Pool } from "./pool.ts";
 import { instanceHash, splitOf } from "./splits.ts";
 
@@ -20,17 +20,17 @@ export interface GeneratedRequest {
 }
 
 /** The task of a seed: the first attempt that gives an instance of the split which the generator accepts. */
-export function issueGenerated<Instance>(
+export function makeGenerated<Instance>(
   environment: Environment<Instance>,
   request: GeneratedRequest,
-): IssueResult<Instance> {
+): MakeResult<Instance> {
   const { generator } = environment;
   if (generator === undefined) return { kind: "exhausted", message: `${environment.id} has no generator` };
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const made = tryOnce(environment, generator, request, attempt);
     if (made === undefined) continue;
     const origin: Origin = { kind: "generated", parameters: request.parameters, seed: request.seed, attempt };
-    return { kind: "issued", issued: withBaseline(environment, { origin, ...made }) };
+    return madeOf(environment, origin, made.hash, made.instance);
   }
   const message = `${environment.id}: none of ${ATTEMPTS_MAX} attempts gave an instance of split ${request.split} with these parameters; widen their ranges, for there may be no other instances`;
   return { kind: "exhausted", message };
@@ -52,9 +52,26 @@ function tryOnce<Instance>(
 }
 
 /** The randomness of one attempt. Parameters are sorted by name, so that their order does not matter. */
-function rngOf({ id, version }: Environment, parameters: Parameters, seed: bigint, attempt: number): Rng {
+function rngOf(environment: Environment, parameters: Parameters, seed: bigint, attempt: number): Rng {
+  return rngForKey(prefixOf(environment, parameters) + keyOf(seed, attempt));
+}
+
+/** The part of a key that all seeds of an environment and its parameters share. */
+interface Prefix {
+  readonly environment: Environment;
+  readonly key: string;
+}
+
+/** One for each set of parameters, of which levels have few: putting a dozen names in order costs more than a draw. */
+const prefixes = new WeakMap<Parameters, Prefix>();
+
+function prefixOf(environment: Environment, parameters: Parameters): string {
+  const known = prefixes.get(parameters);
+  if (known?.environment === environment) return known.key;
   const sorted = Object.entries(parameters).sort(([a], [b]) => (a < b ? -1 : 1));
-  return rngFor(id, version, ...sorted.flat(), seed, attempt);
+  const key = keyOf(environment.id, environment.version, ...sorted.flat());
+  prefixes.set(parameters, { environment, key });
+  return key;
 }
 
 /** The instance of an origin, again. Invalid: the origin is not one that this server, with these pools, issues. */

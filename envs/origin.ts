@@ -1,4 +1,4 @@
-/** What is kept of a task that was made: where it came from, never the instance itself. */
+/** What is kept of a task: where its instance came from, never the instance itself. */
 import type { Baseline, Environment, Parameters } from "./environment.ts";
 
 /** Where an instance comes from: all that it takes to have it again. */
@@ -21,26 +21,29 @@ export type Origin =
     }
   | { readonly kind: "inline"; readonly instance: Uint8Array };
 
-export interface Issued<Instance = unknown> {
+/** What is kept of a task: plain data, from which it can be had again. */
+export interface TaskKey {
   readonly origin: Origin;
-  readonly instance: Instance;
   /** 16 hex digits; equal for the same task. */
   readonly hash: string;
   /** Unset: the environment has nothing to optimise, or no solver. */
   readonly baseline?: Baseline;
 }
 
-export type IssueResult<Instance = unknown> =
-  | { readonly kind: "issued"; readonly issued: Issued<Instance> }
+/** A task that was just made. */
+export type MakeResult<Instance = unknown> =
+  | { readonly kind: "made"; readonly key: TaskKey; readonly instance: Instance }
   /** There is no such instance, and asking again does not help. */
   | { readonly kind: "exhausted"; readonly message: string };
 
-/** What was issued, with the baseline that its answers are measured against, where there is something to optimise. */
-export function withBaseline<Instance>(
+/** The task of an instance, with the baseline that its answers are measured against, where there is something to optimise. */
+export function madeOf<Instance>(
   { goal, solver }: Environment<Instance>,
-  issued: Issued<Instance>,
-): Issued<Instance> {
-  if (goal === "satisfy" || solver === undefined) return issued;
-  const { value, bound, proven } = solver.solve(issued.instance);
-  return { ...issued, baseline: { value, bound, proven } };
+  origin: Origin,
+  hash: string,
+  instance: Instance,
+): MakeResult<Instance> {
+  if (goal === "satisfy" || solver === undefined) return { kind: "made", key: { origin, hash }, instance };
+  const { value, bound, proven } = solver.solve(instance);
+  return { kind: "made", key: { origin, hash, baseline: { value, bound, proven } }, instance };
 }

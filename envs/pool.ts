@@ -1,7 +1,7 @@
 /** Data pools: rows of JSON, read into instances once, and taken by seed or in a permutation. */
 import type { Environment, RowReader, Split } from "./environment.ts";
 import { deriveSeed, permuted } from "./lib/rng.ts";
-import { type IssueResult, withBaseline } from "./origin.ts";
+import { madeOf, type MakeResult } from "./origin.ts";
 import { instanceHash, splitOf } from "./splits.ts";
 
 export interface PoolRow<Instance = unknown> {
@@ -106,11 +106,11 @@ export function pickRow<Instance>(
   level: string,
   split: Split,
   seed: bigint,
-): IssueResult<Instance> {
+): MakeResult<Instance> {
   const rows = rowsOf(pool, level, split);
   if (rows.length === 0) return noRows(pool, level, split);
   const hash = deriveSeed("pick-row", pool.environment, pool.name, level, split, seed);
-  return issueRow(pool, rows[Number(hash % BigInt(rows.length))] as PoolRow<Instance>);
+  return makeRow(pool, rows[Number(hash % BigInt(rows.length))] as PoolRow<Instance>);
 }
 
 /** The ordinal-th row, from 0, of a walk through a seeded permutation of the rows; after the last one, of a new one. */
@@ -120,18 +120,18 @@ export function rowAt<Instance>(
   split: Split,
   seed: bigint,
   ordinal: number,
-): IssueResult<Instance> {
+): MakeResult<Instance> {
   const rows = rowsOf(pool, level, split);
   if (rows.length === 0) return noRows(pool, level, split);
   const epoch = Math.floor(ordinal / rows.length);
   const key = [pool.environment, pool.name, level, split, seed, epoch] as const;
-  return issueRow(pool, rows[permuted(rows.length, ordinal % rows.length, ...key)] as PoolRow<Instance>);
+  return makeRow(pool, rows[permuted(rows.length, ordinal % rows.length, ...key)] as PoolRow<Instance>);
 }
 
-function issueRow<Instance>(pool: Pool<Instance>, row: PoolRow<Instance>): IssueResult<Instance> {
+function makeRow<Instance>(pool: Pool<Instance>, row: PoolRow<Instance>): MakeResult<Instance> {
   const { instance, hash, index } = row;
   const origin = { kind: "row", pool: pool.name, row: index, contentHash: hash } as const;
-  return { kind: "issued", issued: withBaseline(pool.definition, { origin, instance, hash }) };
+  return madeOf(pool.definition, origin, hash, instance);
 }
 
 function noRows(pool: Pool, level: string, split: Split): { readonly kind: "exhausted"; readonly message: string } {

@@ -21,12 +21,12 @@ import { sqliteEvaluationStore } from "./stores/sqlite-evaluations.ts";
 import { CannotOpen, sqliteStore } from "./stores/sqlite.ts";
 import { loadEnvironments } from "./tasks/environments.ts";
 import { loadKeyring } from "./tasks/keyring.ts";
-import { createIssuer } from "./tasks/make.ts";
+import { createMaker } from "./tasks/make.ts";
 import { loadPools } from "./tasks/pools.ts";
 import { createRunSource } from "./tasks/run-source.ts";
 import { createAsyncScorer } from "./tasks/async-scorer.ts";
 import { createResources } from "./tasks/resources.ts";
-import { createScorer, type OpenTicket } from "./tasks/scorer.ts";
+import { createScorer, type OpenToken } from "./tasks/scorer.ts";
 import { createWorkerPool, type WorkerPool } from "./tasks/workers.ts";
 import { startTransports } from "./transport/ports.ts";
 import { register } from "./transport/rpc.ts";
@@ -105,11 +105,11 @@ function assemble(config: Config, registry: Registry, { log, dropped }: Log, met
   });
   registerGauges(metrics, workers, dropped);
   const { store, evaluationStore } = openStores(config);
-  const issuer = createIssuer(workers, pools);
-  const runs = createRuns({ store, source: createRunSource(issuer), clock: systemClock, log });
+  const maker = createMaker({ workers, registry, pools });
+  const runs = createRuns({ store, source: createRunSource(maker), clock: systemClock, log });
   const scoring = {
     completionBytesMax: limits.maxCompletionBytes,
-    onFailure: (error: unknown, { environment, version }: OpenTicket) =>
+    onFailure: (error: unknown, { environment, version }: OpenToken) =>
       log.error({ err: error, environment, version }, "scoring failed: the sample has no reward"),
   };
   const scorer = createScorer({ ...scoring, keyring, registry, pools });
@@ -129,12 +129,12 @@ function assemble(config: Config, registry: Registry, { log, dropped }: Log, met
     record: (runId, item) => recordItem({ runs, onFailure }, runId, item),
   });
   const evaluations = createEvaluations({
-    ...{ store: evaluationStore, issuer, scorer, asyncScorer, keyring, registry, pools, suites },
+    ...{ store: evaluationStore, maker, scorer, asyncScorer, registry, suites },
   });
   const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;
   const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };
   const deps: ServiceDeps = {
-    ...{ keyring, registry, pools, issuer, scorer, asyncScorer, runs, evaluations, onFailure },
+    ...{ keyring, registry, pools, maker, scorer, asyncScorer, runs, evaluations, onFailure },
     limits: requestLimits,
   };
   const close = async (): Promise<void> => {

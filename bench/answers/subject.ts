@@ -1,7 +1,7 @@
 /** An instance with its optimum, and what scores answers to it. */
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { AnswerFormat, Baseline, SyncEnvironment, Level } from "../../envs/environment.ts";
-import { issueGenerated } from "../../envs/instances.ts";
+import { makeGenerated } from "../../envs/instances.ts";
 import { type ResolvedScheme, resolveScheme } from "../../envs/reward/schemes.ts";
 import { score, type Score } from "../../envs/score.ts";
 
@@ -19,9 +19,10 @@ export interface Subject {
 
 /** The task of a seed in the train split. */
 export function subjectOf(environment: SyncEnvironment, { parameters }: Level, seed: number): Subject {
-  const result = issueGenerated(environment, { parameters, seed: BigInt(seed), split: "train" });
-  if (result.kind !== "issued") throw new Error(result.message);
-  const { instance, baseline } = result.issued;
+  const result = makeGenerated(environment, { parameters, seed: BigInt(seed), split: "train" });
+  if (result.kind !== "made") throw new Error(result.message);
+  const { instance } = result;
+  const { baseline } = result.key;
   const { solver } = environment;
   if (solver === undefined || baseline === undefined) throw new Error(`${environment.id} has no baseline`);
   const optimum = solver.solve(instance).answer;

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createClient } from "../../clients/ts/src/index.ts";
-import { issueGenerated } from "../../envs/instances.ts";
+import { makeGenerated } from "../../envs/instances.ts";
 import { deriveSeed } from "../../envs/lib/rng.ts";
 import { createRegistry, environments } from "../../envs/registry.ts";
 import { spreadOf } from "../transport/measure.ts";
@@ -42,8 +42,8 @@ function madeHere(tasks: number, round: number): number {
   const before = process.cpuUsage();
   for (let i = 0; i < tasks; i++) {
     const seed = deriveSeed("bench", round, i);
-    const result = issueGenerated(environment, { parameters: parameters!, seed, split: "train" });
-    if (result.kind === "issued") environment.render(result.issued.instance, environment.answerFormats[0]!);
+    const result = makeGenerated(environment, { parameters: parameters!, seed, split: "train" });
+    if (result.kind === "made") environment.render(result.instance, environment.answerFormats[0]!);
   }
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1000;

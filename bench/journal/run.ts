@@ -9,7 +9,7 @@
 import { create } from "@bufbuild/protobuf";
 import { parseArgs } from "node:util";
 import { hashKey, type Rng, rngFor } from "../../envs/lib/rng.ts";
-import { createRegistry, environments as registered } from "../../envs/registry.ts";
+import { createRegistry, environments as ours } from "../../envs/registry.ts";
 import type { FeedbackItem } from "../../server/curriculum/feedback.ts";
 import { createRuns } from "../../server/curriculum/runs/runs.ts";
 import { systemClock } from "../../server/curriculum/runs/system-clock.ts";
@@ -17,7 +17,7 @@ import type { DrawnTask } from "../../server/curriculum/state.ts";
 import { RunConfigSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { runConfigFromWire } from "../../server/services/run-config.ts";
 import { memoryStore } from "../../server/stores/memory.ts";
-import { createIssuer } from "../../server/tasks/make.ts";
+import { createMaker } from "../../server/tasks/make.ts";
 import { createRunSource } from "../../server/tasks/run-source.ts";
 import { createWorkerPool } from "../../server/tasks/workers.ts";
 
@@ -25,6 +25,7 @@ const { values: options } = parseArgs({
   options: { json: { type: "boolean", default: false }, batches: { type: "string", default: "20" } },
 });
 
+const registry = createRegistry(ours);
 const environments = ["np/tsp", "np/knapsack", "np/clique", "countdown"];
 const arms = environments.flatMap((environment) => {
   const levels = environment === "countdown" ? ["T0", "T1"] : ["easy", "medium"];
@@ -68,10 +69,10 @@ function itemsOf({ epoch, cursor }: DrawnTask, first: number, count: number): re
 }
 
 const workers = createWorkerPool({
-  ...{ threads: 1, queueMax: 4096, timeLimitMs: 60_000, environmentFiles: [], warmUp: false },
+  ...{ threads: 1, queueMax: 4096, timeLimitMs: 60_000, warmUp: false, environmentFiles: [] },
   onError: (error) => console.error(error),
 });
-const source = createRunSource(createIssuer(workers, new Map()));
+const source = createRunSource(createMaker({ workers, registry, pools: new Map() }));
 
 async function measure({ prompts, completions, together }: Setting) {
   const store = memoryStore();
@@ -81,8 +82,7 @@ async function measure({ prompts, completions, together }: Setting) {
     ...{ numGenerations: completions, promptsPerUpdate: prompts },
   });
   const limits = { groupsMax: 4096, completionsMax: 1024, batchSeedsMax: 4096, streamWindow: 1 };
-  const deps = { registry: createRegistry(registered), pools: new Map(), limits };
-  const created = await runs.create("run", runConfigFromWire(wire, deps));
+  const created = await runs.create("run", runConfigFromWire(wire, { registry, pools: new Map(), limits }));
   if (created.kind !== "ok") throw new Error(created.message);
   const { signal } = new AbortController();
   for (let batch = 0; batch < Number(options.batches); batch++) {

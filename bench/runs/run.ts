@@ -15,7 +15,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { issueGenerated } from "../../envs/instances.ts";
+import { makeGenerated } from "../../envs/instances.ts";
 import { deriveSeed } from "../../envs/lib/rng.ts";
 import { findLevel } from "../../envs/parameters.ts";
 import { createRegistry, environments } from "../../envs/registry.ts";
@@ -177,7 +177,7 @@ function generate(count: number, seed: bigint): void {
     const level = findLevel(found.environment, levels[i % levels.length] ?? "");
     if (level.kind === "unknown") throw new Error(level.message);
     const { parameters } = level.level;
-    issueGenerated(found.environment, { parameters, seed: deriveSeed("bench", seed, i), split: "train" });
+    makeGenerated(found.environment, { parameters, seed: deriveSeed("bench", seed, i), split: "train" });
   }
 }
 

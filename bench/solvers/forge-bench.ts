@@ -5,7 +5,7 @@
  *   node bench/solvers/forge-bench.ts
  */
 import { createHash } from "node:crypto";
-import { issueGenerated } from "../../envs/instances.ts";
+import { makeGenerated } from "../../envs/instances.ts";
 import { deriveSeed } from "../../envs/lib/rng.ts";
 import { environments } from "../../envs/registry.ts";
 
@@ -18,9 +18,10 @@ for (const environment of environments.filter(({ id }) => id.startsWith("np/")))
   const parameters = environment.levels.find(({ name }) => name === "benchmark")?.parameters ?? {};
   for (let i = 0; i < PER_ENVIRONMENT; i++) {
     const seed = deriveSeed("forge-bench", 1, environment.id, i);
-    const result = issueGenerated(environment, { parameters, seed, split: "bench" });
-    if (result.kind !== "issued") throw new Error(result.message);
-    const { hash, baseline, instance } = result.issued;
+    const result = makeGenerated(environment, { parameters, seed, split: "bench" });
+    if (result.kind !== "made") throw new Error(result.message);
+    const { instance } = result;
+    const { hash, baseline } = result.key;
     made += 1;
     if (baseline?.proven === true) proven += 1;
     digest.update(JSON.stringify([hash, baseline, environment.render(instance, "think_answer")]));

@@ -1,6 +1,6 @@
 /** Solves instances of any environment with a solver, and measures it. */
 import type { Environment, Parameters, Solution, Solver, SyncEnvironment } from "../../envs/environment.ts";
-import { issueGenerated } from "../../envs/instances.ts";
+import { makeGenerated } from "../../envs/instances.ts";
 import { createRegistry, environments } from "../../envs/registry.ts";
 
 export interface Timed {
@@ -35,9 +35,9 @@ export function instancesOf(environment: Environment, parameters: Parameters, co
   // Without its goal an environment is not solved while it issues.
   const drawn: Environment = { ...environment, goal: "satisfy" };
   return Array.from({ length: count }, (_, i) => {
-    const result = issueGenerated(drawn, { parameters, seed: BigInt(seed + i), split: "train" });
-    if (result.kind !== "issued") throw new Error(result.message);
-    return result.issued.instance;
+    const result = makeGenerated(drawn, { parameters, seed: BigInt(seed + i), split: "train" });
+    if (result.kind !== "made") throw new Error(result.message);
+    return result.instance;
   });
 }
 

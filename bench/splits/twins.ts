@@ -1,7 +1,7 @@
 /** Tasks of a level in each split, and how many of them are relabelled twins of tasks in another split. */
 import { execFileSync } from "node:child_process";
 import type { Environment, Level, Split } from "../../envs/environment.ts";
-import { issueGenerated } from "../../envs/instances.ts";
+import { makeGenerated } from "../../envs/instances.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 import { plain } from "../solvers/plain.ts";
 import { relabel } from "./relabel.ts";
@@ -35,9 +35,9 @@ function instancesOf(environment: Environment, level: Level, split: Split, tasks
   // Without its goal an environment is not solved while it issues.
   const drawn: Environment = { ...environment, goal: "satisfy" };
   return Array.from({ length: tasks }, (_, seed) => {
-    const result = issueGenerated(drawn, { parameters: level.parameters, seed: BigInt(seed), split });
-    if (result.kind !== "issued") throw new Error(result.message);
-    return result.issued.instance;
+    const result = makeGenerated(drawn, { parameters: level.parameters, seed: BigInt(seed), split });
+    if (result.kind !== "made") throw new Error(result.message);
+    return result.instance;
   });
 }
 

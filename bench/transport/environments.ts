@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createClient } from "../../clients/ts/src/index.ts";
 import type { Environment } from "../../envs/environment.ts";
-import { issueGenerated } from "../../envs/instances.ts";
+import { makeGenerated } from "../../envs/instances.ts";
 import { environments } from "../../envs/registry.ts";
 import { BatchStepRequestSchema } from "../../server/gen/gradus/v1/environment_pb.js";
 import { completionBytes, shapes } from "./data.ts";
@@ -51,9 +51,9 @@ async function messagesFor(environment: Environment, address: string): Promise<r
   const tasks = await client.batchReset({ ...choice, seeds });
   client.close();
   const made = tasks.map(({ result }, i) => {
-    const issued = issueGenerated(environment, { parameters: level.parameters, seed: BigInt(i), split: "train" });
-    if (issued.kind !== "issued" || result.case !== "task") throw new Error(`${environment.id}: no task of seed ${i}`);
-    const answer = solver.format(solver.solve(issued.issued.instance).answer);
+    const issued = makeGenerated(environment, { parameters: level.parameters, seed: BigInt(i), split: "train" });
+    if (issued.kind !== "made" || result.case !== "task") throw new Error(`${environment.id}: no task of seed ${i}`);
+    const answer = solver.format(solver.solve(issued.instance).answer);
     const { taskId, groupId } = result.value;
     const texts = Array.from({ length: completions }, (_, sampleIndex) => ({
       sampleIndex,

@@ -14,17 +14,27 @@ export interface Rng {
   shuffle<T>(items: readonly T[]): T[];
 }
 
-/**
- * SHA-256 over parts with their lengths, in hex. seedrandom gives equal streams to keys such as "1" and "11", so no
- * key reaches it but through this: of fixed width, and injective in the parts.
- */
-export function hashKey(...parts: readonly (string | number | bigint)[]): string {
+/** Parts with their lengths, injective in the parts. The key of a list is the keys of its pieces, one after the other. */
+export function keyOf(...parts: readonly (string | number | bigint)[]): string {
   let key = "";
   for (const part of parts) {
     const text = `${typeof part}:${part}`;
-    key += `${Buffer.byteLength(text)}:${text};`;
+    // Numbers are written in ASCII.
+    key += `${typeof part === "string" ? Buffer.byteLength(text) : text.length}:${text};`;
   }
-  // In one piece: an update for each part costs more than all the hashing.
+  return key;
+}
+
+/**
+ * SHA-256 over the key of parts, in hex. seedrandom gives equal streams to keys such as "1" and "11", so no key reaches
+ * it but through this: of fixed width, and injective in the parts.
+ */
+export function hashKey(...parts: readonly (string | number | bigint)[]): string {
+  return hashOf(keyOf(...parts));
+}
+
+/** In one piece: an update for each part costs more than all the hashing. */
+function hashOf(key: string): string {
   return hash("sha256", key, "hex");
 }
 
@@ -35,7 +45,12 @@ export function deriveSeed(...parts: readonly (string | number | bigint)[]): big
 
 /** The stream that belongs to these parts, e.g. ("np/tsp", 1, seed, attempt). */
 export function rngFor(...parts: readonly (string | number | bigint)[]): Rng {
-  const next = seedrandom.alea(hashKey(...parts));
+  return rngForKey(keyOf(...parts));
+}
+
+/** The same for parts whose key is known. */
+export function rngForKey(key: string): Rng {
+  const next = seedrandom.alea(hashOf(key));
   const int = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1));
   const pick = <T>(items: readonly T[]): T => items[int(0, items.length - 1)] as T;
   const shuffle = <T>(items: readonly T[]): T[] => {

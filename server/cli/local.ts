@@ -20,7 +20,7 @@ import { sqliteEvaluationStore } from "../stores/sqlite-evaluations.ts";
 import { loadEnvironments } from "../tasks/environments.ts";
 import { runJob } from "../tasks/jobs.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../tasks/keyring.ts";
-import { createIssuer } from "../tasks/make.ts";
+import { createMaker } from "../tasks/make.ts";
 import { loadPools } from "../tasks/pools.ts";
 import { createRunSource } from "../tasks/run-source.ts";
 import { createAsyncScorer } from "../tasks/async-scorer.ts";
@@ -41,7 +41,11 @@ export interface Local {
 function workHere(registry: Registry): WorkerPool {
   return {
     ready: Promise.resolve(),
-    run: async (job) => ({ kind: "done", results: runJob(registry, job) }),
+    run: async (job) => {
+      const startedAt = performance.now();
+      const results = runJob(registry, job);
+      return { kind: "done", results, ms: performance.now() - startedAt };
+    },
     load: () => ({ waiting: 0, running: 0 }),
     close: async () => undefined,
   };
@@ -80,11 +84,11 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const { keyring } = keys;
   const { pools } = loaded;
   const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes } = config.limits;
-  const issuer = createIssuer(workHere(registry), pools);
+  const maker = createMaker({ workers: workHere(registry), registry, pools });
   const scorer = createScorer({ keyring, registry, pools, completionBytesMax: maxCompletionBytes, onFailure: tell });
   const resources = createResources({ clock: systemClock, onFailure: tell });
   // Runs are the server's: a task of one is scored here, and its outcome says that nothing was recorded.
-  const runs = createRuns({ store: memoryStore(), source: createRunSource(issuer), clock: systemClock, log: silent });
+  const runs = createRuns({ store: memoryStore(), source: createRunSource(maker), clock: systemClock, log: silent });
   const asyncScorer = createAsyncScorer({
     ...{ resources, completionBytesMax: maxCompletionBytes, onFailure: tell },
     record: (runId, item) => recordItem({ runs, onFailure: tell }, runId, item),
@@ -92,8 +96,8 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const store =
     needs === "evaluations" ? sqliteEvaluationStore({ directory: config.dataDir }) : memoryEvaluationStore();
   const deps: ServiceDeps = {
-    ...{ keyring, registry, pools, issuer, scorer, asyncScorer, runs },
-    evaluations: createEvaluations({ store, issuer, scorer, asyncScorer, keyring, registry, pools, suites }),
+    ...{ keyring, registry, pools, maker, scorer, asyncScorer, runs },
+    evaluations: createEvaluations({ store, maker, scorer, asyncScorer, registry, suites }),
     onFailure: tell,
     limits: { groupsMax: maxGroups, completionsMax: maxCompletions, batchSeedsMax: maxBatchSeeds, streamWindow: 1 },
   };

@@ -1,14 +1,13 @@
 /** What an evaluation is, as those who work on one see it. */
 import type { AnswerFormat } from "../../envs/environment.ts";
-import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { EvaluationStore, SamplePlace } from "../stores/evaluation-store.ts";
 import type { AsyncScorer } from "../tasks/async-scorer.ts";
-import type { Keyring } from "../tasks/keyring.ts";
-import type { Issuer } from "../tasks/make.ts";
-import type { PresentedTask } from "../tasks/present.ts";
+import type { Maker } from "../tasks/make.ts";
 import type { SampleResult } from "../tasks/sample-result.ts";
 import type { Scorer } from "../tasks/scorer.ts";
+import type { TaskSpec } from "../tasks/spec.ts";
+import type { MadeTask } from "../tasks/task.ts";
 import type { Suite, SuiteDefinition } from "./suite.ts";
 import type { SuiteTasks } from "./tasks.ts";
 
@@ -38,7 +37,8 @@ export interface OpenEvaluation extends EvaluationChoice {
 
 export interface PendingTask {
   readonly ordinal: number;
-  readonly task: PresentedTask;
+  readonly spec: TaskSpec;
+  readonly task: MadeTask;
   /** Samples that are missing. */
   readonly indices: readonly number[];
 }
@@ -50,7 +50,8 @@ export interface PendingPage {
 }
 
 export interface Sample extends SamplePlace {
-  readonly task: PresentedTask;
+  readonly spec: TaskSpec;
+  readonly task: MadeTask;
   readonly completion: string;
   readonly result: SampleResult;
   readonly part: string;
@@ -64,12 +65,10 @@ export interface SamplePage {
 
 export interface EvaluationDeps {
   readonly store: EvaluationStore;
-  readonly issuer: Issuer;
+  readonly maker: Maker;
   readonly scorer: Scorer;
   readonly asyncScorer: AsyncScorer;
-  readonly keyring: Keyring;
   readonly registry: Registry;
-  readonly pools: ReadonlyMap<string, Pool>;
   readonly suites: readonly SuiteDefinition[];
 }
 

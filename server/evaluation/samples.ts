@@ -1,16 +1,14 @@
 /** What was submitted, read again. */
 import { isDeepStrictEqual } from "node:util";
 import type { AnswerFormat } from "../../envs/environment.ts";
+import type { TaskKey } from "../../envs/origin.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
 import type { Refusal, Result } from "../curriculum/results.ts";
 import type { SamplePlace, StoredSample } from "../stores/evaluation-store.ts";
-import { type PresentedTask, presentTask } from "../tasks/present.ts";
 import type { Caller } from "../tasks/async-scorer.ts";
 import { isFinal, type SampleResult } from "../tasks/sample-result.ts";
-import type { OpenTask } from "../tasks/scorer.ts";
-import type { TaskFamily } from "../tasks/spec.ts";
-import type { Ticket } from "../tasks/task-id.ts";
-import type { Draft } from "../tasks/workers.ts";
+import type { OpenTask, OpenToken } from "../tasks/scorer.ts";
+import type { TaskSpec } from "../tasks/spec.ts";
 import type {
   Context,
   EvaluationChoice,
@@ -29,13 +27,14 @@ import type { SuiteTask } from "./tasks.ts";
 /** Tasks looked at in one go: enough to be quick where most are done, few enough to make in one call. */
 const STRETCH = 200;
 
-/** The family of a task in an evaluation: the suite's, with the evaluation's answer format. */
-function familyOf({ answerFormat }: OpenEvaluation, { part }: SuiteTask): TaskFamily {
-  return answerFormat === undefined ? part.family : { ...part.family, answerFormat };
+/** What is asked for in an evaluation: as in the suite, with the evaluation's answer format. */
+function specOf({ answerFormat }: OpenEvaluation, { part }: SuiteTask): TaskSpec {
+  return answerFormat === undefined ? part.spec : { ...part.spec, answerFormat };
 }
 
-function present(context: Context, open: OpenEvaluation, task: SuiteTask): PresentedTask {
-  return presentTask(context, familyOf(open, task), task.draft);
+function shown({ maker }: Context, open: OpenEvaluation, task: SuiteTask): Pick<PendingTask, "spec" | "task"> {
+  const spec = specOf(open, task);
+  return { spec, task: maker.again(spec, task.key) };
 }
 
 export async function findPending(
@@ -49,17 +48,17 @@ export async function findPending(
   // One more than asked for, to know whether another page follows.
   for (let from = after + 1; from < open.of.tasks && found.length <= limit; from += STRETCH)
     found.push(...(await missingIn(context, open, from, Math.min(open.of.tasks, from + STRETCH))));
-  const shown = found.slice(0, limit);
+  const page = found.slice(0, limit);
   const tasks: PendingTask[] = [];
-  for (const { from, to } of runsOf(shown.map(({ ordinal }) => ordinal))) {
+  for (const { from, to } of runsOf(page.map(({ ordinal }) => ordinal))) {
     const made = await context.tasks.make(open.of, from, to, signal);
     if (made.kind !== "ok") return made;
     for (const task of made.value) {
-      const indices = shown.find(({ ordinal }) => ordinal === task.ordinal)?.indices ?? [];
-      tasks.push({ ordinal: task.ordinal, task: present(context, open, task), indices });
+      const indices = page.find(({ ordinal }) => ordinal === task.ordinal)?.indices ?? [];
+      tasks.push({ ordinal: task.ordinal, ...shown(context, open, task), indices });
     }
   }
-  return { kind: "ok", value: { tasks, next: found.length > limit ? shown.at(-1)?.ordinal : undefined } };
+  return { kind: "ok", value: { tasks, next: found.length > limit ? page.at(-1)?.ordinal : undefined } };
 }
 
 async function missingIn({ store }: Context, open: OpenEvaluation, from: number, to: number) {
@@ -94,14 +93,14 @@ export async function listSamples(
   limit: number,
 ): Promise<Result<SamplePage>> {
   const found = await context.store.samples(open.key, after, limit + 1);
-  const shown = found.slice(0, limit);
+  const page = found.slice(0, limit);
   const samples: Sample[] = [];
-  for (const [ordinal, ofTask] of Map.groupBy(shown, (sample) => sample.ordinal)) {
+  for (const [ordinal, ofTask] of Map.groupBy(page, (sample) => sample.ordinal)) {
     const [task] = await context.tasks.made(open.of, ordinal, ordinal + 1);
     if (task === undefined) throw new Error(`task ${ordinal} has samples, and was never made`);
     samples.push(...ofTask.map((sample) => shownSample(context, open, task, sample)));
   }
-  const last = shown.at(-1);
+  const last = page.at(-1);
   const next = found.length > limit && last ? { ordinal: last.ordinal, index: last.index } : undefined;
   return { kind: "ok", value: { samples, next } };
 }
@@ -109,8 +108,8 @@ export async function listSamples(
 function shownSample(context: Context, open: OpenEvaluation, task: SuiteTask, sample: StoredSample): Sample {
   const { ordinal, index, completion } = sample;
   const { category, part } = task;
-  const shown = { ordinal, index, completion, category, part: part.name };
-  return { ...shown, task: present(context, open, task), result: resultOf(sample) };
+  const place = { ordinal, index, completion, category, part: part.name };
+  return { ...place, ...shown(context, open, task), result: resultOf(sample) };
 }
 
 // A completion comes in: it is scored, and kept if it is the first of its sample.
@@ -172,22 +171,23 @@ function notOfTheSuite(message: string): Refusal {
 
 /** Which task of the suite this is: the one of its seed, if it is the same in all else. */
 async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask): Promise<number | undefined> {
-  const { origin, environment } = task.ticket;
+  const { key, environment } = task.token;
+  const { origin } = key;
   if (origin.kind !== "generated") return undefined;
   const ordinal = ordinalsOf(open.of).get(`${environment}/${origin.seed}`);
   if (ordinal === undefined) return undefined;
   const [known] = await context.tasks.made(open.of, ordinal, ordinal + 1);
   if (known === undefined) return undefined;
-  return isOf(task.ticket, familyOf(open, known), known.draft) ? ordinal : undefined;
+  return isOf(task.token, specOf(open, known), known.key) ? ordinal : undefined;
 }
 
 /** Whether a task id is one that the evaluation gave: a task by the same seed may differ in all the rest. */
-function isOf(ticket: Ticket, family: TaskFamily, { origin }: Draft): boolean {
-  const chosen = ({ version, level, split, answerFormat, rewardScheme }: TaskFamily | Ticket) => {
+function isOf(token: OpenToken, spec: TaskSpec, { origin }: TaskKey): boolean {
+  const chosen = ({ version, level, split, answerFormat, rewardScheme }: TaskSpec | OpenToken) => {
     return { version, level, split, answerFormat, rewardScheme };
   };
-  const plain = ticket.run === undefined && Object.keys(ticket.rewardParameters).length === 0;
-  return plain && isDeepStrictEqual(ticket.origin, origin) && isDeepStrictEqual(chosen(ticket), chosen(family));
+  const plain = token.run === undefined && Object.keys(token.rewardParameters).length === 0;
+  return plain && isDeepStrictEqual(token.key.origin, origin) && isDeepStrictEqual(chosen(token), chosen(spec));
 }
 
 /** Made once for each suite, of which there are few. */

@@ -4,7 +4,7 @@ import { deriveSeed, hashKey } from "../../envs/lib/rng.ts";
 import { findLevel, resolveParameters } from "../../envs/parameters.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
-import type { TaskFamily } from "../tasks/spec.ts";
+import type { TaskSpec } from "../tasks/spec.ts";
 
 /** Tasks of one environment at one difficulty. */
 export interface SuitePart {
@@ -37,7 +37,7 @@ export interface SuiteDefinition {
 export interface OpenPart extends SuitePart {
   readonly definition: Environment;
   /** With the environment's default answer format and reward scheme. */
-  readonly family: TaskFamily;
+  readonly spec: TaskSpec;
   /** Ordinal of its first task in the suite. */
   readonly start: number;
   /** How many tasks of its environment stand before it: its seeds go on from there. */
@@ -82,7 +82,7 @@ export function openSuite(registry: Registry, definition: SuiteDefinition): Suit
 }
 
 /** What is wrong with the part, or what it is bound to. */
-function bind(registry: Registry, part: SuitePart): Pick<OpenPart, "definition" | "family"> | string {
+function bind(registry: Registry, part: SuitePart): Pick<OpenPart, "definition" | "spec"> | string {
   const { version, split, level = "" } = part;
   const found = registry.find(part.environment, version);
   if (found.kind !== "found") return found.message;
@@ -93,11 +93,11 @@ function bind(registry: Registry, part: SuitePart): Pick<OpenPart, "definition" 
   const resolved = resolveScheme(definition, "", {});
   if (resolved.kind === "invalid") throw new Error(`${definition.id} has no default reward scheme`);
   const { name: rewardScheme, parameters: rewardParameters } = resolved.scheme;
-  const family: TaskFamily = {
+  const spec: TaskSpec = {
     ...{ environment: definition.id, version, level, parameters, split, source: "synthetic", pool: "" },
     ...{ answerFormat, thinking: "required", rewardScheme, rewardParameters },
   };
-  return { definition, family };
+  return { definition, spec };
 }
 
 function parametersOf(definition: Environment, { level, parameters, split }: SuitePart): Parameters | string {

@@ -1,12 +1,11 @@
 /** The tasks of suites: made when they are first asked for, kept in the store, so that they are solved once. */
-import { restore } from "../../envs/instances.ts";
-import type { Pool } from "../../envs/pool.ts";
+import type { TaskKey } from "../../envs/origin.ts";
 import { parseJson, readObject, readText } from "../curriculum/json.ts";
 import type { Result } from "../curriculum/results.ts";
 import type { EvaluationStore, StoredTask } from "../stores/evaluation-store.ts";
-import type { Issuer, IssueResult } from "../tasks/make.ts";
+import type { Maker } from "../tasks/make.ts";
 import { decodeKey, encodeKey } from "../tasks/run-source.ts";
-import type { Draft } from "../tasks/workers.ts";
+import type { MakeResult } from "../tasks/task.ts";
 import { categoryOf, type OpenPart, partOf, seedOf, type Suite } from "./suite.ts";
 
 /** A task of a suite. */
@@ -14,7 +13,7 @@ export interface SuiteTask {
   readonly ordinal: number;
   readonly part: OpenPart;
   readonly category: string;
-  readonly draft: Draft;
+  readonly key: TaskKey;
 }
 
 export interface SuiteTasks {
@@ -26,36 +25,26 @@ export interface SuiteTasks {
 
 export function createSuiteTasks(deps: {
   readonly store: EvaluationStore;
-  readonly issuer: Issuer;
-  readonly pools: ReadonlyMap<string, Pool>;
+  readonly maker: Pick<Maker, "make">;
 }): SuiteTasks {
-  const { store, issuer, pools } = deps;
+  const { store, maker } = deps;
   const made = async (suite: Suite, from: number, to: number): Promise<readonly SuiteTask[]> =>
     (await store.tasks(suite.digest, from, to)).map((stored) => fromStored(suite, stored));
 
-  const issue = async (suite: Suite, part: OpenPart, ordinals: readonly number[], signal?: AbortSignal) => {
+  const makeOf = async (suite: Suite, part: OpenPart, ordinals: readonly number[], signal?: AbortSignal) => {
     const seeds = ordinals.map((ordinal) => seedOf(suite, part, ordinal));
-    const results = await issuer.issue(part.family, seeds, signal);
-    return ordinals.map((ordinal, i): Result<SuiteTask> => {
-      const result = results[i] as IssueResult;
-      if (result.kind !== "draft") return refusalOf(result);
-      return {
-        kind: "ok",
-        value: { ordinal, part, draft: result.draft, category: categoryOfDraft(part, result.draft) },
-      };
+    const results = await maker.make(part.spec, seeds, signal);
+    return results.map((result, i): Result<SuiteTask> => {
+      if (result.kind !== "made") return refusalOf(result);
+      const { key, metadata } = result.task;
+      return { kind: "ok", value: { ordinal: ordinals[i] ?? -1, part, key, category: categoryOf(part, metadata) } };
     });
-  };
-
-  const categoryOfDraft = (part: OpenPart, draft: Draft): string => {
-    const restored = restore(part.definition, draft.origin, pools);
-    if (restored.kind === "invalid") throw new Error(restored.message);
-    return categoryOf(part, part.definition.metadata(restored.instance));
   };
 
   const makeMissing = async (suite: Suite, missing: readonly number[], signal?: AbortSignal) => {
     const byPart = Map.groupBy(missing, (ordinal) => partOf(suite, ordinal));
-    const issued = [...byPart].map(([part, ordinals]) => issue(suite, part, ordinals, signal));
-    const results = (await Promise.all(issued)).flat();
+    const making = [...byPart].map(([part, ordinals]) => makeOf(suite, part, ordinals, signal));
+    const results = (await Promise.all(making)).flat();
     const tasks = results.flatMap((result) => (result.kind === "ok" ? [result.value] : []));
     await store.saveTasks(suite.digest, tasks.map(toStored));
     return { tasks, refusal: results.find((result) => result.kind !== "ok") };
@@ -76,21 +65,21 @@ export function createSuiteTasks(deps: {
   };
 }
 
-function toStored({ ordinal, category, draft }: SuiteTask): StoredTask {
-  return { ordinal, body: JSON.stringify({ category, draft: encodeKey(draft) }) };
+function toStored({ ordinal, category, key }: SuiteTask): StoredTask {
+  return { ordinal, body: JSON.stringify({ category, key: encodeKey(key) }) };
 }
 
 function fromStored(suite: Suite, { ordinal, body }: StoredTask): SuiteTask {
-  const { category, draft } = readObject(parseJson(body));
+  const { category, key } = readObject(parseJson(body));
   const part = partOf(suite, ordinal);
-  const read = decodeKey(draft, part.family, seedOf(suite, part, ordinal));
-  return { ordinal, part, category: readText(category), draft: read };
+  const read = decodeKey(key, part.spec, seedOf(suite, part, ordinal));
+  return { ordinal, part, category: readText(category), key: read };
 }
 
 /** How long a client waits before it asks again for tasks that took too long. */
 const TIMEOUT_RETRY_MS = 1000;
 
-function refusalOf(result: Exclude<IssueResult, { kind: "draft" }>): Result<never> {
+function refusalOf(result: Exclude<MakeResult, { kind: "made" }>): Result<never> {
   switch (result.kind) {
     case "exhausted":
       return { kind: "failed_precondition", message: result.message };

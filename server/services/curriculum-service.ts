@@ -1,5 +1,6 @@
 /** CurriculumService: contract in, domain, contract out. */
 import { create } from "@bufbuild/protobuf";
+import type { TaskKey } from "../../envs/origin.ts";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { FeedbackStatus, GroupRef } from "../curriculum/feedback.ts";
 import type { NextBatch } from "../curriculum/runs/next-batch.ts";
@@ -9,9 +10,8 @@ import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import { open, seal } from "../tasks/keyring.ts";
 import { presentTask } from "../tasks/present.ts";
-import type { TaskFamily } from "../tasks/spec.ts";
+import type { TaskSpec } from "../tasks/spec.ts";
 import { feedbackToWire } from "../tasks/wire-outcome.ts";
-import type { Draft } from "../tasks/workers.ts";
 import { type CallContext, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
 import {
   checkBytes,
@@ -30,7 +30,6 @@ import type { ServiceDeps } from "./deps.ts";
 import { okOrThrow } from "./refusal.ts";
 import { readPolicy, runConfigFromWire } from "./run-config.ts";
 import { recordToWire, runToWire, stateToWire } from "./wire-run.ts";
-import { taskToWire } from "./wire-task.ts";
 
 const RUN_ID_BYTES_MAX = 128;
 const ARM_ID_BYTES_MAX = 64;
@@ -90,23 +89,23 @@ function readWait(wait: Duration | undefined): number {
   return wait === undefined ? WAIT_DEFAULT_MS : checkDuration(wait, 0, WAIT_MAX_MS, "wait");
 }
 
-async function batchToWire(deps: ServiceDeps, runId: string, batch: NextBatch<Draft>, config: RunConfig<TaskFamily>) {
+async function batchToWire(deps: ServiceDeps, runId: string, batch: NextBatch<TaskKey>, config: RunConfig<TaskSpec>) {
   const { nextCursor, done, epoch } = batch;
-  const tasks = await inStretches(batch.tasks, (task) => issuedToWire(deps, runId, task, config));
+  const tasks = await inStretches(batch.tasks, (task) => drawnToWire(deps, runId, task, config));
   return create(wire.NextBatchResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
 }
 
-function issuedToWire(
+function drawnToWire(
   deps: ServiceDeps,
   runId: string,
-  { cursor, epoch, arm: index, key }: DrawnTask<Draft>,
-  { arms, numGenerations, feedbackSource }: RunConfig<TaskFamily>,
+  { cursor, epoch, arm: index, key }: DrawnTask<TaskKey>,
+  { arms, numGenerations, feedbackSource }: RunConfig<TaskSpec>,
 ): Task {
   const arm = arms[index];
   if (arm === undefined) throw new Error(`a task is of arm ${index}, and the run has ${arms.length}`);
   const feedback = feedbackSource === "step" && arm.spec.split === "train";
-  const place = { runId, epoch, arm: index, cursor, numGenerations, feedback };
-  return taskToWire(presentTask(deps, arm.spec, key, place), arm.id);
+  const place = { runId, epoch, arm: index, armId: arm.id, cursor, numGenerations, feedback };
+  return presentTask(deps, arm.spec, deps.maker.again(arm.spec, key), place);
 }
 
 function feedbackHandlers({ runs }: ServiceDeps): Handlers {
@@ -194,7 +193,7 @@ function stateHandlers(deps: ServiceDeps): Handlers {
       if (opened.kind === "invalid")
         throw new RpcError("FAILED_PRECONDITION", `state: ${opened.detail}`, { field: "state" });
       const { run, outstanding } = okOrThrow(await runs.import(opened.payload, runId));
-      const tasks = await inStretches(outstanding, (task) => issuedToWire(deps, run.runId, task, run.config));
+      const tasks = await inStretches(outstanding, (task) => drawnToWire(deps, run.runId, task, run.config));
       return create(wire.ImportRunResponseSchema, { run: runToWire(run), outstanding: tasks });
     },
     watchRun: (request, context) => watch(deps, readRunId(request), context),

@@ -1,14 +1,14 @@
 /** What the services work with. Made once, in server/main.ts. */
+import type { TaskKey } from "../../envs/origin.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { Runs } from "../curriculum/runs/runs.ts";
 import type { Evaluations } from "../evaluation/evaluations.ts";
 import type { Keyring } from "../tasks/keyring.ts";
 import type { AsyncScorer } from "../tasks/async-scorer.ts";
-import type { Issuer } from "../tasks/make.ts";
+import type { Maker } from "../tasks/make.ts";
 import type { Scorer } from "../tasks/scorer.ts";
-import type { TaskFamily } from "../tasks/spec.ts";
-import type { Draft } from "../tasks/workers.ts";
+import type { TaskSpec } from "../tasks/spec.ts";
 import type { GroupLimits } from "./check-groups.ts";
 
 /** Limits on what a request may hold; each is named in the error that it gives. */
@@ -23,10 +23,10 @@ export interface ServiceDeps {
   readonly keyring: Keyring;
   readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;
-  readonly issuer: Issuer;
+  readonly maker: Maker;
   readonly scorer: Scorer;
   readonly asyncScorer: AsyncScorer;
-  readonly runs: Runs<TaskFamily, Draft>;
+  readonly runs: Runs<TaskSpec, TaskKey>;
   readonly evaluations: Evaluations;
   readonly limits: RequestLimits;
   /** Told of each failure of ours that a client sees only as a reason. */

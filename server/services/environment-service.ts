@@ -14,34 +14,32 @@ import {
   StreamStepsResponseSchema,
 } from "../gen/gradus/v1/environment_pb.js";
 import type { GroupOutcome } from "../gen/gradus/v1/outcome_pb.js";
+import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { Caller } from "../tasks/async-scorer.ts";
-import type { IssueResult } from "../tasks/make.ts";
 import { presentTask } from "../tasks/present.ts";
 import { type GroupOptions, type ScoredGroup, scoreGroup, scoreGroupAsync } from "../tasks/score-group.ts";
 import type { NoReward } from "../tasks/sample-result.ts";
 import type { OpenTask } from "../tasks/scorer.ts";
-import type { TaskFamily } from "../tasks/spec.ts";
+import type { TaskSpec } from "../tasks/spec.ts";
+import type { MakeResult } from "../tasks/task.ts";
 import { codes, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
 import { checkGroups } from "./check-groups.ts";
 import { checkBytes, checkCount, invalid, pageOf, readPage } from "./check.ts";
 import { inStretches, mapConcurrently } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { giveFeedback } from "./feedback.ts";
-import { lookUpEnvironment, resolveFamily } from "./task-spec.ts";
-import { environmentToWire, taskToWire } from "./wire-task.ts";
+import { lookUpEnvironment, readSpec } from "./task-spec.ts";
+import { environmentToWire } from "./wire-task.ts";
 
 const CATEGORY_BYTES_MAX = 64;
 const REQUEST_ID_BYTES_MAX = 128;
 
 export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typeof EnvironmentService> {
   const { limits, registry, pools } = deps;
-  const issueOne = async (family: TaskFamily, seed: bigint, signal: AbortSignal) => {
-    const [result] = await deps.issuer.issue(family, [seed], signal);
-    return toTask(family, result as IssueResult);
-  };
-  const toTask = (family: TaskFamily, result: IssueResult) => {
-    if (result.kind !== "draft") throw issueError(result);
-    return taskToWire(presentTask(deps, family, result.draft));
+  const toTask = (spec: TaskSpec, result: MakeResult | undefined): Task => {
+    if (result === undefined) throw new Error("a seed gave no result");
+    if (result.kind !== "made") throw makeError(result);
+    return presentTask(deps, spec, result.task);
   };
 
   return {
@@ -59,17 +57,18 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       return create(GetEnvironmentResponseSchema, { environment: environmentToWire(environment, pools) });
     },
     async reset(request, { signal }) {
-      const family = resolveFamily(request.spec, deps, "spec");
-      return create(ResetResponseSchema, { task: await issueOne(family, request.seed, signal) });
+      const spec = readSpec(request.spec, deps, "spec");
+      const [result] = await deps.maker.make(spec, [request.seed], signal);
+      return create(ResetResponseSchema, { task: toTask(spec, result) });
     },
     async batchReset(request, { signal }) {
-      const family = resolveFamily(request.spec, deps, "spec");
+      const spec = readSpec(request.spec, deps, "spec");
       checkCount(request.seeds.length, limits.batchSeedsMax, "seeds", 1);
-      const results = await deps.issuer.issue(family, request.seeds, signal);
-      const toResult = (result: IssueResult, i: number) => {
+      const results = await deps.maker.make(spec, request.seeds, signal);
+      const toResult = (result: MakeResult, i: number) => {
         const wire = create(ResetResultSchema, { seed: request.seeds[i] as bigint });
-        if (result.kind === "draft") wire.result = { case: "task", value: toTask(family, result) };
-        else wire.result = { case: "failure", value: failureOf("gradus.v1.ResetFailure", issueError(result)) };
+        if (result.kind === "made") wire.result = { case: "task", value: toTask(spec, result) };
+        else wire.result = { case: "failure", value: failureOf("gradus.v1.ResetFailure", makeError(result)) };
         return wire;
       };
       return create(BatchResetResponseSchema, { results: await inStretches(results, toResult) });
@@ -166,7 +165,7 @@ function failureOf<Name extends string>($typeName: Name, error: RpcError) {
   return { $typeName, code: codes[error.code], message, retryDelayMs };
 }
 
-function issueError(result: Exclude<IssueResult, { kind: "draft" }>): RpcError {
+function makeError(result: Exclude<MakeResult, { kind: "made" }>): RpcError {
   switch (result.kind) {
     case "exhausted":
       return new RpcError("FAILED_PRECONDITION", result.message);

@@ -4,6 +4,7 @@ import type { AnswerFormat } from "../../envs/environment.ts";
 import type { Submitted } from "../evaluation/samples.ts";
 import * as wire from "../gen/gradus/v1/evaluation_pb.js";
 import { FeedbackSchema, FeedbackStatus } from "../gen/gradus/v1/outcome_pb.js";
+import { presentTask } from "../tasks/present.ts";
 import type { Caller } from "../tasks/async-scorer.ts";
 import { answerFormats } from "../tasks/wire-enums.ts";
 import { outcomeToWire } from "../tasks/wire-outcome.ts";
@@ -23,7 +24,6 @@ import { mapConcurrently } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { okOrThrow } from "./refusal.ts";
 import { evaluationToWire, reportToWire, sampleToWire, suiteToWire } from "./wire-evaluation.ts";
-import { taskToWire } from "./wire-task.ts";
 
 const ID_BYTES_MAX = 128;
 const SUITE_BYTES_MAX = 128;
@@ -86,7 +86,10 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
       const [ordinal = -1] = readPlace(after, 1);
       const { tasks, next } = okOrThrow(await evaluations.pending(id, ordinal, size, signal));
       return create(wire.ListPendingTasksResponseSchema, {
-        tasks: tasks.map(({ task, indices }) => ({ task: taskToWire(task), sampleIndices: [...indices] })),
+        tasks: tasks.map(({ spec, task, indices }) => ({
+          task: presentTask(deps, spec, task),
+          sampleIndices: [...indices],
+        })),
         nextPageToken: next === undefined ? "" : pageToken(String(next)),
       });
     },
@@ -106,7 +109,7 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
       const [ordinal = -1, index = -1] = readPlace(after, 2);
       const { samples, next } = okOrThrow(await evaluations.samples(id, { ordinal, index }, size));
       return create(wire.ListSamplesResponseSchema, {
-        samples: samples.map(sampleToWire),
+        samples: samples.map((sample) => sampleToWire(deps, sample)),
         nextPageToken: next === undefined ? "" : pageToken(`${next.ordinal} ${next.index}`),
       });
     },

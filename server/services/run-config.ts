@@ -6,10 +6,10 @@ import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { policyFromWire } from "../curriculum/policies/registry.ts";
 import { type Arm, isInvalid, type Lag, type Policy, type RunConfig } from "../curriculum/types.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
-import type { TaskFamily } from "../tasks/spec.ts";
+import type { TaskSpec } from "../tasks/spec.ts";
 import { checkCount, checkDuration, checkRange, invalid, required, toCount } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
-import { lookUpEnvironment, resolveFamily } from "./task-spec.ts";
+import { lookUpEnvironment, readSpec } from "./task-spec.ts";
 
 const ARMS_MAX = 256;
 const DEFAULT_LAG = 1;
@@ -21,7 +21,7 @@ const DEFAULT_GROUP_TIMEOUT_MS = 10 * 60 * 1000;
 /** What a run's configuration is checked against. */
 type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits">;
 
-export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunConfig<TaskFamily> {
+export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunConfig<TaskSpec> {
   checkCount(config.arms.length, ARMS_MAX, "config.arms", 1);
   checkRange(config.numGenerations, 1, deps.limits.completionsMax, "config.num_generations");
   const feedbackSource = feedbackSourceFromWire(config.feedbackSource);
@@ -62,27 +62,27 @@ export function defaultTimeoutMs(arms: readonly Arm[]): number | undefined {
   return arms.some(({ resource }) => resource !== undefined) ? DEFAULT_GROUP_TIMEOUT_MS : undefined;
 }
 
-function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field: string): Arm<TaskFamily> {
+function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field: string): Arm<TaskSpec> {
   const given = required(arm.spec, `${field}.spec`);
-  const spec = {
+  const asked = {
     ...given,
     answerFormat: given.answerFormat || config.answerFormat,
     ...(given.rewardScheme === undefined && config.rewardScheme && { rewardScheme: config.rewardScheme }),
   };
-  const family = resolveFamily(spec, deps, `${field}.spec`);
-  if (family.split !== "train" && feedbackSourceFromWire(config.feedbackSource) === "step")
+  const spec = readSpec(asked, deps, `${field}.spec`);
+  if (spec.split !== "train" && feedbackSourceFromWire(config.feedbackSource) === "step")
     throw invalid(
       `${field}.spec.split`,
       "scores feed the policy from SPLIT_TRAIN only: set it, or FEEDBACK_SOURCE_REPORTED",
     );
-  const environment = lookUpEnvironment(deps.registry, family.environment, family.version, field);
+  const environment = lookUpEnvironment(deps.registry, spec.environment, spec.version, field);
   return {
     id: arm.id,
-    spec: family,
-    source: family.source,
+    spec,
+    source: spec.source,
     weight: arm.weight ?? 1,
     hard: arm.hard,
-    rewardRange: rangeOf(environment, family, field),
+    rewardRange: rangeOf(environment, spec, field),
     resource: resourceOf(environment),
   };
 }
@@ -92,8 +92,8 @@ function resourceOf({ resource }: Environment): string | undefined {
   return resource?.name;
 }
 
-function rangeOf(environment: Environment, family: TaskFamily, field: string): Arm["rewardRange"] {
-  const resolved = resolveScheme(environment, family.rewardScheme, family.rewardParameters);
+function rangeOf(environment: Environment, spec: TaskSpec, field: string): Arm["rewardRange"] {
+  const resolved = resolveScheme(environment, spec.rewardScheme, spec.rewardParameters);
   if (resolved.kind === "invalid") throw invalid(field, resolved.message);
   return resolved.scheme.scheme.range(resolved.scheme.parameters);
 }

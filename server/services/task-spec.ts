@@ -6,8 +6,8 @@ import { findLevel, resolveParameters } from "../../envs/parameters.ts";
 import { type Pool, rowCount } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
-import { type RewardScheme, Source, Split, type TaskSpec, Thinking } from "../gen/gradus/v1/task_pb.js";
-import type { TaskFamily } from "../tasks/spec.ts";
+import { type RewardScheme, Source, Split, type TaskSpec as WireSpec, Thinking } from "../gen/gradus/v1/task_pb.js";
+import type { TaskSpec } from "../tasks/spec.ts";
 import { answerFormats, type Source as SourceName, sources, splits, thinkings } from "../tasks/wire-enums.ts";
 import { RpcError } from "../transport/rpc.ts";
 import { checkBytes, invalid, required } from "./check.ts";
@@ -28,11 +28,11 @@ export function lookUpEnvironment(registry: Registry, id: string, version: numbe
   return found.environment;
 }
 
-export function resolveFamily(
-  spec: TaskSpec | undefined,
+export function readSpec(
+  spec: WireSpec | undefined,
   { registry, pools }: Pick<ServiceDeps, "registry" | "pools">,
   field: string,
-): TaskFamily {
+): TaskSpec {
   const given = required(spec, field);
   const environment = lookUpEnvironment(registry, given.environment, given.version, `${field}.environment`);
   const split = readSplit(given, field);
@@ -59,12 +59,12 @@ export function resolveFamily(
   };
 }
 
-function readSplit(spec: TaskSpec, field: string): SplitName {
+function readSplit(spec: WireSpec, field: string): SplitName {
   if (spec.split === Split.UNSPECIFIED) return "train";
   return required(splits.fromWire(spec.split), `${field}.split`);
 }
 
-function readSource(spec: TaskSpec, environment: Environment, field: string): SourceName {
+function readSource(spec: WireSpec, environment: Environment, field: string): SourceName {
   const source =
     spec.source === Source.UNSPECIFIED ? "synthetic" : required(sources.fromWire(spec.source), `${field}.source`);
   if (source === "teacher") throw new RpcError("UNIMPLEMENTED", `${field}.source: teacher tasks are not served yet`);
@@ -78,7 +78,7 @@ function readSource(spec: TaskSpec, environment: Environment, field: string): So
   return source;
 }
 
-function readDifficulty(spec: TaskSpec, environment: Environment, source: SourceName, field: string) {
+function readDifficulty(spec: WireSpec, environment: Environment, source: SourceName, field: string) {
   const { difficulty } = spec;
   if (difficulty.case === "parameters") {
     if (source === "real") throw invalid(`${field}.parameters`, "rows of a pool are told apart by level: give a level");
@@ -108,7 +108,7 @@ function knownLevel(environment: Environment, name: string, field: string): Leve
 }
 
 function readPool(
-  spec: TaskSpec,
+  spec: WireSpec,
   environment: Environment,
   source: SourceName,
   pools: ReadonlyMap<string, Pool>,
@@ -145,7 +145,7 @@ function readFormat(wire: number, environment: Environment, field: string): Answ
   throw invalid(`${field}.answer_format`, `${environment.id} takes ${environment.answerFormats.join(", ")}`);
 }
 
-function readThinking({ thinking }: TaskSpec, field: string): ThinkingName {
+function readThinking({ thinking }: WireSpec, field: string): ThinkingName {
   if (thinking === Thinking.UNSPECIFIED) return "required";
   return required(thinkings.fromWire(thinking), `${field}.thinking`);
 }

@@ -7,15 +7,15 @@ import type { OpenPart, Suite } from "../evaluation/suite.ts";
 import * as wire from "../gen/gradus/v1/evaluation_pb.js";
 import { answerFormats, splits } from "../tasks/wire-enums.ts";
 import { outcomeToWire } from "../tasks/wire-outcome.ts";
-import { taskToWire } from "./wire-task.ts";
+import { type PresentDeps, presentTask } from "../tasks/present.ts";
 
 export function suiteToWire({ definition, parts, tasks }: Suite): wire.Suite {
   const { id, version, description } = definition;
   return create(wire.SuiteSchema, { id, version, description, tasks, parts: parts.map(partToWire) });
 }
 
-function partToWire({ name, tasks, family }: OpenPart) {
-  const { environment, version, level, parameters, split } = family;
+function partToWire({ name, tasks, spec }: OpenPart) {
+  const { environment, version, level, parameters, split } = spec;
   return {
     ...{ name, tasks, environment, version, level },
     parameters: { values: { ...parameters } },
@@ -32,9 +32,12 @@ export function evaluationToWire(evaluation: Evaluation): wire.Evaluation {
   });
 }
 
-export function sampleToWire({ task, index, completion, result, part, category }: Sample): wire.Sample {
+export function sampleToWire(
+  deps: PresentDeps,
+  { spec, task, index, completion, result, part, category }: Sample,
+): wire.Sample {
   return create(wire.SampleSchema, {
-    ...{ task: taskToWire(task), sampleIndex: index, completion, part, category },
+    ...{ task: presentTask(deps, spec, task), sampleIndex: index, completion, part, category },
     outcome: outcomeToWire(index, result),
   });
 }

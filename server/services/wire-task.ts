@@ -1,32 +1,11 @@
-/** Domain to contract: tasks and environments. */
+/** Domain to contract: environments. */
 import { create } from "@bufbuild/protobuf";
 import type { Environment } from "../../envs/environment.ts";
 import { type Pool, rowCounts } from "../../envs/pool.ts";
-import { rewardSchemes } from "../../envs/reward/schemes.ts";
+import { schemeNamed } from "../../envs/reward/schemes.ts";
 import { type Environment as WireEnvironment, EnvironmentSchema } from "../gen/gradus/v1/environment_pb.js";
-import { Source, type Task, TaskSchema } from "../gen/gradus/v1/task_pb.js";
-import type { PresentedTask } from "../tasks/present.ts";
-import { answerFormats, goals, sources, splits, thinkings } from "../tasks/wire-enums.ts";
-
-export function taskToWire(task: PresentedTask, armId = ""): Task {
-  const { family, run } = task;
-  return create(TaskSchema, {
-    taskId: task.taskId,
-    groupId: task.groupId,
-    prompt: task.prompt.map(({ role, content }) => ({ role, content })),
-    environment: family.environment,
-    version: family.version,
-    level: family.level,
-    split: splits.toWire[family.split],
-    source: sources.toWire[family.source],
-    answerFormat: answerFormats.toWire[family.answerFormat],
-    thinking: thinkings.toWire[family.thinking],
-    hints: { stop: [...task.stop], metadata: { ...task.metadata } },
-    runId: run?.runId ?? "",
-    armId,
-    cursor: BigInt(run?.cursor ?? 0),
-  });
-}
+import { Source } from "../gen/gradus/v1/task_pb.js";
+import { answerFormats, goals } from "../tasks/wire-enums.ts";
 
 export function environmentToWire(environment: Environment, pools: ReadonlyMap<string, Pool>): WireEnvironment {
   const own = [...pools.values()].filter((pool) => pool.environment === environment.id);
@@ -44,7 +23,7 @@ export function environmentToWire(environment: Environment, pools: ReadonlyMap<s
     })),
     parameters: (environment.generator?.parameters ?? []).map((info) => ({ ...info })),
     answerFormats: environment.answerFormats.map((format) => answerFormats.toWire[format]),
-    rewardSchemes: environment.rewardSchemes.map(schemeToWire),
+    rewardSchemes: environment.rewardSchemes.map((name) => schemeToWire(environment, name)),
     sources: [
       ...(environment.generator === undefined ? [] : [Source.SYNTHETIC]),
       ...(environment.rows === undefined ? [] : [Source.REAL]),
@@ -53,8 +32,8 @@ export function environmentToWire(environment: Environment, pools: ReadonlyMap<s
   });
 }
 
-function schemeToWire(name: string) {
-  const scheme = rewardSchemes[name];
+function schemeToWire(environment: Environment, name: string) {
+  const scheme = schemeNamed(environment, name);
   if (scheme === undefined) throw new Error(`an environment names a reward scheme that is not there: ${name}`);
   const defaults = Object.fromEntries(scheme.parameters.map((info) => [info.name, info.defaultValue]));
   const { min, max } = scheme.range(defaults);

@@ -10,7 +10,7 @@ import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
 import { unlessAborted } from "../curriculum/runs/watch.ts";
 import type { Resources } from "./resources.ts";
 import { bug, checkLength, failedSample, isFinal, type SampleResult } from "./sample-result.ts";
-import type { AsyncTask, OpenTicket } from "./scorer.ts";
+import type { AsyncTask, OpenToken } from "./scorer.ts";
 
 /** Who asks. */
 export interface Caller {
@@ -48,7 +48,7 @@ export interface AsyncScorerOptions {
   readonly completionBytesMax: number;
   /** Puts a result down in a run; what the run or its store cannot take is a status. */
   readonly record: (runId: string, item: FeedbackItem) => Promise<FeedbackStatus>;
-  readonly onFailure: (error: unknown, ticket: OpenTicket) => void;
+  readonly onFailure: (error: unknown, token: OpenToken) => void;
 }
 
 /** Results of runs' samples that are kept, for those who ask again after they left. */
@@ -82,7 +82,7 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
       if (isFinal(result)) recent.set(sample.key, result);
       return await put(sample, result);
     } catch (error) {
-      options.onFailure(error, task.ticket);
+      options.onFailure(error, task.token);
       return { result: failedSample(bug) };
     } finally {
       inFlight.delete(sample.key);
@@ -114,7 +114,7 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
 /** Without a caller it goes on to its end. Never rejects. */
 async function verified(
   { resources, onFailure }: AsyncScorerOptions,
-  { scoring, ticket }: AsyncTask,
+  { scoring, token }: AsyncTask,
   completion: string,
   caller: Caller | undefined,
 ): Promise<SampleResult> {
@@ -131,7 +131,7 @@ async function verified(
     const ended = outcome.kind === "failed" ? outcome : begun.finish(outcome);
     return ended.kind === "score" ? ended : failedSample(ended);
   } catch (error) {
-    onFailure(error, ticket);
+    onFailure(error, token);
     return failedSample(bug);
   }
 }

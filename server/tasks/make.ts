@@ -1,41 +1,77 @@
-/** Makes tasks of a family: rows here and now, generated ones in the workers. */
+/** Makes tasks: rows here and now, generated ones in the workers; each once. */
+import { LRUCache } from "lru-cache";
+import type { Environment } from "../../envs/environment.ts";
+import { restore } from "../../envs/instances.ts";
+import type { MakeResult as Instantiated, TaskKey } from "../../envs/origin.ts";
 import { pickRow, type Pool, rowAt } from "../../envs/pool.ts";
-import type { TaskFamily } from "./spec.ts";
-import type { DraftResult, WorkerPool } from "./workers.ts";
+import type { Registry } from "../../envs/registry.ts";
+import type { TaskSpec } from "./spec.ts";
+import { type MadeTask, type MakeResult, renderTask } from "./task.ts";
+import type { WorkerPool } from "./workers.ts";
 
-export type IssueResult =
-  | DraftResult
-  | { readonly kind: "overloaded"; readonly retryDelayMs: number }
-  | { readonly kind: "timeout"; readonly message: string }
-  | { readonly kind: "cancelled" };
-
-/** Seeds of one job: few enough to spread over threads, enough to pay for the message. */
-const SEEDS_PER_JOB = 8;
+/** How long one job should take, milliseconds: long beside its messages, short beside what others may wait. */
+const JOB_MS = 10;
+/** Seeds of a job of tasks that were not made before. */
+const FIRST_SEEDS = 8;
+const SEEDS_MAX = 64;
 /** What a waiting job costs the next one, roughly: 8 benchmark TSPs. */
-const JOB_MS = 80;
+const WAIT_MS = 80;
+/** How much of the mean of past durations the last one is. */
+const NEWEST_SHARE = 0.3;
+/** Kinds of tasks whose durations are known. */
+const KINDS_MAX = 1024;
+/** Characters of prompts that are kept for tasks that will be shown: some thousand. */
+const KEPT_CHARACTERS_MAX = 16 * 1024 ** 2;
 
-export interface Issuer {
+export interface Maker {
   /** One result for each seed, in order. */
-  issue(family: TaskFamily, seeds: readonly bigint[], signal?: AbortSignal): Promise<readonly IssueResult[]>;
-  /** The ordinal-th task of an arm: rows come in a permutation without replacement, other tasks by their seed. */
-  issueOrdinal(family: TaskFamily, at: { armSeed: bigint; ordinal: number; seed: bigint }): Promise<IssueResult>;
+  make(spec: TaskSpec, seeds: readonly bigint[], signal?: AbortSignal): Promise<readonly MakeResult[]>;
+  /** The ordinal-th row of a walk through the rows of a spec. */
+  makeRow(spec: TaskSpec, walk: { readonly seed: bigint; readonly ordinal: number }): MakeResult;
+  /** Remembers a task that will be shown by its key, for a while. */
+  keep(task: MadeTask): void;
+  /** The task of a key: kept, or rendered again. */
+  again(spec: TaskSpec, key: TaskKey): MadeTask;
 }
 
-export function createIssuer(workers: WorkerPool, pools: ReadonlyMap<string, Pool>): Issuer {
-  const poolOf = (family: TaskFamily): Pool => {
-    const pool = pools.get(family.pool);
-    if (pool === undefined) throw new Error(`a family names a pool that is not loaded: ${family.pool}`);
+export interface MakerDeps {
+  readonly workers: WorkerPool;
+  readonly registry: Registry;
+  readonly pools: ReadonlyMap<string, Pool>;
+}
+
+export function createMaker({ workers, registry, pools }: MakerDeps): Maker {
+  const sizes = jobSizes();
+  const kept = new LRUCache<TaskKey, MadeTask>({ maxSize: KEPT_CHARACTERS_MAX, sizeCalculation: charactersOf });
+  const environmentOf = ({ environment, version }: TaskSpec): Environment => {
+    const found = registry.find(environment, version);
+    if (found.kind !== "found") throw new Error(found.message);
+    return found.environment;
+  };
+  const poolOf = ({ pool: name }: TaskSpec): Pool => {
+    const pool = pools.get(name);
+    if (pool === undefined) throw new Error(`a task's spec names a pool that is not loaded: ${name}`);
     return pool;
   };
+  const rendered = (spec: TaskSpec, result: Instantiated): MakeResult => {
+    if (result.kind === "exhausted") return result;
+    const { key, instance } = result;
+    return { kind: "made", task: renderTask(environmentOf(spec), spec.answerFormat, key, instance) };
+  };
 
-  const job = async (family: TaskFamily, seeds: readonly bigint[], signal?: AbortSignal): Promise<IssueResult[]> => {
-    const { environment, version, parameters, split } = family;
-    const result = await workers.run({ environment, version, parameters, split, seeds }, signal);
+  const runJob = async (
+    spec: TaskSpec,
+    seeds: readonly bigint[],
+    signal?: AbortSignal,
+  ): Promise<readonly MakeResult[]> => {
+    const { environment, version, parameters, split, answerFormat } = spec;
+    const result = await workers.run({ environment, version, parameters, split, answerFormat, seeds }, signal);
     switch (result.kind) {
       case "done":
-        return [...result.results];
+        sizes.took(spec, result.ms / seeds.length);
+        return result.results;
       case "overloaded":
-        return seeds.map(() => ({ kind: "overloaded", retryDelayMs: (1 + result.waiting) * JOB_MS }));
+        return seeds.map(() => ({ kind: "overloaded", retryDelayMs: (1 + result.waiting) * WAIT_MS }));
       case "timeout":
         return seeds.map(() => ({ kind: "timeout", message: `making the task took longer than ${result.limitMs} ms` }));
       case "cancelled":
@@ -44,25 +80,46 @@ export function createIssuer(workers: WorkerPool, pools: ReadonlyMap<string, Poo
   };
 
   return {
-    async issue(family, seeds, signal) {
-      if (family.source === "real")
-        return seeds.map((seed) => fromRow(pickRow(poolOf(family), family.level, family.split, seed)));
-      const chunks = Array.from({ length: Math.ceil(seeds.length / SEEDS_PER_JOB) }, (_, i) =>
-        seeds.slice(i * SEEDS_PER_JOB, (i + 1) * SEEDS_PER_JOB),
+    async make(spec, seeds, signal) {
+      const { level, split, source } = spec;
+      if (source === "real") return seeds.map((seed) => rendered(spec, pickRow(poolOf(spec), level, split, seed)));
+      const size = sizes.of(spec);
+      const jobs = Array.from({ length: Math.ceil(seeds.length / size) }, (_, i) =>
+        runJob(spec, seeds.slice(i * size, (i + 1) * size), signal),
       );
-      return (await Promise.all(chunks.map((chunk) => job(family, chunk, signal)))).flat();
+      return (await Promise.all(jobs)).flat();
     },
-    async issueOrdinal(family, { armSeed, ordinal, seed }) {
-      if (family.source === "real") return fromRow(rowAt(poolOf(family), family.level, family.split, armSeed, ordinal));
-      const [result] = await job(family, [seed]);
-      if (result === undefined) throw new Error("a job of one seed gave no result");
-      return result;
+    makeRow: (spec, { seed, ordinal }) => rendered(spec, rowAt(poolOf(spec), spec.level, spec.split, seed, ordinal)),
+    keep: (task) => void kept.set(task.key, task),
+    again(spec, key) {
+      const known = kept.get(key);
+      if (known !== undefined) return known;
+      const environment = environmentOf(spec);
+      const restored = restore(environment, key.origin, pools);
+      if (restored.kind === "invalid") throw new Error(restored.message);
+      return renderTask(environment, spec.answerFormat, key, restored.instance);
     },
   };
 }
 
-function fromRow(result: ReturnType<typeof pickRow>): IssueResult {
-  if (result.kind === "exhausted") return result;
-  const { origin, hash, baseline } = result.issued;
-  return { kind: "draft", draft: baseline === undefined ? { origin, hash } : { origin, hash, baseline } };
+function charactersOf({ prompt }: MadeTask): number {
+  return prompt.reduce((sum, { content }) => sum + content.length, 256);
+}
+
+/** How many tasks make a job, by how long those before took. */
+function jobSizes() {
+  const msByKind = new LRUCache<string, number>({ max: KINDS_MAX });
+  const kindOf = ({ environment, version, level, parameters }: TaskSpec): string =>
+    `${environment} ${version} ${level === "" ? JSON.stringify(parameters) : level}`;
+  return {
+    of: (spec: TaskSpec): number => {
+      const ms = msByKind.get(kindOf(spec));
+      return ms === undefined ? FIRST_SEEDS : Math.max(1, Math.min(SEEDS_MAX, Math.floor(JOB_MS / ms)));
+    },
+    took: (spec: TaskSpec, ms: number): void => {
+      const kind = kindOf(spec);
+      const mean = msByKind.get(kind);
+      msByKind.set(kind, mean === undefined ? ms : mean + NEWEST_SHARE * (ms - mean));
+    },
+  };
 }

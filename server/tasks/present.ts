@@ -1,74 +1,82 @@
-/** What a trainer is shown of a task. */
+/** A task as the contract has it: what a trainer is shown. */
 import { stopStrings } from "../../envs/answers/wording.ts";
-import type { ChatMessage } from "../../envs/environment.ts";
-import { restore } from "../../envs/instances.ts";
-import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
-import { rewardSchemes } from "../../envs/reward/schemes.ts";
+import { schemeNamed } from "../../envs/reward/schemes.ts";
+import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { Keyring } from "./keyring.ts";
 import type { Scorer } from "./scorer.ts";
-import type { TaskFamily } from "./spec.ts";
-import { mintTaskId, type RunPlace, type Ticket } from "./task-id.ts";
-import type { Draft } from "./workers.ts";
-
-export interface PresentedTask {
-  readonly taskId: string;
-  readonly groupId: string;
-  readonly prompt: readonly ChatMessage[];
-  readonly stop: readonly string[];
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly family: TaskFamily;
-  readonly run?: RunPlace;
-}
-
-function ticketOf(
-  family: TaskFamily,
-  draft: Draft,
-  run: RunPlace | undefined,
-  instance: Uint8Array | undefined,
-): Ticket {
-  const { environment, version, split, answerFormat, thinking, rewardScheme, rewardParameters } = family;
-  return {
-    ...{ environment, version, split, answerFormat, thinking, rewardScheme },
-    rewardParameters: withoutDefaults(rewardScheme, rewardParameters),
-    level: draft.origin.kind === "generated" ? family.level : "",
-    origin: draft.origin,
-    ...(draft.baseline && { baseline: draft.baseline }),
-    ...(run && { run }),
-    ...(instance && { instance }),
-  };
-}
-
-function withoutDefaults(scheme: string, parameters: TaskFamily["rewardParameters"]): TaskFamily["rewardParameters"] {
-  const infos = rewardSchemes[scheme]?.parameters ?? [];
-  const given = infos.filter(({ name, defaultValue }) => parameters[name] !== defaultValue);
-  return Object.fromEntries(given.map(({ name }) => [name, parameters[name] as number]));
-}
+import type { TaskSpec } from "./spec.ts";
+import type { MadeTask } from "./task.ts";
+import { mintTaskId, type RunPlace, type TaskToken } from "./task-id.ts";
+import { answerFormats, sources, splits, thinkings } from "./wire-enums.ts";
 
 export interface PresentDeps {
   readonly keyring: Keyring;
   readonly registry: Registry;
-  readonly pools: ReadonlyMap<string, Pool>;
   readonly scorer: Pick<Scorer, "expect">;
 }
 
-/** The prompt is rendered from the draft each time it is asked for, so that asking again gives the same. */
-export function presentTask(deps: PresentDeps, family: TaskFamily, draft: Draft, run?: RunPlace): PresentedTask {
-  const found = deps.registry.find(family.environment, family.version);
-  if (found.kind !== "found") throw new Error(found.message);
-  const restored = restore(found.environment, draft.origin, deps.pools);
-  if (restored.kind === "invalid") throw new Error(restored.message);
-  const { instance } = restored;
-  const { environment } = found;
-  const ticket = ticketOf(family, draft, run, environment.inline?.encode(instance));
-  const minted = mintTaskId(deps.keyring, ticket);
-  deps.scorer.expect({ ...minted, ticket, environment, instance });
+/** A task's place in a run, with its arm by name. */
+export interface ArmPlace extends RunPlace {
+  readonly armId: string;
+}
+
+/** The same task has the same id, however often it is shown. Plain literals, for `create` costs more than the rest. */
+export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, run?: ArmPlace): Task {
+  const token = tokenOf(deps.registry, spec, made, run);
+  const { taskId, groupId } = mintTaskId(deps.keyring, token);
+  deps.scorer.expect(taskId, groupId, token);
   return {
-    ...minted,
-    prompt: environment.render(instance, family.answerFormat),
-    stop: stopStrings(family.answerFormat),
-    metadata: environment.metadata(instance),
-    family,
-    ...(run && { run }),
+    $typeName: "gradus.v1.Task",
+    ...{ taskId, groupId },
+    prompt: made.prompt.map(({ role, content }) => ({ $typeName: "gradus.v1.ChatMessage", role, content })),
+    environment: spec.environment,
+    version: spec.version,
+    level: spec.level,
+    split: splits.toWire[spec.split],
+    source: sources.toWire[spec.source],
+    answerFormat: answerFormats.toWire[spec.answerFormat],
+    thinking: thinkings.toWire[spec.thinking],
+    hints: {
+      $typeName: "gradus.v1.TaskHints",
+      stop: [...stopStrings(spec.answerFormat)],
+      metadata: { ...made.metadata },
+    },
+    runId: run?.runId ?? "",
+    armId: run?.armId ?? "",
+    cursor: BigInt(run?.cursor ?? 0),
   };
+}
+
+function tokenOf(registry: Registry, spec: TaskSpec, { key, inline }: MadeTask, run: RunPlace | undefined): TaskToken {
+  const { environment, version, split, answerFormat, thinking, rewardScheme } = spec;
+  return {
+    ...{ environment, version, split, answerFormat, thinking, rewardScheme, key },
+    rewardParameters: givenParameters(registry, spec),
+    level: key.origin.kind === "generated" ? spec.level : "",
+    ...(run && { run }),
+    ...(inline !== undefined && { inline: bytesOf(inline) }),
+  };
+}
+
+/** In a buffer of its own: Node's small ones are views of large ones, and would keep them. */
+function bytesOf(inline: string): Uint8Array {
+  const bytes = new Uint8Array(inline.length);
+  for (let i = 0; i < inline.length; i++) bytes[i] = inline.charCodeAt(i);
+  return bytes;
+}
+
+/** Those that are not the scheme's defaults, so that ids stay short. Made once for each spec of a run. */
+const given = new WeakMap<TaskSpec, TaskSpec["rewardParameters"]>();
+
+function givenParameters(registry: Registry, spec: TaskSpec): TaskSpec["rewardParameters"] {
+  const known = given.get(spec);
+  if (known !== undefined) return known;
+  const found = registry.find(spec.environment, spec.version);
+  const scheme = found.kind === "found" ? schemeNamed(found.environment, spec.rewardScheme) : undefined;
+  const defaults = new Map(scheme?.parameters.map(({ name, defaultValue }) => [name, defaultValue]));
+  const others = Object.entries(spec.rewardParameters).filter(([name, value]) => defaults.get(name) !== value);
+  const parameters = Object.fromEntries(others);
+  given.set(spec, parameters);
+  return parameters;
 }

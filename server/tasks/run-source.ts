@@ -2,13 +2,13 @@
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import { deriveSeed } from "../../envs/lib/rng.ts";
 import type { Baseline } from "../../envs/environment.ts";
-import type { TaskPlace } from "../curriculum/codec.ts";
+import type { TaskKey } from "../../envs/origin.ts";
 import { type Codec, FormatError, type Json, readList, readNumber, readObject, readText } from "../curriculum/json.ts";
 import type { Made, TaskSource } from "../curriculum/runs/ports.ts";
-import type { Issuer, IssueResult } from "./make.ts";
-import type { TaskFamily } from "./spec.ts";
+import type { Maker } from "./make.ts";
+import type { MakeResult } from "./task.ts";
+import type { TaskSpec } from "./spec.ts";
 import { answerFormats, sources, splits, thinkings } from "./wire-enums.ts";
-import type { Draft } from "./workers.ts";
 
 function readNumberMap(json: Json | undefined): Readonly<Record<string, number>> {
   return Object.fromEntries(Object.entries(readObject(json)).map(([name, value]) => [name, readNumber(value)]));
@@ -21,7 +21,7 @@ function readName<Name extends string>(json: Json | undefined, names: Readonly<R
   throw new FormatError(`expected one of ${Object.keys(names).join(", ")}, found "${text}"`);
 }
 
-const specs: Codec<TaskFamily> = {
+const specs: Codec<TaskSpec> = {
   encode: (spec) => ({ ...spec }),
   decode(json) {
     const from = readObject(json);
@@ -45,7 +45,7 @@ const specs: Codec<TaskFamily> = {
 // is not proven, its bound.
 
 /** A key as JSON. */
-export function encodeKey({ origin, hash, baseline }: Draft): Json {
+export function encodeKey({ origin, hash, baseline }: TaskKey): Json {
   if (origin.kind === "inline") throw new Error("inline tasks are not issued by runs");
   const short = Buffer.from(hash, "hex").toString("base64url");
   const key = [short, origin.kind === "generated" ? origin.attempt : origin.row];
@@ -53,8 +53,8 @@ export function encodeKey({ origin, hash, baseline }: Draft): Json {
   return baseline.proven ? [...key, baseline.value] : [...key, baseline.value, baseline.bound];
 }
 
-/** Reads what encodeKey wrote of the task that a family has for a seed. */
-export function decodeKey(json: Json | undefined, spec: TaskFamily, seed: bigint): Draft {
+/** Reads what encodeKey wrote of the task that a spec has for a seed. */
+export function decodeKey(json: Json | undefined, spec: TaskSpec, seed: bigint): TaskKey {
   const [short, n, value, bound] = readList(json);
   const hash = Buffer.from(readText(short), "base64url").toString("hex");
   const baseline = decodeBaseline(value, bound);
@@ -76,37 +76,41 @@ function decodeBaseline(value: Json | undefined, bound: Json | undefined): Basel
 /** How long a draw waits before it tries again what took too long. */
 const TIMEOUT_RETRY_MS = 1000;
 
-function madeOf(result: IssueResult): Made<Draft> {
-  switch (result.kind) {
-    case "draft":
-      return { kind: "task", key: result.draft };
-    case "exhausted":
-      return { kind: "none" };
-    case "timeout":
-      return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };
-    case "overloaded": {
-      const { retryDelayMs } = result;
-      return { kind: "unavailable", message: "the workers' queue is full", retryDelayMs };
+export function createRunSource(maker: Maker): TaskSource<TaskSpec, TaskKey> {
+  const madeOf = (result: MakeResult): Made<TaskKey> => {
+    switch (result.kind) {
+      case "made":
+        // It is shown when the run hands it out: soon, and by its key.
+        maker.keep(result.task);
+        return { kind: "task", key: result.task.key };
+      case "exhausted":
+        return { kind: "none" };
+      case "timeout":
+        return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };
+      case "overloaded": {
+        const { retryDelayMs } = result;
+        return { kind: "unavailable", message: "the workers' queue is full", retryDelayMs };
+      }
+      case "cancelled":
+        return { kind: "cancelled" };
+      default:
+        return assertNever(result);
     }
-    case "cancelled":
-      return { kind: "cancelled" };
-    default:
-      return assertNever(result);
-  }
-}
-
-export function createRunSource(issuer: Issuer): TaskSource<TaskFamily, Draft> {
-  const rowOf = ({ arm, ordinal, seed, runSeed }: TaskPlace<TaskFamily>): Promise<IssueResult> =>
-    issuer.issueOrdinal(arm.spec, { armSeed: deriveSeed("arm", runSeed, arm.id), ordinal, seed });
+  };
   return {
     specs,
     keys: { encode: encodeKey, decode: (json, { arm, seed }) => decodeKey(json, arm.spec, seed) },
     async make(places, signal) {
-      const spec = places[0]?.arm.spec;
-      if (spec === undefined) return [];
-      if (spec.source === "real") return (await Promise.all(places.map(rowOf))).map(madeOf);
+      const [first] = places;
+      if (first === undefined) return [];
+      const { arm, runSeed } = first;
+      const { spec } = arm;
+      if (spec.source === "real") {
+        const seed = deriveSeed("arm", runSeed, arm.id);
+        return places.map(({ ordinal }) => madeOf(maker.makeRow(spec, { seed, ordinal })));
+      }
       const seeds = places.map(({ seed }) => seed);
-      return (await issuer.issue(spec, seeds, signal)).map(madeOf);
+      return (await maker.make(spec, seeds, signal)).map(madeOf);
     },
   };
 }

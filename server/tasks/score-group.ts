@@ -1,6 +1,5 @@
 /** Scores one group of completions. What a run must be told is handed back, or told by the scorer of slow samples. */
 import { hash } from "node:crypto";
-import { instanceHash } from "../../envs/splits.ts";
 import { grpo, meanAndStd, rloo } from "../curriculum/advantages.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
 import type { CompletionGroup } from "../gen/gradus/v1/environment_pb.js";
@@ -95,7 +94,7 @@ function toOutcome(group: CompletionGroup, results: readonly SampleResult[], tas
 }
 
 function sizeOf(group: CompletionGroup, task: OpenTask): number {
-  return group.numGenerations || (task.ticket.run?.numGenerations ?? group.completions.length);
+  return group.numGenerations || (task.token.run?.numGenerations ?? group.completions.length);
 }
 
 function addStatistics(group: GroupOutcome, outcomes: readonly Outcome[]): void {
@@ -127,7 +126,7 @@ type GroupRun =
     };
 
 function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
-  const { run } = task.ticket;
+  const { run, key } = task.token;
   if (run === undefined) return { kind: "none" };
   if (!run.feedback)
     return { kind: "refused", detail: "the run takes reported advantages, or the task is not of its train split" };
@@ -135,7 +134,7 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
     return { kind: "refused", detail: `group_id: the task's group is '${task.groupId}'` };
   const { epoch, cursor, runId } = run;
   // Tells a task of a run that was deleted from one of a new run by the same id.
-  const hash = instanceHash(task.scoring.environment, task.scoring.instance);
+  const { hash } = key;
   const itemOf = (sample: number, digest: string, result: SampleResult): FeedbackItem | undefined => {
     const put = resultOf(result);
     return put && { epoch, cursor, sample, digest, result: put, hash };

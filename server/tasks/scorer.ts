@@ -8,7 +8,7 @@ import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { type AsyncScoreTask, score, type ScoreTask } from "../../envs/score.ts";
 import type { Keyring } from "./keyring.ts";
 import { bug, checkLength, failedSample, invalidTask, type NoReward, type SampleResult } from "./sample-result.ts";
-import { openTaskId, type Ticket } from "./task-id.ts";
+import { openTaskId, type TaskToken } from "./task-id.ts";
 
 // Sizes of plain data, for caches that are bounded by memory.
 
@@ -36,10 +36,10 @@ function meanBytes(list: readonly unknown[]): number {
 }
 
 /** Without the bytes of the instance: they are views of buffers of Node's that have 64 KiB, and would keep them. */
-export type OpenTicket = Omit<Ticket, "instance">;
+export type OpenToken = Omit<TaskToken, "inline">;
 
 interface OpenParts {
-  readonly ticket: OpenTicket;
+  readonly token: OpenToken;
   readonly groupId: string;
 }
 
@@ -57,18 +57,9 @@ export interface AsyncTask extends OpenParts {
 
 export type OpenTask = SyncTask | AsyncTask;
 
-/** A task that was just made. */
-export interface MadeTask {
-  readonly taskId: string;
-  readonly groupId: string;
-  readonly ticket: Ticket;
-  readonly environment: Environment;
-  readonly instance: unknown;
-}
-
 export interface Scorer {
-  /** Tells of a task whose completions will come, so that its instance need not be made again. */
-  expect(task: MadeTask): void;
+  /** Tells of a task whose completions will come, so that its id need not be read. */
+  expect(taskId: string, groupId: string, token: TaskToken): void;
   open(taskId: string): OpenTask | NoReward;
   score(task: SyncTask, completion: string): SampleResult;
 }
@@ -80,40 +71,46 @@ export interface ScorerOptions {
   /** UTF-8 bytes. */
   readonly completionBytesMax: number;
   /** Told of each failure of ours, which the client sees as "internal". */
-  readonly onFailure: (error: unknown, ticket: OpenTicket) => void;
+  readonly onFailure: (error: unknown, token: OpenToken) => void;
 }
 
 /** The opened forms of tasks are kept in about this much memory: a thousand TSPs, some thousand others. Results never. */
 const RECENT_BYTES_MAX = 8 * 1024 ** 2;
-/** Of a task beside its instance: its id, ticket and place in the cache. */
+/** Of a task beside its instance: its id, token and place in the cache. */
 const TASK_BYTES = 2048;
+
+/** A task that was made and not yet asked for: its instance is had when the first completion comes. */
+interface Expected {
+  readonly kind: "expected";
+  readonly token: TaskToken;
+  readonly groupId: string;
+}
 
 export function createScorer(options: ScorerOptions): Scorer {
   const { keyring, registry, completionBytesMax } = options;
   // The completions of a group come one by one where a trainer uses Step, and mostly to the server that made the task.
-  const recent = new LRUCache<string, OpenTask>({
+  const recent = new LRUCache<string, OpenTask | Expected>({
     maxSize: RECENT_BYTES_MAX,
-    sizeCalculation: ({ scoring }) => TASK_BYTES + roughBytes(scoring.instance),
+    sizeCalculation: (task) => TASK_BYTES + (task.kind === "expected" ? 0 : roughBytes(task.scoring.instance)),
   });
-  return {
-    expect({ taskId, groupId, ticket, environment, instance }) {
-      const task = openAs(environment, ticket, groupId, instance);
+  const openAs = (taskId: string, token: TaskToken, groupId: string): OpenTask | NoReward => {
+    try {
+      const task = openToken(token, groupId, options);
       if (task.kind !== "none") recent.set(taskId, task);
-    },
+      return task;
+    } catch (error) {
+      options.onFailure(error, token);
+      return failedSample(bug);
+    }
+  };
+  return {
+    expect: (taskId, groupId, token) => void recent.set(taskId, { kind: "expected", token, groupId }),
     open(taskId) {
       const known = recent.get(taskId);
+      if (known?.kind === "expected") return openAs(taskId, known.token, known.groupId);
       if (known !== undefined) return known;
       const opened = openTaskId(keyring, registry, taskId);
-      if (opened.kind === "invalid") return invalidTask(opened.detail);
-      const { ticket, groupId } = opened;
-      try {
-        const task = openTicket(ticket, groupId, options);
-        if (task.kind !== "none") recent.set(taskId, task);
-        return task;
-      } catch (error) {
-        options.onFailure(error, ticket);
-        return failedSample(bug);
-      }
+      return opened.kind === "ok" ? openAs(taskId, opened.token, opened.groupId) : invalidTask(opened.detail);
     },
     score(task, completion) {
       const tooLarge = checkLength(completion, completionBytesMax);
@@ -121,46 +118,41 @@ export function createScorer(options: ScorerOptions): Scorer {
       try {
         return { kind: "score", score: score(task.scoring, completion) };
       } catch (error) {
-        options.onFailure(error, task.ticket);
+        options.onFailure(error, task.token);
         return failedSample(bug);
       }
     },
   };
 }
 
-function openTicket(
-  ticket: Ticket,
+function openToken(
+  { inline: bytes, ...token }: TaskToken,
   groupId: string,
   { registry, pools }: Pick<ScorerOptions, "registry" | "pools">,
 ): OpenTask | NoReward {
-  const found = registry.find(ticket.environment, ticket.version);
+  const found = registry.find(token.environment, token.version);
   if (found.kind !== "found") return invalidTask(`task_id: ${found.message}`);
   const { environment } = found;
   const { inline } = environment;
   const restored =
-    ticket.instance === undefined || inline === undefined
-      ? restore(environment, ticket.origin, pools)
-      : ({ kind: "ok", instance: inline.decode(ticket.instance) } as const);
+    bytes === undefined || inline === undefined
+      ? restore(environment, token.key.origin, pools)
+      : ({ kind: "ok", instance: inline.decode(bytes) } as const);
   if (restored.kind === "invalid") return invalidTask(`task_id: ${restored.message}`);
-  return openAs(environment, ticket, groupId, restored.instance);
-}
-
-function openAs(environment: Environment, from: Ticket, groupId: string, instance: unknown): OpenTask | NoReward {
-  const { instance: bytes, ...ticket } = from;
-  const scheme = schemeOf(environment, ticket);
+  const scheme = schemeOf(environment, token);
   if (scheme.kind === "invalid") return invalidTask(`task_id: ${scheme.message}`);
-  const { answerFormat: format, thinking } = ticket;
-  const baseline = ticket.baseline && { baseline: ticket.baseline };
-  const parts = { instance, format, thinking, scheme: scheme.scheme, ...baseline };
+  const { answerFormat: format, thinking } = token;
+  const { baseline } = token.key;
+  const parts = { instance: restored.instance, format, thinking, scheme: scheme.scheme, ...(baseline && { baseline }) };
   return environment.resource === undefined
-    ? { kind: "sync", ticket, groupId, scoring: { environment, ...parts } }
-    : { kind: "async", ticket, groupId, scoring: { environment, ...parts } };
+    ? { kind: "sync", token, groupId, scoring: { environment, ...parts } }
+    : { kind: "async", token, groupId, scoring: { environment, ...parts } };
 }
 
 /** Schemes with their defaults, by environment and name: resolved once, for most tasks have them. */
 const defaultSchemes = new WeakMap<Environment, Map<string, ReturnType<typeof resolveScheme>>>();
 
-function schemeOf(environment: Environment, { rewardScheme, rewardParameters }: OpenTicket) {
+function schemeOf(environment: Environment, { rewardScheme, rewardParameters }: OpenToken) {
   for (const _ in rewardParameters) return resolveScheme(environment, rewardScheme, rewardParameters);
   const known = defaultSchemes.get(environment) ?? new Map<string, ReturnType<typeof resolveScheme>>();
   defaultSchemes.set(environment, known);

@@ -1,9 +1,9 @@
-/** A family of tasks: everything that fixes a task but its seed, checked and complete. Plain JSON. */
+/** What is asked for: everything that fixes a task but its seed, checked and complete. Plain JSON. */
 import type { Thinking } from "../../envs/answers/locate.ts";
 import type { AnswerFormat, Parameters, Split } from "../../envs/environment.ts";
 import type { Source } from "./wire-enums.ts";
 
-export interface TaskFamily {
+export interface TaskSpec {
   readonly environment: string;
   readonly version: number;
   /** Empty if parameters were given. */

@@ -1,17 +1,17 @@
-/** Task ids: tickets that clients carry and cannot forge. */
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import type { Thinking } from "../../envs/answers/locate.ts";
-import type { AnswerFormat, Baseline, Parameters, Split } from "../../envs/environment.ts";
+/** Task ids: tokens that clients carry and cannot forge. */
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import type { Baseline, Parameters } from "../../envs/environment.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
-import type { Origin } from "../../envs/origin.ts";
+import type { Origin, TaskKey } from "../../envs/origin.ts";
 import type { Registry } from "../../envs/registry.ts";
 import {
   type KnownBaseline,
   type RunPlace as WirePlace,
-  type TaskKey,
-  TaskKeySchema,
+  type TaskToken as WireToken,
+  TaskTokenSchema,
 } from "../gen/gradus/internal/v1/task_key_pb.js";
 import { type Keyring, open, seal } from "./keyring.ts";
+import type { TaskSpec } from "./spec.ts";
 import { answerFormats, splits, thinkings } from "./wire-enums.ts";
 
 // What a task id says, in the domain's words, and its encoding.
@@ -28,31 +28,27 @@ export interface RunPlace {
   readonly feedback: boolean;
 }
 
-/** All that scoring needs. */
-export interface Ticket {
-  readonly environment: string;
-  readonly version: number;
-  readonly origin: Origin;
+/** What a task id says: which task it is, what was asked for, and its place in a run. All that scoring needs. */
+export interface TaskToken extends Pick<
+  TaskSpec,
+  "environment" | "version" | "split" | "answerFormat" | "thinking" | "rewardScheme"
+> {
+  readonly key: TaskKey;
   /** The level that the parameters of a generated origin are of; empty if they were given. */
   readonly level: string;
-  readonly split: Split;
-  readonly answerFormat: AnswerFormat;
-  readonly thinking: Thinking;
-  readonly rewardScheme: string;
   /** Those that are not the scheme's defaults. */
   readonly rewardParameters: Readonly<Record<string, number>>;
-  readonly baseline?: Baseline;
   readonly run?: RunPlace;
-  /** The instance, where it is small. */
-  readonly instance?: Uint8Array;
+  /** The instance in the environment's own encoding, where it is small. */
+  readonly inline?: Uint8Array;
 }
 
-/** Names in one order, so that equal tickets have equal bytes. */
+/** Names in one order, so that equal tokens have equal bytes. */
 function sorted(values: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function originToWire({ origin, level }: Ticket): TaskKey["origin"] {
+function originToWire(origin: Origin, level: string): WireToken["origin"] {
   switch (origin.kind) {
     case "generated": {
       const { seed, attempt } = origin;
@@ -72,7 +68,7 @@ function originToWire({ origin, level }: Ticket): TaskKey["origin"] {
   }
 }
 
-function originFromWire(registry: Registry, { environment, version, origin: wire }: TaskKey): Origin | undefined {
+function originFromWire(registry: Registry, { environment, version, origin: wire }: WireToken): Origin | undefined {
   switch (wire.case) {
     case "generated": {
       const { level, seed, attempt } = wire.value;
@@ -99,55 +95,56 @@ function parametersOf(registry: Registry, environment: string, version: number, 
   return found.environment.levels.find(({ name }) => name === level)?.parameters;
 }
 
-function encodeTicket(ticket: Ticket): Uint8Array {
-  const { environment, version, rewardScheme, baseline, run } = ticket;
-  const key = create(TaskKeySchema, {
-    environment,
-    version,
-    answerFormat: answerFormats.toWire[ticket.answerFormat],
+/** A plain literal, for `create` costs as much as the rest. */
+function encodeToken(token: TaskToken): Uint8Array {
+  const { environment, version, level, rewardScheme, run } = token;
+  const { origin, hash, baseline } = token.key;
+  const wire: WireToken = {
+    $typeName: "gradus.internal.v1.TaskToken",
+    ...{ environment, version, rewardScheme },
+    answerFormat: answerFormats.toWire[token.answerFormat],
     // The default takes no bytes.
-    thinking: ticket.thinking === "required" ? 0 : thinkings.toWire[ticket.thinking],
-    rewardScheme,
-    rewardParameters: sorted(ticket.rewardParameters),
-    split: splits.toWire[ticket.split],
-  });
-  key.origin = originToWire(ticket);
-  if (ticket.instance !== undefined) key.instance = ticket.instance;
+    thinking: token.thinking === "required" ? 0 : thinkings.toWire[token.thinking],
+    rewardParameters: sorted(token.rewardParameters),
+    split: splits.toWire[token.split],
+    origin: originToWire(origin, level),
+    instance: token.inline ?? NO_BYTES,
+    hash: origin.kind === "row" ? NO_BYTES : Buffer.from(hash, "hex"),
+  };
   if (baseline !== undefined) {
     const { value, bound, proven } = baseline;
-    key.baseline = { $typeName: "gradus.internal.v1.KnownBaseline", value, bound, proven };
+    wire.baseline = { $typeName: "gradus.internal.v1.KnownBaseline", value, bound, proven };
   }
   if (run !== undefined) {
     const { runId, epoch, arm, cursor, numGenerations, feedback } = run;
     const place = { runId, epoch, arm, cursor: BigInt(cursor), numGenerations, feedback };
-    key.run = { $typeName: "gradus.internal.v1.RunPlace", ...place };
+    wire.run = { $typeName: "gradus.internal.v1.RunPlace", ...place };
   }
-  return toBinary(TaskKeySchema, key);
+  return toBinary(TaskTokenSchema, wire);
 }
 
+const NO_BYTES = new Uint8Array();
+
 /**
- * Undefined: the bytes are no ticket of an environment that this server has. They are authenticated before, so that is
- * a ticket of another version of the server.
+ * Undefined: the bytes are no token of an environment that this server has. They are authenticated before, so that is
+ * a token of another version of the server.
  */
-function decodeTicket(registry: Registry, bytes: Uint8Array): Ticket | undefined {
-  const key = fromBinary(TaskKeySchema, bytes);
-  const { environment, version, rewardScheme, rewardParameters } = key;
-  const origin = originFromWire(registry, key);
-  const level = key.origin.case === "generated" ? key.origin.value.level : "";
-  const answerFormat = answerFormats.fromWire(key.answerFormat);
-  const thinking = key.thinking === 0 ? "required" : thinkings.fromWire(key.thinking);
-  const split = splits.fromWire(key.split);
+function decodeToken(registry: Registry, bytes: Uint8Array): TaskToken | undefined {
+  const wire = fromBinary(TaskTokenSchema, bytes);
+  const { environment, version, rewardScheme, rewardParameters } = wire;
+  const origin = originFromWire(registry, wire);
+  const level = wire.origin.case === "generated" ? wire.origin.value.level : "";
+  const answerFormat = answerFormats.fromWire(wire.answerFormat);
+  const thinking = wire.thinking === 0 ? "required" : thinkings.fromWire(wire.thinking);
+  const split = splits.fromWire(wire.split);
   if (origin === undefined || answerFormat === undefined || thinking === undefined || split === undefined)
     return undefined;
-  const ticket: Ticket = {
-    ...{ environment, version, origin, level, split, answerFormat, thinking },
-    ...{ rewardScheme, rewardParameters },
-  };
+  const hash = origin.kind === "row" ? origin.contentHash : Buffer.from(wire.hash).toString("hex");
   return {
-    ...ticket,
-    ...(key.baseline && { baseline: baselineOf(key.baseline) }),
-    ...(key.run && { run: placeOf(key.run) }),
-    ...(key.instance.length > 0 && { instance: key.instance }),
+    ...{ environment, version, level, split, answerFormat, thinking, rewardScheme, rewardParameters },
+    key: { origin, hash, ...(wire.baseline && { baseline: baselineOf(wire.baseline) }) },
+    ...(wire.run && { run: placeOf(wire.run) }),
+    ...(wire.instance.length > 0 && { inline: wire.instance }),
   };
 }
 
@@ -170,7 +167,7 @@ export interface MintedTask {
 }
 
 export type OpenedTask =
-  | { readonly kind: "ok"; readonly ticket: Ticket; readonly groupId: string }
+  | { readonly kind: "ok"; readonly token: TaskToken; readonly groupId: string }
   | { readonly kind: "invalid"; readonly detail: string };
 
 /** The group of a task of a run: its place, which its feedback goes to. */
@@ -178,14 +175,14 @@ export function runGroupId(place: Pick<RunPlace, "runId" | "epoch" | "cursor">):
   return `${place.runId}/${place.epoch}/${place.cursor}`;
 }
 
-function groupIdOf(ticket: Ticket, mac: Uint8Array): string {
-  return ticket.run === undefined ? Buffer.from(mac).toString("base64url") : runGroupId(ticket.run);
+function groupIdOf(token: TaskToken, mac: Uint8Array): string {
+  return token.run === undefined ? Buffer.from(mac).toString("base64url") : runGroupId(token.run);
 }
 
-/** A pure function of the ticket and the signing key. */
-export function mintTaskId(keyring: Keyring, ticket: Ticket): MintedTask {
-  const sealed = seal(keyring, "task", encodeTicket(ticket));
-  return { taskId: sealed.toString("base64url"), groupId: groupIdOf(ticket, sealed.subarray(MAC_START, MAC_END)) };
+/** A pure function of the token and the signing key. */
+export function mintTaskId(keyring: Keyring, token: TaskToken): MintedTask {
+  const sealed = seal(keyring, "task", encodeToken(token));
+  return { taskId: sealed.toString("base64url"), groupId: groupIdOf(token, sealed.subarray(MAC_START, MAC_END)) };
 }
 
 export function openTaskId(keyring: Keyring, registry: Registry, taskId: string): OpenedTask {
@@ -200,8 +197,7 @@ export function openTaskId(keyring: Keyring, registry: Registry, taskId: string)
   if (bytes.toString("base64url") !== taskId) return { kind: "invalid", detail: "task_id is not base64url" };
   const opened = open(keyring, "task", bytes);
   if (opened.kind === "invalid") return { kind: "invalid", detail: `task_id: ${opened.detail}` };
-  const ticket = decodeTicket(registry, opened.payload);
-  if (ticket === undefined)
-    return { kind: "invalid", detail: "task_id: it is not of a version that this server knows" };
-  return { kind: "ok", ticket, groupId: groupIdOf(ticket, opened.mac) };
+  const token = decodeToken(registry, opened.payload);
+  if (token === undefined) return { kind: "invalid", detail: "task_id: it is not of a version that this server knows" };
+  return { kind: "ok", token, groupId: groupIdOf(token, opened.mac) };
 }

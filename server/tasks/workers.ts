@@ -1,8 +1,8 @@
 /** Keeps work that takes longer than about 0.3 ms off the event loop: a bounded queue before a pool of threads. */
 import PQueue from "p-queue";
 import { Piscina } from "piscina";
-import type { Baseline, Parameters, Split } from "../../envs/environment.ts";
-import type { Origin } from "../../envs/origin.ts";
+import type { AnswerFormat, Parameters, Split } from "../../envs/environment.ts";
+import type { MakeResult } from "./task.ts";
 
 export interface WorkerOptions {
   readonly threads: number;
@@ -19,7 +19,8 @@ export interface WorkerOptions {
 }
 
 export type JobResult =
-  | { readonly kind: "done"; readonly results: readonly DraftResult[] }
+  /** `ms`: how long it ran. */
+  | { readonly kind: "done"; readonly results: readonly MakeResult[]; readonly ms: number }
   | { readonly kind: "overloaded"; readonly waiting: number }
   | { readonly kind: "timeout"; readonly limitMs: number }
   | { readonly kind: "cancelled" };
@@ -28,7 +29,7 @@ export interface WorkerPool {
   /** Resolves when every thread has booted. Warming up goes on behind it, before any job that comes meanwhile. */
   readonly ready: Promise<void>;
   /** Queues a job. A caller that is gone takes it out of the queue; once begun it runs to its end or its limit. */
-  run(job: IssueJob, signal?: AbortSignal): Promise<JobResult>;
+  run(job: MakeJob, signal?: AbortSignal): Promise<JobResult>;
   /** Jobs waiting and running, for metrics. */
   load(): { readonly waiting: number; readonly running: number };
   close(): Promise<void>;
@@ -38,7 +39,7 @@ export interface WorkerPool {
 const IDLE_TIMEOUT_NEVER = Number.POSITIVE_INFINITY;
 
 export function createWorkerPool(options: WorkerOptions): WorkerPool {
-  const threads = new Piscina<IssueJob, readonly DraftResult[]>({
+  const threads = new Piscina<MakeJob, readonly MakeResult[]>({
     filename: new URL("./worker.ts", import.meta.url).href,
     workerData: { environmentFiles: options.environmentFiles } satisfies WorkerData,
     minThreads: options.threads,
@@ -49,10 +50,12 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
   // The queue admits as many jobs as there are threads, so a job that leaves it begins at once.
   const queue = new PQueue({ concurrency: options.threads });
 
-  const begin = async (job: IssueJob): Promise<JobResult> => {
+  const begin = async (job: MakeJob): Promise<JobResult> => {
     const limit = AbortSignal.timeout(options.timeLimitMs);
+    const startedAt = performance.now();
     try {
-      return { kind: "done", results: await threads.run(job, { signal: limit }) };
+      const results = await threads.run(job, { signal: limit });
+      return { kind: "done", results, ms: performance.now() - startedAt };
     } catch (error) {
       if (limit.aborted) return { kind: "timeout", limitMs: options.timeLimitMs };
       throw error;
@@ -69,7 +72,7 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
   for (const starting of [ready, ...warm]) starting.catch(() => undefined);
 
   /** Answers as soon as there is an answer, and holds the place in the queue until the thread can take another job. */
-  const hold = async (job: IssueJob, answer: (result: Promise<JobResult>) => void): Promise<void> => {
+  const hold = async (job: MakeJob, answer: (result: Promise<JobResult>) => void): Promise<void> => {
     const result = begin(job);
     answer(result);
     if ((await result).kind === "timeout") await onThread("ready");
@@ -104,7 +107,7 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
   };
 }
 
-// What goes to a worker and what comes back: small plain values, for both are cloned.
+// What goes to a worker: small plain values, for they are cloned, as what comes back is.
 
 /** What a thread is started with. */
 export interface WorkerData {
@@ -112,23 +115,12 @@ export interface WorkerData {
 }
 
 /** Make the tasks of these seeds. */
-export interface IssueJob {
+export interface MakeJob {
   readonly environment: string;
   readonly version: number;
   readonly parameters: Parameters;
   readonly split: Split;
+  /** That they are rendered for. */
+  readonly answerFormat: AnswerFormat;
   readonly seeds: readonly bigint[];
 }
-
-/** A task without its instance, which is drawn again from its origin where it is needed. */
-export interface Draft {
-  readonly origin: Origin;
-  /** 16 hex digits of the canonical instance's hash: what tells repeats. */
-  readonly hash: string;
-  readonly baseline?: Baseline;
-}
-
-export type DraftResult =
-  | { readonly kind: "draft"; readonly draft: Draft }
-  /** There is no such instance, and asking again will not help. */
-  | { readonly kind: "exhausted"; readonly message: string };

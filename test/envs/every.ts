@@ -1,12 +1,17 @@
 /** Environments at every level, and tasks of them, for the suites that hold for all. */
 import { readFileSync } from "node:fs";
 import type { Environment, Level, Split, SyncEnvironment } from "../../envs/environment.ts";
-import { issueGenerated } from "../../envs/instances.ts";
-import type { Issued } from "../../envs/origin.ts";
+import { makeGenerated } from "../../envs/instances.ts";
+import type { TaskKey } from "../../envs/origin.ts";
 import { loadPool, type Pool, rowAt, rowCount } from "../../envs/pool.ts";
 import { environments } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { ScoreTask } from "../../envs/score.ts";
+
+/** A task with its instance. */
+export interface Issued extends TaskKey {
+  readonly instance: unknown;
+}
 
 export interface Case<E extends Environment = SyncEnvironment> {
   readonly title: string;
@@ -41,9 +46,9 @@ export const pools: ReadonlyMap<string, Pool> = poolsOf(environments);
 export const SPLITS: readonly Split[] = ["train", "eval", "bench"];
 
 export function issue({ environment, level }: Case<Environment>, seed: bigint, split: Split): Issued {
-  const result = issueGenerated(environment, { parameters: level.parameters, seed, split });
-  if (result.kind !== "issued") throw new Error(result.message);
-  return result.issued;
+  const result = makeGenerated(environment, { parameters: level.parameters, seed, split });
+  if (result.kind !== "made") throw new Error(result.message);
+  return { ...result.key, instance: result.instance };
 }
 
 /** Some tasks of a level, by turns of each split: generated, or rows of its pool where there is no generator. */
@@ -54,8 +59,8 @@ export function tasksOf(given: Case<Environment>, pool: Pool | undefined, count:
   const filled = SPLITS.filter((split) => rowCount(pool, given.level.name, split) > 0);
   return Array.from({ length: filled.length === 0 ? 0 : count }, (_, i) => {
     const result = rowAt(pool, given.level.name, filled[i % filled.length] as Split, 3n, i);
-    if (result.kind !== "issued") throw new Error(result.message);
-    return result.issued;
+    if (result.kind !== "made") throw new Error(result.message);
+    return { ...result.key, instance: result.instance };
   });
 }
 

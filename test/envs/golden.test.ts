@@ -8,10 +8,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import type { AnswerFormat, SyncEnvironment, Split } from "../../envs/environment.ts";
-import type { Issued } from "../../envs/origin.ts";
 import { pickRow, type Pool, rowAt, rowCount } from "../../envs/pool.ts";
 import { score } from "../../envs/score.ts";
-import { type Case, cases, issue, pools, scoreTask, synchronous } from "./every.ts";
+import { type Case, cases, issue, type Issued, pools, scoreTask, synchronous } from "./every.ts";
 
 interface Sample {
   readonly format: AnswerFormat;
@@ -74,9 +73,7 @@ function taskRecord(given: Case, seed: bigint, split: Split, samples: readonly S
 
 function poolRecord(pool: Pool) {
   const rowOf = (result: ReturnType<typeof pickRow>) =>
-    result.kind === "issued"
-      ? [(result.issued.origin as { readonly row: number }).row, result.issued.hash]
-      : result.kind;
+    result.kind === "made" ? [(result.key.origin as { readonly row: number }).row, result.key.hash] : result.kind;
   return pool.definition.levels.map(({ name }) => ({
     ...{ pool: pool.name, level: name, count: rowCount(pool, name, "train") },
     picked: [0n, 1n, 2n ** 64n - 1n].map((seed) => rowOf(pickRow(pool, name, "train", seed))),

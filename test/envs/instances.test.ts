@@ -1,17 +1,21 @@
 import { describe, expect, test } from "vitest";
 import type { Parameters } from "../../envs/environment.ts";
-import { ATTEMPTS_MAX, issueGenerated, restore } from "../../envs/instances.ts";
+import { ATTEMPTS_MAX, makeGenerated, restore } from "../../envs/instances.ts";
 import type { TspInstance } from "../../envs/np/tsp/generate.ts";
 import { tsp } from "../../envs/np/tsp/index.ts";
-import type { Issued } from "../../envs/origin.ts";
+import type { TaskKey } from "../../envs/origin.ts";
 import { instanceHash, splitOf } from "../../envs/splits.ts";
 
 const SMALL: Parameters = { cities_min: 5, cities_max: 7, distance_min: 1, distance_max: 9 };
 
-function issue(seed: bigint, split: "train" | "eval" | "bench" = "eval", parameters = SMALL): Issued<TspInstance> {
-  const result = issueGenerated(tsp, { parameters, seed, split });
-  if (result.kind !== "issued") throw new Error(result.message);
-  return result.issued;
+function issue(
+  seed: bigint,
+  split: "train" | "eval" | "bench" = "eval",
+  parameters = SMALL,
+): TaskKey & { readonly instance: TspInstance } {
+  const result = makeGenerated(tsp, { parameters, seed, split });
+  if (result.kind !== "made") throw new Error(result.message);
+  return { ...result.key, instance: result.instance };
 }
 
 test("80% of instances are train, 10% eval, 10% bench", () => {
@@ -51,7 +55,7 @@ test("says so where there are no such instances", () => {
   const split = splitOf(tsp, { cities: 3, distances: Int32Array.of(1, 1, 1) });
   expect(issue(1n, split, one).baseline).toEqual({ value: 3, bound: 3, proven: true });
   const other = split === "eval" ? "bench" : "eval";
-  const result = issueGenerated(tsp, { parameters: one, seed: 1n, split: other });
+  const result = makeGenerated(tsp, { parameters: one, seed: 1n, split: other });
   expect(result).toMatchObject({ kind: "exhausted" });
   expect(result.kind === "exhausted" && result.message).toContain(`none of ${ATTEMPTS_MAX} attempts`);
 });

@@ -43,14 +43,15 @@ describe.each([...poolsOf(all).values()].map((pool) => [pool.name, pool] as cons
       if (level.evaluationOnly !== true) expect(rowCount(pool, level.name, "train"), level.name).toBeGreaterThan(0);
       for (let ordinal = 0; ordinal < TASKS && rowCount(pool, level.name, "train") > 0; ordinal++) {
         const result = rowAt(pool, level.name, "train", 3n, ordinal);
-        if (result.kind !== "issued") throw new Error(result.message);
-        const { origin, instance, hash } = result.issued;
+        if (result.kind !== "made") throw new Error(result.message);
+        const issued = { ...result.key, instance: result.instance };
+        const { origin, hash, instance } = issued;
         expect(restore(environment, origin, pools)).toEqual({ kind: "ok", instance });
         expect(instanceHash(environment, instance)).toBe(hash);
         expect(environment.rows?.levelOf(instance)).toBe(level.name);
         if (environment.solver === undefined || environment.resource !== undefined) continue;
-        const { text } = solved(environment, result.issued);
-        const scored = score(scoreTask(environment, result.issued, "boxed"), wrapAnswer(text, "boxed"));
+        const { text } = solved(environment, issued);
+        const scored = score(scoreTask(environment, issued, "boxed"), wrapAnswer(text, "boxed"));
         expect(scored.solved).toBe(true);
       }
     }

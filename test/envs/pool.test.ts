@@ -56,7 +56,7 @@ test("a seed picks a row, and different seeds all of them", () => {
   const picked = new Set<string>();
   for (let seed = 0n; seed < 1000n; seed++) {
     const result = pickRow(pool, level, split, seed);
-    if (result.kind === "issued") picked.add(result.issued.hash);
+    if (result.kind === "made") picked.add(result.key.hash);
   }
   expect(picked.size).toBe(rowCount(pool, level, split));
 });
@@ -67,8 +67,8 @@ test("ordinals walk through a permutation of the rows, then through another", ()
   const size = rowCount(pool, level, split);
   const walk = Array.from({ length: 2 * size }, (_, ordinal) => {
     const result = rowAt(pool, level, split, 9n, ordinal);
-    if (result.kind !== "issued" || result.issued.origin.kind !== "row") throw new Error("no row");
-    return result.issued.origin.row;
+    if (result.kind !== "made" || result.key.origin.kind !== "row") throw new Error("no row");
+    return result.key.origin.row;
   });
   const [first, second] = [walk.slice(0, size), walk.slice(size)];
   expect(new Set(first).size).toBe(size);
@@ -90,8 +90,9 @@ test("a row is restored from the pool it came from, as it was, and from no other
   const pool = load(LINES);
   const { level, split } = group(pool);
   const result = pickRow(pool, level, split, 1n);
-  if (result.kind !== "issued" || result.issued.origin.kind !== "row") throw new Error("no row");
-  const { origin, instance } = result.issued;
+  if (result.kind !== "made" || result.key.origin.kind !== "row") throw new Error("no row");
+  const { instance } = result;
+  const { origin } = result.key;
   expect(restore(countdown, origin, new Map([["test", pool]]))).toEqual({ kind: "ok", instance });
   const changed = load(LINES.map((line) => line.replace('"target":', '"target":1')));
   for (const pools of [new Map(), new Map([["test", changed]])]) {

@@ -141,8 +141,8 @@ const instead = (name: string, from: string | RegExp, to: string): Way => ({
   write: (text) => text.replaceAll(from, to),
 });
 
-const SPACES: readonly Way[] = [
-  instead("no spaces", " ", ""),
+/** White space of any kind where there was some. */
+export const SPACES: readonly Way[] = [
   instead("line breaks", " ", "\n"),
   instead("Windows line breaks", " ", "\r\n"),
   instead("line separators", " ", "\u2028"),
@@ -158,6 +158,7 @@ const SPACES: readonly Way[] = [
 
 const LIST: readonly Way[] = [
   ...SPACES,
+  instead("no spaces", " ", ""),
   { name: "trailing comma", write: (text) => (/\d\]$/.test(text) ? text.replace(/\]$/, ",]") : undefined) },
   { name: "trailing comma and space", write: (text) => (/\d\]$/.test(text) ? text.replace(/\]$/, ", ]") : undefined) },
   { name: "\\left[ \\right]", write: (text) => text.replace(/^\[/, "\\left[").replace(/\]$/, "\\right]") },
@@ -180,6 +181,7 @@ const parenthesized: Way = {
 export const SPELLINGS: Readonly<Record<string, readonly Way[]>> = {
   countdown: [
     ...SPACES,
+    instead("no spaces", " ", ""),
     { name: "redundant parentheses", write: (text) => `(${text})` },
     { name: "square brackets", write: (text) => `[${text.replaceAll("(", "[").replaceAll(")", "]")}]` },
     instead("×", "*", "×"),

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect } from "vitest";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
-import type { Issued } from "../../../envs/origin.ts";
+import type { Issued } from "../every.ts";
 import { score } from "../../../envs/score.ts";
 import { scoreTask } from "../every.ts";
 import { hostileTexts } from "../hostile.ts";

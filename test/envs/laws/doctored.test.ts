@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
 import type { SyncEnvironment, Facts } from "../../../envs/environment.ts";
 import type { Graph } from "../../../envs/lib/graph.ts";
-import type { Issued } from "../../../envs/origin.ts";
+import type { Issued } from "../every.ts";
 import { score } from "../../../envs/score.ts";
 import { vertexCover } from "../../support/environments/vertex-cover/index.ts";
 import { openEdge } from "../../support/environments/vertex-cover/verify.ts";

@@ -7,7 +7,7 @@ import { wrapAnswer } from "../../../envs/answers/wording.ts";
 import type { AnswerShape, SyncEnvironment } from "../../../envs/environment.ts";
 import { assertNever } from "../../../envs/lib/assert-never.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
-import type { Issued } from "../../../envs/origin.ts";
+import type { Issued } from "../every.ts";
 import { score } from "../../../envs/score.ts";
 import { scoreTask } from "../every.ts";
 import { changesOf, numbersIn, reordered } from "./changes.ts";

@@ -6,7 +6,9 @@ import { createEvaluations } from "../../../server/evaluation/evaluations.ts";
 import type { SuiteDefinition } from "../../../server/evaluation/suite.ts";
 import { memoryEvaluationStore } from "../../../server/stores/memory.ts";
 import { signingKey } from "../../../server/tasks/keyring.ts";
-import { createIssuer, type Issuer, type IssueResult } from "../../../server/tasks/make.ts";
+import { createMaker, type Maker } from "../../../server/tasks/make.ts";
+import { presentTask } from "../../../server/tasks/present.ts";
+import type { MakeResult } from "../../../server/tasks/task.ts";
 import { createAsyncScorer } from "../../../server/tasks/async-scorer.ts";
 import { systemClock } from "../../../server/curriculum/runs/system-clock.ts";
 import { createResources } from "../../../server/tasks/resources.ts";
@@ -17,7 +19,7 @@ import { registry } from "../../support/registry.ts";
 
 const inline: WorkerPool = {
   ready: Promise.resolve(),
-  run: async (job) => ({ kind: "done", results: runJob(registry, job) }),
+  run: async (job) => ({ kind: "done", results: runJob(registry, job), ms: 1 }),
   load: () => ({ waiting: 0, running: 0 }),
   close: async () => undefined,
 };
@@ -40,15 +42,15 @@ const keyring = [signingKey(randomBytes(32))] as const;
 const pools = new Map<string, never>();
 
 /** Evaluations over a store, and how many tasks were made. */
-function setUp(store = memoryEvaluationStore(), suites = [tsp], refusal?: IssueResult) {
-  const real = createIssuer(inline, pools);
+function setUp(store = memoryEvaluationStore(), suites = [tsp], refusal?: MakeResult) {
+  const real = createMaker({ workers: inline, registry, pools });
   const made: bigint[] = [];
-  const issuer: Issuer = {
+  const maker: Maker = {
     ...real,
-    issue: async (family, seeds, signal) => {
+    make: async (spec, seeds, signal) => {
       if (refusal !== undefined) return seeds.map(() => refusal);
       made.push(...seeds);
-      return real.issue(family, seeds, signal);
+      return real.make(spec, seeds, signal);
     },
   };
   const onFailure = (error: unknown): void => {
@@ -62,7 +64,7 @@ function setUp(store = memoryEvaluationStore(), suites = [tsp], refusal?: IssueR
     onFailure,
   });
   return {
-    evaluations: createEvaluations({ store, issuer, scorer, asyncScorer, keyring, registry, pools, suites }),
+    evaluations: createEvaluations({ store, maker, scorer, asyncScorer, registry, suites }),
     made,
   };
 }
@@ -93,12 +95,13 @@ test("the solver's answers have SR 1 and QR 1, and are optimal", async () => {
   const found = registry.find("np/tsp", 1);
   if (page.kind !== "ok" || found.kind !== "found") throw new Error("there are tasks of np/tsp");
   const scorer = createScorer({ keyring, registry, pools, completionBytesMax: 100_000, onFailure: () => undefined });
-  for (const { task } of page.value.tasks) {
-    const opened = scorer.open(task.taskId);
+  for (const { spec, task } of page.value.tasks) {
+    const { taskId } = presentTask({ keyring, registry, scorer }, spec, task);
+    const opened = scorer.open(taskId);
     if (opened.kind === "none") throw new Error(opened.detail);
     const { environment, instance, format } = opened.scoring;
     const completion = wrapAnswer(environment.solver!.format(environment.solver!.solve(instance).answer), format);
-    const submission = { evaluationId: "a", taskId: task.taskId, index: 0, completion };
+    const submission = { evaluationId: "a", taskId, index: 0, completion };
     const caller = { signal: new AbortController().signal, deadlineMs: undefined };
     expect(await evaluations.submit(submission, caller, () => undefined)).toMatchObject({
       kind: "ok",

@@ -2,7 +2,6 @@
 import { expect, test } from "vitest";
 import type { AsyncEnvironment, Failed, VerifyContext } from "../../../envs/environment.ts";
 import { createRegistry } from "../../../envs/registry.ts";
-import { instanceHash } from "../../../envs/splits.ts";
 import { createRuns } from "../../../server/curriculum/runs/runs.ts";
 import type { CompletionGroup } from "../../../server/gen/gradus/v1/environment_pb.js";
 import { FeedbackStatus, NoRewardReason, type Outcome } from "../../../server/gen/gradus/v1/outcome_pb.js";
@@ -25,6 +24,8 @@ import { arm, fakeClock, made, mixturePolicy, runConfig, settled, sourceOf } fro
 
 const keyring = [signingKey(Buffer.alloc(32, 1))] as const;
 const sum: Sum = { a: 3, b: 4 };
+/** Of the instance, in the run and in its tasks' ids. */
+const HASH = "0123456789abcdef";
 const GENERATIONS = 4;
 
 type Answer = Awaited<ReturnType<Ask>>;
@@ -35,8 +36,7 @@ function serve(environment: AsyncEnvironment<Sum, number>) {
   const onFailure = (error: unknown): void => {
     throw error;
   };
-  const hash = instanceHash(environment, sum);
-  const runs = createRuns({ store: memoryStore(), source: sourceOf(() => made(hash)), clock });
+  const runs = createRuns({ store: memoryStore(), source: sourceOf(() => made(HASH)), clock });
   const resources = createResources({ clock, onFailure });
   const shared = { completionBytesMax: 1000, onFailure };
   const registry = createRegistry([environment, graded]);
@@ -74,8 +74,11 @@ function groupOf(environment: string, texts: readonly string[], run?: RunPlace):
       thinking: "required",
       rewardParameters: {},
     },
-    ...{ rewardScheme: environment === graded.id ? "weighted" : "graded", instance: bytes },
-    origin: { kind: "generated", parameters: { max: 99 }, seed: 0n, attempt: 0 },
+    ...{ rewardScheme: environment === graded.id ? "weighted" : "graded", inline: bytes },
+    key: {
+      origin: { kind: "generated", parameters: { max: 99 }, seed: 0n, attempt: 0 },
+      hash: HASH,
+    },
     ...(run && { run }),
   });
   const completions = texts.map((text, sampleIndex) => ({

@@ -3,12 +3,13 @@ import { describe, expect, test } from "vitest";
 import { placeOf } from "../../../server/curriculum/codec.ts";
 import { FormatError, type Json } from "../../../server/curriculum/json.ts";
 import type { Arm } from "../../../server/curriculum/types.ts";
-import type { Issuer, IssueResult } from "../../../server/tasks/make.ts";
+import type { Maker } from "../../../server/tasks/make.ts";
 import { createRunSource } from "../../../server/tasks/run-source.ts";
-import type { TaskFamily } from "../../../server/tasks/spec.ts";
-import type { Draft } from "../../../server/tasks/workers.ts";
+import type { TaskSpec } from "../../../server/tasks/spec.ts";
+import type { MadeTask, MakeResult } from "../../../server/tasks/task.ts";
+import type { TaskKey } from "../../../envs/origin.ts";
 
-const spec: TaskFamily = {
+const spec: TaskSpec = {
   ...{ environment: "np/tsp", version: 1, level: "easy", parameters: { cities_min: 5 }, split: "train" },
   ...{
     source: "synthetic",
@@ -19,28 +20,35 @@ const spec: TaskFamily = {
     rewardParameters: {},
   },
 };
-const arm: Arm<TaskFamily> = {
+const arm: Arm<TaskSpec> = {
   ...{ id: "a", spec, source: "synthetic", weight: 1, hard: false, rewardRange: { min: 0, max: 1 } },
   resource: undefined,
 };
-const row: Arm<TaskFamily> = { ...arm, spec: { ...spec, source: "real", pool: "rows" }, source: "real" };
+const row: Arm<TaskSpec> = { ...arm, spec: { ...spec, source: "real", pool: "rows" }, source: "real" };
 
-function issuerOf(result: IssueResult): Issuer {
-  return { issue: async (_family, seeds) => seeds.map(() => result), issueOrdinal: async () => result };
+function makerOf(result: MakeResult, kept: MadeTask[] = []): Maker {
+  return {
+    make: async (_spec, seeds) => seeds.map(() => result),
+    makeRow: () => result,
+    keep: (task) => kept.push(task),
+    again: () => {
+      throw new Error("nothing is shown here");
+    },
+  };
 }
 
-const { specs, keys } = createRunSource(issuerOf({ kind: "cancelled" }));
+const { specs, keys } = createRunSource(makerOf({ kind: "cancelled" }));
 const plain = (json: Json): Json => JSON.parse(JSON.stringify(json)) as Json;
 
 describe("keys", () => {
   const { parameters } = spec;
   const place = placeOf(arm, 3, 7n);
-  const generated: Draft = {
+  const generated: TaskKey = {
     origin: { kind: "generated", parameters, seed: place.seed, attempt: 2 },
     hash: "0123456789abcdef",
   };
 
-  test.each<[string, Draft]>([
+  test.each<[string, TaskKey]>([
     ["without a baseline", generated],
     ["with a proven one", { ...generated, baseline: { value: 8, bound: 8, proven: true } }],
     ["with a bound", { ...generated, baseline: { value: 8, bound: 7.5, proven: false } }],
@@ -51,7 +59,7 @@ describe("keys", () => {
 
   test("of rows", () => {
     const hash = "fedcba9876543210";
-    const key: Draft = { origin: { kind: "row", pool: "rows", row: 12, contentHash: hash }, hash };
+    const key: TaskKey = { origin: { kind: "row", pool: "rows", row: 12, contentHash: hash }, hash };
     expect(keys.decode(plain(keys.encode(key)), placeOf(row, 0, 7n))).toEqual(key);
   });
 
@@ -73,7 +81,7 @@ describe("specs", () => {
   });
 });
 
-test.each<[IssueResult, object]>([
+test.each<[MakeResult, object]>([
   [{ kind: "exhausted", message: "no" }, { kind: "none" }],
   [{ kind: "cancelled" }, { kind: "cancelled" }],
   [
@@ -85,7 +93,17 @@ test.each<[IssueResult, object]>([
     { kind: "unavailable", message: "the workers' queue is full", retryDelayMs: 5 },
   ],
 ])("what the workers answer is passed on: %o", async (result, made) => {
-  const source = createRunSource(issuerOf(result));
+  const source = createRunSource(makerOf(result));
   const { signal } = new AbortController();
   for (const of of [arm, row]) expect(await source.make([placeOf(of, 0, 7n)], signal)).toEqual([made]);
+});
+
+test("what was made is kept, to be shown when its turn comes", async () => {
+  const kept: MadeTask[] = [];
+  const key: TaskKey = { origin: { kind: "generated", parameters: {}, seed: 1n, attempt: 0 }, hash: "0".repeat(16) };
+  const task: MadeTask = { key, prompt: [], metadata: {} };
+  const source = createRunSource(makerOf({ kind: "made", task }, kept));
+  const made = await source.make([placeOf(arm, 0, 7n)], new AbortController().signal);
+  expect(made).toEqual([{ kind: "task", key }]);
+  expect(kept).toEqual([task]);
 });

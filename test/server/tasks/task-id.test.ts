@@ -2,29 +2,34 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { tsp } from "../../../envs/np/tsp/index.ts";
 import { type Keyring, open, seal, signingKey } from "../../../server/tasks/keyring.ts";
-import { mintTaskId, openTaskId, type Ticket } from "../../../server/tasks/task-id.ts";
+import { mintTaskId, openTaskId, type TaskToken } from "../../../server/tasks/task-id.ts";
 import { registry } from "../../support/registry.ts";
 
 const one: Keyring = [signingKey(Buffer.alloc(32, 1))];
 const two: Keyring = [signingKey(Buffer.alloc(32, 2))];
 
-const generated: Ticket = {
+const hash = "00112233445566ff";
+const generated: TaskToken = {
   environment: "np/tsp",
   version: 1,
-  origin: { kind: "generated", parameters: { b: 2.5, a: 1 }, seed: 2n ** 64n - 1n, attempt: 3 },
+  key: {
+    origin: { kind: "generated", parameters: { b: 2.5, a: 1 }, seed: 2n ** 64n - 1n, attempt: 3 },
+    hash,
+    baseline: { value: 80, bound: 80, proven: true },
+  },
   level: "",
   split: "eval",
   answerFormat: "boxed",
   thinking: "stripped",
   rewardScheme: "quality",
   rewardParameters: {},
-  baseline: { value: 80, bound: 80, proven: true },
   run: { runId: "r", epoch: 2, arm: 1, cursor: 2 ** 40, numGenerations: 8, feedback: true },
+  inline: Uint8Array.of(0, 127, 128, 255),
 };
-const row: Ticket = {
+const row: TaskToken = {
   environment: "countdown",
   version: 1,
-  origin: { kind: "row", pool: "mine", row: 7, contentHash: "00112233445566ff" },
+  key: { origin: { kind: "row", pool: "mine", row: 7, contentHash: hash }, hash },
   level: "",
   split: "train",
   answerFormat: "think_answer",
@@ -32,43 +37,46 @@ const row: Ticket = {
   rewardScheme: "graded",
   rewardParameters: { format_score: 0.1 },
 };
-const leveled: Ticket = {
+const leveled: TaskToken = {
   ...generated,
   level: "hard",
-  origin: {
-    kind: "generated",
-    parameters: tsp.levels.find(({ name }) => name === "hard")?.parameters ?? {},
-    seed: 1n,
-    attempt: 0,
+  key: {
+    origin: {
+      kind: "generated",
+      parameters: tsp.levels.find(({ name }) => name === "hard")?.parameters ?? {},
+      seed: 1n,
+      attempt: 0,
+    },
+    hash,
   },
 };
-const inline: Ticket = { ...row, origin: { kind: "inline", instance: Uint8Array.of(1, 2, 3) } };
+const inline: TaskToken = { ...row, key: { origin: { kind: "inline", instance: Uint8Array.of(1, 2, 3) }, hash } };
 
 describe.each([
   ["generated", generated],
   ["level's", leveled],
   ["row", row],
   ["inline", inline],
-])("a %s task's id", (_, ticket) => {
-  test("carries the whole ticket", () => {
-    const minted = mintTaskId(one, ticket);
+])("a %s task's id", (_, token) => {
+  test("carries the whole token", () => {
+    const minted = mintTaskId(one, token);
     const opened = openTaskId(one, registry, minted.taskId);
     if (opened.kind !== "ok") throw new Error(opened.detail);
     expect(opened.groupId).toBe(minted.groupId);
-    expect(JSON.parse(plain(opened.ticket))).toEqual(JSON.parse(plain(ticket)));
+    expect(JSON.parse(plain(opened.token))).toEqual(JSON.parse(plain(token)));
   });
 
-  test("is the same for equal tickets, whatever the order of their parameters", () => {
-    const reordered = structuredClone(ticket);
-    if (reordered.origin.kind === "generated")
-      Object.assign(reordered.origin, {
-        parameters: Object.fromEntries(Object.entries(reordered.origin.parameters).reverse()),
+  test("is the same for equal tokens, whatever the order of their parameters", () => {
+    const reordered = structuredClone(token);
+    if (reordered.key.origin.kind === "generated")
+      Object.assign(reordered.key.origin, {
+        parameters: Object.fromEntries(Object.entries(reordered.key.origin.parameters).reverse()),
       });
-    expect(mintTaskId(one, reordered)).toEqual(mintTaskId(one, ticket));
+    expect(mintTaskId(one, reordered)).toEqual(mintTaskId(one, token));
   });
 
   test("is refused with any character changed, dropped or added", () => {
-    const { taskId } = mintTaskId(one, ticket);
+    const { taskId } = mintTaskId(one, token);
     for (let i = 0; i < taskId.length; i++) {
       const other = taskId[i] === "A" ? "B" : "A";
       expect(openTaskId(one, registry, taskId.slice(0, i) + other + taskId.slice(i + 1)).kind).toBe("invalid");
@@ -78,7 +86,7 @@ describe.each([
   });
 
   test("is accepted with a key that no longer signs, and refused without it", () => {
-    const { taskId } = mintTaskId(one, ticket);
+    const { taskId } = mintTaskId(one, token);
     expect(openTaskId([...two, ...one] as unknown as Keyring, registry, taskId).kind).toBe("ok");
     expect(openTaskId(two, registry, taskId)).toEqual({
       kind: "invalid",
@@ -107,7 +115,7 @@ test("a level stands for its parameters, so that ids stay short", () => {
   expect(mintTaskId(one, leveled).taskId.length).toBeLessThan(mintTaskId(one, { ...leveled, level: "" }).taskId.length);
 });
 
-function plain(ticket: Ticket): string {
+function plain(token: TaskToken): string {
   const sortNames = (value: unknown): unknown => {
     if (typeof value === "bigint") return String(value);
     if (value instanceof Uint8Array) return Buffer.from(value).toString("hex");
@@ -118,5 +126,5 @@ function plain(ticket: Ticket): string {
         .map(([k, v]) => [k, sortNames(v)]),
     );
   };
-  return JSON.stringify(sortNames(ticket));
+  return JSON.stringify(sortNames(token));
 }

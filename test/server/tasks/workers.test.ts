@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
 import { tsp } from "../../../envs/np/tsp/index.ts";
-import { createWorkerPool, type IssueJob, type WorkerOptions, type WorkerPool } from "../../../server/tasks/workers.ts";
+import { createWorkerPool, type MakeJob, type WorkerOptions, type WorkerPool } from "../../../server/tasks/workers.ts";
 
 const pools: WorkerPool[] = [];
 afterEach(async () => {
@@ -21,19 +21,19 @@ function open(options: Partial<WorkerOptions> = {}): WorkerPool {
   return pool;
 }
 
-function job(level: string, count: number, firstSeed = 0): IssueJob {
+function job(level: string, count: number, firstSeed = 0): MakeJob {
   const parameters = tsp.levels.find(({ name }) => name === level)?.parameters ?? {};
   const seeds = Array.from({ length: count }, (_, i) => BigInt(firstSeed + i));
-  return { environment: "np/tsp", version: 1, parameters, split: "train", seeds };
+  return { environment: "np/tsp", version: 1, parameters, split: "train", answerFormat: "boxed", seeds };
 }
 
 test("a job gives one result for each seed, in order, the same in every worker", async () => {
   const [one, two] = [open(), open({ threads: 2 })];
   const results = await Promise.all([one.run(job("easy", 5)), two.run(job("easy", 5))]);
-  expect(results[0]).toEqual(results[1]);
-  const [first] = results;
-  if (first.kind !== "done") throw new Error(first.kind);
-  expect(first.results.map((result) => result.kind === "draft" && result.draft.origin)).toMatchObject(
+  const [first, second] = results;
+  if (first.kind !== "done" || second.kind !== "done") throw new Error(first.kind);
+  expect(first.results).toEqual(second.results);
+  expect(first.results.map((result) => result.kind === "made" && result.task.key.origin)).toMatchObject(
     [0n, 1n, 2n, 3n, 4n].map((seed) => ({ kind: "generated", seed })),
   );
 });
@@ -66,7 +66,7 @@ test("a job over its limit is stopped, its worker replaced, and those behind it 
   const pool = open({ timeLimitMs: 300 });
   await pool.ready;
   const parameters = { cities_min: 200, cities_max: 200, distance_min: 1, distance_max: 1e6 };
-  const endless: IssueJob = { ...job("easy", 100), parameters };
+  const endless: MakeJob = { ...job("easy", 100), parameters };
   const slow = [pool.run(endless), pool.run(endless)];
   const behind = pool.run(job("easy", 1));
   expect(await Promise.all(slow)).toEqual([

@@ -200,9 +200,9 @@ export declare const RunPlaceSchema: GenMessage<RunPlace>;
 /**
  * All that scoring needs.
  *
- * @generated from message gradus.internal.v1.TaskKey
+ * @generated from message gradus.internal.v1.TaskToken
  */
-export declare type TaskKey = Message<"gradus.internal.v1.TaskKey"> & {
+export declare type TaskToken = Message<"gradus.internal.v1.TaskToken"> & {
   /**
    * Environment id.
    *
@@ -220,7 +220,7 @@ export declare type TaskKey = Message<"gradus.internal.v1.TaskKey"> & {
   /**
    * Where the instance comes from.
    *
-   * @generated from oneof gradus.internal.v1.TaskKey.origin
+   * @generated from oneof gradus.internal.v1.TaskToken.origin
    */
   origin: {
     /**
@@ -304,11 +304,19 @@ export declare type TaskKey = Message<"gradus.internal.v1.TaskKey"> & {
    * @generated from field: uint32 thinking = 13;
    */
   thinking: number;
+
+  /**
+   * First 8 bytes of the SHA-256 of the canonical instance. Unset for a row, which
+   * has it as its content_hash.
+   *
+   * @generated from field: bytes hash = 14;
+   */
+  hash: Uint8Array;
 };
 
 /**
- * Describes the message gradus.internal.v1.TaskKey.
- * Use `create(TaskKeySchema)` to create a new message.
+ * Describes the message gradus.internal.v1.TaskToken.
+ * Use `create(TaskTokenSchema)` to create a new message.
  */
-export declare const TaskKeySchema: GenMessage<TaskKey>;
+export declare const TaskTokenSchema: GenMessage<TaskToken>;
 

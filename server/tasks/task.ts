@@ -1,0 +1,35 @@
+/** A task as it was made: what is kept of it, and what a trainer is shown. */
+import type { AnswerFormat, ChatMessage, Environment } from "../../envs/environment.ts";
+import type { TaskKey } from "../../envs/origin.ts";
+
+export interface MadeTask {
+  readonly key: TaskKey;
+  readonly prompt: readonly ChatMessage[];
+  /** Facts for the trainer that give no answer away. */
+  readonly metadata: Readonly<Record<string, string>>;
+  /** The instance, where it is small: a character for each byte, for threads hand these on at a third of the cost. */
+  readonly inline?: string;
+}
+
+/** What making one task came to. */
+export type MakeResult =
+  | { readonly kind: "made"; readonly task: MadeTask }
+  /** There is no such instance, and asking again will not help. */
+  | { readonly kind: "exhausted"; readonly message: string }
+  | { readonly kind: "overloaded"; readonly retryDelayMs: number }
+  | { readonly kind: "timeout"; readonly message: string }
+  | { readonly kind: "cancelled" };
+
+/** Rendered where its instance is at hand, so that nobody needs it again before an answer comes. */
+export function renderTask<Instance>(
+  environment: Environment<Instance>,
+  format: AnswerFormat,
+  key: TaskKey,
+  instance: Instance,
+): MadeTask {
+  const prompt = environment.render(instance, format);
+  const metadata = environment.metadata(instance);
+  const bytes = environment.inline?.encode(instance);
+  const made = { key, prompt, metadata };
+  return bytes === undefined ? made : { ...made, inline: String.fromCharCode(...bytes) };
+}
