@@ -6,11 +6,10 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
-import type { AnswerFormat, Environment } from "../../../envs/environment.ts";
+import type { AnswerFormat, SyncEnvironment } from "../../../envs/environment.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { environments } from "../../../envs/registry.ts";
 import { score } from "../../../envs/score.ts";
-import { type Case, cases, issue, scoreTask } from "../every.ts";
+import { type Case, cases, issue, scoreTask, synchronous } from "../every.ts";
 import { mutated } from "../mutated.ts";
 import { isReallyFeasible } from "./oracle.ts";
 import { LABELS, MARKINGS, SPACES, type Way, WRAPPINGS } from "./wrappings.ts";
@@ -28,7 +27,7 @@ interface Subject {
 }
 
 /** The solver's answer with one number changed, so that it is wrong. */
-function wrongOf(environment: Environment, instance: unknown, right: string): string {
+function wrongOf(environment: SyncEnvironment, instance: unknown, right: string): string {
   for (const digits of right.match(/\d+/g) ?? []) {
     for (const other of ["997", right.match(/\d+/)?.[0] ?? "0"]) {
       const wrong = right.replace(digits, other);
@@ -39,11 +38,11 @@ function wrongOf(environment: Environment, instance: unknown, right: string): st
   throw new Error(`no wrong answer near ${right}`);
 }
 
-function subjectOf(environment: Environment): Subject {
+function subjectOf(environment: SyncEnvironment): Subject {
   const given = cases.find((each) => each.environment === environment) as Case;
   const issued = issue(given, 3n, "train");
   const { instance } = issued;
-  const right = environment.format(environment.solver?.solve(instance).answer);
+  const right = environment.solver!.format(environment.solver!.solve(instance).answer);
   const wrong =
     environment.id === "np/coloring" ? right.replaceAll(/\d+/g, "1") : wrongOf(environment, instance, right);
   const verdictOf = (format: AnswerFormat, text: string): string =>
@@ -184,7 +183,7 @@ let tried = 0;
 const accepted: string[] = [];
 
 /** Every wrapping and label alone in one format by turns, the markings of all, and compositions from a seed. */
-function* completionsOf(environment: Environment, text: string): Generator<readonly [AnswerFormat, string]> {
+function* completionsOf(environment: SyncEnvironment, text: string): Generator<readonly [AnswerFormat, string]> {
   const formats = environment.answerFormats.filter((format) => !isOfFormat(text, format));
   const written = (...chosen: readonly Way[]): string =>
     chosen.reduce((inner, { write }) => write(inner) ?? inner, text);
@@ -220,7 +219,7 @@ function hasMatchingBraces(text: string): boolean {
   return depth === 0;
 }
 
-function tryAll(environment: Environment, subject: Subject, text: string): void {
+function tryAll(environment: SyncEnvironment, subject: Subject, text: string): void {
   for (const [format, completion] of completionsOf(environment, text)) {
     tried++;
     if (subject.verdictOf(format, completion) === "feasible") {
@@ -229,7 +228,7 @@ function tryAll(environment: Environment, subject: Subject, text: string): void 
   }
 }
 
-describe.each(environments.map((environment) => [environment.id, environment] as const))("%s", (id, environment) => {
+describe.each(synchronous.map((environment) => [environment.id, environment] as const))("%s", (id, environment) => {
   const subject = subjectOf(environment);
 
   test("the oracle knows the right answer from the wrong one", () => {

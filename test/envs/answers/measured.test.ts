@@ -1,7 +1,7 @@
 /** Right answers that were once scored as if nothing had been said, and wrong ones that look like them. */
 import { expect, test } from "vitest";
 import { countdown } from "../../../envs/countdown/index.ts";
-import type { AnswerFormat, Environment } from "../../../envs/environment.ts";
+import type { AnswerFormat, SyncEnvironment } from "../../../envs/environment.ts";
 import { type Graph, graphOf } from "../../../envs/lib/graph.ts";
 import { bisection } from "../../../envs/np/bisection/index.ts";
 import { clique } from "../../../envs/np/clique/index.ts";
@@ -12,16 +12,16 @@ import { scoreTask } from "../every.ts";
 import { THREE } from "../np/meetings/three.ts";
 
 interface Task {
-  readonly environment: Environment;
+  readonly environment: SyncEnvironment;
   readonly instance: unknown;
 }
 
 /** Twelve vertices, of which 6, 7, 10 and 11 are joined with each other. */
 const CLIQUE: Graph = graphOf([[1], [2], [3], [4], [5], [], [7, 10, 11], [10, 11], [], [], [11], []]);
 const TASKS = {
-  clique: { environment: clique as Environment, instance: CLIQUE },
+  clique: { environment: clique as SyncEnvironment, instance: CLIQUE },
   bisection: {
-    environment: bisection as Environment,
+    environment: bisection as SyncEnvironment,
     instance: {
       vertices: 4,
       edges: [
@@ -31,9 +31,9 @@ const TASKS = {
       ],
     },
   },
-  meetings: { environment: meetings as Environment, instance: THREE },
-  coloring: { environment: coloring as Environment, instance: graphOf([[1, 2], [3], [3], []]) },
-  countdown: { environment: countdown as Environment, instance: { numbers: [1, 59, 19], target: 40 } },
+  meetings: { environment: meetings as SyncEnvironment, instance: THREE },
+  coloring: { environment: coloring as SyncEnvironment, instance: graphOf([[1, 2], [3], [3], []]) },
+  countdown: { environment: countdown as SyncEnvironment, instance: { numbers: [1, 59, 19], target: 40 } },
 } satisfies Record<string, Task>;
 
 function verdict(name: keyof typeof TASKS, format: AnswerFormat, completion: string): string {
