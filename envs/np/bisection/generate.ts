@@ -20,6 +20,13 @@ export interface Edge {
   readonly weight: number;
 }
 
+/** The same where the vertices are numbered in another way. */
+export function invariant({ vertices, edges }: BisectionInstance): string {
+  const weighted: number[] = [];
+  for (const { a, b, weight } of edges) weighted.push(a, b, weight);
+  return `${vertices} ${refine({ colours: new Array<number>(vertices).fill(0), edges: weighted })}`;
+}
+
 /** The weight of the edges whose ends lie on different sides; side[v] says on which side v lies. */
 export function cutWeight({ edges }: BisectionInstance, side: ArrayLike<number>): number {
   let weight = 0;
@@ -133,11 +140,4 @@ function randomTies(vertices: number, communities: number, traitors: number, rng
     second[v] = ((own[v] as number) + rng.int(1, communities - 1)) % communities;
   }
   return (a, b) => own[a] === own[b] || second[a] === own[b] || own[a] === second[b];
-}
-
-/** The same where the vertices are numbered in another way. */
-export function invariant({ vertices, edges }: BisectionInstance): string {
-  const weighted: number[] = [];
-  for (const { a, b, weight } of edges) weighted.push(a, b, weight);
-  return `${vertices} ${refine({ colours: new Array<number>(vertices).fill(0), edges: weighted })}`;
 }

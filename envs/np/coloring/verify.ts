@@ -39,6 +39,8 @@ function problem(graph: Graph, coloring: Coloring): string | undefined {
   return undefined;
 }
 
+// Answers, read and written.
+
 /** Labels of up to so many digits are numbers that a double holds exactly. */
 const EXACT_DIGITS_MAX = 15;
 const DIGITS = /\d+/y;

@@ -14,6 +14,15 @@ export interface SetCoverInstance {
   readonly subsets: BitMatrix;
 }
 
+/** The same where the subsets or the elements are numbered in another way. */
+export function invariant({ subsets }: SetCoverInstance): string {
+  const { rows, columns } = subsets;
+  const colours = Array.from({ length: rows + columns }, (_, node) => (node < rows ? 0 : 1));
+  const edges: number[] = [];
+  for (let row = 0; row < rows; row++) for (const column of onesOf(subsets, row)) edges.push(row, rows + column, 1);
+  return `${rows} ${columns} ${refine({ colours, edges })}`;
+}
+
 export const inline: InlineCodec<SetCoverInstance> = {
   encode: ({ subsets }) => inlineBits.encode(subsets),
   decode: (bytes) => ({ subsets: inlineBits.decode(bytes) }),
@@ -68,13 +77,4 @@ export const generator = defineGenerator({
 function isCovered(subsets: BitMatrix, element: number): boolean {
   for (let subset = 0; subset < subsets.rows; subset++) if (hasBit(subsets, subset, element)) return true;
   return false;
-}
-
-/** The same where the subsets or the elements are numbered in another way. */
-export function invariant({ subsets }: SetCoverInstance): string {
-  const { rows, columns } = subsets;
-  const colours = Array.from({ length: rows + columns }, (_, node) => (node < rows ? 0 : 1));
-  const edges: number[] = [];
-  for (let row = 0; row < rows; row++) for (const column of onesOf(subsets, row)) edges.push(row, rows + column, 1);
-  return `${rows} ${columns} ${refine({ colours, edges })}`;
 }
