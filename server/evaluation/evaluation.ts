@@ -1,4 +1,5 @@
 /** What an evaluation is, as those who work on one see it. */
+import type { Thinking } from "../../envs/answers/locate.ts";
 import type { AnswerFormat } from "../../envs/environment.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { EvaluationStore, SamplePlace } from "../stores/evaluation-store.ts";
@@ -18,6 +19,8 @@ export interface EvaluationChoice {
   readonly model: string;
   /** Undefined: each environment's default. */
   readonly answerFormat?: AnswerFormat;
+  /** Undefined: required. */
+  readonly thinking?: Thinking;
 }
 
 export interface Evaluation extends EvaluationChoice {

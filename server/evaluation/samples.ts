@@ -27,9 +27,10 @@ import type { SuiteTask } from "./tasks.ts";
 /** Tasks looked at in one go: enough to be quick where most are done, few enough to make in one call. */
 const STRETCH = 200;
 
-/** The family of a task in an evaluation: the suite's, with the evaluation's answer format. */
-function familyOf({ answerFormat }: OpenEvaluation, { part }: SuiteTask): TaskFamily {
-  return answerFormat === undefined ? part.family : { ...part.family, answerFormat };
+/** The family of a task in an evaluation: the suite's, with the evaluation's answer format and thinking. */
+function familyOf({ answerFormat, thinking }: OpenEvaluation, { part }: SuiteTask): TaskFamily {
+  if (answerFormat === undefined && thinking === undefined) return part.family;
+  return { ...part.family, ...(answerFormat && { answerFormat }), ...(thinking && { thinking }) };
 }
 
 function present(context: Context, open: OpenEvaluation, task: SuiteTask): PresentedTask {
@@ -167,8 +168,8 @@ async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask)
 
 /** Whether a task id is one that the evaluation gave: a task by the same seed may differ in all the rest. */
 function isOf(ticket: Ticket, family: TaskFamily, { origin }: Draft): boolean {
-  const chosen = ({ version, level, split, answerFormat, rewardScheme }: TaskFamily | Ticket) => {
-    return { version, level, split, answerFormat, rewardScheme };
+  const chosen = ({ version, level, split, answerFormat, thinking, rewardScheme }: TaskFamily | Ticket) => {
+    return { version, level, split, answerFormat, thinking, rewardScheme };
   };
   const plain = ticket.run === undefined && Object.keys(ticket.rewardParameters).length === 0;
   return plain && isDeepStrictEqual(ticket.origin, origin) && isDeepStrictEqual(chosen(ticket), chosen(family));
@@ -233,6 +234,7 @@ export function difference(open: EvaluationChoice, asked: EvaluationChoice): Ref
     ["samples_per_task", open.samplesPerTask, asked.samplesPerTask],
     ["model", open.model, asked.model],
     ["answer_format", open.answerFormat ?? "the default", asked.answerFormat ?? "the default"],
+    ["thinking", open.thinking ?? "required", asked.thinking ?? "required"],
   ] as const;
   const other = fields.find(([, was, now]) => was !== now);
   if (other === undefined) return undefined;
