@@ -1,4 +1,5 @@
 /** What holds for every score (FORGE 3.1), said apart from the code that scores. */
+import { stripAnswer } from "../../envs/answers/strip.ts";
 import type { AnswerFormat } from "../../envs/environment.ts";
 import type { Score } from "../../envs/score.ts";
 import { definitions } from "./definitions.ts";
@@ -26,7 +27,7 @@ export function problemOf({ environment: { goal }, baseline }: Subject, scored: 
 /** What is wrong with the verdict and the objective of an answer, by the definition; undefined: nothing. */
 export function problemByDefinition(subject: Subject, text: string, scored: Score): string | undefined {
   const { environment, instance } = subject;
-  const parsed = environment.parse(text, instance);
+  const parsed = environment.parse(stripAnswer(text), instance);
   if (parsed.kind === "malformed")
     return scored.verdict === "malformed" ? undefined : `${scored.verdict}, but malformed`;
   const expected = definitions[environment.id]?.(instance as never, parsed.answer as never);

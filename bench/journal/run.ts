@@ -17,7 +17,7 @@ import type { DrawnTask } from "../../server/curriculum/state.ts";
 import { RunConfigSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { runConfigFromWire } from "../../server/services/run-config.ts";
 import { memoryStore } from "../../server/stores/memory.ts";
-import { createIssuer } from "../../server/tasks/make.ts";
+import { createMaker } from "../../server/tasks/make.ts";
 import { createRunSource } from "../../server/tasks/run-source.ts";
 import { createWorkerPool } from "../../server/tasks/workers.ts";
 
@@ -71,7 +71,7 @@ const workers = createWorkerPool({
   ...{ threads: 1, queueMax: 4096, timeLimitMs: 60_000, warmUp: false, environmentFiles: [] },
   onError: (error) => console.error(error),
 });
-const source = createRunSource(createIssuer(workers, new Map()));
+const source = createRunSource(createMaker({ workers, registry: createRegistry(environments), pools: new Map() }));
 
 async function measure({ prompts, completions, together }: Setting) {
   const store = memoryStore();

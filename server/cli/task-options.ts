@@ -38,6 +38,11 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
+export function thinkingOption(): Option {
+  const words = "how much of its thinking a completion holds, as the chat template leaves it (default required)";
+  return new Option("--thinking <how>", words).choices(thinkingNames);
+}
+
 export function addTaskOptions(command: Command): Command {
   return command
     .option("--seed <number>", "which task; equal seeds give equal tasks", "0")
@@ -54,11 +59,7 @@ export function addTaskOptions(command: Command): Command {
     .addOption(new Option("--source <source>", "where instances come from (default synthetic)").choices(sourceNames))
     .option("--pool-name <name>", "data pool for --source real (default: the environment's own)")
     .addOption(new Option("--format <format>", "how the answer is marked").choices(answerFormatNames))
-    .addOption(
-      new Option("--thinking <how>", "how much of its thinking a completion holds (default required)").choices(
-        thinkingNames,
-      ),
-    )
+    .addOption(thinkingOption())
     .option("--scheme <name>", "how answers are priced")
     .addOption(
       new Option("--scheme-param <name=number>", "a number of the scheme; may be given several times").argParser(named),

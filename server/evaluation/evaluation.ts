@@ -1,4 +1,5 @@
 /** What an evaluation is, as those who work on one see it. */
+import type { Thinking } from "../../envs/answers/locate.ts";
 import type { AnswerFormat } from "../../envs/environment.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { EvaluationStore, SamplePlace } from "../stores/evaluation-store.ts";
@@ -20,6 +21,8 @@ export interface EvaluationChoice {
   readonly model: string;
   /** Undefined: each environment's default. */
   readonly answerFormat?: AnswerFormat;
+  /** Undefined: required. */
+  readonly thinking?: Thinking;
 }
 
 export interface Evaluation extends EvaluationChoice {

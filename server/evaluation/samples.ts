@@ -27,9 +27,10 @@ import type { SuiteTask } from "./tasks.ts";
 /** Tasks looked at in one go: enough to be quick where most are done, few enough to make in one call. */
 const STRETCH = 200;
 
-/** What is asked for in an evaluation: as in the suite, with the evaluation's answer format. */
-function specOf({ answerFormat }: OpenEvaluation, { part }: SuiteTask): TaskSpec {
-  return answerFormat === undefined ? part.spec : { ...part.spec, answerFormat };
+/** What is asked for in an evaluation: as in the suite, with the evaluation's answer format and thinking. */
+function specOf({ answerFormat, thinking }: OpenEvaluation, { part }: SuiteTask): TaskSpec {
+  if (answerFormat === undefined && thinking === undefined) return part.spec;
+  return { ...part.spec, ...(answerFormat && { answerFormat }), ...(thinking && { thinking }) };
 }
 
 function shown({ maker }: Context, open: OpenEvaluation, task: SuiteTask): Pick<PendingTask, "spec" | "task"> {
@@ -183,8 +184,8 @@ async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask)
 
 /** Whether a task id is one that the evaluation gave: a task by the same seed may differ in all the rest. */
 function isOf(token: OpenToken, spec: TaskSpec, { origin }: TaskKey): boolean {
-  const chosen = ({ version, level, split, answerFormat, rewardScheme }: TaskSpec | OpenToken) => {
-    return { version, level, split, answerFormat, rewardScheme };
+  const chosen = ({ version, level, split, answerFormat, thinking, rewardScheme }: TaskSpec | OpenToken) => {
+    return { version, level, split, answerFormat, thinking, rewardScheme };
   };
   const plain = token.run === undefined && Object.keys(token.rewardParameters).length === 0;
   return plain && isDeepStrictEqual(token.key.origin, origin) && isDeepStrictEqual(chosen(token), chosen(spec));
@@ -249,6 +250,7 @@ export function difference(open: EvaluationChoice, asked: EvaluationChoice): Ref
     ["samples_per_task", open.samplesPerTask, asked.samplesPerTask],
     ["model", open.model, asked.model],
     ["answer_format", open.answerFormat ?? "the default", asked.answerFormat ?? "the default"],
+    ["thinking", open.thinking ?? "required", asked.thinking ?? "required"],
   ] as const;
   const other = fields.find(([, was, now]) => was !== now);
   if (other === undefined) return undefined;

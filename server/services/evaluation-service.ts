@@ -6,7 +6,7 @@ import * as wire from "../gen/gradus/v1/evaluation_pb.js";
 import { FeedbackSchema, FeedbackStatus } from "../gen/gradus/v1/outcome_pb.js";
 import { presentTask } from "../tasks/present.ts";
 import type { Caller } from "../tasks/async-scorer.ts";
-import { answerFormats } from "../tasks/wire-enums.ts";
+import { answerFormats, thinkings } from "../tasks/wire-enums.ts";
 import { outcomeToWire } from "../tasks/wire-outcome.ts";
 import { codes, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
 import {
@@ -62,6 +62,7 @@ function evaluationHandlers({ evaluations }: ServiceDeps): Handlers {
         samplesPerTask: checkRange(request.samplesPerTask || 1, 1, SAMPLES_PER_TASK_MAX, "samples_per_task"),
         model: checkBytes(request.model, MODEL_BYTES_MAX, "model"),
         ...(answerFormat && { answerFormat }),
+        ...(request.thinking && { thinking: required(thinkings.fromWire(request.thinking), "thinking") }),
       };
       const evaluation = evaluationToWire(okOrThrow(await evaluations.create(id, choice)));
       return create(wire.CreateEvaluationResponseSchema, { evaluation });

@@ -5,7 +5,7 @@ import type { EvaluationReport } from "../evaluation/evaluations.ts";
 import type { ReportRow } from "../evaluation/report.ts";
 import type { OpenPart, Suite } from "../evaluation/suite.ts";
 import * as wire from "../gen/gradus/v1/evaluation_pb.js";
-import { answerFormats, splits } from "../tasks/wire-enums.ts";
+import { answerFormats, splits, thinkings } from "../tasks/wire-enums.ts";
 import { outcomeToWire } from "../tasks/wire-outcome.ts";
 import { type PresentDeps, presentTask } from "../tasks/present.ts";
 
@@ -24,11 +24,13 @@ function partToWire({ name, tasks, spec }: OpenPart) {
 }
 
 export function evaluationToWire(evaluation: Evaluation): wire.Evaluation {
-  const { id, suite, suiteVersion, samplesPerTask, model, samplesTotal, samplesScored, answerFormat } = evaluation;
+  const { id, suite, suiteVersion, samplesPerTask, model, samplesTotal, samplesScored } = evaluation;
+  const { answerFormat, thinking = "required" } = evaluation;
   return create(wire.EvaluationSchema, {
     ...{ evaluationId: id, suite, suiteVersion, samplesPerTask, model },
     ...{ samplesTotal: BigInt(samplesTotal), samplesScored: BigInt(samplesScored) },
     ...(answerFormat && { answerFormat: answerFormats.toWire[answerFormat] }),
+    thinking: thinkings.toWire[thinking],
   });
 }
 

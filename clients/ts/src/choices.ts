@@ -61,6 +61,11 @@ export function answerFormatOf(name: AnswerFormatName | undefined): { readonly a
   return name === undefined ? {} : { answerFormat: answerFormats[name] };
 }
 
+/** The field of a message that says how much of its thinking a completion holds. */
+export function thinkingOf(name: ThinkingName | undefined): { readonly thinking?: Thinking } {
+  return name === undefined ? {} : { thinking: thinkings[name] };
+}
+
 /** A reward scheme: its name, or its name with named numbers. */
 export type RewardSchemeChoice =
   string | { readonly name: string; readonly parameters?: Readonly<Record<string, number>> };
@@ -183,7 +188,7 @@ export function taskSpecOf(choice: TaskChoice): TaskSpec {
     source: choice.source === undefined ? Source.UNSPECIFIED : sources[choice.source],
     pool: choice.pool ?? "",
     ...answerFormatOf(choice.answerFormat),
-    thinking: choice.thinking === undefined ? Thinking.UNSPECIFIED : thinkings[choice.thinking],
+    ...thinkingOf(choice.thinking),
     ...(choice.rewardScheme === undefined ? {} : { rewardScheme: rewardSchemeOf(choice.rewardScheme) }),
   });
 }

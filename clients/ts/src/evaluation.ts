@@ -1,7 +1,7 @@
 /** One evaluation: a model's completions of a suite's tasks, and the report on them. */
 import type { CallOptions, Caller } from "./caller.ts";
-import { answerFormatOf } from "./choices.ts";
-import type { AnswerFormatName } from "./choices.ts";
+import { answerFormatOf, thinkingOf } from "./choices.ts";
+import type { AnswerFormatName, ThinkingName } from "./choices.ts";
 import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
 import type {
   Evaluation,
@@ -24,6 +24,8 @@ export interface EvaluationChoice {
   readonly model?: string | undefined;
   /** Left out: each environment's default. */
   readonly answerFormat?: AnswerFormatName | undefined;
+  /** How much of its thinking a completion holds; left out: "required", all of it. */
+  readonly thinking?: ThinkingName | undefined;
 }
 
 /** A completion of a task of the suite. */
@@ -65,8 +67,9 @@ const { method } = EvaluationService;
 export function evaluationHandle({ unary }: Caller, evaluationId: string): EvaluationHandle {
   return {
     evaluationId,
-    create: async ({ answerFormat, ...choice }, options) => {
-      const request = { evaluationId, ...definedOf(choice), suite: choice.suite, ...answerFormatOf(answerFormat) };
+    create: async ({ answerFormat, thinking, ...choice }, options) => {
+      const asked = { ...answerFormatOf(answerFormat), ...thinkingOf(thinking) };
+      const request = { evaluationId, ...definedOf(choice), suite: choice.suite, ...asked };
       return present((await unary(method.createEvaluation, request, options)).evaluation, "evaluation");
     },
     get: async (options) =>
@@ -91,6 +94,10 @@ export function evaluationHandle({ unary }: Caller, evaluationId: string): Evalu
   };
 }
 
-function definedOf({ suiteVersion = 0, samplesPerTask = 0, model = "" }: Omit<EvaluationChoice, "answerFormat">) {
+function definedOf({
+  suiteVersion = 0,
+  samplesPerTask = 0,
+  model = "",
+}: Omit<EvaluationChoice, "answerFormat" | "thinking">) {
   return { suiteVersion, samplesPerTask, model };
 }

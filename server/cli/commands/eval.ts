@@ -7,6 +7,7 @@ import {
   answerFormatNames,
   type EvaluationHandle,
   type GradusClient,
+  type ThinkingName,
 } from "../../../clients/ts/src/public.ts";
 import { addConnectionOptions, addSuiteOptions, type ConnectionFlags, localOf, withClient } from "../connection.ts";
 import type { Picture } from "../evaluation/pictures.ts";
@@ -14,7 +15,7 @@ import type { Settings, Summary } from "../evaluation/summary.ts";
 import { makeDirectory, writeOut } from "../out.ts";
 import { print, printJson } from "../print.ts";
 import { CliProblem } from "../problem.ts";
-import { wholeNumber } from "../task-options.ts";
+import { thinkingOption, wholeNumber } from "../task-options.ts";
 
 interface Flags extends ConnectionFlags {
   readonly suite: string;
@@ -28,6 +29,7 @@ interface Flags extends ConnectionFlags {
   readonly timeout: number;
   readonly deadline: number;
   readonly format?: AnswerFormatName;
+  readonly thinking?: ThinkingName;
   readonly evaluationId?: string;
   readonly out?: string;
   readonly json?: boolean;
@@ -99,6 +101,7 @@ export function addEval(program: Command): void {
       1800,
     )
     .addOption(new Option("--format <format>", "how the answer is marked").choices(answerFormatNames))
+    .addOption(thinkingOption())
     .option("--evaluation-id <id>", "names the evaluation (default: made of the choices above)")
     .option("--out <directory>", "where report.json and report.html go (default: out/<evaluation-id>)")
     .option("--json", "print report.json, and no progress");
@@ -109,8 +112,9 @@ export function addEval(program: Command): void {
 
 /** What decides on the completions, and so on the default id. */
 function settingsOf(flags: Flags): Settings {
-  const { endpoint, temperature, maxTokens, body, format } = flags;
-  return JSON.parse(JSON.stringify({ endpoint, temperature, max_tokens: maxTokens, ...body, format })) as Settings;
+  const { endpoint, temperature, maxTokens, body, format, thinking } = flags;
+  const settings = { endpoint, temperature, max_tokens: maxTokens, ...body, format, thinking };
+  return JSON.parse(JSON.stringify(settings)) as Settings;
 }
 
 /** The suite and the model in words, and a hash of all that decides on the completions. */
@@ -122,10 +126,10 @@ function defaultId(flags: Flags): string {
 }
 
 async function evaluate(client: GradusClient, flags: Flags): Promise<void> {
-  const { suite, model, samples, format, json } = flags;
+  const { suite, model, samples, format, thinking, json } = flags;
   const evaluation = client.evaluation(flags.evaluationId ?? defaultId(flags));
   const { samplesScored, samplesTotal } = await evaluation.create({
-    ...{ suite, model, samplesPerTask: samples, answerFormat: format },
+    ...{ suite, model, samplesPerTask: samples, answerFormat: format, thinking },
   });
   const say = (words: string): void => (json ? undefined : console.error(words));
   say(`evaluation ${evaluation.evaluationId}: ${samplesScored} of ${samplesTotal} samples are there`);

@@ -1,6 +1,6 @@
 /** CreateRun, GetRun, ListRuns and DeleteRun, point by point from the contract's comments. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { AnswerFormat } from "../../../server/gen/gradus/v1/task_pb.js";
+import { AnswerFormat, Thinking } from "../../../server/gen/gradus/v1/task_pb.js";
 import { rewardOf } from "./answers.ts";
 import { type Config, MIXTURE, configOf, runOf } from "./run-of.ts";
 import { type Wire, failureOf, openWire } from "./wire.ts";
@@ -47,6 +47,16 @@ describe("CreateRun", () => {
       timeToLive: { seconds: 30n * 24n * 3600n },
     };
     expect((await wire.curriculum.createRun({ runId: "defaults", config: configOf(spelled) })).created).toBe(false);
+  });
+
+  test("issues an arm's tasks with the thinking that its spec declares", async () => {
+    const [easy, hard] = configOf().arms ?? [];
+    const prefilled = { ...hard, spec: { ...hard?.spec, thinking: Thinking.PREFILLED } } as Partial<typeof hard>;
+    const config = configOf({ arms: [easy, prefilled] as NonNullable<Config["arms"]>, policy: MIXTURE });
+    await wire.curriculum.createRun({ runId: "thinking", config });
+    const { tasks } = await wire.curriculum.nextBatch({ runId: "thinking", cursor: 0n, count: 16 });
+    const declared = new Set(tasks.map(({ armId, thinking }) => `${armId} ${Thinking[thinking]}`));
+    expect([...declared].sort()).toEqual(["easy REQUIRED", "hard PREFILLED"]);
   });
 
   const arms = configOf().arms ?? [];

@@ -18,10 +18,10 @@ interface Task {
 
 /** Twelve vertices, of which 6, 7, 10 and 11 are joined with each other. */
 const CLIQUE: Graph = graphOf([[1], [2], [3], [4], [5], [], [7, 10, 11], [10, 11], [], [], [11], []]);
-const TASKS = {
-  clique: { environment: clique as SyncEnvironment, instance: CLIQUE },
+const TASKS: Readonly<Record<"clique" | "bisection" | "meetings" | "coloring" | "countdown", Task>> = {
+  clique: { environment: clique, instance: CLIQUE },
   bisection: {
-    environment: bisection as SyncEnvironment,
+    environment: bisection,
     instance: {
       vertices: 4,
       edges: [
@@ -31,10 +31,10 @@ const TASKS = {
       ],
     },
   },
-  meetings: { environment: meetings as SyncEnvironment, instance: THREE },
-  coloring: { environment: coloring as SyncEnvironment, instance: graphOf([[1, 2], [3], [3], []]) },
-  countdown: { environment: countdown as SyncEnvironment, instance: { numbers: [1, 59, 19], target: 40 } },
-} satisfies Record<string, Task>;
+  meetings: { environment: meetings, instance: THREE },
+  coloring: { environment: coloring, instance: graphOf([[1, 2], [3], [3], []]) },
+  countdown: { environment: countdown, instance: { numbers: [1, 59, 19], target: 40 } },
+};
 
 function verdict(name: keyof typeof TASKS, format: AnswerFormat, completion: string): string {
   const { environment, instance } = TASKS[name];

@@ -8,7 +8,7 @@ from typing import TypeVar
 from google.protobuf.message import Message
 
 from gradus._call import Call
-from gradus._enums import AnswerFormat, name_of, value_of
+from gradus._enums import AnswerFormat, Thinking, name_of, value_of
 from gradus.errors import error_of_item
 from gradus.types import Outcome, PendingTask, Sample, Submitted, Task
 from gradus.v1 import evaluation_pb2 as ev
@@ -35,6 +35,7 @@ def create_evaluation(
     samples_per_task: int,
     model: str,
     answer_format: AnswerFormat | None,
+    thinking: Thinking | None,
 ) -> Call[ev.Evaluation]:
     """The evaluation, new or as it was."""
     request = ev.CreateEvaluationRequest(
@@ -44,6 +45,7 @@ def create_evaluation(
         samples_per_task=samples_per_task,
         model=model,
         answer_format=value_of("ANSWER_FORMAT_", answer_format),
+        thinking=value_of("THINKING_", thinking),
     )
     return _call("CreateEvaluation", request, ev.CreateEvaluationResponse, lambda response: response.evaluation)
 

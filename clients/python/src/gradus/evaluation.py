@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from gradus import _evaluation_calls as _calls
-from gradus._enums import AnswerFormat
+from gradus._enums import AnswerFormat, Thinking
 from gradus.types import PendingTask, Sample, Submitted, Task
 from gradus.v1 import evaluation_pb2
 
@@ -32,10 +32,11 @@ class Evaluation:
         samples_per_task: int = 1,
         model: str = "",
         answer_format: AnswerFormat | None = None,
+        thinking: Thinking | None = None,
     ) -> evaluation_pb2.Evaluation:
         """Creates it, or gives it as it stands if it exists with these choices; suite version 0 is the newest."""
         call = _calls.create_evaluation(
-            self.evaluation_id, suite, suite_version, samples_per_task, model, answer_format
+            self.evaluation_id, suite, suite_version, samples_per_task, model, answer_format, thinking
         )
         return self._client._call(call)
 

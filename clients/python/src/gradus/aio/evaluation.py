@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING
 
 from gradus import _evaluation_calls as _calls
-from gradus._enums import AnswerFormat
+from gradus._enums import AnswerFormat, Thinking
 from gradus.types import PendingTask, Sample, Submitted, Task
 from gradus.v1 import evaluation_pb2
 
@@ -29,10 +29,11 @@ class AsyncEvaluation:
         samples_per_task: int = 1,
         model: str = "",
         answer_format: AnswerFormat | None = None,
+        thinking: Thinking | None = None,
     ) -> evaluation_pb2.Evaluation:
         """See `Evaluation.create`."""
         call = _calls.create_evaluation(
-            self.evaluation_id, suite, suite_version, samples_per_task, model, answer_format
+            self.evaluation_id, suite, suite_version, samples_per_task, model, answer_format, thinking
         )
         return await self._client._call(call)
 

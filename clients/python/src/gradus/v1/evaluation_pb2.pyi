@@ -155,6 +155,7 @@ class Evaluation(google.protobuf.message.Message):
     SAMPLES_SCORED_FIELD_NUMBER: builtins.int
     MODEL_FIELD_NUMBER: builtins.int
     ANSWER_FORMAT_FIELD_NUMBER: builtins.int
+    THINKING_FIELD_NUMBER: builtins.int
     evaluation_id: builtins.str
     """Chosen by the client."""
     suite: builtins.str
@@ -171,6 +172,8 @@ class Evaluation(google.protobuf.message.Message):
     """The model's name, as given."""
     answer_format: gradus.v1.task_pb2.AnswerFormat.ValueType
     """How the answer is marked; unset: each environment's default."""
+    thinking: gradus.v1.task_pb2.Thinking.ValueType
+    """How much of its thinking a completion holds."""
     def __init__(
         self,
         *,
@@ -182,8 +185,9 @@ class Evaluation(google.protobuf.message.Message):
         samples_scored: builtins.int = ...,
         model: builtins.str = ...,
         answer_format: gradus.v1.task_pb2.AnswerFormat.ValueType = ...,
+        thinking: gradus.v1.task_pb2.Thinking.ValueType = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "evaluation_id", b"evaluation_id", "model", b"model", "samples_per_task", b"samples_per_task", "samples_scored", b"samples_scored", "samples_total", b"samples_total", "suite", b"suite", "suite_version", b"suite_version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "evaluation_id", b"evaluation_id", "model", b"model", "samples_per_task", b"samples_per_task", "samples_scored", b"samples_scored", "samples_total", b"samples_total", "suite", b"suite", "suite_version", b"suite_version", "thinking", b"thinking"]) -> None: ...
 
 global___Evaluation = Evaluation
 
@@ -199,6 +203,7 @@ class CreateEvaluationRequest(google.protobuf.message.Message):
     SAMPLES_PER_TASK_FIELD_NUMBER: builtins.int
     MODEL_FIELD_NUMBER: builtins.int
     ANSWER_FORMAT_FIELD_NUMBER: builtins.int
+    THINKING_FIELD_NUMBER: builtins.int
     evaluation_id: builtins.str
     """Chosen by the client: 1 to 128 bytes of a-z A-Z 0-9 . _ - ; required."""
     suite: builtins.str
@@ -211,6 +216,8 @@ class CreateEvaluationRequest(google.protobuf.message.Message):
     """The model's name, for the report; at most 256 bytes."""
     answer_format: gradus.v1.task_pb2.AnswerFormat.ValueType
     """How the answer is marked; unset: each environment's default."""
+    thinking: gradus.v1.task_pb2.Thinking.ValueType
+    """How much of its thinking a completion holds; unset: THINKING_REQUIRED."""
     def __init__(
         self,
         *,
@@ -220,8 +227,9 @@ class CreateEvaluationRequest(google.protobuf.message.Message):
         samples_per_task: builtins.int = ...,
         model: builtins.str = ...,
         answer_format: gradus.v1.task_pb2.AnswerFormat.ValueType = ...,
+        thinking: gradus.v1.task_pb2.Thinking.ValueType = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "evaluation_id", b"evaluation_id", "model", b"model", "samples_per_task", b"samples_per_task", "suite", b"suite", "suite_version", b"suite_version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "evaluation_id", b"evaluation_id", "model", b"model", "samples_per_task", b"samples_per_task", "suite", b"suite", "suite_version", b"suite_version", "thinking", b"thinking"]) -> None: ...
 
 global___CreateEvaluationRequest = CreateEvaluationRequest
 

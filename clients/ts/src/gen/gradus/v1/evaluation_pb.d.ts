@@ -6,7 +6,7 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { AnswerFormat, Parameters, Split, Task } from "./task_pb.js";
+import type { AnswerFormat, Parameters, Split, Task, Thinking } from "./task_pb.js";
 import type { Feedback, Outcome } from "./outcome_pb.js";
 
 /**
@@ -239,6 +239,13 @@ export declare type Evaluation = Message<"gradus.v1.Evaluation"> & {
    * @generated from field: gradus.v1.AnswerFormat answer_format = 8;
    */
   answerFormat: AnswerFormat;
+
+  /**
+   * How much of its thinking a completion holds.
+   *
+   * @generated from field: gradus.v1.Thinking thinking = 9;
+   */
+  thinking: Thinking;
 };
 
 /**
@@ -294,6 +301,13 @@ export declare type CreateEvaluationRequest = Message<"gradus.v1.CreateEvaluatio
    * @generated from field: gradus.v1.AnswerFormat answer_format = 6;
    */
   answerFormat: AnswerFormat;
+
+  /**
+   * How much of its thinking a completion holds; unset: THINKING_REQUIRED.
+   *
+   * @generated from field: gradus.v1.Thinking thinking = 7;
+   */
+  thinking: Thinking;
 };
 
 /**
