@@ -15,15 +15,15 @@ export function jsonDecoderOf(schema: DescMessage): (bytes: Uint8Array) => Messa
     try {
       return fromJsonString(schema, textOf(bytes), { ignoreUnknownFields: false });
     } catch (error) {
-      throw new RpcError(
-        "INVALID_ARGUMENT",
-        `the request is not a ${schema.typeName} in JSON: ${(error as Error).message}`,
-      );
+      throw new RpcError("INVALID_ARGUMENT", (error as Error).message);
     }
   };
 }
 
-/** Throws RpcError for what must be refused before protobuf-es reads it: bytes that are no UTF-8, too many parts, and 64-bit integers that JSON.parse would change. */
+/**
+ * Throws RpcError for what must be refused before protobuf-es reads it: bytes that are no UTF-8, too many parts, and
+ * 64-bit integers that JSON.parse would change.
+ */
 export function jsonCheck(schema: DescMessage): (bytes: Uint8Array) => void {
   const ways = waysToLongs(schema);
   return (bytes) => {

@@ -131,7 +131,7 @@ describe("over Connect", () => {
   });
 
   test("JSON that is none", async () => {
-    const message = expect.stringContaining("the request is not a gradus.v1.StepRequest in JSON: ") as string;
+    const message = expect.stringContaining("cannot decode message gradus.v1.StepRequest from JSON") as string;
     for (const body of ["{", "[]", '{"nothing": 1}', ""]) {
       expect(await connect("json", Buffer.from(body)), body).toEqual({ code, message, logged });
     }

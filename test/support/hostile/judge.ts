@@ -23,21 +23,21 @@ const OURS: readonly number[] = [codes.INTERNAL, codes.UNKNOWN, codes.DATA_LOSS]
 const NAMES_FAULT = [
   // "groups[0].completions[1].sample_index: …", 'weights["x"]: …'
   /^[a-z_]+(?:\["[^]*?"\]|\[\d+\]|\.[a-z_]+)*: /,
-  /are not a gradus\.v1\.\w+ message$/,
-  // connect-node's.
+  /are not a gradus\.v1\.\w+ message(?:: |$)/,
+  // Of what stands around messages.
+  /^a message (?:begins with the compression flag \d+|is compressed, and no header|is not valid (?:gzip|deflate|br)$)/,
+  /^the request ended within a message, after \d+ bytes of it$/,
+  /^gradus\.v1\.\w+\/\w+ takes one request message, and /,
+  /^grpc-timeout must be /,
+  // protobuf-es's, and connect-node's.
   /^cannot decode (?:field|message|enum) [\w.]+ from JSON/,
-  /^protocol error: |^decompression failed$|^timeout \d+ms must be <= /,
+  /^protocol error: |^timeout \d+ms must be <= /,
 ];
 
 /** INTERNAL that libraries under us answer where the protocol is broken, below any message of ours. */
 const PROTOCOL_FAULTS = [
-  // grpc-js, and connect-node for gRPC-Web; gRPC's own table of statuses says INTERNAL for it.
-  /^Failed to decompress message$|^decompression failed$/,
-  /^Invalid grpc-timeout value/,
   // Of the health and reflection services, which libraries bring.
   /^Error deserializing request$/,
-  // connect-node has no other word for bytes that are no message.
-  /^parse binary: /,
 ];
 
 /** Node refuses longer headers with 431 and closes, so that a client which still sends sees a reset. */
