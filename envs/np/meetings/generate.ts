@@ -123,7 +123,7 @@ type Name =
 
 // The generator's parameters, and the papers' levels (FORGE A.5.5).
 
-const MEETINGS = { min: 1, max: 12, integer: true } as const;
+const MEETINGS = { min: 1, max: 11, integer: true } as const;
 const ATTENDEES = { min: 2, max: 14, integer: true } as const;
 const ROOMS = { min: 1, max: 10, integer: true } as const;
 const SIZE = { min: 2, max: 8, integer: true } as const;
