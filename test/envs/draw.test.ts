@@ -87,7 +87,7 @@ const LARGEST: Readonly<Record<string, Parameters>> = {
   "np/independent-set": { vertices_min: 128, vertices_max: 128, density_min: 1, density_max: 1 },
   "np/knapsack": { items_min: 500, items_max: 500 },
   "np/meetings": {
-    ...{ meetings_min: 12, meetings_max: 12, attendees_min: 14, attendees_max: 14 },
+    ...{ meetings_min: 11, meetings_max: 11, attendees_min: 14, attendees_max: 14 },
     ...{ rooms_min: 10, rooms_max: 10, size_max: 8 },
   },
   "np/set-cover": { elements_min: 70, elements_max: 70, subsets_min: 70, subsets_max: 70, subset_size_factor: 1 },

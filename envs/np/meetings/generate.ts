@@ -76,7 +76,7 @@ export function attendance({ meetings }: MeetingsInstance, held: readonly number
 const ROOMS = { min: 1, max: 10, integer: true };
 
 const parameters = defineParameters({
-  ...minMax("meetings", ["Fewest meetings.", "Most meetings."], [4, 5], { min: 1, max: 12, integer: true }),
+  ...minMax("meetings", ["Fewest meetings.", "Most meetings."], [4, 5], { min: 1, max: 11, integer: true }),
   ...minMax("attendees", ["Fewest people.", "Most people."], [3, 5], { min: 2, max: 14, integer: true }),
   ...minMax("rooms", ["Fewest rooms.", "Most rooms."], [3, 4], ROOMS),
   large_rooms_max: { description: "Most rooms that seat the largest meetings.", defaultValue: 1, ...ROOMS },

@@ -7,8 +7,8 @@ import { type Relaxation, rootBound } from "./bound.ts";
 import { agreementOf, completed, cutOf, type Node, nodeOf, type Problem } from "./problem.ts";
 import { leastDecided } from "./search.ts";
 
-/** Each takes two bounds: together less than half a second of CPU time. */
-const BRANCHINGS = 12;
+/** Each takes two bounds: together a quarter of a second of CPU time. */
+const BRANCHINGS = 6;
 
 interface Leaf {
   readonly node: Node;
