@@ -31,7 +31,7 @@ def test_how_much_thinking_a_completion_holds_is_declared(client: Client) -> Non
     numbers = {"numbers_min": 2, "numbers_max": 2}
     verdicts = {}
     for thinking in ("required", "prefilled", "stripped"):
-        task = client.reset("countdown", parameters=numbers, thinking=thinking)
+        task = client.reset("countdown", seed=0, parameters=numbers, thinking=thinking)
         assert task.thinking == thinking
         texts = ["<think>a</think><answer>1 + 1</answer>", "a</think><answer>1 + 1</answer>", "<answer>1 + 1</answer>"]
         verdicts[thinking] = [client.step(task, text).verdict == "malformed" for text in texts]
@@ -41,7 +41,7 @@ def test_how_much_thinking_a_completion_holds_is_declared(client: Client) -> Non
         "stripped": [False, False, False],
     }
     with pytest.raises(ValueError, match="unknown thinking 'some'"):
-        gradus.task_spec("countdown", thinking="some")  # type: ignore[typeddict-item]
+        gradus.task_spec("countdown", thinking="some")  # type: ignore[arg-type]
 
 
 def test_parameters_stand_in_for_a_level(client: Client) -> None:

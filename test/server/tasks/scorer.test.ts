@@ -20,7 +20,7 @@ const newScorer = (): Scorer =>
 function tokenOf(cities: number): TaskToken {
   const parameters = { cities_min: cities, cities_max: cities, distance_min: 1, distance_max: 1 };
   return {
-    ...{ environment: "np/tsp", version: 1, level: "", split: "train" },
+    ...{ environment: "np/tsp", version: 2, level: "", split: "train" },
     ...{ answerFormat: "answer_tag", thinking: "required", rewardScheme: "", rewardParameters: {} },
     key: {
       origin: { kind: "generated", parameters, seed: 1n, attempt: 0 },
@@ -52,7 +52,13 @@ test("a small instance comes with the task, and is not made again", () => {
   const bytes = found.environment.inline?.encode({ numbers: [1, 2, 3], target: 6 });
   if (bytes === undefined) throw new Error("it is too large");
   // Its key would give another instance.
-  scorer.expect("sum", "group", { ...tokenOf(4), environment: "countdown", rewardScheme: "graded", inline: bytes });
+  scorer.expect("sum", "group", {
+    ...tokenOf(4),
+    environment: "countdown",
+    version: 1,
+    rewardScheme: "graded",
+    inline: bytes,
+  });
   const task = scorer.open("sum");
   expect(task.kind === "sync" && task.scoring.instance).toEqual({ numbers: [1, 2, 3], target: 6 });
 });
