@@ -80,7 +80,7 @@ describe("Connect with JSON", () => {
     ],
     ["EnvironmentService/BatchStep", {}, 400, "invalid_argument", "groups: there are 0"],
     ["CurriculumService/GetRun", { runId: "nobody" }, 404, "not_found", "there is no run"],
-    ["CurriculumService/Advance", { runId: "nobody" }, 501, "unimplemented", "Advance"],
+    ["CurriculumService/Advance", { runId: "nobody" }, 404, "not_found", "there is no run"],
     ["EvaluationService/GetReport", { evaluationId: "nobody" }, 404, "not_found", "nobody"],
   ])("%s of %o is refused", async (path, request, status, code, message) => {
     const refused = await post(path, request);

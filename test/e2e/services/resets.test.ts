@@ -200,7 +200,7 @@ describe("Reset", () => {
         difficulty: parameters({ number_min: 50, number_max: 50, target_max: 1, numbers_max: 3, solutions_min: 128 }),
       },
       "FAILED_PRECONDITION",
-      "none of 2000 draws",
+      "none of 2000 attempts",
     ],
     [
       "an unknown scheme",
