@@ -21,7 +21,7 @@ const SLOWER_SHARE = 0.1;
 /** Kinds of tasks whose durations are known. */
 const KINDS_MAX = 1024;
 /** Characters of prompts that are kept for tasks that will be shown: some thousand. */
-const KEPT_CHARACTERS_MAX = 16 * 1024 ** 2;
+const KEPT_CHARACTERS_MAX = 2 * 1024 ** 2;
 
 export interface Maker {
   /** One result for each seed, in order. */
