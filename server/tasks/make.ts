@@ -20,8 +20,10 @@ const WAIT_MS = 80;
 const SLOWER_SHARE = 0.1;
 /** Kinds of tasks whose durations are known. */
 const KINDS_MAX = 1024;
-/** Characters of prompts that are kept for tasks that will be shown: some thousand. */
-const KEPT_CHARACTERS_MAX = 2 * 1024 ** 2;
+/** Of the tasks that are kept because they will be shown, prompts and all: some hundred. */
+const KEPT_CHARACTERS_MAX = 1024 ** 2;
+/** About what a task takes beside its prompt. */
+const TASK_CHARACTERS = 2048;
 
 export interface Maker {
   /** One result for each seed, in order. */
@@ -103,7 +105,7 @@ export function createMaker({ workers, registry, pools }: MakerDeps): Maker {
 }
 
 function charactersOf({ prompt }: MadeTask): number {
-  return prompt.reduce((sum, { content }) => sum + content.length, 256);
+  return TASK_CHARACTERS + prompt.reduce((sum, { content }) => sum + content.length, 256);
 }
 
 /** How many tasks make a job, by how long those before took. */
