@@ -2,7 +2,7 @@
 import { Gauge } from "prom-client";
 import type { Registry } from "../envs/registry.ts";
 import { createRuns } from "./curriculum/runs/runs.ts";
-import { systemClock } from "./curriculum/runs/system-clock.ts";
+import { newIncarnation, systemClock } from "./curriculum/runs/system.ts";
 import { createEvaluations } from "./evaluation/evaluations.ts";
 import { loadSuites } from "./evaluation/suite-files.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
@@ -108,7 +108,7 @@ function assemble(config: Config, registry: Registry, { log, dropped }: Log, met
   registerGauges(metrics, workers, dropped);
   const { store, evaluationStore } = openStores(config);
   const maker = createMaker({ workers, registry, pools });
-  const runs = createRuns({ store, source: createRunSource(maker), clock: systemClock, log });
+  const runs = createRuns({ store, source: createRunSource(maker), clock: systemClock, newIncarnation, log });
   const scoring = {
     completionBytesMax: limits.maxCompletionBytes,
     onFailure: (error: unknown, { environment, version }: OpenToken) =>

@@ -12,8 +12,8 @@ import { hashKey, type Rng, rngFor } from "../../envs/lib/rng.ts";
 import type { FeedbackItem } from "../../server/curriculum/feedback.ts";
 import { createRegistry, environments } from "../../envs/registry.ts";
 import { createRuns } from "../../server/curriculum/runs/runs.ts";
-import { systemClock } from "../../server/curriculum/runs/system-clock.ts";
-import type { DrawnTask } from "../../server/curriculum/state.ts";
+import { newIncarnation, systemClock } from "../../server/curriculum/runs/system.ts";
+import type { IssuedTask } from "../../server/curriculum/state.ts";
 import { RunConfigSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { runConfigFromWire } from "../../server/services/run-config.ts";
 import { memoryStore } from "../../server/stores/memory.ts";
@@ -59,11 +59,11 @@ function rewardOf(rng: Rng): FeedbackItem["result"] {
   return { kind: "reward", reward: 1 + 900 / value, solved: value === 900 };
 }
 
-function itemsOf({ epoch, cursor }: DrawnTask, first: number, count: number): readonly FeedbackItem[] {
+function itemsOf({ incarnation, cursor }: IssuedTask, first: number, count: number): readonly FeedbackItem[] {
   return Array.from({ length: count }, (_, i) => {
     const sample = first + i;
     const digest = hashKey(cursor, sample).slice(0, 12);
-    return { epoch, cursor, sample, digest, result: rewardOf(rngFor("reward", cursor, sample)) };
+    return { incarnation, cursor, sample, digest, result: rewardOf(rngFor("reward", cursor, sample)) };
   });
 }
 
@@ -75,7 +75,7 @@ const source = createRunSource(createMaker({ workers, registry: createRegistry(e
 
 async function measure({ prompts, completions, together }: Setting) {
   const store = memoryStore();
-  const runs = createRuns({ store, source, clock: systemClock });
+  const runs = createRuns({ store, source, clock: systemClock, newIncarnation });
   const wire = create(RunConfigSchema, {
     ...{ arms, policy: { kind: { case: "bandit", value: {} } }, seed: 1n },
     ...{ numGenerations: completions, promptsPerUpdate: prompts },

@@ -7,7 +7,7 @@ import { GradusError } from "../../clients/ts/src/errors.ts";
 import type { Attempt, Transport } from "../../clients/ts/src/transport.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { createRuns } from "../curriculum/runs/runs.ts";
-import { systemClock } from "../curriculum/runs/system-clock.ts";
+import { newIncarnation, systemClock } from "../curriculum/runs/system.ts";
 import { createEvaluations } from "../evaluation/evaluations.ts";
 import { loadSuites } from "../evaluation/suite-files.ts";
 import type { Config } from "../runtime/config.ts";
@@ -88,7 +88,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const scorer = createScorer({ keyring, registry, pools, completionBytesMax: maxCompletionBytes, onFailure: tell });
   const resources = createResources({ clock: systemClock, onFailure: tell });
   // Runs are the server's: a task of one is scored here, and its outcome says that nothing was recorded.
-  const runs = createRuns({ store: memoryStore(), source: createRunSource(maker), clock: systemClock, log: silent });
+  const runs = createRuns({ store: memoryStore(), source: createRunSource(maker), clock: systemClock, newIncarnation, log: silent });
   const asyncScorer = createAsyncScorer({
     ...{ resources, completionBytesMax: maxCompletionBytes, onFailure: tell },
     record: (runId, item) => recordItem({ runs, onFailure: tell }, runId, item),

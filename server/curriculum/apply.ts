@@ -5,9 +5,10 @@ import { addIssued, issuedHashes } from "./issued-hashes.ts";
 import { definitionOf } from "./policies/registry.ts";
 import { outcomeOf, reportedOutcome, type GroupOutcome, type RewardSums } from "./signals.ts";
 import {
-  batchesKept,
   batchPosition,
+  incarnationOf,
   nothingTallied,
+  tasksKept,
   updatesOf,
   withFolded,
   type ArmCounters,
@@ -17,6 +18,7 @@ import {
   type Group,
   type GroupResults,
   type OpenGroup,
+  type Range,
   type RunState,
 } from "./state.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
@@ -26,7 +28,7 @@ const RECENT_MAX = 256;
 
 type Change<Spec, Key extends InstanceKey> = Exclude<RunEvent<Spec, Key>, { kind: "created" | "imported" }>;
 
-function created<Spec>({ runId, config, atMs }: Created<Spec>): RunState<Spec, never> {
+function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): RunState<Spec, never> {
   return {
     runId,
     version: 0,
@@ -37,7 +39,9 @@ function created<Spec>({ runId, config, atMs }: Created<Spec>): RunState<Spec, n
     weights: config.arms.map((arm) => arm.weight),
     masks: config.arms.map(() => null),
     paused: false,
-    epochs: [{ epoch: 0, cursor: 0 }],
+    incarnations: [incarnation],
+    epoch: 0,
+    rolledBack: [],
     cursor: 0,
     handedOut: 0,
     batchesDrawn: 0,
@@ -147,15 +151,15 @@ function markFolded<Key extends InstanceKey>(batches: readonly Batch<Key>[], fol
 }
 
 function drawnBatch<Key extends InstanceKey>(
-  { batch: index, cursor, probabilities, tasks, policyState }: BatchDrawn<Key>,
-  { config, policy, nextSeq: seq }: RunState,
+  { batch: index, atMs: drawnAtMs, cursor, probabilities, tasks, policyState }: BatchDrawn<Key>,
+  { config, policy, epoch, nextSeq: seq }: RunState,
 ): Batch<Key> {
   const none = new Array<null>(config.numGenerations).fill(null);
   const missing = config.numGenerations;
   const fresh = { kind: "open", handedOutAtMs: null, digests: none, results: none, missing } as const;
   const groups = tasks.map((task): OpenGroup<Key> => ({ ...fresh, task }));
   const values = valuesOf(policy, policyState, config);
-  return { index, cursor, seq, probabilities, values, groups, open: groups.length };
+  return { index, cursor, seq, epoch, drawnAtMs, probabilities, values, groups, open: groups.length };
 }
 
 /** What a policy thinks each arm is worth. */
@@ -237,33 +241,51 @@ function policyUpdated<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>
   return { ...state, policy, policyState };
 }
 
+/** Whether a run's history begins with that of an exported state: if so, all that came after the export is undone. */
+export function sharesHistory(before: RunState | undefined, state: RunState): boolean {
+  return before?.incarnations.includes(incarnationOf(state)) ?? false;
+}
+
+/** By how many places an imported history comes after that of the run whose place it takes. */
+export function historyOffset(before: RunState | undefined, state: RunState): number {
+  return before === undefined || sharesHistory(before, state) ? 0 : before.nextSeq;
+}
+
+/** What was already undone when the state was exported, and all that the run here has and the state has not. */
+function rolledBackBy(before: RunState | undefined, state: RunState): readonly Range[] {
+  if (before === undefined) return state.rolledBack;
+  if (sharesHistory(before, state))
+    return before.nextSeq > state.nextSeq
+      ? [...state.rolledBack, [state.nextSeq, before.nextSeq - 1]]
+      : state.rolledBack;
+  const offset = before.nextSeq;
+  const moved = state.rolledBack.map(([from, to]): Range => [from + offset, to + offset]);
+  return [[0, offset - 1], ...moved];
+}
+
 /** Tasks that were outstanding when the state was exported are outstanding again, and their time runs again. */
 function imported<Spec, Key extends InstanceKey>(
   before: RunState<Spec, Key> | undefined,
-  { runId, fresh, epoch, atMs, state }: Imported<Spec, Key>,
+  { runId, incarnation, epoch, atMs, state }: Imported<Spec, Key>,
 ): RunState<Spec, Key> {
-  const nextSeq = before?.nextSeq ?? 0;
-  // The history tells the import first, then the batches that are still open, each at a new place.
-  let seq = nextSeq + 1;
-  const again = (group: Group<Key>): Group<Key> => ({
-    ...group,
-    task: fresh ? { ...group.task, epoch } : group.task,
-    handedOutAtMs: group.handedOutAtMs === null ? null : atMs,
-  });
+  const offset = historyOffset(before, state);
   const batches = state.batches.map((batch) => ({
     ...batch,
-    seq: batch.open > 0 ? seq++ : batch.seq,
-    groups: batch.groups.map(again),
+    seq: batch.seq + offset,
+    groups: batch.groups.map((group): Group<Key> =>
+      group.handedOutAtMs === null ? group : { ...group, handedOutAtMs: atMs },
+    ),
   }));
-  const start = { epoch, cursor: fresh ? 0 : state.cursor };
   return {
     ...state,
-    runId,
+    ...{ runId, epoch, batches },
     version: before?.version ?? 0,
     createdAtMs: before?.createdAtMs ?? atMs,
-    epochs: fresh ? [start] : [...state.epochs, start],
-    batches,
-    nextSeq: seq,
+    // Those whose exports have their history at the same places as this run.
+    incarnations: [...(before ?? state).incarnations, incarnation],
+    rolledBack: rolledBackBy(before, state),
+    // The import's own record comes after all that there was.
+    nextSeq: Math.max(state.nextSeq + offset, before?.nextSeq ?? 0) + 1,
   };
 }
 
@@ -319,12 +341,19 @@ function isSpent(state: RunState, batch: Batch): boolean {
 
 /** Drops the oldest batches that are closed and folded in, beyond those kept. */
 export function trim<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunState<Spec, Key> {
-  const kept = batchesKept(state.config);
-  if (state.batches.length <= kept) return state;
-  const spent = state.batches.filter((batch) => isSpent(state, batch));
-  if (spent.length <= kept) return state;
-  const dropped = new Set<Batch>(spent.slice(0, spent.length - kept));
-  return { ...state, batches: state.batches.filter((batch) => !dropped.has(batch)) };
+  const { batches, config } = state;
+  const kept = tasksKept(config);
+  // As nearly always: with a look at the oldest alone.
+  if (batches.length === 0 || state.cursor - (batches[0] as Batch).cursor <= kept) return state;
+  const spent = batches.filter((batch) => isSpent(state, batch));
+  const dropped = new Set<Batch>();
+  let tasks = spent.reduce((sum, { groups }) => sum + groups.length, 0);
+  for (const batch of spent) {
+    tasks -= batch.groups.length;
+    if (tasks < kept) break;
+    dropped.add(batch);
+  }
+  return dropped.size === 0 ? state : { ...state, batches: batches.filter((batch) => !dropped.has(batch)) };
 }
 
 /** The state after an event, still with all batches that the event touched, so that the history can be written. */

@@ -1,12 +1,10 @@
-/** How a run's state is written down, as a snapshot or an export: JSON. Its parts serve the journal too. */
+/** How the parts of a run are written down, in its journal (events.ts) and in its state (state-text.ts): as JSON. */
 import { deriveSeed } from "../../envs/lib/rng.ts";
-import { hashLists, issuedHashes } from "./issued-hashes.ts";
 import {
   type Codec,
   FormatError,
   isList,
   type Json,
-  parseJson,
   readFlag,
   readList,
   readNumber,
@@ -16,13 +14,11 @@ import {
   readText,
 } from "./json.ts";
 import { definitionOf, policyCodec } from "./policies/registry.ts";
-import type { GroupOutcome, RewardSums } from "./signals.ts";
-import { epochAt, type ArmCounters, type Batch, type DrawnTask, type Group, type GroupResults } from "./state.ts";
-import type { RunState, SampleResult, Tally } from "./state.ts";
+import type { DrawnTask, GroupResults, Range, SampleResult } from "./state.ts";
 import type { Arm, InstanceKey, Lag, Policy, RunConfig, Source } from "./types.ts";
 
 /** Of events and states alike. Another number: another server's, to be read by that one. */
-export const FORMAT = 2;
+export const FORMAT = 3;
 
 /** Which instance of an arm is meant. */
 export interface TaskPlace<Spec> {
@@ -128,12 +124,11 @@ export function encodeTask<Key extends InstanceKey>(
 
 export function decodeTask<Spec, Key extends InstanceKey>(
   json: Json,
-  at: { readonly cursor: number; readonly epoch: number; readonly config: RunConfig<Spec> },
+  { cursor, config }: { readonly cursor: number; readonly config: RunConfig<Spec> },
   keys: Codecs<Spec, Key>["keys"],
 ): DrawnTask<Key> {
   const [arm, ordinal, key = null, repeat] = readList(json);
-  const { cursor, epoch, config } = at;
-  const task = { cursor, epoch, arm: readNumber(arm), ordinal: readNumber(ordinal), repeat: repeat === 1 };
+  const task = { cursor, arm: readNumber(arm), ordinal: readNumber(ordinal), repeat: repeat === 1 };
   const of = config.arms[task.arm];
   if (of === undefined) throw new FormatError(`a task is of arm ${task.arm}, and the run has ${config.arms.length}`);
   return { ...task, key: keys.decode(key, placeOf(of, task.ordinal, config.seed)) };
@@ -170,206 +165,9 @@ export function decodeResults([places, digests, results]: readonly (Json | undef
   return { indices, digests: texts, results: values.map(decodeResult) };
 }
 
-export function decodeRanges(json: Json | undefined): readonly (readonly [number, number])[] {
+export function decodeRanges(json: Json | undefined): readonly Range[] {
   return readList(json).map((range) => {
     const [from, to] = readList(range);
     return [readNumber(from), readNumber(to)];
   });
-}
-
-// States: an object of the state's own names; groups, outcomes and tallies as lists, for they are many.
-
-function encodeSums({ count, sum, solved }: RewardSums): readonly Json[] {
-  return [count, sum, solved];
-}
-
-function decodeSums(json: Json | undefined): RewardSums {
-  const [count, sum, solved] = readList(json);
-  return { count: readNumber(count), sum: readNumber(sum), solved: readOrNull(solved, readNumber) };
-}
-
-/**
- * An open group: its task, when it was given out, and its samples as in a feedback event. A closed one: its task, when it
- * was given out, the digests by sample_index, and its outcome with whether it is folded in.
- */
-function encodeGroup<Spec, Key extends InstanceKey>(group: Group<Key>, { keys }: Codecs<Spec, Key>): Json {
-  const task = encodeTask(group.task, keys);
-  if (group.kind === "closed") {
-    const { handedOutAtMs, digests, outcome, folded } = group;
-    return [task, handedOutAtMs, digests, [...encodeSums(outcome), outcome.deviation, outcome.advantage, folded]];
-  }
-  const recorded = group.results.flatMap((result, index) => {
-    const digest = group.digests[index];
-    return result === null || digest === undefined || digest === null ? [] : [{ index, digest, result }];
-  });
-  const columns = {
-    indices: recorded.map(({ index }) => index),
-    digests: recorded.map(({ digest }) => digest),
-    results: recorded.map(({ result }) => result),
-  };
-  return [task, group.handedOutAtMs, ...encodeResults(columns)];
-}
-
-function decodeOutcome(json: Json): GroupOutcome {
-  const [count, sum, solved, deviation, advantage] = readList(json);
-  return {
-    ...decodeSums([count ?? null, sum ?? null, solved ?? null]),
-    deviation: readOrNull(deviation, readNumber),
-    advantage: readOrNull(advantage, readNumber),
-  };
-}
-
-function decodeGroup<Spec, Key extends InstanceKey>(
-  json: Json,
-  at: { readonly cursor: number; readonly epoch: number; readonly config: RunConfig<Spec> },
-  { keys }: Codecs<Spec, Key>,
-): Group<Key> {
-  const [task = null, handedOut, ...rest] = readList(json);
-  const base = { task: decodeTask(task, at, keys), handedOutAtMs: readOrNull(handedOut, readNumber) };
-  if (rest.length === 2) {
-    const [list, outcome = null] = rest;
-    const digests = readList(list).map((digest) => readOrNull(digest, readText));
-    return {
-      kind: "closed",
-      ...base,
-      digests,
-      outcome: decodeOutcome(outcome),
-      folded: readFlag(readList(outcome)[5]),
-    };
-  }
-  const digests = new Array<string | null>(at.config.numGenerations).fill(null);
-  const results = new Array<SampleResult | null>(at.config.numGenerations).fill(null);
-  const recorded = decodeResults(rest);
-  for (const [i, index] of recorded.indices.entries()) {
-    digests[index] = recorded.digests[i] ?? null;
-    results[index] = recorded.results[i] ?? null;
-  }
-  return { kind: "open", ...base, digests, results, missing: results.length - recorded.indices.length };
-}
-
-function encodeBatch<Spec, Key extends InstanceKey>(batch: Batch<Key>, codecs: Codecs<Spec, Key>): Json {
-  const { index, cursor, seq, probabilities, values, groups } = batch;
-  return [index, cursor, seq, probabilities, values, groups.map((group) => encodeGroup(group, codecs))];
-}
-
-function decodeBatch<Spec, Key extends InstanceKey>(
-  json: Json,
-  { config, epochs }: Pick<RunState<Spec, Key>, "config" | "epochs">,
-  codecs: Codecs<Spec, Key>,
-): Batch<Key> {
-  const [index, first, seq, probabilities, values, list] = readList(json);
-  const from = readNumber(first);
-  const groups = readList(list).map((group, i) => {
-    const cursor = from + i;
-    return decodeGroup(group, { cursor, epoch: epochAt(epochs, cursor), config }, codecs);
-  });
-  return {
-    index: readNumber(index),
-    cursor: from,
-    seq: readNumber(seq),
-    probabilities: readNumbers(probabilities),
-    values: readNumbers(values),
-    groups,
-    open: groups.filter(({ kind }) => kind === "open").length,
-  };
-}
-
-function encodeCounters({ issued, repeats, nextOrdinal, groups, recent, folded }: ArmCounters): Json {
-  return [issued, repeats, nextOrdinal, groups, recent.map(encodeSums), [folded.groups, ...encodeSums(folded)]];
-}
-
-function decodeTally(json: Json | undefined): Tally {
-  const [groups, ...sums] = readList(json);
-  return { groups: readNumber(groups), ...decodeSums(sums) };
-}
-
-function decodeCounters(json: Json): ArmCounters {
-  const [issued, repeats, nextOrdinal, groups, recent, folded] = readList(json);
-  return {
-    issued: readNumber(issued),
-    repeats: readNumber(repeats),
-    nextOrdinal: readNumber(nextOrdinal),
-    groups: readNumber(groups),
-    recent: readList(recent).map(decodeSums),
-    folded: decodeTally(folded),
-  };
-}
-
-export function stateToJson<Spec, Key extends InstanceKey>(
-  state: RunState<Spec, Key>,
-  codecs: Codecs<Spec, Key>,
-): Json {
-  const { config, policy, policyState, epochs, arms, batches, issued, groupsOpen: _counted, ...plain } = state;
-  const { older, recent } = hashLists(issued);
-  return {
-    format: FORMAT,
-    ...plain,
-    config: encodeConfig(config, codecs.specs),
-    policy: policyCodec.encode(policy),
-    policyState: encodePolicyState(policy, policyState),
-    epochs: epochs.map(({ epoch, cursor }) => [epoch, cursor]),
-    arms: arms.map(encodeCounters),
-    batches: batches.map((batch) => encodeBatch(batch, codecs)),
-    // Hashes joined by spaces.
-    issued: [older.join(" "), recent.join(" ")],
-  };
-}
-
-function decodeEpochs(json: Json | undefined): RunState["epochs"] {
-  return decodeRanges(json).map(([epoch, cursor]) => ({ epoch, cursor }));
-}
-
-function decodeHashes(json: Json | undefined): RunState["issued"] {
-  const words = (text: Json | undefined): readonly string[] => (text === "" ? [] : readText(text).split(" "));
-  const [older, recent] = readList(json);
-  return issuedHashes(words(older), words(recent));
-}
-
-export function stateFromJson<Spec, Key extends InstanceKey>(
-  json: Json,
-  codecs: Codecs<Spec, Key>,
-): RunState<Spec, Key> {
-  const from = typeof json === "object" && json !== null && !isList(json) ? json : {};
-  checkFormat(from["format"], "the state");
-  const config = decodeConfig(from["config"], codecs.specs);
-  const policy = policyCodec.decode(from["policy"] ?? null);
-  const epochs = decodeEpochs(from["epochs"]);
-  const batches = readList(from["batches"]).map((batch) => decodeBatch(batch, { config, epochs }, codecs));
-  const number = (name: string): number => readNumber(from[name]);
-  return {
-    ...{ config, policy, epochs, batches },
-    runId: readText(from["runId"]),
-    version: number("version"),
-    createdAtMs: number("createdAtMs"),
-    policyState: decodePolicyState(policy, from["policyState"]),
-    weights: readNumbers(from["weights"]),
-    masks: readList(from["masks"]).map((mask) => readOrNull(mask, readText)),
-    paused: readFlag(from["paused"]),
-    cursor: number("cursor"),
-    handedOut: number("handedOut"),
-    batchesDrawn: number("batchesDrawn"),
-    batchesClosed: number("batchesClosed"),
-    batchesFolded: number("batchesFolded"),
-    groupsOpen: batches.reduce((sum, { open }) => sum + open, 0),
-    samplesRecorded: number("samplesRecorded"),
-    probabilities: readOrNull(from["probabilities"], readNumbers),
-    arms: readList(from["arms"]).map(decodeCounters),
-    issued: decodeHashes(from["issued"]),
-    nextSeq: number("nextSeq"),
-  };
-}
-
-export function encodeState<Spec, Key extends InstanceKey>(
-  state: RunState<Spec, Key>,
-  codecs: Codecs<Spec, Key>,
-): string {
-  return JSON.stringify(stateToJson(state, codecs));
-}
-
-/** Throws a FormatError for what encodeState did not write. */
-export function decodeState<Spec, Key extends InstanceKey>(
-  text: string,
-  codecs: Codecs<Spec, Key>,
-): RunState<Spec, Key> {
-  return stateFromJson(parseJson(text), codecs);
 }

@@ -2,8 +2,11 @@
 import { checkConstraints } from "./constraints.ts";
 import { first, inRange, WEIGHT_MAX } from "./policies/policy.ts";
 import { checkPolicyConfig } from "./policies/registry.ts";
+import { OPEN_SAMPLES_MAX } from "./state.ts";
 import { invalid, type Arm, type Constraints, type Invalid, type Policy, type RunConfig } from "./types.ts";
 
+/** Of a reward's size, and an advantage's: sums and squares of as many as a run has are finite. */
+export const REWARD_MAX = 1e9;
 export const ARMS_MAX = 256;
 export const PROMPTS_PER_UPDATE_MAX = 4096;
 export const LAG_MAX = 64;
@@ -28,9 +31,12 @@ function checkArm(arm: Arm, i: number): Invalid | undefined {
         : invalid(`arms[${i}].id`, "must be 1 to 64 of the characters a-z A-Z 0-9 . _ / -"),
     () => inRange(`arms[${i}].weight`, arm.weight, 0, WEIGHT_MAX),
     () =>
-      Number.isFinite(min) && Number.isFinite(max) && min <= max
+      min >= -REWARD_MAX && max <= REWARD_MAX && min <= max
         ? undefined
-        : invalid(`arms[${i}].spec.reward_scheme`, `has no finite range of rewards: [${min}, ${max}]`),
+        : invalid(
+            `arms[${i}].spec.reward_scheme`,
+            `its rewards must be in [${-REWARD_MAX}, ${REWARD_MAX}], not [${min}, ${max}]`,
+          ),
   ]);
 }
 
@@ -44,6 +50,18 @@ function checkArms(arms: readonly Arm[]): Invalid | undefined {
     ids.add(arm.id);
   }
   return undefined;
+}
+
+/** What a run may have to hold at a time: the samples of every update batch that can wait for feedback. */
+function checkOpenSamples({ promptsPerUpdate, numGenerations, lag }: RunConfig): Invalid | undefined {
+  const batches = lag.kind === "batches" ? lag.count + 1 : 1;
+  const samples = promptsPerUpdate * numGenerations * batches;
+  if (samples <= OPEN_SAMPLES_MAX) return undefined;
+  const product = "prompts_per_update × num_generations × (feedback_lag + 1)";
+  return invalid(
+    "prompts_per_update",
+    `${product} may be at most ${OPEN_SAMPLES_MAX} samples, not ${samples}: lower one of them`,
+  );
 }
 
 function checkShares(constraints: Constraints): Invalid | undefined {
@@ -90,6 +108,7 @@ export function checkConfig(config: RunConfig): Invalid | undefined {
     () => wholeInRange("length", config.length, 0, Number.MAX_SAFE_INTEGER),
     () => wholeInRange("prompts_per_update", config.promptsPerUpdate, 1, PROMPTS_PER_UPDATE_MAX),
     () => (lag.kind === "batches" ? wholeInRange("feedback_lag", lag.count, 0, LAG_MAX) : undefined),
+    () => checkOpenSamples(config),
     () => inRange("group_timeout", config.groupTimeoutMs ?? 1, 1, Number.MAX_SAFE_INTEGER),
     () => inRange("time_to_live", config.timeToLiveMs, 1, Number.MAX_SAFE_INTEGER),
     () => checkPolicy({ config, policy: config.policy, weights: config.arms.map((arm) => arm.weight) }),

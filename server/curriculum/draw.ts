@@ -11,16 +11,13 @@ import type { KnownTask, ObservedGroup } from "./policies/policy.ts";
 import { definitionOf } from "./policies/registry.ts";
 import type { Refusal } from "./results.ts";
 import { signals } from "./signals.ts";
-import { epochOf, openTasks, toRanges, updatesOf, withFolded } from "./state.ts";
+import { openGroupsMax, openTasks, toRanges, updatesOf, withFolded } from "./state.ts";
 import type { ClosedGroup, DrawnTask, Fold, RunState } from "./state.ts";
 import type { Arm, InstanceKey } from "./types.ts";
 import { viewOf } from "./view.ts";
 
 /** Instances of an arm passed over because the run has issued them; then a repeat is accepted. */
 export const SKIPS_MAX = 64;
-
-/** Open groups of a run under a policy that does not wait for them; a draw closes the oldest beyond it. */
-export const OPEN_GROUPS_MAX = 32_768;
 
 /** How long to wait before asking again for a batch while no arm can be drawn. */
 const MASKED_RETRY_MS = 1000;
@@ -53,13 +50,12 @@ export interface DrawPlan {
   readonly kind: "plan";
   readonly batch: number;
   readonly cursor: number;
-  readonly epoch: number;
   /** The arm of each slot. */
   readonly slots: readonly number[];
   readonly probabilities: readonly number[];
   readonly policyState: unknown;
   readonly fold: Fold;
-  /** Groups to close first: the oldest open ones beyond OPEN_GROUPS_MAX. */
+  /** Groups to close first: the oldest open ones beyond openGroupsMax. */
   readonly closes: readonly number[];
   readonly accepts: (task: KnownTask) => boolean;
   /** What it was planned on; see isCurrent. */
@@ -126,7 +122,7 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
   const classes = armClasses(config.arms, possible);
   const slots = assignSlots(classes, probabilities, quotas, size, rngFor("draw", config.seed, batch));
   const waits = definition.takesFeedback && config.lag.kind === "batches";
-  const surplus = waits ? 0 : Math.max(0, state.groupsOpen + size - OPEN_GROUPS_MAX);
+  const surplus = waits ? 0 : Math.max(0, state.groupsOpen + size - openGroupsMax(config));
   const closes =
     surplus > 0
       ? openTasks(state)
@@ -134,7 +130,7 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
           .map((task) => task.cursor)
       : [];
   return {
-    ...{ kind: "plan", batch, cursor, epoch: epochOf(state), slots, probabilities, policyState, fold, closes },
+    ...{ kind: "plan", batch, cursor, slots, probabilities, policyState, fold, closes },
     accepts: (task) => definition.accepts?.(policy.config, policyState, task, view.progress) ?? true,
     basis: state,
   };
@@ -142,9 +138,15 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
 
 /** Whether a plan still holds: nothing that it was made of has changed. Later feedback does not count. */
 export function isCurrent({ basis, batch }: DrawPlan, state: RunState): boolean {
-  const { policy, policyState, weights, masks, epochs } = basis;
+  const { policy, policyState, weights, masks, incarnations } = basis;
   const same = state.policy === policy && state.policyState === policyState && state.weights === weights;
-  return same && state.masks === masks && state.epochs === epochs && state.batchesDrawn === batch && !state.paused;
+  return (
+    same &&
+    state.masks === masks &&
+    state.incarnations === incarnations &&
+    state.batchesDrawn === batch &&
+    !state.paused
+  );
 }
 
 /** An instance that could be a task; "none": this ordinal has no instance. */
@@ -210,7 +212,7 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
       return { kind: "wanted", wanted: wanted(arm, choice.from - from, next, left, lookup) };
     const { ordinal, key, repeat } = choice;
     here.add(key.hash);
-    tasks.push({ cursor: plan.cursor + i, epoch: plan.epoch, arm, ordinal, repeat, key });
+    tasks.push({ cursor: plan.cursor + i, arm, ordinal, repeat, key });
     next[arm] = ordinal + 1;
     left[arm] = (left[arm] ?? 0) - 1;
   }
@@ -240,6 +242,7 @@ function wanted<Key extends InstanceKey>(
 export function drawnEvent<Key extends InstanceKey>(
   { batch, cursor, probabilities, policyState, fold }: DrawPlan,
   tasks: readonly DrawnTask<Key>[],
+  atMs: number,
 ): BatchDrawn<Key> {
-  return { kind: "drawn", batch, cursor, tasks, probabilities, policyState, fold };
+  return { kind: "drawn", batch, atMs, cursor, tasks, probabilities, policyState, fold };
 }

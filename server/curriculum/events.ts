@@ -3,8 +3,8 @@
  *
  * An event is a list that begins with the format's number and the event's kind:
  *
- *     [2, "created", run_id, at_ms, config]
- *     [2, "drawn", batch, cursor, probabilities, policy_state, fold, tasks]
+ *     [2, "created", run_id, incarnation, at_ms, config]
+ *     [2, "drawn", batch, at_ms, cursor, probabilities, policy_state, fold, tasks]
  *     [2, "handed_out", through, at_ms]
  *     [2, "feedback", cursor, samples, digests, results, cursor, samples, digests, results, …]
  *     [2, "reported", [[cursor, advantages, reward_mean], …]]
@@ -16,8 +16,9 @@
  *     [2, "arm_unmasked", arm]
  *     [2, "paused"]
  *     [2, "resumed"]
- *     [2, "imported", run_id, fresh, epoch, at_ms, state]
+ *     [2, "imported", run_id, incarnation, epoch, at_ms]
  *
+ * Behind "imported" and a line feed stands the state as it was exported (state-text.ts).
  * `tasks` has [arm, ordinal, key] for each slot in cursor order, with a 1 behind a repeat; `key` is the TaskSource's.
  * `samples` is the first sample_index where the others follow it without a gap, else the list of them. A result is a
  * reward, a reward in a list of its own if the sample is solved, or a text: why there will be no reward. Where a group has
@@ -39,15 +40,12 @@ import {
   encodeResults,
   encodeTask,
   FORMAT,
-  stateFromJson,
-  stateToJson,
 } from "./codec.ts";
 import {
   FormatError,
   isList,
   type Json,
   parseJson,
-  readFlag,
   readList,
   readNumber,
   readNumbers,
@@ -55,7 +53,8 @@ import {
   readText,
 } from "./json.ts";
 import { policyCodec } from "./policies/registry.ts";
-import { epochOf, toRanges, type DrawnTask, type Fold, type GroupResults, type RunState } from "./state.ts";
+import { decodeState } from "./state-text.ts";
+import { toRanges, type DrawnTask, type Fold, type GroupResults, type RunState } from "./state.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
 export interface ReportedGroup {
@@ -69,6 +68,7 @@ export interface BatchDrawn<Key extends InstanceKey = InstanceKey> {
   readonly kind: "drawn";
   /** Counted from 0. */
   readonly batch: number;
+  readonly atMs: number;
   /** Of its first task. */
   readonly cursor: number;
   readonly tasks: readonly DrawnTask<Key>[];
@@ -82,6 +82,7 @@ export interface BatchDrawn<Key extends InstanceKey = InstanceKey> {
 export interface Created<Spec> {
   readonly kind: "created";
   readonly runId: string;
+  readonly incarnation: string;
   readonly config: RunConfig<Spec>;
   readonly atMs: number;
 }
@@ -89,12 +90,12 @@ export interface Created<Spec> {
 export interface Imported<Spec, Key extends InstanceKey> {
   readonly kind: "imported";
   readonly runId: string;
-  /** Under another id, as a run of its own. */
-  readonly fresh: boolean;
+  readonly incarnation: string;
   readonly epoch: number;
   readonly atMs: number;
-  /** As it was exported. */
+  /** As it was exported, and its text. */
   readonly state: RunState<Spec, Key>;
+  readonly text: string;
 }
 
 export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
@@ -129,13 +130,13 @@ function decodeFold(json: Json | undefined): Fold {
 }
 
 function encodeDrawn<Spec, Key extends InstanceKey>(
-  { batch, cursor, probabilities, policyState, fold, tasks }: BatchDrawn<Key>,
+  { batch, atMs, cursor, probabilities, policyState, fold, tasks }: BatchDrawn<Key>,
   before: RunState<Spec, Key>,
   { keys }: Codecs<Spec, Key>,
 ): Json {
   const state = encodePolicyState(before.policy, policyState);
   const encoded = tasks.map((task) => encodeTask(task, keys));
-  return [FORMAT, "drawn", batch, cursor, probabilities, state, encodeFold(fold), encoded];
+  return [FORMAT, "drawn", batch, atMs, cursor, probabilities, state, encodeFold(fold), encoded];
 }
 
 function encodeFeedback(groups: readonly GroupResults[]): Json {
@@ -150,11 +151,11 @@ function eventToJson<Spec, Key extends InstanceKey>(
   codecs: Codecs<Spec, Key>,
 ): Json {
   const { kind } = event;
-  if (kind === "created") return [FORMAT, kind, event.runId, event.atMs, encodeConfig(event.config, codecs.specs)];
-  if (kind === "imported") {
-    const { runId, fresh, epoch, atMs, state } = event;
-    return [FORMAT, kind, runId, fresh, epoch, atMs, stateToJson(state, codecs)];
+  if (kind === "created") {
+    const { runId, incarnation, atMs, config } = event;
+    return [FORMAT, kind, runId, incarnation, atMs, encodeConfig(config, codecs.specs)];
   }
+  if (kind === "imported") return [FORMAT, kind, event.runId, event.incarnation, event.epoch, event.atMs];
   if (before === undefined) throw new Error(`a journal begins with "created" or "imported", not "${kind}"`);
   switch (kind) {
     case "drawn":
@@ -191,25 +192,27 @@ export function encodeEvent<Spec, Key extends InstanceKey>(
   before: RunState<Spec, Key> | undefined,
   codecs: Codecs<Spec, Key>,
 ): string {
-  return JSON.stringify(eventToJson(event, before, codecs));
+  const text = JSON.stringify(eventToJson(event, before, codecs));
+  // The state's text as it is: a JSON string of it would take long to write and to read.
+  return event.kind === "imported" ? `${text}\n${event.text}` : text;
 }
 
 function decodeDrawn<Spec, Key extends InstanceKey>(
-  [batch, cursor, probabilities, policyState, fold, tasks]: readonly Json[],
+  [batch, atMs, cursor, probabilities, policyState, fold, tasks]: readonly Json[],
   before: RunState<Spec, Key>,
   { keys }: Codecs<Spec, Key>,
 ): BatchDrawn<Key> {
   const from = readNumber(cursor);
   const { config, policy } = before;
-  const epoch = epochOf(before);
   return {
     kind: "drawn",
     batch: readNumber(batch),
+    atMs: readNumber(atMs),
     cursor: from,
     probabilities: readNumbers(probabilities),
     policyState: decodePolicyState(policy, policyState),
     fold: decodeFold(fold),
-    tasks: readList(tasks).map((task, i) => decodeTask(task, { cursor: from + i, epoch, config }, keys)),
+    tasks: readList(tasks).map((task, i) => decodeTask(task, { cursor: from + i, config }, keys)),
   };
 }
 
@@ -241,13 +244,13 @@ export function decodeEvent<Spec, Key extends InstanceKey>(
   before: RunState<Spec, Key> | undefined,
   codecs: Codecs<Spec, Key>,
 ): RunEvent<Spec, Key> {
-  const json = parseJson(text);
+  const end = text.indexOf("\n");
+  const json = parseJson(end < 0 ? text : text.slice(0, end));
   checkFormat(isList(json) ? json[0] : undefined, "an event of the run's journal");
   const [, kind, ...rest] = readList(json);
-  const [one, two, three] = rest;
-  if (kind === "created")
-    return { kind, runId: readText(one), atMs: readNumber(two), config: decodeConfig(three, codecs.specs) };
-  if (kind === "imported") return decodeImported(rest, codecs);
+  const [one, two] = rest;
+  if (kind === "created") return decodeCreated(rest, codecs);
+  if (kind === "imported") return decodeImported(rest, text.slice(end + 1), codecs);
   if (before === undefined) throw new FormatError('the journal does not begin with "created" or "imported"');
   switch (kind) {
     case "drawn":
@@ -278,16 +281,26 @@ export function decodeEvent<Spec, Key extends InstanceKey>(
   }
 }
 
+function decodeCreated<Spec, Key extends InstanceKey>(
+  [runId, incarnation, atMs, config]: readonly Json[],
+  { specs }: Codecs<Spec, Key>,
+): Created<Spec> {
+  const names = { runId: readText(runId), incarnation: readText(incarnation) };
+  return { kind: "created", ...names, atMs: readNumber(atMs), config: decodeConfig(config, specs) };
+}
+
 function decodeImported<Spec, Key extends InstanceKey>(
-  [runId, fresh, epoch, atMs, state = null]: readonly Json[],
+  [runId, incarnation, epoch, atMs]: readonly Json[],
+  text: string,
   codecs: Codecs<Spec, Key>,
 ): Imported<Spec, Key> {
   return {
     kind: "imported",
     runId: readText(runId),
-    fresh: readFlag(fresh),
+    incarnation: readText(incarnation),
     epoch: readNumber(epoch),
     atMs: readNumber(atMs),
-    state: stateFromJson(state, codecs),
+    state: decodeState(text, codecs),
+    text,
   };
 }

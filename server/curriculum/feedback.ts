@@ -1,10 +1,11 @@
 /** What feedback does to a run: decisions only. The first write of a sample, or of a group's advantages, wins. */
+import { REWARD_MAX } from "./config.ts";
 import type { ReportedGroup } from "./events.ts";
-import { epochAt, epochOf, groupAt, type Group, type GroupResults, type RunState, type SampleResult } from "./state.ts";
+import { groupAt, incarnationOf, type Group, type GroupResults, type RunState, type SampleResult } from "./state.ts";
 
-/** Names a group: its cursor, and the epoch that its task was drawn in. */
+/** Names a group: its cursor, and the run's incarnation when its task was given out. */
 export interface GroupRef {
-  readonly epoch: number;
+  readonly incarnation: string;
   readonly cursor: number;
 }
 
@@ -42,14 +43,10 @@ function notRecorded(detail: string): FeedbackStatus {
 }
 
 /** Finds a group, or says why feedback for it cannot count. "forgotten": closed so long ago that it is not kept. */
-function findGroup(state: RunState, { epoch, cursor }: GroupRef): Group | FeedbackStatus | "forgotten" {
-  if (epoch > epochOf(state))
-    return notRecorded(`the run is in epoch ${epochOf(state)}, the task is of epoch ${epoch}`);
+function findGroup(state: RunState, { incarnation, cursor }: GroupRef): Group | FeedbackStatus | "forgotten" {
+  if (incarnation !== incarnationOf(state)) return stale;
   if (!Number.isSafeInteger(cursor) || cursor < 0) return notRecorded("the cursor is not a position");
-  if (cursor >= state.cursor) {
-    return epoch < epochOf(state) ? stale : notRecorded("the run has not issued this task");
-  }
-  if (epoch !== epochAt(state.epochs, cursor)) return stale;
+  if (cursor >= state.cursor) return notRecorded("the run has not issued this task");
   return groupAt(state, cursor) ?? "forgotten";
 }
 
@@ -60,7 +57,7 @@ function isStatus(found: Group | FeedbackStatus): found is FeedbackStatus {
 /** A group, and the results of it that are to be recorded. */
 interface Pending {
   readonly group: Group;
-  readonly epoch: number;
+  readonly incarnation: string;
   readonly cursor: number;
   readonly indices: number[];
   readonly digests: string[];
@@ -78,7 +75,8 @@ function take({ config }: RunState, pending: Pending, { sample, digest, result, 
   if (hash !== undefined && hash !== group.task.key.hash) {
     return notRecorded("the task at this position of the run is another one");
   }
-  if (result.kind === "reward" && !Number.isFinite(result.reward)) return notRecorded("the reward is not finite");
+  if (result.kind === "reward" && !isReward(result.reward))
+    return notRecorded(`the reward must be in [${-REWARD_MAX}, ${REWARD_MAX}], not ${result.reward}`);
   const first = known[sample] ?? null;
   if (first !== null) return first === digest ? duplicate : conflicting;
   if (group.kind === "closed") return notRecorded("the group was closed");
@@ -105,16 +103,16 @@ export function decideFeedback(
   const find = (item: FeedbackItem): Pending | FeedbackStatus => {
     const group = groupOf(state, item);
     if (isStatus(group)) return group;
-    const { epoch, cursor } = item;
+    const { incarnation, cursor } = item;
     const lists = { indices: [], digests: [], results: [], known: [...group.digests] };
-    const pending = byCursor.get(cursor) ?? { group, epoch, cursor, ...lists };
+    const pending = byCursor.get(cursor) ?? { group, incarnation, cursor, ...lists };
     byCursor.set(cursor, pending);
     return pending;
   };
   // Items of a group come one after the other: it is looked up once.
   let last: Pending | undefined;
   const statuses = items.map((item): FeedbackStatus => {
-    if (last === undefined || last.cursor !== item.cursor || last.epoch !== item.epoch) {
+    if (last === undefined || last.cursor !== item.cursor || last.incarnation !== item.incarnation) {
       const found = find(item);
       if ("kind" in found) return found;
       last = found;
@@ -132,6 +130,18 @@ function closable(state: RunState, ref: GroupRef, taken: ReadonlySet<number>): F
   return group.kind === "closed" || taken.has(ref.cursor) ? duplicate : recorded;
 }
 
+function isReward(value: number): boolean {
+  return Math.abs(value) <= REWARD_MAX;
+}
+
+/** What of a report would make a policy's values infinite. */
+function firstOutOfRange({ advantages, rewardMean }: ReportedAdvantages): string | undefined {
+  const limits = `must be in [${-REWARD_MAX}, ${REWARD_MAX}]`;
+  const i = advantages.findIndex((advantage) => !isReward(advantage));
+  if (i >= 0) return `advantages[${i}] ${limits}, not ${advantages[i]}`;
+  return isReward(rewardMean ?? 0) ? undefined : `reward_mean ${limits}, not ${rewardMean}`;
+}
+
 /** What each report does, in order, and the groups to record. */
 export function decideAdvantages(
   state: RunState,
@@ -142,8 +152,8 @@ export function decideAdvantages(
   const limit = state.config.numGenerations;
   const statuses = reports.map((report) => {
     const { cursor, advantages, rewardMean } = report;
-    const finite = advantages.every(Number.isFinite) && Number.isFinite(rewardMean ?? 0);
-    if (!finite) return notRecorded("an advantage or the mean is not finite");
+    const wrong = firstOutOfRange(report);
+    if (wrong !== undefined) return notRecorded(wrong);
     if (advantages.length > limit) return notRecorded(`more advantages than num_generations, ${limit}`);
     const status = closable(state, report, taken);
     if (status.kind !== "recorded") return status;

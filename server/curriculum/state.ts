@@ -20,9 +20,8 @@ export interface GroupResults {
 
 /** One task as it was drawn. */
 export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
+  /** With the run's incarnation it names the group. */
   readonly cursor: number;
-  /** With the cursor it names the group. */
-  readonly epoch: number;
   /** The arm's index in the configuration. */
   readonly arm: number;
   /** Which instance of the arm, counted from 0. */
@@ -31,6 +30,11 @@ export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
   readonly repeat: boolean;
   /** What the TaskSource gave. */
   readonly key: Key;
+}
+
+/** A task as it is given out: its cursor and the incarnation name its group. */
+export interface IssuedTask<Key extends InstanceKey = InstanceKey> extends DrawnTask<Key> {
+  readonly incarnation: string;
 }
 
 interface GroupBase<Key extends InstanceKey> {
@@ -66,6 +70,9 @@ export interface Batch<Key extends InstanceKey = InstanceKey> {
   readonly cursor: number;
   /** Its place in the history. */
   readonly seq: number;
+  /** The run's, when it was drawn. */
+  readonly epoch: number;
+  readonly drawnAtMs: number;
   readonly probabilities: readonly number[];
   readonly values: readonly number[];
   readonly groups: readonly Group<Key>[];
@@ -93,11 +100,8 @@ export interface ArmCounters {
   readonly folded: Tally;
 }
 
-/** From which cursor on tasks were drawn in which epoch; by cursor, and of two at one cursor the later counts. */
-export interface EpochStart {
-  readonly epoch: number;
-  readonly cursor: number;
-}
+/** The first and the last of numbers without a gap. */
+export type Range = readonly [number, number];
 
 export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey> {
   readonly runId: string;
@@ -112,7 +116,16 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   /** Why each arm is not drawn from, although its weight is above 0; null: it is. */
   readonly masks: readonly (string | null)[];
   readonly paused: boolean;
-  readonly epochs: readonly EpochStart[];
+  /**
+   * One for the creation and for each import, the last of which is in force: only feedback for tasks that were given out
+   * under it counts. They are random, and nothing is drawn by them. Those before tell an export of this run, whose
+   * history begins as this one does, from another's.
+   */
+  readonly incarnations: readonly string[];
+  /** Imports so far. */
+  readonly epoch: number;
+  /** Places of the history that an import has undone. */
+  readonly rolledBack: readonly Range[];
   /** Tasks drawn. */
   readonly cursor: number;
   /** Tasks given out. */
@@ -139,22 +152,34 @@ export type Fold =
   /** Every batch before this one. */
   | { readonly kind: "through"; readonly batches: number }
   /** The groups that were closed, as [first, last] cursors: an unbounded lag. */
-  | { readonly kind: "groups"; readonly ranges: readonly (readonly [number, number])[] };
+  | { readonly kind: "groups"; readonly ranges: readonly Range[] };
 
-/** Closed and folded batches that are kept, beyond the lag, for tasks asked for again and for late retries. */
-const BATCHES_KEPT = 8;
+// What of a run is kept in memory, in an export and in its snapshots. The contract says these limits (RunConfig).
 
-export function batchesKept(config: RunConfig): number {
-  return BATCHES_KEPT + (config.lag.kind === "batches" ? config.lag.count : 0);
+/** Samples that may be awaited at a time: what a run can hold is bounded when it is created. */
+export const OPEN_SAMPLES_MAX = 2 ** 20;
+
+/** Groups that may be open at a time where draws do not wait for them. */
+const OPEN_GROUPS_MAX = 32_768;
+
+/** Tasks of closed groups that are kept, for tasks asked for again and for late retries. */
+const TASKS_KEPT = 1024;
+
+/** As many samples at most are kept for that. */
+const SAMPLES_KEPT = 2 ** 18;
+
+/** Open groups beyond which a draw that does not wait for them closes the oldest. */
+export function openGroupsMax({ numGenerations }: RunConfig): number {
+  return Math.min(OPEN_GROUPS_MAX, Math.floor(OPEN_SAMPLES_MAX / numGenerations));
 }
 
-export function epochOf({ epochs }: RunState): number {
-  return epochs.at(-1)?.epoch ?? 0;
+/** Closed and folded tasks that are kept at least. */
+export function tasksKept({ numGenerations }: RunConfig): number {
+  return Math.min(TASKS_KEPT, Math.ceil(SAMPLES_KEPT / numGenerations));
 }
 
-/** The epoch that the task at a cursor was drawn in. */
-export function epochAt(epochs: readonly EpochStart[], cursor: number): number {
-  return epochs.findLast((start) => start.cursor <= cursor)?.epoch ?? 0;
+export function incarnationOf({ incarnations }: RunState): string {
+  return incarnations.at(-1) ?? "";
 }
 
 /** Where a batch is in state.batches; −1: it is no longer, or not yet, kept. */
@@ -229,7 +254,7 @@ export function withFolded(
 }
 
 /** Numbers in order as [first, last] ranges without gaps. */
-export function toRanges(numbers: readonly number[]): readonly (readonly [number, number])[] {
+export function toRanges(numbers: readonly number[]): readonly Range[] {
   const ranges: [number, number][] = [];
   for (const number of numbers) {
     const last = ranges.at(-1);

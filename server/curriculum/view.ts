@@ -5,7 +5,7 @@ import type { RunEvent } from "./events.ts";
 import { definitionOf } from "./policies/registry.ts";
 import type { View } from "./policies/policy.ts";
 import type { RewardSums } from "./signals.ts";
-import { epochOf, isDone, type ArmCounters, type Batch, type Group, type RunState } from "./state.ts";
+import { incarnationOf, isDone, type ArmCounters, type Batch, type Group, type RunState } from "./state.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
 export interface ArmView {
@@ -24,6 +24,8 @@ export interface ArmView {
 
 export interface StateView {
   readonly runId: string;
+  readonly incarnation: string;
+  /** Imports so far. */
   readonly epoch: number;
   /** Changes since creation. */
   readonly version: number;
@@ -104,7 +106,8 @@ export function stateView(state: RunState): StateView {
   const values = valuesOf(state.policy, state.policyState, state.config);
   return {
     runId: state.runId,
-    epoch: epochOf(state),
+    incarnation: incarnationOf(state),
+    epoch: state.epoch,
     version: state.version - 1,
     cursor: state.cursor,
     batchesDrawn: state.batchesDrawn,
@@ -124,7 +127,7 @@ export function runView<Spec, Key extends InstanceKey>(state: RunState<Spec, Key
 
 // The history: a record for each update batch and each control change, in the order they happened.
 
-export interface BatchRecord {
+interface BatchRecord {
   readonly kind: "batch";
   readonly batch: number;
   readonly cursor: number;
@@ -137,7 +140,7 @@ export interface BatchRecord {
   readonly solvedShare?: number | undefined;
 }
 
-export interface ControlRecord {
+interface ControlRecord {
   readonly kind: "control";
   readonly control:
     "policy" | "weights" | "advance" | "mask" | "unmask" | "pause" | "resume" | "close_groups" | "import";
@@ -151,7 +154,18 @@ export interface ControlRecord {
   readonly reason: string;
 }
 
-export type HistoryRecord = BatchRecord | ControlRecord;
+export type HistoryRecord = (BatchRecord | ControlRecord) & {
+  /** The run's, when it happened. */
+  readonly epoch: number;
+  /** When it happened; of a batch, when it was drawn. */
+  readonly atMs: number;
+};
+
+/** A record as the run has it now. */
+export type HistoryEntry = HistoryRecord & {
+  /** An import has undone it. */
+  readonly rolledBack: boolean;
+};
 
 /** A record and its place in the history. */
 export interface PlacedRecord {
@@ -163,12 +177,14 @@ function sumsOf(group: Group): RewardSums {
   return group.kind === "closed" ? group.outcome : soFar(group);
 }
 
-export function batchRecord(batch: Batch, armCount: number): BatchRecord {
+export function batchRecord(batch: Batch, armCount: number): HistoryRecord {
   const counts = new Array<number>(armCount).fill(0);
   for (const { task } of batch.groups) counts[task.arm] = (counts[task.arm] ?? 0) + 1;
-  const { index, cursor, probabilities, values, open } = batch;
+  const { index, cursor, epoch, drawnAtMs, probabilities, values, open } = batch;
   return {
     kind: "batch",
+    epoch,
+    atMs: drawnAtMs,
     batch: index,
     cursor,
     probabilities,
@@ -209,11 +225,16 @@ function control(event: RunEvent, { cursor, config }: RunState): ControlRecord |
 
 /**
  * What an event writes: its own record; the batch that it draws; batches that it closes, in place of what was written
- * when they were drawn. `after` is the state before batches are dropped.
+ * when they were drawn; those that an import opens again. `after` is the state before batches are dropped.
  */
-export function historyWrites(before: RunState | undefined, event: RunEvent, after: RunState): readonly PlacedRecord[] {
+export function historyWrites(
+  before: RunState | undefined,
+  event: RunEvent,
+  after: RunState,
+  atMs: number,
+): readonly PlacedRecord[] {
   const own = control(event, after);
-  const change = own === undefined ? [] : [{ seq: before?.nextSeq ?? 0, record: own }];
+  const change = own === undefined ? [] : [{ seq: after.nextSeq - 1, record: { ...own, epoch: after.epoch, atMs } }];
   const batches = after.batches.filter((batch, i) => {
     if (event.kind === "imported") return batch.open > 0;
     // No event but an import moves batches before trimming: they are at the same places, or new at the end.

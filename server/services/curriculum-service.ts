@@ -4,7 +4,7 @@ import type { TaskKey } from "../../envs/origin.ts";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { FeedbackStatus, GroupRef } from "../curriculum/feedback.ts";
 import type { NextBatch } from "../curriculum/runs/next-batch.ts";
-import type { DrawnTask } from "../curriculum/state.ts";
+import type { IssuedTask } from "../curriculum/state.ts";
 import type { RunConfig } from "../curriculum/types.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
@@ -91,20 +91,20 @@ function readWait(wait: Duration | undefined): number {
 
 async function batchToWire(deps: ServiceDeps, runId: string, batch: NextBatch<TaskKey>, config: RunConfig<TaskSpec>) {
   const { nextCursor, done, epoch } = batch;
-  const tasks = await inStretches(batch.tasks, (task) => drawnToWire(deps, runId, task, config));
+  const tasks = await inStretches(batch.tasks, (task) => issuedToWire(deps, runId, task, config));
   return create(wire.NextBatchResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
 }
 
-function drawnToWire(
+function issuedToWire(
   deps: ServiceDeps,
   runId: string,
-  { cursor, epoch, arm: index, key }: DrawnTask<TaskKey>,
+  { incarnation, cursor, arm: index, key }: IssuedTask<TaskKey>,
   { arms, numGenerations, feedbackSource }: RunConfig<TaskSpec>,
 ): Task {
   const arm = arms[index];
   if (arm === undefined) throw new Error(`a task is of arm ${index}, and the run has ${arms.length}`);
   const feedback = feedbackSource === "step" && arm.spec.split === "train";
-  const place = { runId, epoch, arm: index, armId: arm.id, cursor, numGenerations, feedback };
+  const place = { runId, incarnation, arm: index, armId: arm.id, cursor, numGenerations, feedback };
   return presentTask(deps, arm.spec, deps.maker.again(arm.spec, key), place);
 }
 
@@ -135,9 +135,10 @@ function feedbackHandlers({ runs }: ServiceDeps): Handlers {
 /** The inverse of runGroupId. */
 function readGroupId(groupId: string, runId: string, field: string): GroupRef {
   checkBytes(groupId, GROUP_ID_BYTES_MAX, field);
-  const match = /^([^/]+)\/(\d{1,10})\/(\d{1,16})$/.exec(groupId);
-  if (match?.[1] !== runId) throw invalid(field, `it is not a group of run '${runId}': give back the task's group_id`);
-  return { epoch: Number(match[2]), cursor: Number(match[3]) };
+  const [run, incarnation = "", cursor = "", ...rest] = groupId.split("/");
+  if (run !== runId || rest.length > 0 || !/^\d{1,16}$/.test(cursor))
+    throw invalid(field, `it is not a group of run '${runId}': give back the task's group_id`);
+  return { incarnation, cursor: Number(cursor) };
 }
 
 function groupFeedback(groupIds: readonly string[], statuses: readonly FeedbackStatus[]): wire.GroupFeedback[] {
@@ -193,7 +194,7 @@ function stateHandlers(deps: ServiceDeps): Handlers {
       if (opened.kind === "invalid")
         throw new RpcError("FAILED_PRECONDITION", `state: ${opened.detail}`, { field: "state" });
       const { run, outstanding } = okOrThrow(await runs.import(opened.payload, runId));
-      const tasks = await inStretches(outstanding, (task) => drawnToWire(deps, run.runId, task, run.config));
+      const tasks = await inStretches(outstanding, (task) => issuedToWire(deps, run.runId, task, run.config));
       return create(wire.ImportRunResponseSchema, { run: runToWire(run), outstanding: tasks });
     },
     watchRun: (request, context) => watch(deps, readRunId(request), context),

@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { policyToWire } from "../curriculum/policies/registry.ts";
-import type { HistoryRecord, RunView, StateView } from "../curriculum/view.ts";
+import type { HistoryEntry, RunView, StateView } from "../curriculum/view.ts";
 import {
   type ArmState,
   ArmStateSchema,
@@ -27,9 +27,9 @@ export function runToWire(run: RunView): Run {
 }
 
 export function stateToWire(state: StateView): RunState {
-  const { runId, epoch, groupsOutstanding, paused, done } = state;
+  const { runId, incarnation, epoch, groupsOutstanding, paused, done } = state;
   return create(RunStateSchema, {
-    ...{ runId, epoch, groupsOutstanding, paused, done },
+    ...{ runId, incarnation, epoch, groupsOutstanding, paused, done },
     version: BigInt(state.version),
     cursor: BigInt(state.cursor),
     batchesDrawn: BigInt(state.batchesDrawn),
@@ -53,8 +53,9 @@ function armToWire(arm: StateView["arms"][number]): ArmState {
   });
 }
 
-export function recordToWire(record: HistoryRecord): WireRecord {
-  const wire = create(HistoryRecordSchema);
+export function recordToWire(record: HistoryEntry): WireRecord {
+  const { epoch, rolledBack } = record;
+  const wire = create(HistoryRecordSchema, { epoch, time: timestampFromMs(record.atMs), rolledBack });
   if (record.kind === "batch") {
     const { batch, cursor, probabilities, values, counts, closed, rewardMean, solvedShare } = record;
     const value = create(BatchRecordSchema, {

@@ -45,6 +45,7 @@ export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, r
     runId: run?.runId ?? "",
     armId: run?.armId ?? "",
     cursor: BigInt(run?.cursor ?? 0),
+    instanceHash: made.key.hash,
   };
 }
 

@@ -133,12 +133,11 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
     return { kind: "refused", detail: "the run takes reported advantages, or the task is not of its train split" };
   if (group.groupId !== task.groupId)
     return { kind: "refused", detail: `group_id: the task's group is '${task.groupId}'` };
-  const { epoch, cursor, runId } = run;
-  // Tells a task of a run that was deleted from one of a new run by the same id.
+  const { incarnation, cursor, runId } = run;
   const { hash } = key;
   const itemOf = (sample: number, digest: string, result: SampleResult): FeedbackItem | undefined => {
     const put = resultOf(result);
-    return put && { epoch, cursor, sample, digest, result: put, hash };
+    return put && { incarnation, cursor, sample, digest, result: put, hash };
   };
   return { kind: "run", runId, hash, itemOf };
 }

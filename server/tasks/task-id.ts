@@ -19,7 +19,8 @@ import { answerFormats, splits, thinkings } from "./wire-enums.ts";
 /** The place of a task in a run. */
 export interface RunPlace {
   readonly runId: string;
-  readonly epoch: number;
+  /** The run's, when the task was given out. */
+  readonly incarnation: string;
   /** The arm's index in the run's configuration. */
   readonly arm: number;
   readonly cursor: number;
@@ -116,8 +117,8 @@ function encodeToken(token: TaskToken): Uint8Array {
     wire.baseline = { $typeName: "gradus.internal.v1.KnownBaseline", value, bound, proven };
   }
   if (run !== undefined) {
-    const { runId, epoch, arm, cursor, numGenerations, feedback } = run;
-    const place = { runId, epoch, arm, cursor: BigInt(cursor), numGenerations, feedback };
+    const { runId, incarnation, arm, cursor, numGenerations, feedback } = run;
+    const place = { runId, incarnation, arm, cursor: BigInt(cursor), numGenerations, feedback };
     wire.run = { $typeName: "gradus.internal.v1.RunPlace", ...place };
   }
   return toBinary(TaskTokenSchema, wire);
@@ -152,8 +153,8 @@ function baselineOf({ value, bound, proven }: KnownBaseline): Baseline {
   return { value, bound, proven };
 }
 
-function placeOf({ runId, epoch, arm, cursor, numGenerations, feedback }: WirePlace): RunPlace {
-  return { runId, epoch, arm, cursor: Number(cursor), numGenerations, feedback };
+function placeOf({ runId, incarnation, arm, cursor, numGenerations, feedback }: WirePlace): RunPlace {
+  return { runId, incarnation, arm, cursor: Number(cursor), numGenerations, feedback };
 }
 
 /** Longer ids are none of ours. */
@@ -171,8 +172,8 @@ export type OpenedTask =
   | { readonly kind: "invalid"; readonly detail: string };
 
 /** The group of a task of a run: its place, which its feedback goes to. */
-export function runGroupId(place: Pick<RunPlace, "runId" | "epoch" | "cursor">): string {
-  return `${place.runId}/${place.epoch}/${place.cursor}`;
+export function runGroupId(place: Pick<RunPlace, "runId" | "incarnation" | "cursor">): string {
+  return `${place.runId}/${place.incarnation}/${place.cursor}`;
 }
 
 function groupIdOf(token: TaskToken, mac: Uint8Array): string {

@@ -16,7 +16,7 @@ import type { Refusal } from "../results.ts";
 import type { DrawnTask, RunState } from "../state.ts";
 import type { InstanceKey, RunConfig } from "../types.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
-import type { TaskSource } from "./ports.ts";
+import type { Ports, TaskSource } from "./ports.ts";
 
 /** How often a draw is planned again because control changes came in between. */
 const PLANS_MAX = 32;
@@ -82,8 +82,9 @@ async function fill<Spec, Key extends InstanceKey>(
 function eventsOf<Spec, Key extends InstanceKey>(
   plan: DrawPlan,
   tasks: readonly DrawnTask<Key>[],
+  atMs: number,
 ): readonly RunEvent<Spec, Key>[] {
-  const drawn = drawnEvent(plan, tasks);
+  const drawn = drawnEvent(plan, tasks, atMs);
   if (plan.closes.length === 0) return [drawn];
   return [{ kind: "closed", cursors: plan.closes, reason: "too many open groups" }, drawn];
 }
@@ -109,7 +110,7 @@ type Written = { readonly kind: "done" } | { readonly kind: "outdated" };
 
 async function drawOnce<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
-  source: TaskSource<Spec, Key>,
+  { source, clock }: Pick<Ports<Spec, Key>, "source" | "clock">,
   stock: Stock<Key>,
 ): Promise<DrawOutcome> {
   for (let plans = 0; plans < PLANS_MAX; plans++) {
@@ -127,7 +128,7 @@ async function drawOnce<Spec, Key extends InstanceKey>(
     if ("kind" in tasks) return tasks;
     const outcome = await run.commit<Written>((now) =>
       isCurrent(plan, now)
-        ? { events: eventsOf<Spec, Key>(plan, tasks), value: { kind: "done" } }
+        ? { events: eventsOf<Spec, Key>(plan, tasks, clock.now()), value: { kind: "done" } }
         : { events: [], value: { kind: "outdated" } },
     );
     if (outcome.kind === "outdated") continue;
@@ -139,13 +140,13 @@ async function drawOnce<Spec, Key extends InstanceKey>(
 
 export function drawing<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
-  source: TaskSource<Spec, Key>,
+  ports: Pick<Ports<Spec, Key>, "source" | "clock">,
 ): Drawing {
   const stock: Stock<Key> = { config: undefined, arms: [] };
   let current: Promise<DrawOutcome> | undefined;
   return {
     draw: () => {
-      current ??= drawOnce(run, source, stock).finally(() => {
+      current ??= drawOnce(run, ports, stock).finally(() => {
         current = undefined;
       });
       return current;

@@ -1,11 +1,12 @@
 /** How changes of a run are written, and how a run is read back. */
 import type { Store, StoredRecord, StoredRun } from "../../stores/store.ts";
 import { apply, applyUntrimmed, trim } from "../apply.ts";
-import { type Codecs, decodeState, encodeState, FORMAT } from "../codec.ts";
+import { type Codecs, FORMAT } from "../codec.ts";
 import { decodeEvent, encodeEvent, type RunEvent } from "../events.ts";
 import { FormatError, parseJson, readObject } from "../json.ts";
 import { policyCodec } from "../policies/registry.ts";
 import type { RunState } from "../state.ts";
+import { decodeState, encodeState } from "../state-text.ts";
 import type { InstanceKey } from "../types.ts";
 import { historyWrites, type HistoryRecord } from "../view.ts";
 
@@ -27,6 +28,7 @@ export function encodeChange<Spec, Key extends InstanceKey>(
   before: RunState<Spec, Key> | undefined,
   events: readonly RunEvent<Spec, Key>[],
   codecs: Codecs<Spec, Key>,
+  atMs: number,
 ): Change<Spec, Key> {
   let state = before;
   const texts: string[] = [];
@@ -34,7 +36,7 @@ export function encodeChange<Spec, Key extends InstanceKey>(
   for (const event of events) {
     texts.push(encodeEvent(event, state, codecs));
     const untrimmed = applyUntrimmed(state, event);
-    for (const { seq, record } of historyWrites(state, event, untrimmed)) {
+    for (const { seq, record } of historyWrites(state, event, untrimmed, atMs)) {
       records.push({ seq, body: encodeRecord(record) });
     }
     state = trim(untrimmed);

@@ -1,5 +1,5 @@
 /** One run in memory: its state, one queue for its changes, and the journal that each change is written to first. */
-import type { StoredRun } from "../../stores/store.ts";
+import type { StoredRecord, StoredRun } from "../../stores/store.ts";
 import type { RunEvent } from "../events.ts";
 import type { Refusal } from "../results.ts";
 import type { RunState } from "../state.ts";
@@ -23,6 +23,8 @@ function serial(): <T>(job: () => Promise<T>) => Promise<T> {
 /** What a change writes, and what it answers. */
 export interface Decision<T, Spec, Key extends InstanceKey> {
   readonly events: readonly RunEvent<Spec, Key>[];
+  /** What else goes to the history, before what the events write. */
+  readonly records?: readonly StoredRecord[];
   readonly value: T;
 }
 
@@ -81,7 +83,7 @@ function observed<State>(first: State) {
 }
 
 export function liveRun<Spec, Key extends InstanceKey>(
-  { store, log, source }: Ports<Spec, Key>,
+  { store, log, source, clock }: Ports<Spec, Key>,
   { id, key }: StoredRun,
   loaded: RunState<Spec, Key>,
 ): LiveRun<Spec, Key> {
@@ -110,10 +112,14 @@ export function liveRun<Spec, Key extends InstanceKey>(
     return events !== undefined;
   };
 
-  const append = async (before: State, events: readonly RunEvent<Spec, Key>[]): Promise<boolean> => {
-    const change = encodeChange(before, events, source);
+  const append = async (before: State, { events, records = [] }: Decision<unknown, Spec, Key>): Promise<boolean> => {
+    const change = encodeChange(before, events, source, clock.now());
     const { version: expectedVersion } = before;
-    const outcome = await store.append(key, { expectedVersion, events: change.events, records: change.records });
+    const outcome = await store.append(key, {
+      expectedVersion,
+      events: change.events,
+      records: [...records, ...change.records],
+    });
     if (outcome === "appended") takeIn(change.state, change.events);
     return outcome === "appended";
   };
@@ -121,8 +127,9 @@ export function liveRun<Spec, Key extends InstanceKey>(
   const attempt = async <T>(decide: (state: State) => Decision<T, Spec, Key>): Promise<Attempt<T>> => {
     if (isGone()) return gone;
     const before = state();
-    const { events, value } = decide(before);
-    if (events.length > 0 && (await append(before, events))) return { kind: "answer", value };
+    const decision = decide(before);
+    const { events, value } = decision;
+    if (events.length > 0 && (await append(before, decision))) return { kind: "answer", value };
     // Someone else wrote meanwhile; or there is nothing to write, and so nothing that would show the state to be old.
     if (!(await catchUp())) return gone;
     return events.length === 0 && state() === before ? { kind: "answer", value } : { kind: "again" };

@@ -1,7 +1,7 @@
 /** NextBatch: serves what is drawn, draws what is due, and waits for feedback that is due. */
 import { drawReadiness } from "../draw.ts";
 import { ok, type Refusal, type Result } from "../results.ts";
-import { batchAt, epochOf, groupAt, type DrawnTask, type RunState } from "../state.ts";
+import { batchAt, groupAt, incarnationOf, type IssuedTask, type RunState } from "../state.ts";
 import type { InstanceKey } from "../types.ts";
 import type { Drawing } from "./drawing.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
@@ -10,9 +10,6 @@ import { changeOf, POLL_MS, unlessAborted } from "./watch.ts";
 
 /** How long to wait before asking again for a batch whose feedback is due. */
 const RETRY_DELAY_MS = 1000;
-
-/** How far past the tasks drawn a caller may ask, so that ranks can run ahead of each other but a slip is found. */
-export const AHEAD_MAX = 4096;
 
 export interface NextBatchRequest {
   /** Undefined: the first task that was never given out. */
@@ -24,7 +21,7 @@ export interface NextBatchRequest {
 }
 
 export interface NextBatch<Key extends InstanceKey> {
-  readonly tasks: readonly DrawnTask<Key>[];
+  readonly tasks: readonly IssuedTask<Key>[];
   readonly nextCursor: number;
   readonly done: boolean;
   /** The run's epoch now. */
@@ -52,8 +49,10 @@ function nextStep(state: RunState, cursor: number | undefined, count: number, ma
   const end = state.config.length === 0 ? Infinity : state.config.length;
   const from = cursor ?? state.handedOut;
   if (from >= end) return { kind: "serve", from: end, to: end, done: true };
-  if (from > state.cursor + AHEAD_MAX) {
-    return { kind: "out_of_range", message: `cursor ${from} is far beyond ${state.cursor}, the tasks drawn so far` };
+  // One update batch, so that ranks can run ahead of each other: what lies between is drawn, and may never be asked for.
+  if (from > state.cursor + state.config.promptsPerUpdate) {
+    const message = `cursor ${from} is more than one update batch beyond ${state.cursor}, the tasks drawn so far`;
+    return { kind: "out_of_range", message };
   }
   const to = Math.min(from + count, end);
   if (to > state.cursor) {
@@ -74,11 +73,12 @@ function tasksBetween<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   from: number,
   to: number,
-): readonly DrawnTask<Key>[] {
-  const tasks: DrawnTask<Key>[] = [];
+): readonly IssuedTask<Key>[] {
+  const incarnation = incarnationOf(state);
+  const tasks: IssuedTask<Key>[] = [];
   for (let cursor = from; cursor < to; cursor++) {
     const group = groupAt(state, cursor);
-    if (group !== undefined) tasks.push(group.task);
+    if (group !== undefined) tasks.push({ ...group.task, incarnation });
   }
   return tasks;
 }
@@ -119,7 +119,7 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
     const { step, state } = looked;
     if (step.kind === "serve") {
       const tasks = tasksBetween(state, step.from, step.to);
-      return ok({ tasks, nextCursor: step.to, done: step.done, epoch: epochOf(state) });
+      return ok({ tasks, nextCursor: step.to, done: step.done, epoch: state.epoch });
     }
     if (step.kind === "draw") {
       // A draw that is refused must not keep back what is drawn already.

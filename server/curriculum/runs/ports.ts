@@ -37,6 +37,8 @@ export interface Ports<Spec, Key extends InstanceKey> {
   readonly store: Store;
   readonly source: TaskSource<Spec, Key>;
   readonly clock: Clock;
+  /** Names an incarnation as no other ever was or will be, on any server: at least 64 random bits. No slashes. */
+  readonly newIncarnation: () => string;
   /** Undefined: they are not told. */
   readonly log?: Log;
 }

@@ -109,7 +109,7 @@ async function load<Spec, Key extends InstanceKey>(
   const run = liveRun(ports, row, state);
   await masks.bring(run);
   const stop = watchTimeouts(run, ports);
-  const parts = { run, drawing: drawing(run, source), feedback: feedbackQueue(run, clock) };
+  const parts = { run, drawing: drawing(run, ports), feedback: feedbackQueue(run, clock) };
   return { ...parts, stop, askedAtMs: clock.now(), touchedAtMs: -Infinity, users: 0 };
 }
 

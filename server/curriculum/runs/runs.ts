@@ -13,7 +13,7 @@ import { notFound, ok, type Refusal, type Result } from "../results.ts";
 import type { RunState } from "../state.ts";
 import { definitionOf } from "../policies/registry.ts";
 import type { InstanceKey, Policy, RunConfig } from "../types.ts";
-import { batchRecord, runView, viewOf, type HistoryRecord, type RunView, type StateView } from "../view.ts";
+import { batchRecord, runView, viewOf, type HistoryEntry, type RunView, type StateView } from "../view.ts";
 import { decodeRecord, encodeChange, readState } from "./journal.ts";
 import type { Gone } from "./live-run.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
@@ -60,14 +60,14 @@ export interface Runs<Spec, Key extends InstanceKey> {
   maskArms(resource: string, reason: string | undefined): Promise<void>;
   pause(runId: string): Promise<Result<AppliesFrom>>;
   resume(runId: string): Promise<Result<AppliesFrom>>;
-  /** The whole state as JSON in UTF-8, not authenticated. */
+  /** The whole state, and the newest part of the history; not authenticated. */
   export(runId: string): Promise<Result<ExportedRun>>;
   /** Puts back what `export` gave, under its own id (runId undefined) or another one. */
   import(state: Uint8Array, runId: string | undefined): Promise<Result<ImportedRun<Spec, Key>>>;
   /** The state now and after each change; ends when the run is deleted or `signal` aborts. */
   watch(runId: string, signal: AbortSignal): Promise<Result<AsyncIterable<StateView>>>;
   /** From place `from` on; 0: from the start. */
-  history(runId: string, from: number, limit: number): Promise<Result<Page<HistoryRecord, number>>>;
+  history(runId: string, from: number, limit: number): Promise<Result<Page<HistoryEntry, number>>>;
   /** Stops timers. The store is its owner's to close. */
   close(): void;
 }
@@ -112,7 +112,7 @@ function change<T, Spec, Key extends InstanceKey>(
 type Operations<Spec, Key extends InstanceKey, Names extends keyof Runs<Spec, Key>> = Pick<Runs<Spec, Key>, Names>;
 
 function keeping<Spec, Key extends InstanceKey>(
-  { store, clock, source }: Ports<Spec, Key>,
+  { store, clock, source, newIncarnation }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
 ): Operations<Spec, Key, "create" | "get" | "list" | "remove" | "history"> {
   type All = Runs<Spec, Key>;
@@ -120,7 +120,8 @@ function keeping<Spec, Key extends InstanceKey>(
     const invalid = checkRunId(runId) ?? checkConfig(config);
     if (invalid !== undefined) return invalid;
     const atMs = clock.now();
-    const { events, records } = encodeChange(undefined, [{ kind: "created", runId, config, atMs }], source);
+    const created = { kind: "created", runId, incarnation: newIncarnation(), config, atMs } as const;
+    const { events, records } = encodeChange(undefined, [created], source, atMs);
     const expiresAtMs = expiryMs(atMs, config.timeToLiveMs);
     const outcome = await store.create({ id: runId, expiresAtMs, events, records });
     const run = await read(registry, runId, runView<Spec, Key>);
@@ -157,7 +158,8 @@ function keeping<Spec, Key extends InstanceKey>(
       const open = new Map(state.batches.filter((batch) => batch.open > 0).map((batch) => [batch.seq, batch]));
       const items = placed.map(({ seq, body }) => {
         const live = open.get(seq);
-        return live ? batchRecord(live, state.config.arms.length) : decodeRecord(body);
+        const record = live ? batchRecord(live, state.config.arms.length) : decodeRecord(body);
+        return { ...record, rolledBack: state.rolledBack.some(([first, last]) => first <= seq && seq <= last) };
       });
       const last = placed.at(-1)?.seq;
       return { items, next: placed.length < limit || last === undefined ? undefined : last + 1 };
@@ -232,7 +234,7 @@ function controlling<Spec, Key extends InstanceKey>(
 }
 
 export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>): Runs<Spec, Key> {
-  const { clock, source } = ports;
+  const { clock } = ports;
   const registry = createRegistry(ports);
   return {
     ...keeping(ports, registry),
@@ -240,7 +242,7 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
     ...controlling(registry),
     nextBatch: (runId, request) =>
       within(registry, runId, ({ run, drawing }) => nextBatch(run, drawing, clock, request)),
-    export: (runId) => read(registry, runId, (state) => exportRun(state, source)),
+    export: (runId) => read(registry, runId, (_state, { run }) => exportRun(ports, run)),
     import: (state, runId) => importRun(ports, registry, state, runId),
     watch: async (runId, signal) => {
       const found = await read(registry, runId, () => null);

@@ -1,14 +1,23 @@
-/** Export and import of runs. */
-import { type Codecs, decodeState, encodeState } from "../codec.ts";
+/**
+ * Export and import of runs. An export is the lines of the run's state (state-text.ts) and behind them its history,
+ * ["history", place, record] each, compressed with gzip. It is made and read in turns with everything else.
+ */
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
+import type { StoredRecord } from "../../stores/store.ts";
+import type { Codecs } from "../codec.ts";
 import { checkRunId } from "../config.ts";
-import type { RunEvent } from "../events.ts";
-import { FormatError } from "../json.ts";
+import type { Imported } from "../events.ts";
+import { FormatError, parseJson, readList, readNumber, readText } from "../json.ts";
 import { ok, type Refusal, type Result } from "../results.ts";
-import { epochOf, openTasks, type DrawnTask, type RunState } from "../state.ts";
+import { historyOffset } from "../apply.ts";
+import { incarnationOf, openTasks, type IssuedTask, type RunState } from "../state.ts";
+import { stateLines, stateReader } from "../state-text.ts";
 import { invalid, isInvalid, type InstanceKey, type Invalid } from "../types.ts";
 import { runView, type RunView } from "../view.ts";
 import { encodeChange } from "./journal.ts";
-import type { Ports } from "./ports.ts";
+import type { LiveRun } from "./live-run.ts";
+import type { Clock, Ports } from "./ports.ts";
 import { expiryMs, type Registry } from "./registry.ts";
 
 export interface ExportedRun {
@@ -20,27 +29,123 @@ export interface ExportedRun {
 export interface ImportedRun<Spec, Key extends InstanceKey> {
   readonly run: RunView<Spec>;
   /** Tasks that were given out and wait for results, in cursor order. */
-  readonly outstanding: readonly DrawnTask<Key>[];
+  readonly outstanding: readonly IssuedTask<Key>[];
 }
 
-export function exportRun<Spec, Key extends InstanceKey>(
-  state: RunState<Spec, Key>,
-  codecs: Codecs<Spec, Key>,
-): ExportedRun {
-  const bytes = new TextEncoder().encode(encodeState(state, codecs));
-  return { state: bytes, epoch: epochOf(state), cursor: state.cursor };
+/** The newest records of a history that go with an export; so many at most, and as many characters. */
+const RECORDS_MAX = 16_384;
+const RECORDS_LENGTH_MAX = 16 * 2 ** 20;
+const RECORDS_PER_READ = 512;
+
+/** Above what any run exports: its samples, hashes and history are bounded (state.ts, issued-hashes.ts, here). */
+const EXPANDED_BYTES_MAX = 256 * 2 ** 20;
+
+/** Characters that are written or read in one turn of the event loop: a few milliseconds. */
+const LENGTH_PER_TURN = 512 * 1024;
+
+const compress = promisify<Uint8Array, { level: number }, Uint8Array>(gzip);
+const expand = promisify<Uint8Array, { maxOutputLength: number }, Uint8Array>(gunzip);
+
+/** Does something with each item, in turns with other work; `length` is what an item weighs, in characters. */
+async function inTurns<T>(clock: Clock, items: Iterable<T>, length: (item: T) => number, each: (item: T) => void) {
+  let weight = 0;
+  for (const item of items) {
+    each(item);
+    weight += length(item);
+    if (weight < LENGTH_PER_TURN) continue;
+    weight = 0;
+    await new Promise<void>((resolve) => clock.nextTurn(resolve));
+  }
 }
 
-function importedRun<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): ImportedRun<Spec, Key> {
-  return { run: runView(state), outstanding: openTasks(state).filter(({ cursor }) => cursor < state.handedOut) };
+/** The newest records of a run's history before a place. */
+async function newestRecords<Spec, Key extends InstanceKey>(
+  { store }: Ports<Spec, Key>,
+  run: Pick<LiveRun<Spec, Key>, "key">,
+  before: number,
+): Promise<readonly StoredRecord[]> {
+  const kept: StoredRecord[] = [];
+  let length = 0;
+  let from = Math.max(0, before - RECORDS_MAX);
+  while (from < before) {
+    const page = await store.records(run.key, from, Math.min(RECORDS_PER_READ, before - from));
+    const last = page.at(-1);
+    if (last === undefined) break;
+    from = last.seq + 1;
+    for (const record of page) {
+      if (record.seq >= before) break;
+      kept.push(record);
+      length += record.body.length;
+    }
+    let tooMany = 0;
+    while (length > RECORDS_LENGTH_MAX) length -= kept[tooMany++]?.body.length ?? 0;
+    kept.splice(0, tooMany);
+  }
+  return kept;
 }
 
-function readExported<Spec, Key extends InstanceKey>(
+export async function exportRun<Spec, Key extends InstanceKey>(
+  ports: Ports<Spec, Key>,
+  run: LiveRun<Spec, Key>,
+): Promise<ExportedRun> {
+  const state = run.state();
+  const chunks: Buffer[] = [];
+  const put = (line: string): void => void chunks.push(Buffer.from(`${line}\n`));
+  await inTurns(ports.clock, stateLines(state, ports.source), (line) => line.length, put);
+  const records = await newestRecords(ports, run, state.nextSeq);
+  await inTurns(
+    ports.clock,
+    records,
+    ({ body }) => body.length,
+    ({ seq, body }) => put(JSON.stringify(["history", seq, body])),
+  );
+  // The fastest level: digests and rewards are most of it, and a higher one gains little.
+  const bytes = await compress(Buffer.concat(chunks), { level: 1 });
+  return { state: bytes, epoch: state.epoch, cursor: state.cursor };
+}
+
+/** What an export holds. */
+interface Exported<Spec, Key extends InstanceKey> {
+  readonly state: RunState<Spec, Key>;
+  /** The lines of the state. */
+  readonly text: string;
+  readonly records: readonly StoredRecord[];
+}
+
+function* linesOf(bytes: Uint8Array): Generator<string> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let from = 0; from < buffer.length;) {
+    const end = buffer.indexOf(10, from);
+    const to = end < 0 ? buffer.length : end;
+    yield buffer.toString("utf8", from, to);
+    from = to + 1;
+  }
+}
+
+function readRecord(line: string): StoredRecord {
+  const [kind, seq, body] = readList(parseJson(line));
+  if (kind !== "history") throw new FormatError(`a line cannot be ${JSON.stringify(kind)} here`);
+  return { seq: readNumber(seq), body: readText(body) };
+}
+
+async function readExported<Spec, Key extends InstanceKey>(
   bytes: Uint8Array,
+  clock: Clock,
   codecs: Codecs<Spec, Key>,
-): RunState<Spec, Key> | Invalid {
+): Promise<Exported<Spec, Key> | Invalid> {
+  const expanded = await expand(bytes, { maxOutputLength: EXPANDED_BYTES_MAX }).catch(() => undefined);
+  if (expanded === undefined) return invalid("state", "it is not what ExportRun of this version gives");
+  const reader = stateReader(codecs);
+  const lines: string[] = [];
+  const records: StoredRecord[] = [];
   try {
-    return decodeState(new TextDecoder().decode(bytes), codecs);
+    await inTurns(
+      clock,
+      linesOf(expanded),
+      (line) => line.length,
+      (line) => (reader.take(line) ? lines.push(line) : records.push(readRecord(line))),
+    );
+    return { state: reader.end(), text: lines.join("\n"), records };
   } catch (error) {
     if (error instanceof FormatError) return invalid("state", error.message);
     throw error;
@@ -49,25 +154,39 @@ function readExported<Spec, Key extends InstanceKey>(
 
 /** The event that puts a state back; `here`: the run that it takes the place of. */
 function importEvent<Spec, Key extends InstanceKey>(
-  state: RunState<Spec, Key>,
-  runId: string,
-  atMs: number,
+  { state, text }: Exported<Spec, Key>,
+  names: Pick<Imported<Spec, Key>, "runId" | "incarnation" | "atMs">,
   here: RunState | undefined,
-): RunEvent<Spec, Key> {
-  const fresh = runId !== state.runId;
-  const epoch = fresh ? 0 : Math.max(epochOf(state), here === undefined ? 0 : epochOf(here)) + 1;
-  return { kind: "imported", runId, fresh, epoch, state, atMs };
+): Imported<Spec, Key> {
+  return { kind: "imported", ...names, epoch: Math.max(state.epoch, here?.epoch ?? 0) + 1, state, text };
+}
+
+/** The exported history, where the run it comes to has its places. */
+function placed(
+  { state, records }: Exported<unknown, InstanceKey>,
+  here: RunState | undefined,
+): readonly StoredRecord[] {
+  const offset = historyOffset(here, state);
+  return records.map(({ seq, body }) => ({ seq: seq + offset, body }));
+}
+
+function importedRun<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): ImportedRun<Spec, Key> {
+  const incarnation = incarnationOf(state);
+  const given = openTasks(state).filter(({ cursor }) => cursor < state.handedOut);
+  return { run: runView(state), outstanding: given.map((task) => ({ ...task, incarnation })) };
 }
 
 async function inPlace<Spec, Key extends InstanceKey>(
-  { clock }: Ports<Spec, Key>,
+  { clock, newIncarnation }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
-  state: RunState<Spec, Key>,
+  exported: Exported<Spec, Key>,
 ): Promise<Result<ImportedRun<Spec, Key>> | "absent"> {
-  const outcome = await registry.withRun<Result<ImportedRun<Spec, Key>>>(state.runId, async ({ run }) => {
-    const atMs = clock.now();
+  const { runId } = exported.state;
+  const outcome = await registry.withRun<Result<ImportedRun<Spec, Key>>>(runId, async ({ run }) => {
+    const names = { runId, incarnation: newIncarnation(), atMs: clock.now() };
     const committed = await run.commit<{ readonly kind: "imported" } | Refusal>((here) => ({
-      events: [importEvent(state, state.runId, atMs, here)],
+      events: [importEvent(exported, names, here)],
+      records: placed(exported, here),
       value: { kind: "imported" },
     }));
     if (committed.kind !== "imported") return committed;
@@ -77,15 +196,17 @@ async function inPlace<Spec, Key extends InstanceKey>(
 }
 
 async function asNew<Spec, Key extends InstanceKey>(
-  { store, clock, source }: Ports<Spec, Key>,
+  { store, clock, source, newIncarnation }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
-  state: RunState<Spec, Key>,
+  exported: Exported<Spec, Key>,
   runId: string,
 ): Promise<Result<ImportedRun<Spec, Key>> | "taken"> {
   const atMs = clock.now();
-  const { events, records } = encodeChange(undefined, [importEvent(state, runId, atMs, undefined)], source);
-  const expiresAtMs = expiryMs(atMs, state.config.timeToLiveMs);
-  if ((await store.create({ id: runId, expiresAtMs, events, records })) === "exists") return "taken";
+  const event = importEvent(exported, { runId, incarnation: newIncarnation(), atMs }, undefined);
+  const { events, records } = encodeChange(undefined, [event], source, atMs);
+  const expiresAtMs = expiryMs(atMs, exported.state.config.timeToLiveMs);
+  const all = [...placed(exported, undefined), ...records];
+  if ((await store.create({ id: runId, expiresAtMs, events, records: all })) === "exists") return "taken";
   return registry.withRun<Result<ImportedRun<Spec, Key>>>(runId, async ({ run }) => ok(importedRun(run.state())));
 }
 
@@ -96,14 +217,14 @@ export async function importRun<Spec, Key extends InstanceKey>(
   bytes: Uint8Array,
   runId: string | undefined,
 ): Promise<Result<ImportedRun<Spec, Key>>> {
-  const state = readExported(bytes, ports.source);
-  if (isInvalid(state)) return state;
-  const id = runId ?? state.runId;
+  const exported = await readExported(bytes, ports.clock, ports.source);
+  if (isInvalid(exported)) return exported;
+  const id = runId ?? exported.state.runId;
   const wrongId = checkRunId(id);
   if (wrongId !== undefined) return wrongId;
-  const replaced = id === state.runId ? await inPlace(ports, registry, state) : "absent";
+  const replaced = id === exported.state.runId ? await inPlace(ports, registry, exported) : "absent";
   if (replaced !== "absent") return replaced;
-  const made = await asNew(ports, registry, state, id);
+  const made = await asNew(ports, registry, exported, id);
   if (made !== "taken") return made;
   return { kind: "already_exists", field: "run_id", message: `there is a run "${id}"` };
 }

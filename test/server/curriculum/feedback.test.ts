@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
-import { ask, bench, feedbackFor, runConfig, value, type Runs, type Task } from "./support.ts";
+import { ask, bench, feedbackFor, runConfig, train, value, type Runs, type Task } from "./support.ts";
 
 async function started(more: Parameters<typeof runConfig>[0] = {}) {
   const { runs, store } = bench();
@@ -114,10 +114,13 @@ describe("what cannot count says why", () => {
     expect(await send(runs, { ...item, cursor: 6 })).toEqual(["the run has not issued this task"]);
     expect(await send(runs, { ...item, cursor: -1 })).toEqual(["the cursor is not a position"]);
     expect(await send(runs, { ...item, cursor: 0.5 })).toEqual(["the cursor is not a position"]);
-    expect(await send(runs, { ...item, epoch: 1 })).toEqual(["the run is in epoch 0, the task is of epoch 1"]);
+    expect(await send(runs, { ...item, incarnation: "another" })).toEqual(["stale_epoch"]);
     expect(await send(runs, { ...item, sample: 4 })).toEqual(["sample_index must be below num_generations, 4"]);
     const infinite = { kind: "reward", reward: Infinity, solved: false } as const;
-    expect(await send(runs, { ...item, result: infinite })).toEqual(["the reward is not finite"]);
+    const limits = "must be in [-1000000000, 1000000000]";
+    expect(await send(runs, { ...item, result: infinite })).toEqual([`the reward ${limits}, not Infinity`]);
+    const huge = { ...infinite, reward: -1e300 };
+    expect(await send(runs, { ...item, result: huge })).toEqual([`the reward ${limits}, not -1e+300`]);
     expect(await send(runs, { ...item, hash: "another" })).toEqual([
       "the task at this position of the run is another one",
     ]);
@@ -126,12 +129,11 @@ describe("what cannot count says why", () => {
 
   test("groups that were closed so long ago that nothing of them is kept", async () => {
     const { runs, first } = await started({ numGenerations: 1 });
-    let cursor = 0;
-    for (let batch = 0; batch < 12; batch++) {
-      const { tasks, nextCursor } = value(await ask(runs, "run", cursor, 6));
-      await send(runs, ...tasks.map((task) => feedbackFor(task, 0)));
-      cursor = nextCursor;
-    }
+    const cursor = (await train(runs, "run", 1024 / 6)).tasks.length;
+    // The last 1,024 tasks that are closed, whatever the size of an update batch.
+    expect(await send(runs, feedbackFor(first, 0))).toEqual(["duplicate"]);
+    expect((await ask(runs, "run", 0, 6)).kind).toBe("ok");
+    await train(runs, "run", 4, cursor);
     expect(await send(runs, feedbackFor(first, 0))).toEqual(["the group was closed long ago"]);
     expect(value(await runs.closeGroups("run", [first], ""))).toEqual([{ kind: "duplicate" }]);
     expect((await ask(runs, "run", 0, 6)).kind).toBe("out_of_range");
@@ -165,11 +167,17 @@ describe("reported advantages", () => {
     expect(arms[first.arm]?.recentSolvedShare).toBeUndefined();
   });
 
-  test("must be finite, and no more than the group has samples", async () => {
+  test("must be of a size that no sum makes infinite, and no more than the group has samples", async () => {
     const { runs, first } = await started({ feedbackSource: "reported" });
-    const tell = async (advantages: number[]) =>
-      value(await runs.reportAdvantages("run", [{ ...first, advantages, rewardMean: undefined }]))[0];
-    expect(await tell([NaN])).toEqual({ kind: "not_recorded", detail: "an advantage or the mean is not finite" });
+    const tell = async (advantages: number[], rewardMean?: number) =>
+      value(await runs.reportAdvantages("run", [{ ...first, advantages, rewardMean }]))[0];
+    const refused = (what: string) => ({
+      kind: "not_recorded",
+      detail: what.replace("LIMITS", "must be in [-1000000000, 1000000000]"),
+    });
+    expect(await tell([NaN])).toEqual(refused("advantages[0] LIMITS, not NaN"));
+    expect(await tell([0, 1e308])).toEqual(refused("advantages[1] LIMITS, not 1e+308"));
+    expect(await tell([], -2e9)).toEqual(refused("reward_mean LIMITS, not -2000000000"));
     expect(await tell([1, 2, 3, 4, 5])).toEqual({
       kind: "not_recorded",
       detail: "more advantages than num_generations, 4",

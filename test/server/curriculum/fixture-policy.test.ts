@@ -122,7 +122,7 @@ test("Advance moves it on from the next batch not yet drawn, and the journal has
   expect(tasks.every((task) => rankOf(task) < 0.2)).toBe(true);
   expect(tasks.some((task) => rankOf(task) >= 0.1)).toBe(true);
   const { items } = value(await again.history("run", 1, 1));
-  expect(items).toEqual([{ kind: "control", control: "advance", cursor: 5, reason: "" }]);
+  expect(items).toMatchObject([{ kind: "control", control: "advance", cursor: 5, reason: "" }]);
 });
 
 test("a filter that leaves nothing is said by the arm's name", async () => {

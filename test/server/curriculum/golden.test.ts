@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { encodeState } from "../../../server/curriculum/codec.ts";
+import { encodeState } from "../../../server/curriculum/state-text.ts";
 import { follow } from "../../../server/curriculum/runs/journal.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import {
@@ -113,7 +113,7 @@ const recorded: readonly {
 ];
 
 /** One folder for each format of journals that servers have written. */
-const folder = new URL("../../golden/curriculum/v2/", import.meta.url);
+const folder = new URL("../../golden/curriculum/v3/", import.meta.url);
 
 function golden(file: string, now: () => string): string {
   const path = new URL(file, folder);
@@ -121,12 +121,12 @@ function golden(file: string, now: () => string): string {
     mkdirSync(folder, { recursive: true });
     writeFileSync(path, now());
   }
-  expect(existsSync(path), `test/golden/curriculum/v2/${file} is missing: UPDATE_GOLDEN=1 writes it`).toBe(true);
+  expect(existsSync(path), `test/golden/curriculum/v3/${file} is missing: UPDATE_GOLDEN=1 writes it`).toBe(true);
   return readFileSync(path, "utf8");
 }
 
 function replay(journal: string): string {
-  const state = follow(undefined, journal.trim().split("\n"), source);
+  const state = follow(undefined, journal.trim().split("\n\n"), source);
   if (state === undefined) throw new Error("an empty journal");
   return encodeState(state, source);
 }
@@ -138,10 +138,18 @@ describe.each(recorded)("the recorded run $name", ({ name, config, script }) => 
     value(await runs.create("run", config));
     await script(runs, clock);
     const events = (await store.read((await store.find("run"))?.key ?? -1, 0)) ?? [];
-    const journal = `${events.join("\n")}\n`;
-    const kept = golden(`${name}.jsonl`, () => journal);
+    const journal = `${events.join("\n\n")}\n`;
+    const kept = golden(`${name}.journal`, () => journal);
     expect(journal).toBe(kept);
     const state = replay(kept);
-    expect(JSON.parse(state)).toEqual(JSON.parse(golden(`${name}.state.json`, () => `${state}\n`)));
+    expect(`${state}\n`).toBe(golden(`${name}.state.jsonl`, () => `${state}\n`));
   });
 });
+
+test.each(["every-event", "reported", "staged", "unbounded-lag"])(
+  "the run %s of format 2 is refused as such",
+  (name) => {
+    const old = readFileSync(new URL(`../../golden/curriculum/v2/${name}.jsonl`, import.meta.url), "utf8");
+    expect(() => follow(undefined, old.split("\n"), source)).toThrow("is of format 2, and this server reads format 3");
+  },
+);

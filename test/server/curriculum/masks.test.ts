@@ -61,7 +61,7 @@ test("are shown in the run's state with the reason, and told in its history", as
   await runs.maskArms("judge", undefined);
   expect(await masked()).toEqual([undefined, undefined, undefined]);
   const base = { kind: "control", cursor: 0, armId: "judged" };
-  expect(value(await runs.history("run", 0, 10)).items).toEqual([
+  expect(value(await runs.history("run", 0, 10)).items).toMatchObject([
     { ...base, control: "mask", reason: "it does not answer" },
     { ...base, control: "unmask", reason: "" },
   ]);

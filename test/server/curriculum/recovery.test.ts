@@ -101,10 +101,10 @@ describe("two servers on one SQLite file at the same moment", () => {
     );
     const [first, second, ...others] = asked.map((result) => value(result).tasks);
     expect(others).toEqual([first, second]);
-    const items = [...(first ?? []), ...(second ?? [])].flatMap(({ epoch, cursor }) =>
+    const items = [...(first ?? []), ...(second ?? [])].flatMap(({ incarnation, cursor }) =>
       [0, 1, 2, 3].map((sample) => {
         const result = { kind: "reward", reward: sample % 2, solved: false } as const;
-        return { epoch, cursor, sample, digest: "same", result };
+        return { incarnation, cursor, sample, digest: "same", result };
       }),
     );
     const statuses = await Promise.all(

@@ -9,10 +9,10 @@ import type { Result } from "../../../server/curriculum/results.ts";
 import type { NextBatch } from "../../../server/curriculum/runs/next-batch.ts";
 import type * as ports from "../../../server/curriculum/runs/ports.ts";
 import { createRuns, type Runs as RunsOf } from "../../../server/curriculum/runs/runs.ts";
-import type { DrawnTask } from "../../../server/curriculum/state.ts";
+import type { IssuedTask } from "../../../server/curriculum/state.ts";
 import * as types from "../../../server/curriculum/types.ts";
 import type { Constraints, Policy } from "../../../server/curriculum/types.ts";
-import type { BatchRecord } from "../../../server/curriculum/view.ts";
+import type { HistoryEntry } from "../../../server/curriculum/view.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";
 
@@ -33,8 +33,9 @@ export interface Key {
 export type Arm = types.Arm<Spec>;
 export type RunConfig = types.RunConfig<Spec>;
 export type Runs = RunsOf<Spec, Key>;
-export type Task = DrawnTask<Key>;
+export type Task = IssuedTask<Key>;
 export type TaskSource = ports.TaskSource<Spec, Key>;
+export type BatchRecord = Extract<HistoryEntry, { readonly kind: "batch" }>;
 export type Made = ports.Made<Key>;
 export type Place = TaskPlace<Spec>;
 
@@ -165,9 +166,17 @@ export interface Bench {
   readonly clock: FakeClock;
 }
 
-export function bench(more: { source?: TaskSource; store?: Store; clock?: FakeClock } = {}): Bench {
-  const { source = freshTasks, store = memoryStore(), clock = fakeClock() } = more;
-  return { runs: createRuns({ store, source, clock }), store, clock };
+export function bench(
+  more: { source?: TaskSource; store?: Store; clock?: FakeClock; newIncarnation?: () => string } = {},
+): Bench {
+  const { source = freshTasks, store = memoryStore(), clock = fakeClock(), newIncarnation = incarnations() } = more;
+  return { runs: createRuns({ store, source, clock, newIncarnation }), store, clock };
+}
+
+/** Names in order; two servers that share no store have a name each. */
+export function incarnations(server = "i"): () => string {
+  let count = 0;
+  return () => `${server}${count++}`;
 }
 
 /** The value of a result that must be ok. */
@@ -189,9 +198,9 @@ export function rewardOf(task: Task, sample: number): number {
 }
 
 export function feedbackFor(task: Task, sample: number, reward = rewardOf(task, sample)): FeedbackItem {
-  const { epoch, cursor } = task;
+  const { incarnation, cursor } = task;
   const result = { kind: "reward", reward, solved: reward === 1 } as const;
-  return { epoch, cursor, sample, digest: `completion ${sample}`, result };
+  return { incarnation, cursor, sample, digest: `completion ${sample}`, result };
 }
 
 /** What a group of samples reports, in order. */

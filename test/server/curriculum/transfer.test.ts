@@ -1,5 +1,20 @@
+import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { answer, ask, bench, feedbackFor, feedbackOf, runConfig, train, value, type Bench } from "./support.ts";
+import { FORMAT } from "../../../server/curriculum/codec.ts";
+import {
+  answer,
+  ask,
+  bench,
+  feedbackFor,
+  feedbackOf,
+  incarnations,
+  runConfig,
+  type Runs,
+  type Task,
+  train,
+  value,
+  type Bench,
+} from "./support.ts";
 
 /** A run in its third batch, of which half is answered and two tasks are not given out. */
 async function underWay(from: Bench = bench()) {
@@ -8,12 +23,31 @@ async function underWay(from: Bench = bench()) {
   await train(runs, "run", 2);
   const { tasks } = value(await ask(runs, "run", 12, 4));
   await answer(runs, "run", tasks.slice(0, 2));
-  value(await runs.recordFeedback("run", [feedbackFor(tasks[2] as (typeof tasks)[0], 0)]));
+  value(await runs.recordFeedback("run", [feedbackFor(tasks[2] as Task, 0)]));
   return { ...from, tasks };
 }
 
+/** What a task is, whatever run it was issued by. */
+function instances(tasks: readonly Task[]) {
+  return tasks.map(({ incarnation: _named, ...task }) => task);
+}
+
+async function statuses(runs: Runs, runId: string, items: Parameters<Runs["recordFeedback"]>[1]) {
+  return new Set(value(await runs.recordFeedback(runId, items)).map(({ kind }) => kind));
+}
+
+const stale = new Set(["stale_epoch"]);
+
+async function told(runs: Runs): Promise<readonly string[]> {
+  const { items } = value(await runs.history("run", 0, 100));
+  return items.map((item) => {
+    const marks = `${item.kind === "batch" && !item.closed ? " open" : ""}${item.rolledBack ? " undone" : ""}`;
+    return `${item.epoch}: ${item.kind === "batch" ? item.batch : item.control}${marks}`;
+  });
+}
+
 describe("import in place", () => {
-  test("goes back to the exported state, in a new epoch, and goes on as the run did", async () => {
+  test("goes back to the exported state, in a new epoch and incarnation, and goes on as the run did", async () => {
     const { runs } = await underWay();
     const exported = value(await runs.export("run"));
     expect([exported.epoch, exported.cursor]).toEqual([0, 18]);
@@ -22,37 +56,31 @@ describe("import in place", () => {
     const { state } = value(await runs.get("run"));
     const { run, outstanding } = value(await runs.import(exported.state, undefined));
     expect([run.state.epoch, run.state.cursor, run.state.samplesRecorded]).toEqual([1, 18, 57]);
+    expect([state.incarnation, run.state.incarnation]).toEqual(["i0", "i1"]);
     expect(run.state.version).toBeGreaterThan(state.version);
-    expect(outstanding.map(({ cursor, epoch }) => [cursor, epoch])).toEqual([
-      [14, 0],
-      [15, 0],
+    expect(outstanding.map(({ cursor, incarnation }) => [cursor, incarnation])).toEqual([
+      [14, "i1"],
+      [15, "i1"],
     ]);
     await answer(runs, "run", value(await ask(runs, "run", 12, 6)).tasks);
     const after = await train(runs, "run", 3, 18);
-    expect(after.tasks).toEqual(before.tasks.map((task) => ({ ...task, epoch: 1 })));
-    expect(after.batches.slice(-3)).toEqual(before.batches.slice(-3));
+    expect(instances(after.tasks)).toEqual(instances(before.tasks));
+    expect(after.batches.slice(-3)).toEqual(before.batches.slice(-3).map((batch) => ({ ...batch, epoch: 1 })));
   });
 
-  test("ignores what was issued later under the old epoch, and takes what was issued before", async () => {
+  test("takes nothing for what was issued before: it is issued again, as outstanding or when it is asked for", async () => {
     const { runs, tasks } = await underWay();
     const { state } = value(await runs.export("run"));
     const whole = value(await ask(runs, "run", 12, 6)).tasks;
-    await answer(runs, "run", whole);
-    const later = value(await ask(runs, "run", 18, 6)).tasks;
-    value(await runs.import(state, undefined));
-    const statuses = async (items: Parameters<typeof runs.recordFeedback>[1]) =>
-      new Set(value(await runs.recordFeedback("run", items)).map(({ kind }) => kind));
-    expect(await statuses(feedbackOf(later, 4))).toEqual(new Set(["stale_epoch"]));
-    // Positions 16 and 17 were drawn before the export, though not given out: they are the same tasks.
-    expect(await statuses(feedbackOf(whole.slice(3), 4))).toEqual(new Set(["recorded"]));
-    expect(await statuses(feedbackOf(tasks.slice(0, 2), 4))).toEqual(new Set(["duplicate"]));
-    await answer(runs, "run", whole);
-    const again = value(await ask(runs, "run", 18, 6)).tasks;
-    expect(again.map(({ epoch }) => epoch)).toEqual(new Array(6).fill(1));
-    // Still stale once the position is issued anew; the new ones count, and closing goes by epoch too.
-    expect(await statuses(feedbackOf(later, 4))).toEqual(new Set(["stale_epoch"]));
-    expect(value(await runs.closeGroups("run", later.slice(0, 1), ""))).toEqual([{ kind: "stale_epoch" }]);
-    expect(await statuses(feedbackOf(again, 4))).toEqual(new Set(["recorded"]));
+    const { outstanding } = value(await runs.import(state, undefined));
+    expect(instances(outstanding)).toEqual(instances(tasks.slice(2)));
+    expect(await statuses(runs, "run", feedbackOf(whole, 4))).toEqual(stale);
+    expect(value(await runs.closeGroups("run", tasks.slice(2, 3), ""))).toEqual([{ kind: "stale_epoch" }]);
+    expect(await statuses(runs, "run", feedbackOf(outstanding.slice(1), 4))).toEqual(new Set(["recorded"]));
+    const again = value(await ask(runs, "run", 12, 6)).tasks;
+    expect(instances(again)).toEqual(instances(whole));
+    expect(await statuses(runs, "run", feedbackOf(again.slice(0, 2), 4))).toEqual(new Set(["duplicate"]));
+    expect(await statuses(runs, "run", feedbackOf(again.slice(4), 4))).toEqual(new Set(["recorded"]));
   });
 
   test("twice opens two epochs; an older state forgets the epochs after it, but not their numbers", async () => {
@@ -64,57 +92,107 @@ describe("import in place", () => {
     expect(value(await runs.import(first, undefined)).run.state.epoch).toBe(3);
   });
 
-  test("brings back a run that was deleted", async () => {
-    const { runs, tasks } = await underWay();
+  test("is told in the history behind what it has undone, which stays as it was", async () => {
+    const { runs, clock } = await underWay();
     const { state } = value(await runs.export("run"));
+    await answer(runs, "run", value(await ask(runs, "run", 12, 6)).tasks);
+    await train(runs, "run", 1, 18);
+    await clock.advance(5);
+    value(await runs.import(state, undefined));
+    expect(await told(runs)).toEqual(["0: 0", "0: 1", "0: 2 open", "0: 3 undone", "1: import"]);
+    await answer(runs, "run", value(await ask(runs, "run", 12, 6)).tasks);
+    const later = value(await runs.export("run")).state;
+    await train(runs, "run", 2, 18);
+    value(await runs.import(state, undefined));
+    const twice = ["0: 0", "0: 1", "0: 2 open", "0: 3 undone", "1: import undone", "1: 3 undone", "1: 4 undone"];
+    expect(await told(runs)).toEqual([...twice, "2: import"]);
+    // What the first import brought is in force again, and batch 2 closed with it.
+    value(await runs.import(later, undefined));
+    const back = ["0: 0", "0: 1", "0: 2", "0: 3 undone", "1: import", "1: 3 undone", "1: 4 undone"];
+    expect(await told(runs)).toEqual([...back, "2: import undone", "3: import"]);
+    const times = value(await runs.history("run", 0, 100)).items.map(({ atMs }) => atMs - 1_000_000);
+    expect(times).toEqual([0, 0, 0, 0, 5, 5, 5, 5, 5]);
+  });
+});
+
+describe("an incarnation is never another", () => {
+  test("when a run is deleted and its export imported again", async () => {
+    const { runs } = await underWay();
+    const { state } = value(await runs.export("run"));
+    value(await runs.import(state, undefined));
+    const dead = value(await ask(runs, "run", 12, 6)).tasks;
     value(await runs.remove("run"));
     expect((await runs.get("run")).kind).toBe("not_found");
     const { run } = value(await runs.import(state, "run"));
     expect([run.state.epoch, run.state.cursor]).toEqual([1, 18]);
-    expect(value(await runs.recordFeedback("run", [feedbackFor(tasks[3] as (typeof tasks)[0], 0)]))).toEqual([
-      { kind: "recorded" },
-    ]);
+    const live = value(await ask(runs, "run", 12, 6)).tasks;
+    expect(instances(live)).toEqual(instances(dead));
+    expect(await statuses(runs, "run", feedbackOf(dead, 4))).toEqual(stale);
+    expect(await statuses(runs, "run", feedbackOf(live.slice(3), 4))).toEqual(new Set(["recorded"]));
   });
 
-  test("is told in the history, before the batches that are open again", async () => {
+  test("when a run is deleted and created again", async () => {
+    const { runs } = bench();
+    value(await runs.create("run", runConfig()));
+    const dead = value(await ask(runs, "run", 0, 6)).tasks;
+    value(await runs.remove("run"));
+    value(await runs.create("run", runConfig()));
+    const live = value(await ask(runs, "run", 0, 6)).tasks;
+    expect(instances(live)).toEqual(instances(dead));
+    expect(await statuses(runs, "run", feedbackOf(dead, 4))).toEqual(stale);
+  });
+
+  test("when an export is imported under another id twice", async () => {
     const { runs } = await underWay();
     const { state } = value(await runs.export("run"));
-    await answer(runs, "run", value(await ask(runs, "run", 12, 6)).tasks);
-    await train(runs, "run", 1, 18);
-    value(await runs.import(state, undefined));
-    const { items } = value(await runs.history("run", 0, 100));
-    const told = items.map((item) =>
-      item.kind === "batch" ? `${item.batch}${item.closed ? "" : " open"}` : item.control,
-    );
-    expect(told).toEqual(["0", "1", "2", "3", "import", "2 open"]);
-    await answer(runs, "run", value(await ask(runs, "run", 12, 6)).tasks);
-    expect(value(await runs.history("run", 5, 100)).items[0]).toMatchObject({ batch: 2, closed: true });
+    const first = value(await runs.import(state, "copy")).outstanding;
+    value(await runs.remove("copy"));
+    const second = value(await runs.import(state, "copy")).outstanding;
+    expect(instances(second)).toEqual(instances(first));
+    expect(await statuses(runs, "copy", feedbackOf(first, 4))).toEqual(stale);
+    expect(await statuses(runs, "copy", feedbackOf(second.slice(1), 4))).toEqual(new Set(["recorded"]));
+  });
+
+  test("when two servers import one export", async () => {
+    const { runs } = await underWay();
+    const { state } = value(await runs.export("run"));
+    const [one, other] = ["one", "other"].map((name) => bench({ newIncarnation: incarnations(name) }).runs) as [
+      Runs,
+      Runs,
+    ];
+    const here = value(await one.import(state, undefined)).outstanding;
+    const there = value(await other.import(state, undefined)).outstanding;
+    expect(instances(there)).toEqual(instances(here));
+    expect(await statuses(one, "run", feedbackOf(there, 4))).toEqual(stale);
+    expect(await statuses(other, "run", feedbackOf(here, 4))).toEqual(stale);
   });
 });
 
 describe("import under another id", () => {
-  test("issues the outstanding tasks again, and goes on as the first run would", async () => {
+  test("issues the outstanding tasks again, and goes on as the first run would, with its history", async () => {
     const { runs, tasks } = await underWay();
     const { state } = value(await runs.export("run"));
     const { run, outstanding } = value(await runs.import(state, "copy"));
-    expect([run.runId, run.state.epoch, run.state.version]).toEqual(["copy", 0, 0]);
-    expect(outstanding).toEqual(tasks.slice(2));
+    expect([run.runId, run.state.epoch, run.state.version]).toEqual(["copy", 1, 0]);
+    expect(instances(outstanding)).toEqual(instances(tasks.slice(2)));
     await answer(runs, "copy", value(await ask(runs, "copy", 12, 6)).tasks);
     await answer(runs, "run", value(await ask(runs, "run", 12, 6)).tasks);
     const copied = await train(runs, "copy", 3, 18);
     const original = await train(runs, "run", 3, 18);
-    expect(copied.tasks).toEqual(original.tasks);
-    expect(copied.batches.slice(-3)).toEqual(original.batches.slice(-3));
+    expect(instances(copied.tasks)).toEqual(instances(original.tasks));
+    expect(copied.batches).toEqual(original.batches.map((batch, i) => ({ ...batch, epoch: i < 3 ? 0 : 1 })));
   });
 
-  test("on another server", async () => {
+  test("takes the place of a run that is another's, whose history is undone whole", async () => {
     const { runs } = await underWay();
     const { state } = value(await runs.export("run"));
-    const elsewhere = bench().runs;
+    const elsewhere = bench({ newIncarnation: incarnations("other") }).runs;
+    value(await elsewhere.create("run", runConfig({ seed: 8n })));
+    await train(elsewhere, "run", 2);
     value(await elsewhere.import(state, undefined));
-    const here = value(await ask(runs, "run", 12, 6)).tasks;
-    const there = value(await ask(elsewhere, "run", 12, 6)).tasks;
-    expect(there).toEqual(here);
+    expect(await told(elsewhere)).toEqual(["0: 0 undone", "0: 1 undone", "0: 0", "0: 1", "0: 2 open", "1: import"]);
+    await answer(elsewhere, "run", value(await ask(elsewhere, "run", 12, 6)).tasks);
+    expect((await told(elsewhere))[4]).toBe("0: 2");
   });
 
   test("needs a free id, and a state", async () => {
@@ -122,10 +200,56 @@ describe("import under another id", () => {
     value(await runs.create("taken", runConfig()));
     const { state } = value(await runs.export("run"));
     expect(await runs.import(state, "taken")).toMatchObject({ kind: "already_exists", field: "run_id" });
-    for (const bytes of ["", "{}", "null", '{"format":2}', "\u0000"]) {
-      const result = await runs.import(new TextEncoder().encode(bytes), "new");
-      expect(result).toMatchObject({ kind: "invalid", field: "state" });
+    const lines = gunzipSync(state).toString().trim().split("\n");
+    const texts = [
+      "",
+      "{}",
+      "null",
+      '{"format":2}',
+      "\u0000",
+      lines.slice(0, 3).join("\n"),
+      [...lines, "[]"].join("\n"),
+    ];
+    const bytes = [...texts.map((text) => gzipSync(text)), state.slice(0, -9), new TextEncoder().encode("{}")];
+    for (const wrong of bytes) {
+      expect(await runs.import(wrong, "new")).toMatchObject({ kind: "invalid", field: "state" });
     }
     expect((await runs.import(state, "no/slash")).kind).toBe("invalid");
+  });
+});
+
+test("what a run may hold is bounded, and a large one is exported and imported, a little at a time", async () => {
+  const { runs } = bench();
+  const largest = { promptsPerUpdate: 1024, numGenerations: 512, lag: { kind: "batches", count: 1 } } as const;
+  const over = await runs.create("run", runConfig({ ...largest, numGenerations: 513 }));
+  expect(over).toMatchObject({ kind: "invalid", field: "prompts_per_update" });
+  value(await runs.create("run", runConfig(largest)));
+  // A quarter of what it may hold.
+  for (const cursor of [0, 256]) {
+    const { tasks } = value(await ask(runs, "run", cursor, 256));
+    // All samples but one of each group: they stay open.
+    value(await runs.recordFeedback("run", feedbackOf(tasks, 511)));
+  }
+  const { state } = value(await runs.export("run"));
+  // A message of the contract holds it: 64 MiB, unless configured.
+  expect(state.length).toBeLessThan(8 * 2 ** 20);
+  let turns = 0;
+  const counting = setInterval(() => turns++, 0);
+  const { run, outstanding } = value(await runs.import(state, "copy"));
+  clearInterval(counting);
+  expect(turns).toBeGreaterThan(10);
+  expect([run.state.samplesRecorded, outstanding.length]).toEqual([512 * 511, 512]);
+});
+
+test("a state says its format, and one of another is refused", async () => {
+  const { runs } = await underWay();
+  const { state } = value(await runs.export("run"));
+  const newer = gunzipSync(state)
+    .toString()
+    .replace(`"format":${FORMAT}`, `"format":${FORMAT + 1}`);
+  expect(await runs.import(gzipSync(newer), undefined)).toEqual({
+    kind: "invalid",
+    field: "state",
+    message: `the state is of format ${FORMAT + 1}, and this server reads format ${FORMAT}: use the server that wrote it`,
   });
 });

@@ -116,7 +116,7 @@ test("the history has each batch with its draw and its means, and the control ch
   );
   const { items, next } = value(await runs.history("run", 0, 100));
   expect(next).toBeUndefined();
-  const base = { kind: "control", reason: "", cursor: 12 };
+  const base = { kind: "control", reason: "", cursor: 12, epoch: 0, atMs: 1_000_000, rolledBack: false };
   expect(items.slice(2, 6)).toEqual([
     { ...base, control: "weights", weights: { a: 2, b: 1, c: 1 } },
     { ...base, control: "policy", policy },

@@ -10,7 +10,7 @@ import { createMaker, type Maker } from "../../../server/tasks/make.ts";
 import { presentTask } from "../../../server/tasks/present.ts";
 import type { MakeResult } from "../../../server/tasks/task.ts";
 import { createAsyncScorer } from "../../../server/tasks/async-scorer.ts";
-import { systemClock } from "../../../server/curriculum/runs/system-clock.ts";
+import { systemClock } from "../../../server/curriculum/runs/system.ts";
 import { createResources } from "../../../server/tasks/resources.ts";
 import { createScorer } from "../../../server/tasks/scorer.ts";
 import { runJob } from "../../../server/tasks/jobs.ts";

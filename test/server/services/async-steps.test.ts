@@ -36,7 +36,12 @@ function serve(environment: AsyncEnvironment<Sum, number>) {
   const onFailure = (error: unknown): void => {
     throw error;
   };
-  const runs = createRuns({ store: memoryStore(), source: sourceOf(() => made(HASH)), clock });
+  const runs = createRuns({
+    store: memoryStore(),
+    source: sourceOf(() => made(HASH)),
+    clock,
+    newIncarnation: () => "i",
+  });
   const resources = createResources({ clock, onFailure });
   const shared = { completionBytesMax: 1000, onFailure };
   const registry = createRegistry([environment, graded]);
@@ -59,7 +64,14 @@ function serve(environment: AsyncEnvironment<Sum, number>) {
   return { clock, deps, runs, resources, asyncScorer, run, service: createEnvironmentService(deps) };
 }
 
-const place: RunPlace = { runId: "r", epoch: 0, arm: 0, cursor: 0, numGenerations: GENERATIONS, feedback: true };
+const place: RunPlace = {
+  runId: "r",
+  incarnation: "i",
+  arm: 0,
+  cursor: 0,
+  numGenerations: GENERATIONS,
+  feedback: true,
+};
 
 function groupOf(environment: string, texts: readonly string[], run?: RunPlace): CompletionGroup {
   const bytes = inline.encode(sum);

@@ -23,7 +23,7 @@ const generated: TaskToken = {
   thinking: "stripped",
   rewardScheme: "quality",
   rewardParameters: {},
-  run: { runId: "r", epoch: 2, arm: 1, cursor: 2 ** 40, numGenerations: 8, feedback: true },
+  run: { runId: "r", incarnation: "i", arm: 1, cursor: 2 ** 40, numGenerations: 8, feedback: true },
   inline: Uint8Array.of(0, 127, 128, 255),
 };
 const row: TaskToken = {

@@ -326,6 +326,14 @@ export declare type Task = Message<"gradus.v1.Task"> & {
    * @generated from field: gradus.v1.Thinking thinking = 14;
    */
   thinking: Thinking;
+
+  /**
+   * Names the instance, in 16 hexadecimal digits: equal for equal instances of any
+   * run and server.
+   *
+   * @generated from field: string instance_hash = 15;
+   */
+  instanceHash: string;
 };
 
 /**

@@ -381,12 +381,16 @@ class RunConfig(google.protobuf.message.Message):
     length: builtins.int
     """Tasks in the whole run; 0: no end. The last update batch may be short."""
     prompts_per_update: builtins.int
-    """Tasks in an update batch, 1 to 4096. Required."""
+    """Tasks in an update batch, 1 to 4096. Required. With num_generations, and with
+    feedback_lag + 1, it makes at most 1,048,576 samples.
+    """
     feedback_lag: builtins.int
     """Batch k needs every batch up to k − 1 − feedback_lag closed. At most 64."""
     feedback_unbounded: builtins.bool
     """Each draw uses what feedback there is; for asynchronous trainers. The
-    journal records what was used.
+    journal records what was used. Of more than 32,768 groups that are open, or
+    1,048,576 samples, a draw closes the oldest, whatever group_timeout is; so
+    under a policy that takes no feedback.
     """
     feedback_source: global___FeedbackSource.ValueType
     """Where feedback comes from; unset: FEEDBACK_SOURCE_STEP."""
@@ -524,10 +528,11 @@ class RunState(google.protobuf.message.Message):
     DONE_FIELD_NUMBER: builtins.int
     POLICY_FIELD_NUMBER: builtins.int
     ARMS_FIELD_NUMBER: builtins.int
+    INCARNATION_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """Its id."""
     epoch: builtins.int
-    """Counts imports in place, from 0."""
+    """Counts imports, from 0."""
     version: builtins.int
     """Counts changes of the run, from 0; what WatchRun and the journal go by."""
     cursor: builtins.int
@@ -544,6 +549,11 @@ class RunState(google.protobuf.message.Message):
     """Whether issuing is paused."""
     done: builtins.bool
     """Whether all of length is issued and closed."""
+    incarnation: builtins.str
+    """Names the run's creation or last import: random, and never the same again.
+    Part of its tasks' ids. Instances, draws and probabilities do not depend on
+    it: two runs of one seed and feedback are compared by Task.instance_hash.
+    """
     @property
     def policy(self) -> global___Policy:
         """The policy in force for the next batch."""
@@ -567,9 +577,10 @@ class RunState(google.protobuf.message.Message):
         done: builtins.bool = ...,
         policy: global___Policy | None = ...,
         arms: collections.abc.Iterable[global___ArmState] | None = ...,
+        incarnation: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["policy", b"policy"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "groups_outstanding", b"groups_outstanding", "paused", b"paused", "policy", b"policy", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "policy", b"policy", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "version", b"version"]) -> None: ...
 
 global___RunState = RunState
 
@@ -790,7 +801,10 @@ class NextBatchRequest(google.protobuf.message.Message):
     cursor: builtins.int
     """Position of the first task; unset: the first that was never issued. Give it:
     an answer that was lost is then the same when asked for again. Positions of
-    update batches closed long ago are refused with OUT_OF_RANGE.
+    tasks closed long ago, before the last 1,024 closed ones at least (262,144
+    samples, where that is less), are refused with OUT_OF_RANGE, as are those more
+    than one update batch past the tasks issued. For as long a sample that comes
+    again is FEEDBACK_STATUS_DUPLICATE, and later NOT_RECORDED.
     """
     count: builtins.int
     """How many at most, 1 to 4096; 0: prompts_per_update."""
@@ -856,11 +870,11 @@ class GroupAdvantages(google.protobuf.message.Message):
     group_id: builtins.str
     """The group. Required."""
     reward_mean: builtins.float
-    """Mean reward of the group, for the records; unset: not known."""
+    """Mean reward of the group, in [-1e9, 1e9], for the records; unset: not known."""
     @property
     def advantages(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.float]:
-        """One for each sample that counted, in any order; at most num_generations.
-        None: the group gives no signal.
+        """One for each sample that counted, in any order; at most num_generations, each
+        in [-1e9, 1e9]. None: the group gives no signal.
         """
 
     def __init__(
@@ -1286,7 +1300,9 @@ class ImportRunResponse(google.protobuf.message.Message):
 
     @property
     def outstanding(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[gradus.v1.task_pb2.Task]:
-        """Tasks that are outstanding in it, in cursor order, with ids that count now."""
+        """Tasks that are outstanding in it, in cursor order, issued again: these task_ids
+        and group_ids count now, and none from before.
+        """
 
     def __init__(
         self,
@@ -1490,6 +1506,13 @@ class HistoryRecord(google.protobuf.message.Message):
 
     BATCH_FIELD_NUMBER: builtins.int
     CONTROL_FIELD_NUMBER: builtins.int
+    EPOCH_FIELD_NUMBER: builtins.int
+    TIME_FIELD_NUMBER: builtins.int
+    ROLLED_BACK_FIELD_NUMBER: builtins.int
+    epoch: builtins.int
+    """The run's epoch when it happened."""
+    rolled_back: builtins.bool
+    """An import has undone it: it is no part of how the run came to where it is."""
     @property
     def batch(self) -> global___BatchRecord:
         """An update batch."""
@@ -1498,14 +1521,21 @@ class HistoryRecord(google.protobuf.message.Message):
     def control(self) -> global___ControlRecord:
         """A control change."""
 
+    @property
+    def time(self) -> google.protobuf.timestamp_pb2.Timestamp:
+        """When it happened; of an update batch, when it was drawn."""
+
     def __init__(
         self,
         *,
         batch: global___BatchRecord | None = ...,
         control: global___ControlRecord | None = ...,
+        epoch: builtins.int = ...,
+        time: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        rolled_back: builtins.bool = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["batch", b"batch", "control", b"control", "kind", b"kind"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["batch", b"batch", "control", b"control", "kind", b"kind"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["batch", b"batch", "control", b"control", "kind", b"kind", "time", b"time"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["batch", b"batch", "control", b"control", "epoch", b"epoch", "kind", b"kind", "rolled_back", b"rolled_back", "time", b"time"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["batch", "control"] | None: ...
 
 global___HistoryRecord = HistoryRecord

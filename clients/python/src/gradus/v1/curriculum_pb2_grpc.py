@@ -216,17 +216,17 @@ class CurriculumServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ExportRun(self, request, context):
-        """Gives the whole state as bytes, outstanding groups included.
+        """Gives the whole state as bytes, outstanding groups and history included.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ImportRun(self, request, context):
-        """Puts an exported state back. In place (the exported run's id) it opens a new
-        epoch: what was issued after the export is ignored when it comes
-        (FEEDBACK_STATUS_STALE_EPOCH). Under another id the outstanding tasks are
-        issued again under that id.
+        """Puts an exported state back: in place (the exported run's id), or as another
+        run. It opens a new epoch and a new incarnation, and issues the outstanding
+        tasks again with task_ids and group_ids of their own: what was issued before,
+        by any server, is ignored when it comes (FEEDBACK_STATUS_STALE_EPOCH).
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -242,7 +242,8 @@ class CurriculumServiceServicer(object):
 
     def GetHistory(self, request, context):
         """Gives what WatchRun shows as a series, one record for each update batch, and
-        the control changes.
+        the control changes. A history travels with an export (its newest 16,384
+        records and 16 MiB), and what an import undid stays in it, rolled_back.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -126,16 +126,16 @@ class CurriculumServiceStub:
         gradus.v1.curriculum_pb2.ExportRunRequest,
         gradus.v1.curriculum_pb2.ExportRunResponse,
     ]
-    """Gives the whole state as bytes, outstanding groups included."""
+    """Gives the whole state as bytes, outstanding groups and history included."""
 
     ImportRun: grpc.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.ImportRunRequest,
         gradus.v1.curriculum_pb2.ImportRunResponse,
     ]
-    """Puts an exported state back. In place (the exported run's id) it opens a new
-    epoch: what was issued after the export is ignored when it comes
-    (FEEDBACK_STATUS_STALE_EPOCH). Under another id the outstanding tasks are
-    issued again under that id.
+    """Puts an exported state back: in place (the exported run's id), or as another
+    run. It opens a new epoch and a new incarnation, and issues the outstanding
+    tasks again with task_ids and group_ids of their own: what was issued before,
+    by any server, is ignored when it comes (FEEDBACK_STATUS_STALE_EPOCH).
     """
 
     WatchRun: grpc.UnaryStreamMultiCallable[
@@ -151,7 +151,8 @@ class CurriculumServiceStub:
         gradus.v1.curriculum_pb2.GetHistoryResponse,
     ]
     """Gives what WatchRun shows as a series, one record for each update batch, and
-    the control changes.
+    the control changes. A history travels with an export (its newest 16,384
+    records and 16 MiB), and what an import undid stays in it, rolled_back.
     """
 
 class CurriculumServiceAsyncStub:
@@ -262,16 +263,16 @@ class CurriculumServiceAsyncStub:
         gradus.v1.curriculum_pb2.ExportRunRequest,
         gradus.v1.curriculum_pb2.ExportRunResponse,
     ]
-    """Gives the whole state as bytes, outstanding groups included."""
+    """Gives the whole state as bytes, outstanding groups and history included."""
 
     ImportRun: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.ImportRunRequest,
         gradus.v1.curriculum_pb2.ImportRunResponse,
     ]
-    """Puts an exported state back. In place (the exported run's id) it opens a new
-    epoch: what was issued after the export is ignored when it comes
-    (FEEDBACK_STATUS_STALE_EPOCH). Under another id the outstanding tasks are
-    issued again under that id.
+    """Puts an exported state back: in place (the exported run's id), or as another
+    run. It opens a new epoch and a new incarnation, and issues the outstanding
+    tasks again with task_ids and group_ids of their own: what was issued before,
+    by any server, is ignored when it comes (FEEDBACK_STATUS_STALE_EPOCH).
     """
 
     WatchRun: grpc.aio.UnaryStreamMultiCallable[
@@ -287,7 +288,8 @@ class CurriculumServiceAsyncStub:
         gradus.v1.curriculum_pb2.GetHistoryResponse,
     ]
     """Gives what WatchRun shows as a series, one record for each update batch, and
-    the control changes.
+    the control changes. A history travels with an export (its newest 16,384
+    records and 16 MiB), and what an import undid stays in it, rolled_back.
     """
 
 class CurriculumServiceServicer(metaclass=abc.ABCMeta):
@@ -424,7 +426,7 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.curriculum_pb2.ExportRunRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.curriculum_pb2.ExportRunResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.ExportRunResponse]]:
-        """Gives the whole state as bytes, outstanding groups included."""
+        """Gives the whole state as bytes, outstanding groups and history included."""
 
     @abc.abstractmethod
     def ImportRun(
@@ -432,10 +434,10 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.curriculum_pb2.ImportRunRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.curriculum_pb2.ImportRunResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.ImportRunResponse]]:
-        """Puts an exported state back. In place (the exported run's id) it opens a new
-        epoch: what was issued after the export is ignored when it comes
-        (FEEDBACK_STATUS_STALE_EPOCH). Under another id the outstanding tasks are
-        issued again under that id.
+        """Puts an exported state back: in place (the exported run's id), or as another
+        run. It opens a new epoch and a new incarnation, and issues the outstanding
+        tasks again with task_ids and group_ids of their own: what was issued before,
+        by any server, is ignored when it comes (FEEDBACK_STATUS_STALE_EPOCH).
         """
 
     @abc.abstractmethod
@@ -455,7 +457,8 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.curriculum_pb2.GetHistoryResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.GetHistoryResponse]]:
         """Gives what WatchRun shows as a series, one record for each update batch, and
-        the control changes.
+        the control changes. A history travels with an export (its newest 16,384
+        records and 16 MiB), and what an import undid stays in it, rolled_back.
         """
 
 def add_CurriculumServiceServicer_to_server(servicer: CurriculumServiceServicer, server: typing.Union[grpc.Server, grpc.aio.Server]) -> None: ...

@@ -146,7 +146,10 @@ class _FeedbackStatusEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper.
     FEEDBACK_STATUS_CONFLICTING_COMPLETION: _FeedbackStatus.ValueType  # 3
     """Another completion of this sample was recorded before; the first one counts."""
     FEEDBACK_STATUS_STALE_EPOCH: _FeedbackStatus.ValueType  # 4
-    """The task was issued before the run was imported in place; ignored."""
+    """The task was issued by another incarnation of the run: before an import, by
+    another import of the same state, or by a run of this id that was deleted.
+    Ignored.
+    """
     FEEDBACK_STATUS_NOT_RECORDED: _FeedbackStatus.ValueType  # 5
     """Not recorded for the reason in Feedback.detail."""
 
@@ -162,7 +165,10 @@ FEEDBACK_STATUS_DUPLICATE: FeedbackStatus.ValueType  # 2
 FEEDBACK_STATUS_CONFLICTING_COMPLETION: FeedbackStatus.ValueType  # 3
 """Another completion of this sample was recorded before; the first one counts."""
 FEEDBACK_STATUS_STALE_EPOCH: FeedbackStatus.ValueType  # 4
-"""The task was issued before the run was imported in place; ignored."""
+"""The task was issued by another incarnation of the run: before an import, by
+another import of the same state, or by a run of this id that was deleted.
+Ignored.
+"""
 FEEDBACK_STATUS_NOT_RECORDED: FeedbackStatus.ValueType  # 5
 """Not recorded for the reason in Feedback.detail."""
 global___FeedbackStatus = FeedbackStatus

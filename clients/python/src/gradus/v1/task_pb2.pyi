@@ -413,6 +413,7 @@ class Task(google.protobuf.message.Message):
     ARM_ID_FIELD_NUMBER: builtins.int
     CURSOR_FIELD_NUMBER: builtins.int
     THINKING_FIELD_NUMBER: builtins.int
+    INSTANCE_HASH_FIELD_NUMBER: builtins.int
     task_id: builtins.str
     """Opaque, authenticated: says where the instance comes from and carries what
     scoring needs. Give it back unchanged. Not secret, but never shown to the
@@ -443,6 +444,10 @@ class Task(google.protobuf.message.Message):
     """Position in the run, counted in tasks from 0; 0 outside runs."""
     thinking: global___Thinking.ValueType
     """How much of its thinking the completion must hold."""
+    instance_hash: builtins.str
+    """Names the instance, in 16 hexadecimal digits: equal for equal instances of any
+    run and server.
+    """
     @property
     def prompt(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___ChatMessage]:
         """The prompt, in order, at least one message."""
@@ -468,8 +473,9 @@ class Task(google.protobuf.message.Message):
         arm_id: builtins.str = ...,
         cursor: builtins.int = ...,
         thinking: global___Thinking.ValueType = ...,
+        instance_hash: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["hints", b"hints"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arm_id", b"arm_id", "cursor", b"cursor", "environment", b"environment", "group_id", b"group_id", "hints", b"hints", "level", b"level", "prompt", b"prompt", "run_id", b"run_id", "source", b"source", "split", b"split", "task_id", b"task_id", "thinking", b"thinking", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arm_id", b"arm_id", "cursor", b"cursor", "environment", b"environment", "group_id", b"group_id", "hints", b"hints", "instance_hash", b"instance_hash", "level", b"level", "prompt", b"prompt", "run_id", b"run_id", "source", b"source", "split", b"split", "task_id", b"task_id", "thinking", b"thinking", "version", b"version"]) -> None: ...
 
 global___Task = Task

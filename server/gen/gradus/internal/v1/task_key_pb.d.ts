@@ -156,11 +156,11 @@ export declare type RunPlace = Message<"gradus.internal.v1.RunPlace"> & {
   runId: string;
 
   /**
-   * The run's epoch when the task was issued.
+   * The run's incarnation when the task was issued.
    *
-   * @generated from field: uint32 epoch = 2;
+   * @generated from field: string incarnation = 2;
    */
-  epoch: number;
+  incarnation: string;
 
   /**
    * The arm's index in the run's configuration.

@@ -346,7 +346,8 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
   length: bigint;
 
   /**
-   * Tasks in an update batch, 1 to 4096. Required.
+   * Tasks in an update batch, 1 to 4096. Required. With num_generations, and with
+   * feedback_lag + 1, it makes at most 1,048,576 samples.
    *
    * @generated from field: uint32 prompts_per_update = 8;
    */
@@ -368,7 +369,9 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
   } | {
     /**
      * Each draw uses what feedback there is; for asynchronous trainers. The
-     * journal records what was used.
+     * journal records what was used. Of more than 32,768 groups that are open, or
+     * 1,048,576 samples, a draw closes the oldest, whatever group_timeout is; so
+     * under a policy that takes no feedback.
      *
      * @generated from field: bool feedback_unbounded = 10;
      */
@@ -507,7 +510,7 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
   runId: string;
 
   /**
-   * Counts imports in place, from 0.
+   * Counts imports, from 0.
    *
    * @generated from field: uint32 epoch = 2;
    */
@@ -582,6 +585,15 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
    * @generated from field: repeated gradus.v1.ArmState arms = 12;
    */
   arms: ArmState[];
+
+  /**
+   * Names the run's creation or last import: random, and never the same again.
+   * Part of its tasks' ids. Instances, draws and probabilities do not depend on
+   * it: two runs of one seed and feedback are compared by Task.instance_hash.
+   *
+   * @generated from field: string incarnation = 13;
+   */
+  incarnation: string;
 };
 
 /**
@@ -829,7 +841,10 @@ export declare type NextBatchRequest = Message<"gradus.v1.NextBatchRequest"> & {
   /**
    * Position of the first task; unset: the first that was never issued. Give it:
    * an answer that was lost is then the same when asked for again. Positions of
-   * update batches closed long ago are refused with OUT_OF_RANGE.
+   * tasks closed long ago, before the last 1,024 closed ones at least (262,144
+   * samples, where that is less), are refused with OUT_OF_RANGE, as are those more
+   * than one update batch past the tasks issued. For as long a sample that comes
+   * again is FEEDBACK_STATUS_DUPLICATE, and later NOT_RECORDED.
    *
    * @generated from field: optional uint64 cursor = 2;
    */
@@ -911,15 +926,15 @@ export declare type GroupAdvantages = Message<"gradus.v1.GroupAdvantages"> & {
   groupId: string;
 
   /**
-   * One for each sample that counted, in any order; at most num_generations.
-   * None: the group gives no signal.
+   * One for each sample that counted, in any order; at most num_generations, each
+   * in [-1e9, 1e9]. None: the group gives no signal.
    *
    * @generated from field: repeated double advantages = 2;
    */
   advantages: number[];
 
   /**
-   * Mean reward of the group, for the records; unset: not known.
+   * Mean reward of the group, in [-1e9, 1e9], for the records; unset: not known.
    *
    * @generated from field: optional double reward_mean = 3;
    */
@@ -1371,7 +1386,8 @@ export declare type ImportRunResponse = Message<"gradus.v1.ImportRunResponse"> &
   run?: Run | undefined;
 
   /**
-   * Tasks that are outstanding in it, in cursor order, with ids that count now.
+   * Tasks that are outstanding in it, in cursor order, issued again: these task_ids
+   * and group_ids count now, and none from before.
    *
    * @generated from field: repeated gradus.v1.Task outstanding = 2;
    */
@@ -1611,6 +1627,27 @@ export declare type HistoryRecord = Message<"gradus.v1.HistoryRecord"> & {
     value: ControlRecord;
     case: "control";
   } | { case: undefined; value?: undefined };
+
+  /**
+   * The run's epoch when it happened.
+   *
+   * @generated from field: uint32 epoch = 3;
+   */
+  epoch: number;
+
+  /**
+   * When it happened; of an update batch, when it was drawn.
+   *
+   * @generated from field: google.protobuf.Timestamp time = 4;
+   */
+  time?: Timestamp | undefined;
+
+  /**
+   * An import has undone it: it is no part of how the run came to where it is.
+   *
+   * @generated from field: bool rolled_back = 5;
+   */
+  rolledBack: boolean;
 };
 
 /**
@@ -1881,7 +1918,7 @@ export declare const CurriculumService: GenService<{
     output: typeof ResumeResponseSchema;
   },
   /**
-   * Gives the whole state as bytes, outstanding groups included.
+   * Gives the whole state as bytes, outstanding groups and history included.
    *
    * @generated from rpc gradus.v1.CurriculumService.ExportRun
    */
@@ -1891,10 +1928,10 @@ export declare const CurriculumService: GenService<{
     output: typeof ExportRunResponseSchema;
   },
   /**
-   * Puts an exported state back. In place (the exported run's id) it opens a new
-   * epoch: what was issued after the export is ignored when it comes
-   * (FEEDBACK_STATUS_STALE_EPOCH). Under another id the outstanding tasks are
-   * issued again under that id.
+   * Puts an exported state back: in place (the exported run's id), or as another
+   * run. It opens a new epoch and a new incarnation, and issues the outstanding
+   * tasks again with task_ids and group_ids of their own: what was issued before,
+   * by any server, is ignored when it comes (FEEDBACK_STATUS_STALE_EPOCH).
    *
    * @generated from rpc gradus.v1.CurriculumService.ImportRun
    */
@@ -1916,7 +1953,8 @@ export declare const CurriculumService: GenService<{
   },
   /**
    * Gives what WatchRun shows as a series, one record for each update batch, and
-   * the control changes.
+   * the control changes. A history travels with an export (its newest 16,384
+   * records and 16 MiB), and what an import undid stays in it, rolled_back.
    *
    * @generated from rpc gradus.v1.CurriculumService.GetHistory
    */

@@ -673,7 +673,9 @@ export enum FeedbackStatus {
   CONFLICTING_COMPLETION = 3,
 
   /**
-   * The task was issued before the run was imported in place; ignored.
+   * The task was issued by another incarnation of the run: before an import, by
+   * another import of the same state, or by a run of this id that was deleted.
+   * Ignored.
    *
    * @generated from enum value: FEEDBACK_STATUS_STALE_EPOCH = 4;
    */

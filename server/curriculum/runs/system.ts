@@ -1,4 +1,6 @@
-/* eslint-disable no-restricted-syntax -- the one place here that reads the time: handed in from outside, to wait by. */
+/* eslint-disable no-restricted-syntax -- the one place here that reads the time and takes random bits: handed in from
+   outside, to wait by and to name incarnations by. */
+import { randomBytes } from "node:crypto";
 import type { Clock } from "./ports.ts";
 
 /** The longest delay that setTimeout takes; with a longer one it fires at once. */
@@ -19,3 +21,7 @@ export const systemClock: Clock = {
   },
   nextTurn: (callback) => void setImmediate(callback),
 };
+
+export function newIncarnation(): string {
+  return randomBytes(9).toString("base64url");
+}

@@ -1,0 +1,320 @@
+/**
+ * How a run's state is written down, as a snapshot and in an export: lines of JSON, none of them long, so that whoever
+ * reads or writes a large state can let others work in between.
+ *
+ *     {"format": 3, …, "batches": 2, "issued": [0, 1]}   all but what follows, by the state's own names; how much follows
+ *     ["batch", index, cursor, seq, epoch, drawn_at_ms, probabilities, values, groups]
+ *     ["groups", group, …]                               of the batch before it
+ *     ["issued", generation, hashes]                     hashes joined by spaces; generation 0 is the older one
+ *
+ * A batch's `groups` is how many it has. Groups, outcomes and tallies are lists, for they are many.
+ */
+import {
+  checkFormat,
+  type Codecs,
+  decodeConfig,
+  decodePolicyState,
+  decodeRanges,
+  decodeResults,
+  decodeTask,
+  encodeConfig,
+  encodePolicyState,
+  encodeResults,
+  encodeTask,
+  FORMAT,
+} from "./codec.ts";
+import { hashLists, issuedHashes } from "./issued-hashes.ts";
+import {
+  FormatError,
+  type Json,
+  parseJson,
+  readFlag,
+  readList,
+  readNumber,
+  readNumbers,
+  readObject,
+  readOrNull,
+  readText,
+} from "./json.ts";
+import { policyCodec } from "./policies/registry.ts";
+import type { GroupOutcome, RewardSums } from "./signals.ts";
+import type { ArmCounters, Batch, Group, RunState, SampleResult, Tally } from "./state.ts";
+import type { InstanceKey, RunConfig } from "./types.ts";
+
+/** Samples of groups, and hashes, that stand in one line: about 100 KB. */
+const SAMPLES_PER_LINE = 4096;
+const HASHES_PER_LINE = 8192;
+
+function encodeSums({ count, sum, solved }: RewardSums): readonly Json[] {
+  return [count, sum, solved];
+}
+
+function decodeSums(json: Json | undefined): RewardSums {
+  const [count, sum, solved] = readList(json);
+  return { count: readNumber(count), sum: readNumber(sum), solved: readOrNull(solved, readNumber) };
+}
+
+/**
+ * An open group: its task, when it was given out, and its samples as in a feedback event. A closed one: its task, when it
+ * was given out, the digests by sample_index, and its outcome with whether it is folded in.
+ */
+function encodeGroup<Spec, Key extends InstanceKey>(group: Group<Key>, { keys }: Codecs<Spec, Key>): Json {
+  const task = encodeTask(group.task, keys);
+  if (group.kind === "closed") {
+    const { handedOutAtMs, digests, outcome, folded } = group;
+    return [task, handedOutAtMs, digests, [...encodeSums(outcome), outcome.deviation, outcome.advantage, folded]];
+  }
+  const recorded = group.results.flatMap((result, index) => {
+    const digest = group.digests[index];
+    return result === null || digest === undefined || digest === null ? [] : [{ index, digest, result }];
+  });
+  const columns = {
+    indices: recorded.map(({ index }) => index),
+    digests: recorded.map(({ digest }) => digest),
+    results: recorded.map(({ result }) => result),
+  };
+  return [task, group.handedOutAtMs, ...encodeResults(columns)];
+}
+
+function decodeOutcome(json: Json): GroupOutcome {
+  const [count, sum, solved, deviation, advantage] = readList(json);
+  return {
+    ...decodeSums([count ?? null, sum ?? null, solved ?? null]),
+    deviation: readOrNull(deviation, readNumber),
+    advantage: readOrNull(advantage, readNumber),
+  };
+}
+
+function decodeGroup<Spec, Key extends InstanceKey>(
+  json: Json,
+  at: { readonly cursor: number; readonly config: RunConfig<Spec> },
+  { keys }: Codecs<Spec, Key>,
+): Group<Key> {
+  const [task = null, handedOut, ...rest] = readList(json);
+  const base = { task: decodeTask(task, at, keys), handedOutAtMs: readOrNull(handedOut, readNumber) };
+  if (rest.length === 2) {
+    const [list, outcome = null] = rest;
+    const digests = readList(list).map((digest) => readOrNull(digest, readText));
+    return {
+      kind: "closed",
+      ...base,
+      digests,
+      outcome: decodeOutcome(outcome),
+      folded: readFlag(readList(outcome)[5]),
+    };
+  }
+  const digests = new Array<string | null>(at.config.numGenerations).fill(null);
+  const results = new Array<SampleResult | null>(at.config.numGenerations).fill(null);
+  const recorded = decodeResults(rest);
+  for (const [i, index] of recorded.indices.entries()) {
+    digests[index] = recorded.digests[i] ?? null;
+    results[index] = recorded.results[i] ?? null;
+  }
+  return { kind: "open", ...base, digests, results, missing: results.length - recorded.indices.length };
+}
+
+function encodeCounters({ issued, repeats, nextOrdinal, groups, recent, folded }: ArmCounters): Json {
+  return [issued, repeats, nextOrdinal, groups, recent.map(encodeSums), [folded.groups, ...encodeSums(folded)]];
+}
+
+function decodeTally(json: Json | undefined): Tally {
+  const [groups, ...sums] = readList(json);
+  return { groups: readNumber(groups), ...decodeSums(sums) };
+}
+
+function decodeCounters(json: Json): ArmCounters {
+  const [issued, repeats, nextOrdinal, groups, recent, folded] = readList(json);
+  return {
+    issued: readNumber(issued),
+    repeats: readNumber(repeats),
+    nextOrdinal: readNumber(nextOrdinal),
+    groups: readNumber(groups),
+    recent: readList(recent).map(decodeSums),
+    folded: decodeTally(folded),
+  };
+}
+
+/** Slices of a list, one after the other. */
+function* slices<T>(list: readonly T[], size: number): Generator<readonly T[]> {
+  for (let from = 0; from < list.length; from += size) yield list.slice(from, from + size);
+}
+
+function* batchLines<Spec, Key extends InstanceKey>(
+  { index, cursor, seq, epoch, drawnAtMs, probabilities, values, groups }: Batch<Key>,
+  size: number,
+  codecs: Codecs<Spec, Key>,
+): Generator<Json> {
+  yield ["batch", index, cursor, seq, epoch, drawnAtMs, probabilities, values, groups.length];
+  for (const some of slices(groups, size)) yield ["groups", ...some.map((group) => encodeGroup(group, codecs))];
+}
+
+function headOf<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, codecs: Codecs<Spec, Key>): Json {
+  const { config, policy, policyState, arms, batches, issued, groupsOpen: _counted, ...plain } = state;
+  const { older, recent } = issued;
+  return {
+    format: FORMAT,
+    ...plain,
+    config: encodeConfig(config, codecs.specs),
+    policy: policyCodec.encode(policy),
+    policyState: encodePolicyState(policy, policyState),
+    arms: arms.map(encodeCounters),
+    batches: batches.length,
+    issued: [older.count, recent.count],
+  };
+}
+
+/** The lines of a state, without line feeds. */
+export function* stateLines<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  codecs: Codecs<Spec, Key>,
+): Generator<string> {
+  yield JSON.stringify(headOf(state, codecs));
+  const perLine = Math.max(1, Math.floor(SAMPLES_PER_LINE / state.config.numGenerations));
+  for (const batch of state.batches) for (const line of batchLines(batch, perLine, codecs)) yield JSON.stringify(line);
+  const { older, recent } = hashLists(state.issued);
+  for (const [generation, hashes] of [older, recent].entries())
+    for (const some of slices(hashes, HASHES_PER_LINE)) yield JSON.stringify(["issued", generation, some.join(" ")]);
+}
+
+/** Takes the lines of a state, one by one. Whatever stateLines did not write is a FormatError. */
+export interface StateReader<Spec, Key extends InstanceKey> {
+  /** False: all of the state has been read, and the line is none of it. */
+  take(line: string): boolean;
+  end(): RunState<Spec, Key>;
+}
+
+/** A batch as it is being read. */
+type Reading<Key extends InstanceKey> = Omit<Batch<Key>, "groups" | "open"> & {
+  readonly count: number;
+  readonly groups: Group<Key>[];
+};
+
+function decodeBatch<Key extends InstanceKey>(json: readonly Json[]): Reading<Key> {
+  const [, index, cursor, seq, epoch, drawnAtMs, probabilities, values, count] = json;
+  return {
+    index: readNumber(index),
+    cursor: readNumber(cursor),
+    seq: readNumber(seq),
+    epoch: readNumber(epoch),
+    drawnAtMs: readNumber(drawnAtMs),
+    probabilities: readNumbers(probabilities),
+    values: readNumbers(values),
+    count: readNumber(count),
+    groups: [],
+  };
+}
+
+function batchOf<Key extends InstanceKey>({ count: _count, ...batch }: Reading<Key>): Batch<Key> {
+  return { ...batch, open: batch.groups.filter(({ kind }) => kind === "open").length };
+}
+
+function decodeHead<Spec, Key extends InstanceKey>(
+  from: { readonly [name: string]: Json },
+  { specs }: Codecs<Spec, Key>,
+): Omit<RunState<Spec, Key>, "batches" | "issued" | "groupsOpen"> {
+  checkFormat(from["format"], "the state");
+  const policy = policyCodec.decode(from["policy"] ?? null);
+  const number = (name: string): number => readNumber(from[name]);
+  return {
+    config: decodeConfig(from["config"], specs),
+    policy,
+    policyState: decodePolicyState(policy, from["policyState"]),
+    runId: readText(from["runId"]),
+    version: number("version"),
+    createdAtMs: number("createdAtMs"),
+    weights: readNumbers(from["weights"]),
+    masks: readList(from["masks"]).map((mask) => readOrNull(mask, readText)),
+    paused: readFlag(from["paused"]),
+    incarnations: readList(from["incarnations"]).map(readText),
+    epoch: number("epoch"),
+    rolledBack: decodeRanges(from["rolledBack"]),
+    cursor: number("cursor"),
+    handedOut: number("handedOut"),
+    batchesDrawn: number("batchesDrawn"),
+    batchesClosed: number("batchesClosed"),
+    batchesFolded: number("batchesFolded"),
+    samplesRecorded: number("samplesRecorded"),
+    probabilities: readOrNull(from["probabilities"], readNumbers),
+    arms: readList(from["arms"]).map(decodeCounters),
+    nextSeq: number("nextSeq"),
+  };
+}
+
+interface Parts<Spec, Key extends InstanceKey> {
+  readonly head: ReturnType<typeof decodeHead<Spec, Key>>;
+  readonly batches: Reading<Key>[];
+  /** The hashes of each generation. */
+  readonly issued: readonly [string[], string[]];
+  /** How many of each the head says there are. */
+  readonly counts: { readonly batches: number; readonly issued: readonly number[] };
+}
+
+/** Whether no more lines are to come. */
+function isWhole<Spec, Key extends InstanceKey>({ batches, issued, counts }: Parts<Spec, Key>): boolean {
+  const last = batches.at(-1);
+  if (batches.length < counts.batches || (last !== undefined && last.groups.length < last.count)) return false;
+  return issued.every((hashes, generation) => hashes.length >= (counts.issued[generation] ?? 0));
+}
+
+function takePart<Spec, Key extends InstanceKey>(
+  { head, batches, issued }: Parts<Spec, Key>,
+  json: readonly Json[],
+  codecs: Codecs<Spec, Key>,
+): void {
+  const [kind, ...rest] = json;
+  const batch = batches.at(-1);
+  if (kind === "batch") batches.push(decodeBatch(json));
+  else if (kind === "groups" && batch !== undefined) {
+    for (const group of rest) {
+      const cursor = batch.cursor + batch.groups.length;
+      batch.groups.push(decodeGroup(group, { cursor, config: head.config }, codecs));
+    }
+  } else if (kind === "issued") {
+    const hashes = issued[readNumber(rest[0])];
+    if (hashes === undefined) throw new FormatError("a state has two generations of hashes");
+    for (const hash of readText(rest[1]).split(" ")) hashes.push(hash);
+  } else throw new FormatError(`a line of a state cannot be ${JSON.stringify(kind)} here`);
+}
+
+export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, Key>): StateReader<Spec, Key> {
+  let parts: Parts<Spec, Key> | undefined;
+  return {
+    take(line) {
+      if (parts === undefined) {
+        const json = readObject(parseJson(line));
+        const head = decodeHead(json, codecs);
+        const counts = { batches: readNumber(json["batches"]), issued: readNumbers(json["issued"]) };
+        parts = { head, batches: [], issued: [[], []], counts };
+        return true;
+      }
+      if (isWhole(parts)) return false;
+      takePart(parts, readList(parseJson(line)), codecs);
+      return true;
+    },
+    end() {
+      if (parts === undefined || !isWhole(parts)) throw new FormatError("the state ends too early");
+      const batches = parts.batches.map(batchOf);
+      const groupsOpen = batches.reduce((sum, { open }) => sum + open, 0);
+      return { ...parts.head, batches, groupsOpen, issued: issuedHashes(...parts.issued) };
+    },
+  };
+}
+
+/** At once: for a state of no great size, and for replays at start. */
+export function encodeState<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  codecs: Codecs<Spec, Key>,
+): string {
+  return [...stateLines(state, codecs)].join("\n");
+}
+
+/** Throws a FormatError for what encodeState did not write. */
+export function decodeState<Spec, Key extends InstanceKey>(
+  text: string,
+  codecs: Codecs<Spec, Key>,
+): RunState<Spec, Key> {
+  const reader = stateReader(codecs);
+  for (const line of text.split("\n"))
+    if (!reader.take(line)) throw new FormatError("the state has more lines than it says");
+  return reader.end();
+}
