@@ -150,11 +150,12 @@ def test_a_state_can_be_put_back_and_copied(client: Client, run: Run, run_id: st
     state = run.export()
     copy, outstanding = client.run(f"{run_id}-copy").import_(state)
     assert copy.run_id == f"{run_id}-copy"
-    assert [task.prompt for task in outstanding] == [task.prompt for task in tasks]
+    assert [task.instance_hash for task in outstanding] == [task.instance_hash for task in tasks]
     later = run.next_batch(4).tasks
-    back, _ = run.import_(state)
+    back, again = run.import_(state)
     assert back.state.epoch == 1
-    assert [each.feedback for each in run.step_group(tasks[0], wrong(2)).outcomes] == ["recorded"] * 2
+    assert [each.feedback for each in run.step_group(again[0], wrong(2)).outcomes] == ["recorded"] * 2
+    assert [each.feedback for each in run.step_group(tasks[0], wrong(2)).outcomes] == ["stale_epoch"] * 2
     assert [each.feedback for each in run.step_group(later[0], wrong(2)).outcomes] == ["stale_epoch"] * 2
 
 

@@ -64,7 +64,10 @@ export interface RunHandle {
   resume(options?: CallOptions): Promise<bigint>;
   /** The whole state as bytes, with its epoch and cursor. */
   export(options?: CallOptions): Promise<ExportRunResponse>;
-  /** Puts an exported state back under this handle's id. */
+  /**
+   * Puts an exported state back under this handle's id. Its outstanding tasks are issued again: ids from before the import
+   * count no more.
+   */
   import(state: Uint8Array, options?: CallOptions): Promise<ImportRunResponse>;
   /** The state now and after each change, until the run is deleted. */
   watch(options?: CallOptions): AsyncGenerator<RunState, void, undefined>;

@@ -38,6 +38,11 @@ export interface Group {
   readonly numGenerations?: number;
 }
 
+/** The group at another cursor of the same run and incarnation. */
+export function groupAt({ groupId }: Pick<Task, "groupId">, cursor: number): string {
+  return groupId.replace(/\d+$/, String(cursor));
+}
+
 export function groupOf({ taskId, groupId }: Task, texts: readonly string[], more: Partial<Group> = {}): Group {
   return { taskId, groupId, completions: texts.map((text, sampleIndex) => ({ sampleIndex, text })), ...more };
 }

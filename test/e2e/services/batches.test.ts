@@ -18,15 +18,18 @@ describe("NextBatch", () => {
     await runOf(wire, "places");
     const batch = await wire.curriculum.nextBatch({ runId: "places" });
     expect(batch).toMatchObject({ nextCursor: 2n, done: false, epoch: 0 });
+    const { incarnation } = (await wire.curriculum.getRun({ runId: "places" })).run?.state ?? {};
+    expect(incarnation).toMatch(/^[\w-]{12}$/);
     expect(batch.tasks.map(({ cursor, groupId, runId }) => [cursor, groupId, runId])).toEqual([
-      [0n, "places/0/0", "places"],
-      [1n, "places/0/1", "places"],
+      [0n, `places/${incarnation}/0`, "places"],
+      [1n, `places/${incarnation}/1`, "places"],
     ]);
     for (const task of batch.tasks) {
       expect(task).toMatchObject({ environment: "countdown", split: Split.TRAIN, source: Source.SYNTHETIC });
       expect(["easy", "hard"]).toContain(task.armId);
       expect(task.level).toBe(task.armId === "easy" ? "T0" : "T1");
       expect(task.prompt.length).toBeGreaterThan(0);
+      expect(task.instanceHash).toMatch(/^[0-9a-f]{16}$/);
     }
   });
 
@@ -97,19 +100,22 @@ describe("NextBatch", () => {
 
   test("refuses positions far ahead, and those closed long ago", async () => {
     const run = await runOf(wire, "range", { policy: MIXTURE });
-    expect(await failureOf(run.next(4097))).toEqual({
+    // One update batch, here of two tasks, past those drawn.
+    expect(await failureOf(run.next(3))).toEqual({
       code: "OUT_OF_RANGE",
-      message: "cursor 4097 is far beyond 0, the tasks drawn so far",
+      message: "cursor 3 is more than one update batch beyond 0, the tasks drawn so far",
     });
-    const tasks = await run.next(0, 60);
-    expect(tasks).toHaveLength(60);
+    expect(await run.next(2)).toHaveLength(2);
+    const tasks = await run.next(0, 1026);
+    expect(tasks).toHaveLength(1026);
     await run.answer(tasks);
-    await run.next(60, 2);
+    expect(await run.next(0)).toHaveLength(2);
+    await run.answer(await run.next(1026, 2));
     expect(await failureOf(run.next(0))).toEqual({
       code: "OUT_OF_RANGE",
       message: "the tasks from cursor 0 on were closed long ago",
     });
-    expect((await run.next(58)).map(({ cursor }) => cursor)).toEqual([58n, 59n]);
+    expect((await run.next(4)).map(({ cursor }) => cursor)).toEqual([4n, 5n]);
   });
 
   test("issues no instance twice until there are no others", async () => {

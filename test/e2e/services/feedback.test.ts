@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Feedback, FeedbackStatus, NoRewardReason } from "../../../server/gen/gradus/v1/outcome_pb.js";
 import type { Task } from "../../../server/gen/gradus/v1/task_pb.js";
-import { MALFORMED, right, wrong } from "./answers.ts";
+import { groupAt, MALFORMED, right, wrong } from "./answers.ts";
 import { type TestRun, runOf } from "./run-of.ts";
 import { type Wire, failureOf, openWire } from "./wire.ts";
 
@@ -46,9 +46,9 @@ describe("the feedback of scores", () => {
     expect(short((await run.step(task, 2, wrong(task))).feedback)).toEqual(
       not("sample_index must be below num_generations, 2"),
     );
-    const astray = await run.step({ ...task, groupId: "why/0/1" }, 0, wrong(task));
+    const astray = await run.step({ ...task, groupId: groupAt(task, 1) }, 0, wrong(task));
     expect(astray.result.case).toBe("score");
-    expect(short(astray.feedback)).toEqual(not("group_id: the task's group is 'why/0/0'"));
+    expect(short(astray.feedback)).toEqual(not(`group_id: the task's group is '${task.groupId}'`));
     await wire.curriculum.closeGroups({ runId: "why", groupIds: [task.groupId] });
     expect(short((await run.step(task, 0, wrong(task))).feedback)).toEqual(not("the group was closed"));
   });
@@ -109,17 +109,17 @@ describe("ReportAdvantages", () => {
     expect(
       await report(
         { groupId: a.groupId, advantages: [0.5, -0.5], rewardMean: 0.25 },
-        { groupId: b.groupId, advantages: [NaN] },
+        { groupId: b.groupId, advantages: [0, 1e308] },
         { groupId: b.groupId, advantages: [1, 2, 3] },
-        { groupId: "reported/0/9", advantages: [] },
-        { groupId: "reported/3/0", advantages: [] },
+        { groupId: groupAt(a, 9), advantages: [] },
+        { groupId: "reported/another/0", advantages: [] },
       ),
     ).toEqual([
       [a.groupId, ...RECORDED],
-      [b.groupId, ...not("an advantage or the mean is not finite")],
+      [b.groupId, ...not("advantages[1] must be in [-1000000000, 1000000000], not 1e+308")],
       [b.groupId, ...not("more advantages than num_generations, 2")],
-      ["reported/0/9", ...not("the run has not issued this task")],
-      ["reported/3/0", ...not("the run is in epoch 0, the task is of epoch 3")],
+      [groupAt(a, 9), ...not("the run has not issued this task")],
+      ["reported/another/0", FeedbackStatus.STALE_EPOCH, ""],
     ]);
     expect(await report({ groupId: a.groupId, advantages: [1, -1] }, { groupId: b.groupId, advantages: [] })).toEqual([
       [a.groupId, ...DUPLICATE],
@@ -173,9 +173,9 @@ describe("CloseGroups", () => {
       const { groups } = await wire.curriculum.closeGroups({ runId: "closing", groupIds, reason: "dropped" });
       return groups.map(({ groupId, feedback }) => [groupId, ...short(feedback)]);
     };
-    expect(await close(a.groupId, "closing/0/7", a.groupId)).toEqual([
+    expect(await close(a.groupId, groupAt(a, 7), a.groupId)).toEqual([
       [a.groupId, ...RECORDED],
-      ["closing/0/7", ...not("the run has not issued this task")],
+      [groupAt(a, 7), ...not("the run has not issued this task")],
       [a.groupId, ...DUPLICATE],
     ]);
     expect(await close(a.groupId, b.groupId)).toEqual([

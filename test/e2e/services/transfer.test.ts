@@ -16,7 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => wire[Symbol.asyncDispose]());
 
-const seen = ({ hints, armId, cursor }: Task) => ({ metadata: hints?.metadata, armId, cursor });
+const seen = ({ instanceHash, hints, armId, cursor }: Task) => ({
+  ...{ instanceHash, metadata: hints?.metadata, armId, cursor },
+});
 const statusOf = async (run: TestRun, task: Task, sample = 0) =>
   (await run.step(task, sample, wrong(task))).feedback?.status;
 
@@ -41,12 +43,15 @@ describe("ExportRun and ImportRun", () => {
     expect(back).toMatchObject({ runId: "place", state: { epoch: 1, cursor: 4n, groupsOutstanding: 2 } });
     // The outstanding tasks are as they were, and what is recorded for them counts again.
     expect(outstanding.map(seen)).toEqual(second.map(seen));
+    // They have new ids, and those of before count no more.
+    expect(await statusOf(run, second[0] as Task)).toBe(FeedbackStatus.STALE_EPOCH);
     expect(await statusOf(run, later[0] as Task)).toBe(FeedbackStatus.STALE_EPOCH);
     await run.answer(outstanding);
     const again = await run.next(4);
     // A run is a function of its seed and its feedback: the same tasks come, under ids of the new epoch.
     expect(again.map(seen)).toEqual(later.map(seen));
-    expect(again.map(({ groupId }) => groupId)).toEqual(["place/1/4", "place/1/5"]);
+    const { incarnation } = back?.state ?? {};
+    expect(again.map(({ groupId }) => groupId)).toEqual([`place/${incarnation}/4`, `place/${incarnation}/5`]);
     expect(await statusOf(run, again[0] as Task)).toBe(FeedbackStatus.RECORDED);
     expect(await statusOf(run, later[1] as Task)).toBe(FeedbackStatus.STALE_EPOCH);
     const { records } = await wire.curriculum.getHistory({ runId: "place" });
@@ -73,9 +78,11 @@ describe("ExportRun and ImportRun", () => {
   test("under another id: outstanding tasks are issued under that id, and the first run goes on", async () => {
     const { run, second, exported } = await underWay("original");
     const { run: copy, outstanding } = await wire.curriculum.importRun({ state: exported.state, runId: "copy" });
-    expect(copy).toMatchObject({ runId: "copy", state: { epoch: 0, cursor: 4n } });
+    expect(copy).toMatchObject({ runId: "copy", state: { epoch: 1, cursor: 4n } });
     expect(outstanding.map(seen)).toEqual(second.map(seen));
-    expect(outstanding.map(({ groupId }) => groupId)).toEqual(["copy/0/2", "copy/0/3"]);
+    expect(outstanding.map(({ groupId }) => groupId)).toEqual(
+      [2, 3].map((cursor) => `copy/${copy?.state?.incarnation}/${cursor}`),
+    );
     await run.answer(outstanding);
     await run.answer(second);
     const tasksOf = async (runId: string) =>

@@ -112,7 +112,8 @@ class Run:
     def import_(self, state: bytes) -> tuple[curriculum_pb2.Run, list[Task]]:
         """Puts an exported state in this run's place (a new epoch), or makes this run of another's.
 
-        Gives the run and its outstanding tasks, in cursor order.
+        Gives the run and its outstanding tasks, in cursor order. They are issued again: ids from before the import
+        count no more (`stale_epoch`).
         """
         return self._client._call(_calls.import_run(self.run_id, state))
 

@@ -67,6 +67,7 @@ class Task:
     run_id: str
     arm_id: str
     cursor: int
+    instance_hash: str
     proto: task_pb2.Task = field(repr=False, compare=False)
 
     @staticmethod
@@ -90,6 +91,7 @@ class Task:
             run_id=proto.run_id,
             arm_id=proto.arm_id,
             cursor=proto.cursor,
+            instance_hash=proto.instance_hash,
             proto=proto,
         )
 
