@@ -14,6 +14,8 @@ import { lookUpEnvironment, readSpec } from "./task-spec.ts";
 const ARMS_MAX = 256;
 const DEFAULT_LAG = 1;
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** Ten years: of a time-out and a time to live. */
+const TIME_MAX_MS = 3652 * DAY_MS;
 const DEFAULT_TIME_TO_LIVE_MS = 30 * DAY_MS;
 /** Of a run with an arm whose scores are waited for. */
 const DEFAULT_GROUP_TIMEOUT_MS = 10 * 60 * 1000;
@@ -36,10 +38,10 @@ export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunCon
     lag: lagFromWire(config.lag),
     feedbackSource,
     groupTimeoutMs: config.groupTimeout
-      ? checkDuration(config.groupTimeout, 1, Infinity, "config.group_timeout")
+      ? checkDuration(config.groupTimeout, 1, TIME_MAX_MS, "config.group_timeout")
       : defaultTimeoutMs(arms),
     timeToLiveMs: config.timeToLive
-      ? checkDuration(config.timeToLive, 1, Infinity, "config.time_to_live")
+      ? checkDuration(config.timeToLive, 1, TIME_MAX_MS, "config.time_to_live")
       : DEFAULT_TIME_TO_LIVE_MS,
     given: toJsonString(wire.RunConfigSchema, config),
   };

@@ -2,11 +2,10 @@
 import type { Thinking } from "../../envs/answers/locate.ts";
 import type { AnswerFormat, Goal, Split } from "../../envs/environment.ts";
 import type { Verdict } from "../../envs/score.ts";
+import type { Source } from "../curriculum/types.ts";
 import * as environment from "../gen/gradus/v1/environment_pb.js";
 import * as outcome from "../gen/gradus/v1/outcome_pb.js";
 import * as task from "../gen/gradus/v1/task_pb.js";
-
-export type Source = "synthetic" | "real" | "teacher";
 
 interface WireEnum<Word extends string, Wire extends number> {
   readonly toWire: Readonly<Record<Word, Wire>>;

@@ -412,7 +412,8 @@ class RunConfig(google.protobuf.message.Message):
     def group_timeout(self) -> google.protobuf.duration_pb2.Duration:
         """A group that is not complete this long after it was issued is closed, which
         the journal records; unset: 10 minutes where scoring an arm's tasks asks
-        something outside of the server, e.g. a judge, and else never.
+        something outside of the server, e.g. a judge, and else never. At most 3652
+        days, as the next.
         """
 
     @property

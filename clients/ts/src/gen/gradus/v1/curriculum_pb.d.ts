@@ -389,7 +389,8 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
   /**
    * A group that is not complete this long after it was issued is closed, which
    * the journal records; unset: 10 minutes where scoring an arm's tasks asks
-   * something outside of the server, e.g. a judge, and else never.
+   * something outside of the server, e.g. a judge, and else never. At most 3652
+   * days, as the next.
    *
    * @generated from field: google.protobuf.Duration group_timeout = 12;
    */
