@@ -14,6 +14,10 @@ const serve = ["server/cli/main.ts", "serve", "--port", "0", "--http-port", "0",
 
 export interface ServerProcess {
   readonly port: number;
+  /** Of the minimal server: 0. */
+  readonly httpPort: number;
+  /** Memory that it has now. */
+  rssBytes(): number;
   /** Seconds of CPU used so far, by all of its threads. */
   cpuSeconds(): number;
   /** Ends it, gracefully. */
@@ -21,8 +25,12 @@ export interface ServerProcess {
 }
 
 /** Our server as `gradus serve` starts it, its log in a file of `folder`. */
-export function startOurs(folder: string, extraNodeFlags: readonly string[] = []): Promise<ServerProcess> {
-  return startServer([...extraNodeFlags, ...serve, "--data-dir", folder], join(folder, "ours.log"));
+export function startOurs(
+  folder: string,
+  extraNodeFlags: readonly string[] = [],
+  args: readonly string[] = [],
+): Promise<ServerProcess> {
+  return startServer([...extraNodeFlags, ...serve, "--data-dir", folder, ...args], join(folder, "ours.log"));
 }
 
 /** Our server as another checkout has it. */
@@ -52,8 +60,9 @@ async function startServer(args: readonly string[], logFile: string, cwd = repos
       .split("\n")
       .find((text) => text.includes('"msg":"listening"'));
     if (line !== undefined) {
-      const { grpcPort: port } = JSON.parse(line) as { readonly grpcPort: number };
-      return { port, cpuSeconds: () => cpuSecondsOf(child), stop };
+      const ports = JSON.parse(line) as { readonly grpcPort: number; readonly httpPort?: number };
+      const { grpcPort: port, httpPort = 0 } = ports;
+      return { port, httpPort, rssBytes: () => rssBytesOf(child), cpuSeconds: () => cpuSecondsOf(child), stop };
     }
     if (child.exitCode !== null) throw new Error(`a server ended at once:\n${readFileSync(logFile, "utf8")}`);
     await sleep(20);
@@ -67,6 +76,11 @@ function cpuSecondsOf({ pid }: ChildProcess): number {
     return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ")[0]);
   });
   return nanoseconds.reduce((sum, of) => sum + of, 0) / 1e9;
+}
+
+function rssBytesOf({ pid }: ChildProcess): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024;
 }
 
 export interface LoadClient {
