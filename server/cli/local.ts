@@ -16,7 +16,7 @@ import { createEnvironmentService } from "../services/environment-service.ts";
 import { recordItem } from "../services/feedback.ts";
 import { createEvaluationService } from "../services/evaluation-service.ts";
 import { memoryEvaluationStore, memoryStore } from "../stores/memory.ts";
-import { sqliteEvaluationStore } from "../stores/sqlite-evaluations.ts";
+import { sqliteEvaluationStore } from "../stores/sqlite.ts";
 import { loadEnvironments } from "../tasks/environments.ts";
 import { runJob } from "../tasks/jobs.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../tasks/keyring.ts";
@@ -94,7 +94,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
     record: (runId, item) => recordItem({ runs, onFailure: tell }, runId, item),
   });
   const store =
-    needs === "evaluations" ? sqliteEvaluationStore({ directory: config.dataDir }) : memoryEvaluationStore();
+    needs === "evaluations" ? await sqliteEvaluationStore({ directory: config.dataDir }) : memoryEvaluationStore();
   const deps: ServiceDeps = {
     ...{ keyring, registry, pools, maker, scorer, asyncScorer, runs },
     evaluations: createEvaluations({ store, maker, scorer, asyncScorer, registry, suites }),

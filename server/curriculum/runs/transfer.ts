@@ -83,9 +83,9 @@ async function asNew<Spec, Key extends InstanceKey>(
   runId: string,
 ): Promise<Result<ImportedRun<Spec, Key>> | "taken"> {
   const atMs = clock.now();
-  const { events, records } = encodeChange(undefined, [importEvent(state, runId, atMs, undefined)], source);
+  const { events, records, summary } = encodeChange(undefined, [importEvent(state, runId, atMs, undefined)], source);
   const expiresAtMs = expiryMs(atMs, state.config.timeToLiveMs);
-  if ((await store.create({ id: runId, expiresAtMs, events, records })) === "exists") return "taken";
+  if ((await store.create({ id: runId, expiresAtMs, events, records, summary })) === "exists") return "taken";
   return registry.withRun<Result<ImportedRun<Spec, Key>>>(runId, async ({ run }) => ok(importedRun(run.state())));
 }
 

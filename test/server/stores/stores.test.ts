@@ -11,13 +11,13 @@ import type { NewRun, Store } from "../../../server/stores/store.ts";
 const directories: string[] = [];
 afterAll(() => directories.forEach((made) => rmSync(made, { recursive: true })));
 
-function inDirectory(synchronous: "normal" | "full"): Store {
+function inDirectory(synchronous: "normal" | "full"): Promise<Store> {
   const directory = mkdtempSync(join(tmpdir(), "gradus-"));
   directories.push(directory);
   return sqliteStore({ directory, synchronous });
 }
 
-const stores: readonly { name: string; open: () => Store }[] = [
+const stores: readonly { name: string; open: () => Store | Promise<Store> }[] = [
   { name: "memory", open: memoryStore },
   { name: "sqlite", open: () => inDirectory("normal") },
   { name: "sqlite, synchronous", open: () => inDirectory("full") },
@@ -28,13 +28,16 @@ const newRun = (id: string, more: Partial<NewRun> = {}): NewRun => ({
   expiresAtMs: 1000,
   events: ["created"],
   records: [],
+  summary: { head: `head of ${id}`, state: "created" },
   ...more,
 });
+
+const summary = { state: "later" };
 
 describe.each(stores)("the store: $name", ({ open }) => {
   let store: Store;
   const begin = async (...ids: string[]): Promise<number[]> => {
-    store = open();
+    store = await open();
     for (const id of ids) expect(await store.create(newRun(id))).toBe("created");
     return Promise.all(ids.map(async (id) => (await store.find(id))?.key ?? -1));
   };
@@ -43,7 +46,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
   test("keeps what it is given, text of any kind included", async () => {
     const [key = -1] = await begin("run");
     const events = ["", 'quote " and \u0000 and \u{1F600}', "x".repeat(100_000)];
-    expect(await store.append(key, { expectedVersion: 1, events, records: [] })).toBe("appended");
+    expect(await store.append(key, { expectedVersion: 1, events, records: [], summary })).toBe("appended");
     expect(await store.read(key, 0)).toEqual(["created", ...events]);
     expect(await store.read(key, 3)).toEqual(events.slice(2));
     expect(await store.read(key, 4)).toEqual([]);
@@ -61,7 +64,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
     const [key = -1] = await begin("run");
     const records = [{ seq: 0, body: "r" }];
     for (const expectedVersion of [0, 2]) {
-      expect(await store.append(key, { expectedVersion, events: ["no"], records })).toBe("conflict");
+      expect(await store.append(key, { expectedVersion, events: ["no"], records, summary })).toBe("conflict");
     }
     expect(await store.read(key, 0)).toEqual(["created"]);
     expect(await store.records(key, 0, 10)).toEqual([]);
@@ -70,7 +73,9 @@ describe.each(stores)("the store: $name", ({ open }) => {
   test("lets one of many writers at a version through", async () => {
     const [key = -1] = await begin("run");
     const outcomes = await Promise.all(
-      Array.from({ length: 10 }, (_, i) => store.append(key, { expectedVersion: 1, events: [String(i)], records: [] })),
+      Array.from({ length: 10 }, (_, i) =>
+        store.append(key, { expectedVersion: 1, events: [String(i)], records: [], summary }),
+      ),
     );
     expect(outcomes.filter((outcome) => outcome === "appended")).toHaveLength(1);
     expect(await store.read(key, 0)).toHaveLength(2);
@@ -80,7 +85,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
     const [key = -1] = await begin("run");
     const record = (seq: number, body: string) => ({ seq, body });
     const write = async (version: number, ...records: { seq: number; body: string }[]) =>
-      store.append(key, { expectedVersion: version, events: ["e"], records });
+      store.append(key, { expectedVersion: version, events: ["e"], records, summary });
     await write(1, record(0, "a"), record(1, "b"));
     await write(2, record(2, "c"), record(0, "A"));
     expect(await store.records(key, 0, 2)).toEqual([record(0, "A"), record(1, "b")]);
@@ -97,7 +102,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
 
   test("lists runs in the order of their ids' bytes, in pages", async () => {
     await begin("b", "a", "B", "a.b", "a-b", "1");
-    const ids = async (after: string, limit: number) => (await store.list(after, limit)).map(({ id }) => id);
+    const ids = async (after: string, limit: number) => (await store.list(after, limit)).runs.map(({ id }) => id);
     expect(await ids("", 10)).toEqual(["1", "B", "a", "a-b", "a.b", "b"]);
     expect(await ids("B", 2)).toEqual(["a", "a-b"]);
     expect(await ids("b", 2)).toEqual([]);
@@ -105,13 +110,13 @@ describe.each(stores)("the store: $name", ({ open }) => {
 
   test("removes all of a run, and never gives its key again", async () => {
     const [key = -1, other = -1] = await begin("run", "other");
-    await store.append(key, { expectedVersion: 1, events: ["e"], records: [{ seq: 0, body: "r" }] });
+    await store.append(key, { expectedVersion: 1, events: ["e"], records: [{ seq: 0, body: "r" }], summary });
     await store.saveSnapshot(key, { version: 2, body: "s" });
     expect(await store.remove(key)).toBe(true);
     expect(await store.remove(key)).toBe(false);
     expect(await store.find("run")).toBeUndefined();
     expect(await store.read(key, 0)).toBeUndefined();
-    expect(await store.append(key, { expectedVersion: 2, events: ["late"], records: [] })).toBe("gone");
+    expect(await store.append(key, { expectedVersion: 2, events: ["late"], records: [], summary })).toBe("gone");
     await store.saveSnapshot(key, { version: 3, body: "late" });
     expect(await store.snapshot(key)).toBeUndefined();
     expect(await store.records(key, 0, 10)).toEqual([]);
@@ -127,7 +132,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
     expect(await store.removeExpired(1000)).toEqual([]);
     expect(await store.removeExpired(1001)).toEqual([a]);
     expect(await store.removeExpired(2001)).toEqual([b]);
-    expect(await store.list("", 10)).toEqual([]);
+    expect(await store.list("", 10)).toEqual({ runs: [], more: false });
   });
 
   test("behaves as a list of events, whatever is done to it", async () => {
@@ -139,7 +144,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
         fc.integer({ min: -1, max: 1 }),
         async (events, off) => {
           const expectedVersion = expected.length + off;
-          const outcome = await store.append(key, { expectedVersion, events, records: [] });
+          const outcome = await store.append(key, { expectedVersion, events, records: [], summary });
           expect(outcome).toBe(off === 0 ? "appended" : "conflict");
           if (off === 0) expected.push(...events);
           expect(await store.read(key, 0)).toEqual(expected);
