@@ -133,7 +133,7 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
       const untilMs = performance.now() + busyTimeoutMs;
       const access: Readonly<Record<string, Kind>> = store.access;
       for (const each of asked) waiting[access[each.method] ?? "read"].push({ ...each, untilMs });
-      next ??= setImmediate(turn);
+      turn();
     },
     look: (isDoubtful) => {
       lost = parts.lost();

@@ -1,7 +1,7 @@
 /** The storage thread: opens one file, and does what it is asked. */
 import { statfsSync } from "node:fs";
-import { parentPort, workerData } from "node:worker_threads";
-import { commitQueue, type InThread } from "./commit-queue.ts";
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { type Asked, commitQueue, type InThread } from "./commit-queue.ts";
 import { openFile, watchFile } from "./sqlite-file.ts";
 import { evaluationSchema, evaluationsIn } from "./sqlite-evaluations.ts";
 import { runSchema, runsIn } from "./sqlite-runs.ts";
@@ -27,15 +27,30 @@ function serve({ db, path, store }: ReturnType<typeof open>): void {
     answer: (replies) => tell({ kind: "replies", replies }),
     onProblem: (problem) => tell({ kind: "problem", problem: problem && `${path}: ${problem}` }),
   });
-  const looking = setInterval(() => queue.look(isFull(path)), LOOK_EVERY_MS);
-  port.on("message", (message: ToThread) => {
-    if (message.kind === "asked") return queue.ask(message.asked);
+  const close = (): void =>
     queue.close(() => {
       clearInterval(looking);
       db.close();
       tell({ kind: "closed" });
       port.close();
     });
+  /** With what was sent meanwhile, so that it is committed together. */
+  const takeAll = (first: readonly Asked[]): void => {
+    let [asked, more] = [first, receiveMessageOnPort(port)];
+    for (; more !== undefined; more = receiveMessageOnPort(port)) {
+      const message = more.message as ToThread;
+      if (message.kind === "close") {
+        queue.ask(asked);
+        return close();
+      }
+      asked = asked.concat(message.asked);
+    }
+    queue.ask(asked);
+  };
+  const looking = setInterval(() => queue.look(isFull(path)), LOOK_EVERY_MS);
+  port.on("message", (message: ToThread) => {
+    if (message.kind === "asked") return takeAll(message.asked);
+    close();
   });
 }
 

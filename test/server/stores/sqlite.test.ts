@@ -58,6 +58,34 @@ test("survives kill -9: what was answered is there", async () => {
   await store.close();
 });
 
+test("survives kill -9 in the middle of deleting a run: it is gone, and what is left of it goes at the next start", async () => {
+  const where = directory();
+  const { child, lines, exited } = elsewhere(
+    where,
+    `const events = Array.from({ length: 30_000 }, (_, i) => String(i));
+     await store.create({ id: "run", expiresAtMs: 1, events, records: [], summary });
+     const { key } = await store.find("run");
+     console.log(key);
+     await store.remove(key);
+     console.log("removed");
+     setInterval(() => undefined, 1000);`,
+  );
+  while (lines.length < 2) await new Promise((resolve) => child.stdout.once("data", resolve));
+  child.kill("SIGKILL");
+  await exited;
+  const db = new DatabaseSync(join(where, "runs.sqlite"));
+  const left = db.prepare("SELECT COUNT(*) AS rows FROM events");
+  const rows = (): number => (left.get() as { rows: number }).rows;
+  expect(rows()).toBeGreaterThan(0);
+  const store = await sqliteStore({ directory: where });
+  expect(await store.find("run")).toBeUndefined();
+  expect(await store.read(Number(lines[0]), 0)).toBeUndefined();
+  expect(await store.list("", 10)).toEqual({ runs: [], more: false });
+  while (rows() > 0) await store.find("run");
+  db.close();
+  await store.close();
+});
+
 test("may be opened by many processes at once, and counts each of their writes", async () => {
   const where = directory();
   const writers = [1, 2, 3, 4].map(() =>

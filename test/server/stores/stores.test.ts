@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
-import type { NewRun, Store } from "../../../server/stores/store.ts";
+import { LIST_CHARACTERS_MAX, type NewRun, type Store } from "../../../server/stores/store.ts";
 
 const directories: string[] = [];
 afterAll(() => directories.forEach((made) => rmSync(made, { recursive: true })));
@@ -106,6 +106,72 @@ describe.each(stores)("the store: $name", ({ open }) => {
     expect(await ids("", 10)).toEqual(["1", "B", "a", "a-b", "a.b", "b"]);
     expect(await ids("B", 2)).toEqual(["a", "a-b"]);
     expect(await ids("b", 2)).toEqual([]);
+  });
+
+  test("lists with each run its summary as it was written last, the head only where it was written again", async () => {
+    const [key = -1] = await begin("a", "b");
+    const write = (version: number, written: { head?: string; state: string }) =>
+      store.append(key, { expectedVersion: version, events: ["e"], records: [], summary: written });
+    await write(1, { state: "one" });
+    const summaries = async () => (await store.list("", 10)).runs.map((run) => run.summary);
+    const ofB = { head: "head of b", state: "created" };
+    expect(await summaries()).toEqual([{ head: "head of a", state: "one" }, ofB]);
+    await write(2, { head: "another", state: "two" });
+    await write(2, { head: "late", state: "late" });
+    expect(await summaries()).toEqual([{ head: "another", state: "two" }, ofB]);
+  });
+
+  test("lists in pages that end early where their summaries are large", async () => {
+    store = await open();
+    const head = "x".repeat(LIST_CHARACTERS_MAX / 2);
+    for (const id of ["a", "b", "c", "d", "e"]) await store.create(newRun(id, { summary: { head, state: "" } }));
+    const page = async (after: string, limit: number) => {
+      const { runs, more } = await store.list(after, limit);
+      return [runs.map(({ id }) => id).join(""), more];
+    };
+    expect(await page("", 10)).toEqual(["ab", true]);
+    expect(await page("b", 1)).toEqual(["c", true]);
+    expect(await page("d", 1)).toEqual(["e", false]);
+    expect(await page("e", 1)).toEqual(["", false]);
+  });
+
+  test("reads a long journal in stretches", async () => {
+    const [key = -1] = await begin("run");
+    const events = ["aaaa", "bbbb", "cccc"];
+    await store.append(key, { expectedVersion: 1, events, records: [], summary });
+    expect(await store.read(key, 1, 8)).toEqual(["aaaa", "bbbb"]);
+    expect(await store.read(key, 1, 1)).toEqual(["aaaa"]);
+    expect(await store.read(key, 3, 8)).toEqual(["cccc"]);
+  });
+
+  test("a long run is gone at the first moment, for all that is asked", async () => {
+    const [key = -1] = await begin("run");
+    const many = Array.from({ length: 3000 }, (_, i) => String(i));
+    const records = many.map((body, seq) => ({ seq, body }));
+    await store.append(key, { expectedVersion: 1, events: many, records, summary });
+    await store.saveSnapshot(key, { version: 3001, body: "s" });
+    const removed = store.remove(key);
+    const later = Promise.all([
+      store.find("run"),
+      store.read(key, 0),
+      store.records(key, 0, 10),
+      store.snapshot(key),
+      store.list("", 10),
+      store.append(key, { expectedVersion: 3001, events: ["late"], records: [], summary }),
+      store.create(newRun("run")),
+    ]);
+    expect(await removed).toBe(true);
+    // What was asked in one go may be answered in another order, writes first.
+    const [found, events, history, snapshot, , appended, created] = await later;
+    expect([found?.key === key, events, history, snapshot, appended]).toEqual([
+      false,
+      undefined,
+      [],
+      undefined,
+      "gone",
+    ]);
+    expect(created).toBe("created");
+    expect((await store.list("", 10)).runs.map((run) => run.version)).toEqual([1]);
   });
 
   test("removes all of a run, and never gives its key again", async () => {
