@@ -22,6 +22,7 @@ test("health, writes and feedback tell the truth while the store is away, and af
   const run = client.run("run");
   await run.create({
     arms: [{ id: "a", environment: "countdown", level: "T0" }],
+    policy: { kind: "mixture" },
     numGenerations: 4,
     promptsPerUpdate: 2,
   });
