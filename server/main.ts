@@ -9,6 +9,7 @@ import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
 import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
 import { type Config, describeConfig } from "./runtime/config.ts";
+import { createHealth, type Health } from "./runtime/health.ts";
 import { type Log, openLog } from "./runtime/logging.ts";
 import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
@@ -17,8 +18,8 @@ import { createEnvironmentService } from "./services/environment-service.ts";
 import { recordItem } from "./services/feedback.ts";
 import { createEvaluationService } from "./services/evaluation-service.ts";
 import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
-import { sqliteEvaluationStore } from "./stores/sqlite-evaluations.ts";
-import { CannotOpen, sqliteStore } from "./stores/sqlite.ts";
+import { sqliteEvaluationStore, sqliteStore } from "./stores/sqlite.ts";
+import { CannotOpen } from "./stores/thread.ts";
 import { loadEnvironments } from "./tasks/environments.ts";
 import { loadKeyring } from "./tasks/keyring.ts";
 import { createMaker } from "./tasks/make.ts";
@@ -52,13 +53,15 @@ export async function serve(config: Config, logTo: Log = openLog(config)): Promi
   const metrics = createMetrics();
   const environments = await loadEnvironments(config.environmentFiles);
   if (environments.kind === "invalid") throw new StartError(environments.message);
-  const parts = assemble(config, environments.registry, logTo, metrics);
+  const health = createHealth();
+  const parts = await assemble(config, environments.registry, logTo, metrics, health);
   const { deps } = parts;
   await parts.ready;
   const transports = await startTransports({
     config,
     log,
     metrics,
+    health,
     services: [
       register(EnvironmentService, createEnvironmentService(deps)),
       register(CurriculumService, createCurriculumService(deps)),
@@ -83,7 +86,7 @@ export async function serve(config: Config, logTo: Log = openLog(config)): Promi
 }
 
 /** Everything but the ports. */
-function assemble(config: Config, registry: Registry, { log, dropped }: Log, metrics: Metrics) {
+async function assemble(config: Config, registry: Registry, { log, dropped }: Log, metrics: Metrics, health: Health) {
   const keys = loadKeyring(config);
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring, warning } = keys;
@@ -97,6 +100,11 @@ function assemble(config: Config, registry: Registry, { log, dropped }: Log, met
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
   const { suites } = loadedSuites;
   const { limits } = config;
+  const { store, evaluationStore } = await openStores(config, (part, problem) => {
+    if (problem === undefined) log.info({ store: part }, "the store can be used again");
+    else log.error({ store: part, problem }, "the store cannot be used");
+    health.set(part, problem);
+  });
   const workers = createWorkerPool({
     threads: config.workers,
     queueMax: limits.maxQueue,
@@ -106,7 +114,6 @@ function assemble(config: Config, registry: Registry, { log, dropped }: Log, met
     onError: (error) => log.warn({ err: error }, "a worker"),
   });
   registerGauges(metrics, workers, dropped);
-  const { store, evaluationStore } = openStores(config);
   const maker = createMaker({ workers, registry, pools });
   const runs = createRuns({ store, source: createRunSource(maker), clock: systemClock, newIncarnation, log });
   const scoring = {
@@ -149,11 +156,23 @@ function assemble(config: Config, registry: Registry, { log, dropped }: Log, met
   return { deps, ready: workers.ready, close };
 }
 
-function openStores({ store: kind, dataDir: directory, storeDurability: synchronous }: Config) {
+async function openStores(
+  { store: kind, dataDir: directory, storeDurability: synchronous }: Config,
+  onProblem: (part: string, problem: string | undefined) => void,
+) {
   if (kind === "memory") return { store: memoryStore(), evaluationStore: memoryEvaluationStore() };
-  const at = { directory, synchronous };
+  const at = (part: string) => ({
+    ...{ directory, synchronous },
+    onProblem: (problem: string | undefined) => onProblem(part, problem),
+  });
   try {
-    return { store: sqliteStore(at), evaluationStore: sqliteEvaluationStore(at) };
+    const store = await sqliteStore(at("runs"));
+    try {
+      return { store, evaluationStore: await sqliteEvaluationStore(at("evaluations")) };
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
   } catch (error) {
     if (!(error instanceof CannotOpen)) throw error;
     throw new StartError(`${error.message}; mend it, or give another --data-dir`);

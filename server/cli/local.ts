@@ -16,7 +16,7 @@ import { createEnvironmentService } from "../services/environment-service.ts";
 import { recordItem } from "../services/feedback.ts";
 import { createEvaluationService } from "../services/evaluation-service.ts";
 import { memoryEvaluationStore, memoryStore } from "../stores/memory.ts";
-import { sqliteEvaluationStore } from "../stores/sqlite-evaluations.ts";
+import { sqliteEvaluationStore } from "../stores/sqlite.ts";
 import { loadEnvironments } from "../tasks/environments.ts";
 import { runJob } from "../tasks/jobs.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../tasks/keyring.ts";
@@ -88,13 +88,19 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const scorer = createScorer({ keyring, registry, pools, completionBytesMax: maxCompletionBytes, onFailure: tell });
   const resources = createResources({ clock: systemClock, onFailure: tell });
   // Runs are the server's: a task of one is scored here, and its outcome says that nothing was recorded.
-  const runs = createRuns({ store: memoryStore(), source: createRunSource(maker), clock: systemClock, newIncarnation, log: silent });
+  const runs = createRuns({
+    store: memoryStore(),
+    source: createRunSource(maker),
+    clock: systemClock,
+    newIncarnation,
+    log: silent,
+  });
   const asyncScorer = createAsyncScorer({
     ...{ resources, completionBytesMax: maxCompletionBytes, onFailure: tell },
     record: (runId, item) => recordItem({ runs, onFailure: tell }, runId, item),
   });
   const store =
-    needs === "evaluations" ? sqliteEvaluationStore({ directory: config.dataDir }) : memoryEvaluationStore();
+    needs === "evaluations" ? await sqliteEvaluationStore({ directory: config.dataDir }) : memoryEvaluationStore();
   const deps: ServiceDeps = {
     ...{ keyring, registry, pools, maker, scorer, asyncScorer, runs },
     evaluations: createEvaluations({ store, maker, scorer, asyncScorer, registry, suites }),

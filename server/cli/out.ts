@@ -1,6 +1,6 @@
 /** Files that commands write: whole, or not at all. */
 import { accessSync, closeSync, constants, openSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { makeFolder } from "../stores/sqlite.ts";
+import { makeFolder } from "../stores/folder.ts";
 import { CliProblem } from "./problem.ts";
 
 function problem(option: string, kind: string, path: string, error: unknown): unknown {

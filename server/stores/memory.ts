@@ -1,6 +1,16 @@
 /** A store that forgets everything with the process: for tests and trials. */
 import type { EvaluationStore, SamplePlace, StoredEvaluation, StoredSample, StoredTask } from "./evaluation-store.ts";
-import type { Append, NewRun, Snapshot, Store, StoredRecord, StoredRun } from "./store.ts";
+import {
+  type Append,
+  LIST_CHARACTERS_MAX,
+  type ListedRun,
+  type NewRun,
+  type Snapshot,
+  type Store,
+  type StoredRecord,
+  type StoredRun,
+  type WrittenSummary,
+} from "./store.ts";
 
 interface Entry {
   readonly id: string;
@@ -8,11 +18,24 @@ interface Entry {
   readonly events: string[];
   readonly records: Map<number, string>;
   snapshot: Snapshot | undefined;
+  summary: WrittenSummary;
   expiresAtMs: number;
 }
 
 function stored({ id, key, events }: Entry): StoredRun {
   return { id, key, version: events.length };
+}
+
+function listed(entry: Entry): ListedRun {
+  const { head, state } = entry.summary;
+  return { ...stored(entry), summary: head === undefined ? undefined : { head, state } };
+}
+
+/** How many of the first pieces reach a length; all of them where they do not. */
+function reaching<T>(pieces: readonly T[], lengthMax: number, lengthOf: (piece: T) => number): number {
+  let length = 0;
+  const last = pieces.findIndex((piece) => (length += lengthOf(piece)) >= lengthMax);
+  return last < 0 ? pieces.length : last + 1;
 }
 
 function write(entry: Entry, events: readonly string[], records: readonly StoredRecord[]): void {
@@ -26,9 +49,10 @@ export function memoryStore(): Store {
   const byId = (id: string): Entry | undefined => runs.values().find((entry) => entry.id === id);
 
   return {
-    create: async ({ id, expiresAtMs, events, records }: NewRun) => {
+    create: async ({ id, expiresAtMs, events, records, summary }: NewRun) => {
       if (byId(id) !== undefined) return "exists";
-      const entry: Entry = { id, key: nextKey++, events: [], records: new Map(), snapshot: undefined, expiresAtMs };
+      const empty = { events: [], records: new Map<number, string>(), snapshot: undefined };
+      const entry: Entry = { id, key: nextKey++, ...empty, expiresAtMs, summary };
       write(entry, events, records);
       runs.set(entry.key, entry);
       return "created";
@@ -41,19 +65,26 @@ export function memoryStore(): Store {
       const after = Buffer.from(afterId);
       const bytes = (entry: Entry): Buffer => Buffer.from(entry.id);
       const rest = [...runs.values()].filter((entry) => Buffer.compare(bytes(entry), after) > 0);
-      return rest
-        .sort((a, b) => Buffer.compare(bytes(a), bytes(b)))
-        .slice(0, limit)
-        .map(stored);
+      const sorted = rest.sort((a, b) => Buffer.compare(bytes(a), bytes(b)));
+      const size = ({ summary: { head, state } }: Entry): number => (head?.length ?? 0) + state.length;
+      const page = sorted.slice(0, Math.min(limit, reaching(sorted, LIST_CHARACTERS_MAX, size)));
+      return { runs: page.map(listed), more: page.length < sorted.length };
     },
-    append: async (key, { expectedVersion, events, records }: Append) => {
+    append: async (key, { expectedVersion, events, records, summary: { head, state } }: Append) => {
       const entry = runs.get(key);
       if (entry === undefined) return "gone";
       if (entry.events.length !== expectedVersion) return "conflict";
       write(entry, events, records);
+      entry.summary = { head: head ?? entry.summary.head, state };
       return "appended";
     },
-    read: async (key, fromVersion) => runs.get(key)?.events.slice(fromVersion),
+    read: async (key, fromVersion, charactersMax = Infinity) => {
+      const events = runs.get(key)?.events.slice(fromVersion);
+      return events?.slice(
+        0,
+        reaching(events, charactersMax, (event) => event.length),
+      );
+    },
     saveSnapshot: async (key, snapshot) => {
       const entry = runs.get(key);
       if (entry !== undefined && snapshot.version >= (entry.snapshot?.version ?? 0)) entry.snapshot = snapshot;

@@ -1,5 +1,6 @@
-/** Evaluations in one SQLite file, shared by the processes of one machine. */
+/** Evaluations in an SQLite file, as the storage thread reads and writes them. */
 import type { DatabaseSync } from "node:sqlite";
+import type { Access, InThread } from "./commit-queue.ts";
 import type {
   EvaluationStore,
   SamplePlace,
@@ -8,8 +9,7 @@ import type {
   StoredSample,
   StoredTask,
 } from "./evaluation-store.ts";
-import { openSqlite, type SqliteOptions, transaction } from "./sqlite.ts";
-import { tellingUnavailable } from "./store.ts";
+import type { Schema } from "./sqlite-file.ts";
 
 /** Facts stand before the long texts, so that a report reads no overflow pages. */
 const TABLES = `
@@ -34,6 +34,20 @@ const TABLES = `
     PRIMARY KEY (evaluation, ordinal, "index")
   ) STRICT;
 `;
+
+export const evaluationSchema: Schema = { file: "evaluations.sqlite", steps: [TABLES], foreignKeys: true };
+
+export const evaluationAccess: Access<EvaluationStore> = {
+  create: "write",
+  saveTasks: "write",
+  addSample: "write",
+  find: "read",
+  tasks: "read",
+  count: "read",
+  places: "read",
+  facts: "bulk",
+  samples: "bulk",
+};
 
 function prepare(db: DatabaseSync) {
   const [whole, order] = [`ordinal, "index", facts, result, completion`, `ORDER BY ordinal, "index"`];
@@ -60,28 +74,28 @@ function prepare(db: DatabaseSync) {
   };
 }
 
-/** Opens evaluations.sqlite in a directory. */
-export function sqliteEvaluationStore(options: SqliteOptions): EvaluationStore {
-  const db = openSqlite(options, { file: "evaluations.sqlite", version: 1, sql: TABLES });
+export function evaluationsIn(db: DatabaseSync): InThread<EvaluationStore> {
   const sql = prepare(db);
-  return tellingUnavailable<EvaluationStore>({
-    create: async (id, body) => (sql.create.run(id, body).changes > 0 ? "created" : "exists"),
-    find: async (id) => sql.find.get(id) as StoredEvaluation | undefined,
-    saveTasks: async (suite, tasks) =>
-      transaction(db, () => {
+  return {
+    access: evaluationAccess,
+    tidying: { due: () => false, portion: () => undefined },
+    methods: {
+      create: (id, body) => (sql.create.run(id, body).changes > 0 ? "created" : "exists"),
+      find: (id) => sql.find.get(id) as StoredEvaluation | undefined,
+      saveTasks: (suite, tasks) => {
         for (const { ordinal, body } of tasks) sql.addTask.run(suite, ordinal, body);
-      }),
-    tasks: async (suite, from, to) => sql.tasks.all(suite, from, to) as unknown as StoredTask[],
-    addSample: async (key, { ordinal, index, facts, result, completion }) => {
-      const { changes } = sql.addSample.run(key, ordinal, index, facts, result, completion);
-      if (changes > 0) return { kind: "added" };
-      return { kind: "exists", sample: sql.sample.get(key, ordinal, index) as unknown as StoredSample };
+      },
+      tasks: (suite, from, to) => sql.tasks.all(suite, from, to) as unknown as StoredTask[],
+      addSample: (key, { ordinal, index, facts, result, completion }) => {
+        const { changes } = sql.addSample.run(key, ordinal, index, facts, result, completion);
+        if (changes > 0) return { kind: "added" };
+        return { kind: "exists", sample: sql.sample.get(key, ordinal, index) as unknown as StoredSample };
+      },
+      places: (key, from, to) => sql.places.all(key, from, to) as unknown as SamplePlace[],
+      count: (key) => (sql.count.get(key) as { count: number }).count,
+      facts: (key) => sql.facts.all(key) as unknown as StoredFacts[],
+      samples: (key, after, limit) =>
+        sql.samples.all(key, after.ordinal, after.index, limit) as unknown as StoredSample[],
     },
-    places: async (key, from, to) => sql.places.all(key, from, to) as unknown as SamplePlace[],
-    count: async (key) => (sql.count.get(key) as { count: number }).count,
-    facts: async (key) => sql.facts.all(key) as unknown as StoredFacts[],
-    samples: async (key, after, limit) =>
-      sql.samples.all(key, after.ordinal, after.index, limit) as unknown as StoredSample[],
-    close: async () => db.close(),
-  });
+  };
 }

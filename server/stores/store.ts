@@ -15,6 +15,24 @@ export interface StoredRun {
   readonly version: number;
 }
 
+/** What a list tells of a run, in two parts: what seldom changes is then not written with every event. */
+export interface Summary {
+  readonly head: string;
+  readonly state: string;
+}
+
+export interface WrittenSummary {
+  /** Undefined: as it was. */
+  readonly head?: string | undefined;
+  readonly state: string;
+}
+
+/** A run as a list gives it. */
+export interface ListedRun extends StoredRun {
+  /** As it was written last; undefined: by a server that wrote none. */
+  readonly summary: Summary | undefined;
+}
+
 /** An entry of a run's history. */
 export interface StoredRecord {
   /** Its place, from 0; writing a place again replaces what was there. */
@@ -27,6 +45,7 @@ export interface NewRun {
   readonly expiresAtMs: number;
   readonly events: readonly string[];
   readonly records: readonly StoredRecord[];
+  readonly summary: WrittenSummary;
 }
 
 export interface Append {
@@ -34,6 +53,8 @@ export interface Append {
   readonly expectedVersion: number;
   readonly events: readonly string[];
   readonly records: readonly StoredRecord[];
+  /** After the events. */
+  readonly summary: WrittenSummary;
 }
 
 export interface Snapshot {
@@ -42,16 +63,28 @@ export interface Snapshot {
   readonly body: string;
 }
 
+/** Where a page of a list ends early, so that no page is large: its summaries have this many characters. */
+export const LIST_CHARACTERS_MAX = 512 * 1024;
+
+export interface RunPage {
+  readonly runs: readonly ListedRun[];
+  /** Whether there are runs after these. */
+  readonly more: boolean;
+}
+
 export interface Store {
   /** "exists": the id is taken, and nothing was written. */
   create(run: NewRun): Promise<"created" | "exists">;
   find(id: string): Promise<StoredRun | undefined>;
-  /** Runs with ids after `afterId`, in the order of their ids' UTF-8 bytes. */
-  list(afterId: string, limit: number): Promise<readonly StoredRun[]>;
+  /** Runs with ids after `afterId`, in the order of their ids' UTF-8 bytes, without reading their journals. */
+  list(afterId: string, limit: number): Promise<RunPage>;
   /** All of it or none. "conflict": the version is another one; "gone": the run was deleted. */
   append(key: number, append: Append): Promise<"appended" | "conflict" | "gone">;
-  /** The events after the first `fromVersion`; undefined: the run was deleted. */
-  read(key: number, fromVersion: number): Promise<readonly string[] | undefined>;
+  /**
+   * The events after the first `fromVersion`, and at most those that reach `charactersMax`: fewer are the last; undefined:
+   * the run was deleted.
+   */
+  read(key: number, fromVersion: number, charactersMax?: number): Promise<readonly string[] | undefined>;
   /** Keeps a snapshot in place of an older one; that of a deleted run is ignored. */
   saveSnapshot(key: number, snapshot: Snapshot): Promise<void>;
   snapshot(key: number): Promise<Snapshot | undefined>;
@@ -59,7 +92,7 @@ export interface Store {
   records(key: number, fromSeq: number, limit: number): Promise<readonly StoredRecord[]>;
   /** Puts off a run's expiry; an earlier time than the one kept changes nothing. */
   touch(key: number, expiresAtMs: number): Promise<void>;
-  /** Whether there was such a run. */
+  /** Whether there was such a run. It is gone at once; what is kept of it may be deleted after that, a bit at a time. */
   remove(key: number): Promise<boolean>;
   /** Removes runs that expired before now; gives their keys. */
   removeExpired(nowMs: number): Promise<readonly number[]>;
@@ -68,32 +101,8 @@ export interface Store {
 
 // Failures of a store that may pass without a change to the server.
 
-/** The disk is full, the file is locked or cannot be reached: nothing was written, and a later attempt may succeed. */
-export class StoreUnavailable extends Error {}
-
 /**
- * SQLite's primary result codes of this kind: BUSY, LOCKED, READONLY, IOERR, FULL and CANTOPEN. Others are bugs, or a
- * file that is damaged. https://sqlite.org/rescode.html
+ * The disk is full, the file is locked, gone or cannot be reached, or too much waits for it: what was asked for is not
+ * said to be kept, and a later attempt may succeed.
  */
-const MAY_PASS: readonly number[] = [5, 6, 8, 10, 13, 14];
-
-function failureOf(error: unknown): unknown {
-  const { errcode, message } = error as { readonly errcode?: number; readonly message: string };
-  // The primary code is the lowest byte.
-  const passing = errcode !== undefined && MAY_PASS.includes(errcode & 0xff);
-  return passing ? new StoreUnavailable(message, { cause: error }) : error;
-}
-
-type Methods<S> = { readonly [K in keyof S]: (...args: never[]) => Promise<unknown> };
-
-/** The same store, whose failures of SQLite are StoreUnavailable where they may pass. */
-export function tellingUnavailable<S extends Methods<S>>(store: S): S {
-  const methods = Object.entries(store as Methods<Record<string, unknown>>).map(([name, method]) => {
-    const told = (...args: never[]): Promise<unknown> =>
-      method(...args).catch((error: unknown) => {
-        throw failureOf(error);
-      });
-    return [name, told] as const;
-  });
-  return Object.fromEntries(methods) as unknown as S;
-}
+export class StoreUnavailable extends Error {}

@@ -3,7 +3,7 @@ import { createHash, createHmac, createSecretKey, type KeyObject, randomBytes, t
 import { existsSync, linkSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readOwnedFile } from "../runtime/files.ts";
-import { makeFolder } from "../stores/sqlite.ts";
+import { makeFolder } from "../stores/folder.ts";
 
 interface SigningKey {
   /** First 4 bytes of the SHA-256 of the secret: tells keys apart without telling them. */

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { DescMethod } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
+import type { Health } from "../runtime/health.ts";
 import type { MethodMeter } from "../runtime/metrics.ts";
 import { StoreUnavailable } from "../stores/store.ts";
 import type { AdmissionControl, OpenCall } from "./admission.ts";
@@ -12,6 +13,7 @@ export interface TransportContext {
   readonly log: Logger;
   readonly admission: AdmissionControl;
   readonly maxMessageBytes: number;
+  readonly health: Pick<Health, "problem" | "onChange">;
   /** The meter of a method, by its path without the leading slash. */
   readonly meter: (method: string) => MethodMeter;
 }

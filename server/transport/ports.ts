@@ -1,6 +1,7 @@
 /** Both ports of the server over one set of handlers. */
 import type { Config } from "../runtime/config.ts";
 import type { Logger } from "pino";
+import type { Health } from "../runtime/health.ts";
 import type { Metrics } from "../runtime/metrics.ts";
 import { createAdmissionControl } from "./admission.ts";
 import type { TransportContext } from "./call.ts";
@@ -25,6 +26,7 @@ export interface TransportOptions {
   readonly services: readonly Registration[];
   readonly log: Logger;
   readonly metrics: Metrics;
+  readonly health: Pick<Health, "problem" | "onChange">;
 }
 
 export interface Transports {
@@ -41,10 +43,16 @@ export interface Transports {
 const graceMs = 1000;
 
 /** Rejects where a port cannot be bound. */
-export async function startTransports({ config, services, log, metrics }: TransportOptions): Promise<Transports> {
+export async function startTransports({
+  config,
+  services,
+  log,
+  metrics,
+  health,
+}: TransportOptions): Promise<Transports> {
   const admission = createAdmissionControl(config);
   const { maxMessageBytes } = config.limits;
-  const context: TransportContext = { log, admission, maxMessageBytes, meter: metrics.meter };
+  const context: TransportContext = { log, admission, maxMessageBytes, meter: metrics.meter, health };
   const grpc = await startGrpc(config, services, context);
   const http = await startHttp(config, services, context, metrics).catch(async (error: unknown) => {
     await grpc.close(0);

@@ -1,5 +1,5 @@
 /** How changes of a run are written, and how a run is read back. */
-import type { Store, StoredRecord, StoredRun } from "../../stores/store.ts";
+import type { Append, Store, StoredRecord, StoredRun } from "../../stores/store.ts";
 import { apply, applyUntrimmed, trim } from "../apply.ts";
 import { type Codecs, FORMAT } from "../codec.ts";
 import { decodeEvent, encodeEvent, type RunEvent } from "../events.ts";
@@ -9,6 +9,7 @@ import type { RunState } from "../state.ts";
 import { decodeState, encodeState } from "../state-text.ts";
 import type { InstanceKey } from "../types.ts";
 import { historyWrites, type HistoryRecord } from "../view.ts";
+import { encodeSummary } from "./summary.ts";
 
 /** A snapshot is due when the journal since the last one is this many times as long, or as SNAPSHOT_MIN. */
 const JOURNAL_PER_SNAPSHOT = 4;
@@ -21,14 +22,16 @@ export interface Change<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
   readonly events: readonly string[];
   readonly records: readonly StoredRecord[];
+  readonly summary: Append["summary"];
 }
 
-/** At least one event. */
+/** At least one event. `summarized`: the state that the store has the head of a summary of, if any. */
 export function encodeChange<Spec, Key extends InstanceKey>(
   before: RunState<Spec, Key> | undefined,
   events: readonly RunEvent<Spec, Key>[],
   codecs: Codecs<Spec, Key>,
   atMs: number,
+  summarized?: RunState<Spec, Key>,
 ): Change<Spec, Key> {
   let state = before;
   const texts: string[] = [];
@@ -42,7 +45,7 @@ export function encodeChange<Spec, Key extends InstanceKey>(
     state = trim(untrimmed);
   }
   if (state === undefined) throw new Error("a change without an event has no state");
-  return { state, events: texts, records };
+  return { state, events: texts, records, summary: encodeSummary(state, summarized, codecs) };
 }
 
 function encodeRecord(record: HistoryRecord): string {
@@ -57,6 +60,9 @@ export function decodeRecord(text: string): HistoryRecord {
   const read = record as unknown as HistoryRecord;
   return policy === undefined || read.kind !== "control" ? read : { ...read, policy: policyCodec.decode(policy) };
 }
+
+/** What is read and followed at once: a few milliseconds. */
+const STRETCH_CHARACTERS = 256 * 1024;
 
 /** The state after events that were written. */
 export function follow<Spec, Key extends InstanceKey>(
@@ -77,9 +83,25 @@ export async function readState<Spec, Key extends InstanceKey>(
   codecs: Codecs<Spec, Key>,
 ): Promise<RunState<Spec, Key> | undefined> {
   const snapshot = await store.snapshot(key);
-  const from = snapshot && readSnapshot(snapshot.body, codecs);
-  const events = await store.read(key, from?.version ?? 0);
-  return events && follow(from, events, codecs);
+  return readOn(store, key, snapshot && readSnapshot(snapshot.body, codecs), codecs);
+}
+
+/** Follows the journal from a state on, a stretch at a time, so that others have their turn. */
+export async function readOn<Spec, Key extends InstanceKey>(
+  store: Store,
+  key: number,
+  from: RunState<Spec, Key> | undefined,
+  codecs: Codecs<Spec, Key>,
+  onEvents: (state: RunState<Spec, Key>, events: readonly string[]) => void = () => undefined,
+): Promise<RunState<Spec, Key> | undefined> {
+  let state = from;
+  for (;;) {
+    const events = await store.read(key, state?.version ?? 0, STRETCH_CHARACTERS);
+    if (events === undefined) return undefined;
+    state = follow(state, events, codecs);
+    if (state !== undefined && events.length > 0) onEvents(state, events);
+    if (events.reduce((sum, event) => sum + event.length, 0) < STRETCH_CHARACTERS) return state;
+  }
 }
 
 function readSnapshot<Spec, Key extends InstanceKey>(

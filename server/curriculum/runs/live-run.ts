@@ -4,21 +4,12 @@ import type { RunEvent } from "../events.ts";
 import type { Refusal } from "../results.ts";
 import type { RunState } from "../state.ts";
 import type { InstanceKey } from "../types.ts";
-import { encodeChange, follow, snapshotRule } from "./journal.ts";
+import { encodeChange, readOn, snapshotRule } from "./journal.ts";
 import type { Ports } from "./ports.ts";
+import { serial } from "./serial.ts";
 
 /** How often a change is decided again because another process changed the run in between. */
 const ATTEMPTS_MAX = 32;
-
-/** A queue that does one job at a time, in order. A job that fails fails alone. */
-function serial(): <T>(job: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (job) => {
-    const turn = last.then(job);
-    last = turn.catch(() => undefined);
-    return turn;
-  };
-}
 
 /** What a change writes, and what it answers. */
 export interface Decision<T, Spec, Key extends InstanceKey> {
@@ -92,6 +83,7 @@ export function liveRun<Spec, Key extends InstanceKey>(
   const { state, isGone, forget } = observable;
   const inTurn = serial();
   const dueSnapshot = snapshotRule(source);
+  let summarized: State | undefined;
 
   const takeIn = (next: State, events: readonly string[]): void => {
     const body = dueSnapshot(next, events);
@@ -106,22 +98,19 @@ export function liveRun<Spec, Key extends InstanceKey>(
 
   const catchUp = async (): Promise<boolean> => {
     if (isGone()) return false;
-    const events = await store.read(key, state().version);
-    if (events === undefined) forget();
-    else if (events.length > 0) takeIn(follow(state(), events, source) ?? state(), events);
-    return events !== undefined;
+    const now = await readOn(store, key, state(), source, takeIn);
+    if (now === undefined) forget();
+    return now !== undefined;
   };
 
   const append = async (before: State, { events, records = [] }: Decision<unknown, Spec, Key>): Promise<boolean> => {
-    const change = encodeChange(before, events, source, clock.now());
-    const { version: expectedVersion } = before;
-    const outcome = await store.append(key, {
-      expectedVersion,
-      events: change.events,
-      records: [...records, ...change.records],
-    });
-    if (outcome === "appended") takeIn(change.state, change.events);
-    return outcome === "appended";
+    const { state: after, ...change } = encodeChange(before, events, source, clock.now(), summarized);
+    const all = records.length === 0 ? change : { ...change, records: [...records, ...change.records] };
+    const outcome = await store.append(key, { expectedVersion: before.version, ...all });
+    if (outcome !== "appended") return false;
+    summarized = after;
+    takeIn(after, change.events);
+    return true;
   };
 
   const attempt = async <T>(decide: (state: State) => Decision<T, Spec, Key>): Promise<Attempt<T>> => {

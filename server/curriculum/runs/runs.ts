@@ -9,6 +9,7 @@ import {
   type GroupRef,
   type ReportedAdvantages,
 } from "../feedback.ts";
+import type { ListedRun } from "../../stores/store.ts";
 import { notFound, ok, type Refusal, type Result } from "../results.ts";
 import type { RunState } from "../state.ts";
 import { definitionOf } from "../policies/registry.ts";
@@ -17,9 +18,11 @@ import { batchRecord, runView, viewOf, type HistoryEntry, type RunView, type Sta
 import { decodeRecord, encodeChange, readState } from "./journal.ts";
 import type { Gone } from "./live-run.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
-import type { Ports } from "./ports.ts";
+import type { Clock, Ports } from "./ports.ts";
 import { createRegistry, expiryMs, type OpenRun, type Registry, unreadable } from "./registry.ts";
 import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./transfer.ts";
+import { serial } from "./serial.ts";
+import { decodeSummary } from "./summary.ts";
 import { watchRun } from "./watch.ts";
 
 /** From which task on a control change applies. */
@@ -111,6 +114,13 @@ function change<T, Spec, Key extends InstanceKey>(
 
 type Operations<Spec, Key extends InstanceKey, Names extends keyof Runs<Spec, Key>> = Pick<Runs<Spec, Key>, Names>;
 
+/** Runs that are listed before others have their turn: a few milliseconds. */
+const LISTED_TOGETHER = 16;
+
+function nextTurn(clock: Clock): Promise<void> {
+  return new Promise((resolve) => clock.nextTurn(resolve));
+}
+
 function keeping<Spec, Key extends InstanceKey>(
   { store, clock, source, newIncarnation }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
@@ -121,9 +131,9 @@ function keeping<Spec, Key extends InstanceKey>(
     if (invalid !== undefined) return invalid;
     const atMs = clock.now();
     const created = { kind: "created", runId, incarnation: newIncarnation(), config, atMs } as const;
-    const { events, records } = encodeChange(undefined, [created], source, atMs);
+    const { events, records, summary } = encodeChange(undefined, [created], source, atMs);
     const expiresAtMs = expiryMs(atMs, config.timeToLiveMs);
-    const outcome = await store.create({ id: runId, expiresAtMs, events, records });
+    const outcome = await store.create({ id: runId, expiresAtMs, events, records, summary });
     const run = await read(registry, runId, runView<Spec, Key>);
     if (run.kind !== "ok") return run;
     const field = differingField(run.value.config, config);
@@ -131,18 +141,29 @@ function keeping<Spec, Key extends InstanceKey>(
     return { kind: "already_exists", field, message: `run "${runId}" exists with another ${field}` };
   };
 
-  const list: All["list"] = async (afterId, limit) => {
-    const rows = await store.list(afterId, limit);
-    const items: RunView<Spec>[] = [];
-    for (const row of rows) {
-      try {
-        const state = await readState(store, row, source);
-        if (state !== undefined) items.push(runView(state));
-      } catch (error) {
-        return unreadable(row.id, error);
+  // One list at a time, so that many of them together take no more of the event loop than one.
+  const inTurn = serial();
+  const list: All["list"] = (afterId, limit) =>
+    inTurn(async () => {
+      const { runs: rows, more } = await store.list(afterId, limit);
+      const items: RunView<Spec>[] = [];
+      for (const [i, row] of rows.entries()) {
+        if (i % LISTED_TOGETHER === LISTED_TOGETHER - 1) await nextTurn(clock);
+        try {
+          const view = await listed(row);
+          if (view !== undefined) items.push(view);
+        } catch (error) {
+          return unreadable(row.id, error);
+        }
       }
-    }
-    return ok({ items, next: rows.length < limit ? undefined : rows.at(-1)?.id });
+      return ok({ items, next: more ? rows.at(-1)?.id : undefined });
+    });
+  /** From its summary; where there is none that holds, from its journal. */
+  const listed = async (row: ListedRun): Promise<RunView<Spec> | undefined> => {
+    const summary = decodeSummary(row, source);
+    if (summary !== undefined) return summary;
+    const state = await readState(store, row, source);
+    return state && runView(state);
   };
 
   const remove: All["remove"] = async (runId) => {

@@ -203,10 +203,10 @@ async function asNew<Spec, Key extends InstanceKey>(
 ): Promise<Result<ImportedRun<Spec, Key>> | "taken"> {
   const atMs = clock.now();
   const event = importEvent(exported, { runId, incarnation: newIncarnation(), atMs }, undefined);
-  const { events, records } = encodeChange(undefined, [event], source, atMs);
+  const { events, records, summary } = encodeChange(undefined, [event], source, atMs);
   const expiresAtMs = expiryMs(atMs, exported.state.config.timeToLiveMs);
   const all = [...placed(exported, undefined), ...records];
-  if ((await store.create({ id: runId, expiresAtMs, events, records: all })) === "exists") return "taken";
+  if ((await store.create({ id: runId, expiresAtMs, events, records: all, summary })) === "exists") return "taken";
   return registry.withRun<Result<ImportedRun<Spec, Key>>>(runId, async ({ run }) => ok(importedRun(run.state())));
 }
 

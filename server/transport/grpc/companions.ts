@@ -36,7 +36,8 @@ type StreamHandler = (stream: Stream) => void;
 /** Adds grpc.health.v1 (for the whole server, the empty name, and for each service) and reflection v1 and v1alpha. */
 export function addCompanions(server: Server, services: readonly DescService[], context: TransportContext): Companions {
   const names = ["", ...services.map((service) => service.typeName)];
-  const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, "SERVING" as const])));
+  const first = context.health.problem() === undefined ? "SERVING" : "NOT_SERVING";
+  const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, first] as const)));
   const methods: Method[] = [];
   const open = new Set<Stream>();
   const tracked =
@@ -59,11 +60,19 @@ export function addCompanions(server: Server, services: readonly DescService[], 
     };
     return { addService } as unknown as Server;
   };
+  let stopped = false;
+  const set = (status: "SERVING" | "NOT_SERVING"): void => names.forEach((name) => health.setStatus(name, status));
+  context.health.onChange((problem) => {
+    if (!stopped) set(problem === undefined ? "SERVING" : "NOT_SERVING");
+  });
   health.addToServer(adding("watch"));
   new ReflectionService(packageOf(services)).addToServer(adding("ServerReflectionInfo"));
   return {
     methods,
-    stop: () => names.forEach((name) => health.setStatus(name, "NOT_SERVING")),
+    stop: () => {
+      stopped = true;
+      set("NOT_SERVING");
+    },
     close: () => open.forEach((stream) => stream.end()),
   };
 }

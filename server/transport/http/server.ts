@@ -166,8 +166,10 @@ async function answerCall(
   }
 }
 
-function answerHealth(response: ServerResponse, { admission }: TransportContext): void {
+function answerHealth(response: ServerResponse, { admission, health }: TransportContext): void {
   if (admission.draining.aborted) answerText(response, 503, "draining");
+  // Why is the log's to say: whoever asks is a stranger.
+  else if (health.problem() !== undefined) answerText(response, 503, "the store cannot be used");
   else answerText(response, 200, "ok");
 }
 

@@ -4,7 +4,7 @@ import { FORMAT } from "../../../server/curriculum/codec.ts";
 import { follow } from "../../../server/curriculum/runs/journal.ts";
 import { decodeState, encodeState } from "../../../server/curriculum/state-text.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
-import type { Store } from "../../../server/stores/store.ts";
+import type { ListedRun, Store } from "../../../server/stores/store.ts";
 import { bench, freshTasks, runConfig, train, value } from "./support.ts";
 
 async function trained() {
@@ -16,9 +16,20 @@ async function trained() {
   return { runs, store, key, events: (await store.read(key, 0)) ?? [] };
 }
 
-/** A store whose journal was changed. */
+/** A store whose journal was changed, and the format of what it lists. */
 function changed(store: Store, change: (event: string) => string): Store {
-  return { ...store, read: async (key, from) => (await store.read(key, from))?.map(change) };
+  const otherFormat = (run: ListedRun): ListedRun => {
+    const { head = "", state = "" } = run.summary ?? {};
+    return { ...run, summary: { head: head.replace(`"format":${FORMAT}`, '"format":0'), state } };
+  };
+  return {
+    ...store,
+    read: async (key, from) => (await store.read(key, from))?.map(change),
+    list: async (after, limit) => {
+      const { runs, more } = await store.list(after, limit);
+      return { runs: runs.map(otherFormat), more };
+    },
+  };
 }
 
 describe("a journal of another format", () => {

@@ -29,7 +29,7 @@ async function undisturbed() {
 }
 
 /** A store whose server dies with it: what reopens it finds what was committed. */
-const stores: readonly { name: string; opener: () => () => Store }[] = [
+const stores: readonly { name: string; opener: () => () => Store | Promise<Store> }[] = [
   {
     name: "memory",
     opener: () => {
@@ -46,13 +46,14 @@ const stores: readonly { name: string; opener: () => () => Store }[] = [
   },
 ];
 
-describe.each(stores)("on the $name store", ({ opener }) => {
+describe.each(stores)("on the $name store", ({ name, opener }) => {
   test("a run goes on exactly as it would have, wherever its server dies", async () => {
     const expected = await undisturbed();
     await fc.assert(
       fc.asyncProperty(fc.nat(), async (seed) => {
         const open = opener();
-        let { runs } = bench({ store: open() });
+        let store = await open();
+        let { runs } = bench({ store });
         value(await runs.create("run", config));
         const trace = await trainBySchedule(
           () => runs,
@@ -62,7 +63,10 @@ describe.each(stores)("on the $name store", ({ opener }) => {
           async (rng) => {
             if (rng.int(0, 4) > 0) return;
             // Nothing is said to the old server: it is simply no longer asked.
-            runs = bench({ store: open() }).runs;
+            const old = store;
+            store = await open();
+            runs = bench({ store }).runs;
+            if (name === "sqlite") await old.close();
           },
         );
         expect(trace).toEqual(expected);
@@ -76,7 +80,8 @@ describe.each(stores)("on the $name store", ({ opener }) => {
     await fc.assert(
       fc.asyncProperty(fc.nat(), async (seed) => {
         const open = opener();
-        const servers = [bench({ store: open() }).runs, bench({ store: open() }).runs] as const;
+        const both = [await open(), await open()] as const;
+        const servers = both.map((store) => bench({ store }).runs) as [Runs, Runs];
         value(await servers[0].create("run", config));
         expect(value(await servers[1].create("run", config)).created).toBe(false);
         let turn = 0;
@@ -85,17 +90,23 @@ describe.each(stores)("on the $name store", ({ opener }) => {
         const [one, other] = await Promise.all(servers.map(async (runs) => value(await runs.get("run")).state));
         expect(one).toEqual(other);
         expect(one?.samplesRecorded).toBe(END * config.numGenerations);
+        await Promise.all(both.map((store) => store.close()));
       }),
       { numRuns: 8 },
     );
   });
 });
 
+async function twoOn(where: string): Promise<[Runs, Runs]> {
+  const open = async () => bench({ store: await sqliteStore({ directory: where }) }).runs;
+  return [await open(), await open()];
+}
+
 describe("two servers on one SQLite file at the same moment", () => {
   test("record each sample once between them", async () => {
     const where = directory();
-    const servers = [0, 1].map(() => bench({ store: sqliteStore({ directory: where }) }).runs);
-    value(await (servers[0] as Runs).create("run", config));
+    const servers = await twoOn(where);
+    value(await servers[0].create("run", config));
     const asked = await Promise.all(
       servers.flatMap((runs) => [0, 6].map((cursor) => runs.nextBatch("run", { cursor, count: 6, waitMs: 0, signal }))),
     );
@@ -119,7 +130,7 @@ describe("two servers on one SQLite file at the same moment", () => {
 
   test("see what the other does: deletion, another run of the same id, and control", async () => {
     const where = directory();
-    const [one, other] = [0, 1].map(() => bench({ store: sqliteStore({ directory: where }) }).runs) as [Runs, Runs];
+    const [one, other] = await twoOn(where);
     value(await one.create("run", config));
     value(await other.pause("run"));
     expect(value(await one.get("run")).state.paused).toBe(true);

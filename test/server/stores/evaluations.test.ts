@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import type { EvaluationStore, StoredSample } from "../../../server/stores/evaluation-store.ts";
 import { memoryEvaluationStore } from "../../../server/stores/memory.ts";
-import { sqliteEvaluationStore } from "../../../server/stores/sqlite-evaluations.ts";
+import { sqliteEvaluationStore } from "../../../server/stores/sqlite.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
 
 const folders: ReturnType<typeof temporaryFolder>[] = [];
@@ -15,7 +15,7 @@ const directory = (): string => {
 };
 afterAll(() => folders.forEach((folder) => folder[Symbol.dispose]()));
 
-const stores: readonly { readonly name: string; readonly open: () => EvaluationStore }[] = [
+const stores: readonly { readonly name: string; readonly open: () => EvaluationStore | Promise<EvaluationStore> }[] = [
   { name: "memory", open: memoryEvaluationStore },
   { name: "sqlite", open: () => sqliteEvaluationStore({ directory: directory() }) },
 ];
@@ -29,7 +29,7 @@ const start = { ordinal: -1, index: -1 };
 describe.each(stores)("the store of evaluations: $name", ({ open }) => {
   let store: EvaluationStore;
   const begin = async (...ids: string[]): Promise<number[]> => {
-    store = open();
+    store = await open();
     for (const id of ids) expect(await store.create(id, `body of ${id}`)).toBe("created");
     return Promise.all(ids.map(async (id) => (await store.find(id))?.key ?? -1));
   };
@@ -90,7 +90,8 @@ describe.each(stores)("the store of evaluations: $name", ({ open }) => {
 
 test("two processes' stores on one file see each other's samples", async () => {
   const at = directory();
-  const [one, two] = [sqliteEvaluationStore({ directory: at }), sqliteEvaluationStore({ directory: at })];
+  const [one, two] = await Promise.all([0, 1].map(() => sqliteEvaluationStore({ directory: at })));
+  if (one === undefined || two === undefined) throw new Error("no stores");
   await one.create("e", "body");
   const key = (await two.find("e"))?.key ?? -1;
   expect(await one.addSample(key, sample(0, 0, "first"))).toEqual({ kind: "added" });
@@ -103,9 +104,11 @@ test("two processes' stores on one file see each other's samples", async () => {
 
 test("refuses a file of a newer server", async () => {
   const at = directory();
-  await sqliteEvaluationStore({ directory: at }).close();
+  await (await sqliteEvaluationStore({ directory: at })).close();
   const db = new DatabaseSync(join(at, "evaluations.sqlite"));
   db.exec("PRAGMA user_version = 2");
   db.close();
-  expect(() => sqliteEvaluationStore({ directory: at })).toThrow("has schema version 2; this server reads version 1");
+  await expect(sqliteEvaluationStore({ directory: at })).rejects.toThrow(
+    "has schema version 2; this server reads version 1",
+  );
 });

@@ -16,12 +16,15 @@ const directory = (): string => {
 };
 afterAll(() => directories.forEach((made) => rmSync(made, { recursive: true })));
 
+const summary = { state: "" };
+
 const module = fileURLToPath(new URL("../../../server/stores/sqlite.ts", import.meta.url));
 
 /** Runs a script in another process; `store` is open in it. Gives what it prints, line by line. */
 function elsewhere(where: string, script: string) {
   const open = `import { sqliteStore } from ${JSON.stringify(module)};
-    const store = sqliteStore({ directory: ${JSON.stringify(where)} });`;
+    const store = await sqliteStore({ directory: ${JSON.stringify(where)} });
+    const summary = { state: "" };`;
   const child = spawn(process.execPath, ["--input-type=module-typescript", "--eval", open + script], {
     stdio: ["ignore", "pipe", "inherit"],
   });
@@ -35,10 +38,10 @@ test("survives kill -9: what was answered is there", async () => {
   const where = directory();
   const { child, lines, exited } = elsewhere(
     where,
-    `await store.create({ id: "run", expiresAtMs: 1, events: ["0"], records: [] });
+    `await store.create({ id: "run", expiresAtMs: 1, events: ["0"], records: [], summary });
      const { key } = await store.find("run");
      for (let i = 1; ; i++) {
-       await store.append(key, { expectedVersion: i, events: [String(i)], records: [] });
+       await store.append(key, { expectedVersion: i, events: [String(i)], records: [], summary });
        console.log(i);
        if (i % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
      }`,
@@ -46,7 +49,7 @@ test("survives kill -9: what was answered is there", async () => {
   while (lines.length < 500) await new Promise((resolve) => child.stdout.once("data", resolve));
   child.kill("SIGKILL");
   await exited;
-  const store = sqliteStore({ directory: where });
+  const store = await sqliteStore({ directory: where });
   const run = await store.find("run");
   const events = (await store.read(run?.key ?? -1, 0)) ?? [];
   expect(events.length).toBeGreaterThan(Number(lines.at(-1)));
@@ -55,16 +58,44 @@ test("survives kill -9: what was answered is there", async () => {
   await store.close();
 });
 
+test("survives kill -9 in the middle of deleting a run: it is gone, and what is left of it goes at the next start", async () => {
+  const where = directory();
+  const { child, lines, exited } = elsewhere(
+    where,
+    `const events = Array.from({ length: 30_000 }, (_, i) => String(i));
+     await store.create({ id: "run", expiresAtMs: 1, events, records: [], summary });
+     const { key } = await store.find("run");
+     console.log(key);
+     await store.remove(key);
+     console.log("removed");
+     setInterval(() => undefined, 1000);`,
+  );
+  while (lines.length < 2) await new Promise((resolve) => child.stdout.once("data", resolve));
+  child.kill("SIGKILL");
+  await exited;
+  const db = new DatabaseSync(join(where, "runs.sqlite"));
+  const left = db.prepare("SELECT COUNT(*) AS rows FROM events");
+  const rows = (): number => (left.get() as { rows: number }).rows;
+  expect(rows()).toBeGreaterThan(0);
+  const store = await sqliteStore({ directory: where });
+  expect(await store.find("run")).toBeUndefined();
+  expect(await store.read(Number(lines[0]), 0)).toBeUndefined();
+  expect(await store.list("", 10)).toEqual({ runs: [], more: false });
+  while (rows() > 0) await store.find("run");
+  db.close();
+  await store.close();
+});
+
 test("may be opened by many processes at once, and counts each of their writes", async () => {
   const where = directory();
   const writers = [1, 2, 3, 4].map(() =>
     elsewhere(
       where,
-      `await store.create({ id: "run", expiresAtMs: 1, events: ["0"], records: [] });
+      `await store.create({ id: "run", expiresAtMs: 1, events: ["0"], records: [], summary });
        const { key } = await store.find("run");
        for (let done = 0; done < 100; ) {
          const { version } = await store.find("run");
-         const outcome = await store.append(key, { expectedVersion: version, events: ["e"], records: [] });
+         const outcome = await store.append(key, { expectedVersion: version, events: ["e"], records: [], summary });
          if (outcome === "appended") done++;
        }
        console.log("done");`,
@@ -72,24 +103,24 @@ test("may be opened by many processes at once, and counts each of their writes",
   );
   await Promise.all(writers.map(({ exited }) => exited));
   expect(writers.map(({ lines }) => lines)).toEqual([["done"], ["done"], ["done"], ["done"]]);
-  const store = sqliteStore({ directory: where });
+  const store = await sqliteStore({ directory: where });
   expect((await store.find("run"))?.version).toBe(401);
   await store.close();
 });
 
 test("refuses a file of a newer server", async () => {
   const where = directory();
-  await sqliteStore({ directory: where }).close();
+  await (await sqliteStore({ directory: where })).close();
   const db = new DatabaseSync(join(where, "runs.sqlite"));
-  db.exec("PRAGMA user_version = 2");
+  db.exec("PRAGMA user_version = 3");
   db.close();
-  expect(() => sqliteStore({ directory: where })).toThrow("has schema version 2; this server reads version 1");
+  await expect(sqliteStore({ directory: where })).rejects.toThrow("has schema version 3; this server reads version 2");
 });
 
 test("what another process's lock or a full disk keeps from being written can be written later", async () => {
   const where = directory();
-  const store = sqliteStore({ directory: where, busyTimeoutMs: 1 });
-  const run = { id: "run", expiresAtMs: 1, events: ["created"], records: [] };
+  const store = await sqliteStore({ directory: where, busyTimeoutMs: 1 });
+  const run = { id: "run", expiresAtMs: 1, events: ["created"], records: [], summary };
   const other = new DatabaseSync(join(where, "runs.sqlite"));
   other.exec("BEGIN IMMEDIATE");
   await expect(store.create(run)).rejects.toThrow(StoreUnavailable);
@@ -101,7 +132,7 @@ test("what another process's lock or a full disk keeps from being written can be
 });
 
 test("a bug is not taken for a full disk", async () => {
-  const store = sqliteStore({ directory: directory() });
+  const store = await sqliteStore({ directory: directory() });
   await store.close();
   const failure: unknown = await store.find("run").catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(Error);
@@ -110,8 +141,8 @@ test("a bug is not taken for a full disk", async () => {
 
 test("its files are for their owner only", async () => {
   const where = directory();
-  const store = sqliteStore({ directory: where });
-  await store.create({ id: "run", expiresAtMs: 1, events: ["0"], records: [] });
+  const store = await sqliteStore({ directory: where });
+  await store.create({ id: "run", expiresAtMs: 1, events: ["0"], records: [], summary });
   const modes = readdirSync(where).map((name) => [name, statSync(join(where, name)).mode & 0o777] as const);
   await store.close();
   expect(new Map(modes)).toEqual(

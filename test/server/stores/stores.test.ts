@@ -6,18 +6,18 @@ import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
-import type { NewRun, Store } from "../../../server/stores/store.ts";
+import { LIST_CHARACTERS_MAX, type NewRun, type Store } from "../../../server/stores/store.ts";
 
 const directories: string[] = [];
 afterAll(() => directories.forEach((made) => rmSync(made, { recursive: true })));
 
-function inDirectory(synchronous: "normal" | "full"): Store {
+function inDirectory(synchronous: "normal" | "full"): Promise<Store> {
   const directory = mkdtempSync(join(tmpdir(), "gradus-"));
   directories.push(directory);
   return sqliteStore({ directory, synchronous });
 }
 
-const stores: readonly { name: string; open: () => Store }[] = [
+const stores: readonly { name: string; open: () => Store | Promise<Store> }[] = [
   { name: "memory", open: memoryStore },
   { name: "sqlite", open: () => inDirectory("normal") },
   { name: "sqlite, synchronous", open: () => inDirectory("full") },
@@ -28,13 +28,16 @@ const newRun = (id: string, more: Partial<NewRun> = {}): NewRun => ({
   expiresAtMs: 1000,
   events: ["created"],
   records: [],
+  summary: { head: `head of ${id}`, state: "created" },
   ...more,
 });
+
+const summary = { state: "later" };
 
 describe.each(stores)("the store: $name", ({ open }) => {
   let store: Store;
   const begin = async (...ids: string[]): Promise<number[]> => {
-    store = open();
+    store = await open();
     for (const id of ids) expect(await store.create(newRun(id))).toBe("created");
     return Promise.all(ids.map(async (id) => (await store.find(id))?.key ?? -1));
   };
@@ -43,7 +46,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
   test("keeps what it is given, text of any kind included", async () => {
     const [key = -1] = await begin("run");
     const events = ["", 'quote " and \u0000 and \u{1F600}', "x".repeat(100_000)];
-    expect(await store.append(key, { expectedVersion: 1, events, records: [] })).toBe("appended");
+    expect(await store.append(key, { expectedVersion: 1, events, records: [], summary })).toBe("appended");
     expect(await store.read(key, 0)).toEqual(["created", ...events]);
     expect(await store.read(key, 3)).toEqual(events.slice(2));
     expect(await store.read(key, 4)).toEqual([]);
@@ -61,7 +64,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
     const [key = -1] = await begin("run");
     const records = [{ seq: 0, body: "r" }];
     for (const expectedVersion of [0, 2]) {
-      expect(await store.append(key, { expectedVersion, events: ["no"], records })).toBe("conflict");
+      expect(await store.append(key, { expectedVersion, events: ["no"], records, summary })).toBe("conflict");
     }
     expect(await store.read(key, 0)).toEqual(["created"]);
     expect(await store.records(key, 0, 10)).toEqual([]);
@@ -70,7 +73,9 @@ describe.each(stores)("the store: $name", ({ open }) => {
   test("lets one of many writers at a version through", async () => {
     const [key = -1] = await begin("run");
     const outcomes = await Promise.all(
-      Array.from({ length: 10 }, (_, i) => store.append(key, { expectedVersion: 1, events: [String(i)], records: [] })),
+      Array.from({ length: 10 }, (_, i) =>
+        store.append(key, { expectedVersion: 1, events: [String(i)], records: [], summary }),
+      ),
     );
     expect(outcomes.filter((outcome) => outcome === "appended")).toHaveLength(1);
     expect(await store.read(key, 0)).toHaveLength(2);
@@ -80,7 +85,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
     const [key = -1] = await begin("run");
     const record = (seq: number, body: string) => ({ seq, body });
     const write = async (version: number, ...records: { seq: number; body: string }[]) =>
-      store.append(key, { expectedVersion: version, events: ["e"], records });
+      store.append(key, { expectedVersion: version, events: ["e"], records, summary });
     await write(1, record(0, "a"), record(1, "b"));
     await write(2, record(2, "c"), record(0, "A"));
     expect(await store.records(key, 0, 2)).toEqual([record(0, "A"), record(1, "b")]);
@@ -97,21 +102,87 @@ describe.each(stores)("the store: $name", ({ open }) => {
 
   test("lists runs in the order of their ids' bytes, in pages", async () => {
     await begin("b", "a", "B", "a.b", "a-b", "1");
-    const ids = async (after: string, limit: number) => (await store.list(after, limit)).map(({ id }) => id);
+    const ids = async (after: string, limit: number) => (await store.list(after, limit)).runs.map(({ id }) => id);
     expect(await ids("", 10)).toEqual(["1", "B", "a", "a-b", "a.b", "b"]);
     expect(await ids("B", 2)).toEqual(["a", "a-b"]);
     expect(await ids("b", 2)).toEqual([]);
   });
 
+  test("lists with each run its summary as it was written last, the head only where it was written again", async () => {
+    const [key = -1] = await begin("a", "b");
+    const write = (version: number, written: { head?: string; state: string }) =>
+      store.append(key, { expectedVersion: version, events: ["e"], records: [], summary: written });
+    await write(1, { state: "one" });
+    const summaries = async () => (await store.list("", 10)).runs.map((run) => run.summary);
+    const ofB = { head: "head of b", state: "created" };
+    expect(await summaries()).toEqual([{ head: "head of a", state: "one" }, ofB]);
+    await write(2, { head: "another", state: "two" });
+    await write(2, { head: "late", state: "late" });
+    expect(await summaries()).toEqual([{ head: "another", state: "two" }, ofB]);
+  });
+
+  test("lists in pages that end early where their summaries are large", async () => {
+    store = await open();
+    const head = "x".repeat(LIST_CHARACTERS_MAX / 2);
+    for (const id of ["a", "b", "c", "d", "e"]) await store.create(newRun(id, { summary: { head, state: "" } }));
+    const page = async (after: string, limit: number) => {
+      const { runs, more } = await store.list(after, limit);
+      return [runs.map(({ id }) => id).join(""), more];
+    };
+    expect(await page("", 10)).toEqual(["ab", true]);
+    expect(await page("b", 1)).toEqual(["c", true]);
+    expect(await page("d", 1)).toEqual(["e", false]);
+    expect(await page("e", 1)).toEqual(["", false]);
+  });
+
+  test("reads a long journal in stretches", async () => {
+    const [key = -1] = await begin("run");
+    const events = ["aaaa", "bbbb", "cccc"];
+    await store.append(key, { expectedVersion: 1, events, records: [], summary });
+    expect(await store.read(key, 1, 8)).toEqual(["aaaa", "bbbb"]);
+    expect(await store.read(key, 1, 1)).toEqual(["aaaa"]);
+    expect(await store.read(key, 3, 8)).toEqual(["cccc"]);
+  });
+
+  test("a long run is gone at the first moment, for all that is asked", async () => {
+    const [key = -1] = await begin("run");
+    const many = Array.from({ length: 3000 }, (_, i) => String(i));
+    const records = many.map((body, seq) => ({ seq, body }));
+    await store.append(key, { expectedVersion: 1, events: many, records, summary });
+    await store.saveSnapshot(key, { version: 3001, body: "s" });
+    const removed = store.remove(key);
+    const later = Promise.all([
+      store.find("run"),
+      store.read(key, 0),
+      store.records(key, 0, 10),
+      store.snapshot(key),
+      store.list("", 10),
+      store.append(key, { expectedVersion: 3001, events: ["late"], records: [], summary }),
+      store.create(newRun("run")),
+    ]);
+    expect(await removed).toBe(true);
+    // What was asked in one go may be answered in another order, writes first.
+    const [found, events, history, snapshot, , appended, created] = await later;
+    expect([found?.key === key, events, history, snapshot, appended]).toEqual([
+      false,
+      undefined,
+      [],
+      undefined,
+      "gone",
+    ]);
+    expect(created).toBe("created");
+    expect((await store.list("", 10)).runs.map((run) => run.version)).toEqual([1]);
+  });
+
   test("removes all of a run, and never gives its key again", async () => {
     const [key = -1, other = -1] = await begin("run", "other");
-    await store.append(key, { expectedVersion: 1, events: ["e"], records: [{ seq: 0, body: "r" }] });
+    await store.append(key, { expectedVersion: 1, events: ["e"], records: [{ seq: 0, body: "r" }], summary });
     await store.saveSnapshot(key, { version: 2, body: "s" });
     expect(await store.remove(key)).toBe(true);
     expect(await store.remove(key)).toBe(false);
     expect(await store.find("run")).toBeUndefined();
     expect(await store.read(key, 0)).toBeUndefined();
-    expect(await store.append(key, { expectedVersion: 2, events: ["late"], records: [] })).toBe("gone");
+    expect(await store.append(key, { expectedVersion: 2, events: ["late"], records: [], summary })).toBe("gone");
     await store.saveSnapshot(key, { version: 3, body: "late" });
     expect(await store.snapshot(key)).toBeUndefined();
     expect(await store.records(key, 0, 10)).toEqual([]);
@@ -127,7 +198,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
     expect(await store.removeExpired(1000)).toEqual([]);
     expect(await store.removeExpired(1001)).toEqual([a]);
     expect(await store.removeExpired(2001)).toEqual([b]);
-    expect(await store.list("", 10)).toEqual([]);
+    expect(await store.list("", 10)).toEqual({ runs: [], more: false });
   });
 
   test("behaves as a list of events, whatever is done to it", async () => {
@@ -139,7 +210,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
         fc.integer({ min: -1, max: 1 }),
         async (events, off) => {
           const expectedVersion = expected.length + off;
-          const outcome = await store.append(key, { expectedVersion, events, records: [] });
+          const outcome = await store.append(key, { expectedVersion, events, records: [], summary });
           expect(outcome).toBe(off === 0 ? "appended" : "conflict");
           if (off === 0) expected.push(...events);
           expect(await store.read(key, 0)).toEqual(expected);

@@ -6,6 +6,7 @@ import type { SecureContextOptions } from "node:tls";
 import { pino } from "pino";
 import { EnvironmentService } from "../../../server/gen/gradus/v1/environment_pb.js";
 import { type Config, readConfig } from "../../../server/runtime/config.ts";
+import { createHealth } from "../../../server/runtime/health.ts";
 import { createMetrics } from "../../../server/runtime/metrics.ts";
 import { startTransports, type Transports } from "../../../server/transport/ports.ts";
 import { register, type Registration, type ServiceHandlers } from "../../../server/transport/rpc.ts";
@@ -50,7 +51,7 @@ export async function start(handlers: Handlers, flags: Readonly<Record<string, u
   const services: readonly Registration[] = [register(EnvironmentService, handlers)];
   const log = pino({ level: "debug", base: null }, sink);
   const config = configOf(flags);
-  const transports = await startTransports({ config, services, log, metrics: createMetrics() });
+  const transports = await startTransports({ config, services, log, metrics: createMetrics(), health: createHealth() });
   running.add(transports);
   return {
     ...transports,

@@ -1,0 +1,115 @@
+/** Makes a store with many runs quickly: one long run and one short are trained, and the others are copies of them. */
+import { create } from "@bufbuild/protobuf";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { TaskKey } from "../../envs/origin.ts";
+import { hashKey } from "../../envs/lib/rng.ts";
+import { createRegistry, environments } from "../../envs/registry.ts";
+import type { TaskSource } from "../../server/curriculum/runs/ports.ts";
+import { createRuns, type Runs } from "../../server/curriculum/runs/runs.ts";
+import { newIncarnation, systemClock } from "../../server/curriculum/runs/system.ts";
+import { RunConfigSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
+import { runConfigFromWire } from "../../server/services/run-config.ts";
+import { sqliteStore } from "../../server/stores/sqlite.ts";
+import { createMaker } from "../../server/tasks/make.ts";
+import { createRunSource } from "../../server/tasks/run-source.ts";
+import type { TaskSpec } from "../../server/tasks/spec.ts";
+import { createWorkerPool } from "../../server/tasks/workers.ts";
+
+export interface StoreSize {
+  readonly longRuns: number;
+  readonly shortRuns: number;
+  /** Of each long run. */
+  readonly batches: number;
+}
+
+const PROMPTS = 16;
+const COMPLETIONS = 4;
+
+const registry = createRegistry(environments);
+const limits = { groupsMax: 4096, completionsMax: 1024, batchSeedsMax: 4096, streamWindow: 1 };
+const levels = ["T0", "T1", "T2", "T3"];
+const config = runConfigFromWire(
+  create(RunConfigSchema, {
+    arms: levels.map((level) => ({
+      id: level,
+      spec: { environment: "countdown", difficulty: { case: "level", value: level } as const },
+    })),
+    policy: { kind: { case: "bandit", value: {} } },
+    ...{ seed: 1n, numGenerations: COMPLETIONS, promptsPerUpdate: PROMPTS },
+  }),
+  { registry, pools: new Map(), limits },
+);
+
+/** Tasks that nobody draws: of a run that is only kept, listed and deleted. */
+function keysOnly(source: TaskSource<TaskSpec, TaskKey>): TaskSource<TaskSpec, TaskKey> {
+  const make: typeof source.make = async (places) =>
+    places.map(({ arm: { spec }, seed }) => {
+      if (spec.source === "real") throw new Error("the arms here are not of rows");
+      const origin = { kind: "generated", parameters: spec.parameters, seed, attempt: 0 } as const;
+      return { kind: "task", key: { origin, hash: hashKey(seed).slice(0, 16) } };
+    });
+  return { ...source, make };
+}
+
+async function train(runs: Runs<TaskSpec, TaskKey>, runId: string, batches: number): Promise<void> {
+  const { signal } = new AbortController();
+  const created = await runs.create(runId, config);
+  if (created.kind !== "ok") throw new Error(created.message);
+  for (let batch = 0; batch < batches; batch++) {
+    const wanted = { cursor: batch * PROMPTS, count: PROMPTS, waitMs: 60_000, signal };
+    const given = await runs.nextBatch(runId, wanted);
+    if (given.kind !== "ok") throw new Error(given.message);
+    const items = given.value.tasks.flatMap(({ incarnation, cursor }) =>
+      Array.from({ length: COMPLETIONS }, (_, sample) => {
+        const result = { kind: "reward", reward: (cursor + sample) % 3 === 0 ? 1 : 0.1, solved: false } as const;
+        return { incarnation, cursor, sample, digest: hashKey(cursor, sample).slice(0, 12), result };
+      }),
+    );
+    const recorded = await runs.recordFeedback(runId, items);
+    if (recorded.kind !== "ok") throw new Error(recorded.message);
+  }
+}
+
+/** Writes runs `${from}-1` and on as `${from}-0` is, under their own names. */
+function copy(db: DatabaseSync, from: string, copies: number): void {
+  const source = db.prepare("SELECT key FROM runs WHERE id = ?").get(`${from}-0`)?.["key"] as number;
+  const renamed = `replace(body, '"${from}-0"', ?)`;
+  const statements = [
+    `INSERT INTO events SELECT ?, version, iif(version = 1, ${renamed}, body) FROM events WHERE run = ?`,
+    `INSERT INTO snapshots SELECT ?, version, ${renamed} FROM snapshots WHERE run = ?`,
+    `INSERT INTO heads SELECT ?, ${renamed} FROM heads WHERE run = ?`,
+  ].map((sql) => db.prepare(sql));
+  const insert = db.prepare(
+    "INSERT INTO runs (id, version, expires_at_ms) SELECT ?, version, expires_at_ms FROM runs WHERE key = ?",
+  );
+  const plain = [
+    "INSERT INTO records SELECT ?, seq, body FROM records WHERE run = ?",
+    "INSERT INTO summaries SELECT ?, body FROM summaries WHERE run = ?",
+  ].map((sql) => db.prepare(sql));
+  for (let i = 1; i <= copies; i++) {
+    const key = Number(insert.run(`${from}-${i}`, source).lastInsertRowid);
+    for (const statement of statements) statement.run(key, `"${from}-${i}"`, source);
+    for (const statement of plain) statement.run(key, source);
+  }
+}
+
+export async function makeStore(directory: string, { longRuns, shortRuns, batches }: StoreSize): Promise<void> {
+  const store = await sqliteStore({ directory });
+  const workers = createWorkerPool({
+    ...{ threads: 1, queueMax: 1, timeLimitMs: 60_000, warmUp: false, environmentFiles: [] },
+    onError: (error) => console.error(error),
+  });
+  const source = keysOnly(createRunSource(createMaker({ workers, registry, pools: new Map() })));
+  const runs = createRuns({ store, source, clock: systemClock, newIncarnation });
+  await train(runs, "long-0", batches);
+  await train(runs, "short-0", 3);
+  runs.close();
+  await Promise.all([store.close(), workers.close()]);
+  const db = new DatabaseSync(join(directory, "runs.sqlite"));
+  db.exec("BEGIN");
+  copy(db, "long", longRuns - 1);
+  copy(db, "short", shortRuns - 1);
+  db.exec("COMMIT");
+  db.close();
+}

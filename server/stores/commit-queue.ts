@@ -1,0 +1,241 @@
+/**
+ * What the storage thread does with what is asked of it. Writes that wait are committed together, in their order; small
+ * reads go before large ones; nothing is answered before it is committed, and before the file is found to be at its path.
+ */
+import type { DatabaseSync } from "node:sqlite";
+import { isBusy, mayPass, transaction } from "./sqlite-file.ts";
+
+/** "write": committed before its answer. "read": small. "bulk": may be large; it lets the others go first. */
+export type Kind = "write" | "read" | "bulk";
+
+type Names<S> = Exclude<keyof S, "close">;
+
+export type Access<S> = Readonly<Record<Names<S>, Kind>>;
+
+/** A store as its thread has it: the same methods, done at once. */
+export interface InThread<S> {
+  readonly access: Access<S>;
+  readonly methods: {
+    readonly [K in Names<S>]: S[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never;
+  };
+  /** Work that nobody waits for, a few milliseconds at a time. */
+  readonly tidying: { due(): boolean; portion(): void };
+}
+
+export interface Asked {
+  readonly id: number;
+  readonly method: string;
+  readonly args: readonly unknown[];
+}
+
+export type Reply =
+  | { readonly kind: "done"; readonly id: number; readonly value: unknown }
+  /** It may pass: nothing is said to be written. */
+  | { readonly kind: "unavailable"; readonly id: number; readonly message: string }
+  /** A bug, or a damaged file. */
+  | { readonly kind: "failed"; readonly id: number; readonly message: string; readonly stack: string | undefined };
+
+export interface CommitQueueParts {
+  readonly db: DatabaseSync;
+  readonly store: InThread<unknown>;
+  /** How long a call waits for another process's lock, milliseconds. */
+  readonly busyTimeoutMs: number;
+  /** Whether the file is no longer at its path, and what has become of it. */
+  readonly lost: () => string | undefined;
+  readonly answer: (replies: readonly Reply[]) => void;
+  /** Told when the store can no longer be used, and why; undefined: it can again. */
+  readonly onProblem: (problem: string | undefined) => void;
+}
+
+export interface CommitQueue {
+  ask(asked: readonly Asked[]): void;
+  /** Looks whether the file is still there, and by writing to it where there is a doubt, whether it can be written to. */
+  look(isDoubtful: boolean): void;
+  /** Does what waits, and calls back. */
+  close(closed: () => void): void;
+}
+
+interface Job extends Asked {
+  /** When it no longer waits for a lock. */
+  readonly untilMs: number;
+}
+
+/** Writes in one transaction at most, so that it ends soon. */
+const WRITES_MAX = 512;
+/** How long large reads go on before writes that came meanwhile have their turn. */
+const BULK_MS = 4;
+/** Between attempts to get a lock that another process holds: SQLite's own steps. */
+const BACKOFF_MS = [1, 2, 5, 10, 15, 20, 25];
+
+function unavailable({ id }: { readonly id: number }, message: string): Reply {
+  return { kind: "unavailable", id, message };
+}
+
+function failure(job: Job, error: unknown): Reply {
+  const { message, stack } = error as Error;
+  return mayPass(error) ? unavailable(job, message) : { kind: "failed", id: job.id, message, stack };
+}
+
+export function commitQueue(parts: CommitQueueParts): CommitQueue {
+  const { store, busyTimeoutMs, answer, onProblem } = parts;
+  const waiting: Record<Kind, Job[]> = { write: [], read: [], bulk: [] };
+  const writer = createWriter(parts);
+  let lost: string | undefined;
+  let told: string | undefined;
+  let next: NodeJS.Immediate | undefined;
+  let retry: NodeJS.Timeout | undefined;
+  let onClosed: (() => void) | undefined;
+
+  const idle = (): boolean => Object.values(waiting).every((jobs) => jobs.length === 0);
+  const tell = (): void => {
+    const problem = lost ?? writer.problem();
+    if (problem === told) return;
+    told = problem;
+    onProblem(problem);
+  };
+  const work = (): Reply[] => {
+    const replies = writer.write(waiting.write);
+    const reader = readJob(store);
+    for (const job of waiting.read.splice(0)) reader(job, waiting.read, replies);
+    const endMs = performance.now() + BULK_MS;
+    const bulk = waiting.bulk.splice(0);
+    while (bulk.length > 0 && performance.now() < endMs) reader(bulk.shift() as Job, waiting.bulk, replies);
+    waiting.bulk.unshift(...bulk);
+    if (store.tidying.due()) writer.tidy(store.tidying.portion);
+    return replies;
+  };
+  const turn = (): void => {
+    clearImmediate(next);
+    clearTimeout(retry);
+    [next, retry] = [undefined, undefined];
+    // A file that was lost is not written to: what it is given is seen by nobody.
+    if (lost !== undefined) lost = parts.lost();
+    let replies = lost === undefined ? work() : Object.values(waiting).flatMap((jobs) => jobs.splice(0).map(fail));
+    lost ??= parts.lost();
+    if (lost !== undefined) replies = replies.map(fail);
+    tell();
+    if (replies.length > 0) answer(replies);
+    if (!idle() || (store.tidying.due() && onClosed === undefined)) goOn();
+    else onClosed?.();
+  };
+  const fail = (job: { readonly id: number }): Reply => unavailable(job, lost ?? "");
+  /** At once, unless another process holds the lock. */
+  const goOn = (): void => {
+    const delayMs = writer.backoffMs();
+    if (delayMs === 0) next ??= setImmediate(turn);
+    else retry ??= setTimeout(turn, delayMs);
+  };
+  // What the last process left to be tidied up.
+  goOn();
+
+  return {
+    ask: (asked) => {
+      const untilMs = performance.now() + busyTimeoutMs;
+      const access: Readonly<Record<string, Kind>> = store.access;
+      for (const each of asked) waiting[access[each.method] ?? "read"].push({ ...each, untilMs });
+      turn();
+    },
+    look: (isDoubtful) => {
+      lost = parts.lost();
+      if (lost === undefined && (isDoubtful || writer.problem() !== undefined)) writer.probe();
+      tell();
+    },
+    close: (closed) => {
+      onClosed = closed;
+      next ??= setImmediate(turn);
+    },
+  };
+}
+
+/** Reads, and puts what a lock keeps from being read back to wait. */
+function readJob(store: InThread<unknown>) {
+  return (job: Job, waiting: Job[], replies: Reply[]): void => {
+    try {
+      replies.push({ kind: "done", id: job.id, value: run(store, job) });
+    } catch (error) {
+      if (isBusy(error) && performance.now() < job.untilMs) waiting.push(job);
+      else replies.push(failure(job, error));
+    }
+  };
+}
+
+function run(store: InThread<unknown>, { method, args }: Asked): unknown {
+  const methods: Readonly<Record<string, (...args: readonly unknown[]) => unknown>> = store.methods;
+  const found = methods[method];
+  if (found === undefined) throw new Error(`the store has no method ${method}`);
+  return found(...args);
+}
+
+type Attempt =
+  | { readonly kind: "done"; readonly replies: readonly Reply[] }
+  | { readonly kind: "busy" }
+  | { readonly kind: "failed"; readonly error: unknown };
+
+/** Commits, and knows whether that works. */
+function createWriter({ db, store }: Pick<CommitQueueParts, "db" | "store">) {
+  let problem: string | undefined;
+  /** Attempts in a row that found the lock held. */
+  let busy = 0;
+
+  const attempt = (body: () => readonly Reply[]): Attempt => {
+    try {
+      const replies = transaction(db, body);
+      [problem, busy] = [undefined, 0];
+      return { kind: "done", replies };
+    } catch (error) {
+      if (!isBusy(error)) {
+        if (mayPass(error)) problem = `it cannot be written to: ${(error as Error).message}`;
+        return { kind: "failed", error };
+      }
+      busy++;
+      return { kind: "busy" };
+    }
+  };
+  const all = (jobs: readonly Job[]): Attempt =>
+    attempt(() => jobs.map((job) => ({ kind: "done", id: job.id, value: run(store, job) })));
+
+  /** Those that waited long enough for the lock are told so. */
+  const giveUp = (waiting: Job[]): Reply[] => {
+    const nowMs = performance.now();
+    const due = waiting.findIndex(({ untilMs }) => untilMs > nowMs);
+    const late = waiting.splice(0, due < 0 ? waiting.length : due);
+    if (late.length > 0) problem = "it cannot be written to: another process holds its lock";
+    return late.map((job) => unavailable(job, "another process holds the lock of the store's file"));
+  };
+  const write = (waiting: Job[]): Reply[] => {
+    if (waiting.length === 0) return [];
+    const jobs = waiting.slice(0, WRITES_MAX);
+    const together = all(jobs);
+    if (together.kind === "busy") return giveUp(waiting);
+    if (together.kind === "done") {
+      waiting.splice(0, jobs.length);
+      return [...together.replies];
+    }
+    // One of them failed and all were undone: each is tried alone, so that it fails alone.
+    const replies: Reply[] = [];
+    for (const job of jobs) {
+      const alone = jobs.length === 1 ? together : all([job]);
+      if (alone.kind === "busy") break;
+      waiting.shift();
+      replies.push(...(alone.kind === "done" ? alone.replies : [failure(job, alone.error)]));
+    }
+    return replies;
+  };
+  const none = (body: () => void) => () => {
+    body();
+    return [];
+  };
+  return {
+    write,
+    tidy: (portion: () => void) => void attempt(none(portion)),
+    problem: () => problem,
+    backoffMs: () => (busy === 0 ? 0 : (BACKOFF_MS[busy - 1] ?? 50)),
+    /** Writes something, so that it is known whether that can be done. */
+    probe: () => {
+      const filled = attempt(
+        none(() => db.exec("CREATE TABLE IF NOT EXISTS probe (body BLOB); INSERT INTO probe VALUES (zeroblob(65536))")),
+      );
+      if (filled.kind === "done") attempt(none(() => db.exec("DROP TABLE IF EXISTS probe")));
+    },
+  };
+}

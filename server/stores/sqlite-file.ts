@@ -1,0 +1,126 @@
+/** An SQLite file as the storage thread opens it: one writer at a time, readers beside it, a version of the schema. */
+import { closeSync, existsSync, openSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { makeFolder } from "./folder.ts";
+
+/** What a file holds. */
+export interface Schema {
+  /** The file's name in its directory. */
+  readonly file: string;
+  /** What leads from each version of the file to the next, the first from an empty file. */
+  readonly steps: readonly string[];
+  /** Whether a row goes with the one that it refers to. */
+  readonly foreignKeys: boolean;
+}
+
+export interface FileOptions {
+  /** Made if it is not there. */
+  readonly directory: string;
+  readonly synchronous: "normal" | "full";
+  /** How long opening waits for another process's lock. */
+  readonly busyTimeoutMs: number;
+}
+
+export interface OpenFile {
+  readonly db: DatabaseSync;
+  readonly path: string;
+}
+
+/** Opens a file, and makes its tables if it is new. Throws what the operator has to mend, with the file's name. */
+export function openFile({ directory, ...options }: FileOptions, schema: Schema): OpenFile {
+  const path = join(directory, schema.file);
+  try {
+    makeFolder(directory, 0o700);
+    if (!existsSync(path)) makePrivate(path);
+    return { db: open(path, options, schema), path };
+  } catch (cause) {
+    throw new Error(`cannot open ${path}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** SQLite would make it readable by all; the files that it puts beside it have the mode of this one. */
+function makePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, "a", 0o600));
+  } catch {
+    // SQLite says why.
+  }
+}
+
+function open(path: string, options: Omit<FileOptions, "directory">, schema: Schema): DatabaseSync {
+  const { synchronous, busyTimeoutMs } = options;
+  const db = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: schema.foreignKeys });
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous.toUpperCase()};`);
+  transaction(db, () => migrate(db, schema));
+  // From here on the commit queue waits, and answers what needs no lock meanwhile.
+  db.exec("PRAGMA busy_timeout = 0");
+  return db;
+}
+
+function migrate(db: DatabaseSync, { steps }: Schema): void {
+  const { user_version: version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
+  if (version === steps.length) return;
+  if (version > steps.length) {
+    throw new Error(`it has schema version ${version}; this server reads version ${steps.length}`);
+  }
+  db.exec(`${steps.slice(version).join("")} PRAGMA user_version = ${steps.length};`);
+}
+
+/** Runs a function that reads and writes as one; other writers wait from its beginning. */
+export function transaction<T>(db: DatabaseSync, body: () => T): T {
+  db.exec("BEGIN IMMEDIATE");
+  try {
+    const result = body();
+    db.exec("COMMIT");
+    return result;
+  } catch (error) {
+    // A full disk may have ended the transaction already.
+    if (db.isTransaction) db.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/**
+ * Looks whether an open file is still what its path leads to: SQLite goes on writing to a file that was deleted. The log
+ * beside it holds what was committed last. Gives what is wrong; undefined: nothing.
+ */
+export function watchFile(path: string): () => string | undefined {
+  const opened = [path, `${path}-wal`, `${path}-shm`].map((each) => ({ path: each, identity: identityOf(each) }));
+  return () => {
+    const other = opened.find(({ path: each, identity }) => identityOf(each) !== identity);
+    if (other === undefined) return undefined;
+    const what = identityOf(other.path) === "none" ? "deleted or moved away" : "replaced";
+    return `${other.path} was ${what} while the server had it open: put it back, or start the server again`;
+  };
+}
+
+function identityOf(path: string): string {
+  try {
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? "none" : `${stats.dev} ${stats.ino}`;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+// Failures of SQLite.
+
+/** Another process holds the lock. */
+export function isBusy(error: unknown): boolean {
+  return primaryCode(error) === 5;
+}
+
+/**
+ * What may pass without a change to the server: BUSY, LOCKED, READONLY, IOERR, FULL and CANTOPEN. Others are bugs, or a
+ * file that is damaged. https://sqlite.org/rescode.html
+ */
+export function mayPass(error: unknown): boolean {
+  return [5, 6, 8, 10, 13, 14].includes(primaryCode(error));
+}
+
+/** The lowest byte of a result code; −1: the failure is not SQLite's. */
+function primaryCode(error: unknown): number {
+  const { errcode } = error as { readonly errcode?: number };
+  return errcode === undefined ? -1 : errcode & 0xff;
+}

@@ -1,0 +1,220 @@
+/** Runs in an SQLite file, as the storage thread reads and writes them. */
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { Access, InThread } from "./commit-queue.ts";
+import type { Schema } from "./sqlite-file.ts";
+import {
+  type Append,
+  LIST_CHARACTERS_MAX,
+  type ListedRun,
+  type NewRun,
+  type Snapshot,
+  type Store,
+  type StoredRecord,
+  type StoredRun,
+} from "./store.ts";
+
+const TABLES = `
+  CREATE TABLE runs (
+    key INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    version INTEGER NOT NULL,
+    expires_at_ms INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE events (
+    run INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (run, version)
+  ) STRICT;
+  CREATE TABLE snapshots (
+    run INTEGER PRIMARY KEY,
+    version INTEGER NOT NULL,
+    body TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE records (
+    run INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (run, seq)
+  ) STRICT;
+`;
+
+/** Summaries, their heads apart; and runs that are deleted, of which something may still be there. */
+const SUMMARIES = `
+  CREATE TABLE heads (run INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+  CREATE TABLE summaries (run INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+  CREATE TABLE removals (run INTEGER PRIMARY KEY) STRICT;
+`;
+
+/** Rows of a deleted run are deleted a few at a time, so that a row does not wait for those that it refers to. */
+export const runSchema: Schema = { file: "runs.sqlite", steps: [TABLES, SUMMARIES], foreignKeys: false };
+
+export const runAccess: Access<Store> = {
+  create: "write",
+  append: "write",
+  saveSnapshot: "write",
+  touch: "write",
+  remove: "write",
+  removeExpired: "write",
+  find: "read",
+  read: "read",
+  list: "bulk",
+  snapshot: "bulk",
+  records: "bulk",
+};
+
+type Statements = ReturnType<typeof prepare>;
+
+function prepare(db: DatabaseSync) {
+  const statement = (sql: string): StatementSync => db.prepare(sql);
+  return {
+    insertRun: statement("INSERT INTO runs (id, version, expires_at_ms) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING"),
+    find: statement("SELECT id, key, version FROM runs WHERE id = ?"),
+    list: statement(
+      `SELECT id, key, version, heads.body AS head, summaries.body AS state FROM runs
+       LEFT JOIN heads ON heads.run = key LEFT JOIN summaries ON summaries.run = key
+       WHERE id > ? ORDER BY id LIMIT ?`,
+    ),
+    version: statement("SELECT version FROM runs WHERE key = ?"),
+    setVersion: statement("UPDATE runs SET version = ? WHERE key = ?"),
+    insertEvent: statement("INSERT INTO events (run, version, body) VALUES (?, ?, ?)"),
+    events: statement("SELECT body FROM events WHERE run = ? AND version > ? ORDER BY version"),
+    insertRecord: statement(
+      "INSERT INTO records (run, seq, body) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET body = excluded.body",
+    ),
+    records: statement(
+      `SELECT seq, body FROM records
+       WHERE run = ?1 AND seq >= ?2 AND EXISTS (SELECT 1 FROM runs WHERE key = ?1) ORDER BY seq LIMIT ?3`,
+    ),
+    insertSnapshot: statement(
+      `INSERT INTO snapshots (run, version, body) SELECT key, ?2, ?3 FROM runs WHERE key = ?1
+       ON CONFLICT DO UPDATE SET version = excluded.version, body = excluded.body
+       WHERE excluded.version > snapshots.version`,
+    ),
+    snapshot: statement("SELECT snapshots.version, body FROM snapshots JOIN runs ON key = run WHERE run = ?"),
+    setHead: statement("INSERT OR REPLACE INTO heads (run, body) VALUES (?, ?)"),
+    setSummary: statement("INSERT OR REPLACE INTO summaries (run, body) VALUES (?, ?)"),
+    touch: statement("UPDATE runs SET expires_at_ms = ?2 WHERE key = ?1 AND expires_at_ms < ?2"),
+    remove: statement("DELETE FROM runs WHERE key = ? RETURNING key"),
+    removeExpired: statement("DELETE FROM runs WHERE expires_at_ms < ? RETURNING key"),
+  };
+}
+
+/** Writes events after a version, records, and the summary. */
+function write(
+  sql: Statements,
+  key: number,
+  version: number,
+  { events, records, summary }: Omit<Append, "expectedVersion">,
+) {
+  for (const [i, event] of events.entries()) sql.insertEvent.run(key, version + i + 1, event);
+  for (const { seq, body } of records) sql.insertRecord.run(key, seq, body);
+  if (summary.head !== undefined) sql.setHead.run(key, summary.head);
+  sql.setSummary.run(key, summary.state);
+}
+
+function create(sql: Statements, run: NewRun): "created" | "exists" {
+  const { changes, lastInsertRowid } = sql.insertRun.run(run.id, run.events.length, run.expiresAtMs);
+  if (changes === 0) return "exists";
+  write(sql, Number(lastInsertRowid), 0, run);
+  return "created";
+}
+
+function versionOf(sql: Statements, key: number): number | undefined {
+  return (sql.version.get(key) as { version: number } | undefined)?.version;
+}
+
+function append(sql: Statements, key: number, append: Append): "appended" | "conflict" | "gone" {
+  const version = versionOf(sql, key);
+  if (version === undefined) return "gone";
+  if (version !== append.expectedVersion) return "conflict";
+  write(sql, key, version, append);
+  sql.setVersion.run(version + append.events.length, key);
+  return "appended";
+}
+
+function list(
+  sql: Statements,
+  afterId: string,
+  limit: number,
+): { readonly runs: readonly ListedRun[]; readonly more: boolean } {
+  type Row = StoredRun & { readonly head: string | null; readonly state: string | null };
+  const runs: ListedRun[] = [];
+  let characters = 0;
+  // One more than asked for, to know whether there are more.
+  for (const row of sql.list.iterate(afterId, limit + 1)) {
+    const { id, key, version, head, state } = row as unknown as Row;
+    if (runs.length === limit || characters >= LIST_CHARACTERS_MAX) return { runs, more: true };
+    const summary = head === null || state === null ? undefined : { head, state };
+    runs.push({ id, key, version, summary });
+    characters += (head?.length ?? 0) + (state?.length ?? 0);
+  }
+  return { runs, more: false };
+}
+
+function read(sql: Statements, key: number, fromVersion: number, charactersMax: number): readonly string[] | undefined {
+  const version = versionOf(sql, key);
+  if (version === undefined) return undefined;
+  const events: string[] = [];
+  if (version <= fromVersion) return events;
+  let characters = 0;
+  for (const { body } of sql.events.iterate(key, fromVersion)) {
+    events.push(body as string);
+    if ((characters += (body as string).length) >= charactersMax) break;
+  }
+  return events;
+}
+
+export function runsIn(db: DatabaseSync): InThread<Store> {
+  const sql = prepare(db);
+  const removals = removalsIn(db);
+  return {
+    access: runAccess,
+    tidying: removals,
+    methods: {
+      create: (run) => create(sql, run),
+      find: (id) => sql.find.get(id) as StoredRun | undefined,
+      list: (afterId, limit) => list(sql, afterId, limit),
+      append: (key, what) => append(sql, key, what),
+      read: (key, fromVersion, charactersMax = Infinity) => read(sql, key, fromVersion, charactersMax),
+      saveSnapshot: (key, { version, body }) => void sql.insertSnapshot.run(key, version, body),
+      snapshot: (key) => sql.snapshot.get(key) as Snapshot | undefined,
+      records: (key, fromSeq, limit) => sql.records.all(key, fromSeq, limit) as unknown as StoredRecord[],
+      touch: (key, expiresAtMs) => void sql.touch.run(key, expiresAtMs),
+      remove: (key) => removals.add(sql.remove.all(key)).length > 0,
+      removeExpired: (nowMs) => removals.add(sql.removeExpired.all(nowMs)),
+    },
+  };
+}
+
+// Deletion: the run's row goes at once, and with it the run for all who look; the rest follows a few rows at a time.
+
+/** Rows deleted in one go: a few milliseconds. */
+const PORTION_ROWS = 256;
+
+function removalsIn(db: DatabaseSync) {
+  const add = db.prepare("INSERT OR IGNORE INTO removals (run) VALUES (?)");
+  const next = db.prepare("SELECT run FROM removals LIMIT 1");
+  const done = db.prepare("DELETE FROM removals WHERE run = ?");
+  const portions = ["events", "records", "snapshots", "heads", "summaries"].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE run = ? LIMIT ${PORTION_ROWS})`),
+  );
+  // The last process may have left some.
+  let due = true;
+  return {
+    due: () => due,
+    /** Gives the runs' keys. */
+    add: (rows: readonly Record<string, unknown>[]): readonly number[] => {
+      const keys = rows.map((row) => row["key"] as number);
+      for (const key of keys) add.run(key);
+      due ||= keys.length > 0;
+      return keys;
+    },
+    /** Deletes some rows of a run. */
+    portion: (): void => {
+      const run = next.get()?.["run"] as number | undefined;
+      if (run === undefined) due = false;
+      else if (!portions.some((portion) => portion.run(run).changes > 0)) done.run(run);
+    },
+  };
+}

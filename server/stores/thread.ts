@@ -1,0 +1,151 @@
+/**
+ * A store whose file a thread of its own reads and writes: the event loop never waits for a disk, or for another process's
+ * lock. Calls take effect in their order; what a promise resolves to has been committed.
+ */
+import { Worker } from "node:worker_threads";
+import type { Access, Asked, Reply } from "./commit-queue.ts";
+import { StoreUnavailable } from "./store.ts";
+
+/** What a thread is started with. */
+export interface ThreadData {
+  readonly holds: "runs" | "evaluations";
+  readonly directory: string;
+  readonly synchronous: "normal" | "full";
+  readonly busyTimeoutMs: number;
+}
+
+export type ToThread = { readonly kind: "asked"; readonly asked: readonly Asked[] } | { readonly kind: "close" };
+
+export type FromThread =
+  | { readonly kind: "open" }
+  | { readonly kind: "cannot_open"; readonly message: string }
+  | { readonly kind: "replies"; readonly replies: readonly Reply[] }
+  | { readonly kind: "problem"; readonly problem: string | undefined }
+  | { readonly kind: "closed" };
+
+/** What may wait for a thread, in bytes of text; one call may always, whatever its size. */
+const WAITING_BYTES_MAX = 128 * 1024 ** 2;
+/** What a call takes beside its text. */
+const CALL_BYTES = 512;
+
+/** The file cannot be opened, is damaged, or is of another version: for the operator to mend. The message names it. */
+export class CannotOpen extends Error {}
+
+interface Call {
+  readonly bytes: number;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** UTF-16 units count for two bytes each: what is not ASCII is sent so. */
+function textBytes(value: unknown): number {
+  if (typeof value === "string") return 2 * value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce((sum: number, each) => sum + textBytes(each), 0);
+}
+
+/** Opens a store in a thread. Rejects with CannotOpen. `onProblem` is told when it fails, and when it works again. */
+export async function openInThread<S>(
+  data: ThreadData,
+  access: Access<S>,
+  onProblem: (problem: string | undefined) => void,
+): Promise<S> {
+  // Flags of the process may be for its main thread alone, as --input-type is.
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: data, execArgv: [] });
+  const calls = createCalls(worker);
+  const ended = Promise.withResolvers<void>();
+  const opened = Promise.withResolvers<void>();
+  worker.on("message", (message: FromThread) => {
+    if (message.kind === "replies") calls.settle(message.replies);
+    else if (message.kind === "problem") onProblem(message.problem);
+    else if (message.kind === "open") opened.resolve();
+    else if (message.kind === "cannot_open") opened.reject(new CannotOpen(message.message));
+  });
+  const fail = (error: Error): void => {
+    opened.reject(error);
+    calls.failAll(error);
+    onProblem(error.message);
+  };
+  worker.on("error", (error) => fail(new StoreUnavailable(`the storage thread failed: ${String(error)}`)));
+  worker.on("exit", () => {
+    ended.resolve();
+    if (calls.close()) fail(new StoreUnavailable("the storage thread ended"));
+  });
+  await opened.promise;
+  // A store that nobody asks anything of keeps no process alive.
+  worker.unref();
+
+  const names = Object.keys(access);
+  const methods = names.map((name) => [name, (...args: readonly unknown[]) => calls.ask(name, args)] as const);
+  const close = async (): Promise<void> => {
+    if (!calls.close()) return ended.promise;
+    worker.ref();
+    worker.postMessage({ kind: "close" } satisfies ToThread);
+    await ended.promise;
+  };
+  return { ...Object.fromEntries(methods), close } as S;
+}
+
+/** Calls that wait for the thread's answer. */
+function createCalls(worker: Worker) {
+  const waiting = new Map<number, Call>();
+  let asked: Asked[] = [];
+  let nextId = 0;
+  let bytesWaiting = 0;
+  let over: Error | undefined;
+
+  const send = (): void => {
+    const message: ToThread = { kind: "asked", asked };
+    asked = [];
+    if (over === undefined) worker.postMessage(message);
+  };
+  const take = (id: number): Call | undefined => {
+    const call = waiting.get(id);
+    waiting.delete(id);
+    bytesWaiting -= call?.bytes ?? 0;
+    if (waiting.size === 0) worker.unref();
+    return call;
+  };
+  return {
+    ask: (method: string, args: readonly unknown[]): Promise<unknown> => {
+      if (over !== undefined) return Promise.reject(over);
+      const bytes = CALL_BYTES + textBytes(args);
+      if (waiting.size > 0 && bytesWaiting + bytes > WAITING_BYTES_MAX) {
+        const message = `${bytesWaiting} bytes wait for the store, and ${WAITING_BYTES_MAX} may`;
+        return Promise.reject(new StoreUnavailable(message));
+      }
+      const id = nextId++;
+      bytesWaiting += bytes;
+      if (waiting.size === 0) worker.ref();
+      // What is asked in one go is sent as one message.
+      if (asked.length === 0) queueMicrotask(send);
+      asked.push({ id, method, args });
+      return new Promise((resolve, reject) => waiting.set(id, { bytes, resolve, reject }));
+    },
+    settle: (replies: readonly Reply[]): void => {
+      for (const reply of replies) {
+        const call = take(reply.id);
+        if (reply.kind === "done") call?.resolve(reply.value);
+        else call?.reject(errorOf(reply));
+      }
+    },
+    failAll: (error: Error): void => {
+      over = error;
+      for (const id of [...waiting.keys()]) take(id)?.reject(error);
+    },
+    /** No more is asked from now on; false: that was so already. What was asked is sent. */
+    close: (): boolean => {
+      if (over !== undefined) return false;
+      if (asked.length > 0) send();
+      over = new Error("the store is closed");
+      return true;
+    },
+  };
+}
+
+function errorOf(reply: Exclude<Reply, { readonly kind: "done" }>): Error {
+  if (reply.kind === "unavailable") return new StoreUnavailable(reply.message);
+  const error = new Error(reply.message);
+  if (reply.stack !== undefined) error.stack = reply.stack;
+  return error;
+}

@@ -1,0 +1,72 @@
+/** The storage thread: opens one file, and does what it is asked. */
+import { statfsSync } from "node:fs";
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { type Asked, commitQueue, type InThread } from "./commit-queue.ts";
+import { openFile, watchFile } from "./sqlite-file.ts";
+import { evaluationSchema, evaluationsIn } from "./sqlite-evaluations.ts";
+import { runSchema, runsIn } from "./sqlite-runs.ts";
+import type { FromThread, ThreadData, ToThread } from "./thread.ts";
+
+/** How often the file is looked for, and one that cannot be written to is tried again. */
+const LOOK_EVERY_MS = 1000;
+
+if (parentPort === null) throw new Error("this is a worker thread's module");
+const port = parentPort;
+const { holds, ...options } = workerData as ThreadData;
+const tell = (message: FromThread): void => port.postMessage(message);
+
+function open() {
+  const file = openFile(options, holds === "runs" ? runSchema : evaluationSchema);
+  const store: InThread<unknown> = holds === "runs" ? runsIn(file.db) : evaluationsIn(file.db);
+  return { ...file, store };
+}
+
+function serve({ db, path, store }: ReturnType<typeof open>): void {
+  const queue = commitQueue({
+    ...{ db, store, busyTimeoutMs: options.busyTimeoutMs, lost: watchFile(path) },
+    answer: (replies) => tell({ kind: "replies", replies }),
+    onProblem: (problem) => tell({ kind: "problem", problem: problem && `${path}: ${problem}` }),
+  });
+  const close = (): void =>
+    queue.close(() => {
+      clearInterval(looking);
+      db.close();
+      tell({ kind: "closed" });
+      port.close();
+    });
+  /** With what was sent meanwhile, so that it is committed together. */
+  const takeAll = (first: readonly Asked[]): void => {
+    let [asked, more] = [first, receiveMessageOnPort(port)];
+    for (; more !== undefined; more = receiveMessageOnPort(port)) {
+      const message = more.message as ToThread;
+      if (message.kind === "close") {
+        queue.ask(asked);
+        return close();
+      }
+      asked = asked.concat(message.asked);
+    }
+    queue.ask(asked);
+  };
+  const looking = setInterval(() => queue.look(isFull(path)), LOOK_EVERY_MS);
+  port.on("message", (message: ToThread) => {
+    if (message.kind === "asked") return takeAll(message.asked);
+    close();
+  });
+}
+
+/** Whether its disk has no room, as far as that can be told. */
+function isFull(path: string): boolean {
+  try {
+    return statfsSync(path).bavail === 0;
+  } catch {
+    // It was deleted: that is found elsewhere.
+    return false;
+  }
+}
+
+try {
+  serve(open());
+  tell({ kind: "open" });
+} catch (error) {
+  tell({ kind: "cannot_open", message: (error as Error).message });
+}
