@@ -5,10 +5,10 @@ import type { JobSpec } from "./jobs.ts";
 
 /** Tasks of one environment and one set of parameters. */
 export interface Kind {
-  /** CPU of one, milliseconds; undefined: none was made yet. */
-  meanMs: number | undefined;
-  /** About the worst of the last ones. */
-  worstMs: number;
+  /** CPU of one once its code is warm, milliseconds; undefined: none was made yet. */
+  leastMs: number | undefined;
+  /** CPU of one lately, milliseconds. */
+  recentMs: number;
 }
 
 export interface Costs {
@@ -19,10 +19,10 @@ export interface Costs {
 
 /** Kinds that are remembered. */
 const KINDS_MAX = 4096;
-/** How much a slower task than those before counts: the first of a thread run cold code. */
+/** How much slower tasks than those before count: the first of a thread run cold code. */
 const SLOWER_SHARE = 0.1;
-/** How much of the worst is forgotten with each turn. */
-const WORST_FORGOTTEN = 0.1;
+/** How much the newest count in what tasks cost lately: one that met a busy machine makes no kind dear. */
+const RECENT_SHARE = 0.2;
 
 export function createCosts(): Costs {
   const kinds = new LRUCache<string, Kind>({ max: KINDS_MAX });
@@ -35,15 +35,15 @@ export function createCosts(): Costs {
   return {
     of({ environment, version, parameters }) {
       const name = `${environment} ${version} ${nameOf(parameters)}`;
-      const kind = kinds.get(name) ?? { meanMs: undefined, worstMs: 0 };
+      const kind = kinds.get(name) ?? { leastMs: undefined, recentMs: 0 };
       kinds.set(name, kind);
       return kind;
     },
     took(kind, cpuMs, tasks) {
       const ms = cpuMs / tasks;
-      const before = kind.meanMs ?? ms;
-      kind.meanMs = before + (ms > before ? SLOWER_SHARE : 1) * (ms - before);
-      kind.worstMs = Math.max(ms, kind.worstMs + WORST_FORGOTTEN * (ms - kind.worstMs));
+      const least = kind.leastMs ?? ms;
+      kind.recentMs = kind.leastMs === undefined ? ms : kind.recentMs + RECENT_SHARE * (ms - kind.recentMs);
+      kind.leastMs = least + (ms > least ? SLOWER_SHARE : 1) * (ms - least);
     },
   };
 }

@@ -2,7 +2,8 @@
 import { Piscina } from "piscina";
 import { createCosts } from "./costs.ts";
 import type { LevelCost, Slice, SliceDone } from "./jobs.ts";
-import { createScheduler, type Running, type Scheduler, type SliceOutcome } from "./scheduler.ts";
+import { createScheduler, type Running, type Scheduler } from "./scheduler.ts";
+import type { SliceOutcome } from "./work.ts";
 
 export interface WorkerOptions {
   readonly threads: number;

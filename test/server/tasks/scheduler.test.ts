@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { toColumns } from "../../../server/tasks/columns.ts";
 import { createCosts } from "../../../server/tasks/costs.ts";
 import type { Slice } from "../../../server/tasks/jobs.ts";
-import { createScheduler, type MakeJob, type Running, type SliceOutcome } from "../../../server/tasks/scheduler.ts";
+import { createScheduler, type Running } from "../../../server/tasks/scheduler.ts";
+import type { MakeJob, SliceOutcome } from "../../../server/tasks/work.ts";
 import type { MadeResult } from "../../../server/tasks/task.ts";
 
 interface Begun {
