@@ -8,6 +8,7 @@ import type {
   Level,
   RowDefinition,
   RowReader,
+  SearchWork,
   SyncDefinition,
   SyncEnvironment,
 } from "./environment.ts";
@@ -89,7 +90,7 @@ export interface GeneratorDefinition<Specs extends ParameterSpecs, Instance> {
   readonly levels: readonly Level<NoInfer<ParametersOf<Specs>>>[];
   /** See `Generator` in environment.ts for this and the rest. */
   generate(parameters: ParametersOf<Specs>, rng: Rng): Instance | undefined;
-  accepts?(instance: NoInfer<Instance>, parameters: ParametersOf<Specs>): boolean;
+  accepts?(instance: NoInfer<Instance>, parameters: ParametersOf<Specs>, work?: SearchWork): boolean;
   conflict?(parameters: ParametersOf<Specs>): string | undefined;
 }
 

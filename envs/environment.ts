@@ -136,6 +136,11 @@ export interface Solution<Answer> extends Baseline {
   readonly nodes: number;
 }
 
+/** What a search may still spend: nodes, never time. Changed in place by who spends it. */
+export interface SearchWork {
+  nodesLeft: number;
+}
+
 /** Makes instances. Written with `defineGenerator` (define.ts), which gives `generate` its parameters by their names. */
 export interface Generator<Instance> {
   readonly parameters: readonly ParameterInfo[];
@@ -146,8 +151,11 @@ export interface Generator<Instance> {
    * restores the instance.
    */
   generate(parameters: Parameters, rng: Rng): Instance | undefined;
-  /** Whether the candidate is a task of these parameters. May search, for it is asked once. Left out: each one is. */
-  accepts?(instance: Instance, parameters: Parameters): boolean;
+  /**
+   * Whether the candidate is a task of these parameters. May search, for it is asked once; a search takes the nodes that it
+   * visits from `work`, and ends, with any answer, when none is left. Left out: each one is.
+   */
+  accepts?(instance: Instance, parameters: Parameters, work?: SearchWork): boolean;
   /** What is wrong with parameters that are each in range, but not together; undefined: nothing. */
   conflict?(parameters: Parameters): string | undefined;
 }

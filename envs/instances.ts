@@ -1,5 +1,5 @@
 /** Makes tasks from seeds, and instances again from where they came from. */
-import type { Environment, Generator, Parameters, Split } from "./environment.ts";
+import type { Environment, ParameterInfo, Parameters, SearchWork, Split } from "./environment.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { keyOf, type Rng, rngForKey } from "./lib/rng.ts";
 import { madeOf, type MakeResult, type Origin } from "./origin.ts";
@@ -12,6 +12,9 @@ export type Restored<Instance = unknown> =
 /** Attempts for one seed. An instance lies in the smallest split one time in ten, and a level may refuse many of those. */
 export const ATTEMPTS_MAX = 2000;
 
+/** Nodes that a generator's searches for one seed may visit together: about a second. Levels need a few thousand. */
+export const SEARCH_NODES_MAX = 16_000_000;
+
 export interface GeneratedRequest {
   /** Complete. */
   readonly parameters: Parameters;
@@ -19,36 +22,83 @@ export interface GeneratedRequest {
   readonly split: Split;
 }
 
+/** How far the search for the task of a seed has come. Plain data: another thread may go on with it. */
+export interface SearchProgress {
+  readonly attempts: number;
+  /** Of the attempts, those that gave an instance; and of these, those of the split. */
+  readonly instances: number;
+  readonly ofSplit: number;
+  readonly nodes: number;
+}
+
+const NOT_BEGUN: SearchProgress = { attempts: 0, instances: 0, ofSplit: 0, nodes: 0 };
+
+export type SliceResult<Instance = unknown> =
+  MakeResult<Instance> | { readonly kind: "paused"; readonly progress: SearchProgress };
+
 /** The task of a seed: the first attempt that gives an instance of the split which the generator accepts. */
 export function makeGenerated<Instance>(
   environment: Environment<Instance>,
   request: GeneratedRequest,
 ): MakeResult<Instance> {
-  const { generator } = environment;
-  if (generator === undefined) return { kind: "exhausted", message: `${environment.id} has no generator` };
-  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const made = tryOnce(environment, generator, request, attempt);
-    if (made === undefined) continue;
-    const origin: Origin = { kind: "generated", parameters: request.parameters, seed: request.seed, attempt };
-    return madeOf(environment, origin, made.hash, made.instance);
-  }
-  const message = `${environment.id}: none of ${ATTEMPTS_MAX} attempts gave an instance of split ${request.split} with these parameters; widen their ranges, for there may be no other instances`;
-  return { kind: "exhausted", message };
+  const result = searchGenerated(environment, request, () => false);
+  if (result.kind === "paused") throw new Error("bug: a search paused that nobody asked to");
+  return result;
 }
 
-/** One attempt for a seed; undefined: it gives no task that was asked for. */
-function tryOnce<Instance>(
+/**
+ * The same in slices: where `isDue` says so between two attempts the search pauses, to be gone on with from its progress.
+ * Where it pauses does not change what it finds.
+ */
+export function searchGenerated<Instance>(
   environment: Environment<Instance>,
-  generator: Generator<Instance>,
-  { parameters, seed, split }: GeneratedRequest,
-  attempt: number,
-): { readonly instance: Instance; readonly hash: string } | undefined {
-  const instance = generator.generate(parameters, rngOf(environment, parameters, seed, attempt));
-  if (instance === undefined) return undefined;
-  // The split is cheap, while accepting may take a search.
-  if (splitOf(environment, instance) !== split) return undefined;
-  if (generator.accepts?.(instance, parameters) === false) return undefined;
-  return { instance, hash: instanceHash(environment, instance) };
+  request: GeneratedRequest,
+  isDue: () => boolean,
+  begun: SearchProgress = NOT_BEGUN,
+): SliceResult<Instance> {
+  const { generator } = environment;
+  if (generator === undefined) return { kind: "exhausted", message: `${environment.id} has no generator` };
+  const { parameters, seed, split } = request;
+  const work: SearchWork = { nodesLeft: SEARCH_NODES_MAX - begun.nodes };
+  let { attempts, instances, ofSplit } = begun;
+  while (attempts < ATTEMPTS_MAX && work.nodesLeft > 0) {
+    if (attempts > begun.attempts && isDue())
+      return { kind: "paused", progress: { attempts, instances, ofSplit, nodes: SEARCH_NODES_MAX - work.nodesLeft } };
+    const attempt = attempts++;
+    const instance = generator.generate(parameters, rngOf(environment, parameters, seed, attempt));
+    if (instance === undefined) continue;
+    instances++;
+    // The split is cheap, while accepting may take a search.
+    if (splitOf(environment, instance) !== split) continue;
+    ofSplit++;
+    if (generator.accepts?.(instance, parameters, work) === false) continue;
+    // A search that ran out of nodes has not told.
+    if (generator.accepts !== undefined && work.nodesLeft <= 0) break;
+    return madeOf(
+      environment,
+      { kind: "generated", parameters, seed, attempt },
+      instanceHash(environment, instance),
+      instance,
+    );
+  }
+  const progress = { attempts, instances, ofSplit, nodes: SEARCH_NODES_MAX - work.nodesLeft };
+  return { kind: "exhausted", message: exhausted(environment, generator.parameters, request, progress) };
+}
+
+/** Names what was asked for, the share that was found of it, and what would help. */
+function exhausted(
+  { id }: Environment,
+  infos: readonly ParameterInfo[],
+  { parameters, split }: GeneratedRequest,
+  { attempts, instances, ofSplit, nodes }: SearchProgress,
+): string {
+  const changed = infos.filter(({ name, defaultValue }) => parameters[name] !== defaultValue);
+  const named = changed.map(({ name }) => `${name} ${parameters[name]}`).join(", ");
+  const asked = `${id} with ${named === "" ? "its default parameters" : named}`;
+  const searched = nodes > 0 ? ` and ${nodes} search nodes` : "";
+  const found = `${instances} gave an instance, ${ofSplit} of them in split ${split}, and 0 were such tasks`;
+  const remedy = "widen the ranges of these parameters, for there may be no other instances, or ask for another split";
+  return `${asked}: none of ${attempts} attempts${searched} gave a task: ${found}; ${remedy}`;
 }
 
 /** The randomness of one attempt. Parameters are sorted by name, so that their order does not matter. */

@@ -190,8 +190,8 @@ function registerGauges({ registry }: Metrics, workers: WorkerPool, dropped: Log
       },
     });
   };
-  gauge("gradus_worker_jobs_waiting", "Jobs that wait for a worker.", () => workers.load().waiting);
-  gauge("gradus_worker_jobs_running", "Jobs that a worker is on.", () => workers.load().running);
+  gauge("gradus_worker_jobs_waiting", "Tasks that wait for a worker.", () => workers.load().waiting);
+  gauge("gradus_worker_jobs_running", "Workers that are making tasks.", () => workers.load().running);
   gauge("gradus_log_lines_dropped", "Log lines dropped because their reader does not keep up.", dropped);
 }
 

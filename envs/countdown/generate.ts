@@ -1,6 +1,6 @@
 /** Random expression trees: the numbers are a tree's leaves, the target is its value (ADSC 3.4). */
 import { defineGenerator } from "../define.ts";
-import type { Level, Parsed, RowReader } from "../environment.ts";
+import type { Level, Parsed, RowReader, SearchWork } from "../environment.ts";
 import type { Rng } from "../lib/rng.ts";
 import { defineParameters, minMax, type ParametersOf, ranges } from "../parameters.ts";
 import { type CountdownInstance, LIMITS } from "./instance.ts";
@@ -95,14 +95,14 @@ function lowestTarget(p: CountdownParameters, length: number): number {
 }
 
 /** Whether count of numbers, target and count of solutions are what the parameters ask for; searches. */
-export function fits({ numbers, target }: CountdownInstance, p: CountdownParameters): boolean {
+export function fits({ numbers, target }: CountdownInstance, p: CountdownParameters, work?: SearchWork): boolean {
   const { length } = numbers;
   if (length < p.numbers_min || length > p.numbers_max) return false;
   if (target < lowestTarget(p, length) || target > p.target_max) return false;
   const sparseMax = sparseSolutionsMax(p, length);
   const unlimited = p.solutions_max >= SOLUTIONS_CAP;
   const enough = Math.max(p.solutions_min, sparseMax + 1, unlimited ? 1 : p.solutions_max + 1);
-  const solutions = countSolutions(numbers, target, enough);
+  const solutions = countSolutions(numbers, target, enough, work);
   if (solutions < p.solutions_min || (!unlimited && solutions > p.solutions_max)) return false;
   return solutions <= sparseMax ? p.sparse_kept === 1 : target >= plainTargetMin(p, length);
 }

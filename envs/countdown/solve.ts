@@ -1,5 +1,5 @@
 /** Exhaustive search: how many ways there are to the target, and one of them. */
-import type { Solution } from "../environment.ts";
+import type { SearchWork, Solution } from "../environment.ts";
 import { binary, type CountdownAnswer, type Expression, literal } from "./expression.ts";
 import { type CountdownInstance, LIMITS } from "./instance.ts";
 
@@ -148,11 +148,17 @@ function visitPair(search: Search, k: number, i: number, j: number): void {
 
 /**
  * Ways to reach the target by combining two of the values, n − 1 times: sequences of steps, each an unordered pair of
- * positions and one of a+b, a·b, a−b, b−a, a/b, b/a. Counts up to `cap`, where it stops.
+ * positions and one of a+b, a·b, a−b, b−a, a/b, b/a. Counts up to `cap`, where it stops, and no further than `work` allows.
  */
-export function countSolutions(numbers: readonly number[], target: number, cap: number = SOLUTIONS_CAP): number {
-  const search = startSearch(numbers, target, cap, Infinity);
+export function countSolutions(
+  numbers: readonly number[],
+  target: number,
+  cap: number = SOLUTIONS_CAP,
+  work?: SearchWork,
+): number {
+  const search = startSearch(numbers, target, cap, work?.nodesLeft ?? Infinity);
   visit(search, numbers.length);
+  if (work !== undefined) work.nodesLeft -= search.nodes;
   return Math.min(search.count, cap);
 }
 

@@ -18,7 +18,8 @@ import { createEvaluationService } from "../services/evaluation-service.ts";
 import { memoryEvaluationStore, memoryStore } from "../stores/memory.ts";
 import { sqliteEvaluationStore } from "../stores/sqlite.ts";
 import { loadEnvironments } from "../tasks/environments.ts";
-import { runJob } from "../tasks/jobs.ts";
+import { fromColumns } from "../tasks/columns.ts";
+import { runSlice } from "../tasks/jobs.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../tasks/keyring.ts";
 import { createMaker } from "../tasks/make.ts";
 import { loadPools } from "../tasks/pools.ts";
@@ -37,14 +38,13 @@ export interface Local {
   readonly deps: ServiceDeps;
 }
 
-/** One job after another, here: a thread would take longer to start than a command's task takes to make. */
+/** One task after another, here: a thread would take longer to start than a command's task takes to make. */
 function workHere(registry: Registry): WorkerPool {
   return {
     ready: Promise.resolve(),
-    run: async (job) => {
-      const startedAt = performance.now();
-      const results = runJob(registry, job);
-      return { kind: "done", results, ms: performance.now() - startedAt };
+    run: async ({ spec, seeds }) => {
+      const { results } = runSlice(registry, { spec, seeds, progress: undefined, sliceMs: Infinity });
+      return fromColumns(spec, seeds, results);
     },
     load: () => ({ waiting: 0, running: 0 }),
     close: async () => undefined,

@@ -19,6 +19,12 @@ import { viewOf } from "./view.ts";
 /** Instances of an arm passed over because the run has issued them; then a repeat is accepted. */
 export const SKIPS_MAX = 64;
 
+/**
+ * Ordinals in a row that have no instance, each after a search to the end of its budget, after which an arm is taken to
+ * have no more. Which ones they are depends on the run's seed alone.
+ */
+export const DRY_ORDINALS = 8;
+
 /** How long to wait before asking again for a batch while no arm can be drawn. */
 const MASKED_RETRY_MS = 1000;
 
@@ -167,11 +173,14 @@ export type Filled<Key extends InstanceKey> =
   /** These are to be made, and the slots filled again. */
   | { readonly kind: "wanted"; readonly wanted: readonly Wanted[] }
   /** The arm gave no instance that can be drawn in SKIPS_MAX + 1 ordinals. */
-  | { readonly kind: "barren"; readonly arm: number };
+  | { readonly kind: "barren"; readonly arm: number }
+  /** The arm has no instances at DRY_ORDINALS ordinals in a row, of which this is the last. */
+  | { readonly kind: "dry"; readonly arm: number; readonly ordinal: number };
 
 type Choice<Key extends InstanceKey> =
   | { readonly kind: "chosen"; readonly ordinal: number; readonly key: Key; readonly repeat: boolean }
   | { readonly kind: "wanted"; readonly from: number }
+  | { readonly kind: "dry"; readonly ordinal: number }
   | { readonly kind: "none" };
 
 /** The first acceptable instance from an ordinal on that is not known; else, past SKIPS_MAX, the first that is. */
@@ -183,9 +192,12 @@ function choose<Key extends InstanceKey>(
   lookup: Lookup<Key>,
 ): Choice<Key> {
   let repeat: Choice<Key> | undefined;
+  let missing = 0;
   for (let ordinal = from; ordinal <= from + SKIPS_MAX; ordinal++) {
     const candidate = lookup(arm, ordinal);
     if (candidate === undefined) return { kind: "wanted", from: ordinal };
+    missing = candidate.kind === "none" ? missing + 1 : 0;
+    if (missing === DRY_ORDINALS) return { kind: "dry", ordinal };
     if (candidate.kind === "none") continue;
     const { key } = candidate;
     if (!accepts({ arm, hash: key.hash, rank: key.rank })) continue;
@@ -208,6 +220,7 @@ export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Looku
     const from = next[arm] ?? 0;
     const choice = choose(arm, from, isKnown, accepts, lookup);
     if (choice.kind === "none") return { kind: "barren", arm };
+    if (choice.kind === "dry") return { ...choice, arm };
     if (choice.kind === "wanted")
       return { kind: "wanted", wanted: wanted(arm, choice.from - from, next, left, lookup) };
     const { ordinal, key, repeat } = choice;

@@ -3,6 +3,7 @@ import type { TaskKey } from "../../envs/origin.ts";
 import { parseJson, readObject, readText } from "../curriculum/json.ts";
 import type { Result } from "../curriculum/results.ts";
 import type { EvaluationStore, StoredTask } from "../stores/evaluation-store.ts";
+import { suiteCaller } from "../tasks/caller.ts";
 import type { Maker } from "../tasks/make.ts";
 import { decodeKey, encodeKey } from "../tasks/run-source.ts";
 import type { MakeResult } from "../tasks/task.ts";
@@ -33,7 +34,7 @@ export function createSuiteTasks(deps: {
 
   const makeOf = async (suite: Suite, part: OpenPart, ordinals: readonly number[], signal?: AbortSignal) => {
     const seeds = ordinals.map((ordinal) => seedOf(suite, part, ordinal));
-    const results = await maker.make(part.spec, seeds, signal);
+    const results = await maker.make(part.spec, seeds, { caller: suiteCaller(suite.digest), signal });
     return results.map((result, i): Result<SuiteTask> => {
       if (result.kind !== "made") return refusalOf(result);
       const { key, metadata } = result.task;

@@ -156,24 +156,27 @@ export const configOptions = {
   }),
   maxQueue: integer({
     flag: "max-queue",
-    description: "jobs that wait for a worker; further ones are refused with a retry delay",
+    description:
+      "tasks that wait for a worker, of which one caller may have a quarter; further ones are refused with a retry delay",
     min: 1,
     max: 1_000_000,
-    defaultValue: 4096,
+    defaultValue: 65_536,
   }),
   workers: integer({
     flag: "workers",
-    description: "worker threads that make and solve tasks",
+    description:
+      "worker threads that make and solve tasks; of several, one is kept for tasks that take few milliseconds",
     min: 1,
     max: 256,
-    defaultValue: Math.max(1, availableParallelism() - 1),
+    defaultValue: Math.max(2, availableParallelism()),
   }),
   workerTimeLimitMs: integer({
     flag: "worker-time-limit-ms",
-    description: "longest that one job of a worker may take, from when it begins, in milliseconds",
+    description:
+      "longest that making one task may take, from when a worker begins it, in milliseconds; searches end by their budgets long before",
     min: 10,
     max: 3_600_000,
-    defaultValue: 10_000,
+    defaultValue: 60_000,
   }),
   drainTimeoutMs: integer({
     flag: "drain-timeout-ms",

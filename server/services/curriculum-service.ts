@@ -8,11 +8,13 @@ import type { IssuedTask } from "../curriculum/state.ts";
 import type { RunConfig } from "../curriculum/types.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
+import { peerCaller } from "../tasks/caller.ts";
 import { open, seal } from "../tasks/keyring.ts";
 import { presentTask } from "../tasks/present.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { feedbackToWire } from "../tasks/wire-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../transport/rpc.ts";
+import { checkArms } from "./check-arms.ts";
 import {
   checkBytes,
   checkCount,
@@ -53,9 +55,12 @@ function readRunId({ runId }: { readonly runId: string }): string {
 function runHandlers(deps: ServiceDeps): Handlers {
   const { runs } = deps;
   return {
-    async createRun(request) {
+    async createRun(request, { peer, signal }) {
       const runId = readRunId(request);
       const config = runConfigFromWire(required(request.config, "config"), deps);
+      // What there is already was tried when it was made.
+      const existing = await runs.get(runId);
+      if (existing.kind === "not_found") await checkArms(deps, config, { caller: peerCaller(peer), signal });
       const { run, created } = okOrThrow(await runs.create(runId, config), "config.");
       return create(wire.CreateRunResponseSchema, { run: runToWire(run), created });
     },

@@ -16,18 +16,21 @@ import {
 import type { GroupOutcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { Caller } from "../tasks/async-scorer.ts";
+import { peerCaller } from "../tasks/caller.ts";
+import type { Wanting } from "../tasks/make.ts";
 import { presentTask } from "../tasks/present.ts";
 import { type GroupOptions, type ScoredGroup, scoreGroup, scoreGroupAsync } from "../tasks/score-group.ts";
 import type { NoReward } from "../tasks/sample-result.ts";
 import type { OpenTask } from "../tasks/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { MakeResult } from "../tasks/task.ts";
-import { codes, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
+import { type CallContext, codes, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
 import { checkGroups } from "./check-groups.ts";
 import { checkBytes, checkCount, invalid, pageOf, readPage } from "./check.ts";
 import { inStretches, mapConcurrently } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { giveFeedback } from "./feedback.ts";
+import { makeError } from "./refusal.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
 import { environmentToWire } from "./wire-task.ts";
 
@@ -56,15 +59,15 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       const environment = lookUpEnvironment(registry, request.id, request.version, "id");
       return create(GetEnvironmentResponseSchema, { environment: environmentToWire(environment, pools) });
     },
-    async reset(request, { signal }) {
+    async reset(request, context) {
       const spec = readSpec(request.spec, deps, "spec");
-      const [result] = await deps.maker.make(spec, [request.seed], signal);
+      const [result] = await deps.maker.make(spec, [request.seed], wantingOf(context));
       return create(ResetResponseSchema, { task: toTask(spec, result) });
     },
-    async batchReset(request, { signal }) {
+    async batchReset(request, context) {
       const spec = readSpec(request.spec, deps, "spec");
       checkCount(request.seeds.length, limits.batchSeedsMax, "seeds", 1);
-      const results = await deps.maker.make(spec, request.seeds, signal);
+      const results = await deps.maker.make(spec, request.seeds, wantingOf(context));
       const toResult = (result: MakeResult, i: number) => {
         const wire = create(ResetResultSchema, { seed: request.seeds[i] as bigint });
         if (result.kind === "made") wire.result = { case: "task", value: toTask(spec, result) };
@@ -94,6 +97,10 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       return mapConcurrently(requests, limits.streamWindow, work);
     },
   };
+}
+
+function wantingOf({ peer, signal }: CallContext): Wanting {
+  return { caller: peerCaller(peer), signal };
 }
 
 function onlyOutcome({ outcomes: [outcome] }: GroupOutcome): StepResponse {
@@ -163,24 +170,4 @@ async function feed(deps: ServiceDeps, { outcome, feedback }: ScoredGroup): Prom
 function failureOf<Name extends string>($typeName: Name, error: RpcError) {
   const { message, retryDelayMs = 0 } = error;
   return { $typeName, code: codes[error.code], message, retryDelayMs };
-}
-
-function makeError(result: Exclude<MakeResult, { kind: "made" }>): RpcError {
-  switch (result.kind) {
-    case "exhausted":
-      return new RpcError("FAILED_PRECONDITION", result.message);
-    case "overloaded": {
-      const { retryDelayMs } = result;
-      return new RpcError("RESOURCE_EXHAUSTED", `the workers' queue is full: try again in ${retryDelayMs} ms`, {
-        retryDelayMs,
-      });
-    }
-    case "timeout":
-      return new RpcError(
-        "DEADLINE_EXCEEDED",
-        `${result.message}: ask for smaller parameters or raise --worker-time-limit-ms`,
-      );
-    case "cancelled":
-      return new RpcError("CANCELLED", "the caller is gone");
-  }
 }

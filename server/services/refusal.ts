@@ -1,6 +1,7 @@
-/** What a run refuses, as a gRPC status. */
+/** What a run refuses, and why there is no task, as a gRPC status. */
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import type { Refusal, Result } from "../curriculum/results.ts";
+import type { MakeResult } from "../tasks/task.ts";
 import { RpcError } from "../transport/rpc.ts";
 
 /** `prefix` leads from the request to the part that was handed in, e.g. "config.". */
@@ -32,5 +33,30 @@ function errorOf(refusal: Refusal, prefix: string): RpcError {
       return new RpcError("CANCELLED", message);
     default:
       return assertNever(refusal);
+  }
+}
+
+/** Why a task was not made. */
+export function makeError(result: Exclude<MakeResult, { kind: "made" }>): RpcError {
+  switch (result.kind) {
+    case "exhausted":
+      return new RpcError("FAILED_PRECONDITION", result.message);
+    case "overloaded": {
+      const { retryDelayMs } = result;
+      return new RpcError(
+        "RESOURCE_EXHAUSTED",
+        `too many tasks wait for the workers: try again in ${retryDelayMs} ms, or ask for fewer at once`,
+        {
+          retryDelayMs,
+        },
+      );
+    }
+    case "timeout":
+      return new RpcError(
+        "DEADLINE_EXCEEDED",
+        `${result.message}: ask for smaller parameters or raise --worker-time-limit-ms`,
+      );
+    case "cancelled":
+      return new RpcError("CANCELLED", "the caller is gone");
   }
 }

@@ -5,6 +5,7 @@ import type { Baseline } from "../../envs/environment.ts";
 import type { TaskKey } from "../../envs/origin.ts";
 import { type Codec, FormatError, type Json, readList, readNumber, readObject, readText } from "../curriculum/json.ts";
 import type { Made, TaskSource } from "../curriculum/runs/ports.ts";
+import { runCaller } from "./caller.ts";
 import type { Maker } from "./make.ts";
 import type { MakeResult } from "./task.ts";
 import type { TaskSpec } from "./spec.ts";
@@ -84,7 +85,7 @@ export function createRunSource(maker: Maker): TaskSource<TaskSpec, TaskKey> {
         maker.keep(result.task);
         return { kind: "task", key: result.task.key };
       case "exhausted":
-        return { kind: "none" };
+        return { kind: "none", message: result.message };
       case "timeout":
         return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };
       case "overloaded": {
@@ -100,7 +101,7 @@ export function createRunSource(maker: Maker): TaskSource<TaskSpec, TaskKey> {
   return {
     specs,
     keys: { encode: encodeKey, decode: (json, { arm, seed }) => decodeKey(json, arm.spec, seed) },
-    async make(places, signal) {
+    async make(places, signal, runId) {
       const [first] = places;
       if (first === undefined) return [];
       const { arm, runSeed } = first;
@@ -110,7 +111,7 @@ export function createRunSource(maker: Maker): TaskSource<TaskSpec, TaskKey> {
         return places.map(({ ordinal }) => madeOf(maker.makeRow(spec, { seed, ordinal })));
       }
       const seeds = places.map(({ seed }) => seed);
-      return (await maker.make(spec, seeds, signal)).map(madeOf);
+      return (await maker.make(spec, seeds, { caller: runCaller(runId), signal })).map(madeOf);
     },
   };
 }

@@ -11,11 +11,15 @@ export interface MadeTask {
   readonly inline?: string;
 }
 
-/** What making one task came to. */
-export type MakeResult =
+/** What a seed has. */
+export type MadeResult =
   | { readonly kind: "made"; readonly task: MadeTask }
   /** There is no such instance, and asking again will not help. */
-  | { readonly kind: "exhausted"; readonly message: string }
+  | { readonly kind: "exhausted"; readonly message: string };
+
+/** What making one task came to. */
+export type MakeResult =
+  | MadeResult
   | { readonly kind: "overloaded"; readonly retryDelayMs: number }
   | { readonly kind: "timeout"; readonly message: string }
   | { readonly kind: "cancelled" };

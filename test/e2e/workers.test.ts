@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type GradusClient, createClient } from "../../clients/ts/src/index.ts";
 import { checkHealth } from "../server/transport/grpc/health-client.ts";
 import { right } from "./services/answers.ts";
-import { runOf } from "./services/run-of.ts";
+import { configOf } from "./services/run-of.ts";
 import { type Wire, failureOf, openWire } from "./services/wire.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
 
@@ -77,23 +77,26 @@ describe("while every worker is busy", () => {
 });
 
 describe("limits", () => {
-  /** Six large numbers with one way to the target, of which there are hardly any: each draw is searched in full. */
   const endless = {
+    environment: "test/endless",
+    difficulty: { case: "parameters", value: { values: { max: 1e6 } } },
+  } as const;
+  /** Six numbers with one way to the target, of which there are hardly any: each draw is searched in full. */
+  const barren = {
     environment: "countdown",
     difficulty: {
       case: "parameters",
       value: { values: { numbers_min: 6, numbers_max: 6, number_min: 190, number_max: 200, solutions_max: 1 } },
     },
   } as const;
+  const environments = [new URL("../support/environments/endless.ts", import.meta.url).pathname];
   let wire: Wire;
   beforeAll(async () => {
-    wire = await openWire({ workerTimeLimitMs: "300", maxQueue: "1" });
-    // A worker that warms up is busy.
-    await wire.environments.reset({ spec: { environment: "countdown" } });
+    wire = await openWire({ workers: "1", workerTimeLimitMs: "300", maxQueue: "8", environments });
   });
   afterAll(() => wire[Symbol.asyncDispose]());
 
-  test("work over its time limit is given up, and what waits behind it is done", async () => {
+  test("a task over its time limit is given up, and what waits behind it is made", async () => {
     const slow = failureOf(wire.environments.reset({ spec: endless }));
     const behind = wire.environments.reset({ spec: { environment: "countdown" }, seed: 1n });
     expect(await slow).toEqual({
@@ -103,20 +106,36 @@ describe("limits", () => {
     expect((await behind).task?.environment).toBe("countdown");
   });
 
+  test("of a batch, only the tasks that take too long fail", async () => {
+    const { results } = await wire.environments.batchReset({ spec: endless, seeds: [1n, 2n] });
+    expect(results.map(({ result }) => result.case === "failure" && result.value.code)).toEqual([4, 4]);
+  });
+
   test("work that finds no place in the queue is refused, with a time to try again", async () => {
-    await runOf(wire, "full");
-    const running = failureOf(wire.environments.reset({ spec: endless }));
-    const waiting = wire.environments.reset({ spec: { environment: "countdown" }, seed: 1n });
-    const refused = await failureOf(wire.environments.reset({ spec: { environment: "countdown" }, seed: 2n }));
-    expect(refused.code).toBe("RESOURCE_EXHAUSTED");
-    expect(refused.message).toMatch(/^the workers' queue is full: try again in \d+ ms$/);
-    expect(refused.retryDelayMs).toBeGreaterThan(0);
-    const batch = await failureOf(wire.curriculum.nextBatch({ runId: "full" }));
-    expect(batch).toMatchObject({ code: "UNAVAILABLE", message: "the workers' queue is full" });
-    expect(batch.retryDelayMs).toBeGreaterThan(0);
-    expect((await running).code).toBe("DEADLINE_EXCEEDED");
-    expect((await waiting).task).toBeDefined();
-    // The run is none the worse.
-    expect((await wire.curriculum.nextBatch({ runId: "full", count: 1 })).tasks).toHaveLength(1);
+    const first = wire.environments.batchReset({ spec: endless, seeds: [1n, 2n, 3n, 4n] });
+    const { results } = await wire.environments.batchReset({ spec: endless, seeds: [5n, 6n, 7n] });
+    const refused = results.flatMap(({ result }) => (result.case === "failure" ? [result.value] : []));
+    const { code, message, retryDelayMs } = refused.find((each) => each.code === 8) ?? { code: 0, message: "" };
+    expect(code).toBe(8);
+    expect(message).toBe(
+      `too many tasks wait for the workers: try again in ${retryDelayMs} ms, or ask for fewer at once`,
+    );
+    expect(retryDelayMs).toBeGreaterThan(0);
+    await first;
+  });
+
+  test("a run is not created where an arm gives no tasks, and is told which and why", async () => {
+    await using wire = await openWire({ workers: "1" });
+    const arms = [
+      { id: "sound", spec: { environment: "countdown" } },
+      { id: "barren", spec: barren },
+    ];
+    const config = configOf({ arms });
+    const failure = await failureOf(wire.curriculum.createRun({ runId: "barren", config }));
+    expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", field: "config.arms[1].spec" });
+    expect(failure.message).toMatch(
+      /^config\.arms\[1\]\.spec: no task was found for 3 seeds\. countdown with numbers_min 6, .* none of \d+ attempts .* widen the ranges/,
+    );
+    expect((await failureOf(wire.curriculum.getRun({ runId: "barren" }))).code).toBe("NOT_FOUND");
   });
 });

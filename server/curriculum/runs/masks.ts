@@ -22,7 +22,9 @@ function changesFor(
   down: ReadonlyMap<string, string>,
 ): readonly Extract<RunEvent, { readonly kind: "arm_masked" | "arm_unmasked" }>[] {
   return config.arms.flatMap(({ resource }, arm) => {
-    const reason = resource === undefined ? undefined : down.get(resource);
+    // One that depends on nothing is masked because it gives no tasks, and stays so.
+    if (resource === undefined) return [];
+    const reason = down.get(resource);
     const isMasked = masks[arm] !== null;
     if ((reason !== undefined) === isMasked) return [];
     return [reason === undefined ? { kind: "arm_unmasked", arm } : { kind: "arm_masked", arm, reason }];

@@ -124,7 +124,7 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
     if (step.kind === "draw") {
       // A draw that is refused must not keep back what is drawn already.
       if (refused !== undefined) return refused;
-      const drawn = await unlessAborted(drawing.draw(), signal);
+      const drawn = await unlessAborted(drawing.draw(signal), signal);
       if (drawn !== undefined && drawn.kind !== "done") refused = drawn;
     } else if (step.kind === "wait") {
       const leftMs = deadlineMs - clock.now();

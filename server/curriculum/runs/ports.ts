@@ -20,8 +20,8 @@ export interface Log {
 
 export type Made<Key extends InstanceKey> =
   | { readonly kind: "task"; readonly key: Key }
-  /** This ordinal has no instance, whenever it is asked for: it is passed over. */
-  | { readonly kind: "none" }
+  /** This ordinal has no instance, whenever it is asked for: it is passed over. The message says why. */
+  | { readonly kind: "none"; readonly message: string }
   /** No telling now, e.g. the workers' queue is full. */
   | { readonly kind: "unavailable"; readonly message: string; readonly retryDelayMs: number }
   /** The signal was aborted first. */
@@ -29,8 +29,8 @@ export type Made<Key extends InstanceKey> =
 
 /** Makes instances: a pure function of their places, but for being unavailable. */
 export interface TaskSource<Spec, Key extends InstanceKey> extends Codecs<Spec, Key> {
-  /** Instances of one arm; a result for each place, in order. */
-  make(places: readonly TaskPlace<Spec>[], signal: AbortSignal): Promise<readonly Made<Key>[]>;
+  /** Instances of one arm, for a run; a result for each place, in order. */
+  make(places: readonly TaskPlace<Spec>[], signal: AbortSignal, runId: string): Promise<readonly Made<Key>[]>;
 }
 
 export interface Ports<Spec, Key extends InstanceKey> {

@@ -247,20 +247,25 @@ describe("BatchReset", () => {
   });
 
   test("says for each task why it cannot be made; others are made", async () => {
-    await using full = await openWire({ maxQueue: "1" });
-    // One job is begun, unless the worker still warms up, and one waits; there is no room for the others.
+    await using full = await openWire({ maxQueue: "40" });
+    // A quarter of the queue may wait, beside what the threads take at once; there is no room for the others.
     const seeds = Array.from({ length: 40 }, (_, i) => BigInt(i));
-    const { results } = await full.environments.batchReset({ spec: { environment: "np/tsp" }, seeds });
+    const spec = { environment: "np/tsp", difficulty: { case: "level", value: "benchmark" } } as const;
+    const { results } = await full.environments.batchReset({ spec, seeds });
     expect(results.map(({ seed }) => seed)).toEqual(seeds);
     const failures = results.flatMap(({ result }) => (result.case === "failure" ? [result.value] : []));
-    expect([24, 32]).toContain(failures.length);
+    expect(failures.length).toBeGreaterThan(0);
+    expect(failures.length).toBeLessThanOrEqual(30);
     for (const { code, message, retryDelayMs } of failures) {
-      expect([code, message]).toEqual([8, `the workers' queue is full: try again in ${retryDelayMs} ms`]);
+      expect([code, message]).toEqual([
+        8,
+        `too many tasks wait for the workers: try again in ${retryDelayMs} ms, or ask for fewer at once`,
+      ]);
       expect(retryDelayMs).toBeGreaterThan(0);
     }
     for (const { seed, result } of results) {
       if (result.case !== "task") continue;
-      expect(result.value).toEqual((await full.environments.reset({ spec: { environment: "np/tsp" }, seed })).task);
+      expect(result.value).toEqual((await full.environments.reset({ spec, seed })).task);
     }
   });
 });

@@ -33,7 +33,7 @@ import {
 const rows = sourceOf(({ arm: { id }, ordinal }) => made(`${id}/${(ordinal * 3) % 10}`));
 const source: typeof rows = {
   ...rows,
-  make: (places, signal) => (places[0]?.arm.source === "real" ? rows : freshTasks).make(places, signal),
+  make: (places, signal, runId) => (places[0]?.arm.source === "real" ? rows : freshTasks).make(places, signal, runId),
 };
 
 const adsc = runConfig({

@@ -6,6 +6,7 @@ import {
   arm,
   ask,
   bench,
+  freshTasks,
   runConfig,
   settled,
   train,
@@ -69,16 +70,98 @@ describe("repeats", () => {
   });
 });
 
-test("ordinals without an instance are passed over, and an arm that has none says so", async () => {
-  const every = (third: number): TaskSource =>
-    sourceOf(({ ordinal }) => (ordinal % 3 < third ? { kind: "none" } : made(String(ordinal))));
-  const some = await begin(every(2));
-  expect(value(await ask(some, "run", 0, 4)).tasks.map(({ key }) => key.name)).toEqual(["2", "5", "8", "11"]);
-  const none = await begin(every(3));
-  expect(await ask(none, "run", 0, 4)).toEqual({
-    kind: "failed_precondition",
-    message: 'arm "a" gave no task in 65 tries',
+const without = { kind: "none", message: "there is none" } as const;
+
+test("ordinals without an instance are passed over", async () => {
+  const runs = await begin(sourceOf(({ ordinal }) => (ordinal % 3 < 2 ? without : made(String(ordinal)))));
+  expect(value(await ask(runs, "run", 0, 4)).tasks.map(({ key }) => key.name)).toEqual(["2", "5", "8", "11"]);
+});
+
+describe("an arm that gives no tasks", () => {
+  const arms = [arm("sound"), arm("barren")];
+  /** The barren arm gives some tasks first. */
+  const dryFrom = (first: number, asked: number[] = []): TaskSource =>
+    sourceOf(({ arm: { id }, ordinal }) => {
+      if (id === "barren") asked.push(ordinal);
+      return id === "barren" && ordinal >= first ? without : made(`${id}${ordinal}`);
+    });
+
+  test("is masked with the reason, and the others go on", async () => {
+    const asked: number[] = [];
+    const runs = await begin(dryFrom(0, asked), { arms, promptsPerUpdate: 64 });
+    const { tasks } = value(await ask(runs, "run", 0, 64));
+    expect(tasks.map(({ arm: of }) => of)).toEqual(new Array(64).fill(0));
+    // No more of it was looked for than it took to know.
+    expect(asked).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    const { state } = value(await runs.get("run"));
+    expect(state.arms.map(({ maskedReason }) => maskedReason)).toEqual([
+      undefined,
+      "it gave no task 8 times in a row: there is none",
+    ]);
   });
+
+  test("is masked where it runs dry later, and stays so when a resource is up again", async () => {
+    const runs = await begin(dryFrom(5), { arms, promptsPerUpdate: 2 });
+    await train(runs, "run", 12);
+    await runs.maskArms("judge", "down");
+    await runs.maskArms("judge", undefined);
+    const { state } = value(await runs.get("run"));
+    expect(state.arms.map(({ maskedReason }) => maskedReason === undefined)).toEqual([true, false]);
+    expect(state.arms[1]?.issued).toBeGreaterThan(0);
+  });
+
+  test("is refused where it is the only one: waiting does not help", async () => {
+    const runs = await begin(sourceOf(() => without));
+    expect(await ask(runs, "run", 0, 4)).toEqual({
+      kind: "failed_precondition",
+      message: 'no arm can be drawn now; masked are "a": it gave no task 8 times in a row: there is none',
+    });
+  });
+
+  test("is the same one whatever was asked for at a time", async () => {
+    const drawn = async (counts: readonly number[]) => {
+      const runs = await begin(dryFrom(5), { arms, promptsPerUpdate: 8 });
+      const tasks: string[] = [];
+      for (const count of counts) {
+        const batch = value(await ask(runs, "run", tasks.length, count));
+        tasks.push(...batch.tasks.map(({ key }) => key.name));
+        await answer(runs, "run", batch.tasks);
+      }
+      return tasks;
+    };
+    expect(await drawn([8, 8, 8, 8])).toEqual(await drawn([4, 4, 4, 4, 4, 4, 4, 4]));
+  });
+});
+
+test("a draw that nobody waits for any more ends, and what was made is kept", async () => {
+  const held = Promise.withResolvers<void>();
+  const asked: number[] = [];
+  const signals: AbortSignal[] = [];
+  const source: TaskSource = {
+    ...freshTasks,
+    make: async (places, signal) => {
+      signals.push(signal);
+      asked.push(...places.map(({ ordinal }) => ordinal));
+      const first = made(`first ${places[0]?.ordinal}`);
+      if (signals.length > 1) return places.map(({ ordinal }) => made(String(ordinal)));
+      await held.promise;
+      return [first, ...places.slice(1).map(() => ({ kind: "cancelled" }) as const)];
+    },
+  };
+  const runs = await begin(source, { ...oneArm, promptsPerUpdate: 3 });
+  const gone = [new AbortController(), new AbortController()];
+  const calls = gone.map(({ signal }) => runs.nextBatch("run", { cursor: 0, count: 3, waitMs: 0, signal }));
+  await settled();
+  gone[0]?.abort();
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  gone[1]?.abort();
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  held.resolve();
+  expect((await Promise.all(calls)).map(({ kind }) => kind)).toEqual(["cancelled", "cancelled"]);
+  await settled();
+  const { tasks } = value(await ask(runs, "run", 0, 3));
+  expect(tasks.map(({ key }) => key.name)).toEqual(["first 0", "1", "2"]);
+  expect(asked).toEqual([0, 1, 2, 1, 2]);
 });
 
 test("instances are asked for by the run's seed, the arm and the ordinal", async () => {

@@ -120,7 +120,12 @@ describe.each(stores)("on the $name store", ({ name, open }) => {
     value(await runs.create("run", config));
     const key = (await store.find("run"))?.key ?? -1;
     const { state = "" } = (await store.list("", 1)).runs[0]?.summary ?? {};
-    const paused = { expectedVersion: 1, events: [JSON.stringify([FORMAT, "paused"])], records: [], summary: { state } };
+    const paused = {
+      expectedVersion: 1,
+      events: [JSON.stringify([FORMAT, "paused"])],
+      records: [],
+      summary: { state },
+    };
     expect(await store.append(key, paused)).toBe("appended");
     expect(value(await bench({ store }).runs.list("", 1)).items[0]?.state).toMatchObject({ paused: true, version: 1 });
     await store.close();

@@ -13,13 +13,17 @@ import { createAsyncScorer } from "../../../server/tasks/async-scorer.ts";
 import { systemClock } from "../../../server/curriculum/runs/system.ts";
 import { createResources } from "../../../server/tasks/resources.ts";
 import { createScorer } from "../../../server/tasks/scorer.ts";
-import { runJob } from "../../../server/tasks/jobs.ts";
+import { fromColumns } from "../../../server/tasks/columns.ts";
+import { runSlice } from "../../../server/tasks/jobs.ts";
 import type { WorkerPool } from "../../../server/tasks/workers.ts";
 import { registry } from "../../support/registry.ts";
 
 const inline: WorkerPool = {
   ready: Promise.resolve(),
-  run: async (job) => ({ kind: "done", results: runJob(registry, job), ms: 1 }),
+  run: async ({ spec, seeds }) => {
+    const { results } = runSlice(registry, { spec, seeds, progress: undefined, sliceMs: Infinity });
+    return fromColumns(spec, seeds, results);
+  },
   load: () => ({ waiting: 0, running: 0 }),
   close: async () => undefined,
 };

@@ -82,7 +82,10 @@ describe("specs", () => {
 });
 
 test.each<[MakeResult, object]>([
-  [{ kind: "exhausted", message: "no" }, { kind: "none" }],
+  [
+    { kind: "exhausted", message: "no" },
+    { kind: "none", message: "no" },
+  ],
   [{ kind: "cancelled" }, { kind: "cancelled" }],
   [
     { kind: "timeout", message: "slow" },
@@ -95,7 +98,7 @@ test.each<[MakeResult, object]>([
 ])("what the workers answer is passed on: %o", async (result, made) => {
   const source = createRunSource(makerOf(result));
   const { signal } = new AbortController();
-  for (const of of [arm, row]) expect(await source.make([placeOf(of, 0, 7n)], signal)).toEqual([made]);
+  for (const of of [arm, row]) expect(await source.make([placeOf(of, 0, 7n)], signal, "run")).toEqual([made]);
 });
 
 test("what was made is kept, to be shown when its turn comes", async () => {
@@ -103,7 +106,7 @@ test("what was made is kept, to be shown when its turn comes", async () => {
   const key: TaskKey = { origin: { kind: "generated", parameters: {}, seed: 1n, attempt: 0 }, hash: "0".repeat(16) };
   const task: MadeTask = { key, prompt: [], metadata: {} };
   const source = createRunSource(makerOf({ kind: "made", task }, kept));
-  const made = await source.make([placeOf(arm, 0, 7n)], new AbortController().signal);
+  const made = await source.make([placeOf(arm, 0, 7n)], new AbortController().signal, "run");
   expect(made).toEqual([{ kind: "task", key }]);
   expect(kept).toEqual([task]);
 });

@@ -1,0 +1,48 @@
+/** Tries the arms of a run before it is created: one that gives no tasks is refused, and not found out by a trainer. */
+import { placeOf } from "../curriculum/codec.ts";
+import type { Arm, RunConfig } from "../curriculum/types.ts";
+import type { Maker, Wanting } from "../tasks/make.ts";
+import type { TaskSpec } from "../tasks/spec.ts";
+import type { MakeResult } from "../tasks/task.ts";
+import { invalid } from "./check.ts";
+import { makeError } from "./refusal.ts";
+
+/** Tasks that are looked for in an arm, each with the budget of one. The first is there in all but odd arms. */
+const TRIES = 3;
+
+/** Makes the first task of each generated arm, all at once. Rows were counted when the arm was read. */
+export async function checkArms(
+  { maker }: { readonly maker: Pick<Maker, "make"> },
+  { arms, seed }: RunConfig<TaskSpec>,
+  { caller, signal }: Wanting,
+): Promise<void> {
+  // Once an arm is refused the others are of no interest.
+  const refused = new AbortController();
+  const wanting = { caller, signal: signal === undefined ? refused.signal : AbortSignal.any([signal, refused.signal]) };
+  try {
+    await Promise.all(arms.map((arm, i) => checkArm(maker, arm, seed, wanting, `config.arms[${i}].spec`)));
+  } finally {
+    refused.abort();
+  }
+}
+
+async function checkArm(
+  maker: Pick<Maker, "make">,
+  arm: Arm<TaskSpec>,
+  runSeed: bigint,
+  wanting: Wanting,
+  field: string,
+): Promise<void> {
+  if (arm.spec.source !== "synthetic") return;
+  for (let ordinal = 0; ordinal < TRIES; ordinal++) {
+    const [result] = await maker.make(arm.spec, [placeOf(arm, ordinal, runSeed).seed], wanting);
+    if (result === undefined) throw new Error("a seed gave no result");
+    if (result.kind === "made") return;
+    if (result.kind !== "exhausted") throw makeError(result);
+    if (ordinal === TRIES - 1) throw barren(result, field);
+  }
+}
+
+function barren({ message }: Extract<MakeResult, { kind: "exhausted" }>, field: string) {
+  return invalid(field, `no task was found for ${TRIES} seeds. ${message}`);
+}
