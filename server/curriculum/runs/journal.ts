@@ -6,10 +6,12 @@ import { decodeEvent, encodeEvent, type RunEvent } from "../events.ts";
 import { FormatError, parseJson, readObject } from "../json.ts";
 import { policyCodec } from "../policies/registry.ts";
 import type { RunState } from "../state.ts";
-import { decodeState, encodeState } from "../state-text.ts";
+import { stateLines, stateReader } from "../state-text.ts";
 import type { InstanceKey } from "../types.ts";
 import { historyWrites, type HistoryRecord } from "../view.ts";
+import type { Clock } from "./ports.ts";
 import { encodeSummary } from "./summary.ts";
+import { inTurns } from "./turns.ts";
 
 /** A snapshot is due when the journal since the last one is this many times as long, or as SNAPSHOT_MIN. */
 const JOURNAL_PER_SNAPSHOT = 4;
@@ -81,9 +83,10 @@ export async function readState<Spec, Key extends InstanceKey>(
   store: Store,
   { key }: StoredRun,
   codecs: Codecs<Spec, Key>,
+  clock: Clock,
 ): Promise<RunState<Spec, Key> | undefined> {
   const snapshot = await store.snapshot(key);
-  return readOn(store, key, snapshot && readSnapshot(snapshot.body, codecs), codecs);
+  return readOn(store, key, snapshot && (await readSnapshot(snapshot.body, codecs, clock)), codecs);
 }
 
 /** Follows the journal from a state on, a stretch at a time, so that others have their turn. */
@@ -104,12 +107,15 @@ export async function readOn<Spec, Key extends InstanceKey>(
   }
 }
 
-function readSnapshot<Spec, Key extends InstanceKey>(
+async function readSnapshot<Spec, Key extends InstanceKey>(
   body: string,
   codecs: Codecs<Spec, Key>,
-): RunState<Spec, Key> | undefined {
+  clock: Clock,
+): Promise<RunState<Spec, Key> | undefined> {
+  const reader = stateReader(codecs);
   try {
-    return decodeState(body, codecs);
+    await inTurns(clock, body.split("\n"), reader.take);
+    return reader.end();
   } catch (error) {
     if (error instanceof FormatError) return undefined;
     throw error;
@@ -117,20 +123,37 @@ function readSnapshot<Spec, Key extends InstanceKey>(
 }
 
 /**
- * Gives a snapshot when one is due. By length, so that whatever a run's size, reading it back costs a few snapshots at
- * most, and writing snapshots costs a fraction of writing the journal.
+ * Takes the events of a run and the state after them, and saves a snapshot when one is due; what it gives resolves when it
+ * is saved. By length, so that whatever a run's size, reading it back costs a few snapshots at most, and writing
+ * snapshots costs a fraction of writing the journal. One at a time: a state that is large is written a little at a time,
+ * while the run goes on.
  */
-export function snapshotRule<Spec, Key extends InstanceKey>(
+export function snapshots<Spec, Key extends InstanceKey>(
+  store: Store,
+  key: number,
   codecs: Codecs<Spec, Key>,
-): (state: RunState<Spec, Key>, events: readonly string[]) => string | undefined {
+  clock: Clock,
+  inTurn: <T>(job: () => Promise<T>) => Promise<T>,
+): (state: RunState<Spec, Key>, events: readonly string[]) => Promise<void> | undefined {
   let written = 0;
   let snapshotSize = 0;
+  let going = false;
+  const save = async (state: RunState<Spec, Key>): Promise<void> => {
+    going = true;
+    written = 0;
+    try {
+      const lines: string[] = [];
+      await inTurns(clock, stateLines(state, codecs), (line) => lines.push(line));
+      const body = lines.join("\n");
+      snapshotSize = body.length;
+      await inTurn(() => store.saveSnapshot(key, { version: state.version, body }));
+    } finally {
+      going = false;
+    }
+  };
   return (state, events) => {
     written += events.reduce((sum, event) => sum + event.length, 0);
-    if (written < JOURNAL_PER_SNAPSHOT * Math.max(SNAPSHOT_MIN, snapshotSize)) return undefined;
-    const body = encodeState(state, codecs);
-    written = 0;
-    snapshotSize = body.length;
-    return body;
+    const due = written >= JOURNAL_PER_SNAPSHOT * Math.max(SNAPSHOT_MIN, snapshotSize);
+    return due && !going ? save(state) : undefined;
   };
 }

@@ -4,9 +4,9 @@ import type { RunEvent } from "../events.ts";
 import type { Refusal } from "../results.ts";
 import type { RunState } from "../state.ts";
 import type { InstanceKey } from "../types.ts";
-import { encodeChange, readOn, snapshotRule } from "./journal.ts";
+import { encodeChange, readOn, snapshots } from "./journal.ts";
 import type { Ports } from "./ports.ts";
-import { serial } from "./serial.ts";
+import { serial } from "./turns.ts";
 
 /** How often a change is decided again because another process changed the run in between. */
 const ATTEMPTS_MAX = 32;
@@ -82,17 +82,12 @@ export function liveRun<Spec, Key extends InstanceKey>(
   const { set, ...observable } = observed(loaded);
   const { state, isGone, forget } = observable;
   const inTurn = serial();
-  const dueSnapshot = snapshotRule(source);
+  const keepSnapshots = snapshots(store, key, source, clock, inTurn);
   let summarized: State | undefined;
 
   const takeIn = (next: State, events: readonly string[]): void => {
-    const body = dueSnapshot(next, events);
-    const { version } = next;
-    if (body !== undefined) {
-      // Nothing is lost where this fails: the journal has it all.
-      const saved = inTurn(() => store.saveSnapshot(key, { version, body }));
-      saved.catch((err: unknown) => log?.warn({ err, run: id }, "a snapshot was not saved"));
-    }
+    // Nothing is lost where this fails: the journal has it all.
+    keepSnapshots(next, events)?.catch((err: unknown) => log?.warn({ err, run: id }, "a snapshot was not saved"));
     set(next);
   };
 

@@ -104,7 +104,7 @@ async function load<Spec, Key extends InstanceKey>(
 ): Loading<Spec, Key> {
   const { store, source, clock } = ports;
   const row = await store.find(id);
-  const state = row && (await readState(store, row, source));
+  const state = row && (await readState(store, row, source, clock));
   if (row === undefined || state === undefined) return undefined;
   const run = liveRun(ports, row, state);
   await masks.bring(run);

@@ -18,10 +18,10 @@ import { batchRecord, runView, viewOf, type HistoryEntry, type RunView, type Sta
 import { decodeRecord, encodeChange, readState } from "./journal.ts";
 import type { Gone } from "./live-run.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
-import type { Clock, Ports } from "./ports.ts";
+import type { Ports } from "./ports.ts";
 import { createRegistry, expiryMs, type OpenRun, type Registry, unreadable } from "./registry.ts";
 import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./transfer.ts";
-import { serial } from "./serial.ts";
+import { nextTurn, serial } from "./turns.ts";
 import { decodeSummary } from "./summary.ts";
 import { watchRun } from "./watch.ts";
 
@@ -117,10 +117,6 @@ type Operations<Spec, Key extends InstanceKey, Names extends keyof Runs<Spec, Ke
 /** Runs that are listed before others have their turn: a few milliseconds. */
 const LISTED_TOGETHER = 16;
 
-function nextTurn(clock: Clock): Promise<void> {
-  return new Promise((resolve) => clock.nextTurn(resolve));
-}
-
 function keeping<Spec, Key extends InstanceKey>(
   { store, clock, source, newIncarnation }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
@@ -162,7 +158,7 @@ function keeping<Spec, Key extends InstanceKey>(
   const listed = async (row: ListedRun): Promise<RunView<Spec> | undefined> => {
     const summary = decodeSummary(row, source);
     if (summary !== undefined) return summary;
-    const state = await readState(store, row, source);
+    const state = await readState(store, row, source, clock);
     return state && runView(state);
   };
 

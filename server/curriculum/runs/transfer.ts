@@ -19,6 +19,7 @@ import { encodeChange } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Clock, Ports } from "./ports.ts";
 import { expiryMs, type Registry } from "./registry.ts";
+import { inTurns } from "./turns.ts";
 
 export interface ExportedRun {
   readonly state: Uint8Array;
@@ -40,23 +41,8 @@ const RECORDS_PER_READ = 512;
 /** Above what any run exports: its samples, hashes and history are bounded (state.ts, issued-hashes.ts, here). */
 const EXPANDED_BYTES_MAX = 256 * 2 ** 20;
 
-/** Characters that are written or read in one turn of the event loop: a few milliseconds. */
-const LENGTH_PER_TURN = 512 * 1024;
-
 const compress = promisify<Uint8Array, { level: number }, Uint8Array>(gzip);
 const expand = promisify<Uint8Array, { maxOutputLength: number }, Uint8Array>(gunzip);
-
-/** Does something with each item, in turns with other work; `length` is what an item weighs, in characters. */
-async function inTurns<T>(clock: Clock, items: Iterable<T>, length: (item: T) => number, each: (item: T) => void) {
-  let weight = 0;
-  for (const item of items) {
-    each(item);
-    weight += length(item);
-    if (weight < LENGTH_PER_TURN) continue;
-    weight = 0;
-    await new Promise<void>((resolve) => clock.nextTurn(resolve));
-  }
-}
 
 /** The newest records of a run's history before a place. */
 async function newestRecords<Spec, Key extends InstanceKey>(
@@ -84,6 +70,10 @@ async function newestRecords<Spec, Key extends InstanceKey>(
   return kept;
 }
 
+function* recordLines(records: readonly StoredRecord[]): Generator<string> {
+  for (const { seq, body } of records) yield JSON.stringify(["history", seq, body]);
+}
+
 export async function exportRun<Spec, Key extends InstanceKey>(
   ports: Ports<Spec, Key>,
   run: LiveRun<Spec, Key>,
@@ -91,14 +81,9 @@ export async function exportRun<Spec, Key extends InstanceKey>(
   const state = run.state();
   const chunks: Buffer[] = [];
   const put = (line: string): void => void chunks.push(Buffer.from(`${line}\n`));
-  await inTurns(ports.clock, stateLines(state, ports.source), (line) => line.length, put);
+  await inTurns(ports.clock, stateLines(state, ports.source), put);
   const records = await newestRecords(ports, run, state.nextSeq);
-  await inTurns(
-    ports.clock,
-    records,
-    ({ body }) => body.length,
-    ({ seq, body }) => put(JSON.stringify(["history", seq, body])),
-  );
+  await inTurns(ports.clock, recordLines(records), put);
   // The fastest level: digests and rewards are most of it, and a higher one gains little.
   const bytes = await compress(Buffer.concat(chunks), { level: 1 });
   return { state: bytes, epoch: state.epoch, cursor: state.cursor };
@@ -139,11 +124,8 @@ async function readExported<Spec, Key extends InstanceKey>(
   const lines: string[] = [];
   const records: StoredRecord[] = [];
   try {
-    await inTurns(
-      clock,
-      linesOf(expanded),
-      (line) => line.length,
-      (line) => (reader.take(line) ? lines.push(line) : records.push(readRecord(line))),
+    await inTurns(clock, linesOf(expanded), (line) =>
+      reader.take(line) ? lines.push(line) : records.push(readRecord(line)),
     );
     return { state: reader.end(), text: lines.join("\n"), records };
   } catch (error) {

@@ -18,6 +18,7 @@ import {
   ask,
   banditPolicy,
   bench,
+  fakeClock,
   feedbackOf,
   freshTasks,
   mixturePolicy,
@@ -82,7 +83,7 @@ const changes: Readonly<Record<string, (runs: Runs, id: string) => Promise<unkno
 async function compare(store: Store): Promise<void> {
   const { runs } = await store.list("", 100);
   for (const row of runs) {
-    const state = await readState(store, row, freshTasks);
+    const state = await readState(store, row, freshTasks, fakeClock());
     if (state === undefined) throw new Error(`run ${row.id} is listed, and is gone`);
     const summary = decodeSummary(row, freshTasks);
     expect(summary, row.id).toEqual(runView(state));

@@ -1,0 +1,31 @@
+/** Taking turns: jobs one after the other, and long work a little at a time. */
+import type { Clock } from "./ports.ts";
+
+/** A queue that does one job at a time, in order. A job that fails fails alone. */
+export function serial(): <T>(job: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (job) => {
+    const turn = last.then(job);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+}
+
+export function nextTurn(clock: Clock): Promise<void> {
+  return new Promise((resolve) => clock.nextTurn(resolve));
+}
+
+/** Characters that are written or read in one turn of the event loop: a few milliseconds. */
+const LENGTH_PER_TURN = 256 * 1024;
+
+/** Does something with each text, in turns with other work. */
+export async function inTurns(clock: Clock, texts: Iterable<string>, each: (text: string) => unknown): Promise<void> {
+  let length = 0;
+  for (const text of texts) {
+    each(text);
+    length += text.length;
+    if (length < LENGTH_PER_TURN) continue;
+    length = 0;
+    await nextTurn(clock);
+  }
+}
