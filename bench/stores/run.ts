@@ -2,12 +2,10 @@
  * What many runs in the store cost their neighbours: starting, listing, loading and deleting them, with how late the
  * server's event loop was meanwhile.
  *
- *   node bench/stores/run.ts [--json] [--long 10] [--short 990] [--batches 5000] [--keep FOLDER]
- *
- * `--keep` makes the store in a folder, or takes the one that is there.
+ *   node bench/stores/run.ts [--json] [--long 10] [--short 990] [--batches 5000]
  */
 import { type ChildProcess, fork } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -27,7 +25,6 @@ const { values: options } = parseArgs({
     long: { type: "string", default: "10" },
     short: { type: "string", default: "990" },
     batches: { type: "string", default: "5000" },
-    keep: { type: "string" },
   },
 });
 
@@ -55,6 +52,8 @@ function answer<T>(child: ChildProcess): Promise<T> {
 async function startServer(folder: string): Promise<Served> {
   const startedMs = performance.now();
   const child = fork(join(import.meta.dirname, "server.ts"), [folder], { execArgv: nodeFlags });
+  // Where this script fails, the server goes with it.
+  process.once("exit", () => child.kill("SIGKILL"));
   const { grpcPort } = await answer<{ readonly grpcPort: number }>(child);
   const startMs = performance.now() - startedMs;
   const transport = createGrpcTransport({ baseUrl: `http://127.0.0.1:${grpcPort}`, readMaxBytes: 64 * 1024 ** 2 });
@@ -127,9 +126,13 @@ async function deleteLong({ runs, delays }: Served, folder: string): Promise<rea
   let over = false;
   const beside = neighbour(runs, () => over);
   const startedMs = performance.now();
-  const call = await timed(() => runs.deleteRun({ runId: "long-0" }));
-  while ((left.get() as { runs: number }).runs > 0) await sleep(5);
-  over = true;
+  let call: number;
+  try {
+    call = await timed(() => runs.deleteRun({ runId: "long-0" }));
+    while ((left.get() as { runs: number }).runs > 0) await sleep(5);
+  } finally {
+    over = true;
+  }
   const wholeMs = performance.now() - startedMs;
   const times = await beside;
   const loop = await delays();
@@ -141,18 +144,19 @@ async function deleteLong({ runs, delays }: Served, folder: string): Promise<rea
   ];
 }
 
-const folder = options.keep ?? mkdtempSync(join(tmpdir(), "gradus-bench-"));
+const folder = mkdtempSync(join(tmpdir(), "gradus-bench-"));
 const empty = mkdtempSync(join(tmpdir(), "gradus-bench-"));
 const figures: Figure[] = [];
 try {
   const size = { longRuns: Number(options.long), shortRuns: Number(options.short), batches: Number(options.batches) };
-  if (!existsSync(join(folder, "runs.sqlite"))) await makeStore(folder, size);
+  await makeStore(folder, size);
   const without = await startServer(empty);
   await without.stop();
   const server = await startServer(folder);
   figures.push(figure("start, without a run", [without.startMs]), figure("start", [server.startMs]));
   await server.runs.getRun({ runId: "short-0" });
-  for (const pageSize of [100, 1000]) figures.push(await listAll(server, pageSize));
+  // The first time with code that is not compiled yet.
+  for (const pageSize of [100, 100, 1000]) figures.push(await listAll(server, pageSize));
   await server.delays();
   const load = await timed(() => server.runs.getRun({ runId: "long-1" }));
   figures.push(figure("GetRun of a long run that is not loaded", [load], await server.delays()));
@@ -160,7 +164,7 @@ try {
   await server.stop();
 } finally {
   rmSync(empty, { recursive: true, force: true });
-  if (options.keep === undefined) rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
 }
 
 const rounded = (ms: number | undefined): number | string => (ms === undefined ? "" : Number(ms.toFixed(1)));

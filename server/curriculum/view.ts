@@ -77,9 +77,18 @@ export function viewOf({ config, weights, arms, batchesDrawn, cursor }: RunState
   };
 }
 
+/** Of groups that an arm closed last: they are looked at with every change of the run, and few changes close a group. */
+const recentMeans = new WeakMap<readonly RewardSums[], ReturnType<typeof means>>();
+
+function meansOfRecent(recent: readonly RewardSums[]): ReturnType<typeof means> {
+  const known = recentMeans.get(recent) ?? means(recent);
+  recentMeans.set(recent, known);
+  return known;
+}
+
 function armView(state: RunState, i: number, probability: number, value: number): ArmView {
   const { issued, groups, recent, repeats } = state.arms[i] as ArmCounters;
-  const { rewardMean, solvedShare } = means(recent);
+  const { rewardMean, solvedShare } = meansOfRecent(recent);
   return {
     armId: state.config.arms[i]?.id ?? "",
     probability,

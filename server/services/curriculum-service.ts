@@ -72,7 +72,7 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const { size, after } = readPage(request, 100, 1000);
       const { items, next } = okOrThrow(await runs.list(after ?? "", size));
       const nextPageToken = next === undefined ? "" : pageToken(next);
-      return create(wire.ListRunsResponseSchema, { runs: items.map(runToWire), nextPageToken });
+      return create(wire.ListRunsResponseSchema, { runs: await inStretches(items, runToWire), nextPageToken });
     },
     async deleteRun(request) {
       okOrThrow(await runs.remove(readRunId(request)));

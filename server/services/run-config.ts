@@ -48,7 +48,7 @@ export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunCon
 }
 
 /** As it was created: the contract's own form is kept beside ours. */
-export function runConfigToWire(config: RunConfig): wire.RunConfig {
+export function runConfigToWire(config: Pick<RunConfig, "given">): wire.RunConfig {
   return fromJsonString(wire.RunConfigSchema, config.given);
 }
 

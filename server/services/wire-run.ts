@@ -2,7 +2,8 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { policyToWire } from "../curriculum/policies/registry.ts";
-import type { HistoryEntry, RunView, StateView } from "../curriculum/view.ts";
+import type { ListedView } from "../curriculum/runs/summary.ts";
+import type { HistoryEntry, StateView } from "../curriculum/view.ts";
 import {
   type ArmState,
   ArmStateSchema,
@@ -17,7 +18,7 @@ import {
 } from "../gen/gradus/v1/curriculum_pb.js";
 import { runConfigToWire } from "./run-config.ts";
 
-export function runToWire(run: RunView): Run {
+export function runToWire(run: ListedView): Run {
   return create(RunSchema, {
     runId: run.runId,
     config: runConfigToWire(run.config),

@@ -64,7 +64,7 @@ export interface Snapshot {
 }
 
 /** Where a page of a list ends early, so that no page is large: its summaries have this many characters. */
-export const LIST_CHARACTERS_MAX = 512 * 1024;
+export const LIST_CHARACTERS_MAX = 256 * 1024;
 
 export interface RunPage {
   readonly runs: readonly ListedRun[];

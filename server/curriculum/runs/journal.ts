@@ -47,7 +47,7 @@ export function encodeChange<Spec, Key extends InstanceKey>(
     state = trim(untrimmed);
   }
   if (state === undefined) throw new Error("a change without an event has no state");
-  return { state, events: texts, records, summary: encodeSummary(state, summarized, codecs) };
+  return { state, events: texts, records, summary: encodeSummary(state, summarized) };
 }
 
 function encodeRecord(record: HistoryRecord): string {
@@ -64,7 +64,7 @@ export function decodeRecord(text: string): HistoryRecord {
 }
 
 /** What is read and followed at once: a few milliseconds. */
-const STRETCH_CHARACTERS = 256 * 1024;
+const STRETCH_CHARACTERS = 48 * 1024;
 
 /** The state after events that were written. */
 export function follow<Spec, Key extends InstanceKey>(

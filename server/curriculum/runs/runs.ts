@@ -21,8 +21,8 @@ import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.t
 import type { Ports } from "./ports.ts";
 import { createRegistry, expiryMs, type OpenRun, type Registry, unreadable } from "./registry.ts";
 import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./transfer.ts";
+import { decodeSummary, type ListedView } from "./summary.ts";
 import { nextTurn, serial } from "./turns.ts";
-import { decodeSummary } from "./summary.ts";
 import { watchRun } from "./watch.ts";
 
 /** From which task on a control change applies. */
@@ -44,7 +44,7 @@ export interface Runs<Spec, Key extends InstanceKey> {
   ): Promise<Result<{ readonly run: RunView<Spec>; readonly created: boolean }>>;
   get(runId: string): Promise<Result<RunView<Spec>>>;
   /** By id; `afterId` "": from the first. */
-  list(afterId: string, limit: number): Promise<Result<Page<RunView<Spec>, string>>>;
+  list(afterId: string, limit: number): Promise<Result<Page<ListedView, string>>>;
   remove(runId: string): Promise<Result<null>>;
   nextBatch(runId: string, request: NextBatchRequest): Promise<Result<NextBatch<Key>>>;
   /** The status of each item, in order. Calls at the same time are written as one. */
@@ -142,7 +142,7 @@ function keeping<Spec, Key extends InstanceKey>(
   const list: All["list"] = (afterId, limit) =>
     inTurn(async () => {
       const { runs: rows, more } = await store.list(afterId, limit);
-      const items: RunView<Spec>[] = [];
+      const items: ListedView[] = [];
       for (const [i, row] of rows.entries()) {
         if (i % LISTED_TOGETHER === LISTED_TOGETHER - 1) await nextTurn(clock);
         try {
@@ -155,8 +155,8 @@ function keeping<Spec, Key extends InstanceKey>(
       return ok({ items, next: more ? rows.at(-1)?.id : undefined });
     });
   /** From its summary; where there is none that holds, from its journal. */
-  const listed = async (row: ListedRun): Promise<RunView<Spec> | undefined> => {
-    const summary = decodeSummary(row, source);
+  const listed = async (row: ListedRun): Promise<ListedView | undefined> => {
+    const summary = decodeSummary(row);
     if (summary !== undefined) return summary;
     const state = await readState(store, row, source, clock);
     return state && runView(state);

@@ -3,7 +3,7 @@
  * transaction, in two parts: the head has what seldom changes.
  */
 import type { Append, ListedRun, Summary } from "../../stores/store.ts";
-import { type Codecs, decodeConfig, encodeConfig, FORMAT } from "../codec.ts";
+import { FORMAT } from "../codec.ts";
 import {
   FormatError,
   type Json,
@@ -17,21 +17,23 @@ import {
 } from "../json.ts";
 import { policyCodec } from "../policies/registry.ts";
 import type { RunState } from "../state.ts";
-import type { InstanceKey } from "../types.ts";
+import type { RunConfig } from "../types.ts";
 import { stateView, type ArmView, type RunView, type StateView } from "../view.ts";
 
+/** A run as a list tells of it: its configuration in its creator's words only. */
+export interface ListedView extends Omit<RunView, "config"> {
+  readonly config: Pick<RunConfig, "given">;
+}
+
 /** `written`: the state whose head is in the store; undefined: none is known to be. */
-export function encodeSummary<Spec, Key extends InstanceKey>(
-  state: RunState<Spec, Key>,
-  written: RunState<Spec, Key> | undefined,
-  { specs }: Codecs<Spec, Key>,
-): Append["summary"] {
+export function encodeSummary(state: RunState, written: RunState | undefined): Append["summary"] {
   const { policy, arms, runId, ...plain } = stateView(state);
   const body = JSON.stringify({ ...plain, arms: arms.map(encodeArm) });
   if (written?.config === state.config && written.policy === policy) return { state: body };
   const { config, createdAtMs } = state;
-  const parts = { runId, createdAtMs, config: encodeConfig(config, specs), policy: policyCodec.encode(policy) };
-  return { head: JSON.stringify({ format: FORMAT, ...parts }), state: body };
+  const parts = { runId, createdAtMs, given: config.given, policy: policyCodec.encode(policy) };
+  const armIds = config.arms.map(({ id }) => id);
+  return { head: JSON.stringify({ format: FORMAT, ...parts, armIds }), state: body };
 }
 
 /** Without its id, which the configuration has. */
@@ -41,33 +43,25 @@ function encodeArm({ probability, value, weight, issued, groups, repeats, ...res
 }
 
 /** Undefined: there is none that this server reads, or none of the run as it is now. */
-export function decodeSummary<Spec, Key extends InstanceKey>(
-  { summary, version }: ListedRun,
-  codecs: Codecs<Spec, Key>,
-): RunView<Spec> | undefined {
+export function decodeSummary({ summary, version }: ListedRun): ListedView | undefined {
   try {
-    return summary && decode(summary, version, codecs);
+    return summary && decode(summary, version);
   } catch (error) {
     if (error instanceof FormatError) return undefined;
     throw error;
   }
 }
 
-function decode<Spec, Key extends InstanceKey>(
-  summary: Summary,
-  version: number,
-  { specs }: Codecs<Spec, Key>,
-): RunView<Spec> | undefined {
+function decode(summary: Summary, version: number): ListedView | undefined {
   const state = readObject(parseJson(summary.state));
   // A server that writes no summaries may have written events beside this one.
   if (state["version"] !== version - 1) return undefined;
   const head = readObject(parseJson(summary.head));
   if (head["format"] !== FORMAT) return undefined;
-  const config = decodeConfig(head["config"], specs);
   const runId = readText(head["runId"]);
   const policy = policyCodec.decode(head["policy"] ?? null);
-  const ids = config.arms.map(({ id }) => id);
-  const view = { runId, policy, ...decodeState(state, ids) };
+  const view = { runId, policy, ...decodeState(state, readList(head["armIds"]).map(readText)) };
+  const config = { given: readText(head["given"]) };
   return { runId, config, state: view, createdAtMs: readNumber(head["createdAtMs"]) };
 }
 

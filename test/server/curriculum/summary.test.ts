@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { FORMAT } from "../../../server/curriculum/codec.ts";
 import { readState } from "../../../server/curriculum/runs/journal.ts";
-import { decodeSummary } from "../../../server/curriculum/runs/summary.ts";
-import { runView } from "../../../server/curriculum/view.ts";
+import { decodeSummary, type ListedView } from "../../../server/curriculum/runs/summary.ts";
+import { runView, type RunView } from "../../../server/curriculum/view.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import type { Store } from "../../../server/stores/store.ts";
@@ -79,14 +79,17 @@ const changes: Readonly<Record<string, (runs: Runs, id: string) => Promise<unkno
   "create with other arms": (runs, id) => runs.create(`${id}-other`, runConfig({ arms: adscArms })),
 };
 
+function asListed(run: RunView): ListedView {
+  return { ...run, config: { given: run.config.given } };
+}
+
 /** By id: what the store's summaries say, and what its journals come to. */
 async function compare(store: Store): Promise<void> {
   const { runs } = await store.list("", 100);
   for (const row of runs) {
     const state = await readState(store, row, freshTasks, fakeClock());
     if (state === undefined) throw new Error(`run ${row.id} is listed, and is gone`);
-    const summary = decodeSummary(row, freshTasks);
-    expect(summary, row.id).toEqual(runView(state));
+    expect(decodeSummary(row), row.id).toEqual(asListed(runView(state)));
   }
 }
 
@@ -106,7 +109,7 @@ describe.each(stores)("on the $name store", ({ name, open }) => {
           }
           const got = value(await (servers[1] as Runs).get("run"));
           const listed = value(await (servers[0] as Runs).list("", 100)).items;
-          expect(listed.find(({ runId }) => runId === "run")).toEqual(got);
+          expect(listed.find(({ runId }) => runId === "run")).toEqual(asListed(got));
           for (const runs of servers) runs.close();
           await store.close();
         },
