@@ -171,13 +171,7 @@ export function createScheduler({ threads: count, queueMax, costs, begin }: Sche
       if (signal?.aborted === true) return Promise.resolve(job.seeds.map(() => CANCELLED));
       const leave = (left: Work): void => lanes.leave(left);
       const { work, promise } = createWork(job, costs.of(job.spec), signal, leave);
-      const room = roomFor(work);
-      const retry = overloaded(work.kind, lanes.of(work).waiting(job.caller));
-      for (let i = 0; i < job.seeds.length; i++)
-        if (i < room) work.pending.push(i);
-        else work.results[i] = retry;
-      work.left = work.pending.length;
-      if (work.left === 0) work.settle();
+      admit(work, roomFor(work), lanes.of(work).waiting(job.caller));
       lanes.add(work);
       dispatch();
       return promise;
@@ -224,6 +218,16 @@ function createWork(job: MakeJob, kind: Kind, signal: AbortSignal | undefined, l
   };
   signal?.addEventListener("abort", abandon);
   return { work, promise };
+}
+
+/** Takes as many of the seeds as there is room for. */
+function admit(work: Work, room: number, waiting: number): void {
+  const retry = overloaded(work.kind, waiting);
+  for (let i = 0; i < work.job.seeds.length; i++)
+    if (i < room) work.pending.push(i);
+    else work.results[i] = retry;
+  work.left = work.pending.length;
+  if (work.left === 0) work.settle();
 }
 
 /** When there may be room again: when about what waits of the caller is made. */

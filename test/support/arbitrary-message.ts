@@ -11,6 +11,7 @@ const scalars: Partial<Record<ScalarType, fc.Arbitrary<unknown>>> = {
   [ScalarType.DOUBLE]: fc.double(),
   [ScalarType.UINT32]: fc.oneof(fc.nat(300), fc.integer({ min: 0, max: 0xffff_ffff })),
   [ScalarType.INT32]: fc.nat(),
+  [ScalarType.UINT64]: fc.oneof(fc.bigInt(0n, 300n), fc.bigInt(0n, 2n ** 64n - 1n)),
 };
 
 function scalar(type: ScalarType): fc.Arbitrary<unknown> {

@@ -1,9 +1,10 @@
 /**
- * Response messages to bytes: by protobuf-es, but for those that hold outcomes, which are written by hand as
- * proto/gradus/v1/outcome.proto numbers their fields. That is several times as fast, and the bytes are the same
+ * Response messages to bytes: by protobuf-es, but for those that hold outcomes or batches of tasks, which are written by hand as
+ * proto/gradus/v1 numbers their fields. That is several times as fast, and the bytes are the same
  * (docs/decisions/0008-wire.md). The highest field number comes first: see ReverseWriter.
  */
 import { type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import { type NextBatchResponse, NextBatchResponseSchema } from "../../gen/gradus/v1/curriculum_pb.js";
 import {
   type BatchStepResponse,
   BatchStepResponseSchema,
@@ -27,6 +28,7 @@ import {
   type RewardComponent,
   type Score,
 } from "../../gen/gradus/v1/outcome_pb.js";
+import type { ChatMessage, Task, TaskHints } from "../../gen/gradus/v1/task_pb.js";
 
 const writeFeedback: FieldsWriter<Feedback> = (to, { status, detail }) => {
   to.string(2, detail);
@@ -130,6 +132,41 @@ const writeStreamStepsResponse: FieldsWriter<StreamStepsResponse> = (to, { reque
   to.string(1, requestId);
 };
 
+const writeMessage: FieldsWriter<ChatMessage> = (to, { role, content }) => {
+  to.string(2, content);
+  to.string(1, role);
+};
+
+const writeHints: FieldsWriter<TaskHints> = (to, { stop, klCoefficient, metadata }) => {
+  to.messages(3, writeEntry, Object.entries(metadata));
+  to.optionalDouble(2, klCoefficient);
+  to.strings(1, stop);
+};
+
+const writeTask: FieldsWriter<Task> = (to, task) => {
+  to.uint32(14, task.thinking);
+  to.uint64(13, task.cursor);
+  to.string(12, task.armId);
+  to.string(11, task.runId);
+  if (task.hints !== undefined) to.message(10, writeHints, task.hints);
+  to.uint32(9, task.answerFormat);
+  to.uint32(8, task.source);
+  to.uint32(7, task.split);
+  to.string(6, task.level);
+  to.uint32(5, task.version);
+  to.string(4, task.environment);
+  to.messages(3, writeMessage, task.prompt);
+  to.string(2, task.groupId);
+  to.string(1, task.taskId);
+};
+
+const writeNextBatchResponse: FieldsWriter<NextBatchResponse> = (to, { tasks, nextCursor, done, epoch }) => {
+  to.uint32(4, epoch);
+  to.bool(3, done);
+  to.uint64(2, nextCursor);
+  to.messages(1, writeTask, tasks);
+};
+
 // Writes protobuf from its end to its start. A message's length stands before it and is known only once it is written:
 // backwards, each byte is written once, into one buffer that is used again.
 
@@ -139,6 +176,8 @@ const KEPT_SIZE = 1024 * 1024;
 /** Up to so many UTF-16 units a loop is faster than a call into native code. */
 const SHORT = 128;
 const ASCII_END = 0x80;
+
+const UINT32_MAX = 0xffff_ffffn;
 
 const VARINT = 0;
 const BIT64 = 1;
@@ -168,6 +207,21 @@ class ReverseWriter {
     this.#tag(field, VARINT);
   }
 
+  uint64(field: number, value: bigint): void {
+    if (value === 0n) return;
+    if (value <= UINT32_MAX) {
+      this.uint32(field, Number(value));
+      return;
+    }
+    const bytes: number[] = [];
+    for (let rest = value; rest > 0n; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
+    bytes.push(bytes.pop()! & 0x7f);
+    this.#reserve(bytes.length);
+    this.#at -= bytes.length;
+    this.#bytes.set(bytes, this.#at);
+    this.#tag(field, VARINT);
+  }
+
   bool(field: number, value: boolean): void {
     if (value) this.uint32(field, 1);
   }
@@ -193,6 +247,10 @@ class ReverseWriter {
     const before = this.#written();
     if (text.length > SHORT || !this.#ascii(text)) this.#text(text);
     this.#length(field, this.#written() - before);
+  }
+
+  strings(field: number, texts: readonly string[]): void {
+    for (let i = texts.length - 1; i >= 0; i--) this.presentString(field, texts[i]!);
   }
 
   message<T>(field: number, write: FieldsWriter<T>, message: T): void {
@@ -281,6 +339,7 @@ const writers: ReadonlyMap<DescMessage, FieldsWriter<never>> = new Map<DescMessa
   [StreamStepsResponseSchema, writeStreamStepsResponse],
   [GroupOutcomeSchema, writeGroup],
   [OutcomeSchema, writeOutcome],
+  [NextBatchResponseSchema, writeNextBatchResponse],
 ]);
 
 // One for all, for writing never waits.

@@ -2,7 +2,10 @@
 import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ReportAdvantagesRequestSchema } from "../../../../server/gen/gradus/v1/curriculum_pb.js";
+import {
+  NextBatchResponseSchema,
+  ReportAdvantagesRequestSchema,
+} from "../../../../server/gen/gradus/v1/curriculum_pb.js";
 import {
   BatchStepRequestSchema,
   BatchStepResponseSchema,
@@ -24,6 +27,7 @@ const responses: readonly DescMessage[] = [
   StreamStepsResponseSchema,
   GroupOutcomeSchema,
   OutcomeSchema,
+  NextBatchResponseSchema,
 ];
 
 /** What a reader makes of bytes; a message as its canonical bytes. */
