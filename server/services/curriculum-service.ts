@@ -78,9 +78,8 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const count = checkRange(request.count, 0, COUNT_MAX, "count");
       const cursor = request.cursor === undefined ? undefined : toCount(request.cursor, "cursor");
       const waitMs = readWait(request.wait);
-      const { config } = okOrThrow(await runs.get(runId));
-      const wanted = { cursor, count: count === 0 ? config.promptsPerUpdate : count, waitMs, signal };
-      return batchToWire(deps, runId, okOrThrow(await runs.nextBatch(runId, wanted)), config);
+      const wanted = { cursor, count: count === 0 ? undefined : count, waitMs, signal };
+      return batchToWire(deps, runId, okOrThrow(await runs.nextBatch(runId, wanted)));
     },
   };
 }
@@ -89,8 +88,8 @@ function readWait(wait: Duration | undefined): number {
   return wait === undefined ? WAIT_DEFAULT_MS : checkDuration(wait, 0, WAIT_MAX_MS, "wait");
 }
 
-async function batchToWire(deps: ServiceDeps, runId: string, batch: NextBatch<TaskKey>, config: RunConfig<TaskSpec>) {
-  const { nextCursor, done, epoch } = batch;
+async function batchToWire(deps: ServiceDeps, runId: string, batch: NextBatch<TaskSpec, TaskKey>) {
+  const { config, nextCursor, done, epoch } = batch;
   const tasks = await inStretches(batch.tasks, (task) => drawnToWire(deps, runId, task, config));
   return create(wire.NextBatchResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
 }

@@ -43,7 +43,7 @@ export interface Runs<Spec, Key extends InstanceKey> {
   /** By id; `afterId` "": from the first. */
   list(afterId: string, limit: number): Promise<Result<Page<RunView<Spec>, string>>>;
   remove(runId: string): Promise<Result<null>>;
-  nextBatch(runId: string, request: NextBatchRequest): Promise<Result<NextBatch<Key>>>;
+  nextBatch(runId: string, request: NextBatchRequest): Promise<Result<NextBatch<Spec, Key>>>;
   /** The status of each item, in order. Calls at the same time are written as one. */
   recordFeedback(runId: string, items: readonly FeedbackItem[]): Promise<Result<readonly FeedbackStatus[]>>;
   reportAdvantages(runId: string, groups: readonly ReportedAdvantages[]): Promise<Result<readonly FeedbackStatus[]>>;
