@@ -11,6 +11,7 @@ import type { Task } from "../gen/gradus/v1/task_pb.js";
 import { open, seal } from "../tasks/keyring.ts";
 import { presentTask } from "../tasks/present.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
+import { inStretches } from "../tasks/stretches.ts";
 import { feedbackToWire } from "../tasks/wire-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../transport/rpc.ts";
 import {
@@ -25,7 +26,6 @@ import {
   required,
   toCount,
 } from "./check.ts";
-import { inStretches } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { okOrThrow } from "./refusal.ts";
 import { readPolicy, runConfigFromWire } from "./run-config.ts";
