@@ -87,7 +87,7 @@ describe("limits", () => {
   } as const;
   let wire: Wire;
   beforeAll(async () => {
-    wire = await openWire({ workerTimeLimitMs: "300", maxQueue: "1" });
+    wire = await openWire({ workerTimeLimitMs: "3000", maxQueue: "1" });
     // A worker that warms up is busy.
     await wire.environments.reset({ spec: { environment: "countdown" } });
   });
@@ -98,7 +98,7 @@ describe("limits", () => {
     const behind = wire.environments.reset({ spec: { environment: "countdown" }, seed: 1n });
     expect(await slow).toEqual({
       code: "DEADLINE_EXCEEDED",
-      message: "making the task took longer than 300 ms: ask for smaller parameters or raise --worker-time-limit-ms",
+      message: "making the task took longer than 3000 ms: ask for smaller parameters or raise --worker-time-limit-ms",
     });
     expect((await behind).task?.environment).toBe("countdown");
   });

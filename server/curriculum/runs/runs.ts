@@ -15,6 +15,7 @@ import { definitionOf } from "../policies/registry.ts";
 import type { InstanceKey, Policy, RunConfig } from "../types.ts";
 import { batchRecord, runView, viewOf, type HistoryRecord, type RunView, type StateView } from "../view.ts";
 import { decodeRecord, encodeChange, readState } from "./journal.ts";
+import { historyPage } from "./history-page.ts";
 import type { Gone } from "./live-run.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
 import type { Ports } from "./ports.ts";
@@ -153,14 +154,13 @@ function keeping<Spec, Key extends InstanceKey>(
 
   const history: All["history"] = (runId, from, limit) =>
     read(registry, runId, async (state, { run }) => {
-      const placed = await store.records(run.key, from, limit);
+      const { placed, next } = await historyPage(store, run.key, from, limit);
       const open = new Map(state.batches.filter((batch) => batch.open > 0).map((batch) => [batch.seq, batch]));
       const items = placed.map(({ seq, body }) => {
         const live = open.get(seq);
         return live ? batchRecord(live, state.config.arms.length) : decodeRecord(body);
       });
-      const last = placed.at(-1)?.seq;
-      return { items, next: placed.length < limit || last === undefined ? undefined : last + 1 };
+      return { items, next };
     });
 
   return { create, get: (runId) => read(registry, runId, runView<Spec, Key>), list, remove, history };
