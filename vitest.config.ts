@@ -1,10 +1,17 @@
 import { defineConfig } from "vitest/config";
 
+/** Long enough with many times the load that there are cores for: a guard against hanging and nothing else. */
+const PATIENCE_MS = 600_000;
+
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
+    testTimeout: PATIENCE_MS,
+    hookTimeout: PATIENCE_MS,
+    teardownTimeout: PATIENCE_MS,
+    expect: { poll: { timeout: PATIENCE_MS } },
+    // Tests wait as long for what must come (test/support/patience.ts).
+    provide: { patienceMs: PATIENCE_MS },
     // Two cores: more workers than that make each other late.
     maxWorkers: 2,
   },

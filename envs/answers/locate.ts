@@ -33,16 +33,13 @@ interface Thoughts {
 }
 
 function locateThoughts(text: string, thinking: Thinking): Thoughts {
-  let start = 0;
-  for (let at = text.indexOf(CLOSE); at >= 0; at = text.indexOf(CLOSE, start)) start = at + CLOSE.length;
-  const closed = start > 0;
+  // To search forward is the faster of the two where there is none.
+  const closed = text.includes(CLOSE);
+  const start = closed ? text.lastIndexOf(CLOSE) + CLOSE.length : 0;
   if (!closed && thinking === "prefilled") return { start: text.length, end: text.length, closed, open: true };
   const reopened = text.indexOf(OPEN, start);
   return { start, end: reopened < 0 ? text.length : reopened, closed, open: reopened >= 0 };
 }
-
-/** More closed answers than this are not told apart: the last ones count. */
-export const SPANS_MAX = 16;
 
 /** One closed, marked answer: completion.slice(start, end) without its marks and outer white space. */
 export interface LocatedSpan {
@@ -100,7 +97,7 @@ export function locateAnswers(completion: string, format: AnswerFormat, thinking
 
 function toSpans(completion: string, offsets: readonly number[]): readonly LocatedSpan[] {
   const spans: LocatedSpan[] = [];
-  for (let i = Math.max(0, offsets.length - 2 * SPANS_MAX); i < offsets.length; i += 2) {
+  for (let i = 0; i < offsets.length; i += 2) {
     const end = skipSpaceBack(completion, offsets[i] as number, offsets[i + 1] as number);
     const start = skipSpace(completion, offsets[i] as number, end);
     spans.push({ start, end, text: completion.slice(start, end) });

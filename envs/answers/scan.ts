@@ -1,10 +1,21 @@
-/** Finds the marks of each answer format. A block with nothing in it, or only dots, is a mention and no answer. */
-import { isSpace, skipSpaceBack } from "../lib/text.ts";
-import { pastEmphasis } from "./strip.ts";
+/**
+ * Finds the marks of each answer format. A block with nothing in it, or only dots, is a mention and no answer.
+ *
+ * The last answers are the ones that count, so that each scan begins where they are. What searches is native, and no
+ * place is searched twice: a completion may be a million "<".
+ */
+import { isSpace } from "../lib/text.ts";
+import { type Range, stripRange } from "./strip.ts";
+
+/** More closed answers than this are not told apart: the last ones count. */
+export const SPANS_MAX = 16;
+
+/** So many marks are looked at, counted from the end: no completion mentions them more often between its answers. */
+const MARKS_MAX = 1024;
 
 /** The marked answers in part of a text. */
 export interface Marks {
-  /** Where the closed ones lie, in order, without their marks: start, end, start, end, … in UTF-16 units. */
+  /** Where the last SPANS_MAX closed ones lie, in order, without their marks: start, end, … in UTF-16 units. */
   readonly offsets: readonly number[];
   /** Whether one is open at the end. */
   readonly open: boolean;
@@ -17,13 +28,15 @@ const NONE: Marks = Object.freeze({ offsets: Object.freeze([]), open: false });
 const PERIOD = 46;
 const ELLIPSIS = 0x2026;
 
-/** Adds what lies between two offsets if there is an answer in it: "(in <answer>…</answer> tags)" holds none. */
-function pushAnswer(text: string, start: number, end: number, offsets: number[]): boolean {
-  let at = start;
-  while (at < end && isFiller(text.charCodeAt(at))) at++;
-  if (at === end) return false;
-  offsets.push(start, end);
-  return true;
+/** Anything but white space, periods and ellipses. */
+const CONTENT = /[^.\u2026\s\u0085\u200b-\u200d\u2060]/g;
+
+/** Whether there is an answer between two offsets: "(in <answer>…</answer> tags)" holds none. */
+function holdsAnswer(text: string, start: number, end: number): boolean {
+  if (start >= end) return false;
+  if (!isFiller(text.charCodeAt(start))) return true;
+  CONTENT.lastIndex = start;
+  return CONTENT.test(text) && CONTENT.lastIndex <= end;
 }
 
 function isFiller(unit: number): boolean {
@@ -35,31 +48,46 @@ const CLOSE = "</answer>";
 
 /**
  * "<answer>…</answer>" blocks. A second opening tag starts the block anew, so of nested blocks the inner one counts;
- * a closing tag that closes nothing is passed over.
+ * a closing tag that closes nothing is passed over. So a block is an opening tag and the closing one after it, with no
+ * tag between them.
  */
 export function scanTags(text: string, start: number, end: number): Marks {
-  // A search is slow where its first character is frequent, and a text may hold a million "<": these have others.
-  if (!text.includes("/answer>", start) && !text.includes("answer>", start)) return NONE;
-  const offsets: number[] = [];
-  let open = text.indexOf(OPEN, start);
-  let close = open < 0 ? -1 : text.indexOf(CLOSE, open);
-  while (inside(open, end) && close >= 0 && close + CLOSE.length <= end) {
-    let inner = open + OPEN.length;
-    let next = text.indexOf(OPEN, inner);
-    for (; next >= 0 && next < close; next = text.indexOf(OPEN, inner)) inner = next + OPEN.length;
-    pushAnswer(text, inner, close, offsets);
-    open = next;
-    close = open < 0 ? -1 : text.indexOf(CLOSE, open);
+  // A search is slow where its first character is frequent, and a text may hold a million "<": this one has another.
+  if (!text.includes("answer>", start)) return NONE;
+  const first = text.indexOf(OPEN, start);
+  if (first < 0 || first + OPEN.length > end) return NONE;
+  const last = text.lastIndexOf(OPEN, end - OPEN.length);
+  const firstClose = text.indexOf(CLOSE, first);
+  if (firstClose < 0 || firstClose + CLOSE.length > end) return { offsets: [], open: true };
+  const lastClose = text.lastIndexOf(CLOSE, end - CLOSE.length);
+  const spans: number[] = [];
+  let close = lastClose;
+  for (let marks = 0; marks < MARKS_MAX && spans.length < 2 * SPANS_MAX && close > first; marks++) {
+    const open = text.lastIndexOf(OPEN, close);
+    // Closing tags behind the first one close nothing.
+    const closing = text.indexOf(CLOSE, open);
+    if (holdsAnswer(text, open + OPEN.length, closing)) spans.push(closing, open + OPEN.length);
+    if (closing === firstClose) break;
+    close = text.lastIndexOf(CLOSE, open);
   }
-  return { offsets, open: inside(open, end) };
+  return { offsets: spans.reverse(), open: last > lastClose };
 }
 
-function inside(open: number, end: number): boolean {
-  return open >= 0 && open + OPEN.length <= end;
-}
-
-/** In any case, and in bold or italics: the marks that open them may be closed before the colon. */
-const MARK = /answer(\*{1,3}|_{1,2}|)[:：]/gi;
+/** Line feed, carriage return and what lies between them, next line, line and paragraph separator. */
+const BREAKS = "\\n-\\r\\u0085\\u2028\\u2029";
+/** White space within a line; more of it introduces nothing. */
+const BLANKS_MAX = 64;
+const BLANKS = `[\\t \\u00a0\\u1680\\u2000-\\u200d\\u202f\\u205f\\u2060\\u3000\\ufeff]{0,${BLANKS_MAX}}`;
+/** What may stand between the start of a line and the word: the sign of a heading, bold or italics, "Final". */
+const BEFORE = `(?:^|[${BREAKS}])${BLANKS}(?:#{1,6}${BLANKS})?(\\*{0,3}|_{0,3})(?:final${BLANKS})?`;
+/** What BEFORE can take, and its line break. */
+const BEFORE_UNITS_MAX = 1 + 3 * BLANKS_MAX + "######".length + "***".length + "final".length;
+/**
+ * In any case, and in bold or italics: the marks that open them may be closed before the colon. The word is looked for
+ * first, for it is the rarest, then what follows it, then what is before.
+ */
+const MARK = new RegExp(`answer(?=[*_]{0,3}[:：])(?<=${BEFORE}answer)(\\*{1,3}|_{1,2}|)[:：]`, "gi");
+const MARK_UNITS_MAX = "answer***:".length;
 
 /** A mark that starts its line. */
 interface LineMark {
@@ -69,152 +97,123 @@ interface LineMark {
   readonly emphasis: string;
 }
 
+/** How much of a text is looked at for marks at a time, from its end on. */
+const STRETCH = 16_384;
+
 /**
  * Lines that start with "Answer:" or "Final answer:", in bold or not, as a heading or not. The last one's answer goes on
  * to the end of the text, for it may take several lines; an earlier one's is the rest of its line. A mark with nothing
  * after it is not closed.
  */
 export function scanLines(text: string, start: number, end: number): Marks {
-  const offsets: number[] = [];
-  let mark = nextMark(text, start, start, end);
-  if (mark === undefined) return NONE;
-  for (let next: LineMark | undefined = mark; next !== undefined;) {
-    mark = next;
-    next = nextMark(text, mark.from, start, end);
-    if (next !== undefined) pushLine(text, mark, lineEnd(text, mark.from, next.from), offsets);
+  const spans: number[] = [];
+  let marks = 0;
+  let open = false;
+  for (let to = end; to > start && marks < MARKS_MAX && spans.length < 2 * SPANS_MAX; to -= STRETCH) {
+    const found = marksBetween(text, Math.max(start, to - STRETCH), Math.min(to, end), start, end);
+    for (const mark of found.reverse()) {
+      const isLast = marks === 0;
+      const span = answerOf(text, mark, isLast ? end : lineEnd(text, mark.from, end));
+      if (isLast) open = span === undefined;
+      if (span !== undefined && spans.length < 2 * SPANS_MAX) spans.push(span.end, span.start);
+      if (++marks >= MARKS_MAX) break;
+    }
   }
-  return { open: !pushLine(text, mark, end, offsets), offsets };
+  return { open, offsets: spans.reverse() };
 }
 
-/** The first mark from an offset on that starts its line. */
-function nextMark(text: string, from: number, start: number, end: number): LineMark | undefined {
-  MARK.lastIndex = from;
-  for (let found = MARK.exec(text); found !== null && MARK.lastIndex <= end; found = MARK.exec(text)) {
-    const emphasis = emphasisBefore(text, start, found.index);
-    const closed = found[1] as string;
-    if (emphasis === undefined || (closed !== "" && closed !== emphasis)) continue;
-    return { from: MARK.lastIndex, emphasis: closed === "" ? emphasis : "" };
+/** The marks that start their line and whose word starts in text[from, to); the text in question is [start, end). */
+function marksBetween(text: string, from: number, to: number, start: number, end: number): LineMark[] {
+  const marks: LineMark[] = [];
+  // What is before the first word is seen too, and no further back can be the start of its line.
+  const offset = Math.max(start, from - BEFORE_UNITS_MAX - 1);
+  const part = text.slice(offset, Math.min(end, to + MARK_UNITS_MAX));
+  MARK.lastIndex = from - offset;
+  for (let found = MARK.exec(part); found !== null; found = MARK.exec(part)) {
+    if (offset + found.index >= to) break;
+    const [, opened = "", closed = ""] = found;
+    if (closed !== "" && closed !== opened) continue;
+    marks.push({ from: offset + MARK.lastIndex, emphasis: closed === "" ? opened : "" });
   }
-  return undefined;
+  return marks;
 }
 
-/**
- * The marks of bold or italics before the word "answer"; undefined if anything else but "Final", the sign of a heading
- * and white space stands between it and the start of its line.
- */
-function emphasisBefore(text: string, start: number, word: number): string | undefined {
-  const first = finalBefore(text, start, word);
-  let at = first;
-  const mark = text[at - 1];
-  if (mark === "*" || mark === "_") while (at > start && first - at < 3 && text[at - 1] === mark) at--;
-  const emphasis = text.slice(at, first);
-  at = skipBlanksBack(text, start, at);
-  const heading = at;
-  while (at > start && heading - at < 6 && text[at - 1] === "#") at--;
-  if (at < heading) at = skipBlanksBack(text, start, at);
-  return at === start || isBreak(text.charCodeAt(at - 1)) ? emphasis : undefined;
-}
-
-/** Where "Final" starts before an offset, if it does; else the offset. */
-function finalBefore(text: string, start: number, word: number): number {
-  const past = skipBlanksBack(text, start, word);
-  const at = past - "final".length;
-  return past < word && at >= start && text.slice(at, past).toLowerCase() === "final" ? at : word;
-}
-
-function skipBlanksBack(text: string, start: number, from: number): number {
-  let at = from;
-  for (; at > start; at--) {
-    const unit = text.charCodeAt(at - 1);
-    if (!isSpace(unit) || isBreak(unit)) break;
-  }
-  return at;
-}
-
-/** Line feed, carriage return and what lies between them, next line, line and paragraph separator. */
-function isBreak(unit: number): boolean {
-  return (unit >= 10 && unit <= 13) || unit === 0x85 || unit === 0x2028 || unit === 0x2029;
-}
+const BREAK = new RegExp(`[${BREAKS}]`, "g");
 
 /** The end of a line, no further than a limit. */
 function lineEnd(text: string, from: number, limit: number): number {
-  let at = from;
-  while (at < limit && !isBreak(text.charCodeAt(at))) at++;
-  return at;
+  BREAK.lastIndex = from;
+  return BREAK.test(text) ? Math.min(limit, BREAK.lastIndex - 1) : limit;
 }
 
-/** Adds what lies between a mark and an end, without the marks that close its bold or italics, if anything. */
-function pushLine(text: string, { from, emphasis }: LineMark, end: number, offsets: number[]): boolean {
-  if (emphasis === "") return pushAnswer(text, from, end, offsets);
-  const start = pastEmphasis(text, from, end, emphasis);
-  if (start !== undefined) return pushAnswer(text, start, end, offsets);
-  const past = skipSpaceBack(text, from, end);
-  const isClosed = past - from >= emphasis.length && text.endsWith(emphasis, past);
-  return pushAnswer(text, from, isClosed ? past - emphasis.length : past, offsets);
+/** What lies between a mark and an end, without the marks that close its bold or italics; undefined: no answer. */
+function answerOf(text: string, { from, emphasis }: LineMark, end: number): Range | undefined {
+  if (!holdsAnswer(text, from, end)) return undefined;
+  if (emphasis === "") return { start: from, end };
+  const range = stripRange(text, from, end, emphasis);
+  return holdsAnswer(text, range.start, range.end) ? range : undefined;
 }
 
 const BOX = "\\boxed";
 const BACKSLASH = 92;
-const SPACE = 32;
-const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
+/** Where the content of a box starts. */
+const BOX_START = /\\boxed *\{/g;
+/** A brace, or a backslash with what it escapes or the box that it opens. */
+const TOKEN = /[{}]|\\(?:boxed *\{|[^])?/g;
+/** In the boxes of one text: what has more is no answer, and is not read to its end. */
+const TOKENS_MAX = 8192;
 
 /** "\boxed{…}" with balanced braces, "\{" and "\}" being no braces. Of nested boxes the inner one counts. */
 export function scanBoxes(text: string, start: number, end: number): Marks {
-  const offsets: number[] = [];
-  const seek = boxSeeker(text);
-  for (let at = seek(start); at < end;) {
-    const inner = boxInner(text, at);
-    if (inner > end) break;
-    const after = inner < 0 ? at + BOX.length : scanBox(text, at, end, offsets);
-    if (after < 0) return { offsets, open: true };
-    at = seek(after);
+  const found: Boxes = { offsets: [], tokens: 0 };
+  BOX_START.lastIndex = firstLookedAt(text, start, end);
+  while (BOX_START.test(text) && BOX_START.lastIndex <= end) {
+    const after = scanBox(text, BOX_START.lastIndex, end, found);
+    if (after < 0) return { offsets: found.offsets.slice(-2 * SPANS_MAX), open: true };
+    BOX_START.lastIndex = after;
   }
-  return { offsets, open: false };
+  return { offsets: found.offsets.slice(-2 * SPANS_MAX), open: false };
 }
 
-/** Finds the next "\boxed{" or "\boxed " from an offset on; offsets must not descend. Infinity: there is none. */
-function boxSeeker(text: string): (from: number) => number {
-  // Searches for fewer than seven units are slow where the first one is frequent.
-  const places = [`${BOX}{`, `${BOX} `].map((mark) => ({ mark, at: -1 }));
-  return (from) => {
-    let nearest = Infinity;
-    for (const place of places) {
-      if (place.at < from) place.at = text.indexOf(place.mark, from);
-      if (place.at < 0) place.at = Infinity;
-      nearest = Math.min(nearest, place.at);
-    }
-    return nearest;
-  };
+interface Boxes {
+  readonly offsets: number[];
+  /** Read so far. */
+  tokens: number;
 }
 
-/** Where the content of the box at an offset starts; -1: no brace follows "\boxed" and the spaces after it. */
-function boxInner(text: string, at: number): number {
-  let brace = at + BOX.length;
-  while (text.charCodeAt(brace) === SPACE) brace++;
-  return text.charCodeAt(brace) === OPEN_BRACE ? brace + 1 : -1;
+/** Where to begin, so that there are at most MARKS_MAX boxes from there on. */
+function firstLookedAt(text: string, start: number, end: number): number {
+  if (end - start <= MARKS_MAX * BOX.length) return start;
+  let at = end;
+  for (let marks = 0; marks < MARKS_MAX; marks++) {
+    if (at <= start) return start;
+    at = text.lastIndexOf(BOX, at - 1);
+  }
+  return Math.max(start, at);
 }
 
 /**
- * Adds the box that opens at an offset, or the closed ones within it, and gives the offset past its end; -1 if it is
- * never closed. One pass, for a box that is not closed may hold a million others: a stack holds those that are open.
+ * Adds the box whose content starts at an offset, or the closed ones within it, and gives the offset past its end; -1 if
+ * it is never closed. One pass, for a box that is not closed may hold many others: a stack holds those that are open.
  */
-function scanBox(text: string, open: number, end: number, offsets: number[]): number {
-  const boxes: { readonly depth: number; readonly inner: number }[] = [];
-  let depth = 0;
+function scanBox(text: string, content: number, end: number, found: Boxes): number {
+  const boxes = [{ depth: 0, inner: content }];
+  let depth = 1;
   let innermost = -1;
-  for (let at = open; at < end; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit === BACKSLASH) {
-      const inner = text.startsWith(BOX, at) ? boxInner(text, at) : -1;
-      if (inner >= 0) boxes.push({ depth: depth++, inner });
-      at = inner < 0 ? at + 1 : inner - 1;
-    } else if (unit === OPEN_BRACE) depth++;
-    else if (unit === CLOSE_BRACE && --depth === boxes.at(-1)?.depth) {
+  TOKEN.lastIndex = content;
+  while (found.tokens++ < TOKENS_MAX) {
+    const token = TOKEN.exec(text);
+    const past = TOKEN.lastIndex;
+    if (token === null || past > end) break;
+    if (token[0].length > 2) boxes.push({ depth: depth++, inner: past });
+    else if (text.charCodeAt(token.index) === BACKSLASH) continue;
+    else if (text.charCodeAt(token.index) !== CLOSE_BRACE) depth++;
+    else if (--depth === boxes.at(-1)?.depth) {
       const inner = boxes.pop()?.inner as number;
-      if (inner > innermost) pushAnswer(text, inner, at, offsets);
+      if (inner > innermost && holdsAnswer(text, inner, past - 1)) found.offsets.push(inner, past - 1);
       innermost = Math.max(innermost, inner);
-      if (boxes.length === 0) return at + 1;
+      if (boxes.length === 0) return past;
     }
   }
   return -1;

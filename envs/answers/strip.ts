@@ -6,17 +6,18 @@
  * 2. a label at the start: "Answer:", "Final answer:", "The answer is", also bold, as a heading or inside \text{};
  * 3. marks that stand at both ends: code fences with or without a language, <answer> tags, $$…$$, $…$, \(…\), \[…\],
  *    bold, italics, backticks, quotes, and \boxed{…}, \text{…} and their like;
- * 4. one closing period.
+ * 4. one closing period;
+ * 5. a sign of bold or italics at one end, where a label has opened one that was not closed before its colon.
  *
  * All else is left to the environment's parser: words before or after the answer, units, a second answer, comments. A
  * text that only looks wrapped, such as "$1$ or $2$", loses its outer marks and is refused for the inner ones: no parser
  * takes any of these marks where they are not paired. Time is linear in the text's length: each step looks at
  * no more than a fixed number of units beside those it takes away, and there are at most STEPS_MAX.
  */
-import { skipGap, skipSpaceBack } from "../lib/text.ts";
+import { skipGap, skipGapBack, skipSpaceBack } from "../lib/text.ts";
 
 /** What is left of a text: text.slice(start, end). */
-interface Range {
+export interface Range {
   start: number;
   end: number;
 }
@@ -26,13 +27,47 @@ const STEPS_MAX = 256;
 
 export function stripAnswer(text: string): string {
   if (isBare(text)) return text;
-  const range = { start: 0, end: text.length };
+  const { start, end } = stripRange(text, 0, text.length);
+  return text.slice(start, end);
+}
+
+/**
+ * The same for a part of a text that starts behind a label's colon; the label has opened these marks of bold or italics.
+ * Where they are closed nowhere, all is left as it is.
+ */
+export function stripRange(text: string, start: number, end: number, opened = ""): Range {
+  const whole = { start, end };
+  const usual = peel(text, whole, opened, false);
+  if (!endsInSign(text, usual)) return usual;
+  const other = peel(text, whole, opened, true);
+  return endsInSign(text, other) ? usual : other;
+}
+
+/** No answer starts or ends with a sign of bold or italics. */
+function endsInSign(text: string, { start, end }: Range): boolean {
+  return end > start && (isSign(text.charAt(start)) || isSign(text.charAt(end - 1)));
+}
+
+/**
+ * `labelsFirst`: where a label has opened marks that are not clearly closed behind it, whether the label goes first, as
+ * in "**Answer:****[1]**", or the marks at both ends, as in "***Answer:* [1]**".
+ */
+function peel(text: string, whole: Range, opened: string, labelsFirst: boolean): Range {
+  const range = { ...whole };
+  const debts: Debts = { owed: [], unpaired: { "*": 0, _: 0 }, before: undefined };
+  owe(text, range, opened, debts, whole);
   trim(text, range);
   for (let step = 0; step < STEPS_MAX; step++) {
-    if (!stripLabel(text, range) && !stripMarks(text, range) && !stripPeriod(text, range)) break;
+    const stripped =
+      stripLabel(text, range, labelsFirst ? debts : undefined) ||
+      stripMarks(text, range) ||
+      stripPeriod(text, range) ||
+      stripLabel(text, range, debts) ||
+      stripUnpaired(text, range, debts);
+    if (!stripped) break;
     trim(text, range);
   }
-  return text.slice(range.start, range.end);
+  return debts.before === undefined || isPaid(debts) ? range : debts.before;
 }
 
 /** Most answers start and end like "[0, 1]" or "(3 + 4) * 5": nothing that goes away does. */
@@ -54,25 +89,9 @@ function isDigit(unit: number): boolean {
 
 // White space.
 
-const BACKSLASH = 92;
-/** What follows the backslash in "\,", "\;", "\:" and "\!". */
-const THIN_SPACES = ",;:!";
-
 function trim(text: string, range: Range): void {
   range.start = skipGap(text, range.start, range.end);
   range.end = skipGapBack(text, range.start, range.end);
-}
-
-/** Moves an offset back over white space, "\," and its like, and "\ ", of which the space may be gone. */
-function skipGapBack(text: string, start: number, end: number): number {
-  let at = end;
-  for (;;) {
-    at = skipSpaceBack(text, start, at);
-    if (at > start && text.charCodeAt(at - 1) === BACKSLASH) at--;
-    else if (at - 2 >= start && text.charCodeAt(at - 2) === BACKSLASH && THIN_SPACES.includes(text.charAt(at - 1)))
-      at -= 2;
-    else return at;
-  }
 }
 
 // Labels.
@@ -94,7 +113,8 @@ const LATEX_LABEL = new RegExp(
 /** What a label may start with. */
 const LABEL_STARTS = "AaFfTt*_#\\";
 
-function stripLabel(text: string, range: Range): boolean {
+/** Without `debts`, only a label whose marks are all closed. */
+function stripLabel(text: string, range: Range, debts: Debts | undefined): boolean {
   const first = text[range.start] ?? "";
   if (!LABEL_STARTS.includes(first)) return false;
   const label = first === "\\" ? LATEX_LABEL : LABEL;
@@ -102,43 +122,90 @@ function stripLabel(text: string, range: Range): boolean {
   const found = label.exec(text);
   if (found === null || label.lastIndex > range.end) return false;
   const [, opened = "", closed = ""] = found;
-  const past = closed === opened ? label.lastIndex : pastEmphasis(text, label.lastIndex, range.end, opened);
-  if (past === undefined) return false;
-  range.start = past;
+  const before = { ...range };
+  range.start = label.lastIndex;
+  if (closed === opened || owe(text, range, opened, debts, before)) return true;
+  range.start = before.start;
+  return false;
+}
+
+// Bold and italics that a label opens: closed behind its colon, as in "**Answer:** 1", or behind the answer, as in
+// "**Answer: 1**". Other marks of the same sign may stand between, as in "*Answer:***[1]***.*".
+
+type Sign = "*" | "_";
+
+interface Debt {
+  readonly sign: Sign;
+  readonly count: number;
+  /** Whether the marks may be closed behind the colon. */
+  readonly maybeThere: boolean;
+}
+
+interface Debts {
+  /** What labels have opened. */
+  readonly owed: Debt[];
+  /** How many signs stood at the start alone, less those at the end. */
+  readonly unpaired: Record<Sign, number>;
+  /** What was left before the first label of these; undefined: there was none. */
+  before: Range | undefined;
+}
+
+/** Labels of this kind, one in another. */
+const DEBTS_MAX = 8;
+
+function isSign(text: string): text is Sign {
+  return text === "*" || text === "_";
+}
+
+/**
+ * Takes away the marks that close a label's right behind its colon, where they can be nothing else: they touch the colon
+ * and end a word (CommonMark 6.2). Else they are owed; false: they may not be.
+ */
+function owe(text: string, range: Range, opened: string, debts: Debts | undefined, before: Range): boolean {
+  const sign = opened.charAt(0);
+  if (!isSign(sign)) return true;
+  const { start: colon, end } = range;
+  const at = skipGap(text, colon, end);
+  const past = at + opened.length;
+  const isThere = past <= end && text.startsWith(opened, at);
+  const endsWord = past === end || skipGap(text, past, end) > past;
+  if (isThere && at === colon && endsWord) {
+    range.start = past;
+    return true;
+  }
+  if (debts === undefined) return false;
+  debts.before ??= before;
+  debts.owed.push({ sign, count: opened.length, maybeThere: isThere && (at === colon || endsWord) });
   return true;
 }
 
-/** How many units are looked at for bold and italics at either end. */
-const EMPHASIS_UNITS_MAX = 32;
-
-/**
- * Past the marks that close a label's bold or italics behind its colon, as in "**Answer:** 1"; undefined: they are closed
- * at the end of the text, as in "**Answer: 1**", or not at all. In "**Answer:** **1**" and "**Answer: **1****" there are
- * marks at both ends: those that close the label's touch the colon and end a word (CommonMark 6.2).
- */
-export function pastEmphasis(text: string, colon: number, end: number, emphasis: string): number | undefined {
-  const at = skipGap(text, colon, end);
-  const past = at + emphasis.length;
-  if (past > end || !text.startsWith(emphasis, at)) return undefined;
-  const touchesColon = at === colon;
-  const endsWord = past === end || skipGap(text, past, end) > past;
-  if (touchesColon !== endsWord) return surplusAtStart(text, at, end, emphasis.charAt(0)) > 0 ? past : undefined;
-  return touchesColon ? past : undefined;
+/** Takes away a sign at one end, of which the other end has none: as many as labels have opened. */
+function stripUnpaired(text: string, range: Range, { owed, unpaired }: Debts): boolean {
+  const { start, end } = range;
+  if (owed.length === 0 || start >= end) return false;
+  const takes = (sign: string, step: number): boolean => {
+    if (!isSign(sign)) return false;
+    const most = owed.reduce((sum, debt) => sum + (debt.sign === sign ? debt.count : 0), 0);
+    if (Math.abs(unpaired[sign] + step) > most) return false;
+    unpaired[sign] += step;
+    return true;
+  };
+  if (takes(text.charAt(start), 1)) range.start++;
+  else if (takes(text.charAt(end - 1), -1)) range.end--;
+  else return false;
+  return true;
 }
 
-/** How many more signs of bold and italics stand at the start than at the end, white space between them or not. */
-function surplusAtStart(text: string, start: number, end: number, sign: string): number {
-  let surplus = 0;
-  const limit = Math.min(end, start + EMPHASIS_UNITS_MAX);
-  for (let at = skipGap(text, start, limit); at < limit && text[at] === sign; at = skipGap(text, at + 1, limit)) {
-    surplus++;
-  }
-  const floor = Math.max(start, end - EMPHASIS_UNITS_MAX);
-  for (let at = skipGapBack(text, floor, end); at > floor && text[at - 1] === sign;) {
-    surplus--;
-    at = skipGapBack(text, floor, at - 1);
-  }
-  return surplus;
+/** Whether the signs that stood alone are those that close the labels': each label's at the start, or at the end. */
+function isPaid({ owed, unpaired }: Debts): boolean {
+  if (owed.length > DEBTS_MAX) return false;
+  return (["*", "_"] as const).every((sign) => {
+    let sums = new Set([0]);
+    for (const { count, maybeThere } of owed.filter((debt) => debt.sign === sign)) {
+      sums = new Set([...sums].flatMap((sum) => (maybeThere ? [sum - count, sum + count] : [sum - count])));
+    }
+    return sums.has(unpaired[sign]);
+  });
 }
 
 // Marks at both ends.
@@ -183,10 +250,12 @@ function stripPair(text: string, range: Range, open: string, close: string): boo
 const LANGUAGE = /[A-Za-z][\w+#.-]{0,31}[ \t]{0,8}\r?\n/y;
 
 /** Fences may be longer than three, where the text inside has fences too. */
+const FENCE_MAX = 32;
+
 function stripFence(text: string, range: Range, mark: string): boolean {
   const fence = mark.repeat(3);
   if (!stripPair(text, range, fence, fence)) return false;
-  while (stripPair(text, range, mark, mark));
+  for (let more = fence.length; more < FENCE_MAX && stripPair(text, range, mark, mark); more++);
   LANGUAGE.lastIndex = range.start;
   if (LANGUAGE.test(text) && LANGUAGE.lastIndex <= range.end) range.start = LANGUAGE.lastIndex;
   return true;

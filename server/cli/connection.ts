@@ -1,11 +1,11 @@
 /** Whom a command asks: a server, or the environments in this process. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { readFileSync } from "node:fs";
 import { addressProblem } from "../../clients/ts/src/grpc/address.ts";
 import type { ClientOptions } from "../../clients/ts/src/index.ts";
 import type { GradusClient } from "../../clients/ts/src/public.ts";
 import { readConfig } from "../runtime/config.ts";
 import type { Local, Needs } from "./local.ts";
+import { readFileOf } from "./files.ts";
 import { CliProblem, problemOf } from "./problem.ts";
 
 /** Options of every command that asks for environments or tasks, as commander gives them. */
@@ -77,26 +77,17 @@ export function addConnectionOptions(command: Command): Command {
   return addLocalOptions(command);
 }
 
-function readText(option: string, path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch (error) {
-    const { code = "an unknown error" } = error as NodeJS.ErrnoException;
-    throw new CliProblem("usage", `${option} must be a file that can be read; got '${path}' (${code})`);
-  }
-}
-
 function clientOptions(flags: ConnectionFlags): ClientOptions {
   const { token, tokenFile, ca, cert, key } = flags;
   const pem = {
-    ...(ca === undefined ? {} : { ca: readText("--ca", ca) }),
-    ...(cert === undefined ? {} : { cert: readText("--cert", cert) }),
-    ...(key === undefined ? {} : { key: readText("--key", key) }),
+    ...(ca === undefined ? {} : { ca: readFileOf("--ca", ca) }),
+    ...(cert === undefined ? {} : { cert: readFileOf("--cert", cert) }),
+    ...(key === undefined ? {} : { key: readFileOf("--key", key) }),
   };
   return {
     retry: false,
     tls: Object.keys(pem).length > 0 ? pem : flags.tls,
-    token: token ?? (tokenFile === undefined ? undefined : readText("--token-file", tokenFile).trim()),
+    token: token ?? (tokenFile === undefined ? undefined : readFileOf("--token-file", tokenFile).trim()),
   };
 }
 

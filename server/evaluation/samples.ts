@@ -9,6 +9,7 @@ import type { Caller } from "../tasks/async-scorer.ts";
 import { isFinal, type SampleResult } from "../tasks/sample-result.ts";
 import type { OpenTask, OpenToken } from "../tasks/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
+import { nextTurn } from "../tasks/stretches.ts";
 import type {
   Context,
   EvaluationChoice,
@@ -154,6 +155,9 @@ export async function submit(
   return { kind: "ok", value: { result: resultOf(added.sample), status } };
 }
 
+/** UTF-16 units of a completion that is scored without waiting for a turn. */
+const UNITS_AT_ONCE_MAX = 16 * 1024;
+
 async function score(
   { scorer, asyncScorer }: Context,
   task: OpenTask,
@@ -161,7 +165,11 @@ async function score(
   caller: Caller,
   stepAside: () => void,
 ): Promise<SampleResult> {
-  if (task.kind === "sync") return scorer.score(task, completion);
+  if (task.kind === "sync") {
+    // Those of a batch come here together.
+    if (completion.length > UNITS_AT_ONCE_MAX) await nextTurn();
+    return scorer.score(task, completion);
+  }
   stepAside();
   return (await asyncScorer.score(task, completion, caller)).result;
 }

@@ -12,6 +12,7 @@ import { peerCaller } from "../tasks/caller.ts";
 import { open, seal } from "../tasks/keyring.ts";
 import { presentTask } from "../tasks/present.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
+import { inStretches } from "../tasks/stretches.ts";
 import { feedbackToWire } from "../tasks/wire-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../transport/rpc.ts";
 import { checkArms } from "./check-arms.ts";
@@ -27,7 +28,6 @@ import {
   required,
   toCount,
 } from "./check.ts";
-import { inStretches } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { okOrThrow } from "./refusal.ts";
 import { readPolicy, runConfigFromWire } from "./run-config.ts";
@@ -83,9 +83,8 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const count = checkRange(request.count, 0, COUNT_MAX, "count");
       const cursor = request.cursor === undefined ? undefined : toCount(request.cursor, "cursor");
       const waitMs = readWait(request.wait);
-      const { config } = okOrThrow(await runs.get(runId));
-      const wanted = { cursor, count: count === 0 ? config.promptsPerUpdate : count, waitMs, signal };
-      return batchToWire(deps, runId, okOrThrow(await runs.nextBatch(runId, wanted)), config);
+      const wanted = { cursor, count: count === 0 ? undefined : count, waitMs, signal };
+      return batchToWire(deps, runId, okOrThrow(await runs.nextBatch(runId, wanted)));
     },
   };
 }
@@ -94,8 +93,8 @@ function readWait(wait: Duration | undefined): number {
   return wait === undefined ? WAIT_DEFAULT_MS : checkDuration(wait, 0, WAIT_MAX_MS, "wait");
 }
 
-async function batchToWire(deps: ServiceDeps, runId: string, batch: NextBatch<TaskKey>, config: RunConfig<TaskSpec>) {
-  const { nextCursor, done, epoch } = batch;
+async function batchToWire(deps: ServiceDeps, runId: string, batch: NextBatch<TaskSpec, TaskKey>) {
+  const { config, nextCursor, done, epoch } = batch;
   const tasks = await inStretches(batch.tasks, (task) => issuedToWire(deps, runId, task, config));
   return create(wire.NextBatchResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
 }

@@ -19,15 +19,23 @@ import type { Caller } from "../tasks/async-scorer.ts";
 import { peerCaller } from "../tasks/caller.ts";
 import type { Wanting } from "../tasks/make.ts";
 import { presentTask } from "../tasks/present.ts";
-import { type GroupOptions, type ScoredGroup, scoreGroup, scoreGroupAsync } from "../tasks/score-group.ts";
+import {
+  type GroupOptions,
+  isLarge,
+  type ScoredGroup,
+  scoreGroup,
+  scoreGroupAsync,
+  scoreLargeGroup,
+} from "../tasks/score-group.ts";
 import type { NoReward } from "../tasks/sample-result.ts";
 import type { OpenTask } from "../tasks/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
+import { inStretches } from "../tasks/stretches.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import { type CallContext, codes, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
 import { checkGroups } from "./check-groups.ts";
 import { checkBytes, checkCount, invalid, pageOf, readPage } from "./check.ts";
-import { inStretches, mapConcurrently } from "./concurrency.ts";
+import { mapConcurrently } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { giveFeedback } from "./feedback.ts";
 import { makeError } from "./refusal.ts";
@@ -155,6 +163,7 @@ function scoreAndFeed(
 ): GroupOutcome | Promise<GroupOutcome> {
   if (task.kind === "async")
     return scoreGroupAsync(deps.asyncScorer, task, group, options, caller).then((scored) => feed(deps, scored));
+  if (isLarge(group)) return scoreLargeGroup(deps.scorer, task, group, options).then((scored) => feed(deps, scored));
   const scored = scoreGroup(deps.scorer, task, group, options);
   return scored.feedback.kind === "none" ? scored.outcome : feed(deps, scored);
 }

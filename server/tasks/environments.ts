@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Environment } from "../../envs/environment.ts";
+import { readTextFile } from "../runtime/files.ts";
 import { createRegistry, environments as own, type Registry } from "../../envs/registry.ts";
 
 export type RegistryResult =
@@ -42,6 +43,8 @@ function keyOf({ id, version }: Environment): string {
 async function loadModule(path: string): Promise<readonly Environment[] | string> {
   let loaded: { readonly default?: unknown };
   try {
+    // To import a FIFO would wait for ever.
+    readTextFile(resolve(path));
     loaded = (await import(pathToFileURL(resolve(path)).href)) as { readonly default?: unknown };
   } catch (error) {
     return `the module cannot be loaded (${error instanceof Error ? error.message : String(error)})`;

@@ -2,11 +2,12 @@
 import { hash } from "node:crypto";
 import { grpo, meanAndStd, rloo } from "../curriculum/advantages.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
-import type { CompletionGroup } from "../gen/gradus/v1/environment_pb.js";
+import type { Completion, CompletionGroup } from "../gen/gradus/v1/environment_pb.js";
 import type { GroupOutcome, Outcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { AsyncScorer, Caller, RunSample } from "./async-scorer.ts";
 import { isFinal, type NoReward, type SampleResult } from "./sample-result.ts";
 import type { AsyncTask, OpenTask, Scorer, SyncTask } from "./scorer.ts";
+import { inStretches } from "./stretches.ts";
 import { outcomeToWire } from "./wire-outcome.ts";
 
 // Tells completions of one sample apart: 48 bits of SHA-256, in hex.
@@ -37,6 +38,16 @@ export interface GroupOptions {
   readonly statistics: boolean;
 }
 
+/** UTF-16 units of a group's completions that are scored at a stretch; what is dearest to read takes some milliseconds. */
+const UNITS_AT_ONCE_MAX = 256 * 1024;
+
+/** Whether it is to be scored in stretches: the event loop is others' too. */
+export function isLarge({ completions }: CompletionGroup): boolean {
+  let units = 0;
+  for (const { text } of completions) units += text.length;
+  return units > UNITS_AT_ONCE_MAX && completions.length > 1;
+}
+
 /** At once. Never throws for what the completions or the task_id hold. */
 export function scoreGroup(
   scorer: Scorer,
@@ -44,20 +55,52 @@ export function scoreGroup(
   group: CompletionGroup,
   options: GroupOptions,
 ): ScoredGroup {
-  const { completions } = group;
-  if (task.kind === "none") {
-    const results = completions.map((): SampleResult => task);
-    return { outcome: toOutcome(group, results), feedback: { kind: "none" } };
-  }
-  const results = completions.map(({ text }) => scorer.score(task, text));
-  const run = runOf(task, group);
-  const outcome = toOutcome(group, results, options.statistics ? task : undefined);
+  const run = task.kind === "none" ? NO_RUN : runOf(task, group);
+  const scored = group.completions.map((completion) => scoreOne(scorer, task, completion, run));
+  return toScoredGroup(task, group, options, run, scored);
+}
+
+/** The same in stretches. */
+export async function scoreLargeGroup(
+  scorer: Scorer,
+  task: SyncTask | NoReward,
+  group: CompletionGroup,
+  options: GroupOptions,
+): Promise<ScoredGroup> {
+  const run = task.kind === "none" ? NO_RUN : runOf(task, group);
+  const scored = await inStretches(group.completions, (completion) => scoreOne(scorer, task, completion, run));
+  return toScoredGroup(task, group, options, run, scored);
+}
+
+interface ScoredCompletion {
+  readonly result: SampleResult;
+  /** What its run is told, if anything. */
+  readonly item: FeedbackItem | undefined;
+}
+
+function scoreOne(
+  scorer: Scorer,
+  task: SyncTask | NoReward,
+  { sampleIndex, text }: Completion,
+  run: GroupRun,
+): ScoredCompletion {
+  if (task.kind === "none") return { result: task, item: undefined };
+  const result = scorer.score(task, text);
+  return { result, item: run.kind === "run" ? run.itemOf(sampleIndex, completionDigest(text), result) : undefined };
+}
+
+function toScoredGroup(
+  task: SyncTask | NoReward,
+  group: CompletionGroup,
+  options: GroupOptions,
+  run: GroupRun,
+  scored: readonly ScoredCompletion[],
+): ScoredGroup {
+  const results = scored.map(({ result }) => result);
+  const outcome = toOutcome(group, results, options.statistics && task.kind !== "none" ? task : undefined);
   if (run.kind !== "run") return { outcome, feedback: run };
   const items: FeedbackItem[] = [];
-  for (const [i, { sampleIndex, text }] of completions.entries()) {
-    const item = run.itemOf(sampleIndex, completionDigest(text), results[i] as SampleResult);
-    if (item !== undefined) items.push(item);
-  }
+  for (const { item } of scored) if (item !== undefined) items.push(item);
   return { outcome, feedback: { kind: "items", runId: run.runId, items } };
 }
 
@@ -76,9 +119,10 @@ export async function scoreGroupAsync(
     const key = `${task.groupId} ${run.hash} ${index} ${digest}`;
     return { runId: run.runId, key, itemOf: (result) => run.itemOf(index, digest, result) };
   };
-  const scored = await Promise.all(
-    group.completions.map(({ sampleIndex, text }) => scorer.score(task, text, caller, sampleOf(sampleIndex, text))),
+  const begun = await inStretches(group.completions, ({ sampleIndex, text }) =>
+    scorer.score(task, text, caller, sampleOf(sampleIndex, text)),
   );
+  const scored = await Promise.all(begun);
   const results = scored.map(({ result }) => result);
   const outcome = toOutcome(group, results, options.statistics ? task : undefined);
   if (run.kind !== "run") return { outcome, feedback: run };
@@ -125,6 +169,8 @@ type GroupRun =
       /** Undefined: the sample has no result yet. */
       itemOf(sample: number, digest: string, result: SampleResult): FeedbackItem | undefined;
     };
+
+const NO_RUN: GroupRun = Object.freeze({ kind: "none" });
 
 function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
   const { run, key } = task.token;

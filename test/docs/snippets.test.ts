@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 const repository = resolve(import.meta.dirname, "../..");
 const documents = ["README.md", "clients/python/README.md", "clients/ts/README.md"];
@@ -84,7 +85,7 @@ test("the first snippet of each language in each README gives a right answer, an
 test.each(inLanguage("python"))("$where (python) runs", async ({ text }) => {
   // Not the client that happens to be installed.
   const env = { ...process.env, PYTHONPATH: join(repository, "clients/python/src") };
-  const options = { cwd: scratch, timeout: 60_000, env };
+  const options = { cwd: scratch, timeout: PATIENCE_MS, env };
   const { stdout } = await run(join(repository, ".venv/bin/python"), ["-c", here(text)], options);
   expectSaid(text, stdout);
 });
@@ -92,7 +93,7 @@ test.each(inLanguage("python"))("$where (python) runs", async ({ text }) => {
 test.each(inLanguage("ts"))("$where (ts) runs", async ({ where, text }) => {
   const file = join(scratch, `${where.replaceAll(/\W+/g, "-")}.ts`);
   writeFileSync(file, here(text));
-  const { stdout } = await run(process.execPath, [file], { cwd: scratch, timeout: 60_000 });
+  const { stdout } = await run(process.execPath, [file], { cwd: scratch, timeout: PATIENCE_MS });
   expectSaid(text, stdout);
 });
 
@@ -135,7 +136,7 @@ test.each(inLanguage("sh").flatMap(({ where, text }) => commandsOf(text).map((co
         const { stdout } = await run("bash", ["-euo", "pipefail", "-c", here(command)], {
           cwd: repository,
           env,
-          timeout: 60_000,
+          timeout: PATIENCE_MS,
         });
         return expect(stdout.trim()).not.toBe("");
       }

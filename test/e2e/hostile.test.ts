@@ -132,10 +132,16 @@ async function faultsOf(server: MeasuredServer, sent: readonly Attack[]): Promis
   const answers = await Promise.all(sent.map((each) => attacker.send(each)));
   await attacker.close();
   if (server.ended() !== undefined) return [`the server ended with ${server.ended()}:`, ...server.lines.slice(-20)];
-  return answers.flatMap((answer, i) => {
+  const faults = answers.flatMap((answer, i) => {
     const fault = faultOf(sent[i] as Attack, answer);
     return fault === undefined ? [] : [{ fault, attack: shown(sent[i] as Attack) }];
   });
+  return faults.length === 0 ? faults : [...faults, ...server.lines.filter(isError).slice(-5)];
+}
+
+/** Of an error or worse: of these an attack must cause none, and where it does they have the stack. */
+function isError(line: string): boolean {
+  return /"level":[56]0/.test(line);
 }
 
 /** Bytes in hex, as many as one wants to read. */

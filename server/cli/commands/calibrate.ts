@@ -1,5 +1,4 @@
 /** gradus calibrate: parameters for levels, chosen from reports. */
-import { readFileSync } from "node:fs";
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { Command } from "commander";
 import { Option } from "commander";
@@ -7,6 +6,7 @@ import type { Report } from "../../../clients/ts/src/public.ts";
 import { type Chosen, type Setting, calibrate, settingsOf } from "../calibrate.ts";
 import { collect } from "../connection.ts";
 import { print, printJson, table } from "../print.ts";
+import { readFileOf } from "../files.ts";
 import { CliProblem } from "../problem.ts";
 
 interface Flags {
@@ -34,14 +34,7 @@ export function addCalibrate(program: Command): void {
 
 async function readReport(path: string): Promise<Report> {
   const { reportFromJson } = await import("../evaluation/summary.ts");
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    const { code = "an unknown error" } = error as NodeJS.ErrnoException;
-    throw new CliProblem("usage", `--report must be a file that can be read; got '${path}' (${code})`);
-  }
-  const report = reportFromJson(parsed(text));
+  const report = reportFromJson(parsed(readFileOf("--report", path)));
   if (report === undefined)
     throw new CliProblem("usage", `--report must be a report.json of gradus eval; got '${path}'`);
   return report;

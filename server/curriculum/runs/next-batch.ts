@@ -2,7 +2,7 @@
 import { drawReadiness } from "../draw.ts";
 import { ok, type Refusal, type Result } from "../results.ts";
 import { batchAt, groupAt, incarnationOf, type IssuedTask, type RunState } from "../state.ts";
-import type { InstanceKey } from "../types.ts";
+import type { InstanceKey, RunConfig } from "../types.ts";
 import type { Drawing } from "./drawing.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Clock } from "./ports.ts";
@@ -14,13 +14,15 @@ const RETRY_DELAY_MS = 1000;
 export interface NextBatchRequest {
   /** Undefined: the first task that was never given out. */
   readonly cursor: number | undefined;
-  /** At least 1. */
-  readonly count: number;
+  /** At least 1; undefined: the tasks of an update batch. */
+  readonly count: number | undefined;
   readonly waitMs: number;
   readonly signal: AbortSignal;
 }
 
-export interface NextBatch<Key extends InstanceKey> {
+export interface NextBatch<Spec, Key extends InstanceKey> {
+  /** Of the run that the tasks are of: by the time of a second look its id may be another run's. */
+  readonly config: RunConfig<Spec>;
   readonly tasks: readonly IssuedTask<Key>[];
   readonly nextCursor: number;
   readonly done: boolean;
@@ -97,7 +99,7 @@ async function look<Spec, Key extends InstanceKey>(
   mayDraw: boolean,
 ): Promise<Looked<Spec, Key> | Gone | Refusal> {
   return run.commit((state) => {
-    const step = nextStep(state, cursor, count, mayDraw);
+    const step = nextStep(state, cursor, count ?? state.config.promptsPerUpdate, mayDraw);
     const through = step.kind === "serve" ? step.to : 0;
     const events = through > state.handedOut ? [{ kind: "handed_out", through, atMs: clock.now() } as const] : [];
     return { events, value: { kind: "looked", step, state } };
@@ -109,7 +111,7 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
   drawing: Drawing,
   clock: Clock,
   request: NextBatchRequest,
-): Promise<Result<NextBatch<Key>> | Gone> {
+): Promise<Result<NextBatch<Spec, Key>> | Gone> {
   const { signal } = request;
   const deadlineMs = clock.now() + request.waitMs;
   let refused: Gone | Refusal | undefined;
@@ -119,7 +121,7 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
     const { step, state } = looked;
     if (step.kind === "serve") {
       const tasks = tasksBetween(state, step.from, step.to);
-      return ok({ tasks, nextCursor: step.to, done: step.done, epoch: state.epoch });
+      return ok({ config: state.config, tasks, nextCursor: step.to, done: step.done, epoch: state.epoch });
     }
     if (step.kind === "draw") {
       // A draw that is refused must not keep back what is drawn already.

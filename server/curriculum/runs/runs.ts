@@ -16,6 +16,7 @@ import { definitionOf } from "../policies/registry.ts";
 import type { InstanceKey, Policy, RunConfig } from "../types.ts";
 import { batchRecord, runView, viewOf, type HistoryEntry, type RunView, type StateView } from "../view.ts";
 import { decodeRecord, encodeChange, readState } from "./journal.ts";
+import { historyPage } from "./history-page.ts";
 import type { Gone } from "./live-run.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
 import type { Ports } from "./ports.ts";
@@ -46,7 +47,7 @@ export interface Runs<Spec, Key extends InstanceKey> {
   /** By id; `afterId` "": from the first. */
   list(afterId: string, limit: number): Promise<Result<Page<ListedView, string>>>;
   remove(runId: string): Promise<Result<null>>;
-  nextBatch(runId: string, request: NextBatchRequest): Promise<Result<NextBatch<Key>>>;
+  nextBatch(runId: string, request: NextBatchRequest): Promise<Result<NextBatch<Spec, Key>>>;
   /** The status of each item, in order. Calls at the same time are written as one. */
   recordFeedback(runId: string, items: readonly FeedbackItem[]): Promise<Result<readonly FeedbackStatus[]>>;
   reportAdvantages(runId: string, groups: readonly ReportedAdvantages[]): Promise<Result<readonly FeedbackStatus[]>>;
@@ -171,15 +172,14 @@ function keeping<Spec, Key extends InstanceKey>(
 
   const history: All["history"] = (runId, from, limit) =>
     read(registry, runId, async (state, { run }) => {
-      const placed = await store.records(run.key, from, limit);
+      const { placed, next } = await historyPage(store, run.key, from, limit);
       const open = new Map(state.batches.filter((batch) => batch.open > 0).map((batch) => [batch.seq, batch]));
       const items = placed.map(({ seq, body }) => {
         const live = open.get(seq);
         const record = live ? batchRecord(live, state.config.arms.length) : decodeRecord(body);
         return { ...record, rolledBack: state.rolledBack.some(([first, last]) => first <= seq && seq <= last) };
       });
-      const last = placed.at(-1)?.seq;
-      return { items, next: placed.length < limit || last === undefined ? undefined : last + 1 };
+      return { items, next };
     });
 
   return { create, get: (runId) => read(registry, runId, runView<Spec, Key>), list, remove, history };

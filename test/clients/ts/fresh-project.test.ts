@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openServer, type TestServer } from "../../support/in-process.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
 import { nodes } from "../../server/cli/gradus.ts";
+import { PATIENCE_MS } from "../../support/patience.ts";
 
 const repository = resolve(import.meta.dirname, "../../..");
 const folder = temporaryFolder();
@@ -41,7 +42,7 @@ async function type(command: string, cwd: string): Promise<{ readonly stdout: st
   // As from a shell, not from npm: its settings for this repository are not the project's.
   const outer = Object.entries(process.env).filter(([name]) => !/^npm_|^INIT_CWD$|^NODE_OPTIONS$/i.test(name));
   const env = { ...Object.fromEntries(outer), npm_config_prefer_offline: "true", npm_config_audit: "false" };
-  return run("bash", ["-euo", "pipefail", "-c", command], { cwd, env, timeout: 100_000 });
+  return run("bash", ["-euo", "pipefail", "-c", command], { cwd, env, timeout: PATIENCE_MS });
 }
 
 function project(name: string): string {
@@ -54,7 +55,7 @@ function project(name: string): string {
 async function expectRuns(path: string): Promise<void> {
   writeFileSync(join(path, "first.mjs"), snippet.replaceAll("localhost:50051", server.address));
   for (const [version, node] of nodes().filter(([each]) => Number(each.slice(1).split(".")[0]) >= 20)) {
-    const { stdout } = await run(node, ["first.mjs"], { cwd: path, timeout: 60_000 });
+    const { stdout } = await run(node, ["first.mjs"], { cwd: path, timeout: PATIENCE_MS });
     expect(stdout, `on Node ${version}`).toBe("1\n");
   }
 }

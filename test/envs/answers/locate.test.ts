@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { locateAnswers, SPANS_MAX, type Thinking } from "../../../envs/answers/locate.ts";
+import { locateAnswers, type Thinking } from "../../../envs/answers/locate.ts";
+import { SPANS_MAX } from "../../../envs/answers/scan.ts";
 import { stopStrings, wrapAnswer } from "../../../envs/answers/wording.ts";
 import type { AnswerFormat } from "../../../envs/environment.ts";
 import { hostileTexts } from "../hostile.ts";

@@ -186,7 +186,12 @@ export function value<T>(result: Result<T>): T {
 }
 
 /** Asks once, without waiting. */
-export function ask(runs: Runs, runId: string, cursor?: number, count = 4096): Promise<Result<NextBatch<Key>>> {
+export function ask(
+  runs: Runs,
+  runId: string,
+  cursor?: number,
+  count: number | undefined = 4096,
+): Promise<Result<NextBatch<Spec, Key>>> {
   const { signal } = new AbortController();
   return runs.nextBatch(runId, { cursor, count, waitMs: 0, signal });
 }

@@ -1,6 +1,18 @@
 /** What depends on the clock: waiting, time-outs and expiry. */
 import { describe, expect, test } from "vitest";
-import { answer, ask, bench, fakeClock, feedbackFor, runConfig, settled, value } from "./support.ts";
+import {
+  answer,
+  arm,
+  ask,
+  bench,
+  fakeClock,
+  feedbackFor,
+  made,
+  runConfig,
+  settled,
+  sourceOf,
+  value,
+} from "./support.ts";
 
 const { signal } = new AbortController();
 
@@ -44,6 +56,27 @@ describe("NextBatch", () => {
     value(await runs.remove("run"));
     expect((await stayed).kind).toBe("not_found");
     await clock.advance(0);
+  });
+
+  test("gives tasks with the configuration that they were drawn by, though another run has the id by then", async () => {
+    const drawing = Promise.withResolvers<void>();
+    const source = sourceOf(async ({ arm: { id }, ordinal }) => {
+      if (id === "old") await drawing.promise;
+      return made(`${id} ${ordinal}`);
+    });
+    const { runs } = bench({ source });
+    value(await runs.create("run", runConfig({ arms: [arm("new"), arm("old")], promptsPerUpdate: 6 })));
+    const waiting = runs.nextBatch("run", { cursor: undefined, count: undefined, waitMs: 0, signal });
+    await settled();
+    value(await runs.remove("run"));
+    value(await runs.create("run", runConfig({ arms: [arm("new")], promptsPerUpdate: 2 })));
+    drawing.resolve();
+    const { config, tasks } = value(await waiting);
+    expect(config.arms.map(({ id }) => id)).toEqual(["new"]);
+    expect(tasks.map(({ arm: index, key }) => [config.arms[index]?.id, key.name])).toEqual([
+      ["new", "new 0"],
+      ["new", "new 1"],
+    ]);
   });
 });
 

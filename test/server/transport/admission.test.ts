@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { watchOpenCalls } from "../../../server/transport/admission.ts";
 import type { RpcError } from "../../../server/transport/rpc.ts";
+import { until } from "../../support/patience.ts";
 
 /** Enough for several looks. */
 const looksMs = 300;
@@ -21,7 +22,7 @@ test("the largest go first, until the rest are within the limit", async () => {
   const held = watchOpenCalls(100, 60_000);
   const calls = [10, 60, 5, 70, 20].map(callThatHolds);
   for (const each of calls) held.add(each);
-  await sleep(looksMs);
+  await until(() => calls[3]?.refusals.length === 1);
   expect(calls.map(({ refusals }) => refusals.length)).toEqual([0, 0, 0, 1, 0]);
   const [refusal] = calls[3]?.refusals ?? [];
   expect(refusal).toMatchObject({ code: "RESOURCE_EXHAUSTED", retryDelayMs: 1000 });
@@ -47,6 +48,6 @@ test("it looks again after all had left", async () => {
   await sleep(looksMs);
   const large = callThatHolds(101);
   held.add(large);
-  await sleep(looksMs);
+  await until(() => large.refusals.length > 0);
   expect(large.refusals).toHaveLength(1);
 });

@@ -1,9 +1,10 @@
 /** What a handler learns of its call, and what a call leaves behind. */
 import { Code, ConnectError } from "@connectrpc/connect";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import type { CallContext } from "../../../server/transport/rpc.ts";
 import { start, stopAll, withHeader } from "./fixture.ts";
 import { echo, failureOf, latch } from "./handlers.ts";
+import { until } from "../../support/patience.ts";
 
 afterEach(stopAll);
 
@@ -33,7 +34,7 @@ describe.each(["grpc", "json"] as const)("over %s", (port) => {
     const server = await start({ step: async (request) => echo(request) });
     await server[port]().step({ completion: "y".repeat(1000) });
     const calls = () => server.lines().filter(({ msg }) => msg === "call");
-    await vi.waitUntil(() => calls().length > 0);
+    await until(() => calls().length > 0);
     expect(calls()).toHaveLength(1);
     expect(calls()[0]).toMatchObject({ method: "gradus.v1.EnvironmentService/Step", code: "OK" });
     expect(typeof calls()[0]?.["ms"]).toBe("number");
@@ -45,7 +46,7 @@ describe.each(["grpc", "json"] as const)("over %s", (port) => {
   test("an id that a log could not bear is replaced", async () => {
     const server = await start({ step: async (request) => echo(request) });
     await server[port]({ interceptors: [withHeader("x-request-id", "a".repeat(500))] }).step({});
-    await vi.waitUntil(() => server.lines().some(({ msg }) => msg === "call"));
+    await until(() => server.lines().some(({ msg }) => msg === "call"));
     expect(JSON.stringify(server.lines())).not.toContain("aaaa");
   });
 
@@ -63,7 +64,7 @@ describe.each(["grpc", "json"] as const)("over %s", (port) => {
     const outcome = await server[port]().step({}, { timeoutMs: 100 }).catch(failureOf);
     expect(outcome).toMatchObject({ code: Code.DeadlineExceeded });
     await aborted.opened;
-    await vi.waitUntil(() => server.lines().some(({ msg, code }) => msg === "call" && code !== "OK"));
+    await until(() => server.lines().some(({ msg, code }) => msg === "call" && code !== "OK"));
     // A client tells the server its deadline in whole milliseconds and hangs up by itself, perhaps a little before.
     const line = server.lines().find(({ msg }) => msg === "call");
     expect(["DEADLINE_EXCEEDED", "CANCELLED"]).toContain(line?.["code"]);
@@ -83,7 +84,7 @@ describe.each(["grpc", "json"] as const)("over %s", (port) => {
     );
     const client = server[port]();
     const held = [client.step({ sampleIndex: 1 }), client.step({ sampleIndex: 2 })];
-    await vi.waitUntil(async () => {
+    await until(async () => {
       const third = await client.step({ sampleIndex: 3 }, { timeoutMs: 300 }).catch(failureOf);
       return third instanceof ConnectError && third.code === Code.ResourceExhausted;
     });

@@ -1,11 +1,12 @@
 /** Shutting down without losing what is in flight. */
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { StreamStepsResponseSchema } from "../../../server/gen/gradus/v1/environment_pb.js";
 import { keepaliveTimeMs } from "../../../server/transport/grpc/server.ts";
 import { start, stopAll } from "./fixture.ts";
 import { echo, echoAll, failureOf, idsOf, latch, requestsOf } from "./handlers.ts";
+import { until } from "../../support/patience.ts";
 
 afterEach(stopAll);
 
@@ -173,7 +174,7 @@ test("keepalive pings are further apart than a drain can last", () => {
 test("nothing is left behind that would keep the process alive or the calls counted", async () => {
   const server = await start({ step: async (request) => echo(request) });
   await Promise.all(Array.from({ length: 50 }, (_, sampleIndex) => server.grpc().step({ sampleIndex })));
-  await vi.waitUntil(() => server.lines().filter(({ msg }) => msg === "call").length === 50);
+  await until(() => server.lines().filter(({ msg }) => msg === "call").length === 50);
   await server.drain();
   expect(server.lines().find(({ msg }) => msg === "draining")).toMatchObject({ inflight: 0 });
 });

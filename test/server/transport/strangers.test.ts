@@ -5,11 +5,12 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { StreamStepsRequestSchema } from "../../../server/gen/gradus/v1/environment_pb.js";
 import { type Fixture, start, stopAll } from "./fixture.ts";
 import { callRaw, connectRaw, frame, type RawCall } from "./grpc/raw.ts";
 import { echo, echoAll } from "./handlers.ts";
+import { eventually } from "../../support/patience.ts";
 
 afterEach(stopAll);
 
@@ -173,7 +174,7 @@ describe("those who may call", () => {
     const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${60 * MiB}\r\n\r\n{`;
     const growth = await growthWhile(async () => {
       await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.write(head, resolve))));
-      await vi.waitFor(async () => expect(await inProgress(server)).toBe(300), { timeout: 20_000 });
+      await eventually(async () => expect(await inProgress(server)).toBe(300));
     });
     expect(growth).toBeLessThan(40 * MiB);
     for (const socket of sockets) socket.destroy();
@@ -224,7 +225,7 @@ describe("a request that does not come whole", () => {
     session.destroy();
   });
 
-  test("may wait for its handler longer than it may take to come", { timeout: 60_000 }, async () => {
+  test("may wait for its handler longer than it may take to come", async () => {
     const large = "b".repeat(3 * MiB);
     const server = await start(
       {

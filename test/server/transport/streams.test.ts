@@ -1,12 +1,13 @@
 /** Bidirectional streams on the gRPC port. */
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { StreamStepsResponseSchema } from "../../../server/gen/gradus/v1/environment_pb.js";
 import { RpcError } from "../../../server/transport/rpc.ts";
 import { start, stopAll } from "./fixture.ts";
 import { callRaw, connectRaw, frame } from "./grpc/raw.ts";
 import { echoAll, idsOf, latch, requestsOf } from "./handlers.ts";
+import { until } from "../../support/patience.ts";
 
 afterEach(stopAll);
 
@@ -83,7 +84,7 @@ test("a caller that goes away aborts the handler's signal", async () => {
   abort.abort();
   await expect(reading).rejects.toBeInstanceOf(ConnectError);
   await aborted.opened;
-  await vi.waitUntil(() => server.lines().some(({ code }) => code === "CANCELLED"));
+  await until(() => server.lines().some(({ code }) => code === "CANCELLED"));
 });
 
 describe("backpressure", () => {
@@ -101,7 +102,7 @@ describe("backpressure", () => {
     stream.end();
     stream.pause();
     // Until the count stands still: it would run to the end if nothing held it.
-    await vi.waitUntil(async () => {
+    await until(async () => {
       const before = produced;
       await new Promise((resolve) => setTimeout(resolve, 200));
       return produced > 0 && produced === before;
@@ -129,7 +130,7 @@ describe("backpressure", () => {
       for (; sent < 400; sent += 1) await new Promise((resolve) => stream.write(message, resolve));
       stream.end();
     })();
-    await vi.waitUntil(async () => {
+    await until(async () => {
       const before = sent;
       await new Promise((resolve) => setTimeout(resolve, 200));
       return sent > 0 && sent === before;

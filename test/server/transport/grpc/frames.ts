@@ -1,7 +1,8 @@
 /** HTTP/2 frames written by hand, for clients that no library lets one be. RFC 9113, section 4.1. */
 import { connect } from "node:net";
 import type { Socket } from "node:net";
-import { expect, vi } from "vitest";
+import { expect } from "vitest";
+import { eventually } from "../../../support/patience.ts";
 
 export const frameTypes = { data: 0, headers: 1, rstStream: 3, settings: 4, goaway: 7 } as const;
 const acknowledged = 0x1;
@@ -28,7 +29,7 @@ export async function connectFrames(port: number): Promise<FramesClient> {
     }
   });
   socket.write(Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), frameOf(frameTypes.settings, 0, 0)]));
-  await vi.waitFor(() => expect(received).toContainEqual({ type: frameTypes.settings, stream: 0 }));
+  await eventually(() => expect(received).toContainEqual({ type: frameTypes.settings, stream: 0 }));
   socket.write(frameOf(frameTypes.settings, acknowledged, 0));
   return { socket, received };
 }

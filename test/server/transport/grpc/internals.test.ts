@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { type Http2Server, type ServerHttp2Session, connect, createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { StepResponseSchema } from "../../../../server/gen/gradus/v1/environment_pb.js";
 import {
   checkInternals,
@@ -18,6 +18,7 @@ import { LiveMap } from "../../../../server/transport/live-map.ts";
 import { start, stopAll } from "../fixture.ts";
 import { cancelledFrames, connectFrames, frameTypes, stepFrames } from "./frames.ts";
 import { callRaw, connectRaw, frame } from "./raw.ts";
+import { eventually } from "../../../support/patience.ts";
 
 afterEach(stopAll);
 
@@ -84,7 +85,7 @@ test("calls that are begun and cancelled faster than they can be closed do not c
   await sleep(300);
   release();
   const answered = { type: frameTypes.headers, stream: 1 };
-  await vi.waitFor(() => expect(received).toContainEqual(answered));
+  await eventually(() => expect(received).toContainEqual(answered));
   expect(received.map(({ type }) => type)).not.toContain(frameTypes.goaway);
   socket.destroy();
 });

@@ -3,7 +3,7 @@ import { create, toBinary } from "@bufbuild/protobuf";
 import type { ClientHttp2Session } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   StepResponseSchema,
   StreamStepsRequestSchema,
@@ -12,6 +12,7 @@ import {
 import type { Fixture, Handlers } from "../fixture.ts";
 import { start, stopAll } from "../fixture.ts";
 import { callRaw, connectRaw, frame } from "./raw.ts";
+import { eventually } from "../../../support/patience.ts";
 
 const MiB = 1024 ** 2;
 const limits = { maxHeldBytes: "8MiB", maxMessageBytes: "4MiB", maxCompletionBytes: "4MiB" };
@@ -77,7 +78,7 @@ test("an over-long message is refused with the limit, logged and counted", async
     expect(answer).toMatchObject({ "grpc-status": "8" });
     expect(decodeURI(String(answer["grpc-message"]))).toMatch(/4194305 bytes, more than the 4194304 of --max-message-/);
   }
-  await vi.waitFor(() => expect(ended()).toEqual(["Step RESOURCE_EXHAUSTED", "StreamSteps RESOURCE_EXHAUSTED"]));
+  await eventually(() => expect(ended()).toEqual(["Step RESOURCE_EXHAUSTED", "StreamSteps RESOURCE_EXHAUSTED"]));
   const metrics = await (await fetch(`http://127.0.0.1:${server.httpPort}/metrics`)).text();
   for (const method of ["Step", "StreamSteps"]) {
     expect(metrics).toMatch(new RegExp(`^gradus_calls_total\\{method="[^"]*/${method}",code="8"\\} 1$`, "m"));
@@ -89,7 +90,7 @@ test("a caller that leaves before its request is whole leaves a line", async () 
   half(callRaw(session, "Step", { "x-request-id": "left-early" }).stream);
   await new Promise((resolve) => session.ping(resolve));
   session.destroy();
-  await vi.waitFor(() => expect(ended()).toEqual(["Step CANCELLED"]));
+  await eventually(() => expect(ended()).toEqual(["Step CANCELLED"]));
   expect(server.lines().find(({ msg }) => msg === "call")).toMatchObject({ requestId: "left-early" });
 });
 
@@ -111,7 +112,7 @@ test("what cannot be decompressed is logged as it was answered", async () => {
     session.destroy();
     session = await connectRaw(server.grpcPort);
   }
-  await vi.waitFor(() => expect(ended()).toEqual(["Step INVALID_ARGUMENT", "StreamSteps INVALID_ARGUMENT"]));
+  await eventually(() => expect(ended()).toEqual(["Step INVALID_ARGUMENT", "StreamSteps INVALID_ARGUMENT"]));
 });
 
 test("few bytes that decompress to many are held to the limit", async () => {
@@ -122,7 +123,7 @@ test("few bytes that decompress to many are held to the limit", async () => {
   expect(bombs.length).toBeLessThan(64 * 1024);
   const answer = await answerTo((stream) => void stream.write(bombs), "StreamSteps", { "grpc-encoding": "gzip" });
   expect(answer).toMatchObject({ "grpc-status": "8" });
-  await vi.waitFor(() => expect(ended()).toEqual(["StreamSteps RESOURCE_EXHAUSTED"]));
+  await eventually(() => expect(ended()).toEqual(["StreamSteps RESOURCE_EXHAUSTED"]));
   expect(seen).toEqual([""]);
 });
 
@@ -134,7 +135,7 @@ test("callers that do not read their answers are reset", async () => {
   const calls = Array.from({ length: 3 }, () => callRaw(session, "StreamSteps"));
   for (const { stream } of calls) stream.write(frame(echoed));
   await expect(Promise.race(calls.map(({ ended: over }) => over))).rejects.toThrow(/ENHANCE_YOUR_CALM/);
-  await vi.waitFor(() => expect(ended()).toEqual(["StreamSteps RESOURCE_EXHAUSTED"]));
+  await eventually(() => expect(ended()).toEqual(["StreamSteps RESOURCE_EXHAUSTED"]));
 });
 
 test("large requests are not read far ahead of a handler that is busy", async () => {
@@ -144,7 +145,7 @@ test("large requests are not read far ahead of a handler that is busy", async ()
   );
   const { stream } = callRaw(session, "StreamSteps");
   for (const request of requests) stream.resume().write(request);
-  await vi.waitFor(() => expect(seen).toEqual(["1"]));
+  await eventually(() => expect(seen).toEqual(["1"]));
   await sleep(300);
   // One is taken and one is read ahead; of the others no more has come than the stream's window, 4 MiB.
   expect(stream.writableLength).toBeGreaterThan(0);

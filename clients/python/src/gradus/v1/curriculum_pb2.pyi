@@ -1367,7 +1367,9 @@ class GetHistoryRequest(google.protobuf.message.Message):
     run_id: builtins.str
     """The run. Required."""
     page_size: builtins.int
-    """How many records at most, 1 to 10000; 0: 1000."""
+    """How many records at most, 1 to 10000; 0: 1000. A page of large records, of
+    runs with many arms, ends sooner: it has about half a megabyte.
+    """
     page_token: builtins.str
     """next_page_token of the page before; empty: from the start."""
     def __init__(

@@ -234,7 +234,8 @@ class CurriculumServiceServicer(object):
 
     def WatchRun(self, request, context):
         """Streams the state: once at once, then after each change (changes that come
-        close together as one). Ends when the run is deleted.
+        close together as one). Ends with OK when the run is deleted, and with
+        UNAVAILABLE when the server shuts down: the run goes on, elsewhere or later.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -143,7 +143,8 @@ class CurriculumServiceStub:
         gradus.v1.curriculum_pb2.WatchRunResponse,
     ]
     """Streams the state: once at once, then after each change (changes that come
-    close together as one). Ends when the run is deleted.
+    close together as one). Ends with OK when the run is deleted, and with
+    UNAVAILABLE when the server shuts down: the run goes on, elsewhere or later.
     """
 
     GetHistory: grpc.UnaryUnaryMultiCallable[
@@ -280,7 +281,8 @@ class CurriculumServiceAsyncStub:
         gradus.v1.curriculum_pb2.WatchRunResponse,
     ]
     """Streams the state: once at once, then after each change (changes that come
-    close together as one). Ends when the run is deleted.
+    close together as one). Ends with OK when the run is deleted, and with
+    UNAVAILABLE when the server shuts down: the run goes on, elsewhere or later.
     """
 
     GetHistory: grpc.aio.UnaryUnaryMultiCallable[
@@ -447,7 +449,8 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[collections.abc.Iterator[gradus.v1.curriculum_pb2.WatchRunResponse], collections.abc.AsyncIterator[gradus.v1.curriculum_pb2.WatchRunResponse]]:
         """Streams the state: once at once, then after each change (changes that come
-        close together as one). Ends when the run is deleted.
+        close together as one). Ends with OK when the run is deleted, and with
+        UNAVAILABLE when the server shuts down: the run goes on, elsewhere or later.
         """
 
     @abc.abstractmethod

@@ -1455,7 +1455,8 @@ export declare type GetHistoryRequest = Message<"gradus.v1.GetHistoryRequest"> &
   runId: string;
 
   /**
-   * How many records at most, 1 to 10000; 0: 1000.
+   * How many records at most, 1 to 10000; 0: 1000. A page of large records, of
+   * runs with many arms, ends sooner: it has about half a megabyte.
    *
    * @generated from field: uint32 page_size = 2;
    */
@@ -1943,7 +1944,8 @@ export declare const CurriculumService: GenService<{
   },
   /**
    * Streams the state: once at once, then after each change (changes that come
-   * close together as one). Ends when the run is deleted.
+   * close together as one). Ends with OK when the run is deleted, and with
+   * UNAVAILABLE when the server shuts down: the run goes on, elsewhere or later.
    *
    * @generated from rpc gradus.v1.CurriculumService.WatchRun
    */

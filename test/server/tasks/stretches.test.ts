@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inStretches } from "../../../server/services/concurrency.ts";
+import { inStretches } from "../../../server/tasks/stretches.ts";
 
 test("results come in order, with the index of each item", async () => {
   expect(await inStretches(["a", "b", "c"], (item, index) => `${index}${item}`)).toEqual(["0a", "1b", "2c"]);
@@ -23,4 +23,23 @@ test("what an item throws is what the whole rejects with", async () => {
     throw new Error("no");
   });
   await expect(failing).rejects.toThrow("no");
+});
+
+test("the stretches of several callers come in turns, one in each round of the event loop", async () => {
+  const begun: string[] = [];
+  const busy = (name: string) =>
+    inStretches([1, 2, 3], () => {
+      begun.push(name);
+      for (const end = performance.now() + 4; performance.now() < end;);
+    });
+  const rounds: number[] = [];
+  const count = (): void => {
+    rounds.push(begun.length);
+    if (begun.length < 9) setImmediate(count);
+  };
+  const all = Promise.all(["a", "b", "c"].map(busy));
+  setImmediate(count);
+  await all;
+  expect(begun).toEqual(["a", "b", "c", "a", "b", "c", "a", "b", "c"]);
+  for (const [i, done] of rounds.entries()) expect(done - (rounds[i - 1] ?? 3)).toBeLessThanOrEqual(1);
 });

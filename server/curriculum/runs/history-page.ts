@@ -1,0 +1,41 @@
+/** A page of a run's history: as many records as were asked for, or as fit. */
+import type { Store, StoredRecord } from "../../stores/store.ts";
+
+/**
+ * Characters of records in a page: about half a megabyte on the wire, of the 4 that gRPC clients take by default. Of a
+ * run of 256 arms that is a hundred update batches.
+ */
+export const PAGE_CHARACTERS_MAX = 1024 ** 2;
+/** Records that are read from the store at a time. */
+const AT_A_TIME = 64;
+
+export interface HistoryPage {
+  /** At least one, where there is one. */
+  readonly placed: readonly StoredRecord[];
+  /** Where the next page starts; undefined: this is the last. */
+  readonly next: number | undefined;
+}
+
+export async function historyPage(
+  store: Pick<Store, "records">,
+  key: number,
+  from: number,
+  limit: number,
+): Promise<HistoryPage> {
+  const placed: StoredRecord[] = [];
+  let characters = 0;
+  let at = from;
+  while (placed.length < limit) {
+    const wanted = Math.min(AT_A_TIME, limit - placed.length);
+    const part = await store.records(key, at, wanted);
+    for (const record of part) {
+      if (placed.length > 0 && characters + record.body.length > PAGE_CHARACTERS_MAX)
+        return { placed, next: record.seq };
+      placed.push(record);
+      characters += record.body.length;
+      at = record.seq + 1;
+    }
+    if (part.length < wanted) return { placed, next: undefined };
+  }
+  return { placed, next: at };
+}

@@ -1,0 +1,35 @@
+/** Long work on the event loop, done in stretches between which others get their turn. */
+
+/**
+ * How long the event loop is kept at a stretch, milliseconds. A health check takes about four turns, so that it takes
+ * four times as long while something goes on in stretches.
+ */
+const STRETCH_MS = 3;
+
+const waiting: (() => void)[] = [];
+
+/** One turn in each round of the event loop, however many callers have long work: their stretches do not add up. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(giveTurn);
+  });
+}
+
+function giveTurn(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(giveTurn);
+}
+
+/** The results of `work` on each item, in order. An item must take no longer than a stretch. */
+export async function inStretches<I, O>(items: readonly I[], work: (item: I, index: number) => O): Promise<O[]> {
+  const results: O[] = [];
+  let stretchStart = performance.now();
+  for (const [index, item] of items.entries()) {
+    results.push(work(item, index));
+    if (performance.now() - stretchStart < STRETCH_MS || index === items.length - 1) continue;
+    await nextTurn();
+    stretchStart = performance.now();
+  }
+  return results;
+}

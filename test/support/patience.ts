@@ -1,0 +1,21 @@
+/** How long tests wait for what must come. It only guards against hanging: no test depends on how fast the machine is. */
+import { inject, vi } from "vitest";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    readonly patienceMs: number;
+  }
+}
+
+/** Of vitest.config.ts. */
+export const PATIENCE_MS = inject("patienceMs");
+
+/** Waits until an assertion holds. */
+export function eventually<T>(assertion: () => T | Promise<T>): Promise<T> {
+  return vi.waitFor(assertion, { timeout: PATIENCE_MS, interval: 20 });
+}
+
+/** Waits until a condition holds. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  await vi.waitUntil(condition, { timeout: PATIENCE_MS, interval: 20 });
+}
