@@ -34,8 +34,8 @@ interface Served {
   readonly startMs: number;
   readonly runs: Curriculum;
   /** How late the event loop was since this was last asked. */
-  delays(): Promise<LoopDelays>;
-  stop(): Promise<void>;
+  readonly delays: () => Promise<LoopDelays>;
+  readonly stop: () => Promise<void>;
 }
 
 function answer<T>(child: ChildProcess): Promise<T> {

@@ -19,7 +19,7 @@ export interface InThread<S> {
     readonly [K in Names<S>]: S[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => R : never;
   };
   /** Work that nobody waits for, a few milliseconds at a time. */
-  readonly tidying: { due(): boolean; portion(): void };
+  readonly tidying: { readonly due: () => boolean; readonly portion: () => void };
 }
 
 export interface Asked {

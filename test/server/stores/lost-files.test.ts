@@ -4,13 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, test } from "vitest";
-import {
-  type Asked,
-  type CommitQueue,
-  commitQueue,
-  type InThread,
-  type Reply,
-} from "../../../server/stores/commit-queue.ts";
+import { type Asked, type CommitQueue, commitQueue, type Reply } from "../../../server/stores/commit-queue.ts";
 import { openFile, watchFile } from "../../../server/stores/sqlite-file.ts";
 import { runSchema, runsIn } from "../../../server/stores/sqlite-runs.ts";
 import { sqliteEvaluationStore, sqliteStore } from "../../../server/stores/sqlite.ts";
@@ -179,7 +173,7 @@ function queueOver(where: string) {
   const problems: (string | undefined)[] = [];
   const waiting = new Map<number, (reply: Reply) => void>();
   const queue: CommitQueue = commitQueue({
-    ...{ db, store: runsIn(db) as InThread<unknown>, busyTimeoutMs: 100, lost: watchFile(path) },
+    ...{ db, store: runsIn(db), busyTimeoutMs: 100, lost: watchFile(path) },
     answer: (replies) => replies.forEach((reply) => waiting.get(reply.id)?.(reply)),
     onProblem: (problem) => problems.push(problem),
   });
