@@ -2,8 +2,7 @@
  * Made tasks as flat lists of texts and numbers: threads hand these on at a third of what a tree of objects for each task
  * costs.
  */
-import type { Baseline, ChatMessage } from "../../envs/environment.ts";
-import type { JobSpec } from "./jobs.ts";
+import type { Baseline, ChatMessage, Parameters } from "../../envs/environment.ts";
 import type { MadeResult, MadeTask } from "./task.ts";
 
 /** A place in each list for each task, unless said otherwise. */
@@ -54,9 +53,12 @@ function attemptOf({ key: { origin } }: MadeTask): number {
 }
 
 /** What toColumns was given; `seeds` are those of the results. */
-export function fromColumns(spec: JobSpec, seeds: readonly bigint[], columns: Columns): readonly MadeResult[] {
+export function fromColumns(
+  { parameters }: { readonly parameters: Parameters },
+  seeds: readonly bigint[],
+  columns: Columns,
+): readonly MadeResult[] {
   const { problems, attempts, hashes, inlines, messages, roles, contents, entries, names, values } = columns;
-  const { parameters } = spec;
   let task = 0;
   let message = 0;
   let entry = 0;
