@@ -1,11 +1,10 @@
 /**
- * How fast instances are solved exactly: per level, then beyond the benchmark level, for each environment with something
- * to optimise or those named. `node bench/solvers/run.ts np/clique np/tsp --count 5000 --json`
+ * How fast instances are solved exactly at each level, for each environment with something to optimise or those named.
+ * The largest parameters are maxima.ts's. `node bench/solvers/run.ts np/clique np/tsp --count 5000 --json`
  */
 import { parseArgs } from "node:util";
 import type { Environment, Parameters } from "../../envs/environment.ts";
 import { environments } from "../../envs/registry.ts";
-import { larger } from "./larger.ts";
 import { environmentOf, instancesOf, spread, timed, warmUp } from "./timed.ts";
 import type { Spread } from "./timed.ts";
 
@@ -65,18 +64,8 @@ const rows: Row[] = [];
 for (const environment of chosen) {
   if (!options.json) heading(environment.id);
   warmUp(environment);
-  const base = environment.levels.find(({ name }) => name === "benchmark")?.parameters ?? {};
-  const beyond = Object.entries(larger[environment.id] ?? {});
-  const groups: [string, Parameters, number][] = [
-    ...environment.levels.map(({ name, parameters }): [string, Parameters, number] => [name, parameters, count]),
-    ...beyond.map(([name, changed]): [string, Parameters, number] => [
-      name,
-      { ...base, ...changed },
-      Math.ceil(count / 50),
-    ]),
-  ];
-  for (const [name, parameters, instances] of groups) {
-    const row = measure(environment, name, parameters, instances);
+  for (const { name, parameters } of environment.levels) {
+    const row = measure(environment, name, parameters, count);
     rows.push(row);
     if (!options.json) print(row);
   }
