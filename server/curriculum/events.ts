@@ -3,20 +3,20 @@
  *
  * An event is a list that begins with the format's number and the event's kind:
  *
- *     [2, "created", run_id, incarnation, at_ms, config]
- *     [2, "drawn", batch, at_ms, cursor, probabilities, policy_state, fold, tasks]
- *     [2, "handed_out", through, at_ms]
- *     [2, "feedback", cursor, samples, digests, results, cursor, samples, digests, results, …]
- *     [2, "reported", [[cursor, advantages, reward_mean], …]]
- *     [2, "closed", ranges, reason]
- *     [2, "policy_updated", policy]
- *     [2, "weights_set", weights]
- *     [2, "advanced", policy_state]
- *     [2, "arm_masked", arm, reason]
- *     [2, "arm_unmasked", arm]
- *     [2, "paused"]
- *     [2, "resumed"]
- *     [2, "imported", run_id, incarnation, epoch, at_ms]
+ *     [3, "created", run_id, incarnation, at_ms, config]
+ *     [3, "drawn", batch, at_ms, cursor, probabilities, policy_state, fold, tasks]
+ *     [3, "handed_out", through, at_ms]
+ *     [3, "fed", cursor, samples, digests, results, cursor, samples, digests, results, …]
+ *     [3, "reported", [[cursor, advantages, reward_mean], …]]
+ *     [3, "closed", ranges, reason]
+ *     [3, "policy_updated", policy]
+ *     [3, "weights_set", weights]
+ *     [3, "advanced", policy_state]
+ *     [3, "arm_masked", arm, reason]
+ *     [3, "arm_unmasked", arm]
+ *     [3, "paused"]
+ *     [3, "resumed"]
+ *     [3, "imported", run_id, incarnation, epoch, at_ms]
  *
  * Behind "imported" and a line feed stands the state as it was exported (state-text.ts).
  * `tasks` has [arm, ordinal, key] for each slot in cursor order, with a 1 behind a repeat; `key` is the TaskSource's.
@@ -140,7 +140,7 @@ function encodeDrawn<Spec, Key extends InstanceKey>(
 }
 
 function encodeFeedback(groups: readonly GroupResults[]): Json {
-  const list: Json[] = [FORMAT, "feedback"];
+  const list: Json[] = [FORMAT, "fed"];
   for (const group of groups) list.push(group.cursor, ...encodeResults(group));
   return list;
 }
@@ -257,8 +257,8 @@ export function decodeEvent<Spec, Key extends InstanceKey>(
       return decodeDrawn(rest, before, codecs);
     case "handed_out":
       return { kind, through: readNumber(one), atMs: readNumber(two) };
-    case "feedback":
-      return { kind, groups: decodeFeedback(rest) };
+    case "fed":
+      return { kind: "feedback", groups: decodeFeedback(rest) };
     case "reported":
       return { kind, groups: decodeReported(one) };
     case "closed":

@@ -144,6 +144,7 @@ const writeHints: FieldsWriter<TaskHints> = (to, { stop, klCoefficient, metadata
 };
 
 const writeTask: FieldsWriter<Task> = (to, task) => {
+  to.string(15, task.instanceHash);
   to.uint32(14, task.thinking);
   to.uint64(13, task.cursor);
   to.string(12, task.armId);

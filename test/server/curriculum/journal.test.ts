@@ -62,7 +62,7 @@ test("every event begins with the format and its kind", async () => {
   const { events } = await trained();
   const kinds = new Set(events.map((event) => JSON.stringify((JSON.parse(event) as unknown[]).slice(0, 2))));
   const of = (kind: string): string => JSON.stringify([FORMAT, kind]);
-  expect(kinds).toEqual(new Set(["created", "drawn", "handed_out", "feedback"].map(of)));
+  expect(kinds).toEqual(new Set(["created", "drawn", "handed_out", "fed"].map(of)));
 });
 
 describe("a state", () => {
