@@ -114,7 +114,7 @@ async function readSnapshot<Spec, Key extends InstanceKey>(
 ): Promise<RunState<Spec, Key> | undefined> {
   const reader = stateReader(codecs);
   try {
-    await inTurns(clock, body.split("\n"), reader.take);
+    await inTurns(clock, body.split("\n"), (line) => reader.take(line));
     return reader.end();
   } catch (error) {
     if (error instanceof FormatError) return undefined;
