@@ -70,12 +70,12 @@ export function memoryStore(): Store {
       const page = sorted.slice(0, Math.min(limit, reaching(sorted, LIST_CHARACTERS_MAX, size)));
       return { runs: page.map(listed), more: page.length < sorted.length };
     },
-    append: async (key, { expectedVersion, events, records, summary: { head, state } }: Append) => {
+    append: async (key, { expectedVersion, events, records, summary }: Append) => {
       const entry = runs.get(key);
       if (entry === undefined) return "gone";
       if (entry.events.length !== expectedVersion) return "conflict";
       write(entry, events, records);
-      entry.summary = { head: head ?? entry.summary.head, state };
+      if (summary !== undefined) entry.summary = { head: entry.summary.head, ...summary };
       return "appended";
     },
     read: async (key, fromVersion, charactersMax = Infinity) => {

@@ -109,8 +109,8 @@ function write(
 ) {
   for (const [i, event] of events.entries()) sql.insertEvent.run(key, version + i + 1, event);
   for (const { seq, body } of records) sql.insertRecord.run(key, seq, body);
-  if (summary.head !== undefined) sql.setHead.run(key, summary.head);
-  sql.setSummary.run(key, summary.state);
+  if (summary?.head !== undefined) sql.setHead.run(key, summary.head);
+  if (summary !== undefined) sql.setSummary.run(key, summary.state);
 }
 
 function create(sql: Statements, run: NewRun): "created" | "exists" {

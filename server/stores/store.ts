@@ -53,8 +53,8 @@ export interface Append {
   readonly expectedVersion: number;
   readonly events: readonly string[];
   readonly records: readonly StoredRecord[];
-  /** After the events. */
-  readonly summary: WrittenSummary;
+  /** After the events; undefined: it stays, and is of an earlier version from now on. */
+  readonly summary?: WrittenSummary | undefined;
 }
 
 export interface Snapshot {

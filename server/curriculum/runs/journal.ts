@@ -1,5 +1,5 @@
 /** How changes of a run are written, and how a run is read back. */
-import type { Append, Store, StoredRecord, StoredRun } from "../../stores/store.ts";
+import type { Store, StoredRecord, StoredRun, WrittenSummary } from "../../stores/store.ts";
 import { apply, applyUntrimmed, trim } from "../apply.ts";
 import { type Codecs, FORMAT } from "../codec.ts";
 import { decodeEvent, encodeEvent, type RunEvent } from "../events.ts";
@@ -10,7 +10,7 @@ import { stateLines, stateReader } from "../state-text.ts";
 import type { InstanceKey } from "../types.ts";
 import { historyWrites, type HistoryRecord } from "../view.ts";
 import type { Clock } from "./ports.ts";
-import { encodeSummary } from "./summary.ts";
+import { encodeSummary, isTold } from "./summary.ts";
 import { inTurns } from "./turns.ts";
 
 /** A snapshot is due when the journal since the last one is this many times as long, or as SNAPSHOT_MIN. */
@@ -24,7 +24,7 @@ export interface Change<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
   readonly events: readonly string[];
   readonly records: readonly StoredRecord[];
-  readonly summary: Append["summary"];
+  readonly summary?: WrittenSummary;
 }
 
 /** At least one event. `summarized`: the state that the store has the head of a summary of, if any. */
@@ -47,7 +47,8 @@ export function encodeChange<Spec, Key extends InstanceKey>(
     state = trim(untrimmed);
   }
   if (state === undefined) throw new Error("a change without an event has no state");
-  return { state, events: texts, records, summary: encodeSummary(state, summarized) };
+  const change = { state, events: texts, records };
+  return isTold(before, events, state) ? { ...change, summary: encodeSummary(state, summarized) } : change;
 }
 
 function encodeRecord(record: HistoryRecord): string {

@@ -103,7 +103,7 @@ export function liveRun<Spec, Key extends InstanceKey>(
     const all = records.length === 0 ? change : { ...change, records: [...records, ...change.records] };
     const outcome = await store.append(key, { expectedVersion: before.version, ...all });
     if (outcome !== "appended") return false;
-    summarized = after;
+    if (change.summary !== undefined) summarized = after;
     takeIn(after, change.events);
     return true;
   };

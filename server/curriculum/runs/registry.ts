@@ -80,6 +80,8 @@ type Loading<Spec, Key extends InstanceKey> = Promise<Entry<Spec, Key> | undefin
 export interface Registry<Spec, Key extends InstanceKey> {
   /** Works on a run; where it turns out to be deleted, works once more on what its id is now. */
   withRun<T>(id: string, work: (open: OpenRun<Spec, Key>) => Promise<T | Gone>): Promise<T | Refusal>;
+  /** The run of an id that is in memory, if one is. Not asked for by that: it may leave. */
+  inMemory(id: string): Promise<LiveRun<Spec, Key> | undefined>;
   /** Masks the arms that depend on a resource, in runs in memory and those loaded later; undefined: it is up again. */
   maskArms(resource: string, reason: string | undefined): Promise<void>;
   /** Drops a run that was deleted. */
@@ -151,6 +153,8 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, masks: Ma
       if (entry === undefined || entry.run.isGone()) drop(id, loading, entry);
       return entry;
     },
+    peek: async (id: string): Promise<LiveRun<Spec, Key> | undefined> =>
+      (await entries.get(id)?.catch(() => undefined))?.run,
     dropWhere: async (which: (entry: Run) => boolean): Promise<void> => {
       for (const { id, loading, entry } of await loaded()) if (which(entry)) drop(id, loading, entry);
     },
@@ -217,6 +221,7 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
       }
       return notFound(id);
     },
+    inMemory: runs.peek,
     maskArms: async (resource, reason) => masks.set(resource, reason, await runs.runs()),
     forget,
     close: () => {

@@ -22,7 +22,7 @@ import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.t
 import type { Ports } from "./ports.ts";
 import { createRegistry, expiryMs, type OpenRun, type Registry, unreadable } from "./registry.ts";
 import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./transfer.ts";
-import { decodeSummary, type ListedView } from "./summary.ts";
+import { decodeSummary, encodeSummary, type ListedView } from "./summary.ts";
 import { nextTurn, serial } from "./turns.ts";
 import { watchRun } from "./watch.ts";
 
@@ -128,8 +128,9 @@ function keeping<Spec, Key extends InstanceKey>(
     if (invalid !== undefined) return invalid;
     const atMs = clock.now();
     const created = { kind: "created", runId, incarnation: newIncarnation(), config, atMs } as const;
-    const { events, records, summary } = encodeChange(undefined, [created], source, atMs);
+    const { state, events, records } = encodeChange(undefined, [created], source, atMs);
     const expiresAtMs = expiryMs(atMs, config.timeToLiveMs);
+    const summary = encodeSummary(state, undefined);
     const outcome = await store.create({ id: runId, expiresAtMs, events, records, summary });
     const run = await read(registry, runId, runView<Spec, Key>);
     if (run.kind !== "ok") return run;
@@ -155,12 +156,23 @@ function keeping<Spec, Key extends InstanceKey>(
       }
       return ok({ items, next: more ? rows.at(-1)?.id : undefined });
     });
-  /** From its summary; where there is none that holds, from its journal. */
+  /** From its summary; where that does not hold, as it is in memory; else from its journal, and the summary is mended. */
   const listed = async (row: ListedRun): Promise<ListedView | undefined> => {
     const summary = decodeSummary(row);
     if (summary !== undefined) return summary;
+    const live = await registry.inMemory(row.id);
+    if (live?.key === row.key && live.state().version === row.version) return runView(live.state());
     const state = await readState(store, row, source, clock);
-    return state && runView(state);
+    if (state === undefined) return undefined;
+    const mended = {
+      expectedVersion: state.version,
+      events: [],
+      records: [],
+      summary: encodeSummary(state, undefined),
+    };
+    // Another server that is quicker writes one of its own.
+    await store.append(row.key, mended);
+    return runView(state);
   };
 
   const remove: All["remove"] = async (runId) => {

@@ -1,8 +1,10 @@
 /**
- * What a list tells of a run, kept beside it, so that a list reads no journal. It is written with every change, in the same
- * transaction, in two parts: the head has what seldom changes.
+ * What a list tells of a run, kept beside it, so that a list reads no journal. It is written with the changes of a run, in
+ * the same transaction, in two parts: the head has what seldom changes. Samples that leave their update batch open are
+ * many, and write none: a list has the run from memory then, or reads the journal once.
  */
-import type { Append, ListedRun, Summary } from "../../stores/store.ts";
+import type { RunEvent } from "../events.ts";
+import type { ListedRun, Summary, WrittenSummary } from "../../stores/store.ts";
 import { FORMAT } from "../codec.ts";
 import {
   FormatError,
@@ -25,8 +27,13 @@ export interface ListedView extends Omit<RunView, "config"> {
   readonly config: Pick<RunConfig, "given">;
 }
 
+/** Whether a change is told in the summary at once. */
+export function isTold(before: RunState | undefined, events: readonly RunEvent[], after: RunState): boolean {
+  return before?.batchesClosed !== after.batchesClosed || events.some(({ kind }) => kind !== "feedback");
+}
+
 /** `written`: the state whose head is in the store; undefined: none is known to be. */
-export function encodeSummary(state: RunState, written: RunState | undefined): Append["summary"] {
+export function encodeSummary(state: RunState, written: RunState | undefined): WrittenSummary {
   const { policy, arms, runId, ...plain } = stateView(state);
   const body = JSON.stringify({ ...plain, arms: arms.map(encodeArm) });
   if (written?.config === state.config && written.policy === policy) return { state: body };

@@ -19,6 +19,7 @@ import { encodeChange } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Clock, Ports } from "./ports.ts";
 import { expiryMs, type Registry } from "./registry.ts";
+import { encodeSummary } from "./summary.ts";
 import { inTurns } from "./turns.ts";
 
 export interface ExportedRun {
@@ -185,10 +186,14 @@ async function asNew<Spec, Key extends InstanceKey>(
 ): Promise<Result<ImportedRun<Spec, Key>> | "taken"> {
   const atMs = clock.now();
   const event = importEvent(exported, { runId, incarnation: newIncarnation(), atMs }, undefined);
-  const { events, records, summary } = encodeChange(undefined, [event], source, atMs);
+  const { state, events, records } = encodeChange(undefined, [event], source, atMs);
   const expiresAtMs = expiryMs(atMs, exported.state.config.timeToLiveMs);
   const all = [...placed(exported, undefined), ...records];
-  if ((await store.create({ id: runId, expiresAtMs, events, records: all, summary })) === "exists") return "taken";
+  if (
+    (await store.create({ id: runId, expiresAtMs, events, records: all, summary: encodeSummary(state, undefined) })) ===
+    "exists"
+  )
+    return "taken";
   return registry.withRun<Result<ImportedRun<Spec, Key>>>(runId, async ({ run }) => ok(importedRun(run.state())));
 }
 

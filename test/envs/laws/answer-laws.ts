@@ -83,7 +83,8 @@ export const answerLaws: readonly Law[] = [
       let feasible = 0;
       fc.assert(
         // An objective beyond the baseline throws.
-        fc.property(mutated(text), (changed) => {
+        // The answer itself among them: of some environments hardly a change is feasible.
+        fc.property(fc.oneof({ arbitrary: mutated(text), weight: 9 }, fc.constant(text)), (changed) => {
           const { reward, verdict } = score(task, wrapAnswer(changed, "answer_tag"));
           expect(reward).toBeLessThanOrEqual(best);
           if (verdict === "feasible") feasible++;
