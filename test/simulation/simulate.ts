@@ -39,7 +39,7 @@ export interface Options {
 }
 
 /** Virtual time that trainers have under faults, and then without. */
-const STORMY_MS = 30_000;
+const STORMY_MS = 10_000;
 const CALM_MS = 600_000;
 /** The latest that a request may come again, and an outage end. */
 const LATE_MS = 60_000;
@@ -51,7 +51,7 @@ function build({ seed, plant = {}, trace }: Options) {
   let incarnations = 0;
   const ground: Ground = {
     ...{ world, shared, faults: scenario.server, outages: { store: false, source: false }, resourcesDown: new Map() },
-    source: sourceFor(world.rng.int(0, 5) === 0 ? 6000 : 0),
+    source: sourceFor(world.rng.int(0, 7) === 0 ? 12_000 : 0),
     newIncarnation: () => `i${incarnations++}`,
   };
   let started = 0;
@@ -187,7 +187,8 @@ export async function simulate(options: Options): Promise<Outcome> {
   } catch (error) {
     model.violate(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
-  const samples = model.acknowledged().length;
+  const reported = model.reports().reduce((sum, { advantages }) => sum + advantages.length, 0);
+  const samples = model.acknowledged().length + reported;
   return { ...{ seed: options.seed, samples, faults: world.faults }, ...told(built) };
 }
 

@@ -34,6 +34,7 @@ const FAULTS = [
   "request repeated",
   "run deleted",
   "server killed",
+  "snapshot written",
   "source outage",
   "store acts for a dead server",
   "store fails after it wrote",

@@ -69,6 +69,7 @@ export function storeOf(
           if (!process.isAlive() && !world.fault("store acts for a dead server", 0.5)) return;
           if (process.storeIsDown() || world.fault("store unavailable", faults.unavailable))
             return fail(new StoreUnavailable("the store is unavailable"));
+          if (name === "saveSnapshot") world.count("snapshot written");
           const value = await operation(...args);
           if (world.fault("store fails after it wrote", faults.failsAfterwards)) fail(new Error("the store failed"));
           else reply(() => resolve(value));
