@@ -6,6 +6,15 @@ import type { FeedbackItem, FeedbackStatus, GroupRef, ReportedAdvantages } from 
 import type { SampleResult } from "../../server/curriculum/state.ts";
 import { readHead } from "./reader-state.ts";
 
+/** A result as far as a client knows it. */
+export type KnownResult =
+  | Extract<SampleResult, { readonly kind: "terminal" }>
+  /** Undefined: a reply does not say whether a sample counts as solved. */
+  | { readonly kind: "reward"; readonly reward: number; readonly solved: boolean | undefined };
+
+/** A sample as it is sent; without a result, where the server is the one to score it. */
+export type SentSample = Omit<FeedbackItem, "result"> & { readonly result?: KnownResult };
+
 /** A sample that a client was told is recorded. */
 export interface Acknowledged {
   readonly runId: string;
@@ -13,7 +22,7 @@ export interface Acknowledged {
   readonly cursor: number;
   readonly sample: number;
   readonly digest: string;
-  readonly result: SampleResult;
+  readonly result: KnownResult | undefined;
   /** Its place among all acknowledgements. */
   readonly order: number;
 }
@@ -35,14 +44,12 @@ export interface Sent<Item> {
 export interface Task {
   readonly incarnation: string;
   readonly cursor: number;
-  readonly arm: number;
-  readonly ordinal: number;
   readonly key: { readonly hash: string };
 }
 
 export type Model = ReturnType<typeof createModel>;
 
-function nameOf({ incarnation, cursor, sample }: Pick<FeedbackItem, "incarnation" | "cursor" | "sample">): string {
+function nameOf({ incarnation, cursor, sample }: Pick<SentSample, "incarnation" | "cursor" | "sample">): string {
   return `${incarnation}/${cursor}/${sample}`;
 }
 
@@ -57,7 +64,7 @@ export function createModel() {
   /** Digests that were sent, with how often each was, by cursor and sample: imports may carry them on. */
   const sent = new Map<string, Map<string, number>>();
   /** Results by incarnation, cursor, sample and digest: what may be in a journal. */
-  const offered = new Map<string, SampleResult>();
+  const offered = new Map<string, KnownResult | undefined>();
   const reports = new Map<string, AcknowledgedReport>();
   const closes: GroupRef[] = [];
   const superseded = new Set<string>();
@@ -75,10 +82,10 @@ export function createModel() {
   let moments = 0;
 
   const violate = (message: string): void => void violations.push(message);
-  const fail = ({ item, runId }: Sent<FeedbackItem>, what: string): void =>
+  const fail = ({ item, runId }: Sent<SentSample>, what: string): void =>
     violate(`run ${runId}, sample ${nameOf(item)} "${item.digest}": ${what}`);
 
-  const checkAnswer = (request: Sent<FeedbackItem>, status: FeedbackStatus): void => {
+  const checkAnswer = (request: Sent<SentSample>, status: FeedbackStatus): void => {
     const { item, runId, acknowledged: before } = request;
     const digests = sent.get(`${item.cursor}/${item.sample}`);
     switch (status.kind) {
@@ -109,25 +116,29 @@ export function createModel() {
     violations,
     violate,
     acknowledged: (): readonly Acknowledged[] => [...acknowledged.values()],
-    offered: (incarnation: string, cursor: number, sample: number, digest: string): SampleResult | undefined =>
-      offered.get(`${incarnation}/${cursor}/${sample}/${digest}`),
+    /** Undefined: no such sample was ever sent to this incarnation. */
+    offered(incarnation: string, cursor: number, sample: number, digest: string) {
+      const name = `${incarnation}/${cursor}/${sample}/${digest}`;
+      return offered.has(name) ? { result: offered.get(name) } : undefined;
+    },
     tasks: (): readonly Task[] => [...tasks.values()],
 
-    sending(runId: string, item: FeedbackItem): Sent<FeedbackItem> {
-      offered.set(`${nameOf(item)}/${item.digest}`, item.result);
+    sending(runId: string, item: SentSample): Sent<SentSample> {
+      const sample = `${nameOf(item)}/${item.digest}`;
+      if (!offered.has(sample)) offered.set(sample, item.result);
       const name = nameOf(item);
       return { item, runId, acknowledged: acknowledged.get(name), superseded: superseded.has(item.incarnation) };
     },
     /** A request reached a server, as it may more than once. */
-    arrived({ cursor, sample, digest }: FeedbackItem): void {
+    arrived({ cursor, sample, digest }: SentSample): void {
       const digests = sent.get(`${cursor}/${sample}`) ?? new Map<string, number>();
       sent.set(`${cursor}/${sample}`, digests);
       digests.set(digest, (digests.get(digest) ?? 0) + 1);
     },
-    answered(request: Sent<FeedbackItem>, status: FeedbackStatus): void {
+    answered(request: Sent<SentSample>, status: FeedbackStatus, result = request.item.result): void {
       checkAnswer(request, status);
       if (status.kind !== "recorded") return;
-      const { incarnation, cursor, sample, digest, result } = request.item;
+      const { incarnation, cursor, sample, digest } = request.item;
       const known = { runId: request.runId, incarnation, cursor, sample, digest, result, order: order++ };
       if (!acknowledged.has(nameOf(known))) acknowledged.set(nameOf(known), known);
     },

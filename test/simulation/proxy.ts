@@ -1,0 +1,72 @@
+/** A TCP proxy that cuts connections and swallows replies, at places that chance chooses. */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import type { Rng } from "../../envs/lib/rng.ts";
+
+export interface Proxy {
+  readonly address: string;
+  /** How often what was done to a connection. */
+  readonly faults: ReadonlyMap<string, number>;
+  /** From now on it only passes on. */
+  calmDown(): void;
+  close(): Promise<void>;
+}
+
+/** Bytes of replies that a connection lives for at most, where it is to be cut. */
+const LIFE_BYTES_MAX = 40_000;
+
+/** `target`: the server's port now; undefined: there is none. */
+export async function startProxy(rng: Rng, target: () => number | undefined): Promise<Proxy> {
+  const faults = new Map<string, number>();
+  const open = new Set<Socket>();
+  let calm = false;
+  const keep = (socket: Socket): void => {
+    open.add(socket);
+    socket.on("close", () => open.delete(socket));
+    // Connections break here by design: whoever is at the other end sees it.
+    socket.on("error", () => socket.destroy());
+  };
+
+  const link = (client: Socket): void => {
+    keep(client);
+    const port = target();
+    if (port === undefined) return void client.destroy();
+    const server = connect(port, "127.0.0.1");
+    keep(server);
+    const fate = rng.pick(["cut", "swallow", "none"] as const);
+    let left = rng.int(0, LIFE_BYTES_MAX);
+    const cut = (): void => {
+      client.destroy();
+      server.destroy();
+    };
+    client.on("data", (bytes) => server.write(bytes));
+    server.on("data", (bytes) => {
+      left -= bytes.length;
+      if (calm || fate === "none" || left > 0) return void client.write(bytes);
+      faults.set(fate, (faults.get(fate) ?? 0) + 1);
+      if (fate === "cut") return cut();
+      // What the server says from here on nobody hears; then the connection is cut.
+      server.removeAllListeners("data").resume();
+      setTimeout(cut, rng.int(20, 300));
+    });
+    client.on("close", cut);
+    server.on("close", cut);
+  };
+
+  const listener = createServer(link).listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  return {
+    address: `127.0.0.1:${(listener.address() as AddressInfo).port}`,
+    faults,
+    calmDown: () => {
+      calm = true;
+      // Those that are to be cut are cut now.
+      for (const socket of open) socket.destroy();
+    },
+    close: async () => {
+      for (const socket of open) socket.destroy();
+      listener.close();
+      await once(listener, "close");
+    },
+  };
+}
