@@ -16,6 +16,7 @@ import { createModel, type KnownResult, type Model, type SentSample } from "./mo
 import { textOf } from "./operator.ts";
 import { type Proxy, startProxy } from "./proxy.ts";
 import { readState } from "./reader-state.ts";
+import { shortened } from "./reader.ts";
 import { judge, readAll } from "./verdict.ts";
 
 export interface ProcessesOptions {
@@ -286,7 +287,7 @@ function journalsIn(folder: string): readonly { readonly runId: string; readonly
 
 /** What a server that has read the runs back says of them, against the reader's own. */
 async function check({ model }: Scene, folder: string): Promise<number> {
-  const journals = readAll(journalsIn(folder));
+  const journals = readAll(journalsIn(folder), shortened);
   judge(journals, model);
   const server = await startServer(folder);
   const client = createClient(server.address);

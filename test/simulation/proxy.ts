@@ -1,6 +1,7 @@
 /** A TCP proxy that cuts connections and swallows replies, at places that chance chooses. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
 import type { Rng } from "../../envs/lib/rng.ts";
 
 export interface Proxy {
@@ -13,7 +14,7 @@ export interface Proxy {
 }
 
 /** Bytes of replies that a connection lives for at most, where it is to be cut. */
-const LIFE_BYTES_MAX = 40_000;
+const LIFE_BYTES_MAX = 20_000;
 
 /** `target`: the server's port now; undefined: there is none. */
 export async function startProxy(rng: Rng, target: () => number | undefined): Promise<Proxy> {
@@ -27,10 +28,12 @@ export async function startProxy(rng: Rng, target: () => number | undefined): Pr
     socket.on("error", () => socket.destroy());
   };
 
-  const link = (client: Socket): void => {
+  const link = async (client: Socket): Promise<void> => {
     keep(client);
-    const port = target();
-    if (port === undefined) return void client.destroy();
+    // Who comes while the server is down waits for the next one, for a client that is refused waits longer each time.
+    let port = target();
+    for (; port === undefined && !client.destroyed; port = target()) await setTimeout(10);
+    if (port === undefined) return;
     const server = connect(port, "127.0.0.1");
     keep(server);
     const fate = rng.pick(["cut", "swallow", "none"] as const);
@@ -47,13 +50,13 @@ export async function startProxy(rng: Rng, target: () => number | undefined): Pr
       if (fate === "cut") return cut();
       // What the server says from here on nobody hears; then the connection is cut.
       server.removeAllListeners("data").resume();
-      setTimeout(cut, rng.int(20, 300));
+      void setTimeout(rng.int(20, 300)).then(cut);
     });
     client.on("close", cut);
     server.on("close", cut);
   };
 
-  const listener = createServer(link).listen(0, "127.0.0.1");
+  const listener = createServer((client) => void link(client)).listen(0, "127.0.0.1");
   await once(listener, "listening");
   return {
     address: `127.0.0.1:${(listener.address() as AddressInfo).port}`,

@@ -41,6 +41,15 @@ export interface Segment {
   readonly tasks: Map<number, Pick<ReadGroup, "arm" | "ordinal" | "key">>;
 }
 
+/** The instance's hash in a task's key, which the source of the tasks has written. */
+export type HashOf = (key: Data) => string;
+
+/** As the tests' source writes it. */
+export const firstOf: HashOf = (key) => String((key as Row)[0]);
+
+/** As the server's source writes it: in base64url. */
+export const shortened: HashOf = (key) => Buffer.from(firstOf(key), "base64url").toString("hex");
+
 export interface Reading {
   readonly run: ReadRun;
   readonly segments: readonly Segment[];
@@ -49,6 +58,7 @@ export interface Reading {
 }
 
 interface Reader {
+  readonly hashOf: HashOf;
   run: ReadRun;
   readonly segments: Segment[];
   readonly faults: string[];
@@ -154,7 +164,7 @@ function drawn(reader: Reader, row: Row): void {
     arm.issued++;
     arm.repeats += Number(read.repeat);
     arm.nextOrdinal = read.ordinal + 1;
-    const hash = String((read.key as Row)[0]);
+    const hash = reader.hashOf(read.key);
     if (read.repeat !== run.issued.has(hash)) reader.faults.push(`task ${run.cursor + i} is a repeat, or is not, wrongly`);
     run.issued.add(hash);
     lastOf(reader).tasks.set(run.cursor + i, read);
@@ -263,8 +273,8 @@ function updatePolicy(run: ReadRun, policy: { readonly [kind: string]: Data }): 
 }
 
 /** Reads a journal from its beginning. */
-export function readJournal(events: readonly string[]): Reading {
-  const reader: Partial<Reader> & Omit<Reader, "run"> = { segments: [], faults: [] };
+export function readJournal(events: readonly string[], hashOf: HashOf): Reading {
+  const reader: Partial<Reader> & Omit<Reader, "run"> = { hashOf, segments: [], faults: [] };
   for (const [i, text] of events.entries()) {
     const end = text.indexOf("\n");
     const [format, kind, ...row] = JSON.parse(end < 0 ? text : text.slice(0, end)) as Row;

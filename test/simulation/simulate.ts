@@ -10,7 +10,7 @@ import { differences } from "./compare.ts";
 import { createModel } from "./model.ts";
 import { killer, operator, outages, textOf } from "./operator.ts";
 import { readState as readText } from "./reader-state.ts";
-import { readJournal } from "./reader.ts";
+import { firstOf, readJournal } from "./reader.ts";
 import { scenarioFor, sourceFor } from "./scenario.ts";
 import { type Ground, type Plant, type Server, startServer } from "./server.ts";
 import { sharedStore } from "./store.ts";
@@ -153,10 +153,10 @@ async function compareWithServers(built: Built, { runId, events, reading }: Read
     readings.set(`on ${server.name}`, textOf(value(await server.runs.export(runId)).state));
   // Reading a run may change it, such as where an arm is no longer masked.
   const now = (await store.read(row.key, 0)) ?? [];
-  const expected = now.length === events.length ? reading : readJournal(now);
+  const expected = now.length === events.length ? reading : readJournal(now, firstOf);
   return [...readings].flatMap(([name, text]) => {
     const state = readText(text);
-    const at = state.version === expected.run.version ? expected : readJournal(now.slice(0, state.version));
+    const at = state.version === expected.run.version ? expected : readJournal(now.slice(0, state.version), firstOf);
     return differences(at.run, state).map((difference) => `run ${runId} ${name}: ${difference}`);
   });
 }
@@ -164,7 +164,7 @@ async function compareWithServers(built: Built, { runId, events, reading }: Read
 async function check(built: Built): Promise<void> {
   const { simulation } = built;
   const { model, ground } = simulation;
-  const journals = readAll(ground.shared.journals().values());
+  const journals = readAll(ground.shared.journals().values(), firstOf);
   judge(journals, model);
   for (const [key, journal] of ground.shared.journals()) {
     const read = journals.all.find(({ events }) => events === journal.events);

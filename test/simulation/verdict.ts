@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Acknowledged, KnownResult, Model } from "./model.ts";
 import type { Data, ReadGroup, Row } from "./reader-state.ts";
-import { readJournal, type Entry, type Reading, type Segment } from "./reader.ts";
+import { type Entry, type HashOf, readJournal, type Reading, type Segment } from "./reader.ts";
 import type { KeptJournal } from "./store.ts";
 
 /** A journal that was read, and where an incarnation lies in one. */
@@ -16,6 +16,7 @@ interface Place {
 }
 
 export interface Journals {
+  readonly hashOf: HashOf;
   readonly all: readonly Read[];
   readonly byIncarnation: ReadonlyMap<string, Place>;
 }
@@ -29,12 +30,12 @@ function agrees(written: Data | undefined, result: KnownResult | undefined): boo
   return (isSolved ? (written as Row)[0] : written) === result.reward;
 }
 
-export function readAll(kept: Iterable<KeptJournal>): Journals {
-  const all = [...kept].map((journal) => ({ ...journal, reading: readJournal(journal.events) }));
+export function readAll(kept: Iterable<KeptJournal>, hashOf: HashOf): Journals {
+  const all = [...kept].map((journal) => ({ ...journal, reading: readJournal(journal.events, hashOf) }));
   const places = all.flatMap((journal) =>
     journal.reading.segments.map((segment) => [segment.incarnation, { journal, segment }] as const),
   );
-  return { all, byIncarnation: new Map(places) };
+  return { all, hashOf, byIncarnation: new Map(places) };
 }
 
 function nameOf({ cursor, sample }: Pick<Entry, "cursor" | "sample">): string {
@@ -79,10 +80,10 @@ function checkAcknowledged({ byIncarnation }: Journals, model: Model): void {
 }
 
 /** Tasks that clients were given are those that were drawn. */
-function checkTasks({ byIncarnation }: Journals, model: Model): void {
+function checkTasks({ byIncarnation, hashOf }: Journals, model: Model): void {
   for (const { incarnation, cursor, key } of model.tasks()) {
     const drawn = byIncarnation.get(incarnation)?.segment.tasks.get(cursor);
-    const isDrawn = drawn !== undefined && JSON.stringify(drawn.key).includes(key.hash);
+    const isDrawn = drawn !== undefined && hashOf(drawn.key) === key.hash;
     if (!isDrawn) model.violate(`the task given at ${cursor} of ${incarnation} was never drawn`);
   }
 }
