@@ -1,5 +1,6 @@
 /** Whether a run as the independent reader has it from the journal is the run as the server wrote it down. */
 import { isDeepStrictEqual } from "node:util";
+import type { HistoryEntry } from "../../server/curriculum/view.ts";
 import type { ReadBatch, ReadGroup, ReadRun } from "./reader-state.ts";
 
 /** Closed tasks that a server keeps at least (contract: RunConfig). */
@@ -59,4 +60,23 @@ export function differences(journal: ReadRun, state: ReadRun): string[] {
     else found.push(...batchDifferences(same, batch));
   }
   return [...found, ...forgotten(journal, state)];
+}
+
+/** What the history says of a run that the journal does not: each batch that was not undone is told once, as it is. */
+export function historyDifferences({ batches, batchesDrawn }: ReadRun, history: readonly HistoryEntry[]): string[] {
+  const told = history.filter((entry) => entry.kind === "batch").filter(({ rolledBack }) => !rolledBack);
+  const indices = told.map(({ batch }) => batch);
+  const all = Array.from({ length: batchesDrawn }, (_, index) => index);
+  if (!isDeepStrictEqual(indices, all)) return [`the history has the batches ${show(indices)} of ${batchesDrawn}`];
+  return batches.flatMap(({ index, cursor, drawnAtMs, probabilities, groups }) => {
+    const { counts, ...entry } = told[index] as (typeof told)[0];
+    const closed = groups.every((group) => group.closed !== undefined);
+    const expected = { cursor, atMs: drawnAtMs, probabilities, closed };
+    const found = { cursor: entry.cursor, atMs: entry.atMs, probabilities: entry.probabilities, closed: entry.closed };
+    const drawn = counts.map((_, arm) => groups.filter((group) => group.arm === arm).length);
+    if (isDeepStrictEqual(expected, found) && isDeepStrictEqual(drawn, counts)) return [];
+    return [
+      `the history of batch ${index}: ${show({ ...found, counts })}, in the journal ${show({ ...expected, drawn })}`,
+    ];
+  });
 }

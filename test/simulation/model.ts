@@ -107,7 +107,8 @@ export function createModel() {
       case "not_recorded":
         if (before !== undefined && !status.detail.includes("long ago")) fail(request, `lost: ${status.detail}`);
         if (!status.detail.includes("closed")) fail(request, `refused: ${status.detail}`);
-        if (!closable.has(originOf(runId)) && before === undefined) fail(request, `its group was closed: ${status.detail}`);
+        if (!closable.has(originOf(runId)) && before === undefined)
+          fail(request, `its group was closed: ${status.detail}`);
         return;
     }
   };

@@ -22,6 +22,9 @@ export type Operation<T> = (server: Server, signal: AbortSignal) => Promise<T>;
 /** How long a client waits before it takes a reply for lost. */
 const PATIENCE_MS = 3000;
 
+/** The latest that a request comes again. */
+export const LATE_MS = 30_000;
+
 function deliver<T>({ world }: Network, label: string, server: Server, operation: Operation<T>) {
   const leaving = new AbortController();
   const done = new Promise<T | undefined>((resolve) => {
@@ -57,7 +60,7 @@ export function call<T>(network: Network, label: string, operation: Operation<T>
       });
     });
     if (world.fault("request repeated", faults.repeated)) {
-      const laterMs = world.delayMs(world.rng.pick([1, 30, 500]));
+      const laterMs = Math.min(LATE_MS, world.delayMs(world.rng.pick([1, 30, 500])));
       world.after(laterMs, `${label} comes again`, () => {
         void deliver(network, label, world.rng.pick(servers()), operation);
       });

@@ -23,7 +23,8 @@ async function act<T>({ network }: Simulation, label: string, method: (runs: Run
 }
 
 async function exportRun(simulation: Simulation, runId: string, held: Held[]): Promise<void> {
-  const { model } = simulation;
+  const { model, ground } = simulation;
+  ground.world.count("export");
   const known = model.acknowledgements();
   const exported = await act(simulation, `export ${runId}`, (runs) => runs.export(runId));
   if (exported === undefined) return;
@@ -49,6 +50,7 @@ async function importRun(simulation: Simulation, held: readonly Held[]): Promise
 
 async function pauseForAWhile(simulation: Simulation, runId: string): Promise<void> {
   const { world } = simulation.ground;
+  world.count("paused");
   await act(simulation, `pause ${runId}`, (runs) => runs.pause(runId));
   await world.sleep(world.delayMs(100), "an operator waits to resume");
   await act(simulation, `resume ${runId}`, (runs) => runs.resume(runId));
@@ -64,6 +66,7 @@ async function maskForAWhile(simulation: Simulation): Promise<void> {
       });
     }
   };
+  world.count("arm masked");
   resourcesDown.set("judge", "it is down");
   tell();
   await world.sleep(world.delayMs(150), "the judge is down");

@@ -24,16 +24,25 @@ function appending(
 
 export const plants: Readonly<Record<string, Plant>> = {
   "the store says that it appended, and loses the event": {
-    store: (store, { world }) => appending(store, () => world.rng.int(0, 19) === 0, async () => "appended"),
+    store: (store, { world }) =>
+      appending(
+        store,
+        () => world.rng.int(0, 19) === 0,
+        async () => "appended",
+      ),
   },
   "the store appends twice": {
     store: (store, { world }) =>
-      appending(store, () => world.rng.int(0, 9) === 0, async (key, append) => {
-        const outcome = await store.append(key, append);
-        const expectedVersion = append.expectedVersion + append.events.length;
-        if (outcome === "appended") await store.append(key, { ...append, expectedVersion });
-        return outcome;
-      }),
+      appending(
+        store,
+        () => world.rng.int(0, 9) === 0,
+        async (key, append) => {
+          const outcome = await store.append(key, append);
+          const expectedVersion = append.expectedVersion + append.events.length;
+          if (outcome === "appended") await store.append(key, { ...append, expectedVersion });
+          return outcome;
+        },
+      ),
   },
   "the store does not look at versions": {
     store: (store) => ({
@@ -44,10 +53,14 @@ export const plants: Readonly<Record<string, Plant>> = {
       },
     }),
   },
-  "a snapshot is said to hold one event more than it does": {
+  "a snapshot counts one sample too many": {
     store: (store) => ({
       ...store,
-      saveSnapshot: (key, { version, body }) => store.saveSnapshot(key, { version: version + 1, body }),
+      saveSnapshot: (key, { version, body }) =>
+        store.saveSnapshot(key, {
+          version,
+          body: body.replace(/"samplesRecorded":(\d+)/, (_, count) => `"samplesRecorded":${Number(count) + 1}`),
+        }),
     }),
   },
   "feedback counts whatever incarnation it is for": {

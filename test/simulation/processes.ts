@@ -8,7 +8,11 @@ import { DatabaseSync } from "node:sqlite";
 import { createClient, type GradusClient, type RunChoice, type Task } from "../../clients/ts/src/index.ts";
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
 import type { FeedbackStatus } from "../../server/curriculum/feedback.ts";
-import { FeedbackStatus as WireStatus, type GroupOutcome, type Outcome } from "../../server/gen/gradus/v1/outcome_pb.js";
+import {
+  FeedbackStatus as WireStatus,
+  type GroupOutcome,
+  type Outcome,
+} from "../../server/gen/gradus/v1/outcome_pb.js";
 import { complete } from "../support/scripted-policy.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
 import { differences } from "./compare.ts";
@@ -186,7 +190,10 @@ async function train(scene: Scene, rank: number): Promise<void> {
   const { options, proxy, model, rng } = scene;
   let client = createClient(proxy.address, { retry: false });
   const firstOpen = async (): Promise<number | undefined> => {
-    const run = await client.run(RUN).create(choiceOf(options.tasks), { deadlineMs: PATIENCE_MS }).catch(() => undefined);
+    const run = await client
+      .run(RUN)
+      .create(choiceOf(options.tasks), { deadlineMs: PATIENCE_MS })
+      .catch(() => undefined);
     return run?.state === undefined ? undefined : Number(run.state.batchesClosed) * PROMPTS;
   };
   let cursor: number | undefined;
@@ -201,7 +208,10 @@ async function train(scene: Scene, rank: number): Promise<void> {
     cursor ??= await firstOpen();
     const askedAt = model.moment();
     const asked = { cursor: BigInt(cursor ?? 0), count: rng.int(1, 2 * PROMPTS), waitMs: 100 };
-    const batch = await client.run(RUN).nextBatch(asked, { deadlineMs: PATIENCE_MS }).catch(() => undefined);
+    const batch = await client
+      .run(RUN)
+      .nextBatch(asked, { deadlineMs: PATIENCE_MS })
+      .catch(() => undefined);
     if (cursor === undefined || batch === undefined) {
       cursor = undefined;
       await pause(rng.int(5, 60));
@@ -226,7 +236,10 @@ async function exportAndImport(scene: Scene): Promise<void> {
     await pause(rng.int(200, 1200));
     if (held.length === 0 || rng.int(0, 2) > 0) {
       const before = model.acknowledgements();
-      const exported = await client.run(RUN).export(options).catch(() => undefined);
+      const exported = await client
+        .run(RUN)
+        .export(options)
+        .catch(() => undefined);
       if (exported === undefined) continue;
       model.exported(textOf(payloadOf(exported.state)), before);
       held.push(exported.state);
@@ -238,7 +251,10 @@ async function exportAndImport(scene: Scene): Promise<void> {
     const askedAt = model.moment();
     // The newest, so that the run gets to its end.
     const state = held.at(-1) as Uint8Array;
-    const imported = await client.run(runId).import(state, options).catch(() => undefined);
+    const imported = await client
+      .run(runId)
+      .import(state, options)
+      .catch(() => undefined);
     if (imported !== undefined) seen(scene, imported.outstanding, askedAt);
   }
   client.close();

@@ -102,7 +102,7 @@ export function samplesOf([places = null, digests = null, results = null]: Row) 
   const [texts, values] = typeof digests === "string" ? [[digests], [results]] : [digests as Row, results as Row];
   return texts.map((digest, i) => ({
     sample: Array.isArray(places) ? Number(places[i]) : Number(places) + i,
-    digest: String(digest),
+    digest: digest as string,
     result: values[i] as Data,
   }));
 }
@@ -159,7 +159,7 @@ export function readState(text: string): ReadRun {
     } else if (kind === "groups") {
       for (const row of rest) batches.at(-1)?.groups.push(readGroup(row as Row, generations));
     } else if (kind === "issued") {
-      for (const hash of String(rest[1]).split(" ")) issued.add(hash);
+      for (const hash of (rest[1] as string).split(" ")) issued.add(hash);
     }
   }
   return { ...head, arms: (arms as readonly Row[]).map(readArm), batches, issued };

@@ -45,7 +45,7 @@ export interface Segment {
 export type HashOf = (key: Data) => string;
 
 /** As the tests' source writes it. */
-export const firstOf: HashOf = (key) => String((key as Row)[0]);
+export const firstOf: HashOf = (key) => (key as readonly string[])[0] ?? "";
 
 /** As the server's source writes it: in base64url. */
 export const shortened: HashOf = (key) => Buffer.from(firstOf(key), "base64url").toString("hex");
@@ -82,7 +82,8 @@ function groupsOf(run: ReadRun): Map<number, ReadGroup> {
 function groupAt({ batches, config }: ReadRun, cursor: number): ReadGroup | undefined {
   const index = Math.floor(cursor / Number(config["promptsPerUpdate"]));
   const first = batches[0]?.index ?? 0;
-  const batch = batches[index - first]?.index === index ? batches[index - first] : batches.find((b) => b.index === index);
+  const batch =
+    batches[index - first]?.index === index ? batches[index - first] : batches.find((b) => b.index === index);
   return batch?.groups[cursor - batch.cursor];
 }
 
@@ -155,7 +156,9 @@ function drawn(reader: Reader, row: Row): void {
   const { run } = reader;
   const [index, atMs, cursor, probabilities = null, policyState = null, due = null, tasks] = row;
   if (index !== run.batchesDrawn || cursor !== run.cursor)
-    reader.faults.push(`batch ${String(index)} is drawn at ${String(cursor)}, after ${run.batchesDrawn} at ${run.cursor}`);
+    reader.faults.push(
+      `batch ${JSON.stringify(index)} is drawn at ${JSON.stringify(cursor)}, after ${run.batchesDrawn} at ${run.cursor}`,
+    );
   fold(run, due);
   const { generations } = sizeOf(run);
   const groups = (tasks as Row).map((task, i): ReadGroup => {
@@ -165,7 +168,8 @@ function drawn(reader: Reader, row: Row): void {
     arm.repeats += Number(read.repeat);
     arm.nextOrdinal = read.ordinal + 1;
     const hash = reader.hashOf(read.key);
-    if (read.repeat !== run.issued.has(hash)) reader.faults.push(`task ${run.cursor + i} is a repeat, or is not, wrongly`);
+    if (read.repeat !== run.issued.has(hash))
+      reader.faults.push(`task ${run.cursor + i} is a repeat, or is not, wrongly`);
     run.issued.add(hash);
     lastOf(reader).tasks.set(run.cursor + i, read);
     const none = (): null[] => new Array<null>(generations).fill(null);
@@ -237,7 +241,8 @@ function imported(reader: Partial<Reader>, row: Row, text: string, from: number)
   const moved = state.rolledBack.map(([a, b]) => [a + offset, b + offset] as const);
   const undone: (readonly [number, number])[] = [];
   if (before !== undefined && !shares) undone.push([0, offset - 1]);
-  if (before !== undefined && shares && before.nextSeq > state.nextSeq) undone.push([state.nextSeq, before.nextSeq - 1]);
+  if (before !== undefined && shares && before.nextSeq > state.nextSeq)
+    undone.push([state.nextSeq, before.nextSeq - 1]);
   for (const batch of state.batches) {
     batch.seq += offset;
     for (const group of batch.groups) if (group.handedOutAtMs !== null) group.handedOutAtMs = atMs;
@@ -255,11 +260,12 @@ function imported(reader: Partial<Reader>, row: Row, text: string, from: number)
 /** Events that change how the run goes on, each of which takes a place in the history. */
 function control(run: ReadRun, kind: string, [one = null, two = null]: Row): void {
   run.nextSeq++;
-  const mask = (reason: string | null): void => void (run.masks = run.masks.map((old, i) => (i === one ? reason : old)));
+  const mask = (reason: string | null): void =>
+    void (run.masks = run.masks.map((old, i) => (i === one ? reason : old)));
   if (kind === "paused" || kind === "resumed") run.paused = kind === "paused";
   else if (kind === "weights_set") run.weights = one;
   else if (kind === "advanced") run.policyState = one;
-  else if (kind === "arm_masked") mask(String(two));
+  else if (kind === "arm_masked") mask(two as string);
   else if (kind === "arm_unmasked") mask(null);
   else if (kind === "policy_updated") updatePolicy(run, one as { readonly [kind: string]: Data });
   else throw new Error(`there is no event "${kind}"`);
@@ -281,8 +287,8 @@ export function readJournal(events: readonly string[], hashOf: HashOf): Reading 
     if (format !== 3) throw new Error(`an event of format ${JSON.stringify(format)}`);
     if (kind === "created") reader.run = created(row, reader);
     else if (kind === "imported") reader.run = imported(reader, row, text.slice(end + 1), i);
-    else if (reader.run === undefined) throw new Error(`a journal begins with "${String(kind)}"`);
-    else change(reader as Reader, String(kind), row);
+    else if (reader.run === undefined) throw new Error(`a journal begins with "${kind as string}"`);
+    else change(reader as Reader, kind as string, row);
     reader.run.version++;
   }
   if (reader.run === undefined) throw new Error("a journal is empty");

@@ -36,14 +36,15 @@ export interface Scenario {
   readonly server: ServerFaults;
   readonly network: NetworkFaults;
   /** Milliseconds between things that happen to servers, to trainers, and that operators do; Infinity: never. */
-  readonly everyMs: { readonly server: number; readonly trainer: number; readonly operator: number; readonly outage: number };
+  readonly everyMs: {
+    readonly server: number;
+    readonly trainer: number;
+    readonly operator: number;
+    readonly outage: number;
+  };
 }
 
-const ARMS = [
-  arm("plain", { source: "real" }),
-  arm("judged", { resource: "judge", hard: true }),
-  arm("scarce"),
-];
+const ARMS = [arm("plain", { source: "real" }), arm("judged", { resource: "judge", hard: true }), arm("scarce")];
 
 export function policyFor(rng: Rng, length: number): Policy {
   const kind = rng.pick(["bandit", "bandit", "mixture", "staged"] as const);

@@ -32,7 +32,7 @@ export interface Ground {
   readonly outages: { store: boolean; source: boolean };
   /** By name, with the reason. */
   readonly resourcesDown: Map<string, string>;
-  newIncarnation(): string;
+  readonly newIncarnation: () => string;
 }
 
 /** How a server differs from a sound one: a bug that was planted to see that it is found. */

@@ -6,8 +6,9 @@ import { encodeState } from "../../server/curriculum/state-text.ts";
 import type { Store } from "../../server/stores/store.ts";
 import { codecs, feedbackOf, type Key, type Spec, value } from "../server/curriculum/support.ts";
 import { configOf, create, get, nextBatch, sendAdvantages, sendSamples, type Simulation } from "./clients.ts";
-import { differences } from "./compare.ts";
+import { differences, historyDifferences } from "./compare.ts";
 import { createModel } from "./model.ts";
+import { LATE_MS } from "./network.ts";
 import { killer, operator, outages, textOf } from "./operator.ts";
 import { readState as readText } from "./reader-state.ts";
 import { firstOf, readJournal } from "./reader.ts";
@@ -41,8 +42,6 @@ export interface Options {
 /** Virtual time that trainers have under faults, and then without. */
 const STORMY_MS = 10_000;
 const CALM_MS = 600_000;
-/** The latest that a request may come again, and an outage end. */
-const LATE_MS = 60_000;
 
 function build({ seed, plant = {}, trace }: Options) {
   const world = createWorld({ seed, trace });
@@ -127,7 +126,7 @@ async function calm({ simulation, servers, start }: Built): Promise<void> {
   ground.outages.store = ground.outages.source = false;
   ground.resourcesDown.clear();
   for (const [i, server] of servers.entries()) if (!server.isAlive()) servers[i] = start();
-  await ground.world.sleep(LATE_MS, "the last of the storm passes");
+  await ground.world.sleep(2 * LATE_MS, "the last of the storm passes");
   for (const runId of scenario.configs.keys()) await create(simulation, runId);
   const runIds = [...scenario.configs.keys()].flatMap((id) => [id, `${id}.copy`]);
   for (const runId of runIds) {
@@ -145,20 +144,29 @@ async function compareWithServers(built: Built, { runId, events, reading }: Read
   if (row === undefined) return [];
   const without: Store = { ...store, snapshot: async () => undefined };
   const readings = new Map<string, string>();
-  for (const [name, from] of [["read from its journal", without], ["read from its snapshot", store]] as const) {
+  for (const [name, from] of [
+    ["read from its journal", without],
+    ["read from its snapshot", store],
+  ] as const) {
     const state = await readState<Spec, Key>(from, row, codecs);
     if (state !== undefined) readings.set(name, encodeState(state, codecs));
   }
-  for (const server of servers)
-    readings.set(`on ${server.name}`, textOf(value(await server.runs.export(runId)).state));
+  for (const server of servers) readings.set(`on ${server.name}`, textOf(value(await server.runs.export(runId)).state));
   // Reading a run may change it, such as where an arm is no longer masked.
-  const now = (await store.read(row.key, 0)) ?? [];
+  const now = await journalOf(store, row.key);
   const expected = now.length === events.length ? reading : readJournal(now, firstOf);
-  return [...readings].flatMap(([name, text]) => {
+  const history = value(await (servers[0] as Server).runs.history(runId, 0, 10_000)).items;
+  const untold = historyDifferences(readJournal(await journalOf(store, row.key), firstOf).run, history);
+  const unlike = [...readings].flatMap(([name, text]) => {
     const state = readText(text);
     const at = state.version === expected.run.version ? expected : readJournal(now.slice(0, state.version), firstOf);
     return differences(at.run, state).map((difference) => `run ${runId} ${name}: ${difference}`);
   });
+  return [...unlike, ...untold.map((difference) => `run ${runId}: ${difference}`)];
+}
+
+async function journalOf(store: Store, key: number): Promise<readonly string[]> {
+  return (await store.read(key, 0)) ?? [];
 }
 
 async function check(built: Built): Promise<void> {
@@ -166,6 +174,7 @@ async function check(built: Built): Promise<void> {
   const { model, ground } = simulation;
   const journals = readAll(ground.shared.journals().values(), firstOf);
   judge(journals, model);
+  if (model.violations.length > 0) return;
   for (const [key, journal] of ground.shared.journals()) {
     const read = journals.all.find(({ events }) => events === journal.events);
     if (read === undefined) continue;

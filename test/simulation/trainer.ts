@@ -94,6 +94,7 @@ async function work(life: Life, tasks: readonly Task[]): Promise<boolean> {
   const { world } = simulation.ground;
   await world.sleep(world.delayMs(10), `trainer ${life.rank} generates`);
   const dropped = tasks.filter(() => world.chance(0.01));
+  if (dropped.length > 0) world.count("groups closed by force");
   if (dropped.length > 0) await closeGroups(simulation, runId, dropped);
   if (configOf(simulation, runId).feedbackSource === "reported") {
     const outcomes = await Promise.all(tasks.map((task) => report(life, task)));
@@ -135,7 +136,8 @@ async function train(life: Life): Promise<void> {
       continue;
     }
     await world.sleep(world.delayMs(30), `trainer ${life.rank} waits`);
-    if (reply !== undefined && (reply.kind !== "unavailable" || ++waits % PATIENCE === 0)) cursor = await firstOpen(life);
+    if (reply !== undefined && (reply.kind !== "unavailable" || ++waits % PATIENCE === 0))
+      cursor = await firstOpen(life);
   }
 }
 

@@ -45,7 +45,12 @@ function feedbackByCursor(events: readonly Event[]): ReadonlyMap<number, GroupFe
     if (event.kind === "feedback") {
       for (const { cursor, indices, digests, results } of event.groups)
         for (const [i, sample] of indices.entries())
-          at(cursor).items.push({ cursor, sample, digest: digests[i] ?? "", result: results[i] as FeedbackItem["result"] });
+          at(cursor).items.push({
+            cursor,
+            sample,
+            digest: digests[i] ?? "",
+            result: results[i] as FeedbackItem["result"],
+          });
     } else if (event.kind === "reported") {
       for (const { cursor, advantages, rewardMean } of event.groups)
         at(cursor).reported = { advantages, rewardMean: rewardMean ?? undefined };
@@ -61,7 +66,9 @@ async function redo(runs: Runs, event: Event): Promise<void> {
   const { config } = value(await runs.get(RUN));
   switch (event.kind) {
     case "weights_set":
-      value(await runs.setWeights(RUN, Object.fromEntries(config.arms.map(({ id }, i) => [id, event.weights[i] ?? 0]))));
+      value(
+        await runs.setWeights(RUN, Object.fromEntries(config.arms.map(({ id }, i) => [id, event.weights[i] ?? 0]))),
+      );
       return;
     case "policy_updated":
       value(await runs.updatePolicy(RUN, event.policy));
@@ -86,15 +93,16 @@ async function redo(runs: Runs, event: Event): Promise<void> {
   }
 }
 
-async function feed(
-  runs: Runs,
-  incarnation: string,
-  cursor: number,
-  group: GroupFeedback | undefined,
-): Promise<void> {
+async function feed(runs: Runs, incarnation: string, cursor: number, group: GroupFeedback | undefined): Promise<void> {
   if (group === undefined) return;
   const at = { incarnation, cursor };
-  if (group.items.length > 0) value(await runs.recordFeedback(RUN, group.items.map((item) => ({ ...item, incarnation }))));
+  if (group.items.length > 0)
+    value(
+      await runs.recordFeedback(
+        RUN,
+        group.items.map((item) => ({ ...item, incarnation })),
+      ),
+    );
   if (group.reported !== undefined) value(await runs.reportAdvantages(RUN, [{ ...at, ...group.reported }]));
   if (group.closed) value(await runs.closeGroups(RUN, [at], "again"));
 }

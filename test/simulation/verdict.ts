@@ -42,17 +42,16 @@ function nameOf({ cursor, sample }: Pick<Entry, "cursor" | "sample">): string {
   return `${cursor}/${sample}`;
 }
 
-/** Every journal is sound, its incarnations are its own, and all that it counts was sent to it. */
-function checkJournals({ all, byIncarnation }: Journals, model: Model): void {
-  const count = all.reduce((sum, { reading }) => sum + reading.segments.length, 0);
-  if (count !== byIncarnation.size) model.violate(`${count} incarnations have ${byIncarnation.size} names`);
+/** Every journal is sound, and all that it counts was sent to it. */
+function checkJournals({ all }: Journals, model: Model): void {
   for (const { runId, reading } of all) {
     for (const fault of reading.faults) model.violate(`the journal of ${runId}: ${fault}`);
     for (const { incarnation, entries } of reading.segments) {
       for (const { cursor, sample, digest, result } of entries) {
         const offered = model.offered(incarnation, cursor, sample, digest);
         const isSent = offered !== undefined && agrees(result, offered.result);
-        if (!isSent) model.violate(`${runId} counts sample ${cursor}/${sample} "${digest}" that ${incarnation} was not sent`);
+        if (!isSent)
+          model.violate(`${runId} counts sample ${cursor}/${sample} "${digest}" that ${incarnation} was not sent`);
       }
     }
   }
@@ -120,8 +119,12 @@ function checkState(journals: Journals, { reading, runId }: Read, model: Model):
 
 /** All that can be said of the journals alone. */
 export function judge(journals: Journals, model: Model): void {
+  const { all, byIncarnation } = journals;
+  const count = all.reduce((sum, { reading }) => sum + reading.segments.length, 0);
+  // Nothing can be told apart then.
+  if (count !== byIncarnation.size) return model.violate(`${count} incarnations have ${byIncarnation.size} names`);
   checkJournals(journals, model);
   checkAcknowledged(journals, model);
   checkTasks(journals, model);
-  for (const journal of journals.all) checkState(journals, journal, model);
+  for (const journal of all) checkState(journals, journal, model);
 }
