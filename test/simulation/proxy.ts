@@ -1,4 +1,4 @@
-/** A TCP proxy that cuts connections and swallows replies, at places that chance chooses. */
+/** A TCP proxy that cuts every connection, or first swallows its replies, at a place that chance chooses. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
@@ -8,19 +8,17 @@ export interface Proxy {
   readonly address: string;
   /** How often what was done to a connection. */
   readonly faults: ReadonlyMap<string, number>;
-  /** From now on it only passes on. */
-  calmDown(): void;
   close(): Promise<void>;
 }
 
-/** Bytes of replies that a connection lives for at most, where it is to be cut. */
-const LIFE_BYTES_MAX = 20_000;
+/** Bytes of replies that a connection lives for at most. */
+const LIFE_BYTES_MAX = 100_000;
 
 /** `target`: the server's port now; undefined: there is none. */
 export async function startProxy(rng: Rng, target: () => number | undefined): Promise<Proxy> {
   const faults = new Map<string, number>();
   const open = new Set<Socket>();
-  let calm = false;
+  let links = 0;
   const keep = (socket: Socket): void => {
     open.add(socket);
     socket.on("close", () => open.delete(socket));
@@ -36,7 +34,7 @@ export async function startProxy(rng: Rng, target: () => number | undefined): Pr
     if (port === undefined) return;
     const server = connect(port, "127.0.0.1");
     keep(server);
-    const fate = rng.pick(["cut", "swallow", "none"] as const);
+    const fate = links++ % 2 === 0 ? "cut" : "swallow";
     let left = rng.int(0, LIFE_BYTES_MAX);
     const cut = (): void => {
       client.destroy();
@@ -45,7 +43,7 @@ export async function startProxy(rng: Rng, target: () => number | undefined): Pr
     client.on("data", (bytes) => server.write(bytes));
     server.on("data", (bytes) => {
       left -= bytes.length;
-      if (calm || fate === "none" || left > 0) return void client.write(bytes);
+      if (left > 0) return void client.write(bytes);
       faults.set(fate, (faults.get(fate) ?? 0) + 1);
       if (fate === "cut") return cut();
       // What the server says from here on nobody hears; then the connection is cut.
@@ -61,11 +59,6 @@ export async function startProxy(rng: Rng, target: () => number | undefined): Pr
   return {
     address: `127.0.0.1:${(listener.address() as AddressInfo).port}`,
     faults,
-    calmDown: () => {
-      calm = true;
-      // Those that are to be cut are cut now.
-      for (const socket of open) socket.destroy();
-    },
     close: async () => {
       for (const socket of open) socket.destroy();
       listener.close();

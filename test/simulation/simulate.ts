@@ -207,5 +207,5 @@ function told({ simulation: { model, ground } }: Built): Pick<Outcome, "violatio
 
 /** How to play a seed again. */
 export function replayOf(seed: number): string {
-  return `SIMULATION_SEED=${seed} SIMULATION_TRACE=1 node node_modules/vitest/vitest.mjs run test/simulation`;
+  return `SIMULATION_SEED=${seed} SIMULATION_TRACE=1 node node_modules/vitest/vitest.mjs run test/simulation -t whatever`;
 }
