@@ -143,15 +143,18 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, masks: Ma
   return {
     /** Loads a run, or joins its loading; undefined: there is none. */
     get: async (id: string): Promise<Run | undefined> => {
-      const loading = entries.get(id) ?? load(ports, masks, id);
-      entries.set(id, loading);
-      const entry = await loading.catch((error: unknown) => {
-        drop(id, loading);
-        throw error;
-      });
-      // Of a deleted run nothing is kept, so that a later one of the same id is found.
-      if (entry === undefined || entry.run.isGone()) drop(id, loading, entry);
-      return entry;
+      for (;;) {
+        const loading = entries.get(id) ?? load(ports, masks, id);
+        entries.set(id, loading);
+        const entry = await loading.catch((error: unknown) => {
+          drop(id, loading);
+          throw error;
+        });
+        if (entry !== undefined && !entry.run.isGone()) return entry;
+        // Of a deleted run nothing is kept: where another has its id by now, that one is loaded.
+        drop(id, loading, entry);
+        if (entry === undefined) return undefined;
+      }
     },
     peek: async (id: string): Promise<LiveRun<Spec, Key> | undefined> =>
       (await entries.get(id)?.catch(() => undefined))?.run,

@@ -17,7 +17,7 @@ import type { InstanceKey, Policy, RunConfig } from "../types.ts";
 import { batchRecord, runView, viewOf, type HistoryEntry, type RunView, type StateView } from "../view.ts";
 import { decodeRecord, encodeChange, readState } from "./journal.ts";
 import { historyPage } from "./history-page.ts";
-import type { Gone } from "./live-run.ts";
+import { type Gone, gone } from "./live-run.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
 import type { Ports } from "./ports.ts";
 import { createRegistry, expiryMs, type OpenRun, type Registry, unreadable } from "./registry.ts";
@@ -271,7 +271,13 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
     ...controlling(registry),
     nextBatch: (runId, request) =>
       within(registry, runId, ({ run, drawing }) => nextBatch(run, drawing, clock, request)),
-    export: (runId) => read(registry, runId, (_state, { run }) => exportRun(ports, run)),
+    export: (runId) =>
+      within(registry, runId, async ({ run }) => {
+        if (!(await run.refresh())) return gone;
+        const exported = await exportRun(ports, run);
+        // Of a run that was deleted meanwhile the history is not there to be read: that export would have none of it.
+        return (await run.refresh()) ? ok(exported) : gone;
+      }),
     import: (state, runId) => importRun(ports, registry, state, runId),
     watch: async (runId, signal) => {
       const found = await read(registry, runId, () => null);

@@ -141,6 +141,15 @@ describe("two servers on one SQLite file at the same moment", () => {
     expect(value(await one.resume("run"))).toEqual({ appliesFromCursor: 0 });
   });
 
+  test("a run that another server deleted and created again is found at the first call", async () => {
+    const where = directory();
+    const [one, other] = await twoOn(where);
+    value(await one.create("run", config));
+    value(await other.remove("run"));
+    value(await other.create("run", runConfig({ seed: 99n })));
+    expect(value(await one.get("run")).config.seed).toBe(99n);
+  });
+
   const { signal } = new AbortController();
 });
 

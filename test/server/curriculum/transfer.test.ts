@@ -1,6 +1,8 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { FORMAT } from "../../../server/curriculum/codec.ts";
+import { memoryStore } from "../../../server/stores/memory.ts";
+import type { Store } from "../../../server/stores/store.ts";
 import {
   answer,
   ask,
@@ -252,4 +254,19 @@ test("a state says its format, and one of another is refused", async () => {
     field: "state",
     message: `the state is of format ${FORMAT + 1}, and this server reads format ${FORMAT}: use the server that wrote it`,
   });
+});
+
+test("an export of a run that is deleted while it is made is none, for its history is gone", async () => {
+  const store = memoryStore();
+  let removed = false;
+  const removing: Store = {
+    ...store,
+    records: async (key, from, limit) => {
+      if (removed) await store.remove(key);
+      return store.records(key, from, limit);
+    },
+  };
+  const { runs } = await underWay(bench({ store: removing }));
+  removed = true;
+  expect((await runs.export("run")).kind).toBe("not_found");
 });

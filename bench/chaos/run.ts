@@ -1,0 +1,100 @@
+/**
+ * The chaos test at length: schedules of the simulation, seed after seed, until so many samples were acknowledged; then
+ * a run against real processes. Ends with 1 where anything was lost, counted twice, or counted for another.
+ *
+ *   node bench/chaos/run.ts [--samples 1000000] [--seed 0] [--tasks 2000] [--kills 20] [--json]
+ *
+ * `seed` is the first seed; `tasks` and `kills` are of the run against processes, 0 tasks: none. How a seed is played
+ * again is told with what it found (test/simulation/README.md).
+ */
+import { parseArgs } from "node:util";
+import { replayOf, simulate } from "../../test/simulation/simulate.ts";
+import { againstProcesses } from "../../test/simulation/processes.ts";
+import { createProgress } from "../progress.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    samples: { type: "string", default: "1000000" },
+    seed: { type: "string", default: "0" },
+    tasks: { type: "string", default: "2000" },
+    kills: { type: "string", default: "20" },
+    json: { type: "boolean", default: false },
+  },
+});
+
+/** How many violations of a seed are shown. */
+const SHOWN_MAX = 5;
+
+interface Part {
+  readonly name: string;
+  readonly seeds: number;
+  readonly samples: number;
+  readonly events: number;
+  readonly violations: number;
+  readonly minutes: number;
+  readonly cpuMinutes: number;
+  readonly faults: Readonly<Record<string, number>>;
+}
+
+function timed() {
+  const [startMs, cpu] = [performance.now(), process.cpuUsage()];
+  const minutes = (ms: number): number => Number((ms / 60_000).toFixed(2));
+  return () => {
+    const { user, system } = process.cpuUsage(cpu);
+    return { minutes: minutes(performance.now() - startMs), cpuMinutes: minutes((user + system) / 1000) };
+  };
+}
+
+function tell(where: string, violations: readonly string[]): void {
+  if (violations.length === 0) return;
+  console.error(`${violations.length} violations; ${where}`);
+  for (const violation of violations.slice(0, SHOWN_MAX)) console.error(`  ${violation}`);
+}
+
+async function simulated(samplesWanted: number, first: number): Promise<Part> {
+  const ended = timed();
+  const progress = createProgress("% of the samples", 100);
+  const faults = new Map<string, number>();
+  let [samples, events, violations, percent] = [0, 0, 0, 0];
+  let seed = first;
+  for (; samples < samplesWanted; seed++) {
+    const outcome = await simulate({ seed });
+    samples += outcome.samples;
+    events += outcome.events;
+    violations += outcome.violations.length;
+    for (const [kind, count] of outcome.faults) faults.set(kind, (faults.get(kind) ?? 0) + count);
+    tell(`replay: ${replayOf(seed)}`, outcome.violations);
+    for (; percent < Math.min(100, (100 * samples) / samplesWanted); percent++) progress.step();
+  }
+  progress.stop();
+  const counts = { seeds: seed - first, samples, events, violations };
+  return { name: "simulated", ...counts, ...ended(), faults: Object.fromEntries([...faults].sort()) };
+}
+
+async function real(tasks: number, kills: number, seed: number): Promise<Part> {
+  const ended = timed();
+  const progress = createProgress("tasks against processes", tasks);
+  let at = 0;
+  const outcome = await againstProcesses({
+    ...{ seed, tasks, kills, trainers: 2 },
+    // Rolled back, it goes on from further behind.
+    progress: (task) => {
+      for (; at < task; at++) progress.step();
+    },
+  });
+  progress.stop();
+  const { violations, ...counts } = outcome;
+  tell("against real processes", violations);
+  return { name: "against processes", seeds: 1, ...counts, violations: violations.length, ...ended() };
+}
+
+const parts: Part[] = [];
+if (Number(options.samples) > 0) parts.push(await simulated(Number(options.samples), Number(options.seed)));
+if (Number(options.tasks) > 0)
+  parts.push(await real(Number(options.tasks), Number(options.kills), Number(options.seed)));
+if (options.json) console.log(JSON.stringify(parts, undefined, 2));
+else {
+  console.table(parts.map(({ faults: _faults, ...part }) => part));
+  for (const { name, faults } of parts) console.log(`${name}, how often what happened:`, faults);
+}
+if (parts.some(({ violations }) => violations > 0)) process.exitCode = 1;

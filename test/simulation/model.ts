@@ -1,0 +1,204 @@
+/**
+ * The oracle: what clients were told, and what must therefore be true. It knows requests and replies only; what the
+ * journals say is held against it at the end (verdict.ts).
+ */
+import type { FeedbackItem, FeedbackStatus, GroupRef, ReportedAdvantages } from "../../server/curriculum/feedback.ts";
+import type { SampleResult } from "../../server/curriculum/state.ts";
+import { readHead } from "./reader-state.ts";
+
+/** A result as far as a client knows it. */
+export type KnownResult =
+  | Extract<SampleResult, { readonly kind: "terminal" }>
+  /** Undefined: a reply does not say whether a sample counts as solved. */
+  | { readonly kind: "reward"; readonly reward: number; readonly solved: boolean | undefined };
+
+/** A sample as it is sent; without a result, where the server is the one to score it. */
+export type SentSample = Omit<FeedbackItem, "result"> & { readonly result?: KnownResult };
+
+/** A sample that a client was told is recorded. */
+export interface Acknowledged {
+  readonly runId: string;
+  readonly incarnation: string;
+  readonly cursor: number;
+  readonly sample: number;
+  readonly digest: string;
+  readonly result: KnownResult | undefined;
+  /** Its place among all acknowledgements. */
+  readonly order: number;
+}
+
+/** A group whose advantages a client was told are recorded. */
+export interface AcknowledgedReport extends ReportedAdvantages {
+  readonly runId: string;
+  readonly order: number;
+}
+
+/** What was known when a request was sent. */
+export interface Sent<Item> {
+  readonly item: Item;
+  readonly runId: string;
+  readonly acknowledged: Acknowledged | undefined;
+  readonly superseded: boolean;
+}
+
+export interface Task {
+  readonly incarnation: string;
+  readonly cursor: number;
+  readonly key: { readonly hash: string };
+}
+
+export type Model = ReturnType<typeof createModel>;
+
+function nameOf({ incarnation, cursor, sample }: Pick<SentSample, "incarnation" | "cursor" | "sample">): string {
+  return `${incarnation}/${cursor}/${sample}`;
+}
+
+/** Imports of a run under another id are called "run.copy". */
+function originOf(runId: string): string {
+  return runId.split(".")[0] ?? "";
+}
+
+export function createModel() {
+  const violations: string[] = [];
+  const acknowledged = new Map<string, Acknowledged>();
+  /** Digests that were sent, with how often each was, by cursor and sample: imports may carry them on. */
+  const sent = new Map<string, Map<string, number>>();
+  /** Results by incarnation, cursor, sample and digest: what may be in a journal. */
+  const offered = new Map<string, KnownResult | undefined>();
+  const reports = new Map<string, AcknowledgedReport>();
+  const closes: GroupRef[] = [];
+  const superseded = new Set<string>();
+  /** Incarnations that clients have seen in force, by run, and when they first had. */
+  const seen = new Map<string, Map<string, number>>();
+  /** Runs that somebody asked to delete, or to replace by an import. */
+  const replaced = new Set<string>();
+  /** Runs, with their copies, whose groups may be closed before they are complete. */
+  const closable = new Set<string>();
+  const tasks = new Map<string, Task>();
+  const freshlyGiven = new Set<string>();
+  /** By incarnation and version: acknowledgements before this one are in the export. */
+  const exports = new Map<string, number>();
+  let order = 0;
+  let moments = 0;
+
+  const violate = (message: string): void => void violations.push(message);
+  const fail = ({ item, runId }: Sent<SentSample>, what: string): void =>
+    violate(`run ${runId}, sample ${nameOf(item)} "${item.digest}": ${what}`);
+
+  const checkAnswer = (request: Sent<SentSample>, status: FeedbackStatus): void => {
+    const { item, runId, acknowledged: before } = request;
+    const digests = sent.get(`${item.cursor}/${item.sample}`);
+    switch (status.kind) {
+      case "recorded":
+        if (before !== undefined || acknowledged.has(nameOf(item))) fail(request, "recorded a second time");
+        if (request.superseded) fail(request, "recorded although a later incarnation was in force");
+        return;
+      case "duplicate":
+        if ((digests?.get(item.digest) ?? 0) < 2) fail(request, "a duplicate although it was never sent before");
+        if (before !== undefined && before.digest !== item.digest) fail(request, "a duplicate of another completion");
+        return;
+      case "conflicting_completion":
+        if ((digests?.size ?? 0) < 2) fail(request, "in conflict with a completion that was never sent");
+        if (before?.digest === item.digest) fail(request, "in conflict with itself");
+        return;
+      case "stale_epoch":
+        if (!replaced.has(runId)) fail(request, "stale although its run was never replaced");
+        return;
+      case "not_recorded":
+        if (before !== undefined && !status.detail.includes("long ago")) fail(request, `lost: ${status.detail}`);
+        if (!status.detail.includes("closed")) fail(request, `refused: ${status.detail}`);
+        if (!closable.has(originOf(runId)) && before === undefined)
+          fail(request, `its group was closed: ${status.detail}`);
+        return;
+    }
+  };
+
+  return {
+    violations,
+    violate,
+    acknowledged: (): readonly Acknowledged[] => [...acknowledged.values()],
+    /** Undefined: no such sample was ever sent to this incarnation. */
+    offered(incarnation: string, cursor: number, sample: number, digest: string) {
+      const name = `${incarnation}/${cursor}/${sample}/${digest}`;
+      return offered.has(name) ? { result: offered.get(name) } : undefined;
+    },
+    tasks: (): readonly Task[] => [...tasks.values()],
+
+    sending(runId: string, item: SentSample): Sent<SentSample> {
+      const sample = `${nameOf(item)}/${item.digest}`;
+      if (!offered.has(sample)) offered.set(sample, item.result);
+      const name = nameOf(item);
+      return { item, runId, acknowledged: acknowledged.get(name), superseded: superseded.has(item.incarnation) };
+    },
+    /** A request reached a server, as it may more than once. */
+    arrived({ cursor, sample, digest }: SentSample): void {
+      const digests = sent.get(`${cursor}/${sample}`) ?? new Map<string, number>();
+      sent.set(`${cursor}/${sample}`, digests);
+      digests.set(digest, (digests.get(digest) ?? 0) + 1);
+    },
+    answered(request: Sent<SentSample>, status: FeedbackStatus, result = request.item.result): void {
+      checkAnswer(request, status);
+      if (status.kind !== "recorded") return;
+      const { incarnation, cursor, sample, digest } = request.item;
+      const known = { runId: request.runId, incarnation, cursor, sample, digest, result, order: order++ };
+      if (!acknowledged.has(nameOf(known))) acknowledged.set(nameOf(known), known);
+    },
+
+    reporting(runId: string, item: ReportedAdvantages): Sent<ReportedAdvantages> {
+      return { item, runId, acknowledged: undefined, superseded: superseded.has(item.incarnation) };
+    },
+    reported({ item, runId, superseded: late }: Sent<ReportedAdvantages>, status: FeedbackStatus): void {
+      const name = `${item.incarnation}/${item.cursor}`;
+      if (status.kind === "not_recorded") violate(`run ${runId}: advantages of ${name} are refused: ${status.detail}`);
+      if (status.kind !== "recorded") return;
+      if (reports.has(name)) violate(`run ${runId}: advantages of ${name} are recorded a second time`);
+      if (late) violate(`run ${runId}: advantages of ${name} are recorded although a later incarnation was in force`);
+      reports.set(name, { ...item, runId, order: order++ });
+    },
+    reports: (): readonly AcknowledgedReport[] => [...reports.values()],
+    closed(group: GroupRef, status: FeedbackStatus): void {
+      if (status.kind === "recorded") closes.push(group);
+    },
+    closes: (): readonly GroupRef[] => closes,
+
+    /** Tasks that were given out; `fresh`: to a caller that asked for what nobody was given yet. */
+    given(given: readonly Task[], fresh: boolean): void {
+      for (const task of given) {
+        const name = `${task.incarnation}/${task.cursor}`;
+        const first = tasks.get(name);
+        if (first !== undefined && first.key.hash !== task.key.hash) violate(`task ${name} is another one now`);
+        tasks.set(name, task);
+        if (fresh && freshlyGiven.has(name)) violate(`task ${name} was given out as new twice`);
+        if (fresh) freshlyGiven.add(name);
+      }
+    },
+
+    /** Somebody asks to delete a run, or to put a state in its place. */
+    replacing: (runId: string): void => void replaced.add(runId),
+    closing: (runId: string): void => void closable.add(originOf(runId)),
+    /** A moment, to say later what was asked before and what after it. */
+    moment: (): number => moments++,
+    /** A reply shows an incarnation in force. Any other that was seen before the question was asked never comes back. */
+    observed(runId: string, incarnation: string, askedAt: number): void {
+      const known = seen.get(runId) ?? new Map<string, number>();
+      seen.set(runId, known);
+      for (const [other, at] of known) if (other !== incarnation && at < askedAt) superseded.add(other);
+      if (!known.has(incarnation)) known.set(incarnation, moments++);
+    },
+    /** A run was deleted. */
+    ended(runId: string, askedAt: number): void {
+      for (const [incarnation, at] of seen.get(runId) ?? []) if (at < askedAt) superseded.add(incarnation);
+    },
+
+    /** How many acknowledgements there were; an export that is asked for now holds them. */
+    acknowledgements: (): number => order,
+    exported(text: string, acknowledgements: number): void {
+      const { incarnation, version } = readHead(text);
+      const name = `${incarnation}@${version}`;
+      exports.set(name, Math.max(exports.get(name) ?? 0, acknowledgements));
+    },
+    /** Acknowledgements before this one are in a state; undefined: it was never exported to a client. */
+    exportedAt: ({ incarnation, version }: { readonly incarnation: string; readonly version: number }) =>
+      exports.get(`${incarnation}@${version}`),
+  };
+}

@@ -1,0 +1,68 @@
+/** A TCP proxy that cuts every connection, or first swallows its replies, at a place that chance chooses. */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { setTimeout } from "node:timers/promises";
+import type { Rng } from "../../envs/lib/rng.ts";
+
+export interface Proxy {
+  readonly address: string;
+  /** How often what was done to a connection. */
+  readonly faults: ReadonlyMap<string, number>;
+  close(): Promise<void>;
+}
+
+/** Bytes of replies that a connection lives for at most. */
+const LIFE_BYTES_MAX = 100_000;
+
+/** `target`: the server's port now; undefined: there is none. */
+export async function startProxy(rng: Rng, target: () => number | undefined): Promise<Proxy> {
+  const faults = new Map<string, number>();
+  const open = new Set<Socket>();
+  let links = 0;
+  const keep = (socket: Socket): void => {
+    open.add(socket);
+    socket.on("close", () => open.delete(socket));
+    // Connections break here by design: whoever is at the other end sees it.
+    socket.on("error", () => socket.destroy());
+  };
+
+  const link = async (client: Socket): Promise<void> => {
+    keep(client);
+    // Who comes while the server is down waits for the next one, for a client that is refused waits longer each time.
+    let port = target();
+    for (; port === undefined && !client.destroyed; port = target()) await setTimeout(10);
+    if (port === undefined) return;
+    const server = connect(port, "127.0.0.1");
+    keep(server);
+    const fate = links++ % 2 === 0 ? "cut" : "swallow";
+    let left = rng.int(0, LIFE_BYTES_MAX);
+    const cut = (): void => {
+      client.destroy();
+      server.destroy();
+    };
+    client.on("data", (bytes) => server.write(bytes));
+    server.on("data", (bytes) => {
+      left -= bytes.length;
+      if (left > 0) return void client.write(bytes);
+      faults.set(fate, (faults.get(fate) ?? 0) + 1);
+      if (fate === "cut") return cut();
+      // What the server says from here on nobody hears; then the connection is cut.
+      server.removeAllListeners("data").resume();
+      void setTimeout(rng.int(20, 300)).then(cut);
+    });
+    client.on("close", cut);
+    server.on("close", cut);
+  };
+
+  const listener = createServer((client) => void link(client)).listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  return {
+    address: `127.0.0.1:${(listener.address() as AddressInfo).port}`,
+    faults,
+    close: async () => {
+      for (const socket of open) socket.destroy();
+      listener.close();
+      await once(listener, "close");
+    },
+  };
+}

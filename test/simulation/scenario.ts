@@ -1,0 +1,105 @@
+/** What a seed chooses: a run's configuration, and what goes wrong how often. */
+import { hashKey, type Rng } from "../../envs/lib/rng.ts";
+import type { Policy } from "../../server/curriculum/types.ts";
+import {
+  arm,
+  banditPolicy,
+  codecs,
+  type Made,
+  mixturePolicy,
+  type Place,
+  type RunConfig,
+  runConfig,
+  stage,
+  stagedPolicy,
+  type TaskSource,
+} from "../server/curriculum/support.ts";
+import type { NetworkFaults } from "./network.ts";
+import type { ServerFaults } from "./server.ts";
+
+/** How a run's trainers share its groups. */
+export type Sharing =
+  /** Each has samples of its own. */
+  | "split"
+  /** Each sends every sample, with the same completions. */
+  | "same"
+  /** Each sends every sample, with completions of its own. */
+  | "rival";
+
+export interface Scenario {
+  readonly configs: ReadonlyMap<string, RunConfig>;
+  readonly servers: number;
+  readonly trainers: number;
+  readonly sharing: Sharing;
+  /** Tasks after which a trainer stops. */
+  readonly target: number;
+  readonly server: ServerFaults;
+  readonly network: NetworkFaults;
+  /** Milliseconds between things that happen to servers, to trainers, and that operators do; Infinity: never. */
+  readonly everyMs: {
+    readonly server: number;
+    readonly trainer: number;
+    readonly operator: number;
+    readonly outage: number;
+  };
+}
+
+const ARMS = [arm("plain", { source: "real" }), arm("judged", { resource: "judge", hard: true }), arm("scarce")];
+
+export function policyFor(rng: Rng, length: number): Policy {
+  const kind = rng.pick(["bandit", "bandit", "mixture", "staged"] as const);
+  if (kind === "mixture") return mixturePolicy();
+  if (kind === "bandit") return banditPolicy({ alpha: rng.pick([0.15, 0.5]), epsilon: rng.pick([0.1, 0.3]) });
+  const first = length > 0 ? ({ kind: "share", share: 0.5 } as const) : ({ kind: "tasks", tasks: 8 } as const);
+  return stagedPolicy(stage(first, { plain: 2, scarce: 1 }), stage({ kind: "open" }, { judged: 1, plain: 1 }));
+}
+
+function configFor(rng: Rng, target: number): RunConfig {
+  const promptsPerUpdate = rng.pick([1, 2, 4, 5, 8, 12]);
+  const length = rng.pick([0, 0, target]);
+  const lag = rng.pick([0, 1, 1, 2, "unbounded"] as const);
+  return runConfig({
+    arms: ARMS,
+    policy: policyFor(rng, length),
+    seed: BigInt(rng.int(0, 1000)),
+    numGenerations: rng.pick([1, 2, 4, 4, 8, 16]),
+    ...{ length, promptsPerUpdate },
+    lag: lag === "unbounded" ? { kind: lag } : { kind: "batches", count: lag },
+    feedbackSource: rng.int(0, 5) === 0 ? "reported" : "step",
+    groupTimeoutMs: rng.int(0, 3) === 0 ? rng.int(500, 4000) : undefined,
+    timeToLiveMs: 1e7,
+  });
+}
+
+/** Most seeds have most faults; some have none of a kind, so that a rare meeting of the others is not hidden. */
+export function scenarioFor(rng: Rng): Scenario {
+  const some = (probability: number): number => (rng.int(0, 2) === 0 ? 0 : probability * rng.float());
+  const every = (ms: number): number => (rng.int(0, 3) === 0 ? Infinity : ms * (0.3 + rng.float()));
+  const target = rng.pick([12, 40, 60, 120]);
+  const ids = rng.int(0, 2) === 0 ? ["one", "two"] : ["one"];
+  return {
+    configs: new Map(ids.map((id) => [id, configFor(rng, target)])),
+    servers: rng.int(1, 2),
+    trainers: rng.int(1, 2),
+    sharing: rng.pick(["split", "same", "rival"]),
+    target,
+    server: {
+      store: { unavailable: some(0.02), failsAfterwards: some(0.02) },
+      sourceUnavailable: some(0.05),
+    },
+    network: { requestLost: some(0.05), replyLost: some(0.1), repeated: some(0.1) },
+    everyMs: { server: every(600), trainer: every(800), operator: every(150), outage: every(1500) },
+  };
+}
+
+/** Keys of some seeds are long, so that journals grow to where snapshots are due. */
+export function sourceFor(bulk: number): TaskSource {
+  const make = ({ arm: { id }, ordinal, seed }: Place): Made => {
+    const text = hashKey(seed).slice(0, 16);
+    // Now and then there is no instance, and the scarce arm has few.
+    if (text.startsWith("0")) return { kind: "none", message: "there is none" };
+    const hash = id === "scarce" ? `scarce-${Number.parseInt(text.slice(0, 4), 16) % 24}` : text;
+    return { kind: "task", key: { hash, name: `${id}:${ordinal}${" ".repeat(bulk)}` } };
+  };
+  return { ...codecs, make: async (places) => places.map(make) };
+}

@@ -1,0 +1,102 @@
+/** A server of a world: the real coordinator of runs over a store, a clock and a source that live in virtual time. */
+import type { Clock } from "../../server/curriculum/runs/ports.ts";
+import { createRuns } from "../../server/curriculum/runs/runs.ts";
+import type { Store } from "../../server/stores/store.ts";
+import type { Made, Runs, TaskSource } from "../server/curriculum/support.ts";
+import { type SharedStore, type StoreFaults, storeOf } from "./store.ts";
+import type { World } from "./world.ts";
+
+export interface Server {
+  readonly name: string;
+  readonly runs: Runs;
+  readonly world: World;
+  isAlive(): boolean;
+  /** As kill -9: nothing of it goes on, and nobody is told. */
+  kill(): void;
+}
+
+/** What goes wrong with servers. */
+export interface ServerFaults {
+  readonly store: StoreFaults;
+  /** That a task is not made now. */
+  readonly sourceUnavailable: number;
+}
+
+/** What all servers of a world share. */
+export interface Ground {
+  readonly world: World;
+  readonly shared: SharedStore;
+  readonly source: TaskSource;
+  readonly faults: ServerFaults;
+  /** Stretches of time in which nothing can be stored, or made, by anyone. */
+  readonly outages: { store: boolean; source: boolean };
+  /** By name, with the reason. */
+  readonly resourcesDown: Map<string, string>;
+  readonly newIncarnation: () => string;
+}
+
+/** How a server differs from a sound one: a bug that was planted to see that it is found. */
+export interface Plant {
+  readonly store?: (store: Store, ground: Ground) => Store;
+  readonly runs?: (runs: Runs, ground: Ground) => Runs;
+  readonly newIncarnation?: (ground: Ground) => () => string;
+  readonly source?: (source: TaskSource, ground: Ground) => TaskSource;
+}
+
+export function clockOf(world: World, name: string, isAlive: () => boolean): Clock {
+  // Clocks of two machines never agree.
+  const skewMs = world.rng.int(-50, 50);
+  const later = (delayMs: number, label: string, callback: () => void): (() => void) =>
+    world.after(delayMs, `${name} ${label}`, () => {
+      if (isAlive()) callback();
+    });
+  return {
+    now: () => Math.floor(world.nowMs()) + skewMs,
+    setTimer: (delayMs, callback) => later(delayMs + world.delayMs(0.2), "timer", callback),
+    nextTurn: (callback) => void later(world.delayMs(0.02), "next turn", callback),
+  };
+}
+
+function sourceOf({ world, source, faults, outages }: Ground, name: string, isAlive: () => boolean): TaskSource {
+  const unavailable: Made = { kind: "unavailable", message: "the workers' queue is full", retryDelayMs: 20 };
+  return {
+    ...source,
+    make: (places, signal, runId) =>
+      new Promise((resolve) => {
+        const make = async (): Promise<void> => {
+          if (!isAlive()) return;
+          if (signal.aborted) return resolve(places.map(() => ({ kind: "cancelled" })));
+          if (outages.source) return resolve(places.map(() => unavailable));
+          const made = await source.make(places, signal, runId);
+          resolve(made.map((each) => (world.fault("task not made", faults.sourceUnavailable) ? unavailable : each)));
+        };
+        world.after(world.delayMs(2), `${name} tasks made`, () => void make());
+      }),
+  };
+}
+
+export function startServer(ground: Ground, name: string, plant: Plant = {}): Server {
+  const { world, shared, faults, outages } = ground;
+  let alive = true;
+  const isAlive = (): boolean => alive;
+  const seen = storeOf(world, shared.store, { name, isAlive, storeIsDown: () => outages.store }, faults.store);
+  const source = sourceOf(ground, name, isAlive);
+  const runs = createRuns({
+    store: plant.store?.(seen, ground) ?? seen,
+    source: plant.source?.(source, ground) ?? source,
+    clock: clockOf(world, name, isAlive),
+    newIncarnation: plant.newIncarnation?.(ground) ?? ground.newIncarnation,
+  });
+  // A server finds out by itself what is down.
+  for (const resource of ground.resourcesDown.keys()) {
+    world.after(world.delayMs(20), `${name} looks for ${resource}`, () => {
+      if (alive) void runs.maskArms(resource, ground.resourcesDown.get(resource));
+    });
+  }
+  return {
+    ...{ name, world, isAlive, runs: plant.runs?.(runs, ground) ?? runs },
+    kill: () => {
+      alive = false;
+    },
+  };
+}

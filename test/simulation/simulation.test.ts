@@ -1,0 +1,63 @@
+/** See README.md in this folder. */
+import { expect, test } from "vitest";
+import { plants } from "./plants.ts";
+import { replayOf, simulate } from "./simulate.ts";
+
+const { SIMULATION_SEED: only, SIMULATION_TRACE: traced } = process.env;
+const SEEDS = 150;
+/** Within so many seeds a bug must be found. */
+const PLANT_SEEDS = 60;
+
+function seeds(): readonly number[] {
+  return only === undefined ? Array.from({ length: SEEDS }, (_, seed) => seed) : [Number(only)];
+}
+
+test("whatever happens, what was acknowledged counts once, and the journal says it all", async () => {
+  const trace = traced === "1" ? (line: string): void => console.log(line) : undefined;
+  const faults = new Set<string>();
+  for (const seed of seeds()) {
+    const outcome = await simulate({ seed, trace });
+    expect(outcome.violations, replayOf(seed)).toEqual([]);
+    for (const kind of outcome.faults.keys()) faults.add(kind);
+  }
+  if (only === undefined) expect([...faults].sort()).toEqual(FAULTS);
+});
+
+/** All that the seeds together must have met. */
+const FAULTS = [
+  "arm masked",
+  "export",
+  "groups closed by force",
+  "import in place",
+  "import under another id",
+  "paused",
+  "policy advanced",
+  "policy changed",
+  "reply lost",
+  "request lost",
+  "request repeated",
+  "run deleted",
+  "server killed",
+  "snapshot written",
+  "source outage",
+  "store acts for a dead server",
+  "store fails after it wrote",
+  "store outage",
+  "store unavailable",
+  "task not made",
+  "trainer killed",
+  "weights changed",
+  "worker killed",
+];
+
+test("a schedule is a function of its seed", async () => {
+  for (const seed of [1, 2, 3, 4, 5, 6]) expect(await simulate({ seed })).toEqual(await simulate({ seed }));
+});
+
+test.for(Object.entries(plants))("it is found that %s", async ([, plant]) => {
+  for (let seed = 0; seed < PLANT_SEEDS; seed++) {
+    const { violations } = await simulate({ seed, plant });
+    if (violations.length > 0) return;
+  }
+  expect.unreachable(`no seed of ${PLANT_SEEDS} has found it`);
+});
