@@ -115,13 +115,10 @@ function change<T, Spec, Key extends InstanceKey>(
 
 type Operations<Spec, Key extends InstanceKey, Names extends keyof Runs<Spec, Key>> = Pick<Runs<Spec, Key>, Names>;
 
-/** Runs that are listed before others have their turn: a few milliseconds. */
-const LISTED_TOGETHER = 16;
-
 function keeping<Spec, Key extends InstanceKey>(
   { store, clock, source, newIncarnation }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
-): Operations<Spec, Key, "create" | "get" | "list" | "remove" | "history"> {
+): Operations<Spec, Key, "create" | "get" | "remove" | "history"> {
   type All = Runs<Spec, Key>;
   const create: All["create"] = async (runId, config) => {
     const invalid = checkRunId(runId) ?? checkConfig(config);
@@ -139,9 +136,38 @@ function keeping<Spec, Key extends InstanceKey>(
     return { kind: "already_exists", field, message: `run "${runId}" exists with another ${field}` };
   };
 
+  const remove: All["remove"] = async (runId) => {
+    const row = await store.find(runId);
+    if (row === undefined || !(await store.remove(row.key))) return notFound(runId);
+    await registry.forget(row.key);
+    return ok(null);
+  };
+
+  const history: All["history"] = (runId, from, limit) =>
+    read(registry, runId, async (state, { run }) => {
+      const { placed, next } = await historyPage(store, run.key, from, limit);
+      const open = new Map(state.batches.filter((batch) => batch.open > 0).map((batch) => [batch.seq, batch]));
+      const items = placed.map(({ seq, body }) => {
+        const live = open.get(seq);
+        const record = live ? batchRecord(live, state.config.arms.length) : decodeRecord(body);
+        return { ...record, rolledBack: state.rolledBack.some(([first, last]) => first <= seq && seq <= last) };
+      });
+      return { items, next };
+    });
+
+  return { create, get: (runId) => read(registry, runId, runView<Spec, Key>), remove, history };
+}
+
+/** Runs that are listed before others have their turn: a few milliseconds. */
+const LISTED_TOGETHER = 16;
+
+function listing<Spec, Key extends InstanceKey>(
+  { store, clock, source }: Ports<Spec, Key>,
+  registry: Registry<Spec, Key>,
+): Operations<Spec, Key, "list"> {
   // One list at a time, so that many of them together take no more of the event loop than one.
   const inTurn = serial();
-  const list: All["list"] = (afterId, limit) =>
+  const list: Runs<Spec, Key>["list"] = (afterId, limit) =>
     inTurn(async () => {
       const { runs: rows, more } = await store.list(afterId, limit);
       const items: ListedView[] = [];
@@ -174,27 +200,7 @@ function keeping<Spec, Key extends InstanceKey>(
     await store.append(row.key, mended);
     return runView(state);
   };
-
-  const remove: All["remove"] = async (runId) => {
-    const row = await store.find(runId);
-    if (row === undefined || !(await store.remove(row.key))) return notFound(runId);
-    await registry.forget(row.key);
-    return ok(null);
-  };
-
-  const history: All["history"] = (runId, from, limit) =>
-    read(registry, runId, async (state, { run }) => {
-      const { placed, next } = await historyPage(store, run.key, from, limit);
-      const open = new Map(state.batches.filter((batch) => batch.open > 0).map((batch) => [batch.seq, batch]));
-      const items = placed.map(({ seq, body }) => {
-        const live = open.get(seq);
-        const record = live ? batchRecord(live, state.config.arms.length) : decodeRecord(body);
-        return { ...record, rolledBack: state.rolledBack.some(([first, last]) => first <= seq && seq <= last) };
-      });
-      return { items, next };
-    });
-
-  return { create, get: (runId) => read(registry, runId, runView<Spec, Key>), list, remove, history };
+  return { list };
 }
 
 function feedingBack<Spec, Key extends InstanceKey>(
@@ -267,6 +273,7 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
   const registry = createRegistry(ports);
   return {
     ...keeping(ports, registry),
+    ...listing(ports, registry),
     ...feedingBack(registry),
     ...controlling(registry),
     nextBatch: (runId, request) =>
