@@ -64,15 +64,20 @@ function encodeGroup<Spec, Key extends InstanceKey>(group: Group<Key>, { keys }:
     const { handedOutAtMs, digests, outcome, folded } = group;
     return [task, handedOutAtMs, digests, [...encodeSums(outcome), outcome.deviation, outcome.advantage, folded]];
   }
-  const recorded = group.results.flatMap((result, index) => {
+  // A loop: a state may hold a million samples.
+  const columns = { indices: [] as number[], digests: [] as string[], results: [] as SampleResult[] };
+  for (
+    let index = 0;
+    index < group.results.length && columns.indices.length < group.results.length - group.missing;
+    index++
+  ) {
+    const result = group.results[index];
     const digest = group.digests[index];
-    return result === null || digest === undefined || digest === null ? [] : [{ index, digest, result }];
-  });
-  const columns = {
-    indices: recorded.map(({ index }) => index),
-    digests: recorded.map(({ digest }) => digest),
-    results: recorded.map(({ result }) => result),
-  };
+    if (result === null || result === undefined || digest === null || digest === undefined) continue;
+    columns.indices.push(index);
+    columns.digests.push(digest);
+    columns.results.push(result);
+  }
   return [task, group.handedOutAtMs, ...encodeResults(columns)];
 }
 

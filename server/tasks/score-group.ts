@@ -43,9 +43,14 @@ const UNITS_AT_ONCE_MAX = 256 * 1024;
 
 /** Whether it is to be scored in stretches: the event loop is others' too. */
 export function isLarge({ completions }: CompletionGroup): boolean {
+  if (completions.length === 1) return false;
   let units = 0;
-  for (const { text } of completions) units += text.length;
-  return units > UNITS_AT_ONCE_MAX && completions.length > 1;
+  for (const { text } of completions) {
+    units += text.length;
+    // No further: long texts are made of their bytes when they are looked at.
+    if (units > UNITS_AT_ONCE_MAX) return true;
+  }
+  return false;
 }
 
 /** At once. Never throws for what the completions or the task_id hold. */

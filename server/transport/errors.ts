@@ -5,7 +5,7 @@ import { type Code, ConnectError } from "@connectrpc/connect";
 import { Metadata, type StatusObject } from "@grpc/grpc-js";
 import { BadRequestSchema, RetryInfoSchema } from "../gen/google/rpc/error_details_pb.js";
 import { StatusSchema } from "../gen/google/rpc/status_pb.js";
-import { codes, type RpcError } from "./rpc.ts";
+import { codes, type RpcError, withoutStack } from "./rpc.ts";
 
 interface Detail {
   readonly desc: DescMessage;
@@ -44,7 +44,7 @@ export function toStatus(error: RpcError): StatusObject {
 export function toConnectError(error: RpcError): ConnectError {
   const { message, retryDelayMs } = error;
   const metadata = retryDelayMs === undefined ? {} : { "retry-delay-ms": String(retryDelayMs) };
-  const converted = new ConnectError(message, codes[error.code] as Code, metadata);
+  const converted = withoutStack(() => new ConnectError(message, codes[error.code] as Code, metadata));
   // As bytes: messages it would write out in JSON beside them.
   converted.details.push(
     ...detailsOf(error).map(({ desc, value }) => ({ type: desc.typeName, value: toBinary(desc, value) })),

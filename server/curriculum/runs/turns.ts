@@ -18,12 +18,15 @@ export function nextTurn(clock: Clock): Promise<void> {
 /** Characters that are written or read in one turn of the event loop: a few milliseconds. */
 const LENGTH_PER_TURN = 256 * 1024;
 
+/** What a text counts for at least: a line of a state that is short may stand for thousands of samples without a result. */
+const LENGTH_MIN = 32 * 1024;
+
 /** Does something with each text, in turns with other work. */
 export async function inTurns(clock: Clock, texts: Iterable<string>, each: (text: string) => unknown): Promise<void> {
   let length = 0;
   for (const text of texts) {
     each(text);
-    length += text.length;
+    length += Math.max(text.length, LENGTH_MIN);
     if (length < LENGTH_PER_TURN) continue;
     length = 0;
     await nextTurn(clock);

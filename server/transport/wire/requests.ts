@@ -2,6 +2,7 @@
  * Request messages from bytes: by protobuf-es, but for those that hold completions, which are read by hand as
  * proto/gradus/v1/environment.proto numbers their fields. That is several times as fast (docs/decisions/0008-wire.md).
  */
+import { isUtf8 } from "node:buffer";
 import { type DescMessage, fromBinary, type Message, type MessageShape } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import {
@@ -25,6 +26,8 @@ class NotPlain extends Error {}
 const VARINT_BYTES_MAX = 5;
 /** Messages in a message. Millions of empty ones fit into some megabytes, and would keep the event loop for seconds. */
 const MESSAGES_MAX = 2 ** 18;
+/** From here on, a text of a completion is read when it is wanted. */
+const LONG_TEXT_BYTES = 64 * 1024;
 const REPLACEMENT = "\ufffd";
 
 // One for all: it says nothing but that it happened, and a stack for each would cost more than the reading.
@@ -59,6 +62,20 @@ class MessageReader {
     if (text.includes(REPLACEMENT)) throw notPlain;
     this.#at = end;
     return text;
+  }
+
+  /** The bytes of a text that is long, to be read later; undefined: it is not, and `string` reads it. */
+  longText(): Uint8Array | undefined {
+    const before = this.#at;
+    const end = this.#limit();
+    if (end - this.#at < LONG_TEXT_BYTES) {
+      this.#at = before;
+      return undefined;
+    }
+    const bytes = this.#bytes.subarray(this.#at, end);
+    if (!isUtf8(bytes)) throw notPlain;
+    this.#at = end;
+    return bytes;
   }
 
   /** A message, by what reads its fields. */
@@ -113,14 +130,36 @@ function unknownField(): never {
 
 // A field's number and wire type as they stand before it: number * 8 + wire type, which is 0 for numbers, 2 for all else.
 
+/** A completion whose text is made of its bytes when it is wanted, so that a large message is not read in one go. */
+class LongCompletion implements Completion {
+  readonly $typeName = "gradus.v1.Completion";
+  sampleIndex: number;
+  #text: string | Uint8Array;
+
+  constructor(sampleIndex: number, bytes: Uint8Array) {
+    this.sampleIndex = sampleIndex;
+    this.#text = bytes;
+  }
+
+  get text(): string {
+    const text = this.#text;
+    if (typeof text === "string") return text;
+    return (this.#text = Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString());
+  }
+}
+
 function readCompletion(from: MessageReader): Completion {
   let sampleIndex = 0;
   let text = "";
+  let long: Uint8Array | undefined;
   for (let tag = from.tag(); tag !== 0; tag = from.tag()) {
     if (tag === 8) sampleIndex = from.uint32();
-    else if (tag === 18) text = from.string();
-    else unknownField();
+    else if (tag === 18) {
+      long = from.longText();
+      if (long === undefined) text = from.string();
+    } else unknownField();
   }
+  if (long !== undefined) return new LongCompletion(sampleIndex, long);
   return { $typeName: "gradus.v1.Completion", sampleIndex, text };
 }
 
