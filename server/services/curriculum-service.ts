@@ -216,6 +216,6 @@ function stateHandlers(deps: ServiceDeps): Handlers {
 /** Ends well when the run is deleted only. It has no end of its own, so that a shutdown breaks it off. */
 async function* watch(deps: ServiceDeps, runId: string, { signal, draining }: CallContext) {
   const states = okOrThrow(await deps.runs.watch(runId, AbortSignal.any([signal, draining])));
-  for await (const state of states) yield create(wire.WatchRunResponseSchema, { state: stateToWire(state) });
+  for await (const state of states) yield create(wire.WatchRunResponseSchema, { state: stateToWire(okOrThrow(state)) });
   if (draining.aborted) throw shuttingDown();
 }

@@ -68,8 +68,8 @@ export interface Runs<Spec, Key extends InstanceKey> {
   export(runId: string): Promise<Result<ExportedRun>>;
   /** Puts back what `export` gave, under its own id (runId undefined) or another one. */
   import(state: Uint8Array, runId: string | undefined): Promise<Result<ImportedRun<Spec, Key>>>;
-  /** The state now and after each change; ends when the run is deleted or `signal` aborts. */
-  watch(runId: string, signal: AbortSignal): Promise<Result<AsyncIterable<StateView>>>;
+  /** The state now and after each change; ends when the run is deleted or `signal` aborts, and after a refusal. */
+  watch(runId: string, signal: AbortSignal): Promise<Result<AsyncIterable<Result<StateView>>>>;
   /** From place `from` on; 0: from the start. */
   history(runId: string, from: number, limit: number): Promise<Result<Page<HistoryEntry, number>>>;
   /** Stops timers. The store is its owner's to close. */

@@ -1,4 +1,5 @@
 /** Waiting for a run to change, and a run's state as a stream. */
+import { ok, type Result } from "../results.ts";
 import type { InstanceKey } from "../types.ts";
 import { stateView, type StateView } from "../view.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -70,13 +71,16 @@ async function look<Spec, Key extends InstanceKey>(
   return { kind: "same" };
 }
 
-/** Ends when the run is deleted, even if another has its id by then, or when `signal` aborts. */
+/**
+ * Ends when the run is deleted, even if another has its id by then, or when `signal` aborts; after a refusal, too, where
+ * the run can no longer be read.
+ */
 export async function* watchRun<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
   clock: Clock,
   runId: string,
   signal: AbortSignal,
-): AsyncGenerator<StateView> {
+): AsyncGenerator<Result<StateView>> {
   let seen = -1;
   let key: number | undefined;
   while (!signal.aborted) {
@@ -86,9 +90,13 @@ export async function* watchRun<Spec, Key extends InstanceKey>(
       return run.key === key ? look(run, clock, seen, signal) : { kind: "end" };
     });
     if (found.kind === "same") continue;
-    if (found.kind !== "view") return;
+    if (found.kind === "end" || found.kind === "not_found") return;
+    if (found.kind !== "view") {
+      yield found;
+      return;
+    }
     seen = found.view.version + 1;
-    yield found.view;
+    yield ok(found.view);
     await sleep(clock, COALESCE_MS, signal);
   }
 }

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import type { Result } from "../../../server/curriculum/results.ts";
 import type { StateView } from "../../../server/curriculum/view.ts";
+import type { Store } from "../../../server/stores/store.ts";
 import {
   answer,
   ask,
@@ -24,8 +26,8 @@ test("a watcher sees the state at once, then the newest after changes, versions 
   const { runs, clock } = await started();
   const seen: StateView[] = [];
   const { signal } = new AbortController();
-  const watching = (async (views: AsyncIterable<StateView>) => {
-    for await (const view of views) seen.push(view);
+  const watching = (async (views: AsyncIterable<Result<StateView>>) => {
+    for await (const view of views) seen.push(value(view));
   })(value(await runs.watch("run", signal)));
   await clock.advance(0);
   expect(seen.map(({ version, cursor }) => [version, cursor])).toEqual([[0, 0]]);
@@ -56,6 +58,20 @@ test("a watcher that goes away ends, and a run that is not there is refused", as
   await clock.advance(0);
   expect((await next).done).toBe(true);
   expect((await runs.watch("other", watcher.signal)).kind).toBe("not_found");
+});
+
+test("a watcher of a run that can no longer be read is told so, and not that it was deleted", async () => {
+  const { store, clock } = await started();
+  let damaged = false;
+  const read: Store["read"] = async (key, ...rest) => (damaged ? ["[0]"] : store.read(key, ...rest));
+  const { runs } = bench({ store: { ...store, read }, clock });
+  const views = value(await runs.watch("run", new AbortController().signal))[Symbol.asyncIterator]();
+  expect((await views.next()).value).toMatchObject({ kind: "ok" });
+  damaged = true;
+  const next = views.next();
+  await clock.advance(1000);
+  expect((await next).value).toMatchObject({ kind: "failed_precondition" });
+  expect((await views.next()).done).toBe(true);
 });
 
 test("the state shows what the contract says", async () => {
