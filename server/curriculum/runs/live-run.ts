@@ -93,7 +93,11 @@ export function liveRun<Spec, Key extends InstanceKey>(
 
   const catchUp = async (): Promise<boolean> => {
     if (isGone()) return false;
-    const now = await readOn(store, key, state(), source, takeIn);
+    const now = await readOn(store, key, state(), source, (next, events) => {
+      // Others wrote, and maybe another head.
+      summarized = undefined;
+      takeIn(next, events);
+    });
     if (now === undefined) forget();
     return now !== undefined;
   };

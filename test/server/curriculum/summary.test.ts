@@ -121,7 +121,20 @@ describe.each(stores)("on the $name store", ({ name, open }) => {
           await store.close();
         },
       ),
-      { numRuns: name === "memory" ? 100 : 6 },
+      {
+        numRuns: name === "memory" ? 100 : 6,
+        // A head that another server wrote in between: of the same policy, and yet not what stands there.
+        examples: [
+          [
+            [
+              ["staged", 1],
+              ["mixture", 0],
+              ["staged", 1],
+              ["draw", 0],
+            ],
+          ],
+        ],
+      },
     );
   });
 
