@@ -242,7 +242,7 @@ function policyUpdated<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>
 }
 
 /** Whether a run's history begins with that of an exported state: if so, all that came after the export is undone. */
-export function sharesHistory(before: RunState | undefined, state: RunState): boolean {
+function sharesHistory(before: RunState | undefined, state: RunState): boolean {
   return before?.incarnations.includes(incarnationOf(state)) ?? false;
 }
 

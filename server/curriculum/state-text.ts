@@ -305,15 +305,7 @@ export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, 
   };
 }
 
-/** At once: for a state of no great size, and for replays at start. */
-export function encodeState<Spec, Key extends InstanceKey>(
-  state: RunState<Spec, Key>,
-  codecs: Codecs<Spec, Key>,
-): string {
-  return [...stateLines(state, codecs)].join("\n");
-}
-
-/** Throws a FormatError for what encodeState did not write. */
+/** At once: for replays of a journal. Throws a FormatError for what stateLines did not write. */
 export function decodeState<Spec, Key extends InstanceKey>(
   text: string,
   codecs: Codecs<Spec, Key>,

@@ -1,6 +1,6 @@
 /**
  * A server that is killed in the middle of a run goes on as if it had not been. Each kill is a start too, of about two
- * seconds of processor time; KILLS=20 kills more often.
+ * seconds of processor time; KILLS=100 kills more often.
  */
 import { randomInt } from "node:crypto";
 import { copyFileSync } from "node:fs";
@@ -11,7 +11,7 @@ import { PATIENCE_MS } from "../support/patience.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
 import { adscRun, completionsOf, taskLine } from "../support/scripted-policy.ts";
 
-const KILLS = Number(process.env.KILLS ?? 6);
+const KILLS = Number(process.env.KILLS ?? 20);
 /** More than the kills let pass. */
 const BATCHES = Math.max(12, Math.ceil(1.6 * KILLS));
 const PROMPTS = 8;

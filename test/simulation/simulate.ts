@@ -2,9 +2,8 @@
 // First: it changes how the code under test is loaded.
 import "./zlib-in-line.ts";
 import { readState } from "../../server/curriculum/runs/journal.ts";
-import { encodeState } from "../../server/curriculum/state-text.ts";
 import type { Store } from "../../server/stores/store.ts";
-import { codecs, feedbackOf, type Key, type Spec, value } from "../server/curriculum/support.ts";
+import { codecs, encodeState, feedbackOf, type Key, type Spec, value } from "../server/curriculum/support.ts";
 import { configOf, create, get, nextBatch, sendAdvantages, sendSamples, type Simulation } from "./clients.ts";
 import { differences, historyDifferences } from "./compare.ts";
 import { createModel } from "./model.ts";

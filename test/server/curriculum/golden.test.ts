@@ -5,7 +5,6 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { encodeState } from "../../../server/curriculum/state-text.ts";
 import { follow } from "../../../server/curriculum/runs/journal.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import {
@@ -15,6 +14,7 @@ import {
   ask,
   banditPolicy,
   bench,
+  encodeState,
   type FakeClock,
   feedbackFor,
   freshTasks,

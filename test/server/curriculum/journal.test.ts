@@ -2,10 +2,10 @@
 import { describe, expect, test } from "vitest";
 import { FORMAT } from "../../../server/curriculum/codec.ts";
 import { follow } from "../../../server/curriculum/runs/journal.ts";
-import { decodeState, encodeState } from "../../../server/curriculum/state-text.ts";
+import { decodeState } from "../../../server/curriculum/state-text.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { ListedRun, Store } from "../../../server/stores/store.ts";
-import { bench, freshTasks, runConfig, train, value } from "./support.ts";
+import { bench, encodeState, freshTasks, runConfig, train, value } from "./support.ts";
 
 async function trained() {
   const store = memoryStore();

@@ -9,7 +9,8 @@ import type { Result } from "../../../server/curriculum/results.ts";
 import type { NextBatch } from "../../../server/curriculum/runs/next-batch.ts";
 import type * as ports from "../../../server/curriculum/runs/ports.ts";
 import { createRuns, type Runs as RunsOf } from "../../../server/curriculum/runs/runs.ts";
-import type { IssuedTask } from "../../../server/curriculum/state.ts";
+import type { IssuedTask, RunState } from "../../../server/curriculum/state.ts";
+import { stateLines } from "../../../server/curriculum/state-text.ts";
 import * as types from "../../../server/curriculum/types.ts";
 import type { Constraints, Policy } from "../../../server/curriculum/types.ts";
 import type { HistoryEntry } from "../../../server/curriculum/view.ts";
@@ -171,6 +172,11 @@ export function bench(
 ): Bench {
   const { source = freshTasks, store = memoryStore(), clock = fakeClock(), newIncarnation = incarnations() } = more;
   return { runs: createRuns({ store, source, clock, newIncarnation }), store, clock };
+}
+
+/** A state's text, as exports and snapshots have it. */
+export function encodeState(state: RunState<Spec, Key>, by: Pick<TaskSource, "specs" | "keys">): string {
+  return [...stateLines(state, by)].join("\n");
 }
 
 /** Names in order; two servers that share no store have a name each. */
