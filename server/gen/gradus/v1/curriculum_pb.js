@@ -13,7 +13,7 @@ import { file_gradus_v1_task } from "./task_pb.js";
  * Describes the file gradus/v1/curriculum.proto.
  */
 export const file_gradus_v1_curriculum = /*@__PURE__*/
-  fileDesc("ChpncmFkdXMvdjEvY3VycmljdWx1bS5wcm90bxIJZ3JhZHVzLnYxImIKA0FybRIKCgJpZBgBIAEoCRIhCgRzcGVjGAIgASgLMhMuZ3JhZHVzLnYxLlRhc2tTcGVjEhMKBndlaWdodBgDIAEoAUgAiAEBEgwKBGhhcmQYBCABKAhCCQoHX3dlaWdodCIPCg1NaXh0dXJlUG9saWN5IuYBChBCYXRjaENvbnN0cmFpbnRzEhsKDnJlYWxfc2hhcmVfbWluGAEgASgBSACIAQESIAoTc3ludGhldGljX3NoYXJlX21heBgCIAEoAUgBiAEBEhsKDmhhcmRfc2hhcmVfbWluGAMgASgBSAKIAQESIAoTaGFyZF93YXJtdXBfYmF0Y2hlcxgEIAEoDUgDiAEBQhEKD19yZWFsX3NoYXJlX21pbkIWChRfc3ludGhldGljX3NoYXJlX21heEIRCg9faGFyZF9zaGFyZV9taW5CFgoUX2hhcmRfd2FybXVwX2JhdGNoZXMitgEKDEJhbmRpdFBvbGljeRIjCgRydWxlGAEgASgOMhUuZ3JhZHVzLnYxLkJhbmRpdFJ1bGUSJwoGc2lnbmFsGAIgASgOMhcuZ3JhZHVzLnYxLkJhbmRpdFNpZ25hbBISCgVhbHBoYRgDIAEoAUgAiAEBEhAKA3RhdRgEIAEoAUgBiAEBEhQKB2Vwc2lsb24YBSABKAFIAogBAUIICgZfYWxwaGFCBgoEX3RhdUIKCghfZXBzaWxvbiKTAQoFU3RhZ2USDwoFc2hhcmUYASABKAFIABIPCgV0YXNrcxgCIAEoBEgAEi4KB3dlaWdodHMYAyADKAsyHS5ncmFkdXMudjEuU3RhZ2UuV2VpZ2h0c0VudHJ5Gi4KDFdlaWdodHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBQggKBmV4dGVudCIwCgxTdGFnZWRQb2xpY3kSIAoGc3RhZ2VzGAEgAygLMhAuZ3JhZHVzLnYxLlN0YWdlIsUBCgZQb2xpY3kSKwoHbWl4dHVyZRgBIAEoCzIYLmdyYWR1cy52MS5NaXh0dXJlUG9saWN5SAASKQoGYmFuZGl0GAIgASgLMhcuZ3JhZHVzLnYxLkJhbmRpdFBvbGljeUgAEikKBnN0YWdlZBgEIAEoCzIXLmdyYWR1cy52MS5TdGFnZWRQb2xpY3lIABIwCgtjb25zdHJhaW50cxgDIAEoCzIbLmdyYWR1cy52MS5CYXRjaENvbnN0cmFpbnRzQgYKBGtpbmQi0wMKCVJ1bkNvbmZpZxIcCgRhcm1zGAEgAygLMg4uZ3JhZHVzLnYxLkFybRIhCgZwb2xpY3kYAiABKAsyES5ncmFkdXMudjEuUG9saWN5Ei4KDXJld2FyZF9zY2hlbWUYAyABKAsyFy5ncmFkdXMudjEuUmV3YXJkU2NoZW1lEi4KDWFuc3dlcl9mb3JtYXQYBCABKA4yFy5ncmFkdXMudjEuQW5zd2VyRm9ybWF0EgwKBHNlZWQYBSABKAYSFwoPbnVtX2dlbmVyYXRpb25zGAYgASgNEg4KBmxlbmd0aBgHIAEoBBIaChJwcm9tcHRzX3Blcl91cGRhdGUYCCABKA0SFgoMZmVlZGJhY2tfbGFnGAkgASgNSAASHAoSZmVlZGJhY2tfdW5ib3VuZGVkGAogASgISAASMgoPZmVlZGJhY2tfc291cmNlGAsgASgOMhkuZ3JhZHVzLnYxLkZlZWRiYWNrU291cmNlEjAKDWdyb3VwX3RpbWVvdXQYDCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLwoMdGltZV90b19saXZlGA0gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgUKA2xhZyKfAgoIQXJtU3RhdGUSDgoGYXJtX2lkGAEgASgJEhMKC3Byb2JhYmlsaXR5GAIgASgBEg0KBXZhbHVlGAMgASgBEg4KBndlaWdodBgEIAEoARIOCgZpc3N1ZWQYBSABKAQSDgoGZ3JvdXBzGAYgASgEEh8KEnJlY2VudF9yZXdhcmRfbWVhbhgHIAEoAUgAiAEBEiAKE3JlY2VudF9zb2x2ZWRfc2hhcmUYCCABKAFIAYgBARIPCgdyZXBlYXRzGAkgASgEEhoKDW1hc2tlZF9yZWFzb24YCiABKAlIAogBAUIVChNfcmVjZW50X3Jld2FyZF9tZWFuQhYKFF9yZWNlbnRfc29sdmVkX3NoYXJlQhAKDl9tYXNrZWRfcmVhc29uIqgCCghSdW5TdGF0ZRIOCgZydW5faWQYASABKAkSDQoFZXBvY2gYAiABKA0SDwoHdmVyc2lvbhgDIAEoBBIOCgZjdXJzb3IYBCABKAQSFQoNYmF0Y2hlc19kcmF3bhgFIAEoBBIWCg5iYXRjaGVzX2Nsb3NlZBgGIAEoBBIaChJncm91cHNfb3V0c3RhbmRpbmcYByABKA0SGAoQc2FtcGxlc19yZWNvcmRlZBgIIAEoBBIOCgZwYXVzZWQYCSABKAgSDAoEZG9uZRgKIAEoCBIhCgZwb2xpY3kYCyABKAsyES5ncmFkdXMudjEuUG9saWN5EiEKBGFybXMYDCADKAsyEy5ncmFkdXMudjEuQXJtU3RhdGUSEwoLaW5jYXJuYXRpb24YDSABKAkikAEKA1J1bhIOCgZydW5faWQYASABKAkSJAoGY29uZmlnGAIgASgLMhQuZ3JhZHVzLnYxLlJ1bkNvbmZpZxIiCgVzdGF0ZRgDIAEoCzITLmdyYWR1cy52MS5SdW5TdGF0ZRIvCgtjcmVhdGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiSAoQQ3JlYXRlUnVuUmVxdWVzdBIOCgZydW5faWQYASABKAkSJAoGY29uZmlnGAIgASgLMhQuZ3JhZHVzLnYxLlJ1bkNvbmZpZyJBChFDcmVhdGVSdW5SZXNwb25zZRIbCgNydW4YASABKAsyDi5ncmFkdXMudjEuUnVuEg8KB2NyZWF0ZWQYAiABKAgiHwoNR2V0UnVuUmVxdWVzdBIOCgZydW5faWQYASABKAkiLQoOR2V0UnVuUmVzcG9uc2USGwoDcnVuGAEgASgLMg4uZ3JhZHVzLnYxLlJ1biI4Cg9MaXN0UnVuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkiSQoQTGlzdFJ1bnNSZXNwb25zZRIcCgRydW5zGAEgAygLMg4uZ3JhZHVzLnYxLlJ1bhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiIgoQRGVsZXRlUnVuUmVxdWVzdBIOCgZydW5faWQYASABKAkiEwoRRGVsZXRlUnVuUmVzcG9uc2UiegoQTmV4dEJhdGNoUmVxdWVzdBIOCgZydW5faWQYASABKAkSEwoGY3Vyc29yGAIgASgESACIAQESDQoFY291bnQYAyABKA0SJwoEd2FpdBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIJCgdfY3Vyc29yImUKEU5leHRCYXRjaFJlc3BvbnNlEh4KBXRhc2tzGAEgAygLMg8uZ3JhZHVzLnYxLlRhc2sSEwoLbmV4dF9jdXJzb3IYAiABKAQSDAoEZG9uZRgDIAEoCBINCgVlcG9jaBgEIAEoDSJhCg9Hcm91cEFkdmFudGFnZXMSEAoIZ3JvdXBfaWQYASABKAkSEgoKYWR2YW50YWdlcxgCIAMoARIYCgtyZXdhcmRfbWVhbhgDIAEoAUgAiAEBQg4KDF9yZXdhcmRfbWVhbiJVChdSZXBvcnRBZHZhbnRhZ2VzUmVxdWVzdBIOCgZydW5faWQYASABKAkSKgoGZ3JvdXBzGAIgAygLMhouZ3JhZHVzLnYxLkdyb3VwQWR2YW50YWdlcyJICg1Hcm91cEZlZWRiYWNrEhAKCGdyb3VwX2lkGAEgASgJEiUKCGZlZWRiYWNrGAIgASgLMhMuZ3JhZHVzLnYxLkZlZWRiYWNrIkQKGFJlcG9ydEFkdmFudGFnZXNSZXNwb25zZRIoCgZncm91cHMYASADKAsyGC5ncmFkdXMudjEuR3JvdXBGZWVkYmFjayJHChJDbG9zZUdyb3Vwc1JlcXVlc3QSDgoGcnVuX2lkGAEgASgJEhEKCWdyb3VwX2lkcxgCIAMoCRIOCgZyZWFzb24YAyABKAkiPwoTQ2xvc2VHcm91cHNSZXNwb25zZRIoCgZncm91cHMYASADKAsyGC5ncmFkdXMudjEuR3JvdXBGZWVkYmFjayJIChNVcGRhdGVQb2xpY3lSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIhCgZwb2xpY3kYAiABKAsyES5ncmFkdXMudjEuUG9saWN5IjMKFFVwZGF0ZVBvbGljeVJlc3BvbnNlEhsKE2FwcGxpZXNfZnJvbV9jdXJzb3IYASABKAQijwEKEVNldFdlaWdodHNSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRI6Cgd3ZWlnaHRzGAIgAygLMikuZ3JhZHVzLnYxLlNldFdlaWdodHNSZXF1ZXN0LldlaWdodHNFbnRyeRouCgxXZWlnaHRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASIxChJTZXRXZWlnaHRzUmVzcG9uc2USGwoTYXBwbGllc19mcm9tX2N1cnNvchgBIAEoBCIgCg5BZHZhbmNlUmVxdWVzdBIOCgZydW5faWQYASABKAkiLgoPQWR2YW5jZVJlc3BvbnNlEhsKE2FwcGxpZXNfZnJvbV9jdXJzb3IYASABKAQiHgoMUGF1c2VSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCSIsCg1QYXVzZVJlc3BvbnNlEhsKE2FwcGxpZXNfZnJvbV9jdXJzb3IYASABKAQiHwoNUmVzdW1lUmVxdWVzdBIOCgZydW5faWQYASABKAkiLQoOUmVzdW1lUmVzcG9uc2USGwoTYXBwbGllc19mcm9tX2N1cnNvchgBIAEoBCIiChBFeHBvcnRSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCSJBChFFeHBvcnRSdW5SZXNwb25zZRINCgVzdGF0ZRgBIAEoDBINCgVlcG9jaBgCIAEoDRIOCgZjdXJzb3IYAyABKAQiMQoQSW1wb3J0UnVuUmVxdWVzdBINCgVzdGF0ZRgBIAEoDBIOCgZydW5faWQYAiABKAkiVgoRSW1wb3J0UnVuUmVzcG9uc2USGwoDcnVuGAEgASgLMg4uZ3JhZHVzLnYxLlJ1bhIkCgtvdXRzdGFuZGluZxgCIAMoCzIPLmdyYWR1cy52MS5UYXNrIiEKD1dhdGNoUnVuUmVxdWVzdBIOCgZydW5faWQYASABKAkiNgoQV2F0Y2hSdW5SZXNwb25zZRIiCgVzdGF0ZRgBIAEoCzITLmdyYWR1cy52MS5SdW5TdGF0ZSJKChFHZXRIaXN0b3J5UmVxdWVzdBIOCgZydW5faWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkiyQEKC0JhdGNoUmVjb3JkEg0KBWJhdGNoGAEgASgEEg4KBmN1cnNvchgCIAEoBBIVCg1wcm9iYWJpbGl0aWVzGAMgAygBEg4KBnZhbHVlcxgEIAMoARIOCgZjb3VudHMYBSADKA0SDgoGY2xvc2VkGAYgASgIEhgKC3Jld2FyZF9tZWFuGAcgASgBSACIAQESGQoMc29sdmVkX3NoYXJlGAggASgBSAGIAQFCDgoMX3Jld2FyZF9tZWFuQg8KDV9zb2x2ZWRfc2hhcmUi2AEKDUNvbnRyb2xSZWNvcmQSDAoEa2luZBgBIAEoCRIOCgZjdXJzb3IYAiABKAQSIQoGcG9saWN5GAMgASgLMhEuZ3JhZHVzLnYxLlBvbGljeRI2Cgd3ZWlnaHRzGAQgAygLMiUuZ3JhZHVzLnYxLkNvbnRyb2xSZWNvcmQuV2VpZ2h0c0VudHJ5Eg4KBnJlYXNvbhgFIAEoCRIOCgZhcm1faWQYBiABKAkaLgoMV2VpZ2h0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEiuwEKDUhpc3RvcnlSZWNvcmQSJwoFYmF0Y2gYASABKAsyFi5ncmFkdXMudjEuQmF0Y2hSZWNvcmRIABIrCgdjb250cm9sGAIgASgLMhguZ3JhZHVzLnYxLkNvbnRyb2xSZWNvcmRIABINCgVlcG9jaBgDIAEoDRIoCgR0aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtyb2xsZWRfYmFjaxgFIAEoCEIGCgRraW5kIlgKEkdldEhpc3RvcnlSZXNwb25zZRIpCgdyZWNvcmRzGAEgAygLMhguZ3JhZHVzLnYxLkhpc3RvcnlSZWNvcmQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJKkYKCkJhbmRpdFJ1bGUSGwoXQkFORElUX1JVTEVfVU5TUEVDSUZJRUQQABIbChdCQU5ESVRfUlVMRV9FTUFfU09GVE1BWBABKlMKDEJhbmRpdFNpZ25hbBIdChlCQU5ESVRfU0lHTkFMX1VOU1BFQ0lGSUVEEAASJAogQkFORElUX1NJR05BTF9BQlNPTFVURV9BRFZBTlRBR0UQASppCg5GZWVkYmFja1NvdXJjZRIfChtGRUVEQkFDS19TT1VSQ0VfVU5TUEVDSUZJRUQQABIYChRGRUVEQkFDS19TT1VSQ0VfU1RFUBABEhwKGEZFRURCQUNLX1NPVVJDRV9SRVBPUlRFRBACMpUJChFDdXJyaWN1bHVtU2VydmljZRJGCglDcmVhdGVSdW4SGy5ncmFkdXMudjEuQ3JlYXRlUnVuUmVxdWVzdBocLmdyYWR1cy52MS5DcmVhdGVSdW5SZXNwb25zZRI9CgZHZXRSdW4SGC5ncmFkdXMudjEuR2V0UnVuUmVxdWVzdBoZLmdyYWR1cy52MS5HZXRSdW5SZXNwb25zZRJDCghMaXN0UnVucxIaLmdyYWR1cy52MS5MaXN0UnVuc1JlcXVlc3QaGy5ncmFkdXMudjEuTGlzdFJ1bnNSZXNwb25zZRJGCglEZWxldGVSdW4SGy5ncmFkdXMudjEuRGVsZXRlUnVuUmVxdWVzdBocLmdyYWR1cy52MS5EZWxldGVSdW5SZXNwb25zZRJGCglOZXh0QmF0Y2gSGy5ncmFkdXMudjEuTmV4dEJhdGNoUmVxdWVzdBocLmdyYWR1cy52MS5OZXh0QmF0Y2hSZXNwb25zZRJbChBSZXBvcnRBZHZhbnRhZ2VzEiIuZ3JhZHVzLnYxLlJlcG9ydEFkdmFudGFnZXNSZXF1ZXN0GiMuZ3JhZHVzLnYxLlJlcG9ydEFkdmFudGFnZXNSZXNwb25zZRJMCgtDbG9zZUdyb3VwcxIdLmdyYWR1cy52MS5DbG9zZUdyb3Vwc1JlcXVlc3QaHi5ncmFkdXMudjEuQ2xvc2VHcm91cHNSZXNwb25zZRJPCgxVcGRhdGVQb2xpY3kSHi5ncmFkdXMudjEuVXBkYXRlUG9saWN5UmVxdWVzdBofLmdyYWR1cy52MS5VcGRhdGVQb2xpY3lSZXNwb25zZRJJCgpTZXRXZWlnaHRzEhwuZ3JhZHVzLnYxLlNldFdlaWdodHNSZXF1ZXN0Gh0uZ3JhZHVzLnYxLlNldFdlaWdodHNSZXNwb25zZRJACgdBZHZhbmNlEhkuZ3JhZHVzLnYxLkFkdmFuY2VSZXF1ZXN0GhouZ3JhZHVzLnYxLkFkdmFuY2VSZXNwb25zZRI6CgVQYXVzZRIXLmdyYWR1cy52MS5QYXVzZVJlcXVlc3QaGC5ncmFkdXMudjEuUGF1c2VSZXNwb25zZRI9CgZSZXN1bWUSGC5ncmFkdXMudjEuUmVzdW1lUmVxdWVzdBoZLmdyYWR1cy52MS5SZXN1bWVSZXNwb25zZRJGCglFeHBvcnRSdW4SGy5ncmFkdXMudjEuRXhwb3J0UnVuUmVxdWVzdBocLmdyYWR1cy52MS5FeHBvcnRSdW5SZXNwb25zZRJGCglJbXBvcnRSdW4SGy5ncmFkdXMudjEuSW1wb3J0UnVuUmVxdWVzdBocLmdyYWR1cy52MS5JbXBvcnRSdW5SZXNwb25zZRJFCghXYXRjaFJ1bhIaLmdyYWR1cy52MS5XYXRjaFJ1blJlcXVlc3QaGy5ncmFkdXMudjEuV2F0Y2hSdW5SZXNwb25zZTABEkkKCkdldEhpc3RvcnkSHC5ncmFkdXMudjEuR2V0SGlzdG9yeVJlcXVlc3QaHS5ncmFkdXMudjEuR2V0SGlzdG9yeVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_gradus_v1_outcome, file_gradus_v1_task]);
+  fileDesc("ChpncmFkdXMvdjEvY3VycmljdWx1bS5wcm90bxIJZ3JhZHVzLnYxImIKA0FybRIKCgJpZBgBIAEoCRIhCgRzcGVjGAIgASgLMhMuZ3JhZHVzLnYxLlRhc2tTcGVjEhMKBndlaWdodBgDIAEoAUgAiAEBEgwKBGhhcmQYBCABKAhCCQoHX3dlaWdodCIPCg1NaXh0dXJlUG9saWN5IokBCg1TaWduYWxSZXNjYWxlEhkKDGxvd19xdWFudGlsZRgBIAEoAUgAiAEBEhoKDWhpZ2hfcXVhbnRpbGUYAiABKAFIAYgBARITCgZ3aW5kb3cYAyABKA1IAogBAUIPCg1fbG93X3F1YW50aWxlQhAKDl9oaWdoX3F1YW50aWxlQgkKB193aW5kb3ci5gEKEEJhdGNoQ29uc3RyYWludHMSGwoOcmVhbF9zaGFyZV9taW4YASABKAFIAIgBARIgChNzeW50aGV0aWNfc2hhcmVfbWF4GAIgASgBSAGIAQESGwoOaGFyZF9zaGFyZV9taW4YAyABKAFIAogBARIgChNoYXJkX3dhcm11cF9iYXRjaGVzGAQgASgNSAOIAQFCEQoPX3JlYWxfc2hhcmVfbWluQhYKFF9zeW50aGV0aWNfc2hhcmVfbWF4QhEKD19oYXJkX3NoYXJlX21pbkIWChRfaGFyZF93YXJtdXBfYmF0Y2hlcyL9AgoMQmFuZGl0UG9saWN5EiMKBHJ1bGUYASABKA4yFS5ncmFkdXMudjEuQmFuZGl0UnVsZRInCgZzaWduYWwYAiABKA4yFy5ncmFkdXMudjEuQmFuZGl0U2lnbmFsEhIKBWFscGhhGAMgASgBSACIAQESEAoDdGF1GAQgASgBSAGIAQESFAoHZXBzaWxvbhgFIAEoAUgCiAEBEikKB3Jlc2NhbGUYBiABKAsyGC5ncmFkdXMudjEuU2lnbmFsUmVzY2FsZRIWCglleHAzX3JhdGUYByABKAFIA4gBARIXCgpleHAzX3NoYXJlGAggASgBSASIAQESFQoIZGlzY291bnQYCSABKAFIBYgBARIYCgtleHBsb3JhdGlvbhgKIAEoAUgGiAEBQggKBl9hbHBoYUIGCgRfdGF1QgoKCF9lcHNpbG9uQgwKCl9leHAzX3JhdGVCDQoLX2V4cDNfc2hhcmVCCwoJX2Rpc2NvdW50Qg4KDF9leHBsb3JhdGlvbiK4AQoFU3RhZ2USDwoFc2hhcmUYASABKAFIABIPCgV0YXNrcxgCIAEoBEgAEi4KB3dlaWdodHMYAyADKAsyHS5ncmFkdXMudjEuU3RhZ2UuV2VpZ2h0c0VudHJ5EiMKBXJhbmtzGAQgASgLMhQuZ3JhZHVzLnYxLlJhbmtSYW5nZRouCgxXZWlnaHRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4AUIICgZleHRlbnQiPwoJUmFua1JhbmdlEhAKA21pbhgBIAEoAUgAiAEBEhAKA21heBgCIAEoAUgBiAEBQgYKBF9taW5CBgoEX21heCIwCgxTdGFnZWRQb2xpY3kSIAoGc3RhZ2VzGAEgAygLMhAuZ3JhZHVzLnYxLlN0YWdlIpEBCgxSZXBsYXlQb2xpY3kSIAoGc3RhZ2VzGAEgAygLMhAuZ3JhZHVzLnYxLlN0YWdlEhAKBmN5Y2xlcxgCIAEoDUgAEhUKC2N5Y2xlX3Rhc2tzGAMgASgESAASLQoJaW5zdGFuY2VzGAQgASgOMhouZ3JhZHVzLnYxLlJlcGxheUluc3RhbmNlc0IHCgVjeWNsZSJlCgRUaWVyEi0KB3dlaWdodHMYASADKAsyHC5ncmFkdXMudjEuVGllci5XZWlnaHRzRW50cnkaLgoMV2VpZ2h0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEi6wEKEENvbXBldGVuY2VQb2xpY3kSHgoFdGllcnMYASADKAsyDy5ncmFkdXMudjEuVGllchInCgRzdGVwGAIgASgOMhkuZ3JhZHVzLnYxLkNvbXBldGVuY2VTdGVwEhYKCXRocmVzaG9sZBgDIAEoAUgAiAEBEhMKBndpbmRvdxgEIAEoDUgBiAEBEhIKBWZsb29yGAUgASgBSAKIAQESGQoMbmV3ZXN0X3NoYXJlGAYgASgBSAOIAQFCDAoKX3RocmVzaG9sZEIJCgdfd2luZG93QggKBl9mbG9vckIPCg1fbmV3ZXN0X3NoYXJlIpUBCgZEb21haW4SDAoEbmFtZRgBIAEoCRIvCgd3ZWlnaHRzGAIgAygLMh4uZ3JhZHVzLnYxLkRvbWFpbi5XZWlnaHRzRW50cnkSEgoFc2hhcmUYAyABKAFIAIgBARouCgxXZWlnaHRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4AUIICgZfc2hhcmUijgEKEEJhY2t3YXJkVHJhbnNmZXISDwoHdHJhaW5lZBgBIAEoCRI5CgdjaGFuZ2VzGAIgAygLMiguZ3JhZHVzLnYxLkJhY2t3YXJkVHJhbnNmZXIuQ2hhbmdlc0VudHJ5Gi4KDENoYW5nZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAE6AjgBIngKEEZvcmdldHRpbmdQb2xpY3kSIgoHZG9tYWlucxgBIAMoCzIRLmdyYWR1cy52MS5Eb21haW4SLgoJdHJhbnNmZXJzGAIgAygLMhsuZ3JhZHVzLnYxLkJhY2t3YXJkVHJhbnNmZXISEAoIcmV2ZXJzZWQYAyABKAgiYQoKVGFza0ZpbHRlchITCgtza2lwX3NvbHZlZBgBIAEoCBIZChFza2lwX2ZhaWxlZF9hZnRlchgCIAEoDRIjCgVyYW5rcxgDIAEoCzIULmdyYWR1cy52MS5SYW5rUmFuZ2Ui/QIKBlBvbGljeRIrCgdtaXh0dXJlGAEgASgLMhguZ3JhZHVzLnYxLk1peHR1cmVQb2xpY3lIABIpCgZiYW5kaXQYAiABKAsyFy5ncmFkdXMudjEuQmFuZGl0UG9saWN5SAASKQoGc3RhZ2VkGAQgASgLMhcuZ3JhZHVzLnYxLlN0YWdlZFBvbGljeUgAEikKBnJlcGxheRgFIAEoCzIXLmdyYWR1cy52MS5SZXBsYXlQb2xpY3lIABIxCgpjb21wZXRlbmNlGAYgASgLMhsuZ3JhZHVzLnYxLkNvbXBldGVuY2VQb2xpY3lIABIxCgpmb3JnZXR0aW5nGAcgASgLMhsuZ3JhZHVzLnYxLkZvcmdldHRpbmdQb2xpY3lIABIwCgtjb25zdHJhaW50cxgDIAEoCzIbLmdyYWR1cy52MS5CYXRjaENvbnN0cmFpbnRzEiUKBmZpbHRlchgIIAEoCzIVLmdyYWR1cy52MS5UYXNrRmlsdGVyQgYKBGtpbmQi0wMKCVJ1bkNvbmZpZxIcCgRhcm1zGAEgAygLMg4uZ3JhZHVzLnYxLkFybRIhCgZwb2xpY3kYAiABKAsyES5ncmFkdXMudjEuUG9saWN5Ei4KDXJld2FyZF9zY2hlbWUYAyABKAsyFy5ncmFkdXMudjEuUmV3YXJkU2NoZW1lEi4KDWFuc3dlcl9mb3JtYXQYBCABKA4yFy5ncmFkdXMudjEuQW5zd2VyRm9ybWF0EgwKBHNlZWQYBSABKAYSFwoPbnVtX2dlbmVyYXRpb25zGAYgASgNEg4KBmxlbmd0aBgHIAEoBBIaChJwcm9tcHRzX3Blcl91cGRhdGUYCCABKA0SFgoMZmVlZGJhY2tfbGFnGAkgASgNSAASHAoSZmVlZGJhY2tfdW5ib3VuZGVkGAogASgISAASMgoPZmVlZGJhY2tfc291cmNlGAsgASgOMhkuZ3JhZHVzLnYxLkZlZWRiYWNrU291cmNlEjAKDWdyb3VwX3RpbWVvdXQYDCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SLwoMdGltZV90b19saXZlGA0gASgLMhkuZ29vZ2xlLnByb3RvYnVmLkR1cmF0aW9uQgUKA2xhZyKfAgoIQXJtU3RhdGUSDgoGYXJtX2lkGAEgASgJEhMKC3Byb2JhYmlsaXR5GAIgASgBEg0KBXZhbHVlGAMgASgBEg4KBndlaWdodBgEIAEoARIOCgZpc3N1ZWQYBSABKAQSDgoGZ3JvdXBzGAYgASgEEh8KEnJlY2VudF9yZXdhcmRfbWVhbhgHIAEoAUgAiAEBEiAKE3JlY2VudF9zb2x2ZWRfc2hhcmUYCCABKAFIAYgBARIPCgdyZXBlYXRzGAkgASgEEhoKDW1hc2tlZF9yZWFzb24YCiABKAlIAogBAUIVChNfcmVjZW50X3Jld2FyZF9tZWFuQhYKFF9yZWNlbnRfc29sdmVkX3NoYXJlQhAKDl9tYXNrZWRfcmVhc29uIqgCCghSdW5TdGF0ZRIOCgZydW5faWQYASABKAkSDQoFZXBvY2gYAiABKA0SDwoHdmVyc2lvbhgDIAEoBBIOCgZjdXJzb3IYBCABKAQSFQoNYmF0Y2hlc19kcmF3bhgFIAEoBBIWCg5iYXRjaGVzX2Nsb3NlZBgGIAEoBBIaChJncm91cHNfb3V0c3RhbmRpbmcYByABKA0SGAoQc2FtcGxlc19yZWNvcmRlZBgIIAEoBBIOCgZwYXVzZWQYCSABKAgSDAoEZG9uZRgKIAEoCBIhCgZwb2xpY3kYCyABKAsyES5ncmFkdXMudjEuUG9saWN5EiEKBGFybXMYDCADKAsyEy5ncmFkdXMudjEuQXJtU3RhdGUSEwoLaW5jYXJuYXRpb24YDSABKAkikAEKA1J1bhIOCgZydW5faWQYASABKAkSJAoGY29uZmlnGAIgASgLMhQuZ3JhZHVzLnYxLlJ1bkNvbmZpZxIiCgVzdGF0ZRgDIAEoCzITLmdyYWR1cy52MS5SdW5TdGF0ZRIvCgtjcmVhdGVfdGltZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiSAoQQ3JlYXRlUnVuUmVxdWVzdBIOCgZydW5faWQYASABKAkSJAoGY29uZmlnGAIgASgLMhQuZ3JhZHVzLnYxLlJ1bkNvbmZpZyJBChFDcmVhdGVSdW5SZXNwb25zZRIbCgNydW4YASABKAsyDi5ncmFkdXMudjEuUnVuEg8KB2NyZWF0ZWQYAiABKAgiHwoNR2V0UnVuUmVxdWVzdBIOCgZydW5faWQYASABKAkiLQoOR2V0UnVuUmVzcG9uc2USGwoDcnVuGAEgASgLMg4uZ3JhZHVzLnYxLlJ1biI4Cg9MaXN0UnVuc1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgNEhIKCnBhZ2VfdG9rZW4YAiABKAkiSQoQTGlzdFJ1bnNSZXNwb25zZRIcCgRydW5zGAEgAygLMg4uZ3JhZHVzLnYxLlJ1bhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiIgoQRGVsZXRlUnVuUmVxdWVzdBIOCgZydW5faWQYASABKAkiEwoRRGVsZXRlUnVuUmVzcG9uc2UiegoQTmV4dEJhdGNoUmVxdWVzdBIOCgZydW5faWQYASABKAkSEwoGY3Vyc29yGAIgASgESACIAQESDQoFY291bnQYAyABKA0SJwoEd2FpdBgEIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbkIJCgdfY3Vyc29yImUKEU5leHRCYXRjaFJlc3BvbnNlEh4KBXRhc2tzGAEgAygLMg8uZ3JhZHVzLnYxLlRhc2sSEwoLbmV4dF9jdXJzb3IYAiABKAQSDAoEZG9uZRgDIAEoCBINCgVlcG9jaBgEIAEoDSJhCg9Hcm91cEFkdmFudGFnZXMSEAoIZ3JvdXBfaWQYASABKAkSEgoKYWR2YW50YWdlcxgCIAMoARIYCgtyZXdhcmRfbWVhbhgDIAEoAUgAiAEBQg4KDF9yZXdhcmRfbWVhbiJVChdSZXBvcnRBZHZhbnRhZ2VzUmVxdWVzdBIOCgZydW5faWQYASABKAkSKgoGZ3JvdXBzGAIgAygLMhouZ3JhZHVzLnYxLkdyb3VwQWR2YW50YWdlcyJICg1Hcm91cEZlZWRiYWNrEhAKCGdyb3VwX2lkGAEgASgJEiUKCGZlZWRiYWNrGAIgASgLMhMuZ3JhZHVzLnYxLkZlZWRiYWNrIkQKGFJlcG9ydEFkdmFudGFnZXNSZXNwb25zZRIoCgZncm91cHMYASADKAsyGC5ncmFkdXMudjEuR3JvdXBGZWVkYmFjayJHChJDbG9zZUdyb3Vwc1JlcXVlc3QSDgoGcnVuX2lkGAEgASgJEhEKCWdyb3VwX2lkcxgCIAMoCRIOCgZyZWFzb24YAyABKAkiPwoTQ2xvc2VHcm91cHNSZXNwb25zZRIoCgZncm91cHMYASADKAsyGC5ncmFkdXMudjEuR3JvdXBGZWVkYmFjayJIChNVcGRhdGVQb2xpY3lSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIhCgZwb2xpY3kYAiABKAsyES5ncmFkdXMudjEuUG9saWN5IjMKFFVwZGF0ZVBvbGljeVJlc3BvbnNlEhsKE2FwcGxpZXNfZnJvbV9jdXJzb3IYASABKAQijwEKEVNldFdlaWdodHNSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRI6Cgd3ZWlnaHRzGAIgAygLMikuZ3JhZHVzLnYxLlNldFdlaWdodHNSZXF1ZXN0LldlaWdodHNFbnRyeRouCgxXZWlnaHRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgBOgI4ASIxChJTZXRXZWlnaHRzUmVzcG9uc2USGwoTYXBwbGllc19mcm9tX2N1cnNvchgBIAEoBCIgCg5BZHZhbmNlUmVxdWVzdBIOCgZydW5faWQYASABKAkiLgoPQWR2YW5jZVJlc3BvbnNlEhsKE2FwcGxpZXNfZnJvbV9jdXJzb3IYASABKAQiHgoMUGF1c2VSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCSIsCg1QYXVzZVJlc3BvbnNlEhsKE2FwcGxpZXNfZnJvbV9jdXJzb3IYASABKAQiHwoNUmVzdW1lUmVxdWVzdBIOCgZydW5faWQYASABKAkiLQoOUmVzdW1lUmVzcG9uc2USGwoTYXBwbGllc19mcm9tX2N1cnNvchgBIAEoBCIiChBFeHBvcnRSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCSJBChFFeHBvcnRSdW5SZXNwb25zZRINCgVzdGF0ZRgBIAEoDBINCgVlcG9jaBgCIAEoDRIOCgZjdXJzb3IYAyABKAQiMQoQSW1wb3J0UnVuUmVxdWVzdBINCgVzdGF0ZRgBIAEoDBIOCgZydW5faWQYAiABKAkiVgoRSW1wb3J0UnVuUmVzcG9uc2USGwoDcnVuGAEgASgLMg4uZ3JhZHVzLnYxLlJ1bhIkCgtvdXRzdGFuZGluZxgCIAMoCzIPLmdyYWR1cy52MS5UYXNrIiEKD1dhdGNoUnVuUmVxdWVzdBIOCgZydW5faWQYASABKAkiNgoQV2F0Y2hSdW5SZXNwb25zZRIiCgVzdGF0ZRgBIAEoCzITLmdyYWR1cy52MS5SdW5TdGF0ZSJKChFHZXRIaXN0b3J5UmVxdWVzdBIOCgZydW5faWQYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkiyQEKC0JhdGNoUmVjb3JkEg0KBWJhdGNoGAEgASgEEg4KBmN1cnNvchgCIAEoBBIVCg1wcm9iYWJpbGl0aWVzGAMgAygBEg4KBnZhbHVlcxgEIAMoARIOCgZjb3VudHMYBSADKA0SDgoGY2xvc2VkGAYgASgIEhgKC3Jld2FyZF9tZWFuGAcgASgBSACIAQESGQoMc29sdmVkX3NoYXJlGAggASgBSAGIAQFCDgoMX3Jld2FyZF9tZWFuQg8KDV9zb2x2ZWRfc2hhcmUi2AEKDUNvbnRyb2xSZWNvcmQSDAoEa2luZBgBIAEoCRIOCgZjdXJzb3IYAiABKAQSIQoGcG9saWN5GAMgASgLMhEuZ3JhZHVzLnYxLlBvbGljeRI2Cgd3ZWlnaHRzGAQgAygLMiUuZ3JhZHVzLnYxLkNvbnRyb2xSZWNvcmQuV2VpZ2h0c0VudHJ5Eg4KBnJlYXNvbhgFIAEoCRIOCgZhcm1faWQYBiABKAkaLgoMV2VpZ2h0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoAToCOAEiuwEKDUhpc3RvcnlSZWNvcmQSJwoFYmF0Y2gYASABKAsyFi5ncmFkdXMudjEuQmF0Y2hSZWNvcmRIABIrCgdjb250cm9sGAIgASgLMhguZ3JhZHVzLnYxLkNvbnRyb2xSZWNvcmRIABINCgVlcG9jaBgDIAEoDRIoCgR0aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtyb2xsZWRfYmFjaxgFIAEoCEIGCgRraW5kIlgKEkdldEhpc3RvcnlSZXNwb25zZRIpCgdyZWNvcmRzGAEgAygLMhguZ3JhZHVzLnYxLkhpc3RvcnlSZWNvcmQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJKo0BCgpCYW5kaXRSdWxlEhsKF0JBTkRJVF9SVUxFX1VOU1BFQ0lGSUVEEAASGwoXQkFORElUX1JVTEVfRU1BX1NPRlRNQVgQARIWChJCQU5ESVRfUlVMRV9FWFAzX1MQAhIYChRCQU5ESVRfUlVMRV9USE9NUFNPThADEhMKD0JBTkRJVF9SVUxFX1VDQhAEKr0BCgxCYW5kaXRTaWduYWwSHQoZQkFORElUX1NJR05BTF9VTlNQRUNJRklFRBAAEiQKIEJBTkRJVF9TSUdOQUxfQUJTT0xVVEVfQURWQU5UQUdFEAESIQodQkFORElUX1NJR05BTF9TT0xWRURfVkFSSUFOQ0UQAhIjCh9CQU5ESVRfU0lHTkFMX0xFQVJOSU5HX1BST0dSRVNTEAMSIAocQkFORElUX1NJR05BTF9NSVhFRF9PVVRDT01FUxAEKmoKD1JlcGxheUluc3RhbmNlcxIgChxSRVBMQVlfSU5TVEFOQ0VTX1VOU1BFQ0lGSUVEEAASGgoWUkVQTEFZX0lOU1RBTkNFU19GUkVTSBABEhkKFVJFUExBWV9JTlNUQU5DRVNfU0FNRRACKmkKDkNvbXBldGVuY2VTdGVwEh8KG0NPTVBFVEVOQ0VfU1RFUF9VTlNQRUNJRklFRBAAEhkKFUNPTVBFVEVOQ0VfU1RFUF9XSURFThABEhsKF0NPTVBFVEVOQ0VfU1RFUF9NT1ZFX09OEAIqaQoORmVlZGJhY2tTb3VyY2USHwobRkVFREJBQ0tfU09VUkNFX1VOU1BFQ0lGSUVEEAASGAoURkVFREJBQ0tfU09VUkNFX1NURVAQARIcChhGRUVEQkFDS19TT1VSQ0VfUkVQT1JURUQQAjKVCQoRQ3VycmljdWx1bVNlcnZpY2USRgoJQ3JlYXRlUnVuEhsuZ3JhZHVzLnYxLkNyZWF0ZVJ1blJlcXVlc3QaHC5ncmFkdXMudjEuQ3JlYXRlUnVuUmVzcG9uc2USPQoGR2V0UnVuEhguZ3JhZHVzLnYxLkdldFJ1blJlcXVlc3QaGS5ncmFkdXMudjEuR2V0UnVuUmVzcG9uc2USQwoITGlzdFJ1bnMSGi5ncmFkdXMudjEuTGlzdFJ1bnNSZXF1ZXN0GhsuZ3JhZHVzLnYxLkxpc3RSdW5zUmVzcG9uc2USRgoJRGVsZXRlUnVuEhsuZ3JhZHVzLnYxLkRlbGV0ZVJ1blJlcXVlc3QaHC5ncmFkdXMudjEuRGVsZXRlUnVuUmVzcG9uc2USRgoJTmV4dEJhdGNoEhsuZ3JhZHVzLnYxLk5leHRCYXRjaFJlcXVlc3QaHC5ncmFkdXMudjEuTmV4dEJhdGNoUmVzcG9uc2USWwoQUmVwb3J0QWR2YW50YWdlcxIiLmdyYWR1cy52MS5SZXBvcnRBZHZhbnRhZ2VzUmVxdWVzdBojLmdyYWR1cy52MS5SZXBvcnRBZHZhbnRhZ2VzUmVzcG9uc2USTAoLQ2xvc2VHcm91cHMSHS5ncmFkdXMudjEuQ2xvc2VHcm91cHNSZXF1ZXN0Gh4uZ3JhZHVzLnYxLkNsb3NlR3JvdXBzUmVzcG9uc2USTwoMVXBkYXRlUG9saWN5Eh4uZ3JhZHVzLnYxLlVwZGF0ZVBvbGljeVJlcXVlc3QaHy5ncmFkdXMudjEuVXBkYXRlUG9saWN5UmVzcG9uc2USSQoKU2V0V2VpZ2h0cxIcLmdyYWR1cy52MS5TZXRXZWlnaHRzUmVxdWVzdBodLmdyYWR1cy52MS5TZXRXZWlnaHRzUmVzcG9uc2USQAoHQWR2YW5jZRIZLmdyYWR1cy52MS5BZHZhbmNlUmVxdWVzdBoaLmdyYWR1cy52MS5BZHZhbmNlUmVzcG9uc2USOgoFUGF1c2USFy5ncmFkdXMudjEuUGF1c2VSZXF1ZXN0GhguZ3JhZHVzLnYxLlBhdXNlUmVzcG9uc2USPQoGUmVzdW1lEhguZ3JhZHVzLnYxLlJlc3VtZVJlcXVlc3QaGS5ncmFkdXMudjEuUmVzdW1lUmVzcG9uc2USRgoJRXhwb3J0UnVuEhsuZ3JhZHVzLnYxLkV4cG9ydFJ1blJlcXVlc3QaHC5ncmFkdXMudjEuRXhwb3J0UnVuUmVzcG9uc2USRgoJSW1wb3J0UnVuEhsuZ3JhZHVzLnYxLkltcG9ydFJ1blJlcXVlc3QaHC5ncmFkdXMudjEuSW1wb3J0UnVuUmVzcG9uc2USRQoIV2F0Y2hSdW4SGi5ncmFkdXMudjEuV2F0Y2hSdW5SZXF1ZXN0GhsuZ3JhZHVzLnYxLldhdGNoUnVuUmVzcG9uc2UwARJJCgpHZXRIaXN0b3J5EhwuZ3JhZHVzLnYxLkdldEhpc3RvcnlSZXF1ZXN0Gh0uZ3JhZHVzLnYxLkdldEhpc3RvcnlSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_duration, file_google_protobuf_timestamp, file_gradus_v1_outcome, file_gradus_v1_task]);
 
 /**
  * Describes the message gradus.v1.Arm.
@@ -30,326 +30,389 @@ export const MixturePolicySchema = /*@__PURE__*/
   messageDesc(file_gradus_v1_curriculum, 1);
 
 /**
+ * Describes the message gradus.v1.SignalRescale.
+ * Use `create(SignalRescaleSchema)` to create a new message.
+ */
+export const SignalRescaleSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_curriculum, 2);
+
+/**
  * Describes the message gradus.v1.BatchConstraints.
  * Use `create(BatchConstraintsSchema)` to create a new message.
  */
 export const BatchConstraintsSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 2);
+  messageDesc(file_gradus_v1_curriculum, 3);
 
 /**
  * Describes the message gradus.v1.BanditPolicy.
  * Use `create(BanditPolicySchema)` to create a new message.
  */
 export const BanditPolicySchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 3);
+  messageDesc(file_gradus_v1_curriculum, 4);
 
 /**
  * Describes the message gradus.v1.Stage.
  * Use `create(StageSchema)` to create a new message.
  */
 export const StageSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 4);
+  messageDesc(file_gradus_v1_curriculum, 5);
+
+/**
+ * Describes the message gradus.v1.RankRange.
+ * Use `create(RankRangeSchema)` to create a new message.
+ */
+export const RankRangeSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_curriculum, 6);
 
 /**
  * Describes the message gradus.v1.StagedPolicy.
  * Use `create(StagedPolicySchema)` to create a new message.
  */
 export const StagedPolicySchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 5);
+  messageDesc(file_gradus_v1_curriculum, 7);
+
+/**
+ * Describes the message gradus.v1.ReplayPolicy.
+ * Use `create(ReplayPolicySchema)` to create a new message.
+ */
+export const ReplayPolicySchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_curriculum, 8);
+
+/**
+ * Describes the message gradus.v1.Tier.
+ * Use `create(TierSchema)` to create a new message.
+ */
+export const TierSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_curriculum, 9);
+
+/**
+ * Describes the message gradus.v1.CompetencePolicy.
+ * Use `create(CompetencePolicySchema)` to create a new message.
+ */
+export const CompetencePolicySchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_curriculum, 10);
+
+/**
+ * Describes the message gradus.v1.Domain.
+ * Use `create(DomainSchema)` to create a new message.
+ */
+export const DomainSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_curriculum, 11);
+
+/**
+ * Describes the message gradus.v1.BackwardTransfer.
+ * Use `create(BackwardTransferSchema)` to create a new message.
+ */
+export const BackwardTransferSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_curriculum, 12);
+
+/**
+ * Describes the message gradus.v1.ForgettingPolicy.
+ * Use `create(ForgettingPolicySchema)` to create a new message.
+ */
+export const ForgettingPolicySchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_curriculum, 13);
+
+/**
+ * Describes the message gradus.v1.TaskFilter.
+ * Use `create(TaskFilterSchema)` to create a new message.
+ */
+export const TaskFilterSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_curriculum, 14);
 
 /**
  * Describes the message gradus.v1.Policy.
  * Use `create(PolicySchema)` to create a new message.
  */
 export const PolicySchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 6);
+  messageDesc(file_gradus_v1_curriculum, 15);
 
 /**
  * Describes the message gradus.v1.RunConfig.
  * Use `create(RunConfigSchema)` to create a new message.
  */
 export const RunConfigSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 7);
+  messageDesc(file_gradus_v1_curriculum, 16);
 
 /**
  * Describes the message gradus.v1.ArmState.
  * Use `create(ArmStateSchema)` to create a new message.
  */
 export const ArmStateSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 8);
+  messageDesc(file_gradus_v1_curriculum, 17);
 
 /**
  * Describes the message gradus.v1.RunState.
  * Use `create(RunStateSchema)` to create a new message.
  */
 export const RunStateSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 9);
+  messageDesc(file_gradus_v1_curriculum, 18);
 
 /**
  * Describes the message gradus.v1.Run.
  * Use `create(RunSchema)` to create a new message.
  */
 export const RunSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 10);
+  messageDesc(file_gradus_v1_curriculum, 19);
 
 /**
  * Describes the message gradus.v1.CreateRunRequest.
  * Use `create(CreateRunRequestSchema)` to create a new message.
  */
 export const CreateRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 11);
+  messageDesc(file_gradus_v1_curriculum, 20);
 
 /**
  * Describes the message gradus.v1.CreateRunResponse.
  * Use `create(CreateRunResponseSchema)` to create a new message.
  */
 export const CreateRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 12);
+  messageDesc(file_gradus_v1_curriculum, 21);
 
 /**
  * Describes the message gradus.v1.GetRunRequest.
  * Use `create(GetRunRequestSchema)` to create a new message.
  */
 export const GetRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 13);
+  messageDesc(file_gradus_v1_curriculum, 22);
 
 /**
  * Describes the message gradus.v1.GetRunResponse.
  * Use `create(GetRunResponseSchema)` to create a new message.
  */
 export const GetRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 14);
+  messageDesc(file_gradus_v1_curriculum, 23);
 
 /**
  * Describes the message gradus.v1.ListRunsRequest.
  * Use `create(ListRunsRequestSchema)` to create a new message.
  */
 export const ListRunsRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 15);
+  messageDesc(file_gradus_v1_curriculum, 24);
 
 /**
  * Describes the message gradus.v1.ListRunsResponse.
  * Use `create(ListRunsResponseSchema)` to create a new message.
  */
 export const ListRunsResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 16);
+  messageDesc(file_gradus_v1_curriculum, 25);
 
 /**
  * Describes the message gradus.v1.DeleteRunRequest.
  * Use `create(DeleteRunRequestSchema)` to create a new message.
  */
 export const DeleteRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 17);
+  messageDesc(file_gradus_v1_curriculum, 26);
 
 /**
  * Describes the message gradus.v1.DeleteRunResponse.
  * Use `create(DeleteRunResponseSchema)` to create a new message.
  */
 export const DeleteRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 18);
+  messageDesc(file_gradus_v1_curriculum, 27);
 
 /**
  * Describes the message gradus.v1.NextBatchRequest.
  * Use `create(NextBatchRequestSchema)` to create a new message.
  */
 export const NextBatchRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 19);
+  messageDesc(file_gradus_v1_curriculum, 28);
 
 /**
  * Describes the message gradus.v1.NextBatchResponse.
  * Use `create(NextBatchResponseSchema)` to create a new message.
  */
 export const NextBatchResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 20);
+  messageDesc(file_gradus_v1_curriculum, 29);
 
 /**
  * Describes the message gradus.v1.GroupAdvantages.
  * Use `create(GroupAdvantagesSchema)` to create a new message.
  */
 export const GroupAdvantagesSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 21);
+  messageDesc(file_gradus_v1_curriculum, 30);
 
 /**
  * Describes the message gradus.v1.ReportAdvantagesRequest.
  * Use `create(ReportAdvantagesRequestSchema)` to create a new message.
  */
 export const ReportAdvantagesRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 22);
+  messageDesc(file_gradus_v1_curriculum, 31);
 
 /**
  * Describes the message gradus.v1.GroupFeedback.
  * Use `create(GroupFeedbackSchema)` to create a new message.
  */
 export const GroupFeedbackSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 23);
+  messageDesc(file_gradus_v1_curriculum, 32);
 
 /**
  * Describes the message gradus.v1.ReportAdvantagesResponse.
  * Use `create(ReportAdvantagesResponseSchema)` to create a new message.
  */
 export const ReportAdvantagesResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 24);
+  messageDesc(file_gradus_v1_curriculum, 33);
 
 /**
  * Describes the message gradus.v1.CloseGroupsRequest.
  * Use `create(CloseGroupsRequestSchema)` to create a new message.
  */
 export const CloseGroupsRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 25);
+  messageDesc(file_gradus_v1_curriculum, 34);
 
 /**
  * Describes the message gradus.v1.CloseGroupsResponse.
  * Use `create(CloseGroupsResponseSchema)` to create a new message.
  */
 export const CloseGroupsResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 26);
+  messageDesc(file_gradus_v1_curriculum, 35);
 
 /**
  * Describes the message gradus.v1.UpdatePolicyRequest.
  * Use `create(UpdatePolicyRequestSchema)` to create a new message.
  */
 export const UpdatePolicyRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 27);
+  messageDesc(file_gradus_v1_curriculum, 36);
 
 /**
  * Describes the message gradus.v1.UpdatePolicyResponse.
  * Use `create(UpdatePolicyResponseSchema)` to create a new message.
  */
 export const UpdatePolicyResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 28);
+  messageDesc(file_gradus_v1_curriculum, 37);
 
 /**
  * Describes the message gradus.v1.SetWeightsRequest.
  * Use `create(SetWeightsRequestSchema)` to create a new message.
  */
 export const SetWeightsRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 29);
+  messageDesc(file_gradus_v1_curriculum, 38);
 
 /**
  * Describes the message gradus.v1.SetWeightsResponse.
  * Use `create(SetWeightsResponseSchema)` to create a new message.
  */
 export const SetWeightsResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 30);
+  messageDesc(file_gradus_v1_curriculum, 39);
 
 /**
  * Describes the message gradus.v1.AdvanceRequest.
  * Use `create(AdvanceRequestSchema)` to create a new message.
  */
 export const AdvanceRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 31);
+  messageDesc(file_gradus_v1_curriculum, 40);
 
 /**
  * Describes the message gradus.v1.AdvanceResponse.
  * Use `create(AdvanceResponseSchema)` to create a new message.
  */
 export const AdvanceResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 32);
+  messageDesc(file_gradus_v1_curriculum, 41);
 
 /**
  * Describes the message gradus.v1.PauseRequest.
  * Use `create(PauseRequestSchema)` to create a new message.
  */
 export const PauseRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 33);
+  messageDesc(file_gradus_v1_curriculum, 42);
 
 /**
  * Describes the message gradus.v1.PauseResponse.
  * Use `create(PauseResponseSchema)` to create a new message.
  */
 export const PauseResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 34);
+  messageDesc(file_gradus_v1_curriculum, 43);
 
 /**
  * Describes the message gradus.v1.ResumeRequest.
  * Use `create(ResumeRequestSchema)` to create a new message.
  */
 export const ResumeRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 35);
+  messageDesc(file_gradus_v1_curriculum, 44);
 
 /**
  * Describes the message gradus.v1.ResumeResponse.
  * Use `create(ResumeResponseSchema)` to create a new message.
  */
 export const ResumeResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 36);
+  messageDesc(file_gradus_v1_curriculum, 45);
 
 /**
  * Describes the message gradus.v1.ExportRunRequest.
  * Use `create(ExportRunRequestSchema)` to create a new message.
  */
 export const ExportRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 37);
+  messageDesc(file_gradus_v1_curriculum, 46);
 
 /**
  * Describes the message gradus.v1.ExportRunResponse.
  * Use `create(ExportRunResponseSchema)` to create a new message.
  */
 export const ExportRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 38);
+  messageDesc(file_gradus_v1_curriculum, 47);
 
 /**
  * Describes the message gradus.v1.ImportRunRequest.
  * Use `create(ImportRunRequestSchema)` to create a new message.
  */
 export const ImportRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 39);
+  messageDesc(file_gradus_v1_curriculum, 48);
 
 /**
  * Describes the message gradus.v1.ImportRunResponse.
  * Use `create(ImportRunResponseSchema)` to create a new message.
  */
 export const ImportRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 40);
+  messageDesc(file_gradus_v1_curriculum, 49);
 
 /**
  * Describes the message gradus.v1.WatchRunRequest.
  * Use `create(WatchRunRequestSchema)` to create a new message.
  */
 export const WatchRunRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 41);
+  messageDesc(file_gradus_v1_curriculum, 50);
 
 /**
  * Describes the message gradus.v1.WatchRunResponse.
  * Use `create(WatchRunResponseSchema)` to create a new message.
  */
 export const WatchRunResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 42);
+  messageDesc(file_gradus_v1_curriculum, 51);
 
 /**
  * Describes the message gradus.v1.GetHistoryRequest.
  * Use `create(GetHistoryRequestSchema)` to create a new message.
  */
 export const GetHistoryRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 43);
+  messageDesc(file_gradus_v1_curriculum, 52);
 
 /**
  * Describes the message gradus.v1.BatchRecord.
  * Use `create(BatchRecordSchema)` to create a new message.
  */
 export const BatchRecordSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 44);
+  messageDesc(file_gradus_v1_curriculum, 53);
 
 /**
  * Describes the message gradus.v1.ControlRecord.
  * Use `create(ControlRecordSchema)` to create a new message.
  */
 export const ControlRecordSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 45);
+  messageDesc(file_gradus_v1_curriculum, 54);
 
 /**
  * Describes the message gradus.v1.HistoryRecord.
  * Use `create(HistoryRecordSchema)` to create a new message.
  */
 export const HistoryRecordSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 46);
+  messageDesc(file_gradus_v1_curriculum, 55);
 
 /**
  * Describes the message gradus.v1.GetHistoryResponse.
  * Use `create(GetHistoryResponseSchema)` to create a new message.
  */
 export const GetHistoryResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_curriculum, 47);
+  messageDesc(file_gradus_v1_curriculum, 56);
 
 /**
  * Describes the enum gradus.v1.BanditRule.
@@ -380,10 +443,38 @@ export const BanditSignal = /*@__PURE__*/
   tsEnum(BanditSignalSchema);
 
 /**
+ * Describes the enum gradus.v1.ReplayInstances.
+ */
+export const ReplayInstancesSchema = /*@__PURE__*/
+  enumDesc(file_gradus_v1_curriculum, 2);
+
+/**
+ * Which instances of a cycle a replay draws.
+ *
+ * @generated from enum gradus.v1.ReplayInstances
+ */
+export const ReplayInstances = /*@__PURE__*/
+  tsEnum(ReplayInstancesSchema);
+
+/**
+ * Describes the enum gradus.v1.CompetenceStep.
+ */
+export const CompetenceStepSchema = /*@__PURE__*/
+  enumDesc(file_gradus_v1_curriculum, 3);
+
+/**
+ * How a competence policy goes on when a tier is passed.
+ *
+ * @generated from enum gradus.v1.CompetenceStep
+ */
+export const CompetenceStep = /*@__PURE__*/
+  tsEnum(CompetenceStepSchema);
+
+/**
  * Describes the enum gradus.v1.FeedbackSource.
  */
 export const FeedbackSourceSchema = /*@__PURE__*/
-  enumDesc(file_gradus_v1_curriculum, 2);
+  enumDesc(file_gradus_v1_curriculum, 4);
 
 /**
  * Where a run's feedback comes from. Fixed at creation.

@@ -35,6 +35,16 @@ class _BanditRuleEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._Enu
     """Exponential moving averages and a softmax with an exploration floor
     (ADSC 3.3).
     """
+    BANDIT_RULE_EXP3_S: _BanditRule.ValueType  # 2
+    """EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes:
+    exponential weights of importance-weighted signals, mixed with a share.
+    """
+    BANDIT_RULE_THOMPSON: _BanditRule.ValueType  # 3
+    """Thompson sampling with Gaussian posteriors of discounted means."""
+    BANDIT_RULE_UCB: _BanditRule.ValueType  # 4
+    """The upper confidence bound of discounted means (D-UCB, Garivier and Moulines
+    2011).
+    """
 
 class BanditRule(_BanditRule, metaclass=_BanditRuleEnumTypeWrapper):
     """How a bandit turns signals into values and probabilities."""
@@ -44,6 +54,16 @@ BANDIT_RULE_UNSPECIFIED: BanditRule.ValueType  # 0
 BANDIT_RULE_EMA_SOFTMAX: BanditRule.ValueType  # 1
 """Exponential moving averages and a softmax with an exploration floor
 (ADSC 3.3).
+"""
+BANDIT_RULE_EXP3_S: BanditRule.ValueType  # 2
+"""EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes:
+exponential weights of importance-weighted signals, mixed with a share.
+"""
+BANDIT_RULE_THOMPSON: BanditRule.ValueType  # 3
+"""Thompson sampling with Gaussian posteriors of discounted means."""
+BANDIT_RULE_UCB: BanditRule.ValueType  # 4
+"""The upper confidence bound of discounted means (D-UCB, Garivier and Moulines
+2011).
 """
 global___BanditRule = BanditRule
 
@@ -59,6 +79,19 @@ class _BanditSignalEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._E
     """Mean absolute RLOO advantage of a group, over the reward scheme's range
     (ADSC 3.3).
     """
+    BANDIT_SIGNAL_SOLVED_VARIANCE: _BanditSignal.ValueType  # 2
+    """p (1 − p), with p the share of the group's samples that are solved: greatest
+    where half of them are.
+    """
+    BANDIT_SIGNAL_LEARNING_PROGRESS: _BanditSignal.ValueType  # 3
+    """How fast the arm's solved share changes, in either direction: the distance of
+    a fast moving average of it from a slow one (Matiisen et al. 2017; Graves et
+    al. 2017).
+    """
+    BANDIT_SIGNAL_MIXED_OUTCOMES: _BanditSignal.ValueType  # 4
+    """1 for a group in which some samples are solved and some are not, else 0: its
+    mean is the share of groups that GRPO learns from.
+    """
 
 class BanditSignal(_BanditSignal, metaclass=_BanditSignalEnumTypeWrapper):
     """What a bandit learns from."""
@@ -69,7 +102,72 @@ BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE: BanditSignal.ValueType  # 1
 """Mean absolute RLOO advantage of a group, over the reward scheme's range
 (ADSC 3.3).
 """
+BANDIT_SIGNAL_SOLVED_VARIANCE: BanditSignal.ValueType  # 2
+"""p (1 − p), with p the share of the group's samples that are solved: greatest
+where half of them are.
+"""
+BANDIT_SIGNAL_LEARNING_PROGRESS: BanditSignal.ValueType  # 3
+"""How fast the arm's solved share changes, in either direction: the distance of
+a fast moving average of it from a slow one (Matiisen et al. 2017; Graves et
+al. 2017).
+"""
+BANDIT_SIGNAL_MIXED_OUTCOMES: BanditSignal.ValueType  # 4
+"""1 for a group in which some samples are solved and some are not, else 0: its
+mean is the share of groups that GRPO learns from.
+"""
 global___BanditSignal = BanditSignal
+
+class _ReplayInstances:
+    ValueType = typing.NewType("ValueType", builtins.int)
+    V: typing_extensions.TypeAlias = ValueType
+
+class _ReplayInstancesEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_ReplayInstances.ValueType], builtins.type):
+    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+    REPLAY_INSTANCES_UNSPECIFIED: _ReplayInstances.ValueType  # 0
+    """Not said: REPLAY_INSTANCES_FRESH."""
+    REPLAY_INSTANCES_FRESH: _ReplayInstances.ValueType  # 1
+    """Never the same twice (FORGE 3.3)."""
+    REPLAY_INSTANCES_SAME: _ReplayInstances.ValueType  # 2
+    """Each cycle has the instances of the first again, in the same order by arm
+    (NP-ENGINE 3.3).
+    """
+
+class ReplayInstances(_ReplayInstances, metaclass=_ReplayInstancesEnumTypeWrapper):
+    """Which instances of a cycle a replay draws."""
+
+REPLAY_INSTANCES_UNSPECIFIED: ReplayInstances.ValueType  # 0
+"""Not said: REPLAY_INSTANCES_FRESH."""
+REPLAY_INSTANCES_FRESH: ReplayInstances.ValueType  # 1
+"""Never the same twice (FORGE 3.3)."""
+REPLAY_INSTANCES_SAME: ReplayInstances.ValueType  # 2
+"""Each cycle has the instances of the first again, in the same order by arm
+(NP-ENGINE 3.3).
+"""
+global___ReplayInstances = ReplayInstances
+
+class _CompetenceStep:
+    ValueType = typing.NewType("ValueType", builtins.int)
+    V: typing_extensions.TypeAlias = ValueType
+
+class _CompetenceStepEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_CompetenceStep.ValueType], builtins.type):
+    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+    COMPETENCE_STEP_UNSPECIFIED: _CompetenceStep.ValueType  # 0
+    """Not said: COMPETENCE_STEP_WIDEN."""
+    COMPETENCE_STEP_WIDEN: _CompetenceStep.ValueType  # 1
+    """The next tier is drawn beside those before it."""
+    COMPETENCE_STEP_MOVE_ON: _CompetenceStep.ValueType  # 2
+    """The next tier is drawn in place of those before it."""
+
+class CompetenceStep(_CompetenceStep, metaclass=_CompetenceStepEnumTypeWrapper):
+    """How a competence policy goes on when a tier is passed."""
+
+COMPETENCE_STEP_UNSPECIFIED: CompetenceStep.ValueType  # 0
+"""Not said: COMPETENCE_STEP_WIDEN."""
+COMPETENCE_STEP_WIDEN: CompetenceStep.ValueType  # 1
+"""The next tier is drawn beside those before it."""
+COMPETENCE_STEP_MOVE_ON: CompetenceStep.ValueType  # 2
+"""The next tier is drawn in place of those before it."""
+global___CompetenceStep = CompetenceStep
 
 class _FeedbackSource:
     ValueType = typing.NewType("ValueType", builtins.int)
@@ -149,6 +247,43 @@ class MixturePolicy(google.protobuf.message.Message):
 global___MixturePolicy = MixturePolicy
 
 @typing.final
+class SignalRescale(google.protobuf.message.Message):
+    """Signals brought to one scale by running quantiles (Graves et al. 2017, section
+    3.1): what is at or below the low quantile of the last signals of all arms counts
+    -1, at or above the high one 1, and linearly between. Under the EMA-softmax rule,
+    so that values are of one size whatever the rewards are.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    LOW_QUANTILE_FIELD_NUMBER: builtins.int
+    HIGH_QUANTILE_FIELD_NUMBER: builtins.int
+    WINDOW_FIELD_NUMBER: builtins.int
+    low_quantile: builtins.float
+    """The low quantile, in [0, 1); unset: 0.2."""
+    high_quantile: builtins.float
+    """The high quantile, in (low_quantile, 1]; unset: 0.8."""
+    window: builtins.int
+    """How many signals are looked back on, 16 to 4096; unset: 512."""
+    def __init__(
+        self,
+        *,
+        low_quantile: builtins.float | None = ...,
+        high_quantile: builtins.float | None = ...,
+        window: builtins.int | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_high_quantile", b"_high_quantile", "_low_quantile", b"_low_quantile", "_window", b"_window", "high_quantile", b"high_quantile", "low_quantile", b"low_quantile", "window", b"window"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_high_quantile", b"_high_quantile", "_low_quantile", b"_low_quantile", "_window", b"_window", "high_quantile", b"high_quantile", "low_quantile", b"low_quantile", "window", b"window"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_high_quantile", b"_high_quantile"]) -> typing.Literal["high_quantile"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_low_quantile", b"_low_quantile"]) -> typing.Literal["low_quantile"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_window", b"_window"]) -> typing.Literal["window"] | None: ...
+
+global___SignalRescale = SignalRescale
+
+@typing.final
 class BatchConstraints(google.protobuf.message.Message):
     """Hard constraints on each update batch (ADSC 3.3). Quotas round up; those that
     cannot be met together are refused.
@@ -202,6 +337,11 @@ class BanditPolicy(google.protobuf.message.Message):
     ALPHA_FIELD_NUMBER: builtins.int
     TAU_FIELD_NUMBER: builtins.int
     EPSILON_FIELD_NUMBER: builtins.int
+    RESCALE_FIELD_NUMBER: builtins.int
+    EXP3_RATE_FIELD_NUMBER: builtins.int
+    EXP3_SHARE_FIELD_NUMBER: builtins.int
+    DISCOUNT_FIELD_NUMBER: builtins.int
+    EXPLORATION_FIELD_NUMBER: builtins.int
     rule: global___BanditRule.ValueType
     """The rule; unset: BANDIT_RULE_EMA_SOFTMAX."""
     signal: global___BanditSignal.ValueType
@@ -212,8 +352,27 @@ class BanditPolicy(google.protobuf.message.Message):
     """τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4)."""
     epsilon: builtins.float
     """ε, the share spread evenly over the arms, in [0, 1]; unset: 0.1 (not given in
-    the paper).
+    the paper). Of every rule, Thompson sampling and UCB included: what it gives is
+    mixed with an even share.
     """
+    exp3_rate: builtins.float
+    """EXP3.S: the learning rate, in (0, 1]; unset: 0.1."""
+    exp3_share: builtins.float
+    """EXP3.S: the share of the weights' sum that is spread over all arms after each
+    update batch, in [0, 1]; unset: 0.01.
+    """
+    discount: builtins.float
+    """Thompson sampling and UCB: by what the past counts less after each update
+    batch, in (0, 1]; unset: 0.95.
+    """
+    exploration: builtins.float
+    """UCB: the confidence bonus' factor, at least 0; unset: 0.5. Thompson sampling:
+    the prior's standard deviation.
+    """
+    @property
+    def rescale(self) -> global___SignalRescale:
+        """Brings signals to one scale; unset: they are taken as they are."""
+
     def __init__(
         self,
         *,
@@ -222,13 +381,26 @@ class BanditPolicy(google.protobuf.message.Message):
         alpha: builtins.float | None = ...,
         tau: builtins.float | None = ...,
         epsilon: builtins.float | None = ...,
+        rescale: global___SignalRescale | None = ...,
+        exp3_rate: builtins.float | None = ...,
+        exp3_share: builtins.float | None = ...,
+        discount: builtins.float | None = ...,
+        exploration: builtins.float | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_alpha", b"_alpha", "_epsilon", b"_epsilon", "_tau", b"_tau", "alpha", b"alpha", "epsilon", b"epsilon", "tau", b"tau"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_alpha", b"_alpha", "_epsilon", b"_epsilon", "_tau", b"_tau", "alpha", b"alpha", "epsilon", b"epsilon", "rule", b"rule", "signal", b"signal", "tau", b"tau"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_alpha", b"_alpha", "_discount", b"_discount", "_epsilon", b"_epsilon", "_exp3_rate", b"_exp3_rate", "_exp3_share", b"_exp3_share", "_exploration", b"_exploration", "_tau", b"_tau", "alpha", b"alpha", "discount", b"discount", "epsilon", b"epsilon", "exp3_rate", b"exp3_rate", "exp3_share", b"exp3_share", "exploration", b"exploration", "rescale", b"rescale", "tau", b"tau"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_alpha", b"_alpha", "_discount", b"_discount", "_epsilon", b"_epsilon", "_exp3_rate", b"_exp3_rate", "_exp3_share", b"_exp3_share", "_exploration", b"_exploration", "_tau", b"_tau", "alpha", b"alpha", "discount", b"discount", "epsilon", b"epsilon", "exp3_rate", b"exp3_rate", "exp3_share", b"exp3_share", "exploration", b"exploration", "rescale", b"rescale", "rule", b"rule", "signal", b"signal", "tau", b"tau"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_alpha", b"_alpha"]) -> typing.Literal["alpha"] | None: ...
     @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_discount", b"_discount"]) -> typing.Literal["discount"] | None: ...
+    @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_epsilon", b"_epsilon"]) -> typing.Literal["epsilon"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_exp3_rate", b"_exp3_rate"]) -> typing.Literal["exp3_rate"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_exp3_share", b"_exp3_share"]) -> typing.Literal["exp3_share"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_exploration", b"_exploration"]) -> typing.Literal["exploration"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_tau", b"_tau"]) -> typing.Literal["tau"] | None: ...
 
@@ -259,6 +431,7 @@ class Stage(google.protobuf.message.Message):
     SHARE_FIELD_NUMBER: builtins.int
     TASKS_FIELD_NUMBER: builtins.int
     WEIGHTS_FIELD_NUMBER: builtins.int
+    RANKS_FIELD_NUMBER: builtins.int
     share: builtins.float
     """Share of the run's length, in (0, 1], rounded to whole tasks; for runs with
     a length only. The shares of all stages are at most 1 together.
@@ -272,18 +445,52 @@ class Stage(google.protobuf.message.Message):
         weight.
         """
 
+    @property
+    def ranks(self) -> global___RankRange:
+        """Only rows of real pools whose rank lies in this range: {"max": 0.3} is the
+        easiest 30% (Curriculum RLOO). Unset: all. It does not touch synthetic tasks.
+        """
+
     def __init__(
         self,
         *,
         share: builtins.float = ...,
         tasks: builtins.int = ...,
         weights: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
+        ranks: global___RankRange | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["extent", b"extent", "share", b"share", "tasks", b"tasks"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["extent", b"extent", "share", b"share", "tasks", b"tasks", "weights", b"weights"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["extent", b"extent", "ranks", b"ranks", "share", b"share", "tasks", b"tasks"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["extent", b"extent", "ranks", b"ranks", "share", b"share", "tasks", b"tasks", "weights", b"weights"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["extent", b"extent"]) -> typing.Literal["share", "tasks"] | None: ...
 
 global___Stage = Stage
+
+@typing.final
+class RankRange(google.protobuf.message.Message):
+    """A slice of a ranked pool: from the easiest rows, at 0, to the hardest, at 1."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    MIN_FIELD_NUMBER: builtins.int
+    MAX_FIELD_NUMBER: builtins.int
+    min: builtins.float
+    """Rank of the first row, in [0, 1); unset: 0."""
+    max: builtins.float
+    """Rank that the last row is below, in (min, 1]; unset: 1, which takes in all."""
+    def __init__(
+        self,
+        *,
+        min: builtins.float | None = ...,
+        max: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_max", b"_max", "_min", b"_min", "max", b"max", "min", b"min"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_max", b"_max", "_min", b"_min", "max", b"max", "min", b"min"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_max", b"_max"]) -> typing.Literal["max"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_min", b"_min"]) -> typing.Literal["min"] | None: ...
+
+global___RankRange = RankRange
 
 @typing.final
 class StagedPolicy(google.protobuf.message.Message):
@@ -310,6 +517,297 @@ class StagedPolicy(google.protobuf.message.Message):
 global___StagedPolicy = StagedPolicy
 
 @typing.final
+class ReplayPolicy(google.protobuf.message.Message):
+    """A cycle of stages, several times (FORGE 3.3: easy, medium, hard, three times)."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    STAGES_FIELD_NUMBER: builtins.int
+    CYCLES_FIELD_NUMBER: builtins.int
+    CYCLE_TASKS_FIELD_NUMBER: builtins.int
+    INSTANCES_FIELD_NUMBER: builtins.int
+    cycles: builtins.int
+    """So many cycles over the run's length, 1 to 1024; for runs with a length."""
+    cycle_tasks: builtins.int
+    """So many tasks, at least 1; cycles go on to the end of the run."""
+    instances: global___ReplayInstances.ValueType
+    """Which instances; unset: REPLAY_INSTANCES_FRESH."""
+    @property
+    def stages(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Stage]:
+        """The stages of one cycle, in order, 1 to 64. Shares are of the cycle, and those
+        that are unset divide what is left of it evenly; tasks are tasks.
+        """
+
+    def __init__(
+        self,
+        *,
+        stages: collections.abc.Iterable[global___Stage] | None = ...,
+        cycles: builtins.int = ...,
+        cycle_tasks: builtins.int = ...,
+        instances: global___ReplayInstances.ValueType = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["cycle", b"cycle", "cycle_tasks", b"cycle_tasks", "cycles", b"cycles"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["cycle", b"cycle", "cycle_tasks", b"cycle_tasks", "cycles", b"cycles", "instances", b"instances", "stages", b"stages"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["cycle", b"cycle"]) -> typing.Literal["cycles", "cycle_tasks"] | None: ...
+
+global___ReplayPolicy = ReplayPolicy
+
+@typing.final
+class Tier(google.protobuf.message.Message):
+    """Arms that are opened together."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    @typing.final
+    class WeightsEntry(google.protobuf.message.Message):
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: builtins.int
+        VALUE_FIELD_NUMBER: builtins.int
+        key: builtins.str
+        value: builtins.float
+        def __init__(
+            self,
+            *,
+            key: builtins.str = ...,
+            value: builtins.float = ...,
+        ) -> None: ...
+        def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
+
+    WEIGHTS_FIELD_NUMBER: builtins.int
+    @property
+    def weights(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.float]:
+        """Arm id to weight, above 0; an arm's share within the tier is in proportion to
+        this times its own weight. At least one arm.
+        """
+
+    def __init__(
+        self,
+        *,
+        weights: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["weights", b"weights"]) -> None: ...
+
+global___Tier = Tier
+
+@typing.final
+class CompetencePolicy(google.protobuf.message.Message):
+    """Tiers from easy to hard, the next of which is opened when the share of solved
+    samples of the newest passes a threshold ("adaptive", and with a floor "hybrid",
+    in Curriculum RLOO section 4, which does not define them: the definition is
+    ours). Advance opens the next tier at once.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    TIERS_FIELD_NUMBER: builtins.int
+    STEP_FIELD_NUMBER: builtins.int
+    THRESHOLD_FIELD_NUMBER: builtins.int
+    WINDOW_FIELD_NUMBER: builtins.int
+    FLOOR_FIELD_NUMBER: builtins.int
+    NEWEST_SHARE_FIELD_NUMBER: builtins.int
+    step: global___CompetenceStep.ValueType
+    """How it goes on; unset: COMPETENCE_STEP_WIDEN."""
+    threshold: builtins.float
+    """The share of solved samples that passes a tier, in (0, 1]; unset: 0.7."""
+    window: builtins.int
+    """Over how many of the tier's last closed groups, 1 to 4096; unset: 32. Fewer
+    never pass it.
+    """
+    floor: builtins.float
+    """The share of each update batch that is drawn from all arms of all tiers, each
+    tier alike, in [0, 1): 0 is "adaptive", above it "hybrid". Unset: 0.
+    """
+    newest_share: builtins.float
+    """Of what is not the floor, the share of the newest tier under
+    COMPETENCE_STEP_WIDEN, in (0, 1]; unset: in proportion to the tiers' number.
+    """
+    @property
+    def tiers(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Tier]:
+        """From easy to hard, 1 to 64."""
+
+    def __init__(
+        self,
+        *,
+        tiers: collections.abc.Iterable[global___Tier] | None = ...,
+        step: global___CompetenceStep.ValueType = ...,
+        threshold: builtins.float | None = ...,
+        window: builtins.int | None = ...,
+        floor: builtins.float | None = ...,
+        newest_share: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_floor", b"_floor", "_newest_share", b"_newest_share", "_threshold", b"_threshold", "_window", b"_window", "floor", b"floor", "newest_share", b"newest_share", "threshold", b"threshold", "window", b"window"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_floor", b"_floor", "_newest_share", b"_newest_share", "_threshold", b"_threshold", "_window", b"_window", "floor", b"floor", "newest_share", b"newest_share", "step", b"step", "threshold", b"threshold", "tiers", b"tiers", "window", b"window"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_floor", b"_floor"]) -> typing.Literal["floor"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_newest_share", b"_newest_share"]) -> typing.Literal["newest_share"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_threshold", b"_threshold"]) -> typing.Literal["threshold"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_window", b"_window"]) -> typing.Literal["window"] | None: ...
+
+global___CompetencePolicy = CompetencePolicy
+
+@typing.final
+class Domain(google.protobuf.message.Message):
+    """Arms that are trained on together, and how they are forgotten."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    @typing.final
+    class WeightsEntry(google.protobuf.message.Message):
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: builtins.int
+        VALUE_FIELD_NUMBER: builtins.int
+        key: builtins.str
+        value: builtins.float
+        def __init__(
+            self,
+            *,
+            key: builtins.str = ...,
+            value: builtins.float = ...,
+        ) -> None: ...
+        def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
+
+    NAME_FIELD_NUMBER: builtins.int
+    WEIGHTS_FIELD_NUMBER: builtins.int
+    SHARE_FIELD_NUMBER: builtins.int
+    name: builtins.str
+    """Its name, e.g. "math"; unique, 1 to 64 bytes."""
+    share: builtins.float
+    """Share of the run's length, in (0, 1]; unset: equal shares of what is left."""
+    @property
+    def weights(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.float]:
+        """Arm id to weight, as in a stage. At least one arm."""
+
+    def __init__(
+        self,
+        *,
+        name: builtins.str = ...,
+        weights: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
+        share: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_share", b"_share", "share", b"share"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_share", b"_share", "name", b"name", "share", b"share", "weights", b"weights"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_share", b"_share"]) -> typing.Literal["share"] | None: ...
+
+global___Domain = Domain
+
+@typing.final
+class BackwardTransfer(google.protobuf.message.Message):
+    """Effects of training on one domain upon the others."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    @typing.final
+    class ChangesEntry(google.protobuf.message.Message):
+        DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: builtins.int
+        VALUE_FIELD_NUMBER: builtins.int
+        key: builtins.str
+        value: builtins.float
+        def __init__(
+            self,
+            *,
+            key: builtins.str = ...,
+            value: builtins.float = ...,
+        ) -> None: ...
+        def ClearField(self, field_name: typing.Literal["key", b"key", "value", b"value"]) -> None: ...
+
+    TRAINED_FIELD_NUMBER: builtins.int
+    CHANGES_FIELD_NUMBER: builtins.int
+    trained: builtins.str
+    """The domain that was trained on. Required."""
+    @property
+    def changes(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.float]:
+        """Domain to its score after that training minus its score before: negative is
+        forgetting. Its own entry does not count.
+        """
+
+    def __init__(
+        self,
+        *,
+        trained: builtins.str = ...,
+        changes: collections.abc.Mapping[builtins.str, builtins.float] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["changes", b"changes", "trained", b"trained"]) -> None: ...
+
+global___BackwardTransfer = BackwardTransfer
+
+@typing.final
+class ForgettingPolicy(google.protobuf.message.Message):
+    """Domains one after the other, the least forgotten first (Omni-Thinker 4.3): in
+    descending order of each domain's mean change over the training on the others.
+    The paper's text is followed; its figure 5 has the sign reversed.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    DOMAINS_FIELD_NUMBER: builtins.int
+    TRANSFERS_FIELD_NUMBER: builtins.int
+    REVERSED_FIELD_NUMBER: builtins.int
+    reversed: builtins.bool
+    """The most forgotten first: the paper's ablation. Unset: the least."""
+    @property
+    def domains(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Domain]:
+        """2 to 64."""
+
+    @property
+    def transfers(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___BackwardTransfer]:
+        """The matrix, a row for each domain that was trained on, such as `gradus
+        forgetting` makes. A domain that no row speaks of counts 0, and equals keep the
+        order of `domains`.
+        """
+
+    def __init__(
+        self,
+        *,
+        domains: collections.abc.Iterable[global___Domain] | None = ...,
+        transfers: collections.abc.Iterable[global___BackwardTransfer] | None = ...,
+        reversed: builtins.bool = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["domains", b"domains", "reversed", b"reversed", "transfers", b"transfers"]) -> None: ...
+
+global___ForgettingPolicy = ForgettingPolicy
+
+@typing.final
+class TaskFilter(google.protobuf.message.Message):
+    """Which instances of a run's arms are passed over, under any policy. It looks at
+    what the run's own closed groups of an instance came to, so it matters where
+    instances come again: real pools in their second epoch, and replays.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SKIP_SOLVED_FIELD_NUMBER: builtins.int
+    SKIP_FAILED_AFTER_FIELD_NUMBER: builtins.int
+    RANKS_FIELD_NUMBER: builtins.int
+    skip_solved: builtins.bool
+    """Passes over instances of which every sample was solved the last time."""
+    skip_failed_after: builtins.int
+    """Passes over instances of which no sample was solved, so many times in a row; 0:
+    never.
+    """
+    @property
+    def ranks(self) -> global___RankRange:
+        """Only rows of real pools whose rank lies in this range; unset: all."""
+
+    def __init__(
+        self,
+        *,
+        skip_solved: builtins.bool = ...,
+        skip_failed_after: builtins.int = ...,
+        ranks: global___RankRange | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["ranks", b"ranks"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["ranks", b"ranks", "skip_failed_after", b"skip_failed_after", "skip_solved", b"skip_solved"]) -> None: ...
+
+global___TaskFilter = TaskFilter
+
+@typing.final
 class Policy(google.protobuf.message.Message):
     """How the next arm is chosen."""
 
@@ -318,7 +816,11 @@ class Policy(google.protobuf.message.Message):
     MIXTURE_FIELD_NUMBER: builtins.int
     BANDIT_FIELD_NUMBER: builtins.int
     STAGED_FIELD_NUMBER: builtins.int
+    REPLAY_FIELD_NUMBER: builtins.int
+    COMPETENCE_FIELD_NUMBER: builtins.int
+    FORGETTING_FIELD_NUMBER: builtins.int
     CONSTRAINTS_FIELD_NUMBER: builtins.int
+    FILTER_FIELD_NUMBER: builtins.int
     @property
     def mixture(self) -> global___MixturePolicy:
         """Fixed weights."""
@@ -332,8 +834,24 @@ class Policy(google.protobuf.message.Message):
         """Stages."""
 
     @property
+    def replay(self) -> global___ReplayPolicy:
+        """A cycle of stages, several times."""
+
+    @property
+    def competence(self) -> global___CompetencePolicy:
+        """Tiers, opened as they are mastered."""
+
+    @property
+    def forgetting(self) -> global___ForgettingPolicy:
+        """Domains, the least forgotten first."""
+
+    @property
     def constraints(self) -> global___BatchConstraints:
         """Constraints on each update batch, for any kind; unset: none."""
+
+    @property
+    def filter(self) -> global___TaskFilter:
+        """Which instances are passed over, for any kind; unset: none."""
 
     def __init__(
         self,
@@ -341,11 +859,15 @@ class Policy(google.protobuf.message.Message):
         mixture: global___MixturePolicy | None = ...,
         bandit: global___BanditPolicy | None = ...,
         staged: global___StagedPolicy | None = ...,
+        replay: global___ReplayPolicy | None = ...,
+        competence: global___CompetencePolicy | None = ...,
+        forgetting: global___ForgettingPolicy | None = ...,
         constraints: global___BatchConstraints | None = ...,
+        filter: global___TaskFilter | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["bandit", b"bandit", "constraints", b"constraints", "kind", b"kind", "mixture", b"mixture", "staged", b"staged"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["bandit", b"bandit", "constraints", b"constraints", "kind", b"kind", "mixture", b"mixture", "staged", b"staged"]) -> None: ...
-    def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["mixture", "bandit", "staged"] | None: ...
+    def HasField(self, field_name: typing.Literal["bandit", b"bandit", "competence", b"competence", "constraints", b"constraints", "filter", b"filter", "forgetting", b"forgetting", "kind", b"kind", "mixture", b"mixture", "replay", b"replay", "staged", b"staged"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["bandit", b"bandit", "competence", b"competence", "constraints", b"constraints", "filter", b"filter", "forgetting", b"forgetting", "kind", b"kind", "mixture", b"mixture", "replay", b"replay", "staged", b"staged"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["mixture", "bandit", "staged", "replay", "competence", "forgetting"] | None: ...
 
 global___Policy = Policy
 

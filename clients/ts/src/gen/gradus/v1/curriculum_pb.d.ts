@@ -75,6 +75,43 @@ export declare type MixturePolicy = Message<"gradus.v1.MixturePolicy"> & {
 export declare const MixturePolicySchema: GenMessage<MixturePolicy>;
 
 /**
+ * Signals brought to one scale by running quantiles (Graves et al. 2017, section
+ * 3.1): what is at or below the low quantile of the last signals of all arms counts
+ * -1, at or above the high one 1, and linearly between. Under the EMA-softmax rule,
+ * so that values are of one size whatever the rewards are.
+ *
+ * @generated from message gradus.v1.SignalRescale
+ */
+export declare type SignalRescale = Message<"gradus.v1.SignalRescale"> & {
+  /**
+   * The low quantile, in [0, 1); unset: 0.2.
+   *
+   * @generated from field: optional double low_quantile = 1;
+   */
+  lowQuantile?: number | undefined;
+
+  /**
+   * The high quantile, in (low_quantile, 1]; unset: 0.8.
+   *
+   * @generated from field: optional double high_quantile = 2;
+   */
+  highQuantile?: number | undefined;
+
+  /**
+   * How many signals are looked back on, 16 to 4096; unset: 512.
+   *
+   * @generated from field: optional uint32 window = 3;
+   */
+  window?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.SignalRescale.
+ * Use `create(SignalRescaleSchema)` to create a new message.
+ */
+export declare const SignalRescaleSchema: GenMessage<SignalRescale>;
+
+/**
  * Hard constraints on each update batch (ADSC 3.3). Quotas round up; those that
  * cannot be met together are refused.
  *
@@ -153,11 +190,50 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
 
   /**
    * ε, the share spread evenly over the arms, in [0, 1]; unset: 0.1 (not given in
-   * the paper).
+   * the paper). Of every rule, Thompson sampling and UCB included: what it gives is
+   * mixed with an even share.
    *
    * @generated from field: optional double epsilon = 5;
    */
   epsilon?: number | undefined;
+
+  /**
+   * Brings signals to one scale; unset: they are taken as they are.
+   *
+   * @generated from field: gradus.v1.SignalRescale rescale = 6;
+   */
+  rescale?: SignalRescale | undefined;
+
+  /**
+   * EXP3.S: the learning rate, in (0, 1]; unset: 0.1.
+   *
+   * @generated from field: optional double exp3_rate = 7;
+   */
+  exp3Rate?: number | undefined;
+
+  /**
+   * EXP3.S: the share of the weights' sum that is spread over all arms after each
+   * update batch, in [0, 1]; unset: 0.01.
+   *
+   * @generated from field: optional double exp3_share = 8;
+   */
+  exp3Share?: number | undefined;
+
+  /**
+   * Thompson sampling and UCB: by what the past counts less after each update
+   * batch, in (0, 1]; unset: 0.95.
+   *
+   * @generated from field: optional double discount = 9;
+   */
+  discount?: number | undefined;
+
+  /**
+   * UCB: the confidence bonus' factor, at least 0; unset: 0.5. Thompson sampling:
+   * the prior's standard deviation.
+   *
+   * @generated from field: optional double exploration = 10;
+   */
+  exploration?: number | undefined;
 };
 
 /**
@@ -205,6 +281,14 @@ export declare type Stage = Message<"gradus.v1.Stage"> & {
    * @generated from field: map<string, double> weights = 3;
    */
   weights: { [key: string]: number };
+
+  /**
+   * Only rows of real pools whose rank lies in this range: {"max": 0.3} is the
+   * easiest 30% (Curriculum RLOO). Unset: all. It does not touch synthetic tasks.
+   *
+   * @generated from field: gradus.v1.RankRange ranks = 4;
+   */
+  ranks?: RankRange | undefined;
 };
 
 /**
@@ -212,6 +296,33 @@ export declare type Stage = Message<"gradus.v1.Stage"> & {
  * Use `create(StageSchema)` to create a new message.
  */
 export declare const StageSchema: GenMessage<Stage>;
+
+/**
+ * A slice of a ranked pool: from the easiest rows, at 0, to the hardest, at 1.
+ *
+ * @generated from message gradus.v1.RankRange
+ */
+export declare type RankRange = Message<"gradus.v1.RankRange"> & {
+  /**
+   * Rank of the first row, in [0, 1); unset: 0.
+   *
+   * @generated from field: optional double min = 1;
+   */
+  min?: number | undefined;
+
+  /**
+   * Rank that the last row is below, in (min, 1]; unset: 1, which takes in all.
+   *
+   * @generated from field: optional double max = 2;
+   */
+  max?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.RankRange.
+ * Use `create(RankRangeSchema)` to create a new message.
+ */
+export declare const RankRangeSchema: GenMessage<RankRange>;
 
 /**
  * Stages one after the other (FORGE's linear curriculum, Curriculum RLOO). The
@@ -235,6 +346,276 @@ export declare type StagedPolicy = Message<"gradus.v1.StagedPolicy"> & {
  * Use `create(StagedPolicySchema)` to create a new message.
  */
 export declare const StagedPolicySchema: GenMessage<StagedPolicy>;
+
+/**
+ * A cycle of stages, several times (FORGE 3.3: easy, medium, hard, three times).
+ *
+ * @generated from message gradus.v1.ReplayPolicy
+ */
+export declare type ReplayPolicy = Message<"gradus.v1.ReplayPolicy"> & {
+  /**
+   * The stages of one cycle, in order, 1 to 64. Shares are of the cycle, and those
+   * that are unset divide what is left of it evenly; tasks are tasks.
+   *
+   * @generated from field: repeated gradus.v1.Stage stages = 1;
+   */
+  stages: Stage[];
+
+  /**
+   * How long a cycle is; required.
+   *
+   * @generated from oneof gradus.v1.ReplayPolicy.cycle
+   */
+  cycle: {
+    /**
+     * So many cycles over the run's length, 1 to 1024; for runs with a length.
+     *
+     * @generated from field: uint32 cycles = 2;
+     */
+    value: number;
+    case: "cycles";
+  } | {
+    /**
+     * So many tasks, at least 1; cycles go on to the end of the run.
+     *
+     * @generated from field: uint64 cycle_tasks = 3;
+     */
+    value: bigint;
+    case: "cycleTasks";
+  } | { case: undefined; value?: undefined };
+
+  /**
+   * Which instances; unset: REPLAY_INSTANCES_FRESH.
+   *
+   * @generated from field: gradus.v1.ReplayInstances instances = 4;
+   */
+  instances: ReplayInstances;
+};
+
+/**
+ * Describes the message gradus.v1.ReplayPolicy.
+ * Use `create(ReplayPolicySchema)` to create a new message.
+ */
+export declare const ReplayPolicySchema: GenMessage<ReplayPolicy>;
+
+/**
+ * Arms that are opened together.
+ *
+ * @generated from message gradus.v1.Tier
+ */
+export declare type Tier = Message<"gradus.v1.Tier"> & {
+  /**
+   * Arm id to weight, above 0; an arm's share within the tier is in proportion to
+   * this times its own weight. At least one arm.
+   *
+   * @generated from field: map<string, double> weights = 1;
+   */
+  weights: { [key: string]: number };
+};
+
+/**
+ * Describes the message gradus.v1.Tier.
+ * Use `create(TierSchema)` to create a new message.
+ */
+export declare const TierSchema: GenMessage<Tier>;
+
+/**
+ * Tiers from easy to hard, the next of which is opened when the share of solved
+ * samples of the newest passes a threshold ("adaptive", and with a floor "hybrid",
+ * in Curriculum RLOO section 4, which does not define them: the definition is
+ * ours). Advance opens the next tier at once.
+ *
+ * @generated from message gradus.v1.CompetencePolicy
+ */
+export declare type CompetencePolicy = Message<"gradus.v1.CompetencePolicy"> & {
+  /**
+   * From easy to hard, 1 to 64.
+   *
+   * @generated from field: repeated gradus.v1.Tier tiers = 1;
+   */
+  tiers: Tier[];
+
+  /**
+   * How it goes on; unset: COMPETENCE_STEP_WIDEN.
+   *
+   * @generated from field: gradus.v1.CompetenceStep step = 2;
+   */
+  step: CompetenceStep;
+
+  /**
+   * The share of solved samples that passes a tier, in (0, 1]; unset: 0.7.
+   *
+   * @generated from field: optional double threshold = 3;
+   */
+  threshold?: number | undefined;
+
+  /**
+   * Over how many of the tier's last closed groups, 1 to 4096; unset: 32. Fewer
+   * never pass it.
+   *
+   * @generated from field: optional uint32 window = 4;
+   */
+  window?: number | undefined;
+
+  /**
+   * The share of each update batch that is drawn from all arms of all tiers, each
+   * tier alike, in [0, 1): 0 is "adaptive", above it "hybrid". Unset: 0.
+   *
+   * @generated from field: optional double floor = 5;
+   */
+  floor?: number | undefined;
+
+  /**
+   * Of what is not the floor, the share of the newest tier under
+   * COMPETENCE_STEP_WIDEN, in (0, 1]; unset: in proportion to the tiers' number.
+   *
+   * @generated from field: optional double newest_share = 6;
+   */
+  newestShare?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.CompetencePolicy.
+ * Use `create(CompetencePolicySchema)` to create a new message.
+ */
+export declare const CompetencePolicySchema: GenMessage<CompetencePolicy>;
+
+/**
+ * Arms that are trained on together, and how they are forgotten.
+ *
+ * @generated from message gradus.v1.Domain
+ */
+export declare type Domain = Message<"gradus.v1.Domain"> & {
+  /**
+   * Its name, e.g. "math"; unique, 1 to 64 bytes.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Arm id to weight, as in a stage. At least one arm.
+   *
+   * @generated from field: map<string, double> weights = 2;
+   */
+  weights: { [key: string]: number };
+
+  /**
+   * Share of the run's length, in (0, 1]; unset: equal shares of what is left.
+   *
+   * @generated from field: optional double share = 3;
+   */
+  share?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.Domain.
+ * Use `create(DomainSchema)` to create a new message.
+ */
+export declare const DomainSchema: GenMessage<Domain>;
+
+/**
+ * Effects of training on one domain upon the others.
+ *
+ * @generated from message gradus.v1.BackwardTransfer
+ */
+export declare type BackwardTransfer = Message<"gradus.v1.BackwardTransfer"> & {
+  /**
+   * The domain that was trained on. Required.
+   *
+   * @generated from field: string trained = 1;
+   */
+  trained: string;
+
+  /**
+   * Domain to its score after that training minus its score before: negative is
+   * forgetting. Its own entry does not count.
+   *
+   * @generated from field: map<string, double> changes = 2;
+   */
+  changes: { [key: string]: number };
+};
+
+/**
+ * Describes the message gradus.v1.BackwardTransfer.
+ * Use `create(BackwardTransferSchema)` to create a new message.
+ */
+export declare const BackwardTransferSchema: GenMessage<BackwardTransfer>;
+
+/**
+ * Domains one after the other, the least forgotten first (Omni-Thinker 4.3): in
+ * descending order of each domain's mean change over the training on the others.
+ * The paper's text is followed; its figure 5 has the sign reversed.
+ *
+ * @generated from message gradus.v1.ForgettingPolicy
+ */
+export declare type ForgettingPolicy = Message<"gradus.v1.ForgettingPolicy"> & {
+  /**
+   * 2 to 64.
+   *
+   * @generated from field: repeated gradus.v1.Domain domains = 1;
+   */
+  domains: Domain[];
+
+  /**
+   * The matrix, a row for each domain that was trained on, such as `gradus
+   * forgetting` makes. A domain that no row speaks of counts 0, and equals keep the
+   * order of `domains`.
+   *
+   * @generated from field: repeated gradus.v1.BackwardTransfer transfers = 2;
+   */
+  transfers: BackwardTransfer[];
+
+  /**
+   * The most forgotten first: the paper's ablation. Unset: the least.
+   *
+   * @generated from field: bool reversed = 3;
+   */
+  reversed: boolean;
+};
+
+/**
+ * Describes the message gradus.v1.ForgettingPolicy.
+ * Use `create(ForgettingPolicySchema)` to create a new message.
+ */
+export declare const ForgettingPolicySchema: GenMessage<ForgettingPolicy>;
+
+/**
+ * Which instances of a run's arms are passed over, under any policy. It looks at
+ * what the run's own closed groups of an instance came to, so it matters where
+ * instances come again: real pools in their second epoch, and replays.
+ *
+ * @generated from message gradus.v1.TaskFilter
+ */
+export declare type TaskFilter = Message<"gradus.v1.TaskFilter"> & {
+  /**
+   * Passes over instances of which every sample was solved the last time.
+   *
+   * @generated from field: bool skip_solved = 1;
+   */
+  skipSolved: boolean;
+
+  /**
+   * Passes over instances of which no sample was solved, so many times in a row; 0:
+   * never.
+   *
+   * @generated from field: uint32 skip_failed_after = 2;
+   */
+  skipFailedAfter: number;
+
+  /**
+   * Only rows of real pools whose rank lies in this range; unset: all.
+   *
+   * @generated from field: gradus.v1.RankRange ranks = 3;
+   */
+  ranks?: RankRange | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.TaskFilter.
+ * Use `create(TaskFilterSchema)` to create a new message.
+ */
+export declare const TaskFilterSchema: GenMessage<TaskFilter>;
 
 /**
  * How the next arm is chosen.
@@ -271,6 +652,30 @@ export declare type Policy = Message<"gradus.v1.Policy"> & {
      */
     value: StagedPolicy;
     case: "staged";
+  } | {
+    /**
+     * A cycle of stages, several times.
+     *
+     * @generated from field: gradus.v1.ReplayPolicy replay = 5;
+     */
+    value: ReplayPolicy;
+    case: "replay";
+  } | {
+    /**
+     * Tiers, opened as they are mastered.
+     *
+     * @generated from field: gradus.v1.CompetencePolicy competence = 6;
+     */
+    value: CompetencePolicy;
+    case: "competence";
+  } | {
+    /**
+     * Domains, the least forgotten first.
+     *
+     * @generated from field: gradus.v1.ForgettingPolicy forgetting = 7;
+     */
+    value: ForgettingPolicy;
+    case: "forgetting";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -279,6 +684,13 @@ export declare type Policy = Message<"gradus.v1.Policy"> & {
    * @generated from field: gradus.v1.BatchConstraints constraints = 3;
    */
   constraints?: BatchConstraints | undefined;
+
+  /**
+   * Which instances are passed over, for any kind; unset: none.
+   *
+   * @generated from field: gradus.v1.TaskFilter filter = 8;
+   */
+  filter?: TaskFilter | undefined;
 };
 
 /**
@@ -1705,6 +2117,29 @@ export enum BanditRule {
    * @generated from enum value: BANDIT_RULE_EMA_SOFTMAX = 1;
    */
   EMA_SOFTMAX = 1,
+
+  /**
+   * EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes:
+   * exponential weights of importance-weighted signals, mixed with a share.
+   *
+   * @generated from enum value: BANDIT_RULE_EXP3_S = 2;
+   */
+  EXP3_S = 2,
+
+  /**
+   * Thompson sampling with Gaussian posteriors of discounted means.
+   *
+   * @generated from enum value: BANDIT_RULE_THOMPSON = 3;
+   */
+  THOMPSON = 3,
+
+  /**
+   * The upper confidence bound of discounted means (D-UCB, Garivier and Moulines
+   * 2011).
+   *
+   * @generated from enum value: BANDIT_RULE_UCB = 4;
+   */
+  UCB = 4,
 }
 
 /**
@@ -1732,12 +2167,104 @@ export enum BanditSignal {
    * @generated from enum value: BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE = 1;
    */
   ABSOLUTE_ADVANTAGE = 1,
+
+  /**
+   * p (1 − p), with p the share of the group's samples that are solved: greatest
+   * where half of them are.
+   *
+   * @generated from enum value: BANDIT_SIGNAL_SOLVED_VARIANCE = 2;
+   */
+  SOLVED_VARIANCE = 2,
+
+  /**
+   * How fast the arm's solved share changes, in either direction: the distance of
+   * a fast moving average of it from a slow one (Matiisen et al. 2017; Graves et
+   * al. 2017).
+   *
+   * @generated from enum value: BANDIT_SIGNAL_LEARNING_PROGRESS = 3;
+   */
+  LEARNING_PROGRESS = 3,
+
+  /**
+   * 1 for a group in which some samples are solved and some are not, else 0: its
+   * mean is the share of groups that GRPO learns from.
+   *
+   * @generated from enum value: BANDIT_SIGNAL_MIXED_OUTCOMES = 4;
+   */
+  MIXED_OUTCOMES = 4,
 }
 
 /**
  * Describes the enum gradus.v1.BanditSignal.
  */
 export declare const BanditSignalSchema: GenEnum<BanditSignal>;
+
+/**
+ * Which instances of a cycle a replay draws.
+ *
+ * @generated from enum gradus.v1.ReplayInstances
+ */
+export enum ReplayInstances {
+  /**
+   * Not said: REPLAY_INSTANCES_FRESH.
+   *
+   * @generated from enum value: REPLAY_INSTANCES_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Never the same twice (FORGE 3.3).
+   *
+   * @generated from enum value: REPLAY_INSTANCES_FRESH = 1;
+   */
+  FRESH = 1,
+
+  /**
+   * Each cycle has the instances of the first again, in the same order by arm
+   * (NP-ENGINE 3.3).
+   *
+   * @generated from enum value: REPLAY_INSTANCES_SAME = 2;
+   */
+  SAME = 2,
+}
+
+/**
+ * Describes the enum gradus.v1.ReplayInstances.
+ */
+export declare const ReplayInstancesSchema: GenEnum<ReplayInstances>;
+
+/**
+ * How a competence policy goes on when a tier is passed.
+ *
+ * @generated from enum gradus.v1.CompetenceStep
+ */
+export enum CompetenceStep {
+  /**
+   * Not said: COMPETENCE_STEP_WIDEN.
+   *
+   * @generated from enum value: COMPETENCE_STEP_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The next tier is drawn beside those before it.
+   *
+   * @generated from enum value: COMPETENCE_STEP_WIDEN = 1;
+   */
+  WIDEN = 1,
+
+  /**
+   * The next tier is drawn in place of those before it.
+   *
+   * @generated from enum value: COMPETENCE_STEP_MOVE_ON = 2;
+   */
+  MOVE_ON = 2,
+}
+
+/**
+ * Describes the enum gradus.v1.CompetenceStep.
+ */
+export declare const CompetenceStepSchema: GenEnum<CompetenceStep>;
 
 /**
  * Where a run's feedback comes from. Fixed at creation.
