@@ -1134,6 +1134,14 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
    * @generated from field: string incarnation = 13;
    */
   incarnation: string;
+
+  /**
+   * The cursor of the first update batch that is not closed; where all are, that of
+   * the next. A trainer that died goes on here.
+   *
+   * @generated from field: uint64 first_open_cursor = 14;
+   */
+  firstOpenCursor: bigint;
 };
 
 /**
@@ -1734,6 +1742,13 @@ export declare type RecordedSample = Message<"gradus.v1.RecordedSample"> & {
    * @generated from field: optional double grpo_advantage = 6;
    */
   grpoAdvantage?: number | undefined;
+
+  /**
+   * As it came with the completion; unset: it came without, or has no reward.
+   *
+   * @generated from field: optional uint32 policy_version = 7;
+   */
+  policyVersion?: number | undefined;
 };
 
 /**
@@ -1823,7 +1838,7 @@ export declare type RunGroup = Message<"gradus.v1.RunGroup"> & {
   /**
    * Whether it is one to train on: without dynamic sampling every one that is
    * closed; with it the first prompts_per_update useful ones of its update batch by
-   * cursor, which is settled once the batch is closed.
+   * cursor, which is settled once every group before it is closed.
    *
    * @generated from field: bool selected = 11;
    */
