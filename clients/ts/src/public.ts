@@ -5,7 +5,6 @@ export type {
   AnswerFormatName,
   ArmChoice,
   GroupChoice,
-  PolicyChoice,
   RewardSchemeChoice,
   RunChoice,
   Seed,
@@ -20,6 +19,18 @@ export type { GradusClient } from "./client.ts";
 export type { CompletionChoice, EvaluationChoice, EvaluationHandle, ListOptions } from "./evaluation.ts";
 export { GradusError } from "./errors.ts";
 export type { ConnectionMistake, GradusCode } from "./errors.ts";
+export type {
+  ArmWeights,
+  BanditChoice,
+  CompetenceChoice,
+  FilterChoice,
+  ForgettingChoice,
+  PolicyChoice,
+  RankChoice,
+  ReplayChoice,
+  StageChoice,
+  StagedChoice,
+} from "./policies.ts";
 export type { BatchChoice, RunHandle } from "./run.ts";
 export type { StepResult, StreamOptions } from "./stream-steps.ts";
 export type { Items } from "./windowed.ts";
