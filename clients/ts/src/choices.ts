@@ -2,28 +2,9 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { GradusError } from "./errors.ts";
-<<<<<<< HEAD
-import { ArmSchema, FeedbackSource, RunConfigSchema } from "./gen/gradus/v1/curriculum_pb.js";
+import { AlikeOutcomes, ArmSchema, FeedbackSource, RunConfigSchema } from "./gen/gradus/v1/curriculum_pb.js";
 import type { Arm, RunConfig } from "./gen/gradus/v1/curriculum_pb.js";
-import { CompletionGroupSchema } from "./gen/gradus/v1/environment_pb.js";
-=======
-import {
-  AlikeOutcomes,
-  ArmSchema,
-  BanditPolicySchema,
-  BanditRule,
-  BanditSignal,
-  BatchConstraintsSchema,
-  FeedbackSource,
-  MixturePolicySchema,
-  PolicySchema,
-  RunConfigSchema,
-  StagedPolicySchema,
-  StageSchema,
-} from "./gen/gradus/v1/curriculum_pb.js";
-import type { Arm, Policy, RunConfig, Stage } from "./gen/gradus/v1/curriculum_pb.js";
 import { CompletionGroupSchema, FinishReason } from "./gen/gradus/v1/environment_pb.js";
->>>>>>> main
 import type { CompletionGroup } from "./gen/gradus/v1/environment_pb.js";
 import {
   AnswerFormat,

@@ -21,7 +21,6 @@ export type { GradusClient } from "./client.ts";
 export type { CompletionChoice, EvaluationChoice, EvaluationHandle, ListOptions } from "./evaluation.ts";
 export { GradusError } from "./errors.ts";
 export type { ConnectionMistake, GradusCode } from "./errors.ts";
-<<<<<<< HEAD
 export type {
   ArmWeights,
   BanditChoice,
@@ -34,10 +33,7 @@ export type {
   StageChoice,
   StagedChoice,
 } from "./policies.ts";
-export type { BatchChoice, RunHandle } from "./run.ts";
-=======
 export type { BatchChoice, GroupsChoice, RunHandle, ShapeChoice } from "./run.ts";
->>>>>>> main
 export type { StepResult, StreamOptions } from "./stream-steps.ts";
 export type { Items } from "./windowed.ts";
 export * from "./gen/gradus/v1/curriculum_pb.js";
