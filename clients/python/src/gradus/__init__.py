@@ -25,7 +25,20 @@ from gradus.errors import (
     UnimplementedError,
 )
 from gradus.evaluation import Evaluation
-from gradus.policies import arm, bandit, constraints, mixture, stage, staged
+from gradus.policies import (
+    arm,
+    bandit,
+    competence,
+    constraints,
+    domain,
+    forgetting,
+    mixture,
+    replay,
+    signal_rescale,
+    stage,
+    staged,
+    task_filter,
+)
 from gradus.run import Run
 from gradus.types import (
     Batch,
@@ -80,9 +93,15 @@ __all__ = [
     "UnimplementedError",
     "arm",
     "bandit",
+    "competence",
     "constraints",
+    "domain",
+    "forgetting",
     "mixture",
+    "replay",
+    "signal_rescale",
     "stage",
     "staged",
+    "task_filter",
     "task_spec",
 ]
