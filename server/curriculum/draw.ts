@@ -11,9 +11,9 @@ import type { KnownTask, ObservedGroup } from "./policies/policy.ts";
 import { definitionOf } from "./policies/registry.ts";
 import type { Refusal } from "./results.ts";
 import { signals } from "./signals.ts";
-import { openGroupsMax, openTasks, toRanges, updatesOf, withFolded } from "./state.ts";
+import { isDrawn, openGroupsMax, openGroups, toRanges, updatesOf, withFolded } from "./state.ts";
 import type { ClosedGroup, DrawnTask, Fold, RunState } from "./state.ts";
-import type { Arm, InstanceKey } from "./types.ts";
+import { slotsFor, type Arm, type InstanceKey } from "./types.ts";
 import { viewOf } from "./view.ts";
 
 /** Instances of an arm passed over because the run has issued them; then a repeat is accepted. */
@@ -44,7 +44,7 @@ function dueBatches(state: RunState, lag: number): number {
 /** Whether the next update batch can be drawn. */
 export function drawReadiness(state: RunState): DrawReadiness {
   const { config } = state;
-  if (config.length > 0 && state.cursor >= config.length) return { kind: "finished" };
+  if (isDrawn(state)) return { kind: "finished" };
   if (state.paused) return { kind: "paused" };
   if (config.lag.kind === "unbounded" || !definitionOf(state.policy).takesFeedback) return { kind: "ready" };
   const waiting = state.batchesClosed < dueBatches(state, config.lag.count);
@@ -58,6 +58,8 @@ export interface DrawPlan {
   readonly cursor: number;
   /** The arm of each slot. */
   readonly slots: readonly number[];
+  /** How many of the slots are to train on; the others are a reserve. */
+  readonly prompts: number;
   readonly probabilities: readonly number[];
   readonly policyState: unknown;
   readonly fold: Fold;
@@ -114,8 +116,9 @@ function nothingToDraw({ config, masks }: RunState): Refusal {
 export function planDraw(state: RunState): DrawPlan | Refusal {
   const { config, cursor, batchesDrawn: batch, policy, weights, masks } = state;
   const definition = definitionOf(policy);
-  const left = config.length === 0 ? Infinity : config.length - cursor;
-  const size = Math.min(config.promptsPerUpdate, left);
+  const left = config.length === 0 ? Infinity : config.length - state.prompts;
+  const prompts = Math.min(config.promptsPerUpdate, left);
+  const size = slotsFor(prompts, config.dynamicSampling);
   const fold = dueFold(state);
   const updates = definition.takesFeedback ? updatesOf(state, fold) : [];
   const policyState = observe(state, updates);
@@ -128,15 +131,15 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
   const classes = armClasses(config.arms, possible);
   const slots = assignSlots(classes, probabilities, quotas, size, rngFor("draw", config.seed, batch));
   const waits = definition.takesFeedback && config.lag.kind === "batches";
-  const surplus = waits ? 0 : Math.max(0, state.groupsOpen + size - openGroupsMax(config));
+  const surplus = waits ? 0 : Math.max(0, state.groupsOpen + prompts - openGroupsMax(config));
   const closes =
     surplus > 0
-      ? openTasks(state)
+      ? openGroups(state)
           .slice(0, surplus)
-          .map((task) => task.cursor)
+          .map(({ group }) => group.task.cursor)
       : [];
   return {
-    ...{ kind: "plan", batch, cursor, slots, probabilities, policyState, fold, closes },
+    ...{ kind: "plan", batch, cursor, slots, prompts, probabilities, policyState, fold, closes },
     accepts: (task) => definition.accepts?.(policy.config, policyState, task, view.progress) ?? true,
     basis: state,
   };
@@ -253,9 +256,9 @@ function wanted<Key extends InstanceKey>(
 
 /** The event of a plan whose slots are filled. */
 export function drawnEvent<Key extends InstanceKey>(
-  { batch, cursor, probabilities, policyState, fold }: DrawPlan,
+  { batch, cursor, prompts, probabilities, policyState, fold }: DrawPlan,
   tasks: readonly DrawnTask<Key>[],
   atMs: number,
 ): BatchDrawn<Key> {
-  return { kind: "drawn", batch, atMs, cursor, tasks, probabilities, policyState, fold };
+  return { kind: "drawn", batch, atMs, cursor, tasks, prompts, probabilities, policyState, fold };
 }

@@ -85,6 +85,7 @@ export const bandit: PolicyDefinition<BanditPolicy, BanditConfig, BanditState> =
   signal: ({ signal }) => signal,
   initial: (_config, armCount) => new Array<number>(armCount).fill(0),
   inherit: (_config, values) => values,
+  resize: (_config, values, armCount) => Array.from({ length: armCount }, (_, arm) => values[arm] ?? 0),
   state: { encode: (values) => values, decode: readNumbers },
   probabilities: (config, values) => rules[config.rule].probabilities(config, values),
   observe: (config, values, groups) => rules[config.rule].observe(config, values, groups),

@@ -8,9 +8,9 @@ import { invalid, type Invalid, type Source } from "../types.ts";
 export interface Progress {
   /** The update batch, counted from 0. */
   readonly batch: number;
-  /** Of the batch's first task. */
+  /** Tasks to train on before the batch: without dynamic sampling the cursor of its first task. */
   readonly cursor: number;
-  /** Tasks in the whole run; 0: no end. */
+  /** Tasks to train on in the whole run; 0: no end. */
   readonly length: number;
 }
 
@@ -87,6 +87,11 @@ export interface PolicyDefinition<Received = unknown, Config = unknown, State = 
   initial(config: Config, armCount: number, cursor: number): State;
   /** The state after a change of configuration; left out: it starts afresh. */
   inherit?(config: Config, state: State): State;
+  /**
+   * The state when arms were added behind those there are, `cursor` as in initial; left out: it does not depend on their
+   * number.
+   */
+  resize?(config: Config, state: State, armCount: number, cursor: number): State;
   readonly state: Codec<State>;
   /**
    * The probability of each arm; they sum to 1. Arms that are masked are taken out afterwards, in one place for all
