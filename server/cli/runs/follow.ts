@@ -19,7 +19,7 @@ export interface FollowOptions {
  * first state is thrown, for then the address may be wrong; later only what trying again does not mend.
  */
 export async function* follow(
-  run: RunHandle,
+  run: Pick<RunHandle, "watch">,
   { signal, delayMs = 500, delayMaxMs = 5_000 }: FollowOptions,
 ): AsyncGenerator<Seen, void, undefined> {
   let seen = false;

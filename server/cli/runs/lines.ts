@@ -78,7 +78,7 @@ export function stateLines(config: RunConfig | undefined, state: RunState, width
 export function drawnLines(series: Series, width: number): readonly string[] {
   const { arms, steps, tasks, drawn } = series;
   const name = Math.min(NAME_MAX, Math.max(3, ...arms.map(({ length }) => length)));
-  const columns = drawnColumns(series, width);
+  const columns = drawnColumns(arms, width);
   const row = (id: string, line: string, count: string, share: string): string =>
     `${clipped(id, name)} ${line.padEnd(columns)} ${count.padStart(8)} ${share.padStart(5)}`;
   const spread = Array.from({ length: columns }, (_, i) => steps[Math.floor((i * steps.length) / columns)]);
@@ -96,15 +96,15 @@ export function drawnLines(series: Series, width: number): readonly string[] {
   );
   const ends = `0${`${tasks} tasks`.padStart(columns - 1)}`;
   return [
-    row("arm", "share drawn, over the run", "tasks", ""),
+    row("arm", `share drawn (█ is ${percent(highest)})`, "tasks", ""),
     ...rows,
     row("solved", solved, "", ""),
     row("", ends, "", ""),
-  ];
+  ].map((line) => line.trimEnd());
 }
 
 /** The columns of the lines of drawnLines. */
-export function drawnColumns({ arms }: Pick<Series, "arms">, width: number): number {
+export function drawnColumns(arms: readonly string[], width: number): number {
   const name = Math.min(NAME_MAX, Math.max(3, ...arms.map(({ length }) => length)));
   return Math.max(26, width - name - 17);
 }

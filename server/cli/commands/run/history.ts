@@ -40,7 +40,7 @@ export function addHistory(group: Command): void {
 export function drawnText(config: RunConfig, history: readonly HistoryRecord[]): string {
   const width = terminalWidth();
   const arms = config.arms.map(({ id }) => id);
-  const series = seriesOf(config, history, drawnColumns({ arms }, width));
+  const series = seriesOf(config, history, drawnColumns(arms, width));
   return drawnLines(series, width).join("\n");
 }
 
