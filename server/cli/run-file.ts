@@ -102,10 +102,14 @@ function nearestOffset(offsets: ReadonlyMap<string, number>, field: string): num
   return undefined;
 }
 
+/** Of what is handed in by CreateRun, UpdatePolicy and UpdateShape. */
+const OF_FILE = /^(?:config\.)?(\w+)((?:\.\w+|\[\d+\]|\["[^"]*"\])*): /;
+
 /** What a server says of a file's configuration, with the line that it speaks of; other errors as they are. */
 export function inRunFile({ path, lineOf }: RunFile, error: unknown): unknown {
   if (!(error instanceof GradusError) || error.code !== "INVALID_ARGUMENT") return error;
-  const [whole = "", prefix, field = ""] = /^(config\.)?((?:\w+|\.|\[\d+\]|\["[^"]*"\])+): /.exec(error.message) ?? [];
-  if (prefix === undefined && field !== "run_id") return error;
-  return new CliProblem("usage", `${path}:${lineOf(field)}: ${field}: ${error.message.slice(whole.length)}`);
+  const [whole = "", first = "", rest = ""] = OF_FILE.exec(error.message) ?? [];
+  const top = first.replace(/^add_/, "");
+  if (!fields.some(({ name }) => name === top)) return error;
+  return new CliProblem("usage", `${path}:${lineOf(top + rest)}: ${top + rest}: ${error.message.slice(whole.length)}`);
 }

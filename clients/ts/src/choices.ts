@@ -278,7 +278,9 @@ function dynamicSamplingOf({ oversampleMax, alike = "rewards" }: DynamicSampling
 }
 
 /** The message for an arm. */
-export function armOf({ id, weight, hard, ...task }: ArmChoice): Arm {
+export function armOf(choice: ArmChoice | Arm): Arm {
+  if (isMessage(choice, ArmSchema)) return choice;
+  const { id, weight, hard, ...task } = choice;
   return create(ArmSchema, {
     id,
     spec: taskSpecOf(task),

@@ -6,6 +6,7 @@ import { armOf, policyOf, runConfigOf } from "./choices.ts";
 import type { ArmChoice, PolicyChoice, RunChoice } from "./choices.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import type {
+  Arm,
   ExportRunResponse,
   GroupAdvantagesSchema,
   GroupFeedback,
@@ -46,14 +47,14 @@ export interface GroupsChoice {
 
 /** A new shape of a run; what is left out stays as it is. */
 export interface ShapeChoice {
-  readonly addArms?: readonly ArmChoice[] | undefined;
+  readonly addArms?: readonly (ArmChoice | Arm)[] | undefined;
   /** By id. */
   readonly removeArms?: readonly string[] | undefined;
   readonly numGenerations?: number | undefined;
   readonly promptsPerUpdate?: number | undefined;
   /** 0: no end. */
   readonly length?: bigint | undefined;
-  readonly policy?: PolicyChoice | undefined;
+  readonly policy?: PolicyChoice | Policy | undefined;
 }
 
 /** One training run. */

@@ -2,8 +2,10 @@
 import type { Command } from "commander";
 import { addControl } from "./run/control.ts";
 import { addCreate } from "./run/create.ts";
+import { addGroups } from "./run/groups.ts";
 import { addHistory } from "./run/history.ts";
 import { addLook } from "./run/look.ts";
+import { addShape } from "./run/shape.ts";
 import { addStart } from "./run/start.ts";
 import { addState } from "./run/state.ts";
 import { addWatch } from "./run/watch.ts";
@@ -22,5 +24,6 @@ Examples:
   gradus run history adsc --chart adsc.svg         what it drew, as a picture
   gradus run set-weights adsc real/T0=0 real/T3=2  from the next update batch on`,
     );
-  for (const add of [addStart, addCreate, addLook, addWatch, addHistory, addControl, addState]) add(command);
+  for (const add of [addStart, addCreate, addLook, addWatch, addHistory, addControl, addShape, addGroups, addState])
+    add(command);
 }

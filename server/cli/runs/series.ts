@@ -1,5 +1,5 @@
 /** What a run drew, as a series over its cursor; long ones in so many steps. */
-import { type HistoryRecord, type RunConfig } from "../../../clients/ts/src/public.ts";
+import type { HistoryRecord } from "../../../clients/ts/src/public.ts";
 
 /** Update batches that lie together, as one. */
 export interface Step {
@@ -44,8 +44,8 @@ interface Batch {
 /** Changes that happen by themselves, often, and change nothing that is drawn. */
 const PASSED_OVER = ["close_groups"];
 
-/** What an import undid is left out: it is no part of how the run came to where it is. */
-export function seriesOf(config: RunConfig, history: readonly HistoryRecord[], stepsMax: number): Series {
+/** `arms` are those of the run's state: a run may be given more than it was created with. What an import undid is left out: it is no part of how the run came to where it is. */
+export function seriesOf(arms: readonly string[], history: readonly HistoryRecord[], stepsMax: number): Series {
   const batches: Batch[] = [];
   const changes: Change[] = [];
   for (const { kind, rolledBack } of history) {
@@ -60,9 +60,9 @@ export function seriesOf(config: RunConfig, history: readonly HistoryRecord[], s
   const each = Math.max(1, Math.ceil(batches.length / stepsMax));
   const steps: Step[] = [];
   for (let from = 0; from < batches.length; from += each)
-    steps.push(stepOf(batches.slice(from, from + each), config.arms.length));
-  const drawn = config.arms.map((_, arm) => sum(batches.map(({ counts }) => counts[arm] ?? 0)));
-  return { arms: config.arms.map(({ id }) => id), steps, changes, tasks: sum(drawn), drawn };
+    steps.push(stepOf(batches.slice(from, from + each), arms.length));
+  const drawn = arms.map((_, arm) => sum(batches.map(({ counts }) => counts[arm] ?? 0)));
+  return { arms, steps, changes, tasks: sum(drawn), drawn };
 }
 
 function stepOf(batches: readonly Batch[], armCount: number): Step {

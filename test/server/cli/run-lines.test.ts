@@ -13,6 +13,8 @@ import { seriesOf } from "../../../server/cli/runs/series.ts";
 
 const config = create(RunConfigSchema, { arms: [{ id: "easy" }, { id: "hard<&>" }], promptsPerUpdate: 4, length: 40n });
 
+const arms = config.arms.map(({ id }) => id);
+
 const state = create(RunStateSchema, {
   ...{ runId: "r", cursor: 8n, batchesDrawn: 2n, batchesClosed: 1n, groupsOutstanding: 3, samplesRecorded: 17n },
   arms: [
@@ -72,7 +74,7 @@ describe("what was drawn", () => {
   const history = [batch(0, [4, 0]), change("weights", 4), batch(1, [2, 2]), batch(2, [0, 4], true), batch(2, [1, 3])];
 
   test("is counted without what an import undid, in so many steps", () => {
-    const series = seriesOf(config, history, 2);
+    const series = seriesOf(arms, history, 2);
     expect(series.drawn).toEqual([7, 5]);
     expect(series.tasks).toBe(12);
     expect(series.changes).toEqual([{ cursor: 4, kind: "weights" }]);
@@ -83,29 +85,19 @@ describe("what was drawn", () => {
   });
 
   test.each([60, 80, 200])("is a line for each arm, as high as its share, in %d columns", (width) => {
-    const lines = drawnLines(
-      seriesOf(
-        config,
-        history,
-        drawnColumns(
-          config.arms.map(({ id }) => id),
-          width,
-        ),
-      ),
-      width,
-    );
+    const lines = drawnLines(seriesOf(arms, history, drawnColumns(arms, width)), width);
     expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(width);
     expect(lines[1]).toMatch(/^easy +█+▄+▂+ +7 +58%$/);
     expect(lines[2]).toMatch(/^hard<&> +▄+▆+ +5 +42%$/);
   });
 
   test("of a run that drew nothing says so too", () => {
-    expect(drawnLines(seriesOf(config, [], 10), 80).length).toBeGreaterThan(2);
-    expect(runChart("empty", seriesOf(config, [], 10))).toContain("</svg>");
+    expect(drawnLines(seriesOf(arms, [], 10), 80).length).toBeGreaterThan(2);
+    expect(runChart("empty", seriesOf(arms, [], 10))).toContain("</svg>");
   });
 
   test("as a chart is one document with its changes, whatever arms are called", () => {
-    const svg = runChart("a <run>", seriesOf(config, history, 100));
+    const svg = runChart("a <run>", seriesOf(arms, history, 100));
     expect(svg).toContain("<title>a &lt;run&gt;</title>");
     expect(svg).toContain("hard&lt;&amp;&gt;");
     expect(svg).not.toContain("<style");
@@ -118,7 +110,14 @@ describe("what was drawn", () => {
   test("many arms have colours of their own", () => {
     const many = create(RunConfigSchema, { arms: Array.from({ length: 30 }, (_, i) => ({ id: `arm-${i}` })) });
     const counts = many.arms.map(() => 1);
-    const svg = runChart("many", seriesOf(many, [batch(0, counts)], 100));
+    const svg = runChart(
+      "many",
+      seriesOf(
+        many.arms.map(({ id }) => id),
+        [batch(0, counts)],
+        100,
+      ),
+    );
     const fills = new Set([...svg.matchAll(/rx="2" fill="([^"]+)"/g)].map(([, fill]) => fill));
     expect(fills.size).toBe(30);
   });

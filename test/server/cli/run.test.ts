@@ -79,6 +79,15 @@ test("a run from its file to its end, with every change on the way", async () =>
   expect(await ok("history", "small", "--records")).toMatch(/weights .*a=3 b=0\.5/);
   const records = JSON.parse(await ok("history", "small", "--json")) as readonly object[];
   expect(records.filter((record) => "batch" in record)).toHaveLength(4);
+  expect(await ok("groups", "small")).toBe("no groups\n");
+  expect(await ok("groups", "small", "--batch", "1")).toMatch(/small\/\S+ +4 +1 +[ab] +closed/);
+  const more = write("more.yaml", "arms:\n  - { id: c, spec: { environment: countdown, level: T1 } }\n");
+  expect(await ok("update-shape", "small", "--file", more, "--length", "24")).toBe("from task 16 on\n");
+  expect(await ok("get", "small")).toMatch(/^c .* 0$/m);
+  expect(await run("update-shape", "small", "--file", more)).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("more.yaml:2: arms[0].id: ") as string,
+  });
   expect(await ok("delete", "small")).toBe("small is deleted\n");
   expect(await run("get", "small")).toMatchObject({ code: 2, err: expect.stringContaining("small") as string });
 });

@@ -59,7 +59,7 @@ function control(command: Command, change: (run: RunHandle, given: readonly stri
   });
 }
 
-function said({ json }: Flags, appliesFromCursor: bigint): void {
+export function said({ json }: { readonly json?: boolean }, appliesFromCursor: bigint): void {
   if (json) printJson({ appliesFromCursor: String(appliesFromCursor) });
   else print(`from task ${appliesFromCursor} on`);
 }

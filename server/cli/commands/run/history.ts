@@ -1,7 +1,7 @@
 /** gradus run history: what a run drew and how it was changed, in lines, as JSON, or as a chart. */
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { Command } from "commander";
-import { type HistoryRecord, HistoryRecordSchema, type RunConfig } from "../../../../clients/ts/src/public.ts";
+import { type HistoryRecord, HistoryRecordSchema, type RunHandle } from "../../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { writeOut } from "../../out.ts";
 import { jsonOf, number, print, printJson, table } from "../../print.ts";
@@ -24,36 +24,36 @@ export function addHistory(group: Command): void {
     .option("--records", "print each update batch and each change, one on a line")
     .option("--json", "print JSON: the contract's HistoryRecords");
   addServerOptions(command).action(async (id: string, flags: Flags) => {
-    const { config, history } = await withServer(flags, async (client) => {
-      const run = client.run(id);
-      return { config: (await run.get()).config, history: await run.history() };
-    });
-    if (config === undefined) throw new Error("the server gave no configuration");
-    if (flags.chart !== undefined) await writeChart("--chart", flags.chart, id, config, history);
+    const { arms, history } = await withServer(flags, (client) => drawnBy(client.run(id)));
+    if (flags.chart !== undefined) await writeChart("--chart", flags.chart, id, { arms, history });
     if (flags.json) return printJson(history.map((record) => jsonOf(HistoryRecordSchema, record)));
-    print(flags.records ? recordTable(history) : drawnText(config, history));
+    print(flags.records ? recordTable(history) : drawnText({ arms, history }));
     if (flags.chart !== undefined) print(`\n${flags.chart}`);
   });
 }
 
-/** The lines of a terminal. */
-export function drawnText(config: RunConfig, history: readonly HistoryRecord[]): string {
-  const width = terminalWidth();
-  const arms = config.arms.map(({ id }) => id);
-  const series = seriesOf(config, history, drawnColumns(arms, width));
-  return drawnLines(series, width).join("\n");
+/** What a run drew. */
+export interface Drawn {
+  /** By id, in the state's order. */
+  readonly arms: readonly string[];
+  readonly history: readonly HistoryRecord[];
 }
 
-export async function writeChart(
-  option: string,
-  path: string,
-  title: string,
-  config: RunConfig,
-  history: readonly HistoryRecord[],
-): Promise<void> {
+export async function drawnBy(run: RunHandle): Promise<Drawn> {
+  const { state } = await run.get();
+  return { arms: (state?.arms ?? []).map(({ armId }) => armId), history: await run.history() };
+}
+
+/** The lines of a terminal. */
+export function drawnText({ arms, history }: Drawn): string {
+  const width = terminalWidth();
+  return drawnLines(seriesOf(arms, history, drawnColumns(arms, width)), width).join("\n");
+}
+
+export async function writeChart(option: string, path: string, title: string, { arms, history }: Drawn): Promise<void> {
   // Loaded here: Plot takes longer to load than most commands to run.
   const { CHART_STEPS_MAX, runChart } = await import("../../runs/chart.ts");
-  await writeOut(option, path, runChart(title, seriesOf(config, history, CHART_STEPS_MAX)));
+  await writeOut(option, path, runChart(title, seriesOf(arms, history, CHART_STEPS_MAX)));
 }
 
 function recordTable(history: readonly HistoryRecord[]): string {

@@ -16,7 +16,7 @@ import { CliProblem, problemOf } from "../../problem.ts";
 import { readRunFile } from "../../run-file.ts";
 import { wholeNumber } from "../../task-options.ts";
 import { createdOf } from "./create.ts";
-import { drawnText, writeChart } from "./history.ts";
+import { drawnBy, drawnText, writeChart } from "./history.ts";
 
 interface Flags extends ConnectionFlags {
   readonly id?: string;
@@ -67,10 +67,10 @@ async function start(path: string, flags: Flags): Promise<void> {
     await createdOf(client, file, id);
     const run = client.run(id);
     await driven(client, id, file.config, opener(local, flags.server), flags);
-    const history = await run.history();
-    await writeChart("--chart", chart, id, file.config, history);
+    const drawn = await drawnBy(run);
+    await writeChart("--chart", chart, id, drawn);
     if (flags.json) printJson({ runId: id, chart, drawn: await drawnOf(client, id) });
-    else print(`${drawnText(file.config, history)}\n\n${chart}`);
+    else print(`${drawnText(drawn)}\n\n${chart}`);
   };
   try {
     if (flags.server === undefined) await work(local.client);
