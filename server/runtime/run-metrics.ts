@@ -9,6 +9,7 @@ export interface RunFigures {
   readonly batchesDrawn: number;
   readonly groupsOutstanding: number;
   readonly samplesRecorded: number;
+  readonly usefulShare: number | undefined;
   readonly arms: readonly ArmFigures[];
 }
 
@@ -33,10 +34,14 @@ export function registerRuns(registry: Registry, recent: (limit: number) => Prom
     looked ??= recent(RUNS_MAX).finally(() => (looked = undefined));
     return looked;
   };
-  const ofRun = (name: string, help: string, value: (run: RunFigures) => number): void =>
+  const ofRun = (name: string, help: string, value: (run: RunFigures) => number | undefined): void =>
     registerSamples(registry, {
       ...{ name, help, type: "gauge" },
-      samples: async () => (await look()).map((run) => ({ labels: { run: run.runId }, value: value(run) })),
+      samples: async () =>
+        (await look()).flatMap((run) => {
+          const shown = value(run);
+          return shown === undefined ? [] : [{ labels: { run: run.runId }, value: shown }];
+        }),
     });
   const ofArm = (name: string, help: string, value: (arm: ArmFigures) => number | undefined): void =>
     registerSamples(registry, {
@@ -47,6 +52,11 @@ export function registerRuns(registry: Registry, recent: (limit: number) => Prom
   ofRun("gradus_run_update_batches", "Update batches drawn.", ({ batchesDrawn }) => batchesDrawn);
   ofRun("gradus_run_groups_waiting", "Groups issued and not closed.", ({ groupsOutstanding }) => groupsOutstanding);
   ofRun("gradus_run_samples", "Samples recorded.", ({ samplesRecorded }) => samplesRecorded);
+  ofRun(
+    "gradus_run_useful_share",
+    "Groups of the last closed update batch whose samples differ, so that a trainer learns from them.",
+    ({ usefulShare }) => usefulShare,
+  );
   ofArm("gradus_arm_probability", "Probability in the last update batch drawn.", ({ probability }) => probability);
   ofArm("gradus_arm_value", "What the policy makes of the arm, e.g. Q of a bandit.", ({ value }) => value);
   ofArm("gradus_arm_tasks", "Tasks issued from the arm.", ({ issued }) => issued);

@@ -39,7 +39,7 @@ test("outcomes are counted by task and by what they came to, rewards in cumulati
 function figures(runId: string, arms: number): RunFigures {
   const arm = { probability: 0.5, value: 1, issued: 3, recentSolvedShare: 0.25, recentRewardMean: undefined };
   return {
-    ...{ runId, cursor: 8, batchesDrawn: 1, groupsOutstanding: 2, samplesRecorded: 5 },
+    ...{ runId, cursor: 8, batchesDrawn: 1, groupsOutstanding: 2, samplesRecorded: 5, usefulShare: 0.25 },
     arms: Array.from({ length: arms }, (_, i) => ({ armId: `arm-${i}`, ...arm })),
   };
 }
@@ -56,6 +56,7 @@ describe("runs", () => {
     const text = await registry.metrics();
     expect(asked).toEqual([RUNS_MAX]);
     expect(lines(text, "gradus_run_tasks")).toHaveLength(6);
+    expect(lines(text, "gradus_run_useful_share")[0]).toBe('gradus_run_useful_share{run="run-0"} 0.25');
     const probabilities = lines(text, "gradus_arm_probability");
     expect(probabilities).toHaveLength(ARMS_MAX);
     expect(probabilities[0]).toBe('gradus_arm_probability{run="run-0",arm="arm-0"} 0.5');
