@@ -86,7 +86,7 @@ test("a run from its file to its end, with every change on the way", async () =>
   expect(await ok("get", "small")).toMatch(/^c .* 0$/m);
   expect(await run("update-shape", "small", "--file", more)).toMatchObject({
     code: 2,
-    err: expect.stringContaining("more.yaml:2: arms[0].id: ") as string,
+    err: expect.stringContaining("is taken by an arm before it") as string,
   });
   expect(await ok("delete", "small")).toBe("small is deleted\n");
   expect(await run("get", "small")).toMatchObject({ code: 2, err: expect.stringContaining("small") as string });
