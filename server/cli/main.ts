@@ -8,6 +8,7 @@ import { addEnvs } from "./commands/envs.ts";
 import { addEval } from "./commands/eval.ts";
 import { addExport } from "./commands/export.ts";
 import { addReset } from "./commands/reset.ts";
+import { addRun } from "./commands/run.ts";
 import { addServe } from "./commands/serve.ts";
 import { addSolve } from "./commands/solve.ts";
 import { addStep } from "./commands/step.ts";
@@ -28,7 +29,7 @@ function createProgram(): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "gradus: ")) })
     .configureHelp({ showGlobalOptions: false });
-  const adders = [addServe, addEnvs, addReset, addStep, addSolve, addDraw, addEval, addExport, addCalibrate];
+  const adders = [addServe, addEnvs, addReset, addStep, addSolve, addDraw, addEval, addExport, addCalibrate, addRun];
   for (const add of adders) add(program);
   return program;
 }

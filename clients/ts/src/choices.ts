@@ -1,5 +1,5 @@
 /** What callers choose from, in plain values, and how it becomes messages of the contract. */
-import { create } from "@bufbuild/protobuf";
+import { create, isMessage } from "@bufbuild/protobuf";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { GradusError } from "./errors.ts";
@@ -231,8 +231,9 @@ function policyKindOf(choice: PolicyChoice): Policy["kind"] {
   return { case: "bandit", value };
 }
 
-/** The message for a policy. */
-export function policyOf(choice: PolicyChoice): Policy {
+/** The message for a policy; a message stays as it is. */
+export function policyOf(choice: PolicyChoice | Policy): Policy {
+  if (isMessage(choice, PolicySchema)) return choice;
   const policy = create(PolicySchema, { kind: policyKindOf(choice) });
   if (choice.constraints !== undefined) policy.constraints = create(BatchConstraintsSchema, choice.constraints);
   return policy;
@@ -252,8 +253,9 @@ function armOf({ id, weight, hard, ...task }: ArmChoice): Arm {
   });
 }
 
-/** The message for a run's configuration. */
-export function runConfigOf(choice: RunChoice): RunConfig {
+/** The message for a run's configuration; a message stays as it is. */
+export function runConfigOf(choice: RunChoice | RunConfig): RunConfig {
+  if (isMessage(choice, RunConfigSchema)) return choice;
   const { rewardScheme, answerFormat, groupTimeoutMs, timeToLiveMs, feedbackSource } = choice;
   return create(RunConfigSchema, {
     arms: choice.arms.map(armOf),

@@ -12,7 +12,9 @@ import type {
   HistoryRecord,
   ImportRunResponse,
   NextBatchResponse,
+  Policy,
   Run,
+  RunConfig,
   RunState,
 } from "./gen/gradus/v1/curriculum_pb.js";
 import { allPages, present } from "./reply.ts";
@@ -35,7 +37,7 @@ export interface BatchChoice {
 export interface RunHandle {
   readonly runId: string;
   /** Creates the run, or gives it as it is if it is there with the same configuration. */
-  create(choice: RunChoice, options?: CallOptions): Promise<Run>;
+  create(choice: RunChoice | RunConfig, options?: CallOptions): Promise<Run>;
   get(options?: CallOptions): Promise<Run>;
   delete(options?: CallOptions): Promise<void>;
   /** The tasks from a cursor on; waits for feedback that is due until the deadline (left out: 10 min). */
@@ -53,7 +55,7 @@ export interface RunHandle {
   /** Closes groups whose completions will not come. */
   closeGroups(groupIds: readonly string[], reason?: string, options?: CallOptions): Promise<readonly GroupFeedback[]>;
   /** Puts a policy in place of the run's; gives the cursor that it applies from, as do the calls below. */
-  updatePolicy(policy: PolicyChoice, options?: CallOptions): Promise<bigint>;
+  updatePolicy(policy: PolicyChoice | Policy, options?: CallOptions): Promise<bigint>;
   /** Sets the weights of arms by id; arms left out keep theirs. */
   setWeights(weights: Readonly<Record<string, number>>, options?: CallOptions): Promise<bigint>;
   /** Moves a staged policy on. */

@@ -1,0 +1,2 @@
+import type { Command } from "commander";
+export function addWatch(_group: Command): void {}
