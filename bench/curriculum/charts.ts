@@ -1,21 +1,19 @@
 /** The plots of the report, as SVG that stands alone. */
 import * as Plot from "@observablehq/plot";
-import { parseHTML } from "linkedom";
+import { draw } from "../../server/cli/plot.ts";
 import { setting } from "./setting.ts";
 import type { Judgement } from "./judge.ts";
 
-/** What Plot needs of a page to draw on. */
-const { document } = parseHTML("<html></html>") as { readonly document: object };
+const WIDTH = 1100;
+const COLUMNS = 2;
 
 /** Ratios beyond this are drawn at the edge. */
 const RATIO_MAX = 2.5;
 
-function draw(options: Plot.PlotOptions): string {
+/** A picture that stands alone. */
+function picture(label: string, options: Plot.PlotOptions): string {
   const style = { background: "white", color: "#222", fontFamily: "system-ui, sans-serif" };
-  const drawn = Plot.plot({ document, style, ...options } as Plot.PlotOptions) as unknown as {
-    readonly outerHTML: string;
-  };
-  return `${drawn.outerHTML.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"')}\n`;
+  return `${draw(label, { width: WIDTH, style, ...options })}\n`;
 }
 
 const namesOf = (judgements: readonly Judgement[], of: "student" | "policy"): string[] => [
@@ -30,12 +28,10 @@ export function ratios(judgements: readonly Judgement[]): string {
     kind: ratio.value > RATIO_MAX || Number.isNaN(ratio.value) ? "lost or beyond" : "arrived",
   }));
   const policies = namesOf(judgements, "policy");
-  return draw({
-    width: 1100,
+  return picture("Rollouts to the target over uniform's", {
     height: 90 + 22 * policies.length,
     marginLeft: 190,
     marginTop: 50,
-    ariaLabel: "Rollouts to the target over uniform's",
     x: { domain: [0, RATIO_MAX], label: "rollouts to the target, of uniform's", grid: true, ticks: [0, 0.7, 1.1, 2] },
     y: { domain: policies, label: null },
     fx: { domain: namesOf(judgements, "student"), label: null, padding: 0.08 },
@@ -56,33 +52,33 @@ export function curves(judgements: readonly Judgement[]): string {
     curve.map((score, i) => ({ student, policy, score, at: ((i + 1) * rollouts) / curve.length / 1000 })),
   );
   const policies = namesOf(judgements, "policy");
-  const hue = (_: string, i: number): string => `hsl(${Math.round((360 * i) / policies.length)} 70% ${35 + 15 * (i % 2)}%)`;
+  const hue = (_: string, i: number): string =>
+    `hsl(${Math.round((360 * i) / policies.length)} 70% ${35 + 15 * (i % 2)}%)`;
   const students = namesOf(judgements, "student");
-  return students
-    .reduce<string[]>((all, _, i) => (i === 0 ? [one()] : all), [])
-    .join("");
-
-  function one(): string {
-    return draw({
-      width: 1100,
-      height: 200 * Math.ceil(students.length / 2) + 60,
-      marginLeft: 50,
-      marginRight: 190,
-      ariaLabel: "Score over rollouts",
-      x: { label: "thousand rollouts", grid: true },
-      y: { domain: [0, 1], label: "score", grid: true },
-      fx: { axis: null, padding: 0.2 },
-      fy: { axis: null, padding: 0.15 },
-      color: { domain: policies, range: policies.map(hue) },
-      marks: [
-        Plot.line(data, {
-          ...{ x: "at", y: "score", z: "policy", stroke: "policy", strokeWidth: 1.5 },
-          ...{
-            fx: ({ student }: { student: string }) => students.indexOf(student) % 2,
-            fy: ({ student }: { student: string }) => Math.floor(students.indexOf(student) / 2),
-          },
-        }),
-      ],
-    });
-  }
+  const of = ({ student }: { readonly student: string }): number => students.indexOf(student);
+  const place = {
+    fx: (datum: { readonly student: string }) => of(datum) % COLUMNS,
+    fy: (datum: { readonly student: string }) => Math.floor(of(datum) / COLUMNS),
+  };
+  const titles = students.map((student) => ({ student }));
+  const ends = policies.map((policy, i) => ({ policy, y: 1 - i / policies.length }));
+  return picture("Score over rollouts", {
+    height: 230 * Math.ceil(students.length / COLUMNS) + 60,
+    marginLeft: 50,
+    marginRight: 180,
+    x: { label: "thousand rollouts", grid: true },
+    y: { domain: [0, 1], label: "score", grid: true },
+    fx: { axis: null, padding: 0.1 },
+    fy: { axis: null, padding: 0.15 },
+    color: { domain: policies, range: policies.map(hue) },
+    marks: [
+      Plot.line(data, { x: "at", y: "score", z: "policy", stroke: "policy", strokeWidth: 1.5, ...place }),
+      Plot.text(titles, { ...place, text: "student", frameAnchor: "top", dy: -14, fontWeight: "bold" }),
+      // Plot's own legends are HTML.
+      Plot.text(ends, {
+        ...{ text: "policy", fill: "policy", y: "y", frameAnchor: "right", textAnchor: "start", dx: 14 },
+        ...{ fx: () => COLUMNS - 1, fy: () => 0 },
+      }),
+    ],
+  });
 }

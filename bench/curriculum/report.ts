@@ -30,7 +30,16 @@ export function studentTable(student: string, judgements: readonly Judgement[]):
   const of = judgements.filter((judgement) => judgement.student === student);
   const rows = of.toSorted((a, b) => a.rollouts.value - b.rollouts.value || a.regret.value - b.regret.value);
   return table(
-    ["policy", "rollouts to target", "of uniform's", "lost", "final success", "regret", "on hopeless arms", "useful groups"],
+    [
+      "policy",
+      "rollouts to target",
+      "of uniform's",
+      "lost",
+      "final success",
+      "regret",
+      "on hopeless arms",
+      "useful groups",
+    ],
     rows.map(({ policy, rollouts, ratio, lost, seeds, final, regret, wasted, useful }) => [
       ...[policy, figureText(rollouts, 0), figureText(ratio, 2), `${lost} of ${seeds}`],
       ...[figureText(final, 2), figureText(regret, 3), figureText(wasted, 2), figureText(useful, 2)],

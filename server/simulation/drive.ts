@@ -10,6 +10,9 @@ import type { DrawnTask, GroupResults, RunState, SampleResult } from "../curricu
 import type { Arm, InstanceKey, RunConfig } from "../curriculum/types.ts";
 import { scoreOf, type Practice, type Student } from "./student.ts";
 
+/** Update batches of so many groups move a student as far as the law says, and others as far in one step. */
+export const GROUPS_OF_A_STEP = 16;
+
 export interface Key extends InstanceKey {
   readonly rank: number;
 }
@@ -20,6 +23,8 @@ export interface Step {
   readonly counts: readonly number[];
   /** Of each arm, in the draw. */
   readonly probabilities: readonly number[];
+  /** Samples that were solved. */
+  readonly solved: number;
   /** Groups with some samples solved and some not. */
   readonly useful: number;
   /** After it: mean success over the arms that can be learnt. */
@@ -47,14 +52,15 @@ function sampled<Mind>(
   student: Student<Mind>,
   mind: Mind,
   tasks: readonly DrawnTask<Key>[],
-  samples: number,
+  { numGenerations: samples, promptsPerUpdate }: Pick<RunConfig, "numGenerations" | "promptsPerUpdate">,
   rng: Rng,
 ): readonly Practice[] {
+  const weight = GROUPS_OF_A_STEP / promptsPerUpdate;
   return tasks.map(({ arm, key }) => {
     const chance = student.chance(mind, arm, key.rank);
     let solved = 0;
     for (let i = 0; i < samples; i++) solved += Number(rng.float() < chance);
-    return { arm, solved, samples };
+    return { arm, solved, samples, weight };
   });
 }
 
@@ -91,11 +97,12 @@ export function* drive<Spec, Mind>(config: RunConfig<Spec>, student: Student<Min
   let mind = student.initial;
   while (drawReadiness(state).kind === "ready") {
     const { event, tasks, probabilities } = drawn(state, ranks);
-    const groups = sampled(student, mind, tasks, config.numGenerations, rng);
+    const groups = sampled(student, mind, tasks, config, rng);
     mind = student.learn(mind, groups);
     state = apply(apply(state, event), { kind: "feedback", groups: feedbackOf(config, tasks, groups) });
     const counts = config.arms.map((_, arm) => groups.filter((group) => group.arm === arm).length);
     const useful = groups.filter(({ solved, samples }) => solved > 0 && solved < samples).length;
-    yield { counts, probabilities, useful, score: scoreOf(student, mind), success: student.success(mind) };
+    const solved = groups.reduce((sum, group) => sum + group.solved, 0);
+    yield { counts, probabilities, solved, useful, score: scoreOf(student, mind), success: student.success(mind) };
   }
 }

@@ -48,9 +48,9 @@ function logistic(logit: number): number {
 
 function taught({ rates, transfer }: Law, abilities: Abilities, groups: readonly Practice[]): number[] {
   const next = [...abilities];
-  for (const { arm, solved, samples } of groups) {
+  for (const { arm, solved, samples, weight = 1 } of groups) {
     const q = solved / samples;
-    const gain = (rates[arm] ?? 0) * 4 * q * (1 - q);
+    const gain = weight * (rates[arm] ?? 0) * 4 * q * (1 - q);
     if (gain === 0) continue;
     for (const [to, share] of (transfer[arm] ?? []).entries()) next[to] = (next[to] ?? 0) + gain * share;
   }

@@ -4,6 +4,7 @@
  * the score after learning from them. No policy can know this; one that looks further ahead could still do better.
  */
 import { rngFor, type Rng } from "../../envs/lib/rng.ts";
+import { GROUPS_OF_A_STEP } from "./drive.ts";
 import { scoreOf, type Practice, type Student } from "./student.ts";
 
 const PARTS = 8;
@@ -13,14 +14,14 @@ const TRIALS = 2;
 function groupsOf<Mind>(
   student: Student<Mind>,
   mind: Mind,
-  { arm, count, samples }: { readonly arm: number; readonly count: number; readonly samples: number },
+  { arm, count, samples, weight }: Required<Pick<Practice, "arm" | "samples" | "weight">> & { readonly count: number },
   rng: Rng,
 ): readonly Practice[] {
   return Array.from({ length: count }, () => {
     const chance = student.chance(mind, arm, (rng.int(0, 1023) + 0.5) / 1024);
     let solved = 0;
     for (let i = 0; i < samples; i++) solved += Number(rng.float() < chance);
-    return { arm, solved, samples };
+    return { arm, solved, samples, weight };
   });
 }
 
@@ -35,6 +36,7 @@ export function oracle<Mind>(student: Student<Mind>, seed: string, run: OracleRu
   const rng = rngFor("oracle", seed);
   const count = Math.max(1, Math.round(run.promptsPerUpdate / PARTS));
   const samples = run.numGenerations;
+  const weight = GROUPS_OF_A_STEP / run.promptsPerUpdate;
   const scores: number[] = [];
   let mind = student.initial;
   for (let batch = 0; batch < run.batches; batch++) {
@@ -44,13 +46,13 @@ export function oracle<Mind>(student: Student<Mind>, seed: string, run: OracleRu
       const gains = student.learnable.map((_, arm) => {
         let sum = 0;
         for (let i = 0; i < TRIALS; i++) {
-          const tried = groupsOf(student, mind, { arm, count: size, samples }, rng);
+          const tried = groupsOf(student, mind, { arm, count: size, samples, weight }, rng);
           sum += scoreOf(student, student.learn(mind, [...chosen, ...tried]));
         }
         return sum;
       });
       const best = gains.indexOf(Math.max(...gains));
-      chosen = [...chosen, ...groupsOf(student, mind, { arm: best, count: size, samples }, rng)];
+      chosen = [...chosen, ...groupsOf(student, mind, { arm: best, count: size, samples, weight }, rng)];
     }
     mind = student.learn(mind, chosen);
     scores.push(scoreOf(student, mind));

@@ -18,12 +18,10 @@ export interface Shape {
 export function configOf(places: readonly Place[], policy: Policy, shape: Shape, seed: string): RunConfig<null> {
   const { batches, promptsPerUpdate, numGenerations } = shape;
   const top = Math.max(...places.map(({ level }) => level));
-  const arms = places.map(
-    ({ id, level }): Arm<null> => ({
-      ...{ id, spec: null, source: "synthetic", weight: 1, hard: 2 * level > top },
-      ...{ rewardRange: { min: 0, max: 1 }, resource: undefined },
-    }),
-  );
+  const arms = places.map(({ id, level }): Arm<null> => ({
+    ...{ id, spec: null, source: "synthetic", weight: 1, hard: 2 * level > top },
+    ...{ rewardRange: { min: 0, max: 1 }, resource: undefined },
+  }));
   const config: RunConfig<null> = {
     ...{ arms, policy, seed: deriveSeed("simulated run", seed), numGenerations, promptsPerUpdate },
     ...{ length: batches * promptsPerUpdate, lag: { kind: "batches", count: 1 }, feedbackSource: "step" },

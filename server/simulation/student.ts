@@ -18,6 +18,8 @@ export interface Practice {
   readonly arm: number;
   readonly solved: number;
   readonly samples: number;
+  /** How far it moves the student, beside one of 16 in an update batch; left out: as far. */
+  readonly weight?: number;
 }
 
 /** A student at one time is a Mind: plain data, never changed in place. */
