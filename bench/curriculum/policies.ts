@@ -12,7 +12,7 @@ export interface Candidate {
   readonly name: string;
   readonly says: string;
   /** The contract's Policy, in JSON. */
-  policy(places: readonly Place[]): JsonValue;
+  readonly policy: (places: readonly Place[]) => JsonValue;
 }
 
 export function policyOf({ name, policy }: Candidate, places: readonly Place[]): Policy {

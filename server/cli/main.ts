@@ -10,6 +10,7 @@ import { addExport } from "./commands/export.ts";
 import { addReset } from "./commands/reset.ts";
 import { addRun } from "./commands/run.ts";
 import { addServe } from "./commands/serve.ts";
+import { addSimulate } from "./commands/simulate.ts";
 import { addSolve } from "./commands/solve.ts";
 import { addStep } from "./commands/step.ts";
 import { describe, exitCode } from "./problem.ts";
@@ -29,7 +30,9 @@ function createProgram(): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "gradus: ")) })
     .configureHelp({ showGlobalOptions: false });
-  const adders = [addServe, addEnvs, addReset, addStep, addSolve, addDraw, addEval, addExport, addCalibrate, addRun];
+  const adders = [
+    ...[addServe, addEnvs, addReset, addStep, addSolve, addDraw, addEval, addExport, addCalibrate, addRun, addSimulate],
+  ];
   for (const add of adders) add(program);
   return program;
 }
