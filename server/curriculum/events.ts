@@ -4,7 +4,7 @@
  * An event is a list that begins with the format's number and the event's kind:
  *
  *     [3, "created", run_id, incarnation, at_ms, config]
- *     [3, "drawn", batch, at_ms, cursor, probabilities, policy_state, fold, tasks]
+ *     [3, "drawn", batch, at_ms, cursor, probabilities, policy_state, fold, tasks, restarts]
  *     [3, "handed_out", through, at_ms]
  *     [3, "fed", cursor, samples, digests, results, cursor, samples, digests, results, …]
  *     [3, "reported", [[cursor, advantages, reward_mean], …]]
@@ -19,6 +19,7 @@
  *     [3, "imported", run_id, incarnation, epoch, at_ms]
  *
  * Behind "imported" and a line feed stands the state as it was exported (state-text.ts).
+ * `restarts` is 1 where a pass over the same instances begins, and else left out.
  * `tasks` has [arm, ordinal, key] for each slot in cursor order, with a 1 behind a repeat; `key` is the TaskSource's.
  * `samples` is the first sample_index where the others follow it without a gap, else the list of them. A result is a
  * reward, a reward in a list of its own if the sample is solved, or a text: why there will be no reward. Where a group has
@@ -77,6 +78,8 @@ export interface BatchDrawn<Key extends InstanceKey = InstanceKey> {
   /** After the fold: a replay takes it from here, so that it never depends on the code that replays. */
   readonly policyState: unknown;
   readonly fold: Fold;
+  /** A pass over the same instances begins: what is issued from now on is known in it, and nothing from before. */
+  readonly restarts: boolean;
 }
 
 export interface Created<Spec> {
@@ -130,13 +133,14 @@ function decodeFold(json: Json | undefined): Fold {
 }
 
 function encodeDrawn<Spec, Key extends InstanceKey>(
-  { batch, atMs, cursor, probabilities, policyState, fold, tasks }: BatchDrawn<Key>,
+  { batch, atMs, cursor, probabilities, policyState, fold, tasks, restarts }: BatchDrawn<Key>,
   before: RunState<Spec, Key>,
   { keys }: Codecs<Spec, Key>,
 ): Json {
   const state = encodePolicyState(before.policy, policyState);
   const encoded = tasks.map((task) => encodeTask(task, keys));
-  return [FORMAT, "drawn", batch, atMs, cursor, probabilities, state, encodeFold(fold), encoded];
+  const drawn = [FORMAT, "drawn", batch, atMs, cursor, probabilities, state, encodeFold(fold), encoded];
+  return restarts ? [...drawn, 1] : drawn;
 }
 
 function encodeFeedback(groups: readonly GroupResults[]): Json {
@@ -198,7 +202,7 @@ export function encodeEvent<Spec, Key extends InstanceKey>(
 }
 
 function decodeDrawn<Spec, Key extends InstanceKey>(
-  [batch, atMs, cursor, probabilities, policyState, fold, tasks]: readonly Json[],
+  [batch, atMs, cursor, probabilities, policyState, fold, tasks, restarts]: readonly Json[],
   before: RunState<Spec, Key>,
   { keys }: Codecs<Spec, Key>,
 ): BatchDrawn<Key> {
@@ -212,6 +216,7 @@ function decodeDrawn<Spec, Key extends InstanceKey>(
     probabilities: readNumbers(probabilities),
     policyState: decodePolicyState(policy, policyState),
     fold: decodeFold(fold),
+    restarts: restarts === 1,
     tasks: readList(tasks).map((task, i) => decodeTask(task, { cursor: from + i, config }, keys)),
   };
 }

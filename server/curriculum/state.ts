@@ -1,6 +1,8 @@
 /** The state of a run, and how to look things up in it. Never changed in place. */
 import type { IssuedHashes } from "./issued-hashes.ts";
+import type { Progress } from "./policies/policy.ts";
 import type { GroupOutcome, RewardSums } from "./signals.ts";
+import type { Remembered, TaskMemory } from "./task-memory.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
 /** What the scoring of one sample came to. */
@@ -143,6 +145,8 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   /** Those that are open or that something may still be asked of, by index. */
   readonly batches: readonly Batch<Key>[];
   readonly issued: IssuedHashes;
+  /** What instances came to, of groups that were folded in; null: the policy has no filter that asks. */
+  readonly memory: TaskMemory | null;
   /** Of the next entry of the history. */
   readonly nextSeq: number;
 }
@@ -209,6 +213,13 @@ export function groupAt<Spec, Key extends InstanceKey>(
   return batch?.groups[cursor - batch.cursor];
 }
 
+/** How far the run is: at the next update batch. */
+export function progressOf({ batchesDrawn: batch, cursor, config }: RunState): Progress {
+  const { length, promptsPerUpdate } = config;
+  const size = length === 0 ? promptsPerUpdate : Math.min(promptsPerUpdate, length - cursor);
+  return { batch, cursor, length, size };
+}
+
 export function isDone({ config, cursor, groupsOpen }: RunState): boolean {
   return config.length > 0 && cursor >= config.length && groupsOpen === 0;
 }
@@ -232,6 +243,11 @@ export function updatesOf(state: RunState, fold: Fold): readonly (readonly Close
   }
   const within = (cursor: number): boolean => fold.ranges.some(([from, to]) => from <= cursor && cursor <= to);
   return [state.batches.flatMap(({ groups }) => closedOf(groups).filter(({ task }) => within(task.cursor)))];
+}
+
+/** What the instances of a fold came to, in order. */
+export function rememberedOf(updates: readonly (readonly ClosedGroup[])[]): readonly Remembered[] {
+  return updates.flat().map(({ task, outcome }) => ({ hash: task.key.hash, outcome }));
 }
 
 /** The arms' counters with the groups of a fold taken in. */
