@@ -13,7 +13,9 @@ const RATIO_MAX = 2.5;
 /** A picture that stands alone. */
 function picture(label: string, options: Plot.PlotOptions): string {
   const style = { background: "white", color: "#222", fontFamily: "system-ui, sans-serif" };
-  return `${draw(label, { width: WIDTH, style, ...options })}\n`;
+  const svg = draw(label, { width: WIDTH, style, ...options });
+  // Without it a file of its own is not a picture.
+  return `${svg.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"')}\n`;
 }
 
 const namesOf = (judgements: readonly Judgement[], of: "student" | "policy"): string[] => [

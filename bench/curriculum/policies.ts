@@ -29,9 +29,13 @@ function levels(places: readonly Place[], has: (level: number) => boolean): Weig
 }
 
 /** Equal stages, one for each level, in the order given. */
-function staged(places: readonly Place[], order: readonly number[]): JsonValue {
-  const stages = order.map((level) => ({ share: 1 / order.length, weights: levels(places, (of) => of === level) }));
-  return { staged: { stages } };
+function stages(places: readonly Place[], order: readonly number[]): JsonValue {
+  return order.map((level) => ({ share: 1 / order.length, weights: levels(places, (of) => of === level) }));
+}
+
+/** A tier for each level, from the easiest. */
+function tiers(places: readonly Place[]): JsonValue {
+  return levelsOf(places).map((level) => ({ weights: levels(places, (of) => of === level) }));
 }
 
 function levelsOf(places: readonly Place[]): readonly number[] {
@@ -44,22 +48,27 @@ export const uniform: Candidate = {
   policy: () => ({ mixture: {} }),
 };
 
-const bandit = (name: string, says: string, config: Record<string, JsonValue>): Candidate => ({
+export const bandit = (name: string, says: string, config: Record<string, JsonValue>): Candidate => ({
   ...{ name, says },
   policy: () => ({ bandit: config }),
 });
 
-export const candidates: readonly Candidate[] = [
-  uniform,
+export const competence = (name: string, says: string, config: Record<string, JsonValue>): Candidate => ({
+  ...{ name, says },
+  policy: (places) => ({ competence: { tiers: tiers(places), ...config } }),
+});
+
+/** Plans that are made before the run, and so depend on its length. */
+const planned: readonly Candidate[] = [
   {
     name: "staged",
     says: "FORGE's linear curriculum: a level after the other, equal shares of the run",
-    policy: (places) => staged(places, levelsOf(places)),
+    policy: (places) => ({ staged: { stages: stages(places, levelsOf(places)) } }),
   },
   {
     name: "staged, reversed",
     says: "the same from hard to easy: should lose",
-    policy: (places) => staged(places, levelsOf(places).toReversed()),
+    policy: (places) => ({ staged: { stages: stages(places, levelsOf(places).toReversed()) } }),
   },
   {
     name: "easiest only",
@@ -73,11 +82,62 @@ export const candidates: readonly Candidate[] = [
       const all = levelsOf(places);
       const below = (share: number): Weights => levels(places, (level) => all.indexOf(level) < share * all.length);
       return {
-        staged: {
-          stages: [{ share: 0.3, weights: below(1 / 3) }, { share: 0.4, weights: below(2 / 3) }, {}],
-        },
+        staged: { stages: [{ share: 0.3, weights: below(1 / 3) }, { share: 0.4, weights: below(2 / 3) }, {}] },
       };
     },
   },
-  bandit("bandit, ADSC", "EMA-softmax of absolute advantages, with the paper's α and τ", {}),
+  {
+    name: "replay",
+    says: "FORGE's linear curriculum three times over",
+    policy: (places) => ({ replay: { cycles: 3, stages: stages(places, levelsOf(places)) } }),
+  },
+  {
+    name: "forgetting",
+    says: "one family after the other, equal shares of the run; the matrix is empty, so in the order given",
+    policy: (places) => {
+      const families = [...new Set(places.map(({ family }) => family))];
+      const domains = families.map((name) => {
+        const ids = places.filter(({ family }) => family === name).map(({ id }) => [id, 1] as const);
+        return { name, weights: Object.fromEntries(ids) };
+      });
+      return { forgetting: { domains } };
+    },
+  },
 ];
+
+/** Ours: see docs/decisions/0013-default-curriculum.md. */
+export const recommended: Candidate = competence(
+  "recommended",
+  "competence: a tier for each level, moves on, with a floor of 0.3 over all of them",
+  { step: "COMPETENCE_STEP_MOVE_ON", floor: 0.3 },
+);
+
+/** Policies that look at what the student does. */
+const adaptive: readonly Candidate[] = [
+  recommended,
+  competence("competence, no floor", "moves on, with no floor", { step: "COMPETENCE_STEP_MOVE_ON" }),
+  competence("competence, as unset", "widens, with no floor: what the contract's defaults give", {}),
+  competence("competence, newest", "widens, 0.8 on the newest tier, with a floor of 0.1", {
+    ...{ newestShare: 0.8, floor: 0.1 },
+  }),
+  bandit("bandit, ADSC", "EMA-softmax of absolute advantages, with the paper's α and τ", {}),
+  bandit("bandit, ADSC rescaled", "the same, signals rescaled by running quantiles", { rescale: {} }),
+  bandit("bandit, p(1 − p)", "EMA-softmax of p(1 − p), rescaled: α 0.3, τ 0.7", {
+    ...{ signal: "BANDIT_SIGNAL_SOLVED_VARIANCE", rescale: {}, alpha: 0.3, tau: 0.7 },
+  }),
+  bandit("bandit, mixed outcomes", "EMA-softmax of the share of groups with mixed outcomes", {
+    signal: "BANDIT_SIGNAL_MIXED_OUTCOMES",
+  }),
+  bandit("bandit, progress", "EMA-softmax of learning progress, rescaled: τ 0.5", {
+    ...{ signal: "BANDIT_SIGNAL_LEARNING_PROGRESS", rescale: {}, tau: 0.5 },
+  }),
+  bandit("EXP3.S", "of mixed outcomes", { rule: "BANDIT_RULE_EXP3_S", signal: "BANDIT_SIGNAL_MIXED_OUTCOMES" }),
+  bandit("Thompson", "of p(1 − p), with a prior of 0.1", {
+    ...{ rule: "BANDIT_RULE_THOMPSON", signal: "BANDIT_SIGNAL_SOLVED_VARIANCE", exploration: 0.1 },
+  }),
+  bandit("UCB", "of mixed outcomes, with a bonus of 0.3", {
+    ...{ rule: "BANDIT_RULE_UCB", signal: "BANDIT_SIGNAL_MIXED_OUTCOMES", exploration: 0.3 },
+  }),
+];
+
+export const candidates: readonly Candidate[] = [uniform, ...planned, ...adaptive];

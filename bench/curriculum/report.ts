@@ -1,5 +1,9 @@
 /** The table, in markdown. */
+import type { Candidate } from "./policies.ts";
 import { BAR, type Figure, type Judgement, overall } from "./judge.ts";
+
+/** What the oracle goes by. */
+export const ORACLE = "oracle";
 
 const short = (value: number, digits: number): string => (Number.isFinite(value) ? value.toFixed(digits) : "∞");
 
@@ -21,7 +25,7 @@ export function overallTable(judgements: readonly Judgement[]): string {
     ["policy", "median student", "worst student", "which", "runs lost", `≤ ${BAR.median} and ≤ ${BAR.worst}`],
     rows.map(({ policy, median, worst, worstStudent, lost, meetsBar }) => [
       ...[policy, short(median, 2), short(worst, 2), worst === median ? "" : worstStudent, lost],
-      meetsBar ? "yes" : "no",
+      policy === ORACLE ? "no policy" : meetsBar ? "yes" : "no",
     ]),
   );
 }
@@ -47,7 +51,12 @@ export function studentTable(student: string, judgements: readonly Judgement[]):
   );
 }
 
-export function report(judgements: readonly Judgement[], command: string): string {
+/** What each policy is. */
+function policyList(candidates: readonly Candidate[]): string {
+  return candidates.map(({ name, says }) => `- **${name}**: ${says}`).join("\n");
+}
+
+export function report(judgements: readonly Judgement[], candidates: readonly Candidate[], command: string): string {
   const students = [...new Set(judgements.map(({ student }) => student))];
   const seeds = judgements[0]?.seeds ?? 0;
   return [
@@ -55,6 +64,7 @@ export function report(judgements: readonly Judgement[], command: string): strin
     `Made by \`${command}\`; see [README.md](README.md). ${seeds} students of each kind. Rollouts are medians, the rest means; in brackets 95% by the percentile bootstrap over students, ∞ where a run never arrived. The oracle is greedy and knows the student: it is no policy.`,
     "## Rollouts to the target, of uniform's",
     overallTable(judgements),
+    policyList(candidates),
     ...students.flatMap((student) => [`## ${student}`, studentTable(student, judgements)]),
     "",
   ].join("\n\n");

@@ -20,7 +20,7 @@ import { curves, ratios } from "./charts.ts";
 import { familiesFrom } from "./families.ts";
 import { judge, overall, type Played } from "./judge.ts";
 import { candidates, uniform, type Candidate } from "./policies.ts";
-import { overallTable, report } from "./report.ts";
+import { ORACLE, overallTable, report } from "./report.ts";
 import { places, seedSets, seedsOf } from "./setting.ts";
 import type { Job } from "./worker.ts";
 
@@ -36,8 +36,6 @@ const { values: options } = parseArgs({
     json: { type: "boolean", default: false },
   },
 });
-
-const ORACLE = "oracle";
 
 async function candidatesFrom(file: string | undefined): Promise<readonly Candidate[]> {
   if (file === undefined) return candidates;
@@ -76,7 +74,7 @@ const judgements = judge(played, uniform.name, ORACLE);
 if (options.out !== undefined) {
   mkdirSync(options.out, { recursive: true });
   const command = `node bench/curriculum/run.ts --set ${set} --seeds ${options.seeds}`;
-  writeFileSync(join(options.out, "results.md"), report(judgements, command));
+  writeFileSync(join(options.out, "results.md"), report(judgements, judged, command));
   writeFileSync(join(options.out, "ratios.svg"), ratios(judgements));
   writeFileSync(join(options.out, "curves.svg"), curves(judgements));
 }
@@ -84,4 +82,4 @@ if (options.json) {
   // JSON has no Infinity: a figure of a run that never arrived is null.
   const text = JSON.stringify({ set, seeds: seeds.length, overall: overall(judgements), judgements }, undefined, 2);
   console.log(text);
-} else console.log(options.out === undefined ? report(judgements, "this") : overallTable(judgements));
+} else console.log(options.out === undefined ? report(judgements, judged, "this") : overallTable(judgements));
