@@ -13,10 +13,24 @@ import { definitionOf } from "./policies/registry.ts";
 import { isWithin } from "./policies/ranks.ts";
 import type { Refusal } from "./results.ts";
 import { signals } from "./signals.ts";
-import { batchAt, openGroupsMax, openTasks, rememberedOf, toRanges, updatesOf, withFolded } from "./state.ts";
-import type { ClosedGroup, DrawnTask, Fold, RunState } from "./state.ts";
+import {
+  batchAt,
+  feedbackWeight,
+  isDrawn,
+  openGroups,
+  openGroupsMax,
+  rememberedOf,
+  toRanges,
+  updatesOf,
+  withFolded,
+  type Batch,
+  type ClosedGroup,
+  type DrawnTask,
+  type Fold,
+  type RunState,
+} from "./state.ts";
 import { passesOver } from "./task-memory.ts";
-import type { Arm, InstanceKey } from "./types.ts";
+import { slotsFor, type Arm, type InstanceKey } from "./types.ts";
 import { viewOf } from "./view.ts";
 
 /** Instances of an arm passed over because the run has issued them; then a repeat is accepted. */
@@ -53,7 +67,7 @@ function dueBatches(state: RunState, lag: number): number {
 /** Whether the next update batch can be drawn. */
 export function drawReadiness(state: RunState): DrawReadiness {
   const { config } = state;
-  if (config.length > 0 && state.cursor >= config.length) return { kind: "finished" };
+  if (isDrawn(state)) return { kind: "finished" };
   if (state.paused) return { kind: "paused" };
   if (config.lag.kind === "unbounded" || !takesFeedback(state.policy)) return { kind: "ready" };
   const waiting = state.batchesClosed < dueBatches(state, config.lag.count);
@@ -70,6 +84,8 @@ export interface DrawPlan {
   readonly cursor: number;
   /** The arm of each slot. */
   readonly slots: readonly number[];
+  /** How many of the slots are to train on; the others are a reserve. */
+  readonly prompts: number;
   readonly probabilities: readonly number[];
   readonly policyState: unknown;
   readonly fold: Fold;
@@ -107,9 +123,11 @@ function observe(state: RunState, updates: readonly (readonly ClosedGroup[])[]):
   const observed = ({ task, outcome }: ClosedGroup): ObservedGroup => {
     const { count, sum, solved, deviation } = outcome;
     const arm = config.arms[task.arm] as Arm;
+    const batch = batchAt(state, task.cursor) as Batch;
     return {
-      ...{ arm: task.arm, armId: arm.id, weight: 1, hash: task.key.hash, rank: task.key.rank },
-      probability: batchAt(state, task.cursor)?.probabilities[task.arm] ?? 0,
+      ...{ arm: task.arm, armId: arm.id, hash: task.key.hash, rank: task.key.rank },
+      weight: feedbackWeight(state, batch.index),
+      probability: batch.probabilities[task.arm] ?? 0,
       rewardMean: count > 0 ? sum / count : undefined,
       rewardDeviation: count > 0 ? (deviation ?? undefined) : undefined,
       solvedShare: count > 0 && solved !== null ? solved / count : undefined,
@@ -132,8 +150,9 @@ function nothingToDraw({ config, masks }: RunState): Refusal {
 export function planDraw(state: RunState): DrawPlan | Refusal {
   const { config, cursor, batchesDrawn: batch, policy, weights, masks } = state;
   const definition = definitionOf(policy);
-  const left = config.length === 0 ? Infinity : config.length - cursor;
-  const size = Math.min(config.promptsPerUpdate, left);
+  const left = config.length === 0 ? Infinity : config.length - state.prompts;
+  const prompts = Math.min(config.promptsPerUpdate, left);
+  const size = slotsFor(prompts, config.dynamicSampling);
   const fold = dueFold(state);
   const updates = takesFeedback(policy) ? updatesOf(state, fold) : [];
   const view = viewOf({ ...state, arms: withFolded(state.arms, updates) });
@@ -148,15 +167,15 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
   const classes = armClasses(config.arms, possible);
   const slots = assignSlots(classes, probabilities, quotas, size, rngFor("draw", config.seed, pass?.batch ?? batch));
   const waits = takesFeedback(policy) && config.lag.kind === "batches";
-  const surplus = waits ? 0 : Math.max(0, state.groupsOpen + size - openGroupsMax(config));
+  const surplus = waits ? 0 : Math.max(0, state.groupsOpen + prompts - openGroupsMax(config));
   const closes =
     surplus > 0
-      ? openTasks(state)
+      ? openGroups(state)
           .slice(0, surplus)
-          .map((task) => task.cursor)
+          .map(({ group }) => group.task.cursor)
       : [];
   return {
-    ...{ kind: "plan", batch, cursor, slots, probabilities, policyState, fold, closes },
+    ...{ kind: "plan", batch, cursor, slots, prompts, probabilities, policyState, fold, closes },
     verdict: verdictOf(state, policyState, view.progress, updates),
     restarts: pass?.restarts ?? false,
     isKnown: pass?.restarts ? () => false : (hash) => (pass === undefined ? isIssued : isRecent)(state.issued, hash),
@@ -314,9 +333,9 @@ function wanted<Key extends InstanceKey>(
 
 /** The event of a plan whose slots are filled. */
 export function drawnEvent<Key extends InstanceKey>(
-  { batch, cursor, probabilities, policyState, fold, restarts }: DrawPlan,
+  { batch, cursor, prompts, probabilities, policyState, fold, restarts }: DrawPlan,
   tasks: readonly DrawnTask<Key>[],
   atMs: number,
 ): BatchDrawn<Key> {
-  return { kind: "drawn", batch, atMs, cursor, tasks, probabilities, policyState, fold, restarts };
+  return { kind: "drawn", batch, atMs, cursor, tasks, prompts, probabilities, policyState, fold, restarts };
 }

@@ -9,9 +9,9 @@ import { invalid, type Invalid, type Source } from "../types.ts";
 export interface Progress {
   /** The update batch, counted from 0. */
   readonly batch: number;
-  /** Of the batch's first task. */
+  /** Tasks to train on before the batch: without dynamic sampling the cursor of its first task. */
   readonly cursor: number;
-  /** Tasks in the whole run; 0: no end. */
+  /** Tasks to train on in the whole run; 0: no end. */
   readonly length: number;
   /** Tasks in the update batch. */
   readonly size: number;
@@ -113,8 +113,11 @@ export interface PolicyDefinition<Received = unknown, Config = unknown, State = 
    * out: it starts afresh, as it does after a policy of another kind.
    */
   inherit?(config: Config, state: State, before: Config, progress: Progress): State;
-  /** The state once the run has `armCount` arms, more than before; the new ones are the last. Left out: it stays. */
-  resize?(config: Config, state: State, armCount: number): State;
+  /**
+   * The state when arms were added behind those there are, `cursor` as in initial; left out: it does not depend on their
+   * number.
+   */
+  resize?(config: Config, state: State, armCount: number, cursor: number): State;
   readonly state: Codec<State>;
   /**
    * The probability of each arm; they sum to 1. Arms that are masked are taken out afterwards, in one place for all

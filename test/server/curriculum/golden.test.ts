@@ -113,7 +113,7 @@ const recorded: readonly {
 ];
 
 /** One folder for each format of journals that servers have written. */
-const folder = new URL("../../golden/curriculum/v3/", import.meta.url);
+const folder = new URL("../../golden/curriculum/v4/", import.meta.url);
 
 function golden(file: string, now: () => string): string {
   const path = new URL(file, folder);
@@ -121,7 +121,7 @@ function golden(file: string, now: () => string): string {
     mkdirSync(folder, { recursive: true });
     writeFileSync(path, now());
   }
-  expect(existsSync(path), `test/golden/curriculum/v3/${file} is missing: UPDATE_GOLDEN=1 writes it`).toBe(true);
+  expect(existsSync(path), `test/golden/curriculum/v4/${file} is missing: UPDATE_GOLDEN=1 writes it`).toBe(true);
   return readFileSync(path, "utf8");
 }
 
@@ -147,9 +147,9 @@ describe.each(recorded)("the recorded run $name", ({ name, config, script }) => 
 });
 
 test.each(["every-event", "reported", "staged", "unbounded-lag"])(
-  "the run %s of format 2 is refused as such",
+  "the run %s of format 3 is refused as such",
   (name) => {
-    const old = readFileSync(new URL(`../../golden/curriculum/v2/${name}.jsonl`, import.meta.url), "utf8");
-    expect(() => follow(undefined, old.split("\n"), source)).toThrow("is of format 2, and this server reads format 3");
+    const old = readFileSync(new URL(`../../golden/curriculum/v3/${name}.journal`, import.meta.url), "utf8");
+    expect(() => follow(undefined, old.trim().split("\n\n"), source)).toThrow("is of format 3, and this server reads format 4");
   },
 );

@@ -110,6 +110,7 @@ export function arm(id: string, more: Partial<Arm> = {}): Arm {
   const range = { min: 0, max: 1 };
   return {
     ...{ id, spec: { id }, source: "synthetic", weight: 1, hard: false, rewardRange: range, resource: undefined },
+    removed: false,
     ...more,
   };
 }
@@ -195,6 +196,7 @@ export function runConfig(more: Partial<RunConfig> = {}): RunConfig {
     length: 0,
     promptsPerUpdate: 6,
     lag: { kind: "batches", count: 1 },
+    ...{ dynamicSampling: undefined, lateFeedback: undefined, promptTemplate: undefined },
     feedbackSource: "step",
     groupTimeoutMs: undefined,
     timeToLiveMs: 1e9,

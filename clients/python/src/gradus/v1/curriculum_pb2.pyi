@@ -193,6 +193,34 @@ FEEDBACK_SOURCE_REPORTED: FeedbackSource.ValueType  # 2
 """From ReportAdvantages."""
 global___FeedbackSource = FeedbackSource
 
+class _AlikeOutcomes:
+    ValueType = typing.NewType("ValueType", builtins.int)
+    V: typing_extensions.TypeAlias = ValueType
+
+class _AlikeOutcomesEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_AlikeOutcomes.ValueType], builtins.type):
+    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+    ALIKE_OUTCOMES_UNSPECIFIED: _AlikeOutcomes.ValueType  # 0
+    """Not said: ALIKE_OUTCOMES_REWARDS."""
+    ALIKE_OUTCOMES_REWARDS: _AlikeOutcomes.ValueType  # 1
+    """Those whose rewards are all equal."""
+    ALIKE_OUTCOMES_SOLVED: _AlikeOutcomes.ValueType  # 2
+    """Those all of whose samples are solved, and those none of whose samples is,
+    whatever their rewards. Not with FEEDBACK_SOURCE_REPORTED.
+    """
+
+class AlikeOutcomes(_AlikeOutcomes, metaclass=_AlikeOutcomesEnumTypeWrapper):
+    """Which groups are of no use to an update, because their advantages are all 0."""
+
+ALIKE_OUTCOMES_UNSPECIFIED: AlikeOutcomes.ValueType  # 0
+"""Not said: ALIKE_OUTCOMES_REWARDS."""
+ALIKE_OUTCOMES_REWARDS: AlikeOutcomes.ValueType  # 1
+"""Those whose rewards are all equal."""
+ALIKE_OUTCOMES_SOLVED: AlikeOutcomes.ValueType  # 2
+"""Those all of whose samples are solved, and those none of whose samples is,
+whatever their rewards. Not with FEEDBACK_SOURCE_REPORTED.
+"""
+global___AlikeOutcomes = AlikeOutcomes
+
 @typing.final
 class Arm(google.protobuf.message.Message):
     """What a policy chooses between."""
@@ -889,6 +917,98 @@ class Policy(google.protobuf.message.Message):
 global___Policy = Policy
 
 @typing.final
+class DynamicSampling(google.protobuf.message.Message):
+    """Dynamic sampling (DAPO 3.2): an update trains on groups whose outcomes differ.
+    Each update batch draws oversample_max × prompts_per_update tasks at once, from
+    the same probabilities, each with its cursor and ordinal. NextBatch gives the
+    first prompts_per_update of them, and one more for each group that closes
+    useless (also one with fewer than two rewards), until prompts_per_update groups
+    are useful or the reserve is used up. What is left when no group is open is
+    passed over: no task has its cursor. So a run stays a pure function of its seed
+    and its feedback, in whatever order that comes. The groups to train on are the
+    first prompts_per_update useful ones by cursor, which GetGroups tells; all
+    groups feed the policy's signals; constraints bind the draw.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    OVERSAMPLE_MAX_FIELD_NUMBER: builtins.int
+    ALIKE_FIELD_NUMBER: builtins.int
+    oversample_max: builtins.float
+    """Tasks drawn for each one to train on, in [1, 16]; rounded up to whole tasks.
+    Required.
+    """
+    alike: global___AlikeOutcomes.ValueType
+    """Which groups are useless; unset: ALIKE_OUTCOMES_REWARDS."""
+    def __init__(
+        self,
+        *,
+        oversample_max: builtins.float = ...,
+        alike: global___AlikeOutcomes.ValueType = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["alike", b"alike", "oversample_max", b"oversample_max"]) -> None: ...
+
+global___DynamicSampling = DynamicSampling
+
+@typing.final
+class LateFeedback(google.protobuf.message.Message):
+    """What becomes of feedback that comes late. A group of update batch b that a draw
+    of batch k folds in is k − 1 − b batches late: under a feedback_lag of n it is n
+    at most, and under feedback_unbounded any number.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    BATCHES_MAX_FIELD_NUMBER: builtins.int
+    WEIGHT_FIELD_NUMBER: builtins.int
+    batches_max: builtins.int
+    """Groups that are more batches late than this count less. At most 65536."""
+    weight: builtins.float
+    """By what they count in the policy's signals, in [0, 1]: 0 drops them, also from
+    the arms' means that a policy looks at. Unset: 0. The samples are recorded and
+    shown in any case.
+    """
+    def __init__(
+        self,
+        *,
+        batches_max: builtins.int = ...,
+        weight: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_weight", b"_weight", "weight", b"weight"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_weight", b"_weight", "batches_max", b"batches_max", "weight", b"weight"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_weight", b"_weight"]) -> typing.Literal["weight"] | None: ...
+
+global___LateFeedback = LateFeedback
+
+@typing.final
+class PromptTemplate(google.protobuf.message.Message):
+    """Text around the prompts of a run's tasks, e.g. that of a published checkpoint."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SYSTEM_FIELD_NUMBER: builtins.int
+    USER_FIELD_NUMBER: builtins.int
+    system: builtins.str
+    """A system message before the prompt, in place of the task's own, at most 16 KiB;
+    unset: the task's own, if it has one.
+    """
+    user: builtins.str
+    """The user message, with {prompt} where the task's goes; at most 16 KiB. Empty:
+    the task's alone. {prompt} stands in it exactly once.
+    """
+    def __init__(
+        self,
+        *,
+        system: builtins.str | None = ...,
+        user: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_system", b"_system", "system", b"system"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_system", b"_system", "system", b"system", "user", b"user"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_system", b"_system"]) -> typing.Literal["system"] | None: ...
+
+global___PromptTemplate = PromptTemplate
+
+@typing.final
 class RunConfig(google.protobuf.message.Message):
     """What a run is. Fixed at creation but for the policy."""
 
@@ -907,6 +1027,9 @@ class RunConfig(google.protobuf.message.Message):
     FEEDBACK_SOURCE_FIELD_NUMBER: builtins.int
     GROUP_TIMEOUT_FIELD_NUMBER: builtins.int
     TIME_TO_LIVE_FIELD_NUMBER: builtins.int
+    DYNAMIC_SAMPLING_FIELD_NUMBER: builtins.int
+    LATE_FEEDBACK_FIELD_NUMBER: builtins.int
+    PROMPT_TEMPLATE_FIELD_NUMBER: builtins.int
     answer_format: gradus.v1.task_pb2.AnswerFormat.ValueType
     """How answers are marked where an arm's spec does not say; unset: each
     environment's default.
@@ -918,10 +1041,13 @@ class RunConfig(google.protobuf.message.Message):
     configured). Required.
     """
     length: builtins.int
-    """Tasks in the whole run; 0: no end. The last update batch may be short."""
+    """Tasks to train on in the whole run, so that it has length / prompts_per_update
+    update batches; 0: no end. The last one may be short.
+    """
     prompts_per_update: builtins.int
-    """Tasks in an update batch, 1 to 4096. Required. With num_generations, and with
-    feedback_lag + 1, it makes at most 1,048,576 samples.
+    """Tasks to train on in an update batch, 1 to 4096. Required. With
+    num_generations, feedback_lag + 1 and oversample_max it makes at most 1,048,576
+    samples.
     """
     feedback_lag: builtins.int
     """Batch k needs every batch up to k − 1 − feedback_lag closed. At most 64."""
@@ -961,6 +1087,18 @@ class RunConfig(google.protobuf.message.Message):
         days.
         """
 
+    @property
+    def dynamic_sampling(self) -> global___DynamicSampling:
+        """Update batches with a reserve; unset: what is drawn is what is trained on."""
+
+    @property
+    def late_feedback(self) -> global___LateFeedback:
+        """What becomes of feedback that comes late; unset: it counts like other."""
+
+    @property
+    def prompt_template(self) -> global___PromptTemplate:
+        """Text around the prompts; unset: they are as the environments give them."""
+
     def __init__(
         self,
         *,
@@ -977,9 +1115,12 @@ class RunConfig(google.protobuf.message.Message):
         feedback_source: global___FeedbackSource.ValueType = ...,
         group_timeout: google.protobuf.duration_pb2.Duration | None = ...,
         time_to_live: google.protobuf.duration_pb2.Duration | None = ...,
+        dynamic_sampling: global___DynamicSampling | None = ...,
+        late_feedback: global___LateFeedback | None = ...,
+        prompt_template: global___PromptTemplate | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["feedback_lag", b"feedback_lag", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "policy", b"policy", "reward_scheme", b"reward_scheme", "time_to_live", b"time_to_live"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arms", b"arms", "feedback_lag", b"feedback_lag", "feedback_source", b"feedback_source", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompts_per_update", b"prompts_per_update", "reward_scheme", b"reward_scheme", "seed", b"seed", "time_to_live", b"time_to_live"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["dynamic_sampling", b"dynamic_sampling", "feedback_lag", b"feedback_lag", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "late_feedback", b"late_feedback", "policy", b"policy", "prompt_template", b"prompt_template", "reward_scheme", b"reward_scheme", "time_to_live", b"time_to_live"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arms", b"arms", "dynamic_sampling", b"dynamic_sampling", "feedback_lag", b"feedback_lag", "feedback_source", b"feedback_source", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "late_feedback", b"late_feedback", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompt_template", b"prompt_template", "prompts_per_update", b"prompts_per_update", "reward_scheme", b"reward_scheme", "seed", b"seed", "time_to_live", b"time_to_live"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["lag", b"lag"]) -> typing.Literal["feedback_lag", "feedback_unbounded"] | None: ...
 
 global___RunConfig = RunConfig
@@ -1000,6 +1141,7 @@ class ArmState(google.protobuf.message.Message):
     RECENT_SOLVED_SHARE_FIELD_NUMBER: builtins.int
     REPEATS_FIELD_NUMBER: builtins.int
     MASKED_REASON_FIELD_NUMBER: builtins.int
+    REMOVED_FIELD_NUMBER: builtins.int
     arm_id: builtins.str
     """The arm's id."""
     probability: builtins.float
@@ -1025,6 +1167,8 @@ class ArmState(google.protobuf.message.Message):
     tasks needs, e.g. a judge, is down. The other arms share its probability until
     it answers again. Unset: it is drawn from.
     """
+    removed: builtins.bool
+    """It was removed by UpdateShape."""
     def __init__(
         self,
         *,
@@ -1038,9 +1182,10 @@ class ArmState(google.protobuf.message.Message):
         recent_solved_share: builtins.float | None = ...,
         repeats: builtins.int = ...,
         masked_reason: builtins.str | None = ...,
+        removed: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_masked_reason", b"_masked_reason", "_recent_reward_mean", b"_recent_reward_mean", "_recent_solved_share", b"_recent_solved_share", "masked_reason", b"masked_reason", "recent_reward_mean", b"recent_reward_mean", "recent_solved_share", b"recent_solved_share"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_masked_reason", b"_masked_reason", "_recent_reward_mean", b"_recent_reward_mean", "_recent_solved_share", b"_recent_solved_share", "arm_id", b"arm_id", "groups", b"groups", "issued", b"issued", "masked_reason", b"masked_reason", "probability", b"probability", "recent_reward_mean", b"recent_reward_mean", "recent_solved_share", b"recent_solved_share", "repeats", b"repeats", "value", b"value", "weight", b"weight"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_masked_reason", b"_masked_reason", "_recent_reward_mean", b"_recent_reward_mean", "_recent_solved_share", b"_recent_solved_share", "arm_id", b"arm_id", "groups", b"groups", "issued", b"issued", "masked_reason", b"masked_reason", "probability", b"probability", "recent_reward_mean", b"recent_reward_mean", "recent_solved_share", b"recent_solved_share", "removed", b"removed", "repeats", b"repeats", "value", b"value", "weight", b"weight"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_masked_reason", b"_masked_reason"]) -> typing.Literal["masked_reason"] | None: ...
     @typing.overload
@@ -1548,6 +1693,336 @@ class CloseGroupsResponse(google.protobuf.message.Message):
 global___CloseGroupsResponse = CloseGroupsResponse
 
 @typing.final
+class GetGroupsRequest(google.protobuf.message.Message):
+    """Which groups to give. Exactly one of open, update_batch and group_ids is set."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: builtins.int
+    OPEN_FIELD_NUMBER: builtins.int
+    UPDATE_BATCH_FIELD_NUMBER: builtins.int
+    GROUP_IDS_FIELD_NUMBER: builtins.int
+    TASKS_FIELD_NUMBER: builtins.int
+    WAIT_FIELD_NUMBER: builtins.int
+    PAGE_SIZE_FIELD_NUMBER: builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    run_id: builtins.str
+    """The run. Required."""
+    open: builtins.bool
+    """All that are open."""
+    update_batch: builtins.int
+    """Those of one update batch, of its reserve those that may be given out."""
+    tasks: builtins.bool
+    """Whether to give the groups' tasks, which makes the answer larger."""
+    page_size: builtins.int
+    """How many groups at most, 1 to 4096; 0: 1024. Fewer where samples make the
+    answer large.
+    """
+    page_token: builtins.str
+    """next_page_token of the page before; empty: the first page."""
+    @property
+    def group_ids(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """These, at most 4096."""
+
+    @property
+    def wait(self) -> google.protobuf.duration_pb2.Duration:
+        """How long to wait until every one of them is closed, at most 60 s; unset: not at
+        all. What is known then is given in any case.
+        """
+
+    def __init__(
+        self,
+        *,
+        run_id: builtins.str = ...,
+        open: builtins.bool = ...,
+        update_batch: builtins.int | None = ...,
+        group_ids: collections.abc.Iterable[builtins.str] | None = ...,
+        tasks: builtins.bool = ...,
+        wait: google.protobuf.duration_pb2.Duration | None = ...,
+        page_size: builtins.int = ...,
+        page_token: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_update_batch", b"_update_batch", "update_batch", b"update_batch", "wait", b"wait"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_update_batch", b"_update_batch", "group_ids", b"group_ids", "open", b"open", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id", "tasks", b"tasks", "update_batch", b"update_batch", "wait", b"wait"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_update_batch", b"_update_batch"]) -> typing.Literal["update_batch"] | None: ...
+
+global___GetGroupsRequest = GetGroupsRequest
+
+@typing.final
+class RecordedSample(google.protobuf.message.Message):
+    """A sample of a group, as recorded."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SAMPLE_INDEX_FIELD_NUMBER: builtins.int
+    REWARD_FIELD_NUMBER: builtins.int
+    SOLVED_FIELD_NUMBER: builtins.int
+    NO_REWARD_FIELD_NUMBER: builtins.int
+    RLOO_ADVANTAGE_FIELD_NUMBER: builtins.int
+    GRPO_ADVANTAGE_FIELD_NUMBER: builtins.int
+    sample_index: builtins.int
+    """Its sample_index."""
+    reward: builtins.float
+    """Its reward; unset: it has none, and never will."""
+    solved: builtins.bool
+    """Whether it reached the goal."""
+    no_reward: builtins.str
+    """Why it has no reward, where it has none."""
+    rloo_advantage: builtins.float
+    """RLOO and GRPO advantage over the group's samples with a reward, as in Outcome;
+    unset while the group is open.
+    """
+    grpo_advantage: builtins.float
+    """See rloo_advantage."""
+    def __init__(
+        self,
+        *,
+        sample_index: builtins.int = ...,
+        reward: builtins.float | None = ...,
+        solved: builtins.bool = ...,
+        no_reward: builtins.str = ...,
+        rloo_advantage: builtins.float | None = ...,
+        grpo_advantage: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_grpo_advantage", b"_grpo_advantage", "_reward", b"_reward", "_rloo_advantage", b"_rloo_advantage", "grpo_advantage", b"grpo_advantage", "reward", b"reward", "rloo_advantage", b"rloo_advantage"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_grpo_advantage", b"_grpo_advantage", "_reward", b"_reward", "_rloo_advantage", b"_rloo_advantage", "grpo_advantage", b"grpo_advantage", "no_reward", b"no_reward", "reward", b"reward", "rloo_advantage", b"rloo_advantage", "sample_index", b"sample_index", "solved", b"solved"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_grpo_advantage", b"_grpo_advantage"]) -> typing.Literal["grpo_advantage"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_reward", b"_reward"]) -> typing.Literal["reward"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_rloo_advantage", b"_rloo_advantage"]) -> typing.Literal["rloo_advantage"] | None: ...
+
+global___RecordedSample = RecordedSample
+
+@typing.final
+class RunGroup(google.protobuf.message.Message):
+    """A group of a run."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    GROUP_ID_FIELD_NUMBER: builtins.int
+    CURSOR_FIELD_NUMBER: builtins.int
+    UPDATE_BATCH_FIELD_NUMBER: builtins.int
+    ARM_ID_FIELD_NUMBER: builtins.int
+    TASK_FIELD_NUMBER: builtins.int
+    CLOSED_FIELD_NUMBER: builtins.int
+    MISSING_FIELD_NUMBER: builtins.int
+    SAMPLES_FIELD_NUMBER: builtins.int
+    STATISTICS_FIELD_NUMBER: builtins.int
+    USEFUL_FIELD_NUMBER: builtins.int
+    SELECTED_FIELD_NUMBER: builtins.int
+    group_id: builtins.str
+    """The group."""
+    cursor: builtins.int
+    """Position of its task."""
+    update_batch: builtins.int
+    """Its update batch, from 0."""
+    arm_id: builtins.str
+    """The id of its task's arm."""
+    closed: builtins.bool
+    """Whether it takes no more samples: all have come, or it was closed by force."""
+    useful: builtins.bool
+    """Whether an update learns something from it, see DynamicSampling; false while it
+    is open.
+    """
+    selected: builtins.bool
+    """Whether it is one to train on: without dynamic sampling every one that is
+    closed; with it the first prompts_per_update useful ones of its update batch by
+    cursor, which is settled once every group before it is closed.
+    """
+    @property
+    def task(self) -> gradus.v1.task_pb2.Task:
+        """Its task, where tasks was set."""
+
+    @property
+    def missing(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Sample indices that have not come."""
+
+    @property
+    def samples(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RecordedSample]:
+        """Those that have, by index."""
+
+    @property
+    def statistics(self) -> gradus.v1.outcome_pb2.GroupStatistics:
+        """Over the samples with a reward; unset while the group is open, and where none
+        has one.
+        """
+
+    def __init__(
+        self,
+        *,
+        group_id: builtins.str = ...,
+        cursor: builtins.int = ...,
+        update_batch: builtins.int = ...,
+        arm_id: builtins.str = ...,
+        task: gradus.v1.task_pb2.Task | None = ...,
+        closed: builtins.bool = ...,
+        missing: collections.abc.Iterable[builtins.int] | None = ...,
+        samples: collections.abc.Iterable[global___RecordedSample] | None = ...,
+        statistics: gradus.v1.outcome_pb2.GroupStatistics | None = ...,
+        useful: builtins.bool = ...,
+        selected: builtins.bool = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["statistics", b"statistics", "task", b"task"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "closed", b"closed", "cursor", b"cursor", "group_id", b"group_id", "missing", b"missing", "samples", b"samples", "selected", b"selected", "statistics", b"statistics", "task", b"task", "update_batch", b"update_batch", "useful", b"useful"]) -> None: ...
+
+global___RunGroup = RunGroup
+
+@typing.final
+class GetGroupsResponse(google.protobuf.message.Message):
+    """Groups, and how far their update batch is."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    GROUPS_FIELD_NUMBER: builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    CLOSED_FIELD_NUMBER: builtins.int
+    next_page_token: builtins.str
+    """For the next page; empty: this is the last."""
+    closed: builtins.bool
+    """Whether all groups on this page are closed."""
+    @property
+    def groups(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RunGroup]:
+        """In cursor order, or in the order asked for. Groups that are not kept any more
+        are left out, see NextBatchRequest.cursor.
+        """
+
+    def __init__(
+        self,
+        *,
+        groups: collections.abc.Iterable[global___RunGroup] | None = ...,
+        next_page_token: builtins.str = ...,
+        closed: builtins.bool = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["closed", b"closed", "groups", b"groups", "next_page_token", b"next_page_token"]) -> None: ...
+
+global___GetGroupsResponse = GetGroupsResponse
+
+@typing.final
+class ReopenGroupsRequest(google.protobuf.message.Message):
+    """Which groups to open again."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: builtins.int
+    GROUP_IDS_FIELD_NUMBER: builtins.int
+    run_id: builtins.str
+    """The run. Required."""
+    @property
+    def group_ids(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """The groups, at most 4096."""
+
+    def __init__(
+        self,
+        *,
+        run_id: builtins.str = ...,
+        group_ids: collections.abc.Iterable[builtins.str] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["group_ids", b"group_ids", "run_id", b"run_id"]) -> None: ...
+
+global___ReopenGroupsRequest = ReopenGroupsRequest
+
+@typing.final
+class ReopenGroupsResponse(google.protobuf.message.Message):
+    """What became of them."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    GROUPS_FIELD_NUMBER: builtins.int
+    @property
+    def groups(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___GroupFeedback]:
+        """One for each group, in the order they came. DUPLICATE: it is open."""
+
+    def __init__(
+        self,
+        *,
+        groups: collections.abc.Iterable[global___GroupFeedback] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["groups", b"groups"]) -> None: ...
+
+global___ReopenGroupsResponse = ReopenGroupsResponse
+
+@typing.final
+class UpdateShapeRequest(google.protobuf.message.Message):
+    """A new shape. What is left out stays as it is."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: builtins.int
+    ADD_ARMS_FIELD_NUMBER: builtins.int
+    REMOVE_ARMS_FIELD_NUMBER: builtins.int
+    NUM_GENERATIONS_FIELD_NUMBER: builtins.int
+    PROMPTS_PER_UPDATE_FIELD_NUMBER: builtins.int
+    LENGTH_FIELD_NUMBER: builtins.int
+    POLICY_FIELD_NUMBER: builtins.int
+    run_id: builtins.str
+    """The run. Required."""
+    num_generations: builtins.int
+    """See RunConfig."""
+    prompts_per_update: builtins.int
+    """See RunConfig."""
+    length: builtins.int
+    """See RunConfig; at least what is issued. 0: no end."""
+    @property
+    def add_arms(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Arm]:
+        """Arms to add, behind those there are; their ids are new to the run. A run has at
+        most 256 arms, those removed included.
+        """
+
+    @property
+    def remove_arms(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Ids of arms to remove: they are not drawn any more, and no weight brings them
+        back. Their place in lists by arm stays, so that series go on.
+        """
+
+    @property
+    def policy(self) -> global___Policy:
+        """A policy for the new arms, where the one there is does not do (stages name
+        their arms); unset: it stays. The new one keeps what it can use.
+        """
+
+    def __init__(
+        self,
+        *,
+        run_id: builtins.str = ...,
+        add_arms: collections.abc.Iterable[global___Arm] | None = ...,
+        remove_arms: collections.abc.Iterable[builtins.str] | None = ...,
+        num_generations: builtins.int | None = ...,
+        prompts_per_update: builtins.int | None = ...,
+        length: builtins.int | None = ...,
+        policy: global___Policy | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_length", b"_length", "_num_generations", b"_num_generations", "_prompts_per_update", b"_prompts_per_update", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompts_per_update", b"prompts_per_update"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_length", b"_length", "_num_generations", b"_num_generations", "_prompts_per_update", b"_prompts_per_update", "add_arms", b"add_arms", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompts_per_update", b"prompts_per_update", "remove_arms", b"remove_arms", "run_id", b"run_id"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_length", b"_length"]) -> typing.Literal["length"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_num_generations", b"_num_generations"]) -> typing.Literal["num_generations"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_prompts_per_update", b"_prompts_per_update"]) -> typing.Literal["prompts_per_update"] | None: ...
+
+global___UpdateShapeRequest = UpdateShapeRequest
+
+@typing.final
+class UpdateShapeResponse(google.protobuf.message.Message):
+    """From when it applies."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    APPLIES_FROM_CURSOR_FIELD_NUMBER: builtins.int
+    applies_from_cursor: builtins.int
+    """The cursor of the first task that the change applies to."""
+    def __init__(
+        self,
+        *,
+        applies_from_cursor: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor"]) -> None: ...
+
+global___UpdateShapeResponse = UpdateShapeResponse
+
+@typing.final
 class UpdatePolicyRequest(google.protobuf.message.Message):
     """The new policy."""
 
@@ -1936,6 +2411,9 @@ class BatchRecord(google.protobuf.message.Message):
     CLOSED_FIELD_NUMBER: builtins.int
     REWARD_MEAN_FIELD_NUMBER: builtins.int
     SOLVED_SHARE_FIELD_NUMBER: builtins.int
+    PROMPTS_FIELD_NUMBER: builtins.int
+    RELEASED_FIELD_NUMBER: builtins.int
+    USEFUL_FIELD_NUMBER: builtins.int
     batch: builtins.int
     """Its number, from 0."""
     cursor: builtins.int
@@ -1946,6 +2424,14 @@ class BatchRecord(google.protobuf.message.Message):
     """Mean reward over its samples so far; unset: none yet."""
     solved_share: builtins.float
     """Share of its samples so far that are solved; unset: none yet."""
+    prompts: builtins.int
+    """Tasks to train on. counts has those and the reserve."""
+    released: builtins.int
+    """Tasks that may be given out: prompts, and what came from the reserve."""
+    useful: builtins.int
+    """Closed groups that an update can learn from, as dynamic sampling counts them.
+    Fewer than prompts in a closed batch: the reserve did not suffice.
+    """
     @property
     def probabilities(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.float]:
         """Each arm's probability in its draw, in the configuration's order."""
@@ -1969,9 +2455,12 @@ class BatchRecord(google.protobuf.message.Message):
         closed: builtins.bool = ...,
         reward_mean: builtins.float | None = ...,
         solved_share: builtins.float | None = ...,
+        prompts: builtins.int = ...,
+        released: builtins.int = ...,
+        useful: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_reward_mean", b"_reward_mean", "_solved_share", b"_solved_share", "reward_mean", b"reward_mean", "solved_share", b"solved_share"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_reward_mean", b"_reward_mean", "_solved_share", b"_solved_share", "batch", b"batch", "closed", b"closed", "counts", b"counts", "cursor", b"cursor", "probabilities", b"probabilities", "reward_mean", b"reward_mean", "solved_share", b"solved_share", "values", b"values"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_reward_mean", b"_reward_mean", "_solved_share", b"_solved_share", "batch", b"batch", "closed", b"closed", "counts", b"counts", "cursor", b"cursor", "probabilities", b"probabilities", "prompts", b"prompts", "released", b"released", "reward_mean", b"reward_mean", "solved_share", b"solved_share", "useful", b"useful", "values", b"values"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_reward_mean", b"_reward_mean"]) -> typing.Literal["reward_mean"] | None: ...
     @typing.overload
@@ -2009,7 +2498,7 @@ class ControlRecord(google.protobuf.message.Message):
     ARM_ID_FIELD_NUMBER: builtins.int
     kind: builtins.str
     """What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
-    "resume", "close_groups" or "import".
+    "resume", "close_groups", "reopen_groups", "shape" or "import".
     """
     cursor: builtins.int
     """The cursor of the first task that it applies to."""

@@ -8,7 +8,7 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import type { Message } from "@bufbuild/protobuf";
 import type { AnswerFormat, RewardScheme, Task, TaskSpec } from "./task_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
-import type { Feedback } from "./outcome_pb.js";
+import type { Feedback, GroupStatistics } from "./outcome_pb.js";
 
 /**
  * Describes the file gradus/v1/curriculum.proto.
@@ -718,6 +718,103 @@ export declare type Policy = Message<"gradus.v1.Policy"> & {
 export declare const PolicySchema: GenMessage<Policy>;
 
 /**
+ * Dynamic sampling (DAPO 3.2): an update trains on groups whose outcomes differ.
+ * Each update batch draws oversample_max × prompts_per_update tasks at once, from
+ * the same probabilities, each with its cursor and ordinal. NextBatch gives the
+ * first prompts_per_update of them, and one more for each group that closes
+ * useless (also one with fewer than two rewards), until prompts_per_update groups
+ * are useful or the reserve is used up. What is left when no group is open is
+ * passed over: no task has its cursor. So a run stays a pure function of its seed
+ * and its feedback, in whatever order that comes. The groups to train on are the
+ * first prompts_per_update useful ones by cursor, which GetGroups tells; all
+ * groups feed the policy's signals; constraints bind the draw.
+ *
+ * @generated from message gradus.v1.DynamicSampling
+ */
+export declare type DynamicSampling = Message<"gradus.v1.DynamicSampling"> & {
+  /**
+   * Tasks drawn for each one to train on, in [1, 16]; rounded up to whole tasks.
+   * Required.
+   *
+   * @generated from field: double oversample_max = 1;
+   */
+  oversampleMax: number;
+
+  /**
+   * Which groups are useless; unset: ALIKE_OUTCOMES_REWARDS.
+   *
+   * @generated from field: gradus.v1.AlikeOutcomes alike = 2;
+   */
+  alike: AlikeOutcomes;
+};
+
+/**
+ * Describes the message gradus.v1.DynamicSampling.
+ * Use `create(DynamicSamplingSchema)` to create a new message.
+ */
+export declare const DynamicSamplingSchema: GenMessage<DynamicSampling>;
+
+/**
+ * What becomes of feedback that comes late. A group of update batch b that a draw
+ * of batch k folds in is k − 1 − b batches late: under a feedback_lag of n it is n
+ * at most, and under feedback_unbounded any number.
+ *
+ * @generated from message gradus.v1.LateFeedback
+ */
+export declare type LateFeedback = Message<"gradus.v1.LateFeedback"> & {
+  /**
+   * Groups that are more batches late than this count less. At most 65536.
+   *
+   * @generated from field: uint32 batches_max = 1;
+   */
+  batchesMax: number;
+
+  /**
+   * By what they count in the policy's signals, in [0, 1]: 0 drops them, also from
+   * the arms' means that a policy looks at. Unset: 0. The samples are recorded and
+   * shown in any case.
+   *
+   * @generated from field: optional double weight = 2;
+   */
+  weight?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.LateFeedback.
+ * Use `create(LateFeedbackSchema)` to create a new message.
+ */
+export declare const LateFeedbackSchema: GenMessage<LateFeedback>;
+
+/**
+ * Text around the prompts of a run's tasks, e.g. that of a published checkpoint.
+ *
+ * @generated from message gradus.v1.PromptTemplate
+ */
+export declare type PromptTemplate = Message<"gradus.v1.PromptTemplate"> & {
+  /**
+   * A system message before the prompt, in place of the task's own, at most 16 KiB;
+   * unset: the task's own, if it has one.
+   *
+   * @generated from field: optional string system = 1;
+   */
+  system?: string | undefined;
+
+  /**
+   * The user message, with {prompt} where the task's goes; at most 16 KiB. Empty:
+   * the task's alone. {prompt} stands in it exactly once.
+   *
+   * @generated from field: string user = 2;
+   */
+  user: string;
+};
+
+/**
+ * Describes the message gradus.v1.PromptTemplate.
+ * Use `create(PromptTemplateSchema)` to create a new message.
+ */
+export declare const PromptTemplateSchema: GenMessage<PromptTemplate>;
+
+/**
  * What a run is. Fixed at creation but for the policy.
  *
  * @generated from message gradus.v1.RunConfig
@@ -769,15 +866,17 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
   numGenerations: number;
 
   /**
-   * Tasks in the whole run; 0: no end. The last update batch may be short.
+   * Tasks to train on in the whole run, so that it has length / prompts_per_update
+   * update batches; 0: no end. The last one may be short.
    *
    * @generated from field: uint64 length = 7;
    */
   length: bigint;
 
   /**
-   * Tasks in an update batch, 1 to 4096. Required. With num_generations, and with
-   * feedback_lag + 1, it makes at most 1,048,576 samples.
+   * Tasks to train on in an update batch, 1 to 4096. Required. With
+   * num_generations, feedback_lag + 1 and oversample_max it makes at most 1,048,576
+   * samples.
    *
    * @generated from field: uint32 prompts_per_update = 8;
    */
@@ -833,6 +932,27 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
    * @generated from field: google.protobuf.Duration time_to_live = 13;
    */
   timeToLive?: Duration | undefined;
+
+  /**
+   * Update batches with a reserve; unset: what is drawn is what is trained on.
+   *
+   * @generated from field: gradus.v1.DynamicSampling dynamic_sampling = 14;
+   */
+  dynamicSampling?: DynamicSampling | undefined;
+
+  /**
+   * What becomes of feedback that comes late; unset: it counts like other.
+   *
+   * @generated from field: gradus.v1.LateFeedback late_feedback = 15;
+   */
+  lateFeedback?: LateFeedback | undefined;
+
+  /**
+   * Text around the prompts; unset: they are as the environments give them.
+   *
+   * @generated from field: gradus.v1.PromptTemplate prompt_template = 16;
+   */
+  promptTemplate?: PromptTemplate | undefined;
 };
 
 /**
@@ -919,6 +1039,13 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
    * @generated from field: optional string masked_reason = 10;
    */
   maskedReason?: string | undefined;
+
+  /**
+   * It was removed by UpdateShape.
+   *
+   * @generated from field: bool removed = 11;
+   */
+  removed: boolean;
 };
 
 /**
@@ -1507,6 +1634,394 @@ export declare type CloseGroupsResponse = Message<"gradus.v1.CloseGroupsResponse
 export declare const CloseGroupsResponseSchema: GenMessage<CloseGroupsResponse>;
 
 /**
+ * Which groups to give. Exactly one of open, update_batch and group_ids is set.
+ *
+ * @generated from message gradus.v1.GetGroupsRequest
+ */
+export declare type GetGroupsRequest = Message<"gradus.v1.GetGroupsRequest"> & {
+  /**
+   * The run. Required.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * All that are open.
+   *
+   * @generated from field: bool open = 2;
+   */
+  open: boolean;
+
+  /**
+   * Those of one update batch, of its reserve those that may be given out.
+   *
+   * @generated from field: optional uint64 update_batch = 3;
+   */
+  updateBatch?: bigint | undefined;
+
+  /**
+   * These, at most 4096.
+   *
+   * @generated from field: repeated string group_ids = 4;
+   */
+  groupIds: string[];
+
+  /**
+   * Whether to give the groups' tasks, which makes the answer larger.
+   *
+   * @generated from field: bool tasks = 5;
+   */
+  tasks: boolean;
+
+  /**
+   * How long to wait until every one of them is closed, at most 60 s; unset: not at
+   * all. What is known then is given in any case.
+   *
+   * @generated from field: google.protobuf.Duration wait = 6;
+   */
+  wait?: Duration | undefined;
+
+  /**
+   * How many groups at most, 1 to 4096; 0: 1024. Fewer where samples make the
+   * answer large.
+   *
+   * @generated from field: uint32 page_size = 7;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the page before; empty: the first page.
+   *
+   * @generated from field: string page_token = 8;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message gradus.v1.GetGroupsRequest.
+ * Use `create(GetGroupsRequestSchema)` to create a new message.
+ */
+export declare const GetGroupsRequestSchema: GenMessage<GetGroupsRequest>;
+
+/**
+ * A sample of a group, as recorded.
+ *
+ * @generated from message gradus.v1.RecordedSample
+ */
+export declare type RecordedSample = Message<"gradus.v1.RecordedSample"> & {
+  /**
+   * Its sample_index.
+   *
+   * @generated from field: uint32 sample_index = 1;
+   */
+  sampleIndex: number;
+
+  /**
+   * Its reward; unset: it has none, and never will.
+   *
+   * @generated from field: optional double reward = 2;
+   */
+  reward?: number | undefined;
+
+  /**
+   * Whether it reached the goal.
+   *
+   * @generated from field: bool solved = 3;
+   */
+  solved: boolean;
+
+  /**
+   * Why it has no reward, where it has none.
+   *
+   * @generated from field: string no_reward = 4;
+   */
+  noReward: string;
+
+  /**
+   * RLOO and GRPO advantage over the group's samples with a reward, as in Outcome;
+   * unset while the group is open.
+   *
+   * @generated from field: optional double rloo_advantage = 5;
+   */
+  rlooAdvantage?: number | undefined;
+
+  /**
+   * See rloo_advantage.
+   *
+   * @generated from field: optional double grpo_advantage = 6;
+   */
+  grpoAdvantage?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.RecordedSample.
+ * Use `create(RecordedSampleSchema)` to create a new message.
+ */
+export declare const RecordedSampleSchema: GenMessage<RecordedSample>;
+
+/**
+ * A group of a run.
+ *
+ * @generated from message gradus.v1.RunGroup
+ */
+export declare type RunGroup = Message<"gradus.v1.RunGroup"> & {
+  /**
+   * The group.
+   *
+   * @generated from field: string group_id = 1;
+   */
+  groupId: string;
+
+  /**
+   * Position of its task.
+   *
+   * @generated from field: uint64 cursor = 2;
+   */
+  cursor: bigint;
+
+  /**
+   * Its update batch, from 0.
+   *
+   * @generated from field: uint64 update_batch = 3;
+   */
+  updateBatch: bigint;
+
+  /**
+   * The id of its task's arm.
+   *
+   * @generated from field: string arm_id = 4;
+   */
+  armId: string;
+
+  /**
+   * Its task, where tasks was set.
+   *
+   * @generated from field: gradus.v1.Task task = 5;
+   */
+  task?: Task | undefined;
+
+  /**
+   * Whether it takes no more samples: all have come, or it was closed by force.
+   *
+   * @generated from field: bool closed = 6;
+   */
+  closed: boolean;
+
+  /**
+   * Sample indices that have not come.
+   *
+   * @generated from field: repeated uint32 missing = 7;
+   */
+  missing: number[];
+
+  /**
+   * Those that have, by index.
+   *
+   * @generated from field: repeated gradus.v1.RecordedSample samples = 8;
+   */
+  samples: RecordedSample[];
+
+  /**
+   * Over the samples with a reward; unset while the group is open, and where none
+   * has one.
+   *
+   * @generated from field: gradus.v1.GroupStatistics statistics = 9;
+   */
+  statistics?: GroupStatistics | undefined;
+
+  /**
+   * Whether an update learns something from it, see DynamicSampling; false while it
+   * is open.
+   *
+   * @generated from field: bool useful = 10;
+   */
+  useful: boolean;
+
+  /**
+   * Whether it is one to train on: without dynamic sampling every one that is
+   * closed; with it the first prompts_per_update useful ones of its update batch by
+   * cursor, which is settled once every group before it is closed.
+   *
+   * @generated from field: bool selected = 11;
+   */
+  selected: boolean;
+};
+
+/**
+ * Describes the message gradus.v1.RunGroup.
+ * Use `create(RunGroupSchema)` to create a new message.
+ */
+export declare const RunGroupSchema: GenMessage<RunGroup>;
+
+/**
+ * Groups, and how far their update batch is.
+ *
+ * @generated from message gradus.v1.GetGroupsResponse
+ */
+export declare type GetGroupsResponse = Message<"gradus.v1.GetGroupsResponse"> & {
+  /**
+   * In cursor order, or in the order asked for. Groups that are not kept any more
+   * are left out, see NextBatchRequest.cursor.
+   *
+   * @generated from field: repeated gradus.v1.RunGroup groups = 1;
+   */
+  groups: RunGroup[];
+
+  /**
+   * For the next page; empty: this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Whether all groups on this page are closed.
+   *
+   * @generated from field: bool closed = 3;
+   */
+  closed: boolean;
+};
+
+/**
+ * Describes the message gradus.v1.GetGroupsResponse.
+ * Use `create(GetGroupsResponseSchema)` to create a new message.
+ */
+export declare const GetGroupsResponseSchema: GenMessage<GetGroupsResponse>;
+
+/**
+ * Which groups to open again.
+ *
+ * @generated from message gradus.v1.ReopenGroupsRequest
+ */
+export declare type ReopenGroupsRequest = Message<"gradus.v1.ReopenGroupsRequest"> & {
+  /**
+   * The run. Required.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * The groups, at most 4096.
+   *
+   * @generated from field: repeated string group_ids = 2;
+   */
+  groupIds: string[];
+};
+
+/**
+ * Describes the message gradus.v1.ReopenGroupsRequest.
+ * Use `create(ReopenGroupsRequestSchema)` to create a new message.
+ */
+export declare const ReopenGroupsRequestSchema: GenMessage<ReopenGroupsRequest>;
+
+/**
+ * What became of them.
+ *
+ * @generated from message gradus.v1.ReopenGroupsResponse
+ */
+export declare type ReopenGroupsResponse = Message<"gradus.v1.ReopenGroupsResponse"> & {
+  /**
+   * One for each group, in the order they came. DUPLICATE: it is open.
+   *
+   * @generated from field: repeated gradus.v1.GroupFeedback groups = 1;
+   */
+  groups: GroupFeedback[];
+};
+
+/**
+ * Describes the message gradus.v1.ReopenGroupsResponse.
+ * Use `create(ReopenGroupsResponseSchema)` to create a new message.
+ */
+export declare const ReopenGroupsResponseSchema: GenMessage<ReopenGroupsResponse>;
+
+/**
+ * A new shape. What is left out stays as it is.
+ *
+ * @generated from message gradus.v1.UpdateShapeRequest
+ */
+export declare type UpdateShapeRequest = Message<"gradus.v1.UpdateShapeRequest"> & {
+  /**
+   * The run. Required.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * Arms to add, behind those there are; their ids are new to the run. A run has at
+   * most 256 arms, those removed included.
+   *
+   * @generated from field: repeated gradus.v1.Arm add_arms = 2;
+   */
+  addArms: Arm[];
+
+  /**
+   * Ids of arms to remove: they are not drawn any more, and no weight brings them
+   * back. Their place in lists by arm stays, so that series go on.
+   *
+   * @generated from field: repeated string remove_arms = 3;
+   */
+  removeArms: string[];
+
+  /**
+   * See RunConfig.
+   *
+   * @generated from field: optional uint32 num_generations = 4;
+   */
+  numGenerations?: number | undefined;
+
+  /**
+   * See RunConfig.
+   *
+   * @generated from field: optional uint32 prompts_per_update = 5;
+   */
+  promptsPerUpdate?: number | undefined;
+
+  /**
+   * See RunConfig; at least what is issued. 0: no end.
+   *
+   * @generated from field: optional uint64 length = 6;
+   */
+  length?: bigint | undefined;
+
+  /**
+   * A policy for the new arms, where the one there is does not do (stages name
+   * their arms); unset: it stays. The new one keeps what it can use.
+   *
+   * @generated from field: gradus.v1.Policy policy = 7;
+   */
+  policy?: Policy | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.UpdateShapeRequest.
+ * Use `create(UpdateShapeRequestSchema)` to create a new message.
+ */
+export declare const UpdateShapeRequestSchema: GenMessage<UpdateShapeRequest>;
+
+/**
+ * From when it applies.
+ *
+ * @generated from message gradus.v1.UpdateShapeResponse
+ */
+export declare type UpdateShapeResponse = Message<"gradus.v1.UpdateShapeResponse"> & {
+  /**
+   * The cursor of the first task that the change applies to.
+   *
+   * @generated from field: uint64 applies_from_cursor = 1;
+   */
+  appliesFromCursor: bigint;
+};
+
+/**
+ * Describes the message gradus.v1.UpdateShapeResponse.
+ * Use `create(UpdateShapeResponseSchema)` to create a new message.
+ */
+export declare const UpdateShapeResponseSchema: GenMessage<UpdateShapeResponse>;
+
+/**
  * The new policy.
  *
  * @generated from message gradus.v1.UpdatePolicyRequest
@@ -1967,6 +2482,28 @@ export declare type BatchRecord = Message<"gradus.v1.BatchRecord"> & {
    * @generated from field: optional double solved_share = 8;
    */
   solvedShare?: number | undefined;
+
+  /**
+   * Tasks to train on. counts has those and the reserve.
+   *
+   * @generated from field: uint32 prompts = 9;
+   */
+  prompts: number;
+
+  /**
+   * Tasks that may be given out: prompts, and what came from the reserve.
+   *
+   * @generated from field: uint32 released = 10;
+   */
+  released: number;
+
+  /**
+   * Closed groups that an update can learn from, as dynamic sampling counts them.
+   * Fewer than prompts in a closed batch: the reserve did not suffice.
+   *
+   * @generated from field: uint32 useful = 11;
+   */
+  useful: number;
 };
 
 /**
@@ -1983,7 +2520,7 @@ export declare const BatchRecordSchema: GenMessage<BatchRecord>;
 export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
   /**
    * What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
-   * "resume", "close_groups" or "import".
+   * "resume", "close_groups", "reopen_groups", "shape" or "import".
    *
    * @generated from field: string kind = 1;
    */
@@ -2318,6 +2855,40 @@ export enum FeedbackSource {
 export declare const FeedbackSourceSchema: GenEnum<FeedbackSource>;
 
 /**
+ * Which groups are of no use to an update, because their advantages are all 0.
+ *
+ * @generated from enum gradus.v1.AlikeOutcomes
+ */
+export enum AlikeOutcomes {
+  /**
+   * Not said: ALIKE_OUTCOMES_REWARDS.
+   *
+   * @generated from enum value: ALIKE_OUTCOMES_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Those whose rewards are all equal.
+   *
+   * @generated from enum value: ALIKE_OUTCOMES_REWARDS = 1;
+   */
+  REWARDS = 1,
+
+  /**
+   * Those all of whose samples are solved, and those none of whose samples is,
+   * whatever their rewards. Not with FEEDBACK_SOURCE_REPORTED.
+   *
+   * @generated from enum value: ALIKE_OUTCOMES_SOLVED = 2;
+   */
+  SOLVED = 2,
+}
+
+/**
+ * Describes the enum gradus.v1.AlikeOutcomes.
+ */
+export declare const AlikeOutcomesSchema: GenEnum<AlikeOutcomes>;
+
+/**
  * One run for each training run. A run goes on in update batches of
  * prompts_per_update tasks; its cursor counts tasks. Update batch k is drawn from
  * the state after every batch up to k − 1 − feedback_lag closed, so a run is a
@@ -2409,6 +2980,45 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof CloseGroupsRequestSchema;
     output: typeof CloseGroupsResponseSchema;
+  },
+  /**
+   * Gives groups of a run with what is known of them: the open ones with their
+   * tasks and missing samples, for a trainer that comes back after a crash; or
+   * those asked for, with rewards, statistics and advantages once they are whole,
+   * for trainers whose samples are scored one by one, or by several processes.
+   * Waits until the groups asked for are closed, or for as long as it is told.
+   *
+   * @generated from rpc gradus.v1.CurriculumService.GetGroups
+   */
+  getGroups: {
+    methodKind: "unary";
+    input: typeof GetGroupsRequestSchema;
+    output: typeof GetGroupsResponseSchema;
+  },
+  /**
+   * Opens groups again that were closed before they were whole, by a time-out or by
+   * CloseGroups, so that their missing samples can still come; their tasks and ids
+   * are the same. NOT_RECORDED for a group that is whole, or that a draw has folded
+   * in: that draw was made without its missing samples, and stays so.
+   *
+   * @generated from rpc gradus.v1.CurriculumService.ReopenGroups
+   */
+  reopenGroups: {
+    methodKind: "unary";
+    input: typeof ReopenGroupsRequestSchema;
+    output: typeof ReopenGroupsResponseSchema;
+  },
+  /**
+   * Changes the shape of a run from the first update batch not yet issued: arms,
+   * num_generations, prompts_per_update and length. Arms that stay keep all that
+   * is known of them, and tasks that are out stay as they are.
+   *
+   * @generated from rpc gradus.v1.CurriculumService.UpdateShape
+   */
+  updateShape: {
+    methodKind: "unary";
+    input: typeof UpdateShapeRequestSchema;
+    output: typeof UpdateShapeResponseSchema;
   },
   /**
    * Changes the policy from the first update batch not yet issued.
