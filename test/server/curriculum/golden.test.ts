@@ -150,6 +150,8 @@ test.each(["every-event", "reported", "staged", "unbounded-lag"])(
   "the run %s of format 3 is refused as such",
   (name) => {
     const old = readFileSync(new URL(`../../golden/curriculum/v3/${name}.journal`, import.meta.url), "utf8");
-    expect(() => follow(undefined, old.trim().split("\n\n"), source)).toThrow("is of format 3, and this server reads format 4");
+    expect(() => follow(undefined, old.trim().split("\n\n"), source)).toThrow(
+      "is of format 3, and this server reads format 4",
+    );
   },
 );
