@@ -38,7 +38,8 @@ export function runChart(title: string, series: Series): string {
   let y = top;
   const placed = panels.map((panel) => {
     const head = text(16, y + 17, panel.title, "font-weight: 600");
-    const chart = panel.svg.replace("<svg", `<svg x="0" y="${y + HEAD}"`);
+    // Plot's style is for an SVG within a page: its "height: auto" would move this one within its document.
+    const chart = panel.svg.replace(/<style>[^<]*<\/style>/, "").replace("<svg", `<svg x="0" y="${y + HEAD}"`);
     y += HEAD + panel.height;
     return head + chart;
   });
@@ -74,7 +75,15 @@ function colours(arms: readonly string[]) {
   return { domain: [...arms], scheme: "turbo" as const, type: "ordinal" as const };
 }
 
-const cursorAxis = { label: "cursor (tasks) →", tickFormat: "~s" } as const;
+/** The same for all panels, so that they can be read one below the other. */
+function cursorAxis({ steps }: Series) {
+  const end = steps.at(-1);
+  return {
+    label: "cursor (tasks) →",
+    domain: [steps[0]?.cursor ?? 0, end === undefined ? 1 : endOf(end)],
+    tickFormat: (cursor: number) => (cursor >= 1000 ? `${cursor / 1000}k` : String(cursor)),
+  };
+}
 
 function marks({ changes }: Series): readonly Plot.Markish[] {
   return [
@@ -91,7 +100,7 @@ function sharesPanel(series: Series): Panel {
   );
   const svg = draw("the share of tasks that were drawn from each arm", {
     ...{ height: PANEL_HEIGHT, marginLeft: 56, marginTop: 18 },
-    x: cursorAxis,
+    x: cursorAxis(series),
     y: { domain: [0, 1], tickFormat: percent, label: null },
     color: colours(series.arms),
     marks: [
@@ -108,7 +117,7 @@ function linesPanel(title: string, series: Series, of: (step: Step) => readonly 
   );
   const svg = draw(title, {
     ...{ height: PANEL_HEIGHT, marginLeft: 56, marginTop: 18 },
-    x: cursorAxis,
+    x: cursorAxis(series),
     y: { zero: true, grid: true, label: null, ...(isShare && { tickFormat: percent }) },
     color: colours(series.arms),
     marks: [
@@ -128,7 +137,7 @@ function outcomePanel(title: string, series: Series, of: (step: Step) => number 
   const height = PANEL_HEIGHT - 60;
   const svg = draw(title, {
     ...{ height, marginLeft: 56, marginTop: 18 },
-    x: { ...cursorAxis, domain: [series.steps[0]?.cursor ?? 0, Math.max(1, ...series.steps.map(endOf))] },
+    x: cursorAxis(series),
     y: { grid: true, label: null, ...(isShare ? { domain: [0, 1], tickFormat: percent } : { nice: true }) },
     marks: [
       Plot.line(data, { x: "cursor", y: "value", stroke: "#0b5f6b", strokeWidth: 1.8 }),
@@ -142,7 +151,7 @@ function outcomePanel(title: string, series: Series, of: (step: Step) => number 
 /** Plot's own legends are HTML. */
 function legendOf(arms: readonly string[]): { readonly svg: string; readonly height: number } {
   const { range, ...scale } = { range: undefined, ...colours(arms) };
-  const fills = range ?? (Plot.scale({ color: scale as Plot.ScaleOptions }).range as readonly string[]);
+  const fills = range ?? (Plot.scale({ color: scale }).range as readonly string[]);
   const width = marginFor(arms) + 8;
   const columns = Math.max(1, Math.floor((PLOT_WIDTH - 32) / width));
   const items = arms.map((arm, i) => {

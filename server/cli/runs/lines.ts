@@ -18,9 +18,10 @@ export function bar(share: number, columns: number): string {
   return (full + (EIGHTHS[eighths % 8] ?? "")).padEnd(columns);
 }
 
-/** Shares one beside the other, each a column high. */
-function sparkline(shares: readonly number[]): string {
-  return shares.map((share) => (share <= 0 ? " " : (HEIGHTS[Math.min(7, Math.floor(share * 8))] ?? "█"))).join("");
+/** Values one beside the other, each as high as it is large; the highest of all is a whole column. */
+function sparkline(values: readonly number[], highest: number): string {
+  const step = (value: number): number => Math.min(7, Math.max(0, Math.ceil((8 * value) / highest) - 1));
+  return values.map((value) => (value <= 0 ? " " : (HEIGHTS[step(value)] ?? "█"))).join("");
 }
 
 function clipped(text: string, columns: number): string {
@@ -81,11 +82,18 @@ export function drawnLines(series: Series, width: number): readonly string[] {
   const row = (id: string, line: string, count: string, share: string): string =>
     `${clipped(id, name)} ${line.padEnd(columns)} ${count.padStart(8)} ${share.padStart(5)}`;
   const spread = Array.from({ length: columns }, (_, i) => steps[Math.floor((i * steps.length) / columns)]);
+  const highest = Math.max(Number.EPSILON, ...spread.flatMap((step) => step?.shares ?? []));
   const rows = arms.map((arm, i) => {
-    const line = sparkline(spread.map((step) => step?.shares[i] ?? 0));
+    const line = sparkline(
+      spread.map((step) => step?.shares[i] ?? 0),
+      highest,
+    );
     return row(arm, line, String(drawn[i] ?? 0), percent(tasks === 0 ? undefined : (drawn[i] ?? 0) / tasks));
   });
-  const solved = sparkline(spread.map((step) => step?.solvedShare ?? 0));
+  const solved = sparkline(
+    spread.map((step) => step?.solvedShare ?? 0),
+    1,
+  );
   const ends = `0${`${tasks} tasks`.padStart(columns - 1)}`;
   return [
     row("arm", "share drawn, over the run", "tasks", ""),
@@ -99,4 +107,14 @@ export function drawnLines(series: Series, width: number): readonly string[] {
 export function drawnColumns({ arms }: Pick<Series, "arms">, width: number): number {
   const name = Math.min(NAME_MAX, Math.max(3, ...arms.map(({ length }) => length)));
   return Math.max(26, width - name - 17);
+}
+
+/** The same in one line, for logs. */
+export function plainLine(config: RunConfig | undefined, state: RunState): string {
+  const [, standing = ""] = headLines(config, state);
+  const arms = state.arms.map(
+    ({ armId, probability, recentSolvedShare }) =>
+      `${armId}=${percent(probability)}${recentSolvedShare === undefined ? "" : ` (solved ${percent(recentSolvedShare)})`}`,
+  );
+  return `${standing}; ${arms.join(", ")}${state.paused ? "; paused" : ""}`;
 }

@@ -16,7 +16,7 @@ import { notFound, ok, type Refusal, type Result } from "../results.ts";
 import type { RunState } from "../state.ts";
 import { definitionOf } from "../policies/registry.ts";
 import type { InstanceKey, Policy, RunConfig } from "../types.ts";
-import { batchRecord, runView, viewOf, type HistoryEntry, type RunView, type StateView } from "../view.ts";
+import { batchRecord, runView, stateView, viewOf, type HistoryEntry, type RunView, type StateView } from "../view.ts";
 import { decodeRecord, encodeChange, readState } from "./journal.ts";
 import { historyPage } from "./history-page.ts";
 import { type Gone, gone } from "./live-run.ts";
@@ -49,6 +49,8 @@ export interface Runs<Spec, Key extends InstanceKey> {
   get(runId: string): Promise<Result<RunView<Spec>>>;
   /** By id; `afterId` "": from the first. */
   list(afterId: string, limit: number): Promise<Result<Page<ListedView, string>>>;
+  /** As they stand in memory, so many of those that were asked for last, the last one first. They are not asked for by that. */
+  recent(limit: number): Promise<readonly StateView[]>;
   remove(runId: string): Promise<Result<null>>;
   nextBatch(runId: string, request: NextBatchRequest): Promise<Result<NextBatch<Spec, Key>>>;
   /** The status of each item, in order. Calls at the same time are written as one. */
@@ -305,6 +307,7 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
         return (await run.refresh()) ? ok(exported) : gone;
       }),
     import: (state, runId) => importRun(ports, registry, state, runId),
+    recent: async (limit) => (await registry.recent(limit)).map((run) => stateView(run.state())),
     watch: async (runId, signal) => {
       const found = await read(registry, runId, () => null);
       return found.kind === "ok" ? ok(watchRun(registry, clock, runId, signal)) : found;
