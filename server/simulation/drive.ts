@@ -19,7 +19,7 @@ export interface Key extends InstanceKey {
 
 /** An update batch of a simulated run. */
 export interface Step {
-  /** Tasks drawn, by arm. */
+  /** Tasks that were sampled, by arm: those drawn, and of a reserve those that were let out. */
   readonly counts: readonly number[];
   /** Of each arm, in the draw. */
   readonly probabilities: readonly number[];
@@ -79,13 +79,19 @@ function feedbackOf(
   });
 }
 
+/** The next update batch drawn, and its probabilities. */
 function drawn<Spec>(state: RunState<Spec, Key>, seed: number) {
   const plan = planDraw(state);
   if (plan.kind !== "plan") throw new Error(plan.message);
   const filled = fillSlots<Key>(plan, (arm, ordinal) => ({ kind: "task", key: keyOf(seed, arm, ordinal) }));
   if (filled.kind !== "filled") throw new Error(`arm ${JSON.stringify(filled)} gave no task`);
   const event: RunEvent<Spec, Key> = drawnEvent(plan, filled.tasks, 0);
-  return { event, tasks: filled.tasks, probabilities: plan.probabilities };
+  return { state: apply(state, event), probabilities: plan.probabilities };
+}
+
+/** Tasks of the newest update batch that wait for samples: of its reserve, those that useless groups have let out. */
+function waiting({ batches }: RunState<unknown, Key>): readonly DrawnTask<Key>[] {
+  return (batches.at(-1)?.groups ?? []).flatMap(({ kind, task }) => (kind === "open" ? [task] : []));
 }
 
 /** A run from its beginning to its end, an update batch after the other. The seed is of the student's luck. */
@@ -96,13 +102,19 @@ export function* drive<Spec, Mind>(config: RunConfig<Spec>, student: Student<Min
   let state = apply<Spec, Key>(undefined, created);
   let mind = student.initial;
   while (drawReadiness(state).kind === "ready") {
-    const { event, tasks, probabilities } = drawn(state, ranks);
-    const groups = sampled(student, mind, tasks, config, rng);
+    const draw = drawn(state, ranks);
+    state = draw.state;
+    const groups: Practice[] = [];
+    for (let tasks = waiting(state); tasks.length > 0; tasks = waiting(state)) {
+      const practised = sampled(student, mind, tasks, config, rng);
+      state = apply(state, { kind: "feedback", groups: feedbackOf(config, tasks, practised) });
+      groups.push(...practised);
+    }
     mind = student.learn(mind, groups);
-    state = apply(apply(state, event), { kind: "feedback", groups: feedbackOf(config, tasks, groups) });
     const counts = config.arms.map((_, arm) => groups.filter((group) => group.arm === arm).length);
-    const useful = groups.filter(({ solved, samples }) => solved > 0 && solved < samples).length;
+    const useful = groups.filter((group) => group.solved > 0 && group.solved < group.samples).length;
     const solved = groups.reduce((sum, group) => sum + group.solved, 0);
+    const { probabilities } = draw;
     yield { counts, probabilities, solved, useful, score: scoreOf(student, mind), success: student.success(mind) };
   }
 }

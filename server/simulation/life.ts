@@ -20,35 +20,37 @@ export interface Life {
 /** Points of a curve. */
 export const CURVE_POINTS = 50;
 
-export function lifeOfScores(scores: readonly number[], target: number, rolloutsPerBatch: number): Life {
+/** `rolloutsAt` gives the rollouts up to the end of an update batch, counted from 0. */
+export function lifeOfScores(scores: readonly number[], target: number, rolloutsAt: (batch: number) => number): Life {
   const arrived = scores.findIndex((score) => score >= target);
   const curve = Array.from({ length: CURVE_POINTS }, (_, i) => {
     const at = Math.ceil(((i + 1) * scores.length) / CURVE_POINTS) - 1;
     return scores[Math.max(0, at)] ?? 0;
   });
   return {
-    rolloutsToTarget: arrived < 0 ? null : (arrived + 1) * rolloutsPerBatch,
+    rolloutsToTarget: arrived < 0 ? null : rolloutsAt(arrived),
     final: scores.at(-1) ?? 0,
     mean: scores.reduce((sum, score) => sum + score, 0) / Math.max(1, scores.length),
     ...{ wasted: 0, useful: 0, curve },
   };
 }
 
+function total(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
 export function lifeOf(steps: readonly Step[], student: Pick<Student, "learnable" | "target">, samples: number): Life {
-  const [first] = steps;
-  const batch = first === undefined ? 0 : first.counts.reduce((sum, count) => sum + count, 0);
-  const scores = steps.map(({ score }) => score);
-  const [tasks, wasted, useful] = [{ sum: 0 }, { sum: 0 }, { sum: 0 }];
-  for (const step of steps) {
-    for (const [arm, count] of step.counts.entries()) {
-      tasks.sum += count;
-      if (!student.learnable[arm]) wasted.sum += count;
-    }
-    useful.sum += step.useful;
-  }
+  const { learnable, target } = student;
+  const tasks = steps.map(({ counts }) => total(counts));
+  const hopeless = steps.map(({ counts }) => total(counts.filter((_, arm) => !learnable[arm])));
+  const all = Math.max(1, total(tasks));
   return {
-    ...lifeOfScores(scores, student.target, batch * samples),
-    wasted: wasted.sum / Math.max(1, tasks.sum),
-    useful: useful.sum / Math.max(1, tasks.sum),
+    ...lifeOfScores(
+      steps.map(({ score }) => score),
+      target,
+      (batch) => samples * total(tasks.slice(0, batch + 1)),
+    ),
+    wasted: total(hopeless) / all,
+    useful: total(steps.map(({ useful }) => useful)) / all,
   };
 }

@@ -20,11 +20,12 @@ export function configOf(places: readonly Place[], policy: Policy, shape: Shape,
   const top = Math.max(...places.map(({ level }) => level));
   const arms = places.map(({ id, level }): Arm<null> => ({
     ...{ id, spec: null, source: "synthetic", weight: 1, hard: 2 * level > top },
-    ...{ rewardRange: { min: 0, max: 1 }, resource: undefined },
+    ...{ rewardRange: { min: 0, max: 1 }, resource: undefined, removed: false },
   }));
   const config: RunConfig<null> = {
     ...{ arms, policy, seed: deriveSeed("simulated run", seed), numGenerations, promptsPerUpdate },
     ...{ length: batches * promptsPerUpdate, lag: { kind: "batches", count: 1 }, feedbackSource: "step" },
+    ...{ dynamicSampling: undefined, lateFeedback: undefined, promptTemplate: undefined },
     ...{ groupTimeoutMs: undefined, timeToLiveMs: 1, given: "" },
   };
   const found = checkConfig(config);
@@ -41,5 +42,6 @@ export function play(family: Family, places: readonly Place[], policy: Policy, s
 export function playOracle(family: Family, places: readonly Place[], shape: Shape, seed: string): Life {
   const student = family.create(seed, places);
   const scores = oracle(student, seed, shape);
-  return lifeOfScores(scores, student.target, shape.promptsPerUpdate * shape.numGenerations);
+  const rollouts = shape.promptsPerUpdate * shape.numGenerations;
+  return lifeOfScores(scores, student.target, (batch) => (batch + 1) * rollouts);
 }

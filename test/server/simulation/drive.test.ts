@@ -67,3 +67,17 @@ test("a step goes about as far whatever the size of the update batch", () => {
   };
   expect(Math.abs(scoreWith(16) - scoreWith(64))).toBeLessThan(0.05);
 });
+
+test("under dynamic sampling the reserve is let out as groups prove useless, and counts as rollouts", () => {
+  const config = configOf(places, policyOf(uniform, places), shape, "x");
+  const student = students[0]!.create("x/0", places);
+  const dynamicSampling = { oversampleMax: 2, alike: "solved" } as const;
+  const steps = [...drive({ ...config, dynamicSampling }, student, "x")];
+  expect(steps).toHaveLength(shape.batches);
+  for (const { counts, useful } of steps) {
+    const sampled = counts.reduce((sum, count) => sum + count, 0);
+    expect(useful).toBeLessThanOrEqual(shape.promptsPerUpdate);
+    // As many as it takes, or all there are.
+    expect(useful === shape.promptsPerUpdate || sampled === 2 * shape.promptsPerUpdate).toBe(true);
+  }
+});

@@ -26,7 +26,8 @@ test("the bootstrap's interval holds a mean about as often as it says", () => {
 });
 
 test("a life arrives with the batch after which it is first at the target, even if it falls back", () => {
-  const life = lifeOfScores([0.1, 0.5, 0.8, 0.6], 0.75, 128);
+  const rolloutsAt = (batch: number): number => (batch + 1) * 128;
+  const life = lifeOfScores([0.1, 0.5, 0.8, 0.6], 0.75, rolloutsAt);
   expect(life).toMatchObject({ rolloutsToTarget: 3 * 128, final: 0.6, mean: 0.5 });
-  expect(lifeOfScores([0.1, 0.7], 0.75, 128).rolloutsToTarget).toBeNull();
+  expect(lifeOfScores([0.1, 0.7], 0.75, rolloutsAt).rolloutsToTarget).toBeNull();
 });
