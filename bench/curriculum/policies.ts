@@ -24,7 +24,7 @@ export function policyOf({ name, policy }: Candidate, places: readonly Place[]):
 type Weights = Readonly<Record<string, number>>;
 
 /** Weights of 1 for the arms of some levels. */
-function levels(places: readonly Place[], has: (level: number) => boolean): Weights {
+export function levels(places: readonly Place[], has: (level: number) => boolean): Weights {
   return Object.fromEntries(places.filter(({ level }) => has(level)).map(({ id }) => [id, 1]));
 }
 
@@ -34,7 +34,7 @@ function stages(places: readonly Place[], order: readonly number[]): JsonValue {
 }
 
 /** A tier for each level, from the easiest. */
-function tiers(places: readonly Place[]): JsonValue {
+export function tiers(places: readonly Place[]): JsonValue[] {
   return levelsOf(places).map((level) => ({ weights: levels(places, (of) => of === level) }));
 }
 
@@ -105,16 +105,26 @@ const planned: readonly Candidate[] = [
   },
 ];
 
-/** Ours: see docs/decisions/0013-default-curriculum.md. */
-export const recommended: Candidate = competence(
-  "recommended",
-  "competence: a tier for each level, moves on, with a floor of 0.3 over all of them",
-  { step: "COMPETENCE_STEP_MOVE_ON", floor: 0.3 },
-);
+/** Ours: see docs/decisions/0013-default-curriculum.md. The SDKs' recommended() makes the same of arms by level. */
+export const recommended: Candidate = {
+  name: "recommended",
+  says:
+    "competence: a tier for each level and a last one of all arms, moves on when 0.7 of the last 32 groups' samples " +
+    "are solved, with a floor of 0.25",
+  policy: (places) => ({
+    competence: {
+      tiers: [...tiers(places), { weights: levels(places, () => true) }],
+      ...{ step: "COMPETENCE_STEP_MOVE_ON", threshold: 0.7, window: 32, floor: 0.25 },
+    },
+  }),
+};
 
 /** Policies that look at what the student does. */
 const adaptive: readonly Candidate[] = [
   recommended,
+  competence("competence, hybrid", "a tier for each level, moves on, with a floor of 0.3: without a last tier of all", {
+    ...{ step: "COMPETENCE_STEP_MOVE_ON", floor: 0.3 },
+  }),
   competence("competence, no floor", "moves on, with no floor", { step: "COMPETENCE_STEP_MOVE_ON" }),
   competence("competence, as unset", "widens, with no floor: what the contract's defaults give", {}),
   competence("competence, newest", "widens, 0.8 on the newest tier, with a floor of 0.1", {

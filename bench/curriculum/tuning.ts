@@ -2,7 +2,7 @@
  * What the default was chosen from: `node bench/curriculum/run.ts --policies bench/curriculum/tuning.ts --set tuning`.
  * Settings are one for all students.
  */
-import { bandit, type Candidate, competence } from "./policies.ts";
+import { bandit, type Candidate, competence, levels, tiers } from "./policies.ts";
 
 const tiered = [0.6, 0.7, 0.8].flatMap((threshold) =>
   [0.1, 0.2, 0.3, 0.4].map((floor) =>
@@ -11,6 +11,18 @@ const tiered = [0.6, 0.7, 0.8].flatMap((threshold) =>
     }),
   ),
 );
+
+/** The last tier is of all arms: what was mastered is practised on. */
+const closing = [0.2, 0.25, 0.3].map((floor): Candidate => ({
+  name: `moves on to all, floor ${floor}`,
+  says: "",
+  policy: (places) => ({
+    competence: {
+      tiers: [...tiers(places), { weights: levels(places, () => true) }],
+      ...{ step: "COMPETENCE_STEP_MOVE_ON", floor },
+    },
+  }),
+}));
 
 const widening = [undefined, 0.6, 0.8].flatMap((newestShare) =>
   [0.1, 0.3].map((floor) =>
@@ -30,4 +42,4 @@ const bandits = Object.entries(signals).flatMap(([name, signal]) =>
   ),
 );
 
-export const candidates: readonly Candidate[] = [...tiered, ...widening, ...bandits];
+export const candidates: readonly Candidate[] = [...tiered, ...closing, ...widening, ...bandits];

@@ -20,6 +20,7 @@ export type { GradusClient } from "./client.ts";
 export type { CompletionChoice, EvaluationChoice, EvaluationHandle, ListOptions } from "./evaluation.ts";
 export { GradusError } from "./errors.ts";
 export type { ConnectionMistake, GradusCode } from "./errors.ts";
+export { recommended } from "./recommended.ts";
 export type { BatchChoice, RunHandle } from "./run.ts";
 export type { StepResult, StreamOptions } from "./stream-steps.ts";
 export type { Items } from "./windowed.ts";

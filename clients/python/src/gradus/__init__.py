@@ -25,7 +25,7 @@ from gradus.errors import (
     UnimplementedError,
 )
 from gradus.evaluation import Evaluation
-from gradus.policies import arm, bandit, constraints, mixture, stage, staged
+from gradus.policies import arm, bandit, constraints, mixture, recommended, stage, staged
 from gradus.run import Run
 from gradus.types import (
     Batch,
@@ -82,6 +82,7 @@ __all__ = [
     "bandit",
     "constraints",
     "mixture",
+    "recommended",
     "stage",
     "staged",
     "task_spec",
