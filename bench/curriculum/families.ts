@@ -1,5 +1,5 @@
 /** The students that are judged. */
-import { familyOf } from "../../server/simulation/families.ts";
+import { familyOf } from "../../server/cli/simulate/families.ts";
 import type { Family } from "../../server/simulation/student.ts";
 import { students } from "../../server/simulation/students.ts";
 

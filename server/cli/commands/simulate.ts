@@ -88,7 +88,7 @@ async function simulate(path: string, flags: Flags): Promise<void> {
 
 async function comparedOf(file: RunFile, { student, seeds, updates, target, level, json, ...flags }: Flags) {
   const [{ familyOf }, { placesOf }, { compare }, { CHART_STEPS_MAX }] = await Promise.all([
-    import("../../simulation/families.ts"),
+    import("../simulate/families.ts"),
     import("../simulate/places.ts"),
     import("../simulate/compare.ts"),
     import("../runs/chart.ts"),
