@@ -46,7 +46,9 @@ export function studentTable(student: string, judgements: readonly Judgement[]):
     ],
     rows.map(({ policy, rollouts, ratio, lost, seeds, final, regret, wasted, useful }) => [
       ...[policy, figureText(rollouts, 0), figureText(ratio, 2), `${lost} of ${seeds}`],
-      ...[figureText(final, 2), figureText(regret, 3), figureText(wasted, 2), figureText(useful, 2)],
+      ...[figureText(final, 2), figureText(regret, 3)],
+      // What the oracle tries is not kept.
+      ...(policy === ORACLE ? ["–", "–"] : [figureText(wasted, 2), figureText(useful, 2)]),
     ]),
   );
 }
