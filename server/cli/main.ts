@@ -11,6 +11,7 @@ import { addForgetting } from "./commands/forgetting.ts";
 import { addReset } from "./commands/reset.ts";
 import { addRun } from "./commands/run.ts";
 import { addServe } from "./commands/serve.ts";
+import { addSimulate } from "./commands/simulate.ts";
 import { addSolve } from "./commands/solve.ts";
 import { addStep } from "./commands/step.ts";
 import { describe, exitCode } from "./problem.ts";
@@ -32,7 +33,7 @@ function createProgram(): Command {
     .configureHelp({ showGlobalOptions: false });
   const adders = [
     ...[addServe, addEnvs, addReset, addStep, addSolve, addDraw, addRun],
-    ...[addEval, addExport, addCalibrate, addForgetting],
+    ...[addEval, addExport, addCalibrate, addForgetting, addSimulate],
   ];
   for (const add of adders) add(program);
   return program;
