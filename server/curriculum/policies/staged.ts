@@ -7,6 +7,7 @@ import type { PolicyDefinition, Progress } from "./policy.ts";
 import { isWithin } from "./ranks.ts";
 import {
   checkStages,
+  nextPart,
   type Stage,
   stagePhases,
   stageShares,
@@ -60,11 +61,6 @@ export const staged: PolicyDefinition<StagedPolicy, StagedConfig, Standing> = {
   phases: ({ stages }, armIds) => stagePhases(stages, armIds),
   accepts: (config, state, { rank }, progress) =>
     isWithin(config.stages[standing(config, state, progress).stage]?.ranks, rank),
-  advance(config, state, progress) {
-    const { stage } = standing(config, state, progress);
-    const count = config.stages.length;
-    return stage < count - 1
-      ? { kind: "advanced", state: { stage: stage + 1, from: progress.cursor } }
-      : { kind: "refused", message: `the policy is in the last of its stages, ${count} of ${count}` };
-  },
+  advance: (config, state, progress) =>
+    nextPart(standing(config, state, progress).stage, config.stages.length, "stages", progress.cursor),
 };
