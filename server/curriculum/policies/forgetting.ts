@@ -137,10 +137,8 @@ export const forgetting: PolicyDefinition<ForgettingPolicy, ForgettingConfig, St
     return same ? now : { stage: 0, from: progress.cursor };
   },
   state: standingCodec,
-  probabilities(config, state, { progress, arms }) {
-    const domain = domainOrder(config)[standing(config, state, progress).stage];
-    return domain === undefined ? arms.map(() => 0) : stageShares(domain, arms);
-  },
+  probabilities: (config, state, { progress, arms }) =>
+    stageShares(domainOrder(config)[standing(config, state, progress).stage], arms),
   phases: (config, armIds) => stagePhases(domainOrder(config), armIds),
   advance: (config, state, progress) =>
     nextPart(standing(config, state, progress).stage, config.domains.length, "domains", progress.cursor),

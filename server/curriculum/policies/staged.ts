@@ -38,6 +38,10 @@ function standing({ stages }: StagedConfig, state: Standing, { cursor, length }:
   return standingAt(lasts, state, cursor);
 }
 
+function stageOf(config: StagedConfig, state: Standing, progress: Progress): Stage | undefined {
+  return config.stages[standing(config, state, progress).stage];
+}
+
 export const staged: PolicyDefinition<StagedPolicy, StagedConfig, Standing> = {
   kind: "staged",
   fromWire(message) {
@@ -54,13 +58,9 @@ export const staged: PolicyDefinition<StagedPolicy, StagedConfig, Standing> = {
     return { stage: Math.min(stage, config.stages.length - 1), from };
   },
   state: standingCodec,
-  probabilities(config, state, { progress, arms }) {
-    const stage = config.stages[standing(config, state, progress).stage];
-    return stage === undefined ? arms.map(() => 0) : stageShares(stage, arms);
-  },
+  probabilities: (config, state, { progress, arms }) => stageShares(stageOf(config, state, progress), arms),
   phases: ({ stages }, armIds) => stagePhases(stages, armIds),
-  accepts: (config, state, { rank }, progress) =>
-    isWithin(config.stages[standing(config, state, progress).stage]?.ranks, rank),
+  accepts: (config, state, { rank }, progress) => isWithin(stageOf(config, state, progress)?.ranks, rank),
   advance: (config, state, progress) =>
     nextPart(standing(config, state, progress).stage, config.stages.length, "stages", progress.cursor),
 };

@@ -97,8 +97,9 @@ export function stageWeight({ weights }: Pick<Stage, "weights">, id: string): nu
   return 1;
 }
 
-export function stageShares(stage: Pick<Stage, "weights">, arms: readonly ArmRecord[]): readonly number[] {
-  return sharesOf((id) => stageWeight(stage, id), arms);
+/** Each arm's share in a stage; undefined, there being none: 0. */
+export function stageShares(stage: Pick<Stage, "weights"> | undefined, arms: readonly ArmRecord[]): readonly number[] {
+  return sharesOf((id) => (stage === undefined ? 0 : stageWeight(stage, id)), arms);
 }
 
 /** Whether each arm is drawn in each stage. */
