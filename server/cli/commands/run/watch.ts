@@ -46,7 +46,7 @@ export function addWatch(group: Command): void {
         const run = client.run(id);
         const { config } = await run.get();
         const view = viewOf(config, flags);
-        await watched(view, follow(run, { signal: ended.signal }), flags.once === true);
+        await watched(view, follow(run, { signal: ended.signal }), flags.once === true, ended.signal);
       });
     } finally {
       // Not earlier: Ctrl-C comes twice, from the terminal and from the launcher.
@@ -56,7 +56,7 @@ export function addWatch(group: Command): void {
   });
 }
 
-async function watched(view: View, states: AsyncIterable<Seen>, once: boolean): Promise<void> {
+async function watched(view: View, states: AsyncIterable<Seen>, once: boolean, signal: AbortSignal): Promise<void> {
   let last = "the run was deleted";
   try {
     for await (const seen of states) {
@@ -66,6 +66,8 @@ async function watched(view: View, states: AsyncIterable<Seen>, once: boolean): 
       else continue;
       return;
     }
+    // Whoever ends it knows why.
+    if (signal.aborted) last = "";
   } catch (error) {
     last = "";
     throw error;
