@@ -61,7 +61,7 @@ const TIERS: readonly Level<CountdownParameters>[] = [
   { name: "T0", description: "3 numbers, targets to 30", parameters: { ...BASE, numbers_max: 3, target_max: 30 } },
   {
     name: "T1",
-    description: "3 numbers and targets from 31 to 75, or 4 numbers and targets to 75, not sparse",
+    description: "3 numbers and targets from 31 on (made ones to 75), or 4 numbers and targets to 75, not sparse",
     parameters: {
       ...{ ...BASE, target_max: 75, fewest_target_min: 31 },
       ...{ sparse_solutions: SPARSE_SOLUTIONS, sparse_kept: 0 },
@@ -77,7 +77,7 @@ const TIERS: readonly Level<CountdownParameters>[] = [
   },
   {
     name: "T3",
-    description: "4 numbers, targets from 151 to 1000, or sparse with any target to 1000",
+    description: "4 numbers, targets from 151 on (made ones to 1000), or sparse with any target",
     parameters: { ...BASE, numbers_min: 4, target_min: 151, sparse_solutions: SPARSE_SOLUTIONS },
   },
   {
@@ -107,9 +107,19 @@ export function fits({ numbers, target }: CountdownInstance, p: CountdownParamet
   return solutions <= sparseMax ? p.sparse_kept === 1 : target >= plainTargetMin(p, length);
 }
 
-/** The tier that the instance fits, whatever the size of its numbers; undefined: none. */
+/**
+ * The tier of what the generator does not make: rows and teachers' tasks may have larger targets than random trees that
+ * stay within a tier's range. By how many numbers they have (ADSC table 1: T1 is 3-4 numbers, T3 has the larger targets).
+ */
+const TIER_OF_LARGER: Readonly<Record<number, string>> = { 3: "T1", 4: "T3", 5: "OOD" };
+
+/** The tier that the instance fits, whatever the size of its numbers; undefined: it has no solution, or 2 or 6 numbers. */
 export function tierOf(instance: CountdownInstance): string | undefined {
-  return TIERS.find((each) => fits(instance, each.parameters))?.name;
+  const { numbers, target } = instance;
+  const within = TIERS.find((each) => fits(instance, each.parameters));
+  if (within !== undefined) return within.name;
+  const larger = TIER_OF_LARGER[numbers.length];
+  return larger !== undefined && countSolutions(numbers, target, 1) > 0 ? larger : undefined;
 }
 
 function sparseSolutionsMax(p: CountdownParameters, length: number): number {
