@@ -95,14 +95,22 @@ function lowestTarget(p: CountdownParameters, length: number): number {
 }
 
 /** Whether count of numbers, target and count of solutions are what the parameters ask for; searches. */
-export function fits({ numbers, target }: CountdownInstance, p: CountdownParameters, work?: SearchWork): boolean {
-  const { length } = numbers;
+export function fits(instance: CountdownInstance, p: CountdownParameters, work?: SearchWork): boolean {
+  return fitsCounted(instance, p, (enough) => countSolutions(instance.numbers, instance.target, enough, work));
+}
+
+/** `countUpTo` says how many solutions there are, and need not count beyond so many. */
+function fitsCounted(
+  { numbers: { length }, target }: CountdownInstance,
+  p: CountdownParameters,
+  countUpTo: (enough: number) => number,
+): boolean {
   if (length < p.numbers_min || length > p.numbers_max) return false;
   if (target < lowestTarget(p, length) || target > p.target_max) return false;
   const sparseMax = sparseSolutionsMax(p, length);
   const unlimited = p.solutions_max >= SOLUTIONS_CAP;
   const enough = Math.max(p.solutions_min, sparseMax + 1, unlimited ? 1 : p.solutions_max + 1);
-  const solutions = countSolutions(numbers, target, enough, work);
+  const solutions = countUpTo(enough);
   if (solutions < p.solutions_min || (!unlimited && solutions > p.solutions_max)) return false;
   return solutions <= sparseMax ? p.sparse_kept === 1 : target >= plainTargetMin(p, length);
 }
@@ -116,10 +124,11 @@ const TIER_OF_LARGER: Readonly<Record<number, string>> = { 3: "T1", 4: "T3", 5: 
 /** The tier that the instance fits, whatever the size of its numbers; undefined: it has no solution, or 2 or 6 numbers. */
 export function tierOf(instance: CountdownInstance): string | undefined {
   const { numbers, target } = instance;
-  const within = TIERS.find((each) => fits(instance, each.parameters));
-  if (within !== undefined) return within.name;
-  const larger = TIER_OF_LARGER[numbers.length];
-  return larger !== undefined && countSolutions(numbers, target, 1) > 0 ? larger : undefined;
+  // One search for all tiers: none asks for more, and most rows without a tier have no solution.
+  const solutions = countSolutions(numbers, target, SPARSE_SOLUTIONS + 1);
+  if (solutions === 0) return undefined;
+  const within = TIERS.find((each) => fitsCounted(instance, each.parameters, () => solutions));
+  return within?.name ?? TIER_OF_LARGER[numbers.length];
 }
 
 function sparseSolutionsMax(p: CountdownParameters, length: number): number {
@@ -177,22 +186,44 @@ function randomValue(numbers: readonly number[], length: number, values: Values,
 
 export const rows = {
   read,
+  columns: ["nums", "target"],
   levelOf: tierOf,
+  difficulty,
   defaultPool: { name: "countdown", file: new URL("pool.jsonl", import.meta.url) },
 } satisfies RowReader<CountdownInstance>;
+
+/** Fewer ways to the target are harder (Curriculum RLOO 3.2); of as many ways larger targets. */
+function difficulty({ numbers, target }: CountdownInstance): number {
+  return (SOLUTIONS_CAP - countSolutions(numbers, target)) * TARGETS + target;
+}
+
+/** More than there are targets. */
+const TARGETS = 2 ** 17;
 
 function read(row: unknown): Parsed<CountdownInstance> {
   if (typeof row !== "object" || row === null) return malformed("a row is an object with nums and target");
   const { nums, target } = row as { readonly nums?: unknown; readonly target?: unknown };
   if (!Array.isArray(nums) || nums.length < numbersMin || nums.length > numbersMax) {
-    return malformed(`nums must be a list of ${numbersMin} to ${numbersMax} numbers`);
+    return malformed(
+      `column nums must be a list of ${numbersMin} to ${numbersMax} numbers, and is ${shownValue(nums)}`,
+    );
   }
   const numbers: readonly unknown[] = nums;
   if (!numbers.every((each) => isWhole(each, numberMax))) {
-    return malformed(`nums must be whole numbers from 1 to ${numberMax}`);
+    return malformed(`column nums must be whole numbers from 1 to ${numberMax}, and is ${shownValue(nums)}`);
   }
-  if (!isWhole(target, targetMax)) return malformed(`target must be a whole number from 1 to ${targetMax}`);
+  if (!isWhole(target, targetMax))
+    return malformed(`column target must be a whole number from 1 to ${targetMax}, and is ${shownValue(target)}`);
   return { kind: "answer", answer: { numbers, target } };
+}
+
+/** The start of a value's JSON. */
+function shownValue(value: unknown): string {
+  const text =
+    typeof value === "bigint"
+      ? `${value}`
+      : JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? `${each}` : each));
+  return text === undefined ? "not there" : text.slice(0, 64);
 }
 
 function isWhole(value: unknown, max: number): value is number {

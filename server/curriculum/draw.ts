@@ -201,7 +201,8 @@ function choose<Key extends InstanceKey>(
     if (candidate.kind === "none") continue;
     const { key } = candidate;
     if (!accepts({ arm, hash: key.hash, rank: key.rank })) continue;
-    if (!isKnown(key.hash)) return { kind: "chosen", ordinal, key, repeat: false };
+    // A later epoch gives a pool's rows again, which is what it is for.
+    if (!isKnown(key.hash) || (key.epoch ?? 0) > 0) return { kind: "chosen", ordinal, key, repeat: false };
     repeat ??= { kind: "chosen", ordinal, key, repeat: true };
   }
   return repeat ?? { kind: "none" };
