@@ -1,19 +1,26 @@
 /** The fold: an event after a state gives the next state. */
 import { assertNever } from "../../envs/lib/assert-never.ts";
-import type { BatchDrawn, Created, Imported, ReportedGroup, RunEvent } from "./events.ts";
-import { addIssued, issuedHashes } from "./issued-hashes.ts";
+import type { BatchDrawn, Created, HandedOut, Imported, ReportedGroup, Reshaped, RunEvent } from "./events.ts";
+import { addIssued, issuedHashes, nextGeneration } from "./issued-hashes.ts";
+import { looksBack } from "./policies/filter.ts";
+import { takesFeedback } from "./policies/needs.ts";
 import { definitionOf } from "./policies/registry.ts";
 import { outcomeOf, reportedOutcome, type GroupOutcome, type RewardSums } from "./signals.ts";
 import {
-  batchPosition,
+  batchEnd,
   incarnationOf,
+  isUseless,
   nothingTallied,
+  positionAt,
+  progressOf,
+  rememberedOf,
   tasksKept,
   updatesOf,
   withFolded,
   type ArmCounters,
   type Batch,
   type ClosedGroup,
+  type DrawnTask,
   type Fold,
   type Group,
   type GroupResults,
@@ -21,6 +28,7 @@ import {
   type Range,
   type RunState,
 } from "./state.ts";
+import { remember, taskMemory } from "./task-memory.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
 /** Groups that an arm's recent means look back on (contract: ArmState). */
@@ -33,6 +41,7 @@ function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): Run
     runId,
     version: 0,
     config,
+    configCreated: config,
     createdAtMs: atMs,
     policy: config.policy,
     policyState: definitionOf(config.policy).initial(config.policy.config, config.arms.length, 0),
@@ -43,6 +52,7 @@ function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): Run
     epoch: 0,
     rolledBack: [],
     cursor: 0,
+    prompts: 0,
     handedOut: 0,
     batchesDrawn: 0,
     batchesClosed: 0,
@@ -50,11 +60,10 @@ function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): Run
     groupsOpen: 0,
     samplesRecorded: 0,
     probabilities: null,
-    arms: config.arms.map(() => ({
-      ...{ issued: 0, repeats: 0, nextOrdinal: 0, groups: 0, recent: [], folded: nothingTallied },
-    })),
+    arms: config.arms.map(() => freshCounters),
     batches: [],
     issued: issuedHashes(),
+    memory: looksBack(config.policy.filter) ? taskMemory() : null,
     nextSeq: 0,
   };
 }
@@ -75,8 +84,8 @@ export function soFar({ results }: Pick<OpenGroup, "results">): GroupOutcome {
 
 /** Closes a group with what it has, or with what was reported of it. */
 function closed<Key extends InstanceKey>(group: OpenGroup<Key>, outcome = soFar(group)): ClosedGroup<Key> {
-  const { task, handedOutAtMs, digests } = group;
-  return { kind: "closed", task, handedOutAtMs, digests, outcome, folded: false };
+  const { task, handedOutAtMs, digests, results } = group;
+  return { kind: "closed", task, handedOutAtMs, digests, results, outcome, folded: false };
 }
 
 /** Records results of one group; the last one that it waits for closes it. */
@@ -116,7 +125,7 @@ function changeGroups<Spec, Key extends InstanceKey, At extends { readonly curso
   const copied = new Map<number, Group<Key>[]>();
   let closedNow = 0;
   for (const at of places) {
-    const position = batchPosition(state, Math.floor(at.cursor / state.config.promptsPerUpdate));
+    const position = positionAt(state, at.cursor);
     const batch = batches[position];
     const place = at.cursor - (batch?.cursor ?? 0);
     const group = batch?.groups[place];
@@ -130,8 +139,41 @@ function changeGroups<Spec, Key extends InstanceKey, At extends { readonly curso
     closedNow++;
     arms[next.task.arm] = countClosed(arms[next.task.arm] as ArmCounters, next.outcome);
   }
-  const batchesClosed = closedNow > 0 ? closedThrough(state, batches, state.batchesClosed) : state.batchesClosed;
-  return { ...state, batches, arms, groupsOpen: state.groupsOpen - closedNow, batchesClosed };
+  if (closedNow === 0) return { ...state, batches };
+  let groupsOpen = state.groupsOpen - closedNow;
+  for (const position of copied.keys()) {
+    const batch = batches[position] as Batch<Key>;
+    const more = released(batch, state.config);
+    if (more.length === 0) continue;
+    groupsOpen += more.length;
+    batches[position] = withReleased(batch, more);
+    for (const { arm, repeat } of more) arms[arm] = countIssued(arms[arm] as ArmCounters, repeat);
+  }
+  return { ...state, batches, arms, groupsOpen, batchesClosed: closedThrough(state, batches, state.batchesClosed) };
+}
+
+/**
+ * The tasks of a batch's reserve that may be given out now: one for each group that has proved useless. It depends on
+ * what the groups came to, and not on the order in which they did.
+ */
+function released<Key extends InstanceKey>(
+  batch: Batch<Key>,
+  { dynamicSampling }: RunConfig,
+): readonly DrawnTask<Key>[] {
+  if (batch.reserve.length === 0 || dynamicSampling === undefined) return [];
+  const useless = batch.groups.filter(
+    (group) => group.kind === "closed" && isUseless(group, dynamicSampling.alike),
+  ).length;
+  return batch.reserve.slice(0, Math.max(0, batch.prompts + useless - batch.groups.length));
+}
+
+function withReleased<Key extends InstanceKey>(batch: Batch<Key>, more: readonly DrawnTask<Key>[]): Batch<Key> {
+  const groups = [...batch.groups, ...more.map((task) => freshGroup(task, batch.numGenerations))];
+  return { ...batch, groups, reserve: batch.reserve.slice(more.length), open: batch.open + more.length };
+}
+
+function countIssued(arm: ArmCounters, repeat: boolean): ArmCounters {
+  return { ...arm, issued: arm.issued + 1, repeats: arm.repeats + Number(repeat) };
 }
 
 // How each event changes the state.
@@ -150,66 +192,70 @@ function markFolded<Key extends InstanceKey>(batches: readonly Batch<Key>[], fol
   });
 }
 
+/** A task's group before anything is known of it. */
+function freshGroup<Key extends InstanceKey>(task: DrawnTask<Key>, numGenerations: number): OpenGroup<Key> {
+  const none = new Array<null>(numGenerations).fill(null);
+  return { kind: "open", task, handedOutAtMs: null, digests: none, results: none, missing: numGenerations };
+}
+
 function drawnBatch<Key extends InstanceKey>(
-  { batch: index, atMs: drawnAtMs, cursor, probabilities, tasks, policyState }: BatchDrawn<Key>,
+  { batch: index, atMs: drawnAtMs, cursor, probabilities, tasks, prompts, policyState }: BatchDrawn<Key>,
   { config, policy, epoch, nextSeq: seq }: RunState,
 ): Batch<Key> {
-  const none = new Array<null>(config.numGenerations).fill(null);
-  const missing = config.numGenerations;
-  const fresh = { kind: "open", handedOutAtMs: null, digests: none, results: none, missing } as const;
-  const groups = tasks.map((task): OpenGroup<Key> => ({ ...fresh, task }));
+  const { numGenerations } = config;
+  const groups = tasks.slice(0, prompts).map((task) => freshGroup(task, numGenerations));
   const values = valuesOf(policy, policyState, config);
-  return { index, cursor, seq, epoch, drawnAtMs, probabilities, values, groups, open: groups.length };
+  const reserve = tasks.slice(prompts);
+  const drawn = { index, cursor, seq, epoch, drawnAtMs, probabilities, values };
+  return { ...drawn, numGenerations, groups, prompts, reserve, open: groups.length };
 }
 
 /** What a policy thinks each arm is worth. */
 export function valuesOf(policy: Policy, policyState: unknown, { arms }: RunConfig): readonly number[] {
-  return definitionOf(policy).values?.(policyState) ?? arms.map(() => 0);
+  return definitionOf(policy).values?.(policy.config, policyState) ?? arms.map(() => 0);
 }
 
 function drawn<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event: BatchDrawn<Key>): RunState<Spec, Key> {
-  const { fold, tasks } = event;
-  const observed = definitionOf(state.policy).takesFeedback ? updatesOf(state, fold) : [];
-  const arms = withFolded(state.arms, observed).map((arm) => ({ ...arm }));
-  for (const { arm: index, ordinal, repeat } of tasks) {
-    const arm = arms[index] as (typeof arms)[number];
-    arm.issued++;
-    arm.repeats += Number(repeat);
-    arm.nextOrdinal = ordinal + 1;
+  const { fold, tasks, prompts, restarts } = event;
+  const observed = takesFeedback(state.policy) ? updatesOf(state, fold) : [];
+  const folded = withFolded(state.arms, observed);
+  const arms = restarts ? folded.map((arm) => ({ ...arm, nextOrdinal: 0 })) : [...folded];
+  for (const [i, { arm: index, ordinal, repeat }] of tasks.entries()) {
+    const arm = arms[index] as ArmCounters;
+    arms[index] = { ...(i < prompts ? countIssued(arm, repeat) : arm), nextOrdinal: ordinal + 1 };
   }
   return {
     ...state,
     policyState: event.policyState,
     probabilities: event.probabilities,
     cursor: event.cursor + tasks.length,
+    prompts: state.prompts + prompts,
     batchesDrawn: event.batch + 1,
     batchesFolded: fold.kind === "through" ? fold.batches : state.batchesFolded,
-    groupsOpen: state.groupsOpen + tasks.length,
+    groupsOpen: state.groupsOpen + prompts,
     arms,
     batches: [...markFolded(state.batches, fold), drawnBatch(event, state)],
     issued: addIssued(
-      state.issued,
+      restarts ? nextGeneration(state.issued) : state.issued,
       tasks.map(({ key }) => key.hash),
     ),
+    memory: state.memory && remember(state.memory, rememberedOf(observed)),
     nextSeq: state.nextSeq + 1,
   };
 }
 
 function handedOut<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
-  through: number,
-  atMs: number,
+  { from, through, atMs }: HandedOut,
 ): RunState<Spec, Key> {
+  const isMeant = ({ handedOutAtMs, task: { cursor } }: Group<Key>): boolean =>
+    handedOutAtMs === null && from <= cursor && cursor < through;
   const batches = state.batches.map((batch) => {
-    const end = batch.cursor + batch.groups.length;
-    if (end <= state.handedOut || through <= batch.cursor) return batch;
-    const groups = batch.groups.map((group): Group<Key> => {
-      const { cursor } = group.task;
-      return state.handedOut <= cursor && cursor < through ? { ...group, handedOutAtMs: atMs } : group;
-    });
+    if (batchEnd(batch) <= from || through <= batch.cursor || !batch.groups.some(isMeant)) return batch;
+    const groups = batch.groups.map((group) => (isMeant(group) ? { ...group, handedOutAtMs: atMs } : group));
     return { ...batch, groups };
   });
-  return { ...state, batches, handedOut: through };
+  return { ...state, batches, handedOut: Math.max(state.handedOut, through) };
 }
 
 function feedback<Spec, Key extends InstanceKey>(
@@ -232,13 +278,71 @@ function reported<Spec, Key extends InstanceKey>(
   return { ...next, samplesRecorded: state.samplesRecorded + count };
 }
 
+/** Groups open again, with what they had. */
+function reopened<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  cursors: readonly number[],
+  atMs: number,
+): RunState<Spec, Key> {
+  const batches = [...state.batches];
+  const arms = [...state.arms];
+  let first = state.batchesClosed;
+  for (const cursor of cursors) {
+    const position = positionAt(state, cursor);
+    const batch = batches[position];
+    const group = batch?.groups[cursor - batch.cursor];
+    if (batch === undefined || group?.kind !== "closed") continue;
+    const { task, digests, results } = group;
+    const missing = results.filter((result) => result === null).length;
+    const open: OpenGroup<Key> = { kind: "open", task, handedOutAtMs: atMs, digests, results, missing };
+    batches[position] = { ...batch, groups: batch.groups.with(cursor - batch.cursor, open), open: batch.open + 1 };
+    arms[task.arm] = uncountClosed(arms[task.arm] as ArmCounters, group.outcome);
+    first = Math.min(first, batch.index);
+  }
+  return { ...state, batches, arms, groupsOpen: state.groupsOpen + cursors.length, batchesClosed: first };
+}
+
+/** Of the groups that an arm closed last the one with this outcome is taken away again, if it is still among them. */
+function uncountClosed(arm: ArmCounters, { count, sum, solved }: RewardSums): ArmCounters {
+  if (count === 0) return arm;
+  const place = arm.recent.findLastIndex((one) => one.count === count && one.sum === sum && one.solved === solved);
+  return { ...arm, groups: arm.groups - 1, recent: arm.recent.filter((_, i) => i !== place) };
+}
+
+const freshCounters: ArmCounters = Object.freeze({
+  ...{ issued: 0, repeats: 0, nextOrdinal: 0, groups: 0, recent: [], folded: nothingTallied },
+});
+
+/** The arms there were stay at their places, so that only new ones come behind them. */
+function reshaped<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  { config, policy }: Reshaped<Spec>,
+): RunState<Spec, Key> {
+  const resized: RunState<Spec, Key> = {
+    ...state,
+    config,
+    arms: config.arms.map((_, i) => state.arms[i] ?? freshCounters),
+    weights: config.arms.map(({ weight, removed }, i) => (removed ? 0 : (state.weights[i] ?? weight))),
+    masks: config.arms.map((_, i) => state.masks[i] ?? null),
+    probabilities: state.probabilities && config.arms.map((_, i) => state.probabilities?.[i] ?? 0),
+    policyState: resizedPolicy(state, config.arms.length),
+  };
+  return policy === null ? resized : policyUpdated(resized, policy);
+}
+
+function resizedPolicy({ policy, policyState, prompts }: RunState, armCount: number): unknown {
+  const definition = definitionOf(policy);
+  return definition.resize?.(policy.config, policyState, armCount, prompts) ?? policyState;
+}
+
 function policyUpdated<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, policy: Policy): RunState<Spec, Key> {
   const definition = definitionOf(policy);
   const policyState =
     policy.kind === state.policy.kind && definition.inherit !== undefined
-      ? definition.inherit(policy.config, state.policyState)
-      : definition.initial(policy.config, state.config.arms.length, state.cursor);
-  return { ...state, policy, policyState };
+      ? definition.inherit(policy.config, state.policyState, state.policy.config, progressOf(state))
+      : definition.initial(policy.config, state.config.arms.length, state.prompts);
+  const memory = looksBack(policy.filter) ? (state.memory ?? taskMemory()) : null;
+  return { ...state, policy, policyState, memory };
 }
 
 /** Whether a run's history begins with that of an exported state: if so, all that came after the export is undone. */
@@ -305,7 +409,7 @@ function reduce<Spec, Key extends InstanceKey>(
     case "drawn":
       return drawn(state, event);
     case "handed_out":
-      return handedOut(state, event.through, event.atMs);
+      return handedOut(state, event);
     case "feedback":
       return feedback(state, event.groups);
     case "reported":
@@ -314,6 +418,10 @@ function reduce<Spec, Key extends InstanceKey>(
       const places = event.cursors.map((cursor) => ({ cursor }));
       return told(changeGroups(state, places, (group) => closed(group)));
     }
+    case "reopened":
+      return told(reopened(state, event.cursors, event.atMs));
+    case "reshaped":
+      return told(reshaped(state, event));
     case "policy_updated":
       return told(policyUpdated(state, event.policy));
     case "weights_set":

@@ -15,10 +15,20 @@ import {
 } from "./json.ts";
 import { definitionOf, policyCodec } from "./policies/registry.ts";
 import type { DrawnTask, GroupResults, Range, SampleResult } from "./state.ts";
-import type { Arm, InstanceKey, Lag, Policy, RunConfig, Source } from "./types.ts";
+import type {
+  Arm,
+  DynamicSampling,
+  InstanceKey,
+  Lag,
+  LateFeedback,
+  Policy,
+  PromptTemplate,
+  RunConfig,
+  Source,
+} from "./types.ts";
 
 /** Of events and states alike. Another number: another server's, to be read by that one. */
-export const FORMAT = 3;
+export const FORMAT = 4;
 
 /** Which instance of an arm is meant. */
 export interface TaskPlace<Spec> {
@@ -54,7 +64,7 @@ export function checkFormat(format: Json | undefined, what: string): void {
 // Configurations.
 
 export function encodeConfig<Spec>(config: RunConfig<Spec>, specs: Codec<Spec>): Json {
-  const { arms, policy, seed, lag, groupTimeoutMs, ...plain } = config;
+  const { arms, policy, seed, lag, groupTimeoutMs, dynamicSampling, lateFeedback, promptTemplate, ...plain } = config;
   return {
     ...plain,
     arms: arms.map(({ spec, resource, ...arm }) => ({ ...arm, spec: specs.encode(spec), resource: resource ?? null })),
@@ -63,6 +73,9 @@ export function encodeConfig<Spec>(config: RunConfig<Spec>, specs: Codec<Spec>):
     seed: seed.toString(),
     lag: lag.kind === "batches" ? lag.count : "unbounded",
     groupTimeoutMs: groupTimeoutMs ?? null,
+    dynamicSampling: dynamicSampling === undefined ? null : { ...dynamicSampling },
+    lateFeedback: lateFeedback === undefined ? null : { ...lateFeedback },
+    promptTemplate: promptTemplate === undefined ? null : [promptTemplate.user, promptTemplate.system ?? null],
   };
 }
 
@@ -72,7 +85,7 @@ function decodeSource(json: Json | undefined): Source {
 }
 
 function decodeArm<Spec>(json: Json, specs: Codec<Spec>): Arm<Spec> {
-  const { id, spec = null, source, weight, hard, rewardRange, resource } = readObject(json);
+  const { id, spec = null, source, weight, hard, rewardRange, resource, removed } = readObject(json);
   const { min, max } = readObject(rewardRange);
   return {
     id: readText(id),
@@ -82,7 +95,23 @@ function decodeArm<Spec>(json: Json, specs: Codec<Spec>): Arm<Spec> {
     hard: readFlag(hard),
     rewardRange: { min: readNumber(min), max: readNumber(max) },
     resource: readOrNull(resource, readText) ?? undefined,
+    removed: readFlag(removed),
   };
+}
+
+function decodeDynamicSampling(json: Json | undefined): DynamicSampling {
+  const { oversampleMax, alike } = readObject(json);
+  return { oversampleMax: readNumber(oversampleMax), alike: alike === "solved" ? "solved" : "rewards" };
+}
+
+function decodeLateFeedback(json: Json | undefined): LateFeedback {
+  const { batchesMax, weight } = readObject(json);
+  return { batchesMax: readNumber(batchesMax), weight: readNumber(weight) };
+}
+
+function decodeTemplate(json: Json | undefined): PromptTemplate {
+  const [user, system] = readList(json);
+  return { user: readText(user), system: readOrNull(system, readText) ?? undefined };
 }
 
 export function decodeConfig<Spec>(json: Json | undefined, specs: Codec<Spec>): RunConfig<Spec> {
@@ -99,6 +128,9 @@ export function decodeConfig<Spec>(json: Json | undefined, specs: Codec<Spec>): 
     lag,
     feedbackSource: from["feedbackSource"] === "reported" ? "reported" : "step",
     groupTimeoutMs: readOrNull(from["groupTimeoutMs"], readNumber) ?? undefined,
+    dynamicSampling: readOrNull(from["dynamicSampling"], decodeDynamicSampling) ?? undefined,
+    lateFeedback: readOrNull(from["lateFeedback"], decodeLateFeedback) ?? undefined,
+    promptTemplate: readOrNull(from["promptTemplate"], decodeTemplate) ?? undefined,
     timeToLiveMs: readNumber(from["timeToLiveMs"]),
     given: readText(from["given"]),
   };
@@ -136,12 +168,17 @@ export function decodeTask<Spec, Key extends InstanceKey>(
 
 function encodeResult(result: SampleResult): Json {
   if (result.kind === "terminal") return result.reason;
+  if (result.policyVersion !== undefined) return [result.reward, Number(result.solved), result.policyVersion];
   return result.solved ? [result.reward] : result.reward;
 }
 
 function decodeResult(json: Json | undefined): SampleResult {
   if (typeof json === "string") return { kind: "terminal", reason: json };
-  if (isList(json)) return { kind: "reward", reward: readNumber(json[0]), solved: true };
+  if (isList(json)) {
+    const [reward, solved, version] = json;
+    if (version === undefined) return { kind: "reward", reward: readNumber(reward), solved: true };
+    return { kind: "reward", reward: readNumber(reward), solved: solved === 1, policyVersion: readNumber(version) };
+  }
   return { kind: "reward", reward: readNumber(json), solved: false };
 }
 

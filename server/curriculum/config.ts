@@ -1,15 +1,28 @@
 /** Whether a configuration, a policy or weights can be as they are. Fields are named as the contract names them. */
 import { checkConstraints } from "./constraints.ts";
 import { first, inRange, WEIGHT_MAX } from "./policies/policy.ts";
+import { checkFilter } from "./policies/filter.ts";
+import { needsSolved } from "./policies/needs.ts";
 import { checkPolicyConfig } from "./policies/registry.ts";
 import { OPEN_SAMPLES_MAX } from "./state.ts";
-import { invalid, type Arm, type Constraints, type Invalid, type Policy, type RunConfig } from "./types.ts";
+import {
+  invalid,
+  PROMPT_MARK,
+  slotsFor,
+  type Arm,
+  type Constraints,
+  type Invalid,
+  type Policy,
+  type RunConfig,
+} from "./types.ts";
 
 /** Of a reward's size, and an advantage's: sums and squares of as many as a run has are finite. */
 export const REWARD_MAX = 1e9;
 export const ARMS_MAX = 256;
 export const PROMPTS_PER_UPDATE_MAX = 4096;
 export const LAG_MAX = 64;
+export const OVERSAMPLE_MAX = 16;
+const LATE_BATCHES_MAX = 65_536;
 
 const RUN_ID = /^[a-zA-Z0-9._-]{1,128}$/;
 
@@ -53,14 +66,44 @@ function checkArms(arms: readonly Arm[]): Invalid | undefined {
 }
 
 /** What a run may have to hold at a time: the samples of every update batch that can wait for feedback. */
-function checkOpenSamples({ promptsPerUpdate, numGenerations, lag }: RunConfig): Invalid | undefined {
+function checkOpenSamples({ promptsPerUpdate, numGenerations, lag, dynamicSampling }: RunConfig): Invalid | undefined {
   const batches = lag.kind === "batches" ? lag.count + 1 : 1;
-  const samples = promptsPerUpdate * numGenerations * batches;
+  const samples = slotsFor(promptsPerUpdate, dynamicSampling) * numGenerations * batches;
   if (samples <= OPEN_SAMPLES_MAX) return undefined;
-  const product = "prompts_per_update × num_generations × (feedback_lag + 1)";
+  const oversample = dynamicSampling === undefined ? "" : " × dynamic_sampling.oversample_max";
+  const product = `prompts_per_update${oversample} × num_generations × (feedback_lag + 1)`;
   return invalid(
     "prompts_per_update",
     `${product} may be at most ${OPEN_SAMPLES_MAX} samples, not ${samples}: lower one of them`,
+  );
+}
+
+function checkDynamicSampling({ dynamicSampling, feedbackSource }: RunConfig): Invalid | undefined {
+  if (dynamicSampling === undefined) return undefined;
+  const { oversampleMax, alike } = dynamicSampling;
+  if (alike === "solved" && feedbackSource === "reported")
+    return invalid(
+      "dynamic_sampling.alike",
+      "with reported advantages the server does not know what is solved: use ALIKE_OUTCOMES_REWARDS",
+    );
+  return inRange("dynamic_sampling.oversample_max", oversampleMax, 1, OVERSAMPLE_MAX);
+}
+
+function checkLateFeedback({ lateFeedback }: RunConfig): Invalid | undefined {
+  if (lateFeedback === undefined) return undefined;
+  const { batchesMax, weight } = lateFeedback;
+  return (
+    wholeInRange("late_feedback.batches_max", batchesMax, 0, LATE_BATCHES_MAX) ??
+    inRange("late_feedback.weight", weight, 0, 1)
+  );
+}
+
+function checkTemplate({ promptTemplate }: RunConfig): Invalid | undefined {
+  const count = (promptTemplate?.user ?? "").split(PROMPT_MARK).length - 1;
+  if (promptTemplate === undefined || promptTemplate.user === "" || count === 1) return undefined;
+  return invalid(
+    "prompt_template.user",
+    `must hold ${PROMPT_MARK} once, where the task's prompt goes, not ${count} times`,
   );
 }
 
@@ -74,6 +117,13 @@ function checkShares(constraints: Constraints): Invalid | undefined {
   ]);
 }
 
+/** Reported advantages do not say what was solved. */
+function checkSolvedKnown(policy: Policy, { feedbackSource }: RunConfig): Invalid | undefined {
+  const field = feedbackSource === "reported" ? needsSolved(policy) : undefined;
+  if (field === undefined) return undefined;
+  return invalid(field, "needs what was solved, which reported advantages do not say: take feedback_source STEP");
+}
+
 /** Whether a run's arms, policy and weights, as they would be, go together. */
 export function checkPolicy(run: {
   readonly config: RunConfig;
@@ -83,6 +133,8 @@ export function checkPolicy(run: {
   const { config, policy, weights } = run;
   return first([
     () => checkPolicyConfig(policy, { armIds: config.arms.map(({ id }) => id), length: config.length }),
+    () => checkFilter(policy.filter),
+    () => checkSolvedKnown(policy, config),
     () => checkShares(policy.constraints),
     () => checkConstraints({ ...config, policy, weights }),
   ]);
@@ -91,8 +143,10 @@ export function checkPolicy(run: {
 /** New weights of some arms, by id: each must be one of the run's, and in range. */
 export function checkWeights(config: RunConfig, weights: Readonly<Record<string, number>>): Invalid | undefined {
   const ids = new Set(config.arms.map((arm) => arm.id));
+  const removed = new Set(config.arms.filter((arm) => arm.removed).map((arm) => arm.id));
   for (const [id, weight] of Object.entries(weights)) {
     if (!ids.has(id)) return invalid(`weights["${id}"]`, "is not an arm of the run");
+    if (removed.has(id)) return invalid(`weights["${id}"]`, "the arm was removed from the run");
     const found = inRange(`weights["${id}"]`, weight, 0, WEIGHT_MAX);
     if (found !== undefined) return found;
   }
@@ -100,7 +154,10 @@ export function checkWeights(config: RunConfig, weights: Readonly<Record<string,
 }
 
 /** Whether a run can be created with this configuration. The limit of num_generations is the server's to check. */
-export function checkConfig(config: RunConfig): Invalid | undefined {
+export function checkConfig(
+  config: RunConfig,
+  weights: readonly number[] = config.arms.map((arm) => arm.weight),
+): Invalid | undefined {
   const { lag } = config;
   return first([
     () => checkArms(config.arms),
@@ -108,10 +165,13 @@ export function checkConfig(config: RunConfig): Invalid | undefined {
     () => wholeInRange("length", config.length, 0, Number.MAX_SAFE_INTEGER),
     () => wholeInRange("prompts_per_update", config.promptsPerUpdate, 1, PROMPTS_PER_UPDATE_MAX),
     () => (lag.kind === "batches" ? wholeInRange("feedback_lag", lag.count, 0, LAG_MAX) : undefined),
+    () => checkDynamicSampling(config),
+    () => checkLateFeedback(config),
+    () => checkTemplate(config),
     () => checkOpenSamples(config),
     () => inRange("group_timeout", config.groupTimeoutMs ?? 1, 1, Number.MAX_SAFE_INTEGER),
     () => inRange("time_to_live", config.timeToLiveMs, 1, Number.MAX_SAFE_INTEGER),
-    () => checkPolicy({ config, policy: config.policy, weights: config.arms.map((arm) => arm.weight) }),
+    () => checkPolicy({ config, policy: config.policy, weights }),
   ]);
 }
 

@@ -1,7 +1,15 @@
 /** Which arms an update batch may draw: masks (ours and the operator's) and hard constraints (ADSC 3.3). */
 import type { Rng } from "../../envs/lib/rng.ts";
 import { definitionOf } from "./policies/registry.ts";
-import { invalid, type Arm, type Constraints, type Invalid, type Policy } from "./types.ts";
+import {
+  invalid,
+  slotsFor,
+  type Arm,
+  type Constraints,
+  type DynamicSampling,
+  type Invalid,
+  type Policy,
+} from "./types.ts";
 
 /** What of the arms can be drawn. */
 export interface Drawable {
@@ -165,12 +173,13 @@ export function checkConstraints(run: {
   readonly weights: readonly number[];
   readonly promptsPerUpdate: number;
   readonly length: number;
+  readonly dynamicSampling?: DynamicSampling | undefined;
 }): Invalid | undefined {
   const ids = run.arms.map(({ id }) => id);
   const phases = definitionOf(run.policy).phases?.(run.policy.config, ids) ?? [ids.map(() => true)];
   const tail = run.length % run.promptsPerUpdate;
   const full = run.length === 0 || run.length >= run.promptsPerUpdate ? [run.promptsPerUpdate] : [];
-  const sizes = tail > 0 ? [...full, tail] : full;
+  const sizes = (tail > 0 ? [...full, tail] : full).map((prompts) => slotsFor(prompts, run.dynamicSampling));
   for (const [i, phase] of phases.entries()) {
     const possible = phase.map((draws, arm) => draws && (run.weights[arm] ?? 0) > 0);
     if (!possible.includes(true)) {

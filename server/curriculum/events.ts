@@ -3,25 +3,29 @@
  *
  * An event is a list that begins with the format's number and the event's kind:
  *
- *     [3, "created", run_id, incarnation, at_ms, config]
- *     [3, "drawn", batch, at_ms, cursor, probabilities, policy_state, fold, tasks]
- *     [3, "handed_out", through, at_ms]
- *     [3, "fed", cursor, samples, digests, results, cursor, samples, digests, results, …]
- *     [3, "reported", [[cursor, advantages, reward_mean], …]]
- *     [3, "closed", ranges, reason]
- *     [3, "policy_updated", policy]
- *     [3, "weights_set", weights]
- *     [3, "advanced", policy_state]
- *     [3, "arm_masked", arm, reason]
- *     [3, "arm_unmasked", arm]
- *     [3, "paused"]
- *     [3, "resumed"]
- *     [3, "imported", run_id, incarnation, epoch, at_ms]
+ *     [4, "created", run_id, incarnation, at_ms, config]
+ *     [4, "drawn", batch, at_ms, cursor, probabilities, policy_state, fold, tasks]     and prompts, where it has a reserve,
+ *                                                        and 1 behind that, where a pass over the same instances begins
+ *     [4, "handed_out", from, through, at_ms]
+ *     [4, "fed", cursor, samples, digests, results, cursor, samples, digests, results, …]
+ *     [4, "reported", [[cursor, advantages, reward_mean], …]]
+ *     [4, "closed", ranges, reason]
+ *     [4, "reopened", ranges, at_ms]
+ *     [4, "reshaped", config, policy]                    policy: null where it stays
+ *     [4, "policy_updated", policy]
+ *     [4, "weights_set", weights]
+ *     [4, "advanced", policy_state]
+ *     [4, "arm_masked", arm, reason]
+ *     [4, "arm_unmasked", arm]
+ *     [4, "paused"]
+ *     [4, "resumed"]
+ *     [4, "imported", run_id, incarnation, epoch, at_ms]
  *
  * Behind "imported" and a line feed stands the state as it was exported (state-text.ts).
  * `tasks` has [arm, ordinal, key] for each slot in cursor order, with a 1 behind a repeat; `key` is the TaskSource's.
  * `samples` is the first sample_index where the others follow it without a gap, else the list of them. A result is a
- * reward, a reward in a list of its own if the sample is solved, or a text: why there will be no reward. Where a group has
+ * reward, a reward in a list of its own if the sample is solved, [reward, 1 if solved else 0, version] where the policy's
+ * version is known, or a text: why there will be no reward. Where a group has
  * one sample only, its digest and its result stand without lists around them. `fold` is the number of batches folded in,
  * or under an unbounded lag the cursors of the groups, as `ranges`: [[first, last], …].
  * A policy is the contract's message in JSON. Times are milliseconds since the Unix epoch.
@@ -72,11 +76,15 @@ export interface BatchDrawn<Key extends InstanceKey = InstanceKey> {
   /** Of its first task. */
   readonly cursor: number;
   readonly tasks: readonly DrawnTask<Key>[];
+  /** How many of them are to train on; the others are a reserve. */
+  readonly prompts: number;
   /** By arm, before constraints. */
   readonly probabilities: readonly number[];
   /** After the fold: a replay takes it from here, so that it never depends on the code that replays. */
   readonly policyState: unknown;
   readonly fold: Fold;
+  /** A pass over the same instances begins: what is issued from now on is known in it, and nothing from before. */
+  readonly restarts: boolean;
 }
 
 export interface Created<Spec> {
@@ -98,14 +106,30 @@ export interface Imported<Spec, Key extends InstanceKey> {
   readonly text: string;
 }
 
+/** The tasks [from, through) were given out; those that were not before, at `atMs`. */
+export interface HandedOut {
+  readonly kind: "handed_out";
+  readonly from: number;
+  readonly through: number;
+  readonly atMs: number;
+}
+
+/** The run's shape was changed: its configuration as it is now, and the policy if that was changed with it. */
+export interface Reshaped<Spec> {
+  readonly kind: "reshaped";
+  readonly config: RunConfig<Spec>;
+  readonly policy: Policy | null;
+}
+
 export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | Created<Spec>
   | BatchDrawn<Key>
-  /** Every task before the cursor `through` was given out; those that were not before, at `atMs`. */
-  | { readonly kind: "handed_out"; readonly through: number; readonly atMs: number }
+  | HandedOut
   | { readonly kind: "feedback"; readonly groups: readonly GroupResults[] }
   | { readonly kind: "reported"; readonly groups: readonly ReportedGroup[] }
   | { readonly kind: "closed"; readonly cursors: readonly number[]; readonly reason: string }
+  | { readonly kind: "reopened"; readonly cursors: readonly number[]; readonly atMs: number }
+  | Reshaped<Spec>
   | { readonly kind: "policy_updated"; readonly policy: Policy }
   /** By arm, in the configuration's order: all of them. */
   | { readonly kind: "weights_set"; readonly weights: readonly number[] }
@@ -130,13 +154,15 @@ function decodeFold(json: Json | undefined): Fold {
 }
 
 function encodeDrawn<Spec, Key extends InstanceKey>(
-  { batch, atMs, cursor, probabilities, policyState, fold, tasks }: BatchDrawn<Key>,
+  { batch, atMs, cursor, probabilities, policyState, fold, tasks, prompts, restarts }: BatchDrawn<Key>,
   before: RunState<Spec, Key>,
   { keys }: Codecs<Spec, Key>,
 ): Json {
   const state = encodePolicyState(before.policy, policyState);
   const encoded = tasks.map((task) => encodeTask(task, keys));
-  return [FORMAT, "drawn", batch, atMs, cursor, probabilities, state, encodeFold(fold), encoded];
+  const drawn = [FORMAT, "drawn", batch, atMs, cursor, probabilities, state, encodeFold(fold), encoded];
+  if (restarts) return [...drawn, prompts, 1];
+  return prompts === tasks.length ? drawn : [...drawn, prompts];
 }
 
 function encodeFeedback(groups: readonly GroupResults[]): Json {
@@ -161,13 +187,19 @@ function eventToJson<Spec, Key extends InstanceKey>(
     case "drawn":
       return encodeDrawn(event, before, codecs);
     case "handed_out":
-      return [FORMAT, kind, event.through, event.atMs];
+      return [FORMAT, kind, event.from, event.through, event.atMs];
     case "feedback":
       return encodeFeedback(event.groups);
     case "reported":
       return [FORMAT, kind, event.groups.map(({ cursor, advantages, rewardMean }) => [cursor, advantages, rewardMean])];
     case "closed":
       return [FORMAT, kind, toRanges(event.cursors), event.reason];
+    case "reopened":
+      return [FORMAT, kind, toRanges(event.cursors), event.atMs];
+    case "reshaped": {
+      const { config, policy } = event;
+      return [FORMAT, kind, encodeConfig(config, codecs.specs), policy && policyCodec.encode(policy)];
+    }
     case "policy_updated":
       return [FORMAT, kind, policyCodec.encode(event.policy)];
     case "weights_set":
@@ -198,12 +230,13 @@ export function encodeEvent<Spec, Key extends InstanceKey>(
 }
 
 function decodeDrawn<Spec, Key extends InstanceKey>(
-  [batch, atMs, cursor, probabilities, policyState, fold, tasks]: readonly Json[],
+  [batch, atMs, cursor, probabilities, policyState, fold, list, prompts, restarts]: readonly Json[],
   before: RunState<Spec, Key>,
   { keys }: Codecs<Spec, Key>,
 ): BatchDrawn<Key> {
   const from = readNumber(cursor);
   const { config, policy } = before;
+  const tasks = readList(list).map((task, i) => decodeTask(task, { cursor: from + i, config }, keys));
   return {
     kind: "drawn",
     batch: readNumber(batch),
@@ -212,7 +245,9 @@ function decodeDrawn<Spec, Key extends InstanceKey>(
     probabilities: readNumbers(probabilities),
     policyState: decodePolicyState(policy, policyState),
     fold: decodeFold(fold),
-    tasks: readList(tasks).map((task, i) => decodeTask(task, { cursor: from + i, config }, keys)),
+    tasks,
+    prompts: prompts === undefined ? tasks.length : readNumber(prompts),
+    restarts: restarts === 1,
   };
 }
 
@@ -248,7 +283,7 @@ export function decodeEvent<Spec, Key extends InstanceKey>(
   const json = parseJson(end < 0 ? text : text.slice(0, end));
   checkFormat(isList(json) ? json[0] : undefined, "an event of the run's journal");
   const [, kind, ...rest] = readList(json);
-  const [one, two] = rest;
+  const [one, two, three] = rest;
   if (kind === "created") return decodeCreated(rest, codecs);
   if (kind === "imported") return decodeImported(rest, text.slice(end + 1), codecs);
   if (before === undefined) throw new FormatError('the journal does not begin with "created" or "imported"');
@@ -256,13 +291,19 @@ export function decodeEvent<Spec, Key extends InstanceKey>(
     case "drawn":
       return decodeDrawn(rest, before, codecs);
     case "handed_out":
-      return { kind, through: readNumber(one), atMs: readNumber(two) };
+      return { kind, from: readNumber(one), through: readNumber(two), atMs: readNumber(three) };
     case "fed":
       return { kind: "feedback", groups: decodeFeedback(rest) };
     case "reported":
       return { kind, groups: decodeReported(one) };
     case "closed":
       return { kind, cursors: numbersIn(one), reason: readText(two) };
+    case "reopened":
+      return { kind, cursors: numbersIn(one), atMs: readNumber(two) };
+    case "reshaped": {
+      const policy = readOrNull(two, (json) => policyCodec.decode(json ?? null));
+      return { kind, config: decodeConfig(one, codecs.specs), policy };
+    }
     case "policy_updated":
       return { kind, policy: policyCodec.decode(one ?? null) };
     case "weights_set":

@@ -1,7 +1,7 @@
 /** What feedback does to a run: decisions only. The first write of a sample, or of a group's advantages, wins. */
 import { REWARD_MAX } from "./config.ts";
 import type { ReportedGroup } from "./events.ts";
-import { groupAt, incarnationOf, type Group, type GroupResults, type RunState, type SampleResult } from "./state.ts";
+import { batchAt, incarnationOf, type Group, type GroupResults, type RunState, type SampleResult } from "./state.ts";
 
 /** Names a group: its cursor, and the run's incarnation when its task was given out. */
 export interface GroupRef {
@@ -38,16 +38,19 @@ const duplicate: FeedbackStatus = Object.freeze({ kind: "duplicate" });
 const conflicting: FeedbackStatus = Object.freeze({ kind: "conflicting_completion" });
 const stale: FeedbackStatus = Object.freeze({ kind: "stale_epoch" });
 
-function notRecorded(detail: string): FeedbackStatus {
+export function notRecorded(detail: string): FeedbackStatus {
   return { kind: "not_recorded", detail };
 }
 
 /** Finds a group, or says why feedback for it cannot count. "forgotten": closed so long ago that it is not kept. */
-function findGroup(state: RunState, { incarnation, cursor }: GroupRef): Group | FeedbackStatus | "forgotten" {
+export function findGroup(state: RunState, { incarnation, cursor }: GroupRef): Group | FeedbackStatus | "forgotten" {
   if (incarnation !== incarnationOf(state)) return stale;
   if (!Number.isSafeInteger(cursor) || cursor < 0) return notRecorded("the cursor is not a position");
   if (cursor >= state.cursor) return notRecorded("the run has not issued this task");
-  return groupAt(state, cursor) ?? "forgotten";
+  const batch = batchAt(state, cursor);
+  const group = batch?.groups[cursor - batch.cursor];
+  if (batch !== undefined && group === undefined) return notRecorded("the task is in reserve and was not given out");
+  return group ?? "forgotten";
 }
 
 function isStatus(found: Group | FeedbackStatus): found is FeedbackStatus {
@@ -67,10 +70,11 @@ interface Pending {
 }
 
 /** What a result does to its group; one that is to be recorded is added. */
-function take({ config }: RunState, pending: Pending, { sample, digest, result, hash }: FeedbackItem): FeedbackStatus {
+function take(pending: Pending, { sample, digest, result, hash }: FeedbackItem): FeedbackStatus {
   const { group, known } = pending;
-  if (!(Number.isInteger(sample) && sample >= 0 && sample < config.numGenerations)) {
-    return notRecorded(`sample_index must be below num_generations, ${config.numGenerations}`);
+  const count = group.results.length;
+  if (!(Number.isInteger(sample) && sample >= 0 && sample < count)) {
+    return notRecorded(`sample_index must be below num_generations, ${count}`);
   }
   if (hash !== undefined && hash !== group.task.key.hash) {
     return notRecorded("the task at this position of the run is another one");
@@ -117,7 +121,7 @@ export function decideFeedback(
       if ("kind" in found) return found;
       last = found;
     }
-    return take(state, last, item);
+    return take(last, item);
   });
   return { statuses, groups: [...byCursor.values()].filter(({ indices }) => indices.length > 0) };
 }

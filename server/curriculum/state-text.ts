@@ -2,12 +2,15 @@
  * How a run's state is written down, as a snapshot and in an export: lines of JSON, none of them long, so that whoever
  * reads or writes a large state can let others work in between.
  *
- *     {"format": 3, …, "batches": 2, "issued": [0, 1]}   all but what follows, by the state's own names; how much follows
- *     ["batch", index, cursor, seq, epoch, drawn_at_ms, probabilities, values, groups]
+ *     {"format": 4, …, "batches": 2, "issued": [0, 1]}   all but what follows, by the state's own names; how much follows
+ *     ["batch", index, cursor, seq, epoch, drawn_at_ms, probabilities, values, prompts, generations, groups,
+ *      reserve]
  *     ["groups", group, …]                               of the batch before it
+ *     ["reserve", task, …]                               likewise
  *     ["issued", generation, hashes]                     hashes joined by spaces; generation 0 is the older one
+ *     ["memory", generation, records]                    hashes and records in turn, joined by spaces
  *
- * A batch's `groups` is how many it has. Groups, outcomes and tallies are lists, for they are many.
+ * A batch's `groups` and `reserve` are how many it has. Groups, outcomes and tallies are lists, for they are many.
  */
 import {
   checkFormat,
@@ -38,7 +41,8 @@ import {
 } from "./json.ts";
 import { policyCodec } from "./policies/registry.ts";
 import type { GroupOutcome, RewardSums } from "./signals.ts";
-import type { ArmCounters, Batch, Group, RunState, SampleResult, Tally } from "./state.ts";
+import type { ArmCounters, Batch, DrawnTask, Group, GroupResults, RunState, SampleResult, Tally } from "./state.ts";
+import { memoryFromTexts, memoryTexts } from "./task-memory.ts";
 import type { InstanceKey, RunConfig } from "./types.ts";
 
 /** Samples of groups, and hashes, that stand in one line: about 100 KB. */
@@ -55,30 +59,29 @@ function decodeSums(json: Json | undefined): RewardSums {
 }
 
 /**
- * An open group: its task, when it was given out, and its samples as in a feedback event. A closed one: its task, when it
- * was given out, the digests by sample_index, and its outcome with whether it is folded in.
+ * A group: its task, when it was given out, its samples as in a feedback event; of a closed one also its outcome with
+ * whether it is folded in.
  */
 function encodeGroup<Spec, Key extends InstanceKey>(group: Group<Key>, { keys }: Codecs<Spec, Key>): Json {
-  const task = encodeTask(group.task, keys);
-  if (group.kind === "closed") {
-    const { handedOutAtMs, digests, outcome, folded } = group;
-    return [task, handedOutAtMs, digests, [...encodeSums(outcome), outcome.deviation, outcome.advantage, folded]];
-  }
-  // A loop: a state may hold a million samples.
+  const { task, handedOutAtMs } = group;
+  const parts = [encodeTask(task, keys), handedOutAtMs, ...encodeResults(recordedOf(group))];
+  if (group.kind === "open") return parts;
+  const { outcome, folded } = group;
+  return [...parts, [...encodeSums(outcome), outcome.deviation, outcome.advantage, folded]];
+}
+
+function recordedOf<Key extends InstanceKey>({ results, digests }: Group<Key>): Omit<GroupResults, "cursor"> {
   const columns = { indices: [] as number[], digests: [] as string[], results: [] as SampleResult[] };
-  for (
-    let index = 0;
-    index < group.results.length && columns.indices.length < group.results.length - group.missing;
-    index++
-  ) {
-    const result = group.results[index];
-    const digest = group.digests[index];
+  // A loop: a state may hold a million samples.
+  for (let index = 0; index < results.length; index++) {
+    const result = results[index];
+    const digest = digests[index];
     if (result === null || result === undefined || digest === null || digest === undefined) continue;
     columns.indices.push(index);
     columns.digests.push(digest);
     columns.results.push(result);
   }
-  return [task, group.handedOutAtMs, ...encodeResults(columns)];
+  return columns;
 }
 
 function decodeOutcome(json: Json): GroupOutcome {
@@ -92,30 +95,24 @@ function decodeOutcome(json: Json): GroupOutcome {
 
 function decodeGroup<Spec, Key extends InstanceKey>(
   json: Json,
-  at: { readonly cursor: number; readonly config: RunConfig<Spec> },
+  at: { readonly cursor: number; readonly config: RunConfig<Spec>; readonly numGenerations: number },
   { keys }: Codecs<Spec, Key>,
 ): Group<Key> {
-  const [task = null, handedOut, ...rest] = readList(json);
-  const base = { task: decodeTask(task, at, keys), handedOutAtMs: readOrNull(handedOut, readNumber) };
-  if (rest.length === 2) {
-    const [list, outcome = null] = rest;
-    const digests = readList(list).map((digest) => readOrNull(digest, readText));
-    return {
-      kind: "closed",
-      ...base,
-      digests,
-      outcome: decodeOutcome(outcome),
-      folded: readFlag(readList(outcome)[5]),
-    };
-  }
-  const digests = new Array<string | null>(at.config.numGenerations).fill(null);
-  const results = new Array<SampleResult | null>(at.config.numGenerations).fill(null);
-  const recorded = decodeResults(rest);
+  const [task = null, handedOut, places, texts, values, outcome] = readList(json);
+  const digests = new Array<string | null>(at.numGenerations).fill(null);
+  const results = new Array<SampleResult | null>(at.numGenerations).fill(null);
+  const recorded = decodeResults([places, texts, values]);
   for (const [i, index] of recorded.indices.entries()) {
     digests[index] = recorded.digests[i] ?? null;
     results[index] = recorded.results[i] ?? null;
   }
-  return { kind: "open", ...base, digests, results, missing: results.length - recorded.indices.length };
+  const base = {
+    task: decodeTask(task, at, keys),
+    handedOutAtMs: readOrNull(handedOut, readNumber),
+    ...{ digests, results },
+  };
+  if (outcome === undefined) return { kind: "open", ...base, missing: results.length - recorded.indices.length };
+  return { kind: "closed", ...base, outcome: decodeOutcome(outcome), folded: readFlag(readList(outcome)[5]) };
 }
 
 function encodeCounters({ issued, repeats, nextOrdinal, groups, recent, folded }: ArmCounters): Json {
@@ -145,26 +142,33 @@ function* slices<T>(list: readonly T[], size: number): Generator<readonly T[]> {
 }
 
 function* batchLines<Spec, Key extends InstanceKey>(
-  { index, cursor, seq, epoch, drawnAtMs, probabilities, values, groups }: Batch<Key>,
+  batch: Batch<Key>,
   size: number,
   codecs: Codecs<Spec, Key>,
 ): Generator<Json> {
-  yield ["batch", index, cursor, seq, epoch, drawnAtMs, probabilities, values, groups.length];
+  const { index, cursor, seq, epoch, drawnAtMs, probabilities, values, groups, prompts, reserve } = batch;
+  const counts = [prompts, batch.numGenerations, groups.length, reserve.length];
+  yield ["batch", index, cursor, seq, epoch, drawnAtMs, probabilities, values, ...counts];
   for (const some of slices(groups, size)) yield ["groups", ...some.map((group) => encodeGroup(group, codecs))];
+  for (const some of slices(reserve, SAMPLES_PER_LINE))
+    yield ["reserve", ...some.map((task) => encodeTask(task, codecs.keys))];
 }
 
 function headOf<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, codecs: Codecs<Spec, Key>): Json {
-  const { config, policy, policyState, arms, batches, issued, groupsOpen: _counted, ...plain } = state;
+  const { config, configCreated, policy, policyState, arms, batches, issued, memory, ...rest } = state;
+  const { groupsOpen: _counted, ...plain } = rest;
   const { older, recent } = issued;
   return {
     format: FORMAT,
     ...plain,
     config: encodeConfig(config, codecs.specs),
+    configCreated: configCreated === config ? null : encodeConfig(configCreated, codecs.specs),
     policy: policyCodec.encode(policy),
     policyState: encodePolicyState(policy, policyState),
     arms: arms.map(encodeCounters),
     batches: batches.length,
     issued: [older.count, recent.count],
+    ...(memory && { memory: [memory.older.count, memory.recent.count] }),
   };
 }
 
@@ -179,6 +183,9 @@ export function* stateLines<Spec, Key extends InstanceKey>(
   const { older, recent } = hashLists(state.issued);
   for (const [generation, hashes] of [older, recent].entries())
     for (const some of slices(hashes, HASHES_PER_LINE)) yield JSON.stringify(["issued", generation, some.join(" ")]);
+  if (state.memory === null) return;
+  for (const [generation, texts] of memoryTexts(state.memory).entries())
+    for (const some of slices(texts, HASHES_PER_LINE)) yield JSON.stringify(["memory", generation, some.join(" ")]);
 }
 
 /** Takes the lines of a state, one by one. Whatever stateLines did not write is a FormatError. */
@@ -189,13 +196,16 @@ export interface StateReader<Spec, Key extends InstanceKey> {
 }
 
 /** A batch as it is being read. */
-type Reading<Key extends InstanceKey> = Omit<Batch<Key>, "groups" | "open"> & {
-  readonly count: number;
+type Reading<Key extends InstanceKey> = Omit<Batch<Key>, "groups" | "reserve" | "open"> & {
+  /** Of groups, and of tasks in reserve. */
+  readonly counts: readonly [number, number];
   readonly groups: Group<Key>[];
+  readonly reserve: DrawnTask<Key>[];
 };
 
 function decodeBatch<Key extends InstanceKey>(json: readonly Json[]): Reading<Key> {
-  const [, index, cursor, seq, epoch, drawnAtMs, probabilities, values, count] = json;
+  const [, index, cursor, seq, epoch, drawnAtMs, probabilities, values, ...counts] = json;
+  const [prompts, numGenerations, groups, reserve] = counts;
   return {
     index: readNumber(index),
     cursor: readNumber(cursor),
@@ -204,24 +214,28 @@ function decodeBatch<Key extends InstanceKey>(json: readonly Json[]): Reading<Ke
     drawnAtMs: readNumber(drawnAtMs),
     probabilities: readNumbers(probabilities),
     values: readNumbers(values),
-    count: readNumber(count),
-    groups: [],
+    prompts: readNumber(prompts),
+    numGenerations: readNumber(numGenerations),
+    counts: [readNumber(groups), readNumber(reserve)],
+    ...{ groups: [], reserve: [] },
   };
 }
 
-function batchOf<Key extends InstanceKey>({ count: _count, ...batch }: Reading<Key>): Batch<Key> {
+function batchOf<Key extends InstanceKey>({ counts: _counts, ...batch }: Reading<Key>): Batch<Key> {
   return { ...batch, open: batch.groups.filter(({ kind }) => kind === "open").length };
 }
 
 function decodeHead<Spec, Key extends InstanceKey>(
   from: { readonly [name: string]: Json },
   { specs }: Codecs<Spec, Key>,
-): Omit<RunState<Spec, Key>, "batches" | "issued" | "groupsOpen"> {
+): Omit<RunState<Spec, Key>, "batches" | "issued" | "memory" | "groupsOpen"> {
   checkFormat(from["format"], "the state");
   const policy = policyCodec.decode(from["policy"] ?? null);
   const number = (name: string): number => readNumber(from[name]);
+  const config = decodeConfig(from["config"], specs);
   return {
-    config: decodeConfig(from["config"], specs),
+    config,
+    configCreated: readOrNull(from["configCreated"], (json) => decodeConfig(json, specs)) ?? config,
     policy,
     policyState: decodePolicyState(policy, from["policyState"]),
     runId: readText(from["runId"]),
@@ -234,6 +248,7 @@ function decodeHead<Spec, Key extends InstanceKey>(
     epoch: number("epoch"),
     rolledBack: decodeRanges(from["rolledBack"]),
     cursor: number("cursor"),
+    prompts: number("prompts"),
     handedOut: number("handedOut"),
     batchesDrawn: number("batchesDrawn"),
     batchesClosed: number("batchesClosed"),
@@ -250,19 +265,27 @@ interface Parts<Spec, Key extends InstanceKey> {
   readonly batches: Reading<Key>[];
   /** The hashes of each generation. */
   readonly issued: readonly [string[], string[]];
-  /** How many of each the head says there are. */
-  readonly counts: { readonly batches: number; readonly issued: readonly number[] };
+  /** Of each generation, a text for each record. */
+  readonly memory: readonly [string[], string[]];
+  /** How many of each the head says there are; a memory of null: none is kept. */
+  readonly counts: {
+    readonly batches: number;
+    readonly issued: readonly number[];
+    readonly memory: readonly number[] | null;
+  };
 }
 
 /** Whether no more lines are to come. */
-function isWhole<Spec, Key extends InstanceKey>({ batches, issued, counts }: Parts<Spec, Key>): boolean {
+function isWhole<Spec, Key extends InstanceKey>({ batches, issued, memory, counts }: Parts<Spec, Key>): boolean {
   const last = batches.at(-1);
-  if (batches.length < counts.batches || (last !== undefined && last.groups.length < last.count)) return false;
-  return issued.every((hashes, generation) => hashes.length >= (counts.issued[generation] ?? 0));
+  if (batches.length < counts.batches) return false;
+  if (last !== undefined && (last.groups.length < last.counts[0] || last.reserve.length < last.counts[1])) return false;
+  if (!issued.every((hashes, generation) => hashes.length >= (counts.issued[generation] ?? 0))) return false;
+  return memory.every((texts, generation) => texts.length >= (counts.memory?.[generation] ?? 0));
 }
 
 function takePart<Spec, Key extends InstanceKey>(
-  { head, batches, issued }: Parts<Spec, Key>,
+  { head, batches, issued, memory }: Parts<Spec, Key>,
   json: readonly Json[],
   codecs: Codecs<Spec, Key>,
 ): void {
@@ -272,12 +295,23 @@ function takePart<Spec, Key extends InstanceKey>(
   else if (kind === "groups" && batch !== undefined) {
     for (const group of rest) {
       const cursor = batch.cursor + batch.groups.length;
-      batch.groups.push(decodeGroup(group, { cursor, config: head.config }, codecs));
+      const { numGenerations } = batch;
+      batch.groups.push(decodeGroup(group, { cursor, config: head.config, numGenerations }, codecs));
+    }
+  } else if (kind === "reserve" && batch !== undefined) {
+    for (const task of rest) {
+      const cursor = batch.cursor + batch.groups.length + batch.reserve.length;
+      batch.reserve.push(decodeTask(task, { cursor, config: head.config }, codecs.keys));
     }
   } else if (kind === "issued") {
     const hashes = issued[readNumber(rest[0])];
     if (hashes === undefined) throw new FormatError("a state has two generations of hashes");
     for (const hash of readText(rest[1]).split(" ")) hashes.push(hash);
+  } else if (kind === "memory") {
+    const texts = memory[readNumber(rest[0])];
+    if (texts === undefined) throw new FormatError("a state has two generations of records");
+    const words = readText(rest[1]).split(" ");
+    for (let i = 0; i < words.length; i += 2) texts.push(`${words[i] ?? ""} ${words[i + 1] ?? ""}`);
   } else throw new FormatError(`a line of a state cannot be ${JSON.stringify(kind)} here`);
 }
 
@@ -288,8 +322,12 @@ export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, 
       if (parts === undefined) {
         const json = readObject(parseJson(line));
         const head = decodeHead(json, codecs);
-        const counts = { batches: readNumber(json["batches"]), issued: readNumbers(json["issued"]) };
-        parts = { head, batches: [], issued: [[], []], counts };
+        const counts = {
+          batches: readNumber(json["batches"]),
+          issued: readNumbers(json["issued"]),
+          memory: json["memory"] === undefined ? null : readNumbers(json["memory"]),
+        };
+        parts = { head, batches: [], issued: [[], []], memory: [[], []], counts };
         return true;
       }
       if (isWhole(parts)) return false;
@@ -300,7 +338,8 @@ export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, 
       if (parts === undefined || !isWhole(parts)) throw new FormatError("the state ends too early");
       const batches = parts.batches.map(batchOf);
       const groupsOpen = batches.reduce((sum, { open }) => sum + open, 0);
-      return { ...parts.head, batches, groupsOpen, issued: issuedHashes(...parts.issued) };
+      const memory = parts.counts.memory === null ? null : memoryFromTexts(...parts.memory);
+      return { ...parts.head, batches, groupsOpen, issued: issuedHashes(...parts.issued), memory };
     },
   };
 }

@@ -1,11 +1,19 @@
 /** The state of a run, and how to look things up in it. Never changed in place. */
 import type { IssuedHashes } from "./issued-hashes.ts";
+import type { Progress } from "./policies/policy.ts";
 import type { GroupOutcome, RewardSums } from "./signals.ts";
-import type { InstanceKey, Policy, RunConfig } from "./types.ts";
+import type { Remembered, TaskMemory } from "./task-memory.ts";
+import { slotsFor, type DynamicSampling, type InstanceKey, type Policy, type RunConfig } from "./types.ts";
 
 /** What the scoring of one sample came to. */
 export type SampleResult =
-  | { readonly kind: "reward"; readonly reward: number; readonly solved: boolean }
+  | {
+      readonly kind: "reward";
+      readonly reward: number;
+      readonly solved: boolean;
+      /** Of the policy that wrote the completion; left out: not known. */
+      readonly policyVersion?: number;
+    }
   | { readonly kind: "terminal"; readonly reason: string };
 
 /** First results of samples of one group, in lists of one length: there are too many for an object each. */
@@ -35,6 +43,14 @@ export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
 /** A task as it is given out: its cursor and the incarnation name its group. */
 export interface IssuedTask<Key extends InstanceKey = InstanceKey> extends DrawnTask<Key> {
   readonly incarnation: string;
+  /** The run's. */
+  readonly epoch: number;
+  /** The update batch's index. */
+  readonly batch: number;
+  /** Its arm's, in that draw. */
+  readonly probability: number;
+  /** Completions that its group waits for. */
+  readonly numGenerations: number;
 }
 
 interface GroupBase<Key extends InstanceKey> {
@@ -54,9 +70,11 @@ export interface OpenGroup<Key extends InstanceKey = InstanceKey> extends GroupB
   readonly missing: number;
 }
 
-/** A group that takes no more results. Of those it had, what they came to is kept. */
+/** A group that takes no more results. */
 export interface ClosedGroup<Key extends InstanceKey = InstanceKey> extends GroupBase<Key> {
   readonly kind: "closed";
+  /** Those it had, by sample_index; of a group whose advantages were reported: none. */
+  readonly results: readonly (SampleResult | null)[];
   readonly outcome: GroupOutcome;
   /** Whether a draw has folded it in; used under an unbounded lag. */
   readonly folded: boolean;
@@ -75,9 +93,24 @@ export interface Batch<Key extends InstanceKey = InstanceKey> {
   readonly drawnAtMs: number;
   readonly probabilities: readonly number[];
   readonly values: readonly number[];
+  /** Completions of each prompt. */
+  readonly numGenerations: number;
+  /** Of the tasks that may be given out, in cursor order from the batch's cursor on. */
   readonly groups: readonly Group<Key>[];
+  /** Tasks to train on: of as many groups a trainer makes one update. */
+  readonly prompts: number;
+  /**
+   * What was drawn beyond them, next in cursor order (dynamic sampling). As groups prove useless the first of these
+   * become groups; those that are left when no group is open are passed over.
+   */
+  readonly reserve: readonly DrawnTask<Key>[];
   /** How many groups are open. */
   readonly open: number;
+}
+
+/** The cursor after a batch's tasks, its reserve included. */
+export function batchEnd({ cursor, groups, reserve }: Batch): number {
+  return cursor + groups.length + reserve.length;
 }
 
 /** Rewards of some groups. */
@@ -108,6 +141,8 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   /** Events in the journal. */
   readonly version: number;
   readonly config: RunConfig<Spec>;
+  /** As it was before the run's shape was changed, if it was: what the run was created with. */
+  readonly configCreated: RunConfig<Spec>;
   readonly createdAtMs: number;
   readonly policy: Policy;
   /** The policy's own; only its definition reads it. */
@@ -126,9 +161,11 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   readonly epoch: number;
   /** Places of the history that an import has undone. */
   readonly rolledBack: readonly Range[];
-  /** Tasks drawn. */
+  /** Tasks drawn, reserves included. */
   readonly cursor: number;
-  /** Tasks given out. */
+  /** Of those, tasks to train on: what a run's length counts. */
+  readonly prompts: number;
+  /** After the last task given out. */
   readonly handedOut: number;
   readonly batchesDrawn: number;
   /** Batches closed without a gap from the first. */
@@ -143,6 +180,8 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   /** Those that are open or that something may still be asked of, by index. */
   readonly batches: readonly Batch<Key>[];
   readonly issued: IssuedHashes;
+  /** What instances came to, of groups that were folded in; null: the policy has no filter that asks. */
+  readonly memory: TaskMemory | null;
   /** Of the next entry of the history. */
   readonly nextSeq: number;
 }
@@ -182,23 +221,24 @@ export function incarnationOf({ incarnations }: RunState): string {
   return incarnations.at(-1) ?? "";
 }
 
-/** Where a batch is in state.batches; −1: it is no longer, or not yet, kept. */
-export function batchPosition(state: RunState, index: number): number {
+/** Where the batch that a cursor lies in is in state.batches; −1: it is no longer, or not yet, kept. */
+export function positionAt(state: RunState, cursor: number): number {
   let low = 0;
   let high = state.batches.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((state.batches[middle] as Batch).index < index) low = middle + 1;
+    if ((state.batches[middle] as Batch).cursor <= cursor) low = middle + 1;
     else high = middle;
   }
-  return state.batches[low]?.index === index ? low : -1;
+  const batch = state.batches[low - 1];
+  return batch !== undefined && cursor < batchEnd(batch) ? low - 1 : -1;
 }
 
 export function batchAt<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   cursor: number,
 ): Batch<Key> | undefined {
-  return state.batches[batchPosition(state, Math.floor(cursor / state.config.promptsPerUpdate))];
+  return state.batches[positionAt(state, cursor)];
 }
 
 export function groupAt<Spec, Key extends InstanceKey>(
@@ -209,14 +249,39 @@ export function groupAt<Spec, Key extends InstanceKey>(
   return batch?.groups[cursor - batch.cursor];
 }
 
-export function isDone({ config, cursor, groupsOpen }: RunState): boolean {
-  return config.length > 0 && cursor >= config.length && groupsOpen === 0;
+/** How far the run is: at the next update batch. */
+export function progressOf({ batchesDrawn: batch, prompts, config }: RunState): Progress {
+  const { length, promptsPerUpdate, dynamicSampling } = config;
+  const left = length === 0 ? promptsPerUpdate : Math.min(promptsPerUpdate, length - prompts);
+  return { batch, cursor: prompts, length, size: slotsFor(left, dynamicSampling) };
 }
 
-/** Tasks of groups that are open, in cursor order. */
-export function openTasks<Spec, Key extends InstanceKey>({ batches }: RunState<Spec, Key>): readonly DrawnTask<Key>[] {
-  return batches.flatMap(({ open, groups }) =>
-    open === 0 ? [] : groups.flatMap(({ kind, task }) => (kind === "open" ? [task] : [])),
+/** Whether all of the run's length is drawn. */
+export function isDrawn({ config, prompts }: RunState): boolean {
+  return config.length > 0 && prompts >= config.length;
+}
+
+export function isDone(state: RunState): boolean {
+  return isDrawn(state) && state.groupsOpen === 0;
+}
+
+/** A task of a batch as it is given out. */
+export function issuedTask<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  { index, probabilities, numGenerations }: Batch<Key>,
+  task: DrawnTask<Key>,
+): IssuedTask<Key> {
+  const { epoch } = state;
+  const place = { incarnation: incarnationOf(state), epoch, batch: index, numGenerations };
+  return { ...task, ...place, probability: probabilities[task.arm] ?? 0 };
+}
+
+/** Groups that are open, in cursor order. */
+export function openGroups<Spec, Key extends InstanceKey>({
+  batches,
+}: RunState<Spec, Key>): readonly { readonly batch: Batch<Key>; readonly group: OpenGroup<Key> }[] {
+  return batches.flatMap((batch) =>
+    batch.open === 0 ? [] : batch.groups.flatMap((group) => (group.kind === "open" ? [{ batch, group }] : [])),
   );
 }
 
@@ -224,14 +289,43 @@ function closedOf(groups: readonly Group[]): readonly ClosedGroup[] {
   return groups.filter((group) => group.kind === "closed");
 }
 
-/** What a fold takes in: the closed groups of each update that it makes, in cursor order. */
+/** By what the groups of an update batch count in the next draw: less where their feedback is late. */
+export function feedbackWeight({ config, batchesDrawn }: RunState, batch: number): number {
+  const { lateFeedback } = config;
+  return lateFeedback === undefined || batchesDrawn - 1 - batch <= lateFeedback.batchesMax ? 1 : lateFeedback.weight;
+}
+
+/** What a fold takes in: the closed groups of each update that it makes, in cursor order, but for those that count 0. */
 export function updatesOf(state: RunState, fold: Fold): readonly (readonly ClosedGroup[])[] {
+  const counted = state.batches.filter(({ index }) => feedbackWeight(state, index) > 0);
   if (fold.kind === "through") {
-    const due = state.batches.filter(({ index }) => index >= state.batchesFolded && index < fold.batches);
+    const due = counted.filter(({ index }) => index >= state.batchesFolded && index < fold.batches);
     return due.map(({ groups }) => closedOf(groups));
   }
   const within = (cursor: number): boolean => fold.ranges.some(([from, to]) => from <= cursor && cursor <= to);
-  return [state.batches.flatMap(({ groups }) => closedOf(groups).filter(({ task }) => within(task.cursor)))];
+  return [counted.flatMap(({ groups }) => closedOf(groups).filter(({ task }) => within(task.cursor)))];
+}
+
+/**
+ * Whether a closed group is of no use to an update (DAPO 3.2): its samples came out alike, or too few of them have a
+ * reward.
+ */
+export function isUseless({ outcome }: Pick<ClosedGroup, "outcome">, alike: DynamicSampling["alike"]): boolean {
+  const { count, solved, deviation, advantage } = outcome;
+  if (alike === "solved") return count < 2 || solved === 0 || solved === count;
+  // Of reported groups only the advantages are known.
+  return deviation === null || count === 0 ? !advantage : count < 2 || deviation === 0;
+}
+
+/** How many closed groups of a batch are of use to an update; without dynamic sampling all with a signal. */
+export function usefulGroups({ groups }: Batch, { dynamicSampling }: RunConfig): number {
+  const alike = dynamicSampling?.alike ?? "rewards";
+  return groups.filter((group) => group.kind === "closed" && !isUseless(group, alike)).length;
+}
+
+/** What the instances of a fold came to, in order. */
+export function rememberedOf(updates: readonly (readonly ClosedGroup[])[]): readonly Remembered[] {
+  return updates.flat().map(({ task, outcome }) => ({ hash: task.key.hash, outcome }));
 }
 
 /** The arms' counters with the groups of a fold taken in. */

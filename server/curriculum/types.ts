@@ -27,6 +27,8 @@ export interface Arm<Spec = unknown> {
   readonly rewardRange: { readonly min: number; readonly max: number };
   /** What scoring its tasks asks outside of the server, e.g. a judge; undefined: nothing. */
   readonly resource: string | undefined;
+  /** It was taken out of the run for good: its weight is 0. */
+  readonly removed: boolean;
 }
 
 /** Hard limits on each update batch (ADSC 3.3). Shares are in [0, 1]; quotas round up. */
@@ -46,29 +48,88 @@ export const noConstraints: Constraints = Object.freeze({
   hardWarmupBatches: 0,
 });
 
+/** A slice of a ranked pool: rows whose rank is at least `min` and below `max`, which 1 takes in. */
+export interface RankRange {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Which instances are passed over, whatever the policy is. */
+export interface TaskFilter {
+  /** Those of which every sample was solved the last time. */
+  readonly skipSolved: boolean;
+  /** Those of which no sample was solved so many times in a row; 0: never. */
+  readonly skipFailedAfter: number;
+  /** Rows of real pools outside of this range; undefined: none. */
+  readonly ranks: RankRange | undefined;
+}
+
 /** How the next arm is chosen. `config` belongs to the policy that is registered under `kind`, which alone reads it. */
 export interface Policy {
   readonly kind: string;
   readonly config: unknown;
   readonly constraints: Constraints;
+  /** Undefined: none is passed over. */
+  readonly filter?: TaskFilter | undefined;
 }
 
 /** How far draws run ahead of feedback. Batch k needs every batch up to k − 1 − count closed. */
 export type Lag = { readonly kind: "batches"; readonly count: number } | { readonly kind: "unbounded" };
 
-/** Fixed at creation, but for the policy and the weights, which the state holds as they are now. */
+/** Update batches with a reserve, which is handed out as groups prove useless (DAPO 3.2). */
+export interface DynamicSampling {
+  /** Tasks drawn for each one to train on, in [1, 16]. */
+  readonly oversampleMax: number;
+  /** Which groups are useless: those whose rewards are all equal, or those all or none of whose samples are solved. */
+  readonly alike: "rewards" | "solved";
+}
+
+/** Tasks that are drawn for an update batch of so many to train on. */
+export function slotsFor(prompts: number, dynamicSampling: DynamicSampling | undefined): number {
+  return Math.ceil(prompts * (dynamicSampling?.oversampleMax ?? 1));
+}
+
+/** What becomes of feedback that comes late. */
+export interface LateFeedback {
+  /** Groups that are more update batches late count less. */
+  readonly batchesMax: number;
+  /** By what they count, in [0, 1]; 0: not at all. */
+  readonly weight: number;
+}
+
+/** Where the task's prompt stands in a template. */
+export const PROMPT_MARK = "{prompt}";
+
+/** Text around the prompts of a run's tasks. */
+export interface PromptTemplate {
+  /** In place of the tasks' own system messages; undefined: they stay. */
+  readonly system: string | undefined;
+  /** The user message, with {prompt} for the task's; "": that alone. */
+  readonly user: string;
+}
+
+/**
+ * Fixed at creation, but for the policy and the weights, which the state holds as they are now, and the run's shape: its
+ * arms, generations, prompts and length.
+ */
 export interface RunConfig<Spec = unknown> {
   readonly arms: readonly Arm<Spec>[];
   readonly policy: Policy;
   readonly seed: bigint;
   /** Completions of each prompt. */
   readonly numGenerations: number;
-  /** Tasks in the whole run; 0: no end. */
+  /** Tasks to train on in the whole run; 0: no end. */
   readonly length: number;
-  /** Tasks in an update batch. */
+  /** Tasks to train on in an update batch. */
   readonly promptsPerUpdate: number;
+  /** Undefined: what is drawn is what is trained on. */
+  readonly dynamicSampling: DynamicSampling | undefined;
   readonly lag: Lag;
   readonly feedbackSource: "step" | "reported";
+  /** Undefined: it counts like other. */
+  readonly lateFeedback: LateFeedback | undefined;
+  /** Undefined: the prompts are as the environments give them. */
+  readonly promptTemplate: PromptTemplate | undefined;
   /** Undefined: groups never time out. */
   readonly groupTimeoutMs: number | undefined;
   /** The run is deleted when nothing was asked of it for this long. */

@@ -1,11 +1,21 @@
 /** A run for its readers: as it stands, all that the contract's RunState shows; and its history. */
+import { rngFor } from "../../envs/lib/rng.ts";
 import { soFar, valuesOf } from "./apply.ts";
 import { drawableProbabilities } from "./constraints.ts";
 import type { RunEvent } from "./events.ts";
 import { definitionOf } from "./policies/registry.ts";
 import type { View } from "./policies/policy.ts";
 import type { RewardSums } from "./signals.ts";
-import { incarnationOf, isDone, type ArmCounters, type Batch, type Group, type RunState } from "./state.ts";
+import {
+  incarnationOf,
+  isDone,
+  progressOf,
+  usefulGroups,
+  type ArmCounters,
+  type Batch,
+  type Group,
+  type RunState,
+} from "./state.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
 export interface ArmView {
@@ -20,6 +30,7 @@ export interface ArmView {
   readonly repeats: number;
   /** Undefined: it is drawn from. */
   readonly maskedReason: string | undefined;
+  readonly removed: boolean;
 }
 
 export interface StateView {
@@ -30,6 +41,8 @@ export interface StateView {
   /** Changes since creation. */
   readonly version: number;
   readonly cursor: number;
+  /** Of the first update batch that is not closed. */
+  readonly firstOpenCursor: number;
   readonly batchesDrawn: number;
   readonly batchesClosed: number;
   readonly groupsOutstanding: number;
@@ -66,9 +79,11 @@ function means(groups: readonly RewardSums[]): {
 }
 
 /** What a policy sees of a run when the next update batch is drawn. */
-export function viewOf({ config, weights, arms, batchesDrawn, cursor }: RunState): View {
+export function viewOf(state: RunState): View {
+  const { config, weights, arms, batchesDrawn } = state;
   return {
-    progress: { batch: batchesDrawn, cursor, length: config.length },
+    progress: progressOf(state),
+    rng: () => rngFor("policy", config.seed, batchesDrawn),
     arms: config.arms.map(({ id, source, hard }, i) => {
       const { issued, folded } = arms[i] as ArmCounters;
       const weight = weights[i] ?? 0;
@@ -100,13 +115,17 @@ function armView(state: RunState, i: number, probability: number, value: number)
     recentSolvedShare: solvedShare,
     repeats,
     maskedReason: state.masks[i] ?? undefined,
+    removed: state.config.arms[i]?.removed ?? false,
   };
 }
 
 /** As the next update batch would be drawn; 0 where no arm can be drawn. */
 function nextProbabilities(state: RunState): readonly number[] {
-  const { policy, policyState, weights, masks } = state;
-  const p = definitionOf(policy).probabilities(policy.config, policyState, viewOf(state));
+  const { policy, weights, masks } = state;
+  const definition = definitionOf(policy);
+  const view = viewOf(state);
+  const policyState = definition.pass?.(policy.config, state.policyState, view.progress)?.state ?? state.policyState;
+  const p = definition.probabilities(policy.config, policyState, view);
   return drawableProbabilities(policy, p, weights, masks)?.probabilities ?? p.map(() => 0);
 }
 
@@ -119,6 +138,7 @@ export function stateView(state: RunState): StateView {
     epoch: state.epoch,
     version: state.version - 1,
     cursor: state.cursor,
+    firstOpenCursor: state.batches.find(({ open }) => open > 0)?.cursor ?? state.cursor,
     batchesDrawn: state.batchesDrawn,
     batchesClosed: state.batchesClosed,
     groupsOutstanding: state.groupsOpen,
@@ -131,7 +151,7 @@ export function stateView(state: RunState): StateView {
 }
 
 export function runView<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): RunView<Spec> {
-  return { runId: state.runId, config: state.config, state: stateView(state), createdAtMs: state.createdAtMs };
+  return { runId: state.runId, config: state.configCreated, state: stateView(state), createdAtMs: state.createdAtMs };
 }
 
 // The history: a record for each update batch and each control change, in the order they happened.
@@ -145,6 +165,9 @@ interface BatchRecord {
   readonly values: readonly number[];
   readonly counts: readonly number[];
   readonly closed: boolean;
+  readonly prompts: number;
+  readonly released: number;
+  readonly useful: number;
   readonly rewardMean?: number | undefined;
   readonly solvedShare?: number | undefined;
 }
@@ -152,7 +175,17 @@ interface BatchRecord {
 interface ControlRecord {
   readonly kind: "control";
   readonly control:
-    "policy" | "weights" | "advance" | "mask" | "unmask" | "pause" | "resume" | "close_groups" | "import";
+    | "policy"
+    | "weights"
+    | "advance"
+    | "mask"
+    | "unmask"
+    | "pause"
+    | "resume"
+    | "close_groups"
+    | "reopen_groups"
+    | "shape"
+    | "import";
   /** Of the first task that it applies to. */
   readonly cursor: number;
   readonly policy?: Policy;
@@ -186,10 +219,10 @@ function sumsOf(group: Group): RewardSums {
   return group.kind === "closed" ? group.outcome : soFar(group);
 }
 
-export function batchRecord(batch: Batch, armCount: number): HistoryRecord {
-  const counts = new Array<number>(armCount).fill(0);
-  for (const { task } of batch.groups) counts[task.arm] = (counts[task.arm] ?? 0) + 1;
-  const { index, cursor, epoch, drawnAtMs, probabilities, values, open } = batch;
+export function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
+  const { index, cursor, epoch, drawnAtMs, probabilities, values, open, groups, prompts } = batch;
+  const counts = probabilities.map(() => 0);
+  for (const { arm } of [...groups.map(({ task }) => task), ...batch.reserve]) counts[arm] = (counts[arm] ?? 0) + 1;
   return {
     kind: "batch",
     epoch,
@@ -200,6 +233,7 @@ export function batchRecord(batch: Batch, armCount: number): HistoryRecord {
     values,
     counts,
     closed: open === 0,
+    ...{ prompts, released: groups.length, useful: usefulGroups(batch, config) },
     ...means(batch.groups.map(sumsOf)),
   };
 }
@@ -225,6 +259,10 @@ function control(event: RunEvent, { cursor, config }: RunState): ControlRecord |
       return { ...base, control: "resume" };
     case "closed":
       return { ...base, control: "close_groups", reason: event.reason };
+    case "reopened":
+      return { ...base, control: "reopen_groups" };
+    case "reshaped":
+      return { ...base, control: "shape", ...(event.policy && { policy: event.policy }) };
     case "imported":
       return { ...base, control: "import" };
     default:
@@ -246,10 +284,10 @@ export function historyWrites(
   const change = own === undefined ? [] : [{ seq: after.nextSeq - 1, record: { ...own, epoch: after.epoch, atMs } }];
   const batches = after.batches.filter((batch, i) => {
     if (event.kind === "imported") return batch.open > 0;
+    if (event.kind === "reopened") return batch !== before?.batches[i];
     // No event but an import moves batches before trimming: they are at the same places, or new at the end.
     const was = before?.batches[i];
     return was === undefined || (was !== batch && was.open > 0 && batch.open === 0);
   });
-  const armCount = after.config.arms.length;
-  return [...change, ...batches.map((batch) => ({ seq: batch.seq, record: batchRecord(batch, armCount) }))];
+  return [...change, ...batches.map((batch) => ({ seq: batch.seq, record: batchRecord(batch, after.config) }))];
 }

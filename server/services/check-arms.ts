@@ -13,14 +13,15 @@ const TRIES = 3;
 /** Makes the first task of each generated arm, all at once. Rows were counted when the arm was read. */
 export async function checkArms(
   { maker }: { readonly maker: Pick<Maker, "make"> },
-  { arms, seed }: RunConfig<TaskSpec>,
+  { arms, seed }: Pick<RunConfig<TaskSpec>, "arms" | "seed">,
   { caller, signal }: Wanting,
+  field = "config.arms",
 ): Promise<void> {
   // Once an arm is refused the others are of no interest.
   const refused = new AbortController();
   const wanting = { caller, signal: signal === undefined ? refused.signal : AbortSignal.any([signal, refused.signal]) };
   try {
-    await Promise.all(arms.map((arm, i) => checkArm(maker, arm, seed, wanting, `config.arms[${i}].spec`)));
+    await Promise.all(arms.map((arm, i) => checkArm(maker, arm, seed, wanting, `${field}[${i}].spec`)));
   } finally {
     refused.abort();
   }

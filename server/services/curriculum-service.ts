@@ -5,13 +5,15 @@ import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { FeedbackStatus, GroupRef } from "../curriculum/feedback.ts";
 import type { NextBatch } from "../curriculum/runs/next-batch.ts";
 import type { IssuedTask } from "../curriculum/state.ts";
-import type { RunConfig } from "../curriculum/types.ts";
+import type { Wanted } from "../curriculum/groups.ts";
+import { PROMPT_MARK, type PromptTemplate, type RunConfig } from "../curriculum/types.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import { peerCaller } from "../tasks/caller.ts";
 import { open, seal } from "../tasks/keyring.ts";
 import { presentTask } from "../tasks/present.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
+import type { MadeTask } from "../tasks/task.ts";
 import { inStretches } from "../tasks/stretches.ts";
 import { feedbackToWire } from "../tasks/wire-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../transport/rpc.ts";
@@ -30,11 +32,12 @@ import {
 } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { okOrThrow } from "./refusal.ts";
-import { readPolicy, runConfigFromWire } from "./run-config.ts";
-import { recordToWire, runToWire, stateToWire } from "./wire-run.ts";
+import { addedArms, readPolicy, runConfigFromWire } from "./run-config.ts";
+import { groupToWire, recordToWire, runToWire, stateToWire } from "./wire-run.ts";
 
 const RUN_ID_BYTES_MAX = 128;
 const ARM_ID_BYTES_MAX = 64;
+const ARMS_MAX = 256;
 const GROUPS_MAX = 4096;
 const COUNT_MAX = 4096;
 const GROUP_ID_BYTES_MAX = 256;
@@ -102,18 +105,59 @@ async function batchToWire(deps: ServiceDeps, runId: string, batch: NextBatch<Ta
 function issuedToWire(
   deps: ServiceDeps,
   runId: string,
-  { incarnation, cursor, arm: index, key }: IssuedTask<TaskKey>,
-  { arms, numGenerations, feedbackSource }: RunConfig<TaskSpec>,
+  { incarnation, cursor, arm: index, key, epoch, batch, probability, numGenerations }: IssuedTask<TaskKey>,
+  { arms, feedbackSource, promptTemplate }: RunConfig<TaskSpec>,
 ): Task {
   const arm = arms[index];
   if (arm === undefined) throw new Error(`a task is of arm ${index}, and the run has ${arms.length}`);
   const feedback = feedbackSource === "step" && arm.spec.split === "train";
-  const place = { runId, incarnation, arm: index, armId: arm.id, cursor, numGenerations, feedback };
-  return presentTask(deps, arm.spec, deps.maker.again(arm.spec, key), place);
+  const token = { runId, incarnation, arm: index, cursor, numGenerations, feedback };
+  const place = { ...token, armId: arm.id, epoch, batch, probability };
+  const made = deps.maker.again(arm.spec, key);
+  const templated = promptTemplate === undefined ? made : { ...made, prompt: inTemplate(made.prompt, promptTemplate) };
+  return presentTask(deps, arm.spec, templated, place);
 }
 
-function feedbackHandlers({ runs }: ServiceDeps): Handlers {
+/** A prompt with the text around it that the run gives. */
+function inTemplate(prompt: MadeTask["prompt"], { system, user }: PromptTemplate): MadeTask["prompt"] {
+  // Not by `replace`, to which "$&" in a prompt would mean something.
+  const around = user === "" ? undefined : user.split(PROMPT_MARK);
+  const last = prompt.findLastIndex(({ role }) => role === "user");
+  const messages = prompt.map((message, i) =>
+    around !== undefined && i === last ? { ...message, content: around.join(message.content) } : message,
+  );
+  if (system === undefined) return messages;
+  return [{ role: "system", content: system }, ...messages.filter(({ role }) => role !== "system")];
+}
+
+const PAGE_OF_GROUPS = 1024;
+
+function feedbackHandlers(deps: ServiceDeps): Handlers {
+  const { runs } = deps;
   return {
+    async getGroups(request, { signal }) {
+      const runId = readRunId(request);
+      const wanted = readWanted(request, runId);
+      const { size, after } = readPage(request, PAGE_OF_GROUPS, GROUPS_MAX);
+      const from = after === undefined ? 0 : Number(after);
+      if (!Number.isSafeInteger(from) || from < 0) throw invalid("page_token", "it is not one that this server gave");
+      const waitMs = request.wait === undefined ? 0 : checkDuration(request.wait, 0, WAIT_MAX_MS, "wait");
+      const found = okOrThrow(await runs.groups(runId, { wanted, from, limit: size, waitMs, signal }));
+      const { config, next } = found;
+      const groups = await inStretches(found.groups, (view) =>
+        groupToWire(runId, view, config, request.tasks ? issuedToWire(deps, runId, view.task, config) : undefined),
+      );
+      const nextPageToken = next === undefined ? "" : pageToken(String(next));
+      const closed = found.groups.every((group) => group.closed);
+      return create(wire.GetGroupsResponseSchema, { groups, nextPageToken, closed });
+    },
+    async reopenGroups(request) {
+      const runId = readRunId(request);
+      checkCount(request.groupIds.length, GROUPS_MAX, "group_ids");
+      const refs = request.groupIds.map((groupId, i) => readGroupId(groupId, runId, `group_ids[${i}]`));
+      const statuses = okOrThrow(await runs.reopenGroups(runId, refs));
+      return create(wire.ReopenGroupsResponseSchema, { groups: groupFeedback(request.groupIds, statuses) });
+    },
     async reportAdvantages(request) {
       const runId = readRunId(request);
       checkCount(request.groups.length, GROUPS_MAX, "groups");
@@ -136,6 +180,17 @@ function feedbackHandlers({ runs }: ServiceDeps): Handlers {
   };
 }
 
+/** Exactly one of the ways to say which groups are meant. */
+function readWanted({ open, updateBatch, groupIds }: wire.GetGroupsRequest, runId: string): Wanted {
+  checkCount(groupIds.length, GROUPS_MAX, "group_ids");
+  const ways = Number(open) + Number(updateBatch !== undefined) + Number(groupIds.length > 0);
+  if (ways !== 1) throw invalid("group_ids", "exactly one of open, update_batch and group_ids is to be set");
+  if (open) return { kind: "open" };
+  if (updateBatch !== undefined) return { kind: "batch", batch: toCount(updateBatch, "update_batch") };
+  const refs = groupIds.map((groupId, i) => readGroupId(groupId, runId, `group_ids[${i}]`));
+  return { kind: "groups", refs };
+}
+
 /** The inverse of runGroupId. */
 function readGroupId(groupId: string, runId: string, field: string): GroupRef {
   checkBytes(groupId, GROUP_ID_BYTES_MAX, field);
@@ -151,11 +206,28 @@ function groupFeedback(groupIds: readonly string[], statuses: readonly FeedbackS
   );
 }
 
-function controlHandlers({ runs }: ServiceDeps): Handlers {
+function controlHandlers(deps: ServiceDeps): Handlers {
+  const { runs } = deps;
   const from = ({ appliesFromCursor }: { readonly appliesFromCursor: number }) => ({
     appliesFromCursor: BigInt(appliesFromCursor),
   });
   return {
+    async updateShape(request, { peer, signal }) {
+      const runId = readRunId(request);
+      checkCount(request.addArms.length, ARMS_MAX, "add_arms");
+      checkCount(request.removeArms.length, ARMS_MAX, "remove_arms");
+      for (const [i, id] of request.removeArms.entries()) checkBytes(id, ARM_ID_BYTES_MAX, `remove_arms[${i}]`);
+      const { numGenerations, promptsPerUpdate } = request;
+      if (numGenerations !== undefined) checkRange(numGenerations, 1, deps.limits.completionsMax, "num_generations");
+      const policy = request.policy && readPolicy(request.policy);
+      const { config } = okOrThrow(await runs.get(runId));
+      const addArms = addedArms(request.addArms, config, deps);
+      await checkArms(deps, { arms: addArms, seed: config.seed }, { caller: peerCaller(peer), signal }, "add_arms");
+      const length = request.length === undefined ? undefined : toCount(request.length, "length");
+      const { removeArms } = request;
+      const shape = { addArms, removeArms, numGenerations, promptsPerUpdate, length, policy };
+      return create(wire.UpdateShapeResponseSchema, from(okOrThrow(await runs.updateShape(runId, shape))));
+    },
     async updatePolicy(request) {
       const policy = readPolicy(request.policy);
       const applied = okOrThrow(await runs.updatePolicy(readRunId(request), policy));
@@ -197,8 +269,8 @@ function stateHandlers(deps: ServiceDeps): Handlers {
       const opened = open(keyring, "run", request.state);
       if (opened.kind === "invalid")
         throw new RpcError("FAILED_PRECONDITION", `state: ${opened.detail}`, { field: "state" });
-      const { run, outstanding } = okOrThrow(await runs.import(opened.payload, runId));
-      const tasks = await inStretches(outstanding, (task) => issuedToWire(deps, run.runId, task, run.config));
+      const { run, config, outstanding } = okOrThrow(await runs.import(opened.payload, runId));
+      const tasks = await inStretches(outstanding, (task) => issuedToWire(deps, run.runId, task, config));
       return create(wire.ImportRunResponseSchema, { run: runToWire(run), outstanding: tasks });
     },
     watchRun: (request, context) => watch(deps, readRunId(request), context),

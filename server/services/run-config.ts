@@ -4,15 +4,24 @@ import type { Environment } from "../../envs/environment.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { policyFromWire } from "../curriculum/policies/registry.ts";
-import { type Arm, isInvalid, type Lag, type Policy, type RunConfig } from "../curriculum/types.ts";
+import {
+  type Arm,
+  type DynamicSampling,
+  isInvalid,
+  type Lag,
+  type Policy,
+  type PromptTemplate,
+  type RunConfig,
+} from "../curriculum/types.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
-import { checkCount, checkDuration, checkRange, invalid, required, toCount } from "./check.ts";
+import { checkBytes, checkCount, checkDuration, checkRange, invalid, required, toCount } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
 
 const ARMS_MAX = 256;
 const DEFAULT_LAG = 1;
+const TEMPLATE_BYTES_MAX = 16 * 1024;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Ten years: of a time-out and a time to live. */
 const TIME_MAX_MS = 3652 * DAY_MS;
@@ -36,6 +45,12 @@ export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunCon
     length: toCount(config.length, "config.length"),
     promptsPerUpdate: config.promptsPerUpdate,
     lag: lagFromWire(config.lag),
+    dynamicSampling: config.dynamicSampling && dynamicSamplingFromWire(config.dynamicSampling),
+    lateFeedback: config.lateFeedback && {
+      batchesMax: config.lateFeedback.batchesMax,
+      weight: config.lateFeedback.weight ?? 0,
+    },
+    promptTemplate: config.promptTemplate && templateFromWire(config.promptTemplate),
     feedbackSource,
     groupTimeoutMs: config.groupTimeout
       ? checkDuration(config.groupTimeout, 1, TIME_MAX_MS, "config.group_timeout")
@@ -64,6 +79,34 @@ export function defaultTimeoutMs(arms: readonly Arm[]): number | undefined {
   return arms.some(({ resource }) => resource !== undefined) ? DEFAULT_GROUP_TIMEOUT_MS : undefined;
 }
 
+function dynamicSamplingFromWire({ oversampleMax, alike }: wire.DynamicSampling): DynamicSampling {
+  switch (alike) {
+    case wire.AlikeOutcomes.UNSPECIFIED:
+    case wire.AlikeOutcomes.REWARDS:
+      return { oversampleMax, alike: "rewards" };
+    case wire.AlikeOutcomes.SOLVED:
+      return { oversampleMax, alike: "solved" };
+    default:
+      throw invalid("config.dynamic_sampling.alike", `${alike as number} is not one of the contract's`);
+  }
+}
+
+function templateFromWire({ system, user }: wire.PromptTemplate): PromptTemplate {
+  checkBytes(system ?? "", TEMPLATE_BYTES_MAX, "config.prompt_template.system");
+  checkBytes(user, TEMPLATE_BYTES_MAX, "config.prompt_template.user");
+  return { system, user };
+}
+
+/** Arms that are added to a run: where they say nothing, what it was created with counts. */
+export function addedArms(
+  arms: readonly wire.Arm[],
+  created: Pick<RunConfig, "given">,
+  deps: RunDeps,
+): readonly Arm<TaskSpec>[] {
+  const config = runConfigToWire(created);
+  return arms.map((arm, i) => armFromWire(arm, config, deps, `add_arms[${i}]`));
+}
+
 function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field: string): Arm<TaskSpec> {
   const given = required(arm.spec, `${field}.spec`);
   const asked = {
@@ -86,6 +129,7 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field
     hard: arm.hard,
     rewardRange: rangeOf(environment, spec, field),
     resource: resourceOf(environment),
+    removed: false,
   };
 }
 

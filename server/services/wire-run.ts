@@ -1,9 +1,13 @@
 /** Domain to contract: runs, their state and their history. */
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import type { TaskKey } from "../../envs/origin.ts";
+import type { GroupView } from "../curriculum/groups.ts";
 import { policyToWire } from "../curriculum/policies/registry.ts";
 import type { ListedView } from "../curriculum/runs/summary.ts";
+import type { RunConfig } from "../curriculum/types.ts";
 import type { HistoryEntry, StateView } from "../curriculum/view.ts";
+import type { Task } from "../gen/gradus/v1/task_pb.js";
 import {
   type ArmState,
   ArmStateSchema,
@@ -12,10 +16,13 @@ import {
   type HistoryRecord as WireRecord,
   HistoryRecordSchema,
   type Run,
+  type RunGroup,
+  RunGroupSchema,
   RunSchema,
   type RunState,
   RunStateSchema,
 } from "../gen/gradus/v1/curriculum_pb.js";
+import { runGroupId } from "../tasks/task-id.ts";
 import { runConfigToWire } from "./run-config.ts";
 
 export function runToWire(run: ListedView): Run {
@@ -33,6 +40,7 @@ export function stateToWire(state: StateView): RunState {
     ...{ runId, incarnation, epoch, groupsOutstanding, paused, done },
     version: BigInt(state.version),
     cursor: BigInt(state.cursor),
+    firstOpenCursor: BigInt(state.firstOpenCursor),
     batchesDrawn: BigInt(state.batchesDrawn),
     batchesClosed: BigInt(state.batchesClosed),
     samplesRecorded: BigInt(state.samplesRecorded),
@@ -42,15 +50,45 @@ export function stateToWire(state: StateView): RunState {
 }
 
 function armToWire(arm: StateView["arms"][number]): ArmState {
-  const { armId, probability, value, weight, recentRewardMean, recentSolvedShare, maskedReason } = arm;
+  const { armId, probability, value, weight, recentRewardMean, recentSolvedShare, maskedReason, removed } = arm;
   return create(ArmStateSchema, {
-    ...{ armId, probability, value, weight },
+    ...{ armId, probability, value, weight, removed },
     issued: BigInt(arm.issued),
     groups: BigInt(arm.groups),
     repeats: BigInt(arm.repeats),
     ...(recentRewardMean !== undefined && { recentRewardMean }),
     ...(recentSolvedShare !== undefined && { recentSolvedShare }),
     ...(maskedReason !== undefined && { maskedReason }),
+  });
+}
+
+function versionOf({ policyVersion }: { readonly policyVersion?: number }) {
+  return policyVersion === undefined ? undefined : { policyVersion };
+}
+
+/** `task`: where it was asked for. */
+export function groupToWire(
+  runId: string,
+  { task, closed, missing, samples, statistics, useful, selected }: GroupView<TaskKey>,
+  { arms }: RunConfig,
+  shown: Task | undefined,
+): RunGroup {
+  return create(RunGroupSchema, {
+    groupId: runGroupId({ ...task, runId }),
+    cursor: BigInt(task.cursor),
+    updateBatch: BigInt(task.batch),
+    armId: arms[task.arm]?.id ?? "",
+    ...(shown && { task: shown }),
+    ...{ closed, missing: [...missing], useful, selected },
+    samples: samples.map(({ index, result, rloo, grpo }) => ({
+      sampleIndex: index,
+      ...(result.kind === "reward"
+        ? { reward: result.reward, solved: result.solved, ...versionOf(result) }
+        : { noReward: result.reason }),
+      ...(rloo !== undefined && { rlooAdvantage: rloo }),
+      ...(grpo !== undefined && { grpoAdvantage: grpo }),
+    })),
+    ...(statistics && { statistics }),
   });
 }
 
@@ -63,6 +101,7 @@ export function recordToWire(record: HistoryEntry): WireRecord {
       batch: BigInt(batch),
       cursor: BigInt(cursor),
       ...{ probabilities: [...probabilities], values: [...values], counts: [...counts], closed },
+      ...{ prompts: record.prompts, released: record.released, useful: record.useful },
       ...(rewardMean !== undefined && { rewardMean }),
       ...(solvedShare !== undefined && { solvedShare }),
     });

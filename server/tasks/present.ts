@@ -19,6 +19,12 @@ export interface PresentDeps {
 /** A task's place in a run, with its arm by name. */
 export interface ArmPlace extends RunPlace {
   readonly armId: string;
+  /** The update batch's index. */
+  readonly batch: number;
+  /** The run's, when the task was given out. */
+  readonly epoch: number;
+  /** The arm's, in the draw. */
+  readonly probability: number;
 }
 
 /** The same task has the same id, however often it is shown. Plain literals, for `create` costs more than the rest. */
@@ -47,6 +53,9 @@ export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, r
     cursor: BigInt(run?.cursor ?? 0),
     instanceHash: made.key.hash,
     poolEpoch: made.key.epoch ?? 0,
+    updateBatch: BigInt(run?.batch ?? 0),
+    epoch: run?.epoch ?? 0,
+    armProbability: run?.probability ?? 0,
   };
 }
 

@@ -1,8 +1,18 @@
 /** NextBatch: serves what is drawn, draws what is due, and waits for feedback that is due. */
 import { drawReadiness } from "../draw.ts";
+import type { HandedOut } from "../events.ts";
 import { ok, type Refusal, type Result } from "../results.ts";
-import { batchAt, groupAt, incarnationOf, type IssuedTask, type RunState } from "../state.ts";
-import type { InstanceKey, RunConfig } from "../types.ts";
+import {
+  type Batch,
+  batchAt,
+  batchEnd,
+  type Group,
+  isDrawn,
+  issuedTask,
+  type IssuedTask,
+  type RunState,
+} from "../state.ts";
+import { type InstanceKey, type RunConfig, slotsFor } from "../types.ts";
 import type { Drawing } from "./drawing.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Clock } from "./ports.ts";
@@ -31,63 +41,106 @@ export interface NextBatch<Spec, Key extends InstanceKey> {
 }
 
 /** What can be answered now. */
-type Step =
-  /** Tasks [from, to) can be given. */
-  | { readonly kind: "serve"; readonly from: number; readonly to: number; readonly done: boolean }
+type Step<Key extends InstanceKey> =
+  /** These tasks of [from, to) can be given. */
+  | {
+      readonly kind: "serve";
+      readonly groups: readonly Group<Key>[];
+      readonly from: number;
+      readonly to: number;
+      readonly done: boolean;
+    }
   /** The next update batch is wanted, and can be drawn. */
   | { readonly kind: "draw" }
   /** The next update batch is wanted, and waits for feedback of this batch. */
   | { readonly kind: "wait"; readonly batch: number }
   | Refusal;
 
-function isKept(state: RunState, from: number, to: number): boolean {
-  const size = state.config.promptsPerUpdate;
-  for (let cursor = from; cursor < to; cursor += size) if (batchAt(state, cursor) === undefined) return false;
-  return to <= from || batchAt(state, to - 1) !== undefined;
+/** The first task that was never given out; else the next update batch. */
+function firstUnissued({ config, batches, handedOut, cursor }: RunState): number {
+  if (config.dynamicSampling === undefined) return handedOut;
+  // A task that was not given out has an open group, or one that was closed by force.
+  for (const { groups } of batches) {
+    const found = groups.find(({ kind, handedOutAtMs }) => kind === "open" && handedOutAtMs === null);
+    if (found !== undefined) return found.task.cursor;
+  }
+  return cursor;
+}
+
+/** The first batch of which more tasks may be given out, as its groups prove useless. */
+function withReserve({ batches }: RunState): number | undefined {
+  return batches.find(({ open, reserve }) => open > 0 && reserve.length > 0)?.index;
+}
+
+/** Tasks that can be given from a cursor on. */
+interface Available<Key extends InstanceKey> {
+  readonly groups: readonly Group<Key>[];
+  /** The cursor to ask for next. */
+  readonly next: number;
+  /** The batch whose reserve may go on at `next`, once more of its groups are closed. */
+  readonly pending: number | undefined;
+  /** A batch that the cursors lie in is no longer kept. */
+  readonly forgotten: boolean;
+}
+
+/** What of the drawn batches can be given from a cursor on, at most `count` tasks; what was passed over is not there. */
+function available<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  from: number,
+  count: number,
+): Available<Key> {
+  const groups: Group<Key>[] = [];
+  let next = from;
+  while (next < state.cursor && groups.length < count) {
+    const batch = batchAt(state, next);
+    if (batch === undefined) return { groups, next, pending: undefined, forgotten: true };
+    const place = next - batch.cursor;
+    const wanted = batch.groups.slice(place, place + count - groups.length);
+    groups.push(...wanted);
+    next += wanted.length;
+    if (next < batch.cursor + batch.groups.length || batch.reserve.length === 0) continue;
+    if (batch.open > 0) return { groups, next, pending: batch.index, forgotten: false };
+    next = batchEnd(batch);
+  }
+  return { groups, next, pending: undefined, forgotten: false };
 }
 
 /** `mayDraw`: whether more can be drawn; else what is drawn must do. */
-function nextStep(state: RunState, cursor: number | undefined, count: number, mayDraw: boolean): Step {
-  const end = state.config.length === 0 ? Infinity : state.config.length;
-  const from = cursor ?? state.handedOut;
-  if (from >= end) return { kind: "serve", from: end, to: end, done: true };
+function nextStep<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  cursor: number | undefined,
+  count: number,
+  mayDraw: boolean,
+): Step<Key> {
+  const from = cursor ?? firstUnissued(state);
+  const end = isDrawn(state);
+  if (end && from >= state.cursor) {
+    const batch = cursor === undefined ? withReserve(state) : undefined;
+    if (batch !== undefined) return { kind: "wait", batch };
+    return { kind: "serve", groups: [], from: state.cursor, to: state.cursor, done: true };
+  }
   // One update batch, so that ranks can run ahead of each other: what lies between is drawn, and may never be asked for.
-  if (from > state.cursor + state.config.promptsPerUpdate) {
+  const { promptsPerUpdate, dynamicSampling } = state.config;
+  if (from > state.cursor + slotsFor(promptsPerUpdate, dynamicSampling)) {
     const message = `cursor ${from} is more than one update batch beyond ${state.cursor}, the tasks drawn so far`;
     return { kind: "out_of_range", message };
   }
-  const to = Math.min(from + count, end);
-  if (to > state.cursor) {
+  const { groups, next, pending, forgotten } = available(state, from, count);
+  if (forgotten) return { kind: "out_of_range", message: `the tasks from cursor ${from} on were closed long ago` };
+  if (pending !== undefined && groups.length === 0) return { kind: "wait", batch: pending };
+  if (pending === undefined && groups.length < count) {
     const readiness = drawReadiness(state);
-    if (readiness.kind === "ready" && (mayDraw || state.cursor <= from)) return { kind: "draw" };
-    if (state.cursor <= from) {
-      if (readiness.kind === "waiting") return { kind: "wait", batch: readiness.batch };
-      return { kind: "failed_precondition", message: "the run is paused" };
-    }
+    const nothing = groups.length === 0;
+    if (readiness.kind === "ready" && (mayDraw || nothing)) return { kind: "draw" };
+    if (nothing && readiness.kind === "waiting") return { kind: "wait", batch: readiness.batch };
+    if (nothing && readiness.kind === "paused") return { kind: "failed_precondition", message: "the run is paused" };
   }
-  const available = Math.min(to, state.cursor);
-  if (isKept(state, from, available)) return { kind: "serve", from, to: available, done: available >= end };
-  return { kind: "out_of_range", message: `the tasks from cursor ${from} on were closed long ago` };
-}
-
-/** The tasks [from, to), as far as they are kept. */
-function tasksBetween<Spec, Key extends InstanceKey>(
-  state: RunState<Spec, Key>,
-  from: number,
-  to: number,
-): readonly IssuedTask<Key>[] {
-  const incarnation = incarnationOf(state);
-  const tasks: IssuedTask<Key>[] = [];
-  for (let cursor = from; cursor < to; cursor++) {
-    const group = groupAt(state, cursor);
-    if (group !== undefined) tasks.push({ ...group.task, incarnation });
-  }
-  return tasks;
+  return { kind: "serve", groups, from, to: next, done: end && next >= state.cursor };
 }
 
 interface Looked<Spec, Key extends InstanceKey> {
   readonly kind: "looked";
-  readonly step: Step;
+  readonly step: Step<Key>;
   readonly state: RunState<Spec, Key>;
 }
 
@@ -100,9 +153,11 @@ async function look<Spec, Key extends InstanceKey>(
 ): Promise<Looked<Spec, Key> | Gone | Refusal> {
   return run.commit((state) => {
     const step = nextStep(state, cursor, count ?? state.config.promptsPerUpdate, mayDraw);
-    const through = step.kind === "serve" ? step.to : 0;
-    const events = through > state.handedOut ? [{ kind: "handed_out", through, atMs: clock.now() } as const] : [];
-    return { events, value: { kind: "looked", step, state } };
+    const value = { kind: "looked", step, state } as const;
+    if (step.kind !== "serve" || step.groups.every(({ handedOutAtMs }) => handedOutAtMs !== null))
+      return { events: [], value };
+    const given: HandedOut = { kind: "handed_out", from: step.from, through: step.to, atMs: clock.now() };
+    return { events: [given], value };
   });
 }
 
@@ -120,7 +175,7 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
     if (looked.kind !== "looked") return looked;
     const { step, state } = looked;
     if (step.kind === "serve") {
-      const tasks = tasksBetween(state, step.from, step.to);
+      const tasks = step.groups.map(({ task }) => issuedTask(state, batchAt(state, task.cursor) as Batch<Key>, task));
       return ok({ config: state.config, tasks, nextCursor: step.to, done: step.done, epoch: state.epoch });
     }
     if (step.kind === "draw") {

@@ -10,6 +10,8 @@ import {
   type ReportedAdvantages,
 } from "../feedback.ts";
 import type { ListedRun } from "../../stores/store.ts";
+import { decideReopen } from "../groups.ts";
+import { decideShape, type NewShape } from "../shape.ts";
 import { notFound, ok, type Refusal, type Result } from "../results.ts";
 import type { RunState } from "../state.ts";
 import { definitionOf } from "../policies/registry.ts";
@@ -19,7 +21,8 @@ import { decodeRecord, encodeChange, readState } from "./journal.ts";
 import { historyPage } from "./history-page.ts";
 import { type Gone, gone } from "./live-run.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
-import type { Ports } from "./ports.ts";
+import { type Groups, type GroupsRequest, getGroups } from "./groups.ts";
+import type { Clock, Ports } from "./ports.ts";
 import { createRegistry, expiryMs, type OpenRun, type Registry, unreadable } from "./registry.ts";
 import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./transfer.ts";
 import { decodeSummary, encodeSummary, type ListedView } from "./summary.ts";
@@ -52,6 +55,9 @@ export interface Runs<Spec, Key extends InstanceKey> {
   recordFeedback(runId: string, items: readonly FeedbackItem[]): Promise<Result<readonly FeedbackStatus[]>>;
   reportAdvantages(runId: string, groups: readonly ReportedAdvantages[]): Promise<Result<readonly FeedbackStatus[]>>;
   closeGroups(runId: string, groups: readonly GroupRef[], reason: string): Promise<Result<readonly FeedbackStatus[]>>;
+  reopenGroups(runId: string, groups: readonly GroupRef[]): Promise<Result<readonly FeedbackStatus[]>>;
+  groups(runId: string, request: GroupsRequest): Promise<Result<Groups<Spec, Key>>>;
+  updateShape(runId: string, shape: NewShape<Spec>): Promise<Result<AppliesFrom>>;
   updatePolicy(runId: string, policy: Policy): Promise<Result<AppliesFrom>>;
   /** By arm id; arms left out keep theirs. */
   setWeights(runId: string, weights: Readonly<Record<string, number>>): Promise<Result<AppliesFrom>>;
@@ -149,7 +155,7 @@ function keeping<Spec, Key extends InstanceKey>(
       const open = new Map(state.batches.filter((batch) => batch.open > 0).map((batch) => [batch.seq, batch]));
       const items = placed.map(({ seq, body }) => {
         const live = open.get(seq);
-        const record = live ? batchRecord(live, state.config.arms.length) : decodeRecord(body);
+        const record = live ? batchRecord(live, state.config) : decodeRecord(body);
         return { ...record, rolledBack: state.rolledBack.some(([first, last]) => first <= seq && seq <= last) };
       });
       return { items, next };
@@ -205,7 +211,8 @@ function listing<Spec, Key extends InstanceKey>(
 
 function feedingBack<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
-): Operations<Spec, Key, "recordFeedback" | "reportAdvantages" | "closeGroups"> {
+  clock: Clock,
+): Operations<Spec, Key, "recordFeedback" | "reportAdvantages" | "closeGroups" | "reopenGroups" | "groups"> {
   return {
     recordFeedback: (runId, items) =>
       within(registry, runId, async ({ feedback }) => {
@@ -225,6 +232,13 @@ function feedingBack<Spec, Key extends InstanceKey>(
         const { statuses, cursors } = decideClose(state, refs);
         return { events: cursors.length > 0 ? [{ kind: "closed", cursors, reason }] : [], value: statuses };
       }),
+    reopenGroups: (runId, refs) =>
+      change(registry, runId, (state) => {
+        const { statuses, cursors } = decideReopen(state, refs);
+        const atMs = clock.now();
+        return { events: cursors.length > 0 ? [{ kind: "reopened", cursors, atMs }] : [], value: statuses };
+      }),
+    groups: (runId, request) => within(registry, runId, ({ run }) => getGroups(run, clock, request)),
   };
 }
 
@@ -241,7 +255,7 @@ function advanced(state: RunState): readonly [{ kind: "advanced"; policyState: u
 /** Control changes; without events where they change nothing. */
 function controlling<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
-): Operations<Spec, Key, "updatePolicy" | "setWeights" | "advance" | "pause" | "resume" | "maskArms"> {
+): Operations<Spec, Key, "updateShape" | "updatePolicy" | "setWeights" | "advance" | "pause" | "resume" | "maskArms"> {
   const control = (
     runId: string,
     decide: (state: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[] | Refusal,
@@ -251,6 +265,11 @@ function controlling<Spec, Key extends InstanceKey>(
       return "kind" in events ? events : { events, value: { appliesFromCursor: state.cursor } };
     });
   return {
+    updateShape: (runId, shape) =>
+      control(runId, (state) => {
+        const decision = decideShape(state, shape);
+        return decision.kind === "reshaped" ? [decision] : decision;
+      }),
     updatePolicy: (runId, policy) =>
       control(runId, ({ config, weights }) => {
         return checkPolicy({ config, policy, weights }) ?? [{ kind: "policy_updated", policy }];
@@ -274,7 +293,7 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
   return {
     ...keeping(ports, registry),
     ...listing(ports, registry),
-    ...feedingBack(registry),
+    ...feedingBack(registry, clock),
     ...controlling(registry),
     nextBatch: (runId, request) =>
       within(registry, runId, ({ run, drawing }) => nextBatch(run, drawing, clock, request)),

@@ -46,7 +46,8 @@ export function encodeSummary(state: RunState, written: RunState | undefined): W
 /** Without its id, which the configuration has. */
 function encodeArm({ probability, value, weight, issued, groups, repeats, ...rest }: ArmView): Json {
   const { recentRewardMean = null, recentSolvedShare = null, maskedReason = null } = rest;
-  return [probability, value, weight, issued, groups, recentRewardMean, recentSolvedShare, repeats, maskedReason];
+  const recent = [recentRewardMean, recentSolvedShare];
+  return [probability, value, weight, issued, groups, ...recent, repeats, maskedReason, Number(rest.removed)];
 }
 
 /** Undefined: there is none that this server reads, or none of the run as it is now. */
@@ -82,6 +83,7 @@ function decodeState(
     epoch: number("epoch"),
     version: number("version"),
     cursor: number("cursor"),
+    firstOpenCursor: number("firstOpenCursor"),
     batchesDrawn: number("batchesDrawn"),
     batchesClosed: number("batchesClosed"),
     groupsOutstanding: number("groupsOutstanding"),
@@ -93,7 +95,7 @@ function decodeState(
 }
 
 function decodeArm(json: Json, armId: string): ArmView {
-  const [probability, value, weight, issued, groups, mean, solved, repeats, masked] = readList(json);
+  const [probability, value, weight, issued, groups, mean, solved, repeats, masked, removed] = readList(json);
   return {
     armId,
     probability: readNumber(probability),
@@ -105,5 +107,6 @@ function decodeArm(json: Json, armId: string): ArmView {
     recentSolvedShare: readOrNull(solved, readNumber) ?? undefined,
     repeats: readNumber(repeats),
     maskedReason: readOrNull(masked, readText) ?? undefined,
+    removed: removed === 1,
   };
 }

@@ -11,9 +11,9 @@ import type { Imported } from "../events.ts";
 import { FormatError, parseJson, readList, readNumber, readText } from "../json.ts";
 import { ok, type Refusal, type Result } from "../results.ts";
 import { historyOffset } from "../apply.ts";
-import { incarnationOf, openTasks, type IssuedTask, type RunState } from "../state.ts";
+import { issuedTask, openGroups, type IssuedTask, type RunState } from "../state.ts";
 import { stateLines, stateReader } from "../state-text.ts";
-import { invalid, isInvalid, type InstanceKey, type Invalid } from "../types.ts";
+import { invalid, isInvalid, type InstanceKey, type Invalid, type RunConfig } from "../types.ts";
 import { runView, type RunView } from "../view.ts";
 import { encodeChange } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";
@@ -30,6 +30,8 @@ export interface ExportedRun {
 
 export interface ImportedRun<Spec, Key extends InstanceKey> {
   readonly run: RunView<Spec>;
+  /** The run's as it is now, that the tasks are of. */
+  readonly config: RunConfig<Spec>;
   /** Tasks that were given out and wait for results, in cursor order. */
   readonly outstanding: readonly IssuedTask<Key>[];
 }
@@ -154,9 +156,10 @@ function placed(
 }
 
 function importedRun<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): ImportedRun<Spec, Key> {
-  const incarnation = incarnationOf(state);
-  const given = openTasks(state).filter(({ cursor }) => cursor < state.handedOut);
-  return { run: runView(state), outstanding: given.map((task) => ({ ...task, incarnation })) };
+  const outstanding = openGroups(state).flatMap(({ batch, group }) =>
+    group.handedOutAtMs === null ? [] : [issuedTask(state, batch, group.task)],
+  );
+  return { run: runView(state), config: state.config, outstanding };
 }
 
 async function inPlace<Spec, Key extends InstanceKey>(

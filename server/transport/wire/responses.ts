@@ -154,6 +154,9 @@ const writeHints: FieldsWriter<TaskHints> = (to, { stop, klCoefficient, metadata
 };
 
 const writeTask: FieldsWriter<Task> = (to, task) => {
+  to.double(19, task.armProbability);
+  to.uint32(18, task.epoch);
+  to.uint64(17, task.updateBatch);
   to.uint32(16, task.poolEpoch);
   to.string(15, task.instanceHash);
   to.uint32(14, task.thinking);

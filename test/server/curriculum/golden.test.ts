@@ -6,6 +6,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { follow } from "../../../server/curriculum/runs/journal.ts";
+import type { Policy } from "../../../server/curriculum/types.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import {
   adscArms,
@@ -14,11 +15,14 @@ import {
   ask,
   banditPolicy,
   bench,
+  competencePolicy,
   encodeState,
   type FakeClock,
   feedbackFor,
+  forgettingPolicy,
   freshTasks,
   made,
+  replayPolicy,
   runConfig,
   type RunConfig,
   type Runs,
@@ -101,6 +105,27 @@ async function inStages(runs: Runs): Promise<void> {
   await train(runs, "run", 2, 24);
 }
 
+/** Twelve update batches, with an Advance where there is something to advance to. */
+async function throughout(runs: Runs): Promise<void> {
+  await train(runs, "run", 7);
+  await runs.advance("run");
+  await train(runs, "run", 5, 56);
+}
+
+const rescale = { lowQuantile: 0.2, highQuantile: 0.8, window: 16 };
+const filter = { skipSolved: true, skipFailedAfter: 2, ranks: undefined };
+
+/** One for each policy and rule of a bandit that the others leave out. */
+const inPolicies: readonly { readonly name: string; readonly policy: Policy }[] = [
+  { name: "exp3-s", policy: banditPolicy({ rule: "EXP3_S", signal: "MIXED_OUTCOMES", rescale }) },
+  { name: "thompson", policy: banditPolicy({ rule: "THOMPSON", signal: "SOLVED_VARIANCE" }, adscConstraints) },
+  { name: "ucb", policy: banditPolicy({ rule: "UCB", signal: "LEARNING_PROGRESS" }) },
+  { name: "replay-fresh", policy: replayPolicy() },
+  { name: "replay-same", policy: replayPolicy({ instances: "SAME", cycle: { kind: "tasks", tasks: 24 } }) },
+  { name: "competence", policy: { ...competencePolicy({ floor: 0.1 }), filter } },
+  { name: "forgetting", policy: { ...forgettingPolicy(), filter } },
+];
+
 const recorded: readonly {
   name: string;
   config: RunConfig;
@@ -109,11 +134,12 @@ const recorded: readonly {
   { name: "every-event", config: adsc, script: everyEvent },
   { name: "unbounded-lag", config: { ...adsc, lag: { kind: "unbounded" } }, script: asynchronous },
   { name: "reported", config: { ...adsc, feedbackSource: "reported" }, script: reported },
+  ...inPolicies.map(({ name, policy }) => ({ name, config: { ...adsc, length: 96, policy }, script: throughout })),
   { name: "staged", config: { ...adsc, policy: stages }, script: inStages },
 ];
 
 /** One folder for each format of journals that servers have written. */
-const folder = new URL("../../golden/curriculum/v3/", import.meta.url);
+const folder = new URL("../../golden/curriculum/v4/", import.meta.url);
 
 function golden(file: string, now: () => string): string {
   const path = new URL(file, folder);
@@ -121,7 +147,7 @@ function golden(file: string, now: () => string): string {
     mkdirSync(folder, { recursive: true });
     writeFileSync(path, now());
   }
-  expect(existsSync(path), `test/golden/curriculum/v3/${file} is missing: UPDATE_GOLDEN=1 writes it`).toBe(true);
+  expect(existsSync(path), `test/golden/curriculum/v4/${file} is missing: UPDATE_GOLDEN=1 writes it`).toBe(true);
   return readFileSync(path, "utf8");
 }
 
@@ -147,9 +173,11 @@ describe.each(recorded)("the recorded run $name", ({ name, config, script }) => 
 });
 
 test.each(["every-event", "reported", "staged", "unbounded-lag"])(
-  "the run %s of format 2 is refused as such",
+  "the run %s of format 3 is refused as such",
   (name) => {
-    const old = readFileSync(new URL(`../../golden/curriculum/v2/${name}.jsonl`, import.meta.url), "utf8");
-    expect(() => follow(undefined, old.split("\n"), source)).toThrow("is of format 2, and this server reads format 3");
+    const old = readFileSync(new URL(`../../golden/curriculum/v3/${name}.journal`, import.meta.url), "utf8");
+    expect(() => follow(undefined, old.trim().split("\n\n"), source)).toThrow(
+      "is of format 3, and this server reads format 4",
+    );
   },
 );

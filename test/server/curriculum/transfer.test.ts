@@ -31,7 +31,7 @@ async function underWay(from: Bench = bench()) {
 
 /** What a task is, whatever run it was issued by. */
 function instances(tasks: readonly Task[]) {
-  return tasks.map(({ incarnation: _named, ...task }) => task);
+  return tasks.map(({ incarnation: _named, epoch: _counted, ...task }) => task);
 }
 
 async function statuses(runs: Runs, runId: string, items: Parameters<Runs["recordFeedback"]>[1]) {

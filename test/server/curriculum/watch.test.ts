@@ -81,7 +81,7 @@ test("the state shows what the contract says", async () => {
     ["a", "b", "c"].map((armId) => ({
       armId,
       probability: expect.closeTo(1 / 3, 12) as number,
-      ...{ value: 0, weight: 1, issued: 0, groups: 0, repeats: 0 },
+      ...{ value: 0, weight: 1, issued: 0, groups: 0, repeats: 0, removed: false },
       ...{ recentRewardMean: undefined, recentSolvedShare: undefined, maskedReason: undefined },
     })),
   );

@@ -23,6 +23,7 @@ const spec: TaskSpec = {
 const arm: Arm<TaskSpec> = {
   ...{ id: "a", spec, source: "synthetic", weight: 1, hard: false, rewardRange: { min: 0, max: 1 } },
   resource: undefined,
+  removed: false,
 };
 const row: Arm<TaskSpec> = { ...arm, spec: { ...spec, source: "real", pool: "rows" }, source: "real" };
 

@@ -32,38 +32,59 @@ class _BanditRuleEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._Enu
     BANDIT_RULE_UNSPECIFIED: _BanditRule.ValueType  # 0
     """Not said: BANDIT_RULE_EMA_SOFTMAX."""
     BANDIT_RULE_EMA_SOFTMAX: _BanditRule.ValueType  # 1
-    """Exponential moving averages and a softmax with an exploration floor
-    (ADSC 3.3).
+    """Exponential moving averages and a softmax (ADSC 3.3). Of an arm with n signals
+    in the batch Q ← Q + α/n · Σ w (s − Q), from 0; its share is that of exp(Q/τ).
     """
     BANDIT_RULE_EXP3_S: _BanditRule.ValueType  # 2
-    """EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes:
-    exponential weights of importance-weighted signals, mixed with a share.
+    """EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes.
+    With ŝ = 1/B · Σ w s / p over the arm's groups, B all signals of the batch and p
+    the arm's probability in the draw that the group is of (before constraints),
+    v ← v · exp(η ŝ) + σ · mean of all v, from 1; the exponent is at most 1, and at
+    least -1. Its share is that of v.
     """
     BANDIT_RULE_THOMPSON: _BanditRule.ValueType  # 3
-    """Thompson sampling with Gaussian posteriors of discounted means."""
+    """Thompson sampling of discounted means: N ← γ N + Σ w and S ← γ S + Σ w s, from
+    0, give the posterior N(S / (N + 1), σ² / (N + 1)) of the prior N(0, σ²). An
+    arm's share is how often it is the greatest in 256 seeded samples of all arms.
+    """
     BANDIT_RULE_UCB: _BanditRule.ValueType  # 4
     """The upper confidence bound of discounted means (D-UCB, Garivier and Moulines
-    2011).
+    2011), S/N + c √(ln(1 + ΣN) / N), with N and S as under Thompson sampling. The
+    tasks of an update batch are shared out so that the bounds of those arms that
+    get some come to one level, a task counting as a signal seen.
     """
 
 class BanditRule(_BanditRule, metaclass=_BanditRuleEnumTypeWrapper):
-    """How a bandit turns signals into values and probabilities."""
+    """How a bandit turns signals into values and probabilities. Each rule gives shares,
+    and an arm's probability is (1 − ε) of its share plus ε/n. What it learns from an
+    update batch are the signals s of its groups, each with a weight w: 1, or less for
+    late feedback (LateFeedback). docs/decisions/0012-policies.md says what the papers
+    leave open, and what was chosen.
+    """
 
 BANDIT_RULE_UNSPECIFIED: BanditRule.ValueType  # 0
 """Not said: BANDIT_RULE_EMA_SOFTMAX."""
 BANDIT_RULE_EMA_SOFTMAX: BanditRule.ValueType  # 1
-"""Exponential moving averages and a softmax with an exploration floor
-(ADSC 3.3).
+"""Exponential moving averages and a softmax (ADSC 3.3). Of an arm with n signals
+in the batch Q ← Q + α/n · Σ w (s − Q), from 0; its share is that of exp(Q/τ).
 """
 BANDIT_RULE_EXP3_S: BanditRule.ValueType  # 2
-"""EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes:
-exponential weights of importance-weighted signals, mixed with a share.
+"""EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes.
+With ŝ = 1/B · Σ w s / p over the arm's groups, B all signals of the batch and p
+the arm's probability in the draw that the group is of (before constraints),
+v ← v · exp(η ŝ) + σ · mean of all v, from 1; the exponent is at most 1, and at
+least -1. Its share is that of v.
 """
 BANDIT_RULE_THOMPSON: BanditRule.ValueType  # 3
-"""Thompson sampling with Gaussian posteriors of discounted means."""
+"""Thompson sampling of discounted means: N ← γ N + Σ w and S ← γ S + Σ w s, from
+0, give the posterior N(S / (N + 1), σ² / (N + 1)) of the prior N(0, σ²). An
+arm's share is how often it is the greatest in 256 seeded samples of all arms.
+"""
 BANDIT_RULE_UCB: BanditRule.ValueType  # 4
 """The upper confidence bound of discounted means (D-UCB, Garivier and Moulines
-2011).
+2011), S/N + c √(ln(1 + ΣN) / N), with N and S as under Thompson sampling. The
+tasks of an update batch are shared out so that the bounds of those arms that
+get some come to one level, a task counting as a signal seen.
 """
 global___BanditRule = BanditRule
 
@@ -85,8 +106,8 @@ class _BanditSignalEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._E
     """
     BANDIT_SIGNAL_LEARNING_PROGRESS: _BanditSignal.ValueType  # 3
     """How fast the arm's solved share changes, in either direction: the distance of
-    a fast moving average of it from a slow one (Matiisen et al. 2017; Graves et
-    al. 2017).
+    a fast moving average of it from a slow one, after the batch (Matiisen et al.
+    2017; Graves et al. 2017). Both begin with the arm's first mean.
     """
     BANDIT_SIGNAL_MIXED_OUTCOMES: _BanditSignal.ValueType  # 4
     """1 for a group in which some samples are solved and some are not, else 0: its
@@ -94,7 +115,10 @@ class _BanditSignalEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._E
     """
 
 class BanditSignal(_BanditSignal, metaclass=_BanditSignalEnumTypeWrapper):
-    """What a bandit learns from."""
+    """What a bandit learns from: a number for each closed group with at least two
+    rewards (one, for learning progress). All but the first need to know what was
+    solved, and so FEEDBACK_SOURCE_STEP.
+    """
 
 BANDIT_SIGNAL_UNSPECIFIED: BanditSignal.ValueType  # 0
 """Not said: BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE."""
@@ -108,8 +132,8 @@ where half of them are.
 """
 BANDIT_SIGNAL_LEARNING_PROGRESS: BanditSignal.ValueType  # 3
 """How fast the arm's solved share changes, in either direction: the distance of
-a fast moving average of it from a slow one (Matiisen et al. 2017; Graves et
-al. 2017).
+a fast moving average of it from a slow one, after the batch (Matiisen et al.
+2017; Graves et al. 2017). Both begin with the arm's first mean.
 """
 BANDIT_SIGNAL_MIXED_OUTCOMES: BanditSignal.ValueType  # 4
 """1 for a group in which some samples are solved and some are not, else 0: its
@@ -129,7 +153,10 @@ class _ReplayInstancesEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper
     """Never the same twice (FORGE 3.3)."""
     REPLAY_INSTANCES_SAME: _ReplayInstances.ValueType  # 2
     """Each cycle has the instances of the first again, in the same order by arm
-    (NP-ENGINE 3.3).
+    (NP-ENGINE 3.3): every arm begins again with its first, and so it does when this
+    policy takes the place of another. Where a cycle is a whole number of update
+    batches and no weight or mask changes, cycles are equal task by task. Tasks of
+    later cycles count as repeats.
     """
 
 class ReplayInstances(_ReplayInstances, metaclass=_ReplayInstancesEnumTypeWrapper):
@@ -141,7 +168,10 @@ REPLAY_INSTANCES_FRESH: ReplayInstances.ValueType  # 1
 """Never the same twice (FORGE 3.3)."""
 REPLAY_INSTANCES_SAME: ReplayInstances.ValueType  # 2
 """Each cycle has the instances of the first again, in the same order by arm
-(NP-ENGINE 3.3).
+(NP-ENGINE 3.3): every arm begins again with its first, and so it does when this
+policy takes the place of another. Where a cycle is a whole number of update
+batches and no weight or mask changes, cycles are equal task by task. Tasks of
+later cycles count as repeats.
 """
 global___ReplayInstances = ReplayInstances
 
@@ -192,6 +222,34 @@ FEEDBACK_SOURCE_STEP: FeedbackSource.ValueType  # 1
 FEEDBACK_SOURCE_REPORTED: FeedbackSource.ValueType  # 2
 """From ReportAdvantages."""
 global___FeedbackSource = FeedbackSource
+
+class _AlikeOutcomes:
+    ValueType = typing.NewType("ValueType", builtins.int)
+    V: typing_extensions.TypeAlias = ValueType
+
+class _AlikeOutcomesEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_AlikeOutcomes.ValueType], builtins.type):
+    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+    ALIKE_OUTCOMES_UNSPECIFIED: _AlikeOutcomes.ValueType  # 0
+    """Not said: ALIKE_OUTCOMES_REWARDS."""
+    ALIKE_OUTCOMES_REWARDS: _AlikeOutcomes.ValueType  # 1
+    """Those whose rewards are all equal."""
+    ALIKE_OUTCOMES_SOLVED: _AlikeOutcomes.ValueType  # 2
+    """Those all of whose samples are solved, and those none of whose samples is,
+    whatever their rewards. Not with FEEDBACK_SOURCE_REPORTED.
+    """
+
+class AlikeOutcomes(_AlikeOutcomes, metaclass=_AlikeOutcomesEnumTypeWrapper):
+    """Which groups are of no use to an update, because their advantages are all 0."""
+
+ALIKE_OUTCOMES_UNSPECIFIED: AlikeOutcomes.ValueType  # 0
+"""Not said: ALIKE_OUTCOMES_REWARDS."""
+ALIKE_OUTCOMES_REWARDS: AlikeOutcomes.ValueType  # 1
+"""Those whose rewards are all equal."""
+ALIKE_OUTCOMES_SOLVED: AlikeOutcomes.ValueType  # 2
+"""Those all of whose samples are solved, and those none of whose samples is,
+whatever their rewards. Not with FEEDBACK_SOURCE_REPORTED.
+"""
+global___AlikeOutcomes = AlikeOutcomes
 
 @typing.final
 class Arm(google.protobuf.message.Message):
@@ -249,9 +307,12 @@ global___MixturePolicy = MixturePolicy
 @typing.final
 class SignalRescale(google.protobuf.message.Message):
     """Signals brought to one scale by running quantiles (Graves et al. 2017, section
-    3.1): what is at or below the low quantile of the last signals of all arms counts
-    -1, at or above the high one 1, and linearly between. Under the EMA-softmax rule,
-    so that values are of one size whatever the rewards are.
+    3.1), so that values are of one size whatever the rewards are: what is at or below
+    the low quantile of the last signals of all arms counts -1, at or above the high
+    one 1, and linearly between. The last signals include those of the batch that is
+    learned from. Signals are kept with 6 bits of fraction, cut off: at most 1.6%
+    too small. Where both quantiles are one number, it counts 0, what is below it -1,
+    and what is above it 1.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -328,7 +389,10 @@ global___BatchConstraints = BatchConstraints
 
 @typing.final
 class BanditPolicy(google.protobuf.message.Message):
-    """A multi-armed bandit over the arms."""
+    """A multi-armed bandit over the arms. A number that its rule and its signal do not
+    read is refused. An arm that is added to a run begins with the mean of the others'
+    values under EMA-softmax and EXP3.S, and as one never seen under the others.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -342,32 +406,40 @@ class BanditPolicy(google.protobuf.message.Message):
     EXP3_SHARE_FIELD_NUMBER: builtins.int
     DISCOUNT_FIELD_NUMBER: builtins.int
     EXPLORATION_FIELD_NUMBER: builtins.int
+    PROGRESS_FAST_RATE_FIELD_NUMBER: builtins.int
+    PROGRESS_SLOW_RATE_FIELD_NUMBER: builtins.int
     rule: global___BanditRule.ValueType
     """The rule; unset: BANDIT_RULE_EMA_SOFTMAX."""
     signal: global___BanditSignal.ValueType
     """The signal; unset: BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE."""
     alpha: builtins.float
-    """α, the moving average's rate, in (0, 1]; unset: 0.15 (ADSC 4)."""
+    """EMA-softmax: α, the moving average's rate, in (0, 1]; unset: 0.15 (ADSC 4)."""
     tau: builtins.float
-    """τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4)."""
+    """EMA-softmax: τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4)."""
     epsilon: builtins.float
     """ε, the share spread evenly over the arms, in [0, 1]; unset: 0.1 (not given in
     the paper). Of every rule, Thompson sampling and UCB included: what it gives is
     mixed with an even share.
     """
     exp3_rate: builtins.float
-    """EXP3.S: the learning rate, in (0, 1]; unset: 0.1."""
+    """EXP3.S: η, the learning rate, in (0, 1]; unset: 0.1."""
     exp3_share: builtins.float
-    """EXP3.S: the share of the weights' sum that is spread over all arms after each
+    """EXP3.S: σ, the share of the weights' sum that is spread over all arms after each
     update batch, in [0, 1]; unset: 0.01.
     """
     discount: builtins.float
-    """Thompson sampling and UCB: by what the past counts less after each update
-    batch, in (0, 1]; unset: 0.95.
+    """Thompson sampling and UCB: γ, by what the past counts less after each update
+    batch with a signal, in (0, 1]; unset: 0.95.
     """
     exploration: builtins.float
-    """UCB: the confidence bonus' factor, at least 0; unset: 0.5. Thompson sampling:
-    the prior's standard deviation.
+    """UCB: c, the confidence bonus' factor, at least 0; unset: 0.5. Thompson
+    sampling: σ, the prior's standard deviation, and a signal's.
+    """
+    progress_fast_rate: builtins.float
+    """Learning progress: the fast moving average's rate, in (0, 1]; unset: 0.3."""
+    progress_slow_rate: builtins.float
+    """Learning progress: the slow moving average's rate, above 0 and below
+    progress_fast_rate; unset: 0.05.
     """
     @property
     def rescale(self) -> global___SignalRescale:
@@ -386,9 +458,11 @@ class BanditPolicy(google.protobuf.message.Message):
         exp3_share: builtins.float | None = ...,
         discount: builtins.float | None = ...,
         exploration: builtins.float | None = ...,
+        progress_fast_rate: builtins.float | None = ...,
+        progress_slow_rate: builtins.float | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_alpha", b"_alpha", "_discount", b"_discount", "_epsilon", b"_epsilon", "_exp3_rate", b"_exp3_rate", "_exp3_share", b"_exp3_share", "_exploration", b"_exploration", "_tau", b"_tau", "alpha", b"alpha", "discount", b"discount", "epsilon", b"epsilon", "exp3_rate", b"exp3_rate", "exp3_share", b"exp3_share", "exploration", b"exploration", "rescale", b"rescale", "tau", b"tau"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_alpha", b"_alpha", "_discount", b"_discount", "_epsilon", b"_epsilon", "_exp3_rate", b"_exp3_rate", "_exp3_share", b"_exp3_share", "_exploration", b"_exploration", "_tau", b"_tau", "alpha", b"alpha", "discount", b"discount", "epsilon", b"epsilon", "exp3_rate", b"exp3_rate", "exp3_share", b"exp3_share", "exploration", b"exploration", "rescale", b"rescale", "rule", b"rule", "signal", b"signal", "tau", b"tau"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_alpha", b"_alpha", "_discount", b"_discount", "_epsilon", b"_epsilon", "_exp3_rate", b"_exp3_rate", "_exp3_share", b"_exp3_share", "_exploration", b"_exploration", "_progress_fast_rate", b"_progress_fast_rate", "_progress_slow_rate", b"_progress_slow_rate", "_tau", b"_tau", "alpha", b"alpha", "discount", b"discount", "epsilon", b"epsilon", "exp3_rate", b"exp3_rate", "exp3_share", b"exp3_share", "exploration", b"exploration", "progress_fast_rate", b"progress_fast_rate", "progress_slow_rate", b"progress_slow_rate", "rescale", b"rescale", "tau", b"tau"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_alpha", b"_alpha", "_discount", b"_discount", "_epsilon", b"_epsilon", "_exp3_rate", b"_exp3_rate", "_exp3_share", b"_exp3_share", "_exploration", b"_exploration", "_progress_fast_rate", b"_progress_fast_rate", "_progress_slow_rate", b"_progress_slow_rate", "_tau", b"_tau", "alpha", b"alpha", "discount", b"discount", "epsilon", b"epsilon", "exp3_rate", b"exp3_rate", "exp3_share", b"exp3_share", "exploration", b"exploration", "progress_fast_rate", b"progress_fast_rate", "progress_slow_rate", b"progress_slow_rate", "rescale", b"rescale", "rule", b"rule", "signal", b"signal", "tau", b"tau"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_alpha", b"_alpha"]) -> typing.Literal["alpha"] | None: ...
     @typing.overload
@@ -401,6 +475,10 @@ class BanditPolicy(google.protobuf.message.Message):
     def WhichOneof(self, oneof_group: typing.Literal["_exp3_share", b"_exp3_share"]) -> typing.Literal["exp3_share"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_exploration", b"_exploration"]) -> typing.Literal["exploration"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_progress_fast_rate", b"_progress_fast_rate"]) -> typing.Literal["progress_fast_rate"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_progress_slow_rate", b"_progress_slow_rate"]) -> typing.Literal["progress_slow_rate"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_tau", b"_tau"]) -> typing.Literal["tau"] | None: ...
 
@@ -448,7 +526,9 @@ class Stage(google.protobuf.message.Message):
     @property
     def ranks(self) -> global___RankRange:
         """Only rows of real pools whose rank lies in this range: {"max": 0.3} is the
-        easiest 30% (Curriculum RLOO). Unset: all. It does not touch synthetic tasks.
+        easiest 30% (Curriculum RLOO). Unset: all. It does not touch tasks without a
+        rank. Other rows are passed over: an arm none of whose next 16,384 rows lies in
+        the range ends the draw with FAILED_PRECONDITION.
         """
 
     def __init__(
@@ -497,7 +577,9 @@ class StagedPolicy(google.protobuf.message.Message):
     """Stages one after the other (FORGE's linear curriculum, Curriculum RLOO). The
     stage of an update batch is the one that its first task is in. Advance ends a
     stage where the run stands, and the next begins there. As a new policy of a run
-    it begins with its first stage at the cursor where it applies.
+    it begins with its first stage at the cursor where it applies; after another staged
+    policy it goes on in the stage of the same number, or its last, as if that had
+    begun where the other's did.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -518,7 +600,12 @@ global___StagedPolicy = StagedPolicy
 
 @typing.final
 class ReplayPolicy(google.protobuf.message.Message):
-    """A cycle of stages, several times (FORGE 3.3: easy, medium, hard, three times)."""
+    """A cycle of stages, several times (FORGE 3.3: easy, medium, hard, three times).
+    The cycle and the stage of an update batch are those that its first task is in; a
+    cycle's last stage lasts to its end. Advance ends a stage where the run stands; in
+    the last stage of a cycle the next cycle begins there. In place of another replay
+    it goes on in the same cycle, in the stage of the same number or its last.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -595,7 +682,10 @@ class CompetencePolicy(google.protobuf.message.Message):
     """Tiers from easy to hard, the next of which is opened when the share of solved
     samples of the newest passes a threshold ("adaptive", and with a floor "hybrid",
     in Curriculum RLOO section 4, which does not define them: the definition is
-    ours). Advance opens the next tier at once.
+    ours). Advance opens the next tier at once. A late group counts whole. It needs to
+    know what was solved, and so FEEDBACK_SOURCE_STEP. In place of another competence
+    policy as many tiers stay open, at most all, and what the newest's groups solved
+    counts on if its arms are the same.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -611,7 +701,7 @@ class CompetencePolicy(google.protobuf.message.Message):
     threshold: builtins.float
     """The share of solved samples that passes a tier, in (0, 1]; unset: 0.7."""
     window: builtins.int
-    """Over how many of the tier's last closed groups, 1 to 4096; unset: 32. Fewer
+    """Over how many of the tier's last closed groups, 1 to 256; unset: 32. Fewer
     never pass it.
     """
     floor: builtins.float
@@ -741,7 +831,10 @@ global___BackwardTransfer = BackwardTransfer
 class ForgettingPolicy(google.protobuf.message.Message):
     """Domains one after the other, the least forgotten first (Omni-Thinker 4.3): in
     descending order of each domain's mean change over the training on the others.
-    The paper's text is followed; its figure 5 has the sign reversed.
+    The paper's text is followed; its figure 5 has the sign reversed. In a run without
+    a length each domain lasts until Advance. In place of another forgetting policy it
+    goes on in the same domain where the order up to there is the same, and else
+    begins with its first.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -778,6 +871,14 @@ class TaskFilter(google.protobuf.message.Message):
     """Which instances of a run's arms are passed over, under any policy. It looks at
     what the run's own closed groups of an instance came to, so it matters where
     instances come again: real pools in their second epoch, and replays.
+
+    What an instance came to counts once its group is folded in, as for a policy, so
+    that draws do not depend on timing: with skip_solved or skip_failed_after a draw
+    waits for feedback that is due, under policies too that take none themselves, and
+    it needs FEEDBACK_SOURCE_STEP. It is remembered from when the filter is set, for at
+    least the last 131,072 times that it changed; older is forgotten. An arm of which
+    1,024 instances were passed over for what they came to gives the first of them all
+    the same: a filter never ends a run.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -788,8 +889,8 @@ class TaskFilter(google.protobuf.message.Message):
     skip_solved: builtins.bool
     """Passes over instances of which every sample was solved the last time."""
     skip_failed_after: builtins.int
-    """Passes over instances of which no sample was solved, so many times in a row; 0:
-    never.
+    """Passes over instances of which no sample was solved, so many times in a row, at
+    most 1024; 0: never.
     """
     @property
     def ranks(self) -> global___RankRange:
@@ -872,6 +973,98 @@ class Policy(google.protobuf.message.Message):
 global___Policy = Policy
 
 @typing.final
+class DynamicSampling(google.protobuf.message.Message):
+    """Dynamic sampling (DAPO 3.2): an update trains on groups whose outcomes differ.
+    Each update batch draws oversample_max × prompts_per_update tasks at once, from
+    the same probabilities, each with its cursor and ordinal. NextBatch gives the
+    first prompts_per_update of them, and one more for each group that closes
+    useless (also one with fewer than two rewards), until prompts_per_update groups
+    are useful or the reserve is used up. What is left when no group is open is
+    passed over: no task has its cursor. So a run stays a pure function of its seed
+    and its feedback, in whatever order that comes. The groups to train on are the
+    first prompts_per_update useful ones by cursor, which GetGroups tells; all
+    groups feed the policy's signals; constraints bind the draw.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    OVERSAMPLE_MAX_FIELD_NUMBER: builtins.int
+    ALIKE_FIELD_NUMBER: builtins.int
+    oversample_max: builtins.float
+    """Tasks drawn for each one to train on, in [1, 16]; rounded up to whole tasks.
+    Required.
+    """
+    alike: global___AlikeOutcomes.ValueType
+    """Which groups are useless; unset: ALIKE_OUTCOMES_REWARDS."""
+    def __init__(
+        self,
+        *,
+        oversample_max: builtins.float = ...,
+        alike: global___AlikeOutcomes.ValueType = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["alike", b"alike", "oversample_max", b"oversample_max"]) -> None: ...
+
+global___DynamicSampling = DynamicSampling
+
+@typing.final
+class LateFeedback(google.protobuf.message.Message):
+    """What becomes of feedback that comes late. A group of update batch b that a draw
+    of batch k folds in is k − 1 − b batches late: under a feedback_lag of n it is n
+    at most, and under feedback_unbounded any number.
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    BATCHES_MAX_FIELD_NUMBER: builtins.int
+    WEIGHT_FIELD_NUMBER: builtins.int
+    batches_max: builtins.int
+    """Groups that are more batches late than this count less. At most 65536."""
+    weight: builtins.float
+    """By what they count in the policy's signals, in [0, 1]: 0 drops them, also from
+    the arms' means that a policy looks at. Unset: 0. The samples are recorded and
+    shown in any case.
+    """
+    def __init__(
+        self,
+        *,
+        batches_max: builtins.int = ...,
+        weight: builtins.float | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_weight", b"_weight", "weight", b"weight"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_weight", b"_weight", "batches_max", b"batches_max", "weight", b"weight"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_weight", b"_weight"]) -> typing.Literal["weight"] | None: ...
+
+global___LateFeedback = LateFeedback
+
+@typing.final
+class PromptTemplate(google.protobuf.message.Message):
+    """Text around the prompts of a run's tasks, e.g. that of a published checkpoint."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SYSTEM_FIELD_NUMBER: builtins.int
+    USER_FIELD_NUMBER: builtins.int
+    system: builtins.str
+    """A system message before the prompt, in place of the task's own, at most 16 KiB;
+    unset: the task's own, if it has one.
+    """
+    user: builtins.str
+    """The user message, with {prompt} where the task's goes; at most 16 KiB. Empty:
+    the task's alone. {prompt} stands in it exactly once.
+    """
+    def __init__(
+        self,
+        *,
+        system: builtins.str | None = ...,
+        user: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_system", b"_system", "system", b"system"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_system", b"_system", "system", b"system", "user", b"user"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_system", b"_system"]) -> typing.Literal["system"] | None: ...
+
+global___PromptTemplate = PromptTemplate
+
+@typing.final
 class RunConfig(google.protobuf.message.Message):
     """What a run is. Fixed at creation but for the policy."""
 
@@ -890,6 +1083,9 @@ class RunConfig(google.protobuf.message.Message):
     FEEDBACK_SOURCE_FIELD_NUMBER: builtins.int
     GROUP_TIMEOUT_FIELD_NUMBER: builtins.int
     TIME_TO_LIVE_FIELD_NUMBER: builtins.int
+    DYNAMIC_SAMPLING_FIELD_NUMBER: builtins.int
+    LATE_FEEDBACK_FIELD_NUMBER: builtins.int
+    PROMPT_TEMPLATE_FIELD_NUMBER: builtins.int
     answer_format: gradus.v1.task_pb2.AnswerFormat.ValueType
     """How answers are marked where an arm's spec does not say; unset: each
     environment's default.
@@ -901,10 +1097,13 @@ class RunConfig(google.protobuf.message.Message):
     configured). Required.
     """
     length: builtins.int
-    """Tasks in the whole run; 0: no end. The last update batch may be short."""
+    """Tasks to train on in the whole run, so that it has length / prompts_per_update
+    update batches; 0: no end. The last one may be short.
+    """
     prompts_per_update: builtins.int
-    """Tasks in an update batch, 1 to 4096. Required. With num_generations, and with
-    feedback_lag + 1, it makes at most 1,048,576 samples.
+    """Tasks to train on in an update batch, 1 to 4096. Required. With
+    num_generations, feedback_lag + 1 and oversample_max it makes at most 1,048,576
+    samples.
     """
     feedback_lag: builtins.int
     """Batch k needs every batch up to k − 1 − feedback_lag closed. At most 64."""
@@ -944,6 +1143,18 @@ class RunConfig(google.protobuf.message.Message):
         days.
         """
 
+    @property
+    def dynamic_sampling(self) -> global___DynamicSampling:
+        """Update batches with a reserve; unset: what is drawn is what is trained on."""
+
+    @property
+    def late_feedback(self) -> global___LateFeedback:
+        """What becomes of feedback that comes late; unset: it counts like other."""
+
+    @property
+    def prompt_template(self) -> global___PromptTemplate:
+        """Text around the prompts; unset: they are as the environments give them."""
+
     def __init__(
         self,
         *,
@@ -960,9 +1171,12 @@ class RunConfig(google.protobuf.message.Message):
         feedback_source: global___FeedbackSource.ValueType = ...,
         group_timeout: google.protobuf.duration_pb2.Duration | None = ...,
         time_to_live: google.protobuf.duration_pb2.Duration | None = ...,
+        dynamic_sampling: global___DynamicSampling | None = ...,
+        late_feedback: global___LateFeedback | None = ...,
+        prompt_template: global___PromptTemplate | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["feedback_lag", b"feedback_lag", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "policy", b"policy", "reward_scheme", b"reward_scheme", "time_to_live", b"time_to_live"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arms", b"arms", "feedback_lag", b"feedback_lag", "feedback_source", b"feedback_source", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompts_per_update", b"prompts_per_update", "reward_scheme", b"reward_scheme", "seed", b"seed", "time_to_live", b"time_to_live"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["dynamic_sampling", b"dynamic_sampling", "feedback_lag", b"feedback_lag", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "late_feedback", b"late_feedback", "policy", b"policy", "prompt_template", b"prompt_template", "reward_scheme", b"reward_scheme", "time_to_live", b"time_to_live"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arms", b"arms", "dynamic_sampling", b"dynamic_sampling", "feedback_lag", b"feedback_lag", "feedback_source", b"feedback_source", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "late_feedback", b"late_feedback", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompt_template", b"prompt_template", "prompts_per_update", b"prompts_per_update", "reward_scheme", b"reward_scheme", "seed", b"seed", "time_to_live", b"time_to_live"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["lag", b"lag"]) -> typing.Literal["feedback_lag", "feedback_unbounded"] | None: ...
 
 global___RunConfig = RunConfig
@@ -983,6 +1197,7 @@ class ArmState(google.protobuf.message.Message):
     RECENT_SOLVED_SHARE_FIELD_NUMBER: builtins.int
     REPEATS_FIELD_NUMBER: builtins.int
     MASKED_REASON_FIELD_NUMBER: builtins.int
+    REMOVED_FIELD_NUMBER: builtins.int
     arm_id: builtins.str
     """The arm's id."""
     probability: builtins.float
@@ -990,7 +1205,11 @@ class ArmState(google.protobuf.message.Message):
     run, in the first.
     """
     value: builtins.float
-    """Q of a bandit, after the last batch that was folded in; 0 for a mixture."""
+    """What a bandit thinks of it, after the last batch that was folded in: Q under
+    EMA-softmax, the logarithm of its weight over the mean weight under EXP3.S, the
+    discounted mean of its signals under Thompson sampling and UCB. 0 under other
+    policies.
+    """
     weight: builtins.float
     """Its weight as set."""
     issued: builtins.int
@@ -1008,6 +1227,8 @@ class ArmState(google.protobuf.message.Message):
     tasks needs, e.g. a judge, is down. The other arms share its probability until
     it answers again. Unset: it is drawn from.
     """
+    removed: builtins.bool
+    """It was removed by UpdateShape."""
     def __init__(
         self,
         *,
@@ -1021,9 +1242,10 @@ class ArmState(google.protobuf.message.Message):
         recent_solved_share: builtins.float | None = ...,
         repeats: builtins.int = ...,
         masked_reason: builtins.str | None = ...,
+        removed: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_masked_reason", b"_masked_reason", "_recent_reward_mean", b"_recent_reward_mean", "_recent_solved_share", b"_recent_solved_share", "masked_reason", b"masked_reason", "recent_reward_mean", b"recent_reward_mean", "recent_solved_share", b"recent_solved_share"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_masked_reason", b"_masked_reason", "_recent_reward_mean", b"_recent_reward_mean", "_recent_solved_share", b"_recent_solved_share", "arm_id", b"arm_id", "groups", b"groups", "issued", b"issued", "masked_reason", b"masked_reason", "probability", b"probability", "recent_reward_mean", b"recent_reward_mean", "recent_solved_share", b"recent_solved_share", "repeats", b"repeats", "value", b"value", "weight", b"weight"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_masked_reason", b"_masked_reason", "_recent_reward_mean", b"_recent_reward_mean", "_recent_solved_share", b"_recent_solved_share", "arm_id", b"arm_id", "groups", b"groups", "issued", b"issued", "masked_reason", b"masked_reason", "probability", b"probability", "recent_reward_mean", b"recent_reward_mean", "recent_solved_share", b"recent_solved_share", "removed", b"removed", "repeats", b"repeats", "value", b"value", "weight", b"weight"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_masked_reason", b"_masked_reason"]) -> typing.Literal["masked_reason"] | None: ...
     @typing.overload
@@ -1052,6 +1274,7 @@ class RunState(google.protobuf.message.Message):
     POLICY_FIELD_NUMBER: builtins.int
     ARMS_FIELD_NUMBER: builtins.int
     INCARNATION_FIELD_NUMBER: builtins.int
+    FIRST_OPEN_CURSOR_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """Its id."""
     epoch: builtins.int
@@ -1077,6 +1300,10 @@ class RunState(google.protobuf.message.Message):
     Part of its tasks' ids. Instances, draws and probabilities do not depend on
     it: two runs of one seed and feedback are compared by Task.instance_hash.
     """
+    first_open_cursor: builtins.int
+    """The cursor of the first update batch that is not closed; where all are, that of
+    the next. A trainer that died goes on here.
+    """
     @property
     def policy(self) -> global___Policy:
         """The policy in force for the next batch."""
@@ -1101,9 +1328,10 @@ class RunState(google.protobuf.message.Message):
         policy: global___Policy | None = ...,
         arms: collections.abc.Iterable[global___ArmState] | None = ...,
         incarnation: builtins.str = ...,
+        first_open_cursor: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["policy", b"policy"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "policy", b"policy", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "first_open_cursor", b"first_open_cursor", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "policy", b"policy", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "version", b"version"]) -> None: ...
 
 global___RunState = RunState
 
@@ -1531,6 +1759,342 @@ class CloseGroupsResponse(google.protobuf.message.Message):
 global___CloseGroupsResponse = CloseGroupsResponse
 
 @typing.final
+class GetGroupsRequest(google.protobuf.message.Message):
+    """Which groups to give. Exactly one of open, update_batch and group_ids is set."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: builtins.int
+    OPEN_FIELD_NUMBER: builtins.int
+    UPDATE_BATCH_FIELD_NUMBER: builtins.int
+    GROUP_IDS_FIELD_NUMBER: builtins.int
+    TASKS_FIELD_NUMBER: builtins.int
+    WAIT_FIELD_NUMBER: builtins.int
+    PAGE_SIZE_FIELD_NUMBER: builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    run_id: builtins.str
+    """The run. Required."""
+    open: builtins.bool
+    """All that are open."""
+    update_batch: builtins.int
+    """Those of one update batch, of its reserve those that may be given out."""
+    tasks: builtins.bool
+    """Whether to give the groups' tasks, which makes the answer larger."""
+    page_size: builtins.int
+    """How many groups at most, 1 to 4096; 0: 1024. Fewer where samples make the
+    answer large.
+    """
+    page_token: builtins.str
+    """next_page_token of the page before; empty: the first page."""
+    @property
+    def group_ids(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """These, at most 4096."""
+
+    @property
+    def wait(self) -> google.protobuf.duration_pb2.Duration:
+        """How long to wait until every one of them is closed, at most 60 s; unset: not at
+        all. What is known then is given in any case.
+        """
+
+    def __init__(
+        self,
+        *,
+        run_id: builtins.str = ...,
+        open: builtins.bool = ...,
+        update_batch: builtins.int | None = ...,
+        group_ids: collections.abc.Iterable[builtins.str] | None = ...,
+        tasks: builtins.bool = ...,
+        wait: google.protobuf.duration_pb2.Duration | None = ...,
+        page_size: builtins.int = ...,
+        page_token: builtins.str = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_update_batch", b"_update_batch", "update_batch", b"update_batch", "wait", b"wait"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_update_batch", b"_update_batch", "group_ids", b"group_ids", "open", b"open", "page_size", b"page_size", "page_token", b"page_token", "run_id", b"run_id", "tasks", b"tasks", "update_batch", b"update_batch", "wait", b"wait"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_update_batch", b"_update_batch"]) -> typing.Literal["update_batch"] | None: ...
+
+global___GetGroupsRequest = GetGroupsRequest
+
+@typing.final
+class RecordedSample(google.protobuf.message.Message):
+    """A sample of a group, as recorded."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    SAMPLE_INDEX_FIELD_NUMBER: builtins.int
+    REWARD_FIELD_NUMBER: builtins.int
+    SOLVED_FIELD_NUMBER: builtins.int
+    NO_REWARD_FIELD_NUMBER: builtins.int
+    RLOO_ADVANTAGE_FIELD_NUMBER: builtins.int
+    GRPO_ADVANTAGE_FIELD_NUMBER: builtins.int
+    POLICY_VERSION_FIELD_NUMBER: builtins.int
+    sample_index: builtins.int
+    """Its sample_index."""
+    reward: builtins.float
+    """Its reward; unset: it has none, and never will."""
+    solved: builtins.bool
+    """Whether it reached the goal."""
+    no_reward: builtins.str
+    """Why it has no reward, where it has none."""
+    rloo_advantage: builtins.float
+    """RLOO and GRPO advantage over the group's samples with a reward, as in Outcome;
+    unset while the group is open.
+    """
+    grpo_advantage: builtins.float
+    """See rloo_advantage."""
+    policy_version: builtins.int
+    """As it came with the completion; unset: it came without, or has no reward."""
+    def __init__(
+        self,
+        *,
+        sample_index: builtins.int = ...,
+        reward: builtins.float | None = ...,
+        solved: builtins.bool = ...,
+        no_reward: builtins.str = ...,
+        rloo_advantage: builtins.float | None = ...,
+        grpo_advantage: builtins.float | None = ...,
+        policy_version: builtins.int | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_grpo_advantage", b"_grpo_advantage", "_policy_version", b"_policy_version", "_reward", b"_reward", "_rloo_advantage", b"_rloo_advantage", "grpo_advantage", b"grpo_advantage", "policy_version", b"policy_version", "reward", b"reward", "rloo_advantage", b"rloo_advantage"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_grpo_advantage", b"_grpo_advantage", "_policy_version", b"_policy_version", "_reward", b"_reward", "_rloo_advantage", b"_rloo_advantage", "grpo_advantage", b"grpo_advantage", "no_reward", b"no_reward", "policy_version", b"policy_version", "reward", b"reward", "rloo_advantage", b"rloo_advantage", "sample_index", b"sample_index", "solved", b"solved"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_grpo_advantage", b"_grpo_advantage"]) -> typing.Literal["grpo_advantage"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_policy_version", b"_policy_version"]) -> typing.Literal["policy_version"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_reward", b"_reward"]) -> typing.Literal["reward"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_rloo_advantage", b"_rloo_advantage"]) -> typing.Literal["rloo_advantage"] | None: ...
+
+global___RecordedSample = RecordedSample
+
+@typing.final
+class RunGroup(google.protobuf.message.Message):
+    """A group of a run."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    GROUP_ID_FIELD_NUMBER: builtins.int
+    CURSOR_FIELD_NUMBER: builtins.int
+    UPDATE_BATCH_FIELD_NUMBER: builtins.int
+    ARM_ID_FIELD_NUMBER: builtins.int
+    TASK_FIELD_NUMBER: builtins.int
+    CLOSED_FIELD_NUMBER: builtins.int
+    MISSING_FIELD_NUMBER: builtins.int
+    SAMPLES_FIELD_NUMBER: builtins.int
+    STATISTICS_FIELD_NUMBER: builtins.int
+    USEFUL_FIELD_NUMBER: builtins.int
+    SELECTED_FIELD_NUMBER: builtins.int
+    group_id: builtins.str
+    """The group."""
+    cursor: builtins.int
+    """Position of its task."""
+    update_batch: builtins.int
+    """Its update batch, from 0."""
+    arm_id: builtins.str
+    """The id of its task's arm."""
+    closed: builtins.bool
+    """Whether it takes no more samples: all have come, or it was closed by force."""
+    useful: builtins.bool
+    """Whether an update learns something from it, see DynamicSampling; false while it
+    is open.
+    """
+    selected: builtins.bool
+    """Whether it is one to train on: without dynamic sampling every one that is
+    closed; with it the first prompts_per_update useful ones of its update batch by
+    cursor, which is settled once every group before it is closed.
+    """
+    @property
+    def task(self) -> gradus.v1.task_pb2.Task:
+        """Its task, where tasks was set."""
+
+    @property
+    def missing(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.int]:
+        """Sample indices that have not come."""
+
+    @property
+    def samples(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RecordedSample]:
+        """Those that have, by index."""
+
+    @property
+    def statistics(self) -> gradus.v1.outcome_pb2.GroupStatistics:
+        """Over the samples with a reward; unset while the group is open, and where none
+        has one.
+        """
+
+    def __init__(
+        self,
+        *,
+        group_id: builtins.str = ...,
+        cursor: builtins.int = ...,
+        update_batch: builtins.int = ...,
+        arm_id: builtins.str = ...,
+        task: gradus.v1.task_pb2.Task | None = ...,
+        closed: builtins.bool = ...,
+        missing: collections.abc.Iterable[builtins.int] | None = ...,
+        samples: collections.abc.Iterable[global___RecordedSample] | None = ...,
+        statistics: gradus.v1.outcome_pb2.GroupStatistics | None = ...,
+        useful: builtins.bool = ...,
+        selected: builtins.bool = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["statistics", b"statistics", "task", b"task"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "closed", b"closed", "cursor", b"cursor", "group_id", b"group_id", "missing", b"missing", "samples", b"samples", "selected", b"selected", "statistics", b"statistics", "task", b"task", "update_batch", b"update_batch", "useful", b"useful"]) -> None: ...
+
+global___RunGroup = RunGroup
+
+@typing.final
+class GetGroupsResponse(google.protobuf.message.Message):
+    """Groups, and how far their update batch is."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    GROUPS_FIELD_NUMBER: builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: builtins.int
+    CLOSED_FIELD_NUMBER: builtins.int
+    next_page_token: builtins.str
+    """For the next page; empty: this is the last."""
+    closed: builtins.bool
+    """Whether all groups on this page are closed."""
+    @property
+    def groups(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RunGroup]:
+        """In cursor order, or in the order asked for. Groups that are not kept any more
+        are left out, see NextBatchRequest.cursor.
+        """
+
+    def __init__(
+        self,
+        *,
+        groups: collections.abc.Iterable[global___RunGroup] | None = ...,
+        next_page_token: builtins.str = ...,
+        closed: builtins.bool = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["closed", b"closed", "groups", b"groups", "next_page_token", b"next_page_token"]) -> None: ...
+
+global___GetGroupsResponse = GetGroupsResponse
+
+@typing.final
+class ReopenGroupsRequest(google.protobuf.message.Message):
+    """Which groups to open again."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: builtins.int
+    GROUP_IDS_FIELD_NUMBER: builtins.int
+    run_id: builtins.str
+    """The run. Required."""
+    @property
+    def group_ids(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """The groups, at most 4096."""
+
+    def __init__(
+        self,
+        *,
+        run_id: builtins.str = ...,
+        group_ids: collections.abc.Iterable[builtins.str] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["group_ids", b"group_ids", "run_id", b"run_id"]) -> None: ...
+
+global___ReopenGroupsRequest = ReopenGroupsRequest
+
+@typing.final
+class ReopenGroupsResponse(google.protobuf.message.Message):
+    """What became of them."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    GROUPS_FIELD_NUMBER: builtins.int
+    @property
+    def groups(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___GroupFeedback]:
+        """One for each group, in the order they came. DUPLICATE: it is open."""
+
+    def __init__(
+        self,
+        *,
+        groups: collections.abc.Iterable[global___GroupFeedback] | None = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["groups", b"groups"]) -> None: ...
+
+global___ReopenGroupsResponse = ReopenGroupsResponse
+
+@typing.final
+class UpdateShapeRequest(google.protobuf.message.Message):
+    """A new shape. What is left out stays as it is."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: builtins.int
+    ADD_ARMS_FIELD_NUMBER: builtins.int
+    REMOVE_ARMS_FIELD_NUMBER: builtins.int
+    NUM_GENERATIONS_FIELD_NUMBER: builtins.int
+    PROMPTS_PER_UPDATE_FIELD_NUMBER: builtins.int
+    LENGTH_FIELD_NUMBER: builtins.int
+    POLICY_FIELD_NUMBER: builtins.int
+    run_id: builtins.str
+    """The run. Required."""
+    num_generations: builtins.int
+    """See RunConfig."""
+    prompts_per_update: builtins.int
+    """See RunConfig."""
+    length: builtins.int
+    """See RunConfig; at least what is issued. 0: no end."""
+    @property
+    def add_arms(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Arm]:
+        """Arms to add, behind those there are; their ids are new to the run. A run has at
+        most 256 arms, those removed included.
+        """
+
+    @property
+    def remove_arms(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """Ids of arms to remove: they are not drawn any more, and no weight brings them
+        back. Their place in lists by arm stays, so that series go on.
+        """
+
+    @property
+    def policy(self) -> global___Policy:
+        """A policy for the new arms, where the one there is does not do (stages name
+        their arms); unset: it stays. The new one keeps what it can use.
+        """
+
+    def __init__(
+        self,
+        *,
+        run_id: builtins.str = ...,
+        add_arms: collections.abc.Iterable[global___Arm] | None = ...,
+        remove_arms: collections.abc.Iterable[builtins.str] | None = ...,
+        num_generations: builtins.int | None = ...,
+        prompts_per_update: builtins.int | None = ...,
+        length: builtins.int | None = ...,
+        policy: global___Policy | None = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_length", b"_length", "_num_generations", b"_num_generations", "_prompts_per_update", b"_prompts_per_update", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompts_per_update", b"prompts_per_update"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_length", b"_length", "_num_generations", b"_num_generations", "_prompts_per_update", b"_prompts_per_update", "add_arms", b"add_arms", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompts_per_update", b"prompts_per_update", "remove_arms", b"remove_arms", "run_id", b"run_id"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_length", b"_length"]) -> typing.Literal["length"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_num_generations", b"_num_generations"]) -> typing.Literal["num_generations"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_prompts_per_update", b"_prompts_per_update"]) -> typing.Literal["prompts_per_update"] | None: ...
+
+global___UpdateShapeRequest = UpdateShapeRequest
+
+@typing.final
+class UpdateShapeResponse(google.protobuf.message.Message):
+    """From when it applies."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    APPLIES_FROM_CURSOR_FIELD_NUMBER: builtins.int
+    applies_from_cursor: builtins.int
+    """The cursor of the first task that the change applies to."""
+    def __init__(
+        self,
+        *,
+        applies_from_cursor: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor"]) -> None: ...
+
+global___UpdateShapeResponse = UpdateShapeResponse
+
+@typing.final
 class UpdatePolicyRequest(google.protobuf.message.Message):
     """The new policy."""
 
@@ -1542,8 +2106,13 @@ class UpdatePolicyRequest(google.protobuf.message.Message):
     """The run. Required."""
     @property
     def policy(self) -> global___Policy:
-        """The whole policy, in place of the old one. A bandit keeps its values when
-        the new policy is a bandit too; others start afresh. Required.
+        """The whole policy, in place of the old one. One of another kind starts afresh;
+        of the same kind it keeps what it can use, as each policy's message says. A
+        bandit with the same signal, and rescaled or not as before, keeps all it has
+        learned under the same rule, and between Thompson sampling and UCB; from these
+        to EMA-softmax and back it keeps each arm's mean (seen once), and to and from
+        EXP3.S nothing. Of another signal the values say nothing: it starts afresh.
+        What a filter remembers is kept while there is one. Required.
         """
 
     def __init__(
@@ -1919,6 +2488,9 @@ class BatchRecord(google.protobuf.message.Message):
     CLOSED_FIELD_NUMBER: builtins.int
     REWARD_MEAN_FIELD_NUMBER: builtins.int
     SOLVED_SHARE_FIELD_NUMBER: builtins.int
+    PROMPTS_FIELD_NUMBER: builtins.int
+    RELEASED_FIELD_NUMBER: builtins.int
+    USEFUL_FIELD_NUMBER: builtins.int
     batch: builtins.int
     """Its number, from 0."""
     cursor: builtins.int
@@ -1929,6 +2501,14 @@ class BatchRecord(google.protobuf.message.Message):
     """Mean reward over its samples so far; unset: none yet."""
     solved_share: builtins.float
     """Share of its samples so far that are solved; unset: none yet."""
+    prompts: builtins.int
+    """Tasks to train on. counts has those and the reserve."""
+    released: builtins.int
+    """Tasks that may be given out: prompts, and what came from the reserve."""
+    useful: builtins.int
+    """Closed groups that an update can learn from, as dynamic sampling counts them.
+    Fewer than prompts in a closed batch: the reserve did not suffice.
+    """
     @property
     def probabilities(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.float]:
         """Each arm's probability in its draw, in the configuration's order."""
@@ -1952,9 +2532,12 @@ class BatchRecord(google.protobuf.message.Message):
         closed: builtins.bool = ...,
         reward_mean: builtins.float | None = ...,
         solved_share: builtins.float | None = ...,
+        prompts: builtins.int = ...,
+        released: builtins.int = ...,
+        useful: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_reward_mean", b"_reward_mean", "_solved_share", b"_solved_share", "reward_mean", b"reward_mean", "solved_share", b"solved_share"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_reward_mean", b"_reward_mean", "_solved_share", b"_solved_share", "batch", b"batch", "closed", b"closed", "counts", b"counts", "cursor", b"cursor", "probabilities", b"probabilities", "reward_mean", b"reward_mean", "solved_share", b"solved_share", "values", b"values"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_reward_mean", b"_reward_mean", "_solved_share", b"_solved_share", "batch", b"batch", "closed", b"closed", "counts", b"counts", "cursor", b"cursor", "probabilities", b"probabilities", "prompts", b"prompts", "released", b"released", "reward_mean", b"reward_mean", "solved_share", b"solved_share", "useful", b"useful", "values", b"values"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_reward_mean", b"_reward_mean"]) -> typing.Literal["reward_mean"] | None: ...
     @typing.overload
@@ -1992,7 +2575,7 @@ class ControlRecord(google.protobuf.message.Message):
     ARM_ID_FIELD_NUMBER: builtins.int
     kind: builtins.str
     """What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
-    "resume", "close_groups" or "import".
+    "resume", "close_groups", "reopen_groups", "shape" or "import".
     """
     cursor: builtins.int
     """The cursor of the first task that it applies to."""

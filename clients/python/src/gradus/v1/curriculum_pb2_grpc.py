@@ -59,6 +59,21 @@ class CurriculumServiceStub(object):
                 request_serializer=gradus_dot_v1_dot_curriculum__pb2.CloseGroupsRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_curriculum__pb2.CloseGroupsResponse.FromString,
                 )
+        self.GetGroups = channel.unary_unary(
+                '/gradus.v1.CurriculumService/GetGroups',
+                request_serializer=gradus_dot_v1_dot_curriculum__pb2.GetGroupsRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_curriculum__pb2.GetGroupsResponse.FromString,
+                )
+        self.ReopenGroups = channel.unary_unary(
+                '/gradus.v1.CurriculumService/ReopenGroups',
+                request_serializer=gradus_dot_v1_dot_curriculum__pb2.ReopenGroupsRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_curriculum__pb2.ReopenGroupsResponse.FromString,
+                )
+        self.UpdateShape = channel.unary_unary(
+                '/gradus.v1.CurriculumService/UpdateShape',
+                request_serializer=gradus_dot_v1_dot_curriculum__pb2.UpdateShapeRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_curriculum__pb2.UpdateShapeResponse.FromString,
+                )
         self.UpdatePolicy = channel.unary_unary(
                 '/gradus.v1.CurriculumService/UpdatePolicy',
                 request_serializer=gradus_dot_v1_dot_curriculum__pb2.UpdatePolicyRequest.SerializeToString,
@@ -176,6 +191,36 @@ class CurriculumServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetGroups(self, request, context):
+        """Gives groups of a run with what is known of them: the open ones with their
+        tasks and missing samples, for a trainer that comes back after a crash; or
+        those asked for, with rewards, statistics and advantages once they are whole,
+        for trainers whose samples are scored one by one, or by several processes.
+        Waits until the groups asked for are closed, or for as long as it is told.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ReopenGroups(self, request, context):
+        """Opens groups again that were closed before they were whole, by a time-out or by
+        CloseGroups, so that their missing samples can still come; their tasks and ids
+        are the same. NOT_RECORDED for a group that is whole, or that a draw has folded
+        in: that draw was made without its missing samples, and stays so.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def UpdateShape(self, request, context):
+        """Changes the shape of a run from the first update batch not yet issued: arms,
+        num_generations, prompts_per_update and length. Arms that stay keep all that
+        is known of them, and tasks that are out stay as they are.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def UpdatePolicy(self, request, context):
         """Changes the policy from the first update batch not yet issued.
         """
@@ -287,6 +332,21 @@ def add_CurriculumServiceServicer_to_server(servicer, server):
                     servicer.CloseGroups,
                     request_deserializer=gradus_dot_v1_dot_curriculum__pb2.CloseGroupsRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_curriculum__pb2.CloseGroupsResponse.SerializeToString,
+            ),
+            'GetGroups': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetGroups,
+                    request_deserializer=gradus_dot_v1_dot_curriculum__pb2.GetGroupsRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_curriculum__pb2.GetGroupsResponse.SerializeToString,
+            ),
+            'ReopenGroups': grpc.unary_unary_rpc_method_handler(
+                    servicer.ReopenGroups,
+                    request_deserializer=gradus_dot_v1_dot_curriculum__pb2.ReopenGroupsRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_curriculum__pb2.ReopenGroupsResponse.SerializeToString,
+            ),
+            'UpdateShape': grpc.unary_unary_rpc_method_handler(
+                    servicer.UpdateShape,
+                    request_deserializer=gradus_dot_v1_dot_curriculum__pb2.UpdateShapeRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_curriculum__pb2.UpdateShapeResponse.SerializeToString,
             ),
             'UpdatePolicy': grpc.unary_unary_rpc_method_handler(
                     servicer.UpdatePolicy,
@@ -469,6 +529,57 @@ class CurriculumService(object):
         return grpc.experimental.unary_unary(request, target, '/gradus.v1.CurriculumService/CloseGroups',
             gradus_dot_v1_dot_curriculum__pb2.CloseGroupsRequest.SerializeToString,
             gradus_dot_v1_dot_curriculum__pb2.CloseGroupsResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def GetGroups(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.CurriculumService/GetGroups',
+            gradus_dot_v1_dot_curriculum__pb2.GetGroupsRequest.SerializeToString,
+            gradus_dot_v1_dot_curriculum__pb2.GetGroupsResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def ReopenGroups(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.CurriculumService/ReopenGroups',
+            gradus_dot_v1_dot_curriculum__pb2.ReopenGroupsRequest.SerializeToString,
+            gradus_dot_v1_dot_curriculum__pb2.ReopenGroupsResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def UpdateShape(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.CurriculumService/UpdateShape',
+            gradus_dot_v1_dot_curriculum__pb2.UpdateShapeRequest.SerializeToString,
+            gradus_dot_v1_dot_curriculum__pb2.UpdateShapeResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

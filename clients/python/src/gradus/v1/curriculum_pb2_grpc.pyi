@@ -85,6 +85,36 @@ class CurriculumServiceStub:
     signal.
     """
 
+    GetGroups: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.GetGroupsRequest,
+        gradus.v1.curriculum_pb2.GetGroupsResponse,
+    ]
+    """Gives groups of a run with what is known of them: the open ones with their
+    tasks and missing samples, for a trainer that comes back after a crash; or
+    those asked for, with rewards, statistics and advantages once they are whole,
+    for trainers whose samples are scored one by one, or by several processes.
+    Waits until the groups asked for are closed, or for as long as it is told.
+    """
+
+    ReopenGroups: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.ReopenGroupsRequest,
+        gradus.v1.curriculum_pb2.ReopenGroupsResponse,
+    ]
+    """Opens groups again that were closed before they were whole, by a time-out or by
+    CloseGroups, so that their missing samples can still come; their tasks and ids
+    are the same. NOT_RECORDED for a group that is whole, or that a draw has folded
+    in: that draw was made without its missing samples, and stays so.
+    """
+
+    UpdateShape: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.UpdateShapeRequest,
+        gradus.v1.curriculum_pb2.UpdateShapeResponse,
+    ]
+    """Changes the shape of a run from the first update batch not yet issued: arms,
+    num_generations, prompts_per_update and length. Arms that stay keep all that
+    is known of them, and tasks that are out stay as they are.
+    """
+
     UpdatePolicy: grpc.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.UpdatePolicyRequest,
         gradus.v1.curriculum_pb2.UpdatePolicyResponse,
@@ -221,6 +251,36 @@ class CurriculumServiceAsyncStub:
     """Closes groups whose completions will not come, e.g. prompts that the trainer
     dropped. What they have counts; a group with fewer than two rewards gives no
     signal.
+    """
+
+    GetGroups: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.GetGroupsRequest,
+        gradus.v1.curriculum_pb2.GetGroupsResponse,
+    ]
+    """Gives groups of a run with what is known of them: the open ones with their
+    tasks and missing samples, for a trainer that comes back after a crash; or
+    those asked for, with rewards, statistics and advantages once they are whole,
+    for trainers whose samples are scored one by one, or by several processes.
+    Waits until the groups asked for are closed, or for as long as it is told.
+    """
+
+    ReopenGroups: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.ReopenGroupsRequest,
+        gradus.v1.curriculum_pb2.ReopenGroupsResponse,
+    ]
+    """Opens groups again that were closed before they were whole, by a time-out or by
+    CloseGroups, so that their missing samples can still come; their tasks and ids
+    are the same. NOT_RECORDED for a group that is whole, or that a draw has folded
+    in: that draw was made without its missing samples, and stays so.
+    """
+
+    UpdateShape: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.UpdateShapeRequest,
+        gradus.v1.curriculum_pb2.UpdateShapeResponse,
+    ]
+    """Changes the shape of a run from the first update batch not yet issued: arms,
+    num_generations, prompts_per_update and length. Arms that stay keep all that
+    is known of them, and tasks that are out stay as they are.
     """
 
     UpdatePolicy: grpc.aio.UnaryUnaryMultiCallable[
@@ -373,6 +433,42 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         """Closes groups whose completions will not come, e.g. prompts that the trainer
         dropped. What they have counts; a group with fewer than two rewards gives no
         signal.
+        """
+
+    @abc.abstractmethod
+    def GetGroups(
+        self,
+        request: gradus.v1.curriculum_pb2.GetGroupsRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.curriculum_pb2.GetGroupsResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.GetGroupsResponse]]:
+        """Gives groups of a run with what is known of them: the open ones with their
+        tasks and missing samples, for a trainer that comes back after a crash; or
+        those asked for, with rewards, statistics and advantages once they are whole,
+        for trainers whose samples are scored one by one, or by several processes.
+        Waits until the groups asked for are closed, or for as long as it is told.
+        """
+
+    @abc.abstractmethod
+    def ReopenGroups(
+        self,
+        request: gradus.v1.curriculum_pb2.ReopenGroupsRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.curriculum_pb2.ReopenGroupsResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.ReopenGroupsResponse]]:
+        """Opens groups again that were closed before they were whole, by a time-out or by
+        CloseGroups, so that their missing samples can still come; their tasks and ids
+        are the same. NOT_RECORDED for a group that is whole, or that a draw has folded
+        in: that draw was made without its missing samples, and stays so.
+        """
+
+    @abc.abstractmethod
+    def UpdateShape(
+        self,
+        request: gradus.v1.curriculum_pb2.UpdateShapeRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.curriculum_pb2.UpdateShapeResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.UpdateShapeResponse]]:
+        """Changes the shape of a run from the first update batch not yet issued: arms,
+        num_generations, prompts_per_update and length. Arms that stay keep all that
+        is known of them, and tasks that are out stay as they are.
         """
 
     @abc.abstractmethod

@@ -416,6 +416,9 @@ class Task(google.protobuf.message.Message):
     THINKING_FIELD_NUMBER: builtins.int
     INSTANCE_HASH_FIELD_NUMBER: builtins.int
     POOL_EPOCH_FIELD_NUMBER: builtins.int
+    UPDATE_BATCH_FIELD_NUMBER: builtins.int
+    EPOCH_FIELD_NUMBER: builtins.int
+    ARM_PROBABILITY_FIELD_NUMBER: builtins.int
     task_id: builtins.str
     """Opaque, authenticated: says where the instance comes from and carries what
     scoring needs. Give it back unchanged. Not secret, but never shown to the
@@ -454,6 +457,14 @@ class Task(google.protobuf.message.Message):
     """How often the run had gone through all rows of the arm's pool when it drew this
     one: each row comes once an epoch. 0 for other sources and outside runs.
     """
+    update_batch: builtins.int
+    """Its update batch, from 0; 0 outside runs."""
+    epoch: builtins.int
+    """The run's epoch when it was given out; 0 outside runs."""
+    arm_probability: builtins.float
+    """The probability of its arm in that draw, before constraints: what an
+    off-policy trainer weighs by. 0 outside runs.
+    """
     @property
     def prompt(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___ChatMessage]:
         """The prompt, in order, at least one message."""
@@ -481,8 +492,11 @@ class Task(google.protobuf.message.Message):
         thinking: global___Thinking.ValueType = ...,
         instance_hash: builtins.str = ...,
         pool_epoch: builtins.int = ...,
+        update_batch: builtins.int = ...,
+        epoch: builtins.int = ...,
+        arm_probability: builtins.float = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["hints", b"hints"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arm_id", b"arm_id", "cursor", b"cursor", "environment", b"environment", "group_id", b"group_id", "hints", b"hints", "instance_hash", b"instance_hash", "level", b"level", "pool_epoch", b"pool_epoch", "prompt", b"prompt", "run_id", b"run_id", "source", b"source", "split", b"split", "task_id", b"task_id", "thinking", b"thinking", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arm_id", b"arm_id", "arm_probability", b"arm_probability", "cursor", b"cursor", "environment", b"environment", "epoch", b"epoch", "group_id", b"group_id", "hints", b"hints", "instance_hash", b"instance_hash", "level", b"level", "pool_epoch", b"pool_epoch", "prompt", b"prompt", "run_id", b"run_id", "source", b"source", "split", b"split", "task_id", b"task_id", "thinking", b"thinking", "update_batch", b"update_batch", "version", b"version"]) -> None: ...
 
 global___Task = Task

@@ -8,7 +8,7 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import type { Message } from "@bufbuild/protobuf";
 import type { AnswerFormat, RewardScheme, Task, TaskSpec } from "./task_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
-import type { Feedback } from "./outcome_pb.js";
+import type { Feedback, GroupStatistics } from "./outcome_pb.js";
 
 /**
  * Describes the file gradus/v1/curriculum.proto.
@@ -76,9 +76,12 @@ export declare const MixturePolicySchema: GenMessage<MixturePolicy>;
 
 /**
  * Signals brought to one scale by running quantiles (Graves et al. 2017, section
- * 3.1): what is at or below the low quantile of the last signals of all arms counts
- * -1, at or above the high one 1, and linearly between. Under the EMA-softmax rule,
- * so that values are of one size whatever the rewards are.
+ * 3.1), so that values are of one size whatever the rewards are: what is at or below
+ * the low quantile of the last signals of all arms counts -1, at or above the high
+ * one 1, and linearly between. The last signals include those of the batch that is
+ * learned from. Signals are kept with 6 bits of fraction, cut off: at most 1.6%
+ * too small. Where both quantiles are one number, it counts 0, what is below it -1,
+ * and what is above it 1.
  *
  * @generated from message gradus.v1.SignalRescale
  */
@@ -155,7 +158,9 @@ export declare type BatchConstraints = Message<"gradus.v1.BatchConstraints"> & {
 export declare const BatchConstraintsSchema: GenMessage<BatchConstraints>;
 
 /**
- * A multi-armed bandit over the arms.
+ * A multi-armed bandit over the arms. A number that its rule and its signal do not
+ * read is refused. An arm that is added to a run begins with the mean of the others'
+ * values under EMA-softmax and EXP3.S, and as one never seen under the others.
  *
  * @generated from message gradus.v1.BanditPolicy
  */
@@ -175,14 +180,14 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
   signal: BanditSignal;
 
   /**
-   * α, the moving average's rate, in (0, 1]; unset: 0.15 (ADSC 4).
+   * EMA-softmax: α, the moving average's rate, in (0, 1]; unset: 0.15 (ADSC 4).
    *
    * @generated from field: optional double alpha = 3;
    */
   alpha?: number | undefined;
 
   /**
-   * τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4).
+   * EMA-softmax: τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4).
    *
    * @generated from field: optional double tau = 4;
    */
@@ -205,14 +210,14 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
   rescale?: SignalRescale | undefined;
 
   /**
-   * EXP3.S: the learning rate, in (0, 1]; unset: 0.1.
+   * EXP3.S: η, the learning rate, in (0, 1]; unset: 0.1.
    *
    * @generated from field: optional double exp3_rate = 7;
    */
   exp3Rate?: number | undefined;
 
   /**
-   * EXP3.S: the share of the weights' sum that is spread over all arms after each
+   * EXP3.S: σ, the share of the weights' sum that is spread over all arms after each
    * update batch, in [0, 1]; unset: 0.01.
    *
    * @generated from field: optional double exp3_share = 8;
@@ -220,20 +225,35 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
   exp3Share?: number | undefined;
 
   /**
-   * Thompson sampling and UCB: by what the past counts less after each update
-   * batch, in (0, 1]; unset: 0.95.
+   * Thompson sampling and UCB: γ, by what the past counts less after each update
+   * batch with a signal, in (0, 1]; unset: 0.95.
    *
    * @generated from field: optional double discount = 9;
    */
   discount?: number | undefined;
 
   /**
-   * UCB: the confidence bonus' factor, at least 0; unset: 0.5. Thompson sampling:
-   * the prior's standard deviation.
+   * UCB: c, the confidence bonus' factor, at least 0; unset: 0.5. Thompson
+   * sampling: σ, the prior's standard deviation, and a signal's.
    *
    * @generated from field: optional double exploration = 10;
    */
   exploration?: number | undefined;
+
+  /**
+   * Learning progress: the fast moving average's rate, in (0, 1]; unset: 0.3.
+   *
+   * @generated from field: optional double progress_fast_rate = 11;
+   */
+  progressFastRate?: number | undefined;
+
+  /**
+   * Learning progress: the slow moving average's rate, above 0 and below
+   * progress_fast_rate; unset: 0.05.
+   *
+   * @generated from field: optional double progress_slow_rate = 12;
+   */
+  progressSlowRate?: number | undefined;
 };
 
 /**
@@ -284,7 +304,9 @@ export declare type Stage = Message<"gradus.v1.Stage"> & {
 
   /**
    * Only rows of real pools whose rank lies in this range: {"max": 0.3} is the
-   * easiest 30% (Curriculum RLOO). Unset: all. It does not touch synthetic tasks.
+   * easiest 30% (Curriculum RLOO). Unset: all. It does not touch tasks without a
+   * rank. Other rows are passed over: an arm none of whose next 16,384 rows lies in
+   * the range ends the draw with FAILED_PRECONDITION.
    *
    * @generated from field: gradus.v1.RankRange ranks = 4;
    */
@@ -328,7 +350,9 @@ export declare const RankRangeSchema: GenMessage<RankRange>;
  * Stages one after the other (FORGE's linear curriculum, Curriculum RLOO). The
  * stage of an update batch is the one that its first task is in. Advance ends a
  * stage where the run stands, and the next begins there. As a new policy of a run
- * it begins with its first stage at the cursor where it applies.
+ * it begins with its first stage at the cursor where it applies; after another staged
+ * policy it goes on in the stage of the same number, or its last, as if that had
+ * begun where the other's did.
  *
  * @generated from message gradus.v1.StagedPolicy
  */
@@ -349,6 +373,10 @@ export declare const StagedPolicySchema: GenMessage<StagedPolicy>;
 
 /**
  * A cycle of stages, several times (FORGE 3.3: easy, medium, hard, three times).
+ * The cycle and the stage of an update batch are those that its first task is in; a
+ * cycle's last stage lasts to its end. Advance ends a stage where the run stands; in
+ * the last stage of a cycle the next cycle begins there. In place of another replay
+ * it goes on in the same cycle, in the stage of the same number or its last.
  *
  * @generated from message gradus.v1.ReplayPolicy
  */
@@ -423,7 +451,10 @@ export declare const TierSchema: GenMessage<Tier>;
  * Tiers from easy to hard, the next of which is opened when the share of solved
  * samples of the newest passes a threshold ("adaptive", and with a floor "hybrid",
  * in Curriculum RLOO section 4, which does not define them: the definition is
- * ours). Advance opens the next tier at once.
+ * ours). Advance opens the next tier at once. A late group counts whole. It needs to
+ * know what was solved, and so FEEDBACK_SOURCE_STEP. In place of another competence
+ * policy as many tiers stay open, at most all, and what the newest's groups solved
+ * counts on if its arms are the same.
  *
  * @generated from message gradus.v1.CompetencePolicy
  */
@@ -450,7 +481,7 @@ export declare type CompetencePolicy = Message<"gradus.v1.CompetencePolicy"> & {
   threshold?: number | undefined;
 
   /**
-   * Over how many of the tier's last closed groups, 1 to 4096; unset: 32. Fewer
+   * Over how many of the tier's last closed groups, 1 to 256; unset: 32. Fewer
    * never pass it.
    *
    * @generated from field: optional uint32 window = 4;
@@ -545,7 +576,10 @@ export declare const BackwardTransferSchema: GenMessage<BackwardTransfer>;
 /**
  * Domains one after the other, the least forgotten first (Omni-Thinker 4.3): in
  * descending order of each domain's mean change over the training on the others.
- * The paper's text is followed; its figure 5 has the sign reversed.
+ * The paper's text is followed; its figure 5 has the sign reversed. In a run without
+ * a length each domain lasts until Advance. In place of another forgetting policy it
+ * goes on in the same domain where the order up to there is the same, and else
+ * begins with its first.
  *
  * @generated from message gradus.v1.ForgettingPolicy
  */
@@ -585,6 +619,14 @@ export declare const ForgettingPolicySchema: GenMessage<ForgettingPolicy>;
  * what the run's own closed groups of an instance came to, so it matters where
  * instances come again: real pools in their second epoch, and replays.
  *
+ * What an instance came to counts once its group is folded in, as for a policy, so
+ * that draws do not depend on timing: with skip_solved or skip_failed_after a draw
+ * waits for feedback that is due, under policies too that take none themselves, and
+ * it needs FEEDBACK_SOURCE_STEP. It is remembered from when the filter is set, for at
+ * least the last 131,072 times that it changed; older is forgotten. An arm of which
+ * 1,024 instances were passed over for what they came to gives the first of them all
+ * the same: a filter never ends a run.
+ *
  * @generated from message gradus.v1.TaskFilter
  */
 export declare type TaskFilter = Message<"gradus.v1.TaskFilter"> & {
@@ -596,8 +638,8 @@ export declare type TaskFilter = Message<"gradus.v1.TaskFilter"> & {
   skipSolved: boolean;
 
   /**
-   * Passes over instances of which no sample was solved, so many times in a row; 0:
-   * never.
+   * Passes over instances of which no sample was solved, so many times in a row, at
+   * most 1024; 0: never.
    *
    * @generated from field: uint32 skip_failed_after = 2;
    */
@@ -700,6 +742,103 @@ export declare type Policy = Message<"gradus.v1.Policy"> & {
 export declare const PolicySchema: GenMessage<Policy>;
 
 /**
+ * Dynamic sampling (DAPO 3.2): an update trains on groups whose outcomes differ.
+ * Each update batch draws oversample_max × prompts_per_update tasks at once, from
+ * the same probabilities, each with its cursor and ordinal. NextBatch gives the
+ * first prompts_per_update of them, and one more for each group that closes
+ * useless (also one with fewer than two rewards), until prompts_per_update groups
+ * are useful or the reserve is used up. What is left when no group is open is
+ * passed over: no task has its cursor. So a run stays a pure function of its seed
+ * and its feedback, in whatever order that comes. The groups to train on are the
+ * first prompts_per_update useful ones by cursor, which GetGroups tells; all
+ * groups feed the policy's signals; constraints bind the draw.
+ *
+ * @generated from message gradus.v1.DynamicSampling
+ */
+export declare type DynamicSampling = Message<"gradus.v1.DynamicSampling"> & {
+  /**
+   * Tasks drawn for each one to train on, in [1, 16]; rounded up to whole tasks.
+   * Required.
+   *
+   * @generated from field: double oversample_max = 1;
+   */
+  oversampleMax: number;
+
+  /**
+   * Which groups are useless; unset: ALIKE_OUTCOMES_REWARDS.
+   *
+   * @generated from field: gradus.v1.AlikeOutcomes alike = 2;
+   */
+  alike: AlikeOutcomes;
+};
+
+/**
+ * Describes the message gradus.v1.DynamicSampling.
+ * Use `create(DynamicSamplingSchema)` to create a new message.
+ */
+export declare const DynamicSamplingSchema: GenMessage<DynamicSampling>;
+
+/**
+ * What becomes of feedback that comes late. A group of update batch b that a draw
+ * of batch k folds in is k − 1 − b batches late: under a feedback_lag of n it is n
+ * at most, and under feedback_unbounded any number.
+ *
+ * @generated from message gradus.v1.LateFeedback
+ */
+export declare type LateFeedback = Message<"gradus.v1.LateFeedback"> & {
+  /**
+   * Groups that are more batches late than this count less. At most 65536.
+   *
+   * @generated from field: uint32 batches_max = 1;
+   */
+  batchesMax: number;
+
+  /**
+   * By what they count in the policy's signals, in [0, 1]: 0 drops them, also from
+   * the arms' means that a policy looks at. Unset: 0. The samples are recorded and
+   * shown in any case.
+   *
+   * @generated from field: optional double weight = 2;
+   */
+  weight?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.LateFeedback.
+ * Use `create(LateFeedbackSchema)` to create a new message.
+ */
+export declare const LateFeedbackSchema: GenMessage<LateFeedback>;
+
+/**
+ * Text around the prompts of a run's tasks, e.g. that of a published checkpoint.
+ *
+ * @generated from message gradus.v1.PromptTemplate
+ */
+export declare type PromptTemplate = Message<"gradus.v1.PromptTemplate"> & {
+  /**
+   * A system message before the prompt, in place of the task's own, at most 16 KiB;
+   * unset: the task's own, if it has one.
+   *
+   * @generated from field: optional string system = 1;
+   */
+  system?: string | undefined;
+
+  /**
+   * The user message, with {prompt} where the task's goes; at most 16 KiB. Empty:
+   * the task's alone. {prompt} stands in it exactly once.
+   *
+   * @generated from field: string user = 2;
+   */
+  user: string;
+};
+
+/**
+ * Describes the message gradus.v1.PromptTemplate.
+ * Use `create(PromptTemplateSchema)` to create a new message.
+ */
+export declare const PromptTemplateSchema: GenMessage<PromptTemplate>;
+
+/**
  * What a run is. Fixed at creation but for the policy.
  *
  * @generated from message gradus.v1.RunConfig
@@ -751,15 +890,17 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
   numGenerations: number;
 
   /**
-   * Tasks in the whole run; 0: no end. The last update batch may be short.
+   * Tasks to train on in the whole run, so that it has length / prompts_per_update
+   * update batches; 0: no end. The last one may be short.
    *
    * @generated from field: uint64 length = 7;
    */
   length: bigint;
 
   /**
-   * Tasks in an update batch, 1 to 4096. Required. With num_generations, and with
-   * feedback_lag + 1, it makes at most 1,048,576 samples.
+   * Tasks to train on in an update batch, 1 to 4096. Required. With
+   * num_generations, feedback_lag + 1 and oversample_max it makes at most 1,048,576
+   * samples.
    *
    * @generated from field: uint32 prompts_per_update = 8;
    */
@@ -815,6 +956,27 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
    * @generated from field: google.protobuf.Duration time_to_live = 13;
    */
   timeToLive?: Duration | undefined;
+
+  /**
+   * Update batches with a reserve; unset: what is drawn is what is trained on.
+   *
+   * @generated from field: gradus.v1.DynamicSampling dynamic_sampling = 14;
+   */
+  dynamicSampling?: DynamicSampling | undefined;
+
+  /**
+   * What becomes of feedback that comes late; unset: it counts like other.
+   *
+   * @generated from field: gradus.v1.LateFeedback late_feedback = 15;
+   */
+  lateFeedback?: LateFeedback | undefined;
+
+  /**
+   * Text around the prompts; unset: they are as the environments give them.
+   *
+   * @generated from field: gradus.v1.PromptTemplate prompt_template = 16;
+   */
+  promptTemplate?: PromptTemplate | undefined;
 };
 
 /**
@@ -845,7 +1007,10 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
   probability: number;
 
   /**
-   * Q of a bandit, after the last batch that was folded in; 0 for a mixture.
+   * What a bandit thinks of it, after the last batch that was folded in: Q under
+   * EMA-softmax, the logarithm of its weight over the mean weight under EXP3.S, the
+   * discounted mean of its signals under Thompson sampling and UCB. 0 under other
+   * policies.
    *
    * @generated from field: double value = 3;
    */
@@ -901,6 +1066,13 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
    * @generated from field: optional string masked_reason = 10;
    */
   maskedReason?: string | undefined;
+
+  /**
+   * It was removed by UpdateShape.
+   *
+   * @generated from field: bool removed = 11;
+   */
+  removed: boolean;
 };
 
 /**
@@ -1007,6 +1179,14 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
    * @generated from field: string incarnation = 13;
    */
   incarnation: string;
+
+  /**
+   * The cursor of the first update batch that is not closed; where all are, that of
+   * the next. A trainer that died goes on here.
+   *
+   * @generated from field: uint64 first_open_cursor = 14;
+   */
+  firstOpenCursor: bigint;
 };
 
 /**
@@ -1489,6 +1669,401 @@ export declare type CloseGroupsResponse = Message<"gradus.v1.CloseGroupsResponse
 export declare const CloseGroupsResponseSchema: GenMessage<CloseGroupsResponse>;
 
 /**
+ * Which groups to give. Exactly one of open, update_batch and group_ids is set.
+ *
+ * @generated from message gradus.v1.GetGroupsRequest
+ */
+export declare type GetGroupsRequest = Message<"gradus.v1.GetGroupsRequest"> & {
+  /**
+   * The run. Required.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * All that are open.
+   *
+   * @generated from field: bool open = 2;
+   */
+  open: boolean;
+
+  /**
+   * Those of one update batch, of its reserve those that may be given out.
+   *
+   * @generated from field: optional uint64 update_batch = 3;
+   */
+  updateBatch?: bigint | undefined;
+
+  /**
+   * These, at most 4096.
+   *
+   * @generated from field: repeated string group_ids = 4;
+   */
+  groupIds: string[];
+
+  /**
+   * Whether to give the groups' tasks, which makes the answer larger.
+   *
+   * @generated from field: bool tasks = 5;
+   */
+  tasks: boolean;
+
+  /**
+   * How long to wait until every one of them is closed, at most 60 s; unset: not at
+   * all. What is known then is given in any case.
+   *
+   * @generated from field: google.protobuf.Duration wait = 6;
+   */
+  wait?: Duration | undefined;
+
+  /**
+   * How many groups at most, 1 to 4096; 0: 1024. Fewer where samples make the
+   * answer large.
+   *
+   * @generated from field: uint32 page_size = 7;
+   */
+  pageSize: number;
+
+  /**
+   * next_page_token of the page before; empty: the first page.
+   *
+   * @generated from field: string page_token = 8;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message gradus.v1.GetGroupsRequest.
+ * Use `create(GetGroupsRequestSchema)` to create a new message.
+ */
+export declare const GetGroupsRequestSchema: GenMessage<GetGroupsRequest>;
+
+/**
+ * A sample of a group, as recorded.
+ *
+ * @generated from message gradus.v1.RecordedSample
+ */
+export declare type RecordedSample = Message<"gradus.v1.RecordedSample"> & {
+  /**
+   * Its sample_index.
+   *
+   * @generated from field: uint32 sample_index = 1;
+   */
+  sampleIndex: number;
+
+  /**
+   * Its reward; unset: it has none, and never will.
+   *
+   * @generated from field: optional double reward = 2;
+   */
+  reward?: number | undefined;
+
+  /**
+   * Whether it reached the goal.
+   *
+   * @generated from field: bool solved = 3;
+   */
+  solved: boolean;
+
+  /**
+   * Why it has no reward, where it has none.
+   *
+   * @generated from field: string no_reward = 4;
+   */
+  noReward: string;
+
+  /**
+   * RLOO and GRPO advantage over the group's samples with a reward, as in Outcome;
+   * unset while the group is open.
+   *
+   * @generated from field: optional double rloo_advantage = 5;
+   */
+  rlooAdvantage?: number | undefined;
+
+  /**
+   * See rloo_advantage.
+   *
+   * @generated from field: optional double grpo_advantage = 6;
+   */
+  grpoAdvantage?: number | undefined;
+
+  /**
+   * As it came with the completion; unset: it came without, or has no reward.
+   *
+   * @generated from field: optional uint32 policy_version = 7;
+   */
+  policyVersion?: number | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.RecordedSample.
+ * Use `create(RecordedSampleSchema)` to create a new message.
+ */
+export declare const RecordedSampleSchema: GenMessage<RecordedSample>;
+
+/**
+ * A group of a run.
+ *
+ * @generated from message gradus.v1.RunGroup
+ */
+export declare type RunGroup = Message<"gradus.v1.RunGroup"> & {
+  /**
+   * The group.
+   *
+   * @generated from field: string group_id = 1;
+   */
+  groupId: string;
+
+  /**
+   * Position of its task.
+   *
+   * @generated from field: uint64 cursor = 2;
+   */
+  cursor: bigint;
+
+  /**
+   * Its update batch, from 0.
+   *
+   * @generated from field: uint64 update_batch = 3;
+   */
+  updateBatch: bigint;
+
+  /**
+   * The id of its task's arm.
+   *
+   * @generated from field: string arm_id = 4;
+   */
+  armId: string;
+
+  /**
+   * Its task, where tasks was set.
+   *
+   * @generated from field: gradus.v1.Task task = 5;
+   */
+  task?: Task | undefined;
+
+  /**
+   * Whether it takes no more samples: all have come, or it was closed by force.
+   *
+   * @generated from field: bool closed = 6;
+   */
+  closed: boolean;
+
+  /**
+   * Sample indices that have not come.
+   *
+   * @generated from field: repeated uint32 missing = 7;
+   */
+  missing: number[];
+
+  /**
+   * Those that have, by index.
+   *
+   * @generated from field: repeated gradus.v1.RecordedSample samples = 8;
+   */
+  samples: RecordedSample[];
+
+  /**
+   * Over the samples with a reward; unset while the group is open, and where none
+   * has one.
+   *
+   * @generated from field: gradus.v1.GroupStatistics statistics = 9;
+   */
+  statistics?: GroupStatistics | undefined;
+
+  /**
+   * Whether an update learns something from it, see DynamicSampling; false while it
+   * is open.
+   *
+   * @generated from field: bool useful = 10;
+   */
+  useful: boolean;
+
+  /**
+   * Whether it is one to train on: without dynamic sampling every one that is
+   * closed; with it the first prompts_per_update useful ones of its update batch by
+   * cursor, which is settled once every group before it is closed.
+   *
+   * @generated from field: bool selected = 11;
+   */
+  selected: boolean;
+};
+
+/**
+ * Describes the message gradus.v1.RunGroup.
+ * Use `create(RunGroupSchema)` to create a new message.
+ */
+export declare const RunGroupSchema: GenMessage<RunGroup>;
+
+/**
+ * Groups, and how far their update batch is.
+ *
+ * @generated from message gradus.v1.GetGroupsResponse
+ */
+export declare type GetGroupsResponse = Message<"gradus.v1.GetGroupsResponse"> & {
+  /**
+   * In cursor order, or in the order asked for. Groups that are not kept any more
+   * are left out, see NextBatchRequest.cursor.
+   *
+   * @generated from field: repeated gradus.v1.RunGroup groups = 1;
+   */
+  groups: RunGroup[];
+
+  /**
+   * For the next page; empty: this is the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Whether all groups on this page are closed.
+   *
+   * @generated from field: bool closed = 3;
+   */
+  closed: boolean;
+};
+
+/**
+ * Describes the message gradus.v1.GetGroupsResponse.
+ * Use `create(GetGroupsResponseSchema)` to create a new message.
+ */
+export declare const GetGroupsResponseSchema: GenMessage<GetGroupsResponse>;
+
+/**
+ * Which groups to open again.
+ *
+ * @generated from message gradus.v1.ReopenGroupsRequest
+ */
+export declare type ReopenGroupsRequest = Message<"gradus.v1.ReopenGroupsRequest"> & {
+  /**
+   * The run. Required.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * The groups, at most 4096.
+   *
+   * @generated from field: repeated string group_ids = 2;
+   */
+  groupIds: string[];
+};
+
+/**
+ * Describes the message gradus.v1.ReopenGroupsRequest.
+ * Use `create(ReopenGroupsRequestSchema)` to create a new message.
+ */
+export declare const ReopenGroupsRequestSchema: GenMessage<ReopenGroupsRequest>;
+
+/**
+ * What became of them.
+ *
+ * @generated from message gradus.v1.ReopenGroupsResponse
+ */
+export declare type ReopenGroupsResponse = Message<"gradus.v1.ReopenGroupsResponse"> & {
+  /**
+   * One for each group, in the order they came. DUPLICATE: it is open.
+   *
+   * @generated from field: repeated gradus.v1.GroupFeedback groups = 1;
+   */
+  groups: GroupFeedback[];
+};
+
+/**
+ * Describes the message gradus.v1.ReopenGroupsResponse.
+ * Use `create(ReopenGroupsResponseSchema)` to create a new message.
+ */
+export declare const ReopenGroupsResponseSchema: GenMessage<ReopenGroupsResponse>;
+
+/**
+ * A new shape. What is left out stays as it is.
+ *
+ * @generated from message gradus.v1.UpdateShapeRequest
+ */
+export declare type UpdateShapeRequest = Message<"gradus.v1.UpdateShapeRequest"> & {
+  /**
+   * The run. Required.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * Arms to add, behind those there are; their ids are new to the run. A run has at
+   * most 256 arms, those removed included.
+   *
+   * @generated from field: repeated gradus.v1.Arm add_arms = 2;
+   */
+  addArms: Arm[];
+
+  /**
+   * Ids of arms to remove: they are not drawn any more, and no weight brings them
+   * back. Their place in lists by arm stays, so that series go on.
+   *
+   * @generated from field: repeated string remove_arms = 3;
+   */
+  removeArms: string[];
+
+  /**
+   * See RunConfig.
+   *
+   * @generated from field: optional uint32 num_generations = 4;
+   */
+  numGenerations?: number | undefined;
+
+  /**
+   * See RunConfig.
+   *
+   * @generated from field: optional uint32 prompts_per_update = 5;
+   */
+  promptsPerUpdate?: number | undefined;
+
+  /**
+   * See RunConfig; at least what is issued. 0: no end.
+   *
+   * @generated from field: optional uint64 length = 6;
+   */
+  length?: bigint | undefined;
+
+  /**
+   * A policy for the new arms, where the one there is does not do (stages name
+   * their arms); unset: it stays. The new one keeps what it can use.
+   *
+   * @generated from field: gradus.v1.Policy policy = 7;
+   */
+  policy?: Policy | undefined;
+};
+
+/**
+ * Describes the message gradus.v1.UpdateShapeRequest.
+ * Use `create(UpdateShapeRequestSchema)` to create a new message.
+ */
+export declare const UpdateShapeRequestSchema: GenMessage<UpdateShapeRequest>;
+
+/**
+ * From when it applies.
+ *
+ * @generated from message gradus.v1.UpdateShapeResponse
+ */
+export declare type UpdateShapeResponse = Message<"gradus.v1.UpdateShapeResponse"> & {
+  /**
+   * The cursor of the first task that the change applies to.
+   *
+   * @generated from field: uint64 applies_from_cursor = 1;
+   */
+  appliesFromCursor: bigint;
+};
+
+/**
+ * Describes the message gradus.v1.UpdateShapeResponse.
+ * Use `create(UpdateShapeResponseSchema)` to create a new message.
+ */
+export declare const UpdateShapeResponseSchema: GenMessage<UpdateShapeResponse>;
+
+/**
  * The new policy.
  *
  * @generated from message gradus.v1.UpdatePolicyRequest
@@ -1502,8 +2077,13 @@ export declare type UpdatePolicyRequest = Message<"gradus.v1.UpdatePolicyRequest
   runId: string;
 
   /**
-   * The whole policy, in place of the old one. A bandit keeps its values when
-   * the new policy is a bandit too; others start afresh. Required.
+   * The whole policy, in place of the old one. One of another kind starts afresh;
+   * of the same kind it keeps what it can use, as each policy's message says. A
+   * bandit with the same signal, and rescaled or not as before, keeps all it has
+   * learned under the same rule, and between Thompson sampling and UCB; from these
+   * to EMA-softmax and back it keeps each arm's mean (seen once), and to and from
+   * EXP3.S nothing. Of another signal the values say nothing: it starts afresh.
+   * What a filter remembers is kept while there is one. Required.
    *
    * @generated from field: gradus.v1.Policy policy = 2;
    */
@@ -1949,6 +2529,28 @@ export declare type BatchRecord = Message<"gradus.v1.BatchRecord"> & {
    * @generated from field: optional double solved_share = 8;
    */
   solvedShare?: number | undefined;
+
+  /**
+   * Tasks to train on. counts has those and the reserve.
+   *
+   * @generated from field: uint32 prompts = 9;
+   */
+  prompts: number;
+
+  /**
+   * Tasks that may be given out: prompts, and what came from the reserve.
+   *
+   * @generated from field: uint32 released = 10;
+   */
+  released: number;
+
+  /**
+   * Closed groups that an update can learn from, as dynamic sampling counts them.
+   * Fewer than prompts in a closed batch: the reserve did not suffice.
+   *
+   * @generated from field: uint32 useful = 11;
+   */
+  useful: number;
 };
 
 /**
@@ -1965,7 +2567,7 @@ export declare const BatchRecordSchema: GenMessage<BatchRecord>;
 export declare type ControlRecord = Message<"gradus.v1.ControlRecord"> & {
   /**
    * What was changed: "policy", "weights", "advance", "mask", "unmask", "pause",
-   * "resume", "close_groups" or "import".
+   * "resume", "close_groups", "reopen_groups", "shape" or "import".
    *
    * @generated from field: string kind = 1;
    */
@@ -2098,7 +2700,11 @@ export declare type GetHistoryResponse = Message<"gradus.v1.GetHistoryResponse">
 export declare const GetHistoryResponseSchema: GenMessage<GetHistoryResponse>;
 
 /**
- * How a bandit turns signals into values and probabilities.
+ * How a bandit turns signals into values and probabilities. Each rule gives shares,
+ * and an arm's probability is (1 − ε) of its share plus ε/n. What it learns from an
+ * update batch are the signals s of its groups, each with a weight w: 1, or less for
+ * late feedback (LateFeedback). docs/decisions/0012-policies.md says what the papers
+ * leave open, and what was chosen.
  *
  * @generated from enum gradus.v1.BanditRule
  */
@@ -2111,23 +2717,28 @@ export enum BanditRule {
   UNSPECIFIED = 0,
 
   /**
-   * Exponential moving averages and a softmax with an exploration floor
-   * (ADSC 3.3).
+   * Exponential moving averages and a softmax (ADSC 3.3). Of an arm with n signals
+   * in the batch Q ← Q + α/n · Σ w (s − Q), from 0; its share is that of exp(Q/τ).
    *
    * @generated from enum value: BANDIT_RULE_EMA_SOFTMAX = 1;
    */
   EMA_SOFTMAX = 1,
 
   /**
-   * EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes:
-   * exponential weights of importance-weighted signals, mixed with a share.
+   * EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes.
+   * With ŝ = 1/B · Σ w s / p over the arm's groups, B all signals of the batch and p
+   * the arm's probability in the draw that the group is of (before constraints),
+   * v ← v · exp(η ŝ) + σ · mean of all v, from 1; the exponent is at most 1, and at
+   * least -1. Its share is that of v.
    *
    * @generated from enum value: BANDIT_RULE_EXP3_S = 2;
    */
   EXP3_S = 2,
 
   /**
-   * Thompson sampling with Gaussian posteriors of discounted means.
+   * Thompson sampling of discounted means: N ← γ N + Σ w and S ← γ S + Σ w s, from
+   * 0, give the posterior N(S / (N + 1), σ² / (N + 1)) of the prior N(0, σ²). An
+   * arm's share is how often it is the greatest in 256 seeded samples of all arms.
    *
    * @generated from enum value: BANDIT_RULE_THOMPSON = 3;
    */
@@ -2135,7 +2746,9 @@ export enum BanditRule {
 
   /**
    * The upper confidence bound of discounted means (D-UCB, Garivier and Moulines
-   * 2011).
+   * 2011), S/N + c √(ln(1 + ΣN) / N), with N and S as under Thompson sampling. The
+   * tasks of an update batch are shared out so that the bounds of those arms that
+   * get some come to one level, a task counting as a signal seen.
    *
    * @generated from enum value: BANDIT_RULE_UCB = 4;
    */
@@ -2148,7 +2761,9 @@ export enum BanditRule {
 export declare const BanditRuleSchema: GenEnum<BanditRule>;
 
 /**
- * What a bandit learns from.
+ * What a bandit learns from: a number for each closed group with at least two
+ * rewards (one, for learning progress). All but the first need to know what was
+ * solved, and so FEEDBACK_SOURCE_STEP.
  *
  * @generated from enum gradus.v1.BanditSignal
  */
@@ -2178,8 +2793,8 @@ export enum BanditSignal {
 
   /**
    * How fast the arm's solved share changes, in either direction: the distance of
-   * a fast moving average of it from a slow one (Matiisen et al. 2017; Graves et
-   * al. 2017).
+   * a fast moving average of it from a slow one, after the batch (Matiisen et al.
+   * 2017; Graves et al. 2017). Both begin with the arm's first mean.
    *
    * @generated from enum value: BANDIT_SIGNAL_LEARNING_PROGRESS = 3;
    */
@@ -2221,7 +2836,10 @@ export enum ReplayInstances {
 
   /**
    * Each cycle has the instances of the first again, in the same order by arm
-   * (NP-ENGINE 3.3).
+   * (NP-ENGINE 3.3): every arm begins again with its first, and so it does when this
+   * policy takes the place of another. Where a cycle is a whole number of update
+   * batches and no weight or mask changes, cycles are equal task by task. Tasks of
+   * later cycles count as repeats.
    *
    * @generated from enum value: REPLAY_INSTANCES_SAME = 2;
    */
@@ -2298,6 +2916,40 @@ export enum FeedbackSource {
  * Describes the enum gradus.v1.FeedbackSource.
  */
 export declare const FeedbackSourceSchema: GenEnum<FeedbackSource>;
+
+/**
+ * Which groups are of no use to an update, because their advantages are all 0.
+ *
+ * @generated from enum gradus.v1.AlikeOutcomes
+ */
+export enum AlikeOutcomes {
+  /**
+   * Not said: ALIKE_OUTCOMES_REWARDS.
+   *
+   * @generated from enum value: ALIKE_OUTCOMES_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * Those whose rewards are all equal.
+   *
+   * @generated from enum value: ALIKE_OUTCOMES_REWARDS = 1;
+   */
+  REWARDS = 1,
+
+  /**
+   * Those all of whose samples are solved, and those none of whose samples is,
+   * whatever their rewards. Not with FEEDBACK_SOURCE_REPORTED.
+   *
+   * @generated from enum value: ALIKE_OUTCOMES_SOLVED = 2;
+   */
+  SOLVED = 2,
+}
+
+/**
+ * Describes the enum gradus.v1.AlikeOutcomes.
+ */
+export declare const AlikeOutcomesSchema: GenEnum<AlikeOutcomes>;
 
 /**
  * One run for each training run. A run goes on in update batches of
@@ -2391,6 +3043,45 @@ export declare const CurriculumService: GenService<{
     methodKind: "unary";
     input: typeof CloseGroupsRequestSchema;
     output: typeof CloseGroupsResponseSchema;
+  },
+  /**
+   * Gives groups of a run with what is known of them: the open ones with their
+   * tasks and missing samples, for a trainer that comes back after a crash; or
+   * those asked for, with rewards, statistics and advantages once they are whole,
+   * for trainers whose samples are scored one by one, or by several processes.
+   * Waits until the groups asked for are closed, or for as long as it is told.
+   *
+   * @generated from rpc gradus.v1.CurriculumService.GetGroups
+   */
+  getGroups: {
+    methodKind: "unary";
+    input: typeof GetGroupsRequestSchema;
+    output: typeof GetGroupsResponseSchema;
+  },
+  /**
+   * Opens groups again that were closed before they were whole, by a time-out or by
+   * CloseGroups, so that their missing samples can still come; their tasks and ids
+   * are the same. NOT_RECORDED for a group that is whole, or that a draw has folded
+   * in: that draw was made without its missing samples, and stays so.
+   *
+   * @generated from rpc gradus.v1.CurriculumService.ReopenGroups
+   */
+  reopenGroups: {
+    methodKind: "unary";
+    input: typeof ReopenGroupsRequestSchema;
+    output: typeof ReopenGroupsResponseSchema;
+  },
+  /**
+   * Changes the shape of a run from the first update batch not yet issued: arms,
+   * num_generations, prompts_per_update and length. Arms that stay keep all that
+   * is known of them, and tasks that are out stay as they are.
+   *
+   * @generated from rpc gradus.v1.CurriculumService.UpdateShape
+   */
+  updateShape: {
+    methodKind: "unary";
+    input: typeof UpdateShapeRequestSchema;
+    output: typeof UpdateShapeResponseSchema;
   },
   /**
    * Changes the policy from the first update batch not yet issued.

@@ -343,6 +343,28 @@ export declare type Task = Message<"gradus.v1.Task"> & {
    * @generated from field: uint32 pool_epoch = 16;
    */
   poolEpoch: number;
+
+  /**
+   * Its update batch, from 0; 0 outside runs.
+   *
+   * @generated from field: uint64 update_batch = 17;
+   */
+  updateBatch: bigint;
+
+  /**
+   * The run's epoch when it was given out; 0 outside runs.
+   *
+   * @generated from field: uint32 epoch = 18;
+   */
+  epoch: number;
+
+  /**
+   * The probability of its arm in that draw, before constraints: what an
+   * off-policy trainer weighs by. 0 outside runs.
+   *
+   * @generated from field: double arm_probability = 19;
+   */
+  armProbability: number;
 };
 
 /**

@@ -1,0 +1,155 @@
+/** Groups of a run for its trainer: what is known of them, and which of them can be opened again. */
+import { grpo, meanAndStd, rloo } from "./advantages.ts";
+import { findGroup, type FeedbackStatus, type GroupRef, notRecorded } from "./feedback.ts";
+import {
+  type Batch,
+  batchAt,
+  type Group,
+  issuedTask,
+  type IssuedTask,
+  isUseless,
+  type RunState,
+  type SampleResult,
+} from "./state.ts";
+import type { DynamicSampling, InstanceKey } from "./types.ts";
+
+/** A sample as it was recorded; the advantages are undefined while its group is open, and without a reward. */
+interface SampleView {
+  readonly index: number;
+  readonly result: SampleResult;
+  readonly rloo: number | undefined;
+  readonly grpo: number | undefined;
+}
+
+export interface GroupView<Key extends InstanceKey> {
+  readonly task: IssuedTask<Key>;
+  readonly closed: boolean;
+  /** Sample indices that have not come. */
+  readonly missing: readonly number[];
+  readonly samples: readonly SampleView[];
+  /** Of a closed group with rewards. */
+  readonly statistics: { readonly count: number; readonly mean: number; readonly std: number } | undefined;
+  readonly useful: boolean;
+  /** One to train on. */
+  readonly selected: boolean;
+}
+
+/** Which groups are meant. */
+export type Wanted =
+  | { readonly kind: "open" }
+  | { readonly kind: "batch"; readonly batch: number }
+  | { readonly kind: "groups"; readonly refs: readonly GroupRef[] };
+
+/** Rewards by sample_index, undefined where there is none; their advantages at the same places. */
+function advantagesOf(results: readonly (SampleResult | null)[]) {
+  const rewards = results.map((result) => (result?.kind === "reward" ? result.reward : undefined));
+  const known = rewards.filter((reward) => reward !== undefined);
+  const spread = (values: readonly number[]): readonly (number | undefined)[] => {
+    let next = 0;
+    return rewards.map((reward) => (reward === undefined ? undefined : values[next++]));
+  };
+  return { known, rloo: spread(rloo(known)), grpo: spread(grpo(known)) };
+}
+
+function groupView<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  batch: Batch<Key>,
+  group: Group<Key>,
+  selected: ReadonlySet<Group>,
+): GroupView<Key> {
+  const { results } = group;
+  const closed = group.kind === "closed";
+  const found = closed ? advantagesOf(results) : undefined;
+  return {
+    task: issuedTask(state, batch, group.task),
+    closed,
+    missing: results.flatMap((result, index) => (result === null ? [index] : [])),
+    samples: results.flatMap((result, index) =>
+      result === null ? [] : [{ index, result, rloo: found?.rloo[index], grpo: found?.grpo[index] }],
+    ),
+    statistics: found && found.known.length > 0 ? { count: found.known.length, ...meanAndStd(found.known) } : undefined,
+    useful: closed && !isUseless(group, alikeOf(state)),
+    selected: selected.has(group),
+  };
+}
+
+function alikeOf({ config }: RunState): DynamicSampling["alike"] {
+  return config.dynamicSampling?.alike ?? "rewards";
+}
+
+/**
+ * Those of a batch that are to be trained on, as far as that is settled: under dynamic sampling the first useful ones by
+ * cursor, none of which comes after a group that is still open.
+ */
+function selectedOf({ config }: RunState, { groups, prompts }: Batch): ReadonlySet<Group> {
+  const { dynamicSampling } = config;
+  if (dynamicSampling === undefined) return new Set(groups.filter(({ kind }) => kind === "closed"));
+  const selected = new Set<Group>();
+  for (const group of groups) {
+    if (group.kind === "open" || selected.size === prompts) break;
+    if (!isUseless(group, dynamicSampling.alike)) selected.add(group);
+  }
+  return selected;
+}
+
+/** The cursors of the groups that are meant, in order; those that are not kept any more are left out. */
+export function cursorsOf(state: RunState, wanted: Wanted): readonly number[] {
+  const of = (groups: readonly Group[]): readonly number[] => groups.map(({ task }) => task.cursor);
+  switch (wanted.kind) {
+    case "open":
+      return state.batches.flatMap(({ open, groups }) =>
+        open === 0 ? [] : of(groups.filter(({ kind, handedOutAtMs }) => kind === "open" && handedOutAtMs !== null)),
+      );
+    case "batch":
+      return of(state.batches.find(({ index }) => index === wanted.batch)?.groups ?? []);
+    case "groups":
+      return wanted.refs.flatMap((ref) => {
+        const found = findGroup(state, ref);
+        return found !== "forgotten" && (found.kind === "open" || found.kind === "closed") ? [ref.cursor] : [];
+      });
+  }
+}
+
+/** What is known of the groups at some cursors, as far as they are kept. */
+export function groupViews<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  cursors: readonly number[],
+): readonly GroupView<Key>[] {
+  const selected = new Map<Batch, ReadonlySet<Group>>();
+  return cursors.flatMap((cursor) => {
+    const batch = batchAt(state, cursor);
+    const group = batch?.groups[cursor - batch.cursor];
+    if (batch === undefined || group === undefined) return [];
+    const chosen = selected.get(batch) ?? selectedOf(state, batch);
+    selected.set(batch, chosen);
+    return [groupView(state, batch, group, chosen)];
+  });
+}
+
+/** Whether a group can be opened again; duplicate: it is open. */
+function reopenable(state: RunState, ref: GroupRef): FeedbackStatus {
+  const found = findGroup(state, ref);
+  if (found === "forgotten") return notRecorded("the group was closed long ago");
+  if (found.kind === "open") return { kind: "duplicate" };
+  if (found.kind !== "closed") return found;
+  if (state.config.feedbackSource === "reported") return notRecorded("the group's advantages were reported");
+  if (!found.results.includes(null)) return notRecorded("the group is whole");
+  const isFolded =
+    state.config.lag.kind === "batches" ? (batchAt(state, ref.cursor)?.index ?? 0) < state.batchesFolded : found.folded;
+  return isFolded ? notRecorded("a later draw was made with what the group had") : { kind: "recorded" };
+}
+
+/** What opening each group again does, in order, and the cursors to open. */
+export function decideReopen(
+  state: RunState,
+  refs: readonly GroupRef[],
+): { readonly statuses: readonly FeedbackStatus[]; readonly cursors: readonly number[] } {
+  const taken = new Set<number>();
+  const statuses = refs.map((ref): FeedbackStatus => {
+    if (taken.has(ref.cursor)) return { kind: "duplicate" };
+    const status = reopenable(state, ref);
+    if (status.kind === "recorded") taken.add(ref.cursor);
+    return status;
+  });
+  return { statuses, cursors: [...taken].sort((a, b) => a - b) };
+}

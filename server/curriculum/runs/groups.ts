@@ -1,0 +1,72 @@
+/** GetGroups: what is known of groups, at once or when they are closed. */
+import { cursorsOf, groupViews, type GroupView, type Wanted } from "../groups.ts";
+import { ok, type Refusal, type Result } from "../results.ts";
+import type { RunState } from "../state.ts";
+import type { InstanceKey, RunConfig } from "../types.ts";
+import type { Gone, LiveRun } from "./live-run.ts";
+import type { Clock } from "./ports.ts";
+import { changeOf, POLL_MS } from "./watch.ts";
+
+export interface GroupsRequest {
+  readonly wanted: Wanted;
+  /** The page begins with the group at this place of those that are meant. */
+  readonly from: number;
+  /** Groups of a page at most. */
+  readonly limit: number;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface Groups<Spec, Key extends InstanceKey> {
+  /** The run's, that the tasks are of. */
+  readonly config: RunConfig<Spec>;
+  readonly groups: readonly GroupView<Key>[];
+  /** Where the next page begins; undefined: this is the last. */
+  readonly next: number | undefined;
+}
+
+/** Samples of a page: about two megabytes of them. */
+const SAMPLES_MAX = 2 ** 15;
+
+function refused(state: RunState, wanted: Wanted): Refusal | undefined {
+  if (wanted.kind !== "batch") return undefined;
+  const { batch } = wanted;
+  if (batch >= state.batchesDrawn)
+    return {
+      kind: "out_of_range",
+      message: `update batch ${batch} is not drawn: the run has drawn ${state.batchesDrawn}, counted from 0`,
+    };
+  if (state.batches.some(({ index }) => index === batch)) return undefined;
+  return { kind: "out_of_range", message: `update batch ${batch} was closed long ago` };
+}
+
+function page<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  { wanted, from, limit }: GroupsRequest,
+): Groups<Spec, Key> {
+  const all = cursorsOf(state, wanted);
+  const size = Math.max(1, Math.min(limit, Math.floor(SAMPLES_MAX / state.config.numGenerations)));
+  const groups = groupViews(state, all.slice(from, from + size));
+  return { config: state.config, groups, next: from + size < all.length ? from + size : undefined };
+}
+
+export async function getGroups<Spec, Key extends InstanceKey>(
+  run: LiveRun<Spec, Key>,
+  clock: Clock,
+  request: GroupsRequest,
+): Promise<Result<Groups<Spec, Key>> | Gone> {
+  const { wanted, waitMs, signal } = request;
+  const deadlineMs = clock.now() + waitMs;
+  for (;;) {
+    if (!(await run.refresh())) return { kind: "gone" };
+    const state = run.state();
+    const refusal = refused(state, wanted);
+    if (refusal !== undefined) return refusal;
+    const found = page(state, request);
+    const leftMs = deadlineMs - clock.now();
+    // Of the open groups there is nothing to wait for: a closed one is none of them.
+    const waits = wanted.kind !== "open" && found.groups.some(({ closed }) => !closed);
+    if (!waits || leftMs <= 0 || signal.aborted) return ok(found);
+    if (run.state() === state) await changeOf(run, clock, Math.min(leftMs, POLL_MS), signal);
+  }
+}
