@@ -33,7 +33,7 @@ async function tasksOf(runId: string, count: number): Promise<readonly Task[]> {
   return run.next(0, count);
 }
 
-test("each row comes once an epoch, which its task says; later epochs are no repeats", async () => {
+test("each row comes once an epoch, which its task says; later epochs are not passed over", async () => {
   const tasks = await tasksOf("epochs", 3 * ROWS);
   expect(tasks.length).toBe(3 * ROWS);
   const orders = [0, 1, 2].map((epoch) => {
@@ -48,7 +48,8 @@ test("each row comes once an epoch, which its task says; later epochs are no rep
     expect(order).not.toEqual(first);
   }
   const { run } = await wire.curriculum.getRun({ runId: "epochs" });
-  expect(run?.state?.arms[0]?.repeats).toBe(0n);
+  // Counted as what they are, and yet given out.
+  expect(run?.state?.arms[0]?.repeats).toBe(2n * BigInt(ROWS));
 });
 
 test("is the same for the same seed", async () => {
