@@ -14,7 +14,7 @@ import {
   readText,
 } from "./json.ts";
 import { definitionOf, policyCodec } from "./policies/registry.ts";
-import type { DrawnTask, GroupResults, Range, SampleResult } from "./state.ts";
+import type { DrawnTask, GroupResults, Range, SampleResult, SampleScan } from "./state.ts";
 import type {
   Arm,
   DynamicSampling,
@@ -168,16 +168,31 @@ export function decodeTask<Spec, Key extends InstanceKey>(
 
 function encodeResult(result: SampleResult): Json {
   if (result.kind === "terminal") return result.reason;
-  if (result.policyVersion !== undefined) return [result.reward, Number(result.solved), result.policyVersion];
+  const { policyVersion = null, scan } = result;
+  if (scan !== undefined) {
+    const { length, commitEnd, goesOn } = scan;
+    return [result.reward, Number(result.solved), policyVersion, [length, commitEnd, Number(goesOn)]];
+  }
+  if (policyVersion !== null) return [result.reward, Number(result.solved), policyVersion];
   return result.solved ? [result.reward] : result.reward;
+}
+
+function decodeScan(json: Json): SampleScan {
+  const [length, commitEnd, goesOn] = readList(json);
+  return { length: readNumber(length), commitEnd: readOrNull(commitEnd, readNumber), goesOn: goesOn === 1 };
 }
 
 function decodeResult(json: Json | undefined): SampleResult {
   if (typeof json === "string") return { kind: "terminal", reason: json };
   if (isList(json)) {
-    const [reward, solved, version] = json;
-    if (version === undefined) return { kind: "reward", reward: readNumber(reward), solved: true };
-    return { kind: "reward", reward: readNumber(reward), solved: solved === 1, policyVersion: readNumber(version) };
+    const [reward, solved, version, scan] = json;
+    return {
+      kind: "reward",
+      reward: readNumber(reward),
+      solved: solved === undefined || solved === 1,
+      ...(version === undefined || version === null ? {} : { policyVersion: readNumber(version) }),
+      ...(scan === undefined ? {} : { scan: decodeScan(scan) }),
+    };
   }
   return { kind: "reward", reward: readNumber(json), solved: false };
 }

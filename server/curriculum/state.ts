@@ -13,8 +13,19 @@ export type SampleResult =
       readonly solved: boolean;
       /** Of the policy that wrote the completion; left out: not known. */
       readonly policyVersion?: number;
+      /** What its group's contrast pairs are made of; left out: its scheme does not scan for commits, or nothing is known. */
+      readonly scan?: SampleScan;
     }
   | { readonly kind: "terminal"; readonly reason: string };
+
+/** A completion that was scanned for its first right answer; places are code points. */
+export interface SampleScan {
+  readonly length: number;
+  /** Where the first right answer ends; null: there is none. */
+  readonly commitEnd: number | null;
+  /** The completion goes on after it. */
+  readonly goesOn: boolean;
+}
 
 /** First results of samples of one group, in lists of one length: there are too many for an object each. */
 export interface GroupResults {

@@ -1,6 +1,7 @@
 /** CurriculumService: contract in, domain, contract out. */
 import { create } from "@bufbuild/protobuf";
 import type { TaskKey } from "../../envs/origin.ts";
+import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { FeedbackStatus, GroupRef } from "../curriculum/feedback.ts";
 import type { NextBatch } from "../curriculum/runs/next-batch.ts";
@@ -145,7 +146,10 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
       const found = okOrThrow(await runs.groups(runId, { wanted, from, limit: size, waitMs, signal }));
       const { config, next } = found;
       const groups = await inStretches(found.groups, (view) =>
-        groupToWire(runId, view, config, request.tasks ? issuedToWire(deps, runId, view.task, config) : undefined),
+        groupToWire(
+          ...([runId, view, config, pairsMaxOf(deps, config.arms[view.task.arm]?.spec)] as const),
+          request.tasks ? issuedToWire(deps, runId, view.task, config) : undefined,
+        ),
       );
       const nextPageToken = next === undefined ? "" : pageToken(String(next));
       const closed = found.groups.every((group) => group.closed);
@@ -178,6 +182,16 @@ function feedbackHandlers(deps: ServiceDeps): Handlers {
       return create(wire.CloseGroupsResponseSchema, { groups: groupFeedback(request.groupIds, statuses) });
     },
   };
+}
+
+/** Contrast pairs that a group of an arm gives at most: none, unless its scheme scans for commits. */
+function pairsMaxOf({ registry }: ServiceDeps, spec: TaskSpec | undefined): number {
+  const found = spec && registry.find(spec.environment, spec.version);
+  if (spec === undefined || found?.kind !== "found") return 0;
+  const resolved = resolveScheme(found.environment, spec.rewardScheme, spec.rewardParameters);
+  if (resolved.kind === "invalid") return 0;
+  const { scheme, parameters } = resolved.scheme;
+  return scheme.scan?.pairsMax(parameters) ?? 0;
 }
 
 /** Exactly one of the ways to say which groups are meant. */

@@ -22,6 +22,8 @@ import {
   type RunState,
   RunStateSchema,
 } from "../gen/gradus/v1/curriculum_pb.js";
+import { pairsOf } from "../tasks/contrast.ts";
+import type { TaskSpec } from "../tasks/spec.ts";
 import { runGroupId } from "../tasks/task-id.ts";
 import { runConfigToWire } from "./run-config.ts";
 
@@ -70,9 +72,13 @@ function versionOf({ policyVersion }: { readonly policyVersion?: number }) {
 export function groupToWire(
   runId: string,
   { task, closed, missing, samples, statistics, useful, selected }: GroupView<TaskKey>,
-  { arms }: RunConfig,
+  { arms }: RunConfig<TaskSpec>,
+  pairsMax: number,
   shown: Task | undefined,
 ): RunGroup {
+  const scans = samples.flatMap(({ index, result }) =>
+    result.kind === "reward" && result.scan !== undefined ? [{ index, ...result.scan }] : [],
+  );
   return create(RunGroupSchema, {
     groupId: runGroupId({ ...task, runId }),
     cursor: BigInt(task.cursor),
@@ -89,6 +95,7 @@ export function groupToWire(
       ...(grpo !== undefined && { grpoAdvantage: grpo }),
     })),
     ...(statistics && { statistics }),
+    contrastPairs: closed ? pairsOf(scans, pairsMax) : [],
   });
 }
 

@@ -1,16 +1,19 @@
 /** Contrast pairs of a whole group: commits over what lost them, or never had one (Curriculum RLOO 3.3). */
 import type { ScoredScan } from "../../envs/score.ts";
+import type { SampleScan } from "../curriculum/state.ts";
 import type { Completion } from "../gen/gradus/v1/environment_pb.js";
 import type { ContrastPair } from "../gen/gradus/v1/outcome_pb.js";
 import type { SampleResult } from "./sample-result.ts";
 
-/** A scanned completion of the group; ends are code points. */
-interface Sample {
+/** A scanned completion of the group. */
+interface Sample extends SampleScan {
   readonly index: number;
-  readonly length: number;
-  /** Where its first right answer ends; undefined: it has none. */
-  readonly commitEnd: number | undefined;
-  readonly goesOn: boolean;
+}
+
+/** What is kept of a completion's scan; undefined: not every answer was verified, so that nothing is known. */
+export function scanned({ length, commit, complete }: ScoredScan): SampleScan | undefined {
+  if (commit !== undefined) return { length, commitEnd: commit.end, goesOn: commit.goesOn };
+  return complete ? { length, commitEnd: null, goesOn: false } : undefined;
 }
 
 /**
@@ -24,20 +27,16 @@ export function contrastPairs(completions: readonly Completion[], results: reado
     const scan = result.kind === "score" ? result.score.scan : undefined;
     if (scan === undefined) continue;
     pairsMax = scan.pairsMax;
-    const sample = sampleOf(completions[i] as Completion, scan);
-    if (sample !== undefined) samples.push(sample);
+    const sample = scanned(scan);
+    if (sample !== undefined) samples.push({ ...sample, index: (completions[i] as Completion).sampleIndex });
   }
   if (samples.length === 0) return [];
   samples.sort((a, b) => a.index - b.index);
   return pairsOf(samples, pairsMax);
 }
 
-function sampleOf({ sampleIndex: index }: Completion, { length, commit, complete }: ScoredScan): Sample | undefined {
-  if (commit !== undefined) return { index, length, commitEnd: commit.end, goesOn: commit.goesOn };
-  return complete ? { index, length, commitEnd: undefined, goesOn: false } : undefined;
-}
-
-function pairsOf(samples: readonly Sample[], pairsMax: number): ContrastPair[] {
+/** Of samples in the order of sample_index. */
+export function pairsOf(samples: readonly Sample[], pairsMax: number): ContrastPair[] {
   const pairs: ContrastPair[] = [];
   const add = (preferred: Sample, rejected: Sample): void => {
     if (pairs.length >= pairsMax) return;
@@ -49,8 +48,8 @@ function pairsOf(samples: readonly Sample[], pairsMax: number): ContrastPair[] {
       rejectedEnd: rejected.length,
     });
   };
-  const commits = samples.filter(({ commitEnd }) => commitEnd !== undefined);
-  const without = samples.filter(({ commitEnd }) => commitEnd === undefined);
+  const commits = samples.filter(({ commitEnd }) => commitEnd !== null);
+  const without = samples.filter(({ commitEnd }) => commitEnd === null);
   for (const each of commits) if (each.goesOn) add(each, each);
   // Round by round, each commit against another completion, so that a few pairs are not all of the same one.
   for (let round = 0; round < without.length && pairs.length < pairsMax; round++)

@@ -5,7 +5,7 @@ import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
 import { type Completion, type CompletionGroup, FinishReason } from "../gen/gradus/v1/environment_pb.js";
 import type { GroupOutcome, Outcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { AsyncScorer, Caller, RunSample } from "./async-scorer.ts";
-import { contrastPairs } from "./contrast.ts";
+import { contrastPairs, scanned } from "./contrast.ts";
 import { isFinal, type NoReward, type SampleResult } from "./sample-result.ts";
 import type { AsyncTask, OpenTask, Scorer, SyncTask } from "./scorer.ts";
 import { inStretches } from "./stretches.ts";
@@ -200,10 +200,15 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
 
 function resultOf(result: SampleResult, { policyVersion }: Completion): FeedbackItem["result"] | undefined {
   if (result.kind === "score") {
-    const { reward, solved } = result.score;
-    return policyVersion === undefined
-      ? { kind: "reward", reward, solved }
-      : { kind: "reward", reward, solved, policyVersion };
+    const { reward, solved, scan } = result.score;
+    const found = scan && scanned(scan);
+    // As nearly always: with neither.
+    if (policyVersion === undefined && found === undefined) return { kind: "reward", reward, solved };
+    return {
+      ...{ kind: "reward", reward, solved },
+      ...(policyVersion !== undefined && { policyVersion }),
+      ...(found !== undefined && { scan: found }),
+    };
   }
   return isFinal(result) ? { kind: "terminal", reason: result.reason } : undefined;
 }

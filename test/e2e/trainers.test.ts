@@ -1,6 +1,7 @@
 /** What trainers ask of a run: reserves, groups, shapes, templates; over gRPC with the client, and over Connect JSON. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, type GradusClient, type RunChoice, type Task } from "../../clients/ts/src/index.ts";
+import { countdown } from "../../envs/countdown/index.ts";
 import { FeedbackStatus } from "../../clients/ts/src/public.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
@@ -33,6 +34,14 @@ const none = "I do not know.";
 /** Both samples alike, or an expression and no answer, which have different rewards. */
 const alike = (task: Task) => ({ task, completions: [none, none] });
 const mixed = (task: Task) => ({ task, completions: [wrong, none] });
+
+/** The answer that the solver gives. */
+function solution({ prompt }: Task): string {
+  const [, listed = "", target = ""] = /numbers (.*), write .* equals (\d+)/.exec(prompt.at(-1)?.content ?? "") ?? [];
+  const numbers = listed.split(/\D+/).map(Number);
+  const solved = countdown.solver?.solve({ numbers, target: Number(target) });
+  return `<answer>${solved === undefined ? "" : countdown.solver?.format(solved.answer)}</answer>`;
+}
 
 test("a reserve is given out for useless groups, and the groups to train on are told once they are settled", async () => {
   const run = client.run("reserve");
@@ -111,6 +120,23 @@ test("prompts stand in the run's template, and a finish reason tells that a comp
   expect(group?.outcomes[0]?.result).toMatchObject({ case: "score", value: { truncated: true } });
   const twice = { ...config, promptTemplate: { user: "{prompt} {prompt}" } };
   await expect(client.run("twice").create(twice)).rejects.toThrow("prompt_template.user");
+});
+
+test("samples that come one by one have the contrast pairs of a group that comes whole", async () => {
+  const run = client.run("pairs");
+  await run.create({ ...plain, rewardScheme: "vcc", numGenerations: 3 });
+  const [task] = (await run.nextBatch({ cursor: 0n })).tasks as [Task];
+  // The right answer, and more after it; an answer that is wrong; and none.
+  const completions = [`${wrong} ${solution(task)} or ${wrong}`, wrong, none];
+  const whole = await client.batchStep([{ task, completions }]);
+  const others = client.run("pairs-one-by-one");
+  await others.create({ ...plain, rewardScheme: "vcc", numGenerations: 3 });
+  const [same] = (await others.nextBatch({ cursor: 0n })).tasks as [Task];
+  for (const [sampleIndex, text] of completions.entries())
+    await client.batchStep([{ task: same, completions: [{ sampleIndex, text }] }]);
+  const [group] = await others.groups({ which: 0n });
+  expect(group?.contrastPairs).toEqual(whole[0]?.contrastPairs);
+  expect(group?.contrastPairs.length).toBeGreaterThan(1);
 });
 
 test("every new call is there over Connect JSON", async () => {

@@ -8,7 +8,7 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import type { Message } from "@bufbuild/protobuf";
 import type { AnswerFormat, RewardScheme, Task, TaskSpec } from "./task_pb.js";
 import type { Duration, Timestamp } from "@bufbuild/protobuf/wkt";
-import type { Feedback, GroupStatistics } from "./outcome_pb.js";
+import type { ContrastPair, Feedback, GroupStatistics } from "./outcome_pb.js";
 
 /**
  * Describes the file gradus/v1/curriculum.proto.
@@ -1888,6 +1888,14 @@ export declare type RunGroup = Message<"gradus.v1.RunGroup"> & {
    * @generated from field: bool selected = 11;
    */
   selected: boolean;
+
+  /**
+   * As in GroupOutcome, of a closed group; empty where its reward scheme does not
+   * scan for commits.
+   *
+   * @generated from field: repeated gradus.v1.ContrastPair contrast_pairs = 12;
+   */
+  contrastPairs: ContrastPair[];
 };
 
 /**

@@ -1884,6 +1884,7 @@ class RunGroup(google.protobuf.message.Message):
     STATISTICS_FIELD_NUMBER: builtins.int
     USEFUL_FIELD_NUMBER: builtins.int
     SELECTED_FIELD_NUMBER: builtins.int
+    CONTRAST_PAIRS_FIELD_NUMBER: builtins.int
     group_id: builtins.str
     """The group."""
     cursor: builtins.int
@@ -1921,6 +1922,12 @@ class RunGroup(google.protobuf.message.Message):
         has one.
         """
 
+    @property
+    def contrast_pairs(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[gradus.v1.outcome_pb2.ContrastPair]:
+        """As in GroupOutcome, of a closed group; empty where its reward scheme does not
+        scan for commits.
+        """
+
     def __init__(
         self,
         *,
@@ -1935,9 +1942,10 @@ class RunGroup(google.protobuf.message.Message):
         statistics: gradus.v1.outcome_pb2.GroupStatistics | None = ...,
         useful: builtins.bool = ...,
         selected: builtins.bool = ...,
+        contrast_pairs: collections.abc.Iterable[gradus.v1.outcome_pb2.ContrastPair] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["statistics", b"statistics", "task", b"task"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "closed", b"closed", "cursor", b"cursor", "group_id", b"group_id", "missing", b"missing", "samples", b"samples", "selected", b"selected", "statistics", b"statistics", "task", b"task", "update_batch", b"update_batch", "useful", b"useful"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "closed", b"closed", "contrast_pairs", b"contrast_pairs", "cursor", b"cursor", "group_id", b"group_id", "missing", b"missing", "samples", b"samples", "selected", b"selected", "statistics", b"statistics", "task", b"task", "update_batch", b"update_batch", "useful", b"useful"]) -> None: ...
 
 global___RunGroup = RunGroup
 
