@@ -18,6 +18,8 @@
  *     [4, "arm_unmasked", arm]
  *     [4, "paused"]
  *     [4, "resumed"]
+ *     [4, "evaluation_opened", arm, round, at_ms]
+ *     [4, "evaluated", arm, round, ordinal, samples, digests, results, ordinal, samples, …]
  *     [4, "imported", run_id, incarnation, epoch, at_ms]
  *
  * Behind "imported" and a line feed stands the state as it was exported (state-text.ts).
@@ -26,6 +28,7 @@
  * reward, a reward in a list of its own if the sample is solved, or a text: why there will be no reward. Where a group has
  * one sample only, its digest and its result stand without lists around them. `fold` is the number of batches folded in,
  * or under an unbounded lag the cursors of the groups, as `ranges`: [[first, last], …].
+ * Of an evaluation `arm` is the index among the evaluation arms, and an ordinal stands where a cursor does in "fed".
  * A policy is the contract's message in JSON. Times are milliseconds since the Unix epoch.
  */
 import { assertNever } from "../../envs/lib/assert-never.ts";
@@ -117,6 +120,14 @@ export interface Reshaped<Spec> {
   readonly policy: Policy | null;
 }
 
+/** Results of tasks of a round of evaluation; a task's cursor is its ordinal. */
+export interface EvaluationResults {
+  readonly kind: "evaluated";
+  readonly arm: number;
+  readonly round: number;
+  readonly tasks: readonly GroupResults[];
+}
+
 export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | Created<Spec>
   | BatchDrawn<Key>
@@ -136,6 +147,8 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | { readonly kind: "arm_unmasked"; readonly arm: number }
   | { readonly kind: "paused" }
   | { readonly kind: "resumed" }
+  | { readonly kind: "evaluation_opened"; readonly arm: number; readonly round: number; readonly atMs: number }
+  | EvaluationResults
   | Imported<Spec, Key>;
 
 // How events are written and read.
@@ -160,8 +173,8 @@ function encodeDrawn<Spec, Key extends InstanceKey>(
   return prompts === tasks.length ? drawn : [...drawn, prompts];
 }
 
-function encodeFeedback(groups: readonly GroupResults[]): Json {
-  const list: Json[] = [FORMAT, "fed"];
+function encodeFeedback(head: readonly Json[], groups: readonly GroupResults[]): Json {
+  const list: Json[] = [FORMAT, ...head];
   for (const group of groups) list.push(group.cursor, ...encodeResults(group));
   return list;
 }
@@ -184,7 +197,7 @@ function eventToJson<Spec, Key extends InstanceKey>(
     case "handed_out":
       return [FORMAT, kind, event.from, event.through, event.atMs];
     case "feedback":
-      return encodeFeedback(event.groups);
+      return encodeFeedback(["fed"], event.groups);
     case "reported":
       return [FORMAT, kind, event.groups.map(({ cursor, advantages, rewardMean }) => [cursor, advantages, rewardMean])];
     case "closed":
@@ -208,6 +221,10 @@ function eventToJson<Spec, Key extends InstanceKey>(
     case "paused":
     case "resumed":
       return [FORMAT, kind];
+    case "evaluation_opened":
+      return [FORMAT, kind, event.arm, event.round, event.atMs];
+    case "evaluated":
+      return encodeFeedback([kind, event.arm, event.round], event.tasks);
     default:
       return assertNever(event);
   }
@@ -311,6 +328,10 @@ export function decodeEvent<Spec, Key extends InstanceKey>(
     case "paused":
     case "resumed":
       return { kind };
+    case "evaluation_opened":
+      return { kind, arm: readNumber(one), round: readNumber(two), atMs: readNumber(three) };
+    case "evaluated":
+      return { kind, arm: readNumber(one), round: readNumber(two), tasks: decodeFeedback(rest.slice(2)) };
     default:
       throw new FormatError(`there is no event ${JSON.stringify(kind)}`);
   }

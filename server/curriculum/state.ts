@@ -100,6 +100,30 @@ export interface Batch<Key extends InstanceKey = InstanceKey> {
   readonly open: number;
 }
 
+/** A round of an evaluation arm: its whole set, once. The same ordinal has the same task in every round. */
+export interface EvaluationRound {
+  /** The arm's index among the run's evaluation arms. */
+  readonly arm: number;
+  /** As its client named it; an arm's rounds go up. */
+  readonly round: number;
+  /** Its place in the history. */
+  readonly seq: number;
+  /** The run's, when it was opened, as the next two. */
+  readonly epoch: number;
+  readonly openedAtMs: number;
+  readonly cursor: number;
+  /** By ordinal; null: no sample has come. */
+  readonly tasks: readonly (EvaluatedTask | null)[];
+  /** Samples that have not come. */
+  readonly missing: number;
+}
+
+/** By sample_index: what came of the samples of a task, as in a group. */
+export interface EvaluatedTask {
+  readonly digests: readonly (string | null)[];
+  readonly results: readonly (SampleResult | null)[];
+}
+
 /** The cursor after a batch's tasks, its reserve included. */
 export function batchEnd({ cursor, groups, reserve }: Batch): number {
   return cursor + groups.length + reserve.length;
@@ -172,6 +196,8 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   /** Those that are open or that something may still be asked of, by index. */
   readonly batches: readonly Batch<Key>[];
   readonly issued: IssuedHashes;
+  /** The last rounds of each evaluation arm, as they were opened. */
+  readonly evaluations: readonly EvaluationRound[];
   /** Of the next entry of the history. */
   readonly nextSeq: number;
 }
@@ -187,6 +213,9 @@ export type Fold =
 
 /** Samples that may be awaited at a time: what a run can hold is bounded when it is created. */
 export const OPEN_SAMPLES_MAX = 2 ** 20;
+
+/** Samples of the sets of all evaluation arms together. */
+export const EVALUATION_SAMPLES_MAX = 2 ** 18;
 
 /** Groups that may be open at a time where draws do not wait for them. */
 const OPEN_GROUPS_MAX = 32_768;
