@@ -153,7 +153,10 @@ function evaluationArmFromWire(
   const asked = inRun(required(given, `${field}.spec`), config);
   const split = asked.split === Split.UNSPECIFIED ? Split.EVAL : asked.split;
   if (split === Split.TRAIN)
-    throw invalid(`${field}.spec.split`, "a run is not evaluated on what it may learn from: leave it out, or SPLIT_BENCH");
+    throw invalid(
+      `${field}.spec.split`,
+      "a run is not evaluated on what it may learn from: leave it out, or SPLIT_BENCH",
+    );
   const spec = readSpec({ ...asked, split }, deps, `${field}.spec`);
   const pool = deps.pools.get(spec.pool);
   const rows = pool === undefined ? Infinity : rowCount(pool, spec.level, spec.split);

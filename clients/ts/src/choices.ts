@@ -9,6 +9,7 @@ import {
   BanditRule,
   BanditSignal,
   BatchConstraintsSchema,
+  EvaluationArmSchema,
   FeedbackSource,
   MixturePolicySchema,
   PolicySchema,
@@ -16,7 +17,7 @@ import {
   StagedPolicySchema,
   StageSchema,
 } from "./gen/gradus/v1/curriculum_pb.js";
-import type { Arm, Policy, RunConfig, Stage } from "./gen/gradus/v1/curriculum_pb.js";
+import type { Arm, EvaluationArm, Policy, RunConfig, Stage } from "./gen/gradus/v1/curriculum_pb.js";
 import { CompletionGroupSchema } from "./gen/gradus/v1/environment_pb.js";
 import type { CompletionGroup } from "./gen/gradus/v1/environment_pb.js";
 import {
@@ -102,6 +103,16 @@ export interface ArmChoice extends TaskChoice {
   readonly hard?: boolean | undefined;
 }
 
+/** A set of tasks that a run is evaluated on beside training, see `nextEvaluation`. Left out, the split is "eval". */
+export interface EvaluationArmChoice extends TaskChoice {
+  /** Unique among the run's arms of both kinds. */
+  readonly id: string;
+  /** Tasks in the set. */
+  readonly tasks: number;
+  /** Completions of each prompt; left out: the run's. */
+  readonly numGenerations?: number | undefined;
+}
+
 /** A part of a run with arms of its own. Lasts for a share of the length or for some tasks; left out: until advance(). */
 export interface StageChoice {
   /** By arm id; left out: every arm, by its own weight. */
@@ -134,6 +145,8 @@ export interface RunChoice {
   readonly answerFormat?: AnswerFormatName;
   readonly groupTimeoutMs?: number;
   readonly timeToLiveMs?: number;
+  /** What the run is evaluated on beside training. */
+  readonly evaluationArms?: readonly EvaluationArmChoice[];
 }
 
 /** A task as far as scoring needs it; every Task is one. */
@@ -252,6 +265,10 @@ function armOf({ id, weight, hard, ...task }: ArmChoice): Arm {
   });
 }
 
+function evaluationArmOf({ id, tasks, numGenerations, ...task }: EvaluationArmChoice): EvaluationArm {
+  return create(EvaluationArmSchema, { id, tasks, spec: taskSpecOf(task), numGenerations: numGenerations ?? 0 });
+}
+
 /** The message for a run's configuration. */
 export function runConfigOf(choice: RunChoice): RunConfig {
   const { rewardScheme, answerFormat, groupTimeoutMs, timeToLiveMs, feedbackSource } = choice;
@@ -263,6 +280,7 @@ export function runConfigOf(choice: RunChoice): RunConfig {
     seed: seedOf(choice.seed ?? 0),
     length: BigInt(choice.length ?? 0),
     lag: lagOf(choice.feedbackLag),
+    evaluationArms: (choice.evaluationArms ?? []).map(evaluationArmOf),
     ...(feedbackSource === undefined ? {} : { feedbackSource: feedbackSources[feedbackSource] }),
     ...(rewardScheme === undefined ? {} : { rewardScheme: rewardSchemeOf(rewardScheme) }),
     ...answerFormatOf(answerFormat),

@@ -12,6 +12,7 @@ import type {
   HistoryRecord,
   ImportRunResponse,
   NextBatchResponse,
+  NextEvaluationResponse,
   Run,
   RunState,
 } from "./gen/gradus/v1/curriculum_pb.js";
@@ -31,6 +32,18 @@ export interface BatchChoice {
   readonly waitMs?: number | undefined;
 }
 
+/** Which tasks of an evaluation arm to give. */
+export interface EvaluationRoundChoice {
+  /** The evaluation arm. */
+  readonly armId: string;
+  /** Names the round, e.g. the trainer's step: rounds go up, and every process that says the same number works on one. */
+  readonly round: bigint | number;
+  /** Position of the first task in the arm's set; left out: 0. */
+  readonly cursor?: bigint | undefined;
+  /** Left out: 256. */
+  readonly count?: number | undefined;
+}
+
 /** One training run. */
 export interface RunHandle {
   readonly runId: string;
@@ -45,6 +58,11 @@ export interface RunHandle {
    * closed, so that a trainer that died goes on where it stood.
    */
   batches(choice?: BatchChoice, options?: CallOptions): AsyncGenerator<NextBatchResponse, void, undefined>;
+  /**
+   * Tasks of an evaluation arm, the same in every round. Their completions are scored like others, shown in the run's state
+   * and history, and never learnt from.
+   */
+  nextEvaluation(choice: EvaluationRoundChoice, options?: CallOptions): Promise<NextEvaluationResponse>;
   /** Feeds advantages that the trainer computed (feedbackSource "reported"). */
   reportAdvantages(
     groups: readonly MessageInitShape<typeof GroupAdvantagesSchema>[],
@@ -78,7 +96,7 @@ export interface RunHandle {
 const nextBatchDeadlineMs = 600_000;
 const { method } = CurriculumService;
 
-type Tasks = Pick<RunHandle, "create" | "get" | "delete" | "nextBatch" | "batches">;
+type Tasks = Pick<RunHandle, "create" | "get" | "delete" | "nextBatch" | "batches" | "nextEvaluation">;
 type FeedbackCalls = Pick<RunHandle, "reportAdvantages" | "closeGroups">;
 type Control = Pick<RunHandle, "updatePolicy" | "setWeights" | "advance" | "pause" | "resume">;
 type Records = Pick<RunHandle, "export" | "import" | "watch" | "history">;
@@ -100,6 +118,12 @@ function tasks({ unary }: Caller, runId: string): Tasks {
   return {
     get,
     nextBatch,
+    nextEvaluation: ({ armId, round, cursor, count }, options) =>
+      unary(
+        method.nextEvaluation,
+        { runId, armId, round: BigInt(round), cursor: cursor ?? 0n, count: count ?? 0 },
+        options,
+      ),
     create: async (choice, options) =>
       present((await unary(method.createRun, { runId, config: runConfigOf(choice) }, options)).run, "run"),
     // Not sent again: after a lost reply it would answer NOT_FOUND.

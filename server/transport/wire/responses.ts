@@ -4,7 +4,11 @@
  * (docs/decisions/0008-wire.md). The highest field number comes first: see ReverseWriter.
  */
 import { type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
-import { type NextBatchResponse, NextBatchResponseSchema, NextEvaluationResponseSchema } from "../../gen/gradus/v1/curriculum_pb.js";
+import {
+  type NextBatchResponse,
+  NextBatchResponseSchema,
+  NextEvaluationResponseSchema,
+} from "../../gen/gradus/v1/curriculum_pb.js";
 import {
   type BatchStepResponse,
   BatchStepResponseSchema,

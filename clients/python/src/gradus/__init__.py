@@ -25,7 +25,7 @@ from gradus.errors import (
     UnimplementedError,
 )
 from gradus.evaluation import Evaluation
-from gradus.policies import arm, bandit, constraints, mixture, stage, staged
+from gradus.policies import arm, bandit, constraints, evaluation_arm, mixture, stage, staged
 from gradus.run import Run
 from gradus.types import (
     Batch,
@@ -81,6 +81,7 @@ __all__ = [
     "arm",
     "bandit",
     "constraints",
+    "evaluation_arm",
     "mixture",
     "stage",
     "staged",

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from gradus._enums import AnswerFormat, Source
+from gradus._enums import AnswerFormat, Source, Split
 from gradus._spec import SpecOptions, task_spec
 from gradus.v1 import curriculum_pb2 as cur
 from gradus.v1 import task_pb2
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def arm(
@@ -41,6 +45,28 @@ def arm(
     spec = task_spec(environment, **options)
     name = id or "/".join(part for part in (environment, level, source) if part)
     return cur.Arm(id=name, spec=spec, weight=weight, hard=hard)
+
+
+def evaluation_arm(
+    environment: str,
+    level: str | None = None,
+    *,
+    tasks: int,
+    id: str | None = None,
+    num_generations: int = 0,
+    split: Split = "eval",
+    **options: Unpack[SpecOptions],
+) -> cur.EvaluationArm:
+    """A set of `tasks` tasks that a run is evaluated on beside training; see `Run.next_evaluation`.
+
+    Its id is "split/environment/level" unless given. `num_generations` 0 is the run's.
+    """
+    spec_options: SpecOptions = {**options, "split": split}
+    if level is not None:
+        spec_options["level"] = level
+    name = id or "/".join(part for part in (split, environment, level) if part)
+    spec = task_spec(environment, **spec_options)
+    return cur.EvaluationArm(id=name, spec=spec, tasks=tasks, num_generations=num_generations)
 
 
 def constraints(

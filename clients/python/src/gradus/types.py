@@ -68,6 +68,7 @@ class Task:
     arm_id: str
     cursor: int
     instance_hash: str
+    evaluation_round: int | None
     proto: task_pb2.Task = field(repr=False, compare=False)
 
     @staticmethod
@@ -92,6 +93,7 @@ class Task:
             arm_id=proto.arm_id,
             cursor=proto.cursor,
             instance_hash=proto.instance_hash,
+            evaluation_round=proto.evaluation_round if proto.HasField("evaluation_round") else None,
             proto=proto,
         )
 
@@ -246,7 +248,7 @@ class Batch:
     epoch: int
 
     @staticmethod
-    def from_proto(proto: curriculum_pb2.NextBatchResponse) -> Batch:
+    def from_proto(proto: curriculum_pb2.NextBatchResponse | curriculum_pb2.NextEvaluationResponse) -> Batch:
         """Reads the message."""
         tasks = tuple(Task.from_proto(each) for each in proto.tasks)
         return Batch(tasks, proto.next_cursor, proto.done, proto.epoch)
