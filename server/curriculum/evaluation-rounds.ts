@@ -1,6 +1,5 @@
 /** Rounds of evaluation beside training: how they are opened, filled and looked up. Training knows nothing of them. */
-import type { EvaluationResults } from "./events.ts";
-import type { EvaluatedTask, EvaluationRound, GroupResults, RunState } from "./state.ts";
+import type { EvaluatedTask, EvaluationResults, EvaluationRound, GroupResults, RunState } from "./state.ts";
 import type { InstanceKey } from "./types.ts";
 
 /** Of each arm, so that a process that is behind can finish a round after another has opened the next. */

@@ -4,7 +4,8 @@
  * An event is a list that begins with the format's number and the event's kind:
  *
  *     [4, "created", run_id, incarnation, at_ms, config]
- *     [4, "drawn", batch, at_ms, cursor, probabilities, policy_state, fold, tasks]     and prompts, where it has a reserve
+ *     [4, "drawn", batch, at_ms, cursor, probabilities, policy_state, fold, tasks]     and prompts, where it has a reserve,
+ *                                                        and 1 behind that, where a pass over the same instances begins
  *     [4, "handed_out", from, through, at_ms]
  *     [4, "fed", cursor, samples, digests, results, cursor, samples, digests, results, …]
  *     [4, "reported", [[cursor, advantages, reward_mean], …]]
@@ -25,7 +26,8 @@
  * Behind "imported" and a line feed stands the state as it was exported (state-text.ts).
  * `tasks` has [arm, ordinal, key] for each slot in cursor order, with a 1 behind a repeat; `key` is the TaskSource's.
  * `samples` is the first sample_index where the others follow it without a gap, else the list of them. A result is a
- * reward, a reward in a list of its own if the sample is solved, or a text: why there will be no reward. Where a group has
+ * reward, a reward in a list of its own if the sample is solved, [reward, 1 if solved else 0, version] where the policy's
+ * version is known, or a text: why there will be no reward. Where a group has
  * one sample only, its digest and its result stand without lists around them. `fold` is the number of batches folded in,
  * or under an unbounded lag the cursors of the groups, as `ranges`: [[first, last], …].
  * Of an evaluation `arm` is the index among the evaluation arms, and an ordinal stands where a cursor does in "fed".
@@ -59,7 +61,14 @@ import {
 } from "./json.ts";
 import { policyCodec } from "./policies/registry.ts";
 import { decodeState } from "./state-text.ts";
-import { toRanges, type DrawnTask, type Fold, type GroupResults, type RunState } from "./state.ts";
+import {
+  toRanges,
+  type DrawnTask,
+  type EvaluationResults,
+  type Fold,
+  type GroupResults,
+  type RunState,
+} from "./state.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
 export interface ReportedGroup {
@@ -84,6 +93,8 @@ export interface BatchDrawn<Key extends InstanceKey = InstanceKey> {
   /** After the fold: a replay takes it from here, so that it never depends on the code that replays. */
   readonly policyState: unknown;
   readonly fold: Fold;
+  /** A pass over the same instances begins: what is issued from now on is known in it, and nothing from before. */
+  readonly restarts: boolean;
 }
 
 export interface Created<Spec> {
@@ -118,14 +129,6 @@ export interface Reshaped<Spec> {
   readonly kind: "reshaped";
   readonly config: RunConfig<Spec>;
   readonly policy: Policy | null;
-}
-
-/** Results of tasks of a round of evaluation; a task's cursor is its ordinal. */
-export interface EvaluationResults {
-  readonly kind: "evaluated";
-  readonly arm: number;
-  readonly round: number;
-  readonly tasks: readonly GroupResults[];
 }
 
 export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
@@ -163,13 +166,14 @@ function decodeFold(json: Json | undefined): Fold {
 }
 
 function encodeDrawn<Spec, Key extends InstanceKey>(
-  { batch, atMs, cursor, probabilities, policyState, fold, tasks, prompts }: BatchDrawn<Key>,
+  { batch, atMs, cursor, probabilities, policyState, fold, tasks, prompts, restarts }: BatchDrawn<Key>,
   before: RunState<Spec, Key>,
   { keys }: Codecs<Spec, Key>,
 ): Json {
   const state = encodePolicyState(before.policy, policyState);
   const encoded = tasks.map((task) => encodeTask(task, keys));
   const drawn = [FORMAT, "drawn", batch, atMs, cursor, probabilities, state, encodeFold(fold), encoded];
+  if (restarts) return [...drawn, prompts, 1];
   return prompts === tasks.length ? drawn : [...drawn, prompts];
 }
 
@@ -242,7 +246,7 @@ export function encodeEvent<Spec, Key extends InstanceKey>(
 }
 
 function decodeDrawn<Spec, Key extends InstanceKey>(
-  [batch, atMs, cursor, probabilities, policyState, fold, list, prompts]: readonly Json[],
+  [batch, atMs, cursor, probabilities, policyState, fold, list, prompts, restarts]: readonly Json[],
   before: RunState<Spec, Key>,
   { keys }: Codecs<Spec, Key>,
 ): BatchDrawn<Key> {
@@ -259,6 +263,7 @@ function decodeDrawn<Spec, Key extends InstanceKey>(
     fold: decodeFold(fold),
     tasks,
     prompts: prompts === undefined ? tasks.length : readNumber(prompts),
+    restarts: restarts === 1,
   };
 }
 

@@ -1,8 +1,16 @@
 /** What feedback does to a run: decisions only. The first write of a sample, or of a group's advantages, wins. */
 import { REWARD_MAX } from "./config.ts";
 import { blankTask, findRound } from "./evaluation-rounds.ts";
-import type { EvaluationResults, ReportedGroup } from "./events.ts";
-import { batchAt, incarnationOf, type Group, type GroupResults, type RunState, type SampleResult } from "./state.ts";
+import type { ReportedGroup } from "./events.ts";
+import {
+  batchAt,
+  incarnationOf,
+  type EvaluationResults,
+  type Group,
+  type GroupResults,
+  type RunState,
+  type SampleResult,
+} from "./state.ts";
 
 /** Names a group: its cursor, and the run's incarnation when its task was given out. */
 export interface GroupRef {

@@ -10,6 +10,7 @@
  *     ["evaluation", arm, round, seq, epoch, opened_at_ms, cursor, tasks]
  *     ["evaluated", [ordinal, samples, digests, results], …]   of the round before it
  *     ["issued", generation, hashes]                     hashes joined by spaces; generation 0 is the older one
+ *     ["memory", generation, records]                    hashes and records in turn, joined by spaces
  *
  * A batch's `groups` and `reserve` are how many it has, and a round's `tasks` how many have samples. The head says how
  * many rounds of evaluation there are, if any, as "evaluations". Groups, outcomes and tallies are lists, for they are many.
@@ -46,6 +47,7 @@ import { policyCodec } from "./policies/registry.ts";
 import { recordedOf } from "./samples.ts";
 import type { GroupOutcome, RewardSums } from "./signals.ts";
 import type { ArmCounters, Batch, DrawnTask, Group, RunState, SampleResult, Tally } from "./state.ts";
+import { memoryFromTexts, memoryTexts } from "./task-memory.ts";
 import type { InstanceKey, RunConfig } from "./types.ts";
 
 /** Samples of groups, and hashes, that stand in one line: about 100 KB. */
@@ -144,8 +146,8 @@ function* batchLines<Spec, Key extends InstanceKey>(
 }
 
 function headOf<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, codecs: Codecs<Spec, Key>): Json {
-  const { config, configCreated, policy, policyState, arms, batches, issued, groupsOpen: _counted, ...rest } = state;
-  const { evaluations, ...plain } = rest;
+  const { config, configCreated, policy, policyState, arms, batches, issued, memory, ...rest } = state;
+  const { groupsOpen: _counted, evaluations, ...plain } = rest;
   const { older, recent } = issued;
   return {
     format: FORMAT,
@@ -157,6 +159,7 @@ function headOf<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, codec
     arms: arms.map(encodeCounters),
     batches: batches.length,
     issued: [older.count, recent.count],
+    ...(memory && { memory: [memory.older.count, memory.recent.count] }),
     ...(evaluations.length > 0 && { evaluations: evaluations.length }),
   };
 }
@@ -177,6 +180,9 @@ export function* stateLines<Spec, Key extends InstanceKey>(
   const { older, recent } = hashLists(state.issued);
   for (const [generation, hashes] of [older, recent].entries())
     for (const some of slices(hashes, HASHES_PER_LINE)) yield JSON.stringify(["issued", generation, some.join(" ")]);
+  if (state.memory === null) return;
+  for (const [generation, texts] of memoryTexts(state.memory).entries())
+    for (const some of slices(texts, HASHES_PER_LINE)) yield JSON.stringify(["memory", generation, some.join(" ")]);
 }
 
 /** Takes the lines of a state, one by one. Whatever stateLines did not write is a FormatError. */
@@ -219,7 +225,7 @@ function batchOf<Key extends InstanceKey>({ counts: _counts, ...batch }: Reading
 function decodeHead<Spec, Key extends InstanceKey>(
   from: { readonly [name: string]: Json },
   { specs }: Codecs<Spec, Key>,
-): Omit<RunState<Spec, Key>, "batches" | "issued" | "evaluations" | "groupsOpen"> {
+): Omit<RunState<Spec, Key>, "batches" | "issued" | "memory" | "evaluations" | "groupsOpen"> {
   checkFormat(from["format"], "the state");
   const policy = policyCodec.decode(from["policy"] ?? null);
   const number = (name: string): number => readNumber(from[name]);
@@ -256,22 +262,31 @@ interface Parts<Spec, Key extends InstanceKey> {
   readonly batches: Reading<Key>[];
   /** The hashes of each generation. */
   readonly issued: readonly [string[], string[]];
+  /** Of each generation, a text for each record. */
+  readonly memory: readonly [string[], string[]];
   readonly evaluations: ReadingRound[];
-  /** How many of each the head says there are. */
-  readonly counts: { readonly batches: number; readonly evaluations: number; readonly issued: readonly number[] };
+  /** How many of each the head says there are; a memory of null: none is kept. */
+  readonly counts: {
+    readonly batches: number;
+    readonly issued: readonly number[];
+    readonly memory: readonly number[] | null;
+    readonly evaluations: number;
+  };
 }
 
 /** Whether no more lines are to come. */
-function isWhole<Spec, Key extends InstanceKey>({ batches, issued, evaluations, counts }: Parts<Spec, Key>): boolean {
+function isWhole<Spec, Key extends InstanceKey>(parts: Parts<Spec, Key>): boolean {
+  const { batches, issued, memory, evaluations, counts } = parts;
   const last = batches.at(-1);
   if (batches.length < counts.batches || evaluations.length < counts.evaluations) return false;
   if ((evaluations.at(-1)?.left ?? 0) > 0) return false;
   if (last !== undefined && (last.groups.length < last.counts[0] || last.reserve.length < last.counts[1])) return false;
-  return issued.every((hashes, generation) => hashes.length >= (counts.issued[generation] ?? 0));
+  if (!issued.every((hashes, generation) => hashes.length >= (counts.issued[generation] ?? 0))) return false;
+  return memory.every((texts, generation) => texts.length >= (counts.memory?.[generation] ?? 0));
 }
 
 function takePart<Spec, Key extends InstanceKey>(
-  { head, batches, issued, evaluations }: Parts<Spec, Key>,
+  { head, batches, issued, memory, evaluations }: Parts<Spec, Key>,
   json: readonly Json[],
   codecs: Codecs<Spec, Key>,
 ): void {
@@ -296,6 +311,11 @@ function takePart<Spec, Key extends InstanceKey>(
     const hashes = issued[readNumber(rest[0])];
     if (hashes === undefined) throw new FormatError("a state has two generations of hashes");
     for (const hash of readText(rest[1]).split(" ")) hashes.push(hash);
+  } else if (kind === "memory") {
+    const texts = memory[readNumber(rest[0])];
+    if (texts === undefined) throw new FormatError("a state has two generations of records");
+    const words = readText(rest[1]).split(" ");
+    for (let i = 0; i < words.length; i += 2) texts.push(`${words[i] ?? ""} ${words[i + 1] ?? ""}`);
   } else throw new FormatError(`a line of a state cannot be ${JSON.stringify(kind)} here`);
 }
 
@@ -308,10 +328,11 @@ export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, 
         const head = decodeHead(json, codecs);
         const counts = {
           batches: readNumber(json["batches"]),
-          evaluations: readNumber(json["evaluations"] ?? 0),
           issued: readNumbers(json["issued"]),
+          memory: json["memory"] === undefined ? null : readNumbers(json["memory"]),
+          evaluations: readNumber(json["evaluations"] ?? 0),
         };
-        parts = { head, batches: [], issued: [[], []], evaluations: [], counts };
+        parts = { head, batches: [], issued: [[], []], memory: [[], []], evaluations: [], counts };
         return true;
       }
       if (isWhole(parts)) return false;
@@ -322,8 +343,9 @@ export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, 
       if (parts === undefined || !isWhole(parts)) throw new FormatError("the state ends too early");
       const batches = parts.batches.map(batchOf);
       const groupsOpen = batches.reduce((sum, { open }) => sum + open, 0);
+      const memory = parts.counts.memory === null ? null : memoryFromTexts(...parts.memory);
       const evaluations = parts.evaluations.map(roundOf);
-      return { ...parts.head, batches, groupsOpen, issued: issuedHashes(...parts.issued), evaluations };
+      return { ...parts.head, batches, groupsOpen, issued: issuedHashes(...parts.issued), memory, evaluations };
     },
   };
 }

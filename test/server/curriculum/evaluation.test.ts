@@ -23,6 +23,7 @@ import {
   type Runs,
   sourceOf,
   type Spec,
+  stage,
   stagedPolicy,
   train,
   value,
@@ -258,7 +259,7 @@ describe("what is told of a round", () => {
 describe("training", () => {
   const policies = [
     { name: "a bandit", run: config },
-    { name: "stages", run: { ...config, policy: stagedPolicy({ extent: { kind: "open" }, weights: {} }) } },
+    { name: "stages", run: { ...config, policy: stagedPolicy(stage({ kind: "open" })) } },
     { name: "an unbounded lag", run: { ...config, lag: { kind: "unbounded" } } as const },
     { name: "a mixture", run: { ...config, policy: mixturePolicy(), length: 36 } },
   ];

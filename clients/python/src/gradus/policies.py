@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from gradus._enums import AnswerFormat, Source, Split
+from gradus._enums import AnswerFormat, Source, Split, value_of
 from gradus._spec import SpecOptions, task_spec
 from gradus.v1 import curriculum_pb2 as cur
 from gradus.v1 import task_pb2
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 def arm(
@@ -55,18 +51,31 @@ def evaluation_arm(
     id: str | None = None,
     num_generations: int = 0,
     split: Split = "eval",
-    **options: Unpack[SpecOptions],
+    source: Source = "synthetic",
+    parameters: Mapping[str, float] | None = None,
+    pool: str = "",
+    version: int = 0,
+    answer_format: AnswerFormat | None = None,
+    reward_scheme: str | task_pb2.RewardScheme | None = None,
 ) -> cur.EvaluationArm:
     """A set of `tasks` tasks that a run is evaluated on beside training; see `Run.next_evaluation`.
 
-    Its id is "split/environment/level" unless given. `num_generations` 0 is the run's.
+    Its id is "split/environment/level" unless given. `num_generations` 0 is the run's. Without `answer_format` and
+    `reward_scheme` the run's count.
     """
-    spec_options: SpecOptions = {**options, "split": split}
-    if level is not None:
-        spec_options["level"] = level
+    like = arm(
+        environment,
+        level,
+        source=source,
+        parameters=parameters,
+        pool=pool,
+        version=version,
+        answer_format=answer_format,
+        reward_scheme=reward_scheme,
+    )
+    like.spec.split = value_of("SPLIT_", split)
     name = id or "/".join(part for part in (split, environment, level) if part)
-    spec = task_spec(environment, **spec_options)
-    return cur.EvaluationArm(id=name, spec=spec, tasks=tasks, num_generations=num_generations)
+    return cur.EvaluationArm(id=name, spec=like.spec, tasks=tasks, num_generations=num_generations)
 
 
 def constraints(

@@ -32,38 +32,59 @@ class _BanditRuleEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._Enu
     BANDIT_RULE_UNSPECIFIED: _BanditRule.ValueType  # 0
     """Not said: BANDIT_RULE_EMA_SOFTMAX."""
     BANDIT_RULE_EMA_SOFTMAX: _BanditRule.ValueType  # 1
-    """Exponential moving averages and a softmax with an exploration floor
-    (ADSC 3.3).
+    """Exponential moving averages and a softmax (ADSC 3.3). Of an arm with n signals
+    in the batch Q ← Q + α/n · Σ w (s − Q), from 0; its share is that of exp(Q/τ).
     """
     BANDIT_RULE_EXP3_S: _BanditRule.ValueType  # 2
-    """EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes:
-    exponential weights of importance-weighted signals, mixed with a share.
+    """EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes.
+    With ŝ = 1/B · Σ w s / p over the arm's groups, B all signals of the batch and p
+    the arm's probability in the draw that the group is of (before constraints),
+    v ← v · exp(η ŝ) + σ · mean of all v, from 1; the exponent is at most 1, and at
+    least -1. Its share is that of v.
     """
     BANDIT_RULE_THOMPSON: _BanditRule.ValueType  # 3
-    """Thompson sampling with Gaussian posteriors of discounted means."""
+    """Thompson sampling of discounted means: N ← γ N + Σ w and S ← γ S + Σ w s, from
+    0, give the posterior N(S / (N + 1), σ² / (N + 1)) of the prior N(0, σ²). An
+    arm's share is how often it is the greatest in 256 seeded samples of all arms.
+    """
     BANDIT_RULE_UCB: _BanditRule.ValueType  # 4
     """The upper confidence bound of discounted means (D-UCB, Garivier and Moulines
-    2011).
+    2011), S/N + c √(ln(1 + ΣN) / N), with N and S as under Thompson sampling. The
+    tasks of an update batch are shared out so that the bounds of those arms that
+    get some come to one level, a task counting as a signal seen.
     """
 
 class BanditRule(_BanditRule, metaclass=_BanditRuleEnumTypeWrapper):
-    """How a bandit turns signals into values and probabilities."""
+    """How a bandit turns signals into values and probabilities. Each rule gives shares,
+    and an arm's probability is (1 − ε) of its share plus ε/n. What it learns from an
+    update batch are the signals s of its groups, each with a weight w: 1, or less for
+    late feedback (LateFeedback). docs/decisions/0012-policies.md says what the papers
+    leave open, and what was chosen.
+    """
 
 BANDIT_RULE_UNSPECIFIED: BanditRule.ValueType  # 0
 """Not said: BANDIT_RULE_EMA_SOFTMAX."""
 BANDIT_RULE_EMA_SOFTMAX: BanditRule.ValueType  # 1
-"""Exponential moving averages and a softmax with an exploration floor
-(ADSC 3.3).
+"""Exponential moving averages and a softmax (ADSC 3.3). Of an arm with n signals
+in the batch Q ← Q + α/n · Σ w (s − Q), from 0; its share is that of exp(Q/τ).
 """
 BANDIT_RULE_EXP3_S: BanditRule.ValueType  # 2
-"""EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes:
-exponential weights of importance-weighted signals, mixed with a share.
+"""EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes.
+With ŝ = 1/B · Σ w s / p over the arm's groups, B all signals of the batch and p
+the arm's probability in the draw that the group is of (before constraints),
+v ← v · exp(η ŝ) + σ · mean of all v, from 1; the exponent is at most 1, and at
+least -1. Its share is that of v.
 """
 BANDIT_RULE_THOMPSON: BanditRule.ValueType  # 3
-"""Thompson sampling with Gaussian posteriors of discounted means."""
+"""Thompson sampling of discounted means: N ← γ N + Σ w and S ← γ S + Σ w s, from
+0, give the posterior N(S / (N + 1), σ² / (N + 1)) of the prior N(0, σ²). An
+arm's share is how often it is the greatest in 256 seeded samples of all arms.
+"""
 BANDIT_RULE_UCB: BanditRule.ValueType  # 4
 """The upper confidence bound of discounted means (D-UCB, Garivier and Moulines
-2011).
+2011), S/N + c √(ln(1 + ΣN) / N), with N and S as under Thompson sampling. The
+tasks of an update batch are shared out so that the bounds of those arms that
+get some come to one level, a task counting as a signal seen.
 """
 global___BanditRule = BanditRule
 
@@ -85,8 +106,8 @@ class _BanditSignalEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._E
     """
     BANDIT_SIGNAL_LEARNING_PROGRESS: _BanditSignal.ValueType  # 3
     """How fast the arm's solved share changes, in either direction: the distance of
-    a fast moving average of it from a slow one (Matiisen et al. 2017; Graves et
-    al. 2017).
+    a fast moving average of it from a slow one, after the batch (Matiisen et al.
+    2017; Graves et al. 2017). Both begin with the arm's first mean.
     """
     BANDIT_SIGNAL_MIXED_OUTCOMES: _BanditSignal.ValueType  # 4
     """1 for a group in which some samples are solved and some are not, else 0: its
@@ -94,7 +115,10 @@ class _BanditSignalEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._E
     """
 
 class BanditSignal(_BanditSignal, metaclass=_BanditSignalEnumTypeWrapper):
-    """What a bandit learns from."""
+    """What a bandit learns from: a number for each closed group with at least two
+    rewards (one, for learning progress). All but the first need to know what was
+    solved, and so FEEDBACK_SOURCE_STEP.
+    """
 
 BANDIT_SIGNAL_UNSPECIFIED: BanditSignal.ValueType  # 0
 """Not said: BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE."""
@@ -108,8 +132,8 @@ where half of them are.
 """
 BANDIT_SIGNAL_LEARNING_PROGRESS: BanditSignal.ValueType  # 3
 """How fast the arm's solved share changes, in either direction: the distance of
-a fast moving average of it from a slow one (Matiisen et al. 2017; Graves et
-al. 2017).
+a fast moving average of it from a slow one, after the batch (Matiisen et al.
+2017; Graves et al. 2017). Both begin with the arm's first mean.
 """
 BANDIT_SIGNAL_MIXED_OUTCOMES: BanditSignal.ValueType  # 4
 """1 for a group in which some samples are solved and some are not, else 0: its
@@ -129,7 +153,10 @@ class _ReplayInstancesEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper
     """Never the same twice (FORGE 3.3)."""
     REPLAY_INSTANCES_SAME: _ReplayInstances.ValueType  # 2
     """Each cycle has the instances of the first again, in the same order by arm
-    (NP-ENGINE 3.3).
+    (NP-ENGINE 3.3): every arm begins again with its first, and so it does when this
+    policy takes the place of another. Where a cycle is a whole number of update
+    batches and no weight or mask changes, cycles are equal task by task. Tasks of
+    later cycles count as repeats.
     """
 
 class ReplayInstances(_ReplayInstances, metaclass=_ReplayInstancesEnumTypeWrapper):
@@ -141,7 +168,10 @@ REPLAY_INSTANCES_FRESH: ReplayInstances.ValueType  # 1
 """Never the same twice (FORGE 3.3)."""
 REPLAY_INSTANCES_SAME: ReplayInstances.ValueType  # 2
 """Each cycle has the instances of the first again, in the same order by arm
-(NP-ENGINE 3.3).
+(NP-ENGINE 3.3): every arm begins again with its first, and so it does when this
+policy takes the place of another. Where a cycle is a whole number of update
+batches and no weight or mask changes, cycles are equal task by task. Tasks of
+later cycles count as repeats.
 """
 global___ReplayInstances = ReplayInstances
 
@@ -319,9 +349,12 @@ global___MixturePolicy = MixturePolicy
 @typing.final
 class SignalRescale(google.protobuf.message.Message):
     """Signals brought to one scale by running quantiles (Graves et al. 2017, section
-    3.1): what is at or below the low quantile of the last signals of all arms counts
-    -1, at or above the high one 1, and linearly between. Under the EMA-softmax rule,
-    so that values are of one size whatever the rewards are.
+    3.1), so that values are of one size whatever the rewards are: what is at or below
+    the low quantile of the last signals of all arms counts -1, at or above the high
+    one 1, and linearly between. The last signals include those of the batch that is
+    learned from. Signals are kept with 6 bits of fraction, cut off: at most 1.6%
+    too small. Where both quantiles are one number, it counts 0, what is below it -1,
+    and what is above it 1.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -398,7 +431,10 @@ global___BatchConstraints = BatchConstraints
 
 @typing.final
 class BanditPolicy(google.protobuf.message.Message):
-    """A multi-armed bandit over the arms."""
+    """A multi-armed bandit over the arms. A number that its rule and its signal do not
+    read is refused. An arm that is added to a run begins with the mean of the others'
+    values under EMA-softmax and EXP3.S, and as one never seen under the others.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -412,32 +448,40 @@ class BanditPolicy(google.protobuf.message.Message):
     EXP3_SHARE_FIELD_NUMBER: builtins.int
     DISCOUNT_FIELD_NUMBER: builtins.int
     EXPLORATION_FIELD_NUMBER: builtins.int
+    PROGRESS_FAST_RATE_FIELD_NUMBER: builtins.int
+    PROGRESS_SLOW_RATE_FIELD_NUMBER: builtins.int
     rule: global___BanditRule.ValueType
     """The rule; unset: BANDIT_RULE_EMA_SOFTMAX."""
     signal: global___BanditSignal.ValueType
     """The signal; unset: BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE."""
     alpha: builtins.float
-    """α, the moving average's rate, in (0, 1]; unset: 0.15 (ADSC 4)."""
+    """EMA-softmax: α, the moving average's rate, in (0, 1]; unset: 0.15 (ADSC 4)."""
     tau: builtins.float
-    """τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4)."""
+    """EMA-softmax: τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4)."""
     epsilon: builtins.float
     """ε, the share spread evenly over the arms, in [0, 1]; unset: 0.1 (not given in
     the paper). Of every rule, Thompson sampling and UCB included: what it gives is
     mixed with an even share.
     """
     exp3_rate: builtins.float
-    """EXP3.S: the learning rate, in (0, 1]; unset: 0.1."""
+    """EXP3.S: η, the learning rate, in (0, 1]; unset: 0.1."""
     exp3_share: builtins.float
-    """EXP3.S: the share of the weights' sum that is spread over all arms after each
+    """EXP3.S: σ, the share of the weights' sum that is spread over all arms after each
     update batch, in [0, 1]; unset: 0.01.
     """
     discount: builtins.float
-    """Thompson sampling and UCB: by what the past counts less after each update
-    batch, in (0, 1]; unset: 0.95.
+    """Thompson sampling and UCB: γ, by what the past counts less after each update
+    batch with a signal, in (0, 1]; unset: 0.95.
     """
     exploration: builtins.float
-    """UCB: the confidence bonus' factor, at least 0; unset: 0.5. Thompson sampling:
-    the prior's standard deviation.
+    """UCB: c, the confidence bonus' factor, at least 0; unset: 0.5. Thompson
+    sampling: σ, the prior's standard deviation, and a signal's.
+    """
+    progress_fast_rate: builtins.float
+    """Learning progress: the fast moving average's rate, in (0, 1]; unset: 0.3."""
+    progress_slow_rate: builtins.float
+    """Learning progress: the slow moving average's rate, above 0 and below
+    progress_fast_rate; unset: 0.05.
     """
     @property
     def rescale(self) -> global___SignalRescale:
@@ -456,9 +500,11 @@ class BanditPolicy(google.protobuf.message.Message):
         exp3_share: builtins.float | None = ...,
         discount: builtins.float | None = ...,
         exploration: builtins.float | None = ...,
+        progress_fast_rate: builtins.float | None = ...,
+        progress_slow_rate: builtins.float | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_alpha", b"_alpha", "_discount", b"_discount", "_epsilon", b"_epsilon", "_exp3_rate", b"_exp3_rate", "_exp3_share", b"_exp3_share", "_exploration", b"_exploration", "_tau", b"_tau", "alpha", b"alpha", "discount", b"discount", "epsilon", b"epsilon", "exp3_rate", b"exp3_rate", "exp3_share", b"exp3_share", "exploration", b"exploration", "rescale", b"rescale", "tau", b"tau"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_alpha", b"_alpha", "_discount", b"_discount", "_epsilon", b"_epsilon", "_exp3_rate", b"_exp3_rate", "_exp3_share", b"_exp3_share", "_exploration", b"_exploration", "_tau", b"_tau", "alpha", b"alpha", "discount", b"discount", "epsilon", b"epsilon", "exp3_rate", b"exp3_rate", "exp3_share", b"exp3_share", "exploration", b"exploration", "rescale", b"rescale", "rule", b"rule", "signal", b"signal", "tau", b"tau"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_alpha", b"_alpha", "_discount", b"_discount", "_epsilon", b"_epsilon", "_exp3_rate", b"_exp3_rate", "_exp3_share", b"_exp3_share", "_exploration", b"_exploration", "_progress_fast_rate", b"_progress_fast_rate", "_progress_slow_rate", b"_progress_slow_rate", "_tau", b"_tau", "alpha", b"alpha", "discount", b"discount", "epsilon", b"epsilon", "exp3_rate", b"exp3_rate", "exp3_share", b"exp3_share", "exploration", b"exploration", "progress_fast_rate", b"progress_fast_rate", "progress_slow_rate", b"progress_slow_rate", "rescale", b"rescale", "tau", b"tau"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_alpha", b"_alpha", "_discount", b"_discount", "_epsilon", b"_epsilon", "_exp3_rate", b"_exp3_rate", "_exp3_share", b"_exp3_share", "_exploration", b"_exploration", "_progress_fast_rate", b"_progress_fast_rate", "_progress_slow_rate", b"_progress_slow_rate", "_tau", b"_tau", "alpha", b"alpha", "discount", b"discount", "epsilon", b"epsilon", "exp3_rate", b"exp3_rate", "exp3_share", b"exp3_share", "exploration", b"exploration", "progress_fast_rate", b"progress_fast_rate", "progress_slow_rate", b"progress_slow_rate", "rescale", b"rescale", "rule", b"rule", "signal", b"signal", "tau", b"tau"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_alpha", b"_alpha"]) -> typing.Literal["alpha"] | None: ...
     @typing.overload
@@ -471,6 +517,10 @@ class BanditPolicy(google.protobuf.message.Message):
     def WhichOneof(self, oneof_group: typing.Literal["_exp3_share", b"_exp3_share"]) -> typing.Literal["exp3_share"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_exploration", b"_exploration"]) -> typing.Literal["exploration"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_progress_fast_rate", b"_progress_fast_rate"]) -> typing.Literal["progress_fast_rate"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_progress_slow_rate", b"_progress_slow_rate"]) -> typing.Literal["progress_slow_rate"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_tau", b"_tau"]) -> typing.Literal["tau"] | None: ...
 
@@ -518,7 +568,9 @@ class Stage(google.protobuf.message.Message):
     @property
     def ranks(self) -> global___RankRange:
         """Only rows of real pools whose rank lies in this range: {"max": 0.3} is the
-        easiest 30% (Curriculum RLOO). Unset: all. It does not touch synthetic tasks.
+        easiest 30% (Curriculum RLOO). Unset: all. It does not touch tasks without a
+        rank. Other rows are passed over: an arm none of whose next 16,384 rows lies in
+        the range ends the draw with FAILED_PRECONDITION.
         """
 
     def __init__(
@@ -567,7 +619,9 @@ class StagedPolicy(google.protobuf.message.Message):
     """Stages one after the other (FORGE's linear curriculum, Curriculum RLOO). The
     stage of an update batch is the one that its first task is in. Advance ends a
     stage where the run stands, and the next begins there. As a new policy of a run
-    it begins with its first stage at the cursor where it applies.
+    it begins with its first stage at the cursor where it applies; after another staged
+    policy it goes on in the stage of the same number, or its last, as if that had
+    begun where the other's did.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -588,7 +642,12 @@ global___StagedPolicy = StagedPolicy
 
 @typing.final
 class ReplayPolicy(google.protobuf.message.Message):
-    """A cycle of stages, several times (FORGE 3.3: easy, medium, hard, three times)."""
+    """A cycle of stages, several times (FORGE 3.3: easy, medium, hard, three times).
+    The cycle and the stage of an update batch are those that its first task is in; a
+    cycle's last stage lasts to its end. Advance ends a stage where the run stands; in
+    the last stage of a cycle the next cycle begins there. In place of another replay
+    it goes on in the same cycle, in the stage of the same number or its last.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -665,7 +724,10 @@ class CompetencePolicy(google.protobuf.message.Message):
     """Tiers from easy to hard, the next of which is opened when the share of solved
     samples of the newest passes a threshold ("adaptive", and with a floor "hybrid",
     in Curriculum RLOO section 4, which does not define them: the definition is
-    ours). Advance opens the next tier at once.
+    ours). Advance opens the next tier at once. A late group counts whole. It needs to
+    know what was solved, and so FEEDBACK_SOURCE_STEP. In place of another competence
+    policy as many tiers stay open, at most all, and what the newest's groups solved
+    counts on if its arms are the same.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -681,7 +743,7 @@ class CompetencePolicy(google.protobuf.message.Message):
     threshold: builtins.float
     """The share of solved samples that passes a tier, in (0, 1]; unset: 0.7."""
     window: builtins.int
-    """Over how many of the tier's last closed groups, 1 to 4096; unset: 32. Fewer
+    """Over how many of the tier's last closed groups, 1 to 256; unset: 32. Fewer
     never pass it.
     """
     floor: builtins.float
@@ -811,7 +873,10 @@ global___BackwardTransfer = BackwardTransfer
 class ForgettingPolicy(google.protobuf.message.Message):
     """Domains one after the other, the least forgotten first (Omni-Thinker 4.3): in
     descending order of each domain's mean change over the training on the others.
-    The paper's text is followed; its figure 5 has the sign reversed.
+    The paper's text is followed; its figure 5 has the sign reversed. In a run without
+    a length each domain lasts until Advance. In place of another forgetting policy it
+    goes on in the same domain where the order up to there is the same, and else
+    begins with its first.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -848,6 +913,14 @@ class TaskFilter(google.protobuf.message.Message):
     """Which instances of a run's arms are passed over, under any policy. It looks at
     what the run's own closed groups of an instance came to, so it matters where
     instances come again: real pools in their second epoch, and replays.
+
+    What an instance came to counts once its group is folded in, as for a policy, so
+    that draws do not depend on timing: with skip_solved or skip_failed_after a draw
+    waits for feedback that is due, under policies too that take none themselves, and
+    it needs FEEDBACK_SOURCE_STEP. It is remembered from when the filter is set, for at
+    least the last 131,072 times that it changed; older is forgotten. An arm of which
+    1,024 instances were passed over for what they came to gives the first of them all
+    the same: a filter never ends a run.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -858,8 +931,8 @@ class TaskFilter(google.protobuf.message.Message):
     skip_solved: builtins.bool
     """Passes over instances of which every sample was solved the last time."""
     skip_failed_after: builtins.int
-    """Passes over instances of which no sample was solved, so many times in a row; 0:
-    never.
+    """Passes over instances of which no sample was solved, so many times in a row, at
+    most 1024; 0: never.
     """
     @property
     def ranks(self) -> global___RankRange:
@@ -1182,7 +1255,11 @@ class ArmState(google.protobuf.message.Message):
     run, in the first.
     """
     value: builtins.float
-    """Q of a bandit, after the last batch that was folded in; 0 for a mixture."""
+    """What a bandit thinks of it, after the last batch that was folded in: Q under
+    EMA-softmax, the logarithm of its weight over the mean weight under EXP3.S, the
+    discounted mean of its signals under Thompson sampling and UCB. 0 under other
+    policies.
+    """
     weight: builtins.float
     """Its weight as set."""
     issued: builtins.int
@@ -1302,6 +1379,7 @@ class RunState(google.protobuf.message.Message):
     POLICY_FIELD_NUMBER: builtins.int
     ARMS_FIELD_NUMBER: builtins.int
     INCARNATION_FIELD_NUMBER: builtins.int
+    FIRST_OPEN_CURSOR_FIELD_NUMBER: builtins.int
     EVALUATIONS_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """Its id."""
@@ -1327,6 +1405,10 @@ class RunState(google.protobuf.message.Message):
     """Names the run's creation or last import: random, and never the same again.
     Part of its tasks' ids. Instances, draws and probabilities do not depend on
     it: two runs of one seed and feedback are compared by Task.instance_hash.
+    """
+    first_open_cursor: builtins.int
+    """The cursor of the first update batch that is not closed; where all are, that of
+    the next. A trainer that died goes on here.
     """
     @property
     def policy(self) -> global___Policy:
@@ -1358,10 +1440,11 @@ class RunState(google.protobuf.message.Message):
         policy: global___Policy | None = ...,
         arms: collections.abc.Iterable[global___ArmState] | None = ...,
         incarnation: builtins.str = ...,
+        first_open_cursor: builtins.int = ...,
         evaluations: collections.abc.Iterable[global___EvaluationRecord] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["policy", b"policy"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "evaluations", b"evaluations", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "policy", b"policy", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "evaluations", b"evaluations", "first_open_cursor", b"first_open_cursor", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "policy", b"policy", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "version", b"version"]) -> None: ...
 
 global___RunState = RunState
 
@@ -1930,6 +2013,7 @@ class RecordedSample(google.protobuf.message.Message):
     NO_REWARD_FIELD_NUMBER: builtins.int
     RLOO_ADVANTAGE_FIELD_NUMBER: builtins.int
     GRPO_ADVANTAGE_FIELD_NUMBER: builtins.int
+    POLICY_VERSION_FIELD_NUMBER: builtins.int
     sample_index: builtins.int
     """Its sample_index."""
     reward: builtins.float
@@ -1944,6 +2028,8 @@ class RecordedSample(google.protobuf.message.Message):
     """
     grpo_advantage: builtins.float
     """See rloo_advantage."""
+    policy_version: builtins.int
+    """As it came with the completion; unset: it came without, or has no reward."""
     def __init__(
         self,
         *,
@@ -1953,11 +2039,14 @@ class RecordedSample(google.protobuf.message.Message):
         no_reward: builtins.str = ...,
         rloo_advantage: builtins.float | None = ...,
         grpo_advantage: builtins.float | None = ...,
+        policy_version: builtins.int | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_grpo_advantage", b"_grpo_advantage", "_reward", b"_reward", "_rloo_advantage", b"_rloo_advantage", "grpo_advantage", b"grpo_advantage", "reward", b"reward", "rloo_advantage", b"rloo_advantage"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_grpo_advantage", b"_grpo_advantage", "_reward", b"_reward", "_rloo_advantage", b"_rloo_advantage", "grpo_advantage", b"grpo_advantage", "no_reward", b"no_reward", "reward", b"reward", "rloo_advantage", b"rloo_advantage", "sample_index", b"sample_index", "solved", b"solved"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_grpo_advantage", b"_grpo_advantage", "_policy_version", b"_policy_version", "_reward", b"_reward", "_rloo_advantage", b"_rloo_advantage", "grpo_advantage", b"grpo_advantage", "policy_version", b"policy_version", "reward", b"reward", "rloo_advantage", b"rloo_advantage"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_grpo_advantage", b"_grpo_advantage", "_policy_version", b"_policy_version", "_reward", b"_reward", "_rloo_advantage", b"_rloo_advantage", "grpo_advantage", b"grpo_advantage", "no_reward", b"no_reward", "policy_version", b"policy_version", "reward", b"reward", "rloo_advantage", b"rloo_advantage", "sample_index", b"sample_index", "solved", b"solved"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_grpo_advantage", b"_grpo_advantage"]) -> typing.Literal["grpo_advantage"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_policy_version", b"_policy_version"]) -> typing.Literal["policy_version"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_reward", b"_reward"]) -> typing.Literal["reward"] | None: ...
     @typing.overload
@@ -2204,8 +2293,13 @@ class UpdatePolicyRequest(google.protobuf.message.Message):
     """The run. Required."""
     @property
     def policy(self) -> global___Policy:
-        """The whole policy, in place of the old one. A bandit keeps its values when
-        the new policy is a bandit too; others start afresh. Required.
+        """The whole policy, in place of the old one. One of another kind starts afresh;
+        of the same kind it keeps what it can use, as each policy's message says. A
+        bandit with the same signal, and rescaled or not as before, keeps all it has
+        learned under the same rule, and between Thompson sampling and UCB; from these
+        to EMA-softmax and back it keeps each arm's mean (seen once), and to and from
+        EXP3.S nothing. Of another signal the values say nothing: it starts afresh.
+        What a filter remembers is kept while there is one. Required.
         """
 
     def __init__(
