@@ -1,7 +1,7 @@
 /** Rounds of evaluation for a run's readers: in its state, and in its history. */
 import { findRound } from "./evaluation-rounds.ts";
 import type { RunEvent } from "./events.ts";
-import type { EvaluationRound, RunState } from "./state.ts";
+import type { EvaluationPage, EvaluationRound, RunState } from "./state.ts";
 import type { RunConfig } from "./types.ts";
 
 export interface EvaluationView {
@@ -21,30 +21,42 @@ export interface EvaluationView {
   readonly closed: boolean;
 }
 
-type Sums = Pick<EvaluationView, "samples" | "withoutReward" | "rewardMean" | "solvedShare">;
+/** Of the samples of a page. */
+interface Sums {
+  readonly samples: number;
+  readonly rewards: number;
+  readonly sum: number;
+  readonly solved: number;
+}
 
-/** They are asked for with every change of the run, and most changes are none of a round. */
-const known = new WeakMap<EvaluationRound, Sums>();
+/** They are asked for with every change of the run, and most changes are none of a page. */
+const known = new WeakMap<EvaluationPage, Sums>();
 
-/** By ordinal and sample, so that the mean is the same to the bit in whatever order the samples came. */
-function sumsOf(round: EvaluationRound): Sums {
-  const found = known.get(round);
+/** By ordinal and sample, so that a mean is the same to the bit in whatever order the samples came. */
+function sumsOf(page: EvaluationPage): Sums {
+  const found = known.get(page);
   if (found !== undefined) return found;
-  let [samples, rewards, sum, solved] = [0, 0, 0, 0];
-  for (const task of round.tasks) {
+  const sums = { samples: 0, rewards: 0, sum: 0, solved: 0 };
+  for (const task of page) {
     for (const result of task?.results ?? []) {
       if (result === null) continue;
-      samples++;
+      sums.samples++;
       if (result.kind !== "reward") continue;
-      rewards++;
-      sum += result.reward;
-      solved += Number(result.solved);
+      sums.rewards++;
+      sums.sum += result.reward;
+      sums.solved += Number(result.solved);
     }
   }
-  const means = rewards === 0 ? {} : { rewardMean: sum / rewards, solvedShare: solved / rewards };
-  const sums = { samples, withoutReward: samples - rewards, ...means };
-  known.set(round, sums);
+  known.set(page, sums);
   return sums;
+}
+
+function figures({ pages }: EvaluationRound) {
+  const all = pages.map(sumsOf);
+  const total = (name: keyof Sums): number => all.reduce((sum, page) => sum + page[name], 0);
+  const [samples, rewards] = [total("samples"), total("rewards")];
+  const means = rewards === 0 ? {} : { rewardMean: total("sum") / rewards, solvedShare: total("solved") / rewards };
+  return { samples, withoutReward: samples - rewards, ...means };
 }
 
 export function evaluationView(round: EvaluationRound, { evaluationArms }: RunConfig): EvaluationView {
@@ -52,8 +64,8 @@ export function evaluationView(round: EvaluationRound, { evaluationArms }: RunCo
     armId: evaluationArms[round.arm]?.id ?? "",
     round: round.round,
     cursor: round.cursor,
-    tasks: round.tasks.length,
-    ...sumsOf(round),
+    tasks: round.size,
+    ...figures(round),
     closed: round.missing === 0,
   };
 }

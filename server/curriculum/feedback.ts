@@ -1,6 +1,6 @@
 /** What feedback does to a run: decisions only. The first write of a sample, or of a group's advantages, wins. */
 import { REWARD_MAX } from "./config.ts";
-import { blankTask, findRound } from "./evaluation-rounds.ts";
+import { blankTask, evaluatedAt, findRound } from "./evaluation-rounds.ts";
 import type { ReportedGroup } from "./events.ts";
 import {
   batchAt,
@@ -127,9 +127,9 @@ function evaluatedTask(state: RunState, { incarnation, cursor }: GroupRef, place
   if (incarnation !== incarnationOf(state)) return stale;
   const round = findRound(state, place);
   if (round === undefined) return notRecorded(`round ${place.round} of the evaluation arm is no longer kept`);
-  const task = round.tasks[cursor];
-  if (task === undefined) return notRecorded("the evaluation arm's set has no such task");
-  const { digests } = task ?? blankTask(state.config.evaluationArms[place.arm]?.numGenerations ?? 0);
+  if (!(cursor < round.size)) return notRecorded("the evaluation arm's set has no such task");
+  const { digests } =
+    evaluatedAt(round, cursor) ?? blankTask(state.config.evaluationArms[place.arm]?.numGenerations ?? 0);
   return { digests, hash: undefined, closed: false };
 }
 

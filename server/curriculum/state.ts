@@ -120,11 +120,16 @@ export interface EvaluationRound {
   readonly epoch: number;
   readonly openedAtMs: number;
   readonly cursor: number;
-  /** By ordinal; null: no sample has come. */
-  readonly tasks: readonly (EvaluatedTask | null)[];
+  /** Tasks of the set. */
+  readonly size: number;
+  /** By ordinal, so many in each page (evaluation-rounds.ts): of a set of 65,536 a sample changes a few hundred places. */
+  readonly pages: readonly EvaluationPage[];
   /** Samples that have not come. */
   readonly missing: number;
 }
+
+/** Null: no sample has come. */
+export type EvaluationPage = readonly (EvaluatedTask | null)[];
 
 /** By sample_index: what came of the samples of a task, as in a group. */
 export interface EvaluatedTask {
