@@ -203,16 +203,26 @@ function verdictOf(
 }
 
 /** Whether a plan still holds: nothing that it was made of has changed. Later feedback does not count. */
-export function isCurrent({ basis, batch }: DrawPlan, state: RunState): boolean {
-  const { policy, policyState, weights, masks, incarnations } = basis;
+export function isCurrent({ basis, batch, fold }: DrawPlan, state: RunState): boolean {
+  const { policy, policyState, config, weights, masks, incarnations } = basis;
   const same = state.policy === policy && state.policyState === policyState && state.weights === weights;
   return (
     same &&
+    state.config === config &&
     state.masks === masks &&
     state.incarnations === incarnations &&
     state.batchesDrawn === batch &&
-    !state.paused
+    !state.paused &&
+    (fold.kind === "groups" || isSameFold(basis, state, fold.batches))
   );
+}
+
+/** Whether the batches that a plan folds in are as they were: a group of theirs may have been opened again. */
+function isSameFold(basis: RunState, state: RunState, through: number): boolean {
+  const folded = ({ batches, batchesFolded }: RunState): readonly Batch[] =>
+    batches.filter(({ index }) => batchesFolded <= index && index < through);
+  const now = folded(state);
+  return folded(basis).every((batch, i) => batch === now[i]);
 }
 
 /** An instance that could be a task; "none": this ordinal has no instance. */

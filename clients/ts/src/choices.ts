@@ -1,24 +1,15 @@
 /** What callers choose from, in plain values, and how it becomes messages of the contract. */
 import { create } from "@bufbuild/protobuf";
-import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { GradusError } from "./errors.ts";
 import {
   AlikeOutcomes,
   ArmSchema,
-  BanditPolicySchema,
-  BanditRule,
-  BanditSignal,
-  BatchConstraintsSchema,
   EvaluationArmSchema,
   FeedbackSource,
-  MixturePolicySchema,
-  PolicySchema,
   RunConfigSchema,
-  StagedPolicySchema,
-  StageSchema,
 } from "./gen/gradus/v1/curriculum_pb.js";
-import type { Arm, EvaluationArm, Policy, RunConfig, Stage } from "./gen/gradus/v1/curriculum_pb.js";
+import type { Arm, EvaluationArm, RunConfig } from "./gen/gradus/v1/curriculum_pb.js";
 import { CompletionGroupSchema, FinishReason } from "./gen/gradus/v1/environment_pb.js";
 import type { CompletionGroup } from "./gen/gradus/v1/environment_pb.js";
 import {
@@ -31,6 +22,7 @@ import {
   Thinking,
 } from "./gen/gradus/v1/task_pb.js";
 import type { RewardScheme, TaskSpec } from "./gen/gradus/v1/task_pb.js";
+import { policyOf, type PolicyChoice } from "./policies.ts";
 
 const splits = { train: Split.TRAIN, eval: Split.EVAL, bench: Split.BENCH } as const;
 const sources = { synthetic: Source.SYNTHETIC, real: Source.REAL, teacher: Source.TEACHER } as const;
@@ -113,21 +105,6 @@ export interface EvaluationArmChoice extends TaskChoice {
   /** Completions of each prompt; left out: the run's. */
   readonly numGenerations?: number | undefined;
 }
-
-/** A part of a run with arms of its own. Lasts for a share of the length or for some tasks; left out: until advance(). */
-export interface StageChoice {
-  /** By arm id; left out: every arm, by its own weight. */
-  readonly weights?: Readonly<Record<string, number>>;
-  readonly share?: number;
-  readonly tasks?: number;
-}
-
-/** How a run chooses; `constraints` hold for each update batch. Parameters left out take the paper's values. */
-export type PolicyChoice = { readonly constraints?: MessageInitShape<typeof BatchConstraintsSchema> } & (
-  | { readonly kind: "mixture" }
-  | { readonly kind: "bandit"; readonly alpha?: number; readonly tau?: number; readonly epsilon?: number }
-  | { readonly kind: "staged"; readonly stages: readonly StageChoice[] }
-);
 
 /** What a run is; see RunConfig in the contract for meanings and limits. */
 export interface RunChoice {
@@ -245,39 +222,6 @@ export function groupOf(choice: GroupChoice): CompletionGroup {
     ),
     numGenerations: choice.numGenerations ?? 0,
   });
-}
-
-function stageOf({ weights, share, tasks }: StageChoice): Stage {
-  if (share !== undefined && tasks !== undefined) {
-    throw new GradusError("INVALID_ARGUMENT", "share, tasks: give one of them");
-  }
-  const stage = create(StageSchema, { weights: { ...weights } });
-  if (share !== undefined) stage.extent = { case: "share", value: share };
-  if (tasks !== undefined) stage.extent = { case: "tasks", value: BigInt(tasks) };
-  return stage;
-}
-
-function policyKindOf(choice: PolicyChoice): Policy["kind"] {
-  if (choice.kind === "mixture") return { case: "mixture", value: create(MixturePolicySchema) };
-  if (choice.kind === "staged") {
-    return { case: "staged", value: create(StagedPolicySchema, { stages: choice.stages.map(stageOf) }) };
-  }
-  const { alpha, tau, epsilon } = choice;
-  const value = create(BanditPolicySchema, {
-    rule: BanditRule.EMA_SOFTMAX,
-    signal: BanditSignal.ABSOLUTE_ADVANTAGE,
-    ...(alpha === undefined ? {} : { alpha }),
-    ...(tau === undefined ? {} : { tau }),
-    ...(epsilon === undefined ? {} : { epsilon }),
-  });
-  return { case: "bandit", value };
-}
-
-/** The message for a policy. */
-export function policyOf(choice: PolicyChoice): Policy {
-  const policy = create(PolicySchema, { kind: policyKindOf(choice) });
-  if (choice.constraints !== undefined) policy.constraints = create(BatchConstraintsSchema, choice.constraints);
-  return policy;
 }
 
 function lagOf(lag: RunChoice["feedbackLag"]): RunConfig["lag"] {

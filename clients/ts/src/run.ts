@@ -2,8 +2,9 @@
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions, Caller } from "./caller.ts";
-import { armOf, policyOf, runConfigOf } from "./choices.ts";
-import type { ArmChoice, PolicyChoice, RunChoice } from "./choices.ts";
+import { armOf, runConfigOf } from "./choices.ts";
+import type { ArmChoice, RunChoice } from "./choices.ts";
+import { policyOf, type PolicyChoice } from "./policies.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import type {
   ExportRunResponse,

@@ -1,7 +1,8 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { groupOf, policyOf, runConfigOf, seedOf, taskSpecOf } from "../../../clients/ts/src/choices.ts";
+import { groupOf, runConfigOf, seedOf, taskSpecOf } from "../../../clients/ts/src/choices.ts";
+import { policyOf } from "../../../clients/ts/src/policies.ts";
 import {
   AnswerFormat,
   FeedbackSource,

@@ -25,7 +25,21 @@ from gradus.errors import (
     UnimplementedError,
 )
 from gradus.evaluation import Evaluation
-from gradus.policies import arm, bandit, constraints, evaluation_arm, mixture, stage, staged
+from gradus.policies import (
+    arm,
+    bandit,
+    competence,
+    constraints,
+    domain,
+    evaluation_arm,
+    forgetting,
+    mixture,
+    replay,
+    signal_rescale,
+    stage,
+    staged,
+    task_filter,
+)
 from gradus.run import Run
 from gradus.types import (
     Batch,
@@ -80,10 +94,16 @@ __all__ = [
     "UnimplementedError",
     "arm",
     "bandit",
+    "competence",
     "constraints",
+    "domain",
     "evaluation_arm",
+    "forgetting",
     "mixture",
+    "replay",
+    "signal_rescale",
     "stage",
     "staged",
+    "task_filter",
     "task_spec",
 ]

@@ -11,6 +11,10 @@ Source: TypeAlias = Literal["synthetic", "real", "teacher"]
 AnswerFormat: TypeAlias = Literal["think_answer", "answer_line", "answer_tag", "boxed"]
 Thinking: TypeAlias = Literal["required", "prefilled", "stripped"]
 FeedbackSource: TypeAlias = Literal["step", "reported"]
+BanditRule: TypeAlias = Literal["ema_softmax", "exp3_s", "thompson", "ucb"]
+BanditSignal: TypeAlias = Literal["absolute_advantage", "solved_variance", "learning_progress", "mixed_outcomes"]
+ReplayInstances: TypeAlias = Literal["fresh", "same"]
+CompetenceStep: TypeAlias = Literal["widen", "move_on"]
 
 # The wrapper's type differs between protobuf's versions and its stubs, so that Any stands for it here.
 _WRAPPERS: dict[str, Any] = {
@@ -19,6 +23,10 @@ _WRAPPERS: dict[str, Any] = {
     "ANSWER_FORMAT_": task_pb2.AnswerFormat,
     "THINKING_": task_pb2.Thinking,
     "FEEDBACK_SOURCE_": curriculum_pb2.FeedbackSource,
+    "BANDIT_RULE_": curriculum_pb2.BanditRule,
+    "BANDIT_SIGNAL_": curriculum_pb2.BanditSignal,
+    "REPLAY_INSTANCES_": curriculum_pb2.ReplayInstances,
+    "COMPETENCE_STEP_": curriculum_pb2.CompetenceStep,
     "FEEDBACK_STATUS_": outcome_pb2.FeedbackStatus,
     "VERDICT_": outcome_pb2.Verdict,
     "PROOF_": outcome_pb2.Proof,
