@@ -44,6 +44,12 @@ module.exports = {
       "A policy reads and writes its own message, and knows nothing of runs.",
     ),
     only(
+      "simulated-students-know-runs-alone",
+      "^server/simulation/",
+      "^(server/(simulation|curriculum)/|envs/)",
+      "Simulated students know runs, and no contract, task or command.",
+    ),
+    only(
       "workers-make-tasks",
       "^server/tasks/worker\\.ts$",
       "^(server/tasks/(environments|jobs|task|worker|workers)\\.ts$|envs/)",

@@ -12,6 +12,8 @@ import { type Config, describeConfig } from "./runtime/config.ts";
 import { createHealth, type Health } from "./runtime/health.ts";
 import { type Log, openLog } from "./runtime/logging.ts";
 import { createMetrics, type Metrics } from "./runtime/metrics.ts";
+import { createOutcomeMeter } from "./runtime/outcomes.ts";
+import { registerRuns } from "./runtime/run-metrics.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
@@ -147,8 +149,9 @@ async function assemble(config: Config, registry: Registry, { log, dropped }: Lo
   const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };
   const deps: ServiceDeps = {
     ...{ keyring, registry, pools, maker, scorer, asyncScorer, runs, evaluations, onFailure },
-    limits: requestLimits,
+    ...{ limits: requestLimits, meter: createOutcomeMeter(metrics.registry) },
   };
+  registerRuns(metrics.registry, (limit) => runs.recent(limit));
   const close = async (): Promise<void> => {
     resources.close();
     runs.close();

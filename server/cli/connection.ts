@@ -62,9 +62,17 @@ function address(text: string): string {
 
 /** Options for the choice between a server and this process. */
 export function addConnectionOptions(command: Command): Command {
-  command
+  return addLocalOptions(addServerOptions(command, "without it: in this process"));
+}
+
+/** Where `gradus serve` listens. */
+export const DEFAULT_SERVER = "localhost:50051";
+
+/** Options of commands whose answers only a server has; see withServer. */
+export function addServerOptions(command: Command, otherwise = `without it: ${DEFAULT_SERVER}`): Command {
+  return command
     .addOption(
-      new Option("--server <host:port>", "gRPC port of a running server; without it: in this process")
+      new Option("--server <host:port>", `gRPC port of a running server; ${otherwise}`)
         .env("GRADUS_SERVER")
         .argParser(address),
     )
@@ -74,7 +82,6 @@ export function addConnectionOptions(command: Command): Command {
     .option("--ca <file>", "certificates in PEM that vouch for the server")
     .option("--cert <file>", "this client's certificate in PEM, for mutual TLS")
     .option("--key <file>", "its private key in PEM");
-  return addLocalOptions(command);
 }
 
 function clientOptions(flags: ConnectionFlags): ClientOptions {
@@ -121,4 +128,9 @@ export async function withClient<T>(
   } finally {
     client.close();
   }
+}
+
+/** Works with a client of the server that the flags name, or of the one that `gradus serve` starts. */
+export function withServer<T>(flags: ConnectionFlags, work: (client: GradusClient) => Promise<T>): Promise<T> {
+  return withClient({ ...flags, server: flags.server ?? DEFAULT_SERVER }, work);
 }

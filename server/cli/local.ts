@@ -11,6 +11,7 @@ import { newIncarnation, systemClock } from "../curriculum/runs/system.ts";
 import { createEvaluations } from "../evaluation/evaluations.ts";
 import { loadSuites } from "../evaluation/suite-files.ts";
 import type { Config } from "../runtime/config.ts";
+import { createCurriculumService } from "../services/curriculum-service.ts";
 import type { ServiceDeps } from "../services/deps.ts";
 import { createEnvironmentService } from "../services/environment-service.ts";
 import { recordItem } from "../services/feedback.ts";
@@ -27,7 +28,7 @@ import { createRunSource } from "../tasks/run-source.ts";
 import { createAsyncScorer } from "../tasks/async-scorer.ts";
 import { createResources } from "../tasks/resources.ts";
 import { createScorer } from "../tasks/scorer.ts";
-import type { WorkerPool } from "../tasks/workers.ts";
+import { createWorkerPool, type WorkerPool } from "../tasks/workers.ts";
 import { type CallContext, RpcError } from "../transport/rpc.ts";
 import { CliProblem } from "./problem.ts";
 
@@ -51,6 +52,12 @@ function workHere(registry: Registry): WorkerPool {
   };
 }
 
+/** For the thousands of tasks of a run. */
+function threads({ workers, limits, workerTimeLimitMs: timeLimitMs, environmentFiles }: Config): WorkerPool {
+  const options = { threads: workers, queueMax: limits.maxQueue, timeLimitMs, environmentFiles };
+  return createWorkerPool({ ...options, warmUp: false, onError: tell });
+}
+
 /** A failure of ours, which an outcome names only as "internal". */
 const tell = (error: unknown): void =>
   console.error(`gradus: ${error instanceof Error ? error.message : String(error)}`);
@@ -59,13 +66,13 @@ const silent = pino({ level: "silent" });
 const neverAborted = new AbortController().signal;
 
 /**
- * Whether a command keeps evaluations, or makes or opens task ids. One that does neither leaves nothing behind in the
- * data directory.
+ * Whether a command keeps evaluations, or makes or opens task ids that others know. One that does neither leaves nothing
+ * behind in the data directory. "runs": whole runs, which end with the process, and whose tasks threads make.
  */
-export type Needs = "evaluations" | "tasks" | "environments";
+export type Needs = "evaluations" | "tasks" | "environments" | "runs";
 
 function keysOf(config: Config, needs: Needs): KeyringResult {
-  if (needs !== "environments") return loadKeyring(config);
+  if (needs === "tasks" || needs === "evaluations") return loadKeyring(config);
   return { kind: "ok", keyring: [signingKey(randomBytes(32))], created: true };
 }
 
@@ -84,10 +91,11 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const { keyring } = keys;
   const { pools } = loaded;
   const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes } = config.limits;
-  const maker = createMaker({ workers: workHere(registry), registry, pools });
+  const workers = needs === "runs" ? threads(config) : workHere(registry);
+  const maker = createMaker({ workers, registry, pools });
   const scorer = createScorer({ keyring, registry, pools, completionBytesMax: maxCompletionBytes, onFailure: tell });
   const resources = createResources({ clock: systemClock, onFailure: tell });
-  // Runs are the server's: a task of one is scored here, and its outcome says that nothing was recorded.
+  // The server's runs are not here: a task of one is scored, and its outcome says that nothing was recorded.
   const runs = createRuns({
     store: memoryStore(),
     source: createRunSource(maker),
@@ -107,14 +115,16 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
     onFailure: tell,
     limits: { groupsMax: maxGroups, completionsMax: maxCompletions, batchSeedsMax: maxBatchSeeds, streamWindow: 1 },
   };
-  const handlers = { ...createEnvironmentService(deps), ...createEvaluationService(deps) };
-  return {
-    client: clientOver(
-      transportTo(handlers, () => void store.close()),
-      { retry: false },
-    ),
-    deps,
+  const handlers = {
+    ...{ ...createEnvironmentService(deps), ...createEvaluationService(deps) },
+    ...(needs === "runs" && createCurriculumService(deps)),
   };
+  const close = (): void => {
+    runs.close();
+    void workers.close();
+    void store.close();
+  };
+  return { client: clientOver(transportTo(handlers, close), { retry: false }), deps };
 }
 
 function contextOf({ signal }: Attempt): CallContext {

@@ -7,8 +7,11 @@ import { addDraw } from "./commands/draw.ts";
 import { addEnvs } from "./commands/envs.ts";
 import { addEval } from "./commands/eval.ts";
 import { addExport } from "./commands/export.ts";
+import { addForgetting } from "./commands/forgetting.ts";
 import { addReset } from "./commands/reset.ts";
+import { addRun } from "./commands/run.ts";
 import { addServe } from "./commands/serve.ts";
+import { addSimulate } from "./commands/simulate.ts";
 import { addSolve } from "./commands/solve.ts";
 import { addStep } from "./commands/step.ts";
 import { describe, exitCode } from "./problem.ts";
@@ -28,7 +31,10 @@ function createProgram(): Command {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "gradus: ")) })
     .configureHelp({ showGlobalOptions: false });
-  const adders = [addServe, addEnvs, addReset, addStep, addSolve, addDraw, addEval, addExport, addCalibrate];
+  const adders = [
+    ...[addServe, addEnvs, addReset, addStep, addSolve, addDraw, addRun],
+    ...[addEval, addExport, addCalibrate, addForgetting, addSimulate],
+  ];
   for (const add of adders) add(program);
   return program;
 }

@@ -3,6 +3,7 @@
  * of thousands of calls a second the labelled counters of prom-client would cost several percent of the server.
  */
 import { collectDefaultMetrics, Gauge, Registry } from "prom-client";
+import { registerSamples, type Sample } from "./samples.ts";
 
 /** Counts the calls of one method. */
 export interface MethodMeter {
@@ -38,12 +39,6 @@ interface Method {
   readonly method: string;
   inflight: number;
   readonly byCode: Map<number, Series>;
-}
-
-interface Sample {
-  readonly labels: Readonly<Record<string, string | number>>;
-  readonly value: number;
-  readonly metricName?: string;
 }
 
 export function createMetrics(): Metrics {
@@ -132,17 +127,4 @@ function durations({ method, byCode }: Method): readonly Sample[] {
     { metricName: `${name}_sum`, labels: { method }, value: total((of) => of.seconds) },
     { metricName: `${name}_count`, labels: { method }, value: total((of) => of.count) },
   ];
-}
-
-interface SampledMetric {
-  readonly name: string;
-  readonly help: string;
-  readonly type: "counter" | "histogram";
-  readonly samples: () => readonly Sample[];
-}
-
-/** A metric whose samples are made when asked for; prom-client's own classes hold theirs. */
-function registerSamples(registry: Registry, { name, help, type, samples }: SampledMetric): void {
-  const get = () => Promise.resolve({ name, help, type, aggregator: "sum", values: samples() });
-  registry.registerMetric({ name, get, reset: () => undefined } as unknown as Gauge);
 }

@@ -19,6 +19,19 @@ export interface RequestLimits extends GroupLimits {
   readonly streamWindow: number;
 }
 
+/** Counts what the samples of a group came to. */
+interface GroupTally {
+  scored(verdict: string, reward: number, solved: boolean): void;
+  noReward(reason: string): void;
+}
+
+/** Of a task: one of few environments, levels and sources. */
+type OutcomeMeter = (kind: {
+  readonly environment: string;
+  readonly level: string;
+  readonly source: string;
+}) => GroupTally;
+
 export interface ServiceDeps {
   readonly keyring: Keyring;
   readonly registry: Registry;
@@ -29,6 +42,8 @@ export interface ServiceDeps {
   readonly runs: Runs<TaskSpec, TaskKey>;
   readonly evaluations: Evaluations;
   readonly limits: RequestLimits;
+  /** Undefined: outcomes are not counted. */
+  readonly meter?: OutcomeMeter;
   /** Told of each failure of ours that a client sees only as a reason. */
   readonly onFailure: (error: unknown, what: string) => void;
 }

@@ -39,6 +39,7 @@ import { mapConcurrently } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { giveFeedback } from "./feedback.ts";
 import { makeError } from "./refusal.ts";
+import { tally } from "./tally.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
 import { environmentToWire } from "./wire-task.ts";
 
@@ -162,11 +163,13 @@ function scoreAndFeed(
   options: GroupOptions,
   caller: Caller,
 ): GroupOutcome | Promise<GroupOutcome> {
-  if (task.kind === "async")
-    return scoreGroupAsync(deps.asyncScorer, task, group, options, caller).then((scored) => feed(deps, scored));
-  if (isLarge(group)) return scoreLargeGroup(deps.scorer, task, group, options).then((scored) => feed(deps, scored));
-  const scored = scoreGroup(deps.scorer, task, group, options);
-  return scored.feedback.kind === "none" ? scored.outcome : feed(deps, scored);
+  const done = (scored: ScoredGroup): GroupOutcome | Promise<GroupOutcome> => {
+    tally(deps, task, scored.outcome);
+    return scored.feedback.kind === "none" ? scored.outcome : feed(deps, scored);
+  };
+  if (task.kind === "async") return scoreGroupAsync(deps.asyncScorer, task, group, options, caller).then(done);
+  if (isLarge(group)) return scoreLargeGroup(deps.scorer, task, group, options).then(done);
+  return done(scoreGroup(deps.scorer, task, group, options));
 }
 
 async function feed(deps: ServiceDeps, { outcome, feedback }: ScoredGroup): Promise<GroupOutcome> {

@@ -132,7 +132,9 @@ test.each(inLanguage("sh").flatMap(({ where, text }) => commandsOf(text).map((co
         return expect(command).toMatch(/^(npm install|pip install|docker build) /);
       case "npx":
       case "curl": {
-        const env = { ...process.env, GRADUS_DATA_DIR: folder.path };
+        // Where a command of runs is given no server, it is the one that `make serve` starts.
+        const ofServer = /^npx gradus run (?!start)/.test(command) ? { GRADUS_SERVER: server.address } : {};
+        const env = { ...process.env, GRADUS_DATA_DIR: folder.path, ...ofServer };
         const { stdout } = await run("bash", ["-euo", "pipefail", "-c", here(command)], {
           cwd: repository,
           env,

@@ -1,5 +1,5 @@
 /** What callers choose from, in plain values, and how it becomes messages of the contract. */
-import { create } from "@bufbuild/protobuf";
+import { create, isMessage } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { GradusError } from "./errors.ts";
 import {
@@ -234,7 +234,9 @@ function dynamicSamplingOf({ oversampleMax, alike = "rewards" }: DynamicSampling
 }
 
 /** The message for an arm. */
-export function armOf({ id, weight, hard, ...task }: ArmChoice): Arm {
+export function armOf(choice: ArmChoice | Arm): Arm {
+  if (isMessage(choice, ArmSchema)) return choice;
+  const { id, weight, hard, ...task } = choice;
   return create(ArmSchema, {
     id,
     spec: taskSpecOf(task),
@@ -247,8 +249,9 @@ function evaluationArmOf({ id, tasks, numGenerations, ...task }: EvaluationArmCh
   return create(EvaluationArmSchema, { id, tasks, spec: taskSpecOf(task), numGenerations: numGenerations ?? 0 });
 }
 
-/** The message for a run's configuration. */
-export function runConfigOf(choice: RunChoice): RunConfig {
+/** The message for a run's configuration; a message stays as it is. */
+export function runConfigOf(choice: RunChoice | RunConfig): RunConfig {
+  if (isMessage(choice, RunConfigSchema)) return choice;
   const { rewardScheme, answerFormat, groupTimeoutMs, timeToLiveMs, feedbackSource } = choice;
   return create(RunConfigSchema, {
     arms: choice.arms.map(armOf),

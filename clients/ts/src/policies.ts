@@ -1,5 +1,5 @@
 /** How a run chooses its tasks, in plain values, and how that becomes messages of the contract. */
-import { create, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, isMessage, type DescMessage, type MessageInitShape } from "@bufbuild/protobuf";
 import { GradusError } from "./errors.ts";
 import {
   BanditPolicySchema,
@@ -278,7 +278,9 @@ function kindOf(choice: PolicyChoice): Policy["kind"] {
 }
 
 /** The message for a policy. */
-export function policyOf({ constraints, filter, ...choice }: PolicyChoice): Policy {
+export function policyOf(from: PolicyChoice | Policy): Policy {
+  if (isMessage(from, PolicySchema)) return from;
+  const { constraints, filter, ...choice } = from;
   const policy = create(PolicySchema, { kind: kindOf(choice) });
   if (constraints !== undefined) {
     checkNames("constraints", constraints, [...fieldsOf(BatchConstraintsSchema), "$typeName", "$unknown"]);

@@ -34,6 +34,7 @@ export type {
   StageChoice,
   StagedChoice,
 } from "./policies.ts";
+export { recommended } from "./recommended.ts";
 export type { BatchChoice, EvaluationRoundChoice, GroupsChoice, RunHandle, ShapeChoice } from "./run.ts";
 export type { StepResult, StreamOptions } from "./stream-steps.ts";
 export type { Items } from "./windowed.ts";

@@ -7,6 +7,7 @@ import type { ArmChoice, RunChoice } from "./choices.ts";
 import { policyOf, type PolicyChoice } from "./policies.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import type {
+  Arm,
   ExportRunResponse,
   GroupAdvantagesSchema,
   GroupFeedback,
@@ -14,7 +15,9 @@ import type {
   ImportRunResponse,
   NextBatchResponse,
   NextEvaluationResponse,
+  Policy,
   Run,
+  RunConfig,
   RunGroup,
   RunState,
 } from "./gen/gradus/v1/curriculum_pb.js";
@@ -58,21 +61,21 @@ export interface GroupsChoice {
 
 /** A new shape of a run; what is left out stays as it is. */
 export interface ShapeChoice {
-  readonly addArms?: readonly ArmChoice[] | undefined;
+  readonly addArms?: readonly (ArmChoice | Arm)[] | undefined;
   /** By id. */
   readonly removeArms?: readonly string[] | undefined;
   readonly numGenerations?: number | undefined;
   readonly promptsPerUpdate?: number | undefined;
   /** 0: no end. */
   readonly length?: bigint | undefined;
-  readonly policy?: PolicyChoice | undefined;
+  readonly policy?: PolicyChoice | Policy | undefined;
 }
 
 /** One training run. */
 export interface RunHandle {
   readonly runId: string;
   /** Creates the run, or gives it as it is if it is there with the same configuration. */
-  create(choice: RunChoice, options?: CallOptions): Promise<Run>;
+  create(choice: RunChoice | RunConfig, options?: CallOptions): Promise<Run>;
   get(options?: CallOptions): Promise<Run>;
   delete(options?: CallOptions): Promise<void>;
   /** The tasks from a cursor on; waits for feedback that is due until the deadline (left out: 10 min). */
@@ -104,7 +107,7 @@ export interface RunHandle {
   /** Changes arms, generations, prompts or length; gives the cursor that it applies from. */
   updateShape(shape: ShapeChoice, options?: CallOptions): Promise<bigint>;
   /** Puts a policy in place of the run's; gives the cursor that it applies from, as do the calls below. */
-  updatePolicy(policy: PolicyChoice, options?: CallOptions): Promise<bigint>;
+  updatePolicy(policy: PolicyChoice | Policy, options?: CallOptions): Promise<bigint>;
   /** Sets the weights of arms by id; arms left out keep theirs. */
   setWeights(weights: Readonly<Record<string, number>>, options?: CallOptions): Promise<bigint>;
   /** Moves a staged policy on. */

@@ -1,13 +1,11 @@
 /** gradus calibrate: parameters for levels, chosen from reports. */
-import type { JsonValue } from "@bufbuild/protobuf";
 import type { Command } from "commander";
 import { Option } from "commander";
-import type { Report } from "../../../clients/ts/src/public.ts";
 import { type Chosen, type Setting, calibrate, settingsOf } from "../calibrate.ts";
 import { collect } from "../connection.ts";
 import { print, printJson, table } from "../print.ts";
-import { readFileOf } from "../files.ts";
 import { CliProblem } from "../problem.ts";
+import { reportsOf } from "../reports.ts";
 
 interface Flags {
   readonly report: readonly string[];
@@ -25,27 +23,11 @@ export function addCalibrate(program: Command): void {
     )
     .option("--json", "print JSON")
     .action(async ({ report: paths, json }: Flags) => {
-      const chosen = calibrate(settingsOf(await Promise.all(paths.map(readReport))));
+      const chosen = calibrate(settingsOf(await reportsOf("--report", paths)));
       if (chosen.length === 0) throw new CliProblem("failure", "the reports have no samples");
       if (json) printJson(chosen);
       else print(shown(chosen));
     });
-}
-
-async function readReport(path: string): Promise<Report> {
-  const { reportFromJson } = await import("../evaluation/summary.ts");
-  const report = reportFromJson(parsed(readFileOf("--report", path)));
-  if (report === undefined)
-    throw new CliProblem("usage", `--report must be a report.json of gradus eval; got '${path}'`);
-  return report;
-}
-
-function parsed(text: string): JsonValue {
-  try {
-    return JSON.parse(text) as JsonValue;
-  } catch {
-    return null;
-  }
 }
 
 const percent = (value: number): string => `${Math.round(100 * value)}%`;

@@ -1,26 +1,10 @@
 /** The charts of a report, as SVG made here: the page needs no script. Colours are the page's CSS variables. */
 import * as Plot from "@observablehq/plot";
-import { parseHTML } from "linkedom";
 import type { ReportRow } from "../../../clients/ts/src/public.ts";
+import { draw, marginFor, percent } from "../plot.ts";
 import type { PartSummary } from "./summary.ts";
 
-const WIDTH = 760;
 const ROW = 30;
-const percent = (value: number): string => `${Math.round(100 * value)}%`;
-
-/** What Plot needs of a page to draw on. */
-const { document } = parseHTML("<html></html>") as { readonly document: object };
-
-function draw(label: string, options: Plot.PlotOptions): string {
-  const all = { document, width: WIDTH, ariaLabel: label, ...options } as Plot.PlotOptions;
-  const drawn = Plot.plot(all) as unknown as { readonly outerHTML: string };
-  return drawn.outerHTML;
-}
-
-/** Left of the names, in pixels: about 7 to a letter. */
-function marginFor(names: readonly string[]): number {
-  return 20 + 7 * Math.max(...names.map(({ length }) => length));
-}
 
 /** Figures of each row as bars side by side. */
 export function figureBars(

@@ -5,7 +5,7 @@ import { invalid, type Invalid } from "../types.ts";
 import { type ArmWeights, checkArmWeights } from "./arm-weights.ts";
 import type { PolicyDefinition, Progress, RunShape } from "./policy.ts";
 import { standingCodec } from "./staged.ts";
-import { checkShare, stagePhases, stageShares, type Standing, standingAt } from "./stages.ts";
+import { checkShare, nextPart, stagePhases, stageShares, type Standing, standingAt } from "./stages.ts";
 
 const DOMAINS_MAX = 64;
 const NAME_BYTES_MAX = 64;
@@ -137,16 +137,9 @@ export const forgetting: PolicyDefinition<ForgettingPolicy, ForgettingConfig, St
     return same ? now : { stage: 0, from: progress.cursor };
   },
   state: standingCodec,
-  probabilities(config, state, { progress, arms }) {
-    const domain = domainOrder(config)[standing(config, state, progress).stage];
-    return domain === undefined ? arms.map(() => 0) : stageShares(domain, arms);
-  },
+  probabilities: (config, state, { progress, arms }) =>
+    stageShares(domainOrder(config)[standing(config, state, progress).stage], arms),
   phases: (config, armIds) => stagePhases(domainOrder(config), armIds),
-  advance(config, state, progress) {
-    const { stage } = standing(config, state, progress);
-    const count = config.domains.length;
-    return stage < count - 1
-      ? { kind: "advanced", state: { stage: stage + 1, from: progress.cursor } }
-      : { kind: "refused", message: `the policy is in the last of its domains, ${count} of ${count}` };
-  },
+  advance: (config, state, progress) =>
+    nextPart(standing(config, state, progress).stage, config.domains.length, "domains", progress.cursor),
 };

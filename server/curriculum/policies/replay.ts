@@ -90,6 +90,10 @@ function checkCycle({ cycle, stages }: ReplayConfig, { length }: RunShape): Inva
   return isOver ? invalid("stages", `last ${said} tasks together, and a cycle has ${whole}`) : undefined;
 }
 
+function stageOf(config: ReplayConfig, state: ReplayState, progress: Progress): Stage | undefined {
+  return config.stages[standing(config, state, progress).stage];
+}
+
 export const replay: PolicyDefinition<ReplayPolicy, ReplayConfig, ReplayState> = {
   kind: "replay",
   fromWire(message) {
@@ -144,13 +148,9 @@ export const replay: PolicyDefinition<ReplayPolicy, ReplayConfig, ReplayState> =
     if (cycle === state.drawnCycle) return { state, restarts: false, batch: batch - state.firstBatch };
     return { state: { ...state, drawnCycle: cycle, firstBatch: batch }, restarts: true, batch: 0 };
   },
-  probabilities(config, state, { progress, arms }) {
-    const stage = config.stages[standing(config, state, progress).stage];
-    return stage === undefined ? arms.map(() => 0) : stageShares(stage, arms);
-  },
+  probabilities: (config, state, { progress, arms }) => stageShares(stageOf(config, state, progress), arms),
   phases: ({ stages }, armIds) => stagePhases(stages, armIds),
-  accepts: (config, state, { rank }, progress) =>
-    isWithin(config.stages[standing(config, state, progress).stage]?.ranks, rank),
+  accepts: (config, state, { rank }, progress) => isWithin(stageOf(config, state, progress)?.ranks, rank),
   /** From a cycle's last stage the next cycle begins. */
   advance(config, state, { cursor, ...progress }) {
     const now = standing(config, state, { cursor, ...progress });

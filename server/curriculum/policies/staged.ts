@@ -7,6 +7,7 @@ import type { PolicyDefinition, Progress } from "./policy.ts";
 import { isWithin } from "./ranks.ts";
 import {
   checkStages,
+  nextPart,
   type Stage,
   stagePhases,
   stageShares,
@@ -37,6 +38,10 @@ function standing({ stages }: StagedConfig, state: Standing, { cursor, length }:
   return standingAt(lasts, state, cursor);
 }
 
+function stageOf(config: StagedConfig, state: Standing, progress: Progress): Stage | undefined {
+  return config.stages[standing(config, state, progress).stage];
+}
+
 export const staged: PolicyDefinition<StagedPolicy, StagedConfig, Standing> = {
   kind: "staged",
   fromWire(message) {
@@ -53,18 +58,9 @@ export const staged: PolicyDefinition<StagedPolicy, StagedConfig, Standing> = {
     return { stage: Math.min(stage, config.stages.length - 1), from };
   },
   state: standingCodec,
-  probabilities(config, state, { progress, arms }) {
-    const stage = config.stages[standing(config, state, progress).stage];
-    return stage === undefined ? arms.map(() => 0) : stageShares(stage, arms);
-  },
+  probabilities: (config, state, { progress, arms }) => stageShares(stageOf(config, state, progress), arms),
   phases: ({ stages }, armIds) => stagePhases(stages, armIds),
-  accepts: (config, state, { rank }, progress) =>
-    isWithin(config.stages[standing(config, state, progress).stage]?.ranks, rank),
-  advance(config, state, progress) {
-    const { stage } = standing(config, state, progress);
-    const count = config.stages.length;
-    return stage < count - 1
-      ? { kind: "advanced", state: { stage: stage + 1, from: progress.cursor } }
-      : { kind: "refused", message: `the policy is in the last of its stages, ${count} of ${count}` };
-  },
+  accepts: (config, state, { rank }, progress) => isWithin(stageOf(config, state, progress)?.ranks, rank),
+  advance: (config, state, progress) =>
+    nextPart(standing(config, state, progress).stage, config.stages.length, "stages", progress.cursor),
 };

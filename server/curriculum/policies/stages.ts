@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { type Stage as Message, StageSchema } from "../../gen/gradus/v1/curriculum_pb.js";
 import { invalid, type Invalid, isInvalid, type RankRange } from "../types.ts";
 import { type ArmWeights, checkArmWeights, sharesOf, weightIn } from "./arm-weights.ts";
-import type { ArmRecord } from "./policy.ts";
+import type { Advance, ArmRecord } from "./policy.ts";
 import { checkRankRange, rankRangeFromWire, rankRangeToWire } from "./ranks.ts";
 
 const STAGES_MAX = 64;
@@ -97,8 +97,9 @@ export function stageWeight({ weights }: Pick<Stage, "weights">, id: string): nu
   return 1;
 }
 
-export function stageShares(stage: Pick<Stage, "weights">, arms: readonly ArmRecord[]): readonly number[] {
-  return sharesOf((id) => stageWeight(stage, id), arms);
+/** Each arm's share in a stage; undefined, there being none: 0. */
+export function stageShares(stage: Pick<Stage, "weights"> | undefined, arms: readonly ArmRecord[]): readonly number[] {
+  return sharesOf((id) => (stage === undefined ? 0 : stageWeight(stage, id)), arms);
 }
 
 /** Whether each arm is drawn in each stage. */
@@ -124,4 +125,11 @@ export function standingAt(lasts: readonly number[], standing: Standing, cursor:
     from = end;
   }
   return { stage, from };
+}
+
+/** The next of `count` parts, from a cursor on; in the last there is nothing to move on to. */
+export function nextPart(stage: number, count: number, what: string, cursor: number): Advance<Standing> {
+  return stage < count - 1
+    ? { kind: "advanced", state: { stage: stage + 1, from: cursor } }
+    : { kind: "refused", message: `the policy is in the last of its ${what}, ${count} of ${count}` };
 }

@@ -82,6 +82,8 @@ export interface Registry<Spec, Key extends InstanceKey> {
   withRun<T>(id: string, work: (open: OpenRun<Spec, Key>) => Promise<T | Gone>): Promise<T | Refusal>;
   /** The run of an id that is in memory, if one is. Not asked for by that: it may leave. */
   inMemory(id: string): Promise<LiveRun<Spec, Key> | undefined>;
+  /** So many runs of those in memory, the one that was asked for last first. They may leave. */
+  recent(limit: number): Promise<readonly LiveRun<Spec, Key>[]>;
   /** Masks the arms that depend on a resource, in runs in memory and those loaded later; undefined: it is up again. */
   maskArms(resource: string, reason: string | undefined): Promise<void>;
   /** Drops a run that was deleted. */
@@ -167,6 +169,11 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, masks: Ma
       for (const { id, loading, entry } of await loaded()) if (which(entry)) drop(id, loading, entry);
     },
     runs: async (): Promise<readonly LiveRun<Spec, Key>[]> => (await loaded()).map(({ entry }) => entry.run),
+    recent: async (limit: number): Promise<readonly LiveRun<Spec, Key>[]> => {
+      const all = (await loaded()).filter(({ entry }) => !entry.run.isGone());
+      const lastFirst = all.sort((a, b) => b.entry.askedAtMs - a.entry.askedAtMs || (a.id < b.id ? -1 : 1));
+      return lastFirst.slice(0, limit).map(({ entry }) => entry.run);
+    },
   };
 }
 
@@ -230,6 +237,7 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
       return notFound(id);
     },
     inMemory: runs.peek,
+    recent: runs.recent,
     maskArms: async (resource, reason) => masks.set(resource, reason, await runs.runs()),
     forget,
     close: () => {

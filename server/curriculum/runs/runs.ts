@@ -13,10 +13,10 @@ import type { ListedRun } from "../../stores/store.ts";
 import { decideReopen } from "../groups.ts";
 import { decideShape, type NewShape } from "../shape.ts";
 import { notFound, ok, type Refusal, type Result } from "../results.ts";
-import type { RunState } from "../state.ts";
+import { type RunState, usefulGroups } from "../state.ts";
 import { definitionOf } from "../policies/registry.ts";
 import type { InstanceKey, Policy, RunConfig } from "../types.ts";
-import { openRecords, runView, viewOf, type HistoryEntry, type RunView, type StateView } from "../view.ts";
+import { openRecords, runView, stateView, viewOf, type HistoryEntry, type RunView, type StateView } from "../view.ts";
 import { decodeRecord, encodeChange, readState } from "./journal.ts";
 import { historyPage } from "./history-page.ts";
 import { type Gone, gone } from "./live-run.ts";
@@ -41,6 +41,19 @@ export interface Page<Item, Next> {
   readonly next: Next | undefined;
 }
 
+/** A run in memory. */
+export interface RecentRun extends StateView {
+  /** Groups of the last closed update batch that a trainer learns from; undefined: none is known. */
+  readonly usefulShare: number | undefined;
+}
+
+function recentRun(state: RunState): RecentRun {
+  const closed = state.batches.findLast(({ open }) => open === 0);
+  const groups = closed?.groups.length ?? 0;
+  const usefulShare = closed === undefined || groups === 0 ? undefined : usefulGroups(closed, state.config) / groups;
+  return { ...stateView(state), usefulShare };
+}
+
 export interface Runs<Spec, Key extends InstanceKey> {
   /** Creating a run again with the same configuration gives it as it is. */
   create(
@@ -50,6 +63,8 @@ export interface Runs<Spec, Key extends InstanceKey> {
   get(runId: string): Promise<Result<RunView<Spec>>>;
   /** By id; `afterId` "": from the first. */
   list(afterId: string, limit: number): Promise<Result<Page<ListedView, string>>>;
+  /** As they stand in memory, so many of those that were asked for last, the last one first. They are not asked for by that. */
+  recent(limit: number): Promise<readonly RecentRun[]>;
   remove(runId: string): Promise<Result<null>>;
   nextBatch(runId: string, request: NextBatchRequest): Promise<Result<NextBatch<Spec, Key>>>;
   /** Tasks of an evaluation arm. */
@@ -309,6 +324,7 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
         return (await run.refresh()) ? ok(exported) : gone;
       }),
     import: (state, runId) => importRun(ports, registry, state, runId),
+    recent: async (limit) => (await registry.recent(limit)).map((run) => recentRun(run.state())),
     watch: async (runId, signal) => {
       const found = await read(registry, runId, () => null);
       return found.kind === "ok" ? ok(watchRun(registry, clock, runId, signal)) : found;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from gradus._enums import (
@@ -290,3 +290,26 @@ def forgetting(
     rows = [cur.BackwardTransfer(trained=trained, changes=changes) for trained, changes in (transfers or {}).items()]
     made = cur.ForgettingPolicy(domains=domains, transfers=rows, reversed=reversed)
     return cur.Policy(forgetting=made, constraints=constraints, filter=task_filter)
+
+
+def recommended(levels: Sequence[Sequence[str]], *, constraints: cur.BatchConstraints | None = None) -> cur.Policy:
+    """The policy to begin with: ids of arms by level, from the easiest.
+
+    It draws from a level until 0.7 of the samples of its last 32 groups are solved, then from the next, and from all
+    arms alike once the last is passed; a quarter of each batch is from all levels. Chosen by simulated students
+    (bench/curriculum). An arm that is never solved holds its level up, until `Run.advance` or a weight of 0.
+    """
+    if not levels or not all(levels) or any(isinstance(ids, str) for ids in levels):
+        raise ValueError("levels: want at least one level, and a list of at least one arm's id for each")
+    every = [arm_id for ids in levels for arm_id in ids]
+    tiers = [*levels, every] if len(levels) > 1 else levels
+    return cur.Policy(
+        competence=cur.CompetencePolicy(
+            tiers=[cur.Tier(weights=dict.fromkeys(ids, 1.0)) for ids in tiers],
+            step=cur.COMPETENCE_STEP_MOVE_ON,
+            threshold=0.7,
+            window=32,
+            floor=0.25,
+        ),
+        constraints=constraints,
+    )

@@ -1,0 +1,14 @@
+/** The students that are judged. */
+import { familyOf } from "../../server/cli/simulate/families.ts";
+import type { Family } from "../../server/simulation/student.ts";
+import { students } from "../../server/simulation/students.ts";
+
+/** Ours, and those of files. */
+export async function familiesFrom(files: readonly string[]): Promise<readonly Family[]> {
+  const found = await Promise.all(files.map(familyOf));
+  const theirs = found.map((result) => {
+    if (result.kind === "invalid") throw new Error(result.message);
+    return result.family;
+  });
+  return [...students, ...theirs];
+}

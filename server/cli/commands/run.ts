@@ -1,0 +1,29 @@
+/** gradus run: training runs, from their files to the charts of what they drew. */
+import type { Command } from "commander";
+import { addControl } from "./run/control.ts";
+import { addCreate } from "./run/create.ts";
+import { addGroups } from "./run/groups.ts";
+import { addHistory } from "./run/history.ts";
+import { addLook } from "./run/look.ts";
+import { addShape } from "./run/shape.ts";
+import { addStart } from "./run/start.ts";
+import { addState } from "./run/state.ts";
+import { addWatch } from "./run/watch.ts";
+
+export function addRun(program: Command): void {
+  const command = program
+    .command("run")
+    .description("create, watch, change and keep training runs")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  gradus run start examples/adsc.yaml              a look at a run, without a server or a model; ends with a chart
+  gradus run create --file examples/adsc.yaml      create it on a server, for a trainer
+  gradus run watch adsc                            see what it draws, live
+  gradus run history adsc --chart adsc.svg         what it drew, as a picture
+  gradus run set-weights adsc real/T0=0 real/T3=2  from the next update batch on`,
+    );
+  for (const add of [addStart, addCreate, addLook, addWatch, addHistory, addControl, addShape, addGroups, addState])
+    add(command);
+}

@@ -1,0 +1,58 @@
+/** gradus run update-shape: arms, generations, prompts and length of a run that goes on. */
+import type { Command } from "commander";
+import { addServerOptions, collect, type ConnectionFlags, withServer } from "../../connection.ts";
+import { CliProblem } from "../../problem.ts";
+import { inRunFile, readRunFile } from "../../run-file.ts";
+import { wholeNumber } from "../../task-options.ts";
+import { said } from "./control.ts";
+
+interface Flags extends ConnectionFlags {
+  readonly file?: string;
+  readonly removeArm?: readonly string[];
+  readonly numGenerations?: number;
+  readonly promptsPerUpdate?: number;
+  readonly length?: number;
+  readonly json?: boolean;
+}
+
+export function addShape(group: Command): void {
+  const command = group
+    .command("update-shape")
+    .description("change a run's arms, generations, prompts or length; arms that stay keep what was learnt of them")
+    .argument("<run>", "its id")
+    .option(
+      "--file <path>",
+      "a run file: its arms are added, and its policy, if it has one, takes the place of the run's",
+    )
+    .option("--remove-arm <id>", "an arm to take out; may be given several times", collect)
+    .option("--num-generations <n>", "completions of each prompt", wholeNumber(1, 2 ** 32 - 1))
+    .option("--prompts-per-update <n>", "tasks in an update batch", wholeNumber(1, 4096))
+    .option("--length <n>", "tasks in the whole run; 0: no end", wholeNumber(0, Number.MAX_SAFE_INTEGER))
+    .option("--json", "print JSON");
+  addServerOptions(command).action(updateShape);
+}
+
+async function updateShape(id: string, flags: Flags): Promise<void> {
+  const { removeArm: removeArms, numGenerations, promptsPerUpdate, length } = flags;
+  const file = flags.file === undefined ? undefined : readRunFile("--file", flags.file);
+  const given = [file, removeArms, numGenerations, promptsPerUpdate, length];
+  if (given.every((value) => value === undefined))
+    throw new CliProblem(
+      "usage",
+      "give what is to change: --file, --remove-arm, --num-generations, --prompts-per-update or --length",
+    );
+  const from = await withServer(flags, async (client) => {
+    try {
+      return await client.run(id).updateShape({
+        ...(file && { addArms: file.config.arms, policy: file.config.policy }),
+        ...(removeArms && { removeArms }),
+        ...(numGenerations !== undefined && { numGenerations }),
+        ...(promptsPerUpdate !== undefined && { promptsPerUpdate }),
+        ...(length !== undefined && { length: BigInt(length) }),
+      });
+    } catch (error) {
+      throw file === undefined ? error : inRunFile(file, error);
+    }
+  });
+  said(flags, from);
+}

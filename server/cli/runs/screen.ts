@@ -1,0 +1,63 @@
+/**
+ * A terminal's second screen, as full-screen programs use it: what is drawn there is gone when it is left, and a resize
+ * breaks nothing that came before. By terminal sequences that every emulator of the last thirty years knows; where one
+ * does not know the last pair, which holds a frame back until it is whole, it passes it over.
+ */
+
+/** What of process.stdout it needs. */
+export interface ScreenOut {
+  readonly columns: number;
+  readonly rows: number;
+  write(text: string): unknown;
+  on(event: "resize", listener: () => void): unknown;
+  off(event: "resize", listener: () => void): unknown;
+}
+
+export interface Screen {
+  /** Shows what `frame` gives for a width, now and after each resize; lines that do not fit are left out. */
+  draw(frame: (columns: number) => readonly string[]): void;
+  /** Goes back to the first screen. A second time does nothing. */
+  close(): void;
+}
+
+const ENTER = "\x1b[?1049h\x1b[?25l";
+const LEAVE = "\x1b[?25h\x1b[?1049l";
+const HOME = "\x1b[H";
+const CLEAR_LINE = "\x1b[K";
+const CLEAR_BELOW = "\x1b[J";
+const [BEGIN, END] = ["\x1b[?2026h", "\x1b[?2026l"];
+
+export function openScreen(out: ScreenOut): Screen {
+  let last: ((columns: number) => readonly string[]) | undefined;
+  let open = true;
+  const show = (): void => {
+    if (!open || last === undefined) return;
+    const { columns, rows } = out;
+    const lines = fitting(last(columns), rows).map((line) => line.slice(0, columns) + CLEAR_LINE);
+    out.write(`${BEGIN}${HOME}${lines.join("\r\n")}${CLEAR_BELOW}${END}`);
+  };
+  const close = (): void => {
+    if (!open) return;
+    open = false;
+    out.off("resize", show);
+    process.off("exit", close);
+    out.write(LEAVE);
+  };
+  out.write(ENTER);
+  out.on("resize", show);
+  // However the process ends, the terminal is as it was.
+  process.on("exit", close);
+  return {
+    draw(frame) {
+      last = frame;
+      show();
+    },
+    close,
+  };
+}
+
+function fitting(lines: readonly string[], rows: number): readonly string[] {
+  if (lines.length <= rows) return lines;
+  const shown = Math.max(0, rows - 1);
+  return [...lines.slice(0, shown), `… ${lines.length - shown} more lines: the terminal is too low`];
+}

@@ -1,0 +1,126 @@
+/**
+ * What completions came to, for Prometheus: by environment, level and source, all of which are few. A group adds to plain
+ * numbers that are found once for it, as calls do (metrics.ts).
+ */
+import { type Registry } from "prom-client";
+import { registerSamples, type Sample } from "./samples.ts";
+
+/** What a task is, as far as its outcomes are counted apart. */
+export interface OutcomeKind {
+  /** Empty: the task id could not be read. */
+  readonly environment: string;
+  /** Empty: rows of a pool, and tasks of given parameters. */
+  readonly level: string;
+  readonly source: string;
+}
+
+/** The samples of one group, one after the other. */
+export interface GroupTally {
+  scored(verdict: string, reward: number, solved: boolean): void;
+  noReward(reason: string): void;
+}
+
+export type OutcomeMeter = (kind: OutcomeKind) => GroupTally;
+
+/** Upper bounds: rewards of the schemes lie in [-2.5, 2]. */
+const BOUNDS = [-2.5, -1.5, -0.5, 0, 0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2] as const;
+
+interface Counts extends GroupTally {
+  readonly kind: OutcomeKind;
+  readonly verdicts: Map<string, number>;
+  readonly reasons: Map<string, number>;
+  solved: number;
+  rewards: number;
+  sum: number;
+  /** Rewards up to each bound and above the one before; the last place is for those above all. */
+  readonly buckets: Float64Array;
+}
+
+export function createOutcomeMeter(registry: Registry): OutcomeMeter {
+  // By environment, then level and source: a group looks for nothing that would have to be put together first.
+  const all = new Map<string, Map<string, Map<string, Counts>>>();
+  const each = (): readonly Counts[] =>
+    [...all.values()].flatMap((levels) => [...levels.values()].flatMap((sources) => [...sources.values()]));
+  registerOutcomes(registry, each);
+  return ({ environment, level, source }) => {
+    const levels = within(all, environment);
+    const sources = within(levels, level);
+    const known = sources.get(source);
+    if (known !== undefined) return known;
+    const counts = newCounts({ environment, level, source });
+    sources.set(source, counts);
+    return counts;
+  };
+}
+
+function within<T>(maps: Map<string, Map<string, T>>, key: string): Map<string, T> {
+  const known = maps.get(key);
+  if (known !== undefined) return known;
+  const made = new Map<string, T>();
+  maps.set(key, made);
+  return made;
+}
+
+function newCounts(kind: OutcomeKind): Counts {
+  const counts: Counts = {
+    ...{ kind, verdicts: new Map(), reasons: new Map(), solved: 0, rewards: 0, sum: 0 },
+    buckets: new Float64Array(BOUNDS.length + 1),
+    scored(verdict, reward, solved) {
+      counts.verdicts.set(verdict, (counts.verdicts.get(verdict) ?? 0) + 1);
+      counts.rewards += 1;
+      counts.sum += reward;
+      if (solved) counts.solved += 1;
+      let place = 0;
+      while (place < BOUNDS.length && reward > (BOUNDS[place] ?? Infinity)) place += 1;
+      counts.buckets[place] = (counts.buckets[place] ?? 0) + 1;
+    },
+    noReward(reason) {
+      counts.reasons.set(reason, (counts.reasons.get(reason) ?? 0) + 1);
+    },
+  };
+  return counts;
+}
+
+function registerOutcomes(registry: Registry, each: () => readonly Counts[]): void {
+  registerSamples(registry, {
+    name: "gradus_outcomes_total",
+    help: "Completions that were scored, by what their answers came to. Of pool rows the level is empty.",
+    type: "counter",
+    samples: () => each().flatMap(({ kind, verdicts }) => byName(kind, "verdict", verdicts)),
+  });
+  registerSamples(registry, {
+    name: "gradus_no_reward_total",
+    help: "Completions without a reward, by the reason. Those tried again count each time.",
+    type: "counter",
+    samples: () => each().flatMap(({ kind, reasons }) => byName(kind, "reason", reasons)),
+  });
+  registerSamples(registry, {
+    name: "gradus_solved_total",
+    help: "Completions whose answers reach the goal.",
+    type: "counter",
+    samples: () => each().map(({ kind, solved }) => ({ labels: { ...kind }, value: solved })),
+  });
+  registerSamples(registry, {
+    name: "gradus_reward",
+    help: "Rewards of completions.",
+    type: "histogram",
+    samples: () => each().flatMap(histogram),
+  });
+}
+
+function byName(kind: OutcomeKind, label: string, counts: ReadonlyMap<string, number>): readonly Sample[] {
+  return [...counts].map(([name, value]) => ({ labels: { ...kind, [label]: name }, value }));
+}
+
+function histogram({ kind, buckets, sum, rewards }: Counts): readonly Sample[] {
+  let below = 0;
+  const cumulative = [...BOUNDS, "+Inf"].map((le, place) => {
+    below += buckets[place] ?? 0;
+    return { metricName: "gradus_reward_bucket", labels: { ...kind, le }, value: below };
+  });
+  return [
+    ...cumulative,
+    { metricName: "gradus_reward_sum", labels: { ...kind }, value: sum },
+    { metricName: "gradus_reward_count", labels: { ...kind }, value: rewards },
+  ];
+}

@@ -1,0 +1,80 @@
+/** Runs as they stand, for Prometheus: those that were asked for last, with their arms, up to a bound of each. */
+import type { Registry } from "prom-client";
+import { registerSamples, type Sample } from "./samples.ts";
+
+/** A run as far as it is shown. */
+export interface RunFigures {
+  readonly runId: string;
+  readonly cursor: number;
+  readonly batchesDrawn: number;
+  readonly groupsOutstanding: number;
+  readonly samplesRecorded: number;
+  readonly usefulShare: number | undefined;
+  readonly arms: readonly ArmFigures[];
+}
+
+export interface ArmFigures {
+  readonly armId: string;
+  readonly probability: number;
+  readonly value: number;
+  readonly issued: number;
+  readonly recentSolvedShare: number | undefined;
+  readonly recentRewardMean: number | undefined;
+}
+
+export const RUNS_MAX = 32;
+/** Of all runs together: a run may have 256. */
+export const ARMS_MAX = 1024;
+
+/** `recent` gives the runs that were asked for last, the last one first. */
+export function registerRuns(registry: Registry, recent: (limit: number) => Promise<readonly RunFigures[]>): void {
+  // One look at the runs for all metrics of a scrape, which asks for them in one turn.
+  let looked: Promise<readonly RunFigures[]> | undefined;
+  const look = (): Promise<readonly RunFigures[]> => {
+    looked ??= recent(RUNS_MAX).finally(() => (looked = undefined));
+    return looked;
+  };
+  const ofRun = (name: string, help: string, value: (run: RunFigures) => number | undefined): void =>
+    registerSamples(registry, {
+      ...{ name, help, type: "gauge" },
+      samples: async () =>
+        (await look()).flatMap((run) => {
+          const shown = value(run);
+          return shown === undefined ? [] : [{ labels: { run: run.runId }, value: shown }];
+        }),
+    });
+  const ofArm = (name: string, help: string, value: (arm: ArmFigures) => number | undefined): void =>
+    registerSamples(registry, {
+      ...{ name, help, type: "gauge" },
+      samples: async () => armSamples(await look(), value),
+    });
+  ofRun("gradus_run_tasks", "Tasks issued: the run's cursor.", ({ cursor }) => cursor);
+  ofRun("gradus_run_update_batches", "Update batches drawn.", ({ batchesDrawn }) => batchesDrawn);
+  ofRun("gradus_run_groups_waiting", "Groups issued and not closed.", ({ groupsOutstanding }) => groupsOutstanding);
+  ofRun("gradus_run_samples", "Samples recorded.", ({ samplesRecorded }) => samplesRecorded);
+  ofRun(
+    "gradus_run_useful_share",
+    "Groups of the last closed update batch whose samples differ, so that a trainer learns from them.",
+    ({ usefulShare }) => usefulShare,
+  );
+  ofArm("gradus_arm_probability", "Probability in the last update batch drawn.", ({ probability }) => probability);
+  ofArm("gradus_arm_value", "What the policy makes of the arm, e.g. Q of a bandit.", ({ value }) => value);
+  ofArm("gradus_arm_tasks", "Tasks issued from the arm.", ({ issued }) => issued);
+  ofArm("gradus_arm_solved_share", "Solved samples of its last groups.", ({ recentSolvedShare }) => recentSolvedShare);
+  ofArm("gradus_arm_reward_mean", "Mean reward of its last groups.", ({ recentRewardMean }) => recentRewardMean);
+}
+
+/** The arms of the runs that fit whole, from the run that was asked for last. */
+function armSamples(runs: readonly RunFigures[], value: (arm: ArmFigures) => number | undefined): readonly Sample[] {
+  const samples: Sample[] = [];
+  let left = ARMS_MAX;
+  for (const { runId, arms } of runs) {
+    left -= arms.length;
+    if (left < 0) break;
+    for (const arm of arms) {
+      const shown = value(arm);
+      if (shown !== undefined) samples.push({ labels: { run: runId, arm: arm.armId }, value: shown });
+    }
+  }
+  return samples;
+}

@@ -1,0 +1,20 @@
+/** Metrics whose samples are made when they are asked for; prom-client's own classes hold theirs. */
+import type { Gauge, Registry } from "prom-client";
+
+export interface Sample {
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+  readonly metricName?: string;
+}
+
+export interface SampledMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: "counter" | "histogram" | "gauge";
+  readonly samples: () => readonly Sample[] | Promise<readonly Sample[]>;
+}
+
+export function registerSamples(registry: Registry, { name, help, type, samples }: SampledMetric): void {
+  const get = async () => ({ name, help, type, aggregator: "sum", values: await samples() });
+  registry.registerMetric({ name, get, reset: () => undefined } as unknown as Gauge);
+}

@@ -1,0 +1,47 @@
+/** Plays runs of a policy over simulated students. */
+import { checkConfig } from "../curriculum/config.ts";
+import type { Arm, Policy, RunConfig } from "../curriculum/types.ts";
+import { deriveSeed } from "../../envs/lib/rng.ts";
+import { drive } from "./drive.ts";
+import { type Life, lifeOf, lifeOfScores } from "./life.ts";
+import { oracle } from "./oracle.ts";
+import type { Family, Place } from "./student.ts";
+
+/** The shape of a run. */
+export interface Shape {
+  readonly batches: number;
+  readonly promptsPerUpdate: number;
+  readonly numGenerations: number;
+}
+
+/** A run over arms that are places only: rewards of 0 and 1, each task another one. */
+export function configOf(places: readonly Place[], policy: Policy, shape: Shape, seed: string): RunConfig<null> {
+  const { batches, promptsPerUpdate, numGenerations } = shape;
+  const top = Math.max(...places.map(({ level }) => level));
+  const arms = places.map(({ id, level }): Arm<null> => ({
+    ...{ id, spec: null, source: "synthetic", weight: 1, hard: 2 * level > top },
+    ...{ rewardRange: { min: 0, max: 1 }, resource: undefined, removed: false },
+  }));
+  const config: RunConfig<null> = {
+    ...{ arms, policy, seed: deriveSeed("simulated run", seed), numGenerations, promptsPerUpdate },
+    ...{ length: batches * promptsPerUpdate, lag: { kind: "batches", count: 1 }, feedbackSource: "step" },
+    ...{ dynamicSampling: undefined, lateFeedback: undefined, promptTemplate: undefined, evaluationArms: [] },
+    ...{ groupTimeoutMs: undefined, timeToLiveMs: 1, given: "" },
+  };
+  const found = checkConfig(config);
+  if (found !== undefined) throw new Error(`${found.field}: ${found.message}`);
+  return config;
+}
+
+export function play(family: Family, places: readonly Place[], policy: Policy, shape: Shape, seed: string): Life {
+  const student = family.create(seed, places);
+  const steps = [...drive(configOf(places, policy, shape, seed), student, seed)];
+  return lifeOf(steps, student, shape.numGenerations);
+}
+
+export function playOracle(family: Family, places: readonly Place[], shape: Shape, seed: string): Life {
+  const student = family.create(seed, places);
+  const scores = oracle(student, seed, shape);
+  const rollouts = shape.promptsPerUpdate * shape.numGenerations;
+  return lifeOfScores(scores, student.target, (batch) => (batch + 1) * rollouts);
+}

@@ -1,0 +1,25 @@
+/** One of the easiest arms looks as if it taught most, and teaches nothing. */
+import { rngFor } from "../../../envs/lib/rng.ts";
+import { between, studentOf, type Abilities } from "../law.ts";
+import type { Family } from "../student.ts";
+import { ladder } from "./base.ts";
+
+export const student: Family<Abilities> = {
+  name: "misleading arm",
+  models:
+    "one of the easiest arms is a coin toss, e.g. a yes-or-no question that must be guessed: about half of each " +
+    "group is solved for ever, and neither it nor any other arm is learnt from it",
+  create(seed, places) {
+    const rng = rngFor("student", "misleading", seed);
+    const law = ladder(places, rng);
+    const bottom = Math.min(...places.map(({ level }) => level));
+    const arm = rng.pick(places.flatMap(({ level }, i) => (level === bottom ? [i] : [])));
+    return studentOf({
+      ...law,
+      start: law.start.with(arm, between(rng, -0.3, 0.3)),
+      rates: law.rates.with(arm, 0),
+      transfer: law.transfer.map((row) => row.with(arm, 0)),
+      learnable: law.learnable.with(arm, false),
+    });
+  },
+};

@@ -1,0 +1,33 @@
+/** Medians with runs that never arrived, and intervals. */
+import { expect, test } from "vitest";
+import { rngFor } from "../../../envs/lib/rng.ts";
+import { lifeOfScores } from "../../../server/simulation/life.ts";
+import { bootstrap, mean, median, quantile } from "../../../server/simulation/statistics.ts";
+
+test("a run that never arrived is later than any other", () => {
+  expect(median([3, 1, 2])).toBe(2);
+  expect(median([1, 2, 3, 4])).toBe(2.5);
+  expect(median([1, Infinity, 2])).toBe(2);
+  expect(median([1, Infinity, Infinity])).toBe(Infinity);
+  expect(median([1, 2, Infinity, Infinity])).toBe(Infinity);
+  expect(quantile([0, 10], 0.25)).toBe(2.5);
+});
+
+test("the bootstrap's interval holds a mean about as often as it says", () => {
+  let held = 0;
+  for (let i = 0; i < 100; i++) {
+    const rng = rngFor("sample", i);
+    const values = Array.from({ length: 40 }, () => rng.float());
+    const { low, high } = bootstrap(values.length, (at) => mean(at.map((place) => values[place] ?? 0)), `x${i}`);
+    expect(low).toBeLessThanOrEqual(high);
+    held += Number(low <= 0.5 && 0.5 <= high);
+  }
+  expect(held).toBeGreaterThan(85);
+});
+
+test("a life arrives with the batch after which it is first at the target, even if it falls back", () => {
+  const rolloutsAt = (batch: number): number => (batch + 1) * 128;
+  const life = lifeOfScores([0.1, 0.5, 0.8, 0.6], 0.75, rolloutsAt);
+  expect(life).toMatchObject({ rolloutsToTarget: 3 * 128, final: 0.6, mean: 0.5 });
+  expect(lifeOfScores([0.1, 0.7], 0.75, rolloutsAt).rolloutsToTarget).toBeNull();
+});
