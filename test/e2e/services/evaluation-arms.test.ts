@@ -82,9 +82,9 @@ describe("NextEvaluation", () => {
 
 describe("the scores of an evaluation arm's tasks", () => {
   test("are recorded by Step, BatchStep and StreamSteps, and shown", async () => {
-    const { step } = await runOf(wire, "scores", arms);
+    const run = await runOf(wire, "scores", arms);
     const [one, two, three] = (await evaluation("scores", { round: 7n })).tasks as [Task, Task, Task];
-    const status = async (sample: number, text: string) => (await step(one, sample, text)).feedback?.status;
+    const status = async (sample: number, text: string) => (await run.step(one, sample, text)).feedback?.status;
     expect(await status(0, right(one))).toBe(FeedbackStatus.RECORDED);
     expect(await status(0, right(one))).toBe(FeedbackStatus.DUPLICATE);
     expect(await status(0, MALFORMED)).toBe(FeedbackStatus.CONFLICTING_COMPLETION);
@@ -116,34 +116,34 @@ describe("the scores of an evaluation arm's tasks", () => {
   });
 
   test("are put back by an import; what was open is asked for again", async () => {
-    const { step } = await runOf(wire, "back", arms);
+    const run = await runOf(wire, "back", arms);
     const [one, two] = (await evaluation("back", { round: 7n })).tasks as [Task, Task];
-    await step(one, 0, right(one));
+    await run.step(one, 0, right(one));
     const { state } = await wire.curriculum.exportRun({ runId: "back" });
-    await step(two, 0, right(two));
+    await run.step(two, 0, right(two));
     await wire.curriculum.importRun({ state });
-    expect((await step(two, 1, right(two))).feedback?.status).toBe(FeedbackStatus.STALE_EPOCH);
+    expect((await run.step(two, 1, right(two))).feedback?.status).toBe(FeedbackStatus.STALE_EPOCH);
     const { tasks, epoch } = await evaluation("back", { round: 7n });
     expect(epoch).toBe(1);
-    expect((await step(tasks[0] as Task, 0, right(one))).feedback?.status).toBe(FeedbackStatus.DUPLICATE);
-    expect((await step(tasks[1] as Task, 0, right(two))).feedback?.status).toBe(FeedbackStatus.RECORDED);
+    expect((await run.step(tasks[0] as Task, 0, right(one))).feedback?.status).toBe(FeedbackStatus.DUPLICATE);
+    expect((await run.step(tasks[1] as Task, 0, right(two))).feedback?.status).toBe(FeedbackStatus.RECORDED);
     expect(await rounds("back")).toMatchObject([{ samples: 2 }]);
   });
 });
 
 /** What training came to: its tasks, and how each update batch was drawn and went. */
-async function trace({ runId, next, answer }: TestRun, between: (batch: number) => Promise<void>) {
+async function trace(run: TestRun, between: (batch: number) => Promise<void>) {
   const tasks: unknown[] = [];
   for (let batch = 0; batch < 5; batch++) {
-    const given = await next(2 * batch);
+    const given = await run.next(2 * batch);
     await between(batch);
-    await answer(given);
+    await run.answer(given);
     tasks.push(
       given.map((task) => [task.instanceHash, task.armId, task.cursor, task.updateBatch, task.armProbability]),
     );
   }
-  const { records } = await wire.curriculum.getHistory({ runId });
-  const state = await stateOf(runId);
+  const { records } = await wire.curriculum.getHistory({ runId: run.runId });
+  const state = await stateOf(run.runId);
   return {
     tasks,
     batches: records.flatMap(({ kind }) => (kind.case === "batch" ? [kind.value] : [])),
