@@ -170,10 +170,14 @@ export interface Solver<Instance, Answer> {
 
 /** Rows of a data pool, read into instances. */
 export interface RowReader<Instance> {
-  /** One row of a pool as parsed JSON. */
+  /** One row of a pool as parsed JSON. What is wrong with a row names its column. */
   read(row: unknown): Parsed<Instance>;
+  /** The columns that `read` looks at: of a Parquet file no others are read. Left out: all. */
+  readonly columns?: readonly string[];
   /** The name of the level that a row belongs to; undefined: none. May search. */
   levelOf(instance: Instance): string | undefined;
+  /** Greater for harder ones: rows of a level and a split are ranked by it. May search. Left out: rows have no ranks. */
+  difficulty?(instance: Instance): number;
   /** The pool that ships with the environment: a JSONL file beside its index.ts. Left out: the operator gives pools. */
   readonly defaultPool?: { readonly name: string; readonly file: URL };
 }

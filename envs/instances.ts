@@ -3,7 +3,7 @@ import type { Environment, ParameterInfo, Parameters, SearchWork, Split } from "
 import { assertNever } from "./lib/assert-never.ts";
 import { keyOf, type Rng, rngForKey } from "./lib/rng.ts";
 import { madeOf, type MakeResult, type Origin } from "./origin.ts";
-import type { Pool } from "./pool.ts";
+import { findRow, type Pool } from "./pool.ts";
 import { instanceHash, splitOf } from "./splits.ts";
 
 export type Restored<Instance = unknown> =
@@ -152,8 +152,8 @@ function restoreRow<Instance>(
   origin: Extract<Origin, { kind: "row" }>,
   pool: Pool | undefined,
 ): Restored<Instance> {
-  const row = pool?.environment === environment.id ? pool.rowByIndex.get(origin.row) : undefined;
-  if (row?.hash === origin.contentHash) return { kind: "ok", instance: row.instance as Instance };
+  const row = pool?.environment === environment.id ? findRow(pool, origin.row, origin.contentHash) : undefined;
+  if (row !== undefined) return { kind: "ok", instance: row.instance as Instance };
   const message = `this server's pool '${origin.pool}' of ${environment.id} does not hold row ${origin.row} as it was issued`;
   return { kind: "invalid", message };
 }

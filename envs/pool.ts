@@ -1,102 +1,117 @@
-/** Data pools: rows of JSON, read into instances once, and taken by seed or in a permutation. */
-import type { Environment, RowReader, Split } from "./environment.ts";
+/** Data pools: rows read into instances once, and taken by seed or in a permutation. */
+import type { Environment, Split } from "./environment.ts";
 import { deriveSeed, permuted } from "./lib/rng.ts";
 import { madeOf, type MakeResult } from "./origin.ts";
-import { instanceHash, splitOf } from "./splits.ts";
+import {
+  decodeInstance,
+  finishPool,
+  type FinishedPool,
+  lineName,
+  POOL_SPLITS,
+  type PoolColumns,
+  type PoolSummary,
+  type RawRow,
+  readUnit,
+  type RowRange,
+} from "./pool-columns.ts";
 
 export interface PoolRow<Instance = unknown> {
-  /** The line's number in the file, from 0. */
+  /** The row's number in the file, from 0. */
   readonly index: number;
   readonly instance: Instance;
   readonly level: string;
   readonly split: Split;
   /** 16 hex digits. */
   readonly hash: string;
+  /** The share of its level and split that is easier, in [0, 1); undefined: not known. */
+  readonly rank: number | undefined;
 }
 
-export interface Pool<Instance = unknown> {
+export interface Pool<Instance = unknown> extends PoolSummary {
   readonly name: string;
   /** The environment's id. */
   readonly environment: string;
   readonly definition: Environment<Instance>;
-  readonly rows: readonly PoolRow<Instance>[];
-  readonly rowByIndex: ReadonlyMap<number, PoolRow<Instance>>;
-  /** Rows by "level/split". */
-  readonly groups: ReadonlyMap<string, readonly PoolRow<Instance>[]>;
-  /** Lines that hold no task. */
-  readonly rejected: number;
-  /** Why, for the first few of them. */
-  readonly reasons: readonly string[];
+  /** How many rows there are. */
+  readonly size: number;
+  readonly columns: PoolColumns;
 }
 
-/** Reasons kept: enough to see what is wrong with a file. */
-const REASONS_MAX = 5;
+export function poolOf<Instance>(
+  definition: Environment<Instance>,
+  name: string,
+  { columns, summary }: FinishedPool,
+): Pool<Instance> {
+  return { name, environment: definition.id, definition, size: columns.rows.length, columns, ...summary };
+}
 
-type ReadRow<Instance> = { readonly row: PoolRow<Instance> } | { readonly reason: string };
+/** Reads a pool's JSONL, here and now: for pools of some thousand rows. */
+export function loadPool<Instance>(
+  environment: Environment<Instance>,
+  name: string,
+  jsonl: string,
+  selection: readonly RowRange[] = [],
+): Pool<Instance> {
+  const unit = readUnit(environment, linesOf(jsonl));
+  return poolOf(environment, name, finishPool(environment, [unit], selection, lineName));
+}
 
-/**
- * Reads a pool's JSONL. Empty lines are passed over; a line that is not JSON, not a task, of no level, or a task that
- * came before is rejected and counted.
- */
-export function loadPool<Instance>(environment: Environment<Instance>, name: string, jsonl: string): Pool<Instance> {
-  const reader = environment.rows;
-  if (reader === undefined) throw new Error(`${environment.id} has no data pools`);
-  const byHash = new Map<string, PoolRow<Instance>>();
-  const reasons: string[] = [];
-  for (const [index, line] of jsonl.split("\n").entries()) {
-    if (line.trim() === "") continue;
-    const read = readLine(environment, reader, index, line);
-    const repeated = "row" in read ? byHash.get(read.row.hash) : undefined;
-    if ("reason" in read) reasons.push(`line ${index + 1}: ${read.reason}`);
-    else if (repeated !== undefined) reasons.push(`line ${index + 1}: the same task as line ${repeated.index + 1}`);
-    else byHash.set(read.row.hash, read.row);
-  }
-  const rows = [...byHash.values()];
+function* linesOf(jsonl: string): Iterable<RawRow> {
+  for (const [row, json] of jsonl.split("\n").entries()) yield { row, json };
+}
+
+/** The row at a place, from 0 to size − 1. */
+export function rowOf<Instance>(pool: Pool<Instance>, place: number): PoolRow<Instance> {
+  const { definition, columns } = pool;
+  const group = columns.groups[place];
+  if (group === undefined) throw new Error(`pool '${pool.name}' has ${pool.size} rows, and none at place ${place}`);
+  const bytes = columns.bytes.subarray(columns.ends[place - 1] ?? 0, columns.ends[place]);
+  const rank = columns.ranks[place];
+  const inGroup = (columns.starts[group + 1] as number) - (columns.starts[group] as number);
   return {
-    ...{ name, environment: environment.id, definition: environment, rows },
-    rowByIndex: new Map(rows.map((row) => [row.index, row])),
-    groups: Map.groupBy(rows, ({ level, split }) => groupKey(level, split)),
-    ...{ rejected: reasons.length, reasons: reasons.slice(0, REASONS_MAX) },
+    index: columns.rows[place] as number,
+    instance: decodeInstance(definition, bytes),
+    level: definition.levels[Math.floor(group / POOL_SPLITS.length)]?.name ?? "",
+    split: POOL_SPLITS[group % POOL_SPLITS.length] as Split,
+    hash: hashAt(columns, place),
+    // To six digits, which tell a million rows apart: it is kept in journals.
+    rank: rank === undefined ? undefined : Math.floor((1e6 * rank) / inGroup) / 1e6,
   };
 }
 
-function readLine<Instance>(
-  environment: Environment<Instance>,
-  reader: RowReader<Instance>,
-  index: number,
-  line: string,
-): ReadRow<Instance> {
-  let json: unknown;
-  try {
-    json = JSON.parse(line);
-  } catch {
-    return { reason: "not JSON" };
+function hashAt({ hashes }: PoolColumns, place: number): string {
+  const half = (i: number): string => (hashes[i] as number).toString(16).padStart(8, "0");
+  return half(2 * place) + half(2 * place + 1);
+}
+
+/** The row of a number in the file, if its task is still the one of the hash. */
+export function findRow<Instance>(pool: Pool<Instance>, index: number, hash: string): PoolRow<Instance> | undefined {
+  const { rows } = pool.columns;
+  let [from, to] = [0, rows.length];
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if ((rows[middle] as number) < index) from = middle + 1;
+    else to = middle;
   }
-  const read = reader.read(json);
-  if (read.kind === "malformed") return { reason: read.reason };
-  const level = reader.levelOf(read.answer);
-  if (level === undefined) return { reason: "of no level" };
-  const hash = instanceHash(environment, read.answer);
-  return { row: { index, instance: read.answer, level, split: splitOf(environment, read.answer), hash } };
+  return rows[from] === index && hashAt(pool.columns, from) === hash ? rowOf(pool, from) : undefined;
 }
 
-function groupKey(level: string, split: Split): string {
-  return `${level}/${split}`;
-}
-
-/** The rows of a level and a split, in the file's order. */
-function rowsOf<Instance>(pool: Pool<Instance>, level: string, split: Split): readonly PoolRow<Instance>[] {
-  return pool.groups.get(groupKey(level, split)) ?? [];
+/** Where the rows of a level and a split lie in the members, and how many they are. */
+function groupOf({ definition, columns }: Pool, level: string, split: Split) {
+  const levelIndex = definition.levels.findIndex(({ name }) => name === level);
+  const group = levelIndex * POOL_SPLITS.length + POOL_SPLITS.indexOf(split);
+  const start = columns.starts[group] ?? 0;
+  return { start, count: levelIndex < 0 ? 0 : (columns.starts[group + 1] as number) - start };
 }
 
 /** How many rows there are of a level and a split. */
 export function rowCount(pool: Pool, level: string, split: Split): number {
-  return rowsOf(pool, level, split).length;
+  return groupOf(pool, level, split).count;
 }
 
 /** How many rows there are of each level of the environment, whatever the split. */
 export function rowCounts(pool: Pool): Readonly<Record<string, number>> {
-  const countOf = (level: string): number => pool.rows.filter((row) => row.level === level).length;
+  const countOf = (level: string): number => POOL_SPLITS.reduce((sum, split) => sum + rowCount(pool, level, split), 0);
   return Object.fromEntries(pool.definition.levels.map(({ name }) => [name, countOf(name)]));
 }
 
@@ -107,13 +122,16 @@ export function pickRow<Instance>(
   split: Split,
   seed: bigint,
 ): MakeResult<Instance> {
-  const rows = rowsOf(pool, level, split);
-  if (rows.length === 0) return noRows(pool, level, split);
+  const { start, count } = groupOf(pool, level, split);
+  if (count === 0) return noRows(pool, level, split);
   const hash = deriveSeed("pick-row", pool.environment, pool.name, level, split, seed);
-  return makeRow(pool, rows[Number(hash % BigInt(rows.length))] as PoolRow<Instance>);
+  return makeRow(pool, start + Number(hash % BigInt(count)), 0);
 }
 
-/** The ordinal-th row, from 0, of a walk through a seeded permutation of the rows; after the last one, of a new one. */
+/**
+ * The ordinal-th row, from 0, of a walk through a seeded permutation of the rows; after the last one, of a new one. How
+ * often it has gone through all is the key's epoch.
+ */
 export function rowAt<Instance>(
   pool: Pool<Instance>,
   level: string,
@@ -121,17 +139,20 @@ export function rowAt<Instance>(
   seed: bigint,
   ordinal: number,
 ): MakeResult<Instance> {
-  const rows = rowsOf(pool, level, split);
-  if (rows.length === 0) return noRows(pool, level, split);
-  const epoch = Math.floor(ordinal / rows.length);
+  const { start, count } = groupOf(pool, level, split);
+  if (count === 0) return noRows(pool, level, split);
+  const epoch = Math.floor(ordinal / count);
   const key = [pool.environment, pool.name, level, split, seed, epoch] as const;
-  return makeRow(pool, rows[permuted(rows.length, ordinal % rows.length, ...key)] as PoolRow<Instance>);
+  return makeRow(pool, start + permuted(count, ordinal % count, ...key), epoch);
 }
 
-function makeRow<Instance>(pool: Pool<Instance>, row: PoolRow<Instance>): MakeResult<Instance> {
-  const { instance, hash, index } = row;
+function makeRow<Instance>(pool: Pool<Instance>, member: number, epoch: number): MakeResult<Instance> {
+  const { instance, hash, index, rank } = rowOf(pool, pool.columns.members[member] as number);
   const origin = { kind: "row", pool: pool.name, row: index, contentHash: hash } as const;
-  return madeOf(pool.definition, origin, hash, instance);
+  const made = madeOf(pool.definition, origin, hash, instance);
+  if (made.kind !== "made") return made;
+  const key = { ...made.key, ...(rank !== undefined && { rank }), ...(epoch > 0 && { epoch }) };
+  return { kind: "made", key, instance };
 }
 
 function noRows(pool: Pool, level: string, split: Split): { readonly kind: "exhausted"; readonly message: string } {

@@ -1,6 +1,7 @@
 /** Scores a completion of a task: finds the answer, reads it, verifies it and has it priced. */
 import { type Located, locateAnswers, type LocatedSpan, type Thinking } from "./answers/locate.ts";
 import { stripAnswer } from "./answers/strip.ts";
+import { scanCompletion, type ScannedCompletion, type ScannedSpan } from "./commit.ts";
 import type {
   AnswerFormat,
   AsyncEnvironment,
@@ -39,6 +40,8 @@ export type Verdict = Findings["kind"];
 export interface ScoredSpan {
   readonly start: number;
   readonly end: number;
+  /** Past its closing mark; set where the scheme scans for commits. */
+  readonly markedEnd?: number;
   readonly verdict: Verdict;
   readonly solved: boolean;
 }
@@ -59,6 +62,14 @@ export interface Score {
   readonly truncated: boolean;
   readonly spans: readonly ScoredSpan[];
   readonly info: Readonly<Record<string, string>>;
+  /** Set where the scheme scans for commits. */
+  readonly scan?: ScoredScan;
+}
+
+/** What a scheme that scans for commits found in a completion. */
+export interface ScoredScan extends Pick<ScannedCompletion, "answers" | "length" | "complete" | "commit"> {
+  /** Contrast pairs that its group gives at most. */
+  readonly pairsMax: number;
 }
 
 export const VIOLATION_BYTES_MAX = 512;
@@ -70,6 +81,7 @@ const NO_SPANS: readonly ScoredSpan[] = Object.freeze([]);
 export function score<Instance>(task: ScoreTask<Instance>, completion: string): Score {
   try {
     const located = locateAnswers(completion, task.format, task.thinking);
+    if (task.scheme.scheme.scan !== undefined) return scoreScanned(task, completion, located);
     const findings = located.spans.map((span) => examine(task, span.text));
     const counts = located.problem === undefined ? (findings.at(-1) as Findings) : malformed(located.problem);
     if (failureOf(task, counts) !== undefined) throw new Error("it fails, though it asks nobody");
@@ -77,6 +89,21 @@ export function score<Instance>(task: ScoreTask<Instance>, completion: string): 
   } catch (cause) {
     throw named(task.environment, cause);
   }
+}
+
+/** The answer that counts is the same as without a scan; what is told of is what the scan found. */
+function scoreScanned<Instance>(task: ScoreTask<Instance>, completion: string, located: Located): Score {
+  const { scheme, parameters } = task.scheme;
+  const counts = located.problem === undefined ? examine(task, located.answer as string) : malformed(located.problem);
+  const scanned = scanCompletion(completion, {
+    format: task.format,
+    answersMax: scheme.scan?.answersMax(parameters) ?? 0,
+    examine: (text) => (located.problem === undefined && text === located.answer ? counts : examine(task, text)),
+    isRight: (findings) => isSolved(task, findings),
+  });
+  const { answers, length, complete, commit } = scanned;
+  const scored = scoreOf(task, completion, located, { counts, spans: [], findings: [] }, scanned);
+  return { ...scored, scan: { answers, length, complete, commit, pairsMax: scheme.scan?.pairsMax(parameters) ?? 0 } };
 }
 
 /** A completion whose answer was read and is to be verified. */
@@ -149,8 +176,9 @@ function scoreOf<Instance>(
   completion: string,
   located: Located,
   { counts, spans, findings }: Examined,
+  scanned?: ScannedCompletion,
 ): Score {
-  const { reward, components } = price(task, counts, completion, located);
+  const { reward, components } = price(task, counts, completion, located, scanned);
   const objective = counts.kind === "feasible" ? counts.objective : undefined;
   return {
     reward,
@@ -163,17 +191,26 @@ function scoreOf<Instance>(
     violation: clipUtf8(violationOf(counts), VIOLATION_BYTES_MAX),
     terminated: true,
     truncated: located.truncated,
-    spans: findings.length === 0 ? NO_SPANS : toScoredSpans(task, completion, spans, findings),
+    spans:
+      scanned?.spans.map((span) => toScannedSpan(task, span)) ??
+      (findings.length === 0 ? NO_SPANS : toScoredSpans(task, completion, spans, findings)),
     info: (counts.kind === "malformed" ? undefined : counts.info) ?? NO_INFO,
   };
 }
 
-function price<Instance>(task: AnyScoreTask<Instance>, findings: Findings, completion: string, located: Located) {
+function price<Instance>(
+  task: AnyScoreTask<Instance>,
+  findings: Findings,
+  completion: string,
+  located: Located,
+  scanned: ScannedCompletion | undefined,
+) {
   const { environment, instance, baseline } = task;
   const { scheme, parameters } = task.scheme;
   const trivial = scheme.usesTrivial ? environment.trivial?.(instance) : undefined;
   const tidiness = scheme.usesTidiness === true ? tidinessOf(completion, located) : undefined;
-  return scheme.price({ goal: environment.goal, findings, baseline, trivial, tidiness, parameters });
+  const commit = scanned?.commit && scanned.commit.end / scanned.length;
+  return scheme.price({ goal: environment.goal, findings, baseline, trivial, tidiness, commit, parameters });
 }
 
 const TAGS = ["<think>", "</think>", "<answer>", "</answer>"] as const;
@@ -211,6 +248,13 @@ function violationOf(findings: Findings): string {
     default:
       return assertNever(findings);
   }
+}
+
+function toScannedSpan<Instance>(
+  task: AnyScoreTask<Instance>,
+  { start, end, markedEnd, findings }: ScannedSpan,
+): ScoredSpan {
+  return { start, end, markedEnd, verdict: findings.kind, solved: isSolved(task, findings) };
 }
 
 function toScoredSpans<Instance>(

@@ -1,4 +1,5 @@
 /** The composition root: makes everything, and gives each part what it needs. */
+import { join } from "node:path";
 import { Gauge } from "prom-client";
 import type { Registry } from "../envs/registry.ts";
 import { createRuns } from "./curriculum/runs/runs.ts";
@@ -25,7 +26,7 @@ import { CannotOpen } from "./stores/thread.ts";
 import { loadEnvironments } from "./tasks/environments.ts";
 import { loadKeyring } from "./tasks/keyring.ts";
 import { createMaker } from "./tasks/make.ts";
-import { loadPools } from "./tasks/pools.ts";
+import { loadPools, type PoolOptions } from "./tasks/pools.ts";
 import { createRunSource } from "./tasks/run-source.ts";
 import { createAsyncScorer } from "./tasks/async-scorer.ts";
 import { createResources } from "./tasks/resources.ts";
@@ -50,7 +51,11 @@ export interface Server {
 export class StartError extends Error {}
 
 /** Starts a server. Throws StartError for what a configuration that reads well can still have wrong. */
-export async function serve(config: Config, logTo: Log = openLog(config)): Promise<Server> {
+export async function serve(
+  config: Config,
+  logTo: Log = openLog(config),
+  onPoolProgress?: PoolOptions["onProgress"],
+): Promise<Server> {
   const { log } = logTo;
   log.info(describeConfig(config), "configuration");
   for (const warning of config.warnings) log.warn(warning);
@@ -58,7 +63,7 @@ export async function serve(config: Config, logTo: Log = openLog(config)): Promi
   const environments = await loadEnvironments(config.environmentFiles);
   if (environments.kind === "invalid") throw new StartError(environments.message);
   const health = createHealth();
-  const parts = await assemble(config, environments.registry, logTo, metrics, health);
+  const parts = await assemble({ config, metrics, health, onPoolProgress }, environments.registry, logTo);
   const { deps } = parts;
   await parts.ready;
   const transports = await startTransports({
@@ -89,17 +94,24 @@ export async function serve(config: Config, logTo: Log = openLog(config)): Promi
   };
 }
 
+interface AssembleOptions {
+  readonly config: Config;
+  readonly metrics: Metrics;
+  readonly health: Health;
+  readonly onPoolProgress: PoolOptions["onProgress"];
+}
+
 /** Everything but the ports. */
-async function assemble(config: Config, registry: Registry, { log, dropped }: Log, metrics: Metrics, health: Health) {
+async function assemble(
+  { config, metrics, health, onPoolProgress }: AssembleOptions,
+  registry: Registry,
+  { log, dropped }: Log,
+) {
   const keys = loadKeyring(config);
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring, warning } = keys;
   if (warning !== undefined) log.warn(warning);
-  const loaded = loadPools(registry, config.pools);
-  if (loaded.kind === "invalid") throw new StartError(loaded.message);
-  const { pools } = loaded;
-  for (const { name, rows, rejected, reasons } of pools.values())
-    log.info({ pool: name, rows: rows.length, rejected, reasons }, "pool loaded");
+  const pools = await openPools(config, registry, log, onPoolProgress);
   const loadedSuites = loadSuites(registry, config.suiteFiles);
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
   const { suites } = loadedSuites;
@@ -160,6 +172,20 @@ async function assemble(config: Config, registry: Registry, { log, dropped }: Lo
     await evaluationStore.close();
   };
   return { deps, ready: workers.ready, close };
+}
+
+async function openPools(
+  { workers: threads, environmentFiles, dataDir, pools: named }: Config,
+  registry: Registry,
+  log: Log["log"],
+  onProgress: PoolOptions["onProgress"],
+) {
+  const options = { threads, environmentFiles, folder: join(dataDir, "pools"), ...(onProgress && { onProgress }) };
+  const loaded = await loadPools(registry, named, options);
+  if (loaded.kind === "invalid") throw new StartError(loaded.message);
+  for (const { name, size: rows, rejected, leftOut, reasons } of loaded.pools.values())
+    log.info({ pool: name, rows, rejected, leftOut, reasons }, "pool loaded");
+  return loaded.pools;
 }
 
 async function openStores(

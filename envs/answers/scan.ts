@@ -32,7 +32,7 @@ const ELLIPSIS = 0x2026;
 const CONTENT = /[^.\u2026\s\u0085\u200b-\u200d\u2060]/g;
 
 /** Whether there is an answer between two offsets: "(in <answer>…</answer> tags)" holds none. */
-function holdsAnswer(text: string, start: number, end: number): boolean {
+export function holdsAnswer(text: string, start: number, end: number): boolean {
   if (start >= end) return false;
   if (!isFiller(text.charCodeAt(start))) return true;
   CONTENT.lastIndex = start;
@@ -43,8 +43,8 @@ function isFiller(unit: number): boolean {
   return unit === PERIOD || unit === ELLIPSIS || isSpace(unit);
 }
 
-const OPEN = "<answer>";
-const CLOSE = "</answer>";
+export const OPEN = "<answer>";
+export const CLOSE = "</answer>";
 
 /**
  * "<answer>…</answer>" blocks. A second opening tag starts the block anew, so of nested blocks the inner one counts;
@@ -122,6 +122,17 @@ export function scanLines(text: string, start: number, end: number): Marks {
   return { open, offsets: spans.reverse() };
 }
 
+/** The answers of all lines that start so, in order; each is the rest of its line, the last one all that follows. */
+export function lineAnswers(text: string, start: number, end: number): readonly Range[] {
+  const found: LineMark[] = [];
+  for (let from = start; from < end; from += STRETCH)
+    found.push(...marksBetween(text, from, Math.min(end, from + STRETCH), start, end));
+  return found.flatMap((mark, i) => {
+    const limit = i === found.length - 1 ? end : lineEnd(text, mark.from, end);
+    return answerOf(text, mark, limit) ?? [];
+  });
+}
+
 /** The marks that start their line and whose word starts in text[from, to); the text in question is [start, end). */
 function marksBetween(text: string, from: number, to: number, start: number, end: number): LineMark[] {
   const marks: LineMark[] = [];
@@ -158,7 +169,7 @@ const BOX = "\\boxed";
 const BACKSLASH = 92;
 const CLOSE_BRACE = 125;
 /** Where the content of a box starts. */
-const BOX_START = /\\boxed *\{/g;
+export const BOX_START = /\\boxed *\{/g;
 /** A brace, or a backslash with what it escapes or the box that it opens. */
 const TOKEN = /[{}]|\\(?:boxed *\{|[^])?/g;
 /** In the boxes of one text: what has more is no answer, and is not read to its end. */
@@ -176,7 +187,7 @@ export function scanBoxes(text: string, start: number, end: number): Marks {
   return { offsets: found.offsets.slice(-2 * SPANS_MAX), open: false };
 }
 
-interface Boxes {
+export interface Boxes {
   readonly offsets: number[];
   /** Read so far. */
   tokens: number;
@@ -197,7 +208,7 @@ function firstLookedAt(text: string, start: number, end: number): number {
  * Adds the box whose content starts at an offset, or the closed ones within it, and gives the offset past its end; -1 if
  * it is never closed. One pass, for a box that is not closed may hold many others: a stack holds those that are open.
  */
-function scanBox(text: string, content: number, end: number, found: Boxes): number {
+export function scanBox(text: string, content: number, end: number, found: Boxes): number {
   const boxes = [{ depth: 0, inner: content }];
   let depth = 1;
   let innermost = -1;

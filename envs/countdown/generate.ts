@@ -61,7 +61,7 @@ const TIERS: readonly Level<CountdownParameters>[] = [
   { name: "T0", description: "3 numbers, targets to 30", parameters: { ...BASE, numbers_max: 3, target_max: 30 } },
   {
     name: "T1",
-    description: "3 numbers and targets from 31 to 75, or 4 numbers and targets to 75, not sparse",
+    description: "3 numbers and targets from 31 on (made ones to 75), or 4 numbers and targets to 75, not sparse",
     parameters: {
       ...{ ...BASE, target_max: 75, fewest_target_min: 31 },
       ...{ sparse_solutions: SPARSE_SOLUTIONS, sparse_kept: 0 },
@@ -77,7 +77,7 @@ const TIERS: readonly Level<CountdownParameters>[] = [
   },
   {
     name: "T3",
-    description: "4 numbers, targets from 151 to 1000, or sparse with any target to 1000",
+    description: "4 numbers, targets from 151 on (made ones to 1000), or sparse with any target",
     parameters: { ...BASE, numbers_min: 4, target_min: 151, sparse_solutions: SPARSE_SOLUTIONS },
   },
   {
@@ -95,21 +95,40 @@ function lowestTarget(p: CountdownParameters, length: number): number {
 }
 
 /** Whether count of numbers, target and count of solutions are what the parameters ask for; searches. */
-export function fits({ numbers, target }: CountdownInstance, p: CountdownParameters, work?: SearchWork): boolean {
-  const { length } = numbers;
+export function fits(instance: CountdownInstance, p: CountdownParameters, work?: SearchWork): boolean {
+  return fitsCounted(instance, p, (enough) => countSolutions(instance.numbers, instance.target, enough, work));
+}
+
+/** `countUpTo` says how many solutions there are, and need not count beyond so many. */
+function fitsCounted(
+  { numbers: { length }, target }: CountdownInstance,
+  p: CountdownParameters,
+  countUpTo: (enough: number) => number,
+): boolean {
   if (length < p.numbers_min || length > p.numbers_max) return false;
   if (target < lowestTarget(p, length) || target > p.target_max) return false;
   const sparseMax = sparseSolutionsMax(p, length);
   const unlimited = p.solutions_max >= SOLUTIONS_CAP;
   const enough = Math.max(p.solutions_min, sparseMax + 1, unlimited ? 1 : p.solutions_max + 1);
-  const solutions = countSolutions(numbers, target, enough, work);
+  const solutions = countUpTo(enough);
   if (solutions < p.solutions_min || (!unlimited && solutions > p.solutions_max)) return false;
   return solutions <= sparseMax ? p.sparse_kept === 1 : target >= plainTargetMin(p, length);
 }
 
-/** The tier that the instance fits, whatever the size of its numbers; undefined: none. */
+/**
+ * The tier of what the generator does not make: rows and teachers' tasks may have larger targets than random trees that
+ * stay within a tier's range. By how many numbers they have (ADSC table 1: T1 is 3-4 numbers, T3 has the larger targets).
+ */
+const TIER_OF_LARGER: Readonly<Record<number, string>> = { 3: "T1", 4: "T3", 5: "OOD" };
+
+/** The tier that the instance fits, whatever the size of its numbers; undefined: it has no solution, or 2 or 6 numbers. */
 export function tierOf(instance: CountdownInstance): string | undefined {
-  return TIERS.find((each) => fits(instance, each.parameters))?.name;
+  const { numbers, target } = instance;
+  // One search for all tiers: none asks for more, and most rows without a tier have no solution.
+  const solutions = countSolutions(numbers, target, SPARSE_SOLUTIONS + 1);
+  if (solutions === 0) return undefined;
+  const within = TIERS.find((each) => fitsCounted(instance, each.parameters, () => solutions));
+  return within?.name ?? TIER_OF_LARGER[numbers.length];
 }
 
 function sparseSolutionsMax(p: CountdownParameters, length: number): number {
@@ -167,22 +186,44 @@ function randomValue(numbers: readonly number[], length: number, values: Values,
 
 export const rows = {
   read,
+  columns: ["nums", "target"],
   levelOf: tierOf,
+  difficulty,
   defaultPool: { name: "countdown", file: new URL("pool.jsonl", import.meta.url) },
 } satisfies RowReader<CountdownInstance>;
+
+/** Fewer ways to the target are harder (Curriculum RLOO 3.2); of as many ways larger targets. */
+function difficulty({ numbers, target }: CountdownInstance): number {
+  return (SOLUTIONS_CAP - countSolutions(numbers, target)) * TARGETS + target;
+}
+
+/** More than there are targets. */
+const TARGETS = 2 ** 17;
 
 function read(row: unknown): Parsed<CountdownInstance> {
   if (typeof row !== "object" || row === null) return malformed("a row is an object with nums and target");
   const { nums, target } = row as { readonly nums?: unknown; readonly target?: unknown };
   if (!Array.isArray(nums) || nums.length < numbersMin || nums.length > numbersMax) {
-    return malformed(`nums must be a list of ${numbersMin} to ${numbersMax} numbers`);
+    return malformed(
+      `column nums must be a list of ${numbersMin} to ${numbersMax} numbers, and is ${shownValue(nums)}`,
+    );
   }
   const numbers: readonly unknown[] = nums;
   if (!numbers.every((each) => isWhole(each, numberMax))) {
-    return malformed(`nums must be whole numbers from 1 to ${numberMax}`);
+    return malformed(`column nums must be whole numbers from 1 to ${numberMax}, and is ${shownValue(nums)}`);
   }
-  if (!isWhole(target, targetMax)) return malformed(`target must be a whole number from 1 to ${targetMax}`);
+  if (!isWhole(target, targetMax))
+    return malformed(`column target must be a whole number from 1 to ${targetMax}, and is ${shownValue(target)}`);
   return { kind: "answer", answer: { numbers, target } };
+}
+
+/** The start of a value's JSON. */
+function shownValue(value: unknown): string {
+  const text =
+    typeof value === "bigint"
+      ? `${value}`
+      : JSON.stringify(value, (_, each: unknown) => (typeof each === "bigint" ? `${each}` : each));
+  return text === undefined ? "not there" : text.slice(0, 64);
 }
 
 function isWhole(value: unknown, max: number): value is number {

@@ -47,6 +47,7 @@ function listed(numbers: readonly number[]): string {
 export const countdown = defineEnvironment<CountdownInstance, CountdownAnswer>({
   id: "countdown",
   version: 1,
+  rewardSchemes: ["graded", "vcc"],
   description: "Write an expression that uses each given number exactly once and equals the target.",
   generator,
   rows,

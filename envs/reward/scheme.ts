@@ -4,6 +4,11 @@ import type { Baseline, Facts, Goal, ParameterInfo, Parameters } from "../enviro
 /** What is found about an answer: facts, or that it could not be read. */
 export type Findings = Facts | { readonly kind: "malformed"; readonly reason: string };
 
+/** Whether an answer is right, of environments whose answers are right or wrong. */
+export function isRight(findings: Findings): boolean {
+  return findings.kind === "graded" ? findings.solved : findings.kind === "feasible";
+}
+
 /** How well a completion keeps to its format, whatever its answer (Omni-Thinker A.1). */
 export interface Tidiness {
   /** Whether its marks are all there and nested as they should be. */
@@ -21,6 +26,8 @@ export interface ToPrice {
   readonly trivial: number | undefined;
   /** Where the scheme uses it. */
   readonly tidiness: Tidiness | undefined;
+  /** Where the scheme scans for commits: the share of the completion up to the end of its first right answer, if it has one. */
+  readonly commit?: number | undefined;
   /** The scheme's, complete. */
   readonly parameters: Parameters;
 }
@@ -41,6 +48,14 @@ export interface Price {
   readonly components: readonly RewardComponent[];
 }
 
+/** What a scheme that scans for commits asks for. */
+export interface CommitScan {
+  /** Answers that are verified, from the first on. */
+  answersMax(parameters: Parameters): number;
+  /** Contrast pairs that a group gives at most. */
+  pairsMax(parameters: Parameters): number;
+}
+
 export interface RewardScheme {
   readonly name: string;
   readonly description: string;
@@ -49,6 +64,8 @@ export interface RewardScheme {
   readonly usesTrivial: boolean;
   /** Whether price needs the completion's tidiness. */
   readonly usesTidiness?: boolean;
+  /** Set: every answer of a completion is looked at, and the first right one is a commit (Curriculum RLOO 3.3). */
+  readonly scan?: CommitScan;
   /** The smallest and the largest reward it can give. */
   range(parameters: Parameters): { readonly min: number; readonly max: number };
   price(toPrice: ToPrice): Price;

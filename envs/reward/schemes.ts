@@ -4,14 +4,15 @@ import { assertNever } from "../lib/assert-never.ts";
 import { didYouMean } from "../lib/text.ts";
 import { fillParameters, type Invalid } from "../parameters.ts";
 import {
-  type Findings,
   isOptimal,
+  isRight,
   type Price,
   qualityRatio,
   type RewardComponent,
   type RewardScheme,
   type ToPrice,
 } from "./scheme.ts";
+import { vcc } from "./vcc.ts";
 import { WEIGHTED, weighted } from "./weighted.ts";
 
 function gradedPrice(value: number): Price {
@@ -39,10 +40,6 @@ const graded: RewardScheme = {
     return gradedPrice(isRight(findings) ? 1 : (parameters["format_score"] as number));
   },
 };
-
-function isRight(findings: Findings): boolean {
-  return findings.kind === "graded" ? findings.solved : findings.kind === "feasible";
-}
 
 // R = R_format + R_feasibility (FORGE 3.1). R_format is 1 if the answer could be read, else −1. R_feasibility is −1.5
 // unless the answer is feasible; then it is the answer's share, in [0, 1], by which alone the schemes differ. An answer
@@ -151,7 +148,7 @@ export interface ResolvedScheme {
 
 /** Those that are the same for every environment. */
 export const rewardSchemes: Readonly<Record<string, RewardScheme>> = Object.freeze(
-  Object.fromEntries([...optimizationSchemes, graded].map((scheme) => [scheme.name, scheme])),
+  Object.fromEntries([...optimizationSchemes, graded, vcc].map((scheme) => [scheme.name, scheme])),
 );
 
 /** A scheme by a name that an environment lists; undefined: there is none of that name for it. */

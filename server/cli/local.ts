@@ -1,6 +1,7 @@
 /** Environments without a server: the same handlers, called in this process, with the keys of the data directory. */
 import type { DescMethod } from "@bufbuild/protobuf";
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { pino } from "pino";
 import { clientOver, type GradusClient } from "../../clients/ts/src/client.ts";
 import { GradusError } from "../../clients/ts/src/errors.ts";
@@ -30,6 +31,7 @@ import { createResources } from "../tasks/resources.ts";
 import { createScorer } from "../tasks/scorer.ts";
 import { createWorkerPool, type WorkerPool } from "../tasks/workers.ts";
 import { type CallContext, RpcError } from "../transport/rpc.ts";
+import { poolBars } from "./pool-bars.ts";
 import { CliProblem } from "./problem.ts";
 
 /** Environments of this process. */
@@ -83,7 +85,11 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const environments = await loadEnvironments(config.environmentFiles);
   if (environments.kind === "invalid") throw new CliProblem("failure", environments.message);
   const { registry } = environments;
-  const loaded = loadPools(registry, config.pools);
+  const bars = poolBars();
+  const loaded = await loadPools(registry, config.pools, {
+    ...{ threads: config.workers, environmentFiles: config.environmentFiles, folder: join(config.dataDir, "pools") },
+    onProgress: bars.onProgress,
+  }).finally(bars.stop);
   if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);
   const loadedSuites = loadSuites(registry, config.suiteFiles);
   if (loadedSuites.kind === "invalid") throw new CliProblem("failure", loadedSuites.message);

@@ -280,7 +280,8 @@ function choose<Key extends InstanceKey>(
     }
     const { key } = candidate;
     const found = verdict({ arm, hash: key.hash, rank: key.rank });
-    const known = isKnown(key.hash);
+    // A later epoch gives a pool's rows again, which is what it is for.
+    const known = isKnown(key.hash) && (key.epoch ?? 0) === 0;
     if (found === "accepted" && !known) return { kind: "chosen", ordinal, key, repeat: false };
     const chosen: Choice<Key> = { kind: "chosen", ordinal, key, repeat: known };
     if (found === "refused") passed.refused++;

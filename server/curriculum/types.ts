@@ -8,6 +8,8 @@ export interface InstanceKey {
   readonly hash: string;
   /** The share of its pool that is easier, in [0, 1]; left out: not known. */
   readonly rank?: number;
+  /** Of a pool's row: how often its arm had gone through all rows. Left out: 0. */
+  readonly epoch?: number;
 }
 
 /** What a policy chooses between. */

@@ -69,8 +69,24 @@ function exactFigures(samples: readonly SampleFacts[], expected: number): Figure
       "pass@avg": mean(all),
       "nonzero_pass@n": Number(samples.some(({ reward }) => reward > 0)),
     }),
-    "first_verifying_pass@1": share(samples, ({ verified }) => verified),
+    ...abandonment(samples, right, ks),
     ...common(samples),
+  };
+}
+
+/**
+ * Right answers anywhere in a completion, whatever its last one is (Curriculum RLOO 5.3). Where whole completions are
+ * scanned, also how many answers they have.
+ */
+function abandonment(samples: readonly SampleFacts[], right: number, ks: readonly number[]): Figures {
+  const n = samples.length;
+  const verified = samples.filter((sample) => sample.verified).length;
+  const answers = samples.flatMap((sample) => sample.answers ?? []);
+  return {
+    ...Object.fromEntries(ks.map((k) => [`first_verifying_pass@${k}`, passAtK(n, verified, k)])),
+    "first_verifying_pass@1": verified / n,
+    abandonment_gap: (verified - right) / n,
+    ...(answers.length > 0 && { answers_per_rollout: mean(answers) }),
   };
 }
 
@@ -217,6 +233,8 @@ export interface SampleFacts {
   readonly ratio: number;
   readonly reward: number;
   readonly truncated: boolean;
+  /** Marked answers in all of it, where the reward scheme scans for commits. */
+  readonly answers?: number;
   /** Whether the baseline is proven optimal; undefined: there is none. */
   readonly proven?: boolean;
 }
@@ -224,7 +242,8 @@ export interface SampleFacts {
 export function factsOf(result: Score | NoReward): SampleFacts {
   if ("reason" in result)
     return { verdict: "none", solved: false, verified: false, ratio: 0, reward: 0, truncated: false };
-  const { verdict, solved, ratio = 0, reward, truncated, spans, baseline } = result;
+  const { verdict, solved, ratio = 0, reward, truncated, spans, baseline, scan } = result;
   const verified = solved || spans.some((span) => span.solved);
-  return { verdict, solved, verified, ratio, reward, truncated, ...(baseline && { proven: baseline.proven }) };
+  const facts = { verdict, solved, verified, ratio, reward, truncated };
+  return { ...facts, ...(scan && { answers: scan.answers }), ...(baseline && { proven: baseline.proven }) };
 }

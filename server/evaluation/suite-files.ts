@@ -5,8 +5,8 @@
  *     {"environment": "np/tsp", "parameters": {"cities_min": 8, "cities_max": 8}, "tasks": 50, "split": "eval"},
  *     {"environment": "np/tsp", "level": "easy", "tasks": 50, "split": "eval"}]}
  *
- * A part's version is the newest of its environment, its category the environment, its split bench and its name its place
- * unless they are given. Give the version where the suite must outlast an update of the server: where a newer version of an
+ * A part's version is the newest of its environment, its category the environment, its split bench, its name its place and
+ * its reward_scheme the environment's default unless they are given. Give the version where the suite must outlast an update of the server: where a newer version of an
  * environment makes a suite another one, evaluations of it are refused rather than continued.
  */
 import type { Split } from "../../envs/environment.ts";
@@ -57,7 +57,17 @@ function suiteOf(registry: Registry, json: unknown): SuiteDefinition {
 }
 
 function partOf(registry: Registry, json: unknown, at: string): SuitePart {
-  const known = ["name", "environment", "version", "level", "parameters", "split", "tasks", "category"];
+  const known = [
+    "name",
+    "environment",
+    "version",
+    "level",
+    "parameters",
+    "split",
+    "tasks",
+    "category",
+    "reward_scheme",
+  ];
   const fields = fieldsOf(json, at, known);
   const environment = nameOf(fields, "environment", at);
   const { level, parameters } = fields;
@@ -70,6 +80,7 @@ function partOf(registry: Registry, json: unknown, at: string): SuitePart {
     split: splitOf(fields["split"], at),
     tasks: countOf(fields, "tasks", at, 1, TASKS_MAX),
     category: fields["category"] === undefined ? environment : nameOf(fields, "category", at),
+    ...(fields["reward_scheme"] !== undefined && { rewardScheme: nameOf(fields, "reward_scheme", at) }),
   };
 }
 

@@ -18,6 +18,8 @@ export interface SuitePart {
   readonly split: Split;
   readonly tasks: number;
   readonly category: Category;
+  /** With its default parameters. Left out: the environment's default. */
+  readonly rewardScheme?: string;
 }
 
 /** A name; or how many numbers a task gives, by its metadata. */
@@ -36,7 +38,7 @@ export interface SuiteDefinition {
 /** A part, with all that its tasks have in common. */
 export interface OpenPart extends SuitePart {
   readonly definition: Environment;
-  /** With the environment's default answer format and reward scheme. */
+  /** With the environment's default answer format. */
   readonly spec: TaskSpec;
   /** Ordinal of its first task in the suite. */
   readonly start: number;
@@ -90,8 +92,8 @@ function bind(registry: Registry, part: SuitePart): Pick<OpenPart, "definition" 
   const parameters = parametersOf(definition, part);
   if (typeof parameters === "string") return parameters;
   const answerFormat = definition.answerFormats[0] as AnswerFormat;
-  const resolved = resolveScheme(definition, "", {});
-  if (resolved.kind === "invalid") throw new Error(`${definition.id} has no default reward scheme`);
+  const resolved = resolveScheme(definition, part.rewardScheme ?? "", {});
+  if (resolved.kind === "invalid") return resolved.message;
   const { name: rewardScheme, parameters: rewardParameters } = resolved.scheme;
   const spec: TaskSpec = {
     ...{ environment: definition.id, version, level, parameters, split, source: "synthetic", pool: "" },

@@ -22,6 +22,14 @@ function tenAt(levels: readonly string[], tasks: number, split: Split): readonly
   );
 }
 
+function countdownTiers(rewardScheme?: string): readonly SuitePart[] {
+  return ["T0", "T1", "T2", "T3", "OOD"].map((level) => ({
+    ...{ name: `countdown ${level}`, environment: "countdown", version: 1, level, split: "bench", tasks: 100 },
+    category: { countOf: "numbers" },
+    ...(rewardScheme !== undefined && { rewardScheme }),
+  }));
+}
+
 export const suiteDefinitions: readonly SuiteDefinition[] = [
   {
     id: "forge-bench",
@@ -50,9 +58,14 @@ export const suiteDefinitions: readonly SuiteDefinition[] = [
     version: 1,
     description: "Countdown, 100 tasks of each tier; figures by how many numbers a task gives.",
     overall: "tasks",
-    parts: ["T0", "T1", "T2", "T3", "OOD"].map((level) => ({
-      ...{ name: `countdown ${level}`, environment: "countdown", version: 1, level, split: "bench", tasks: 100 },
-      category: { countOf: "numbers" },
-    })),
+    parts: countdownTiers(),
+  },
+  {
+    id: "countdown-vcc",
+    version: 1,
+    description:
+      "Countdown for completions that go on past their first answer, 100 tasks of each tier: how many right answers are abandoned.",
+    overall: "tasks",
+    parts: countdownTiers("vcc"),
   },
 ];

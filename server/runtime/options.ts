@@ -202,8 +202,9 @@ export const configOptions = {
   }),
   pool: list({
     flag: "pool",
-    placeholder: "name=path",
-    description: "a JSONL data pool for SOURCE_REAL; may be given several times",
+    placeholder: "name=path[@selection]",
+    description:
+      "a data pool for SOURCE_REAL, JSONL or Parquet; a selection such as @train[200:],eval[:200] says which rows are taken and of which split they are; may be given several times",
     each: namedPath,
   }),
   suiteFile: list({

@@ -45,13 +45,14 @@ export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, r
     thinking: thinkings.toWire[spec.thinking],
     hints: {
       $typeName: "gradus.v1.TaskHints",
-      stop: [...stopStrings(spec.answerFormat)],
+      stop: scansForCommits(deps.registry, spec) ? [] : [...stopStrings(spec.answerFormat)],
       metadata: { ...made.metadata },
     },
     runId: run?.runId ?? "",
     armId: run?.armId ?? "",
     cursor: BigInt(run?.cursor ?? 0),
     instanceHash: made.key.hash,
+    poolEpoch: made.key.epoch ?? 0,
     updateBatch: BigInt(run?.batch ?? 0),
     epoch: run?.epoch ?? 0,
     armProbability: run?.probability ?? 0,
@@ -75,6 +76,12 @@ function bytesOf(inline: string): Uint8Array {
   const bytes = new Uint8Array(inline.length);
   for (let i = 0; i < inline.length; i++) bytes[i] = inline.charCodeAt(i);
   return bytes;
+}
+
+/** Whether completions are to go on past their first answer. */
+function scansForCommits(registry: Registry, { environment, version, rewardScheme }: TaskSpec): boolean {
+  const found = registry.find(environment, version);
+  return found.kind === "found" && schemeNamed(found.environment, rewardScheme)?.scan !== undefined;
 }
 
 /** Those that are not the scheme's defaults, so that ids stay short. Made once for each spec of a run. */

@@ -42,16 +42,31 @@ const specs: Codec<TaskSpec> = {
   },
 };
 
-// A key is [hash, n]: n the attempt of a generated task, the row of a real one. With a baseline: its value, and if that
-// is not proven, its bound.
+// A key is [hash, n]: n the attempt of a generated task, the row of a real one; [row, rank, epoch] where these are known,
+// the epoch only after the first. With a baseline: its value, and if that is not proven, its bound.
 
 /** A key as JSON. */
-export function encodeKey({ origin, hash, baseline }: TaskKey): Json {
+export function encodeKey({ origin, hash, baseline, rank, epoch }: TaskKey): Json {
   if (origin.kind === "inline") throw new Error("inline tasks are not issued by runs");
   const short = Buffer.from(hash, "hex").toString("base64url");
-  const key = [short, origin.kind === "generated" ? origin.attempt : origin.row];
+  const key: Json[] = [short, origin.kind === "generated" ? origin.attempt : encodeRow(origin.row, rank, epoch)];
   if (baseline === undefined) return key;
   return baseline.proven ? [...key, baseline.value] : [...key, baseline.value, baseline.bound];
+}
+
+function encodeRow(row: number, rank: number | undefined, epoch: number | undefined): Json {
+  if (epoch !== undefined) return [row, rank ?? null, epoch];
+  return rank === undefined ? row : [row, rank];
+}
+
+function decodeRow(json: Json | undefined): { readonly row: number } & Pick<TaskKey, "rank" | "epoch"> {
+  if (typeof json === "number") return { row: json };
+  const [row, rank, epoch] = readList(json);
+  return {
+    row: readNumber(row),
+    ...(typeof rank === "number" && { rank }),
+    ...(epoch !== undefined && { epoch: readNumber(epoch) }),
+  };
 }
 
 /** Reads what encodeKey wrote of the task that a spec has for a seed. */
@@ -59,11 +74,12 @@ export function decodeKey(json: Json | undefined, spec: TaskSpec, seed: bigint):
   const [short, n, value, bound] = readList(json);
   const hash = Buffer.from(readText(short), "base64url").toString("hex");
   const baseline = decodeBaseline(value, bound);
-  const origin =
-    spec.source === "real"
-      ? ({ kind: "row", pool: spec.pool, row: readNumber(n), contentHash: hash } as const)
-      : ({ kind: "generated", parameters: spec.parameters, seed, attempt: readNumber(n) } as const);
-  return baseline === undefined ? { origin, hash } : { origin, hash, baseline };
+  const known = baseline === undefined ? { hash } : { hash, baseline };
+  if (spec.source === "real") {
+    const { row, ...place } = decodeRow(n);
+    return { origin: { kind: "row", pool: spec.pool, row, contentHash: hash }, ...known, ...place };
+  }
+  return { origin: { kind: "generated", parameters: spec.parameters, seed, attempt: readNumber(n) }, ...known };
 }
 
 function decodeBaseline(value: Json | undefined, bound: Json | undefined): Baseline | undefined {

@@ -5,6 +5,7 @@ import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
 import { type Completion, type CompletionGroup, FinishReason } from "../gen/gradus/v1/environment_pb.js";
 import type { GroupOutcome, Outcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { AsyncScorer, Caller, RunSample } from "./async-scorer.ts";
+import { contrastPairs } from "./contrast.ts";
 import { isFinal, type NoReward, type SampleResult } from "./sample-result.ts";
 import type { AsyncTask, OpenTask, Scorer, SyncTask } from "./scorer.ts";
 import { inStretches } from "./stretches.ts";
@@ -140,7 +141,10 @@ function toOutcome(group: CompletionGroup, results: readonly SampleResult[], tas
     return outcome;
   });
   const outcome: GroupOutcome = { $typeName: "gradus.v1.GroupOutcome", groupId, outcomes, contrastPairs: [] };
-  if (task !== undefined && outcomes.length === sizeOf(group, task)) addStatistics(outcome, outcomes);
+  if (task !== undefined && outcomes.length === sizeOf(group, task)) {
+    addStatistics(outcome, outcomes);
+    outcome.contrastPairs = contrastPairs(completions, results);
+  }
   return outcome;
 }
 

@@ -57,8 +57,8 @@ function componentToWire({ name, value, weight, reason = "" }: RewardComponent):
   return component;
 }
 
-function spanToWire({ start, end, verdict, solved }: ScoredSpan): WireSpan {
-  return { $typeName: "gradus.v1.AnswerSpan", start, end, verdict: verdicts.toWire[verdict], solved };
+function spanToWire({ start, end, verdict, solved, markedEnd = 0 }: ScoredSpan): WireSpan {
+  return { $typeName: "gradus.v1.AnswerSpan", start, end, verdict: verdicts.toWire[verdict], solved, markedEnd };
 }
 
 function baselineToWire({ value, bound, proven }: Baseline): WireBaseline {
@@ -78,7 +78,13 @@ function scoreToWire(score: Score): WireScore {
     truncated,
     spans: score.spans.map(spanToWire),
     info: score.info,
+    answers: score.scan?.answers ?? 0,
   };
+  const commit = score.scan?.commit;
+  if (commit !== undefined) {
+    const { answer, span, end } = commit;
+    wire.commit = { $typeName: "gradus.v1.Commit", answer, span, end };
+  }
   if (objective !== undefined) wire.objective = objective;
   if (baseline !== undefined) wire.baseline = baselineToWire(baseline);
   if (ratio !== undefined) wire.ratio = ratio;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { countdown } from "../../envs/countdown/index.ts";
 import { restore } from "../../envs/instances.ts";
 import { tsp } from "../../envs/np/tsp/index.ts";
-import { loadPool, pickRow, type Pool, rowAt, rowCount, rowCounts } from "../../envs/pool.ts";
+import { loadPool, pickRow, type Pool, rowAt, rowCount, rowCounts, rowOf } from "../../envs/pool.ts";
 
 const LINES = Array.from({ length: 60 }, (_, i) => JSON.stringify({ nums: [i + 1, i + 2, 3], target: 6 + (i % 3) }));
 
@@ -11,9 +11,13 @@ function load(lines: readonly string[]): Pool {
   return loadPool(countdown, "test", lines.join("\n"));
 }
 
+function rowsOf(pool: Pool) {
+  return Array.from({ length: pool.size }, (_, place) => rowOf(pool, place));
+}
+
 /** A level and split of the pool with several rows. */
 function group(pool: Pool) {
-  const [row] = pool.rows.filter(({ split }) => split === "train");
+  const row = rowsOf(pool).find(({ split }) => split === "train");
   if (row === undefined) throw new Error("the pool has no rows");
   return { level: row.level, split: row.split };
 }
@@ -30,10 +34,10 @@ describe("loadPool", () => {
       '{"nums":[1,1,1],"target":99}',
       "7",
     ]);
-    expect(pool.rows.map(({ index, level }) => [index, level])).toEqual([[0, "T0"]]);
+    expect(rowsOf(pool).map(({ index, level }) => [index, level])).toEqual([[0, "T0"]]);
     expect(pool.rejected).toBe(5);
-    expect(pool.reasons[0]).toBe("line 3: not JSON");
-    expect(pool.reasons[1]).toMatch(/^line 4: /);
+    expect(pool.reasons[0]).toMatch(/^line 3: not JSON: .*position 1/);
+    expect(pool.reasons[1]).toBe("line 4: column target must be a whole number from 1 to 100000, and is not there");
     expect(pool.reasons[2]).toBe("line 5: the same task as line 1");
     expect(pool.reasons[3]).toBe("line 6: of no level");
     expect(rowCounts(pool)).toEqual({ T0: 1, T1: 0, T2: 0, T3: 0, OOD: 0 });
@@ -41,7 +45,7 @@ describe("loadPool", () => {
 
   test("keeps only the first reasons", () => {
     const pool = load(Array.from({ length: 100 }, () => "no"));
-    expect([pool.rejected, pool.reasons.length, pool.rows.length]).toEqual([100, 5, 0]);
+    expect([pool.rejected, pool.reasons.length, pool.size]).toEqual([100, 5, 0]);
   });
 
   test("is refused by an environment without rows", () => {

@@ -111,7 +111,8 @@ test("every reward is the weighted sum of its defined components, and lies in th
       const met = f.kind === "feasible" ? (f.objective as number) : far;
       const best = g === "minimize" ? Math.min(met, far) : Math.max(met, far);
       for (const each of Object.values(rewardSchemes)) {
-        const parameters = { format_score: fs };
+        const defaults = Object.fromEntries(each.parameters.map(({ name, defaultValue }) => [name, defaultValue]));
+        const parameters = { ...defaults, format_score: fs };
         const { reward, components } = each.price({
           goal: g,
           findings: f,

@@ -2,10 +2,11 @@
 import type { Command } from "commander";
 import { InvalidArgumentError, Option } from "commander";
 import { answerFormatNames, splitNames } from "../../../clients/ts/src/public.ts";
-import type { AnswerFormatName, SplitName } from "../../../clients/ts/src/public.ts";
+import type { AnswerFormatName, GradusClient, SplitName } from "../../../clients/ts/src/public.ts";
 import { addConnectionOptions, addSuiteOptions, collect, localOf, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
 import { createBar } from "../bar.ts";
+import { readFilter, type ScoreFilter } from "../export/filter.ts";
 import type { ExportRow } from "../export/rows.ts";
 import type { RowWriter } from "../export/write.ts";
 import { withOut } from "../out.ts";
@@ -22,6 +23,10 @@ interface Flags extends ConnectionFlags {
   readonly split: SplitName;
   readonly format?: AnswerFormatName;
   readonly ratioAbove: number;
+  readonly where?: readonly ScoreFilter[];
+  readonly pairs?: boolean;
+  readonly pairsPerPrompt: number;
+  readonly rewardGap: number;
   readonly perEnvironment?: number;
   readonly allowBench?: boolean;
 }
@@ -30,6 +35,18 @@ function ratio(text: string): number {
   const value = Number(text);
   if (text.trim() !== "" && value <= 1 && Number.isFinite(value)) return value;
   throw new InvalidArgumentError("Want a number up to 1; below 0 keeps all.");
+}
+
+function condition(text: string, before: readonly ScoreFilter[] = []): readonly ScoreFilter[] {
+  const filter = readFilter(text);
+  if (filter !== undefined) return [...before, filter];
+  throw new InvalidArgumentError("Want a component, a comparison and a number, e.g. 'correctness>=1' or 'reward>0.1'.");
+}
+
+function gap(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && value >= 0 && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError("Want a number from 0.");
 }
 
 export function addExport(program: Command): void {
@@ -64,6 +81,22 @@ export function addExport(program: Command): void {
         .conflicts("evaluationId"),
     )
     .option("--ratio-above <ratio>", "keep completions with a better ratio than this", ratio, 0.5)
+    .addOption(
+      new Option(
+        "--where <condition>",
+        "keep completions by a component of their reward, or by reward or ratio, e.g. 'format=1'; may be given several times",
+      )
+        .argParser(condition)
+        .conflicts("solver"),
+    )
+    .addOption(
+      new Option(
+        "--pairs",
+        "write pairs of completions of one prompt, chosen and rejected (DPO, IPO); --ratio-above and --per-environment do not apply",
+      ).conflicts("solver"),
+    )
+    .option("--pairs-per-prompt <n>", "with --pairs: at most so many", wholeNumber(1, 1024), 4)
+    .option("--reward-gap <gap>", "with --pairs: the chosen one's reward is greater by more than this", gap, 0)
     .option(
       "--per-environment <n>",
       "rows of each environment (default: as many as the scarcest has)",
@@ -83,6 +116,10 @@ async function exportData(flags: Flags): Promise<void> {
   if (format === undefined) throw new CliProblem("usage", `--out must end in .jsonl or .parquet; got '${out}'`);
   if ((evaluationId === undefined) === !solver)
     throw new CliProblem("usage", "give either --evaluation-id or --solver");
+  if (flags.pairs === true && evaluationId === undefined)
+    throw new CliProblem("usage", "--pairs are of an evaluation's completions: give --evaluation-id");
+  if (flags.pairs === true && evaluationId !== undefined)
+    return void console.error(await withOut("--out", out, (path) => exportPairs(flags, evaluationId, path)));
   const summary = await withOut("--out", out, async (path) => {
     const writer = createRowWriter(path, format);
     const made = await (evaluationId === undefined ? addSolved(flags, writer) : addGraded(flags, evaluationId, writer));
@@ -93,6 +130,30 @@ async function exportData(flags: Flags): Promise<void> {
   console.error(summary);
 }
 
+async function exportPairs(flags: Flags, evaluationId: string, path: string): Promise<string> {
+  const [{ createPairWriter, formatOf }, { pairsOf }] = await Promise.all([
+    import("../export/write.ts"),
+    import("../export/pairs.ts"),
+  ]);
+  const rows = await gradedRows(flags, evaluationId);
+  refuseBench(rows, flags);
+  const pairs = pairsOf(rows, { perPrompt: flags.pairsPerPrompt, rewardGap: flags.rewardGap });
+  if (pairs.length === 0)
+    throw new CliProblem("failure", `of ${rows.length} completions no two of one prompt differ in their reward enough`);
+  const writer = createPairWriter(path, formatOf(flags.out) ?? "jsonl");
+  for (const pair of pairs) writer.add(pair);
+  writer.finish();
+  const prompts = new Set(pairs.map(({ group_id }) => group_id)).size;
+  return `${pairs.length} pairs of ${prompts} prompts in ${flags.out}`;
+}
+
+async function gradedRows(flags: Flags, evaluationId: string) {
+  const { environment = [], level = [], where = [] } = flags;
+  const { rowsOfEvaluation } = await import("../export/sources.ts");
+  const read = (client: GradusClient) => rowsOfEvaluation(client.evaluation(evaluationId), environment, level, where);
+  return withClient(flags, read, "evaluations");
+}
+
 /** Rows of each environment. */
 interface Made {
   readonly available: ReadonlyMap<string, number>;
@@ -100,16 +161,10 @@ interface Made {
 }
 
 async function addGraded(flags: Flags, evaluationId: string, writer: RowWriter): Promise<Made> {
-  const { environment = [], level = [], ratioAbove, perEnvironment } = flags;
-  const [{ rowsOfEvaluation }, { selectEvenly }] = await Promise.all([
-    import("../export/sources.ts"),
-    import("../export/rows.ts"),
-  ]);
-  const rows = await withClient(
-    flags,
-    (client) => rowsOfEvaluation(client.evaluation(evaluationId), environment, level),
-    "evaluations",
-  );
+  const { ratioAbove, perEnvironment } = flags;
+  const { selectEvenly } = await import("../export/rows.ts");
+  const graded = await gradedRows(flags, evaluationId);
+  const rows = graded.map(({ commitEnd: _, ...row }): ExportRow => row);
   refuseBench(rows, flags);
   const { rows: selected, available } = selectEvenly(rows, ratioAbove, perEnvironment);
   const kept = new Map<string, number>();

@@ -1,6 +1,7 @@
 /** gradus serve: a server until it is told to stop. */
 import type { Command } from "commander";
 import { addServeOptions, readConfig } from "../../runtime/config.ts";
+import { poolBars } from "../pool-bars.ts";
 import { CliProblem } from "../problem.ts";
 
 /** A signal this long after the first one means that whoever sent it will not wait for the drain. */
@@ -15,9 +16,12 @@ export function addServe(program: Command): void {
       const told = toldToStop();
       // Loaded here, for the other commands need no server.
       const { serve, StartError } = await import("../../main.ts");
-      const server = await serve(result.config).catch((error: unknown) => {
-        throw error instanceof StartError ? new CliProblem("failure", error.message) : error;
-      });
+      const bars = poolBars();
+      const server = await serve(result.config, undefined, bars.onProgress)
+        .finally(bars.stop)
+        .catch((error: unknown) => {
+          throw error instanceof StartError ? new CliProblem("failure", error.message) : error;
+        });
       await told;
       await server.stop();
       // All is closed and written. A peer that neither ends its stream nor its connection would keep the process.

@@ -19,6 +19,8 @@ const columns: readonly Column[] = [
   percent("pass@avg", "pass@avg", "mean of pass@k over each k"),
   percent("nonzero_pass@n", "nonzero@n", "tasks with a sample of reward above 0"),
   percent("first_verifying_pass@1", "first verifying", "samples with a right answer anywhere"),
+  percent("abandonment_gap", "abandoned", "samples with a right answer somewhere whose last answer is not right"),
+  { figure: "answers_per_rollout", title: "answers", meaning: "marked answers in a completion", percent: false },
   percent("infeasible_rate", "infeasible", "answers that break a constraint"),
   percent("malformed_rate", "malformed", "answers that could not be read"),
   percent("truncated_rate", "truncated", "completions cut before they were done"),

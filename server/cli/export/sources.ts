@@ -16,6 +16,8 @@ import type { Registry } from "../../../envs/registry.ts";
 import type { Local } from "../local.ts";
 import { word } from "../print.ts";
 import { CliProblem } from "../problem.ts";
+import type { ScoreFilter } from "./filter.ts";
+import type { GradedRow } from "./pairs.ts";
 import type { ExportRow, RowSource } from "./rows.ts";
 
 function rowOf(task: Task, completion: string, graded: Pick<ExportRow, "sample_index" | "source">, score: Score) {
@@ -29,22 +31,30 @@ function rowOf(task: Task, completion: string, graded: Pick<ExportRow, "sample_i
   return { messages, ...where, ...graded, ratio, reward, solved } satisfies ExportRow;
 }
 
-/** Completions with a reward. */
+/** Completions with a reward that every filter keeps. */
 export async function rowsOfEvaluation(
   evaluation: EvaluationHandle,
   environments: readonly string[],
   levels: readonly string[],
-): Promise<readonly ExportRow[]> {
+  filters: readonly ScoreFilter[] = [],
+): Promise<readonly GradedRow[]> {
   const source = (await evaluation.get()).model;
-  const rows: ExportRow[] = [];
-  for await (const sample of evaluation.samples({ pageSize: 200 })) rows.push(...rowsOfSample(sample, source));
+  const rows: GradedRow[] = [];
+  for await (const sample of evaluation.samples({ pageSize: 200 })) rows.push(...rowsOfSample(sample, source, filters));
   const wanted = (names: readonly string[], name: string): boolean => names.length === 0 || names.includes(name);
   return rows.filter(({ environment, level }) => wanted(environments, environment) && wanted(levels, level));
 }
 
-function rowsOfSample({ task, sampleIndex, completion, outcome }: Sample, source: string): readonly ExportRow[] {
+function rowsOfSample(
+  { task, sampleIndex, completion, outcome }: Sample,
+  source: string,
+  filters: readonly ScoreFilter[],
+): readonly GradedRow[] {
   if (task === undefined || outcome?.result.case !== "score") return [];
-  return [rowOf(task, completion, { sample_index: sampleIndex, source }, outcome.result.value)];
+  const score = outcome.result.value;
+  if (!filters.every((keeps) => keeps(score))) return [];
+  const row = rowOf(task, completion, { sample_index: sampleIndex, source }, score);
+  return [{ ...row, commitEnd: score.commit?.end }];
 }
 
 export interface SolverChoice {

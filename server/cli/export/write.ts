@@ -2,6 +2,7 @@
 import { appendFileSync } from "node:fs";
 import type { SchemaElement } from "hyparquet";
 import { ParquetWriter, fileWriter } from "hyparquet-writer";
+import type { PairRow } from "./pairs.ts";
 import type { ExportRow } from "./rows.ts";
 
 export type ExportFormat = "jsonl" | "parquet";
@@ -12,8 +13,8 @@ export function formatOf(path: string): ExportFormat | undefined {
   return path.endsWith(".parquet") ? "parquet" : undefined;
 }
 
-export interface RowWriter {
-  add(row: ExportRow): void;
+export interface RowWriter<Row = ExportRow> {
+  add(row: Row): void;
   /** Writes what is left. */
   finish(): void;
 }
@@ -23,8 +24,16 @@ const GROUP = 1000;
 
 /** Writes rows as they come, so that they need not be held all at once. */
 export function createRowWriter(path: string, format: ExportFormat): RowWriter {
-  const write = format === "jsonl" ? jsonlGroups(path) : parquetGroups(path);
-  let waiting: ExportRow[] = [];
+  return createWriter(path, format, columns);
+}
+
+export function createPairWriter(path: string, format: ExportFormat): RowWriter<PairRow> {
+  return createWriter(path, format, pairColumns);
+}
+
+function createWriter<Row>(path: string, format: ExportFormat, of: Columns<Row>): RowWriter<Row> {
+  const write = format === "jsonl" ? jsonlGroups<Row>(path) : parquetGroups(path, of);
+  let waiting: Row[] = [];
   const flush = (): void => {
     if (waiting.length > 0) write.group(waiting);
     waiting = [];
@@ -41,12 +50,12 @@ export function createRowWriter(path: string, format: ExportFormat): RowWriter {
   };
 }
 
-interface Groups {
-  group(rows: readonly ExportRow[]): void;
+interface Groups<Row> {
+  group(rows: readonly Row[]): void;
   end(): void;
 }
 
-function jsonlGroups(path: string): Groups {
+function jsonlGroups<Row>(path: string): Groups<Row> {
   return {
     group: (rows) => appendFileSync(path, rows.map((row) => `${JSON.stringify(row)}\n`).join("")),
     end: () => undefined,
@@ -61,21 +70,23 @@ const plain = (name: string, type: "INT32" | "DOUBLE" | "BOOLEAN"): SchemaElemen
   ...{ name, type, repetition_type: "REQUIRED" },
 });
 
-/** Column by column, as data loaders read chat data: `messages` is a list of {role, content}. */
-const columns: readonly (readonly [keyof ExportRow, readonly SchemaElement[]])[] = [
-  [
-    "messages",
-    [
-      {
-        ...{ name: "messages", repetition_type: "REQUIRED", num_children: 1 },
-        ...{ converted_type: "LIST", logical_type: { type: "LIST" } },
-      },
-      { name: "list", repetition_type: "REPEATED", num_children: 1 },
-      { name: "element", repetition_type: "REQUIRED", num_children: 2 },
-      text("role"),
-      text("content"),
-    ],
-  ],
+/** Columns by their names, with their elements in the schema. */
+type Columns<Row> = readonly (readonly [keyof Row & string, readonly SchemaElement[]])[];
+
+/** A list of {role, content}, as data loaders read chat data. */
+const chat = (name: string): readonly SchemaElement[] => [
+  {
+    ...{ name, repetition_type: "REQUIRED", num_children: 1 },
+    ...{ converted_type: "LIST", logical_type: { type: "LIST" } },
+  },
+  { name: "list", repetition_type: "REPEATED", num_children: 1 },
+  { name: "element", repetition_type: "REQUIRED", num_children: 2 },
+  text("role"),
+  text("content"),
+];
+
+const columns: Columns<ExportRow> = [
+  ["messages", chat("messages")],
   ["environment", [text("environment")]],
   ["version", [plain("version", "INT32")]],
   ["level", [text("level")]],
@@ -88,14 +99,30 @@ const columns: readonly (readonly [keyof ExportRow, readonly SchemaElement[]])[]
   ["source", [text("source")]],
 ];
 
-const schema = [{ name: "root", num_children: columns.length }, ...columns.flatMap(([, elements]) => elements)];
+const pairColumns: Columns<PairRow> = [
+  ["prompt", chat("prompt")],
+  ["chosen", chat("chosen")],
+  ["rejected", chat("rejected")],
+  ["environment", [text("environment")]],
+  ["version", [plain("version", "INT32")]],
+  ["level", [text("level")]],
+  ["split", [text("split")]],
+  ["group_id", [text("group_id")]],
+  ["chosen_index", [plain("chosen_index", "INT32")]],
+  ["rejected_index", [plain("rejected_index", "INT32")]],
+  ["chosen_reward", [plain("chosen_reward", "DOUBLE")]],
+  ["rejected_reward", [plain("rejected_reward", "DOUBLE")]],
+  ["kind", [text("kind")]],
+  ["source", [text("source")]],
+];
 
 /** Snappy-compressed. */
-function parquetGroups(path: string): Groups {
+function parquetGroups<Row>(path: string, of: Columns<Row>): Groups<Row> {
+  const schema = [{ name: "root", num_children: of.length }, ...of.flatMap(([, elements]) => elements)];
   const writer = new ParquetWriter({ writer: fileWriter(path), schema });
   return {
     group: (rows) => {
-      const columnData = columns.map(([name]) => ({ name, data: rows.map((row) => row[name]) }));
+      const columnData = of.map(([name]) => ({ name, data: rows.map((row) => row[name]) }));
       void writer.write({ columnData, rowGroupSize: GROUP });
     },
     end: () => void writer.finish(),

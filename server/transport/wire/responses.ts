@@ -21,6 +21,7 @@ import {
 import {
   type AnswerSpan,
   type Baseline,
+  type Commit,
   type ContrastPair,
   type Feedback,
   type GroupOutcome,
@@ -52,7 +53,8 @@ const writeBaseline: FieldsWriter<Baseline> = (to, { value, bound, proof }) => {
   to.double(1, value);
 };
 
-const writeSpan: FieldsWriter<AnswerSpan> = (to, { start, end, verdict, solved }) => {
+const writeSpan: FieldsWriter<AnswerSpan> = (to, { start, end, verdict, solved, markedEnd }) => {
+  to.uint32(5, markedEnd);
   to.bool(4, solved);
   to.uint32(3, verdict);
   to.uint32(2, end);
@@ -64,7 +66,15 @@ const writeEntry: FieldsWriter<readonly [string, string]> = (to, [key, value]) =
   to.presentString(1, key);
 };
 
+const writeCommit: FieldsWriter<Commit> = (to, { answer, span, end }) => {
+  to.uint32(3, end);
+  to.uint32(2, span);
+  to.uint32(1, answer);
+};
+
 const writeScore: FieldsWriter<Score> = (to, score) => {
+  to.uint32(14, score.answers);
+  if (score.commit !== undefined) to.message(13, writeCommit, score.commit);
   to.messages(12, writeEntry, Object.entries(score.info));
   to.messages(11, writeSpan, score.spans);
   to.bool(10, score.truncated);
@@ -152,6 +162,7 @@ const writeTask: FieldsWriter<Task> = (to, task) => {
   to.double(19, task.armProbability);
   to.uint32(18, task.epoch);
   to.uint64(17, task.updateBatch);
+  to.uint32(16, task.poolEpoch);
   to.string(15, task.instanceHash);
   to.uint32(14, task.thinking);
   to.uint64(13, task.cursor);

@@ -61,6 +61,13 @@ test("answers that are right or not", () => {
     ...{ "pass@avg": (0.25 + 0.5 + 0.75 + 1) / 4, "nonzero_pass@n": 1, "first_verifying_pass@1": 0.5 },
     ...{ infeasible_rate: 0.5, malformed_rate: 0.25, truncated_rate: 0, no_reward_rate: 0 },
   });
+  expect(figures).toMatchObject({ "first_verifying_pass@2": expect.closeTo(5 / 6) as number, abandonment_gap: 0.25 });
+  expect(figures).not.toHaveProperty("answers_per_rollout");
+  const scanned = [
+    { ...right, answers: 1 },
+    { ...abandoned, answers: 6 },
+  ];
+  expect(taskFigures("satisfy", scanned, 2)).toMatchObject({ answers_per_rollout: 3.5, abandonment_gap: 0.5 });
   expect(taskFigures("satisfy", [unreadable], 1)).toMatchObject({ "pass@1": 0, "nonzero_pass@n": 0 });
 });
 
@@ -70,6 +77,7 @@ test("while samples are missing, there is only what those that came can say", ()
     "pass@1",
     "pass@2",
     "first_verifying_pass@1",
+    "first_verifying_pass@2",
   ]);
 });
 

@@ -265,6 +265,7 @@ class AnswerSpan(google.protobuf.message.Message):
     END_FIELD_NUMBER: builtins.int
     VERDICT_FIELD_NUMBER: builtins.int
     SOLVED_FIELD_NUMBER: builtins.int
+    MARKED_END_FIELD_NUMBER: builtins.int
     start: builtins.int
     """First Unicode code point of the answer's text (without its marks), from 0:
     an index into a Python string.
@@ -275,6 +276,10 @@ class AnswerSpan(google.protobuf.message.Message):
     """What the verifier says of it."""
     solved: builtins.bool
     """Whether it reaches the goal (exact, or equal to a proven optimum)."""
+    marked_end: builtins.int
+    """One past the last code point of its closing mark: the completion up to here
+    ends with this answer. 0 unless the reward scheme scans for commits.
+    """
     def __init__(
         self,
         *,
@@ -282,10 +287,41 @@ class AnswerSpan(google.protobuf.message.Message):
         end: builtins.int = ...,
         verdict: global___Verdict.ValueType = ...,
         solved: builtins.bool = ...,
+        marked_end: builtins.int = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["end", b"end", "solved", b"solved", "start", b"start", "verdict", b"verdict"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["end", b"end", "marked_end", b"marked_end", "solved", b"solved", "start", b"start", "verdict", b"verdict"]) -> None: ...
 
 global___AnswerSpan = AnswerSpan
+
+@typing.final
+class Commit(google.protobuf.message.Message):
+    """The first right answer of a completion, wherever it stands, thoughts included
+    (VCC 3.3).
+    """
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ANSWER_FIELD_NUMBER: builtins.int
+    SPAN_FIELD_NUMBER: builtins.int
+    END_FIELD_NUMBER: builtins.int
+    answer: builtins.int
+    """Which of the completion's marked answers it is, from 0."""
+    span: builtins.int
+    """Which of Score.spans it is, from 0: it is always among them."""
+    end: builtins.int
+    """One past the last code point of its closing mark: what comes after it is
+    what the completion went on with.
+    """
+    def __init__(
+        self,
+        *,
+        answer: builtins.int = ...,
+        span: builtins.int = ...,
+        end: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer", b"answer", "end", b"end", "span", b"span"]) -> None: ...
+
+global___Commit = Commit
 
 @typing.final
 class Score(google.protobuf.message.Message):
@@ -321,6 +357,8 @@ class Score(google.protobuf.message.Message):
     TRUNCATED_FIELD_NUMBER: builtins.int
     SPANS_FIELD_NUMBER: builtins.int
     INFO_FIELD_NUMBER: builtins.int
+    COMMIT_FIELD_NUMBER: builtins.int
+    ANSWERS_FIELD_NUMBER: builtins.int
     reward: builtins.float
     """The reward: the weighted sum of the defined components."""
     verdict: global___Verdict.ValueType
@@ -344,6 +382,10 @@ class Score(google.protobuf.message.Message):
     """The completion was cut before it was done: its finish_reason says so, or a
     thinking or answer mark is open at its end.
     """
+    answers: builtins.int
+    """Marked answers in the whole completion, thoughts included; 0 unless the reward
+    scheme scans for commits.
+    """
     @property
     def components(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RewardComponent]:
         """Its parts, undefined ones included."""
@@ -355,12 +397,20 @@ class Score(google.protobuf.message.Message):
     @property
     def spans(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___AnswerSpan]:
         """Marked answers found, in order; at most 16, the last ones. Of environments
-        that ask a judge or a sandbox only the one that counts.
+        that ask a judge or a sandbox only the one that counts. Where the reward
+        scheme scans for commits also those in the thoughts, and the commit first,
+        however many follow it.
         """
 
     @property
     def info(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.str]:
         """Environment-specific facts, e.g. {"value": "24"}. At most 16."""
+
+    @property
+    def commit(self) -> global___Commit:
+        """The first right answer. Unset: there is none among those verified (see the
+        scheme's answers_max), or the reward scheme does not scan for commits.
+        """
 
     def __init__(
         self,
@@ -377,9 +427,11 @@ class Score(google.protobuf.message.Message):
         truncated: builtins.bool = ...,
         spans: collections.abc.Iterable[global___AnswerSpan] | None = ...,
         info: collections.abc.Mapping[builtins.str, builtins.str] | None = ...,
+        commit: global___Commit | None = ...,
+        answers: builtins.int = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_objective", b"_objective", "_ratio", b"_ratio", "baseline", b"baseline", "objective", b"objective", "ratio", b"ratio"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_objective", b"_objective", "_ratio", b"_ratio", "baseline", b"baseline", "components", b"components", "info", b"info", "objective", b"objective", "ratio", b"ratio", "reward", b"reward", "solved", b"solved", "spans", b"spans", "terminated", b"terminated", "truncated", b"truncated", "verdict", b"verdict", "violation", b"violation"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_objective", b"_objective", "_ratio", b"_ratio", "baseline", b"baseline", "commit", b"commit", "objective", b"objective", "ratio", b"ratio"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_objective", b"_objective", "_ratio", b"_ratio", "answers", b"answers", "baseline", b"baseline", "commit", b"commit", "components", b"components", "info", b"info", "objective", b"objective", "ratio", b"ratio", "reward", b"reward", "solved", b"solved", "spans", b"spans", "terminated", b"terminated", "truncated", b"truncated", "verdict", b"verdict", "violation", b"violation"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_objective", b"_objective"]) -> typing.Literal["objective"] | None: ...
     @typing.overload
@@ -556,7 +608,12 @@ class GroupOutcome(google.protobuf.message.Message):
 
     @property
     def contrast_pairs(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___ContrastPair]:
-        """Contrast pairs, for environments that have them; at most 64."""
+        """Contrast pairs, where the reward scheme scans for commits and the message held
+        the whole group; as many as the scheme's pairs_max, 64 at most. First, by
+        sample_index, a commit over the whole of its own completion, where that goes on
+        with more than white space; then commits over completions without any, each
+        of both in turn.
+        """
 
     def __init__(
         self,

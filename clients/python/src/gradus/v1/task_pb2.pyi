@@ -373,7 +373,8 @@ class TaskHints(google.protobuf.message.Message):
     def stop(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """Strings at which generation can stop because the answer is complete. They are
         part of the completion: a sampler that drops its stop string (vLLM does
-        unless include_stop_str_in_output is set) leaves the answer open.
+        unless include_stop_str_in_output is set) leaves the answer open. None where
+        the reward scheme scans for commits: what follows an answer is looked at.
         """
 
     @property
@@ -414,6 +415,7 @@ class Task(google.protobuf.message.Message):
     CURSOR_FIELD_NUMBER: builtins.int
     THINKING_FIELD_NUMBER: builtins.int
     INSTANCE_HASH_FIELD_NUMBER: builtins.int
+    POOL_EPOCH_FIELD_NUMBER: builtins.int
     UPDATE_BATCH_FIELD_NUMBER: builtins.int
     EPOCH_FIELD_NUMBER: builtins.int
     ARM_PROBABILITY_FIELD_NUMBER: builtins.int
@@ -454,6 +456,10 @@ class Task(google.protobuf.message.Message):
     """Names the instance, in 16 hexadecimal digits: equal for equal instances of any
     run and server.
     """
+    pool_epoch: builtins.int
+    """How often the run had gone through all rows of the arm's pool when it drew this
+    one: each row comes once an epoch. 0 for other sources and outside runs.
+    """
     update_batch: builtins.int
     """Its update batch, from 0; 0 outside runs."""
     epoch: builtins.int
@@ -492,13 +498,14 @@ class Task(google.protobuf.message.Message):
         cursor: builtins.int = ...,
         thinking: global___Thinking.ValueType = ...,
         instance_hash: builtins.str = ...,
+        pool_epoch: builtins.int = ...,
         update_batch: builtins.int = ...,
         epoch: builtins.int = ...,
         arm_probability: builtins.float = ...,
         evaluation_round: builtins.int | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["_evaluation_round", b"_evaluation_round", "evaluation_round", b"evaluation_round", "hints", b"hints"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_evaluation_round", b"_evaluation_round", "answer_format", b"answer_format", "arm_id", b"arm_id", "arm_probability", b"arm_probability", "cursor", b"cursor", "environment", b"environment", "epoch", b"epoch", "evaluation_round", b"evaluation_round", "group_id", b"group_id", "hints", b"hints", "instance_hash", b"instance_hash", "level", b"level", "prompt", b"prompt", "run_id", b"run_id", "source", b"source", "split", b"split", "task_id", b"task_id", "thinking", b"thinking", "update_batch", b"update_batch", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["_evaluation_round", b"_evaluation_round", "answer_format", b"answer_format", "arm_id", b"arm_id", "arm_probability", b"arm_probability", "cursor", b"cursor", "environment", b"environment", "epoch", b"epoch", "evaluation_round", b"evaluation_round", "group_id", b"group_id", "hints", b"hints", "instance_hash", b"instance_hash", "level", b"level", "pool_epoch", b"pool_epoch", "prompt", b"prompt", "run_id", b"run_id", "source", b"source", "split", b"split", "task_id", b"task_id", "thinking", b"thinking", "update_batch", b"update_batch", "version", b"version"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["_evaluation_round", b"_evaluation_round"]) -> typing.Literal["evaluation_round"] | None: ...
 
 global___Task = Task

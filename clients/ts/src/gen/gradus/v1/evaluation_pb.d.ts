@@ -799,8 +799,12 @@ export declare type ReportRow = Message<"gradus.v1.ReportRow"> & {
    *                   k is 1, 2, 4, ... and the number of samples
    *   pass@avg        mean of pass@k over each k from 1 to the number of samples
    *   nonzero_pass@n  tasks with a sample of reward above 0
-   *   first_verifying_pass@1  samples with a right answer anywhere, though it may
-   *                   not be the last one
+   *   first_verifying_pass@k  pass@k, where a sample counts as right with a right
+   *                   answer anywhere, though it may not be the last one
+   *   abandonment_gap  first_verifying_pass@1 - exact_rate: right answers that were
+   *                   abandoned
+   *   answers_per_rollout  marked answers in a completion, where the suite's reward
+   *                   scheme scans for commits
    *   mean_reward, malformed_rate, infeasible_rate, truncated_rate, no_reward_rate
    * A task counts once however many samples it has; tasks without one are left
    * out.

@@ -149,6 +149,14 @@ export declare type AnswerSpan = Message<"gradus.v1.AnswerSpan"> & {
    * @generated from field: bool solved = 4;
    */
   solved: boolean;
+
+  /**
+   * One past the last code point of its closing mark: the completion up to here
+   * ends with this answer. 0 unless the reward scheme scans for commits.
+   *
+   * @generated from field: uint32 marked_end = 5;
+   */
+  markedEnd: number;
 };
 
 /**
@@ -156,6 +164,42 @@ export declare type AnswerSpan = Message<"gradus.v1.AnswerSpan"> & {
  * Use `create(AnswerSpanSchema)` to create a new message.
  */
 export declare const AnswerSpanSchema: GenMessage<AnswerSpan>;
+
+/**
+ * The first right answer of a completion, wherever it stands, thoughts included
+ * (VCC 3.3).
+ *
+ * @generated from message gradus.v1.Commit
+ */
+export declare type Commit = Message<"gradus.v1.Commit"> & {
+  /**
+   * Which of the completion's marked answers it is, from 0.
+   *
+   * @generated from field: uint32 answer = 1;
+   */
+  answer: number;
+
+  /**
+   * Which of Score.spans it is, from 0: it is always among them.
+   *
+   * @generated from field: uint32 span = 2;
+   */
+  span: number;
+
+  /**
+   * One past the last code point of its closing mark: what comes after it is
+   * what the completion went on with.
+   *
+   * @generated from field: uint32 end = 3;
+   */
+  end: number;
+};
+
+/**
+ * Describes the message gradus.v1.Commit.
+ * Use `create(CommitSchema)` to create a new message.
+ */
+export declare const CommitSchema: GenMessage<Commit>;
 
 /**
  * A verified completion's worth.
@@ -239,7 +283,9 @@ export declare type Score = Message<"gradus.v1.Score"> & {
 
   /**
    * Marked answers found, in order; at most 16, the last ones. Of environments
-   * that ask a judge or a sandbox only the one that counts.
+   * that ask a judge or a sandbox only the one that counts. Where the reward
+   * scheme scans for commits also those in the thoughts, and the commit first,
+   * however many follow it.
    *
    * @generated from field: repeated gradus.v1.AnswerSpan spans = 11;
    */
@@ -251,6 +297,22 @@ export declare type Score = Message<"gradus.v1.Score"> & {
    * @generated from field: map<string, string> info = 12;
    */
   info: { [key: string]: string };
+
+  /**
+   * The first right answer. Unset: there is none among those verified (see the
+   * scheme's answers_max), or the reward scheme does not scan for commits.
+   *
+   * @generated from field: gradus.v1.Commit commit = 13;
+   */
+  commit?: Commit | undefined;
+
+  /**
+   * Marked answers in the whole completion, thoughts included; 0 unless the reward
+   * scheme scans for commits.
+   *
+   * @generated from field: uint32 answers = 14;
+   */
+  answers: number;
 };
 
 /**
@@ -472,7 +534,11 @@ export declare type GroupOutcome = Message<"gradus.v1.GroupOutcome"> & {
   statistics?: GroupStatistics | undefined;
 
   /**
-   * Contrast pairs, for environments that have them; at most 64.
+   * Contrast pairs, where the reward scheme scans for commits and the message held
+   * the whole group; as many as the scheme's pairs_max, 64 at most. First, by
+   * sample_index, a commit over the whole of its own completion, where that goes on
+   * with more than white space; then commits over completions without any, each
+   * of both in turn.
    *
    * @generated from field: repeated gradus.v1.ContrastPair contrast_pairs = 4;
    */

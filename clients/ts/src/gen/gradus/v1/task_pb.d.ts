@@ -192,7 +192,8 @@ export declare type TaskHints = Message<"gradus.v1.TaskHints"> & {
   /**
    * Strings at which generation can stop because the answer is complete. They are
    * part of the completion: a sampler that drops its stop string (vLLM does
-   * unless include_stop_str_in_output is set) leaves the answer open.
+   * unless include_stop_str_in_output is set) leaves the answer open. None where
+   * the reward scheme scans for commits: what follows an answer is looked at.
    *
    * @generated from field: repeated string stop = 1;
    */
@@ -335,6 +336,14 @@ export declare type Task = Message<"gradus.v1.Task"> & {
    * @generated from field: string instance_hash = 15;
    */
   instanceHash: string;
+
+  /**
+   * How often the run had gone through all rows of the arm's pool when it drew this
+   * one: each row comes once an epoch. 0 for other sources and outside runs.
+   *
+   * @generated from field: uint32 pool_epoch = 16;
+   */
+  poolEpoch: number;
 
   /**
    * Its update batch, from 0; 0 outside runs.

@@ -1,0 +1,75 @@
+/**
+ * Finds every marked answer of a completion, from its start on, thoughts included: what commit scanning looks at
+ * (Curriculum RLOO 3.3). What is an answer is as in scan.ts; there the last ones count, here the first. Time is linear in
+ * the text's length.
+ */
+import type { AnswerFormat } from "../environment.ts";
+import { assertNever } from "../lib/assert-never.ts";
+import { skipSpace, skipSpaceBack } from "../lib/text.ts";
+import { type Boxes, BOX_START, CLOSE, holdsAnswer, lineAnswers, OPEN, scanBox } from "./scan.ts";
+
+/** One marked answer; offsets are UTF-16 units. */
+export interface MarkedAnswer {
+  /** Of its text, without marks and outer white space. */
+  readonly start: number;
+  readonly end: number;
+  /** Past its closing mark; of an answer line past the line. */
+  readonly markedEnd: number;
+}
+
+/** All of them, in order. */
+export function scanAll(text: string, format: AnswerFormat): readonly MarkedAnswer[] {
+  switch (format) {
+    case "think_answer":
+    case "answer_tag":
+      return allTags(text);
+    case "answer_line":
+      return allLines(text);
+    case "boxed":
+      return allBoxes(text);
+    default:
+      return assertNever(format);
+  }
+}
+
+function marked(text: string, start: number, end: number, markedEnd: number): MarkedAnswer {
+  const until = skipSpaceBack(text, start, end);
+  return { start: skipSpace(text, start, until), end: until, markedEnd };
+}
+
+/** An opening tag and the closing one after it, with no tag between them. */
+function allTags(text: string): readonly MarkedAnswer[] {
+  const found: MarkedAnswer[] = [];
+  let open = text.indexOf(OPEN);
+  while (open >= 0) {
+    const close = text.indexOf(CLOSE, open);
+    if (close < 0) break;
+    // Of opening tags in a row the last one counts. This search ends at the first of them.
+    const start = text.lastIndexOf(OPEN, close) + OPEN.length;
+    const past = close + CLOSE.length;
+    if (holdsAnswer(text, start, close)) found.push(marked(text, start, close, past));
+    open = text.indexOf(OPEN, past);
+  }
+  return found;
+}
+
+function allLines(text: string): readonly MarkedAnswer[] {
+  const answers = lineAnswers(text, 0, text.length);
+  return answers.map(({ start, end }) => marked(text, start, end, end));
+}
+
+function allBoxes(text: string): readonly MarkedAnswer[] {
+  const found: Boxes = { offsets: [], tokens: 0 };
+  BOX_START.lastIndex = 0;
+  while (BOX_START.test(text)) {
+    const after = scanBox(text, BOX_START.lastIndex, text.length, found);
+    if (after < 0) break;
+    BOX_START.lastIndex = after;
+  }
+  const answers: MarkedAnswer[] = [];
+  for (let i = 0; i < found.offsets.length; i += 2) {
+    const end = found.offsets[i + 1] as number;
+    answers.push(marked(text, found.offsets[i] as number, end, end + 1));
+  }
+  return answers;
+}

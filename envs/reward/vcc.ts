@@ -1,0 +1,70 @@
+/** Verification commit contrast (Curriculum RLOO 3.3): prices the last answer, and how soon the first right one came. */
+import type { ParameterInfo, Parameters } from "../environment.ts";
+import { type Findings, isRight, type Price, type RewardScheme } from "./scheme.ts";
+
+function weight(name: string, description: string, defaultValue: number): ParameterInfo {
+  return { name, description: `Weight: ${description}`, min: 0, max: 1, defaultValue, integer: false };
+}
+
+/** What a completion costs to verify is bounded by its answers: 1,024 long ones take 33 ms. */
+const ANSWERS_MAX = 1024;
+
+/** The paper's completions, of 1,024 tokens, hold half as many at most, and about four on average. */
+const ANSWERS_DEFAULT = 256;
+
+/** Pairs that GroupOutcome.contrast_pairs holds at most. */
+const PAIRS_MAX = 64;
+
+/** The paper caps them and gives no number: as many as its groups have completions. */
+const PAIRS_DEFAULT = 4;
+
+const parameters: readonly ParameterInfo[] = [
+  {
+    name: "format_score",
+    description: "Reward of an answer that can be read but is wrong, and the least of a commit.",
+    ...{ min: 0, max: 1, defaultValue: 0.1, integer: false },
+  },
+  weight("correctness", "whether the last answer is right, as in 'graded'.", 1),
+  weight("commit", "e/L for the first right answer, which ends at e of the completion's L code points.", 0),
+  {
+    name: "answers_max",
+    description: "Answers that are verified, from the first on; the first right one among them is the commit.",
+    ...{ min: 1, max: ANSWERS_MAX, defaultValue: ANSWERS_DEFAULT, integer: true },
+  },
+  {
+    name: "pairs_max",
+    description: "Contrast pairs that a group gives at most.",
+    ...{ min: 0, max: PAIRS_MAX, defaultValue: PAIRS_DEFAULT, integer: true },
+  },
+];
+
+function price(findings: Findings, commit: number | undefined, of: Parameters): Price {
+  const formatScore = of["format_score"] as number;
+  const wrong = findings.kind === "malformed" ? 0 : formatScore;
+  const correctness = isRight(findings) ? 1 : wrong;
+  // 1 − (L − e)/L is e/L. A completion without a right answer among those verified has what a wrong one has.
+  const committed = commit === undefined ? wrong : Math.max(commit, formatScore);
+  const [correctnessWeight, commitWeight] = [of["correctness"] as number, of["commit"] as number];
+  return {
+    reward: correctnessWeight * correctness + commitWeight * committed,
+    components: [
+      { name: "correctness", value: correctness, weight: correctnessWeight },
+      { name: "commit", value: committed, weight: commitWeight },
+    ],
+  };
+}
+
+/** With its default weights the paper's best: the reward is that of `graded`, and the contrast pairs come with it. */
+export const vcc: RewardScheme = {
+  name: "vcc",
+  description:
+    "As graded, for completions that go on past their first answer: every answer is verified, the first right one is a commit, and contrast pairs prefer it.",
+  parameters,
+  usesTrivial: false,
+  scan: {
+    answersMax: (of) => of["answers_max"] as number,
+    pairsMax: (of) => of["pairs_max"] as number,
+  },
+  range: (of) => ({ min: 0, max: (of["correctness"] as number) + (of["commit"] as number) }),
+  price: ({ findings, commit, parameters: of }) => price(findings, commit, of),
+};

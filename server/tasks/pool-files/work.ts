@@ -1,0 +1,154 @@
+/** What is done to read a pool's file: in threads, or here where the file is small. */
+import { createHash, hash } from "node:crypto";
+import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Environment } from "../../../envs/environment.ts";
+import {
+  type FinishedPool,
+  finishPool,
+  lineName,
+  readUnit,
+  rowName,
+  type RowRange,
+  type UnitColumns,
+} from "../../../envs/pool-columns.ts";
+import type { Registry } from "../../../envs/registry.ts";
+import { cachePath, readCache, writeCache } from "./cache.ts";
+import { isParquet, lineUnits, PoolFileProblem, readLines, readRows, rowUnits, type Unit } from "./units.ts";
+
+/** What a file is, before its rows are read. */
+export interface FilePlan {
+  readonly units: readonly Unit[];
+  /** SHA-256 of its bytes. */
+  readonly content: string;
+  /** By which a file that is written to meanwhile is found out. */
+  readonly stamp: string;
+  /** Whether its rows are lines. */
+  readonly lines: boolean;
+}
+
+export interface ReaderName {
+  readonly environment: string;
+  readonly version: number;
+}
+
+export interface UnitRequest extends ReaderName {
+  readonly path: string;
+  readonly unit: Unit;
+}
+
+export interface FinishRequest extends ReaderName {
+  readonly path: string;
+  readonly plan: Omit<FilePlan, "units">;
+  readonly units: readonly UnitColumns[];
+  readonly selection: readonly RowRange[];
+  /** Where it is kept; undefined: nowhere. */
+  readonly folder: string | undefined;
+  readonly environmentFiles: readonly string[];
+}
+
+export type CachedRequest = Omit<FinishRequest, "units" | "folder"> & { readonly folder: string };
+
+/** What came of it, or what the operator has to mend. */
+export type Done<T> =
+  { readonly kind: "done"; readonly value: T } | { readonly kind: "problem"; readonly message: string };
+
+export interface PoolWork {
+  plan(path: string): Promise<Done<FilePlan>>;
+  unit(request: UnitRequest): Promise<Done<UnitColumns>>;
+  finish(request: FinishRequest): Promise<Done<FinishedPool>>;
+  /** Undefined: it was not kept. */
+  cached(request: CachedRequest): Promise<Done<FinishedPool | undefined>>;
+}
+
+const READ_BYTES = 1 << 20;
+
+/** `unitBytes`: of a stretch of lines, if not the usual size. */
+export function poolWork(registry: Registry, unitBytes?: number): PoolWork {
+  return {
+    plan: (path) => attempt(() => planOf(path, unitBytes)),
+    unit: ({ path, unit, ...reader }) =>
+      attempt(async () => {
+        const environment = environmentOf(registry, reader);
+        const { start, end } = unit;
+        if (unit.kind === "lines") return readUnit(environment, readLines(path, start, end));
+        return readUnit(environment, await readRows(path, start, end, environment.rows?.columns));
+      }),
+    finish: (request) =>
+      attempt(() => {
+        const { path, plan, units, selection, folder } = request;
+        if (stampOf(path) !== plan.stamp) throw new PoolFileProblem("it was written to while it was read: try again");
+        const environment = environmentOf(registry, request);
+        const finished = finishPool(environment, units, selection, plan.lines ? lineName : rowName);
+        if (folder !== undefined) writeCache(folder, keptAt({ ...request, folder }), finished);
+        return finished;
+      }),
+    cached: (request) => attempt(() => readCache(keptAt(request))),
+  };
+}
+
+async function attempt<T>(work: () => T | Promise<T>): Promise<Done<T>> {
+  try {
+    return { kind: "done", value: await work() };
+  } catch (error) {
+    if (error instanceof PoolFileProblem) return { kind: "problem", message: error.message };
+    const { code } = error as NodeJS.ErrnoException;
+    if (typeof code === "string") return { kind: "problem", message: `the file cannot be read (${code})` };
+    // Whoever reads Parquet throws plain errors for files that are none.
+    return {
+      kind: "problem",
+      message: `the file cannot be read (${error instanceof Error ? error.message : String(error)})`,
+    };
+  }
+}
+
+function environmentOf(registry: Registry, { environment, version }: ReaderName): Environment {
+  const found = registry.find(environment, version);
+  if (found.kind !== "found") throw new Error(found.message);
+  return found.environment;
+}
+
+async function planOf(path: string, unitBytes: number | undefined): Promise<FilePlan> {
+  const stats = statSync(path);
+  // A FIFO would wait for a writer that never comes.
+  if (!stats.isFile())
+    throw new PoolFileProblem(`the file cannot be read (${stats.isDirectory() ? "EISDIR" : "not a regular file"})`);
+  const stamp = stampOf(path);
+  const lines = !isParquet(path);
+  const units = lines ? lineUnits(stats.size, unitBytes) : await rowUnits(path);
+  return { units, content: contentOf(path), stamp, lines };
+}
+
+function stampOf(path: string): string {
+  const { size, mtimeMs, ino } = statSync(path);
+  return `${ino} ${size} ${mtimeMs}`;
+}
+
+function contentOf(path: string): string {
+  const digest = createHash("sha256");
+  const bytes = Buffer.alloc(READ_BYTES);
+  const descriptor = openSync(path, "r");
+  try {
+    for (let read = readSync(descriptor, bytes); read > 0; read = readSync(descriptor, bytes))
+      digest.update(bytes.subarray(0, read));
+  } finally {
+    closeSync(descriptor);
+  }
+  return digest.digest("hex");
+}
+
+function keptAt({ environment, version, plan, selection, folder, environmentFiles }: CachedRequest): string {
+  const ranges = selection.map(({ from, to, split }) => [from, to === Infinity ? "end" : to, split ?? "hash"]);
+  const key = { environment, version, content: plan.content, selection: JSON.stringify(ranges) };
+  return cachePath(folder, { ...key, code: codeDigest(environmentFiles) });
+}
+
+const ENVS = fileURLToPath(new URL("../../../envs", import.meta.url));
+
+/** Of the code that decides on levels, hashes and ranks: after a change of it nothing that was kept is used. */
+function codeDigest(environmentFiles: readonly string[]): string {
+  const own = readdirSync(ENVS, { recursive: true, encoding: "utf8" }).filter((name) => /\.[jt]s$/.test(name));
+  const files = [...own.sort().map((name) => join(ENVS, name)), ...environmentFiles];
+  return hash("sha256", files.map((file) => hash("sha256", readFileSync(file), "hex")).join(" "), "hex");
+}
