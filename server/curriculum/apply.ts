@@ -1,5 +1,6 @@
 /** The fold: an event after a state gives the next state. */
 import { assertNever } from "../../envs/lib/assert-never.ts";
+import { withEvaluated, withRound } from "./evaluation-rounds.ts";
 import type { BatchDrawn, Created, HandedOut, Imported, ReportedGroup, Reshaped, RunEvent } from "./events.ts";
 import { addIssued, issuedHashes, nextGeneration } from "./issued-hashes.ts";
 import { looksBack } from "./policies/filter.ts";
@@ -64,6 +65,7 @@ function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): Run
     batches: [],
     issued: issuedHashes(),
     memory: looksBack(config.policy.filter) ? taskMemory() : null,
+    evaluations: [],
     nextSeq: 0,
   };
 }
@@ -383,6 +385,7 @@ function imported<Spec, Key extends InstanceKey>(
   return {
     ...state,
     ...{ runId, epoch, batches },
+    evaluations: state.evaluations.map((round) => ({ ...round, seq: round.seq + offset })),
     version: before?.version ?? 0,
     createdAtMs: before?.createdAtMs ?? atMs,
     // Those whose exports have their history at the same places as this run.
@@ -436,6 +439,10 @@ function reduce<Spec, Key extends InstanceKey>(
       return told({ ...state, paused: true });
     case "resumed":
       return told({ ...state, paused: false });
+    case "evaluation_opened":
+      return told(withRound(state, event));
+    case "evaluated":
+      return withEvaluated(state, event);
     default:
       return assertNever(event);
   }

@@ -18,6 +18,7 @@ import type { DrawnTask, GroupResults, Range, SampleResult, SampleScan } from ".
 import type {
   Arm,
   DynamicSampling,
+  EvaluationArm,
   InstanceKey,
   Lag,
   LateFeedback,
@@ -32,7 +33,7 @@ export const FORMAT = 4;
 
 /** Which instance of an arm is meant. */
 export interface TaskPlace<Spec> {
-  readonly arm: Arm<Spec>;
+  readonly arm: Pick<Arm<Spec>, "id" | "spec" | "source">;
   /** Counted from 0. */
   readonly ordinal: number;
   /** f(run seed, arm, ordinal): makes the instance, whatever the policy does. */
@@ -41,7 +42,7 @@ export interface TaskPlace<Spec> {
   readonly runSeed: bigint;
 }
 
-export function placeOf<Spec>(arm: Arm<Spec>, ordinal: number, runSeed: bigint): TaskPlace<Spec> {
+export function placeOf<Spec>(arm: TaskPlace<Spec>["arm"], ordinal: number, runSeed: bigint): TaskPlace<Spec> {
   return { arm, ordinal, runSeed, seed: deriveSeed("instance", runSeed, arm.id, ordinal) };
 }
 
@@ -64,7 +65,8 @@ export function checkFormat(format: Json | undefined, what: string): void {
 // Configurations.
 
 export function encodeConfig<Spec>(config: RunConfig<Spec>, specs: Codec<Spec>): Json {
-  const { arms, policy, seed, lag, groupTimeoutMs, dynamicSampling, lateFeedback, promptTemplate, ...plain } = config;
+  const { arms, policy, seed, lag, groupTimeoutMs, dynamicSampling, lateFeedback, promptTemplate, ...rest } = config;
+  const { evaluationArms, ...plain } = rest;
   return {
     ...plain,
     arms: arms.map(({ spec, resource, ...arm }) => ({ ...arm, spec: specs.encode(spec), resource: resource ?? null })),
@@ -76,6 +78,10 @@ export function encodeConfig<Spec>(config: RunConfig<Spec>, specs: Codec<Spec>):
     dynamicSampling: dynamicSampling === undefined ? null : { ...dynamicSampling },
     lateFeedback: lateFeedback === undefined ? null : { ...lateFeedback },
     promptTemplate: promptTemplate === undefined ? null : [promptTemplate.user, promptTemplate.system ?? null],
+    // Few runs have them.
+    ...(evaluationArms.length > 0 && {
+      evaluationArms: evaluationArms.map(({ spec, ...arm }) => ({ ...arm, spec: specs.encode(spec) })),
+    }),
   };
 }
 
@@ -97,6 +103,12 @@ function decodeArm<Spec>(json: Json, specs: Codec<Spec>): Arm<Spec> {
     resource: readOrNull(resource, readText) ?? undefined,
     removed: readFlag(removed),
   };
+}
+
+function decodeEvaluationArm<Spec>(json: Json, specs: Codec<Spec>): EvaluationArm<Spec> {
+  const { id, spec = null, source, tasks, numGenerations } = readObject(json);
+  const sizes = { tasks: readNumber(tasks), numGenerations: readNumber(numGenerations) };
+  return { id: readText(id), spec: specs.decode(spec), source: decodeSource(source), ...sizes };
 }
 
 function decodeDynamicSampling(json: Json | undefined): DynamicSampling {
@@ -131,6 +143,7 @@ export function decodeConfig<Spec>(json: Json | undefined, specs: Codec<Spec>): 
     dynamicSampling: readOrNull(from["dynamicSampling"], decodeDynamicSampling) ?? undefined,
     lateFeedback: readOrNull(from["lateFeedback"], decodeLateFeedback) ?? undefined,
     promptTemplate: readOrNull(from["promptTemplate"], decodeTemplate) ?? undefined,
+    evaluationArms: readList(from["evaluationArms"] ?? []).map((arm) => decodeEvaluationArm(arm, specs)),
     timeToLiveMs: readNumber(from["timeToLiveMs"]),
     given: readText(from["given"]),
   };

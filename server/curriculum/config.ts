@@ -4,7 +4,7 @@ import { first, inRange, WEIGHT_MAX } from "./policies/policy.ts";
 import { checkFilter } from "./policies/filter.ts";
 import { needsSolved } from "./policies/needs.ts";
 import { checkPolicyConfig } from "./policies/registry.ts";
-import { OPEN_SAMPLES_MAX } from "./state.ts";
+import { EVALUATION_SAMPLES_MAX, OPEN_SAMPLES_MAX } from "./state.ts";
 import {
   invalid,
   PROMPT_MARK,
@@ -22,6 +22,8 @@ export const ARMS_MAX = 256;
 export const PROMPTS_PER_UPDATE_MAX = 4096;
 export const LAG_MAX = 64;
 export const OVERSAMPLE_MAX = 16;
+export const EVALUATION_ARMS_MAX = 32;
+const EVALUATION_TASKS_MAX = 65_536;
 const LATE_BATCHES_MAX = 65_536;
 
 const RUN_ID = /^[a-zA-Z0-9._-]{1,128}$/;
@@ -35,13 +37,15 @@ export function checkRunId(runId: string): Invalid | undefined {
   return RUN_ID.test(runId) ? undefined : invalid("run_id", "must be 1 to 128 of the characters a-z A-Z 0-9 . _ -");
 }
 
+function checkArmId(field: string, id: string): Invalid | undefined {
+  if (/^[a-zA-Z0-9._/-]{1,64}$/.test(id)) return undefined;
+  return invalid(field, "must be 1 to 64 of the characters a-z A-Z 0-9 . _ / -");
+}
+
 function checkArm(arm: Arm, i: number): Invalid | undefined {
   const { min, max } = arm.rewardRange;
   return first([
-    () =>
-      /^[a-zA-Z0-9._/-]{1,64}$/.test(arm.id)
-        ? undefined
-        : invalid(`arms[${i}].id`, "must be 1 to 64 of the characters a-z A-Z 0-9 . _ / -"),
+    () => checkArmId(`arms[${i}].id`, arm.id),
     () => inRange(`arms[${i}].weight`, arm.weight, 0, WEIGHT_MAX),
     () =>
       min >= -REWARD_MAX && max <= REWARD_MAX && min <= max
@@ -63,6 +67,23 @@ function checkArms(arms: readonly Arm[]): Invalid | undefined {
     ids.add(arm.id);
   }
   return undefined;
+}
+
+function checkEvaluationArms({ arms, evaluationArms }: RunConfig): Invalid | undefined {
+  if (evaluationArms.length > EVALUATION_ARMS_MAX)
+    return invalid("evaluation_arms", `may be at most ${EVALUATION_ARMS_MAX}, not ${evaluationArms.length}`);
+  const ids = new Set(arms.map(({ id }) => id));
+  for (const [i, { id, tasks }] of evaluationArms.entries()) {
+    const field = `evaluation_arms[${i}]`;
+    const found = checkArmId(`${field}.id`, id) ?? wholeInRange(`${field}.tasks`, tasks, 1, EVALUATION_TASKS_MAX);
+    if (found !== undefined) return found;
+    if (ids.has(id)) return invalid(`${field}.id`, `"${id}" is another arm's`);
+    ids.add(id);
+  }
+  const samples = evaluationArms.reduce((sum, { tasks, numGenerations }) => sum + tasks * numGenerations, 0);
+  if (samples <= EVALUATION_SAMPLES_MAX) return undefined;
+  const limit = `tasks × num_generations of all evaluation arms may be at most ${EVALUATION_SAMPLES_MAX} samples`;
+  return invalid("evaluation_arms", `${limit}, not ${samples}: lower one of them`);
 }
 
 /** What a run may have to hold at a time: the samples of every update batch that can wait for feedback. */
@@ -169,6 +190,7 @@ export function checkConfig(
     () => checkLateFeedback(config),
     () => checkTemplate(config),
     () => checkOpenSamples(config),
+    () => checkEvaluationArms(config),
     () => inRange("group_timeout", config.groupTimeoutMs ?? 1, 1, Number.MAX_SAFE_INTEGER),
     () => inRange("time_to_live", config.timeToLiveMs, 1, Number.MAX_SAFE_INTEGER),
     () => checkPolicy({ config, policy: config.policy, weights }),

@@ -19,6 +19,8 @@
  *     [4, "arm_unmasked", arm]
  *     [4, "paused"]
  *     [4, "resumed"]
+ *     [4, "evaluation_opened", arm, round, at_ms]
+ *     [4, "evaluated", arm, round, ordinal, samples, digests, results, ordinal, samples, …]
  *     [4, "imported", run_id, incarnation, epoch, at_ms]
  *
  * Behind "imported" and a line feed stands the state as it was exported (state-text.ts).
@@ -29,6 +31,7 @@
  * [length, commit_end or null, 1 if it goes on else 0] where the completion was scanned for commits. Where a group has
  * one sample only, its digest and its result stand without lists around them. `fold` is the number of batches folded in,
  * or under an unbounded lag the cursors of the groups, as `ranges`: [[first, last], …].
+ * Of an evaluation `arm` is the index among the evaluation arms, and an ordinal stands where a cursor does in "fed".
  * A policy is the contract's message in JSON. Times are milliseconds since the Unix epoch.
  */
 import { assertNever } from "../../envs/lib/assert-never.ts";
@@ -59,7 +62,14 @@ import {
 } from "./json.ts";
 import { policyCodec } from "./policies/registry.ts";
 import { decodeState } from "./state-text.ts";
-import { toRanges, type DrawnTask, type Fold, type GroupResults, type RunState } from "./state.ts";
+import {
+  toRanges,
+  type DrawnTask,
+  type EvaluationResults,
+  type Fold,
+  type GroupResults,
+  type RunState,
+} from "./state.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
 export interface ReportedGroup {
@@ -141,6 +151,8 @@ export type RunEvent<Spec = unknown, Key extends InstanceKey = InstanceKey> =
   | { readonly kind: "arm_unmasked"; readonly arm: number }
   | { readonly kind: "paused" }
   | { readonly kind: "resumed" }
+  | { readonly kind: "evaluation_opened"; readonly arm: number; readonly round: number; readonly atMs: number }
+  | EvaluationResults
   | Imported<Spec, Key>;
 
 // How events are written and read.
@@ -166,8 +178,8 @@ function encodeDrawn<Spec, Key extends InstanceKey>(
   return prompts === tasks.length ? drawn : [...drawn, prompts];
 }
 
-function encodeFeedback(groups: readonly GroupResults[]): Json {
-  const list: Json[] = [FORMAT, "fed"];
+function encodeFeedback(head: readonly Json[], groups: readonly GroupResults[]): Json {
+  const list: Json[] = [FORMAT, ...head];
   for (const group of groups) list.push(group.cursor, ...encodeResults(group));
   return list;
 }
@@ -190,7 +202,7 @@ function eventToJson<Spec, Key extends InstanceKey>(
     case "handed_out":
       return [FORMAT, kind, event.from, event.through, event.atMs];
     case "feedback":
-      return encodeFeedback(event.groups);
+      return encodeFeedback(["fed"], event.groups);
     case "reported":
       return [FORMAT, kind, event.groups.map(({ cursor, advantages, rewardMean }) => [cursor, advantages, rewardMean])];
     case "closed":
@@ -214,6 +226,10 @@ function eventToJson<Spec, Key extends InstanceKey>(
     case "paused":
     case "resumed":
       return [FORMAT, kind];
+    case "evaluation_opened":
+      return [FORMAT, kind, event.arm, event.round, event.atMs];
+    case "evaluated":
+      return encodeFeedback([kind, event.arm, event.round], event.tasks);
     default:
       return assertNever(event);
   }
@@ -318,6 +334,10 @@ export function decodeEvent<Spec, Key extends InstanceKey>(
     case "paused":
     case "resumed":
       return { kind };
+    case "evaluation_opened":
+      return { kind, arm: readNumber(one), round: readNumber(two), atMs: readNumber(three) };
+    case "evaluated":
+      return { kind, arm: readNumber(one), round: readNumber(two), tasks: decodeFeedback(rest.slice(2)) };
     default:
       throw new FormatError(`there is no event ${JSON.stringify(kind)}`);
   }

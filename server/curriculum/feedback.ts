@@ -1,7 +1,16 @@
 /** What feedback does to a run: decisions only. The first write of a sample, or of a group's advantages, wins. */
 import { REWARD_MAX } from "./config.ts";
+import { blankTask, evaluatedAt, findRound } from "./evaluation-rounds.ts";
 import type { ReportedGroup } from "./events.ts";
-import { batchAt, incarnationOf, type Group, type GroupResults, type RunState, type SampleResult } from "./state.ts";
+import {
+  batchAt,
+  incarnationOf,
+  type EvaluationResults,
+  type Group,
+  type GroupResults,
+  type RunState,
+  type SampleResult,
+} from "./state.ts";
 
 /** Names a group: its cursor, and the run's incarnation when its task was given out. */
 export interface GroupRef {
@@ -18,7 +27,12 @@ export interface FeedbackItem extends GroupRef {
   readonly result: SampleResult;
   /** Of the instance that was scored, if known: one other than the group's is not recorded. */
   readonly hash?: string;
+  /** Of a task of an evaluation arm: then its cursor is its ordinal. */
+  readonly evaluation?: EvaluationPlace;
 }
+
+/** The index of an evaluation arm, and its round. */
+type EvaluationPlace = Pick<EvaluationResults, "arm" | "round">;
 
 export interface ReportedAdvantages extends GroupRef {
   /** One for each sample that counted; none: the group gives no signal. */
@@ -57,11 +71,19 @@ function isStatus(found: Group | FeedbackStatus): found is FeedbackStatus {
   return found.kind !== "open" && found.kind !== "closed";
 }
 
-/** A group, and the results of it that are to be recorded. */
+/** What results are recorded in: a group, or a task of an evaluation arm. */
+interface Target {
+  /** By sample_index. */
+  readonly digests: readonly (string | null)[];
+  /** Of its instance; undefined: it cannot be another one. */
+  readonly hash: string | undefined;
+  readonly closed: boolean;
+}
+
+/** A target, and the results of it that are to be recorded. */
 interface Pending {
-  readonly group: Group;
-  readonly incarnation: string;
-  readonly cursor: number;
+  readonly target: Target;
+  readonly of: FeedbackItem;
   readonly indices: number[];
   readonly digests: string[];
   readonly results: SampleResult[];
@@ -71,19 +93,19 @@ interface Pending {
 
 /** What a result does to its group; one that is to be recorded is added. */
 function take(pending: Pending, { sample, digest, result, hash }: FeedbackItem): FeedbackStatus {
-  const { group, known } = pending;
-  const count = group.results.length;
+  const { target, known } = pending;
+  const count = known.length;
   if (!(Number.isInteger(sample) && sample >= 0 && sample < count)) {
     return notRecorded(`sample_index must be below num_generations, ${count}`);
   }
-  if (hash !== undefined && hash !== group.task.key.hash) {
+  if (hash !== undefined && target.hash !== undefined && hash !== target.hash) {
     return notRecorded("the task at this position of the run is another one");
   }
   if (result.kind === "reward" && !isReward(result.reward))
     return notRecorded(`the reward must be in [${-REWARD_MAX}, ${REWARD_MAX}], not ${result.reward}`);
   const first = known[sample] ?? null;
   if (first !== null) return first === digest ? duplicate : conflicting;
-  if (group.kind === "closed") return notRecorded("the group was closed");
+  if (target.closed) return notRecorded("the group was closed");
   known[sample] = digest;
   pending.indices.push(sample);
   pending.digests.push(digest);
@@ -91,39 +113,86 @@ function take(pending: Pending, { sample, digest, result, hash }: FeedbackItem):
   return recorded;
 }
 
-/** Finds the group of a result, or says why the result cannot count. */
-function groupOf(state: RunState, item: FeedbackItem): Group | FeedbackStatus {
+/** Finds where a result is recorded, or says why it cannot count. */
+function targetOf(state: RunState, item: FeedbackItem): Target | FeedbackStatus {
+  if (item.evaluation !== undefined) return evaluatedTask(state, item, item.evaluation);
   if (state.config.feedbackSource !== "step") return notRecorded("the run takes reported advantages");
   const found = findGroup(state, item);
-  return found === "forgotten" ? notRecorded("the group was closed long ago") : found;
+  if (found === "forgotten") return notRecorded("the group was closed long ago");
+  if (isStatus(found)) return found;
+  return { digests: found.digests, hash: found.task.key.hash, closed: found.kind === "closed" };
 }
 
-/** What each item does, in order, and the results to record. */
-export function decideFeedback(
-  state: RunState,
-  items: readonly FeedbackItem[],
-): { readonly statuses: readonly FeedbackStatus[]; readonly groups: readonly GroupResults[] } {
-  const byCursor = new Map<number, Pending>();
+function evaluatedTask(state: RunState, { incarnation, cursor }: GroupRef, place: EvaluationPlace) {
+  if (incarnation !== incarnationOf(state)) return stale;
+  const round = findRound(state, place);
+  if (round === undefined) return notRecorded(`round ${place.round} of the evaluation arm is no longer kept`);
+  if (!(cursor < round.size)) return notRecorded("the evaluation arm's set has no such task");
+  const { digests } =
+    evaluatedAt(round, cursor) ?? blankTask(state.config.evaluationArms[place.arm]?.numGenerations ?? 0);
+  return { digests, hash: undefined, closed: false };
+}
+
+function isSamePlace(a: FeedbackItem, b: FeedbackItem): boolean {
+  const [x, y] = [a.evaluation, b.evaluation];
+  return a.cursor === b.cursor && a.incarnation === b.incarnation && x?.arm === y?.arm && x?.round === y?.round;
+}
+
+/** A key for each target of an incarnation. */
+function keyOf({ cursor, evaluation }: FeedbackItem): number | string {
+  return evaluation === undefined ? cursor : `${evaluation.arm}/${evaluation.round}/${cursor}`;
+}
+
+export interface DecidedFeedback {
+  /** What each item does, in order. */
+  readonly statuses: readonly FeedbackStatus[];
+  /** What is to be recorded, of training and of each round of evaluation. */
+  readonly groups: readonly GroupResults[];
+  readonly evaluated: readonly EvaluationResults[];
+}
+
+/** Apart: what comes of training, and of each round of evaluation. */
+function sorted(pending: readonly Pending[]): Omit<DecidedFeedback, "statuses"> {
+  const groups: GroupResults[] = [];
+  const rounds = new Map<string, EvaluationResults & { readonly tasks: GroupResults[] }>();
+  for (const { of, indices, digests, results } of pending) {
+    if (indices.length === 0) continue;
+    const { evaluation, cursor } = of;
+    const recorded = { cursor, indices, digests, results };
+    if (evaluation === undefined) {
+      groups.push(recorded);
+      continue;
+    }
+    const key = `${evaluation.arm}/${evaluation.round}`;
+    const round = rounds.get(key) ?? { kind: "evaluated", ...evaluation, tasks: [] };
+    rounds.set(key, round);
+    round.tasks.push(recorded);
+  }
+  return { groups, evaluated: [...rounds.values()] };
+}
+
+export function decideFeedback(state: RunState, items: readonly FeedbackItem[]): DecidedFeedback {
+  const byPlace = new Map<number | string, Pending>();
   const find = (item: FeedbackItem): Pending | FeedbackStatus => {
-    const group = groupOf(state, item);
-    if (isStatus(group)) return group;
-    const { incarnation, cursor } = item;
-    const lists = { indices: [], digests: [], results: [], known: [...group.digests] };
-    const pending = byCursor.get(cursor) ?? { group, incarnation, cursor, ...lists };
-    byCursor.set(cursor, pending);
+    const target = targetOf(state, item);
+    if ("kind" in target) return target;
+    const lists = { indices: [], digests: [], results: [], known: [...target.digests] };
+    const key = keyOf(item);
+    const pending = byPlace.get(key) ?? { target, of: item, ...lists };
+    byPlace.set(key, pending);
     return pending;
   };
   // Items of a group come one after the other: it is looked up once.
   let last: Pending | undefined;
   const statuses = items.map((item): FeedbackStatus => {
-    if (last === undefined || last.cursor !== item.cursor || last.incarnation !== item.incarnation) {
+    if (last === undefined || !isSamePlace(last.of, item)) {
       const found = find(item);
       if ("kind" in found) return found;
       last = found;
     }
     return take(last, item);
   });
-  return { statuses, groups: [...byCursor.values()].filter(({ indices }) => indices.length > 0) };
+  return { statuses, ...sorted([...byPlace.values()]) };
 }
 
 /** Whether a group can be closed; duplicate: it was, and nothing changes. */

@@ -25,6 +25,12 @@ function checkRemoved(state: RunState, { removeArms }: NewShape<unknown>): Inval
   return undefined;
 }
 
+function checkAdded({ config }: RunState, { addArms }: NewShape<unknown>): Invalid | undefined {
+  const taken = addArms.findIndex(({ id }) => config.evaluationArms.some((one) => one.id === id));
+  if (taken < 0) return undefined;
+  return invalid(`add_arms[${taken}].id`, `"${addArms[taken]?.id}" is an evaluation arm of the run`);
+}
+
 function checkLength({ prompts }: RunState, { length }: NewShape<unknown>): Invalid | undefined {
   if (length === undefined || length === 0 || length >= prompts) return undefined;
   return invalid("length", `must be 0 or at least ${prompts}, the tasks issued so far, not ${length}`);
@@ -35,7 +41,7 @@ export function decideShape<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   shape: NewShape<Spec>,
 ): Reshaped<Spec> | Refusal {
-  const wrong = checkRemoved(state, shape) ?? checkLength(state, shape);
+  const wrong = checkRemoved(state, shape) ?? checkAdded(state, shape) ?? checkLength(state, shape);
   if (wrong !== undefined) return wrong;
   const removed = new Set(shape.removeArms);
   const kept = state.config.arms.map((arm) => (removed.has(arm.id) ? { ...arm, removed: true } : arm));

@@ -7,10 +7,13 @@
  *      reserve]
  *     ["groups", group, …]                               of the batch before it
  *     ["reserve", task, …]                               likewise
+ *     ["evaluation", arm, round, seq, epoch, opened_at_ms, cursor, tasks]
+ *     ["evaluated", [ordinal, samples, digests, results], …]   of the round before it
  *     ["issued", generation, hashes]                     hashes joined by spaces; generation 0 is the older one
  *     ["memory", generation, records]                    hashes and records in turn, joined by spaces
  *
- * A batch's `groups` and `reserve` are how many it has. Groups, outcomes and tallies are lists, for they are many.
+ * A batch's `groups` and `reserve` are how many it has, and a round's `tasks` how many have samples. The head says how
+ * many rounds of evaluation there are, if any, as "evaluations". Groups, outcomes and tallies are lists, for they are many.
  */
 import {
   checkFormat,
@@ -26,6 +29,7 @@ import {
   encodeTask,
   FORMAT,
 } from "./codec.ts";
+import { decodeRound, type ReadingRound, roundLines, roundOf, takeTask } from "./evaluation-text.ts";
 import { hashLists, issuedHashes } from "./issued-hashes.ts";
 import {
   FormatError,
@@ -40,8 +44,9 @@ import {
   readText,
 } from "./json.ts";
 import { policyCodec } from "./policies/registry.ts";
+import { recordedOf } from "./samples.ts";
 import type { GroupOutcome, RewardSums } from "./signals.ts";
-import type { ArmCounters, Batch, DrawnTask, Group, GroupResults, RunState, SampleResult, Tally } from "./state.ts";
+import type { ArmCounters, Batch, DrawnTask, Group, RunState, SampleResult, Tally } from "./state.ts";
 import { memoryFromTexts, memoryTexts } from "./task-memory.ts";
 import type { InstanceKey, RunConfig } from "./types.ts";
 
@@ -68,20 +73,6 @@ function encodeGroup<Spec, Key extends InstanceKey>(group: Group<Key>, { keys }:
   if (group.kind === "open") return parts;
   const { outcome, folded } = group;
   return [...parts, [...encodeSums(outcome), outcome.deviation, outcome.advantage, folded]];
-}
-
-function recordedOf<Key extends InstanceKey>({ results, digests }: Group<Key>): Omit<GroupResults, "cursor"> {
-  const columns = { indices: [] as number[], digests: [] as string[], results: [] as SampleResult[] };
-  // A loop: a state may hold a million samples.
-  for (let index = 0; index < results.length; index++) {
-    const result = results[index];
-    const digest = digests[index];
-    if (result === null || result === undefined || digest === null || digest === undefined) continue;
-    columns.indices.push(index);
-    columns.digests.push(digest);
-    columns.results.push(result);
-  }
-  return columns;
 }
 
 function decodeOutcome(json: Json): GroupOutcome {
@@ -156,7 +147,7 @@ function* batchLines<Spec, Key extends InstanceKey>(
 
 function headOf<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, codecs: Codecs<Spec, Key>): Json {
   const { config, configCreated, policy, policyState, arms, batches, issued, memory, ...rest } = state;
-  const { groupsOpen: _counted, ...plain } = rest;
+  const { groupsOpen: _counted, evaluations, ...plain } = rest;
   const { older, recent } = issued;
   return {
     format: FORMAT,
@@ -169,6 +160,7 @@ function headOf<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, codec
     batches: batches.length,
     issued: [older.count, recent.count],
     ...(memory && { memory: [memory.older.count, memory.recent.count] }),
+    ...(evaluations.length > 0 && { evaluations: evaluations.length }),
   };
 }
 
@@ -180,6 +172,11 @@ export function* stateLines<Spec, Key extends InstanceKey>(
   yield JSON.stringify(headOf(state, codecs));
   const perLine = Math.max(1, Math.floor(SAMPLES_PER_LINE / state.config.numGenerations));
   for (const batch of state.batches) for (const line of batchLines(batch, perLine, codecs)) yield JSON.stringify(line);
+  for (const round of state.evaluations) {
+    const { numGenerations = 1 } = state.config.evaluationArms[round.arm] ?? {};
+    const tasksPerLine = Math.max(1, Math.floor(SAMPLES_PER_LINE / numGenerations));
+    for (const line of roundLines(round, tasksPerLine)) yield JSON.stringify(line);
+  }
   const { older, recent } = hashLists(state.issued);
   for (const [generation, hashes] of [older, recent].entries())
     for (const some of slices(hashes, HASHES_PER_LINE)) yield JSON.stringify(["issued", generation, some.join(" ")]);
@@ -228,7 +225,7 @@ function batchOf<Key extends InstanceKey>({ counts: _counts, ...batch }: Reading
 function decodeHead<Spec, Key extends InstanceKey>(
   from: { readonly [name: string]: Json },
   { specs }: Codecs<Spec, Key>,
-): Omit<RunState<Spec, Key>, "batches" | "issued" | "memory" | "groupsOpen"> {
+): Omit<RunState<Spec, Key>, "batches" | "issued" | "memory" | "evaluations" | "groupsOpen"> {
   checkFormat(from["format"], "the state");
   const policy = policyCodec.decode(from["policy"] ?? null);
   const number = (name: string): number => readNumber(from[name]);
@@ -267,30 +264,35 @@ interface Parts<Spec, Key extends InstanceKey> {
   readonly issued: readonly [string[], string[]];
   /** Of each generation, a text for each record. */
   readonly memory: readonly [string[], string[]];
+  readonly evaluations: ReadingRound[];
   /** How many of each the head says there are; a memory of null: none is kept. */
   readonly counts: {
     readonly batches: number;
     readonly issued: readonly number[];
     readonly memory: readonly number[] | null;
+    readonly evaluations: number;
   };
 }
 
 /** Whether no more lines are to come. */
-function isWhole<Spec, Key extends InstanceKey>({ batches, issued, memory, counts }: Parts<Spec, Key>): boolean {
+function isWhole<Spec, Key extends InstanceKey>(parts: Parts<Spec, Key>): boolean {
+  const { batches, issued, memory, evaluations, counts } = parts;
   const last = batches.at(-1);
-  if (batches.length < counts.batches) return false;
+  if (batches.length < counts.batches || evaluations.length < counts.evaluations) return false;
+  if ((evaluations.at(-1)?.left ?? 0) > 0) return false;
   if (last !== undefined && (last.groups.length < last.counts[0] || last.reserve.length < last.counts[1])) return false;
   if (!issued.every((hashes, generation) => hashes.length >= (counts.issued[generation] ?? 0))) return false;
   return memory.every((texts, generation) => texts.length >= (counts.memory?.[generation] ?? 0));
 }
 
 function takePart<Spec, Key extends InstanceKey>(
-  { head, batches, issued, memory }: Parts<Spec, Key>,
+  { head, batches, issued, memory, evaluations }: Parts<Spec, Key>,
   json: readonly Json[],
   codecs: Codecs<Spec, Key>,
 ): void {
   const [kind, ...rest] = json;
   const batch = batches.at(-1);
+  const round = evaluations.at(-1);
   if (kind === "batch") batches.push(decodeBatch(json));
   else if (kind === "groups" && batch !== undefined) {
     for (const group of rest) {
@@ -303,7 +305,9 @@ function takePart<Spec, Key extends InstanceKey>(
       const cursor = batch.cursor + batch.groups.length + batch.reserve.length;
       batch.reserve.push(decodeTask(task, { cursor, config: head.config }, codecs.keys));
     }
-  } else if (kind === "issued") {
+  } else if (kind === "evaluation") evaluations.push(decodeRound(json, head.config));
+  else if (kind === "evaluated" && round !== undefined) for (const task of rest) takeTask(round, task);
+  else if (kind === "issued") {
     const hashes = issued[readNumber(rest[0])];
     if (hashes === undefined) throw new FormatError("a state has two generations of hashes");
     for (const hash of readText(rest[1]).split(" ")) hashes.push(hash);
@@ -326,8 +330,9 @@ export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, 
           batches: readNumber(json["batches"]),
           issued: readNumbers(json["issued"]),
           memory: json["memory"] === undefined ? null : readNumbers(json["memory"]),
+          evaluations: readNumber(json["evaluations"] ?? 0),
         };
-        parts = { head, batches: [], issued: [[], []], memory: [[], []], counts };
+        parts = { head, batches: [], issued: [[], []], memory: [[], []], evaluations: [], counts };
         return true;
       }
       if (isWhole(parts)) return false;
@@ -339,7 +344,8 @@ export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, 
       const batches = parts.batches.map(batchOf);
       const groupsOpen = batches.reduce((sum, { open }) => sum + open, 0);
       const memory = parts.counts.memory === null ? null : memoryFromTexts(...parts.memory);
-      return { ...parts.head, batches, groupsOpen, issued: issuedHashes(...parts.issued), memory };
+      const evaluations = parts.evaluations.map(roundOf);
+      return { ...parts.head, batches, groupsOpen, issued: issuedHashes(...parts.issued), memory, evaluations };
     },
   };
 }

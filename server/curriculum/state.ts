@@ -119,6 +119,43 @@ export interface Batch<Key extends InstanceKey = InstanceKey> {
   readonly open: number;
 }
 
+/** A round of an evaluation arm: its whole set, once. The same ordinal has the same task in every round. */
+export interface EvaluationRound {
+  /** The arm's index among the run's evaluation arms. */
+  readonly arm: number;
+  /** As its client named it; an arm's rounds go up. */
+  readonly round: number;
+  /** Its place in the history. */
+  readonly seq: number;
+  /** The run's, when it was opened, as the next two. */
+  readonly epoch: number;
+  readonly openedAtMs: number;
+  readonly cursor: number;
+  /** Tasks of the set. */
+  readonly size: number;
+  /** By ordinal, so many in each page (evaluation-rounds.ts): of a set of 65,536 a sample changes a few hundred places. */
+  readonly pages: readonly EvaluationPage[];
+  /** Samples that have not come. */
+  readonly missing: number;
+}
+
+/** Null: no sample has come. */
+export type EvaluationPage = readonly (EvaluatedTask | null)[];
+
+/** By sample_index: what came of the samples of a task, as in a group. */
+export interface EvaluatedTask {
+  readonly digests: readonly (string | null)[];
+  readonly results: readonly (SampleResult | null)[];
+}
+
+/** Results of tasks of a round of evaluation; a task's cursor is its ordinal. */
+export interface EvaluationResults {
+  readonly kind: "evaluated";
+  readonly arm: number;
+  readonly round: number;
+  readonly tasks: readonly GroupResults[];
+}
+
 /** The cursor after a batch's tasks, its reserve included. */
 export function batchEnd({ cursor, groups, reserve }: Batch): number {
   return cursor + groups.length + reserve.length;
@@ -193,6 +230,8 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   readonly issued: IssuedHashes;
   /** What instances came to, of groups that were folded in; null: the policy has no filter that asks. */
   readonly memory: TaskMemory | null;
+  /** The last rounds of each evaluation arm, as they were opened. */
+  readonly evaluations: readonly EvaluationRound[];
   /** Of the next entry of the history. */
   readonly nextSeq: number;
 }
@@ -208,6 +247,9 @@ export type Fold =
 
 /** Samples that may be awaited at a time: what a run can hold is bounded when it is created. */
 export const OPEN_SAMPLES_MAX = 2 ** 20;
+
+/** Samples of the sets of all evaluation arms together. */
+export const EVALUATION_SAMPLES_MAX = 2 ** 18;
 
 /** Groups that may be open at a time where draws do not wait for them. */
 const OPEN_GROUPS_MAX = 32_768;

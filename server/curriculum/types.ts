@@ -31,6 +31,14 @@ export interface Arm<Spec = unknown> {
   readonly removed: boolean;
 }
 
+/** A set of tasks that a run is evaluated on beside training: no policy sees it, and nothing is learnt from it. */
+export interface EvaluationArm<Spec = unknown> extends Pick<Arm<Spec>, "id" | "spec" | "source"> {
+  /** How many tasks the set has. */
+  readonly tasks: number;
+  /** Completions of each prompt. */
+  readonly numGenerations: number;
+}
+
 /** Hard limits on each update batch (ADSC 3.3). Shares are in [0, 1]; quotas round up. */
 export interface Constraints {
   readonly realShareMin: number;
@@ -130,6 +138,7 @@ export interface RunConfig<Spec = unknown> {
   readonly lateFeedback: LateFeedback | undefined;
   /** Undefined: the prompts are as the environments give them. */
   readonly promptTemplate: PromptTemplate | undefined;
+  readonly evaluationArms: readonly EvaluationArm<Spec>[];
   /** Undefined: groups never time out. */
   readonly groupTimeoutMs: number | undefined;
   /** The run is deleted when nothing was asked of it for this long. */

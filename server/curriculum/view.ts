@@ -2,6 +2,7 @@
 import { rngFor } from "../../envs/lib/rng.ts";
 import { soFar, valuesOf } from "./apply.ts";
 import { drawableProbabilities } from "./constraints.ts";
+import { type EvaluationView, evaluationView, newestEvaluations, roundsToWrite } from "./evaluation-view.ts";
 import type { RunEvent } from "./events.ts";
 import { definitionOf } from "./policies/registry.ts";
 import type { View } from "./policies/policy.ts";
@@ -13,6 +14,7 @@ import {
   usefulGroups,
   type ArmCounters,
   type Batch,
+  type EvaluationRound,
   type Group,
   type RunState,
 } from "./state.ts";
@@ -52,6 +54,8 @@ export interface StateView {
   readonly policy: Policy;
   /** In the configuration's order. */
   readonly arms: readonly ArmView[];
+  /** The newest round of each evaluation arm. */
+  readonly evaluations: readonly EvaluationView[];
 }
 
 export interface RunView<Spec = unknown> {
@@ -147,6 +151,7 @@ export function stateView(state: RunState): StateView {
     done: isDone(state),
     policy: state.policy,
     arms: state.config.arms.map((_, i) => armView(state, i, probabilities[i] ?? 0, values[i] ?? 0)),
+    evaluations: newestEvaluations(state),
   };
 }
 
@@ -154,7 +159,7 @@ export function runView<Spec, Key extends InstanceKey>(state: RunState<Spec, Key
   return { runId: state.runId, config: state.configCreated, state: stateView(state), createdAtMs: state.createdAtMs };
 }
 
-// The history: a record for each update batch and each control change, in the order they happened.
+// The history: a record for each update batch, round of evaluation and control change, in the order they happened.
 
 interface BatchRecord {
   readonly kind: "batch";
@@ -196,10 +201,12 @@ interface ControlRecord {
   readonly reason: string;
 }
 
-export type HistoryRecord = (BatchRecord | ControlRecord) & {
+type EvaluationRecord = EvaluationView & { readonly kind: "evaluation" };
+
+export type HistoryRecord = (BatchRecord | ControlRecord | EvaluationRecord) & {
   /** The run's, when it happened. */
   readonly epoch: number;
-  /** When it happened; of a batch, when it was drawn. */
+  /** When it happened; of a batch, when it was drawn; of a round of evaluation, when it was opened. */
   readonly atMs: number;
 };
 
@@ -219,7 +226,19 @@ function sumsOf(group: Group): RewardSums {
   return group.kind === "closed" ? group.outcome : soFar(group);
 }
 
-export function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
+function evaluationRecord(round: EvaluationRound, config: RunConfig): HistoryRecord {
+  return { kind: "evaluation", ...evaluationView(round, config), epoch: round.epoch, atMs: round.openedAtMs };
+}
+
+/** Gives the record at a place of the history as it is now, where it is not settled yet. */
+export function openRecords({ batches, evaluations, config }: RunState): (seq: number) => HistoryRecord | undefined {
+  const open = new Map<number, () => HistoryRecord>();
+  for (const batch of batches) if (batch.open > 0) open.set(batch.seq, () => batchRecord(batch, config));
+  for (const round of evaluations) if (round.missing > 0) open.set(round.seq, () => evaluationRecord(round, config));
+  return (seq) => open.get(seq)?.();
+}
+
+function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
   const { index, cursor, epoch, drawnAtMs, probabilities, values, open, groups, prompts } = batch;
   const counts = probabilities.map(() => 0);
   for (const { arm } of [...groups.map(({ task }) => task), ...batch.reserve]) counts[arm] = (counts[arm] ?? 0) + 1;
@@ -272,7 +291,7 @@ function control(event: RunEvent, { cursor, config }: RunState): ControlRecord |
 
 /**
  * What an event writes: its own record; the batch that it draws; batches that it closes, in place of what was written
- * when they were drawn; those that an import opens again. `after` is the state before batches are dropped.
+ * when they were drawn; those that an import opens again; the same of rounds of evaluation. `after` is the state before batches are dropped.
  */
 export function historyWrites(
   before: RunState | undefined,
@@ -289,5 +308,12 @@ export function historyWrites(
     const was = before?.batches[i];
     return was === undefined || (was !== batch && was.open > 0 && batch.open === 0);
   });
-  return [...change, ...batches.map((batch) => ({ seq: batch.seq, record: batchRecord(batch, after.config) }))];
+  return [
+    ...change,
+    ...batches.map((batch) => ({ seq: batch.seq, record: batchRecord(batch, after.config) })),
+    ...roundsToWrite(before, event, after).map((round) => ({
+      seq: round.seq,
+      record: evaluationRecord(round, after.config),
+    })),
+  ];
 }

@@ -10,10 +10,12 @@ import { makeError } from "./refusal.ts";
 /** Tasks that are looked for in an arm, each with the budget of one. The first is there in all but odd arms. */
 const TRIES = 3;
 
+type TriedArm = Pick<Arm<TaskSpec>, "id" | "spec" | "source">;
+
 /** Makes the first task of each generated arm, all at once. Rows were counted when the arm was read. */
 export async function checkArms(
   { maker }: { readonly maker: Pick<Maker, "make"> },
-  { arms, seed }: Pick<RunConfig<TaskSpec>, "arms" | "seed">,
+  { arms, seed }: { readonly arms: readonly TriedArm[] } & Pick<RunConfig, "seed">,
   { caller, signal }: Wanting,
   field = "config.arms",
 ): Promise<void> {
@@ -29,7 +31,7 @@ export async function checkArms(
 
 async function checkArm(
   maker: Pick<Maker, "make">,
-  arm: Arm<TaskSpec>,
+  arm: TriedArm,
   runSeed: bigint,
   wanting: Wanting,
   field: string,

@@ -1,20 +1,13 @@
 /** CurriculumService: contract in, domain, contract out. */
 import { create } from "@bufbuild/protobuf";
-import type { TaskKey } from "../../envs/origin.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { FeedbackStatus, GroupRef } from "../curriculum/feedback.ts";
-import type { NextBatch } from "../curriculum/runs/next-batch.ts";
-import type { IssuedTask } from "../curriculum/state.ts";
 import type { Wanted } from "../curriculum/groups.ts";
-import { PROMPT_MARK, type PromptTemplate, type RunConfig } from "../curriculum/types.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
-import type { Task } from "../gen/gradus/v1/task_pb.js";
 import { peerCaller } from "../tasks/caller.ts";
 import { open, seal } from "../tasks/keyring.ts";
-import { presentTask } from "../tasks/present.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
-import type { MadeTask } from "../tasks/task.ts";
 import { inStretches } from "../tasks/stretches.ts";
 import { feedbackToWire } from "../tasks/wire-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../transport/rpc.ts";
@@ -33,6 +26,7 @@ import {
 } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { okOrThrow } from "./refusal.ts";
+import { evaluationToWire, issuedToWire } from "./run-task.ts";
 import { addedArms, readPolicy, runConfigFromWire } from "./run-config.ts";
 import { groupToWire, recordToWire, runToWire, stateToWire } from "./wire-run.ts";
 
@@ -41,6 +35,8 @@ const ARM_ID_BYTES_MAX = 64;
 const ARMS_MAX = 256;
 const GROUPS_MAX = 4096;
 const COUNT_MAX = 4096;
+/** Tasks of an evaluation arm, where nothing is said. */
+const EVALUATION_COUNT = 256;
 const GROUP_ID_BYTES_MAX = 256;
 const REASON_BYTES_MAX = 256;
 const WAIT_DEFAULT_MS = 10_000;
@@ -64,7 +60,12 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const config = runConfigFromWire(required(request.config, "config"), deps);
       // What there is already was tried when it was made.
       const existing = await runs.get(runId);
-      if (existing.kind === "not_found") await checkArms(deps, config, { caller: peerCaller(peer), signal });
+      if (existing.kind === "not_found") {
+        const wanting = { caller: peerCaller(peer), signal };
+        await checkArms(deps, config, wanting);
+        const { evaluationArms: arms, seed } = config;
+        await checkArms(deps, { arms, seed }, wanting, "config.evaluation_arms");
+      }
       const { run, created } = okOrThrow(await runs.create(runId, config), "config.");
       return create(wire.CreateRunResponseSchema, { run: runToWire(run), created });
     },
@@ -88,47 +89,26 @@ function runHandlers(deps: ServiceDeps): Handlers {
       const cursor = request.cursor === undefined ? undefined : toCount(request.cursor, "cursor");
       const waitMs = readWait(request.wait);
       const wanted = { cursor, count: count === 0 ? undefined : count, waitMs, signal };
-      return batchToWire(deps, runId, okOrThrow(await runs.nextBatch(runId, wanted)));
+      const { config, nextCursor, done, epoch, ...batch } = okOrThrow(await runs.nextBatch(runId, wanted));
+      const tasks = await inStretches(batch.tasks, (task) => issuedToWire(deps, runId, task, config));
+      return create(wire.NextBatchResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
+    },
+    async nextEvaluation(request, { signal }) {
+      const runId = readRunId(request);
+      const armId = checkId(request.armId, ARM_ID_BYTES_MAX, "arm_id", "/");
+      const round = toCount(request.round, "round");
+      const cursor = toCount(request.cursor, "cursor");
+      const count = checkRange(request.count, 0, COUNT_MAX, "count") || EVALUATION_COUNT;
+      const batch = okOrThrow(await runs.nextEvaluation(runId, { armId, round, cursor, count, signal }));
+      const tasks = await inStretches(batch.tasks, (task) => evaluationToWire(deps, runId, task, batch));
+      const { nextCursor, done, epoch } = batch;
+      return create(wire.NextEvaluationResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
     },
   };
 }
 
 function readWait(wait: Duration | undefined): number {
   return wait === undefined ? WAIT_DEFAULT_MS : checkDuration(wait, 0, WAIT_MAX_MS, "wait");
-}
-
-async function batchToWire(deps: ServiceDeps, runId: string, batch: NextBatch<TaskSpec, TaskKey>) {
-  const { config, nextCursor, done, epoch } = batch;
-  const tasks = await inStretches(batch.tasks, (task) => issuedToWire(deps, runId, task, config));
-  return create(wire.NextBatchResponseSchema, { tasks, nextCursor: BigInt(nextCursor), done, epoch });
-}
-
-function issuedToWire(
-  deps: ServiceDeps,
-  runId: string,
-  { incarnation, cursor, arm: index, key, epoch, batch, probability, numGenerations }: IssuedTask<TaskKey>,
-  { arms, feedbackSource, promptTemplate }: RunConfig<TaskSpec>,
-): Task {
-  const arm = arms[index];
-  if (arm === undefined) throw new Error(`a task is of arm ${index}, and the run has ${arms.length}`);
-  const feedback = feedbackSource === "step" && arm.spec.split === "train";
-  const token = { runId, incarnation, arm: index, cursor, numGenerations, feedback };
-  const place = { ...token, armId: arm.id, epoch, batch, probability };
-  const made = deps.maker.again(arm.spec, key);
-  const templated = promptTemplate === undefined ? made : { ...made, prompt: inTemplate(made.prompt, promptTemplate) };
-  return presentTask(deps, arm.spec, templated, place);
-}
-
-/** A prompt with the text around it that the run gives. */
-function inTemplate(prompt: MadeTask["prompt"], { system, user }: PromptTemplate): MadeTask["prompt"] {
-  // Not by `replace`, to which "$&" in a prompt would mean something.
-  const around = user === "" ? undefined : user.split(PROMPT_MARK);
-  const last = prompt.findLastIndex(({ role }) => role === "user");
-  const messages = prompt.map((message, i) =>
-    around !== undefined && i === last ? { ...message, content: around.join(message.content) } : message,
-  );
-  if (system === undefined) return messages;
-  return [{ role: "system", content: system }, ...messages.filter(({ role }) => role !== "system")];
 }
 
 const PAGE_OF_GROUPS = 1024;
@@ -209,6 +189,8 @@ function readWanted({ open, updateBatch, groupIds }: wire.GetGroupsRequest, runI
 function readGroupId(groupId: string, runId: string, field: string): GroupRef {
   checkBytes(groupId, GROUP_ID_BYTES_MAX, field);
   const [run, incarnation = "", cursor = "", ...rest] = groupId.split("/");
+  if (run === runId && cursor === "e")
+    throw invalid(field, "it is of an evaluation arm, whose groups take scores and nothing else");
   if (run !== runId || rest.length > 0 || !/^\d{1,16}$/.test(cursor))
     throw invalid(field, `it is not a group of run '${runId}': give back the task's group_id`);
   return { incarnation, cursor: Number(cursor) };

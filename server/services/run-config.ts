@@ -2,11 +2,13 @@
 import { fromJsonString, toJsonString } from "@bufbuild/protobuf";
 import type { Environment } from "../../envs/environment.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
+import { rowCount } from "../../envs/pool.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { policyFromWire } from "../curriculum/policies/registry.ts";
 import {
   type Arm,
   type DynamicSampling,
+  type EvaluationArm,
   isInvalid,
   type Lag,
   type Policy,
@@ -14,12 +16,14 @@ import {
   type RunConfig,
 } from "../curriculum/types.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
+import { Split, type TaskSpec as WireSpec } from "../gen/gradus/v1/task_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { checkBytes, checkCount, checkDuration, checkRange, invalid, required, toCount } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
 
 const ARMS_MAX = 256;
+const EVALUATION_ARMS_MAX = 32;
 const DEFAULT_LAG = 1;
 const TEMPLATE_BYTES_MAX = 16 * 1024;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -34,6 +38,7 @@ type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits">;
 
 export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunConfig<TaskSpec> {
   checkCount(config.arms.length, ARMS_MAX, "config.arms", 1);
+  checkCount(config.evaluationArms.length, EVALUATION_ARMS_MAX, "config.evaluation_arms");
   checkRange(config.numGenerations, 1, deps.limits.completionsMax, "config.num_generations");
   const feedbackSource = feedbackSourceFromWire(config.feedbackSource);
   const arms = config.arms.map((arm, i) => armFromWire(arm, config, deps, `config.arms[${i}]`));
@@ -51,6 +56,9 @@ export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunCon
       weight: config.lateFeedback.weight ?? 0,
     },
     promptTemplate: config.promptTemplate && templateFromWire(config.promptTemplate),
+    evaluationArms: config.evaluationArms.map((arm, i) =>
+      evaluationArmFromWire(arm, config, deps, `config.evaluation_arms[${i}]`),
+    ),
     feedbackSource,
     groupTimeoutMs: config.groupTimeout
       ? checkDuration(config.groupTimeout, 1, TIME_MAX_MS, "config.group_timeout")
@@ -108,13 +116,7 @@ export function addedArms(
 }
 
 function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field: string): Arm<TaskSpec> {
-  const given = required(arm.spec, `${field}.spec`);
-  const asked = {
-    ...given,
-    answerFormat: given.answerFormat || config.answerFormat,
-    ...(given.rewardScheme === undefined && config.rewardScheme && { rewardScheme: config.rewardScheme }),
-  };
-  const spec = readSpec(asked, deps, `${field}.spec`);
+  const spec = readSpec(inRun(required(arm.spec, `${field}.spec`), config), deps, `${field}.spec`);
   if (spec.split !== "train" && feedbackSourceFromWire(config.feedbackSource) === "step")
     throw invalid(
       `${field}.spec.split`,
@@ -131,6 +133,37 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field
     resource: resourceOf(environment),
     removed: false,
   };
+}
+
+/** What is asked for: where the arm says nothing, the run's. */
+function inRun(given: WireSpec, config: wire.RunConfig): WireSpec {
+  return {
+    ...given,
+    answerFormat: given.answerFormat || config.answerFormat,
+    ...(given.rewardScheme === undefined && config.rewardScheme && { rewardScheme: config.rewardScheme }),
+  };
+}
+
+function evaluationArmFromWire(
+  { id, spec: given, tasks, numGenerations }: wire.EvaluationArm,
+  config: wire.RunConfig,
+  deps: RunDeps,
+  field: string,
+): EvaluationArm<TaskSpec> {
+  const asked = inRun(required(given, `${field}.spec`), config);
+  const split = asked.split === Split.UNSPECIFIED ? Split.EVAL : asked.split;
+  if (split === Split.TRAIN)
+    throw invalid(
+      `${field}.spec.split`,
+      "a run is not evaluated on what it may learn from: leave it out, or SPLIT_BENCH",
+    );
+  const spec = readSpec({ ...asked, split }, deps, `${field}.spec`);
+  const pool = deps.pools.get(spec.pool);
+  const rows = pool === undefined ? Infinity : rowCount(pool, spec.level, spec.split);
+  if (tasks > rows)
+    throw invalid(`${field}.tasks`, `it is ${tasks}, and pool '${spec.pool}' has ${rows} rows of that level and split`);
+  checkRange(numGenerations, 0, deps.limits.completionsMax, `${field}.num_generations`);
+  return { id, spec, source: spec.source, tasks, numGenerations: numGenerations || config.numGenerations };
 }
 
 /** What an asynchronous environment asks to score its tasks. */

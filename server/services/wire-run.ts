@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { TaskKey } from "../../envs/origin.ts";
+import type { EvaluationView } from "../curriculum/evaluation-view.ts";
 import type { GroupView } from "../curriculum/groups.ts";
 import { policyToWire } from "../curriculum/policies/registry.ts";
 import type { ListedView } from "../curriculum/runs/summary.ts";
@@ -13,6 +14,8 @@ import {
   ArmStateSchema,
   BatchRecordSchema,
   ControlRecordSchema,
+  type EvaluationRecord,
+  EvaluationRecordSchema,
   type HistoryRecord as WireRecord,
   HistoryRecordSchema,
   type Run,
@@ -48,6 +51,17 @@ export function stateToWire(state: StateView): RunState {
     samplesRecorded: BigInt(state.samplesRecorded),
     policy: policyToWire(state.policy),
     arms: state.arms.map(armToWire),
+    evaluations: state.evaluations.map(evaluationToWire),
+  });
+}
+
+function evaluationToWire(view: EvaluationView): EvaluationRecord {
+  const { armId, round, cursor, tasks, samples, withoutReward, rewardMean, solvedShare, closed } = view;
+  return create(EvaluationRecordSchema, {
+    ...{ armId, tasks, samples, closed, samplesWithoutReward: withoutReward },
+    ...{ round: BigInt(round), cursor: BigInt(cursor) },
+    ...(rewardMean !== undefined && { rewardMean }),
+    ...(solvedShare !== undefined && { solvedShare }),
   });
 }
 
@@ -113,6 +127,8 @@ export function recordToWire(record: HistoryEntry): WireRecord {
       ...(solvedShare !== undefined && { solvedShare }),
     });
     wire.kind = { case: "batch", value };
+  } else if (record.kind === "evaluation") {
+    wire.kind = { case: "evaluation", value: evaluationToWire(record) };
   } else {
     const { control, cursor, policy, weights, armId = "", reason } = record;
     const value = create(ControlRecordSchema, {

@@ -25,7 +25,7 @@ export function configOf(places: readonly Place[], policy: Policy, shape: Shape,
   const config: RunConfig<null> = {
     ...{ arms, policy, seed: deriveSeed("simulated run", seed), numGenerations, promptsPerUpdate },
     ...{ length: batches * promptsPerUpdate, lag: { kind: "batches", count: 1 }, feedbackSource: "step" },
-    ...{ dynamicSampling: undefined, lateFeedback: undefined, promptTemplate: undefined },
+    ...{ dynamicSampling: undefined, lateFeedback: undefined, promptTemplate: undefined, evaluationArms: [] },
     ...{ groupTimeoutMs: undefined, timeToLiveMs: 1, given: "" },
   };
   const found = checkConfig(config);

@@ -189,11 +189,14 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
     return { kind: "refused", detail: "the run takes reported advantages, or the task is not of its train split" };
   if (group.groupId !== task.groupId)
     return { kind: "refused", detail: `group_id: the task's group is '${task.groupId}'` };
-  const { incarnation, cursor, runId } = run;
+  const { incarnation, cursor, runId, arm, evaluationRound } = run;
   const { hash } = key;
+  const evaluation = evaluationRound === undefined ? undefined : { arm, round: evaluationRound };
   const itemOf = (completion: Completion, digest: string, result: SampleResult): FeedbackItem | undefined => {
     const put = resultOf(result, completion);
-    return put && { incarnation, cursor, sample: completion.sampleIndex, digest, result: put, hash };
+    if (put === undefined) return undefined;
+    const item = { incarnation, cursor, sample: completion.sampleIndex, digest, result: put, hash };
+    return evaluation === undefined ? item : { ...item, evaluation };
   };
   return { kind: "run", runId, hash, itemOf };
 }

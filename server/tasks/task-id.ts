@@ -27,6 +27,11 @@ export interface RunPlace {
   readonly numGenerations: number;
   /** Whether scores are feedback. */
   readonly feedback: boolean;
+  /**
+   * Of a task of an evaluation arm, its round: then `arm` is the index among the evaluation arms, and `cursor` the ordinal
+   * in the arm's set.
+   */
+  readonly evaluationRound?: number;
 }
 
 /** What a task id says: which task it is, what was asked for, and its place in a run. All that scoring needs. */
@@ -117,9 +122,10 @@ function encodeToken(token: TaskToken): Uint8Array {
     wire.baseline = { $typeName: "gradus.internal.v1.KnownBaseline", value, bound, proven };
   }
   if (run !== undefined) {
-    const { runId, incarnation, arm, cursor, numGenerations, feedback } = run;
+    const { runId, incarnation, arm, cursor, numGenerations, feedback, evaluationRound } = run;
     const place = { runId, incarnation, arm, cursor: BigInt(cursor), numGenerations, feedback };
     wire.run = { $typeName: "gradus.internal.v1.RunPlace", ...place };
+    if (evaluationRound !== undefined) wire.run.evaluationRound = BigInt(evaluationRound);
   }
   return toBinary(TaskTokenSchema, wire);
 }
@@ -153,8 +159,10 @@ function baselineOf({ value, bound, proven }: KnownBaseline): Baseline {
   return { value, bound, proven };
 }
 
-function placeOf({ runId, incarnation, arm, cursor, numGenerations, feedback }: WirePlace): RunPlace {
-  return { runId, incarnation, arm, cursor: Number(cursor), numGenerations, feedback };
+function placeOf({ cursor, evaluationRound, ...wire }: WirePlace): RunPlace {
+  const { runId, incarnation, arm, numGenerations, feedback } = wire;
+  const place = { runId, incarnation, arm, cursor: Number(cursor), numGenerations, feedback };
+  return evaluationRound === undefined ? place : { ...place, evaluationRound: Number(evaluationRound) };
 }
 
 /** Longer ids are none of ours. */
@@ -172,8 +180,12 @@ export type OpenedTask =
   | { readonly kind: "invalid"; readonly detail: string };
 
 /** The group of a task of a run: its place, which its feedback goes to. */
-export function runGroupId(place: Pick<RunPlace, "runId" | "incarnation" | "cursor">): string {
-  return `${place.runId}/${place.incarnation}/${place.cursor}`;
+export function runGroupId(
+  place: Pick<RunPlace, "runId" | "incarnation" | "arm" | "cursor" | "evaluationRound">,
+): string {
+  const { runId, incarnation, arm, cursor, evaluationRound } = place;
+  if (evaluationRound === undefined) return `${runId}/${incarnation}/${cursor}`;
+  return `${runId}/${incarnation}/e/${arm}/${evaluationRound}/${cursor}`;
 }
 
 function groupIdOf(token: TaskToken, mac: Uint8Array): string {

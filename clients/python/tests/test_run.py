@@ -170,6 +170,33 @@ def test_a_watcher_sees_changes_until_the_run_is_gone(client: Client, run: Run) 
         run.get()
 
 
+def test_a_run_is_evaluated_beside_training(client: Client, run_id: str) -> None:
+    run = client.run(run_id)
+    held_out = gradus.evaluation_arm("countdown", "T0", tasks=3)
+    bench = gradus.evaluation_arm("countdown", "T0", tasks=3, id="b", split="bench", num_generations=4)
+    run.create(
+        ARMS, gradus.bandit(), num_generations=2, prompts_per_update=4, seed=7, evaluation_arms=[held_out, bench]
+    )
+    assert held_out.id == "eval/countdown/T0"
+    batch = run.next_evaluation(held_out.id, 10)
+    assert (batch.next_cursor, batch.done, batch.epoch) == (3, True, 0)
+    assert [(task.cursor, task.split, task.evaluation_round) for task in batch.tasks] == [
+        (cursor, "eval", 10) for cursor in range(3)
+    ]
+    score(run, client, batch.tasks)
+    assert [task.cursor for task in run.next_evaluation("b", 10, cursor=1, count=1).tasks] == [1]
+    state = run.get().state
+    assert (state.cursor, state.samples_recorded) == (0, 0)
+    assert [(each.arm_id, each.round, each.samples, each.closed) for each in state.evaluations] == [
+        (held_out.id, 10, 6, True),
+        ("b", 10, 0, False),
+    ]
+    assert next(run.history()).evaluation.reward_mean > 0
+    assert run.next_batch(0).tasks[0].evaluation_round is None
+    with pytest.raises(gradus.OutOfRangeError, match="rounds go up"):
+        run.next_evaluation(held_out.id, 9)
+
+
 def test_the_same_for_asyncio(server: Server, run_id: str) -> None:
     async def ask() -> None:
         async with AsyncClient(server.address) as client:
@@ -194,6 +221,8 @@ def test_the_same_for_asyncio(server: Server, run_id: str) -> None:
             assert await run.pause() == await run.resume() == 12
             assert await run.set_weights({"real": 2}) == 12
             assert await run.update_policy(gradus.mixture()) == 12
+            with pytest.raises(gradus.InvalidArgumentError, match="it has none"):
+                await run.next_evaluation("held-out", 0)
             assert run_id in {each.run_id for each in await client.list_runs()}
             await run.delete()
             with pytest.raises(gradus.NotFoundError):

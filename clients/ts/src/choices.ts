@@ -2,8 +2,14 @@
 import { create, isMessage } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { GradusError } from "./errors.ts";
-import { AlikeOutcomes, ArmSchema, FeedbackSource, RunConfigSchema } from "./gen/gradus/v1/curriculum_pb.js";
-import type { Arm, RunConfig } from "./gen/gradus/v1/curriculum_pb.js";
+import {
+  AlikeOutcomes,
+  ArmSchema,
+  EvaluationArmSchema,
+  FeedbackSource,
+  RunConfigSchema,
+} from "./gen/gradus/v1/curriculum_pb.js";
+import type { Arm, EvaluationArm, RunConfig } from "./gen/gradus/v1/curriculum_pb.js";
 import { CompletionGroupSchema, FinishReason } from "./gen/gradus/v1/environment_pb.js";
 import type { CompletionGroup } from "./gen/gradus/v1/environment_pb.js";
 import {
@@ -90,6 +96,16 @@ export interface ArmChoice extends TaskChoice {
   readonly hard?: boolean | undefined;
 }
 
+/** A set of tasks that a run is evaluated on beside training, see `nextEvaluation`. Left out, the split is "eval". */
+export interface EvaluationArmChoice extends TaskChoice {
+  /** Unique among the run's arms of both kinds. */
+  readonly id: string;
+  /** Tasks in the set. */
+  readonly tasks: number;
+  /** Completions of each prompt; left out: the run's. */
+  readonly numGenerations?: number | undefined;
+}
+
 /** What a run is; see RunConfig in the contract for meanings and limits. */
 export interface RunChoice {
   readonly arms: readonly ArmChoice[];
@@ -107,6 +123,8 @@ export interface RunChoice {
   readonly answerFormat?: AnswerFormatName;
   readonly groupTimeoutMs?: number;
   readonly timeToLiveMs?: number;
+  /** What the run is evaluated on beside training. */
+  readonly evaluationArms?: readonly EvaluationArmChoice[];
   /** Update batches with a reserve, for groups whose outcomes are alike (DAPO); left out: none. */
   readonly dynamicSampling?: DynamicSamplingChoice;
   /** What becomes of feedback that comes late; left out: it counts like other. */
@@ -227,6 +245,10 @@ export function armOf(choice: ArmChoice | Arm): Arm {
   });
 }
 
+function evaluationArmOf({ id, tasks, numGenerations, ...task }: EvaluationArmChoice): EvaluationArm {
+  return create(EvaluationArmSchema, { id, tasks, spec: taskSpecOf(task), numGenerations: numGenerations ?? 0 });
+}
+
 /** The message for a run's configuration; a message stays as it is. */
 export function runConfigOf(choice: RunChoice | RunConfig): RunConfig {
   if (isMessage(choice, RunConfigSchema)) return choice;
@@ -239,6 +261,7 @@ export function runConfigOf(choice: RunChoice | RunConfig): RunConfig {
     seed: seedOf(choice.seed ?? 0),
     length: BigInt(choice.length ?? 0),
     lag: lagOf(choice.feedbackLag),
+    evaluationArms: (choice.evaluationArms ?? []).map(evaluationArmOf),
     ...(feedbackSource === undefined ? {} : { feedbackSource: feedbackSources[feedbackSource] }),
     ...(rewardScheme === undefined ? {} : { rewardScheme: rewardSchemeOf(rewardScheme) }),
     ...answerFormatOf(answerFormat),

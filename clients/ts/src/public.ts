@@ -4,6 +4,7 @@ export { answerFormatNames, sourceNames, splitNames, thinkingNames } from "./cho
 export type {
   AnswerFormatName,
   ArmChoice,
+  EvaluationArmChoice,
   SampleChoice,
   DynamicSamplingChoice,
   GroupChoice,
@@ -34,7 +35,7 @@ export type {
   StagedChoice,
 } from "./policies.ts";
 export { recommended } from "./recommended.ts";
-export type { BatchChoice, GroupsChoice, RunHandle, ShapeChoice } from "./run.ts";
+export type { BatchChoice, EvaluationRoundChoice, GroupsChoice, RunHandle, ShapeChoice } from "./run.ts";
 export type { StepResult, StreamOptions } from "./stream-steps.ts";
 export type { Items } from "./windowed.ts";
 export * from "./gen/gradus/v1/curriculum_pb.js";

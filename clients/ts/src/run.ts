@@ -14,6 +14,7 @@ import type {
   HistoryRecord,
   ImportRunResponse,
   NextBatchResponse,
+  NextEvaluationResponse,
   Policy,
   Run,
   RunConfig,
@@ -34,6 +35,18 @@ export interface BatchChoice {
   readonly count?: number | undefined;
   /** How long the server waits for feedback that is due before it asks to try again; left out: 10 s. */
   readonly waitMs?: number | undefined;
+}
+
+/** Which tasks of an evaluation arm to give. */
+export interface EvaluationRoundChoice {
+  /** The evaluation arm. */
+  readonly armId: string;
+  /** Names the round, e.g. the trainer's step: rounds go up, and every process that says the same number works on one. */
+  readonly round: bigint | number;
+  /** Position of the first task in the arm's set; left out: 0. */
+  readonly cursor?: bigint | undefined;
+  /** Left out: 256. */
+  readonly count?: number | undefined;
 }
 
 /** Which groups to give, and how. */
@@ -72,6 +85,11 @@ export interface RunHandle {
    * closed, so that a trainer that died goes on where it stood.
    */
   batches(choice?: BatchChoice, options?: CallOptions): AsyncGenerator<NextBatchResponse, void, undefined>;
+  /**
+   * Tasks of an evaluation arm, the same in every round. Their completions are scored like others, shown in the run's state
+   * and history, and never learnt from.
+   */
+  nextEvaluation(choice: EvaluationRoundChoice, options?: CallOptions): Promise<NextEvaluationResponse>;
   /** Feeds advantages that the trainer computed (feedbackSource "reported"). */
   reportAdvantages(
     groups: readonly MessageInitShape<typeof GroupAdvantagesSchema>[],
@@ -114,7 +132,7 @@ export interface RunHandle {
 const nextBatchDeadlineMs = 600_000;
 const { method } = CurriculumService;
 
-type Tasks = Pick<RunHandle, "create" | "get" | "delete" | "nextBatch" | "batches">;
+type Tasks = Pick<RunHandle, "create" | "get" | "delete" | "nextBatch" | "batches" | "nextEvaluation">;
 type FeedbackCalls = Pick<RunHandle, "reportAdvantages" | "closeGroups" | "groups" | "reopenGroups">;
 type Control = Pick<RunHandle, "updateShape" | "updatePolicy" | "setWeights" | "advance" | "pause" | "resume">;
 type Records = Pick<RunHandle, "export" | "import" | "watch" | "history">;
@@ -136,6 +154,12 @@ function tasks({ unary }: Caller, runId: string): Tasks {
   return {
     get,
     nextBatch,
+    nextEvaluation: ({ armId, round, cursor, count }, options) =>
+      unary(
+        method.nextEvaluation,
+        { runId, armId, round: BigInt(round), cursor: cursor ?? 0n, count: count ?? 0 },
+        options,
+      ),
     create: async (choice, options) =>
       present((await unary(method.createRun, { runId, config: runConfigOf(choice) }, options)).run, "run"),
     // Not sent again: after a lost reply it would answer NOT_FOUND.

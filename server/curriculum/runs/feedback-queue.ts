@@ -36,11 +36,12 @@ export function feedbackQueue<Spec, Key extends InstanceKey>(run: LiveRun<Spec, 
       const outcome = await run.commit((state) => {
         // The first time this is called is as late as calls can join.
         taken ??= take();
-        const { statuses, groups } = decideFeedback(
+        const { statuses, groups, evaluated } = decideFeedback(
           state,
           taken.flatMap((call) => call.items),
         );
-        return { events: groups.length > 0 ? [{ kind: "feedback", groups }] : [], value: statuses };
+        const fed = groups.length > 0 ? [{ kind: "feedback", groups } as const] : [];
+        return { events: [...fed, ...evaluated], value: statuses };
       });
       settle(taken ?? take(), (call, from) =>
         call.resolve("kind" in outcome ? outcome : outcome.slice(from, from + call.items.length)),

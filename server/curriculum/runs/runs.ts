@@ -16,11 +16,12 @@ import { notFound, ok, type Refusal, type Result } from "../results.ts";
 import { type RunState, usefulGroups } from "../state.ts";
 import { definitionOf } from "../policies/registry.ts";
 import type { InstanceKey, Policy, RunConfig } from "../types.ts";
-import { batchRecord, runView, stateView, viewOf, type HistoryEntry, type RunView, type StateView } from "../view.ts";
+import { openRecords, runView, stateView, viewOf, type HistoryEntry, type RunView, type StateView } from "../view.ts";
 import { decodeRecord, encodeChange, readState } from "./journal.ts";
 import { historyPage } from "./history-page.ts";
 import { type Gone, gone } from "./live-run.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
+import { type EvaluationBatch, evaluationKeys, type EvaluationRequest, nextEvaluation } from "./evaluating.ts";
 import { type Groups, type GroupsRequest, getGroups } from "./groups.ts";
 import type { Clock, Ports } from "./ports.ts";
 import { createRegistry, expiryMs, type OpenRun, type Registry, unreadable } from "./registry.ts";
@@ -66,6 +67,8 @@ export interface Runs<Spec, Key extends InstanceKey> {
   recent(limit: number): Promise<readonly RecentRun[]>;
   remove(runId: string): Promise<Result<null>>;
   nextBatch(runId: string, request: NextBatchRequest): Promise<Result<NextBatch<Spec, Key>>>;
+  /** Tasks of an evaluation arm. */
+  nextEvaluation(runId: string, request: EvaluationRequest): Promise<Result<EvaluationBatch<Spec, Key>>>;
   /** The status of each item, in order. Calls at the same time are written as one. */
   recordFeedback(runId: string, items: readonly FeedbackItem[]): Promise<Result<readonly FeedbackStatus[]>>;
   reportAdvantages(runId: string, groups: readonly ReportedAdvantages[]): Promise<Result<readonly FeedbackStatus[]>>;
@@ -167,10 +170,9 @@ function keeping<Spec, Key extends InstanceKey>(
   const history: All["history"] = (runId, from, limit) =>
     read(registry, runId, async (state, { run }) => {
       const { placed, next } = await historyPage(store, run.key, from, limit);
-      const open = new Map(state.batches.filter((batch) => batch.open > 0).map((batch) => [batch.seq, batch]));
+      const open = openRecords(state);
       const items = placed.map(({ seq, body }) => {
-        const live = open.get(seq);
-        const record = live ? batchRecord(live, state.config) : decodeRecord(body);
+        const record = open(seq) ?? decodeRecord(body);
         return { ...record, rolledBack: state.rolledBack.some(([first, last]) => first <= seq && seq <= last) };
       });
       return { items, next };
@@ -305,6 +307,7 @@ function controlling<Spec, Key extends InstanceKey>(
 export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>): Runs<Spec, Key> {
   const { clock } = ports;
   const registry = createRegistry(ports);
+  const keys = evaluationKeys<Key>();
   return {
     ...keeping(ports, registry),
     ...listing(ports, registry),
@@ -312,6 +315,7 @@ export function createRuns<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key
     ...controlling(registry),
     nextBatch: (runId, request) =>
       within(registry, runId, ({ run, drawing }) => nextBatch(run, drawing, clock, request)),
+    nextEvaluation: (runId, request) => within(registry, runId, ({ run }) => nextEvaluation(run, ports, keys, request)),
     export: (runId) =>
       within(registry, runId, async ({ run }) => {
         if (!(await run.refresh())) return gone;

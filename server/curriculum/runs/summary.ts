@@ -20,6 +20,7 @@ import {
 import { policyCodec } from "../policies/registry.ts";
 import type { RunState } from "../state.ts";
 import type { RunConfig } from "../types.ts";
+import { type EvaluationView, openRounds } from "../evaluation-view.ts";
 import { stateView, type ArmView, type RunView, type StateView } from "../view.ts";
 
 /** A run as a list tells of it: its configuration in its creator's words only. */
@@ -29,7 +30,8 @@ export interface ListedView extends Omit<RunView, "config"> {
 
 /** Whether a change is told in the summary at once. */
 export function isTold(before: RunState | undefined, events: readonly RunEvent[], after: RunState): boolean {
-  return before?.batchesClosed !== after.batchesClosed || events.some(({ kind }) => kind !== "feedback");
+  const closes = before?.batchesClosed !== after.batchesClosed || openRounds(before) !== openRounds(after);
+  return closes || events.some(({ kind }) => kind !== "feedback" && kind !== "evaluated");
 }
 
 /** `written`: the state whose head is in the store; undefined: none is known to be. */
@@ -91,6 +93,20 @@ function decodeState(
     paused: readFlag(from["paused"]),
     done: readFlag(from["done"]),
     arms: readList(from["arms"]).map((arm, i) => decodeArm(arm, armIds[i] ?? "")),
+    evaluations: readList(from["evaluations"]).map(decodeEvaluation),
+  };
+}
+
+function decodeEvaluation(json: Json): EvaluationView {
+  const from = readObject(json);
+  const number = (name: string): number => readNumber(from[name]);
+  const mean = (name: string): number | undefined => readOrNull(from[name] ?? null, readNumber) ?? undefined;
+  return {
+    armId: readText(from["armId"]),
+    ...{ round: number("round"), cursor: number("cursor"), tasks: number("tasks") },
+    ...{ samples: number("samples"), withoutReward: number("withoutReward") },
+    ...{ rewardMean: mean("rewardMean"), solvedShare: mean("solvedShare") },
+    closed: readFlag(from["closed"]),
   };
 }
 

@@ -56,6 +56,13 @@ class MessageReader {
     return this.#varint();
   }
 
+  /** An enum's number, which is signed. */
+  enumeration(): number {
+    const number = this.#varint();
+    if (number > 0x7fff_ffff) throw notPlain;
+    return number;
+  }
+
   /** A text. Bytes that are no UTF-8 come out as U+FFFD, and so would one that the text holds: rare, so it is not plain. */
   string(): string {
     const end = this.#limit();
@@ -164,7 +171,7 @@ function readCompletion(from: MessageReader): Completion {
     else if (tag === 18) {
       long = from.longText();
       if (long === undefined) text = from.string();
-    } else if (tag === 24) finishReason = from.uint32();
+    } else if (tag === 24) finishReason = from.enumeration();
     else if (tag === 32) policyVersion = from.uint32();
     else unknownField();
   }
@@ -220,7 +227,7 @@ function readStepRequest(from: MessageReader): StepRequest {
     else if (tag === 18) groupId = from.string();
     else if (tag === 24) sampleIndex = from.uint32();
     else if (tag === 34) completion = from.string();
-    else if (tag === 40) finishReason = from.uint32();
+    else if (tag === 40) finishReason = from.enumeration();
     else if (tag === 48) policyVersion = from.uint32();
     else unknownField();
   }

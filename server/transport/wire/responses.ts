@@ -4,7 +4,11 @@
  * (docs/decisions/0008-wire.md). The highest field number comes first: see ReverseWriter.
  */
 import { type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
-import { type NextBatchResponse, NextBatchResponseSchema } from "../../gen/gradus/v1/curriculum_pb.js";
+import {
+  type NextBatchResponse,
+  NextBatchResponseSchema,
+  NextEvaluationResponseSchema,
+} from "../../gen/gradus/v1/curriculum_pb.js";
 import {
   type BatchStepResponse,
   BatchStepResponseSchema,
@@ -154,6 +158,7 @@ const writeHints: FieldsWriter<TaskHints> = (to, { stop, klCoefficient, metadata
 };
 
 const writeTask: FieldsWriter<Task> = (to, task) => {
+  to.optionalUint64(20, task.evaluationRound);
   to.double(19, task.armProbability);
   to.uint32(18, task.epoch);
   to.uint64(17, task.updateBatch);
@@ -175,7 +180,10 @@ const writeTask: FieldsWriter<Task> = (to, task) => {
   to.string(1, task.taskId);
 };
 
-const writeNextBatchResponse: FieldsWriter<NextBatchResponse> = (to, { tasks, nextCursor, done, epoch }) => {
+/** NextEvaluationResponse has the same fields. */
+type TasksResponse = Pick<NextBatchResponse, "tasks" | "nextCursor" | "done" | "epoch">;
+
+const writeTasksResponse: FieldsWriter<TasksResponse> = (to, { tasks, nextCursor, done, epoch }) => {
   to.uint32(4, epoch);
   to.bool(3, done);
   to.uint64(2, nextCursor);
@@ -223,7 +231,16 @@ class ReverseWriter {
   }
 
   uint64(field: number, value: bigint): void {
-    if (value === 0n) return;
+    if (value !== 0n) this.optionalUint64(field, value);
+  }
+
+  optionalUint64(field: number, value: bigint | undefined): void {
+    if (value === undefined) return;
+    if (value === 0n) {
+      this.#varint(0);
+      this.#tag(field, VARINT);
+      return;
+    }
     if (value <= UINT32_MAX) {
       this.uint32(field, Number(value));
       return;
@@ -354,7 +371,8 @@ const writers: ReadonlyMap<DescMessage, FieldsWriter<never>> = new Map<DescMessa
   [StreamStepsResponseSchema, writeStreamStepsResponse],
   [GroupOutcomeSchema, writeGroup],
   [OutcomeSchema, writeOutcome],
-  [NextBatchResponseSchema, writeNextBatchResponse],
+  [NextBatchResponseSchema, writeTasksResponse],
+  [NextEvaluationResponseSchema, writeTasksResponse],
 ]);
 
 // One for all, for writing never waits.

@@ -151,6 +151,27 @@ describe.each(clients)("over %s", (protocol, client) => {
     expect(kinds).toEqual(expect.arrayContaining(["pause", "resume", "weights", "policy", "close_groups"]));
   });
 
+  test("a run is evaluated beside training", async () => {
+    const run = client().run(name("evaluated"));
+    const held = { id: "held-out", environment: "countdown", tasks: 3 } as const;
+    await run.create(mixture({ evaluationArms: [held, { ...held, id: "bench", split: "bench", numGenerations: 4 }] }));
+    const { tasks, nextCursor, done } = await run.nextEvaluation({ armId: "held-out", round: 10 });
+    expect({ count: tasks.length, nextCursor, done }).toEqual({ count: 3, nextCursor: 3n, done: true });
+    const [group] = await client().batchStep(tasks.map((task) => ({ task, completions: ["a", "b"] })));
+    expect(group?.outcomes.map(({ feedback }) => feedback?.status)).toEqual(
+      Array.from({ length: 2 }, () => FeedbackStatus.RECORDED),
+    );
+    const rest = await run.nextEvaluation({ armId: "bench", round: 10n, cursor: 1n, count: 1 });
+    expect(rest.tasks.map(({ cursor, evaluationRound }) => [cursor, evaluationRound])).toEqual([[1n, 10n]]);
+    expect((await run.get()).state).toMatchObject({
+      ...{ cursor: 0n, samplesRecorded: 0n },
+      evaluations: [
+        { armId: "held-out", round: 10n, samples: 6, rewardMean: 0, closed: true },
+        { armId: "bench", round: 10n, samples: 0, closed: false },
+      ],
+    });
+  });
+
   test("a trainer's own advantages feed a run", async () => {
     const run = client().run(name("reported"));
     await run.create(mixture({ feedbackSource: "reported", policy: { kind: "bandit" } }));

@@ -196,7 +196,7 @@ export function runConfig(more: Partial<RunConfig> = {}): RunConfig {
     length: 0,
     promptsPerUpdate: 6,
     lag: { kind: "batches", count: 1 },
-    ...{ dynamicSampling: undefined, lateFeedback: undefined, promptTemplate: undefined },
+    ...{ dynamicSampling: undefined, lateFeedback: undefined, promptTemplate: undefined, evaluationArms: [] },
     feedbackSource: "step",
     groupTimeoutMs: undefined,
     timeToLiveMs: 1e9,

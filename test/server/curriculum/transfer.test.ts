@@ -43,6 +43,7 @@ const stale = new Set(["stale_epoch"]);
 async function told(runs: Runs): Promise<readonly string[]> {
   const { items } = value(await runs.history("run", 0, 100));
   return items.map((item) => {
+    if (item.kind === "evaluation") throw new Error("the run has no evaluation arm");
     const marks = `${item.kind === "batch" && !item.closed ? " open" : ""}${item.rolledBack ? " undone" : ""}`;
     return `${item.epoch}: ${item.kind === "batch" ? item.batch : item.control}${marks}`;
   });

@@ -22,7 +22,7 @@ test("what it draws is what a run with a store, a clock and tasks draws", async 
   const arms = config.arms.map((arm) => ({ ...arm, spec: { id: arm.id } }));
   const source = { ...codecs, ...sourceOf(({ arm: { id }, ordinal }) => made(`${id}:${ordinal}`)) };
   const { runs } = bench({ source });
-  value(await runs.create("run", { ...config, arms, timeToLiveMs: 1e9 }));
+  value(await runs.create("run", { ...config, arms, evaluationArms: [], timeToLiveMs: 1e9 }));
   for (let cursor = 0; cursor < config.length; cursor += shape.promptsPerUpdate) {
     const { tasks } = value(await ask(runs, "run", cursor, shape.promptsPerUpdate));
     const items = tasks.flatMap((task) =>

@@ -34,6 +34,7 @@ class RunOptions(TypedDict, total=False):
     answer_format: AnswerFormat
     group_timeout: timedelta
     time_to_live: timedelta
+    evaluation_arms: Sequence[cur.EvaluationArm]
     dynamic_sampling: cur.DynamicSampling
     late_feedback: cur.LateFeedback
     prompt_template: cur.PromptTemplate
@@ -69,6 +70,7 @@ def create_run(
         feedback_source=value_of("FEEDBACK_SOURCE_", options.get("feedback_source")),
         group_timeout=_duration(options.get("group_timeout")),
         time_to_live=_duration(options.get("time_to_live")),
+        evaluation_arms=options.get("evaluation_arms", ()),
         dynamic_sampling=options.get("dynamic_sampling"),
         late_feedback=options.get("late_feedback"),
         prompt_template=options.get("prompt_template"),
@@ -104,6 +106,12 @@ def next_batch(run_id: str, cursor: int | None, count: int, wait: timedelta | No
     """Tasks of the run."""
     request = cur.NextBatchRequest(run_id=run_id, cursor=cursor, count=count, wait=_duration(wait))
     return _call("NextBatch", request, cur.NextBatchResponse, Batch.from_proto, patient=True)
+
+
+def next_evaluation(run_id: str, arm_id: str, round: int, cursor: int, count: int) -> Call[Batch]:
+    """Tasks of an evaluation arm."""
+    request = cur.NextEvaluationRequest(run_id=run_id, arm_id=arm_id, round=round, cursor=cursor, count=count)
+    return _call("NextEvaluation", request, cur.NextEvaluationResponse, Batch.from_proto)
 
 
 def report_advantages(run_id: str, groups: Iterable[GroupAdvantages]) -> Call[dict[str, str]]:

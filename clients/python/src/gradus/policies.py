@@ -12,6 +12,7 @@ from gradus._enums import (
     CompetenceStep,
     ReplayInstances,
     Source,
+    Split,
     value_of,
 )
 from gradus._spec import SpecOptions, task_spec
@@ -50,6 +51,41 @@ def arm(
     spec = task_spec(environment, **options)
     name = id or "/".join(part for part in (environment, level, source) if part)
     return cur.Arm(id=name, spec=spec, weight=weight, hard=hard)
+
+
+def evaluation_arm(
+    environment: str,
+    level: str | None = None,
+    *,
+    tasks: int,
+    id: str | None = None,
+    num_generations: int = 0,
+    split: Split = "eval",
+    source: Source = "synthetic",
+    parameters: Mapping[str, float] | None = None,
+    pool: str = "",
+    version: int = 0,
+    answer_format: AnswerFormat | None = None,
+    reward_scheme: str | task_pb2.RewardScheme | None = None,
+) -> cur.EvaluationArm:
+    """A set of `tasks` tasks that a run is evaluated on beside training; see `Run.next_evaluation`.
+
+    Its id is "split/environment/level" unless given. `num_generations` 0 is the run's. Without `answer_format` and
+    `reward_scheme` the run's count.
+    """
+    like = arm(
+        environment,
+        level,
+        source=source,
+        parameters=parameters,
+        pool=pool,
+        version=version,
+        answer_format=answer_format,
+        reward_scheme=reward_scheme,
+    )
+    like.spec.split = value_of("SPLIT_", split)
+    name = id or "/".join(part for part in (split, environment, level) if part)
+    return cur.EvaluationArm(id=name, spec=like.spec, tasks=tasks, num_generations=num_generations)
 
 
 def constraints(

@@ -70,6 +70,15 @@ class Run:
                 return
             cursor = batch.next_cursor
 
+    def next_evaluation(self, arm_id: str, round: int, cursor: int = 0, count: int = 0) -> Batch:
+        """Tasks of an evaluation arm from a position in its set on, at most `count` (0: 256).
+
+        `round` names the round of evaluation, e.g. by the trainer's step: rounds go up, each has the same tasks, and
+        every process that says the same number works on the same one. Their completions are scored like others, shown
+        in the run's state and history, and never learnt from. See `gradus.evaluation_arm`.
+        """
+        return self._client._call(_calls.next_evaluation(self.run_id, arm_id, round, cursor, count))
+
     def step_group(self, task: Task, texts: Iterable[str], first_index: int = 0) -> GroupOutcome:
         """Scores completions of one task; with all of a group's in one call, the advantages come too."""
         return self._client.batch_step(task.group(texts, first_index))[0]

@@ -83,6 +83,7 @@ class Task:
     update_batch: int
     epoch: int
     arm_probability: float
+    evaluation_round: int | None
     proto: task_pb2.Task = field(repr=False, compare=False)
 
     @staticmethod
@@ -110,6 +111,7 @@ class Task:
             update_batch=proto.update_batch,
             epoch=proto.epoch,
             arm_probability=proto.arm_probability,
+            evaluation_round=proto.evaluation_round if proto.HasField("evaluation_round") else None,
             proto=proto,
         )
 
@@ -264,7 +266,7 @@ class Batch:
     epoch: int
 
     @staticmethod
-    def from_proto(proto: curriculum_pb2.NextBatchResponse) -> Batch:
+    def from_proto(proto: curriculum_pb2.NextBatchResponse | curriculum_pb2.NextEvaluationResponse) -> Batch:
         """Reads the message."""
         tasks = tuple(Task.from_proto(each) for each in proto.tasks)
         return Batch(tasks, proto.next_cursor, proto.done, proto.epoch)

@@ -56,6 +56,11 @@ export async function writeChart(option: string, path: string, title: string, { 
   await writeOut(option, path, runChart(title, seriesOf(arms, history, CHART_STEPS_MAX)));
 }
 
+function means(solvedShare: number | undefined, rewardMean: number | undefined): readonly string[] {
+  const solved = solvedShare === undefined ? "" : `${Math.round(100 * solvedShare)}%`;
+  return [solved, rewardMean === undefined ? "" : number(rewardMean)];
+}
+
 function recordTable(history: readonly HistoryRecord[]): string {
   return table(
     ["when", "cursor", "what", "tasks", "solved", "reward", ""],
@@ -67,13 +72,23 @@ function recordTable(history: readonly HistoryRecord[]): string {
         const given = Object.entries(weights).map(([arm, weight]) => `${arm}=${number(weight)}`);
         return [when, String(cursor), what, "", "", "", [armId, ...given, reason, undone].filter(Boolean).join(" ")];
       }
+      if (kind.case === "evaluation") {
+        const { cursor, armId, round, samples, rewardMean, solvedShare, tasks, closed } = kind.value;
+        const note = [closed ? "" : `${samples} samples so far`, undone].filter(Boolean).join(", ");
+        return [
+          when,
+          String(cursor),
+          `${armId} round ${round}`,
+          String(tasks),
+          ...means(solvedShare, rewardMean),
+          note,
+        ];
+      }
       if (kind.case !== "batch") return [when, "", "", "", "", "", undone];
       const { cursor, batch, counts, solvedShare, rewardMean, closed } = kind.value;
       const tasks = counts.reduce((sum, count) => sum + count, 0);
-      const solved = solvedShare === undefined ? "" : `${Math.round(100 * solvedShare)}%`;
       const note = [closed ? "" : "open", undone].filter(Boolean).join(", ");
-      const reward = rewardMean === undefined ? "" : number(rewardMean);
-      return [when, String(cursor), `batch ${batch}`, String(tasks), solved, reward, note];
+      return [when, String(cursor), `batch ${batch}`, String(tasks), ...means(solvedShare, rewardMean), note];
     }),
   );
 }

@@ -315,7 +315,8 @@ export declare type Task = Message<"gradus.v1.Task"> & {
   armId: string;
 
   /**
-   * Position in the run, counted in tasks from 0; 0 outside runs.
+   * Position in the run, counted in tasks from 0; 0 outside runs. Of an evaluation
+   * arm, position in its set.
    *
    * @generated from field: uint64 cursor = 13;
    */
@@ -365,6 +366,14 @@ export declare type Task = Message<"gradus.v1.Task"> & {
    * @generated from field: double arm_probability = 19;
    */
   armProbability: number;
+
+  /**
+   * The round of evaluation that it was given out for; unset: it is none of an
+   * evaluation arm. update_batch and arm_probability are 0 where it is set.
+   *
+   * @generated from field: optional uint64 evaluation_round = 20;
+   */
+  evaluationRound?: bigint | undefined;
 };
 
 /**

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   NextBatchResponseSchema,
+  NextEvaluationResponseSchema,
   ReportAdvantagesRequestSchema,
 } from "../../../../server/gen/gradus/v1/curriculum_pb.js";
 import {
@@ -28,6 +29,7 @@ const responses: readonly DescMessage[] = [
   GroupOutcomeSchema,
   OutcomeSchema,
   NextBatchResponseSchema,
+  NextEvaluationResponseSchema,
 ];
 
 /** What a reader makes of bytes; a message as its canonical bytes. */

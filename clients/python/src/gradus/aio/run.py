@@ -66,6 +66,10 @@ class AsyncRun:
                 return
             cursor = batch.next_cursor
 
+    async def next_evaluation(self, arm_id: str, round: int, cursor: int = 0, count: int = 0) -> Batch:
+        """See `Run.next_evaluation`."""
+        return await self._client._call(_calls.next_evaluation(self.run_id, arm_id, round, cursor, count))
+
     async def step_group(self, task: Task, texts: Iterable[str], first_index: int = 0) -> GroupOutcome:
         """See `Run.step_group`."""
         return (await self._client.batch_step(task.group(texts, first_index)))[0]

@@ -291,6 +291,48 @@ class Arm(google.protobuf.message.Message):
 global___Arm = Arm
 
 @typing.final
+class EvaluationArm(google.protobuf.message.Message):
+    """A set of tasks that a run is evaluated on beside training; see NextEvaluation."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ID_FIELD_NUMBER: builtins.int
+    SPEC_FIELD_NUMBER: builtins.int
+    TASKS_FIELD_NUMBER: builtins.int
+    NUM_GENERATIONS_FIELD_NUMBER: builtins.int
+    id: builtins.str
+    """Unique among the run's arms of both kinds, at most 64 bytes of a-z A-Z 0-9 . _
+    / - ; required.
+    """
+    tasks: builtins.int
+    """Tasks in the set, 1 to 65,536; of SOURCE_REAL at most the rows there are.
+    Required. Which tasks they are depends on the run's seed, the arm's id and
+    their position alone.
+    """
+    num_generations: builtins.int
+    """Completions of each prompt, 1 to the server's limit; 0: the num_generations
+    that the run is created with.
+    """
+    @property
+    def spec(self) -> gradus.v1.task_pb2.TaskSpec:
+        """The family of tasks. Where it has no reward_scheme or answer_format, the run's
+        counts; where it has no split, SPLIT_EVAL. SPLIT_TRAIN is refused.
+        """
+
+    def __init__(
+        self,
+        *,
+        id: builtins.str = ...,
+        spec: gradus.v1.task_pb2.TaskSpec | None = ...,
+        tasks: builtins.int = ...,
+        num_generations: builtins.int = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["spec", b"spec"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["id", b"id", "num_generations", b"num_generations", "spec", b"spec", "tasks", b"tasks"]) -> None: ...
+
+global___EvaluationArm = EvaluationArm
+
+@typing.final
 class MixturePolicy(google.protobuf.message.Message):
     """Fixed probabilities: each arm's weight over the sum of weights (FORGE, joint
     training).
@@ -1086,6 +1128,7 @@ class RunConfig(google.protobuf.message.Message):
     DYNAMIC_SAMPLING_FIELD_NUMBER: builtins.int
     LATE_FEEDBACK_FIELD_NUMBER: builtins.int
     PROMPT_TEMPLATE_FIELD_NUMBER: builtins.int
+    EVALUATION_ARMS_FIELD_NUMBER: builtins.int
     answer_format: gradus.v1.task_pb2.AnswerFormat.ValueType
     """How answers are marked where an arm's spec does not say; unset: each
     environment's default.
@@ -1155,6 +1198,12 @@ class RunConfig(google.protobuf.message.Message):
     def prompt_template(self) -> global___PromptTemplate:
         """Text around the prompts; unset: they are as the environments give them."""
 
+    @property
+    def evaluation_arms(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___EvaluationArm]:
+        """What the run is evaluated on beside training, see NextEvaluation: at most 32. In
+        all, tasks × num_generations over the arms is at most 262,144 samples.
+        """
+
     def __init__(
         self,
         *,
@@ -1174,9 +1223,10 @@ class RunConfig(google.protobuf.message.Message):
         dynamic_sampling: global___DynamicSampling | None = ...,
         late_feedback: global___LateFeedback | None = ...,
         prompt_template: global___PromptTemplate | None = ...,
+        evaluation_arms: collections.abc.Iterable[global___EvaluationArm] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["dynamic_sampling", b"dynamic_sampling", "feedback_lag", b"feedback_lag", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "late_feedback", b"late_feedback", "policy", b"policy", "prompt_template", b"prompt_template", "reward_scheme", b"reward_scheme", "time_to_live", b"time_to_live"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arms", b"arms", "dynamic_sampling", b"dynamic_sampling", "feedback_lag", b"feedback_lag", "feedback_source", b"feedback_source", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "late_feedback", b"late_feedback", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompt_template", b"prompt_template", "prompts_per_update", b"prompts_per_update", "reward_scheme", b"reward_scheme", "seed", b"seed", "time_to_live", b"time_to_live"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arms", b"arms", "dynamic_sampling", b"dynamic_sampling", "evaluation_arms", b"evaluation_arms", "feedback_lag", b"feedback_lag", "feedback_source", b"feedback_source", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "late_feedback", b"late_feedback", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompt_template", b"prompt_template", "prompts_per_update", b"prompts_per_update", "reward_scheme", b"reward_scheme", "seed", b"seed", "time_to_live", b"time_to_live"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["lag", b"lag"]) -> typing.Literal["feedback_lag", "feedback_unbounded"] | None: ...
 
 global___RunConfig = RunConfig
@@ -1256,6 +1306,61 @@ class ArmState(google.protobuf.message.Message):
 global___ArmState = ArmState
 
 @typing.final
+class EvaluationRecord(google.protobuf.message.Message):
+    """A round of an evaluation arm: the whole of its set, once."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    ARM_ID_FIELD_NUMBER: builtins.int
+    ROUND_FIELD_NUMBER: builtins.int
+    CURSOR_FIELD_NUMBER: builtins.int
+    TASKS_FIELD_NUMBER: builtins.int
+    SAMPLES_FIELD_NUMBER: builtins.int
+    SAMPLES_WITHOUT_REWARD_FIELD_NUMBER: builtins.int
+    REWARD_MEAN_FIELD_NUMBER: builtins.int
+    SOLVED_SHARE_FIELD_NUMBER: builtins.int
+    CLOSED_FIELD_NUMBER: builtins.int
+    arm_id: builtins.str
+    """The id of the evaluation arm."""
+    round: builtins.int
+    """The round, as its client named it."""
+    cursor: builtins.int
+    """The run's cursor when the round was opened: tasks drawn for training so far."""
+    tasks: builtins.int
+    """Tasks in the set."""
+    samples: builtins.int
+    """Samples recorded so far."""
+    samples_without_reward: builtins.int
+    """Of those, how many have no reward, and never will. They are in neither mean."""
+    reward_mean: builtins.float
+    """Mean reward over the samples with one; unset: none yet."""
+    solved_share: builtins.float
+    """Share of the same that are solved; unset: none yet."""
+    closed: builtins.bool
+    """Whether all samples of the set, tasks × num_generations, are recorded."""
+    def __init__(
+        self,
+        *,
+        arm_id: builtins.str = ...,
+        round: builtins.int = ...,
+        cursor: builtins.int = ...,
+        tasks: builtins.int = ...,
+        samples: builtins.int = ...,
+        samples_without_reward: builtins.int = ...,
+        reward_mean: builtins.float | None = ...,
+        solved_share: builtins.float | None = ...,
+        closed: builtins.bool = ...,
+    ) -> None: ...
+    def HasField(self, field_name: typing.Literal["_reward_mean", b"_reward_mean", "_solved_share", b"_solved_share", "reward_mean", b"reward_mean", "solved_share", b"solved_share"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_reward_mean", b"_reward_mean", "_solved_share", b"_solved_share", "arm_id", b"arm_id", "closed", b"closed", "cursor", b"cursor", "reward_mean", b"reward_mean", "round", b"round", "samples", b"samples", "samples_without_reward", b"samples_without_reward", "solved_share", b"solved_share", "tasks", b"tasks"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_reward_mean", b"_reward_mean"]) -> typing.Literal["reward_mean"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_solved_share", b"_solved_share"]) -> typing.Literal["solved_share"] | None: ...
+
+global___EvaluationRecord = EvaluationRecord
+
+@typing.final
 class RunState(google.protobuf.message.Message):
     """A run as it stands."""
 
@@ -1275,6 +1380,7 @@ class RunState(google.protobuf.message.Message):
     ARMS_FIELD_NUMBER: builtins.int
     INCARNATION_FIELD_NUMBER: builtins.int
     FIRST_OPEN_CURSOR_FIELD_NUMBER: builtins.int
+    EVALUATIONS_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """Its id."""
     epoch: builtins.int
@@ -1312,6 +1418,12 @@ class RunState(google.protobuf.message.Message):
     def arms(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___ArmState]:
         """The arms, in the configuration's order."""
 
+    @property
+    def evaluations(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___EvaluationRecord]:
+        """The newest round of each evaluation arm that has one, in the configuration's
+        order.
+        """
+
     def __init__(
         self,
         *,
@@ -1329,9 +1441,10 @@ class RunState(google.protobuf.message.Message):
         arms: collections.abc.Iterable[global___ArmState] | None = ...,
         incarnation: builtins.str = ...,
         first_open_cursor: builtins.int = ...,
+        evaluations: collections.abc.Iterable[global___EvaluationRecord] | None = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["policy", b"policy"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "first_open_cursor", b"first_open_cursor", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "policy", b"policy", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "evaluations", b"evaluations", "first_open_cursor", b"first_open_cursor", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "policy", b"policy", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "version", b"version"]) -> None: ...
 
 global___RunState = RunState
 
@@ -1608,6 +1721,80 @@ class NextBatchResponse(google.protobuf.message.Message):
     def ClearField(self, field_name: typing.Literal["done", b"done", "epoch", b"epoch", "next_cursor", b"next_cursor", "tasks", b"tasks"]) -> None: ...
 
 global___NextBatchResponse = NextBatchResponse
+
+@typing.final
+class NextEvaluationRequest(google.protobuf.message.Message):
+    """Which tasks of an evaluation arm to give."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    RUN_ID_FIELD_NUMBER: builtins.int
+    ARM_ID_FIELD_NUMBER: builtins.int
+    ROUND_FIELD_NUMBER: builtins.int
+    CURSOR_FIELD_NUMBER: builtins.int
+    COUNT_FIELD_NUMBER: builtins.int
+    run_id: builtins.str
+    """The run. Required."""
+    arm_id: builtins.str
+    """The id of the evaluation arm. Required."""
+    round: builtins.int
+    """Names the round, e.g. the trainer's step: every process that says the same
+    number is given the same round, and the first to say it opens it. Rounds of an
+    arm only go up. The last two are kept, and take scores whether the next one is
+    open or not; others are refused with OUT_OF_RANGE. At most 2^53 − 1.
+    """
+    cursor: builtins.int
+    """Position in the set of the first task, from 0."""
+    count: builtins.int
+    """How many at most, 1 to 4096; 0: 256."""
+    def __init__(
+        self,
+        *,
+        run_id: builtins.str = ...,
+        arm_id: builtins.str = ...,
+        round: builtins.int = ...,
+        cursor: builtins.int = ...,
+        count: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["arm_id", b"arm_id", "count", b"count", "cursor", b"cursor", "round", b"round", "run_id", b"run_id"]) -> None: ...
+
+global___NextEvaluationRequest = NextEvaluationRequest
+
+@typing.final
+class NextEvaluationResponse(google.protobuf.message.Message):
+    """Tasks of an evaluation arm."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    TASKS_FIELD_NUMBER: builtins.int
+    NEXT_CURSOR_FIELD_NUMBER: builtins.int
+    DONE_FIELD_NUMBER: builtins.int
+    EPOCH_FIELD_NUMBER: builtins.int
+    next_cursor: builtins.int
+    """The cursor to ask for next."""
+    done: builtins.bool
+    """There is nothing from next_cursor on."""
+    epoch: builtins.int
+    """The run's epoch. After an import tasks are to be asked for again; the samples
+    that the export had are there.
+    """
+    @property
+    def tasks(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[gradus.v1.task_pb2.Task]:
+        """In order. Task.arm_id is the evaluation arm's, Task.cursor the position in the
+        set, and Task.evaluation_round the round.
+        """
+
+    def __init__(
+        self,
+        *,
+        tasks: collections.abc.Iterable[gradus.v1.task_pb2.Task] | None = ...,
+        next_cursor: builtins.int = ...,
+        done: builtins.bool = ...,
+        epoch: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["done", b"done", "epoch", b"epoch", "next_cursor", b"next_cursor", "tasks", b"tasks"]) -> None: ...
+
+global___NextEvaluationResponse = NextEvaluationResponse
 
 @typing.final
 class GroupAdvantages(google.protobuf.message.Message):
@@ -2622,6 +2809,7 @@ class HistoryRecord(google.protobuf.message.Message):
 
     BATCH_FIELD_NUMBER: builtins.int
     CONTROL_FIELD_NUMBER: builtins.int
+    EVALUATION_FIELD_NUMBER: builtins.int
     EPOCH_FIELD_NUMBER: builtins.int
     TIME_FIELD_NUMBER: builtins.int
     ROLLED_BACK_FIELD_NUMBER: builtins.int
@@ -2638,21 +2826,30 @@ class HistoryRecord(google.protobuf.message.Message):
         """A control change."""
 
     @property
+    def evaluation(self) -> global___EvaluationRecord:
+        """A round of an evaluation arm, at its place since it was opened. One that was
+        followed by two more before it was closed stays as it was then.
+        """
+
+    @property
     def time(self) -> google.protobuf.timestamp_pb2.Timestamp:
-        """When it happened; of an update batch, when it was drawn."""
+        """When it happened; of an update batch, when it was drawn; of a round of
+        evaluation, when it was opened.
+        """
 
     def __init__(
         self,
         *,
         batch: global___BatchRecord | None = ...,
         control: global___ControlRecord | None = ...,
+        evaluation: global___EvaluationRecord | None = ...,
         epoch: builtins.int = ...,
         time: google.protobuf.timestamp_pb2.Timestamp | None = ...,
         rolled_back: builtins.bool = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["batch", b"batch", "control", b"control", "kind", b"kind", "time", b"time"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["batch", b"batch", "control", b"control", "epoch", b"epoch", "kind", b"kind", "rolled_back", b"rolled_back", "time", b"time"]) -> None: ...
-    def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["batch", "control"] | None: ...
+    def HasField(self, field_name: typing.Literal["batch", b"batch", "control", b"control", "evaluation", b"evaluation", "kind", b"kind", "time", b"time"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["batch", b"batch", "control", b"control", "epoch", b"epoch", "evaluation", b"evaluation", "kind", b"kind", "rolled_back", b"rolled_back", "time", b"time"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["kind", b"kind"]) -> typing.Literal["batch", "control", "evaluation"] | None: ...
 
 global___HistoryRecord = HistoryRecord
 

@@ -49,6 +49,11 @@ class CurriculumServiceStub(object):
                 request_serializer=gradus_dot_v1_dot_curriculum__pb2.NextBatchRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_curriculum__pb2.NextBatchResponse.FromString,
                 )
+        self.NextEvaluation = channel.unary_unary(
+                '/gradus.v1.CurriculumService/NextEvaluation',
+                request_serializer=gradus_dot_v1_dot_curriculum__pb2.NextEvaluationRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_curriculum__pb2.NextEvaluationResponse.FromString,
+                )
         self.ReportAdvantages = channel.unary_unary(
                 '/gradus.v1.CurriculumService/ReportAdvantages',
                 request_serializer=gradus_dot_v1_dot_curriculum__pb2.ReportAdvantagesRequest.SerializeToString,
@@ -174,6 +179,19 @@ class CurriculumServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def NextEvaluation(self, request, context):
+        """Gives tasks of an evaluation arm, for a round of evaluation beside training. A
+        round is the whole set of the arm once, and every round has the same tasks.
+        Their completions are scored like others, by Step, BatchStep and StreamSteps;
+        what they come to is recorded (first write wins for each sample) and shown in
+        RunState.evaluations and the history, and nothing is learnt from it: policies
+        never see it, and no cursor, length, counter or draw of training depends on it.
+        Neither Pause nor the run's end stops it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ReportAdvantages(self, request, context):
         """Feeds advantages that the trainer computed, for runs whose feedback_source is
         FEEDBACK_SOURCE_REPORTED. First write wins for each group.
@@ -287,8 +305,8 @@ class CurriculumServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetHistory(self, request, context):
-        """Gives what WatchRun shows as a series, one record for each update batch, and
-        the control changes. A history travels with an export (its newest 16,384
+        """Gives what WatchRun shows as a series, one record for each update batch and each
+        round of evaluation, and the control changes. A history travels with an export (its newest 16,384
         records and 16 MiB), and what an import undid stays in it, rolled_back.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -322,6 +340,11 @@ def add_CurriculumServiceServicer_to_server(servicer, server):
                     servicer.NextBatch,
                     request_deserializer=gradus_dot_v1_dot_curriculum__pb2.NextBatchRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_curriculum__pb2.NextBatchResponse.SerializeToString,
+            ),
+            'NextEvaluation': grpc.unary_unary_rpc_method_handler(
+                    servicer.NextEvaluation,
+                    request_deserializer=gradus_dot_v1_dot_curriculum__pb2.NextEvaluationRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_curriculum__pb2.NextEvaluationResponse.SerializeToString,
             ),
             'ReportAdvantages': grpc.unary_unary_rpc_method_handler(
                     servicer.ReportAdvantages,
@@ -495,6 +518,23 @@ class CurriculumService(object):
         return grpc.experimental.unary_unary(request, target, '/gradus.v1.CurriculumService/NextBatch',
             gradus_dot_v1_dot_curriculum__pb2.NextBatchRequest.SerializeToString,
             gradus_dot_v1_dot_curriculum__pb2.NextBatchResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def NextEvaluation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(request, target, '/gradus.v1.CurriculumService/NextEvaluation',
+            gradus_dot_v1_dot_curriculum__pb2.NextEvaluationRequest.SerializeToString,
+            gradus_dot_v1_dot_curriculum__pb2.NextEvaluationResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

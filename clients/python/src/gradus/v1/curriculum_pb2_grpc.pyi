@@ -68,6 +68,19 @@ class CurriculumServiceStub:
     is not due, and none with done set at the end of the run.
     """
 
+    NextEvaluation: grpc.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.NextEvaluationRequest,
+        gradus.v1.curriculum_pb2.NextEvaluationResponse,
+    ]
+    """Gives tasks of an evaluation arm, for a round of evaluation beside training. A
+    round is the whole set of the arm once, and every round has the same tasks.
+    Their completions are scored like others, by Step, BatchStep and StreamSteps;
+    what they come to is recorded (first write wins for each sample) and shown in
+    RunState.evaluations and the history, and nothing is learnt from it: policies
+    never see it, and no cursor, length, counter or draw of training depends on it.
+    Neither Pause nor the run's end stops it.
+    """
+
     ReportAdvantages: grpc.UnaryUnaryMultiCallable[
         gradus.v1.curriculum_pb2.ReportAdvantagesRequest,
         gradus.v1.curriculum_pb2.ReportAdvantagesResponse,
@@ -181,8 +194,8 @@ class CurriculumServiceStub:
         gradus.v1.curriculum_pb2.GetHistoryRequest,
         gradus.v1.curriculum_pb2.GetHistoryResponse,
     ]
-    """Gives what WatchRun shows as a series, one record for each update batch, and
-    the control changes. A history travels with an export (its newest 16,384
+    """Gives what WatchRun shows as a series, one record for each update batch and each
+    round of evaluation, and the control changes. A history travels with an export (its newest 16,384
     records and 16 MiB), and what an import undid stays in it, rolled_back.
     """
 
@@ -234,6 +247,19 @@ class CurriculumServiceAsyncStub:
     tasks. Waits a little for feedback that is due, then answers UNAVAILABLE with
     a retry delay. Answers fewer tasks than asked for where the next update batch
     is not due, and none with done set at the end of the run.
+    """
+
+    NextEvaluation: grpc.aio.UnaryUnaryMultiCallable[
+        gradus.v1.curriculum_pb2.NextEvaluationRequest,
+        gradus.v1.curriculum_pb2.NextEvaluationResponse,
+    ]
+    """Gives tasks of an evaluation arm, for a round of evaluation beside training. A
+    round is the whole set of the arm once, and every round has the same tasks.
+    Their completions are scored like others, by Step, BatchStep and StreamSteps;
+    what they come to is recorded (first write wins for each sample) and shown in
+    RunState.evaluations and the history, and nothing is learnt from it: policies
+    never see it, and no cursor, length, counter or draw of training depends on it.
+    Neither Pause nor the run's end stops it.
     """
 
     ReportAdvantages: grpc.aio.UnaryUnaryMultiCallable[
@@ -349,8 +375,8 @@ class CurriculumServiceAsyncStub:
         gradus.v1.curriculum_pb2.GetHistoryRequest,
         gradus.v1.curriculum_pb2.GetHistoryResponse,
     ]
-    """Gives what WatchRun shows as a series, one record for each update batch, and
-    the control changes. A history travels with an export (its newest 16,384
+    """Gives what WatchRun shows as a series, one record for each update batch and each
+    round of evaluation, and the control changes. A history travels with an export (its newest 16,384
     records and 16 MiB), and what an import undid stays in it, rolled_back.
     """
 
@@ -412,6 +438,21 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         tasks. Waits a little for feedback that is due, then answers UNAVAILABLE with
         a retry delay. Answers fewer tasks than asked for where the next update batch
         is not due, and none with done set at the end of the run.
+        """
+
+    @abc.abstractmethod
+    def NextEvaluation(
+        self,
+        request: gradus.v1.curriculum_pb2.NextEvaluationRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[gradus.v1.curriculum_pb2.NextEvaluationResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.NextEvaluationResponse]]:
+        """Gives tasks of an evaluation arm, for a round of evaluation beside training. A
+        round is the whole set of the arm once, and every round has the same tasks.
+        Their completions are scored like others, by Step, BatchStep and StreamSteps;
+        what they come to is recorded (first write wins for each sample) and shown in
+        RunState.evaluations and the history, and nothing is learnt from it: policies
+        never see it, and no cursor, length, counter or draw of training depends on it.
+        Neither Pause nor the run's end stops it.
         """
 
     @abc.abstractmethod
@@ -555,8 +596,8 @@ class CurriculumServiceServicer(metaclass=abc.ABCMeta):
         request: gradus.v1.curriculum_pb2.GetHistoryRequest,
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.curriculum_pb2.GetHistoryResponse, collections.abc.Awaitable[gradus.v1.curriculum_pb2.GetHistoryResponse]]:
-        """Gives what WatchRun shows as a series, one record for each update batch, and
-        the control changes. A history travels with an export (its newest 16,384
+        """Gives what WatchRun shows as a series, one record for each update batch and each
+        round of evaluation, and the control changes. A history travels with an export (its newest 16,384
         records and 16 MiB), and what an import undid stays in it, rolled_back.
         """
 

@@ -419,6 +419,7 @@ class Task(google.protobuf.message.Message):
     UPDATE_BATCH_FIELD_NUMBER: builtins.int
     EPOCH_FIELD_NUMBER: builtins.int
     ARM_PROBABILITY_FIELD_NUMBER: builtins.int
+    EVALUATION_ROUND_FIELD_NUMBER: builtins.int
     task_id: builtins.str
     """Opaque, authenticated: says where the instance comes from and carries what
     scoring needs. Give it back unchanged. Not secret, but never shown to the
@@ -446,7 +447,9 @@ class Task(google.protobuf.message.Message):
     arm_id: builtins.str
     """The arm of the run that the task was drawn from; empty outside runs."""
     cursor: builtins.int
-    """Position in the run, counted in tasks from 0; 0 outside runs."""
+    """Position in the run, counted in tasks from 0; 0 outside runs. Of an evaluation
+    arm, position in its set.
+    """
     thinking: global___Thinking.ValueType
     """How much of its thinking the completion must hold."""
     instance_hash: builtins.str
@@ -464,6 +467,10 @@ class Task(google.protobuf.message.Message):
     arm_probability: builtins.float
     """The probability of its arm in that draw, before constraints: what an
     off-policy trainer weighs by. 0 outside runs.
+    """
+    evaluation_round: builtins.int
+    """The round of evaluation that it was given out for; unset: it is none of an
+    evaluation arm. update_batch and arm_probability are 0 where it is set.
     """
     @property
     def prompt(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___ChatMessage]:
@@ -495,8 +502,10 @@ class Task(google.protobuf.message.Message):
         update_batch: builtins.int = ...,
         epoch: builtins.int = ...,
         arm_probability: builtins.float = ...,
+        evaluation_round: builtins.int | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["hints", b"hints"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arm_id", b"arm_id", "arm_probability", b"arm_probability", "cursor", b"cursor", "environment", b"environment", "epoch", b"epoch", "group_id", b"group_id", "hints", b"hints", "instance_hash", b"instance_hash", "level", b"level", "pool_epoch", b"pool_epoch", "prompt", b"prompt", "run_id", b"run_id", "source", b"source", "split", b"split", "task_id", b"task_id", "thinking", b"thinking", "update_batch", b"update_batch", "version", b"version"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_evaluation_round", b"_evaluation_round", "evaluation_round", b"evaluation_round", "hints", b"hints"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_evaluation_round", b"_evaluation_round", "answer_format", b"answer_format", "arm_id", b"arm_id", "arm_probability", b"arm_probability", "cursor", b"cursor", "environment", b"environment", "epoch", b"epoch", "evaluation_round", b"evaluation_round", "group_id", b"group_id", "hints", b"hints", "instance_hash", b"instance_hash", "level", b"level", "pool_epoch", b"pool_epoch", "prompt", b"prompt", "run_id", b"run_id", "source", b"source", "split", b"split", "task_id", b"task_id", "thinking", b"thinking", "update_batch", b"update_batch", "version", b"version"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_evaluation_round", b"_evaluation_round"]) -> typing.Literal["evaluation_round"] | None: ...
 
 global___Task = Task

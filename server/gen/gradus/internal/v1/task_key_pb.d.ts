@@ -189,6 +189,14 @@ export declare type RunPlace = Message<"gradus.internal.v1.RunPlace"> & {
    * @generated from field: bool feedback = 6;
    */
   feedback: boolean;
+
+  /**
+   * Of a task of an evaluation arm, its round: then arm is the index among the run's
+   * evaluation arms, and cursor the position in the arm's set.
+   *
+   * @generated from field: optional uint64 evaluation_round = 7;
+   */
+  evaluationRound?: bigint | undefined;
 };
 
 /**

@@ -60,6 +60,52 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
 export declare const ArmSchema: GenMessage<Arm>;
 
 /**
+ * A set of tasks that a run is evaluated on beside training; see NextEvaluation.
+ *
+ * @generated from message gradus.v1.EvaluationArm
+ */
+export declare type EvaluationArm = Message<"gradus.v1.EvaluationArm"> & {
+  /**
+   * Unique among the run's arms of both kinds, at most 64 bytes of a-z A-Z 0-9 . _
+   * / - ; required.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * The family of tasks. Where it has no reward_scheme or answer_format, the run's
+   * counts; where it has no split, SPLIT_EVAL. SPLIT_TRAIN is refused.
+   *
+   * @generated from field: gradus.v1.TaskSpec spec = 2;
+   */
+  spec?: TaskSpec | undefined;
+
+  /**
+   * Tasks in the set, 1 to 65,536; of SOURCE_REAL at most the rows there are.
+   * Required. Which tasks they are depends on the run's seed, the arm's id and
+   * their position alone.
+   *
+   * @generated from field: uint32 tasks = 3;
+   */
+  tasks: number;
+
+  /**
+   * Completions of each prompt, 1 to the server's limit; 0: the num_generations
+   * that the run is created with.
+   *
+   * @generated from field: uint32 num_generations = 4;
+   */
+  numGenerations: number;
+};
+
+/**
+ * Describes the message gradus.v1.EvaluationArm.
+ * Use `create(EvaluationArmSchema)` to create a new message.
+ */
+export declare const EvaluationArmSchema: GenMessage<EvaluationArm>;
+
+/**
  * Fixed probabilities: each arm's weight over the sum of weights (FORGE, joint
  * training).
  *
@@ -977,6 +1023,14 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
    * @generated from field: gradus.v1.PromptTemplate prompt_template = 16;
    */
   promptTemplate?: PromptTemplate | undefined;
+
+  /**
+   * What the run is evaluated on beside training, see NextEvaluation: at most 32. In
+   * all, tasks × num_generations over the arms is at most 262,144 samples.
+   *
+   * @generated from field: repeated gradus.v1.EvaluationArm evaluation_arms = 17;
+   */
+  evaluationArms: EvaluationArm[];
 };
 
 /**
@@ -1080,6 +1134,82 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
  * Use `create(ArmStateSchema)` to create a new message.
  */
 export declare const ArmStateSchema: GenMessage<ArmState>;
+
+/**
+ * A round of an evaluation arm: the whole of its set, once.
+ *
+ * @generated from message gradus.v1.EvaluationRecord
+ */
+export declare type EvaluationRecord = Message<"gradus.v1.EvaluationRecord"> & {
+  /**
+   * The id of the evaluation arm.
+   *
+   * @generated from field: string arm_id = 1;
+   */
+  armId: string;
+
+  /**
+   * The round, as its client named it.
+   *
+   * @generated from field: uint64 round = 2;
+   */
+  round: bigint;
+
+  /**
+   * The run's cursor when the round was opened: tasks drawn for training so far.
+   *
+   * @generated from field: uint64 cursor = 3;
+   */
+  cursor: bigint;
+
+  /**
+   * Tasks in the set.
+   *
+   * @generated from field: uint32 tasks = 4;
+   */
+  tasks: number;
+
+  /**
+   * Samples recorded so far.
+   *
+   * @generated from field: uint32 samples = 5;
+   */
+  samples: number;
+
+  /**
+   * Of those, how many have no reward, and never will. They are in neither mean.
+   *
+   * @generated from field: uint32 samples_without_reward = 6;
+   */
+  samplesWithoutReward: number;
+
+  /**
+   * Mean reward over the samples with one; unset: none yet.
+   *
+   * @generated from field: optional double reward_mean = 7;
+   */
+  rewardMean?: number | undefined;
+
+  /**
+   * Share of the same that are solved; unset: none yet.
+   *
+   * @generated from field: optional double solved_share = 8;
+   */
+  solvedShare?: number | undefined;
+
+  /**
+   * Whether all samples of the set, tasks × num_generations, are recorded.
+   *
+   * @generated from field: bool closed = 9;
+   */
+  closed: boolean;
+};
+
+/**
+ * Describes the message gradus.v1.EvaluationRecord.
+ * Use `create(EvaluationRecordSchema)` to create a new message.
+ */
+export declare const EvaluationRecordSchema: GenMessage<EvaluationRecord>;
 
 /**
  * A run as it stands.
@@ -1187,6 +1317,14 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
    * @generated from field: uint64 first_open_cursor = 14;
    */
   firstOpenCursor: bigint;
+
+  /**
+   * The newest round of each evaluation arm that has one, in the configuration's
+   * order.
+   *
+   * @generated from field: repeated gradus.v1.EvaluationRecord evaluations = 15;
+   */
+  evaluations: EvaluationRecord[];
 };
 
 /**
@@ -1504,6 +1642,100 @@ export declare type NextBatchResponse = Message<"gradus.v1.NextBatchResponse"> &
  * Use `create(NextBatchResponseSchema)` to create a new message.
  */
 export declare const NextBatchResponseSchema: GenMessage<NextBatchResponse>;
+
+/**
+ * Which tasks of an evaluation arm to give.
+ *
+ * @generated from message gradus.v1.NextEvaluationRequest
+ */
+export declare type NextEvaluationRequest = Message<"gradus.v1.NextEvaluationRequest"> & {
+  /**
+   * The run. Required.
+   *
+   * @generated from field: string run_id = 1;
+   */
+  runId: string;
+
+  /**
+   * The id of the evaluation arm. Required.
+   *
+   * @generated from field: string arm_id = 2;
+   */
+  armId: string;
+
+  /**
+   * Names the round, e.g. the trainer's step: every process that says the same
+   * number is given the same round, and the first to say it opens it. Rounds of an
+   * arm only go up. The last two are kept, and take scores whether the next one is
+   * open or not; others are refused with OUT_OF_RANGE. At most 2^53 − 1.
+   *
+   * @generated from field: uint64 round = 3;
+   */
+  round: bigint;
+
+  /**
+   * Position in the set of the first task, from 0.
+   *
+   * @generated from field: uint64 cursor = 4;
+   */
+  cursor: bigint;
+
+  /**
+   * How many at most, 1 to 4096; 0: 256.
+   *
+   * @generated from field: uint32 count = 5;
+   */
+  count: number;
+};
+
+/**
+ * Describes the message gradus.v1.NextEvaluationRequest.
+ * Use `create(NextEvaluationRequestSchema)` to create a new message.
+ */
+export declare const NextEvaluationRequestSchema: GenMessage<NextEvaluationRequest>;
+
+/**
+ * Tasks of an evaluation arm.
+ *
+ * @generated from message gradus.v1.NextEvaluationResponse
+ */
+export declare type NextEvaluationResponse = Message<"gradus.v1.NextEvaluationResponse"> & {
+  /**
+   * In order. Task.arm_id is the evaluation arm's, Task.cursor the position in the
+   * set, and Task.evaluation_round the round.
+   *
+   * @generated from field: repeated gradus.v1.Task tasks = 1;
+   */
+  tasks: Task[];
+
+  /**
+   * The cursor to ask for next.
+   *
+   * @generated from field: uint64 next_cursor = 2;
+   */
+  nextCursor: bigint;
+
+  /**
+   * There is nothing from next_cursor on.
+   *
+   * @generated from field: bool done = 3;
+   */
+  done: boolean;
+
+  /**
+   * The run's epoch. After an import tasks are to be asked for again; the samples
+   * that the export had are there.
+   *
+   * @generated from field: uint32 epoch = 4;
+   */
+  epoch: number;
+};
+
+/**
+ * Describes the message gradus.v1.NextEvaluationResponse.
+ * Use `create(NextEvaluationResponseSchema)` to create a new message.
+ */
+export declare const NextEvaluationResponseSchema: GenMessage<NextEvaluationResponse>;
 
 /**
  * The advantages of one group.
@@ -2650,6 +2882,15 @@ export declare type HistoryRecord = Message<"gradus.v1.HistoryRecord"> & {
      */
     value: ControlRecord;
     case: "control";
+  } | {
+    /**
+     * A round of an evaluation arm, at its place since it was opened. One that was
+     * followed by two more before it was closed stays as it was then.
+     *
+     * @generated from field: gradus.v1.EvaluationRecord evaluation = 6;
+     */
+    value: EvaluationRecord;
+    case: "evaluation";
   } | { case: undefined; value?: undefined };
 
   /**
@@ -2660,7 +2901,8 @@ export declare type HistoryRecord = Message<"gradus.v1.HistoryRecord"> & {
   epoch: number;
 
   /**
-   * When it happened; of an update batch, when it was drawn.
+   * When it happened; of an update batch, when it was drawn; of a round of
+   * evaluation, when it was opened.
    *
    * @generated from field: google.protobuf.Timestamp time = 4;
    */
@@ -3030,6 +3272,22 @@ export declare const CurriculumService: GenService<{
     output: typeof NextBatchResponseSchema;
   },
   /**
+   * Gives tasks of an evaluation arm, for a round of evaluation beside training. A
+   * round is the whole set of the arm once, and every round has the same tasks.
+   * Their completions are scored like others, by Step, BatchStep and StreamSteps;
+   * what they come to is recorded (first write wins for each sample) and shown in
+   * RunState.evaluations and the history, and nothing is learnt from it: policies
+   * never see it, and no cursor, length, counter or draw of training depends on it.
+   * Neither Pause nor the run's end stops it.
+   *
+   * @generated from rpc gradus.v1.CurriculumService.NextEvaluation
+   */
+  nextEvaluation: {
+    methodKind: "unary";
+    input: typeof NextEvaluationRequestSchema;
+    output: typeof NextEvaluationResponseSchema;
+  },
+  /**
    * Feeds advantages that the trainer computed, for runs whose feedback_source is
    * FEEDBACK_SOURCE_REPORTED. First write wins for each group.
    *
@@ -3181,8 +3439,8 @@ export declare const CurriculumService: GenService<{
     output: typeof WatchRunResponseSchema;
   },
   /**
-   * Gives what WatchRun shows as a series, one record for each update batch, and
-   * the control changes. A history travels with an export (its newest 16,384
+   * Gives what WatchRun shows as a series, one record for each update batch and each
+   * round of evaluation, and the control changes. A history travels with an export (its newest 16,384
    * records and 16 MiB), and what an import undid stays in it, rolled_back.
    *
    * @generated from rpc gradus.v1.CurriculumService.GetHistory

@@ -1,0 +1,107 @@
+/** Rounds of evaluation beside training: how they are opened, filled and looked up. Training knows nothing of them. */
+import type {
+  EvaluatedTask,
+  EvaluationPage,
+  EvaluationResults,
+  EvaluationRound,
+  GroupResults,
+  RunState,
+} from "./state.ts";
+import type { InstanceKey } from "./types.ts";
+
+/** Of each arm, so that a process that is behind can finish a round after another has opened the next. */
+export const ROUNDS_KEPT = 2;
+
+/** Tasks of a page; those of the last page that the set has not stay null. */
+const PAGE = 256;
+
+const EMPTY_PAGE: EvaluationPage = Object.freeze(new Array<null>(PAGE).fill(null));
+
+/** The pages of a set of so many tasks, of which some have samples. */
+export function pagesOf(size: number, tasks: ReadonlyMap<number, EvaluatedTask>): readonly EvaluationPage[] {
+  const pages = new Array<EvaluationPage>(Math.ceil(size / PAGE)).fill(EMPTY_PAGE);
+  return withTasks(pages, tasks);
+}
+
+function withTasks(
+  before: readonly EvaluationPage[],
+  tasks: ReadonlyMap<number, EvaluatedTask>,
+): readonly EvaluationPage[] {
+  const changed = new Map<number, (EvaluatedTask | null)[]>();
+  for (const [ordinal, task] of tasks) {
+    const place = Math.floor(ordinal / PAGE);
+    const page = changed.get(place) ?? [...(before[place] ?? EMPTY_PAGE)];
+    changed.set(place, page);
+    page[ordinal % PAGE] = task;
+  }
+  return before.map((page, place) => changed.get(place) ?? page);
+}
+
+/** What came of a task of a round; null: nothing. */
+export function evaluatedAt({ pages }: EvaluationRound, ordinal: number): EvaluatedTask | null {
+  return pages[Math.floor(ordinal / PAGE)]?.[ordinal % PAGE] ?? null;
+}
+
+/** The rounds of an evaluation arm that are kept, oldest first. */
+export function roundsOf({ evaluations }: Pick<RunState, "evaluations">, arm: number): readonly EvaluationRound[] {
+  return evaluations.filter((one) => one.arm === arm);
+}
+
+export function findRound(
+  { evaluations }: Pick<RunState, "evaluations">,
+  { arm, round }: Pick<EvaluationRound, "arm" | "round">,
+): EvaluationRound | undefined {
+  return evaluations.find((one) => one.arm === arm && one.round === round);
+}
+
+/** The state with a round opened; of its arm's earlier ones the last is kept. */
+export function withRound<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  { arm, round, atMs }: { readonly arm: number; readonly round: number; readonly atMs: number },
+): RunState<Spec, Key> {
+  const { evaluations, epoch, cursor, nextSeq: seq } = state;
+  const { tasks: size = 0, numGenerations = 0 } = state.config.evaluationArms[arm] ?? {};
+  const dropped = new Set(roundsOf(state, arm).slice(0, 1 - ROUNDS_KEPT));
+  const opened: EvaluationRound = {
+    ...{ arm, round, seq, epoch, cursor, openedAtMs: atMs },
+    ...{ size, pages: pagesOf(size, new Map()), missing: size * numGenerations },
+  };
+  return { ...state, evaluations: [...evaluations.filter((one) => !dropped.has(one)), opened] };
+}
+
+/** Nothing of a task has come. */
+export function blankTask(numGenerations: number): EvaluatedTask {
+  const none = new Array<null>(numGenerations).fill(null);
+  return { digests: none, results: none };
+}
+
+/** `results` has a task's ordinal for its cursor. */
+export function withSamples(task: EvaluatedTask, { indices, digests, results }: GroupResults): EvaluatedTask {
+  const next = { digests: [...task.digests], results: [...task.results] };
+  for (const [i, index] of indices.entries()) {
+    next.digests[index] = digests[i] ?? null;
+    next.results[index] = results[i] ?? null;
+  }
+  return next;
+}
+
+/** The state with results of a round. */
+export function withEvaluated<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  event: EvaluationResults,
+): RunState<Spec, Key> {
+  const numGenerations = state.config.evaluationArms[event.arm]?.numGenerations ?? 0;
+  const evaluations = state.evaluations.map((round) => {
+    if (round.arm !== event.arm || round.round !== event.round) return round;
+    const tasks = new Map<number, EvaluatedTask>();
+    let { missing } = round;
+    for (const results of event.tasks) {
+      const { cursor } = results;
+      const before = tasks.get(cursor) ?? evaluatedAt(round, cursor) ?? blankTask(numGenerations);
+      tasks.set(cursor, withSamples(before, results));
+      missing -= results.indices.length;
+    }
+    return { ...round, pages: withTasks(round.pages, tasks), missing };
+  });
+  return { ...state, evaluations };
+}
