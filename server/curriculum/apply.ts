@@ -1,7 +1,9 @@
 /** The fold: an event after a state gives the next state. */
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import type { BatchDrawn, Created, HandedOut, Imported, ReportedGroup, Reshaped, RunEvent } from "./events.ts";
-import { addIssued, issuedHashes } from "./issued-hashes.ts";
+import { addIssued, issuedHashes, nextGeneration } from "./issued-hashes.ts";
+import { looksBack } from "./policies/filter.ts";
+import { takesFeedback } from "./policies/needs.ts";
 import { definitionOf } from "./policies/registry.ts";
 import { outcomeOf, reportedOutcome, type GroupOutcome, type RewardSums } from "./signals.ts";
 import {
@@ -10,6 +12,8 @@ import {
   isUseless,
   nothingTallied,
   positionAt,
+  progressOf,
+  rememberedOf,
   tasksKept,
   updatesOf,
   withFolded,
@@ -24,6 +28,7 @@ import {
   type Range,
   type RunState,
 } from "./state.ts";
+import { remember, taskMemory } from "./task-memory.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
 /** Groups that an arm's recent means look back on (contract: ArmState). */
@@ -58,6 +63,7 @@ function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): Run
     arms: config.arms.map(() => freshCounters),
     batches: [],
     issued: issuedHashes(),
+    memory: looksBack(config.policy.filter) ? taskMemory() : null,
     nextSeq: 0,
   };
 }
@@ -206,12 +212,12 @@ function drawnBatch<Key extends InstanceKey>(
 
 /** What a policy thinks each arm is worth. */
 export function valuesOf(policy: Policy, policyState: unknown, { arms }: RunConfig): readonly number[] {
-  return definitionOf(policy).values?.(policyState) ?? arms.map(() => 0);
+  return definitionOf(policy).values?.(policy.config, policyState) ?? arms.map(() => 0);
 }
 
 function drawn<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event: BatchDrawn<Key>): RunState<Spec, Key> {
-  const { fold, tasks, prompts } = event;
-  const observed = definitionOf(state.policy).takesFeedback ? updatesOf(state, fold) : [];
+  const { fold, tasks, prompts, restarts } = event;
+  const observed = takesFeedback(state.policy) ? updatesOf(state, fold) : [];
   const arms = [...withFolded(state.arms, observed)];
   for (const [i, { arm: index, ordinal, repeat }] of tasks.entries()) {
     const arm = arms[index] as ArmCounters;
@@ -229,9 +235,10 @@ function drawn<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event:
     arms,
     batches: [...markFolded(state.batches, fold), drawnBatch(event, state)],
     issued: addIssued(
-      state.issued,
+      restarts ? nextGeneration(state.issued) : state.issued,
       tasks.map(({ key }) => key.hash),
     ),
+    memory: state.memory && remember(state.memory, rememberedOf(observed)),
     nextSeq: state.nextSeq + 1,
   };
 }
@@ -331,9 +338,10 @@ function policyUpdated<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>
   const definition = definitionOf(policy);
   const policyState =
     policy.kind === state.policy.kind && definition.inherit !== undefined
-      ? definition.inherit(policy.config, state.policyState)
+      ? definition.inherit(policy.config, state.policyState, state.policy.config, progressOf(state))
       : definition.initial(policy.config, state.config.arms.length, state.prompts);
-  return { ...state, policy, policyState };
+  const memory = looksBack(policy.filter) ? (state.memory ?? taskMemory()) : null;
+  return { ...state, policy, policyState, memory };
 }
 
 /** Whether a run's history begins with that of an exported state: if so, all that came after the export is undone. */

@@ -1,6 +1,8 @@
 /** Whether a configuration, a policy or weights can be as they are. Fields are named as the contract names them. */
 import { checkConstraints } from "./constraints.ts";
 import { first, inRange, WEIGHT_MAX } from "./policies/policy.ts";
+import { checkFilter } from "./policies/filter.ts";
+import { needsSolved } from "./policies/needs.ts";
 import { checkPolicyConfig } from "./policies/registry.ts";
 import { OPEN_SAMPLES_MAX } from "./state.ts";
 import {
@@ -115,6 +117,13 @@ function checkShares(constraints: Constraints): Invalid | undefined {
   ]);
 }
 
+/** Reported advantages do not say what was solved. */
+function checkSolvedKnown(policy: Policy, { feedbackSource }: RunConfig): Invalid | undefined {
+  const field = feedbackSource === "reported" ? needsSolved(policy) : undefined;
+  if (field === undefined) return undefined;
+  return invalid(field, "needs what was solved, which reported advantages do not say: take feedback_source STEP");
+}
+
 /** Whether a run's arms, policy and weights, as they would be, go together. */
 export function checkPolicy(run: {
   readonly config: RunConfig;
@@ -124,6 +133,8 @@ export function checkPolicy(run: {
   const { config, policy, weights } = run;
   return first([
     () => checkPolicyConfig(policy, { armIds: config.arms.map(({ id }) => id), length: config.length }),
+    () => checkFilter(policy.filter),
+    () => checkSolvedKnown(policy, config),
     () => checkShares(policy.constraints),
     () => checkConstraints({ ...config, policy, weights }),
   ]);

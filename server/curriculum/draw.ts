@@ -6,18 +6,41 @@
 import { rngFor } from "../../envs/lib/rng.ts";
 import { armClasses, assignSlots, drawableProbabilities, quotasOf } from "./constraints.ts";
 import type { BatchDrawn } from "./events.ts";
-import { isIssued } from "./issued-hashes.ts";
-import type { KnownTask, ObservedGroup } from "./policies/policy.ts";
+import { isIssued, isRecent } from "./issued-hashes.ts";
+import type { KnownTask, ObservedGroup, Progress } from "./policies/policy.ts";
+import { takesFeedback } from "./policies/needs.ts";
 import { definitionOf } from "./policies/registry.ts";
+import { isWithin } from "./policies/ranks.ts";
 import type { Refusal } from "./results.ts";
 import { signals } from "./signals.ts";
-import { isDrawn, openGroupsMax, openGroups, toRanges, updatesOf, withFolded } from "./state.ts";
-import type { ClosedGroup, DrawnTask, Fold, RunState } from "./state.ts";
+import {
+  batchAt,
+  feedbackWeight,
+  isDrawn,
+  openGroups,
+  openGroupsMax,
+  rememberedOf,
+  toRanges,
+  updatesOf,
+  withFolded,
+  type Batch,
+  type ClosedGroup,
+  type DrawnTask,
+  type Fold,
+  type RunState,
+} from "./state.ts";
+import { passesOver } from "./task-memory.ts";
 import { slotsFor, type Arm, type InstanceKey } from "./types.ts";
 import { viewOf } from "./view.ts";
 
 /** Instances of an arm passed over because the run has issued them; then a repeat is accepted. */
 export const SKIPS_MAX = 64;
+
+/** Instances of an arm passed over because the policy, or the filter's range of ranks, does not accept them. */
+export const REFUSALS_MAX = 16_384;
+
+/** Instances of an arm passed over because of what they came to; then the first of them is accepted. */
+export const FILTERED_MAX = 1024;
 
 /**
  * Ordinals in a row that have no instance, each after a search to the end of its budget, after which an arm is taken to
@@ -46,10 +69,13 @@ export function drawReadiness(state: RunState): DrawReadiness {
   const { config } = state;
   if (isDrawn(state)) return { kind: "finished" };
   if (state.paused) return { kind: "paused" };
-  if (config.lag.kind === "unbounded" || !definitionOf(state.policy).takesFeedback) return { kind: "ready" };
+  if (config.lag.kind === "unbounded" || !takesFeedback(state.policy)) return { kind: "ready" };
   const waiting = state.batchesClosed < dueBatches(state, config.lag.count);
   return waiting ? { kind: "waiting", batch: state.batchesClosed } : { kind: "ready" };
 }
+
+/** Whether an instance may be drawn now; "filtered": if there is nothing else. */
+export type Verdict = "accepted" | "refused" | "filtered";
 
 /** A draw but for its instances. */
 export interface DrawPlan {
@@ -65,7 +91,11 @@ export interface DrawPlan {
   readonly fold: Fold;
   /** Groups to close first: the oldest open ones beyond openGroupsMax. */
   readonly closes: readonly number[];
-  readonly accepts: (task: KnownTask) => boolean;
+  readonly verdict: (task: KnownTask) => Verdict;
+  /** A pass over the same instances begins. */
+  readonly restarts: boolean;
+  /** Instances count as known that the run has issued; of policies that go over them again, in this pass only. */
+  readonly isKnown: (hash: string) => boolean;
   /** What it was planned on; see isCurrent. */
   readonly basis: RunState;
 }
@@ -92,12 +122,16 @@ function observe(state: RunState, updates: readonly (readonly ClosedGroup[])[]):
   const signal = signals[definition.signal?.(policy.config) ?? "ABSOLUTE_ADVANTAGE"];
   const observed = ({ task, outcome }: ClosedGroup): ObservedGroup => {
     const { count, sum, solved, deviation } = outcome;
+    const arm = config.arms[task.arm] as Arm;
+    const batch = batchAt(state, task.cursor) as Batch;
     return {
-      ...{ arm: task.arm, hash: task.key.hash, rank: task.key.rank },
+      ...{ arm: task.arm, armId: arm.id, hash: task.key.hash, rank: task.key.rank },
+      weight: feedbackWeight(state, batch.index),
+      probability: batch.probabilities[task.arm] ?? 0,
       rewardMean: count > 0 ? sum / count : undefined,
       rewardDeviation: count > 0 ? (deviation ?? undefined) : undefined,
       solvedShare: count > 0 && solved !== null ? solved / count : undefined,
-      signal: signal(outcome, (config.arms[task.arm] as Arm).rewardRange),
+      signal: signal(outcome, arm.rewardRange),
     };
   };
   return updates.reduce<unknown>(
@@ -120,17 +154,19 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
   const prompts = Math.min(config.promptsPerUpdate, left);
   const size = slotsFor(prompts, config.dynamicSampling);
   const fold = dueFold(state);
-  const updates = definition.takesFeedback ? updatesOf(state, fold) : [];
-  const policyState = observe(state, updates);
+  const updates = takesFeedback(policy) ? updatesOf(state, fold) : [];
   const view = viewOf({ ...state, arms: withFolded(state.arms, updates) });
+  const observed = observe(state, updates);
+  const pass = definition.pass?.(policy.config, observed, view.progress);
+  const policyState = pass?.state ?? observed;
   const p = definition.probabilities(policy.config, policyState, view);
   const drawable = drawableProbabilities(policy, p, weights, masks);
   if (drawable === undefined) return nothingToDraw(state);
   const { probabilities, possible } = drawable;
   const quotas = quotasOf(policy.constraints, batch, size);
   const classes = armClasses(config.arms, possible);
-  const slots = assignSlots(classes, probabilities, quotas, size, rngFor("draw", config.seed, batch));
-  const waits = definition.takesFeedback && config.lag.kind === "batches";
+  const slots = assignSlots(classes, probabilities, quotas, size, rngFor("draw", config.seed, pass?.batch ?? batch));
+  const waits = takesFeedback(policy) && config.lag.kind === "batches";
   const surplus = waits ? 0 : Math.max(0, state.groupsOpen + prompts - openGroupsMax(config));
   const closes =
     surplus > 0
@@ -140,8 +176,29 @@ export function planDraw(state: RunState): DrawPlan | Refusal {
       : [];
   return {
     ...{ kind: "plan", batch, cursor, slots, prompts, probabilities, policyState, fold, closes },
-    accepts: (task) => definition.accepts?.(policy.config, policyState, task, view.progress) ?? true,
+    verdict: verdictOf(state, policyState, view.progress, updates),
+    restarts: pass?.restarts ?? false,
+    isKnown: pass?.restarts ? () => false : (hash) => (pass === undefined ? isIssued : isRecent)(state.issued, hash),
     basis: state,
+  };
+}
+
+/** Which instances a draw takes: the policy's own choice, and the filter around it. */
+function verdictOf(
+  { policy, memory }: RunState,
+  policyState: unknown,
+  progress: Progress,
+  updates: readonly (readonly ClosedGroup[])[],
+): DrawPlan["verdict"] {
+  const { config, filter } = policy;
+  const definition = definitionOf(policy);
+  const isFiltered =
+    filter === undefined || memory === null ? () => false : passesOver(filter, memory, rememberedOf(updates));
+  return (task) => {
+    const accepted =
+      (definition.accepts?.(config, policyState, task, progress) ?? true) && isWithin(filter?.ranks, task.rank);
+    if (!accepted) return "refused";
+    return isFiltered(task.hash) ? "filtered" : "accepted";
   };
 }
 
@@ -175,8 +232,8 @@ export type Filled<Key extends InstanceKey> =
   | { readonly kind: "filled"; readonly tasks: readonly DrawnTask<Key>[] }
   /** These are to be made, and the slots filled again. */
   | { readonly kind: "wanted"; readonly wanted: readonly Wanted[] }
-  /** The arm gave no instance that can be drawn in SKIPS_MAX + 1 ordinals. */
-  | { readonly kind: "barren"; readonly arm: number }
+  /** The arm gave no instance that can be drawn in so many ordinals. */
+  | { readonly kind: "barren"; readonly arm: number; readonly tries: number }
   /** The arm has no instances at DRY_ORDINALS ordinals in a row, of which this is the last. */
   | { readonly kind: "dry"; readonly arm: number; readonly ordinal: number };
 
@@ -184,49 +241,69 @@ type Choice<Key extends InstanceKey> =
   | { readonly kind: "chosen"; readonly ordinal: number; readonly key: Key; readonly repeat: boolean }
   | { readonly kind: "wanted"; readonly from: number }
   | { readonly kind: "dry"; readonly ordinal: number }
-  | { readonly kind: "none" };
+  | { readonly kind: "none"; readonly tries: number };
 
-/** The first acceptable instance from an ordinal on that is not known; else, past SKIPS_MAX, the first that is. */
+/**
+ * The first instance from an ordinal on that is accepted and not known. Past SKIPS_MAX that are known the first of them,
+ * and past FILTERED_MAX that are filtered the first of those.
+ */
 function choose<Key extends InstanceKey>(
   arm: number,
   from: number,
   isKnown: (hash: string) => boolean,
-  accepts: DrawPlan["accepts"],
+  verdict: DrawPlan["verdict"],
   lookup: Lookup<Key>,
 ): Choice<Key> {
   let repeat: Choice<Key> | undefined;
+  let fallback: Choice<Key> | undefined;
+  const passed = { known: 0, filtered: 0, refused: 0 };
   let missing = 0;
-  for (let ordinal = from; ordinal <= from + SKIPS_MAX; ordinal++) {
+  let ordinal = from;
+  for (; passed.known <= SKIPS_MAX && passed.filtered <= FILTERED_MAX && passed.refused <= REFUSALS_MAX; ordinal++) {
     const candidate = lookup(arm, ordinal);
     if (candidate === undefined) return { kind: "wanted", from: ordinal };
     missing = candidate.kind === "none" ? missing + 1 : 0;
     if (missing === DRY_ORDINALS) return { kind: "dry", ordinal };
-    if (candidate.kind === "none") continue;
+    if (candidate.kind === "none") {
+      passed.known++;
+      continue;
+    }
     const { key } = candidate;
-    if (!accepts({ arm, hash: key.hash, rank: key.rank })) continue;
-    if (!isKnown(key.hash)) return { kind: "chosen", ordinal, key, repeat: false };
-    repeat ??= { kind: "chosen", ordinal, key, repeat: true };
+    const found = verdict({ arm, hash: key.hash, rank: key.rank });
+    const known = isKnown(key.hash);
+    if (found === "accepted" && !known) return { kind: "chosen", ordinal, key, repeat: false };
+    const chosen: Choice<Key> = { kind: "chosen", ordinal, key, repeat: known };
+    if (found === "refused") passed.refused++;
+    else if (found === "filtered") {
+      passed.filtered++;
+      fallback ??= chosen;
+    } else {
+      passed.known++;
+      repeat ??= chosen;
+    }
   }
-  return repeat ?? { kind: "none" };
+  return repeat ?? fallback ?? { kind: "none", tries: ordinal - from };
 }
 
 /** Fills a plan's slots in cursor order with instances that the run has not issued. */
 export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Lookup<Key>): Filled<Key> {
-  const { slots, accepts, basis: state } = plan;
-  const next = state.arms.map((arm) => arm.nextOrdinal);
+  const { slots, verdict, restarts, basis: state } = plan;
+  const next = state.arms.map((arm) => (restarts ? 0 : arm.nextOrdinal));
   const left = state.arms.map(() => 0);
   for (const arm of slots) left[arm] = (left[arm] ?? 0) + 1;
   const here = new Set<string>();
-  const isKnown = (hash: string): boolean => here.has(hash) || isIssued(state.issued, hash);
+  const isKnown = (hash: string): boolean => here.has(hash) || plan.isKnown(hash);
   const tasks: DrawnTask<Key>[] = [];
   for (const [i, arm] of slots.entries()) {
     const from = next[arm] ?? 0;
-    const choice = choose(arm, from, isKnown, accepts, lookup);
-    if (choice.kind === "none") return { kind: "barren", arm };
+    const choice = choose(arm, from, isKnown, verdict, lookup);
+    if (choice.kind === "none") return { kind: "barren", arm, tries: choice.tries };
     if (choice.kind === "dry") return { ...choice, arm };
     if (choice.kind === "wanted")
       return { kind: "wanted", wanted: wanted(arm, choice.from - from, next, left, lookup) };
-    const { ordinal, key, repeat } = choice;
+    const { ordinal, key } = choice;
+    // Of a pass over the same instances: all that the run issued before are repeats, although they are not passed over.
+    const repeat = choice.repeat || isIssued(state.issued, key.hash);
     here.add(key.hash);
     tasks.push({ cursor: plan.cursor + i, arm, ordinal, repeat, key });
     next[arm] = ordinal + 1;
@@ -256,9 +333,9 @@ function wanted<Key extends InstanceKey>(
 
 /** The event of a plan whose slots are filled. */
 export function drawnEvent<Key extends InstanceKey>(
-  { batch, cursor, prompts, probabilities, policyState, fold }: DrawPlan,
+  { batch, cursor, prompts, probabilities, policyState, fold, restarts }: DrawPlan,
   tasks: readonly DrawnTask<Key>[],
   atMs: number,
 ): BatchDrawn<Key> {
-  return { kind: "drawn", batch, atMs, cursor, tasks, prompts, probabilities, policyState, fold };
+  return { kind: "drawn", batch, atMs, cursor, tasks, prompts, probabilities, policyState, fold, restarts };
 }

@@ -4,7 +4,8 @@
  * An event is a list that begins with the format's number and the event's kind:
  *
  *     [4, "created", run_id, incarnation, at_ms, config]
- *     [4, "drawn", batch, at_ms, cursor, probabilities, policy_state, fold, tasks]     and prompts, where it has a reserve
+ *     [4, "drawn", batch, at_ms, cursor, probabilities, policy_state, fold, tasks]     and prompts, where it has a reserve,
+ *                                                        and 1 behind that, where a pass over the same instances begins
  *     [4, "handed_out", from, through, at_ms]
  *     [4, "fed", cursor, samples, digests, results, cursor, samples, digests, results, …]
  *     [4, "reported", [[cursor, advantages, reward_mean], …]]
@@ -81,6 +82,8 @@ export interface BatchDrawn<Key extends InstanceKey = InstanceKey> {
   /** After the fold: a replay takes it from here, so that it never depends on the code that replays. */
   readonly policyState: unknown;
   readonly fold: Fold;
+  /** A pass over the same instances begins: what is issued from now on is known in it, and nothing from before. */
+  readonly restarts: boolean;
 }
 
 export interface Created<Spec> {
@@ -150,13 +153,14 @@ function decodeFold(json: Json | undefined): Fold {
 }
 
 function encodeDrawn<Spec, Key extends InstanceKey>(
-  { batch, atMs, cursor, probabilities, policyState, fold, tasks, prompts }: BatchDrawn<Key>,
+  { batch, atMs, cursor, probabilities, policyState, fold, tasks, prompts, restarts }: BatchDrawn<Key>,
   before: RunState<Spec, Key>,
   { keys }: Codecs<Spec, Key>,
 ): Json {
   const state = encodePolicyState(before.policy, policyState);
   const encoded = tasks.map((task) => encodeTask(task, keys));
   const drawn = [FORMAT, "drawn", batch, atMs, cursor, probabilities, state, encodeFold(fold), encoded];
+  if (restarts) return [...drawn, prompts, 1];
   return prompts === tasks.length ? drawn : [...drawn, prompts];
 }
 
@@ -225,7 +229,7 @@ export function encodeEvent<Spec, Key extends InstanceKey>(
 }
 
 function decodeDrawn<Spec, Key extends InstanceKey>(
-  [batch, atMs, cursor, probabilities, policyState, fold, list, prompts]: readonly Json[],
+  [batch, atMs, cursor, probabilities, policyState, fold, list, prompts, restarts]: readonly Json[],
   before: RunState<Spec, Key>,
   { keys }: Codecs<Spec, Key>,
 ): BatchDrawn<Key> {
@@ -242,6 +246,7 @@ function decodeDrawn<Spec, Key extends InstanceKey>(
     fold: decodeFold(fold),
     tasks,
     prompts: prompts === undefined ? tasks.length : readNumber(prompts),
+    restarts: restarts === 1,
   };
 }
 

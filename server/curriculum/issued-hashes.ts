@@ -38,13 +38,23 @@ export function isIssued({ older, recent }: IssuedHashes, hash: string): boolean
   return within(recent, hash) || within(older, hash);
 }
 
+/** Whether it was issued since the generation of now began, in a pass over the same instances: since the pass began. */
+export function isRecent({ recent }: IssuedHashes, hash: string): boolean {
+  return within(recent, hash);
+}
+
+/** A generation begins: with each pass over the same instances, of which the older one then are those before. */
+export function nextGeneration({ recent }: IssuedHashes): IssuedHashes {
+  return { older: recent, recent: generation([]) };
+}
+
 /** The hashes of each generation, oldest first. */
 export function hashLists({ older, recent }: IssuedHashes): { older: readonly string[]; recent: readonly string[] } {
   return { older: older.log.slice(0, older.count), recent: recent.log.slice(0, recent.count) };
 }
 
 export function addIssued(issued: IssuedHashes, hashes: readonly string[]): IssuedHashes {
-  const fresh = [...new Set(hashes)].filter((hash) => !isIssued(issued, hash));
+  const fresh = [...new Set(hashes)].filter((hash) => !isRecent(issued, hash));
   if (fresh.length === 0) return issued;
   const { recent } = issued;
   if (recent.count + fresh.length > GENERATION_MAX) return { older: recent, recent: generation(fresh) };

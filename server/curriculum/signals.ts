@@ -60,7 +60,27 @@ const absoluteAdvantage: Signal = ({ advantage }, { min, max }) => {
   return max > min ? advantage / (max - min) : 0;
 };
 
+/** p (1 − p), p the share of solved samples: greatest where half of them are. One sample alone says nothing of it. */
+const solvedVariance: Signal = ({ count, solved }) => {
+  if (solved === null || count < 2) return undefined;
+  return (solved / count) * (1 - solved / count);
+};
+
+/** p: what the bandit makes learning progress of, which is an arm's and not a group's (policies/bandit/progress.ts). */
+const solvedShare: Signal = ({ count, solved }) => (solved === null || count === 0 ? undefined : solved / count);
+
+/** Whether some samples are solved and some are not: GRPO learns nothing from a group of one kind. */
+const mixedOutcomes: Signal = ({ count, solved }) => {
+  if (solved === null || count < 2) return undefined;
+  return Number(solved > 0 && solved < count);
+};
+
 /** The one place where signals are registered. */
-export const signals = { ABSOLUTE_ADVANTAGE: absoluteAdvantage } as const satisfies Readonly<Record<string, Signal>>;
+export const signals = {
+  ABSOLUTE_ADVANTAGE: absoluteAdvantage,
+  SOLVED_VARIANCE: solvedVariance,
+  LEARNING_PROGRESS: solvedShare,
+  MIXED_OUTCOMES: mixedOutcomes,
+} as const satisfies Readonly<Record<string, Signal>>;
 
 export type SignalName = keyof typeof signals;

@@ -8,6 +8,7 @@
  *     ["groups", group, …]                               of the batch before it
  *     ["reserve", task, …]                               likewise
  *     ["issued", generation, hashes]                     hashes joined by spaces; generation 0 is the older one
+ *     ["memory", generation, records]                    hashes and records in turn, joined by spaces
  *
  * A batch's `groups` and `reserve` are how many it has. Groups, outcomes and tallies are lists, for they are many.
  */
@@ -41,6 +42,7 @@ import {
 import { policyCodec } from "./policies/registry.ts";
 import type { GroupOutcome, RewardSums } from "./signals.ts";
 import type { ArmCounters, Batch, DrawnTask, Group, GroupResults, RunState, SampleResult, Tally } from "./state.ts";
+import { memoryFromTexts, memoryTexts } from "./task-memory.ts";
 import type { InstanceKey, RunConfig } from "./types.ts";
 
 /** Samples of groups, and hashes, that stand in one line: about 100 KB. */
@@ -153,7 +155,8 @@ function* batchLines<Spec, Key extends InstanceKey>(
 }
 
 function headOf<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, codecs: Codecs<Spec, Key>): Json {
-  const { config, configCreated, policy, policyState, arms, batches, issued, groupsOpen: _counted, ...plain } = state;
+  const { config, configCreated, policy, policyState, arms, batches, issued, memory, ...rest } = state;
+  const { groupsOpen: _counted, ...plain } = rest;
   const { older, recent } = issued;
   return {
     format: FORMAT,
@@ -165,6 +168,7 @@ function headOf<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, codec
     arms: arms.map(encodeCounters),
     batches: batches.length,
     issued: [older.count, recent.count],
+    ...(memory && { memory: [memory.older.count, memory.recent.count] }),
   };
 }
 
@@ -179,6 +183,9 @@ export function* stateLines<Spec, Key extends InstanceKey>(
   const { older, recent } = hashLists(state.issued);
   for (const [generation, hashes] of [older, recent].entries())
     for (const some of slices(hashes, HASHES_PER_LINE)) yield JSON.stringify(["issued", generation, some.join(" ")]);
+  if (state.memory === null) return;
+  for (const [generation, texts] of memoryTexts(state.memory).entries())
+    for (const some of slices(texts, HASHES_PER_LINE)) yield JSON.stringify(["memory", generation, some.join(" ")]);
 }
 
 /** Takes the lines of a state, one by one. Whatever stateLines did not write is a FormatError. */
@@ -221,7 +228,7 @@ function batchOf<Key extends InstanceKey>({ counts: _counts, ...batch }: Reading
 function decodeHead<Spec, Key extends InstanceKey>(
   from: { readonly [name: string]: Json },
   { specs }: Codecs<Spec, Key>,
-): Omit<RunState<Spec, Key>, "batches" | "issued" | "groupsOpen"> {
+): Omit<RunState<Spec, Key>, "batches" | "issued" | "memory" | "groupsOpen"> {
   checkFormat(from["format"], "the state");
   const policy = policyCodec.decode(from["policy"] ?? null);
   const number = (name: string): number => readNumber(from[name]);
@@ -258,20 +265,27 @@ interface Parts<Spec, Key extends InstanceKey> {
   readonly batches: Reading<Key>[];
   /** The hashes of each generation. */
   readonly issued: readonly [string[], string[]];
-  /** How many of each the head says there are. */
-  readonly counts: { readonly batches: number; readonly issued: readonly number[] };
+  /** Of each generation, a text for each record. */
+  readonly memory: readonly [string[], string[]];
+  /** How many of each the head says there are; a memory of null: none is kept. */
+  readonly counts: {
+    readonly batches: number;
+    readonly issued: readonly number[];
+    readonly memory: readonly number[] | null;
+  };
 }
 
 /** Whether no more lines are to come. */
-function isWhole<Spec, Key extends InstanceKey>({ batches, issued, counts }: Parts<Spec, Key>): boolean {
+function isWhole<Spec, Key extends InstanceKey>({ batches, issued, memory, counts }: Parts<Spec, Key>): boolean {
   const last = batches.at(-1);
   if (batches.length < counts.batches) return false;
   if (last !== undefined && (last.groups.length < last.counts[0] || last.reserve.length < last.counts[1])) return false;
-  return issued.every((hashes, generation) => hashes.length >= (counts.issued[generation] ?? 0));
+  if (!issued.every((hashes, generation) => hashes.length >= (counts.issued[generation] ?? 0))) return false;
+  return memory.every((texts, generation) => texts.length >= (counts.memory?.[generation] ?? 0));
 }
 
 function takePart<Spec, Key extends InstanceKey>(
-  { head, batches, issued }: Parts<Spec, Key>,
+  { head, batches, issued, memory }: Parts<Spec, Key>,
   json: readonly Json[],
   codecs: Codecs<Spec, Key>,
 ): void {
@@ -293,6 +307,11 @@ function takePart<Spec, Key extends InstanceKey>(
     const hashes = issued[readNumber(rest[0])];
     if (hashes === undefined) throw new FormatError("a state has two generations of hashes");
     for (const hash of readText(rest[1]).split(" ")) hashes.push(hash);
+  } else if (kind === "memory") {
+    const texts = memory[readNumber(rest[0])];
+    if (texts === undefined) throw new FormatError("a state has two generations of records");
+    const words = readText(rest[1]).split(" ");
+    for (let i = 0; i < words.length; i += 2) texts.push(`${words[i] ?? ""} ${words[i + 1] ?? ""}`);
   } else throw new FormatError(`a line of a state cannot be ${JSON.stringify(kind)} here`);
 }
 
@@ -303,8 +322,12 @@ export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, 
       if (parts === undefined) {
         const json = readObject(parseJson(line));
         const head = decodeHead(json, codecs);
-        const counts = { batches: readNumber(json["batches"]), issued: readNumbers(json["issued"]) };
-        parts = { head, batches: [], issued: [[], []], counts };
+        const counts = {
+          batches: readNumber(json["batches"]),
+          issued: readNumbers(json["issued"]),
+          memory: json["memory"] === undefined ? null : readNumbers(json["memory"]),
+        };
+        parts = { head, batches: [], issued: [[], []], memory: [[], []], counts };
         return true;
       }
       if (isWhole(parts)) return false;
@@ -315,7 +338,8 @@ export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, 
       if (parts === undefined || !isWhole(parts)) throw new FormatError("the state ends too early");
       const batches = parts.batches.map(batchOf);
       const groupsOpen = batches.reduce((sum, { open }) => sum + open, 0);
-      return { ...parts.head, batches, groupsOpen, issued: issuedHashes(...parts.issued) };
+      const memory = parts.counts.memory === null ? null : memoryFromTexts(...parts.memory);
+      return { ...parts.head, batches, groupsOpen, issued: issuedHashes(...parts.issued), memory };
     },
   };
 }

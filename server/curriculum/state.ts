@@ -1,7 +1,9 @@
 /** The state of a run, and how to look things up in it. Never changed in place. */
 import type { IssuedHashes } from "./issued-hashes.ts";
+import type { Progress } from "./policies/policy.ts";
 import type { GroupOutcome, RewardSums } from "./signals.ts";
-import type { DynamicSampling, InstanceKey, Policy, RunConfig } from "./types.ts";
+import type { Remembered, TaskMemory } from "./task-memory.ts";
+import { slotsFor, type DynamicSampling, type InstanceKey, type Policy, type RunConfig } from "./types.ts";
 
 /** What the scoring of one sample came to. */
 export type SampleResult =
@@ -172,6 +174,8 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   /** Those that are open or that something may still be asked of, by index. */
   readonly batches: readonly Batch<Key>[];
   readonly issued: IssuedHashes;
+  /** What instances came to, of groups that were folded in; null: the policy has no filter that asks. */
+  readonly memory: TaskMemory | null;
   /** Of the next entry of the history. */
   readonly nextSeq: number;
 }
@@ -239,6 +243,13 @@ export function groupAt<Spec, Key extends InstanceKey>(
   return batch?.groups[cursor - batch.cursor];
 }
 
+/** How far the run is: at the next update batch. */
+export function progressOf({ batchesDrawn: batch, prompts, config }: RunState): Progress {
+  const { length, promptsPerUpdate, dynamicSampling } = config;
+  const left = length === 0 ? promptsPerUpdate : Math.min(promptsPerUpdate, length - prompts);
+  return { batch, cursor: prompts, length, size: slotsFor(left, dynamicSampling) };
+}
+
 /** Whether all of the run's length is drawn. */
 export function isDrawn({ config, prompts }: RunState): boolean {
   return config.length > 0 && prompts >= config.length;
@@ -304,6 +315,11 @@ export function isUseless({ outcome }: Pick<ClosedGroup, "outcome">, alike: Dyna
 export function usefulGroups({ groups }: Batch, { dynamicSampling }: RunConfig): number {
   const alike = dynamicSampling?.alike ?? "rewards";
   return groups.filter((group) => group.kind === "closed" && !isUseless(group, alike)).length;
+}
+
+/** What the instances of a fold came to, in order. */
+export function rememberedOf(updates: readonly (readonly ClosedGroup[])[]): readonly Remembered[] {
+  return updates.flat().map(({ task, outcome }) => ({ hash: task.key.hash, outcome }));
 }
 
 /** The arms' counters with the groups of a fold taken in. */

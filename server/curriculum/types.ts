@@ -46,11 +46,29 @@ export const noConstraints: Constraints = Object.freeze({
   hardWarmupBatches: 0,
 });
 
+/** A slice of a ranked pool: rows whose rank is at least `min` and below `max`, which 1 takes in. */
+export interface RankRange {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Which instances are passed over, whatever the policy is. */
+export interface TaskFilter {
+  /** Those of which every sample was solved the last time. */
+  readonly skipSolved: boolean;
+  /** Those of which no sample was solved so many times in a row; 0: never. */
+  readonly skipFailedAfter: number;
+  /** Rows of real pools outside of this range; undefined: none. */
+  readonly ranks: RankRange | undefined;
+}
+
 /** How the next arm is chosen. `config` belongs to the policy that is registered under `kind`, which alone reads it. */
 export interface Policy {
   readonly kind: string;
   readonly config: unknown;
   readonly constraints: Constraints;
+  /** Undefined: none is passed over. */
+  readonly filter?: TaskFilter | undefined;
 }
 
 /** How far draws run ahead of feedback. Batch k needs every batch up to k − 1 − count closed. */

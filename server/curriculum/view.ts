@@ -1,4 +1,5 @@
 /** A run for its readers: as it stands, all that the contract's RunState shows; and its history. */
+import { rngFor } from "../../envs/lib/rng.ts";
 import { soFar, valuesOf } from "./apply.ts";
 import { drawableProbabilities } from "./constraints.ts";
 import type { RunEvent } from "./events.ts";
@@ -8,6 +9,7 @@ import type { RewardSums } from "./signals.ts";
 import {
   incarnationOf,
   isDone,
+  progressOf,
   usefulGroups,
   type ArmCounters,
   type Batch,
@@ -75,9 +77,11 @@ function means(groups: readonly RewardSums[]): {
 }
 
 /** What a policy sees of a run when the next update batch is drawn. */
-export function viewOf({ config, weights, arms, batchesDrawn, prompts }: RunState): View {
+export function viewOf(state: RunState): View {
+  const { config, weights, arms, batchesDrawn } = state;
   return {
-    progress: { batch: batchesDrawn, cursor: prompts, length: config.length },
+    progress: progressOf(state),
+    rng: () => rngFor("policy", config.seed, batchesDrawn),
     arms: config.arms.map(({ id, source, hard }, i) => {
       const { issued, folded } = arms[i] as ArmCounters;
       const weight = weights[i] ?? 0;
@@ -115,8 +119,11 @@ function armView(state: RunState, i: number, probability: number, value: number)
 
 /** As the next update batch would be drawn; 0 where no arm can be drawn. */
 function nextProbabilities(state: RunState): readonly number[] {
-  const { policy, policyState, weights, masks } = state;
-  const p = definitionOf(policy).probabilities(policy.config, policyState, viewOf(state));
+  const { policy, weights, masks } = state;
+  const definition = definitionOf(policy);
+  const view = viewOf(state);
+  const policyState = definition.pass?.(policy.config, state.policyState, view.progress)?.state ?? state.policyState;
+  const p = definition.probabilities(policy.config, policyState, view);
   return drawableProbabilities(policy, p, weights, masks)?.probabilities ?? p.map(() => 0);
 }
 

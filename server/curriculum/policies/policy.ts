@@ -1,4 +1,5 @@
 /** What a policy is: one definition that owns its message, its checks, its state, and how it chooses. All of it pure. */
+import type { Rng } from "../../../envs/lib/rng.ts";
 import type { Policy as Message } from "../../gen/gradus/v1/curriculum_pb.js";
 import type { Codec } from "../json.ts";
 import type { SignalName } from "../signals.ts";
@@ -12,6 +13,8 @@ export interface Progress {
   readonly cursor: number;
   /** Tasks to train on in the whole run; 0: no end. */
   readonly length: number;
+  /** Tasks in the update batch. */
+  readonly size: number;
 }
 
 /** An arm, and what is known of it. Feedback counts here once it is folded in, so that no draw depends on timing. */
@@ -34,12 +37,19 @@ export interface View {
   readonly progress: Progress;
   /** In the configuration's order. */
   readonly arms: readonly ArmRecord[];
+  /** Randomness for this update batch: the same stream each time, given the run's seed. */
+  readonly rng: () => Rng;
 }
 
 /** A closed group. */
 export interface ObservedGroup {
   /** The arm's index in the configuration. */
   readonly arm: number;
+  readonly armId: string;
+  /** Of the arm, in the draw that the group is of; before constraints. */
+  readonly probability: number;
+  /** How much it counts, above 0 and at most 1: less than 1 for feedback that came late, if the run asks for that. */
+  readonly weight: number;
   /** Of the instance. */
   readonly hash: string;
   readonly rank: number | undefined;
@@ -61,11 +71,22 @@ export interface KnownTask {
 /** What of a run a policy's configuration must go with. */
 export interface RunShape {
   readonly armIds: readonly string[];
+  /** 0: no end. */
   readonly length: number;
 }
 
 export type Advance<State> =
   { readonly kind: "advanced"; readonly state: State } | { readonly kind: "refused"; readonly message: string };
+
+/** A draw of a policy that goes over the same instances several times. */
+export interface Pass<State> {
+  /** The policy's, with which it draws. */
+  readonly state: State;
+  /** A pass begins: so does each arm, with its first instance. In a pass only what it has issued is passed over. */
+  readonly restarts: boolean;
+  /** Update batches since the pass began: those of one number have the same slots in each pass. */
+  readonly batch: number;
+}
 
 /** The policy's part of the contract's Policy. */
 export type WireKind = Exclude<Message["kind"], { readonly case: undefined }>;
@@ -83,10 +104,15 @@ export interface PolicyDefinition<Received = unknown, Config = unknown, State = 
   readonly takesFeedback: boolean;
   /** What `observe` is given; left out: the absolute advantage. */
   signal?(config: Config): SignalName;
+  /** The field that asks for what was solved, which reported advantages do not say. Left out: there is none. */
+  needsSolved?(config: Config): string | undefined;
   /** The state before anything was observed. `cursor` is that of the first task that the policy will draw. */
   initial(config: Config, armCount: number, cursor: number): State;
-  /** The state after a change of configuration; left out: it starts afresh. */
-  inherit?(config: Config, state: State): State;
+  /**
+   * The state after a change of configuration, `before` it, at `progress`: what the new one can use of it is kept. Left
+   * out: it starts afresh, as it does after a policy of another kind.
+   */
+  inherit?(config: Config, state: State, before: Config, progress: Progress): State;
   /**
    * The state when arms were added behind those there are, `cursor` as in initial; left out: it does not depend on their
    * number.
@@ -105,8 +131,10 @@ export interface PolicyDefinition<Received = unknown, Config = unknown, State = 
   phases?(config: Config, armIds: readonly string[]): readonly (readonly boolean[])[];
   /** The state after one more update batch; its closed groups are in cursor order. */
   observe?(config: Config, state: State, groups: readonly ObservedGroup[]): State;
+  /** The pass that a draw is of. Undefined or left out: instances are to come once. */
+  pass?(config: Config, state: State, progress: Progress): Pass<State> | undefined;
   /** What it thinks each arm is worth; left out: 0. */
-  values?(state: State): readonly number[];
+  values?(config: Config, state: State): readonly number[];
   /** Whether an instance may be drawn now; what is refused is passed over. Left out: any. */
   accepts?(config: Config, state: State, task: KnownTask, progress: Progress): boolean;
   /** Moves on to what comes next, from the update batch at `progress` on. Left out: there is nothing to move on to. */

@@ -3,12 +3,16 @@ import { create, fromJsonString, toJson } from "@bufbuild/protobuf";
 import { type BatchConstraints, type Policy as Message, PolicySchema } from "../../gen/gradus/v1/curriculum_pb.js";
 import { type Codec, FormatError } from "../json.ts";
 import { type Constraints, invalid, type Invalid, isInvalid, type Policy } from "../types.ts";
-import { bandit } from "./bandit.ts";
+import { bandit } from "./bandit/bandit.ts";
+import { competence } from "./competence.ts";
+import { filterFromWire, filterToWire } from "./filter.ts";
+import { forgetting } from "./forgetting.ts";
 import { mixture } from "./mixture.ts";
 import type { PolicyDefinition, RunShape } from "./policy.ts";
+import { replay } from "./replay.ts";
 import { staged } from "./staged.ts";
 
-const policies: readonly PolicyDefinition[] = [mixture, bandit, staged];
+const policies: readonly PolicyDefinition[] = [mixture, staged, replay, competence, bandit, forgetting];
 
 const byKind: ReadonlyMap<string, PolicyDefinition> = new Map(policies.map((policy) => [policy.kind, policy]));
 
@@ -41,12 +45,15 @@ export function policyFromWire(message: Message | undefined): Policy | Invalid {
   if (definition === undefined) return invalid("policy.kind", `it is required: set one of ${policyKinds.join(", ")}`);
   const config = definition.fromWire(value);
   if (isInvalid(config)) return underPolicy(definition.kind, config);
-  return { kind: definition.kind, config, constraints: constraintsFromWire(message.constraints) };
+  const constraints = constraintsFromWire(message.constraints);
+  const filter = filterFromWire(message.filter);
+  return { kind: definition.kind, config, constraints, ...(filter && { filter }) };
 }
 
 export function policyToWire(policy: Policy): Message {
   const kind = definitionOf(policy).toWire(policy.config);
-  return create(PolicySchema, { kind, constraints: { ...policy.constraints } });
+  const filter = filterToWire(policy.filter);
+  return create(PolicySchema, { kind, constraints: { ...policy.constraints }, ...(filter && { filter }) });
 }
 
 function underPolicy(kind: string, found: Invalid): Invalid {

@@ -8,7 +8,6 @@ import {
   fillSlots,
   isCurrent,
   planDraw,
-  SKIPS_MAX,
   type Wanted,
 } from "../draw.ts";
 import type { RunEvent } from "../events.ts";
@@ -99,7 +98,8 @@ async function fill<Spec, Key extends InstanceKey>(
     if (filled.kind === "dry") return dryArm(filled.arm, stock.arms[filled.arm]?.get(filled.ordinal));
     if (filled.kind === "barren") {
       const id = config.arms[filled.arm]?.id;
-      return { kind: "failed_precondition", message: `arm "${id}" gave no task in ${SKIPS_MAX + 1} tries` };
+      const message = `arm "${id}" gave no task that its policy accepts in ${filled.tries} tries`;
+      return { kind: "failed_precondition", message };
     }
     const failures = await Promise.all(filled.wanted.map((each) => make(draw, config, each, stock, signal)));
     const failed = failures.find((found) => found !== undefined);

@@ -130,6 +130,6 @@ test("a filter that leaves nothing is said by the arm's name", async () => {
   value(await runs.create("run", { ...config, policy: sliceOf(0) }));
   expect(await ask(runs, "run", 0, 5)).toEqual({
     kind: "failed_precondition",
-    message: 'arm "pool" gave no task in 65 tries',
+    message: 'arm "pool" gave no task that its policy accepts in 16385 tries',
   });
 });

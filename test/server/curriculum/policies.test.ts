@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { armClasses, assignSlots, drawableProbabilities, quotasOf } from "../../../server/curriculum/constraints.ts";
-import { bandit, type BanditConfig } from "../../../server/curriculum/policies/bandit.ts";
 import type { ObservedGroup, View } from "../../../server/curriculum/policies/policy.ts";
 import {
   definitionOf,
@@ -16,7 +15,17 @@ import type { Json } from "../../../server/curriculum/json.ts";
 import type { Policy } from "../../../server/curriculum/types.ts";
 import { BanditPolicySchema, MixturePolicySchema, PolicySchema } from "../../../server/gen/gradus/v1/curriculum_pb.js";
 import { create } from "@bufbuild/protobuf";
-import { adscArms, adscConstraints, banditPolicy, mixturePolicy, stage, stagedPolicy } from "./support.ts";
+import {
+  adscArms,
+  adscConstraints,
+  banditPolicy,
+  competencePolicy,
+  forgettingPolicy,
+  mixturePolicy,
+  replayPolicy,
+  stage,
+  stagedPolicy,
+} from "./support.ts";
 
 const SIZE = 16;
 
@@ -26,6 +35,21 @@ const examples: readonly { readonly name: string; readonly policy: Policy }[] = 
   { name: "bandit", policy: banditPolicy() },
   { name: "bandit that only explores", policy: banditPolicy({ epsilon: 1 }) },
   { name: "bandit that only exploits", policy: banditPolicy({ epsilon: 0, tau: 1e-3, alpha: 1 }) },
+  { name: "bandit with EXP3.S", policy: banditPolicy({ rule: "EXP3_S", signal: "SOLVED_VARIANCE" }) },
+  {
+    name: "bandit with EXP3.S that forgets nothing",
+    policy: banditPolicy({ rule: "EXP3_S", epsilon: 0, exp3Share: 0 }),
+  },
+  { name: "bandit with Thompson sampling", policy: banditPolicy({ rule: "THOMPSON", signal: "MIXED_OUTCOMES" }) },
+  { name: "bandit with UCB", policy: banditPolicy({ rule: "UCB", signal: "LEARNING_PROGRESS" }) },
+  { name: "bandit with UCB and no bonus", policy: banditPolicy({ rule: "UCB", epsilon: 0, exploration: 0 }) },
+  {
+    name: "bandit of learning progress, rescaled",
+    policy: banditPolicy({
+      signal: "LEARNING_PROGRESS",
+      rescale: { lowQuantile: 0.2, highQuantile: 0.8, window: 16 },
+    }),
+  },
   {
     name: "staged by share, by tasks, and until it is ended",
     policy: stagedPolicy(
@@ -35,20 +59,34 @@ const examples: readonly { readonly name: string; readonly policy: Policy }[] = 
       stage({ kind: "share", share: 0.2 }, { "real/T3": 1 }),
     ),
   },
+  { name: "replay of fresh instances", policy: replayPolicy({ instances: "FRESH" }) },
+  {
+    name: "replay of the same instances, in cycles of so many tasks",
+    policy: replayPolicy({ instances: "SAME", cycle: { kind: "tasks", tasks: 2 * SIZE + 1 } }),
+  },
+  { name: "competence that widens", policy: competencePolicy() },
+  { name: "competence that moves on", policy: competencePolicy({ step: "MOVE_ON", threshold: 0.4, window: 8 }) },
+  { name: "competence with a floor", policy: competencePolicy({ floor: 0.2, newestShare: 0.5, window: 3 }) },
+  { name: "forgetting", policy: forgettingPolicy() },
+  { name: "forgetting, reversed", policy: forgettingPolicy({ reversed: true }) },
 ];
 
 const ids = adscArms.map(({ id }) => id);
 const COUNT = ids.length;
 
-const group = fc.record<ObservedGroup>({
-  arm: fc.nat(COUNT - 1),
-  hash: fc.nat(99).map(String),
-  rank: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
-  rewardMean: fc.double({ min: 0, max: 1, noNaN: true }),
-  rewardDeviation: fc.double({ min: 0, max: 0.5, noNaN: true }),
-  solvedShare: fc.double({ min: 0, max: 1, noNaN: true }),
-  signal: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
-});
+const group = fc
+  .record({
+    arm: fc.nat(COUNT - 1),
+    probability: fc.double({ min: 0, max: 1, noNaN: true }),
+    weight: fc.constantFrom(1, 1, 0.5),
+    hash: fc.nat(99).map(String),
+    rank: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
+    rewardMean: fc.double({ min: 0, max: 1, noNaN: true }),
+    rewardDeviation: fc.double({ min: 0, max: 0.5, noNaN: true }),
+    solvedShare: fc.double({ min: 0, max: 1, noNaN: true }),
+    signal: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }),
+  })
+  .map((known): ObservedGroup => ({ ...known, armId: ids[known.arm] ?? "" }));
 const history = fc.record({
   /** Some arms are out; every stage of every example keeps some. */
   weights: fc.array(fc.constantFrom(0, 1e-3, 1, 1e6), { minLength: COUNT, maxLength: COUNT }),
@@ -60,7 +98,8 @@ const history = fc.record({
 function viewAt(batch: number, weights: readonly number[]): View {
   const known = { issued: 0, groups: 0, rewardMean: undefined, solvedShare: undefined };
   return {
-    progress: { batch, cursor: batch * SIZE, length: 10 * SIZE },
+    progress: { batch, cursor: batch * SIZE, length: 10 * SIZE, size: SIZE },
+    rng: () => rngFor("policy", batch),
     arms: adscArms.map(({ id, source, hard }, i) => ({ id, source, hard, weight: weights[i] ?? 0, ...known })),
   };
 }
@@ -78,7 +117,7 @@ function course(
     state: now,
     encoded: definition.state.encode(now),
     probabilities: definition.probabilities(config, now, viewAt(batch, weights)),
-    values: definition.values?.(now) ?? [],
+    values: definition.values?.(config, now) ?? [],
   }));
 }
 
@@ -168,6 +207,7 @@ describe.each(examples)("every policy: $name", ({ policy }) => {
         for (const [i, { encoded }] of states.entries()) {
           const read = definition.state.decode(plain(encoded));
           expect(definition.state.encode(read)).toEqual(encoded);
+          // An update without groups changes nothing.
           const next = definition.observe?.(policy.config, read, updates[i] ?? []) ?? read;
           expect(definition.state.encode(next)).toEqual(states[i + 1]?.encoded ?? encoded);
         }
@@ -177,9 +217,9 @@ describe.each(examples)("every policy: $name", ({ policy }) => {
 
   test("has a value of 0 for each arm before anything was fed back, and is not moved by groups without a signal", () => {
     const state = definition.initial(policy.config, COUNT, 0);
-    expect(definition.values?.(state) ?? ones.map(() => 0)).toEqual(ones.map(() => 0));
+    expect(definition.values?.(policy.config, state) ?? ones.map(() => 0)).toEqual(ones.map(() => 0));
     const moved = definition.observe?.(policy.config, state, []) ?? state;
-    expect(definition.values?.(moved)).toEqual(definition.values?.(state));
+    expect(definition.values?.(policy.config, moved)).toEqual(definition.values?.(policy.config, state));
   });
 });
 
@@ -213,49 +253,5 @@ describe("a message that this server does not understand is refused", () => {
     expect(policyFromWire(undefined)).toMatchObject({ field: "policy" });
     const mixture = { case: "mixture", value: create(MixturePolicySchema) } as const;
     expect(policyFromWire(create(PolicySchema, { kind: mixture }))).toMatchObject({ kind: "mixture" });
-  });
-});
-
-describe("the bandit of ADSC", () => {
-  const config: BanditConfig = {
-    ...{ rule: "EMA_SOFTMAX", signal: "ABSOLUTE_ADVANTAGE" },
-    ...{ alpha: 0.15, tau: 0.25, epsilon: 0.1 },
-  };
-  const view = viewAt(0, ones);
-  const unknown = { rank: undefined, rewardMean: undefined, rewardDeviation: undefined, solvedShare: undefined };
-  const signalsOf = (...pairs: readonly (readonly [number, number])[]): readonly ObservedGroup[] =>
-    pairs.map(([arm, signal]) => ({ arm, hash: "", signal, ...unknown }));
-  const observe = (values: readonly number[], groups: readonly ObservedGroup[]) =>
-    bandit.observe?.(config, values, groups) ?? [];
-
-  test("begins evenly", () => {
-    expect(bandit.probabilities(config, bandit.initial(config, 8, 0), view)).toEqual(new Array(8).fill(0.125));
-  });
-
-  test("has the values and probabilities of three updates worked by hand", () => {
-    // Equation 5 with α = .15; arm 0 has signals .5 and .3 (mean .4), then none, then 1; arm 1 has .2, .2, none.
-    const first = observe(bandit.initial(config, 3, 0), signalsOf([0, 0.5], [1, 0.2], [0, 0.3]));
-    expect(first[0]).toBeCloseTo(0.06, 15);
-    expect(first[1]).toBeCloseTo(0.03, 15);
-    expect(first[2]).toBe(0);
-    const second = observe(first, signalsOf([1, 0.2]));
-    expect(second[0]).toBe(first[0]);
-    expect(second[1]).toBeCloseTo(0.0555, 15);
-    const third = observe(second, signalsOf([0, 1]));
-    expect(third[0]).toBeCloseTo(0.201, 15);
-    // Equation 6 with τ = .25, ε = .1: exponents .804, .222 and 0, so 2.234458…, 1.248571… and 1 of 4.483029….
-    const p = bandit.probabilities(config, third, view);
-    expect(p[0]).toBeCloseTo(0.9 * (2.234459 / 4.48303) + 0.1 / 3, 6);
-    expect(p[1]).toBeCloseTo(0.9 * (1.248571 / 4.48303) + 0.1 / 3, 6);
-    expect(p[2]).toBeCloseTo(0.9 * (1 / 4.48303) + 0.1 / 3, 6);
-  });
-
-  test("never lets an arm fall below ε/n, and survives any temperature", () => {
-    const p = bandit.probabilities({ ...config, tau: 1e-9 }, [1, 0, 0, 0], view);
-    expect(p).toEqual([0.9 + 0.025, 0.025, 0.025, 0.025]);
-  });
-
-  test("goes on with what it has learned when its numbers are changed", () => {
-    expect(bandit.inherit?.({ ...config, tau: 9 }, [0.3, 0.1])).toEqual([0.3, 0.1]);
   });
 });

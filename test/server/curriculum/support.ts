@@ -3,8 +3,11 @@ import { hashKey } from "../../../envs/lib/rng.ts";
 import type { TaskPlace } from "../../../server/curriculum/codec.ts";
 import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
 import { readList, readObject, readText, readNumber } from "../../../server/curriculum/json.ts";
-import type { BanditConfig } from "../../../server/curriculum/policies/bandit.ts";
-import type { Stage } from "../../../server/curriculum/policies/staged.ts";
+import type { CompetenceConfig } from "../../../server/curriculum/policies/competence.ts";
+import type { ForgettingConfig } from "../../../server/curriculum/policies/forgetting.ts";
+import type { ReplayConfig } from "../../../server/curriculum/policies/replay.ts";
+import type { BanditConfig } from "../../../server/curriculum/policies/bandit/config.ts";
+import type { Stage } from "../../../server/curriculum/policies/stages.ts";
 import type { Result } from "../../../server/curriculum/results.ts";
 import type { NextBatch } from "../../../server/curriculum/runs/next-batch.ts";
 import type * as ports from "../../../server/curriculum/runs/ports.ts";
@@ -115,7 +118,8 @@ export function arm(id: string, more: Partial<Arm> = {}): Arm {
 export function banditPolicy(more: Partial<BanditConfig> = {}, constraints = noConstraints): Policy {
   const config: BanditConfig = {
     ...{ rule: "EMA_SOFTMAX", signal: "ABSOLUTE_ADVANTAGE" },
-    ...{ alpha: 0.15, tau: 0.25, epsilon: 0.1 },
+    ...{ alpha: 0.15, tau: 0.25, epsilon: 0.1, exp3Rate: 0.1, exp3Share: 0.01, discount: 0.95, exploration: 0.5 },
+    ...{ progressFastRate: 0.3, progressSlowRate: 0.05, rescale: undefined },
     ...more,
   };
   return { kind: "bandit", config, constraints };
@@ -125,8 +129,46 @@ export function mixturePolicy(constraints: Constraints = noConstraints): Policy 
   return { kind: "mixture", config: null, constraints };
 }
 
-export function stage(extent: Stage["extent"], weights: Stage["weights"] = {}): Stage {
-  return { extent, weights };
+export function stage(extent: Stage["extent"], weights: Stage["weights"] = {}, ranks?: Stage["ranks"]): Stage {
+  return { extent, weights, ranks };
+}
+
+/** Easy, medium and hard, on the run's ADSC arms. */
+const cycle: readonly Stage[] = [
+  stage({ kind: "share", share: 0.5 }, { "real/T0": 1, "synthetic/T0": 1, "real/T2": 0.5 }),
+  stage({ kind: "open" }, { "real/T1": 1, "real/T2": 1 }),
+  stage({ kind: "open" }, { "synthetic/T3": 1, "real/T3": 2 }),
+];
+
+export function replayPolicy(more: Partial<ReplayConfig> = {}): Policy {
+  const config: ReplayConfig = { stages: cycle, cycle: { kind: "cycles", cycles: 3 }, instances: "FRESH", ...more };
+  return { kind: "replay", config, constraints: noConstraints };
+}
+
+export function competencePolicy(more: Partial<CompetenceConfig> = {}): Policy {
+  const config: CompetenceConfig = {
+    tiers: [{ "real/T0": 1, "synthetic/T0": 1, "real/T2": 0.1 }, { "real/T1": 1 }, { "real/T2": 1 }, { "real/T3": 3 }],
+    ...{ step: "WIDEN", threshold: 0.6, window: 4, floor: 0, newestShare: undefined },
+    ...more,
+  };
+  return { kind: "competence", config, constraints: noConstraints };
+}
+
+export function forgettingPolicy(more: Partial<ForgettingConfig> = {}): Policy {
+  const config: ForgettingConfig = {
+    domains: [
+      { name: "math", weights: { "real/T0": 1, "real/T2": 1 }, share: undefined },
+      { name: "code", weights: { "real/T1": 1, "real/T3": 2 }, share: 0.5 },
+      { name: "writing", weights: { "synthetic/T0": 1, "real/T2": 1 }, share: undefined },
+    ],
+    transfers: [
+      { trained: "math", changes: { code: -0.1, writing: -0.3 } },
+      { trained: "code", changes: { math: -0.2, writing: 0.1, code: 0.9 } },
+    ],
+    reversed: false,
+    ...more,
+  };
+  return { kind: "forgetting", config, constraints: noConstraints };
 }
 
 export function stagedPolicy(...stages: readonly Stage[]): Policy {

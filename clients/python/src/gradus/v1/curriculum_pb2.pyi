@@ -277,9 +277,12 @@ global___MixturePolicy = MixturePolicy
 @typing.final
 class SignalRescale(google.protobuf.message.Message):
     """Signals brought to one scale by running quantiles (Graves et al. 2017, section
-    3.1): what is at or below the low quantile of the last signals of all arms counts
-    -1, at or above the high one 1, and linearly between. Under the EMA-softmax rule,
-    so that values are of one size whatever the rewards are.
+    3.1), so that values are of one size whatever the rewards are: what is at or below
+    the low quantile of the last signals of all arms counts -1, at or above the high
+    one 1, and linearly between. The last signals include those of the batch that is
+    learned from. Signals are kept with 6 bits of fraction, cut off: at most 1.6%
+    too small. Where both quantiles are one number, it counts 0, what is below it -1,
+    and what is above it 1.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -370,6 +373,8 @@ class BanditPolicy(google.protobuf.message.Message):
     EXP3_SHARE_FIELD_NUMBER: builtins.int
     DISCOUNT_FIELD_NUMBER: builtins.int
     EXPLORATION_FIELD_NUMBER: builtins.int
+    PROGRESS_FAST_RATE_FIELD_NUMBER: builtins.int
+    PROGRESS_SLOW_RATE_FIELD_NUMBER: builtins.int
     rule: global___BanditRule.ValueType
     """The rule; unset: BANDIT_RULE_EMA_SOFTMAX."""
     signal: global___BanditSignal.ValueType
@@ -395,7 +400,13 @@ class BanditPolicy(google.protobuf.message.Message):
     """
     exploration: builtins.float
     """UCB: the confidence bonus' factor, at least 0; unset: 0.5. Thompson sampling:
-    the prior's standard deviation.
+    the prior's standard deviation, and a signal's.
+    """
+    progress_fast_rate: builtins.float
+    """Learning progress: the fast moving average's rate, in (0, 1]; unset: 0.3."""
+    progress_slow_rate: builtins.float
+    """Learning progress: the slow moving average's rate, above 0 and below
+    progress_fast_rate; unset: 0.05.
     """
     @property
     def rescale(self) -> global___SignalRescale:
@@ -414,9 +425,11 @@ class BanditPolicy(google.protobuf.message.Message):
         exp3_share: builtins.float | None = ...,
         discount: builtins.float | None = ...,
         exploration: builtins.float | None = ...,
+        progress_fast_rate: builtins.float | None = ...,
+        progress_slow_rate: builtins.float | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_alpha", b"_alpha", "_discount", b"_discount", "_epsilon", b"_epsilon", "_exp3_rate", b"_exp3_rate", "_exp3_share", b"_exp3_share", "_exploration", b"_exploration", "_tau", b"_tau", "alpha", b"alpha", "discount", b"discount", "epsilon", b"epsilon", "exp3_rate", b"exp3_rate", "exp3_share", b"exp3_share", "exploration", b"exploration", "rescale", b"rescale", "tau", b"tau"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_alpha", b"_alpha", "_discount", b"_discount", "_epsilon", b"_epsilon", "_exp3_rate", b"_exp3_rate", "_exp3_share", b"_exp3_share", "_exploration", b"_exploration", "_tau", b"_tau", "alpha", b"alpha", "discount", b"discount", "epsilon", b"epsilon", "exp3_rate", b"exp3_rate", "exp3_share", b"exp3_share", "exploration", b"exploration", "rescale", b"rescale", "rule", b"rule", "signal", b"signal", "tau", b"tau"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_alpha", b"_alpha", "_discount", b"_discount", "_epsilon", b"_epsilon", "_exp3_rate", b"_exp3_rate", "_exp3_share", b"_exp3_share", "_exploration", b"_exploration", "_progress_fast_rate", b"_progress_fast_rate", "_progress_slow_rate", b"_progress_slow_rate", "_tau", b"_tau", "alpha", b"alpha", "discount", b"discount", "epsilon", b"epsilon", "exp3_rate", b"exp3_rate", "exp3_share", b"exp3_share", "exploration", b"exploration", "progress_fast_rate", b"progress_fast_rate", "progress_slow_rate", b"progress_slow_rate", "rescale", b"rescale", "tau", b"tau"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_alpha", b"_alpha", "_discount", b"_discount", "_epsilon", b"_epsilon", "_exp3_rate", b"_exp3_rate", "_exp3_share", b"_exp3_share", "_exploration", b"_exploration", "_progress_fast_rate", b"_progress_fast_rate", "_progress_slow_rate", b"_progress_slow_rate", "_tau", b"_tau", "alpha", b"alpha", "discount", b"discount", "epsilon", b"epsilon", "exp3_rate", b"exp3_rate", "exp3_share", b"exp3_share", "exploration", b"exploration", "progress_fast_rate", b"progress_fast_rate", "progress_slow_rate", b"progress_slow_rate", "rescale", b"rescale", "rule", b"rule", "signal", b"signal", "tau", b"tau"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_alpha", b"_alpha"]) -> typing.Literal["alpha"] | None: ...
     @typing.overload
@@ -429,6 +442,10 @@ class BanditPolicy(google.protobuf.message.Message):
     def WhichOneof(self, oneof_group: typing.Literal["_exp3_share", b"_exp3_share"]) -> typing.Literal["exp3_share"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_exploration", b"_exploration"]) -> typing.Literal["exploration"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_progress_fast_rate", b"_progress_fast_rate"]) -> typing.Literal["progress_fast_rate"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_progress_slow_rate", b"_progress_slow_rate"]) -> typing.Literal["progress_slow_rate"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_tau", b"_tau"]) -> typing.Literal["tau"] | None: ...
 
@@ -639,7 +656,7 @@ class CompetencePolicy(google.protobuf.message.Message):
     threshold: builtins.float
     """The share of solved samples that passes a tier, in (0, 1]; unset: 0.7."""
     window: builtins.int
-    """Over how many of the tier's last closed groups, 1 to 4096; unset: 32. Fewer
+    """Over how many of the tier's last closed groups, 1 to 256; unset: 32. Fewer
     never pass it.
     """
     floor: builtins.float
@@ -1812,7 +1829,7 @@ class RunGroup(google.protobuf.message.Message):
     selected: builtins.bool
     """Whether it is one to train on: without dynamic sampling every one that is
     closed; with it the first prompts_per_update useful ones of its update batch by
-    cursor, which is settled once the batch is closed.
+    cursor, which is settled once every group before it is closed.
     """
     @property
     def task(self) -> gradus.v1.task_pb2.Task:

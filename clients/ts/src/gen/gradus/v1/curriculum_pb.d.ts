@@ -76,9 +76,12 @@ export declare const MixturePolicySchema: GenMessage<MixturePolicy>;
 
 /**
  * Signals brought to one scale by running quantiles (Graves et al. 2017, section
- * 3.1): what is at or below the low quantile of the last signals of all arms counts
- * -1, at or above the high one 1, and linearly between. Under the EMA-softmax rule,
- * so that values are of one size whatever the rewards are.
+ * 3.1), so that values are of one size whatever the rewards are: what is at or below
+ * the low quantile of the last signals of all arms counts -1, at or above the high
+ * one 1, and linearly between. The last signals include those of the batch that is
+ * learned from. Signals are kept with 6 bits of fraction, cut off: at most 1.6%
+ * too small. Where both quantiles are one number, it counts 0, what is below it -1,
+ * and what is above it 1.
  *
  * @generated from message gradus.v1.SignalRescale
  */
@@ -229,11 +232,26 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
 
   /**
    * UCB: the confidence bonus' factor, at least 0; unset: 0.5. Thompson sampling:
-   * the prior's standard deviation.
+   * the prior's standard deviation, and a signal's.
    *
    * @generated from field: optional double exploration = 10;
    */
   exploration?: number | undefined;
+
+  /**
+   * Learning progress: the fast moving average's rate, in (0, 1]; unset: 0.3.
+   *
+   * @generated from field: optional double progress_fast_rate = 11;
+   */
+  progressFastRate?: number | undefined;
+
+  /**
+   * Learning progress: the slow moving average's rate, above 0 and below
+   * progress_fast_rate; unset: 0.05.
+   *
+   * @generated from field: optional double progress_slow_rate = 12;
+   */
+  progressSlowRate?: number | undefined;
 };
 
 /**
@@ -450,7 +468,7 @@ export declare type CompetencePolicy = Message<"gradus.v1.CompetencePolicy"> & {
   threshold?: number | undefined;
 
   /**
-   * Over how many of the tier's last closed groups, 1 to 4096; unset: 32. Fewer
+   * Over how many of the tier's last closed groups, 1 to 256; unset: 32. Fewer
    * never pass it.
    *
    * @generated from field: optional uint32 window = 4;
@@ -1823,7 +1841,7 @@ export declare type RunGroup = Message<"gradus.v1.RunGroup"> & {
   /**
    * Whether it is one to train on: without dynamic sampling every one that is
    * closed; with it the first prompts_per_update useful ones of its update batch by
-   * cursor, which is settled once the batch is closed.
+   * cursor, which is settled once every group before it is closed.
    *
    * @generated from field: bool selected = 11;
    */

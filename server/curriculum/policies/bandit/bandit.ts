@@ -1,0 +1,84 @@
+/** A multi-armed bandit over the arms: signals become values by a rule, and values probabilities (ADSC 3.3 and others). */
+import type { BanditPolicy } from "../../../gen/gradus/v1/curriculum_pb.js";
+import type { ObservedGroup, PolicyDefinition } from "../policy.ts";
+import { type BanditState, banditStateCodec } from "./bandit-state.ts";
+import { type BanditConfig, checkConfig, configFromWire, configToWire, rules } from "./config.ts";
+import { noTracks, resizeTracks, track } from "./progress.ts";
+import { rescaled } from "./rescale.ts";
+import type { Columns, Lesson, Rule } from "./rule.ts";
+
+function initial({ rule, signal, rescale }: BanditConfig, armCount: number): BanditState {
+  return {
+    columns: rules[rule].initial.map((number) => new Array<number>(armCount).fill(number)),
+    tracks: signal === "LEARNING_PROGRESS" ? noTracks(armCount) : undefined,
+    window: rescale === undefined ? undefined : [],
+  };
+}
+
+function lessonsOf(groups: readonly ObservedGroup[]): readonly Lesson[] {
+  return groups.flatMap(({ arm, signal, weight, probability }) =>
+    signal === undefined ? [] : [{ arm, signal, weight, probability }],
+  );
+}
+
+function observe(config: BanditConfig, state: BanditState, groups: readonly ObservedGroup[]): BanditState {
+  let lessons = lessonsOf(groups);
+  // Under an unbounded lag a draw may come before any group has closed: that is no update.
+  if (lessons.length === 0) return state;
+  let { tracks, window } = state;
+  if (tracks !== undefined) ({ tracks, lessons } = track(config, tracks, lessons));
+  if (config.rescale !== undefined) ({ window, lessons } = rescaled(config.rescale, window ?? [], lessons));
+  return { columns: rules[config.rule].observe(config, state.columns, lessons), tracks, window };
+}
+
+/** Rules of one keeping go on from the same numbers, and others from the mean of each arm if they can. */
+function columnsAfter(from: Rule, to: Rule, columns: Columns, begin: Columns): Columns {
+  if (from.keeps === to.keeps) return columns;
+  if (from.fromMean === undefined || to.fromMean === undefined) return begin;
+  const byArm = from.values(columns).map((mean) => to.fromMean?.(mean) ?? []);
+  return to.initial.map((_, column) => byArm.map((numbers) => numbers[column] ?? 0));
+}
+
+/** What was learned of one signal says nothing of another, nor on another scale. */
+function inherit(config: BanditConfig, state: BanditState, before: BanditConfig): BanditState {
+  const armCount = state.columns[0]?.length ?? 0;
+  const fresh = initial(config, armCount);
+  if (config.signal !== before.signal) return fresh;
+  const tracks = state.tracks;
+  if ((config.rescale === undefined) !== (before.rescale === undefined)) return { ...fresh, tracks };
+  const columns = columnsAfter(rules[before.rule], rules[config.rule], state.columns, fresh.columns);
+  return { columns, tracks, window: config.rescale && state.window?.slice(-config.rescale.window) };
+}
+
+/** A new arm of a rule that keeps means begins with the mean of the others: neither starved nor favoured. */
+function resize({ rule }: BanditConfig, { columns, tracks, window }: BanditState, armCount: number): BanditState {
+  const { keeps, initial: begin } = rules[rule];
+  const extended = columns.map((numbers, column) => {
+    const mean = numbers.reduce((sum, number) => sum + number, 0) / Math.max(1, numbers.length);
+    const fill = keeps === "means" ? mean : (begin[column] ?? 0);
+    return [...numbers, ...new Array<number>(Math.max(0, armCount - numbers.length)).fill(fill)];
+  });
+  return { columns: extended, tracks: tracks && resizeTracks(tracks, armCount), window };
+}
+
+export const bandit: PolicyDefinition<BanditPolicy, BanditConfig, BanditState> = {
+  kind: "bandit",
+  fromWire: configFromWire,
+  toWire: (config) => ({ case: "bandit", value: configToWire(config) }),
+  check: checkConfig,
+  takesFeedback: true,
+  signal: ({ signal }) => signal,
+  needsSolved: ({ signal }) => (signal === "ABSOLUTE_ADVANTAGE" ? undefined : "signal"),
+  initial,
+  inherit,
+  resize,
+  state: banditStateCodec,
+  /** (1 − ε) of what the rule gives, and ε/n. */
+  probabilities(config, { columns }, view) {
+    const { epsilon } = config;
+    const shares = rules[config.rule].probabilities(config, columns, view);
+    return shares.map((share) => (1 - epsilon) * share + epsilon / shares.length);
+  },
+  observe,
+  values: (config, { columns }) => rules[config.rule].values(columns),
+};

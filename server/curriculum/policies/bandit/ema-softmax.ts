@@ -1,0 +1,29 @@
+/** Exponential moving averages and a softmax (ADSC 3.3). */
+import { type Rule, sumByArm } from "./rule.ts";
+
+export const emaSoftmax: Rule = {
+  keeps: "means",
+  initial: [0],
+  /** softmax(Q/τ)(c) (equation 6, but for ε). */
+  probabilities({ tau }, [values = []]) {
+    const greatest = Math.max(...values);
+    // Relative to the greatest, so that nothing overflows: the softmax does not change.
+    const powers = values.map((value) => Math.exp((value - greatest) / tau));
+    const total = powers.reduce((sum, power) => sum + power, 0);
+    return powers.map((power) => power / total);
+  },
+  /**
+   * Q(c) ← (1 − α) Q(c) + α · mean of s(x), for the arms that have signals in this batch (equations 4 and 5). With
+   * weights w of n groups each moves Q by its part: Q(c) ← Q(c) + α/n · Σ w (s − Q(c)).
+   */
+  observe({ alpha }, [values = []], lessons) {
+    const sums = sumByArm(values.length, lessons);
+    const next = values.map((value, arm) => {
+      const { count, weight, signal } = sums[arm] ?? { count: 0, weight: 0, signal: 0 };
+      return count === 0 ? value : (1 - alpha * (weight / count)) * value + alpha * (signal / count);
+    });
+    return [next];
+  },
+  values: ([values = []]) => values,
+  fromMean: (mean) => [mean],
+};

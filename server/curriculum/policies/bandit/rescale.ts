@@ -1,0 +1,101 @@
+/** Signals brought to one scale by running quantiles (Graves et al. 2017, section 3.1). */
+import type { SignalRescale } from "../../../gen/gradus/v1/curriculum_pb.js";
+import { FormatError } from "../../json.ts";
+import { invalid, type Invalid } from "../../types.ts";
+import { inRange } from "../policy.ts";
+import type { Lesson } from "./rule.ts";
+
+/** The paper's quantiles. */
+const DEFAULT_LOW = 0.2;
+const DEFAULT_HIGH = 0.8;
+/** A choice of ours, for the paper keeps a sample of all that was. */
+const DEFAULT_WINDOW = 512;
+const WINDOW_MIN = 16;
+const WINDOW_MAX = 4096;
+
+export interface Rescale {
+  readonly lowQuantile: number;
+  readonly highQuantile: number;
+  /** How many signals are looked back on. */
+  readonly window: number;
+}
+
+export function rescaleFromWire(message: SignalRescale | undefined): Rescale | undefined {
+  if (message === undefined) return undefined;
+  const { lowQuantile = DEFAULT_LOW, highQuantile = DEFAULT_HIGH, window = DEFAULT_WINDOW } = message;
+  return { lowQuantile, highQuantile, window };
+}
+
+export function checkRescale(rescale: Rescale | undefined): Invalid | undefined {
+  if (rescale === undefined) return undefined;
+  const { lowQuantile: low, highQuantile: high, window } = rescale;
+  if (!(low >= 0 && low < 1)) return invalid("rescale.low_quantile", `must be at least 0 and below 1, not ${low}`);
+  if (!(high > low && high <= 1))
+    return invalid("rescale.high_quantile", `must be above low_quantile, ${low}, and at most 1, not ${high}`);
+  return inRange("rescale.window", window, WINDOW_MIN, WINDOW_MAX);
+}
+
+/**
+ * Signals are kept as codes of 12 bits, so that a window is short enough to be written with each draw: 0 is 0, and the
+ * others are powers of 2 with six bits of fraction, cut off. They are at most 1.6% too small.
+ */
+const FRACTION = 64;
+const EXPONENT_MIN = -33;
+const CODE_MAX = 4095;
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+export function codeOf(signal: number): number {
+  if (!(signal > 0)) return 0;
+  // From the bits of the number: logarithms round.
+  const bytes = new DataView(new ArrayBuffer(8));
+  bytes.setFloat64(0, signal);
+  const high = bytes.getUint32(0);
+  const exponent = (high >>> 20) - 1023;
+  if (exponent < EXPONENT_MIN) return 0;
+  const fraction = (high >>> 14) & (FRACTION - 1);
+  return Math.min(CODE_MAX, 1 + (exponent - EXPONENT_MIN) * FRACTION + fraction);
+}
+
+export function signalOf(code: number): number {
+  if (code === 0) return 0;
+  const exponent = EXPONENT_MIN + Math.floor((code - 1) / FRACTION);
+  return 2 ** exponent * (1 + ((code - 1) % FRACTION) / FRACTION);
+}
+
+/** Two digits for each code. */
+export function windowToText(codes: readonly number[]): string {
+  return codes.map((code) => `${DIGITS[code >> 6]}${DIGITS[code & 63]}`).join("");
+}
+
+export function windowFromText(text: string): readonly number[] {
+  const digits = Array.from(text, (digit) => DIGITS.indexOf(digit));
+  if (digits.length % 2 > 0 || digits.includes(-1)) throw new FormatError("a window of signals is damaged");
+  return Array.from({ length: digits.length / 2 }, (_, i) => (digits[2 * i] ?? 0) * 64 + (digits[2 * i + 1] ?? 0));
+}
+
+/** The least of them that `share` of all are at or below. */
+function quantile(sorted: readonly number[], share: number): number {
+  const place = Math.max(0, Math.ceil(share * sorted.length - 1e-9) - 1);
+  return signalOf(sorted[place] ?? 0);
+}
+
+/**
+ * The window with a batch's signals, and those signals from −1 at the low quantile of it to 1 at the high one. Where both
+ * are one number, what is below it counts −1, what is above it 1, and itself 0.
+ */
+export function rescaled(
+  { lowQuantile, highQuantile, window }: Rescale,
+  before: readonly number[],
+  lessons: readonly Lesson[],
+): { readonly window: readonly number[]; readonly lessons: readonly Lesson[] } {
+  const codes = [...before, ...lessons.map(({ signal }) => codeOf(signal))].slice(-window);
+  const sorted = codes.toSorted((a, b) => a - b);
+  const low = quantile(sorted, lowQuantile);
+  const high = quantile(sorted, highQuantile);
+  const scaled = (signal: number): number => {
+    const known = signalOf(codeOf(signal));
+    if (high === low) return Math.sign(known - low);
+    return Math.max(-1, Math.min(1, (2 * (known - low)) / (high - low) - 1));
+  };
+  return { window: codes, lessons: lessons.map((lesson) => ({ ...lesson, signal: scaled(lesson.signal) })) };
+}

@@ -1,0 +1,147 @@
+/**
+ * Tiers from easy to hard, the next of which is opened when the newest is mastered: "adaptive", and with a floor of the
+ * full mixture "hybrid", in Curriculum RLOO section 4, which defines neither. The definition is ours.
+ */
+import { create } from "@bufbuild/protobuf";
+import { type CompetencePolicy, CompetencePolicySchema, CompetenceStep } from "../../gen/gradus/v1/curriculum_pb.js";
+import { readList, readNumber, readNumbers } from "../json.ts";
+import { invalid, isInvalid } from "../types.ts";
+import { type ArmWeights, checkArmWeights, normalized, sharesOf, weightIn } from "./arm-weights.ts";
+import { chosen, first, inRange, type ObservedGroup, type PolicyDefinition, positive, type View } from "./policy.ts";
+
+const TIERS_MAX = 64;
+const WINDOW_MAX = 256;
+/** Choices of ours: the paper gives no numbers. */
+const DEFAULT_THRESHOLD = 0.7;
+const DEFAULT_WINDOW = 32;
+/** A mean of shares such as seven tenths is .7, whatever rounding says. */
+const ROUNDING = 1e-9;
+
+/** Named as the contract names them. */
+const steps = { WIDEN: true, MOVE_ON: true } as const;
+
+export interface CompetenceConfig {
+  /** The weights of each tier's arms. */
+  readonly tiers: readonly ArmWeights[];
+  readonly step: keyof typeof steps;
+  /** The share of solved samples that passes a tier, in (0, 1]. */
+  readonly threshold: number;
+  /** Over so many groups. */
+  readonly window: number;
+  /** The share that is drawn from all tiers, in [0, 1). */
+  readonly floor: number;
+  /** Of the rest, the newest tier's; undefined: as much as each of the others. */
+  readonly newestShare: number | undefined;
+}
+
+export interface CompetenceState {
+  /** The newest tier that is open, counted from 0. */
+  readonly tier: number;
+  /** The solved shares of its last closed groups since it was opened, oldest first; at most `window`. */
+  readonly recent: readonly number[];
+}
+
+function isPassed({ threshold, window }: CompetenceConfig, recent: readonly number[]): boolean {
+  const sum = recent.reduce((total, share) => total + share, 0);
+  return recent.length >= window && sum / recent.length >= threshold - ROUNDING;
+}
+
+/** What a late group solved counts whole: it was solved. */
+function observe(config: CompetenceConfig, state: CompetenceState, groups: readonly ObservedGroup[]): CompetenceState {
+  let { tier, recent } = state;
+  for (const { armId, solvedShare } of groups) {
+    if (solvedShare === undefined || weightIn(config.tiers[tier] ?? {}, armId) === 0) continue;
+    recent = [...recent, solvedShare].slice(-config.window);
+    if (tier === config.tiers.length - 1 || !isPassed(config, recent)) continue;
+    tier++;
+    recent = [];
+  }
+  return { tier, recent };
+}
+
+/** The share of each tier. */
+function tierShares({ tiers, step, floor, newestShare }: CompetenceConfig, newest: number): readonly number[] {
+  const open = newest + 1;
+  const top = step === "MOVE_ON" || open === 1 ? 1 : (newestShare ?? 1 / open);
+  return tiers.map((_, tier) => {
+    const below = tier < newest && step === "WIDEN" ? (1 - top) / newest : 0;
+    return floor / tiers.length + (1 - floor) * (tier === newest ? top : below);
+  });
+}
+
+function probabilities(config: CompetenceConfig, { tier }: CompetenceState, { arms }: View): readonly number[] {
+  const shares = tierShares(config, tier);
+  const sums = arms.map(() => 0);
+  for (const [t, weights] of config.tiers.entries())
+    for (const [i, share] of sharesOf((id) => weightIn(weights, id), arms).entries())
+      sums[i] = (sums[i] ?? 0) + share * (shares[t] ?? 0);
+  // A tier whose arms are all out leaves its share to the others.
+  return normalized(sums);
+}
+
+export const competence: PolicyDefinition<CompetencePolicy, CompetenceConfig, CompetenceState> = {
+  kind: "competence",
+  fromWire(message) {
+    const step = chosen("step", message.step, CompetenceStep, steps, "WIDEN");
+    if (isInvalid(step)) return step;
+    const { threshold = DEFAULT_THRESHOLD, window = DEFAULT_WINDOW, floor = 0, newestShare } = message;
+    const tiers = message.tiers.map(({ weights }) => Object.fromEntries(Object.entries(weights)));
+    return { tiers, step, threshold, window, floor, newestShare };
+  },
+  toWire({ tiers, step, newestShare, ...numbers }) {
+    const value = create(CompetencePolicySchema, {
+      tiers: tiers.map((weights) => ({ weights: { ...weights } })),
+      step: CompetenceStep[step],
+      ...numbers,
+      ...(newestShare === undefined ? {} : { newestShare }),
+    });
+    return { case: "competence", value };
+  },
+  check({ tiers, threshold, window, floor, newestShare }, { armIds }) {
+    if (tiers.length < 1 || tiers.length > TIERS_MAX)
+      return invalid("tiers", `there are ${tiers.length}, and there must be 1 to ${TIERS_MAX}`);
+    for (const [i, weights] of tiers.entries()) {
+      const field = `tiers[${i}].weights`;
+      if (Object.keys(weights).length === 0) return invalid(field, "must name at least one arm");
+      const found = checkArmWeights(field, weights, armIds, { zero: false });
+      if (found !== undefined) return found;
+    }
+    return first([
+      () => positive("threshold", threshold, 1),
+      () => inRange("window", window, 1, WINDOW_MAX),
+      () => (floor >= 0 && floor < 1 ? undefined : invalid("floor", `must be at least 0 and below 1, not ${floor}`)),
+      () => (newestShare === undefined ? undefined : positive("newest_share", newestShare, 1)),
+    ]);
+  },
+  takesFeedback: true,
+  needsSolved: () => "threshold",
+  initial: () => ({ tier: 0, recent: [] }),
+  /** The same number of tiers is open, at most all; what was solved counts on where the newest has the same arms. */
+  inherit(config, { tier: newest, recent }, before) {
+    const tier = Math.min(newest, config.tiers.length - 1);
+    const arms = (weights: ArmWeights | undefined): string => JSON.stringify(Object.keys(weights ?? {}).sort());
+    const same = arms(config.tiers[tier]) === arms(before.tiers[newest]);
+    return { tier, recent: same ? recent.slice(-config.window) : [] };
+  },
+  state: {
+    encode: ({ tier, recent }) => [tier, recent],
+    decode(json) {
+      const [tier, recent] = readList(json);
+      return { tier: readNumber(tier), recent: readNumbers(recent) };
+    },
+  },
+  observe,
+  probabilities,
+  phases(config, armIds) {
+    return config.tiers.map((_, newest) => {
+      const shares = tierShares(config, newest);
+      return armIds.map((id) => config.tiers.some((weights, t) => (shares[t] ?? 0) > 0 && weightIn(weights, id) > 0));
+    });
+  },
+  advance(config, { tier }) {
+    const count = config.tiers.length;
+    return tier < count - 1
+      ? { kind: "advanced", state: { tier: tier + 1, recent: [] } }
+      : { kind: "refused", message: `the policy's last tier is open, ${count} of ${count}` };
+  },
+};

@@ -1,0 +1,152 @@
+/** Domains one after the other, the least forgotten first (Omni-Thinker 4.3). */
+import { create } from "@bufbuild/protobuf";
+import { type ForgettingPolicy, ForgettingPolicySchema } from "../../gen/gradus/v1/curriculum_pb.js";
+import { invalid, type Invalid } from "../types.ts";
+import { type ArmWeights, checkArmWeights } from "./arm-weights.ts";
+import type { PolicyDefinition, Progress, RunShape } from "./policy.ts";
+import { standingCodec } from "./staged.ts";
+import { checkShare, stagePhases, stageShares, type Standing, standingAt } from "./stages.ts";
+
+const DOMAINS_MAX = 64;
+const NAME_BYTES_MAX = 64;
+
+/** Of a score's change: far above any score of use. */
+const CHANGE_MAX = 1e12;
+
+interface Domain {
+  readonly name: string;
+  readonly weights: ArmWeights;
+  /** Of the run's length; undefined: an equal share of what is left. */
+  readonly share: number | undefined;
+}
+
+/** A row of the matrix: what training on one domain did to others' scores. */
+interface Transfer {
+  readonly trained: string;
+  /** By domain; negative is forgetting. */
+  readonly changes: Readonly<Record<string, number>>;
+}
+
+export interface ForgettingConfig {
+  readonly domains: readonly Domain[];
+  readonly transfers: readonly Transfer[];
+  readonly reversed: boolean;
+}
+
+/**
+ * The domains in the order of their backward transfer, BWT_j = P_after,j − P_base,j, averaged over training on the
+ * others: those that other training forgets least come first, as much else is trained after them. A domain that no row
+ * speaks of has 0, and equals stay in their order.
+ */
+export function domainOrder({ domains, transfers, reversed }: ForgettingConfig): readonly Domain[] {
+  const transfer = (name: string): number => {
+    const rows = transfers.filter((row) => row.trained !== name && Object.hasOwn(row.changes, name));
+    return rows.reduce((sum, { changes }) => sum + (changes[name] ?? 0), 0) / Math.max(1, rows.length);
+  };
+  const means = new Map(domains.map(({ name }) => [name, transfer(name)]));
+  const sign = reversed ? 1 : -1;
+  return [...domains].sort((a, b) => sign * ((means.get(a.name) ?? 0) - (means.get(b.name) ?? 0)));
+}
+
+function standing(config: ForgettingConfig, state: Standing, { cursor, length }: Progress): Standing {
+  const shared = config.domains.reduce((sum, { share = 0 }) => sum + share, 0);
+  const unsaid = config.domains.filter(({ share }) => share === undefined).length;
+  const even = Math.max(0, 1 - shared) / Math.max(1, unsaid);
+  // Boundaries are those of the sums of shares: rounding does not add up.
+  let end = 0;
+  let before = 0;
+  const lasts = domainOrder(config).map(({ share = even }) => {
+    if (length === 0) return Infinity;
+    end += share;
+    const last = Math.round(end * length) - before;
+    before += last;
+    return last;
+  });
+  return standingAt(lasts, state, cursor);
+}
+
+function checkDomains({ domains }: ForgettingConfig, { armIds, length }: RunShape): Invalid | undefined {
+  if (domains.length < 2 || domains.length > DOMAINS_MAX)
+    return invalid("domains", `there are ${domains.length}, and there must be 2 to ${DOMAINS_MAX}`);
+  const names = new Set<string>();
+  let shares = 0;
+  for (const [i, { name, weights, share }] of domains.entries()) {
+    const field = `domains[${i}]`;
+    if (name === "" || Buffer.byteLength(name) > NAME_BYTES_MAX)
+      return invalid(`${field}.name`, `must be 1 to ${NAME_BYTES_MAX} bytes`);
+    if (names.has(name)) return invalid(`${field}.name`, `"${name}" is taken by a domain before it`);
+    names.add(name);
+    if (Object.keys(weights).length === 0) return invalid(`${field}.weights`, "must name at least one arm");
+    const found = checkArmWeights(`${field}.weights`, weights, armIds, { zero: true });
+    if (found !== undefined) return found;
+    if (share === undefined) continue;
+    const wrong = checkShare(`${field}.share`, share, shares, length);
+    if (wrong !== undefined) return wrong;
+    shares += share;
+  }
+  return undefined;
+}
+
+function checkTransfers({ domains, transfers }: ForgettingConfig): Invalid | undefined {
+  const names = new Set(domains.map(({ name }) => name));
+  const trained = new Set<string>();
+  for (const [i, row] of transfers.entries()) {
+    const field = `transfers[${i}]`;
+    if (!names.has(row.trained)) return invalid(`${field}.trained`, `"${row.trained}" is not one of the domains`);
+    if (trained.has(row.trained)) return invalid(`${field}.trained`, `"${row.trained}" has a row before it`);
+    trained.add(row.trained);
+    for (const [name, change] of Object.entries(row.changes)) {
+      const entry = `${field}.changes["${name}"]`;
+      if (!names.has(name)) return invalid(entry, "is not one of the domains");
+      if (!(Math.abs(change) <= CHANGE_MAX)) return invalid(entry, `must be in [-1e12, 1e12], not ${change}`);
+    }
+  }
+  return undefined;
+}
+
+/** Whether two orders are of the same domains up to and with a stage. */
+function agree(a: readonly Domain[], b: readonly Domain[], stage: number): boolean {
+  return a.slice(0, stage + 1).every(({ name }, i) => b[i]?.name === name);
+}
+
+export const forgetting: PolicyDefinition<ForgettingPolicy, ForgettingConfig, Standing> = {
+  kind: "forgetting",
+  fromWire: ({ domains, transfers, reversed }) => ({
+    domains: domains.map(({ name, weights, share }) => ({ name, weights: { ...weights }, share })),
+    transfers: transfers.map(({ trained, changes }) => ({ trained, changes: { ...changes } })),
+    reversed,
+  }),
+  toWire({ domains, transfers, reversed }) {
+    const value = create(ForgettingPolicySchema, {
+      domains: domains.map(({ name, weights, share }) => ({
+        ...{ name, weights: { ...weights } },
+        ...(share === undefined ? {} : { share }),
+      })),
+      transfers: transfers.map(({ trained, changes }) => ({ trained, changes: { ...changes } })),
+      reversed,
+    });
+    return { case: "forgetting", value };
+  },
+  check: (config, run) => checkDomains(config, run) ?? checkTransfers(config),
+  takesFeedback: false,
+  initial: (_config, _armCount, cursor) => ({ stage: 0, from: cursor }),
+  /** It stays in the domain it is in where the order up to there is the same; else it starts afresh. */
+  inherit(config, state, before, progress) {
+    const now = standing(before, state, progress);
+    const same = agree(domainOrder(before), domainOrder(config), now.stage);
+    return same ? now : { stage: 0, from: progress.cursor };
+  },
+  state: standingCodec,
+  probabilities(config, state, { progress, arms }) {
+    const domain = domainOrder(config)[standing(config, state, progress).stage];
+    return domain === undefined ? arms.map(() => 0) : stageShares(domain, arms);
+  },
+  phases: (config, armIds) => stagePhases(domainOrder(config), armIds),
+  advance(config, state, progress) {
+    const { stage } = standing(config, state, progress);
+    const count = config.domains.length;
+    return stage < count - 1
+      ? { kind: "advanced", state: { stage: stage + 1, from: progress.cursor } }
+      : { kind: "refused", message: `the policy is in the last of its domains, ${count} of ${count}` };
+  },
+};

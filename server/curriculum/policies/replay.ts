@@ -1,0 +1,163 @@
+/** A cycle of stages, several times (FORGE 3.3), on fresh instances or on the same ones (NP-ENGINE 3.3). */
+import { create } from "@bufbuild/protobuf";
+import { ReplayInstances, type ReplayPolicy, ReplayPolicySchema } from "../../gen/gradus/v1/curriculum_pb.js";
+import { readNumbers } from "../json.ts";
+import { invalid, type Invalid, isInvalid } from "../types.ts";
+import { chosen, inRange, type PolicyDefinition, type Progress, type RunShape } from "./policy.ts";
+import { isWithin } from "./ranks.ts";
+import {
+  checkStages,
+  ROUNDING,
+  type Stage,
+  stagePhases,
+  stageShares,
+  stagesFromWire,
+  stagesToWire,
+  tasksFromWire,
+} from "./stages.ts";
+
+const CYCLES_MAX = 1024;
+
+export interface ReplayConfig {
+  readonly stages: readonly Stage[];
+  /** So many over the run's length, or so many tasks each. */
+  readonly cycle:
+    { readonly kind: "cycles"; readonly cycles: number } | { readonly kind: "tasks"; readonly tasks: number };
+  readonly instances: keyof typeof instances;
+}
+
+/** Named as the contract names them. */
+const instances = { FRESH: true, SAME: true } as const;
+
+/** Where the run stood when it was last moved on, from which the rest follows; and what was drawn. */
+export interface ReplayState {
+  /** Counted from 0. */
+  readonly cycle: number;
+  /** Where that cycle began. */
+  readonly from: number;
+  readonly stage: number;
+  /** Where that stage began. */
+  readonly stageFrom: number;
+  /** The cycle of the last draw, −1: none, and the update batch that was its first. */
+  readonly drawnCycle: number;
+  readonly firstBatch: number;
+}
+
+/** How long a cycle is, in tasks, and not a whole number where cycles do not divide the run's length. */
+function cycleTasks({ cycle }: Pick<ReplayConfig, "cycle">, length: number): number {
+  return cycle.kind === "cycles" ? length / cycle.cycles : cycle.tasks;
+}
+
+/** How long each stage of a cycle lasts. Those that do not say divide what is left evenly. */
+function stageTasks({ stages }: ReplayConfig, tasks: number): readonly number[] {
+  const said = stages.map(({ extent }) => {
+    if (extent.kind === "open") return undefined;
+    return extent.kind === "share" ? extent.share * tasks : extent.tasks;
+  });
+  const left = tasks - said.reduce<number>((sum, each) => sum + (each ?? 0), 0);
+  const open = said.filter((each) => each === undefined).length;
+  return said.map((each) => each ?? Math.max(0, left) / open);
+}
+
+/** The cycle and the stage that a cursor lies in. Cycles and stages end where the sums of their lengths do, rounded. */
+function standing(config: ReplayConfig, state: ReplayState, { cursor, length }: Progress): ReplayState {
+  const tasks = cycleTasks(config, length);
+  // The most cycles whose rounded end the cursor has reached.
+  const passed = Math.max(0, Math.ceil((cursor - state.from + 0.5) / tasks) - 1);
+  const from = state.from + Math.round(passed * tasks);
+  let { stage, stageFrom } = passed === 0 ? state : { stage: 0, stageFrom: from };
+  const lasts = stageTasks(config, tasks);
+  for (let end = stageFrom; stage < lasts.length - 1; stage++) {
+    end += lasts[stage] ?? 0;
+    if (cursor < Math.round(end)) break;
+    stageFrom = Math.round(end);
+  }
+  return { ...state, cycle: state.cycle + passed, from, stage, stageFrom };
+}
+
+function checkCycle({ cycle, stages }: ReplayConfig, { length }: RunShape): Invalid | undefined {
+  if (cycle.kind === "cycles") {
+    if (length === 0) return invalid("cycles", "are of the run's length, which is 0: set it, or give cycle_tasks");
+    const found = inRange("cycles", cycle.cycles, 1, Math.min(CYCLES_MAX, length));
+    if (found !== undefined) return found;
+  }
+  const whole = cycleTasks({ cycle }, length);
+  const said = stages.reduce((sum, { extent }) => {
+    if (extent.kind === "open") return sum;
+    return sum + (extent.kind === "share" ? extent.share * whole : extent.tasks);
+  }, 0);
+  const isOver = said > whole * (1 + ROUNDING);
+  return isOver ? invalid("stages", `last ${said} tasks together, and a cycle has ${whole}`) : undefined;
+}
+
+export const replay: PolicyDefinition<ReplayPolicy, ReplayConfig, ReplayState> = {
+  kind: "replay",
+  fromWire(message) {
+    const stages = stagesFromWire(message.stages);
+    if (isInvalid(stages)) return stages;
+    const which = chosen("instances", message.instances, ReplayInstances, instances, "FRESH");
+    if (isInvalid(which)) return which;
+    const { case: kind, value } = message.cycle;
+    if (kind === undefined) return invalid("cycle", "is required: set cycles or cycle_tasks");
+    if (kind === "cycles") return { stages, cycle: { kind, cycles: value }, instances: which };
+    const tasks = tasksFromWire("cycle_tasks", value);
+    return isInvalid(tasks) ? tasks : { stages, cycle: { kind: "tasks", tasks }, instances: which };
+  },
+  toWire({ stages, cycle, instances: which }) {
+    const value = create(ReplayPolicySchema, {
+      stages: stagesToWire(stages),
+      instances: ReplayInstances[which],
+      cycle:
+        cycle.kind === "cycles"
+          ? { case: "cycles", value: cycle.cycles }
+          : { case: "cycleTasks", value: BigInt(cycle.tasks) },
+    });
+    return { case: "replay", value };
+  },
+  check: (config, run) =>
+    checkCycle(config, run) ??
+    checkStages(config.stages, run.armIds, config.cycle.kind === "tasks" ? config.cycle.tasks : run.length),
+  takesFeedback: false,
+  initial: (_config, _armCount, cursor) => ({
+    ...{ cycle: 0, from: cursor, stage: 0, stageFrom: cursor },
+    ...{ drawnCycle: -1, firstBatch: 0 },
+  }),
+  /** It stays in the cycle it is in and in its stage of the same number, or its last. */
+  inherit(config, state, before, progress) {
+    const now = standing(before, state, progress);
+    return { ...now, stage: Math.min(now.stage, config.stages.length - 1) };
+  },
+  state: {
+    encode: ({ cycle, from, stage, stageFrom, drawnCycle, firstBatch }) => [
+      ...[cycle, from, stage, stageFrom],
+      ...[drawnCycle, firstBatch],
+    ],
+    decode(json) {
+      const [cycle = 0, from = 0, stage = 0, stageFrom = 0, drawnCycle = 0, firstBatch = 0] = readNumbers(json);
+      return { cycle, from, stage, stageFrom, drawnCycle, firstBatch };
+    },
+  },
+  pass(config, state, progress) {
+    const { batch } = progress;
+    if (config.instances === "FRESH") return undefined;
+    const { cycle } = standing(config, state, progress);
+    if (cycle === state.drawnCycle) return { state, restarts: false, batch: batch - state.firstBatch };
+    return { state: { ...state, drawnCycle: cycle, firstBatch: batch }, restarts: true, batch: 0 };
+  },
+  probabilities(config, state, { progress, arms }) {
+    const stage = config.stages[standing(config, state, progress).stage];
+    return stage === undefined ? arms.map(() => 0) : stageShares(stage, arms);
+  },
+  phases: ({ stages }, armIds) => stagePhases(stages, armIds),
+  accepts: (config, state, { rank }, progress) =>
+    isWithin(config.stages[standing(config, state, progress).stage]?.ranks, rank),
+  /** From a cycle's last stage the next cycle begins. */
+  advance(config, state, { cursor, ...progress }) {
+    const now = standing(config, state, { cursor, ...progress });
+    const isLast = now.stage === config.stages.length - 1;
+    const moved = isLast
+      ? { cycle: now.cycle + 1, from: cursor, stage: 0, stageFrom: cursor }
+      : { stage: now.stage + 1, stageFrom: cursor };
+    return { kind: "advanced", state: { ...now, ...moved } };
+  },
+};
