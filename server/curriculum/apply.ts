@@ -218,7 +218,9 @@ export function valuesOf(policy: Policy, policyState: unknown, { arms }: RunConf
 function drawn<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event: BatchDrawn<Key>): RunState<Spec, Key> {
   const { fold, tasks, prompts, restarts } = event;
   const observed = takesFeedback(state.policy) ? updatesOf(state, fold) : [];
-  const arms = [...withFolded(state.arms, observed)];
+  const folded = withFolded(state.arms, observed);
+  // Arms that the pass comes to later begin with their first instance then.
+  const arms = restarts ? folded.map((arm) => ({ ...arm, nextOrdinal: 0 })) : [...folded];
   for (const [i, { arm: index, ordinal, repeat }] of tasks.entries()) {
     const arm = arms[index] as ArmCounters;
     arms[index] = { ...(i < prompts ? countIssued(arm, repeat) : arm), nextOrdinal: ordinal + 1 };

@@ -1,7 +1,7 @@
 /** What feedback does to a run: decisions only. The first write of a sample, or of a group's advantages, wins. */
 import { REWARD_MAX } from "./config.ts";
 import type { ReportedGroup } from "./events.ts";
-import { batchAt, incarnationOf, type Group, type GroupResults, type RunState, type SampleResult } from "./state.ts";
+import { batchAt, groupAt, incarnationOf, type Group, type GroupResults, type RunState, type SampleResult } from "./state.ts";
 
 /** Names a group: its cursor, and the run's incarnation when its task was given out. */
 export interface GroupRef {
@@ -153,14 +153,15 @@ export function decideAdvantages(
 ): { readonly statuses: readonly FeedbackStatus[]; readonly groups: readonly ReportedGroup[] } {
   const taken = new Set<number>();
   const groups: ReportedGroup[] = [];
-  const limit = state.config.numGenerations;
   const statuses = reports.map((report) => {
     const { cursor, advantages, rewardMean } = report;
     const wrong = firstOutOfRange(report);
     if (wrong !== undefined) return notRecorded(wrong);
-    if (advantages.length > limit) return notRecorded(`more advantages than num_generations, ${limit}`);
     const status = closable(state, report, taken);
     if (status.kind !== "recorded") return status;
+    // Of its own update batch: the run's shape may have changed since.
+    const limit = groupAt(state, cursor)?.results.length ?? 0;
+    if (advantages.length > limit) return notRecorded(`more advantages than num_generations, ${limit}`);
     taken.add(cursor);
     groups.push({ cursor, advantages, rewardMean: rewardMean ?? null });
     return status;

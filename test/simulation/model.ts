@@ -47,7 +47,53 @@ export interface Task {
   readonly key: { readonly hash: string };
 }
 
+/** A group as a client was told of it. */
+export interface ToldGroup {
+  readonly incarnation: string;
+  readonly cursor: number;
+  readonly batch: number;
+  readonly closed: boolean;
+  readonly useful: boolean;
+  readonly selected: boolean;
+  readonly missing: readonly number[];
+  readonly samples: readonly { readonly index: number; readonly result: KnownResult; readonly rloo: number | undefined }[];
+}
+
+/** What a client was told of all groups of an update batch. */
+export interface Selection {
+  readonly incarnation: string;
+  readonly batch: number;
+  /** Whether the run has dynamic sampling. */
+  readonly sampling: boolean;
+  readonly groups: readonly Pick<ToldGroup, "cursor" | "closed" | "useful" | "selected">[];
+}
+
 export type Model = ReturnType<typeof createModel>;
+
+/** What was known when a question was asked. */
+export interface Asked {
+  readonly askedAt: number;
+  /** Acknowledgements before this one had come. */
+  readonly known: number;
+}
+
+function alike(one: KnownResult, other: KnownResult): boolean {
+  if (one.kind === "terminal" || other.kind === "terminal")
+    return one.kind === other.kind && "reason" in one && "reason" in other && one.reason === other.reason;
+  const known = one.solved !== undefined && other.solved !== undefined;
+  return one.reward === other.reward && (!known || one.solved === other.solved);
+}
+
+/** RLOO: each reward less the mean of the others. */
+function checkAdvantages({ samples }: ToldGroup, wrong: (what: string) => void): void {
+  const rewards = samples.flatMap(({ result }) => (result.kind === "reward" ? [result.reward] : []));
+  const sum = rewards.reduce((total, reward) => total + reward, 0);
+  for (const { index, result, rloo } of samples) {
+    if (result.kind !== "reward") continue;
+    const expected = rewards.length < 2 ? 0 : result.reward - (sum - result.reward) / (rewards.length - 1);
+    if (rloo === undefined || Math.abs(rloo - expected) > 1e-9) wrong(`with advantage ${rloo} of sample ${index}`);
+  }
+}
 
 function nameOf({ incarnation, cursor, sample }: Pick<SentSample, "incarnation" | "cursor" | "sample">): string {
   return `${incarnation}/${cursor}/${sample}`;
@@ -78,6 +124,12 @@ export function createModel() {
   const freshlyGiven = new Set<string>();
   /** By incarnation and version: acknowledgements before this one are in the export. */
   const exports = new Map<string, number>();
+  /** What clients were told of groups last, and when they were. */
+  const told = new Map<string, { readonly group: ToldGroup; readonly at: number }>();
+  const selections: Selection[] = [];
+  /** Update batches of incarnations of which somebody asked to open groups again; by cursor too. */
+  const opened = new Set<string>();
+  const reopens: GroupRef[] = [];
   let order = 0;
   let moments = 0;
 
@@ -111,6 +163,32 @@ export function createModel() {
           fail(request, `its group was closed: ${status.detail}`);
         return;
     }
+  };
+
+  /** What was acknowledged before a question is in its answer, as it was, and a group that was closed stays so. */
+  const checkTold = (group: ToldGroup, { askedAt, known }: Asked): void => {
+    const { incarnation, cursor, batch } = group;
+    const name = `${incarnation}/${cursor}`;
+    const wrong = (what: string): void => violate(`group ${name} was told ${what}`);
+    const samples = new Map(group.samples.map((sample) => [sample.index, sample]));
+    for (const sample of group.missing) {
+      const before = acknowledged.get(`${name}/${sample}`);
+      if (before !== undefined && before.order < known) wrong(`without sample ${sample}, which was acknowledged`);
+    }
+    for (const { index, result } of group.samples) {
+      const before = acknowledged.get(`${name}/${index}`)?.result;
+      if (before !== undefined && !alike(before, result)) wrong(`with another result of sample ${index}`);
+    }
+    if (group.closed) checkAdvantages(group, wrong);
+    const last = told.get(name);
+    if (last === undefined || last.at >= askedAt) return;
+    for (const { index, result } of last.group.samples) {
+      const now = samples.get(index)?.result;
+      if (now === undefined || !alike(now, result)) wrong(`without sample ${index}, or with another result, after it was`);
+    }
+    if (opened.has(`${incarnation}/${batch}`)) return;
+    if (last.group.closed && !group.closed) wrong("to be open after it was closed");
+    if (last.group.selected && !group.selected) wrong("to be none to train on after it was one");
   };
 
   return {
@@ -160,6 +238,28 @@ export function createModel() {
       if (status.kind === "recorded") closes.push(group);
     },
     closes: (): readonly GroupRef[] => closes,
+
+    /** Somebody asks to open a group again. */
+    reopening({ incarnation, cursor }: GroupRef, batch: number): void {
+      opened.add(`${incarnation}/${batch}`);
+      told.delete(`${incarnation}/${cursor}`);
+    },
+    reopened(group: GroupRef, status: FeedbackStatus): void {
+      if (status.kind === "recorded") reopens.push(group);
+    },
+    reopens: (): readonly GroupRef[] => reopens,
+
+    /** What a client needs to remember of its question. */
+    asking: (): Asked => ({ askedAt: moments++, known: order }),
+    /** Groups that a client was told of. */
+    toldOf(groups: readonly ToldGroup[], asked: Asked): void {
+      for (const group of groups) {
+        checkTold(group, asked);
+        told.set(`${group.incarnation}/${group.cursor}`, { group, at: moments++ });
+      }
+    },
+    selected: (selection: Selection): void => void selections.push(selection),
+    selections: (): readonly Selection[] => selections,
 
     /** Tasks that were given out; `fresh`: to a caller that asked for what nobody was given yet. */
     given(given: readonly Task[], fresh: boolean): void {

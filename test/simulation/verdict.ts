@@ -87,6 +87,30 @@ function checkTasks({ byIncarnation, hashOf }: Journals, model: Model): void {
   }
 }
 
+/**
+ * Of what a client was told of the groups of an update batch: those to train on are the first useful ones by cursor, as
+ * many as the batch was to have, and none after one that was open.
+ */
+function checkSelections({ byIncarnation }: Journals, model: Model): void {
+  for (const { incarnation, batch, sampling, groups } of model.selections()) {
+    const wanted = byIncarnation.get(incarnation)?.segment.prompts.get(batch);
+    if (wanted === undefined) model.violate(`groups of batch ${batch} of ${incarnation} were given that was never drawn`);
+    let left = wanted ?? 0;
+    let open = false;
+    for (const { cursor, closed, useful, selected } of groups) {
+      open ||= !closed;
+      const expected = sampling ? useful && !open && left > 0 : closed;
+      if (expected) left--;
+      if (selected !== expected)
+        model.violate(`${incarnation} ${cursor} is ${selected ? "" : "not "}one to train on, against the rule`);
+    }
+  }
+  for (const { incarnation, cursor } of model.reopens()) {
+    const isThere = byIncarnation.get(incarnation)?.segment.reopened.includes(cursor);
+    if (isThere !== true) model.violate(`lost: ${incarnation} ${cursor} was said to be open again`);
+  }
+}
+
 /** What must be in the state of a run: acknowledged under its incarnation, or before the export that it came from. */
 export function mustHold(journals: Journals, model: Model, incarnation: string): readonly Acknowledged[] {
   const byIncarnation = Map.groupBy(model.acknowledged(), (known) => known.incarnation);
@@ -111,7 +135,7 @@ function checkState(journals: Journals, { reading, runId }: Read, model: Model):
     const group = groups.get(cursor);
     // An imported state has forgotten what closed long before it was exported.
     if (group === undefined && cursor < first) continue;
-    const there = group?.results?.[sample];
+    const there = group?.results[sample] ?? undefined;
     const isThere = group?.digests[sample] === digest && (there === undefined || agrees(there, result));
     if (!isThere) model.violate(`lost by an import: ${runId} ${last} sample ${cursor}/${sample} "${digest}"`);
   }
@@ -126,5 +150,6 @@ export function judge(journals: Journals, model: Model): void {
   checkJournals(journals, model);
   checkAcknowledged(journals, model);
   checkTasks(journals, model);
+  checkSelections(journals, model);
   for (const journal of all) checkState(journals, journal, model);
 }
