@@ -219,7 +219,6 @@ function drawn<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event:
   const { fold, tasks, prompts, restarts } = event;
   const observed = takesFeedback(state.policy) ? updatesOf(state, fold) : [];
   const folded = withFolded(state.arms, observed);
-  // Arms that the pass comes to later begin with their first instance then.
   const arms = restarts ? folded.map((arm) => ({ ...arm, nextOrdinal: 0 })) : [...folded];
   for (const [i, { arm: index, ordinal, repeat }] of tasks.entries()) {
     const arm = arms[index] as ArmCounters;

@@ -6,6 +6,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { follow } from "../../../server/curriculum/runs/journal.ts";
+import type { Policy } from "../../../server/curriculum/types.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import {
   adscArms,
@@ -14,11 +15,14 @@ import {
   ask,
   banditPolicy,
   bench,
+  competencePolicy,
   encodeState,
   type FakeClock,
   feedbackFor,
+  forgettingPolicy,
   freshTasks,
   made,
+  replayPolicy,
   runConfig,
   type RunConfig,
   type Runs,
@@ -101,6 +105,27 @@ async function inStages(runs: Runs): Promise<void> {
   await train(runs, "run", 2, 24);
 }
 
+/** Twelve update batches, with an Advance where there is something to advance to. */
+async function throughout(runs: Runs): Promise<void> {
+  await train(runs, "run", 7);
+  await runs.advance("run");
+  await train(runs, "run", 5, 56);
+}
+
+const rescale = { lowQuantile: 0.2, highQuantile: 0.8, window: 16 };
+const filter = { skipSolved: true, skipFailedAfter: 2, ranks: undefined };
+
+/** One for each policy and rule of a bandit that the others leave out. */
+const inPolicies: readonly { readonly name: string; readonly policy: Policy }[] = [
+  { name: "exp3-s", policy: banditPolicy({ rule: "EXP3_S", signal: "MIXED_OUTCOMES", rescale }) },
+  { name: "thompson", policy: banditPolicy({ rule: "THOMPSON", signal: "SOLVED_VARIANCE" }, adscConstraints) },
+  { name: "ucb", policy: banditPolicy({ rule: "UCB", signal: "LEARNING_PROGRESS" }) },
+  { name: "replay-fresh", policy: replayPolicy() },
+  { name: "replay-same", policy: replayPolicy({ instances: "SAME", cycle: { kind: "tasks", tasks: 24 } }) },
+  { name: "competence", policy: { ...competencePolicy({ floor: 0.1 }), filter } },
+  { name: "forgetting", policy: { ...forgettingPolicy(), filter } },
+];
+
 const recorded: readonly {
   name: string;
   config: RunConfig;
@@ -109,6 +134,7 @@ const recorded: readonly {
   { name: "every-event", config: adsc, script: everyEvent },
   { name: "unbounded-lag", config: { ...adsc, lag: { kind: "unbounded" } }, script: asynchronous },
   { name: "reported", config: { ...adsc, feedbackSource: "reported" }, script: reported },
+  ...inPolicies.map(({ name, policy }) => ({ name, config: { ...adsc, length: 96, policy }, script: throughout })),
   { name: "staged", config: { ...adsc, policy: stages }, script: inStages },
 ];
 

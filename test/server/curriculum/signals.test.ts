@@ -38,6 +38,31 @@ describe("the absolute advantage of a group", () => {
   });
 });
 
+describe("signals of what was solved", () => {
+  const of = (name: keyof typeof signals, count: number, solved: number | null) =>
+    signals[name]({ count, sum: 0, solved, deviation: null, advantage: null }, unit);
+
+  test("p (1 − p), greatest at a half", () => {
+    expect([0, 1, 2, 3, 4].map((solved) => of("SOLVED_VARIANCE", 4, solved))).toEqual([0, 3 / 16, 1 / 4, 3 / 16, 0]);
+    expect(of("SOLVED_VARIANCE", 1, 1)).toBeUndefined();
+  });
+
+  test("whether outcomes are mixed", () => {
+    expect([0, 1, 3, 4].map((solved) => of("MIXED_OUTCOMES", 4, solved))).toEqual([0, 1, 1, 0]);
+    expect(of("MIXED_OUTCOMES", 1, 1)).toBeUndefined();
+  });
+
+  test("the solved share, of which learning progress is made", () => {
+    expect(of("LEARNING_PROGRESS", 4, 1)).toBe(0.25);
+    expect(of("LEARNING_PROGRESS", 0, 0)).toBeUndefined();
+  });
+
+  test("are none where it is not known", () => {
+    for (const name of ["SOLVED_VARIANCE", "MIXED_OUTCOMES", "LEARNING_PROGRESS"] as const)
+      expect(of(name, 4, null)).toBeUndefined();
+  });
+});
+
 test("a group's outcome has its rewards' sum, deviation and solved samples", () => {
   const close = (expected: number): unknown => expect.closeTo(expected, 12);
   expect(outcomeOf([1, 0, 0, 0], 1)).toEqual({

@@ -162,8 +162,8 @@ export function forgettingPolicy(more: Partial<ForgettingConfig> = {}): Policy {
       { name: "writing", weights: { "synthetic/T0": 1, "real/T2": 1 }, share: undefined },
     ],
     transfers: [
-      { trained: "math", changes: { code: -0.1, writing: -0.3 } },
-      { trained: "code", changes: { math: -0.2, writing: 0.1, code: 0.9 } },
+      { trained: "math", changes: { code: -0.25, writing: -0.5 } },
+      { trained: "code", changes: { math: -0.5, writing: 0, code: 0.9 } },
     ],
     reversed: false,
     ...more,

@@ -158,7 +158,9 @@ export declare type BatchConstraints = Message<"gradus.v1.BatchConstraints"> & {
 export declare const BatchConstraintsSchema: GenMessage<BatchConstraints>;
 
 /**
- * A multi-armed bandit over the arms.
+ * A multi-armed bandit over the arms. A number that its rule and its signal do not
+ * read is refused. An arm that is added to a run begins with the mean of the others'
+ * values under EMA-softmax and EXP3.S, and as one never seen under the others.
  *
  * @generated from message gradus.v1.BanditPolicy
  */
@@ -178,14 +180,14 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
   signal: BanditSignal;
 
   /**
-   * α, the moving average's rate, in (0, 1]; unset: 0.15 (ADSC 4).
+   * EMA-softmax: α, the moving average's rate, in (0, 1]; unset: 0.15 (ADSC 4).
    *
    * @generated from field: optional double alpha = 3;
    */
   alpha?: number | undefined;
 
   /**
-   * τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4).
+   * EMA-softmax: τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4).
    *
    * @generated from field: optional double tau = 4;
    */
@@ -208,14 +210,14 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
   rescale?: SignalRescale | undefined;
 
   /**
-   * EXP3.S: the learning rate, in (0, 1]; unset: 0.1.
+   * EXP3.S: η, the learning rate, in (0, 1]; unset: 0.1.
    *
    * @generated from field: optional double exp3_rate = 7;
    */
   exp3Rate?: number | undefined;
 
   /**
-   * EXP3.S: the share of the weights' sum that is spread over all arms after each
+   * EXP3.S: σ, the share of the weights' sum that is spread over all arms after each
    * update batch, in [0, 1]; unset: 0.01.
    *
    * @generated from field: optional double exp3_share = 8;
@@ -223,16 +225,16 @@ export declare type BanditPolicy = Message<"gradus.v1.BanditPolicy"> & {
   exp3Share?: number | undefined;
 
   /**
-   * Thompson sampling and UCB: by what the past counts less after each update
-   * batch, in (0, 1]; unset: 0.95.
+   * Thompson sampling and UCB: γ, by what the past counts less after each update
+   * batch with a signal, in (0, 1]; unset: 0.95.
    *
    * @generated from field: optional double discount = 9;
    */
   discount?: number | undefined;
 
   /**
-   * UCB: the confidence bonus' factor, at least 0; unset: 0.5. Thompson sampling:
-   * the prior's standard deviation, and a signal's.
+   * UCB: c, the confidence bonus' factor, at least 0; unset: 0.5. Thompson
+   * sampling: σ, the prior's standard deviation, and a signal's.
    *
    * @generated from field: optional double exploration = 10;
    */
@@ -302,7 +304,9 @@ export declare type Stage = Message<"gradus.v1.Stage"> & {
 
   /**
    * Only rows of real pools whose rank lies in this range: {"max": 0.3} is the
-   * easiest 30% (Curriculum RLOO). Unset: all. It does not touch synthetic tasks.
+   * easiest 30% (Curriculum RLOO). Unset: all. It does not touch tasks without a
+   * rank. Other rows are passed over: an arm none of whose next 16,384 rows lies in
+   * the range ends the draw with FAILED_PRECONDITION.
    *
    * @generated from field: gradus.v1.RankRange ranks = 4;
    */
@@ -346,7 +350,9 @@ export declare const RankRangeSchema: GenMessage<RankRange>;
  * Stages one after the other (FORGE's linear curriculum, Curriculum RLOO). The
  * stage of an update batch is the one that its first task is in. Advance ends a
  * stage where the run stands, and the next begins there. As a new policy of a run
- * it begins with its first stage at the cursor where it applies.
+ * it begins with its first stage at the cursor where it applies; after another staged
+ * policy it goes on in the stage of the same number, or its last, as if that had
+ * begun where the other's did.
  *
  * @generated from message gradus.v1.StagedPolicy
  */
@@ -367,6 +373,10 @@ export declare const StagedPolicySchema: GenMessage<StagedPolicy>;
 
 /**
  * A cycle of stages, several times (FORGE 3.3: easy, medium, hard, three times).
+ * The cycle and the stage of an update batch are those that its first task is in; a
+ * cycle's last stage lasts to its end. Advance ends a stage where the run stands; in
+ * the last stage of a cycle the next cycle begins there. In place of another replay
+ * it goes on in the same cycle, in the stage of the same number or its last.
  *
  * @generated from message gradus.v1.ReplayPolicy
  */
@@ -441,7 +451,10 @@ export declare const TierSchema: GenMessage<Tier>;
  * Tiers from easy to hard, the next of which is opened when the share of solved
  * samples of the newest passes a threshold ("adaptive", and with a floor "hybrid",
  * in Curriculum RLOO section 4, which does not define them: the definition is
- * ours). Advance opens the next tier at once.
+ * ours). Advance opens the next tier at once. A late group counts whole. It needs to
+ * know what was solved, and so FEEDBACK_SOURCE_STEP. In place of another competence
+ * policy as many tiers stay open, at most all, and what the newest's groups solved
+ * counts on if its arms are the same.
  *
  * @generated from message gradus.v1.CompetencePolicy
  */
@@ -563,7 +576,10 @@ export declare const BackwardTransferSchema: GenMessage<BackwardTransfer>;
 /**
  * Domains one after the other, the least forgotten first (Omni-Thinker 4.3): in
  * descending order of each domain's mean change over the training on the others.
- * The paper's text is followed; its figure 5 has the sign reversed.
+ * The paper's text is followed; its figure 5 has the sign reversed. In a run without
+ * a length each domain lasts until Advance. In place of another forgetting policy it
+ * goes on in the same domain where the order up to there is the same, and else
+ * begins with its first.
  *
  * @generated from message gradus.v1.ForgettingPolicy
  */
@@ -603,6 +619,14 @@ export declare const ForgettingPolicySchema: GenMessage<ForgettingPolicy>;
  * what the run's own closed groups of an instance came to, so it matters where
  * instances come again: real pools in their second epoch, and replays.
  *
+ * What an instance came to counts once its group is folded in, as for a policy, so
+ * that draws do not depend on timing: with skip_solved or skip_failed_after a draw
+ * waits for feedback that is due, under policies too that take none themselves, and
+ * it needs FEEDBACK_SOURCE_STEP. It is remembered from when the filter is set, for at
+ * least the last 131,072 times that it changed; older is forgotten. An arm of which
+ * 1,024 instances were passed over for what they came to gives the first of them all
+ * the same: a filter never ends a run.
+ *
  * @generated from message gradus.v1.TaskFilter
  */
 export declare type TaskFilter = Message<"gradus.v1.TaskFilter"> & {
@@ -614,8 +638,8 @@ export declare type TaskFilter = Message<"gradus.v1.TaskFilter"> & {
   skipSolved: boolean;
 
   /**
-   * Passes over instances of which no sample was solved, so many times in a row; 0:
-   * never.
+   * Passes over instances of which no sample was solved, so many times in a row, at
+   * most 1024; 0: never.
    *
    * @generated from field: uint32 skip_failed_after = 2;
    */
@@ -983,7 +1007,10 @@ export declare type ArmState = Message<"gradus.v1.ArmState"> & {
   probability: number;
 
   /**
-   * Q of a bandit, after the last batch that was folded in; 0 for a mixture.
+   * What a bandit thinks of it, after the last batch that was folded in: Q under
+   * EMA-softmax, the logarithm of its weight over the mean weight under EXP3.S, the
+   * discounted mean of its signals under Thompson sampling and UCB. 0 under other
+   * policies.
    *
    * @generated from field: double value = 3;
    */
@@ -2035,8 +2062,13 @@ export declare type UpdatePolicyRequest = Message<"gradus.v1.UpdatePolicyRequest
   runId: string;
 
   /**
-   * The whole policy, in place of the old one. A bandit keeps its values when
-   * the new policy is a bandit too; others start afresh. Required.
+   * The whole policy, in place of the old one. One of another kind starts afresh;
+   * of the same kind it keeps what it can use, as each policy's message says. A
+   * bandit with the same signal, and rescaled or not as before, keeps all it has
+   * learned under the same rule, and between Thompson sampling and UCB; from these
+   * to EMA-softmax and back it keeps each arm's mean (seen once), and to and from
+   * EXP3.S nothing. Of another signal the values say nothing: it starts afresh.
+   * What a filter remembers is kept while there is one. Required.
    *
    * @generated from field: gradus.v1.Policy policy = 2;
    */
@@ -2653,7 +2685,11 @@ export declare type GetHistoryResponse = Message<"gradus.v1.GetHistoryResponse">
 export declare const GetHistoryResponseSchema: GenMessage<GetHistoryResponse>;
 
 /**
- * How a bandit turns signals into values and probabilities.
+ * How a bandit turns signals into values and probabilities. Each rule gives shares,
+ * and an arm's probability is (1 − ε) of its share plus ε/n. What it learns from an
+ * update batch are the signals s of its groups, each with a weight w: 1, or less for
+ * late feedback (LateFeedback). docs/decisions/0012-policies.md says what the papers
+ * leave open, and what was chosen.
  *
  * @generated from enum gradus.v1.BanditRule
  */
@@ -2666,23 +2702,28 @@ export enum BanditRule {
   UNSPECIFIED = 0,
 
   /**
-   * Exponential moving averages and a softmax with an exploration floor
-   * (ADSC 3.3).
+   * Exponential moving averages and a softmax (ADSC 3.3). Of an arm with n signals
+   * in the batch Q ← Q + α/n · Σ w (s − Q), from 0; its share is that of exp(Q/τ).
    *
    * @generated from enum value: BANDIT_RULE_EMA_SOFTMAX = 1;
    */
   EMA_SOFTMAX = 1,
 
   /**
-   * EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes:
-   * exponential weights of importance-weighted signals, mixed with a share.
+   * EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes.
+   * With ŝ = 1/B · Σ w s / p over the arm's groups, B all signals of the batch and p
+   * the arm's probability in the draw that the group is of (before constraints),
+   * v ← v · exp(η ŝ) + σ · mean of all v, from 1; the exponent is at most 1, and at
+   * least -1. Its share is that of v.
    *
    * @generated from enum value: BANDIT_RULE_EXP3_S = 2;
    */
   EXP3_S = 2,
 
   /**
-   * Thompson sampling with Gaussian posteriors of discounted means.
+   * Thompson sampling of discounted means: N ← γ N + Σ w and S ← γ S + Σ w s, from
+   * 0, give the posterior N(S / (N + 1), σ² / (N + 1)) of the prior N(0, σ²). An
+   * arm's share is how often it is the greatest in 256 seeded samples of all arms.
    *
    * @generated from enum value: BANDIT_RULE_THOMPSON = 3;
    */
@@ -2690,7 +2731,9 @@ export enum BanditRule {
 
   /**
    * The upper confidence bound of discounted means (D-UCB, Garivier and Moulines
-   * 2011).
+   * 2011), S/N + c √(ln(1 + ΣN) / N), with N and S as under Thompson sampling. The
+   * tasks of an update batch are shared out so that the bounds of those arms that
+   * get some come to one level, a task counting as a signal seen.
    *
    * @generated from enum value: BANDIT_RULE_UCB = 4;
    */
@@ -2703,7 +2746,9 @@ export enum BanditRule {
 export declare const BanditRuleSchema: GenEnum<BanditRule>;
 
 /**
- * What a bandit learns from.
+ * What a bandit learns from: a number for each closed group with at least two
+ * rewards (one, for learning progress). All but the first need to know what was
+ * solved, and so FEEDBACK_SOURCE_STEP.
  *
  * @generated from enum gradus.v1.BanditSignal
  */
@@ -2733,8 +2778,8 @@ export enum BanditSignal {
 
   /**
    * How fast the arm's solved share changes, in either direction: the distance of
-   * a fast moving average of it from a slow one (Matiisen et al. 2017; Graves et
-   * al. 2017).
+   * a fast moving average of it from a slow one, after the batch (Matiisen et al.
+   * 2017; Graves et al. 2017). Both begin with the arm's first mean.
    *
    * @generated from enum value: BANDIT_SIGNAL_LEARNING_PROGRESS = 3;
    */
@@ -2776,7 +2821,10 @@ export enum ReplayInstances {
 
   /**
    * Each cycle has the instances of the first again, in the same order by arm
-   * (NP-ENGINE 3.3).
+   * (NP-ENGINE 3.3): every arm begins again with its first, and so it does when this
+   * policy takes the place of another. Where a cycle is a whole number of update
+   * batches and no weight or mask changes, cycles are equal task by task. Tasks of
+   * later cycles count as repeats.
    *
    * @generated from enum value: REPLAY_INSTANCES_SAME = 2;
    */

@@ -32,38 +32,59 @@ class _BanditRuleEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._Enu
     BANDIT_RULE_UNSPECIFIED: _BanditRule.ValueType  # 0
     """Not said: BANDIT_RULE_EMA_SOFTMAX."""
     BANDIT_RULE_EMA_SOFTMAX: _BanditRule.ValueType  # 1
-    """Exponential moving averages and a softmax with an exploration floor
-    (ADSC 3.3).
+    """Exponential moving averages and a softmax (ADSC 3.3). Of an arm with n signals
+    in the batch Q ← Q + α/n · Σ w (s − Q), from 0; its share is that of exp(Q/τ).
     """
     BANDIT_RULE_EXP3_S: _BanditRule.ValueType  # 2
-    """EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes:
-    exponential weights of importance-weighted signals, mixed with a share.
+    """EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes.
+    With ŝ = 1/B · Σ w s / p over the arm's groups, B all signals of the batch and p
+    the arm's probability in the draw that the group is of (before constraints),
+    v ← v · exp(η ŝ) + σ · mean of all v, from 1; the exponent is at most 1, and at
+    least -1. Its share is that of v.
     """
     BANDIT_RULE_THOMPSON: _BanditRule.ValueType  # 3
-    """Thompson sampling with Gaussian posteriors of discounted means."""
+    """Thompson sampling of discounted means: N ← γ N + Σ w and S ← γ S + Σ w s, from
+    0, give the posterior N(S / (N + 1), σ² / (N + 1)) of the prior N(0, σ²). An
+    arm's share is how often it is the greatest in 256 seeded samples of all arms.
+    """
     BANDIT_RULE_UCB: _BanditRule.ValueType  # 4
     """The upper confidence bound of discounted means (D-UCB, Garivier and Moulines
-    2011).
+    2011), S/N + c √(ln(1 + ΣN) / N), with N and S as under Thompson sampling. The
+    tasks of an update batch are shared out so that the bounds of those arms that
+    get some come to one level, a task counting as a signal seen.
     """
 
 class BanditRule(_BanditRule, metaclass=_BanditRuleEnumTypeWrapper):
-    """How a bandit turns signals into values and probabilities."""
+    """How a bandit turns signals into values and probabilities. Each rule gives shares,
+    and an arm's probability is (1 − ε) of its share plus ε/n. What it learns from an
+    update batch are the signals s of its groups, each with a weight w: 1, or less for
+    late feedback (LateFeedback). docs/decisions/0012-policies.md says what the papers
+    leave open, and what was chosen.
+    """
 
 BANDIT_RULE_UNSPECIFIED: BanditRule.ValueType  # 0
 """Not said: BANDIT_RULE_EMA_SOFTMAX."""
 BANDIT_RULE_EMA_SOFTMAX: BanditRule.ValueType  # 1
-"""Exponential moving averages and a softmax with an exploration floor
-(ADSC 3.3).
+"""Exponential moving averages and a softmax (ADSC 3.3). Of an arm with n signals
+in the batch Q ← Q + α/n · Σ w (s − Q), from 0; its share is that of exp(Q/τ).
 """
 BANDIT_RULE_EXP3_S: BanditRule.ValueType  # 2
-"""EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes:
-exponential weights of importance-weighted signals, mixed with a share.
+"""EXP3.S (Auer et al. 2002, section 8), which follows an adversary that changes.
+With ŝ = 1/B · Σ w s / p over the arm's groups, B all signals of the batch and p
+the arm's probability in the draw that the group is of (before constraints),
+v ← v · exp(η ŝ) + σ · mean of all v, from 1; the exponent is at most 1, and at
+least -1. Its share is that of v.
 """
 BANDIT_RULE_THOMPSON: BanditRule.ValueType  # 3
-"""Thompson sampling with Gaussian posteriors of discounted means."""
+"""Thompson sampling of discounted means: N ← γ N + Σ w and S ← γ S + Σ w s, from
+0, give the posterior N(S / (N + 1), σ² / (N + 1)) of the prior N(0, σ²). An
+arm's share is how often it is the greatest in 256 seeded samples of all arms.
+"""
 BANDIT_RULE_UCB: BanditRule.ValueType  # 4
 """The upper confidence bound of discounted means (D-UCB, Garivier and Moulines
-2011).
+2011), S/N + c √(ln(1 + ΣN) / N), with N and S as under Thompson sampling. The
+tasks of an update batch are shared out so that the bounds of those arms that
+get some come to one level, a task counting as a signal seen.
 """
 global___BanditRule = BanditRule
 
@@ -85,8 +106,8 @@ class _BanditSignalEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._E
     """
     BANDIT_SIGNAL_LEARNING_PROGRESS: _BanditSignal.ValueType  # 3
     """How fast the arm's solved share changes, in either direction: the distance of
-    a fast moving average of it from a slow one (Matiisen et al. 2017; Graves et
-    al. 2017).
+    a fast moving average of it from a slow one, after the batch (Matiisen et al.
+    2017; Graves et al. 2017). Both begin with the arm's first mean.
     """
     BANDIT_SIGNAL_MIXED_OUTCOMES: _BanditSignal.ValueType  # 4
     """1 for a group in which some samples are solved and some are not, else 0: its
@@ -94,7 +115,10 @@ class _BanditSignalEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._E
     """
 
 class BanditSignal(_BanditSignal, metaclass=_BanditSignalEnumTypeWrapper):
-    """What a bandit learns from."""
+    """What a bandit learns from: a number for each closed group with at least two
+    rewards (one, for learning progress). All but the first need to know what was
+    solved, and so FEEDBACK_SOURCE_STEP.
+    """
 
 BANDIT_SIGNAL_UNSPECIFIED: BanditSignal.ValueType  # 0
 """Not said: BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE."""
@@ -108,8 +132,8 @@ where half of them are.
 """
 BANDIT_SIGNAL_LEARNING_PROGRESS: BanditSignal.ValueType  # 3
 """How fast the arm's solved share changes, in either direction: the distance of
-a fast moving average of it from a slow one (Matiisen et al. 2017; Graves et
-al. 2017).
+a fast moving average of it from a slow one, after the batch (Matiisen et al.
+2017; Graves et al. 2017). Both begin with the arm's first mean.
 """
 BANDIT_SIGNAL_MIXED_OUTCOMES: BanditSignal.ValueType  # 4
 """1 for a group in which some samples are solved and some are not, else 0: its
@@ -129,7 +153,10 @@ class _ReplayInstancesEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper
     """Never the same twice (FORGE 3.3)."""
     REPLAY_INSTANCES_SAME: _ReplayInstances.ValueType  # 2
     """Each cycle has the instances of the first again, in the same order by arm
-    (NP-ENGINE 3.3).
+    (NP-ENGINE 3.3): every arm begins again with its first, and so it does when this
+    policy takes the place of another. Where a cycle is a whole number of update
+    batches and no weight or mask changes, cycles are equal task by task. Tasks of
+    later cycles count as repeats.
     """
 
 class ReplayInstances(_ReplayInstances, metaclass=_ReplayInstancesEnumTypeWrapper):
@@ -141,7 +168,10 @@ REPLAY_INSTANCES_FRESH: ReplayInstances.ValueType  # 1
 """Never the same twice (FORGE 3.3)."""
 REPLAY_INSTANCES_SAME: ReplayInstances.ValueType  # 2
 """Each cycle has the instances of the first again, in the same order by arm
-(NP-ENGINE 3.3).
+(NP-ENGINE 3.3): every arm begins again with its first, and so it does when this
+policy takes the place of another. Where a cycle is a whole number of update
+batches and no weight or mask changes, cycles are equal task by task. Tasks of
+later cycles count as repeats.
 """
 global___ReplayInstances = ReplayInstances
 
@@ -359,7 +389,10 @@ global___BatchConstraints = BatchConstraints
 
 @typing.final
 class BanditPolicy(google.protobuf.message.Message):
-    """A multi-armed bandit over the arms."""
+    """A multi-armed bandit over the arms. A number that its rule and its signal do not
+    read is refused. An arm that is added to a run begins with the mean of the others'
+    values under EMA-softmax and EXP3.S, and as one never seen under the others.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -380,27 +413,27 @@ class BanditPolicy(google.protobuf.message.Message):
     signal: global___BanditSignal.ValueType
     """The signal; unset: BANDIT_SIGNAL_ABSOLUTE_ADVANTAGE."""
     alpha: builtins.float
-    """α, the moving average's rate, in (0, 1]; unset: 0.15 (ADSC 4)."""
+    """EMA-softmax: α, the moving average's rate, in (0, 1]; unset: 0.15 (ADSC 4)."""
     tau: builtins.float
-    """τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4)."""
+    """EMA-softmax: τ, the softmax's temperature, above 0; unset: 0.25 (ADSC 4)."""
     epsilon: builtins.float
     """ε, the share spread evenly over the arms, in [0, 1]; unset: 0.1 (not given in
     the paper). Of every rule, Thompson sampling and UCB included: what it gives is
     mixed with an even share.
     """
     exp3_rate: builtins.float
-    """EXP3.S: the learning rate, in (0, 1]; unset: 0.1."""
+    """EXP3.S: η, the learning rate, in (0, 1]; unset: 0.1."""
     exp3_share: builtins.float
-    """EXP3.S: the share of the weights' sum that is spread over all arms after each
+    """EXP3.S: σ, the share of the weights' sum that is spread over all arms after each
     update batch, in [0, 1]; unset: 0.01.
     """
     discount: builtins.float
-    """Thompson sampling and UCB: by what the past counts less after each update
-    batch, in (0, 1]; unset: 0.95.
+    """Thompson sampling and UCB: γ, by what the past counts less after each update
+    batch with a signal, in (0, 1]; unset: 0.95.
     """
     exploration: builtins.float
-    """UCB: the confidence bonus' factor, at least 0; unset: 0.5. Thompson sampling:
-    the prior's standard deviation, and a signal's.
+    """UCB: c, the confidence bonus' factor, at least 0; unset: 0.5. Thompson
+    sampling: σ, the prior's standard deviation, and a signal's.
     """
     progress_fast_rate: builtins.float
     """Learning progress: the fast moving average's rate, in (0, 1]; unset: 0.3."""
@@ -493,7 +526,9 @@ class Stage(google.protobuf.message.Message):
     @property
     def ranks(self) -> global___RankRange:
         """Only rows of real pools whose rank lies in this range: {"max": 0.3} is the
-        easiest 30% (Curriculum RLOO). Unset: all. It does not touch synthetic tasks.
+        easiest 30% (Curriculum RLOO). Unset: all. It does not touch tasks without a
+        rank. Other rows are passed over: an arm none of whose next 16,384 rows lies in
+        the range ends the draw with FAILED_PRECONDITION.
         """
 
     def __init__(
@@ -542,7 +577,9 @@ class StagedPolicy(google.protobuf.message.Message):
     """Stages one after the other (FORGE's linear curriculum, Curriculum RLOO). The
     stage of an update batch is the one that its first task is in. Advance ends a
     stage where the run stands, and the next begins there. As a new policy of a run
-    it begins with its first stage at the cursor where it applies.
+    it begins with its first stage at the cursor where it applies; after another staged
+    policy it goes on in the stage of the same number, or its last, as if that had
+    begun where the other's did.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -563,7 +600,12 @@ global___StagedPolicy = StagedPolicy
 
 @typing.final
 class ReplayPolicy(google.protobuf.message.Message):
-    """A cycle of stages, several times (FORGE 3.3: easy, medium, hard, three times)."""
+    """A cycle of stages, several times (FORGE 3.3: easy, medium, hard, three times).
+    The cycle and the stage of an update batch are those that its first task is in; a
+    cycle's last stage lasts to its end. Advance ends a stage where the run stands; in
+    the last stage of a cycle the next cycle begins there. In place of another replay
+    it goes on in the same cycle, in the stage of the same number or its last.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -640,7 +682,10 @@ class CompetencePolicy(google.protobuf.message.Message):
     """Tiers from easy to hard, the next of which is opened when the share of solved
     samples of the newest passes a threshold ("adaptive", and with a floor "hybrid",
     in Curriculum RLOO section 4, which does not define them: the definition is
-    ours). Advance opens the next tier at once.
+    ours). Advance opens the next tier at once. A late group counts whole. It needs to
+    know what was solved, and so FEEDBACK_SOURCE_STEP. In place of another competence
+    policy as many tiers stay open, at most all, and what the newest's groups solved
+    counts on if its arms are the same.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -786,7 +831,10 @@ global___BackwardTransfer = BackwardTransfer
 class ForgettingPolicy(google.protobuf.message.Message):
     """Domains one after the other, the least forgotten first (Omni-Thinker 4.3): in
     descending order of each domain's mean change over the training on the others.
-    The paper's text is followed; its figure 5 has the sign reversed.
+    The paper's text is followed; its figure 5 has the sign reversed. In a run without
+    a length each domain lasts until Advance. In place of another forgetting policy it
+    goes on in the same domain where the order up to there is the same, and else
+    begins with its first.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -823,6 +871,14 @@ class TaskFilter(google.protobuf.message.Message):
     """Which instances of a run's arms are passed over, under any policy. It looks at
     what the run's own closed groups of an instance came to, so it matters where
     instances come again: real pools in their second epoch, and replays.
+
+    What an instance came to counts once its group is folded in, as for a policy, so
+    that draws do not depend on timing: with skip_solved or skip_failed_after a draw
+    waits for feedback that is due, under policies too that take none themselves, and
+    it needs FEEDBACK_SOURCE_STEP. It is remembered from when the filter is set, for at
+    least the last 131,072 times that it changed; older is forgotten. An arm of which
+    1,024 instances were passed over for what they came to gives the first of them all
+    the same: a filter never ends a run.
     """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
@@ -833,8 +889,8 @@ class TaskFilter(google.protobuf.message.Message):
     skip_solved: builtins.bool
     """Passes over instances of which every sample was solved the last time."""
     skip_failed_after: builtins.int
-    """Passes over instances of which no sample was solved, so many times in a row; 0:
-    never.
+    """Passes over instances of which no sample was solved, so many times in a row, at
+    most 1024; 0: never.
     """
     @property
     def ranks(self) -> global___RankRange:
@@ -1149,7 +1205,11 @@ class ArmState(google.protobuf.message.Message):
     run, in the first.
     """
     value: builtins.float
-    """Q of a bandit, after the last batch that was folded in; 0 for a mixture."""
+    """What a bandit thinks of it, after the last batch that was folded in: Q under
+    EMA-softmax, the logarithm of its weight over the mean weight under EXP3.S, the
+    discounted mean of its signals under Thompson sampling and UCB. 0 under other
+    policies.
+    """
     weight: builtins.float
     """Its weight as set."""
     issued: builtins.int
@@ -2034,8 +2094,13 @@ class UpdatePolicyRequest(google.protobuf.message.Message):
     """The run. Required."""
     @property
     def policy(self) -> global___Policy:
-        """The whole policy, in place of the old one. A bandit keeps its values when
-        the new policy is a bandit too; others start afresh. Required.
+        """The whole policy, in place of the old one. One of another kind starts afresh;
+        of the same kind it keeps what it can use, as each policy's message says. A
+        bandit with the same signal, and rescaled or not as before, keeps all it has
+        learned under the same rule, and between Thompson sampling and UCB; from these
+        to EMA-softmax and back it keeps each arm's mean (seen once), and to and from
+        EXP3.S nothing. Of another signal the values say nothing: it starts afresh.
+        What a filter remembers is kept while there is one. Required.
         """
 
     def __init__(

@@ -498,7 +498,11 @@ export const BanditRuleSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_curriculum, 0);
 
 /**
- * How a bandit turns signals into values and probabilities.
+ * How a bandit turns signals into values and probabilities. Each rule gives shares,
+ * and an arm's probability is (1 − ε) of its share plus ε/n. What it learns from an
+ * update batch are the signals s of its groups, each with a weight w: 1, or less for
+ * late feedback (LateFeedback). docs/decisions/0012-policies.md says what the papers
+ * leave open, and what was chosen.
  *
  * @generated from enum gradus.v1.BanditRule
  */
@@ -512,7 +516,9 @@ export const BanditSignalSchema = /*@__PURE__*/
   enumDesc(file_gradus_v1_curriculum, 1);
 
 /**
- * What a bandit learns from.
+ * What a bandit learns from: a number for each closed group with at least two
+ * rewards (one, for learning progress). All but the first need to know what was
+ * solved, and so FEEDBACK_SOURCE_STEP.
  *
  * @generated from enum gradus.v1.BanditSignal
  */
