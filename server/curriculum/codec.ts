@@ -168,12 +168,17 @@ export function decodeTask<Spec, Key extends InstanceKey>(
 
 function encodeResult(result: SampleResult): Json {
   if (result.kind === "terminal") return result.reason;
+  if (result.policyVersion !== undefined) return [result.reward, Number(result.solved), result.policyVersion];
   return result.solved ? [result.reward] : result.reward;
 }
 
 function decodeResult(json: Json | undefined): SampleResult {
   if (typeof json === "string") return { kind: "terminal", reason: json };
-  if (isList(json)) return { kind: "reward", reward: readNumber(json[0]), solved: true };
+  if (isList(json)) {
+    const [reward, solved, version] = json;
+    if (version === undefined) return { kind: "reward", reward: readNumber(reward), solved: true };
+    return { kind: "reward", reward: readNumber(reward), solved: solved === 1, policyVersion: readNumber(version) };
+  }
   return { kind: "reward", reward: readNumber(json), solved: false };
 }
 

@@ -24,7 +24,8 @@
  * Behind "imported" and a line feed stands the state as it was exported (state-text.ts).
  * `tasks` has [arm, ordinal, key] for each slot in cursor order, with a 1 behind a repeat; `key` is the TaskSource's.
  * `samples` is the first sample_index where the others follow it without a gap, else the list of them. A result is a
- * reward, a reward in a list of its own if the sample is solved, or a text: why there will be no reward. Where a group has
+ * reward, a reward in a list of its own if the sample is solved, [reward, 1 if solved else 0, version] where the policy's
+ * version is known, or a text: why there will be no reward. Where a group has
  * one sample only, its digest and its result stand without lists around them. `fold` is the number of batches folded in,
  * or under an unbounded lag the cursors of the groups, as `ranges`: [[first, last], …].
  * A policy is the contract's message in JSON. Times are milliseconds since the Unix epoch.

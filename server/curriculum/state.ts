@@ -7,7 +7,13 @@ import { slotsFor, type DynamicSampling, type InstanceKey, type Policy, type Run
 
 /** What the scoring of one sample came to. */
 export type SampleResult =
-  | { readonly kind: "reward"; readonly reward: number; readonly solved: boolean }
+  | {
+      readonly kind: "reward";
+      readonly reward: number;
+      readonly solved: boolean;
+      /** Of the policy that wrote the completion; left out: not known. */
+      readonly policyVersion?: number;
+    }
   | { readonly kind: "terminal"; readonly reason: string };
 
 /** First results of samples of one group, in lists of one length: there are too many for an object each. */

@@ -41,6 +41,8 @@ export interface StateView {
   /** Changes since creation. */
   readonly version: number;
   readonly cursor: number;
+  /** Of the first update batch that is not closed. */
+  readonly firstOpenCursor: number;
   readonly batchesDrawn: number;
   readonly batchesClosed: number;
   readonly groupsOutstanding: number;
@@ -136,6 +138,7 @@ export function stateView(state: RunState): StateView {
     epoch: state.epoch,
     version: state.version - 1,
     cursor: state.cursor,
+    firstOpenCursor: state.batches.find(({ open }) => open > 0)?.cursor ?? state.cursor,
     batchesDrawn: state.batchesDrawn,
     batchesClosed: state.batchesClosed,
     groupsOutstanding: state.groupsOpen,

@@ -85,11 +85,12 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       return create(BatchResetResponseSchema, { results: await inStretches(results, toResult) });
     },
     step(request, context) {
-      const { taskId, groupId, sampleIndex, completion } = request;
+      const { taskId, groupId, sampleIndex, completion, finishReason, policyVersion } = request;
+      const version = policyVersion === undefined ? undefined : { policyVersion };
       const group: CompletionGroup = {
         $typeName: "gradus.v1.CompletionGroup",
         ...{ taskId, groupId, numGenerations: 0 },
-        completions: [{ $typeName: "gradus.v1.Completion", sampleIndex, text: completion }],
+        completions: [{ $typeName: "gradus.v1.Completion", sampleIndex, text: completion, finishReason, ...version }],
       };
       checkGroups([group], limits);
       const scored = scoreAndFeed(deps, deps.scorer.open(taskId), group, { statistics: false }, context);

@@ -40,6 +40,7 @@ export function stateToWire(state: StateView): RunState {
     ...{ runId, incarnation, epoch, groupsOutstanding, paused, done },
     version: BigInt(state.version),
     cursor: BigInt(state.cursor),
+    firstOpenCursor: BigInt(state.firstOpenCursor),
     batchesDrawn: BigInt(state.batchesDrawn),
     batchesClosed: BigInt(state.batchesClosed),
     samplesRecorded: BigInt(state.samplesRecorded),
@@ -61,6 +62,10 @@ function armToWire(arm: StateView["arms"][number]): ArmState {
   });
 }
 
+function versionOf({ policyVersion }: { readonly policyVersion?: number }) {
+  return policyVersion === undefined ? undefined : { policyVersion };
+}
+
 /** `task`: where it was asked for. */
 export function groupToWire(
   runId: string,
@@ -77,7 +82,9 @@ export function groupToWire(
     ...{ closed, missing: [...missing], useful, selected },
     samples: samples.map(({ index, result, rloo, grpo }) => ({
       sampleIndex: index,
-      ...(result.kind === "reward" ? { reward: result.reward, solved: result.solved } : { noReward: result.reason }),
+      ...(result.kind === "reward"
+        ? { reward: result.reward, solved: result.solved, ...versionOf(result) }
+        : { noReward: result.reason }),
       ...(rloo !== undefined && { rlooAdvantage: rloo }),
       ...(grpo !== undefined && { grpoAdvantage: grpo }),
     })),

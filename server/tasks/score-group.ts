@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { grpo, meanAndStd, rloo } from "../curriculum/advantages.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
-import type { Completion, CompletionGroup } from "../gen/gradus/v1/environment_pb.js";
+import { type Completion, type CompletionGroup, FinishReason } from "../gen/gradus/v1/environment_pb.js";
 import type { GroupOutcome, Outcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { AsyncScorer, Caller, RunSample } from "./async-scorer.ts";
 import { isFinal, type NoReward, type SampleResult } from "./sample-result.ts";
@@ -83,15 +83,11 @@ interface ScoredCompletion {
   readonly item: FeedbackItem | undefined;
 }
 
-function scoreOne(
-  scorer: Scorer,
-  task: SyncTask | NoReward,
-  { sampleIndex, text }: Completion,
-  run: GroupRun,
-): ScoredCompletion {
+function scoreOne(scorer: Scorer, task: SyncTask | NoReward, completion: Completion, run: GroupRun): ScoredCompletion {
   if (task.kind === "none") return { result: task, item: undefined };
+  const { text } = completion;
   const result = scorer.score(task, text);
-  return { result, item: run.kind === "run" ? run.itemOf(sampleIndex, completionDigest(text), result) : undefined };
+  return { result, item: run.kind === "run" ? run.itemOf(completion, completionDigest(text), result) : undefined };
 }
 
 function toScoredGroup(
@@ -118,14 +114,14 @@ export async function scoreGroupAsync(
   caller: Caller,
 ): Promise<ScoredGroup> {
   const run = runOf(task, group);
-  const sampleOf = (index: number, text: string): RunSample | undefined => {
+  const sampleOf = (completion: Completion): RunSample | undefined => {
     if (run.kind !== "run") return undefined;
-    const digest = completionDigest(text);
-    const key = `${task.groupId} ${run.hash} ${index} ${digest}`;
-    return { runId: run.runId, key, itemOf: (result) => run.itemOf(index, digest, result) };
+    const digest = completionDigest(completion.text);
+    const key = `${task.groupId} ${run.hash} ${completion.sampleIndex} ${digest}`;
+    return { runId: run.runId, key, itemOf: (result) => run.itemOf(completion, digest, result) };
   };
-  const begun = await inStretches(group.completions, ({ sampleIndex, text }) =>
-    scorer.score(task, text, caller, sampleOf(sampleIndex, text)),
+  const begun = await inStretches(group.completions, (completion) =>
+    scorer.score(task, completion.text, caller, sampleOf(completion)),
   );
   const scored = await Promise.all(begun);
   const results = scored.map(({ result }) => result);
@@ -137,7 +133,12 @@ export async function scoreGroupAsync(
 /** With statistics where a task is given. */
 function toOutcome(group: CompletionGroup, results: readonly SampleResult[], task?: OpenTask): GroupOutcome {
   const { groupId, completions } = group;
-  const outcomes = completions.map(({ sampleIndex }, i) => outcomeToWire(sampleIndex, results[i] as SampleResult));
+  const outcomes = completions.map(({ sampleIndex, finishReason }, i) => {
+    const outcome = outcomeToWire(sampleIndex, results[i] as SampleResult);
+    const { result } = outcome;
+    if (finishReason === FinishReason.LENGTH && result.case === "score") result.value.truncated = true;
+    return outcome;
+  });
   const outcome: GroupOutcome = { $typeName: "gradus.v1.GroupOutcome", groupId, outcomes, contrastPairs: [] };
   if (task !== undefined && outcomes.length === sizeOf(group, task)) addStatistics(outcome, outcomes);
   return outcome;
@@ -172,7 +173,7 @@ type GroupRun =
       /** Of the instance. */
       readonly hash: string;
       /** Undefined: the sample has no result yet. */
-      itemOf(sample: number, digest: string, result: SampleResult): FeedbackItem | undefined;
+      itemOf(completion: Completion, digest: string, result: SampleResult): FeedbackItem | undefined;
     };
 
 const NO_RUN: GroupRun = Object.freeze({ kind: "none" });
@@ -186,14 +187,19 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
     return { kind: "refused", detail: `group_id: the task's group is '${task.groupId}'` };
   const { incarnation, cursor, runId } = run;
   const { hash } = key;
-  const itemOf = (sample: number, digest: string, result: SampleResult): FeedbackItem | undefined => {
-    const put = resultOf(result);
-    return put && { incarnation, cursor, sample, digest, result: put, hash };
+  const itemOf = (completion: Completion, digest: string, result: SampleResult): FeedbackItem | undefined => {
+    const put = resultOf(result, completion);
+    return put && { incarnation, cursor, sample: completion.sampleIndex, digest, result: put, hash };
   };
   return { kind: "run", runId, hash, itemOf };
 }
 
-function resultOf(result: SampleResult): FeedbackItem["result"] | undefined {
-  if (result.kind === "score") return { kind: "reward", reward: result.score.reward, solved: result.score.solved };
+function resultOf(result: SampleResult, { policyVersion }: Completion): FeedbackItem["result"] | undefined {
+  if (result.kind === "score") {
+    const { reward, solved } = result.score;
+    return policyVersion === undefined
+      ? { kind: "reward", reward, solved }
+      : { kind: "reward", reward, solved, policyVersion };
+  }
   return isFinal(result) ? { kind: "terminal", reason: result.reason } : undefined;
 }

@@ -4,6 +4,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import { GradusError } from "./errors.ts";
 import {
+  AlikeOutcomes,
   ArmSchema,
   BanditPolicySchema,
   BanditRule,
@@ -17,7 +18,7 @@ import {
   StageSchema,
 } from "./gen/gradus/v1/curriculum_pb.js";
 import type { Arm, Policy, RunConfig, Stage } from "./gen/gradus/v1/curriculum_pb.js";
-import { CompletionGroupSchema } from "./gen/gradus/v1/environment_pb.js";
+import { CompletionGroupSchema, FinishReason } from "./gen/gradus/v1/environment_pb.js";
 import type { CompletionGroup } from "./gen/gradus/v1/environment_pb.js";
 import {
   AnswerFormat,
@@ -134,6 +135,19 @@ export interface RunChoice {
   readonly answerFormat?: AnswerFormatName;
   readonly groupTimeoutMs?: number;
   readonly timeToLiveMs?: number;
+  /** Update batches with a reserve, for groups whose outcomes are alike (DAPO); left out: none. */
+  readonly dynamicSampling?: DynamicSamplingChoice;
+  /** What becomes of feedback that comes late; left out: it counts like other. */
+  readonly lateFeedback?: { readonly batchesMax: number; readonly weight?: number };
+  /** Text around the prompts: a system message, and a user message with {prompt} where the task's goes. */
+  readonly promptTemplate?: { readonly system?: string; readonly user?: string };
+}
+
+/** Tasks drawn for each one to train on, and which groups are useless; see DynamicSampling in the contract. */
+export interface DynamicSamplingChoice {
+  readonly oversampleMax: number;
+  /** Left out: "rewards". */
+  readonly alike?: "rewards" | "solved";
 }
 
 /** A task as far as scoring needs it; every Task is one. */
@@ -142,10 +156,20 @@ export interface TaskRef {
   readonly groupId: string;
 }
 
+/** A completion, with what its trainer knows of it. */
+export interface SampleChoice {
+  readonly sampleIndex: number;
+  readonly text: string;
+  /** Why generation ended; "length": the completion is truncated. */
+  readonly finishReason?: "stop" | "length";
+  /** Of the policy that wrote it, e.g. its number of updates. */
+  readonly policyVersion?: number;
+}
+
 /** Completions of one task. Plain strings have their place in the list as sample_index. */
 export interface GroupChoice {
   readonly task: TaskRef;
-  readonly completions: readonly (string | { readonly sampleIndex: number; readonly text: string })[];
+  readonly completions: readonly (string | SampleChoice)[];
   /** Size of the whole group, where this is a part of it outside a run. */
   readonly numGenerations?: number | undefined;
 }
@@ -193,13 +217,18 @@ export function taskSpecOf(choice: TaskChoice): TaskSpec {
   });
 }
 
+function completionOf({ finishReason, ...completion }: SampleChoice) {
+  const reasons = { stop: FinishReason.STOP, length: FinishReason.LENGTH };
+  return finishReason === undefined ? completion : { ...completion, finishReason: reasons[finishReason] };
+}
+
 /** The message for completions of one task. */
 export function groupOf(choice: GroupChoice): CompletionGroup {
   return create(CompletionGroupSchema, {
     taskId: choice.task.taskId,
     groupId: choice.task.groupId,
     completions: choice.completions.map((completion, sampleIndex) =>
-      typeof completion === "string" ? { sampleIndex, text: completion } : completion,
+      typeof completion === "string" ? { sampleIndex, text: completion } : completionOf(completion),
     ),
     numGenerations: choice.numGenerations ?? 0,
   });
@@ -243,7 +272,12 @@ function lagOf(lag: RunChoice["feedbackLag"]): RunConfig["lag"] {
   return lag === "unbounded" ? { case: "feedbackUnbounded", value: true } : { case: "feedbackLag", value: lag };
 }
 
-function armOf({ id, weight, hard, ...task }: ArmChoice): Arm {
+function dynamicSamplingOf({ oversampleMax, alike = "rewards" }: DynamicSamplingChoice) {
+  return { oversampleMax, alike: alike === "solved" ? AlikeOutcomes.SOLVED : AlikeOutcomes.REWARDS };
+}
+
+/** The message for an arm. */
+export function armOf({ id, weight, hard, ...task }: ArmChoice): Arm {
   return create(ArmSchema, {
     id,
     spec: taskSpecOf(task),
@@ -268,5 +302,8 @@ export function runConfigOf(choice: RunChoice): RunConfig {
     ...answerFormatOf(answerFormat),
     ...(groupTimeoutMs === undefined ? {} : { groupTimeout: durationFromMs(groupTimeoutMs) }),
     ...(timeToLiveMs === undefined ? {} : { timeToLive: durationFromMs(timeToLiveMs) }),
+    ...(choice.dynamicSampling && { dynamicSampling: dynamicSamplingOf(choice.dynamicSampling) }),
+    ...(choice.lateFeedback && { lateFeedback: { ...choice.lateFeedback } }),
+    ...(choice.promptTemplate && { promptTemplate: { ...choice.promptTemplate } }),
   });
 }

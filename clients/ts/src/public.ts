@@ -4,6 +4,8 @@ export { answerFormatNames, sourceNames, splitNames, thinkingNames } from "./cho
 export type {
   AnswerFormatName,
   ArmChoice,
+  SampleChoice,
+  DynamicSamplingChoice,
   GroupChoice,
   PolicyChoice,
   RewardSchemeChoice,
@@ -20,7 +22,7 @@ export type { GradusClient } from "./client.ts";
 export type { CompletionChoice, EvaluationChoice, EvaluationHandle, ListOptions } from "./evaluation.ts";
 export { GradusError } from "./errors.ts";
 export type { ConnectionMistake, GradusCode } from "./errors.ts";
-export type { BatchChoice, RunHandle } from "./run.ts";
+export type { BatchChoice, GroupsChoice, RunHandle, ShapeChoice } from "./run.ts";
 export type { StepResult, StreamOptions } from "./stream-steps.ts";
 export type { Items } from "./windowed.ts";
 export * from "./gen/gradus/v1/curriculum_pb.js";

@@ -2,8 +2,8 @@
 import { durationFromMs } from "@bufbuild/protobuf/wkt";
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions, Caller } from "./caller.ts";
-import { policyOf, runConfigOf } from "./choices.ts";
-import type { PolicyChoice, RunChoice } from "./choices.ts";
+import { armOf, policyOf, runConfigOf } from "./choices.ts";
+import type { ArmChoice, PolicyChoice, RunChoice } from "./choices.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import type {
   ExportRunResponse,
@@ -13,6 +13,7 @@ import type {
   ImportRunResponse,
   NextBatchResponse,
   Run,
+  RunGroup,
   RunState,
 } from "./gen/gradus/v1/curriculum_pb.js";
 import { allPages, present } from "./reply.ts";
@@ -29,6 +30,28 @@ export interface BatchChoice {
   readonly count?: number | undefined;
   /** How long the server waits for feedback that is due before it asks to try again; left out: 10 s. */
   readonly waitMs?: number | undefined;
+}
+
+/** Which groups to give, and how. */
+export interface GroupsChoice {
+  /** "open"; an update batch's number, from 0; or the ids of groups. */
+  readonly which: "open" | bigint | readonly string[];
+  /** Whether to give their tasks too. */
+  readonly tasks?: boolean | undefined;
+  /** How long to wait until all of them are closed; left out: not at all. */
+  readonly waitMs?: number | undefined;
+}
+
+/** A new shape of a run; what is left out stays as it is. */
+export interface ShapeChoice {
+  readonly addArms?: readonly ArmChoice[] | undefined;
+  /** By id. */
+  readonly removeArms?: readonly string[] | undefined;
+  readonly numGenerations?: number | undefined;
+  readonly promptsPerUpdate?: number | undefined;
+  /** 0: no end. */
+  readonly length?: bigint | undefined;
+  readonly policy?: PolicyChoice | undefined;
 }
 
 /** One training run. */
@@ -52,6 +75,15 @@ export interface RunHandle {
   ): Promise<readonly GroupFeedback[]>;
   /** Closes groups whose completions will not come. */
   closeGroups(groupIds: readonly string[], reason?: string, options?: CallOptions): Promise<readonly GroupFeedback[]>;
+  /**
+   * Groups with what is known of them: "open" ones with their missing samples, those of an update batch, or those named.
+   * With `waitMs`, at most 60 s, they are waited for until they are closed; what is known then is given in any case.
+   */
+  groups(which: GroupsChoice, options?: CallOptions): Promise<readonly RunGroup[]>;
+  /** Opens groups again that were closed before they were whole. */
+  reopenGroups(groupIds: readonly string[], options?: CallOptions): Promise<readonly GroupFeedback[]>;
+  /** Changes arms, generations, prompts or length; gives the cursor that it applies from. */
+  updateShape(shape: ShapeChoice, options?: CallOptions): Promise<bigint>;
   /** Puts a policy in place of the run's; gives the cursor that it applies from, as do the calls below. */
   updatePolicy(policy: PolicyChoice, options?: CallOptions): Promise<bigint>;
   /** Sets the weights of arms by id; arms left out keep theirs. */
@@ -79,8 +111,8 @@ const nextBatchDeadlineMs = 600_000;
 const { method } = CurriculumService;
 
 type Tasks = Pick<RunHandle, "create" | "get" | "delete" | "nextBatch" | "batches">;
-type FeedbackCalls = Pick<RunHandle, "reportAdvantages" | "closeGroups">;
-type Control = Pick<RunHandle, "updatePolicy" | "setWeights" | "advance" | "pause" | "resume">;
+type FeedbackCalls = Pick<RunHandle, "reportAdvantages" | "closeGroups" | "groups" | "reopenGroups">;
+type Control = Pick<RunHandle, "updateShape" | "updatePolicy" | "setWeights" | "advance" | "pause" | "resume">;
 type Records = Pick<RunHandle, "export" | "import" | "watch" | "history">;
 
 function tasks({ unary }: Caller, runId: string): Tasks {
@@ -118,7 +150,7 @@ function tasks({ unary }: Caller, runId: string): Tasks {
 
 /** The cursor of the first update batch that is not closed. */
 function firstOpen(run: Run): bigint {
-  return present(run.state, "state").batchesClosed * BigInt(present(run.config, "config").promptsPerUpdate);
+  return present(run.state, "state").firstOpenCursor;
 }
 
 function feedback({ unary }: Caller, runId: string): FeedbackCalls {
@@ -127,13 +159,40 @@ function feedback({ unary }: Caller, runId: string): FeedbackCalls {
       (await unary(method.reportAdvantages, { runId, groups: [...groups] }, options)).groups,
     closeGroups: async (groupIds, reason = "", options) =>
       (await unary(method.closeGroups, { runId, groupIds: [...groupIds], reason }, options)).groups,
+    groups: ({ which, tasks = false, waitMs }, options) =>
+      allPages(
+        (pageToken) =>
+          unary(
+            method.getGroups,
+            {
+              ...{ runId, tasks, pageToken, ...wanted(which) },
+              ...(waitMs === undefined ? {} : { wait: durationFromMs(waitMs) }),
+            },
+            options,
+          ),
+        (page) => page.groups,
+      ),
+    // Sent again it answers DUPLICATE, which says as much.
+    reopenGroups: async (groupIds, options) =>
+      (await unary(method.reopenGroups, { runId, groupIds: [...groupIds] }, options)).groups,
   };
+}
+
+function wanted(which: GroupsChoice["which"]) {
+  if (which === "open") return { open: true };
+  return typeof which === "bigint" ? { updateBatch: which } : { groupIds: [...which] };
 }
 
 function control({ unary }: Caller, runId: string): Control {
   const from = async (reply: Promise<{ readonly appliesFromCursor: bigint }>): Promise<bigint> =>
     (await reply).appliesFromCursor;
   return {
+    // Not sent again: after a lost reply its arms would be there already.
+    updateShape: ({ addArms = [], removeArms = [], policy, ...numbers }, options) => {
+      const arms = { addArms: addArms.map(armOf), removeArms: [...removeArms] };
+      const shape = { runId, ...arms, ...numbers, ...(policy && { policy: policyOf(policy) }) };
+      return from(unary(method.updateShape, shape, options, never));
+    },
     updatePolicy: (policy, options) => from(unary(method.updatePolicy, { runId, policy: policyOf(policy) }, options)),
     setWeights: (weights, options) => from(unary(method.setWeights, { runId, weights: { ...weights } }, options)),
     advance: (options) => from(unary(method.advance, { runId }, options, never)),

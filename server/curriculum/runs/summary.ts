@@ -83,6 +83,7 @@ function decodeState(
     epoch: number("epoch"),
     version: number("version"),
     cursor: number("cursor"),
+    firstOpenCursor: number("firstOpenCursor"),
     batchesDrawn: number("batchesDrawn"),
     batchesClosed: number("batchesClosed"),
     groupsOutstanding: number("groupsOutstanding"),

@@ -10,6 +10,7 @@ import {
   BatchStepRequestSchema,
   type Completion,
   type CompletionGroup,
+  type FinishReason,
   type StepRequest,
   StepRequestSchema,
   type StreamStepsRequest,
@@ -134,10 +135,14 @@ function unknownField(): never {
 class LongCompletion implements Completion {
   readonly $typeName = "gradus.v1.Completion";
   sampleIndex: number;
+  finishReason: FinishReason;
+  policyVersion?: number;
   #text: string | Uint8Array;
 
-  constructor(sampleIndex: number, bytes: Uint8Array) {
+  constructor({ sampleIndex, finishReason, policyVersion }: Omit<Completion, "text">, bytes: Uint8Array) {
     this.sampleIndex = sampleIndex;
+    this.finishReason = finishReason;
+    if (policyVersion !== undefined) this.policyVersion = policyVersion;
     this.#text = bytes;
   }
 
@@ -152,15 +157,20 @@ function readCompletion(from: MessageReader): Completion {
   let sampleIndex = 0;
   let text = "";
   let long: Uint8Array | undefined;
+  let finishReason: FinishReason = 0;
+  let policyVersion: number | undefined;
   for (let tag = from.tag(); tag !== 0; tag = from.tag()) {
     if (tag === 8) sampleIndex = from.uint32();
     else if (tag === 18) {
       long = from.longText();
       if (long === undefined) text = from.string();
-    } else unknownField();
+    } else if (tag === 24) finishReason = from.uint32();
+    else if (tag === 32) policyVersion = from.uint32();
+    else unknownField();
   }
-  if (long !== undefined) return new LongCompletion(sampleIndex, long);
-  return { $typeName: "gradus.v1.Completion", sampleIndex, text };
+  const completion: Completion = { $typeName: "gradus.v1.Completion", sampleIndex, text, finishReason };
+  if (policyVersion !== undefined) completion.policyVersion = policyVersion;
+  return long === undefined ? completion : new LongCompletion(completion, long);
 }
 
 function readGroup(from: MessageReader): CompletionGroup {
@@ -203,14 +213,23 @@ function readStepRequest(from: MessageReader): StepRequest {
   let groupId = "";
   let sampleIndex = 0;
   let completion = "";
+  let finishReason: FinishReason = 0;
+  let policyVersion: number | undefined;
   for (let tag = from.tag(); tag !== 0; tag = from.tag()) {
     if (tag === 10) taskId = from.string();
     else if (tag === 18) groupId = from.string();
     else if (tag === 24) sampleIndex = from.uint32();
     else if (tag === 34) completion = from.string();
+    else if (tag === 40) finishReason = from.uint32();
+    else if (tag === 48) policyVersion = from.uint32();
     else unknownField();
   }
-  return { $typeName: "gradus.v1.StepRequest", taskId, groupId, sampleIndex, completion };
+  const request: StepRequest = {
+    $typeName: "gradus.v1.StepRequest",
+    ...{ taskId, groupId, sampleIndex, completion, finishReason },
+  };
+  if (policyVersion !== undefined) request.policyVersion = policyVersion;
+  return request;
 }
 
 const readers: ReadonlyMap<DescMessage, (from: MessageReader) => Message> = new Map<

@@ -161,8 +161,5 @@ test("solved alike is another question than rewarded alike", async () => {
   // All samples fail, with rewards that differ.
   const items = tasks.flatMap((task) => [0.1, 0.2, 0.3, 0.4].map((reward, i) => feedbackFor(task, i, reward)));
   value(await runs.recordFeedback("run", items));
-  expect((await groupsOf(runs, 0)).map(({ useful }) => useful)).toEqual([
-    ...Array(4).fill(false),
-    ...Array(4).fill(false),
-  ]);
+  expect((await groupsOf(runs, 0)).map(({ useful }) => useful)).toEqual(new Array<boolean>(8).fill(false));
 });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { AsyncEnvironment, Failed, VerifyContext } from "../../../envs/environment.ts";
 import { createRegistry } from "../../../envs/registry.ts";
 import { createRuns } from "../../../server/curriculum/runs/runs.ts";
-import type { CompletionGroup } from "../../../server/gen/gradus/v1/environment_pb.js";
+import { type CompletionGroup, FinishReason } from "../../../server/gen/gradus/v1/environment_pb.js";
 import { FeedbackStatus, NoRewardReason, type Outcome } from "../../../server/gen/gradus/v1/outcome_pb.js";
 import type { ServiceDeps } from "../../../server/services/deps.ts";
 import { createEnvironmentService } from "../../../server/services/environment-service.ts";
@@ -94,7 +94,7 @@ function groupOf(environment: string, texts: readonly string[], run?: RunPlace):
     ...(run && { run }),
   });
   const completions = texts.map((text, sampleIndex) => ({
-    ...({ $typeName: "gradus.v1.Completion", sampleIndex } as const),
+    ...({ $typeName: "gradus.v1.Completion", sampleIndex, finishReason: FinishReason.UNSPECIFIED } as const),
     text: `<answer>${text}</answer>`,
   }));
   return { $typeName: "gradus.v1.CompletionGroup", taskId, groupId, completions, numGenerations: 0 };
@@ -111,7 +111,14 @@ async function step(
   call = callOf(),
 ): Promise<Outcome> {
   const completion = completions[sampleIndex]?.text ?? "";
-  const request = { $typeName: "gradus.v1.StepRequest", taskId, groupId, sampleIndex, completion } as const;
+  const request = {
+    $typeName: "gradus.v1.StepRequest",
+    taskId,
+    groupId,
+    sampleIndex,
+    completion,
+    finishReason: 0,
+  } as const;
   const response = await service.step?.(request, call);
   if (response?.outcome === undefined) throw new Error("there is no outcome");
   return response.outcome;
@@ -295,7 +302,14 @@ test("a synchronous environment answers without a promise", () => {
   const { service } = held().server;
   const { taskId, groupId, completions } = groupOf("test/graded", ["7"]);
   const completion = completions[0]?.text ?? "";
-  const request = { $typeName: "gradus.v1.StepRequest", taskId, groupId, sampleIndex: 0, completion } as const;
+  const request = {
+    $typeName: "gradus.v1.StepRequest",
+    taskId,
+    groupId,
+    sampleIndex: 0,
+    completion,
+    finishReason: 0,
+  } as const;
   const response = service.step?.(request, callOf());
   expect(response).not.toBeInstanceOf(Promise);
   expect(response).toMatchObject({ outcome: { result: { case: "score", value: { reward: 1.5 } } } });

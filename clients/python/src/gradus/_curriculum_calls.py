@@ -34,6 +34,17 @@ class RunOptions(TypedDict, total=False):
     answer_format: AnswerFormat
     group_timeout: timedelta
     time_to_live: timedelta
+    dynamic_sampling: cur.DynamicSampling
+    late_feedback: cur.LateFeedback
+    prompt_template: cur.PromptTemplate
+
+
+def _check_options(options: RunOptions) -> None:
+    """Misspelled options are mistakes, and not to be passed over."""
+    unknown = sorted(set(options) - set(RunOptions.__annotations__))
+    if unknown:
+        known = ", ".join(sorted(RunOptions.__annotations__))
+        raise TypeError(f"there is no option {unknown[0]!r}; there are {known}")
 
 
 def create_run(
@@ -45,6 +56,7 @@ def create_run(
     options: RunOptions,
 ) -> Call[cur.Run]:
     """The run, new or as it was."""
+    _check_options(options)
     config = cur.RunConfig(
         arms=arms,
         policy=policy,
@@ -57,6 +69,9 @@ def create_run(
         feedback_source=value_of("FEEDBACK_SOURCE_", options.get("feedback_source")),
         group_timeout=_duration(options.get("group_timeout")),
         time_to_live=_duration(options.get("time_to_live")),
+        dynamic_sampling=options.get("dynamic_sampling"),
+        late_feedback=options.get("late_feedback"),
+        prompt_template=options.get("prompt_template"),
     )
     lag = options.get("feedback_lag")
     if lag == "unbounded":
@@ -105,6 +120,51 @@ def close_groups(run_id: str, group_ids: Iterable[str], reason: str) -> Call[dic
     """What closing each group did, by group id."""
     request = cur.CloseGroupsRequest(run_id=run_id, group_ids=group_ids, reason=reason)
     return _call("CloseGroups", request, cur.CloseGroupsResponse, lambda response: _feedback(response.groups))
+
+
+Which = Literal["open"] | int | Iterable[str]
+
+
+def get_groups(
+    run_id: str, which: Which, tasks: bool, wait: timedelta | None, page_token: str
+) -> Call[tuple[list[cur.RunGroup], str]]:
+    """A page of groups and the next page's token."""
+    request = cur.GetGroupsRequest(run_id=run_id, tasks=tasks, wait=_duration(wait), page_token=page_token)
+    if which == "open":
+        request.open = True
+    elif isinstance(which, int):
+        request.update_batch = which
+    else:
+        request.group_ids.extend(which)
+    return _call(
+        "GetGroups", request, cur.GetGroupsResponse, lambda response: (list(response.groups), response.next_page_token)
+    )
+
+
+def reopen_groups(run_id: str, group_ids: Iterable[str]) -> Call[dict[str, str]]:
+    """What opening each group again did, by group id."""
+    request = cur.ReopenGroupsRequest(run_id=run_id, group_ids=group_ids)
+    return _call("ReopenGroups", request, cur.ReopenGroupsResponse, lambda response: _feedback(response.groups))
+
+
+class ShapeOptions(TypedDict, total=False):
+    """A new shape of a run; what is left out stays as it is. `length` 0 is no end."""
+
+    add_arms: Sequence[cur.Arm]
+    remove_arms: Sequence[str]
+    num_generations: int
+    prompts_per_update: int
+    length: int
+    policy: cur.Policy
+
+
+def update_shape(run_id: str, shape: ShapeOptions) -> Call[int]:
+    """The first cursor that it applies to."""
+    unknown = sorted(set(shape) - set(ShapeOptions.__annotations__))
+    if unknown:
+        raise TypeError(f"there is no {unknown[0]!r} in a shape; there are {', '.join(ShapeOptions.__annotations__)}")
+    request = cur.UpdateShapeRequest(run_id=run_id, **shape)
+    return _call("UpdateShape", request, cur.UpdateShapeResponse, lambda response: response.applies_from_cursor)
 
 
 def _feedback(groups: Iterable[cur.GroupFeedback]) -> dict[str, str]:

@@ -24,6 +24,7 @@ _WRAPPERS: dict[str, Any] = {
     "PROOF_": outcome_pb2.Proof,
     "NO_REWARD_REASON_": outcome_pb2.NoRewardReason,
     "GOAL_": environment_pb2.Goal,
+    "FINISH_REASON_": environment_pb2.FinishReason,
 }
 
 

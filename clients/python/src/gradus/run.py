@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gradus import _curriculum_calls as _calls
-from gradus._curriculum_calls import RunOptions
+from gradus._curriculum_calls import RunOptions, ShapeOptions
 from gradus.types import Batch, CompletionGroup, GroupAdvantages, GroupOutcome, Task
 from gradus.v1 import curriculum_pb2
 
@@ -85,6 +85,32 @@ class Run:
         """Closes groups, given by id or task, whose completions will not come. Gives what it did by group id."""
         return self._client._call(_calls.close_groups(self.run_id, group_ids(groups), reason))
 
+    def groups(
+        self, which: _calls.Which = "open", *, tasks: bool = False, wait: timedelta | None = None
+    ) -> Iterator[curriculum_pb2.RunGroup]:
+        """Groups with what is known of them, in cursor order.
+
+        Parameters
+        ----------
+        which
+            "open" for those that wait for samples; an update batch's number, from 0; or ids of groups.
+        tasks
+            Whether each comes with its task.
+        wait
+            How long to wait until all of them are closed, at most 60 s; None: not at all. What is known then is given
+            in any case.
+
+        """
+        return self._client._pages(lambda token: _calls.get_groups(self.run_id, which, tasks, wait, token))
+
+    def reopen_groups(self, groups: Iterable[Task | CompletionGroup | str]) -> dict[str, str]:
+        """Opens groups again that were closed before they were whole. Gives what it did by group id."""
+        return self._client._call(_calls.reopen_groups(self.run_id, group_ids(groups)))
+
+    def update_shape(self, **shape: Unpack[ShapeOptions]) -> int:
+        """Changes arms, generations, prompts or length; gives the first cursor that the change applies to."""
+        return self._client._call(_calls.update_shape(self.run_id, shape))
+
     def update_policy(self, policy: curriculum_pb2.Policy) -> int:
         """Changes the policy; gives the first cursor that the change applies to."""
         return self._client._call(_calls.update_policy(self.run_id, policy))
@@ -128,7 +154,7 @@ class Run:
 
 def first_open_cursor(run: curriculum_pb2.Run) -> int:
     """The cursor of the first update batch that is not closed."""
-    return run.state.batches_closed * run.config.prompts_per_update
+    return run.state.first_open_cursor
 
 
 def group_ids(groups: Iterable[Task | CompletionGroup | str]) -> list[str]:

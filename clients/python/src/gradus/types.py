@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import Literal, TypedDict
 
-from gradus._enums import name_of
+from gradus._enums import name_of, value_of
 from gradus.errors import GradusError
 from gradus.v1 import curriculum_pb2, environment_pb2, outcome_pb2, task_pb2
 
@@ -20,10 +20,16 @@ class ChatMessage(TypedDict):
 
 @dataclass(frozen=True)
 class Completion:
-    """One completion of a task: its place in the group, from 0, and its text without the prompt."""
+    """One completion of a task: its place in the group, from 0, and its text without the prompt.
+
+    `finish_reason` says why generation ended ("length": the completion is truncated), `policy_version` which policy
+    wrote it, e.g. its number of updates; None: not known.
+    """
 
     sample_index: int
     text: str
+    finish_reason: Literal["stop", "length"] | None = None
+    policy_version: int | None = None
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,13 @@ class CompletionGroup:
             task_id=self.task_id,
             group_id=self.group_id,
             completions=[
-                environment_pb2.Completion(sample_index=each.sample_index, text=each.text) for each in self.completions
+                environment_pb2.Completion(
+                    sample_index=each.sample_index,
+                    text=each.text,
+                    finish_reason=value_of("FINISH_REASON_", each.finish_reason),
+                    policy_version=each.policy_version,
+                )
+                for each in self.completions
             ],
             num_generations=self.num_generations,
         )
@@ -68,6 +80,9 @@ class Task:
     arm_id: str
     cursor: int
     instance_hash: str
+    update_batch: int
+    epoch: int
+    arm_probability: float
     proto: task_pb2.Task = field(repr=False, compare=False)
 
     @staticmethod
@@ -92,6 +107,9 @@ class Task:
             arm_id=proto.arm_id,
             cursor=proto.cursor,
             instance_hash=proto.instance_hash,
+            update_batch=proto.update_batch,
+            epoch=proto.epoch,
+            arm_probability=proto.arm_probability,
             proto=proto,
         )
 

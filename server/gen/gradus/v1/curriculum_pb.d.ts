@@ -1179,6 +1179,14 @@ export declare type RunState = Message<"gradus.v1.RunState"> & {
    * @generated from field: string incarnation = 13;
    */
   incarnation: string;
+
+  /**
+   * The cursor of the first update batch that is not closed; where all are, that of
+   * the next. A trainer that died goes on here.
+   *
+   * @generated from field: uint64 first_open_cursor = 14;
+   */
+  firstOpenCursor: bigint;
 };
 
 /**
@@ -1779,6 +1787,13 @@ export declare type RecordedSample = Message<"gradus.v1.RecordedSample"> & {
    * @generated from field: optional double grpo_advantage = 6;
    */
   grpoAdvantage?: number | undefined;
+
+  /**
+   * As it came with the completion; unset: it came without, or has no reward.
+   *
+   * @generated from field: optional uint32 policy_version = 7;
+   */
+  policyVersion?: number | undefined;
 };
 
 /**

@@ -590,6 +590,21 @@ export declare type StepRequest = Message<"gradus.v1.StepRequest"> & {
    * @generated from field: string completion = 4;
    */
   completion: string;
+
+  /**
+   * Why generation ended; unset: not known.
+   *
+   * @generated from field: gradus.v1.FinishReason finish_reason = 5;
+   */
+  finishReason: FinishReason;
+
+  /**
+   * The version of the policy that wrote it, e.g. its number of updates: kept with
+   * the sample for GetGroups, for trainers whose policy moves on meanwhile.
+   *
+   * @generated from field: optional uint32 policy_version = 6;
+   */
+  policyVersion?: number | undefined;
 };
 
 /**
@@ -638,6 +653,20 @@ export declare type Completion = Message<"gradus.v1.Completion"> & {
    * @generated from field: string text = 2;
    */
   text: string;
+
+  /**
+   * See StepRequest.
+   *
+   * @generated from field: gradus.v1.FinishReason finish_reason = 3;
+   */
+  finishReason: FinishReason;
+
+  /**
+   * See StepRequest.
+   *
+   * @generated from field: optional uint32 policy_version = 4;
+   */
+  policyVersion?: number | undefined;
 };
 
 /**
@@ -864,6 +893,40 @@ export enum Goal {
  * Describes the enum gradus.v1.Goal.
  */
 export declare const GoalSchema: GenEnum<Goal>;
+
+/**
+ * Why a completion ended.
+ *
+ * @generated from enum gradus.v1.FinishReason
+ */
+export enum FinishReason {
+  /**
+   * Not said.
+   *
+   * @generated from enum value: FINISH_REASON_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The policy ended it, or a stop string did.
+   *
+   * @generated from enum value: FINISH_REASON_STOP = 1;
+   */
+  STOP = 1,
+
+  /**
+   * It reached its greatest length: Score.truncated is true. It is scored all the
+   * same.
+   *
+   * @generated from enum value: FINISH_REASON_LENGTH = 2;
+   */
+  LENGTH = 2,
+}
+
+/**
+ * Describes the enum gradus.v1.FinishReason.
+ */
+export declare const FinishReasonSchema: GenEnum<FinishReason>;
 
 /**
  * Stateless: any server with the same keys and environments answers any call.

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from gradus import _curriculum_calls as _calls
-from gradus._curriculum_calls import RunOptions
+from gradus._curriculum_calls import RunOptions, ShapeOptions
 from gradus.run import first_open_cursor, group_ids
 from gradus.types import Batch, CompletionGroup, GroupAdvantages, GroupOutcome, Task
 from gradus.v1 import curriculum_pb2
@@ -77,6 +77,20 @@ class AsyncRun:
     async def close_groups(self, groups: Iterable[Task | CompletionGroup | str], reason: str = "") -> dict[str, str]:
         """See `Run.close_groups`."""
         return await self._client._call(_calls.close_groups(self.run_id, group_ids(groups), reason))
+
+    def groups(
+        self, which: _calls.Which = "open", *, tasks: bool = False, wait: timedelta | None = None
+    ) -> AsyncIterator[curriculum_pb2.RunGroup]:
+        """See `Run.groups`."""
+        return self._client._pages(lambda token: _calls.get_groups(self.run_id, which, tasks, wait, token))
+
+    async def reopen_groups(self, groups: Iterable[Task | CompletionGroup | str]) -> dict[str, str]:
+        """See `Run.reopen_groups`."""
+        return await self._client._call(_calls.reopen_groups(self.run_id, group_ids(groups)))
+
+    async def update_shape(self, **shape: Unpack[ShapeOptions]) -> int:
+        """See `Run.update_shape`."""
+        return await self._client._call(_calls.update_shape(self.run_id, shape))
 
     async def update_policy(self, policy: curriculum_pb2.Policy) -> int:
         """See `Run.update_policy`."""

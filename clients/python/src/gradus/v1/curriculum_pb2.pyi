@@ -1274,6 +1274,7 @@ class RunState(google.protobuf.message.Message):
     POLICY_FIELD_NUMBER: builtins.int
     ARMS_FIELD_NUMBER: builtins.int
     INCARNATION_FIELD_NUMBER: builtins.int
+    FIRST_OPEN_CURSOR_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """Its id."""
     epoch: builtins.int
@@ -1299,6 +1300,10 @@ class RunState(google.protobuf.message.Message):
     Part of its tasks' ids. Instances, draws and probabilities do not depend on
     it: two runs of one seed and feedback are compared by Task.instance_hash.
     """
+    first_open_cursor: builtins.int
+    """The cursor of the first update batch that is not closed; where all are, that of
+    the next. A trainer that died goes on here.
+    """
     @property
     def policy(self) -> global___Policy:
         """The policy in force for the next batch."""
@@ -1323,9 +1328,10 @@ class RunState(google.protobuf.message.Message):
         policy: global___Policy | None = ...,
         arms: collections.abc.Iterable[global___ArmState] | None = ...,
         incarnation: builtins.str = ...,
+        first_open_cursor: builtins.int = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["policy", b"policy"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "policy", b"policy", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "version", b"version"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["arms", b"arms", "batches_closed", b"batches_closed", "batches_drawn", b"batches_drawn", "cursor", b"cursor", "done", b"done", "epoch", b"epoch", "first_open_cursor", b"first_open_cursor", "groups_outstanding", b"groups_outstanding", "incarnation", b"incarnation", "paused", b"paused", "policy", b"policy", "run_id", b"run_id", "samples_recorded", b"samples_recorded", "version", b"version"]) -> None: ...
 
 global___RunState = RunState
 
@@ -1820,6 +1826,7 @@ class RecordedSample(google.protobuf.message.Message):
     NO_REWARD_FIELD_NUMBER: builtins.int
     RLOO_ADVANTAGE_FIELD_NUMBER: builtins.int
     GRPO_ADVANTAGE_FIELD_NUMBER: builtins.int
+    POLICY_VERSION_FIELD_NUMBER: builtins.int
     sample_index: builtins.int
     """Its sample_index."""
     reward: builtins.float
@@ -1834,6 +1841,8 @@ class RecordedSample(google.protobuf.message.Message):
     """
     grpo_advantage: builtins.float
     """See rloo_advantage."""
+    policy_version: builtins.int
+    """As it came with the completion; unset: it came without, or has no reward."""
     def __init__(
         self,
         *,
@@ -1843,11 +1852,14 @@ class RecordedSample(google.protobuf.message.Message):
         no_reward: builtins.str = ...,
         rloo_advantage: builtins.float | None = ...,
         grpo_advantage: builtins.float | None = ...,
+        policy_version: builtins.int | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_grpo_advantage", b"_grpo_advantage", "_reward", b"_reward", "_rloo_advantage", b"_rloo_advantage", "grpo_advantage", b"grpo_advantage", "reward", b"reward", "rloo_advantage", b"rloo_advantage"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_grpo_advantage", b"_grpo_advantage", "_reward", b"_reward", "_rloo_advantage", b"_rloo_advantage", "grpo_advantage", b"grpo_advantage", "no_reward", b"no_reward", "reward", b"reward", "rloo_advantage", b"rloo_advantage", "sample_index", b"sample_index", "solved", b"solved"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_grpo_advantage", b"_grpo_advantage", "_policy_version", b"_policy_version", "_reward", b"_reward", "_rloo_advantage", b"_rloo_advantage", "grpo_advantage", b"grpo_advantage", "policy_version", b"policy_version", "reward", b"reward", "rloo_advantage", b"rloo_advantage"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_grpo_advantage", b"_grpo_advantage", "_policy_version", b"_policy_version", "_reward", b"_reward", "_rloo_advantage", b"_rloo_advantage", "grpo_advantage", b"grpo_advantage", "no_reward", b"no_reward", "policy_version", b"policy_version", "reward", b"reward", "rloo_advantage", b"rloo_advantage", "sample_index", b"sample_index", "solved", b"solved"]) -> None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_grpo_advantage", b"_grpo_advantage"]) -> typing.Literal["grpo_advantage"] | None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_policy_version", b"_policy_version"]) -> typing.Literal["policy_version"] | None: ...
     @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_reward", b"_reward"]) -> typing.Literal["reward"] | None: ...
     @typing.overload

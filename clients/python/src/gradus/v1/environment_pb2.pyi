@@ -49,6 +49,34 @@ GOAL_MAXIMIZE: Goal.ValueType  # 3
 """Larger objectives are better."""
 global___Goal = Goal
 
+class _FinishReason:
+    ValueType = typing.NewType("ValueType", builtins.int)
+    V: typing_extensions.TypeAlias = ValueType
+
+class _FinishReasonEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_FinishReason.ValueType], builtins.type):
+    DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
+    FINISH_REASON_UNSPECIFIED: _FinishReason.ValueType  # 0
+    """Not said."""
+    FINISH_REASON_STOP: _FinishReason.ValueType  # 1
+    """The policy ended it, or a stop string did."""
+    FINISH_REASON_LENGTH: _FinishReason.ValueType  # 2
+    """It reached its greatest length: Score.truncated is true. It is scored all the
+    same.
+    """
+
+class FinishReason(_FinishReason, metaclass=_FinishReasonEnumTypeWrapper):
+    """Why a completion ended."""
+
+FINISH_REASON_UNSPECIFIED: FinishReason.ValueType  # 0
+"""Not said."""
+FINISH_REASON_STOP: FinishReason.ValueType  # 1
+"""The policy ended it, or a stop string did."""
+FINISH_REASON_LENGTH: FinishReason.ValueType  # 2
+"""It reached its greatest length: Score.truncated is true. It is scored all the
+same.
+"""
+global___FinishReason = FinishReason
+
 @typing.final
 class ParameterInfo(google.protobuf.message.Message):
     """A parameter of an environment's generator."""
@@ -524,6 +552,8 @@ class StepRequest(google.protobuf.message.Message):
     GROUP_ID_FIELD_NUMBER: builtins.int
     SAMPLE_INDEX_FIELD_NUMBER: builtins.int
     COMPLETION_FIELD_NUMBER: builtins.int
+    FINISH_REASON_FIELD_NUMBER: builtins.int
+    POLICY_VERSION_FIELD_NUMBER: builtins.int
     task_id: builtins.str
     """The task's id. Required."""
     group_id: builtins.str
@@ -534,6 +564,12 @@ class StepRequest(google.protobuf.message.Message):
     """The completion, without the prompt. At most the server's limit (256 KiB of
     UTF-8 unless configured); longer ones get NO_REWARD_REASON_TOO_LARGE.
     """
+    finish_reason: global___FinishReason.ValueType
+    """Why generation ended; unset: not known."""
+    policy_version: builtins.int
+    """The version of the policy that wrote it, e.g. its number of updates: kept with
+    the sample for GetGroups, for trainers whose policy moves on meanwhile.
+    """
     def __init__(
         self,
         *,
@@ -541,8 +577,12 @@ class StepRequest(google.protobuf.message.Message):
         group_id: builtins.str = ...,
         sample_index: builtins.int = ...,
         completion: builtins.str = ...,
+        finish_reason: global___FinishReason.ValueType = ...,
+        policy_version: builtins.int | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["completion", b"completion", "group_id", b"group_id", "sample_index", b"sample_index", "task_id", b"task_id"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_policy_version", b"_policy_version", "policy_version", b"policy_version"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_policy_version", b"_policy_version", "completion", b"completion", "finish_reason", b"finish_reason", "group_id", b"group_id", "policy_version", b"policy_version", "sample_index", b"sample_index", "task_id", b"task_id"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_policy_version", b"_policy_version"]) -> typing.Literal["policy_version"] | None: ...
 
 global___StepRequest = StepRequest
 
@@ -575,19 +615,29 @@ class Completion(google.protobuf.message.Message):
 
     SAMPLE_INDEX_FIELD_NUMBER: builtins.int
     TEXT_FIELD_NUMBER: builtins.int
+    FINISH_REASON_FIELD_NUMBER: builtins.int
+    POLICY_VERSION_FIELD_NUMBER: builtins.int
     sample_index: builtins.int
     """Which completion of the group, from 0. Within a run below num_generations.
     Each index at most once in a message.
     """
     text: builtins.str
     """The completion, without the prompt; see StepRequest.completion."""
+    finish_reason: global___FinishReason.ValueType
+    """See StepRequest."""
+    policy_version: builtins.int
+    """See StepRequest."""
     def __init__(
         self,
         *,
         sample_index: builtins.int = ...,
         text: builtins.str = ...,
+        finish_reason: global___FinishReason.ValueType = ...,
+        policy_version: builtins.int | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["sample_index", b"sample_index", "text", b"text"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_policy_version", b"_policy_version", "policy_version", b"policy_version"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_policy_version", b"_policy_version", "finish_reason", b"finish_reason", "policy_version", b"policy_version", "sample_index", b"sample_index", "text", b"text"]) -> None: ...
+    def WhichOneof(self, oneof_group: typing.Literal["_policy_version", b"_policy_version"]) -> typing.Literal["policy_version"] | None: ...
 
 global___Completion = Completion
 

@@ -341,8 +341,8 @@ class Score(google.protobuf.message.Message):
     terminated: builtins.bool
     """The episode is over: always true for environments of one turn."""
     truncated: builtins.bool
-    """The completion was cut before it was done, as far as can be seen: a thinking
-    or answer mark is open at its end.
+    """The completion was cut before it was done: its finish_reason says so, or a
+    thinking or answer mark is open at its end.
     """
     @property
     def components(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___RewardComponent]:

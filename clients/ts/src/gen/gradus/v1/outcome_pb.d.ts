@@ -230,8 +230,8 @@ export declare type Score = Message<"gradus.v1.Score"> & {
   terminated: boolean;
 
   /**
-   * The completion was cut before it was done, as far as can be seen: a thinking
-   * or answer mark is open at its end.
+   * The completion was cut before it was done: its finish_reason says so, or a
+   * thinking or answer mark is open at its end.
    *
    * @generated from field: bool truncated = 10;
    */
