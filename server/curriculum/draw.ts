@@ -202,16 +202,34 @@ function verdictOf(
   };
 }
 
+/** Whether the groups that a plan folds in are as they were: one that was opened again may come to something else. */
+function foldHolds({ basis, fold }: DrawPlan, state: RunState): boolean {
+  const due = (batch: Batch): boolean =>
+    fold.kind === "groups" ? true : basis.batchesFolded <= batch.index && batch.index < fold.batches;
+  const now = new Set(state.batches);
+  // Mostly few batches have changed, if any.
+  const changed = basis.batches.filter((batch) => due(batch) && !now.has(batch));
+  if (changed.length === 0) return true;
+  const byIndex = new Map(state.batches.map((batch) => [batch.index, batch]));
+  return changed.every(({ index, groups }) =>
+    groups.every((group, i) => {
+      const same = byIndex.get(index)?.groups[i];
+      return group.kind === "open" || same === undefined || (same.kind === "closed" && same.outcome === group.outcome);
+    }),
+  );
+}
+
 /** Whether a plan still holds: nothing that it was made of has changed. Later feedback does not count. */
-export function isCurrent({ basis, batch }: DrawPlan, state: RunState): boolean {
-  const { policy, policyState, weights, masks, incarnations } = basis;
+export function isCurrent(plan: DrawPlan, state: RunState): boolean {
+  const { policy, policyState, weights, masks, incarnations } = plan.basis;
   const same = state.policy === policy && state.policyState === policyState && state.weights === weights;
   return (
     same &&
     state.masks === masks &&
     state.incarnations === incarnations &&
-    state.batchesDrawn === batch &&
-    !state.paused
+    state.batchesDrawn === plan.batch &&
+    !state.paused &&
+    foldHolds(plan, state)
   );
 }
 

@@ -63,7 +63,7 @@ function stagesFor(length: number, more: readonly string[]): readonly Stage[] {
 function banditFor(rng: Rng, reported: boolean): Policy {
   const rule = rng.pick(["EMA_SOFTMAX", "EMA_SOFTMAX", "EXP3_S", "THOMPSON", "UCB"] as const);
   const more = ["SOLVED_VARIANCE", "LEARNING_PROGRESS", "MIXED_OUTCOMES"] as const;
-  const signal = reported ? "ABSOLUTE_ADVANTAGE" : rng.pick(["ABSOLUTE_ADVANTAGE", "ABSOLUTE_ADVANTAGE", ...more]);
+  const signal = reported || rng.int(0, 1) === 0 ? "ABSOLUTE_ADVANTAGE" : rng.pick(more);
   const rescaled = rule === "EMA_SOFTMAX" && rng.int(0, 3) === 0;
   const rescale = rescaled ? { lowQuantile: 0.2, highQuantile: 0.8, window: 16 } : undefined;
   return banditPolicy({ rule, signal, rescale, alpha: rng.pick([0.15, 0.5]), epsilon: rng.pick([0.1, 0.3]) });

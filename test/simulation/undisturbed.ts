@@ -10,7 +10,7 @@ import { createRuns } from "../../server/curriculum/runs/runs.ts";
 import { readHead, type Row } from "./reader-state.ts";
 import { memoryStore } from "../../server/stores/memory.ts";
 import { ask, codecs, type Key, type RunConfig, type Runs, type Spec, type TaskSource, value } from "../server/curriculum/support.ts";
-import type { GroupResults, Range } from "../../server/curriculum/state.ts";
+import { type GroupResults, type Range, toRanges } from "../../server/curriculum/state.ts";
 import type { Journals, Read } from "./verdict.ts";
 
 type Event = RunEvent<Spec, Key>;
@@ -138,24 +138,61 @@ function drawsOf(texts: readonly string[]): readonly Row[] {
   return rows.map((row) => row.filter((_, i) => i !== 3));
 }
 
-/** All that was said of groups, with its place among the events. */
+/** All that was said of groups: of some of them in cursor order, or in the order in which it was said where one of them was opened again. */
 function saidOf(events: readonly Event[]) {
   const all = events.flatMap((event, at) => deedsOf(event).map((deed) => ({ at, deed })));
   const byCursor = Map.groupBy(all, ({ deed }) => deed.cursor);
-  const reopens = all.some(({ deed }) => deed.kind === "reopen");
-  /** Of some groups, in cursor order; where one of them was opened again in the order in which it was said. */
-  const ofGroups = (from: number, to: number): readonly Deed[] => {
+  return (from: number, to: number): readonly Deed[] => {
     const found = Array.from({ length: to - from }, (_, i) => byCursor.get(from + i) ?? []).flat();
     const inTurn = found.some(({ deed }) => deed.kind === "reopen");
     return (inTurn ? found.toSorted((a, b) => a.at - b.at) : found).map(({ deed }) => deed);
   };
-  /** Before a draw, of the groups that it folds in; of a run whose groups were opened again all since the draw before. */
-  const beforeDraw = (draw: number, ranges: readonly Range[]): readonly Deed[] => {
-    if (!reopens) return ranges.flatMap(([first, last]) => ofGroups(first, last + 1));
-    const since = events.findLastIndex(({ kind }, i) => i < draw && kind === "drawn");
-    return events.slice(since + 1, draw).flatMap(deedsOf);
+}
+
+/** Which groups are closed, and not folded in yet. */
+function closedGroups() {
+  const missing = new Map<number, number>();
+  const closed = new Set<number>();
+  return {
+    drawn(from: number, count: number, generations: number): void {
+      for (let i = 0; i < count; i++) missing.set(from + i, generations);
+    },
+    take(deed: Deed): void {
+      const { cursor, kind } = deed;
+      const left = (missing.get(cursor) ?? 0) - (kind === "items" ? deed.items.length : 0);
+      missing.set(cursor, left);
+      if (kind === "reopen") closed.delete(cursor);
+      else if (kind !== "items" || left === 0) closed.add(cursor);
+    },
+    isFold(ranges: readonly Range[]): boolean {
+      return isDeepStrictEqual(toRanges([...closed].sort((a, b) => a - b)), ranges);
+    },
+    fold: (): void => closed.clear(),
   };
-  return { ofGroups, beforeDraw };
+}
+
+/**
+ * Where groups were opened again and draws do not wait, what was said must be said again in its order: up to each draw
+ * all that it was planned on. `say` is called with it.
+ */
+function inOrder(say: (deed: Deed) => Promise<void>) {
+  const closed = closedGroups();
+  let waiting: Deed[] = [];
+  return {
+    add: (deeds: readonly Deed[]): void => void waiting.push(...deeds),
+    drawn: closed.drawn,
+    async beforeDraw(ranges: readonly Range[]): Promise<void> {
+      // A plan does not survive that a group which it folds in is opened again.
+      const reopened = waiting.findLastIndex(({ kind }) => kind === "reopen");
+      let i = 0;
+      for (; i < waiting.length && (i <= reopened || !closed.isFold(ranges)); i++) {
+        closed.take(waiting[i] as Deed);
+        await say(waiting[i] as Deed);
+      }
+      waiting = waiting.slice(i);
+      closed.fold();
+    },
+  };
 }
 
 /** Where the first draw differs, in words; undefined: nowhere. */
@@ -174,22 +211,26 @@ export async function firstDifference(
   // Nothing is closed for its time: what was, is among the events.
   const config = { ...created.config, groupTimeoutMs: undefined };
   const { incarnation } = value(await runs.create(RUN, config)).run.state;
-  const feedAll = async (deeds: readonly Deed[]): Promise<void> => {
-    for (const deed of deeds) await feed(runs, incarnation, deed);
-  };
-  const { ofGroups, beforeDraw } = saidOf(rest);
+  const say = (deed: Deed): Promise<void> => feed(runs, incarnation, deed);
+  const ofGroups = saidOf(rest);
+  const reopens = rest.some(({ kind }) => kind === "reopened");
+  const order = inOrder(say);
   let { config: now } = created;
-  for (const [i, event] of rest.entries()) {
+  for (const event of rest) {
     if (event.kind !== "drawn") {
       await redo(runs, event, now);
       if (event.kind === "reshaped") now = event.config;
+      order.add(deedsOf(event));
       continue;
     }
     // Draws that do not wait for feedback say what they took in; others take in all of the batches that are due.
     const { fold, cursor, tasks } = event;
-    if (fold.kind === "groups") await feedAll(beforeDraw(i, fold.ranges));
+    if (fold.kind === "groups" && reopens) await order.beforeDraw(fold.ranges);
+    else if (fold.kind === "groups")
+      for (const [from, to] of fold.ranges) for (const deed of ofGroups(from, to + 1)) await say(deed);
     value(await ask(runs, RUN, cursor, tasks.length));
-    if (fold.kind === "through") await feedAll(ofGroups(cursor, cursor + tasks.length));
+    order.drawn(cursor, tasks.length, now.numGenerations);
+    if (fold.kind === "through") for (const deed of ofGroups(cursor, cursor + tasks.length)) await say(deed);
   }
   runs.close();
   const row = await store.find(RUN);
