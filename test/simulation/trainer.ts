@@ -97,7 +97,7 @@ async function work(life: Life, tasks: readonly Task[]): Promise<boolean> {
   const { simulation, runId } = life;
   const { world } = simulation.ground;
   await world.sleep(world.delayMs(10), `trainer ${life.rank} generates`);
-  const dropped = tasks.filter(() => world.chance(0.01));
+  const dropped = tasks.filter(() => world.chance(0.02));
   if (dropped.length > 0) world.count("groups closed by force");
   if (dropped.length > 0) await closeGroups(simulation, runId, dropped);
   if (configOf(simulation, runId).feedbackSource === "reported") {
