@@ -200,12 +200,12 @@ export function timedOut(state: RunState, nowMs: number): readonly number[] {
 export function nextTimeoutAtMs(state: RunState): number | undefined {
   const timeoutMs = state.config.groupTimeoutMs;
   if (timeoutMs === undefined) return undefined;
+  // In no order: a reserve is let out later than what comes behind it, and groups are opened again.
+  let first = Infinity;
   for (const batch of state.batches) {
     if (batch.open === 0) continue;
-    // Positions are given out in order, so the first open one was given out first.
-    for (const group of batch.groups) {
-      if (group.kind === "open") return group.handedOutAtMs === null ? undefined : group.handedOutAtMs + timeoutMs;
-    }
+    for (const { kind, handedOutAtMs } of batch.groups)
+      if (kind === "open" && handedOutAtMs !== null) first = Math.min(first, handedOutAtMs);
   }
-  return undefined;
+  return first === Infinity ? undefined : first + timeoutMs;
 }
