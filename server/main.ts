@@ -32,6 +32,8 @@ import { createWorkerPool, type WorkerPool } from "./tasks/workers.ts";
 import { startTransports } from "./transport/ports.ts";
 import { register } from "./transport/rpc.ts";
 
+/** Tasks of a run that are made ahead of their draw at most: four update batches of the usual 256 and their spread. */
+const AHEAD_MAX = 2048;
 /** Requests of one stream that are worked on at once. */
 const STREAM_WINDOW = 64;
 
@@ -115,7 +117,8 @@ async function assemble(config: Config, registry: Registry, { log, dropped }: Lo
   });
   registerGauges(metrics, workers, dropped);
   const maker = createMaker({ workers, registry, pools });
-  const runs = createRuns({ store, source: createRunSource(maker), clock: systemClock, newIncarnation, log });
+  const source = createRunSource(maker);
+  const runs = createRuns({ store, source, clock: systemClock, newIncarnation, log, aheadMax: AHEAD_MAX });
   const scoring = {
     completionBytesMax: limits.maxCompletionBytes,
     onFailure: (error: unknown, { environment, version }: OpenToken) =>

@@ -221,10 +221,11 @@ function foldHolds({ basis, fold }: DrawPlan, state: RunState): boolean {
 
 /** Whether a plan still holds: nothing that it was made of has changed. Later feedback does not count. */
 export function isCurrent(plan: DrawPlan, state: RunState): boolean {
-  const { policy, policyState, weights, masks, incarnations } = plan.basis;
+  const { policy, policyState, config, weights, masks, incarnations } = plan.basis;
   const same = state.policy === policy && state.policyState === policyState && state.weights === weights;
   return (
     same &&
+    state.config === config &&
     state.masks === masks &&
     state.incarnations === incarnations &&
     state.batchesDrawn === plan.batch &&

@@ -139,6 +139,7 @@ export function scenarioFor(rng: Rng): Scenario {
     server: {
       store: { unavailable: some(0.02), failsAfterwards: some(0.02) },
       sourceUnavailable: some(0.05),
+      aheadMax: rng.pick([0, 8, 256]),
     },
     network: { requestLost: some(0.05), replyLost: some(0.1), repeated: some(0.1) },
     everyMs: { server: every(600), trainer: every(800), operator: every(150), outage: every(1500), observer: every(400) },

@@ -1,21 +1,13 @@
 /** Draws of update batches: one at a time for each run, with their instances made outside of the run's queue. */
-import { placeOf } from "../codec.ts";
-import {
-  drawnEvent,
-  type DrawPlan,
-  drawReadiness,
-  DRY_ORDINALS,
-  fillSlots,
-  isCurrent,
-  planDraw,
-  type Wanted,
-} from "../draw.ts";
+import { drawnEvent, type DrawPlan, drawReadiness, DRY_ORDINALS, fillSlots, isCurrent, planDraw } from "../draw.ts";
 import type { RunEvent } from "../events.ts";
 import type { Refusal } from "../results.ts";
 import type { DrawnTask, RunState } from "../state.ts";
-import type { InstanceKey, RunConfig } from "../types.ts";
+import type { InstanceKey } from "../types.ts";
+import { makeAhead, type PlanFor } from "./ahead.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
-import type { Clock, Made, Ports, TaskSource } from "./ports.ts";
+import type { Clock, Ports } from "./ports.ts";
+import { createStock, type Stock } from "./stock.ts";
 
 /** How often a draw is planned again because control changes came in between. */
 const PLANS_MAX = 32;
@@ -29,47 +21,12 @@ export interface Drawing {
    * was made is kept for the next one.
    */
   draw(signal: AbortSignal): Promise<DrawOutcome>;
-}
-
-/** What was made for an ordinal. */
-type Stocked<Key extends InstanceKey> = Extract<Made<Key>, { readonly kind: "task" | "none" }>;
-
-/** Candidates that were made and not yet used, by arm and ordinal. */
-interface Stock<Key extends InstanceKey> {
-  config: RunConfig | undefined;
-  arms: readonly Map<number, Stocked<Key>>[];
-  /** Arms that have given a task. */
-  readonly giving: Set<number>;
+  /** Makes no more tasks ahead. */
+  stop(): void;
 }
 
 /** Of why an arm was masked, characters. */
 const REASON_LENGTH_MAX = 512;
-
-/** Makes instances of an arm and puts them in stock; a refusal where one could not be made. */
-async function make<Spec, Key extends InstanceKey>(
-  { source, run }: Pick<Draw<Spec, Key>, "source" | "run">,
-  config: RunConfig<Spec>,
-  { arm, ordinals }: Wanted,
-  stock: Stock<Key>,
-  signal: AbortSignal,
-): Promise<Refusal | "cancelled" | undefined> {
-  const of = config.arms[arm];
-  if (of === undefined) throw new Error(`a draw is of arm ${arm}, and the run has ${config.arms.length}`);
-  // Of an arm that may give nothing no more is asked than it takes to know.
-  const asked = stock.giving.has(arm) ? ordinals : ordinals.slice(0, DRY_ORDINALS);
-  const places = asked.map((ordinal) => placeOf(of, ordinal, config.seed));
-  const made = await source.make(places, signal, run.id);
-  let failed: Refusal | "cancelled" | undefined;
-  for (const [i, result] of made.entries()) {
-    if (result.kind === "unavailable") failed ??= result;
-    else if (result.kind === "cancelled") failed ??= "cancelled";
-    else if (stock.config === config) {
-      stock.arms[arm]?.set(asked[i] ?? -1, result);
-      if (result.kind === "task") stock.giving.add(arm);
-    }
-  }
-  return failed;
-}
 
 /** An arm that gives no more tasks. */
 interface Dry {
@@ -78,31 +35,28 @@ interface Dry {
   readonly reason: string;
 }
 
-function dryArm(arm: number, last: Stocked<InstanceKey> | undefined): Dry {
-  const why = last?.kind === "none" ? last.message : "";
+function dryArm(arm: number, why: string): Dry {
   const reason = `it gave no task ${DRY_ORDINALS} times in a row: ${why}`;
   return { kind: "dry", arm, reason: reason.slice(0, REASON_LENGTH_MAX) };
 }
 
 /** Makes what a plan wants until its slots are filled; "cancelled": the plan no longer holds, or nobody waits. */
 async function fill<Spec, Key extends InstanceKey>(
-  draw: Draw<Spec, Key>,
+  { stock }: Draw<Spec, Key>,
   { config }: RunState<Spec, Key>,
   plan: DrawPlan,
   signal: AbortSignal,
 ): Promise<readonly DrawnTask<Key>[] | Dry | Refusal | "cancelled"> {
-  const { stock } = draw;
   for (;;) {
-    const filled = fillSlots(plan, (arm, ordinal) => stock.arms[arm]?.get(ordinal));
+    const filled = fillSlots(plan, stock.lookup);
     if (filled.kind === "filled") return filled.tasks;
-    if (filled.kind === "dry") return dryArm(filled.arm, stock.arms[filled.arm]?.get(filled.ordinal));
+    if (filled.kind === "dry") return dryArm(filled.arm, stock.reason(filled.arm, filled.ordinal));
     if (filled.kind === "barren") {
       const id = config.arms[filled.arm]?.id;
       const message = `arm "${id}" gave no task that its policy accepts in ${filled.tries} tries`;
       return { kind: "failed_precondition", message };
     }
-    const failures = await Promise.all(filled.wanted.map((each) => make(draw, config, each, stock, signal)));
-    const failed = failures.find((found) => found !== undefined);
+    const failed = await stock.make(filled.wanted, signal);
     if (failed !== undefined) return failed;
   }
 }
@@ -115,14 +69,6 @@ function eventsOf<Spec, Key extends InstanceKey>(
   const drawn = drawnEvent(plan, tasks, atMs);
   if (plan.closes.length === 0) return [drawn];
   return [{ kind: "closed", cursors: plan.closes, reason: "too many open groups" }, drawn];
-}
-
-/** Forgets candidates that were used or passed over; those further on may be asked for next. */
-function forgetUsed<Key extends InstanceKey>(stock: Stock<Key>, state: RunState): void {
-  for (const [arm, candidates] of stock.arms.entries()) {
-    const next = state.arms[arm]?.nextOrdinal ?? 0;
-    for (const ordinal of candidates.keys()) if (ordinal < next) candidates.delete(ordinal);
-  }
 }
 
 /** Aborted once a plan no longer holds, the run is gone or nobody waits; `end` stops watching. */
@@ -143,9 +89,9 @@ function whilePlanned<Spec, Key extends InstanceKey>(run: LiveRun<Spec, Key>, pl
 /** A draw that is going on, and what it works with. */
 interface Draw<Spec, Key extends InstanceKey> {
   readonly run: LiveRun<Spec, Key>;
-  readonly source: TaskSource<Spec, Key>;
   readonly clock: Clock;
   readonly stock: Stock<Key>;
+  readonly planFor: PlanFor;
   /** Aborted when nobody waits for it any more. */
   readonly abandoned: AbortSignal;
 }
@@ -172,18 +118,14 @@ function maskArm<Spec, Key extends InstanceKey>(
 type Written = { readonly kind: "done" } | { readonly kind: "outdated" };
 
 async function drawOnce<Spec, Key extends InstanceKey>(draw: Draw<Spec, Key>): Promise<DrawOutcome> {
-  const { run, clock, stock, abandoned } = draw;
+  const { run, clock, stock, planFor, abandoned } = draw;
   // Each arm may be masked once.
   const plansMax = PLANS_MAX + run.state().config.arms.length;
   for (let plans = 0; plans < plansMax; plans++) {
     const state = run.state();
     if (abandoned.aborted || run.isGone() || drawReadiness(state).kind !== "ready") return { kind: "done" };
-    if (stock.config !== state.config) {
-      stock.config = state.config;
-      stock.arms = state.config.arms.map(() => new Map<number, Stocked<Key>>());
-      stock.giving.clear();
-    }
-    const plan = planDraw(state);
+    stock.follow(state);
+    const plan = planFor(state);
     if (plan.kind !== "plan") return refusalFor(state, plan);
     const watching = whilePlanned(run, plan, abandoned);
     const tasks = await fill(draw, state, plan, watching.signal).finally(watching.end);
@@ -200,20 +142,34 @@ async function drawOnce<Spec, Key extends InstanceKey>(draw: Draw<Spec, Key>): P
         : { events: [], value: { kind: "outdated" } },
     );
     if (outcome.kind === "outdated") continue;
-    forgetUsed(stock, run.state());
+    stock.follow(run.state());
     return outcome;
   }
   return { kind: "aborted", message: "the run keeps changing while a batch is drawn; try again" };
 }
 
+/** Plans draws, and keeps the last plan as long as it holds: what was made ahead by it is drawn by it. */
+function planner(): PlanFor {
+  let kept: DrawPlan | undefined;
+  return (state) => {
+    // Under an unbounded lag a draw uses what feedback there is.
+    if (kept !== undefined && state.config.lag.kind === "batches" && isCurrent(kept, state)) return kept;
+    const plan = planDraw(state);
+    kept = plan.kind === "plan" ? plan : undefined;
+    return plan;
+  };
+}
+
 export function drawing<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
-  { source, clock }: Pick<Ports<Spec, Key>, "source" | "clock">,
+  { source, clock, aheadMax = 0 }: Pick<Ports<Spec, Key>, "source" | "clock" | "aheadMax">,
 ): Drawing {
-  const stock: Stock<Key> = { config: undefined, arms: [], giving: new Set() };
+  const stock = createStock(run, source, run.state());
+  const planFor = planner();
+  const ahead = aheadMax > 0 ? makeAhead(run, stock, { clock, planFor, candidatesMax: aheadMax }) : undefined;
   const begin = () => {
     const leaving = new AbortController();
-    const outcome = drawOnce({ run, source, clock, stock, abandoned: leaving.signal }).finally(() => {
+    const outcome = drawOnce({ run, clock, stock, planFor, abandoned: leaving.signal }).finally(() => {
       current = undefined;
     });
     return { outcome, leaving, waiting: 0 };
@@ -229,5 +185,6 @@ export function drawing<Spec, Key extends InstanceKey>(
       signal.addEventListener("abort", leave);
       return going.outcome.finally(() => signal.removeEventListener("abort", leave));
     },
+    stop: () => ahead?.stop(),
   };
 }

@@ -39,6 +39,8 @@ export interface Ports<Spec, Key extends InstanceKey> {
   readonly clock: Clock;
   /** Names an incarnation as no other ever was or will be, on any server: at least 64 random bits. No slashes. */
   readonly newIncarnation: () => string;
+  /** Tasks of a run that may be made ahead of their draw; left out: none are. */
+  readonly aheadMax?: number;
   /** Undefined: they are not told. */
   readonly log?: Log;
 }

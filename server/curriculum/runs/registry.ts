@@ -110,8 +110,13 @@ async function load<Spec, Key extends InstanceKey>(
   if (row === undefined || state === undefined) return undefined;
   const run = liveRun(ports, row, state);
   await masks.bring(run);
-  const stop = watchTimeouts(run, ports);
-  const parts = { run, drawing: drawing(run, ports), feedback: feedbackQueue(run, clock) };
+  const endTimeouts = watchTimeouts(run, ports);
+  const draws = drawing(run, ports);
+  const parts = { run, drawing: draws, feedback: feedbackQueue(run, clock) };
+  const stop = (): void => {
+    endTimeouts();
+    draws.stop();
+  };
   return { ...parts, stop, askedAtMs: clock.now(), touchedAtMs: -Infinity, users: 0 };
 }
 

@@ -40,7 +40,9 @@ describe("a change of shape", () => {
     expect(value(await shapes(runs, { addArms: [arm("d")] }))).toEqual({ appliesFromCursor: 60 });
     const after = value(await runs.get("run")).state;
     expect(after.arms.slice(0, 3)).toEqual(before.arms);
-    expect(after.arms[3]).toMatchObject({ armId: "d", issued: 0, value: 0, probability: 0 });
+    // A new arm begins with the mean of what the others are worth, so that it is neither favoured nor shunned.
+    const mean = before.arms.reduce((sum, { value: of }) => sum + of, 0) / 3;
+    expect(after.arms[3]).toMatchObject({ armId: "d", issued: 0, value: mean, probability: 0 });
     await train(runs, "run", 10, 60);
     const records = await batchesOf(runs, "run");
     expect(records.slice(0, 10).every(({ counts }) => counts.length === 3)).toBe(true);

@@ -1,0 +1,129 @@
+/**
+ * How long NextBatch takes where a run's tasks were made ahead of it, for every environment: a bandit over all levels for
+ * training, whose trainer answers each update batch and then lets as long pass as making the next one takes.
+ *
+ *   node bench/draws/ahead.ts [--environments np/tsp,countdown] [--prompts 256] [--batches 40] [--pause 1000] [--json]
+ *
+ * Also what 64 runs at once get of the server's CPU: update batches a CPU second, against those of one run alone.
+ *
+ *   node bench/draws/ahead.ts --runs 64 [--prompts 32]
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { createClient } from "../../clients/ts/src/index.ts";
+import { environments } from "../../envs/registry.ts";
+import { createProgress } from "../progress.ts";
+import { spreadOf } from "../transport/measure.ts";
+import { startOurs } from "../transport/processes.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    environments: { type: "string" },
+    prompts: { type: "string" },
+    batches: { type: "string", default: "40" },
+    pause: { type: "string", default: "1000" },
+    runs: { type: "string" },
+    json: { type: "boolean", default: false },
+  },
+});
+const batches = Number(options.batches);
+/** Batches that compile the code and fill the caches; they do not count. */
+const WARM_UP = 5;
+const GENERATIONS = 2;
+
+const folder = mkdtempSync(join(tmpdir(), "gradus-ahead-"));
+const server = await startOurs(folder);
+const client = createClient(`127.0.0.1:${server.port}`);
+
+function armsOf(id: string) {
+  const environment = environments.find((one) => one.id === id && one.generator !== undefined);
+  if (environment === undefined) throw new Error(`there is no environment ${id} that makes tasks`);
+  const levels = environment.levels.filter(({ evaluationOnly }) => evaluationOnly !== true);
+  return levels.map(({ name }) => ({ id: name, environment: id, level: name }));
+}
+
+/** A run's trainer: asks for update batches and answers each with rewards by chance of the arm. */
+async function trainer(name: string, id: string, prompts: number, count: number, pauseMs: number) {
+  const run = client.run(name);
+  const shape = { numGenerations: GENERATIONS, promptsPerUpdate: prompts, feedbackSource: "reported" } as const;
+  await run.create({ arms: armsOf(id), policy: { kind: "bandit" }, ...shape });
+  const times: number[] = [];
+  let cursor = 0n;
+  for (let i = 0; i < count; i++) {
+    const from = performance.now();
+    const { tasks, nextCursor } = await run.nextBatch({ cursor, count: prompts });
+    times.push(performance.now() - from);
+    cursor = nextCursor;
+    const groups = tasks.map(({ groupId, cursor: at }) => ({ groupId, advantages: [Number(at % 7n) / 7, 0] }));
+    for (let k = 0; k < groups.length; k += 64) await run.reportAdvantages(groups.slice(k, k + 64));
+    if (pauseMs > 0) await sleep(pauseMs);
+  }
+  await run.delete();
+  return times;
+}
+
+function quantile(values: readonly number[], q: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(q * sorted.length) - 1)] ?? NaN;
+}
+
+async function latencies(): Promise<void> {
+  const all = [...new Set(environments.filter((one) => one.generator !== undefined).map(({ id }) => id))];
+  const ids = options.environments?.split(",") ?? all;
+  const progress = createProgress("environments", ids.length);
+  const rows = [];
+  for (const id of ids) {
+    const name = id.replace("/", "-");
+    const times = await trainer(name, id, Number(options.prompts ?? 256), WARM_UP + batches, Number(options.pause));
+    const counted = times.slice(WARM_UP);
+    const round = (value: number): number => Number(value.toPrecision(3));
+    rows.push({
+      environment: id,
+      first: round(times[0] ?? NaN),
+      median: round(spreadOf(counted).median),
+      p99: round(quantile(counted, 0.99)),
+    });
+    progress.step();
+  }
+  progress.stop();
+  if (options.json) console.log(JSON.stringify(rows));
+  else console.table(rows);
+}
+
+async function sharing(runs: number): Promise<void> {
+  const prompts = Number(options.prompts ?? 32);
+  const perSecond = async (count: number, round: number): Promise<number> => {
+    const each = Math.ceil((batches * 8) / count);
+    const before = server.cpuSeconds();
+    await Promise.all(
+      Array.from({ length: count }, (_, i) => trainer(`r${round}-${count}-${i}`, "countdown", prompts, each, 0)),
+    );
+    return (each * count) / (server.cpuSeconds() - before);
+  };
+  await perSecond(1, -1);
+  await perSecond(runs, -1);
+  const progress = createProgress("rounds", 7);
+  const ratios: number[] = [];
+  for (let round = 0; round < 7; round++) {
+    // By turns, for the machine is not alone.
+    const alone = await perSecond(1, round);
+    ratios.push((await perSecond(runs, round)) / alone);
+    progress.step();
+  }
+  progress.stop();
+  const { lowerQuartile, median, upperQuartile } = spreadOf(ratios);
+  const result = { runs, ratio: median, lowerQuartile, upperQuartile };
+  console.log(options.json ? JSON.stringify(result) : result);
+}
+
+try {
+  if (options.runs === undefined) await latencies();
+  else await sharing(Number(options.runs));
+} finally {
+  client.close();
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
