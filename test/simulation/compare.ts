@@ -1,7 +1,16 @@
 /** Whether a run as the independent reader has it from the journal is the run as the server wrote it down. */
 import { isDeepStrictEqual } from "node:util";
 import type { HistoryEntry } from "../../server/curriculum/view.ts";
-import { alikeOf, type Data, isUseless, outcomeOf, type ReadBatch, type ReadGroup, type ReadRun, UNSAID } from "./reader-state.ts";
+import {
+  alikeOf,
+  type Data,
+  isUseless,
+  outcomeOf,
+  type ReadBatch,
+  type ReadGroup,
+  type ReadRun,
+  UNSAID,
+} from "./reader-state.ts";
 
 /** Closed tasks that a server keeps at least (contract: RunConfig). */
 const TASKS_KEPT = 1024;
@@ -74,7 +83,10 @@ export function differences(journal: ReadRun, state: ReadRun): string[] {
 }
 
 /** What the history says of a run that the journal does not: each batch that was not undone is told once, as it is. */
-export function historyDifferences({ batches, batchesDrawn, config }: ReadRun, history: readonly HistoryEntry[]): string[] {
+export function historyDifferences(
+  { batches, batchesDrawn, config }: ReadRun,
+  history: readonly HistoryEntry[],
+): string[] {
   const told = history.filter((entry) => entry.kind === "batch").filter(({ rolledBack }) => !rolledBack);
   const indices = told.map(({ batch }) => batch);
   const all = Array.from({ length: batchesDrawn }, (_, index) => index);

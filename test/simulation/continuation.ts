@@ -5,14 +5,21 @@
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { createClient, type GradusClient, type RunChoice, type ShapeChoice, type Task } from "../../clients/ts/src/index.ts";
+import {
+  createClient,
+  type GradusClient,
+  type RunChoice,
+  type ShapeChoice,
+  type Task,
+} from "../../clients/ts/src/index.ts";
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
 import { adscRun, complete, taskLine } from "../support/scripted-policy.ts";
 import { startServer, temporaryFolder } from "../support/server-process.ts";
 import { differences } from "./compare.ts";
 import { textOf } from "./operator.ts";
 import { readState } from "./reader-state.ts";
-import { readJournal, shortened } from "./reader.ts";
+import { readJournal } from "./reader.ts";
+import { shortened } from "./reading.ts";
 import { journalsIn, payloadOf } from "./stored.ts";
 
 /** A guard against hanging and nothing else. */
@@ -92,7 +99,9 @@ async function between(client: GradusClient, trainer: Trainer, shapes: Shapes, o
   if (state === undefined || state.batchesDrawn !== state.batchesClosed) return;
   const drawn = Number(state.batchesDrawn);
   const due = [...shapes].filter(([at]) => at <= drawn);
-  const done = (await run.history()).filter(({ kind }) => kind.case === "control" && kind.value.kind === "shape").length;
+  const done = (await run.history()).filter(
+    ({ kind }) => kind.case === "control" && kind.value.kind === "shape",
+  ).length;
   for (const [, shape] of due.slice(done)) await run.updateShape(shape);
   const { state: bytes } = await run.export();
   options.onReply();
@@ -198,7 +207,8 @@ function unlike(one: Trainer, other: Trainer): string[] {
   }
   // A kill may come between a batch and the note of what was there after it.
   for (const [drawn, state] of other.states)
-    if (!isDeepStrictEqual(one.states.get(drawn), state)) found.push(`the state after ${drawn} update batches is another`);
+    if (!isDeepStrictEqual(one.states.get(drawn), state))
+      found.push(`the state after ${drawn} update batches is another`);
   return found;
 }
 

@@ -14,11 +14,12 @@ import {
 import { complete } from "../support/scripted-policy.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
 import { differences } from "./compare.ts";
-import { createModel, type KnownResult, type Model, type SentSample } from "./model.ts";
+import { createModel, type Model, type SentSample } from "./model.ts";
+import type { KnownResult } from "./told.ts";
 import { textOf } from "./operator.ts";
 import { type Proxy, startProxy } from "./proxy.ts";
 import { readState } from "./reader-state.ts";
-import { shortened } from "./reader.ts";
+import { shortened } from "./reading.ts";
 import { journalsIn, payloadOf } from "./stored.ts";
 import { judge, readAll } from "./verdict.ts";
 

@@ -70,7 +70,16 @@ function banditFor(rng: Rng, reported: boolean): Policy {
 }
 
 function kindFor(rng: Rng, length: number, reported: boolean, more: readonly string[]): Policy {
-  const kind = rng.pick(["bandit", "bandit", "bandit", "mixture", "staged", "replay", "competence", "forgetting"] as const);
+  const kind = rng.pick([
+    "bandit",
+    "bandit",
+    "bandit",
+    "mixture",
+    "staged",
+    "replay",
+    "competence",
+    "forgetting",
+  ] as const);
   if (kind === "mixture") return mixturePolicy();
   if (kind === "bandit" || (kind === "competence" && reported)) return banditFor(rng, reported);
   const stages = stagesFor(length, more);
@@ -142,7 +151,13 @@ export function scenarioFor(rng: Rng): Scenario {
       aheadMax: rng.pick([0, 8, 256]),
     },
     network: { requestLost: some(0.05), replyLost: some(0.1), repeated: some(0.1) },
-    everyMs: { server: every(600), trainer: every(800), operator: every(150), outage: every(1500), observer: every(400) },
+    everyMs: {
+      server: every(600),
+      trainer: every(800),
+      operator: every(150),
+      outage: every(1500),
+      observer: every(400),
+    },
   };
 }
 

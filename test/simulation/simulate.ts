@@ -3,7 +3,15 @@
 import "./zlib-in-line.ts";
 import { readState } from "../../server/curriculum/runs/journal.ts";
 import type { Store } from "../../server/stores/store.ts";
-import { codecs, encodeState, feedbackOf, type Key, type Spec, type Task, value } from "../server/curriculum/support.ts";
+import {
+  codecs,
+  encodeState,
+  feedbackOf,
+  type Key,
+  type Spec,
+  type Task,
+  value,
+} from "../server/curriculum/support.ts";
 import {
   configOf,
   create,
@@ -20,7 +28,8 @@ import { LATE_MS } from "./network.ts";
 import { observer } from "./observer.ts";
 import { killer, operator, outages, textOf } from "./operator.ts";
 import { readState as readText } from "./reader-state.ts";
-import { firstOf, readJournal } from "./reader.ts";
+import { readJournal } from "./reader.ts";
+import { firstOf } from "./reading.ts";
 import { scenarioFor, sourceFor } from "./scenario.ts";
 import { clockOf, type Ground, type Plant, type Server, startServer } from "./server.ts";
 import { sharedStore } from "./store.ts";

@@ -9,7 +9,16 @@ import type { FeedbackItem } from "../../server/curriculum/feedback.ts";
 import { createRuns } from "../../server/curriculum/runs/runs.ts";
 import { readHead, type Row } from "./reader-state.ts";
 import { memoryStore } from "../../server/stores/memory.ts";
-import { ask, codecs, type Key, type RunConfig, type Runs, type Spec, type TaskSource, value } from "../server/curriculum/support.ts";
+import {
+  ask,
+  codecs,
+  type Key,
+  type RunConfig,
+  type Runs,
+  type Spec,
+  type TaskSource,
+  value,
+} from "../server/curriculum/support.ts";
 import { type GroupResults, type Range, toRanges } from "../../server/curriculum/state.ts";
 import type { Journals, Read } from "./verdict.ts";
 
@@ -180,7 +189,7 @@ function inOrder(say: (deed: Deed) => Promise<void>) {
   let waiting: Deed[] = [];
   return {
     add: (deeds: readonly Deed[]): void => void waiting.push(...deeds),
-    drawn: closed.drawn,
+    drawn: (from: number, count: number, generations: number): void => closed.drawn(from, count, generations),
     async beforeDraw(ranges: readonly Range[]): Promise<void> {
       // A plan does not survive that a group which it folds in is opened again.
       const reopened = waiting.findLastIndex(({ kind }) => kind === "reopen");

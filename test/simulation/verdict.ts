@@ -1,8 +1,10 @@
 /** The model held against the journals: what was acknowledged is there once, and what is there was sent. */
 import { isDeepStrictEqual } from "node:util";
-import type { Acknowledged, KnownResult, Model } from "./model.ts";
+import type { Acknowledged, Model } from "./model.ts";
+import type { KnownResult } from "./told.ts";
 import type { Data, ReadGroup, Row } from "./reader-state.ts";
-import { type Entry, type HashOf, readJournal, type Reading, type Segment } from "./reader.ts";
+import { readJournal } from "./reader.ts";
+import type { Entry, HashOf, Reading, Segment } from "./reading.ts";
 import type { KeptJournal } from "./store.ts";
 
 /** A journal that was read, and where an incarnation lies in one. */
@@ -94,7 +96,8 @@ function checkTasks({ byIncarnation, hashOf }: Journals, model: Model): void {
 function checkSelections({ byIncarnation }: Journals, model: Model): void {
   for (const { incarnation, batch, sampling, groups } of model.selections()) {
     const wanted = byIncarnation.get(incarnation)?.segment.prompts.get(batch);
-    if (wanted === undefined) model.violate(`groups of batch ${batch} of ${incarnation} were given that was never drawn`);
+    if (wanted === undefined)
+      model.violate(`groups of batch ${batch} of ${incarnation} were given that was never drawn`);
     let left = wanted ?? 0;
     let open = false;
     for (const { cursor, closed, useful, selected } of groups) {
