@@ -79,7 +79,8 @@ const MORE_ARMS = ["extra", "more"].map((id) => arm(id, { hard: id === "more" })
 
 /** Adds and removes arms, and changes sizes: some of it, now and then with a policy for the arms there will be. */
 async function changeShape(simulation: Simulation, runId: string): Promise<void> {
-  const { rng, count } = simulation.ground.world;
+  const { world } = simulation.ground;
+  const { rng } = world;
   const config = configOf(simulation, runId);
   const added = MORE_ARMS.filter(() => rng.int(0, 3) === 0);
   const removed = ["judged", "scarce", "extra"].filter(() => rng.int(0, 5) === 0);
@@ -93,9 +94,9 @@ async function changeShape(simulation: Simulation, runId: string): Promise<void>
   };
   const changed = await act(simulation, `change the shape of ${runId}`, (runs) => runs.updateShape(runId, shape));
   if (changed === undefined) return;
-  count("shape changed");
-  if (removed.length > 0) count("arm removed");
-  if (added.length > 0) count("arm added");
+  world.count("shape changed");
+  if (removed.length > 0) world.count("arm removed");
+  if (added.length > 0) world.count("arm added");
 }
 
 /** What an operator may do, each with its weight. */

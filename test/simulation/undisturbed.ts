@@ -191,8 +191,9 @@ function inOrder(say: (deed: Deed) => Promise<void>) {
     add: (deeds: readonly Deed[]): void => void waiting.push(...deeds),
     drawn: (from: number, count: number, generations: number): void => closed.drawn(from, count, generations),
     async beforeDraw(ranges: readonly Range[]): Promise<void> {
-      // A plan does not survive that a group which it folds in is opened again.
-      const reopened = waiting.findLastIndex(({ kind }) => kind === "reopen");
+      // A plan does not survive that a group which it folds in is opened again; others may be.
+      const isIn = (cursor: number): boolean => ranges.some(([first, last]) => first <= cursor && cursor <= last);
+      const reopened = waiting.findLastIndex(({ kind, cursor }) => kind === "reopen" && isIn(cursor));
       let i = 0;
       for (; i < waiting.length && (i <= reopened || !closed.isFold(ranges)); i++) {
         closed.take(waiting[i] as Deed);
