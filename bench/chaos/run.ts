@@ -1,14 +1,17 @@
 /**
  * The chaos test at length: schedules of the simulation, seed after seed, until so many samples were acknowledged; then
- * a run against real processes. Ends with 1 where anything was lost, counted twice, or counted for another.
+ * a run against real processes; then one whose server is killed at random points, which must go on as if it had not been.
+ * Ends with 1 where anything was lost, counted twice, counted for another, or was another after a kill.
  *
- *   node bench/chaos/run.ts [--samples 1000000] [--seed 0] [--tasks 2000] [--kills 20] [--json]
+ *   node bench/chaos/run.ts [--samples 1000000] [--seed 0] [--tasks 2000] [--kills 20] [--points 100] [--json]
  *
- * `seed` is the first seed; `tasks` and `kills` are of the run against processes, 0 tasks: none. How a seed is played
- * again is told with what it found (test/simulation/README.md).
+ * `seed` is the first seed; `tasks` and `kills` are of the run against processes, 0 tasks: none; `points` are the kills of
+ * the run that is held against an undisturbed one, 0: none. How a seed is played again is told with what it found
+ * (test/simulation/README.md).
  */
 import { parseArgs } from "node:util";
 import { replayOf, simulate } from "../../test/simulation/simulate.ts";
+import { killedAndNot } from "../../test/simulation/continuation.ts";
 import { againstProcesses } from "../../test/simulation/processes.ts";
 import { createProgress } from "../progress.ts";
 
@@ -18,6 +21,7 @@ const { values: options } = parseArgs({
     seed: { type: "string", default: "0" },
     tasks: { type: "string", default: "2000" },
     kills: { type: "string", default: "20" },
+    points: { type: "string", default: "100" },
     json: { type: "boolean", default: false },
   },
 });
@@ -88,10 +92,23 @@ async function real(tasks: number, kills: number, seed: number): Promise<Part> {
   return { name: "against processes", seeds: 1, ...counts, violations: violations.length, ...ended() };
 }
 
+async function continued(points: number, seed: number): Promise<Part> {
+  const ended = timed();
+  const progress = createProgress("kill -9 at random points", points);
+  const outcome = await killedAndNot({ kills: points, seed, progress: () => progress.step() });
+  progress.stop();
+  const { violations, kills, samples, batches, tasks } = outcome;
+  tell("against an undisturbed run", violations);
+  const faults = { "server killed": kills, "update batches": batches, tasks };
+  const counts = { seeds: 1, samples, events: 0, violations: violations.length };
+  return { name: "identical continuation", ...counts, ...ended(), faults };
+}
+
 const parts: Part[] = [];
 if (Number(options.samples) > 0) parts.push(await simulated(Number(options.samples), Number(options.seed)));
 if (Number(options.tasks) > 0)
   parts.push(await real(Number(options.tasks), Number(options.kills), Number(options.seed)));
+if (Number(options.points) > 0) parts.push(await continued(Number(options.points), Number(options.seed)));
 if (options.json) console.log(JSON.stringify(parts, undefined, 2));
 else {
   console.table(parts.map(({ faults: _faults, ...part }) => part));

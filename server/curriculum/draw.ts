@@ -202,27 +202,36 @@ function verdictOf(
   };
 }
 
+/** Whether the groups that a plan folds in are as they were: one that was opened again may come to something else. */
+function foldHolds({ basis, fold }: DrawPlan, state: RunState): boolean {
+  const due = (batch: Batch): boolean =>
+    fold.kind === "groups" ? true : basis.batchesFolded <= batch.index && batch.index < fold.batches;
+  const now = new Set(state.batches);
+  // Mostly few batches have changed, if any.
+  const changed = basis.batches.filter((batch) => due(batch) && !now.has(batch));
+  if (changed.length === 0) return true;
+  const byIndex = new Map(state.batches.map((batch) => [batch.index, batch]));
+  return changed.every(({ index, groups }) =>
+    groups.every((group, i) => {
+      const same = byIndex.get(index)?.groups[i];
+      return group.kind === "open" || same === undefined || (same.kind === "closed" && same.outcome === group.outcome);
+    }),
+  );
+}
+
 /** Whether a plan still holds: nothing that it was made of has changed. Later feedback does not count. */
-export function isCurrent({ basis, batch, fold }: DrawPlan, state: RunState): boolean {
-  const { policy, policyState, config, weights, masks, incarnations } = basis;
+export function isCurrent(plan: DrawPlan, state: RunState): boolean {
+  const { policy, policyState, config, weights, masks, incarnations } = plan.basis;
   const same = state.policy === policy && state.policyState === policyState && state.weights === weights;
   return (
     same &&
     state.config === config &&
     state.masks === masks &&
     state.incarnations === incarnations &&
-    state.batchesDrawn === batch &&
+    state.batchesDrawn === plan.batch &&
     !state.paused &&
-    (fold.kind === "groups" || isSameFold(basis, state, fold.batches))
+    foldHolds(plan, state)
   );
-}
-
-/** Whether the batches that a plan folds in are as they were: a group of theirs may have been opened again. */
-function isSameFold(basis: RunState, state: RunState, through: number): boolean {
-  const folded = ({ batches, batchesFolded }: RunState): readonly Batch[] =>
-    batches.filter(({ index }) => batchesFolded <= index && index < through);
-  const now = folded(state);
-  return folded(basis).every((batch, i) => batch === now[i]);
 }
 
 /** An instance that could be a task; "none": this ordinal has no instance. */

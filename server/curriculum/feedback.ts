@@ -4,6 +4,7 @@ import { blankTask, evaluatedAt, findRound } from "./evaluation-rounds.ts";
 import type { ReportedGroup } from "./events.ts";
 import {
   batchAt,
+  groupAt,
   incarnationOf,
   type EvaluationResults,
   type Group,
@@ -222,14 +223,15 @@ export function decideAdvantages(
 ): { readonly statuses: readonly FeedbackStatus[]; readonly groups: readonly ReportedGroup[] } {
   const taken = new Set<number>();
   const groups: ReportedGroup[] = [];
-  const limit = state.config.numGenerations;
   const statuses = reports.map((report) => {
     const { cursor, advantages, rewardMean } = report;
     const wrong = firstOutOfRange(report);
     if (wrong !== undefined) return notRecorded(wrong);
-    if (advantages.length > limit) return notRecorded(`more advantages than num_generations, ${limit}`);
     const status = closable(state, report, taken);
     if (status.kind !== "recorded") return status;
+    // Of its own update batch: the run's shape may have changed since.
+    const limit = groupAt(state, cursor)?.results.length ?? 0;
+    if (advantages.length > limit) return notRecorded(`more advantages than num_generations, ${limit}`);
     taken.add(cursor);
     groups.push({ cursor, advantages, rewardMean: rewardMean ?? null });
     return status;
@@ -268,12 +270,12 @@ export function timedOut(state: RunState, nowMs: number): readonly number[] {
 export function nextTimeoutAtMs(state: RunState): number | undefined {
   const timeoutMs = state.config.groupTimeoutMs;
   if (timeoutMs === undefined) return undefined;
+  // In no order: a reserve is let out later than what comes behind it, and groups are opened again.
+  let first = Infinity;
   for (const batch of state.batches) {
     if (batch.open === 0) continue;
-    // Positions are given out in order, so the first open one was given out first.
-    for (const group of batch.groups) {
-      if (group.kind === "open") return group.handedOutAtMs === null ? undefined : group.handedOutAtMs + timeoutMs;
-    }
+    for (const { kind, handedOutAtMs } of batch.groups)
+      if (kind === "open" && handedOutAtMs !== null) first = Math.min(first, handedOutAtMs);
   }
-  return undefined;
+  return first === Infinity ? undefined : first + timeoutMs;
 }

@@ -1,6 +1,7 @@
 /** What clients do, told to the model: each asks a server over the network, and learns what came of it or nothing. */
 import { hashKey } from "../../envs/lib/rng.ts";
 import type { FeedbackItem, FeedbackStatus, GroupRef, ReportedAdvantages } from "../../server/curriculum/feedback.ts";
+import type { Wanted } from "../../server/curriculum/groups.ts";
 import type { Result } from "../../server/curriculum/results.ts";
 import type { SampleResult } from "../../server/curriculum/state.ts";
 import type { RunConfig, Runs, Task } from "../server/curriculum/support.ts";
@@ -93,6 +94,44 @@ export async function closeGroups(simulation: Simulation, runId: string, groups:
   const reply = await ask(simulation, runId, "close groups of", (runs) => runs.closeGroups(runId, groups, "dropped"));
   if (reply?.kind !== "ok") return;
   for (const [i, status] of reply.value.entries()) model.closed(groups[i] as GroupRef, status);
+}
+
+/** Asks to open groups again; how many are. */
+export async function reopenGroups(simulation: Simulation, runId: string, tasks: readonly Task[]): Promise<number> {
+  const { model } = simulation;
+  for (const task of tasks) model.reopening(task, task.batch);
+  const reply = await ask(simulation, runId, "reopen groups of", (runs) => runs.reopenGroups(runId, tasks));
+  if (reply?.kind !== "ok") return 0;
+  for (const [i, status] of reply.value.entries()) model.reopened(tasks[i] as GroupRef, status);
+  return reply.value.filter(({ kind }) => kind === "recorded").length;
+}
+
+/** Groups as GetGroups tells of them, told to the model; undefined: no telling. */
+export async function getGroups(simulation: Simulation, runId: string, wanted: Wanted, waitMs: number) {
+  const { model } = simulation;
+  const asked = model.asking();
+  const reply = await ask(simulation, runId, `groups (${wanted.kind}) of`, (runs, signal) =>
+    runs.groups(runId, { wanted, from: 0, limit: 4096, waitMs, signal }),
+  );
+  if (reply?.kind !== "ok") return undefined;
+  const { groups, config } = reply.value;
+  const told = groups.map(({ task: { incarnation, cursor, batch }, ...group }) => ({
+    ...{ incarnation, cursor, batch, ...group },
+    samples: group.samples.map(({ index, result, rloo }) => ({ index, result, rloo })),
+  }));
+  model.toldOf(told, asked);
+  const [first] = told;
+  if (wanted.kind === "batch" && first !== undefined && reply.value.next === undefined)
+    model.selected({ ...first, sampling: config.dynamicSampling !== undefined, groups: told });
+  return groups;
+}
+
+/** The cursor of the first batch that is not closed, as the history tells; undefined: no telling. */
+export async function firstOpenCursor(simulation: Simulation, runId: string): Promise<number | undefined> {
+  const reply = await ask(simulation, runId, "history of", (runs) => runs.history(runId, 0, 10_000));
+  if (reply?.kind !== "ok") return undefined;
+  const batches = reply.value.items.filter((record) => record.kind === "batch").filter((batch) => !batch.rolledBack);
+  return batches.find(({ closed }) => !closed)?.cursor;
 }
 
 export async function create(simulation: Simulation, runId: string): Promise<void> {

@@ -1,30 +1,51 @@
 /** Whether a run as the independent reader has it from the journal is the run as the server wrote it down. */
 import { isDeepStrictEqual } from "node:util";
 import type { HistoryEntry } from "../../server/curriculum/view.ts";
-import type { ReadBatch, ReadGroup, ReadRun } from "./reader-state.ts";
+import {
+  alikeOf,
+  type Data,
+  isUseless,
+  outcomeOf,
+  type ReadBatch,
+  type ReadGroup,
+  type ReadRun,
+  UNSAID,
+} from "./reader-state.ts";
 
 /** Closed tasks that a server keeps at least (contract: RunConfig). */
 const TASKS_KEPT = 1024;
 
-type Plain = Omit<ReadRun, "batches" | "issued" | "config">;
+type Plain = Omit<ReadRun, "batches" | "config">;
 
 function show(value: unknown): string {
-  return (JSON.stringify(value) ?? "nothing").slice(0, 300);
+  const plain = value instanceof Map || value instanceof Set ? [...value] : value;
+  return (JSON.stringify(plain) ?? "nothing").slice(0, 300);
+}
+
+/** Whether numbers are the same but for rounding: sums may be made in another order. */
+function near(one: number | null | undefined, other: number | null | undefined): boolean {
+  if (typeof one !== "number" || typeof other !== "number") return one === other;
+  return Math.abs(one - other) <= 1e-9 * (1 + Math.abs(one));
 }
 
 function groupDifference(journal: ReadGroup, state: ReadGroup): string | undefined {
-  const { results, ...rest } = journal;
-  const { results: kept, ...said } = state;
+  const { closed: one, ...rest } = journal;
+  const { closed: other, ...said } = state;
   if (!isDeepStrictEqual(rest, said)) return `${show(said)} in the state, ${show(rest)} in the journal`;
-  if (kept === undefined || results === undefined) return undefined;
-  return isDeepStrictEqual(results, kept) ? undefined : `results ${show(kept)}, in the journal ${show(results)}`;
+  const { deviation, advantage, ...sums } = one ?? {};
+  const { deviation: otherDeviation, advantage: otherAdvantage, ...others } = other ?? {};
+  const same = isDeepStrictEqual(sums, others) && near(deviation, otherDeviation) && near(advantage, otherAdvantage);
+  return same ? undefined : `came to ${show(other)} in the state, ${show(one)} in the journal`;
 }
 
 function batchDifferences(journal: ReadBatch, state: ReadBatch): string[] {
-  const { groups, ...rest } = journal;
-  const { groups: said, ...others } = state;
+  const { groups, values, ...rest } = journal;
+  const { groups: said, values: known, ...others } = state;
   const differences = isDeepStrictEqual(rest, others) ? [] : [`batch ${show(others)}, in the journal ${show(rest)}`];
-  if (groups.length !== said.length) return [...differences, `batch ${rest.index} has ${said.length} groups`];
+  if (values !== UNSAID && !isDeepStrictEqual(values, known))
+    differences.push(`the values of batch ${rest.index}: ${show(known)}, in the journal ${show(values)}`);
+  if (groups.length !== said.length)
+    return [...differences, `batch ${rest.index} has ${said.length} groups, in the journal ${groups.length}`];
   for (const [i, group] of groups.entries()) {
     const found = groupDifference(group, said[i] as ReadGroup);
     if (found !== undefined) differences.push(`group ${rest.cursor + i}: ${found}`);
@@ -46,13 +67,12 @@ function forgotten(journal: ReadRun, state: ReadRun): string[] {
 
 /** What differs, each in words; none: they are the same. */
 export function differences(journal: ReadRun, state: ReadRun): string[] {
-  const plain = ({ batches: _b, issued: _i, config: _c, ...rest }: ReadRun): Plain => rest;
+  const plain = ({ batches: _b, config: _c, ...rest }: ReadRun): Plain => rest;
   const [one, other] = [plain(journal), plain(state)];
   const found = (Object.keys(one) as (keyof Plain)[])
-    .filter((name) => !isDeepStrictEqual(one[name], other[name]))
+    .filter((name) => one[name] !== UNSAID && !isDeepStrictEqual(one[name], other[name]))
     .map((name) => `${name}: ${show(other[name])} in the state, ${show(one[name])} in the journal`);
   if (!isDeepStrictEqual(journal.config, state.config)) found.push("the configuration");
-  if (!isDeepStrictEqual(journal.issued, state.issued)) found.push("the instances that were issued");
   const byIndex = new Map(journal.batches.map((batch) => [batch.index, batch]));
   for (const batch of state.batches) {
     const same = byIndex.get(batch.index);
@@ -63,20 +83,37 @@ export function differences(journal: ReadRun, state: ReadRun): string[] {
 }
 
 /** What the history says of a run that the journal does not: each batch that was not undone is told once, as it is. */
-export function historyDifferences({ batches, batchesDrawn }: ReadRun, history: readonly HistoryEntry[]): string[] {
+export function historyDifferences(
+  { batches, batchesDrawn, config }: ReadRun,
+  history: readonly HistoryEntry[],
+): string[] {
   const told = history.filter((entry) => entry.kind === "batch").filter(({ rolledBack }) => !rolledBack);
   const indices = told.map(({ batch }) => batch);
   const all = Array.from({ length: batchesDrawn }, (_, index) => index);
   if (!isDeepStrictEqual(indices, all)) return [`the history has the batches ${show(indices)} of ${batchesDrawn}`];
-  return batches.flatMap(({ index, cursor, drawnAtMs, probabilities, groups }) => {
-    const { counts, ...entry } = told[index] as (typeof told)[0];
-    const closed = groups.every((group) => group.closed !== undefined);
-    const expected = { cursor, atMs: drawnAtMs, probabilities, closed };
-    const found = { cursor: entry.cursor, atMs: entry.atMs, probabilities: entry.probabilities, closed: entry.closed };
-    const drawn = counts.map((_, arm) => groups.filter((group) => group.arm === arm).length);
-    if (isDeepStrictEqual(expected, found) && isDeepStrictEqual(drawn, counts)) return [];
-    return [
-      `the history of batch ${index}: ${show({ ...found, counts })}, in the journal ${show({ ...expected, drawn })}`,
-    ];
+  return batches.flatMap((batch) => {
+    const { counts, rewardMean, ...entry } = told[batch.index] as (typeof told)[0];
+    const { atMs, cursor, probabilities, closed, prompts, released, useful } = entry;
+    const found = { atMs, cursor, probabilities, closed, prompts, released, useful, counts };
+    const { rewardMean: mean, ...expected } = tellingOf(batch, alikeOf(config), counts.length);
+    if (isDeepStrictEqual(expected, found) && near(mean, rewardMean)) return [];
+    const one = show({ ...found, rewardMean });
+    return [`the history of batch ${batch.index}: ${one}, in the journal ${show({ ...expected, rewardMean: mean })}`];
   });
+}
+
+/** What the history has to tell of a batch. */
+function tellingOf({ groups, reserve, ...batch }: ReadBatch, alike: Data, arms: number) {
+  const { drawnAtMs: atMs, cursor, probabilities, prompts } = batch;
+  const drawn = [...groups, ...reserve];
+  const sums = groups.map(({ closed, results }) => closed ?? outcomeOf(results));
+  const count = sums.reduce((total, each) => total + each.count, 0);
+  const sum = sums.reduce((total, each) => total + each.sum, 0);
+  return {
+    ...{ atMs, cursor, probabilities, prompts, released: groups.length },
+    closed: groups.every(({ closed }) => closed !== undefined),
+    useful: groups.filter(({ closed }) => closed !== undefined && !isUseless(closed, alike)).length,
+    counts: Array.from({ length: arms }, (_, arm) => drawn.filter((task) => task.arm === arm).length),
+    rewardMean: count > 0 ? sum / count : undefined,
+  };
 }

@@ -3,14 +3,8 @@
  * journals say is held against it at the end (verdict.ts).
  */
 import type { FeedbackItem, FeedbackStatus, GroupRef, ReportedAdvantages } from "../../server/curriculum/feedback.ts";
-import type { SampleResult } from "../../server/curriculum/state.ts";
 import { readHead } from "./reader-state.ts";
-
-/** A result as far as a client knows it. */
-export type KnownResult =
-  | Extract<SampleResult, { readonly kind: "terminal" }>
-  /** Undefined: a reply does not say whether a sample counts as solved. */
-  | { readonly kind: "reward"; readonly reward: number; readonly solved: boolean | undefined };
+import { alike, type Asked, checkAdvantages, type KnownResult, type Selection, type ToldGroup } from "./told.ts";
 
 /** A sample as it is sent; without a result, where the server is the one to score it. */
 export type SentSample = Omit<FeedbackItem, "result"> & { readonly result?: KnownResult };
@@ -78,6 +72,12 @@ export function createModel() {
   const freshlyGiven = new Set<string>();
   /** By incarnation and version: acknowledgements before this one are in the export. */
   const exports = new Map<string, number>();
+  /** What clients were told of groups last, and when they were. */
+  const told = new Map<string, { readonly group: ToldGroup; readonly at: number }>();
+  const selections: Selection[] = [];
+  /** Update batches of incarnations of which somebody asked to open groups again; by cursor too. */
+  const opened = new Set<string>();
+  const reopens: GroupRef[] = [];
   let order = 0;
   let moments = 0;
 
@@ -111,6 +111,33 @@ export function createModel() {
           fail(request, `its group was closed: ${status.detail}`);
         return;
     }
+  };
+
+  /** What was acknowledged before a question is in its answer, as it was, and a group that was closed stays so. */
+  const checkTold = (group: ToldGroup, { askedAt, known }: Asked): void => {
+    const { incarnation, cursor, batch } = group;
+    const name = `${incarnation}/${cursor}`;
+    const wrong = (what: string): void => violate(`group ${name} was told ${what}`);
+    const samples = new Map(group.samples.map((sample) => [sample.index, sample]));
+    for (const sample of group.missing) {
+      const before = acknowledged.get(`${name}/${sample}`);
+      if (before !== undefined && before.order < known) wrong(`without sample ${sample}, which was acknowledged`);
+    }
+    for (const { index, result } of group.samples) {
+      const before = acknowledged.get(`${name}/${index}`)?.result;
+      if (before !== undefined && !alike(before, result)) wrong(`with another result of sample ${index}`);
+    }
+    if (group.closed) checkAdvantages(group, wrong);
+    const last = told.get(name);
+    if (last === undefined || last.at >= askedAt) return;
+    for (const { index, result } of last.group.samples) {
+      const now = samples.get(index)?.result;
+      if (now === undefined || !alike(now, result))
+        wrong(`without sample ${index}, or with another result, after it was`);
+    }
+    if (opened.has(`${incarnation}/${batch}`)) return;
+    if (last.group.closed && !group.closed) wrong("to be open after it was closed");
+    if (last.group.selected && !group.selected) wrong("to be none to train on after it was one");
   };
 
   return {
@@ -160,6 +187,28 @@ export function createModel() {
       if (status.kind === "recorded") closes.push(group);
     },
     closes: (): readonly GroupRef[] => closes,
+
+    /** Somebody asks to open a group again. */
+    reopening({ incarnation, cursor }: GroupRef, batch: number): void {
+      opened.add(`${incarnation}/${batch}`);
+      told.delete(`${incarnation}/${cursor}`);
+    },
+    reopened(group: GroupRef, status: FeedbackStatus): void {
+      if (status.kind === "recorded") reopens.push(group);
+    },
+    reopens: (): readonly GroupRef[] => reopens,
+
+    /** What a client needs to remember of its question. */
+    asking: (): Asked => ({ askedAt: moments++, known: order }),
+    /** Groups that a client was told of. */
+    toldOf(groups: readonly ToldGroup[], asked: Asked): void {
+      for (const group of groups) {
+        checkTold(group, asked);
+        told.set(`${group.incarnation}/${group.cursor}`, { group, at: moments++ });
+      }
+    },
+    selected: (selection: Selection): void => void selections.push(selection),
+    selections: (): readonly Selection[] => selections,
 
     /** Tasks that were given out; `fresh`: to a caller that asked for what nobody was given yet. */
     given(given: readonly Task[], fresh: boolean): void {

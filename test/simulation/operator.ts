@@ -1,7 +1,7 @@
 /** Operators: change, stop, copy, roll back and delete runs while they go on, and what happens to machines meanwhile. */
 import { gunzipSync } from "node:zlib";
 import type { Result } from "../../server/curriculum/results.ts";
-import type { Runs } from "../server/curriculum/support.ts";
+import { arm, type Runs } from "../server/curriculum/support.ts";
 import { configOf, create, remove, type Simulation } from "./clients.ts";
 import { call } from "./network.ts";
 import { policyFor } from "./scenario.ts";
@@ -74,6 +74,31 @@ async function maskForAWhile(simulation: Simulation): Promise<void> {
   tell();
 }
 
+/** Arms that a run may be given. */
+const MORE_ARMS = ["extra", "more"].map((id) => arm(id, { hard: id === "more" }));
+
+/** Adds and removes arms, and changes sizes: some of it, now and then with a policy for the arms there will be. */
+async function changeShape(simulation: Simulation, runId: string): Promise<void> {
+  const { world } = simulation.ground;
+  const { rng } = world;
+  const config = configOf(simulation, runId);
+  const added = MORE_ARMS.filter(() => rng.int(0, 3) === 0);
+  const removed = ["judged", "scarce", "extra"].filter(() => rng.int(0, 5) === 0);
+  const some = <T>(value: T): T | undefined => (rng.int(0, 2) === 0 ? value : undefined);
+  const length = config.length === 0 ? 0 : config.length + rng.int(-8, 16);
+  const shape = {
+    ...{ addArms: added, removeArms: removed, length: some(length) },
+    numGenerations: some(rng.pick([1, 2, 4, 6])),
+    promptsPerUpdate: some(rng.pick([1, 3, 4, 9])),
+    policy: some(policyFor(rng, config, added)),
+  };
+  const changed = await act(simulation, `change the shape of ${runId}`, (runs) => runs.updateShape(runId, shape));
+  if (changed === undefined) return;
+  world.count("shape changed");
+  if (removed.length > 0) world.count("arm removed");
+  if (added.length > 0) world.count("arm added");
+}
+
 /** What an operator may do, each with its weight. */
 function deeds(simulation: Simulation, runId: string, held: Held[]) {
   const { world } = simulation.ground;
@@ -84,7 +109,7 @@ function deeds(simulation: Simulation, runId: string, held: Held[]) {
     await act(simulation, `${label} ${runId}`, method);
   };
   const weights = { plain: 1 + weight(), judged: weight(), scarce: weight() };
-  const policy = policyFor(rng, configOf(simulation, runId).length);
+  const policy = policyFor(rng, configOf(simulation, runId));
   const again = async (): Promise<void> => {
     world.count("run deleted");
     await remove(simulation, runId);
@@ -98,6 +123,7 @@ function deeds(simulation: Simulation, runId: string, held: Held[]) {
     [1, () => pauseForAWhile(simulation, runId)],
     [1, () => maskForAWhile(simulation)],
     [1, change("weights changed", (runs) => runs.setWeights(runId, weights))],
+    [1.5, () => changeShape(simulation, runId)],
     [1, change("policy changed", (runs) => runs.updatePolicy(runId, policy))],
     [0.5, change("policy advanced", (runs) => runs.advance(runId))],
   ] as const;

@@ -2,12 +2,14 @@
 import type { FeedbackStatus } from "../../server/curriculum/feedback.ts";
 import type { Append, Store } from "../../server/stores/store.ts";
 import { hashKey } from "../../envs/lib/rng.ts";
-import type { Plant } from "./server.ts";
+import type { Runs, Task } from "../server/curriculum/support.ts";
+import type { Row } from "./reader-state.ts";
+import type { Ground, Plant } from "./server.ts";
 
 const recorded: FeedbackStatus = { kind: "recorded" };
 
 function isFeedback({ events }: Append): boolean {
-  return events.some((event) => event.startsWith('[3,"fed"'));
+  return events.some((event) => event.startsWith('[4,"fed"'));
 }
 
 /** Calls `instead` for a share of the appends of feedback. */
@@ -20,6 +22,46 @@ function appending(
     ...store,
     append: (key, append) => (isFeedback(append) && isTaken() ? instead(key, append) : store.append(key, append)),
   };
+}
+
+type Drawn = readonly unknown[] & { readonly 8: readonly Row[] };
+
+/** Changes the draws that are written down. */
+function drawing(store: Store, change: (key: number, drawn: Drawn) => readonly unknown[]): Store {
+  return {
+    ...store,
+    append: (key, append) => {
+      const events = append.events.map((event) =>
+        event.startsWith('[4,"drawn"') ? JSON.stringify(change(key, JSON.parse(event) as Drawn)) : event,
+      );
+      return store.append(key, { ...append, events });
+    },
+  };
+}
+
+/** The arms that changes of shape have removed, by run. */
+function removedArms(store: Store, removed: Map<number, number>): Store {
+  return {
+    ...store,
+    append: (key, append) => {
+      for (const event of append.events) {
+        if (!event.startsWith('[4,"reshaped"')) continue;
+        const [, , { arms }] = JSON.parse(event) as [number, string, { arms: readonly { removed: boolean }[] }];
+        const arm = arms.findIndex((each) => each.removed);
+        if (arm >= 0) removed.set(key, arm);
+      }
+      return store.append(key, append);
+    },
+  };
+}
+
+/** Writes down that a group is open again, whatever its run thinks of that. */
+async function openAgain({ shared, world }: Ground, runId: string, cursor: number): Promise<void> {
+  const row = await shared.store.find(runId);
+  const events = row && (await shared.store.read(row.key, 0));
+  if (row === undefined || events === undefined) return;
+  const event = JSON.stringify([4, "reopened", [[cursor, cursor]], Math.floor(world.nowMs())]);
+  await shared.store.append(row.key, { expectedVersion: events.length, events: [event], records: [] });
 }
 
 export const plants: Readonly<Record<string, Plant>> = {
@@ -130,6 +172,105 @@ export const plants: Readonly<Record<string, Plant>> = {
           each.kind === "task" ? { ...each, key: { ...each.key, hash: `${each.key.hash}${late}` } } : each,
         );
       },
+    }),
+  },
+  "a task of the reserve is counted as one to train on": {
+    store: (store) =>
+      drawing(store, (_key, drawn) => {
+        const prompts = Number(drawn[9] ?? drawn[8].length);
+        return prompts < drawn[8].length ? [...drawn.slice(0, 9), prompts + 1, ...drawn.slice(10)] : drawn;
+      }),
+  },
+  "an arm that was removed is drawn": {
+    store: (store) => {
+      const removed = new Map<number, number>();
+      const changed = drawing(store, (key, drawn) => {
+        const [[, ...task] = [], ...others] = drawn[8];
+        const arm = removed.get(key);
+        return arm === undefined ? drawn : [...drawn.slice(0, 8), [[arm, ...task], ...others], ...drawn.slice(9)];
+      });
+      return removedArms(changed, removed);
+    },
+  },
+  "a group is opened again although a draw has folded it in": {
+    runs: (runs, ground) => ({
+      ...runs,
+      reopenGroups: async (runId, refs) => {
+        const outcome = await runs.reopenGroups(runId, refs);
+        if (outcome.kind !== "ok") return outcome;
+        const at = outcome.value.findIndex(
+          (status) => status.kind === "not_recorded" && status.detail.includes("later draw"),
+        );
+        if (at < 0) return outcome;
+        await openAgain(ground, runId, refs[at]?.cursor ?? 0);
+        return { kind: "ok", value: outcome.value.with(at, recorded) };
+      },
+    }),
+  },
+  "a task that nobody had is given to two who ask": {
+    runs: (runs) => {
+      const last = new Map<string, Task>();
+      const nextBatch: Runs["nextBatch"] = async (runId, request) => {
+        const outcome = await runs.nextBatch(runId, request);
+        if (outcome.kind !== "ok" || request.cursor !== undefined) return outcome;
+        const [first] = outcome.value.tasks;
+        const again = last.get(runId);
+        if (first !== undefined) last.set(runId, first);
+        const tasks = again === undefined ? outcome.value.tasks : [again, ...outcome.value.tasks];
+        return { kind: "ok", value: { ...outcome.value, tasks } };
+      };
+      return { ...runs, nextBatch };
+    },
+  },
+  "groups to train on are chosen by when they were whole": {
+    runs: (runs) => {
+      const order = new Map<string, number>();
+      const groups: Runs["groups"] = async (runId, request) => {
+        const outcome = await runs.groups(runId, request);
+        if (outcome.kind !== "ok") return outcome;
+        const found = outcome.value.groups;
+        const count = found.filter(({ selected }) => selected).length;
+        const place = ({ task }: (typeof found)[0]): number => order.get(`${task.incarnation}/${task.cursor}`) ?? 0;
+        const chosen = new Set(
+          found
+            .filter(({ useful }) => useful)
+            .toSorted((a, b) => place(b) - place(a))
+            .slice(0, count),
+        );
+        const told = found.map((group) => ({ ...group, selected: chosen.has(group) }));
+        return { kind: "ok", value: { ...outcome.value, groups: told } };
+      };
+      return {
+        ...runs,
+        groups,
+        recordFeedback: (runId, items) => {
+          for (const { incarnation, cursor } of items) order.set(`${incarnation}/${cursor}`, order.size);
+          return runs.recordFeedback(runId, items);
+        },
+      };
+    },
+  },
+  "groups are told as they were a moment ago": {
+    runs: (runs) => {
+      const before = new Map<string, Awaited<ReturnType<typeof runs.groups>>>();
+      return {
+        ...runs,
+        groups: async (runId, request) => {
+          const { wanted } = request;
+          const name = `${runId} ${wanted.kind === "batch" ? wanted.batch : wanted.kind}`;
+          const now = await runs.groups(runId, request);
+          const told = before.get(name) ?? now;
+          before.set(name, now);
+          return told;
+        },
+      };
+    },
+  },
+  "a snapshot lets out one more of the reserve": {
+    store: (store) => ({
+      ...store,
+      saveSnapshot: (key, { version, body }) =>
+        store.saveSnapshot(key, { version, body: body.replace(/\["reserve",(\[.*?\]\]),/, '["reserve",') }),
     }),
   },
 };

@@ -3,8 +3,6 @@
  * replies; trainers over the TypeScript client; exports and imports in between. Choices are seeded, time is real.
  */
 import { hash } from "node:crypto";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { createClient, type GradusClient, type RunChoice, type Task } from "../../clients/ts/src/index.ts";
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
 import type { FeedbackStatus } from "../../server/curriculum/feedback.ts";
@@ -16,11 +14,13 @@ import {
 import { complete } from "../support/scripted-policy.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
 import { differences } from "./compare.ts";
-import { createModel, type KnownResult, type Model, type SentSample } from "./model.ts";
+import { createModel, type Model, type SentSample } from "./model.ts";
+import type { KnownResult } from "./told.ts";
 import { textOf } from "./operator.ts";
 import { type Proxy, startProxy } from "./proxy.ts";
 import { readState } from "./reader-state.ts";
-import { shortened } from "./reader.ts";
+import { shortened } from "./reading.ts";
+import { journalsIn, payloadOf } from "./stored.ts";
 import { judge, readAll } from "./verdict.ts";
 
 export interface ProcessesOptions {
@@ -62,7 +62,8 @@ interface Scene {
 function choiceOf(tasks: number): RunChoice {
   const arms = ["T0", "T1", "T2"].map((level) => ({ id: level, environment: "countdown", level }));
   const sizes = { numGenerations: GENERATIONS, promptsPerUpdate: PROMPTS, length: tasks };
-  return { arms, policy: { kind: "bandit" }, seed: 20261122, ...sizes };
+  const dynamicSampling = { oversampleMax: 1.5, alike: "solved" } as const;
+  return { arms, policy: { kind: "bandit" }, seed: 20261122, dynamicSampling, ...sizes };
 }
 
 function pause(ms: number): Promise<void> {
@@ -194,10 +195,11 @@ async function train(scene: Scene, rank: number): Promise<void> {
       .run(RUN)
       .create(choiceOf(options.tasks), { deadlineMs: PATIENCE_MS })
       .catch(() => undefined);
-    return run?.state === undefined ? undefined : Number(run.state.batchesClosed) * PROMPTS;
+    return run?.state === undefined ? undefined : Number(run.state.firstOpenCursor);
   };
   let cursor: number | undefined;
-  while (cursor === undefined || cursor < options.tasks) {
+  let done = false;
+  while (!done) {
     if (!scene.isOver() && rng.int(0, 29) === 0) {
       // A trainer that is killed comes back and knows nothing.
       scene.counts.set("trainer killed", (scene.counts.get("trainer killed") ?? 0) + 1);
@@ -220,6 +222,7 @@ async function train(scene: Scene, rank: number): Promise<void> {
     seen(scene, batch.tasks, askedAt);
     const stale = await deliver(scene, client, batch.tasks);
     cursor = stale ? undefined : Number(batch.nextCursor);
+    done = !stale && batch.done;
     if (rank === 0) options.progress?.(cursor ?? 0);
   }
   client.close();
@@ -260,11 +263,6 @@ async function exportAndImport(scene: Scene): Promise<void> {
   client.close();
 }
 
-/** An export as it goes over the wire is sealed: version, key id and authentication code stand before it. */
-function payloadOf(state: Uint8Array): Uint8Array {
-  return state.subarray(21);
-}
-
 // The server's process.
 
 interface Host {
@@ -287,19 +285,6 @@ function portOf({ server }: Host): number | undefined {
 }
 
 // The end.
-
-/** The journals as SQLite has them. */
-function journalsIn(folder: string): readonly { readonly runId: string; readonly events: readonly string[] }[] {
-  const db = new DatabaseSync(join(folder, "runs.sqlite"), { readOnly: true });
-  const runs = db.prepare("SELECT key, id FROM runs ORDER BY key").all() as { key: number; id: string }[];
-  const events = db.prepare("SELECT body FROM events WHERE run = ? ORDER BY version");
-  const read = runs.map(({ key, id }) => ({
-    runId: id,
-    events: (events.all(key) as { body: string }[]).map(({ body }) => body),
-  }));
-  db.close();
-  return read;
-}
 
 /** What a server that has read the runs back says of them, against the reader's own. */
 async function check({ model }: Scene, folder: string): Promise<number> {

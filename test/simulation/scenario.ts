@@ -1,13 +1,19 @@
 /** What a seed chooses: a run's configuration, and what goes wrong how often. */
 import { hashKey, type Rng } from "../../envs/lib/rng.ts";
 import type { Policy } from "../../server/curriculum/types.ts";
+import type { Stage } from "../../server/curriculum/policies/stages.ts";
 import {
+  type Arm,
   arm,
   banditPolicy,
   codecs,
+  competencePolicy,
+  forgettingPolicy,
   type Made,
   mixturePolicy,
+  noConstraints,
   type Place,
+  replayPolicy,
   type RunConfig,
   runConfig,
   stage,
@@ -41,31 +47,87 @@ export interface Scenario {
     readonly trainer: number;
     readonly operator: number;
     readonly outage: number;
+    readonly observer: number;
   };
 }
 
 const ARMS = [arm("plain", { source: "real" }), arm("judged", { resource: "judge", hard: true }), arm("scarce")];
 
-export function policyFor(rng: Rng, length: number): Policy {
-  const kind = rng.pick(["bandit", "bandit", "mixture", "staged"] as const);
-  if (kind === "mixture") return mixturePolicy();
-  if (kind === "bandit") return banditPolicy({ alpha: rng.pick([0.15, 0.5]), epsilon: rng.pick([0.1, 0.3]) });
+/** Stages of arms that every run has, and of those that are new to it. */
+function stagesFor(length: number, more: readonly string[]): readonly Stage[] {
   const first = length > 0 ? ({ kind: "share", share: 0.5 } as const) : ({ kind: "tasks", tasks: 8 } as const);
-  return stagedPolicy(stage(first, { plain: 2, scarce: 1 }), stage({ kind: "open" }, { judged: 1, plain: 1 }));
+  const others = Object.fromEntries(more.map((id) => [id, 1]));
+  return [stage(first, { plain: 2, scarce: 1 }), stage({ kind: "open" }, { judged: 1, plain: 1, ...others })];
+}
+
+function banditFor(rng: Rng, reported: boolean): Policy {
+  const rule = rng.pick(["EMA_SOFTMAX", "EMA_SOFTMAX", "EXP3_S", "THOMPSON", "UCB"] as const);
+  const more = ["SOLVED_VARIANCE", "LEARNING_PROGRESS", "MIXED_OUTCOMES"] as const;
+  const signal = reported || rng.int(0, 1) === 0 ? "ABSOLUTE_ADVANTAGE" : rng.pick(more);
+  const rescaled = rule === "EMA_SOFTMAX" && rng.int(0, 3) === 0;
+  const rescale = rescaled ? { lowQuantile: 0.2, highQuantile: 0.8, window: 16 } : undefined;
+  return banditPolicy({ rule, signal, rescale, alpha: rng.pick([0.15, 0.5]), epsilon: rng.pick([0.1, 0.3]) });
+}
+
+function kindFor(rng: Rng, length: number, reported: boolean, more: readonly string[]): Policy {
+  const kind = rng.pick([
+    "bandit",
+    "bandit",
+    "bandit",
+    "mixture",
+    "staged",
+    "replay",
+    "competence",
+    "forgetting",
+  ] as const);
+  if (kind === "mixture") return mixturePolicy();
+  if (kind === "bandit" || (kind === "competence" && reported)) return banditFor(rng, reported);
+  const stages = stagesFor(length, more);
+  if (kind === "staged") return stagedPolicy(...stages);
+  if (kind === "competence") {
+    const tiers = stages.map(({ weights }) => weights);
+    const step = rng.pick(["WIDEN", "MOVE_ON"] as const);
+    return competencePolicy({ tiers, step, window: 3, threshold: 0.4, floor: rng.pick([0, 0.2]) });
+  }
+  if (kind === "replay") {
+    const open = stages.map(({ weights }) => stage({ kind: "open" }, weights));
+    return replayPolicy({ stages: open, cycle: { kind: "tasks", tasks: 16 }, instances: rng.pick(["FRESH", "SAME"]) });
+  }
+  const domains = stages.map(({ weights }, i) => ({ name: `domain ${i}`, weights, share: undefined }));
+  return forgettingPolicy({ domains, transfers: [], reversed: rng.pick([true, false]) });
+}
+
+/** A policy for a run, and for arms that are added with it. */
+export function policyFor(
+  rng: Rng,
+  { length, feedbackSource }: Pick<RunConfig, "length" | "feedbackSource">,
+  added: readonly Arm[] = [],
+): Policy {
+  const reported = feedbackSource === "reported";
+  const ids = added.map(({ id }) => id);
+  const policy = kindFor(rng, length, reported, ids);
+  const filter = { skipSolved: true, skipFailedAfter: rng.pick([0, 2]), ranks: undefined };
+  const constraints = { ...noConstraints, realShareMin: 0.25 };
+  // Every stage has the arm whose tasks are real.
+  const constrained = rng.int(0, 5) === 0 ? { ...policy, constraints } : policy;
+  return !reported && rng.int(0, 5) === 0 ? { ...constrained, filter } : constrained;
 }
 
 function configFor(rng: Rng, target: number): RunConfig {
   const promptsPerUpdate = rng.pick([1, 2, 4, 5, 8, 12]);
   const length = rng.pick([0, 0, target]);
   const lag = rng.pick([0, 1, 1, 2, "unbounded"] as const);
+  const feedbackSource = rng.int(0, 5) === 0 ? "reported" : "step";
+  const alike = feedbackSource === "step" ? rng.pick(["rewards", "solved"] as const) : "rewards";
   return runConfig({
     arms: ARMS,
-    policy: policyFor(rng, length),
+    policy: policyFor(rng, { length, feedbackSource }),
     seed: BigInt(rng.int(0, 1000)),
     numGenerations: rng.pick([1, 2, 4, 4, 8, 16]),
-    ...{ length, promptsPerUpdate },
+    ...{ length, promptsPerUpdate, feedbackSource },
+    dynamicSampling: rng.int(0, 1) === 0 ? { oversampleMax: rng.pick([1, 1.5, 2, 3]), alike } : undefined,
+    lateFeedback: rng.int(0, 2) === 0 ? { batchesMax: rng.int(0, 2), weight: rng.pick([0, 0, 0.5]) } : undefined,
     lag: lag === "unbounded" ? { kind: lag } : { kind: "batches", count: lag },
-    feedbackSource: rng.int(0, 5) === 0 ? "reported" : "step",
     groupTimeoutMs: rng.int(0, 3) === 0 ? rng.int(500, 4000) : undefined,
     timeToLiveMs: 1e7,
   });
@@ -86,9 +148,16 @@ export function scenarioFor(rng: Rng): Scenario {
     server: {
       store: { unavailable: some(0.02), failsAfterwards: some(0.02) },
       sourceUnavailable: some(0.05),
+      aheadMax: rng.pick([0, 8, 256]),
     },
     network: { requestLost: some(0.05), replyLost: some(0.1), repeated: some(0.1) },
-    everyMs: { server: every(600), trainer: every(800), operator: every(150), outage: every(1500) },
+    everyMs: {
+      server: every(600),
+      trainer: every(800),
+      operator: every(150),
+      outage: every(1500),
+      observer: every(400),
+    },
   };
 }
 

@@ -20,6 +20,8 @@ export interface ServerFaults {
   readonly store: StoreFaults;
   /** That a task is not made now. */
   readonly sourceUnavailable: number;
+  /** Tasks that are made ahead of their draw; 0: none. */
+  readonly aheadMax: number;
 }
 
 /** What all servers of a world share. */
@@ -86,6 +88,7 @@ export function startServer(ground: Ground, name: string, plant: Plant = {}): Se
     source: plant.source?.(source, ground) ?? source,
     clock: clockOf(world, name, isAlive),
     newIncarnation: plant.newIncarnation?.(ground) ?? ground.newIncarnation,
+    ...(faults.aheadMax > 0 && { aheadMax: faults.aheadMax }),
   });
   // A server finds out by itself what is down.
   for (const resource of ground.resourcesDown.keys()) {

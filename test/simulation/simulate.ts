@@ -3,14 +3,33 @@
 import "./zlib-in-line.ts";
 import { readState } from "../../server/curriculum/runs/journal.ts";
 import type { Store } from "../../server/stores/store.ts";
-import { codecs, encodeState, feedbackOf, type Key, type Spec, value } from "../server/curriculum/support.ts";
-import { configOf, create, get, nextBatch, sendAdvantages, sendSamples, type Simulation } from "./clients.ts";
+import {
+  codecs,
+  encodeState,
+  feedbackOf,
+  type Key,
+  type Spec,
+  type Task,
+  value,
+} from "../server/curriculum/support.ts";
+import {
+  configOf,
+  create,
+  firstOpenCursor,
+  get,
+  nextBatch,
+  sendAdvantages,
+  sendSamples,
+  type Simulation,
+} from "./clients.ts";
 import { differences, historyDifferences } from "./compare.ts";
 import { createModel } from "./model.ts";
 import { LATE_MS } from "./network.ts";
+import { observer } from "./observer.ts";
 import { killer, operator, outages, textOf } from "./operator.ts";
 import { readState as readText } from "./reader-state.ts";
-import { firstOf, readJournal } from "./reader.ts";
+import { readJournal } from "./reader.ts";
+import { firstOf } from "./reading.ts";
 import { scenarioFor, sourceFor } from "./scenario.ts";
 import { clockOf, type Ground, type Plant, type Server, startServer } from "./server.ts";
 import { sharedStore } from "./store.ts";
@@ -76,6 +95,7 @@ async function storm({ simulation, servers, start, over }: Built): Promise<void>
   );
   const others = [
     operator(simulation, [...runIds, ...runIds.map((id) => `${id}.copy`)]),
+    ...runIds.map((runId) => observer(simulation, runId)),
     killer(simulation, servers, start),
     outages(simulation),
   ];
@@ -86,10 +106,10 @@ async function storm({ simulation, servers, start, over }: Built): Promise<void>
 }
 
 /** Answers every sample of some tasks. */
-async function answer(simulation: Simulation, runId: string, tasks: Parameters<typeof feedbackOf>[0]): Promise<void> {
+async function answer(simulation: Simulation, runId: string, tasks: readonly Task[]): Promise<void> {
   const config = configOf(simulation, runId);
   if (config.feedbackSource === "step") {
-    const items = feedbackOf(tasks, config.numGenerations);
+    const items = tasks.flatMap((task) => feedbackOf([task], task.numGenerations));
     while ((await sendSamples(simulation, runId, items)) === undefined) continue;
     return;
   }
@@ -103,19 +123,20 @@ async function answer(simulation: Simulation, runId: string, tasks: Parameters<t
 async function finish(simulation: Simulation, runId: string): Promise<void> {
   const found = await get(simulation, runId);
   if (found?.kind !== "ok") return;
-  const { state, config } = found.value;
-  const size = config.promptsPerUpdate;
-  const end = Math.min(state.cursor + 2 * size, config.length === 0 ? Infinity : config.length);
-  let cursor = state.batchesClosed * size;
-  while (cursor < end) {
-    const reply = await nextBatch(simulation, runId, { cursor, count: size, waitMs: 1000 });
+  const end = found.value.state.batchesDrawn + 2;
+  let cursor = (await firstOpenCursor(simulation, runId)) ?? found.value.state.cursor;
+  for (;;) {
+    const reply = await nextBatch(simulation, runId, { cursor, count: 64, waitMs: 1000 });
     if (reply?.kind !== "ok") {
       const refused = reply === undefined ? "nothing" : reply.kind === "unavailable" ? undefined : reply.message;
       if (refused !== undefined) throw new Error(`run ${runId} does not go on at ${cursor}: ${refused}`);
       continue;
     }
-    await answer(simulation, runId, reply.value.tasks);
-    cursor = reply.value.nextCursor;
+    const { tasks, nextCursor, done } = reply.value;
+    await answer(simulation, runId, tasks);
+    cursor = nextCursor;
+    const now = await get(simulation, runId);
+    if (done || (now?.kind === "ok" && now.value.state.batchesClosed >= end)) return;
   }
 }
 

@@ -25,11 +25,16 @@ test("whatever happens, what was acknowledged counts once, and the journal says 
 
 /** All that the seeds together must have met. */
 const FAULTS = [
+  "arm added",
   "arm masked",
+  "arm removed",
   "export",
   "groups closed by force",
+  "groups looked at",
+  "groups opened again",
   "import in place",
   "import under another id",
+  "open groups taken up",
   "paused",
   "policy advanced",
   "policy changed",
@@ -38,6 +43,7 @@ const FAULTS = [
   "request repeated",
   "run deleted",
   "server killed",
+  "shape changed",
   "snapshot written",
   "source outage",
   "store acts for a dead server",

@@ -6,9 +6,12 @@ import {
   closeGroups,
   configOf,
   create,
+  firstOpenCursor,
   get,
+  getGroups,
   itemOf,
   nextBatch,
+  reopenGroups,
   sendAdvantages,
   sendSamples,
   type Simulation,
@@ -35,10 +38,9 @@ function digestOf({ simulation, rank, start }: Life, task: Task, sample: number)
 }
 
 function samplesOf(life: Life, task: Task): FeedbackItem[] {
-  const { simulation, runId, rank } = life;
-  const { numGenerations } = configOf(simulation, runId);
+  const { simulation, rank } = life;
   const { sharing, trainers } = simulation.scenario;
-  return Array.from({ length: numGenerations }, (_, sample) => sample)
+  return Array.from({ length: task.numGenerations }, (_, sample) => sample)
     .filter((sample) => sharing !== "split" || sample % trainers === rank)
     .map((sample) => itemOf(task, sample, digestOf(life, task, sample)));
 }
@@ -77,8 +79,10 @@ async function report(life: Life, task: Task): Promise<boolean> {
   const { simulation, runId } = life;
   const { world } = simulation.ground;
   const { incarnation, cursor } = task;
-  const count = world.rng.int(0, configOf(simulation, runId).numGenerations);
-  const advantages = Array.from({ length: count }, () => world.rng.int(-8, 8) / 8);
+  const count = world.rng.int(0, task.numGenerations);
+  // Groups that are alike have none.
+  const size = world.chance(0.3) ? 0 : 8;
+  const advantages = Array.from({ length: count }, () => world.rng.int(-size, size) / 8);
   const rewardMean = world.rng.pick([undefined, 0.25]);
   while (!life.isOver()) {
     const status = await sendAdvantages(simulation, runId, { incarnation, cursor, advantages, rewardMean });
@@ -93,52 +97,103 @@ async function work(life: Life, tasks: readonly Task[]): Promise<boolean> {
   const { simulation, runId } = life;
   const { world } = simulation.ground;
   await world.sleep(world.delayMs(10), `trainer ${life.rank} generates`);
-  const dropped = tasks.filter(() => world.chance(0.01));
+  const dropped = tasks.filter(() => world.chance(0.02));
   if (dropped.length > 0) world.count("groups closed by force");
   if (dropped.length > 0) await closeGroups(simulation, runId, dropped);
   if (configOf(simulation, runId).feedbackSource === "reported") {
     const outcomes = await Promise.all(tasks.map((task) => report(life, task)));
     return outcomes.includes(true);
   }
+  const stale = await deliverAll(life, tasks);
+  // Some change their mind about what was dropped, or closed for its time.
+  const again = tasks.filter((task) => dropped.includes(task) || world.chance(0.01));
+  if (stale || again.length === 0 || !world.chance(0.5)) return stale;
+  if ((await reopenGroups(simulation, runId, again)) > 0) world.count("groups opened again");
+  return deliverAll(life, again);
+}
+
+/** Sends the samples of tasks, in a few streams at once. */
+async function deliverAll(life: Life, tasks: readonly Task[]): Promise<boolean> {
+  const { world } = life.simulation.ground;
   const items = tasks.flatMap((task) => samplesOf(life, task));
-  // A few streams at once.
   const streams = world.rng.int(1, 3);
   const parts = Array.from({ length: streams }, (_, i) => items.filter((_item, j) => j % streams === i));
   const outcomes = await Promise.all(parts.map((part) => deliver(life, part)));
   return outcomes.includes(true);
 }
 
-/** Where a trainer that knows nothing begins: at the first batch that is not closed. */
-async function firstOpen({ simulation, runId }: Life): Promise<number> {
+/** Where a trainer that knows nothing begins: at the first batch that is not closed; undefined: at what is new. */
+async function firstOpen({ simulation, runId }: Life): Promise<number | undefined> {
   const found = await get(simulation, runId);
   if (found === undefined) return 0;
-  if (found.kind !== "ok") await create(simulation, runId);
-  return found.kind === "ok" ? found.value.state.batchesClosed * found.value.config.promptsPerUpdate : 0;
+  if (found.kind !== "ok") {
+    await create(simulation, runId);
+    return 0;
+  }
+  return firstOpenCursor(simulation, runId);
+}
+
+/** What a trainer that comes back finds open, it goes on with. */
+async function goOn(life: Life): Promise<void> {
+  const { simulation, runId } = life;
+  const groups = await getGroups(simulation, runId, { kind: "open" }, 0);
+  if (groups === undefined || groups.length === 0) return;
+  simulation.ground.world.count("open groups taken up");
+  await work(
+    life,
+    groups.map(({ task }) => task),
+  );
+}
+
+/** Asks for more from a cursor on, or for what is new, and works on it. */
+async function step(life: Life, cursor: number | undefined): Promise<"done" | "again" | number> {
+  const { simulation, runId } = life;
+  const { world } = simulation.ground;
+  const count = world.rng.int(1, 2 * configOf(simulation, runId).promptsPerUpdate);
+  const reply = await nextBatch(simulation, runId, { cursor, count, waitMs: world.rng.pick([0, 50, 500]) });
+  if (reply?.kind !== "ok") {
+    await world.sleep(world.delayMs(30), `trainer ${life.rank} waits`);
+    return "again";
+  }
+  const { tasks, nextCursor, done } = reply.value;
+  const stale = await work(life, tasks);
+  if (done) return "done";
+  return stale ? "again" : nextCursor;
+}
+
+/** With cursors of its own: after waiting in vain it looks where the run stands. */
+async function trainByCursor(life: Life, last: number): Promise<void> {
+  let waits = 0;
+  let cursor = await firstOpen(life);
+  while ((cursor ?? 0) < last && !life.isOver()) {
+    const next = await step(life, cursor);
+    if (next === "done") return;
+    if (next !== "again") waits = 0;
+    else if (++waits % PATIENCE !== 0) continue;
+    cursor = next === "again" ? await firstOpen(life) : next;
+  }
+}
+
+/** Without cursors: it is given what nobody had, and takes up what is open where there is nothing new. */
+async function trainByNeed(life: Life, last: number): Promise<void> {
+  let reached = 0;
+  await goOn(life);
+  while (reached < last && !life.isOver()) {
+    const next = await step(life, undefined);
+    if (next === "done") return;
+    if (next === "again") {
+      await firstOpen(life);
+      await goOn(life);
+    } else reached = next;
+  }
 }
 
 async function train(life: Life): Promise<void> {
   const { simulation, runId } = life;
   const { world } = simulation.ground;
-  const { target } = simulation.scenario;
-  const takesFresh = world.chance(0.15);
-  let cursor = await firstOpen(life);
-  let waits = 0;
-  while (cursor < target && !life.isOver()) {
-    const count = world.rng.int(1, 2 * configOf(simulation, runId).promptsPerUpdate);
-    const asked = takesFresh && waits === 0 ? undefined : cursor;
-    const reply = await nextBatch(simulation, runId, { cursor: asked, count, waitMs: world.rng.pick([0, 50, 500]) });
-    if (reply?.kind === "ok") {
-      const { tasks, nextCursor, done } = reply.value;
-      waits = 0;
-      const stale = await work(life, tasks);
-      cursor = stale ? Math.min(cursor, await firstOpen(life)) : nextCursor;
-      if (done) return;
-      continue;
-    }
-    await world.sleep(world.delayMs(30), `trainer ${life.rank} waits`);
-    if (reply !== undefined && (reply.kind !== "unavailable" || ++waits % PATIENCE === 0))
-      cursor = await firstOpen(life);
-  }
+  const { dynamicSampling } = configOf(simulation, runId);
+  const last = simulation.scenario.target * (dynamicSampling?.oversampleMax ?? 1);
+  await (world.chance(0.3) ? trainByNeed(life, last) : trainByCursor(life, last));
 }
 
 /** A trainer that starts again whenever it dies, until the faults are over. What a dead one has sent is still on its way. */

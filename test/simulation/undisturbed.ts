@@ -9,7 +9,17 @@ import type { FeedbackItem } from "../../server/curriculum/feedback.ts";
 import { createRuns } from "../../server/curriculum/runs/runs.ts";
 import { readHead, type Row } from "./reader-state.ts";
 import { memoryStore } from "../../server/stores/memory.ts";
-import { ask, codecs, type Key, type Runs, type Spec, type TaskSource, value } from "../server/curriculum/support.ts";
+import {
+  ask,
+  codecs,
+  type Key,
+  type RunConfig,
+  type Runs,
+  type Spec,
+  type TaskSource,
+  value,
+} from "../server/curriculum/support.ts";
+import { type GroupResults, type Range, toRanges } from "../../server/curriculum/state.ts";
 import type { Journals, Read } from "./verdict.ts";
 
 type Event = RunEvent<Spec, Key>;
@@ -27,42 +37,39 @@ function lineage(journals: Journals, journal: Read, end: number): readonly strin
   return [...lineage(journals, source, version), ...own];
 }
 
-/** What is said of one group, by whichever events. */
-interface GroupFeedback {
-  readonly items: Omit<FeedbackItem, "incarnation">[];
-  reported: { readonly advantages: readonly number[]; readonly rewardMean: number | undefined } | undefined;
-  closed: boolean;
+/** What is said of one group by an event. */
+type Deed = { readonly cursor: number } & (
+  | { readonly kind: "items"; readonly items: readonly Omit<FeedbackItem, "incarnation">[] }
+  | { readonly kind: "report"; readonly advantages: readonly number[]; readonly rewardMean: number | undefined }
+  | { readonly kind: "close" | "reopen" }
+);
+
+function itemsOf({ cursor, indices, digests, results }: GroupResults): Omit<FeedbackItem, "incarnation">[] {
+  return indices.map((sample, i) => ({
+    ...{ cursor, sample, digest: digests[i] ?? "" },
+    result: results[i] as FeedbackItem["result"],
+  }));
 }
 
-function feedbackByCursor(events: readonly Event[]): ReadonlyMap<number, GroupFeedback> {
-  const byCursor = new Map<number, GroupFeedback>();
-  const at = (cursor: number): GroupFeedback => {
-    const found = byCursor.get(cursor) ?? { items: [], reported: undefined, closed: false };
-    byCursor.set(cursor, found);
-    return found;
-  };
-  for (const event of events) {
-    if (event.kind === "feedback") {
-      for (const { cursor, indices, digests, results } of event.groups)
-        for (const [i, sample] of indices.entries())
-          at(cursor).items.push({
-            cursor,
-            sample,
-            digest: digests[i] ?? "",
-            result: results[i] as FeedbackItem["result"],
-          });
-    } else if (event.kind === "reported") {
-      for (const { cursor, advantages, rewardMean } of event.groups)
-        at(cursor).reported = { advantages, rewardMean: rewardMean ?? undefined };
-    } else if (event.kind === "closed") for (const cursor of event.cursors) at(cursor).closed = true;
+function deedsOf(event: Event): readonly Deed[] {
+  switch (event.kind) {
+    case "feedback":
+      return event.groups.map((group) => ({ kind: "items", cursor: group.cursor, items: itemsOf(group) }));
+    case "reported":
+      return event.groups.map((group) => ({ kind: "report", ...group, rewardMean: group.rewardMean ?? undefined }));
+    case "closed":
+      return event.cursors.map((cursor) => ({ kind: "close", cursor }));
+    case "reopened":
+      return event.cursors.map((cursor) => ({ kind: "reopen", cursor }));
+    default:
+      return [];
   }
-  return byCursor;
 }
 
 const RUN = "undisturbed";
 
 /** Makes a control change again. A run that is paused draws nothing, so that pauses need not be made again. */
-async function redo(runs: Runs, event: Event): Promise<void> {
+async function redo(runs: Runs, event: Event, now: RunConfig): Promise<void> {
   const { config } = value(await runs.get(RUN));
   switch (event.kind) {
     case "weights_set":
@@ -80,11 +87,15 @@ async function redo(runs: Runs, event: Event): Promise<void> {
       return runs.maskArms(config.arms[event.arm]?.resource ?? "", event.reason);
     case "arm_unmasked":
       return runs.maskArms(config.arms[event.arm]?.resource ?? "", undefined);
+    case "reshaped":
+      value(await runs.updateShape(RUN, shapeOf(now, event)));
+      return;
     case "created":
     case "drawn":
     case "feedback":
     case "reported":
     case "closed":
+    case "reopened":
     case "handed_out":
     case "paused":
     case "resumed":
@@ -93,18 +104,31 @@ async function redo(runs: Runs, event: Event): Promise<void> {
   }
 }
 
-async function feed(runs: Runs, incarnation: string, cursor: number, group: GroupFeedback | undefined): Promise<void> {
-  if (group === undefined) return;
-  const at = { incarnation, cursor };
-  if (group.items.length > 0)
+/** The change that made one shape of another. */
+function shapeOf(before: RunConfig, { config, policy }: Extract<Event, { kind: "reshaped" }>) {
+  const { numGenerations, promptsPerUpdate, length, arms } = config;
+  return {
+    addArms: arms.slice(before.arms.length),
+    removeArms: before.arms.flatMap(({ id, removed }, i) => (arms[i]?.removed && !removed ? [id] : [])),
+    ...{ numGenerations, promptsPerUpdate, length, policy: policy ?? undefined },
+  };
+}
+
+async function feed(runs: Runs, incarnation: string, deed: Deed): Promise<void> {
+  const at = { incarnation, cursor: deed.cursor };
+  const { kind } = deed;
+  if (kind === "items")
     value(
       await runs.recordFeedback(
         RUN,
-        group.items.map((item) => ({ ...item, incarnation })),
+        deed.items.map((item) => ({ ...item, incarnation })),
       ),
     );
-  if (group.reported !== undefined) value(await runs.reportAdvantages(RUN, [{ ...at, ...group.reported }]));
-  if (group.closed) value(await runs.closeGroups(RUN, [at], "again"));
+  else if (kind === "report") {
+    const { advantages, rewardMean } = deed;
+    value(await runs.reportAdvantages(RUN, [{ ...at, advantages, rewardMean }]));
+  } else if (kind === "close") value(await runs.closeGroups(RUN, [at], "again"));
+  else value(await runs.reopenGroups(RUN, [at]));
 }
 
 /** The events of a lineage, decoded one after the other on a state that is good enough for that. */
@@ -119,8 +143,66 @@ function decode(texts: readonly string[]): readonly Event[] {
 
 /** Draws, but for when they were made. */
 function drawsOf(texts: readonly string[]): readonly Row[] {
-  const rows = texts.filter((text) => text.startsWith('[3,"drawn"')).map((text) => JSON.parse(text) as Row);
+  const rows = texts.filter((text) => text.startsWith('[4,"drawn"')).map((text) => JSON.parse(text) as Row);
   return rows.map((row) => row.filter((_, i) => i !== 3));
+}
+
+/** All that was said of groups: of some of them in cursor order, or in the order in which it was said where one of them was opened again. */
+function saidOf(events: readonly Event[]) {
+  const all = events.flatMap((event, at) => deedsOf(event).map((deed) => ({ at, deed })));
+  const byCursor = Map.groupBy(all, ({ deed }) => deed.cursor);
+  return (from: number, to: number): readonly Deed[] => {
+    const found = Array.from({ length: to - from }, (_, i) => byCursor.get(from + i) ?? []).flat();
+    const inTurn = found.some(({ deed }) => deed.kind === "reopen");
+    return (inTurn ? found.toSorted((a, b) => a.at - b.at) : found).map(({ deed }) => deed);
+  };
+}
+
+/** Which groups are closed, and not folded in yet. */
+function closedGroups() {
+  const missing = new Map<number, number>();
+  const closed = new Set<number>();
+  return {
+    drawn(from: number, count: number, generations: number): void {
+      for (let i = 0; i < count; i++) missing.set(from + i, generations);
+    },
+    take(deed: Deed): void {
+      const { cursor, kind } = deed;
+      const left = (missing.get(cursor) ?? 0) - (kind === "items" ? deed.items.length : 0);
+      missing.set(cursor, left);
+      if (kind === "reopen") closed.delete(cursor);
+      else if (kind !== "items" || left === 0) closed.add(cursor);
+    },
+    isFold(ranges: readonly Range[]): boolean {
+      return isDeepStrictEqual(toRanges([...closed].sort((a, b) => a - b)), ranges);
+    },
+    fold: (): void => closed.clear(),
+  };
+}
+
+/**
+ * Where groups were opened again and draws do not wait, what was said must be said again in its order: up to each draw
+ * all that it was planned on. `say` is called with it.
+ */
+function inOrder(say: (deed: Deed) => Promise<void>) {
+  const closed = closedGroups();
+  let waiting: Deed[] = [];
+  return {
+    add: (deeds: readonly Deed[]): void => void waiting.push(...deeds),
+    drawn: (from: number, count: number, generations: number): void => closed.drawn(from, count, generations),
+    async beforeDraw(ranges: readonly Range[]): Promise<void> {
+      // A plan does not survive that a group which it folds in is opened again; others may be.
+      const isIn = (cursor: number): boolean => ranges.some(([first, last]) => first <= cursor && cursor <= last);
+      const reopened = waiting.findLastIndex(({ kind, cursor }) => kind === "reopen" && isIn(cursor));
+      let i = 0;
+      for (; i < waiting.length && (i <= reopened || !closed.isFold(ranges)); i++) {
+        closed.take(waiting[i] as Deed);
+        await say(waiting[i] as Deed);
+      }
+      waiting = waiting.slice(i);
+      closed.fold();
+    },
+  };
 }
 
 /** Where the first draw differs, in words; undefined: nowhere. */
@@ -139,20 +221,26 @@ export async function firstDifference(
   // Nothing is closed for its time: what was, is among the events.
   const config = { ...created.config, groupTimeoutMs: undefined };
   const { incarnation } = value(await runs.create(RUN, config)).run.state;
-  const whole = feedbackByCursor(rest);
-  const feedAll = async (from: number, to: number): Promise<void> => {
-    for (let cursor = from; cursor <= to; cursor++) await feed(runs, incarnation, cursor, whole.get(cursor));
-  };
+  const say = (deed: Deed): Promise<void> => feed(runs, incarnation, deed);
+  const ofGroups = saidOf(rest);
+  const reopens = rest.some(({ kind }) => kind === "reopened");
+  const order = inOrder(say);
+  let { config: now } = created;
   for (const event of rest) {
     if (event.kind !== "drawn") {
-      await redo(runs, event);
+      await redo(runs, event, now);
+      if (event.kind === "reshaped") now = event.config;
+      order.add(deedsOf(event));
       continue;
     }
     // Draws that do not wait for feedback say what they took in; others take in all of the batches that are due.
     const { fold, cursor, tasks } = event;
-    if (fold.kind === "groups") for (const [from, to] of fold.ranges) await feedAll(from, to);
+    if (fold.kind === "groups" && reopens) await order.beforeDraw(fold.ranges);
+    else if (fold.kind === "groups")
+      for (const [from, to] of fold.ranges) for (const deed of ofGroups(from, to + 1)) await say(deed);
     value(await ask(runs, RUN, cursor, tasks.length));
-    if (fold.kind === "through") await feedAll(cursor, cursor + tasks.length - 1);
+    order.drawn(cursor, tasks.length, now.numGenerations);
+    if (fold.kind === "through") for (const deed of ofGroups(cursor, cursor + tasks.length)) await say(deed);
   }
   runs.close();
   const row = await store.find(RUN);

@@ -1,8 +1,10 @@
 /** The model held against the journals: what was acknowledged is there once, and what is there was sent. */
 import { isDeepStrictEqual } from "node:util";
-import type { Acknowledged, KnownResult, Model } from "./model.ts";
+import type { Acknowledged, Model } from "./model.ts";
+import type { KnownResult } from "./told.ts";
 import type { Data, ReadGroup, Row } from "./reader-state.ts";
-import { type Entry, type HashOf, readJournal, type Reading, type Segment } from "./reader.ts";
+import { readJournal } from "./reader.ts";
+import type { Entry, HashOf, Reading, Segment } from "./reading.ts";
 import type { KeptJournal } from "./store.ts";
 
 /** A journal that was read, and where an incarnation lies in one. */
@@ -87,6 +89,31 @@ function checkTasks({ byIncarnation, hashOf }: Journals, model: Model): void {
   }
 }
 
+/**
+ * Of what a client was told of the groups of an update batch: those to train on are the first useful ones by cursor, as
+ * many as the batch was to have, and none after one that was open.
+ */
+function checkSelections({ byIncarnation }: Journals, model: Model): void {
+  for (const { incarnation, batch, sampling, groups } of model.selections()) {
+    const wanted = byIncarnation.get(incarnation)?.segment.prompts.get(batch);
+    if (wanted === undefined)
+      model.violate(`groups of batch ${batch} of ${incarnation} were given that was never drawn`);
+    let left = wanted ?? 0;
+    let open = false;
+    for (const { cursor, closed, useful, selected } of groups) {
+      open ||= !closed;
+      const expected = sampling ? useful && !open && left > 0 : closed;
+      if (expected) left--;
+      if (selected !== expected)
+        model.violate(`${incarnation} ${cursor} is ${selected ? "" : "not "}one to train on, against the rule`);
+    }
+  }
+  for (const { incarnation, cursor } of model.reopens()) {
+    const isThere = byIncarnation.get(incarnation)?.segment.reopened.includes(cursor);
+    if (isThere !== true) model.violate(`lost: ${incarnation} ${cursor} was said to be open again`);
+  }
+}
+
 /** What must be in the state of a run: acknowledged under its incarnation, or before the export that it came from. */
 export function mustHold(journals: Journals, model: Model, incarnation: string): readonly Acknowledged[] {
   const byIncarnation = Map.groupBy(model.acknowledged(), (known) => known.incarnation);
@@ -111,7 +138,7 @@ function checkState(journals: Journals, { reading, runId }: Read, model: Model):
     const group = groups.get(cursor);
     // An imported state has forgotten what closed long before it was exported.
     if (group === undefined && cursor < first) continue;
-    const there = group?.results?.[sample];
+    const there = group?.results[sample] ?? undefined;
     const isThere = group?.digests[sample] === digest && (there === undefined || agrees(there, result));
     if (!isThere) model.violate(`lost by an import: ${runId} ${last} sample ${cursor}/${sample} "${digest}"`);
   }
@@ -126,5 +153,6 @@ export function judge(journals: Journals, model: Model): void {
   checkJournals(journals, model);
   checkAcknowledged(journals, model);
   checkTasks(journals, model);
+  checkSelections(journals, model);
   for (const journal of all) checkState(journals, journal, model);
 }

@@ -81,28 +81,36 @@ interface Available<Key extends InstanceKey> {
   readonly pending: number | undefined;
   /** A batch that the cursors lie in is no longer kept. */
   readonly forgotten: boolean;
+  /** At `next` stands a task that others have. */
+  readonly taken: boolean;
 }
 
-/** What of the drawn batches can be given from a cursor on, at most `count` tasks; what was passed over is not there. */
+/**
+ * What of the drawn batches can be given from a cursor on, at most `count` tasks; what was passed over is not there.
+ * `fresh`: only up to a task that was given out, as a reserve may be let out before tasks that others have.
+ */
 function available<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   from: number,
   count: number,
+  fresh: boolean,
 ): Available<Key> {
   const groups: Group<Key>[] = [];
   let next = from;
   while (next < state.cursor && groups.length < count) {
     const batch = batchAt(state, next);
-    if (batch === undefined) return { groups, next, pending: undefined, forgotten: true };
+    if (batch === undefined) return { groups, next, pending: undefined, forgotten: true, taken: false };
     const place = next - batch.cursor;
     const wanted = batch.groups.slice(place, place + count - groups.length);
-    groups.push(...wanted);
-    next += wanted.length;
+    const given = fresh ? wanted.findIndex(({ handedOutAtMs }) => handedOutAtMs !== null) : -1;
+    groups.push(...(given < 0 ? wanted : wanted.slice(0, given)));
+    next = batch.cursor + place + (given < 0 ? wanted.length : given);
+    if (given >= 0) return { groups, next, pending: undefined, forgotten: false, taken: true };
     if (next < batch.cursor + batch.groups.length || batch.reserve.length === 0) continue;
-    if (batch.open > 0) return { groups, next, pending: batch.index, forgotten: false };
+    if (batch.open > 0) return { groups, next, pending: batch.index, forgotten: false, taken: false };
     next = batchEnd(batch);
   }
-  return { groups, next, pending: undefined, forgotten: false };
+  return { groups, next, pending: undefined, forgotten: false, taken: false };
 }
 
 /** `mayDraw`: whether more can be drawn; else what is drawn must do. */
@@ -125,10 +133,10 @@ function nextStep<Spec, Key extends InstanceKey>(
     const message = `cursor ${from} is more than one update batch beyond ${state.cursor}, the tasks drawn so far`;
     return { kind: "out_of_range", message };
   }
-  const { groups, next, pending, forgotten } = available(state, from, count);
+  const { groups, next, pending, forgotten, taken } = available(state, from, count, cursor === undefined);
   if (forgotten) return { kind: "out_of_range", message: `the tasks from cursor ${from} on were closed long ago` };
   if (pending !== undefined && groups.length === 0) return { kind: "wait", batch: pending };
-  if (pending === undefined && groups.length < count) {
+  if (pending === undefined && !taken && groups.length < count) {
     const readiness = drawReadiness(state);
     const nothing = groups.length === 0;
     if (readiness.kind === "ready" && (mayDraw || nothing)) return { kind: "draw" };

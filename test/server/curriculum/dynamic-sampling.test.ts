@@ -8,6 +8,7 @@ import {
   batchesOf,
   bench,
   feedbackFor,
+  mixturePolicy,
   runConfig,
   type RunConfig,
   type Runs,
@@ -153,6 +154,29 @@ describe("an update batch with a reserve", () => {
     // Closed without rewards they are of no use: as many come from the reserve.
     expect(value(await ask(runs, "run", first.nextCursor, 9)).tasks.map(({ cursor }) => cursor)).toEqual([4, 5, 6, 7]);
   });
+});
+
+test("without a cursor a task of the reserve is given alone, and none that others have", async () => {
+  const runs = await created({ dynamicSampling: { oversampleMax: 1.25, alike: "rewards" }, policy: mixturePolicy() });
+  const first = value(await ask(runs, "run", undefined, 4)).tasks;
+  const second = value(await ask(runs, "run", undefined, 4)).tasks;
+  expect([...first, ...second].map(({ cursor }) => cursor)).toEqual([0, 1, 2, 3, 5, 6, 7, 8]);
+  const alike = [0, 1, 2, 3].map((sample) => feedbackFor(first[0] as Task, sample, 1));
+  value(await runs.recordFeedback("run", alike));
+  expect(value(await ask(runs, "run", undefined, 4)).tasks.map(({ cursor }) => cursor)).toEqual([4]);
+  expect(value(await ask(runs, "run", undefined, 4)).tasks.map(({ cursor }) => cursor)).toEqual([10, 11, 12, 13]);
+});
+
+test("a task of the reserve that nobody asks for does not keep those behind it from timing out", async () => {
+  const { runs, clock } = bench();
+  const more = { groupTimeoutMs: 1000, policy: mixturePolicy() };
+  value(await runs.create("run", { ...config, ...more }));
+  const first = value(await ask(runs, "run", 0, 4)).tasks;
+  value(await ask(runs, "run", 10, 4));
+  const alike = first.flatMap((task) => [0, 1, 2, 3].map((sample) => feedbackFor(task, sample, 1)));
+  value(await runs.recordFeedback("run", alike));
+  await clock.advance(2000);
+  expect((await groupsOf(runs, 1)).filter(({ closed }) => closed)).toHaveLength(4);
 });
 
 test("solved alike is another question than rewarded alike", async () => {

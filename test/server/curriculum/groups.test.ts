@@ -4,12 +4,15 @@ import { grpo, rloo } from "../../../server/curriculum/advantages.ts";
 import {
   answer,
   ask,
+  batchesOf,
   bench,
   feedbackFor,
+  freshTasks,
   mixturePolicy,
   runConfig,
   type Runs,
   type Task,
+  type TaskSource,
   train,
   value,
 } from "./support.ts";
@@ -154,5 +157,39 @@ describe("ReopenGroups", () => {
       kind: "not_recorded",
       detail: "a later draw was made with what the group had",
     });
+  });
+
+  test("a draw that is being made when a group opens again is made with what the group comes to then", async () => {
+    const waiting: (() => void)[] = [];
+    let holds = false;
+    const source: TaskSource = {
+      ...freshTasks,
+      make: async (places, ...rest) => {
+        if (holds) await new Promise<void>((resolve) => waiting.push(resolve));
+        return freshTasks.make(places, ...rest);
+      },
+    };
+    const { runs } = bench({ source });
+    value(await runs.create("run", runConfig({ promptsPerUpdate: 3, lag: { kind: "batches", count: 0 } })));
+    const { tasks } = value(await ask(runs, "run", 0, 3));
+    const [first, ...others] = tasks as [Task, ...Task[]];
+    await answer(runs, "run", others);
+    value(await runs.closeGroups("run", [first], "dropped"));
+    holds = true;
+    const drawing = ask(runs, "run", 3, 3);
+    await expect.poll(() => waiting.length).toBeGreaterThan(0);
+    holds = false;
+    expect(value(await runs.reopenGroups("run", [first]))).toEqual([{ kind: "recorded" }]);
+    value(await runs.recordFeedback("run", whole(first)));
+    for (const go of waiting) go();
+    value(await drawing);
+    // Its signal is in the arm's value, as if the draw had come after it.
+    const calm = bench().runs;
+    value(await calm.create("run", runConfig({ promptsPerUpdate: 3, lag: { kind: "batches", count: 0 } })));
+    const again = value(await ask(calm, "run", 0, 3)).tasks;
+    await answer(calm, "run", again.slice(1));
+    value(await calm.recordFeedback("run", whole(again[0] as Task)));
+    value(await ask(calm, "run", 3, 3));
+    expect((await batchesOf(runs, "run"))[1]?.values).toEqual((await batchesOf(calm, "run"))[1]?.values);
   });
 });

@@ -135,3 +135,15 @@ describe("late feedback", () => {
     expect([dropped.samplesRecorded, taken.samplesRecorded]).toEqual([24, 24]);
   });
 });
+
+test("reported advantages are as many as their own update batch has generations", async () => {
+  const { runs } = await started({ feedbackSource: "reported" });
+  const [task] = value(await ask(runs, "run", 0, 1)).tasks;
+  const { incarnation, cursor } = task as NonNullable<typeof task>;
+  value(await shapes(runs, { numGenerations: 2 }));
+  const report = (advantages: readonly number[]) =>
+    runs.reportAdvantages("run", [{ incarnation, cursor, advantages, rewardMean: undefined }]);
+  const many = { kind: "not_recorded", detail: "more advantages than num_generations, 4" };
+  expect(value(await report([1, -1, 1, -1, 1]))).toEqual([many]);
+  expect(value(await report([1, -1, 1, -1]))).toEqual([{ kind: "recorded" }]);
+});

@@ -1,0 +1,235 @@
+/**
+ * A run whose server is killed again and again, held against the same run without that: the tasks that follow and the
+ * state must be the same to the bit, with waves of a reserve and changes of shape in both.
+ */
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import {
+  createClient,
+  type GradusClient,
+  type RunChoice,
+  type ShapeChoice,
+  type Task,
+} from "../../clients/ts/src/index.ts";
+import { type Rng, rngFor } from "../../envs/lib/rng.ts";
+import { adscRun, complete, taskLine } from "../support/scripted-policy.ts";
+import { startServer, temporaryFolder } from "../support/server-process.ts";
+import { differences } from "./compare.ts";
+import { textOf } from "./operator.ts";
+import { readState } from "./reader-state.ts";
+import { readJournal } from "./reader.ts";
+import { shortened } from "./reading.ts";
+import { journalsIn, payloadOf } from "./stored.ts";
+
+/** A guard against hanging and nothing else. */
+const PATIENCE_MS = 600_000;
+
+const RUN = "killed";
+const PROMPTS = 6;
+const GENERATIONS = 4;
+
+export interface ContinuationOptions {
+  readonly kills: number;
+  readonly seed: number;
+  /** Told after each kill. */
+  readonly progress?: () => void;
+}
+
+export interface Continuation {
+  readonly violations: readonly string[];
+  /** Kills in the middle of the run: none that came when it was done. */
+  readonly kills: number;
+  readonly batches: number;
+  readonly tasks: number;
+  readonly samples: number;
+}
+
+/** Changes of shape by how many update batches are drawn before them. */
+type Shapes = ReadonlyMap<number, ShapeChoice>;
+
+function shapesFor(batches: number): Shapes {
+  const at = (share: number): number => Math.max(1, Math.floor(share * batches));
+  const arm = { id: "late/T1", environment: "countdown", level: "T1" };
+  return new Map<number, ShapeChoice>([
+    [at(0.2), { addArms: [arm] }],
+    [at(0.4), { numGenerations: 3, promptsPerUpdate: 5 }],
+    [at(0.6), { removeArms: ["synthetic/T3"], length: BigInt(batches * PROMPTS + 4) }],
+    [at(0.8), { numGenerations: GENERATIONS, policy: { kind: "bandit", alpha: 0.3 } }],
+  ]);
+}
+
+function choiceFor(batches: number): RunChoice {
+  return adscRun({
+    ...{ length: batches * PROMPTS, promptsPerUpdate: PROMPTS, numGenerations: GENERATIONS },
+    dynamicSampling: { oversampleMax: 2, alike: "solved" },
+  });
+}
+
+/** A trainer, and what it keeps over a crash of the server. */
+interface Trainer {
+  cursor: bigint;
+  /** By cursor. */
+  readonly tasks: Map<bigint, string>;
+  /** The state, but for times and names, by how many update batches were drawn and closed. */
+  readonly states: Map<number, unknown>;
+}
+
+const newTrainer = (): Trainer => ({ cursor: 0n, tasks: new Map(), states: new Map() });
+
+/** What of a state does not depend on when anything happened. */
+function timeless(text: string): unknown {
+  const { batches, arms, ...state } = readState(text);
+  const { runId: _id, version: _version, createdAtMs: _at, incarnations: _names, handedOut: _given, ...rest } = state;
+  return {
+    ...rest,
+    // In the order in which groups were whole.
+    arms: arms.map((arm) => ({ ...arm, recent: arm.recent.map((sums) => JSON.stringify(sums)).sort() })),
+    batches: batches.map(({ drawnAtMs: _drawn, groups, ...batch }) => ({
+      ...batch,
+      groups: groups.map(({ handedOutAtMs: _given, ...group }) => group),
+    })),
+  };
+}
+
+/** Between update batches: what a trainer sees is noted, and the shape is changed where that is due and not yet done. */
+async function between(client: GradusClient, trainer: Trainer, shapes: Shapes, options: Every): Promise<void> {
+  const run = client.run(RUN);
+  const { state } = await run.create(options.choice);
+  if (state === undefined || state.batchesDrawn !== state.batchesClosed) return;
+  const drawn = Number(state.batchesDrawn);
+  const due = [...shapes].filter(([at]) => at <= drawn);
+  const done = (await run.history()).filter(
+    ({ kind }) => kind.case === "control" && kind.value.kind === "shape",
+  ).length;
+  for (const [, shape] of due.slice(done)) await run.updateShape(shape);
+  const { state: bytes } = await run.export();
+  options.onReply();
+  trainer.states.set(drawn, timeless(textOf(payloadOf(bytes))));
+}
+
+interface Every {
+  readonly choice: RunChoice;
+  readonly onReply: () => void;
+}
+
+/** How many completions a task is to have: the changes of shape say it. */
+function generationsOf({ updateBatch }: Task, shapes: Shapes): number {
+  const said = [...shapes].filter(([at]) => at <= Number(updateBatch)).map(([, shape]) => shape.numGenerations);
+  return said.findLast((count) => count !== undefined) ?? GENERATIONS;
+}
+
+/** Asks for tasks and answers them, each sample alone, so that a kill falls between the samples of a group. */
+async function oneStep(client: GradusClient, trainer: Trainer, shapes: Shapes, options: Every): Promise<boolean> {
+  await between(client, trainer, shapes, options);
+  const batch = await client.run(RUN).nextBatch({ cursor: trainer.cursor });
+  options.onReply();
+  const parts = batch.tasks.flatMap((task) =>
+    Array.from({ length: generationsOf(task, shapes) }, (_, sampleIndex) => ({
+      ...{ task, completions: [{ sampleIndex, text: complete(task, sampleIndex) }] },
+    })),
+  );
+  for await (const result of client.streamSteps(parts, { deadlineMs: PATIENCE_MS })) {
+    if (result.kind === "failed") throw result.error;
+    options.onReply();
+  }
+  for (const task of batch.tasks) {
+    const line = `${task.updateBatch} ${task.armProbability} ${taskLine(task)}`;
+    const first = trainer.tasks.get(task.cursor) ?? line;
+    if (first !== line) throw new Error(`cursor ${task.cursor} was "${first}" and is "${line}"`);
+    trainer.tasks.set(task.cursor, line);
+  }
+  trainer.cursor = batch.nextCursor;
+  return !(batch.done && batch.tasks.length === 0);
+}
+
+async function toItsEnd(folder: string, trainer: Trainer, shapes: Shapes, choice: RunChoice): Promise<number> {
+  const server = await startServer(folder);
+  const client = createClient(server.address);
+  while (await oneStep(client, trainer, shapes, { choice, onReply: () => undefined }));
+  const samples = Number((await client.run(RUN).get()).state?.samplesRecorded ?? 0n);
+  client.close();
+  await server.kill("SIGTERM");
+  return samples;
+}
+
+/** Goes on from where the trainer is until the server is killed, at a random point; whether that was before the end. */
+async function untilKilled(
+  folder: string,
+  trainer: Trainer,
+  shapes: Shapes,
+  choice: RunChoice,
+  rng: Rng,
+): Promise<boolean> {
+  const server = await startServer(folder);
+  const client = createClient(server.address, { retry: false });
+  // After so many replies, with others on their way, or (0) while the first call is.
+  const point = rng.int(0, Math.floor(1.5 * PROMPTS * GENERATIONS));
+  let replies = 0;
+  let killed = false;
+  const kill = (): void => {
+    killed = true;
+    void server.kill("SIGKILL");
+  };
+  const onReply = (): void => {
+    if (++replies === point) kill();
+  };
+  if (point === 0) setTimeout(kill, rng.int(0, 20));
+  try {
+    while (await oneStep(client, trainer, shapes, { choice, onReply }));
+  } catch (error) {
+    // The server is gone; the trainer goes on from its cursor with the next one.
+    if (!killed) throw error;
+  }
+  client.close();
+  await server.kill("SIGKILL");
+  return killed;
+}
+
+/** What is in the journal after a kill must be what a server makes of it. */
+async function readBack(folder: string): Promise<readonly string[]> {
+  const [journal] = journalsIn(folder);
+  if (journal === undefined) return [];
+  const { run, faults } = readJournal(journal.events, shortened);
+  const server = await startServer(folder);
+  const client = createClient(server.address);
+  const { state } = await client.run(RUN).export();
+  client.close();
+  await server.kill("SIGTERM");
+  return [...faults, ...differences(run, readState(textOf(payloadOf(state))))];
+}
+
+function unlike(one: Trainer, other: Trainer): string[] {
+  const found: string[] = [];
+  for (const cursor of new Set([...one.tasks.keys(), ...other.tasks.keys()])) {
+    const [calm, stormy] = [one.tasks.get(cursor), other.tasks.get(cursor)];
+    if (calm !== stormy) found.push(`task ${cursor}: ${stormy ?? "none"}; undisturbed: ${calm ?? "none"}`);
+  }
+  // A kill may come between a batch and the note of what was there after it.
+  for (const [drawn, state] of other.states)
+    if (!isDeepStrictEqual(one.states.get(drawn), state))
+      found.push(`the state after ${drawn} update batches is another`);
+  return found;
+}
+
+export async function killedAndNot({ kills, seed, progress }: ContinuationOptions): Promise<Continuation> {
+  using calm = temporaryFolder();
+  using stormy = temporaryFolder();
+  const rng = rngFor("kills", seed);
+  // About as many as the kills let pass.
+  const batches = Math.max(8, Math.ceil(0.5 * kills));
+  const [choice, shapes] = [choiceFor(batches), shapesFor(batches)];
+  const [undisturbed, disturbed] = [newTrainer(), newTrainer()];
+  const samples = await toItsEnd(calm.path, undisturbed, shapes, choice);
+  copyFileSync(join(calm.path, "task-keys"), join(stormy.path, "task-keys"));
+  let killed = 0;
+  for (let i = 0; i < kills; i++) {
+    killed += Number(await untilKilled(stormy.path, disturbed, shapes, choice, rng));
+    progress?.();
+  }
+  const violations = [...(await readBack(stormy.path))];
+  const again = await toItsEnd(stormy.path, disturbed, shapes, choice);
+  if (again !== samples) violations.push(`${again} samples are recorded; undisturbed: ${samples}`);
+  violations.push(...unlike(undisturbed, disturbed));
+  return { violations, kills: killed, batches: undisturbed.states.size, tasks: undisturbed.tasks.size, samples };
+}

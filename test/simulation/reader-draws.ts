@@ -1,0 +1,121 @@
+/** Draws, as the independent reader has them (reader.ts): what they fold in, and what no sound draw has. */
+import {
+  type Data,
+  type Row,
+  UNSAID,
+  type ReadTask,
+  type ReadBatch,
+  type ReadArm,
+  type Config,
+  type ReadRun,
+  taskOf,
+  freshGroup,
+} from "./reader-state.ts";
+import { type Reader, lastOf, takesFeedback, armsOf, isAverages, issue } from "./reading.ts";
+
+/** The closed groups that a draw folds in, in order, with their update batches. */
+function due(run: ReadRun, through: Data) {
+  const ranges = through as readonly (readonly [number, number])[];
+  const isDue = ({ index }: ReadBatch, cursor: number): boolean =>
+    typeof through === "number"
+      ? run.batchesFolded <= index && index < through
+      : ranges.some(([first, last]) => first <= cursor && cursor <= last);
+  return run.batches.flatMap((batch) =>
+    batch.groups.flatMap((group, i) =>
+      group.closed !== undefined && isDue(batch, batch.cursor + i) ? [{ batch, group, outcome: group.closed }] : [],
+    ),
+  );
+}
+
+/** What a draw folds in: marks it, and adds it to the arms and to what is remembered, where the policy learns from it. */
+function fold({ hashOf, run }: Reader, through: Data): void {
+  const late = run.config["lateFeedback"] as Config | null;
+  for (const { batch, group, outcome } of due(run, through)) {
+    if (typeof through !== "number") group.folded = true;
+    const isLate = late !== null && run.batchesDrawn - 1 - batch.index > Number(late["batchesMax"]);
+    if (!takesFeedback(run.policy) || (isLate && late["weight"] === 0)) continue;
+    const { count, sum, solved } = outcome;
+    if (count === 0) continue;
+    const arm = run.arms[group.arm] as ReadArm;
+    const { folded } = arm;
+    arm.folded = {
+      ...{ groups: folded.groups + 1, count: folded.count + count, sum: folded.sum + sum },
+      solved: solved === null || folded.solved === null ? null : folded.solved + solved,
+    };
+    if (run.memory === null || solved === null) continue;
+    const hash = hashOf(group.key);
+    const before = run.memory.get(hash) ?? 0;
+    const now = solved === count ? -1 : solved > 0 ? 0 : Math.max(0, before) + 1;
+    if (now !== before) run.memory.set(hash, now);
+  }
+  if (typeof through === "number") run.batchesFolded = through;
+}
+
+/** How many tasks a draw must have, and how many of them are to train on. */
+function checkSize({ run, faults }: Reader, tasks: number, prompts: number): void {
+  const { config } = run;
+  const sampling = config["dynamicSampling"] as Config | null;
+  const length = Number(config["length"]);
+  const expected = Math.min(Number(config["promptsPerUpdate"]), length === 0 ? Infinity : length - run.prompts);
+  const slots = Math.ceil(expected * Number(sampling?.["oversampleMax"] ?? 1));
+  if (prompts !== expected || tasks !== slots)
+    faults.push(`batch ${run.batchesDrawn} has ${prompts} prompts and ${tasks} tasks, not ${expected} and ${slots}`);
+}
+
+function checkDrawn(reader: Reader, cursor: number, task: ReadTask, restarts: boolean, here: Set<string>): void {
+  const { run, faults, hashOf } = reader;
+  const fault = (what: string): void => void faults.push(`task ${cursor} ${what}`);
+  const arm = run.arms[task.arm] as ReadArm;
+  if (armsOf(run.config)[task.arm]?.["removed"] === true) fault("is of an arm that was removed");
+  else if (run.weights[task.arm] === 0) fault("is of an arm of weight 0");
+  if (run.masks[task.arm] !== null) fault("is of an arm that is masked");
+  if (!restarts && task.ordinal < arm.nextOrdinal) fault("is drawn again");
+  const hash = hashOf(task.key);
+  if (task.repeat !== (here.has(hash) || run.issued.some((hashes) => hashes.has(hash))))
+    fault("is a repeat, or is not, wrongly");
+  here.add(hash);
+}
+
+function valuesOf({ policy, arms }: ReadRun, policyState: Data): Data {
+  if ((policy as Config)["bandit"] === undefined) return arms.map(() => 0);
+  return isAverages(policy) ? policyState : UNSAID;
+}
+
+export function drawn(reader: Reader, row: Row): void {
+  const { run, faults } = reader;
+  const [index, atMs, cursor, probabilities = null, policyState = null, through = null, list] = row;
+  const tasks = (list as Row).map(taskOf);
+  const [prompts, restarts] = [Number(row[7] ?? tasks.length), row[8] === 1];
+  if (index !== run.batchesDrawn || cursor !== run.cursor)
+    faults.push(
+      `batch ${JSON.stringify(index)} is drawn at ${JSON.stringify(cursor)}, after ${run.batchesDrawn} at ${run.cursor}`,
+    );
+  const sum = (probabilities as readonly number[]).reduce((total, share) => total + share, 0);
+  if (Math.abs(sum - 1) > 1e-9) faults.push(`the probabilities of batch ${run.batchesDrawn} make ${sum}`);
+  checkSize(reader, tasks.length, prompts);
+  fold(reader, through);
+  const generations = Number(run.config["numGenerations"]);
+  const here = new Set<string>();
+  if (restarts) for (const arm of run.arms) arm.nextOrdinal = 0;
+  for (const [i, task] of tasks.entries()) {
+    checkDrawn(reader, run.cursor + i, task, restarts, here);
+    (run.arms[task.arm] as ReadArm).nextOrdinal = task.ordinal + 1;
+    if (i >= prompts) continue;
+    issue(run, task);
+    lastOf(reader).tasks.set(run.cursor + i, task);
+  }
+  if (restarts) run.issued = [run.issued[1], new Set()];
+  for (const hash of here) run.issued[1].add(hash);
+  lastOf(reader).prompts.set(run.batchesDrawn, prompts);
+  run.batches.push({
+    ...{ index: Number(index), cursor: run.cursor, seq: run.nextSeq, epoch: run.epoch, drawnAtMs: Number(atMs) },
+    ...{ probabilities, values: valuesOf(run, policyState), prompts, generations },
+    groups: tasks.slice(0, prompts).map((task) => freshGroup(task, generations)),
+    reserve: tasks.slice(prompts),
+  });
+  run.cursor += tasks.length;
+  run.prompts += prompts;
+  run.batchesDrawn++;
+  run.nextSeq++;
+  Object.assign(run, { probabilities, policyState });
+}

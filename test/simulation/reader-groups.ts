@@ -1,0 +1,133 @@
+/** Groups, as the independent reader has them (reader.ts): what closes them, lets more out, and opens them again. */
+import {
+  type Row,
+  type ReadOutcome,
+  type ReadGroup,
+  type ReadArm,
+  type ReadRun,
+  outcomeOf,
+  isUseless,
+  alikeOf,
+  freshGroup,
+  samplesOf,
+} from "./reader-state.ts";
+import { type Reader, lastOf, batchAt, groupAt, issue } from "./reading.ts";
+
+const RECENT_MAX = 256;
+
+/** Closes a group, and counts it where it has a reward. */
+function close(run: ReadRun, group: ReadGroup, outcome: ReadOutcome): void {
+  group.closed = outcome;
+  const { count, sum, solved } = outcome;
+  if (count === 0) return;
+  const arm = run.arms[group.arm] as ReadArm;
+  arm.groups++;
+  arm.recent = [...arm.recent, { count, sum, solved }].slice(-RECENT_MAX);
+}
+
+/** Gives out of the reserves one more task for each group that closed useless. */
+function release(reader: Reader): void {
+  const { run } = reader;
+  const alike = alikeOf(run.config);
+  for (const batch of run.batches) {
+    if (batch.reserve.length === 0) continue;
+    const { groups, reserve, prompts, cursor, generations } = batch;
+    const useless = groups.filter(({ closed }) => closed !== undefined && isUseless(closed, alike)).length;
+    while (groups.length < prompts + useless) {
+      const task = reserve.shift();
+      if (task === undefined) break;
+      lastOf(reader).tasks.set(cursor + groups.length, task);
+      groups.push(freshGroup(task, generations));
+      issue(run, task);
+    }
+  }
+}
+
+/** Batches that are closed without a gap. */
+function countClosed(run: ReadRun): void {
+  const open = run.batches.find(
+    ({ index, groups }) => index >= run.batchesClosed && groups.some(({ closed }) => closed === undefined),
+  );
+  run.batchesClosed = open?.index ?? run.batchesDrawn;
+}
+
+export function feedback(reader: Reader, row: Row): void {
+  const { run } = reader;
+  for (let at = 0; at + 3 < row.length; at += 4) {
+    const cursor = Number(row[at]);
+    const group = groupAt(run, cursor);
+    for (const { sample, digest, result } of samplesOf(row.slice(at + 1, at + 4))) {
+      lastOf(reader).entries.push({ cursor, sample, digest, result });
+      run.samplesRecorded++;
+      if (group === undefined || group.closed !== undefined)
+        reader.faults.push(`sample ${sample} of ${cursor} is recorded although its group is not open`);
+      else if (group.digests[sample] !== null) reader.faults.push(`sample ${sample} of ${cursor} is counted twice`);
+      else [group.digests[sample], group.results[sample]] = [digest, result];
+    }
+    if (group !== undefined && group.closed === undefined && group.results.every((result) => result !== null))
+      close(run, group, outcomeOf(group.results));
+  }
+  release(reader);
+  countClosed(run);
+}
+
+export function reported(reader: Reader, rows: readonly Row[]): void {
+  for (const row of rows) {
+    const [cursor, advantages, mean] = row as unknown as [number, Row, number | null];
+    lastOf(reader).reported.push(row);
+    const count = mean === null ? 0 : Math.max(1, advantages.length);
+    reader.run.samplesRecorded += advantages.length;
+    const group = groupAt(reader.run, cursor);
+    if (group?.closed !== undefined) reader.faults.push(`advantages of ${cursor} are counted although it is closed`);
+    else if (group === undefined) reader.faults.push(`advantages of ${cursor} are counted although it is in reserve`);
+    else {
+      const sizes = (advantages as readonly number[]).map(Math.abs);
+      const advantage = sizes.length === 0 ? null : sizes.reduce((sum, size) => sum + size, 0) / sizes.length;
+      close(reader.run, group, { count, sum: count * (mean ?? 0), solved: null, deviation: null, advantage });
+    }
+  }
+  release(reader);
+  countClosed(reader.run);
+}
+
+export function closed(reader: Reader, ranges: readonly (readonly [number, number])[]): void {
+  for (const [first, last] of ranges) {
+    for (let cursor = first; cursor <= last; cursor++) {
+      lastOf(reader).closed.push(cursor);
+      const group = groupAt(reader.run, cursor);
+      if (group === undefined || group.closed !== undefined) reader.faults.push(`${cursor} is closed and was not open`);
+      else close(reader.run, group, outcomeOf(group.results));
+    }
+  }
+  release(reader);
+  countClosed(reader.run);
+}
+
+/** Groups are open again, with what they had; what their arms counted of them is taken away. */
+export function reopened(reader: Reader, ranges: readonly (readonly [number, number])[], atMs: number): void {
+  const { run, faults } = reader;
+  for (const [first, last] of ranges) {
+    for (let cursor = first; cursor <= last; cursor++) {
+      lastOf(reader).reopened.push(cursor);
+      const batch = batchAt(run, cursor);
+      const group = groupAt(run, cursor);
+      const outcome = group?.closed;
+      if (batch === undefined || group === undefined || outcome === undefined) {
+        faults.push(`${cursor} is opened again although it was open`);
+        continue;
+      }
+      if (!group.results.includes(null)) faults.push(`${cursor} is opened again although it is whole`);
+      const isFolded = run.config["lag"] === "unbounded" ? group.folded : batch.index < run.batchesFolded;
+      if (isFolded) faults.push(`${cursor} is opened again although a draw has folded it in`);
+      Object.assign(group, { closed: undefined, handedOutAtMs: atMs });
+      run.batchesClosed = Math.min(run.batchesClosed, batch.index);
+      if (outcome.count === 0) continue;
+      const arm = run.arms[group.arm] as ReadArm;
+      const at = arm.recent.findLastIndex(
+        ({ count, sum, solved }) => count === outcome.count && sum === outcome.sum && solved === outcome.solved,
+      );
+      arm.groups--;
+      arm.recent = arm.recent.filter((_, i) => i !== at);
+    }
+  }
+}

@@ -1,0 +1,128 @@
+/** What the reader of journals works with (reader.ts): what it makes of one, and how it finds its way in it. */
+import {
+  type Data,
+  type Row,
+  UNSAID,
+  type ReadTask,
+  type ReadGroup,
+  type ReadBatch,
+  type ReadArm,
+  type Config,
+  type ReadRun,
+} from "./reader-state.ts";
+
+/** A sample as an event recorded it. */
+export interface Entry {
+  readonly cursor: number;
+  readonly sample: number;
+  readonly digest: string;
+  readonly result: Data;
+}
+
+/** What happened to a run under one of its incarnations. */
+export interface Segment {
+  readonly incarnation: string;
+  /** The event that it began with, counted from 0. */
+  readonly from: number;
+  /** Of an import: the incarnation whose state was put back, and how many events it had. */
+  readonly base: { readonly incarnation: string; readonly version: number } | undefined;
+  readonly entries: Entry[];
+  /** Groups with reported advantages. */
+  readonly reported: Row[];
+  readonly closed: number[];
+  readonly reopened: number[];
+  /** The tasks that may be given out under this incarnation, by cursor, those that it took over among them. */
+  readonly tasks: Map<number, ReadTask>;
+  /** How many groups of each update batch are to train on. */
+  readonly prompts: Map<number, number>;
+}
+
+/** The instance's hash in a task's key, which the source of the tasks has written. */
+export type HashOf = (key: Data) => string;
+
+/** As the tests' source writes it. */
+export const firstOf: HashOf = (key) => (key as readonly string[])[0] ?? "";
+
+/** As the server's source writes it: in base64url. */
+export const shortened: HashOf = (key) => Buffer.from(firstOf(key), "base64url").toString("hex");
+
+export interface Reading {
+  readonly run: ReadRun;
+  readonly segments: readonly Segment[];
+  /** What no sound journal has, such as a sample that is recorded twice. */
+  readonly faults: readonly string[];
+}
+
+export interface Reader {
+  readonly hashOf: HashOf;
+  run: ReadRun;
+  readonly segments: Segment[];
+  readonly faults: string[];
+}
+
+export function segment(incarnation: string, from: number, base: Segment["base"], state?: ReadRun): Segment {
+  const tasks = new Map<number, ReadTask>(state === undefined ? [] : groupsOf(state));
+  const prompts = new Map(state?.batches.map((batch) => [batch.index, batch.prompts]));
+  return { incarnation, from, base, entries: [], reported: [], closed: [], reopened: [], tasks, prompts };
+}
+
+export function lastOf({ segments }: Reader): Segment {
+  return segments.at(-1) as Segment;
+}
+
+export function groupsOf(run: ReadRun): Map<number, ReadGroup> {
+  return new Map(run.batches.flatMap(({ cursor, groups }) => groups.map((group, i) => [cursor + i, group])));
+}
+
+/** The batch that a cursor lies in. Batches are never dropped here, but an imported state may begin late. */
+export function batchAt({ batches }: ReadRun, cursor: number): ReadBatch | undefined {
+  // Mostly it is one of the last.
+  return batches.findLast((batch) => batch.cursor <= cursor);
+}
+
+export function groupAt(run: ReadRun, cursor: number): ReadGroup | undefined {
+  const batch = batchAt(run, cursor);
+  return batch?.groups[cursor - batch.cursor];
+}
+
+/** Whether groups are folded in: under policies that learn, and filters that look back. */
+export function takesFeedback(policy: Data): boolean {
+  const { bandit, competence } = policy as Config;
+  return bandit !== undefined || competence !== undefined || looksBack(policy);
+}
+
+export function looksBack(policy: Data): boolean {
+  const filter = (policy as Config)["filter"] as Config | undefined;
+  return filter?.["skipSolved"] === true || Number(filter?.["skipFailedAfter"] ?? 0) > 0;
+}
+
+export const noArm = (): ReadArm => ({
+  ...{ issued: 0, repeats: 0, nextOrdinal: 0, groups: 0, recent: [] },
+  folded: { groups: 0, count: 0, sum: 0, solved: 0 },
+});
+
+export function armsOf(config: Config): readonly Config[] {
+  return config["arms"] as readonly Config[];
+}
+
+/** A bandit that keeps moving averages and nothing else: its state is its values. */
+export function isAverages(policy: Data): boolean {
+  const bandit = (policy as Config)["bandit"] as Config | undefined;
+  const { rule = "BANDIT_RULE_EMA_SOFTMAX", signal, rescale } = bandit ?? {};
+  const plain = rule === "BANDIT_RULE_EMA_SOFTMAX" && signal !== "BANDIT_SIGNAL_LEARNING_PROGRESS";
+  return bandit !== undefined && plain && rescale === undefined;
+}
+
+/** A policy's state before its first draw, where it is plain. */
+export function firstState(policy: Data, arms: number, prompts: number): Data {
+  const { mixture, staged, forgetting } = policy as Config;
+  if (mixture !== undefined) return null;
+  if (staged !== undefined || forgetting !== undefined) return [0, prompts];
+  return isAverages(policy) ? new Array<number>(arms).fill(0) : UNSAID;
+}
+
+export function issue(run: ReadRun, { arm, repeat }: ReadTask): void {
+  const counters = run.arms[arm] as ReadArm;
+  counters.issued++;
+  counters.repeats += Number(repeat);
+}

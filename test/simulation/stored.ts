@@ -1,0 +1,21 @@
+/** What a server that is no longer there has left behind, in its SQLite file and in its exports. */
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+/** The journals of all runs. */
+export function journalsIn(folder: string): readonly { readonly runId: string; readonly events: readonly string[] }[] {
+  const db = new DatabaseSync(join(folder, "runs.sqlite"), { readOnly: true });
+  const runs = db.prepare("SELECT key, id FROM runs ORDER BY key").all() as { key: number; id: string }[];
+  const events = db.prepare("SELECT body FROM events WHERE run = ? ORDER BY version");
+  const read = runs.map(({ key, id }) => ({
+    runId: id,
+    events: (events.all(key) as { body: string }[]).map(({ body }) => body),
+  }));
+  db.close();
+  return read;
+}
+
+/** An export as it goes over the wire is sealed: version, key id and authentication code stand before it. */
+export function payloadOf(state: Uint8Array): Uint8Array {
+  return state.subarray(21);
+}
