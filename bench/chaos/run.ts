@@ -3,7 +3,7 @@
  * a run against real processes; then one whose server is killed at random points, which must go on as if it had not been.
  * Ends with 1 where anything was lost, counted twice, counted for another, or was another after a kill.
  *
- *   node bench/chaos/run.ts [--samples 1000000] [--seed 0] [--tasks 2000] [--kills 20] [--points 100] [--json]
+ *   node bench/chaos/run.ts [--samples 1000000] [--seed 0] [--tasks 2000] [--kills 20] [--points 0] [--json]
  *
  * `seed` is the first seed; `tasks` and `kills` are of the run against processes, 0 tasks: none; `points` are the kills of
  * the run that is held against an undisturbed one, 0: none. How a seed is played again is told with what it found
@@ -21,7 +21,7 @@ const { values: options } = parseArgs({
     seed: { type: "string", default: "0" },
     tasks: { type: "string", default: "2000" },
     kills: { type: "string", default: "20" },
-    points: { type: "string", default: "100" },
+    points: { type: "string", default: "0" },
     json: { type: "boolean", default: false },
   },
 });
