@@ -33,7 +33,7 @@ module.exports = {
     ),
     only(
       "curriculum-is-a-core",
-      "^server/curriculum/(?!policies/)",
+      "^server/curriculum/(?!policies/|simulation/)",
       "^(server/curriculum/|server/stores/store\\.ts$|envs/)",
       "Runs know no contract and no transport.",
     ),
@@ -45,8 +45,8 @@ module.exports = {
     ),
     only(
       "simulated-students-know-runs-alone",
-      "^server/simulation/",
-      "^(server/(simulation|curriculum)/|envs/)",
+      "^server/curriculum/simulation/",
+      "^(server/curriculum/|envs/)",
       "Simulated students know runs, and no contract, task or command.",
     ),
     only(

@@ -56,7 +56,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["envs/**/*.ts", "server/curriculum/**/*.ts", "server/simulation/**/*.ts"],
+    files: ["envs/**/*.ts", "server/curriculum/**/*.ts"],
     rules: {
       "no-restricted-syntax": ["error", enumLike, ...reExports, ...impure],
       "no-restricted-imports": [
@@ -82,7 +82,7 @@ export default tseslint.config(
   },
   {
     files: ["server/**/*.ts"],
-    ignores: ["server/curriculum/**", "server/simulation/**"],
+    ignores: ["server/curriculum/**"],
     rules: { "no-restricted-syntax": ["error", enumLike, ...reExports] },
   },
   { files: ["test/**/*.ts", "bench/**/*.ts"], rules: { "max-lines-per-function": "off" } },

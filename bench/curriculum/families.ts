@@ -1,7 +1,7 @@
 /** The students that are judged. */
 import { familyOf } from "../../server/cli/simulate/families.ts";
-import type { Family } from "../../server/simulation/student.ts";
-import { students } from "../../server/simulation/students.ts";
+import type { Family } from "../../server/curriculum/simulation/student.ts";
+import { students } from "../../server/curriculum/simulation/students.ts";
 
 /** Ours, and those of files. */
 export async function familiesFrom(files: readonly string[]): Promise<readonly Family[]> {

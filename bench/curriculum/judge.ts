@@ -1,6 +1,6 @@
 /** Judges policies: every one against every student, with intervals. */
-import type { Life } from "../../server/simulation/life.ts";
-import { bootstrap, type Interval, mean, median } from "../../server/simulation/statistics.ts";
+import type { Life } from "../../server/curriculum/simulation/life.ts";
+import { bootstrap, type Interval, mean, median } from "../../server/curriculum/simulation/statistics.ts";
 
 /** Lives of one policy under the students of one family, in the order of the seeds. */
 export interface Played {

@@ -14,7 +14,7 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import type { JsonValue } from "@bufbuild/protobuf";
 import { Piscina } from "piscina";
-import type { Life } from "../../server/simulation/life.ts";
+import type { Life } from "../../server/curriculum/simulation/life.ts";
 import { createProgress } from "../progress.ts";
 import { curves, ratios } from "./charts.ts";
 import { familiesFrom } from "./families.ts";

@@ -1,7 +1,7 @@
 /** A thread of the harness: plays one policy over students of one family. */
 import type { JsonValue } from "@bufbuild/protobuf";
-import type { Life } from "../../server/simulation/life.ts";
-import { play, playOracle } from "../../server/simulation/play.ts";
+import type { Life } from "../../server/curriculum/simulation/life.ts";
+import { play, playOracle } from "../../server/curriculum/simulation/play.ts";
 import { familiesFrom } from "./families.ts";
 import { policyOf } from "./policies.ts";
 import { places, setting } from "./setting.ts";

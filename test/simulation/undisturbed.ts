@@ -96,6 +96,8 @@ async function redo(runs: Runs, event: Event, now: RunConfig): Promise<void> {
     case "reported":
     case "closed":
     case "reopened":
+    case "evaluation_opened":
+    case "evaluated":
     case "handed_out":
     case "paused":
     case "resumed":

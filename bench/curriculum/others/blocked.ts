@@ -3,9 +3,9 @@
  * the middle of the ladder cannot be learnt, so that its level never looks mastered.
  */
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { studentOf, type Abilities } from "../../../server/simulation/law.ts";
-import type { Family } from "../../../server/simulation/student.ts";
-import { ladder } from "../../../server/simulation/students/base.ts";
+import { studentOf, type Abilities } from "../../../server/curriculum/simulation/law.ts";
+import type { Family } from "../../../server/curriculum/simulation/student.ts";
+import { ladder } from "../../../server/curriculum/simulation/students/base.ts";
 
 /** In logits: hardly ever solved. */
 const NEVER = -8;

@@ -1,7 +1,7 @@
 /** gradus simulate: what a run's configuration would draw, and how soon it would arrive, with a simulated student. */
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { basename } from "node:path";
-import { students } from "../../simulation/students.ts";
+import { students } from "../../curriculum/simulation/students.ts";
 import { createBar } from "../bar.ts";
 import { addLocalOptions, collect, type LocalFlags, localOf } from "../connection.ts";
 import { writeOut } from "../out.ts";

@@ -1,10 +1,10 @@
 /** A run's configuration and the uniform mixture over the same simulated students. */
 import { deriveSeed } from "../../../envs/lib/rng.ts";
 import { noConstraints, type RunConfig } from "../../curriculum/types.ts";
-import { drive, type Step } from "../../simulation/drive.ts";
-import { type Life, lifeOf } from "../../simulation/life.ts";
-import { bootstrap, type Interval, mean, median } from "../../simulation/statistics.ts";
-import type { Family, Place } from "../../simulation/student.ts";
+import { drive, type Step } from "../../curriculum/simulation/drive.ts";
+import { type Life, lifeOf } from "../../curriculum/simulation/life.ts";
+import { bootstrap, type Interval, mean, median } from "../../curriculum/simulation/statistics.ts";
+import type { Family, Place } from "../../curriculum/simulation/student.ts";
 import type { Series, Step as ChartStep } from "../runs/series.ts";
 
 export interface Asked<Spec> {

@@ -1,8 +1,8 @@
 /** Our students, and those of files. */
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Family } from "../../simulation/student.ts";
-import { students } from "../../simulation/students.ts";
+import type { Family } from "../../curriculum/simulation/student.ts";
+import { students } from "../../curriculum/simulation/students.ts";
 
 export type FamilyResult =
   { readonly kind: "found"; readonly family: Family } | { readonly kind: "invalid"; readonly message: string };
@@ -12,7 +12,7 @@ function isFamily(value: unknown): value is Family {
   return "name" in value && "models" in value && "create" in value && typeof value.create === "function";
 }
 
-/** A file exports `student`, a Family (server/simulation/student.ts). */
+/** A file exports `student`, a Family (server/curriculum/simulation/student.ts). */
 async function familyOfFile(file: string): Promise<FamilyResult> {
   let module: unknown;
   try {

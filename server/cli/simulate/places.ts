@@ -1,7 +1,7 @@
 /** Where the arms of a run stand, for a student: which are of one kind, and which are harder. */
 import type { Registry } from "../../../envs/registry.ts";
 import type { RunConfig } from "../../curriculum/types.ts";
-import type { Place } from "../../simulation/student.ts";
+import type { Place } from "../../curriculum/simulation/student.ts";
 import type { TaskSpec } from "../../tasks/spec.ts";
 import { CliProblem } from "../problem.ts";
 

@@ -5,9 +5,9 @@ import { candidates, policyOf, recommended, uniform, type Candidate } from "../.
 import { overallTable, ORACLE, report } from "../../../bench/curriculum/report.ts";
 import { places, seedSets, seedsOf } from "../../../bench/curriculum/setting.ts";
 import { candidates as grid } from "../../../bench/curriculum/tuning.ts";
-import { configOf, play, playOracle } from "../../../server/simulation/play.ts";
-import type { Family } from "../../../server/simulation/student.ts";
-import { students } from "../../../server/simulation/students.ts";
+import { configOf, play, playOracle } from "../../../server/curriculum/simulation/play.ts";
+import type { Family } from "../../../server/curriculum/simulation/student.ts";
+import { students } from "../../../server/curriculum/simulation/students.ts";
 
 const shape = { batches: 120, promptsPerUpdate: 16, numGenerations: 8 };
 const seeds = seedsOf("calibration", 4);

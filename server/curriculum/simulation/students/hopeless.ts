@@ -1,5 +1,5 @@
 /** Cannot learn one of the hardest arms, whatever it practises. */
-import { rngFor } from "../../../envs/lib/rng.ts";
+import { rngFor } from "../../../../envs/lib/rng.ts";
 import { studentOf, type Abilities } from "../law.ts";
 import type { Family } from "../student.ts";
 import { ladder } from "./base.ts";

@@ -3,7 +3,7 @@
  * the student is expected to gain most. What it gains is found by trying: groups sampled as a run would sample them, and
  * the score after learning from them. No policy can know this; one that looks further ahead could still do better.
  */
-import { rngFor, type Rng } from "../../envs/lib/rng.ts";
+import { rngFor, type Rng } from "../../../envs/lib/rng.ts";
 import { GROUPS_OF_A_STEP } from "./drive.ts";
 import { scoreOf, type Practice, type Student } from "./student.ts";
 

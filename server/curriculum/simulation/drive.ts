@@ -2,12 +2,12 @@
  * A student under a run of the real curriculum: its draws, its folds and its policies, without a store, a clock or tasks.
  * A trainer of today's kind: it takes an update batch, samples every group of it, learns from it, and asks for the next.
  */
-import { mix, rngFor, type Rng } from "../../envs/lib/rng.ts";
-import { apply } from "../curriculum/apply.ts";
-import { drawnEvent, drawReadiness, fillSlots, planDraw } from "../curriculum/draw.ts";
-import type { RunEvent } from "../curriculum/events.ts";
-import type { DrawnTask, GroupResults, RunState, SampleResult } from "../curriculum/state.ts";
-import type { Arm, InstanceKey, RunConfig } from "../curriculum/types.ts";
+import { mix, rngFor, type Rng } from "../../../envs/lib/rng.ts";
+import { apply } from "../apply.ts";
+import { drawnEvent, drawReadiness, fillSlots, planDraw } from "../draw.ts";
+import type { RunEvent } from "../events.ts";
+import type { DrawnTask, GroupResults, RunState, SampleResult } from "../state.ts";
+import type { Arm, InstanceKey, RunConfig } from "../types.ts";
 import { scoreOf, type Practice, type Student } from "./student.ts";
 
 /** Update batches of so many groups move a student as far as the law says, and others as far in one step. */

@@ -1,7 +1,7 @@
 /** Plays runs of a policy over simulated students. */
-import { checkConfig } from "../curriculum/config.ts";
-import type { Arm, Policy, RunConfig } from "../curriculum/types.ts";
-import { deriveSeed } from "../../envs/lib/rng.ts";
+import { checkConfig } from "../config.ts";
+import type { Arm, Policy, RunConfig } from "../types.ts";
+import { deriveSeed } from "../../../envs/lib/rng.ts";
 import { drive } from "./drive.ts";
 import { type Life, lifeOf, lifeOfScores } from "./life.ts";
 import { oracle } from "./oracle.ts";

@@ -1,5 +1,5 @@
 /** Loses what it does not practise. */
-import { rngFor } from "../../../envs/lib/rng.ts";
+import { rngFor } from "../../../../envs/lib/rng.ts";
 import { between, studentOf, type Abilities } from "../law.ts";
 import type { Family } from "../student.ts";
 import { ladder } from "./base.ts";

@@ -13,7 +13,7 @@
  *
  * T(c, c) is 1; T(c, d) is what practice of c does for d.
  */
-import type { Rng } from "../../envs/lib/rng.ts";
+import type { Rng } from "../../../envs/lib/rng.ts";
 import type { Place, Practice, Student } from "./student.ts";
 
 /** Ability of each arm, in logits. */

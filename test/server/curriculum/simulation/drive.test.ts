@@ -1,12 +1,12 @@
 /** A simulated run is a run: the same core, the same draws. */
 import { expect, test } from "vitest";
-import { policyOf, candidates, recommended, uniform } from "../../../bench/curriculum/policies.ts";
-import { places } from "../../../bench/curriculum/setting.ts";
-import { drive } from "../../../server/simulation/drive.ts";
-import { configOf } from "../../../server/simulation/play.ts";
-import type { Student } from "../../../server/simulation/student.ts";
-import { students } from "../../../server/simulation/students.ts";
-import { ask, bench, codecs, feedbackFor, made, sourceOf, value } from "../curriculum/support.ts";
+import { policyOf, candidates, recommended, uniform } from "../../../../bench/curriculum/policies.ts";
+import { places } from "../../../../bench/curriculum/setting.ts";
+import { drive } from "../../../../server/curriculum/simulation/drive.ts";
+import { configOf } from "../../../../server/curriculum/simulation/play.ts";
+import type { Student } from "../../../../server/curriculum/simulation/student.ts";
+import { students } from "../../../../server/curriculum/simulation/students.ts";
+import { ask, bench, codecs, feedbackFor, made, sourceOf, value } from "../support.ts";
 
 const shape = { batches: 20, promptsPerUpdate: 16, numGenerations: 4 };
 

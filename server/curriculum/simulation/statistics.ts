@@ -1,5 +1,5 @@
 /** Medians with runs that never arrived, and intervals by the bootstrap. */
-import { rngFor } from "../../envs/lib/rng.ts";
+import { rngFor } from "../../../envs/lib/rng.ts";
 
 /** Resamples of an interval. */
 const RESAMPLES = 1000;

@@ -1,5 +1,5 @@
 /** One of the easiest arms looks as if it taught most, and teaches nothing. */
-import { rngFor } from "../../../envs/lib/rng.ts";
+import { rngFor } from "../../../../envs/lib/rng.ts";
 import { between, studentOf, type Abilities } from "../law.ts";
 import type { Family } from "../student.ts";
 import { ladder } from "./base.ts";

@@ -1,5 +1,5 @@
 /** Learns slowly, and little of it carries over. */
-import { rngFor } from "../../../envs/lib/rng.ts";
+import { rngFor } from "../../../../envs/lib/rng.ts";
 import { between, ladderTransfer, studentOf, type Abilities } from "../law.ts";
 import type { Family } from "../student.ts";
 import { ladder } from "./base.ts";

@@ -1,5 +1,5 @@
 /** For whom order makes no difference: all arms are one skill. */
-import { rngFor } from "../../../envs/lib/rng.ts";
+import { rngFor } from "../../../../envs/lib/rng.ts";
 import { between, studentOf, type Abilities } from "../law.ts";
 import type { Family } from "../student.ts";
 import { TARGET } from "./base.ts";

@@ -1,5 +1,5 @@
 /** What most students have in common: a ladder of levels in each family, from mostly solved to hardly ever. */
-import type { Rng } from "../../../envs/lib/rng.ts";
+import type { Rng } from "../../../../envs/lib/rng.ts";
 import { between, ladderStart, ladderTransfer, type Law } from "../law.ts";
 import type { Place } from "../student.ts";
 

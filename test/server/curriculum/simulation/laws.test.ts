@@ -1,9 +1,9 @@
 /** What every student must be: pure, the same for the same seed, with chances, and without gain from what teaches nothing. */
 import { describe, expect, test } from "vitest";
-import { places } from "../../../bench/curriculum/setting.ts";
-import { hashKey, rngFor } from "../../../envs/lib/rng.ts";
-import { scoreOf, type Family, type Practice, type Student } from "../../../server/simulation/student.ts";
-import { students } from "../../../server/simulation/students.ts";
+import { places } from "../../../../bench/curriculum/setting.ts";
+import { hashKey, rngFor } from "../../../../envs/lib/rng.ts";
+import { scoreOf, type Family, type Practice, type Student } from "../../../../server/curriculum/simulation/student.ts";
+import { students } from "../../../../server/curriculum/simulation/students.ts";
 
 const SAMPLES = 8;
 

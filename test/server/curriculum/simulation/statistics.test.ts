@@ -1,8 +1,8 @@
 /** Medians with runs that never arrived, and intervals. */
 import { expect, test } from "vitest";
-import { rngFor } from "../../../envs/lib/rng.ts";
-import { lifeOfScores } from "../../../server/simulation/life.ts";
-import { bootstrap, mean, median, quantile } from "../../../server/simulation/statistics.ts";
+import { rngFor } from "../../../../envs/lib/rng.ts";
+import { lifeOfScores } from "../../../../server/curriculum/simulation/life.ts";
+import { bootstrap, mean, median, quantile } from "../../../../server/curriculum/simulation/statistics.ts";
 
 test("a run that never arrived is later than any other", () => {
   expect(median([3, 1, 2])).toBe(2);
