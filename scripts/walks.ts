@@ -7,6 +7,7 @@
 import { Session } from "node:inspector/promises";
 import { readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
@@ -22,12 +23,16 @@ async function filesOf(session: Session, work: () => Promise<unknown>): Promise<
   // What ran until now is counted and put away.
   await session.post("Profiler.takePreciseCoverage");
   await work();
+  await settled();
   const { result } = await session.post("Profiler.takePreciseCoverage");
   await session.post("Profiler.stopPreciseCoverage");
   const ran = result.filter(({ functions }) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0));
   const files = ran.flatMap(({ url }) => (url.startsWith("file:") ? [relative(root, fileURLToPath(url))] : []));
   return files.filter((file) => /^(envs|server)\/(?!gen\/)/.test(file)).sort();
 }
+
+/** What a call leaves to be done behind it, such as tasks that are made ahead, is done. */
+const settled = (): Promise<void> => sleep(1000);
 
 const levels = ["T0", "T1"].map((value) => {
   return { id: value, spec: { environment: "countdown", difficulty: { case: "level", value } as const } };
@@ -54,6 +59,7 @@ const [third, fourth] = tasks.results.map(({ result }) => (result.case === "task
 if (!first || !second || !third || !fourth) throw new Error("there are too few tasks");
 await step(third);
 await step(first);
+await settled();
 const session = new Session();
 session.connect();
 await session.post("Profiler.enable");
