@@ -190,6 +190,14 @@ export interface InlineCodec<Instance> {
   decode(bytes: Uint8Array): Instance;
 }
 
+/** Asks a teacher model for tasks. What it proposes are rows, which the environment's RowReader judges. */
+export interface Teaching {
+  /** Asks for so many tasks of a level; the randomness is for what makes one request differ from the next. */
+  prompt(level: Level, count: number, rng: Rng): readonly ChatMessage[];
+  /** The rows that a reply holds. Never throws, never evaluates. */
+  read(text: string): Parsed<readonly unknown[]>;
+}
+
 /**
  * What the numbers of an answer name, of things numbered from 0 to count − 1. The laws of all environments make answers
  * that break it from the solver's, and no verifier may take one of them.
@@ -244,6 +252,8 @@ interface Capabilities<Instance, Answer> {
   readonly shape?: AnswerShape<Instance>;
   /** For instances of a few dozen bytes: they travel in the task id, so that no step makes them again. */
   readonly inline?: InlineCodec<Instance>;
+  /** For environments with rows and `inline`: a teacher's task travels whole, for nothing makes it again. */
+  readonly teacher?: Teaching;
   /**
    * The same for two instances that differ only in names or order, such as a graph with its vertices renumbered; its hash
    * decides the split. Left out: `canonical` is so.

@@ -15,6 +15,7 @@ import { type Log, openLog } from "./runtime/logging.ts";
 import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createOutcomeMeter } from "./runtime/outcomes.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
+import { registerTeacher } from "./runtime/teacher-metrics.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
@@ -31,6 +32,7 @@ import { createRunSource } from "./tasks/run-source.ts";
 import { createAsyncScorer } from "./tasks/async-scorer.ts";
 import { createResources } from "./tasks/resources.ts";
 import { createScorer, type OpenToken } from "./tasks/scorer.ts";
+import { createTeacher } from "./tasks/teacher/teacher.ts";
 import { createWorkerPool, type WorkerPool } from "./tasks/workers.ts";
 import { startTransports } from "./transport/ports.ts";
 import { register } from "./transport/rpc.ts";
@@ -121,16 +123,14 @@ async function assemble(
     else log.error({ store: part, problem }, "the store cannot be used");
     health.set(part, problem);
   });
-  const workers = createWorkerPool({
-    threads: config.workers,
-    queueMax: limits.maxQueue,
-    timeLimitMs: config.workerTimeLimitMs,
-    environmentFiles: config.environmentFiles,
-    warmUp: true,
-    onError: (error) => log.warn({ err: error }, "a worker"),
-  });
+  const workers = startWorkers(config, log);
   registerGauges(metrics, workers, dropped);
-  const maker = createMaker({ workers, registry, pools });
+  const resources = createResources({
+    clock: systemClock,
+    onFailure: (error, resource) => log.error({ err: error, resource }, "asking a resource threw"),
+  });
+  const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
+  const maker = createMaker({ workers, registry, pools, teacher });
   const source = createRunSource(maker);
   const runs = createRuns({ store, source, clock: systemClock, newIncarnation, log, aheadMax: AHEAD_MAX });
   const scoring = {
@@ -140,10 +140,6 @@ async function assemble(
   };
   const scorer = createScorer({ ...scoring, keyring, registry, pools });
   const onFailure = (error: unknown, what: string): void => log.error({ err: error }, what);
-  const resources = createResources({
-    clock: systemClock,
-    onFailure: (error, resource) => log.error({ err: error, resource }, "a verification threw"),
-  });
   resources.onChange((resource, down) => {
     if (down === undefined) log.info({ resource }, "a resource is asked again");
     else log.warn({ resource, reason: down }, "a resource is down");
@@ -160,11 +156,13 @@ async function assemble(
   const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;
   const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };
   const deps: ServiceDeps = {
-    ...{ keyring, registry, pools, maker, scorer, asyncScorer, runs, evaluations, onFailure },
+    ...{ keyring, registry, pools, maker, teacher, scorer, asyncScorer, runs, evaluations, onFailure },
     ...{ limits: requestLimits, meter: createOutcomeMeter(metrics.registry) },
   };
   registerRuns(metrics.registry, (limit) => runs.recent(limit));
+  registerTeacher(metrics.registry, teacher?.counts);
   const close = async (): Promise<void> => {
+    teacher?.close();
     resources.close();
     runs.close();
     await workers.close();
@@ -172,6 +170,14 @@ async function assemble(
     await evaluationStore.close();
   };
   return { deps, ready: workers.ready, close };
+}
+
+function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: Config, log: Log["log"]): WorkerPool {
+  return createWorkerPool({
+    ...{ threads: workers, queueMax: limits.maxQueue, timeLimitMs: workerTimeLimitMs, environmentFiles },
+    warmUp: true,
+    onError: (error) => log.warn({ err: error }, "a worker"),
+  });
 }
 
 async function openPools(

@@ -124,6 +124,8 @@ const TIER_OF_LARGER: Readonly<Record<number, string>> = { 3: "T1", 4: "T3", 5: 
 /** The tier that the instance fits, whatever the size of its numbers; undefined: it has no solution, or 2 or 6 numbers. */
 export function tierOf(instance: CountdownInstance): string | undefined {
   const { numbers, target } = instance;
+  // A search over six numbers takes longest, and is for nothing.
+  if (TIER_OF_LARGER[numbers.length] === undefined) return undefined;
   // One search for all tiers: none asks for more, and most rows without a tier have no solution.
   const solutions = countSolutions(numbers, target, SPARSE_SOLUTIONS + 1);
   if (solutions === 0) return undefined;

@@ -7,6 +7,7 @@ import { type CountdownAnswer, formatAnswer as format } from "./expression.ts";
 import { generator, rows } from "./generate.ts";
 import { canonical, type CountdownInstance, inline } from "./instance.ts";
 import { solve } from "./solve.ts";
+import { teacher } from "./teacher.ts";
 import { parse, verify } from "./verify.ts";
 
 // What the policy is asked.
@@ -53,6 +54,7 @@ export const countdown = defineEnvironment<CountdownInstance, CountdownAnswer>({
   rows,
   solver: { solve, format },
   inline,
+  teacher,
   canonical,
   render,
   metadata: ({ numbers, target }) => ({ numbers: numbers.join(" "), target: `${target}` }),

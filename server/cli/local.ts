@@ -29,6 +29,7 @@ import { createRunSource } from "../tasks/run-source.ts";
 import { createAsyncScorer } from "../tasks/async-scorer.ts";
 import { createResources } from "../tasks/resources.ts";
 import { createScorer } from "../tasks/scorer.ts";
+import { createTeacher } from "../tasks/teacher/teacher.ts";
 import { createWorkerPool, type WorkerPool } from "../tasks/workers.ts";
 import { type CallContext, RpcError } from "../transport/rpc.ts";
 import { poolBars } from "./pool-bars.ts";
@@ -98,9 +99,10 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const { pools } = loaded;
   const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes } = config.limits;
   const workers = needs === "runs" ? threads(config) : workHere(registry);
-  const maker = createMaker({ workers, registry, pools });
-  const scorer = createScorer({ keyring, registry, pools, completionBytesMax: maxCompletionBytes, onFailure: tell });
   const resources = createResources({ clock: systemClock, onFailure: tell });
+  const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
+  const maker = createMaker({ workers, registry, pools, teacher });
+  const scorer = createScorer({ keyring, registry, pools, completionBytesMax: maxCompletionBytes, onFailure: tell });
   // The server's runs are not here: a task of one is scored, and its outcome says that nothing was recorded.
   const runs = createRuns({
     store: memoryStore(),
@@ -116,7 +118,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const store =
     needs === "evaluations" ? await sqliteEvaluationStore({ directory: config.dataDir }) : memoryEvaluationStore();
   const deps: ServiceDeps = {
-    ...{ keyring, registry, pools, maker, scorer, asyncScorer, runs },
+    ...{ keyring, registry, pools, maker, teacher, scorer, asyncScorer, runs },
     evaluations: createEvaluations({ store, maker, scorer, asyncScorer, registry, suites }),
     onFailure: tell,
     limits: { groupsMax: maxGroups, completionsMax: maxCompletions, batchSeedsMax: maxBatchSeeds, streamWindow: 1 },
@@ -126,6 +128,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
     ...(needs === "runs" && createCurriculumService(deps)),
   };
   const close = (): void => {
+    teacher?.close();
     runs.close();
     void workers.close();
     void store.close();

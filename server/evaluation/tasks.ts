@@ -90,6 +90,8 @@ function refusalOf(result: Exclude<MakeResult, { kind: "made" }>): Result<never>
     }
     case "timeout":
       return { kind: "unavailable", message: result.message, retryDelayMs: TIMEOUT_RETRY_MS };
+    case "unavailable":
+      return result;
     case "cancelled":
       return { kind: "cancelled", message: "the caller is gone" };
   }

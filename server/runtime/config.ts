@@ -28,6 +28,14 @@ export type Limits = Pick<
   | "maxQueue"
 >;
 
+/** The model that is asked for tasks. */
+export interface TeacherConfig {
+  readonly url: string;
+  readonly model: string;
+  readonly key: string | undefined;
+  readonly timeoutMs: number;
+}
+
 export interface Config {
   readonly host: string;
   /** gRPC; 0: any free one. */
@@ -52,6 +60,7 @@ export interface Config {
   /** Modules of environments, beside Gradus's own. */
   readonly environmentFiles: readonly string[];
   readonly pools: OptionValues["pool"];
+  readonly teacher: TeacherConfig | undefined;
   /** Files of suites, beside those that ship with the server. */
   readonly suiteFiles: readonly string[];
   readonly corsOrigins: readonly string[];
@@ -100,9 +109,15 @@ export function readConfig(
 
 /** The configuration as it may be printed: no secret in it. */
 export function describeConfig(config: Config): Readonly<Record<string, unknown>> {
-  const { tls, token, warnings: _, ...open } = config;
+  const { tls, token, teacher, warnings: _, ...open } = config;
   const clients = tls?.clientCa === undefined ? "on" : "on, clients must show a certificate";
-  return { ...open, tls: tls === undefined ? "off" : clients, token: token === undefined ? "none" : "[redacted]" };
+  const hidden = (secret: string | undefined): string => (secret === undefined ? "none" : "[redacted]");
+  return {
+    ...open,
+    teacher: teacher === undefined ? "none" : { ...teacher, key: hidden(teacher.key) },
+    tls: tls === undefined ? "off" : clients,
+    token: hidden(token),
+  };
 }
 
 function helpText(spec: OptionSpec<unknown>): string {
@@ -163,6 +178,7 @@ function assemble(values: OptionValues): Config {
   return Object.freeze({
     ...listen,
     ...work,
+    teacher: readTeacher(values),
     dataDir,
     keyFile,
     store,
@@ -211,6 +227,19 @@ function readToken({ token, tokenFile }: OptionValues): string | undefined {
     throw new ConfigProblem(`${flag} must hold 16 to 4096 visible ASCII characters without spaces; got ${came}`);
   }
   return value;
+}
+
+function readTeacher(values: OptionValues): TeacherConfig | undefined {
+  const { teacherUrl: url, teacherModel: model, teacherKey: key, teacherTimeoutMs: timeoutMs } = values;
+  if (url === undefined && model === undefined) return undefined;
+  if (url === undefined || model === undefined)
+    throw new ConfigProblem("--teacher-url and --teacher-model must be given together");
+  const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+  if (!isWeb || new URL(url).password !== "")
+    throw new ConfigProblem(
+      "--teacher-url must be an http or https URL without a password: the key has its own option",
+    );
+  return Object.freeze({ url, model, key, timeoutMs });
 }
 
 /** Readable by its group or by all. */

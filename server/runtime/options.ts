@@ -207,6 +207,30 @@ export const configOptions = {
       "a data pool for SOURCE_REAL, JSONL or Parquet; a selection such as @train[200:],eval[:200] says which rows are taken and of which split they are; may be given several times",
     each: namedPath,
   }),
+  teacherUrl: optionalText({
+    flag: "teacher-url",
+    placeholder: "url",
+    description:
+      "base URL of an OpenAI-compatible endpoint that is asked for tasks of SOURCE_TEACHER, e.g. http://localhost:8000/v1",
+  }),
+  teacherModel: optionalText({
+    flag: "teacher-model",
+    placeholder: "name",
+    description: "the model that is asked there",
+  }),
+  teacherKey: optionalText({
+    flag: "teacher-key",
+    placeholder: "key",
+    description: "the endpoint's key; better by its variable, for others see flags",
+    secret: true,
+  }),
+  teacherTimeoutMs: integer({
+    flag: "teacher-timeout-ms",
+    description: "longest that one reply of the teacher may take, in milliseconds",
+    min: 10,
+    max: 3_600_000,
+    defaultValue: 60_000,
+  }),
   suiteFile: list({
     flag: "suite-file",
     placeholder: "path",

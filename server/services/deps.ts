@@ -9,6 +9,7 @@ import type { AsyncScorer } from "../tasks/async-scorer.ts";
 import type { Maker } from "../tasks/make.ts";
 import type { Scorer } from "../tasks/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
+import type { Teacher } from "../tasks/teacher/teacher.ts";
 import type { GroupLimits } from "./check-groups.ts";
 
 /** Limits on what a request may hold; each is named in the error that it gives. */
@@ -39,6 +40,8 @@ export interface ServiceDeps {
   readonly maker: Maker;
   readonly scorer: Scorer;
   readonly asyncScorer: AsyncScorer;
+  /** Undefined: the server has none, and refuses what asks for one. */
+  readonly teacher?: Teacher | undefined;
   readonly runs: Runs<TaskSpec, TaskKey>;
   readonly evaluations: Evaluations;
   readonly limits: RequestLimits;

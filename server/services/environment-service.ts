@@ -47,7 +47,7 @@ const CATEGORY_BYTES_MAX = 64;
 const REQUEST_ID_BYTES_MAX = 128;
 
 export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typeof EnvironmentService> {
-  const { limits, registry, pools } = deps;
+  const { limits, registry } = deps;
   const toTask = (spec: TaskSpec, result: MakeResult | undefined): Task => {
     if (result === undefined) throw new Error("a seed gave no result");
     if (result.kind !== "made") throw makeError(result);
@@ -57,7 +57,7 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
   return {
     async listEnvironments(request) {
       checkBytes(request.category, CATEGORY_BYTES_MAX, "category");
-      const all = registry.environments.map((environment) => environmentToWire(environment, pools));
+      const all = registry.environments.map((environment) => environmentToWire(environment, deps));
       const wanted = all.filter(({ category }) => request.category === "" || category === request.category);
       const keyOf = ({ id, version }: (typeof all)[number]): string => `${id}@${1e9 - version}`;
       wanted.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
@@ -66,7 +66,7 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
     },
     async getEnvironment(request) {
       const environment = lookUpEnvironment(registry, request.id, request.version, "id");
-      return create(GetEnvironmentResponseSchema, { environment: environmentToWire(environment, pools) });
+      return create(GetEnvironmentResponseSchema, { environment: environmentToWire(environment, deps) });
     },
     async reset(request, context) {
       const spec = readSpec(request.spec, deps, "spec");

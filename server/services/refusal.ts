@@ -56,6 +56,8 @@ export function makeError(result: Exclude<MakeResult, { kind: "made" }>): RpcErr
         "DEADLINE_EXCEEDED",
         `${result.message}: ask for smaller parameters or raise --worker-time-limit-ms`,
       );
+    case "unavailable":
+      return new RpcError("UNAVAILABLE", result.message, { retryDelayMs: result.retryDelayMs });
     case "cancelled":
       return new RpcError("CANCELLED", "the caller is gone");
   }

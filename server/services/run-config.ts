@@ -18,6 +18,7 @@ import {
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import { Split, type TaskSpec as WireSpec } from "../gen/gradus/v1/task_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
+import { teacherResource } from "../tasks/teacher/teacher.ts";
 import { checkBytes, checkCount, checkDuration, checkRange, invalid, required, toCount } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
@@ -34,7 +35,7 @@ const DEFAULT_TIME_TO_LIVE_MS = 30 * DAY_MS;
 const DEFAULT_GROUP_TIMEOUT_MS = 10 * 60 * 1000;
 
 /** What a run's configuration is checked against. */
-type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits">;
+type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits" | "teacher">;
 
 export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunConfig<TaskSpec> {
   checkCount(config.arms.length, ARMS_MAX, "config.arms", 1);
@@ -84,7 +85,10 @@ export function readPolicy(policy: wire.Policy | undefined, prefix = ""): Policy
 
 /** A judge that is down must not starve a run for ever. */
 export function defaultTimeoutMs(arms: readonly Arm[]): number | undefined {
-  return arms.some(({ resource }) => resource !== undefined) ? DEFAULT_GROUP_TIMEOUT_MS : undefined;
+  // A teacher is asked before the draw: no group waits for it.
+  return arms.some(({ source, resource }) => source !== "teacher" && resource !== undefined)
+    ? DEFAULT_GROUP_TIMEOUT_MS
+    : undefined;
 }
 
 function dynamicSamplingFromWire({ oversampleMax, alike }: wire.DynamicSampling): DynamicSampling {
@@ -130,7 +134,7 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field
     weight: arm.weight ?? 1,
     hard: arm.hard,
     rewardRange: rangeOf(environment, spec, field),
-    resource: resourceOf(environment),
+    resource: spec.source === "teacher" ? teacherResource(spec) : resourceOf(environment),
     removed: false,
   };
 }

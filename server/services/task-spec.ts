@@ -8,6 +8,8 @@ import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { type RewardScheme, Source, Split, type TaskSpec as WireSpec, Thinking } from "../gen/gradus/v1/task_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
+import { NO_TEACHER } from "../tasks/teacher/teacher.ts";
+import { takesTeachers } from "../tasks/teacher/examine.ts";
 import { answerFormats, sources, splits, thinkings } from "../tasks/wire-enums.ts";
 import type { Source as SourceName } from "../curriculum/types.ts";
 import { RpcError } from "../transport/rpc.ts";
@@ -31,13 +33,15 @@ export function lookUpEnvironment(registry: Registry, id: string, version: numbe
 
 export function readSpec(
   spec: WireSpec | undefined,
-  { registry, pools }: Pick<ServiceDeps, "registry" | "pools">,
+  { registry, pools, teacher }: Pick<ServiceDeps, "registry" | "pools" | "teacher">,
   field: string,
 ): TaskSpec {
   const given = required(spec, field);
   const environment = lookUpEnvironment(registry, given.environment, given.version, `${field}.environment`);
   const split = readSplit(given, field);
   const source = readSource(given, environment, field);
+  if (source === "teacher" && teacher === undefined)
+    throw new RpcError("FAILED_PRECONDITION", `${field}.source: ${NO_TEACHER}`);
   const { level, parameters } = readDifficulty(given, environment, source, field);
   if (level?.evaluationOnly === true && split === "train")
     throw invalid(
@@ -68,7 +72,8 @@ function readSplit(spec: WireSpec, field: string): SplitName {
 function readSource(spec: WireSpec, environment: Environment, field: string): SourceName {
   const source =
     spec.source === Source.UNSPECIFIED ? "synthetic" : required(sources.fromWire(spec.source), `${field}.source`);
-  if (source === "teacher") throw new RpcError("UNIMPLEMENTED", `${field}.source: teacher tasks are not served yet`);
+  if (source === "teacher" && !takesTeachers(environment))
+    throw invalid(`${field}.source`, `${environment.id} takes no tasks from teachers`);
   if (source === "synthetic" && environment.generator === undefined)
     throw invalid(
       `${field}.source`,
@@ -83,6 +88,7 @@ function readDifficulty(spec: WireSpec, environment: Environment, source: Source
   const { difficulty } = spec;
   if (difficulty.case === "parameters") {
     if (source === "real") throw invalid(`${field}.parameters`, "rows of a pool are told apart by level: give a level");
+    if (source === "teacher") throw invalid(`${field}.parameters`, "a teacher is asked for a level: give one");
     const values = difficulty.value.values;
     const count = Object.keys(values).length;
     if (count > PARAMETERS_MAX)

@@ -1,13 +1,17 @@
 /** Domain to contract: environments. */
 import { create } from "@bufbuild/protobuf";
 import type { Environment } from "../../envs/environment.ts";
-import { type Pool, rowCounts } from "../../envs/pool.ts";
+import { rowCounts } from "../../envs/pool.ts";
 import { schemeNamed } from "../../envs/reward/schemes.ts";
 import { type Environment as WireEnvironment, EnvironmentSchema } from "../gen/gradus/v1/environment_pb.js";
 import { Source } from "../gen/gradus/v1/task_pb.js";
+import { takesTeachers } from "../tasks/teacher/examine.ts";
 import { answerFormats, goals } from "../tasks/wire-enums.ts";
+import type { ServiceDeps } from "./deps.ts";
 
-export function environmentToWire(environment: Environment, pools: ReadonlyMap<string, Pool>): WireEnvironment {
+type EnvironmentDeps = Pick<ServiceDeps, "pools" | "teacher">;
+
+export function environmentToWire(environment: Environment, { pools, teacher }: EnvironmentDeps): WireEnvironment {
   const own = [...pools.values()].filter((pool) => pool.environment === environment.id);
   const first = environment.rows?.defaultPool?.name;
   own.sort((a, b) => Number(b.name === first) - Number(a.name === first) || (a.name < b.name ? -1 : 1));
@@ -27,6 +31,7 @@ export function environmentToWire(environment: Environment, pools: ReadonlyMap<s
     sources: [
       ...(environment.generator === undefined ? [] : [Source.SYNTHETIC]),
       ...(environment.rows === undefined ? [] : [Source.REAL]),
+      ...(teacher !== undefined && takesTeachers(environment) ? [Source.TEACHER] : []),
     ],
     pools: own.map((pool) => ({ name: pool.name, rows: { ...rowCounts(pool) } })),
   });

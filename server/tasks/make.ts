@@ -6,6 +6,7 @@ import type { MakeResult as Instantiated, TaskKey } from "../../envs/origin.ts";
 import { pickRow, type Pool, rowAt } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { TaskSpec } from "./spec.ts";
+import { NO_TEACHER, type Teacher, type WantedOfTeacher } from "./teacher/teacher.ts";
 import { type MadeResult, type MadeTask, type MakeResult, renderTask } from "./task.ts";
 import type { WorkerPool } from "./workers.ts";
 
@@ -27,6 +28,8 @@ export interface Maker {
   make(spec: TaskSpec, seeds: readonly bigint[], wanting: Wanting): Promise<readonly MakeResult[]>;
   /** The ordinal-th row of a walk through the rows of a spec. */
   makeRow(spec: TaskSpec, walk: { readonly seed: bigint; readonly ordinal: number }): MakeResult;
+  /** One result for each place, in order: see Teacher. */
+  fromTeacher(spec: TaskSpec, wanted: WantedOfTeacher): Promise<readonly MakeResult[]>;
   /** Remembers a task that will be shown by its key, for a while. */
   keep(task: MadeTask): void;
   /** The task of a key: kept, or rendered again. */
@@ -37,9 +40,11 @@ export interface MakerDeps {
   readonly workers: WorkerPool;
   readonly registry: Registry;
   readonly pools: ReadonlyMap<string, Pool>;
+  /** Undefined: the server has none. */
+  readonly teacher?: Teacher | undefined;
 }
 
-export function createMaker({ workers, registry, pools }: MakerDeps): Maker {
+export function createMaker({ workers, registry, pools, teacher }: MakerDeps): Maker {
   const kept = new LRUCache<TaskKey, MadeTask>({ maxSize: KEPT_CHARACTERS_MAX, sizeCalculation: charactersOf });
   const environmentOf = ({ environment, version }: TaskSpec): Environment => {
     const found = registry.find(environment, version);
@@ -56,11 +61,16 @@ export function createMaker({ workers, registry, pools }: MakerDeps): Maker {
     const { key, instance } = result;
     return { kind: "made", task: renderTask(environmentOf(spec), spec.answerFormat, key, instance) };
   };
+  const fromTeacher: Maker["fromTeacher"] = async (spec, wanted) =>
+    // A run of a server that had one: its arm is masked, and the others go on.
+    teacher?.take(spec, wanted) ?? wanted.places.map(() => ({ kind: "exhausted", message: NO_TEACHER }));
 
   return {
+    fromTeacher,
     async make(spec, seeds, { caller, signal }) {
       const { environment, version, parameters, level, split, source, answerFormat } = spec;
       if (source === "real") return seeds.map((seed) => rendered(spec, pickRow(poolOf(spec), level, split, seed)));
+      if (source === "teacher") return fromTeacher(spec, { scope: "without a run", places: seeds.map(String), signal });
       const job = { spec: { environment, version, parameters, split, answerFormat }, seeds, caller };
       return workers.run(job, signal);
     },

@@ -2,7 +2,7 @@
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import { deriveSeed } from "../../envs/lib/rng.ts";
 import type { Baseline } from "../../envs/environment.ts";
-import type { TaskKey } from "../../envs/origin.ts";
+import type { Origin, TaskKey } from "../../envs/origin.ts";
 import { type Codec, FormatError, type Json, readList, readNumber, readObject, readText } from "../curriculum/json.ts";
 import type { Made, TaskSource } from "../curriculum/runs/ports.ts";
 import { runCaller } from "./caller.ts";
@@ -43,15 +43,27 @@ const specs: Codec<TaskSpec> = {
 };
 
 // A key is [hash, n]: n the attempt of a generated task, the row of a real one; [row, rank, epoch] where these are known,
-// the epoch only after the first. With a baseline: its value, and if that is not proven, its bound.
+// the epoch only after the first; of a teacher's task the instance's bytes, for nothing else has it. With a baseline: its value, and if that is not proven, its bound.
 
 /** A key as JSON. */
 export function encodeKey({ origin, hash, baseline, rank, epoch }: TaskKey): Json {
-  if (origin.kind === "inline") throw new Error("inline tasks are not issued by runs");
   const short = Buffer.from(hash, "hex").toString("base64url");
-  const key: Json[] = [short, origin.kind === "generated" ? origin.attempt : encodeRow(origin.row, rank, epoch)];
+  const key: Json[] = [short, encodeOrigin(origin, rank, epoch)];
   if (baseline === undefined) return key;
   return baseline.proven ? [...key, baseline.value] : [...key, baseline.value, baseline.bound];
+}
+
+function encodeOrigin(origin: Origin, rank: number | undefined, epoch: number | undefined): Json {
+  switch (origin.kind) {
+    case "generated":
+      return origin.attempt;
+    case "row":
+      return encodeRow(origin.row, rank, epoch);
+    case "inline":
+      return Buffer.from(origin.instance).toString("base64url");
+    default:
+      return assertNever(origin);
+  }
 }
 
 function encodeRow(row: number, rank: number | undefined, epoch: number | undefined): Json {
@@ -78,6 +90,10 @@ export function decodeKey(json: Json | undefined, spec: TaskSpec, seed: bigint):
   if (spec.source === "real") {
     const { row, ...place } = decodeRow(n);
     return { origin: { kind: "row", pool: spec.pool, row, contentHash: hash }, ...known, ...place };
+  }
+  if (spec.source === "teacher") {
+    const instance = new Uint8Array(Buffer.from(readText(n), "base64url"));
+    return { origin: { kind: "inline", instance }, ...known };
   }
   return { origin: { kind: "generated", parameters: spec.parameters, seed, attempt: readNumber(n) }, ...known };
 }
@@ -108,6 +124,8 @@ export function createRunSource(maker: Maker): TaskSource<TaskSpec, TaskKey> {
         const { retryDelayMs } = result;
         return { kind: "unavailable", message: "the workers' queue is full", retryDelayMs };
       }
+      case "unavailable":
+        return result;
       case "cancelled":
         return { kind: "cancelled" };
       default:
@@ -125,6 +143,11 @@ export function createRunSource(maker: Maker): TaskSource<TaskSpec, TaskKey> {
       if (spec.source === "real") {
         const seed = deriveSeed("arm", runSeed, arm.id);
         return places.map(({ ordinal }) => madeOf(maker.makeRow(spec, { seed, ordinal })));
+      }
+      if (spec.source === "teacher") {
+        // Not the seeds: of these a run that is changed has the same again.
+        const wanted = { scope: `run ${runId}/${runSeed}`, places: places.map((each) => `${arm.id}/${each.ordinal}`) };
+        return (await maker.fromTeacher(spec, { ...wanted, signal })).map(madeOf);
       }
       const seeds = places.map(({ seed }) => seed);
       return (await maker.make(spec, seeds, { caller: runCaller(runId), signal })).map(madeOf);

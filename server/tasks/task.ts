@@ -22,6 +22,8 @@ export type MakeResult =
   | MadeResult
   | { readonly kind: "overloaded"; readonly retryDelayMs: number }
   | { readonly kind: "timeout"; readonly message: string }
+  /** A teacher gives none now. */
+  | { readonly kind: "unavailable"; readonly message: string; readonly retryDelayMs: number }
   | { readonly kind: "cancelled" };
 
 /** Rendered where its instance is at hand, so that nobody needs it again before an answer comes. */
@@ -33,7 +35,8 @@ export function renderTask<Instance>(
 ): MadeTask {
   const prompt = environment.render(instance, format);
   const metadata = environment.metadata(instance);
-  const bytes = environment.inline?.encode(instance);
+  // What is inline stands in its origin.
+  const bytes = key.origin.kind === "inline" ? undefined : environment.inline?.encode(instance);
   const made = { key, prompt, metadata };
   return bytes === undefined ? made : { ...made, inline: String.fromCharCode(...bytes) };
 }

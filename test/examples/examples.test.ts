@@ -17,7 +17,8 @@ function read(name: string): RunFile {
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await openServer({ store: "memory" });
+  // Creating a run asks no teacher.
+  server = await openServer({ store: "memory", teacherUrl: "http://127.0.0.1:1/v1", teacherModel: "teacher" });
 });
 afterAll(() => server[Symbol.asyncDispose]());
 

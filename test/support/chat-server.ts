@@ -15,7 +15,13 @@ export interface ChatRequest {
 
 /** What the server does with a request: completes it, fails, asks for patience, breaks off or never answers. */
 export type Behaviour =
-  | { readonly kind: "answer"; readonly content: string | null; readonly reasoning?: string; readonly delayMs?: number }
+  | {
+      readonly kind: "answer";
+      readonly content: string | null;
+      readonly reasoning?: string;
+      readonly delayMs?: number;
+      readonly usage?: object;
+    }
   | { readonly kind: "status"; readonly status: number; readonly retryAfter?: string; readonly message?: string }
   /** A reply of any kind, and what comes after it. */
   | { readonly kind: "raw"; readonly body: string; readonly then: "end" | "reset" | "silence" }
@@ -61,11 +67,11 @@ export async function startChatServer(behave: (request: ChatRequest, index: numb
 function reply(incoming: IncomingMessage, response: ServerResponse, request: ChatRequest, behaviour: Behaviour): void {
   switch (behaviour.kind) {
     case "answer": {
-      const { content, reasoning } = behaviour;
+      const { content, reasoning, usage } = behaviour;
       const message = { role: "assistant", content, ...(reasoning !== undefined && { reasoning_content: reasoning }) };
       const choices = [{ index: 0, message, finish_reason: "stop" }];
       response.writeHead(200, { "content-type": "application/json" });
-      response.end(JSON.stringify({ id: "chat", object: "chat.completion", model: request.model, choices }));
+      response.end(JSON.stringify({ id: "chat", object: "chat.completion", model: request.model, choices, usage }));
       return;
     }
     case "status": {

@@ -27,7 +27,10 @@ export type Made<Key extends InstanceKey> =
   /** The signal was aborted first. */
   | { readonly kind: "cancelled" };
 
-/** Makes instances: a pure function of their places, but for being unavailable. */
+/**
+ * Makes instances: a pure function of their places, but for being unavailable, and for a teacher's. Those of one place may
+ * differ from time to time; a run keeps the keys of what it drew, so that it has the same again.
+ */
 export interface TaskSource<Spec, Key extends InstanceKey> extends Codecs<Spec, Key> {
   /** Instances of one arm, for a run; a result for each place, in order. */
   make(places: readonly TaskPlace<Spec>[], signal: AbortSignal, runId: string): Promise<readonly Made<Key>[]>;

@@ -138,7 +138,18 @@ describe("Reset", () => {
     ],
     ["an unknown split", { ...countdown, split: 9 as Split }, "INVALID_ARGUMENT", "spec.split: "],
     ["an unknown source", { ...countdown, source: 9 as Source }, "INVALID_ARGUMENT", "spec.source: "],
-    ["a teacher", { ...countdown, source: Source.TEACHER }, "UNIMPLEMENTED", "spec.source: teacher tasks"],
+    [
+      "a teacher that is not there",
+      { ...countdown, source: Source.TEACHER },
+      "FAILED_PRECONDITION",
+      "spec.source: this server has no teacher: start it with --teacher-url",
+    ],
+    [
+      "a teacher of other tasks",
+      { environment: "np/tsp", source: Source.TEACHER },
+      "INVALID_ARGUMENT",
+      "spec.source: np/tsp takes no tasks from teachers",
+    ],
     [
       "rows that are not there",
       { environment: "np/tsp", source: Source.REAL },

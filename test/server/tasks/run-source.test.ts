@@ -26,11 +26,13 @@ const arm: Arm<TaskSpec> = {
   removed: false,
 };
 const row: Arm<TaskSpec> = { ...arm, spec: { ...spec, source: "real", pool: "rows" }, source: "real" };
+const taught: Arm<TaskSpec> = { ...arm, spec: { ...spec, source: "teacher" }, source: "teacher" };
 
 function makerOf(result: MakeResult, kept: MadeTask[] = []): Maker {
   return {
     make: async (_spec, seeds) => seeds.map(() => result),
     makeRow: () => result,
+    fromTeacher: async (_spec, { places }) => places.map(() => result),
     keep: (task) => kept.push(task),
     again: () => {
       throw new Error("nothing is shown here");
@@ -64,6 +66,12 @@ describe("keys", () => {
     expect(keys.decode(plain(keys.encode(key)), placeOf(row, 0, 7n))).toEqual(key);
   });
 
+  test("of a teacher's tasks, whole", () => {
+    const instance = Uint8Array.from([50, 52, 58, 49, 44, 255]);
+    const key: TaskKey = { origin: { kind: "inline", instance }, hash: "fedcba9876543210" };
+    expect(keys.decode(plain(keys.encode(key)), placeOf(taught, 0, 7n))).toEqual(key);
+  });
+
   test("that are none are refused", () => {
     for (const json of [null, {}, [], ["AAAA"], [1, 2], ["AAAA", "1"], ["AAAA", 1, "x"]])
       expect(() => keys.decode(json, place)).toThrow(FormatError);
@@ -72,7 +80,7 @@ describe("keys", () => {
 
 describe("specs", () => {
   test("go through JSON unchanged", () => {
-    for (const { spec: of } of [arm, row]) expect(specs.decode(plain(specs.encode(of)))).toEqual(of);
+    for (const { spec: of } of [arm, row, taught]) expect(specs.decode(plain(specs.encode(of)))).toEqual(of);
   });
 
   test("that are none are refused", () => {
@@ -93,13 +101,17 @@ test.each<[MakeResult, object]>([
     { kind: "unavailable", message: "slow", retryDelayMs: 1000 },
   ],
   [
+    { kind: "unavailable", message: "asleep", retryDelayMs: 7 },
+    { kind: "unavailable", message: "asleep", retryDelayMs: 7 },
+  ],
+  [
     { kind: "overloaded", retryDelayMs: 5 },
     { kind: "unavailable", message: "the workers' queue is full", retryDelayMs: 5 },
   ],
 ])("what the workers answer is passed on: %o", async (result, made) => {
   const source = createRunSource(makerOf(result));
   const { signal } = new AbortController();
-  for (const of of [arm, row]) expect(await source.make([placeOf(of, 0, 7n)], signal, "run")).toEqual([made]);
+  for (const of of [arm, row, taught]) expect(await source.make([placeOf(of, 0, 7n)], signal, "run")).toEqual([made]);
 });
 
 test("what was made is kept, to be shown when its turn comes", async () => {

@@ -452,7 +452,15 @@ export enum Source {
   REAL = 2,
 
   /**
-   * Proposed by a teacher model and verified. Not served yet: UNIMPLEMENTED.
+   * Proposed by a teacher model that the server was started with, and verified:
+   * readable, new in the run, of the split, solvable and of the level as rows are.
+   * It takes a level, no parameters. No function of a seed: a Reset takes what was
+   * accepted next, and gives the same for the same seed only while the server
+   * remembers it. What a run draws is kept in it whole, and is never asked for again.
+   * While the teacher does not answer, calls get UNAVAILABLE with a retry delay, and
+   * after some failures the arms of that level and split are masked until it is
+   * asked again. FAILED_PRECONDITION if the server has no teacher,
+   * INVALID_ARGUMENT if the environment takes none (Environment.sources).
    *
    * @generated from enum value: SOURCE_TEACHER = 3;
    */

@@ -1,0 +1,46 @@
+/** What a teacher model is asked for, and how its reply is read: its tasks are rows, judged as those of a pool. */
+import type { ChatMessage, Level, Parsed, Teaching } from "../environment.ts";
+import type { Rng } from "../lib/rng.ts";
+import { LIMITS } from "./instance.ts";
+
+/** A reply of the tasks that it is asked for has some hundred characters. */
+const REPLY_LENGTH_MAX = 64 * 1024;
+
+/** The numbers that teachers are asked to use are those of made tasks. */
+const NUMBER_MAX = 99;
+
+export const teacher: Teaching = { prompt, read };
+
+/** Each task is asked to have a number that is given, for a model that is asked the same again answers the same again. */
+function prompt({ description }: Level, count: number, rng: Rng): readonly ChatMessage[] {
+  const given = Array.from({ length: count }, () => rng.int(1, NUMBER_MAX));
+  const content = [
+    `Make ${count} Countdown tasks. A task is a list of whole numbers from 1 to ${NUMBER_MAX} and a whole target from 1 to ${LIMITS.targetMax}. It is solved by an expression that uses each of the numbers exactly once, with +, -, *, / and parentheses, and equals the target; division is exact.`,
+    `All tasks must be of this difficulty: ${description}. A task is sparse if it has 4 numbers or more and few ways to the target.`,
+    "Each task must have a solution: choose an expression first, and let the target be its value. No two tasks may be the same.",
+    `The n-th task should have the n-th of these numbers among its own: ${given.join(", ")}.`,
+    "",
+    'Reply with a JSON list and nothing else, without the solutions: [{"nums": [50, 3, 8, 4], "target": 70}, …]',
+  ].join("\n");
+  return [{ role: "user", content }];
+}
+
+/** The list in a reply, whatever stands around it: thoughts before it, a code fence, an object that holds it. */
+function read(text: string): Parsed<readonly unknown[]> {
+  if (text.length > REPLY_LENGTH_MAX) {
+    return malformed(`it has ${text.length} characters, and the limit is ${REPLY_LENGTH_MAX}`);
+  }
+  const said = text.slice(text.lastIndexOf("</think>") + 1);
+  const [start, end] = [said.indexOf("["), said.lastIndexOf("]")];
+  if (start < 0 || end < start) return malformed("it holds no JSON list");
+  try {
+    const rows: unknown = JSON.parse(said.slice(start, end + 1));
+    return Array.isArray(rows) ? { kind: "answer", answer: rows } : malformed("it holds no JSON list");
+  } catch {
+    return malformed("what stands between its first [ and its last ] is not JSON");
+  }
+}
+
+function malformed(reason: string): Parsed<never> {
+  return { kind: "malformed", reason };
+}

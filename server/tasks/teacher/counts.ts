@@ -1,0 +1,63 @@
+/** What a teacher was asked, what came of it, and what it cost: by environment and level, of which there are few. */
+import type { Rejection } from "./examine.ts";
+
+/** What a request came to: a reply with tasks in it, one without, one that holds no list, or none. */
+export type RequestOutcome = "useful" | "useless" | "unreadable" | "timeout" | "status" | "connection";
+
+export interface TeacherCounts {
+  readonly environment: string;
+  readonly level: string;
+  readonly requests: ReadonlyMap<RequestOutcome, number>;
+  /** What was proposed: each proposal was accepted, or rejected for the first reason that was found. */
+  readonly proposals: ReadonlyMap<"accepted" | Rejection, number>;
+  /** Tasks that the requests asked for. */
+  readonly asked: number;
+  readonly tokensIn: number;
+  readonly tokensOut: number;
+  /** Replies that did not say how many tokens they took: the sums are too low by these. */
+  readonly repliesWithoutUsage: number;
+}
+
+export interface Counter {
+  requested(outcome: RequestOutcome): void;
+  proposed(outcome: "accepted" | Rejection, count: number): void;
+  asked(tasks: number): void;
+  cost(tokens: { readonly input: number; readonly output: number } | undefined): void;
+}
+
+export interface Counters {
+  of(environment: string, level: string): Counter;
+  readonly all: () => readonly TeacherCounts[];
+}
+
+export function createCounters(): Counters {
+  const known = new Map<string, { readonly counts: TeacherCounts; readonly counter: Counter }>();
+  return {
+    all: () => [...known.values()].map(({ counts }) => counts),
+    of(environment, level) {
+      const name = `${environment}/${level}`;
+      const found = known.get(name) ?? createCounter(environment, level);
+      known.set(name, found);
+      return found.counter;
+    },
+  };
+}
+
+function createCounter(environment: string, level: string) {
+  const requests = new Map<RequestOutcome, number>();
+  const proposals = new Map<"accepted" | Rejection, number>();
+  const counts = { asked: 0, tokensIn: 0, tokensOut: 0, repliesWithoutUsage: 0 };
+  const counter: Counter = {
+    requested: (outcome) => void requests.set(outcome, (requests.get(outcome) ?? 0) + 1),
+    proposed: (outcome, count) => void proposals.set(outcome, (proposals.get(outcome) ?? 0) + count),
+    asked(tasks) {
+      counts.asked += tasks;
+    },
+    cost(tokens) {
+      if (tokens === undefined) counts.repliesWithoutUsage += 1;
+      counts.tokensIn += tokens?.input ?? 0;
+      counts.tokensOut += tokens?.output ?? 0;
+    },
+  };
+  return { counts: Object.assign(counts, { environment, level, requests, proposals }), counter };
+}

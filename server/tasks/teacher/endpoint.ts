@@ -1,0 +1,120 @@
+/** One question to a teacher model behind an OpenAI-compatible chat endpoint. */
+import OpenAI, { APIError } from "openai";
+import type { ChatMessage } from "../../../envs/environment.ts";
+
+export interface EndpointOptions {
+  /** Base URL, e.g. "http://localhost:8000/v1". */
+  readonly url: string;
+  readonly model: string;
+  /** Undefined: no Authorization header. */
+  readonly key: string | undefined;
+  /** Milliseconds that a reply may take. */
+  readonly timeoutMs: number;
+}
+
+/** Of a request, by the endpoint's own count. */
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+}
+
+export type Reply =
+  | {
+      readonly kind: "reply";
+      readonly text: string;
+      /** Undefined: it did not say. */ readonly tokens: Tokens | undefined;
+    }
+  | {
+      readonly kind: "failed";
+      readonly why: "timeout" | "status" | "connection";
+      readonly message: string;
+      readonly retryDelayMs?: number;
+    };
+
+/** Asks once; whoever asks tries again. What goes wrong is a "failed". */
+export type AskModel = (prompt: readonly ChatMessage[], signal: AbortSignal) => Promise<Reply>;
+
+/** A reply's whole body: far more than the tokens that may be written. */
+const BODY_BYTES_MAX = 1024 ** 2;
+/** What one reply may cost, thoughts included. */
+const OUTPUT_TOKENS_MAX = 8192;
+const WORDS_MAX = 200;
+/** An endpoint that asks for more patience is asked again before. */
+const RETRY_DELAY_MAX_MS = 60_000;
+
+export function createEndpoint({ url, model, key, timeoutMs }: EndpointOptions): AskModel {
+  const client = new OpenAI({
+    ...{ baseURL: url, apiKey: key ?? "none", organization: null, project: null },
+    ...(key === undefined && { defaultHeaders: { Authorization: null } }),
+    ...{ maxRetries: 0, timeout: timeoutMs, logLevel: "off", fetch: fetchBounded },
+  });
+  return async (prompt, signal) => {
+    const messages = prompt.map(({ role, content }) => ({ role, content }));
+    try {
+      const reply = await client.chat.completions.create(
+        { model, messages, max_tokens: OUTPUT_TOKENS_MAX },
+        { signal },
+      );
+      return { kind: "reply", text: textOf(reply), tokens: tokensOf(reply) };
+    } catch (error) {
+      return failureOf(error, signal.aborted, timeoutMs);
+    }
+  };
+}
+
+/** Reads the whole reply, within the request's time, and no more of it than there may be. */
+const fetchBounded: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += part.length;
+    if (bytes > BODY_BYTES_MAX) throw new Error(`the reply has more than ${BODY_BYTES_MAX} bytes`);
+    parts.push(part);
+  }
+  const { status, headers } = response;
+  return new Response(bytes === 0 ? null : Buffer.concat(parts), { status, headers });
+};
+
+/** The reply's JSON is whatever the endpoint says: nothing in it is taken for granted. */
+function textOf(reply: unknown): string {
+  const { choices } = (reply ?? {}) as { readonly choices?: readonly ({ readonly message?: unknown } | null)[] };
+  const message = Array.isArray(choices) ? (choices[0] as { readonly message?: unknown } | null)?.message : undefined;
+  const { content } = (message ?? {}) as { readonly content?: unknown };
+  return typeof content === "string" ? content : "";
+}
+
+function tokensOf(reply: unknown): Tokens | undefined {
+  const { usage } = (reply ?? {}) as { readonly usage?: unknown };
+  const { prompt_tokens: input, completion_tokens: output } = (usage ?? {}) as Readonly<Record<string, unknown>>;
+  return isCount(input) && isCount(output) ? { input, output } : undefined;
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+
+function failureOf(error: unknown, aborted: boolean, timeoutMs: number): Reply {
+  if (aborted || error instanceof OpenAI.APIConnectionTimeoutError)
+    return { kind: "failed", why: "timeout", message: `no whole reply within ${timeoutMs} ms` };
+  const message = wordsOf(error);
+  if (!(error instanceof APIError) || error.status === undefined) return { kind: "failed", why: "connection", message };
+  const retryDelayMs = retryDelayOf((error.headers as Headers | undefined)?.get("retry-after"));
+  return { kind: "failed", why: "status", message, ...(retryDelayMs !== undefined && { retryDelayMs }) };
+}
+
+/** On one line. Of a lost connection the innermost cause says the most. */
+function wordsOf(error: unknown): string {
+  let innermost = error;
+  while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;
+  const { message = "", code = "" } = innermost as { readonly message?: string; readonly code?: string };
+  return (message === "" ? String(code) : message)
+    .replaceAll(/[\s\p{C}]+/gu, " ")
+    .trim()
+    .slice(0, WORDS_MAX);
+}
+
+/** Seconds, or a date. */
+function retryDelayOf(given: string | null | undefined): number | undefined {
+  if (given === null || given === undefined || given === "") return undefined;
+  const ms = /^\d+(\.\d+)?$/.test(given) ? Number(given) * 1000 : Date.parse(given) - Date.now();
+  return Number.isFinite(ms) ? Math.min(RETRY_DELAY_MAX_MS, Math.max(1, Math.round(ms))) : undefined;
+}
