@@ -1,6 +1,7 @@
 /** Arms of a teacher in a run: what is drawn is kept whole, and a teacher that is down holds up no other arm. */
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createClient, type GradusClient, type RunChoice } from "../../clients/ts/src/index.ts";
 import { Source } from "../../clients/ts/src/public.ts";
@@ -108,7 +109,7 @@ test("after a kill, and on another server, drawn tasks are the same and nobody i
   after.close();
   await second.kill("SIGTERM");
 
-  await using other = await openServer({ store: "memory" });
+  await using other = await openServer({ store: "memory", keyFile: join(folder.path, "task-keys") });
   await other.client.run("moved").import(exported.state);
   expect(await linesOf(other.client, "moved", 0n)).toEqual(drawn);
   expect(teacher.chat.requests).toHaveLength(asked);
@@ -120,7 +121,8 @@ test("a teacher that is down is masked with its reason, the others go on, and it
     isDown ? { kind: "status", status: 503, message: "asleep" } : goodReply(request, index),
   );
   await using server = await openServer({ store: "memory", ...teacher.flags });
-  const run = server.client.run("masked");
+  const client = createClient(server.address, { retry: false });
+  const run = client.run("masked");
   await run.create(choice([teacherArm("T0"), made]));
   const reason = async () => (await run.get()).state?.arms[0]?.maskedReason;
   let tasks: readonly { readonly armId: string }[] = [];
@@ -131,14 +133,17 @@ test("a teacher that is down is masked with its reason, the others go on, and it
   expect(new Set(tasks.map(({ armId }) => armId))).toEqual(new Set(["made"]));
   isDown = false;
   await until(async () => (await reason()) === undefined);
+  client.close();
 });
 
 test("one that cannot be reached is no other's matter either", async () => {
   const teacherUrl = `http://127.0.0.1:${await closedPort()}/v1`;
   await using server = await openServer({ store: "memory", teacherUrl, teacherModel: "teacher" });
-  const reset = server.client.reset({ environment: "countdown", level: "T1", source: "teacher", seed: 1n });
+  const client = createClient(server.address, { retry: false });
+  const reset = client.reset({ environment: "countdown", level: "T1", source: "teacher", seed: 1n });
   await expect(reset).rejects.toMatchObject({ code: "UNAVAILABLE" });
-  const run = server.client.run("unreachable");
+  const run = client.run("unreachable");
   await run.create(choice([teacherArm("T0"), made]));
   await until(async () => ((await run.nextBatch().catch(() => undefined))?.tasks.length ?? 0) > 0);
+  client.close();
 });

@@ -77,14 +77,7 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
   const counters = createCounters();
   const closed = new AbortController();
   const scopes = new LRUCache<string, Scope>({ max: SCOPES_MAX });
-  const resourcesByName = new Map<string, Resource>();
-  const resourceOf = (spec: TaskSpec): Resource => {
-    const name = teacherResource(spec);
-    const limits = { concurrencyMax: CONCURRENCY, waitingMax: WAITING_MAX, heldBytesMax: 0 };
-    const resource = resourcesByName.get(name) ?? { name, ...limits, timeLimitMs: endpoint.timeoutMs };
-    resourcesByName.set(name, resource);
-    return resource;
-  };
+  const resourceOf = resourcesOf(endpoint.timeoutMs);
 
   const askOnce = async (asking: Asking): Promise<Failure | undefined> => {
     const { environment, level } = asking.spec;
@@ -148,6 +141,18 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
         };
       });
     },
+  };
+}
+
+/** The same resource for the same level and split. */
+function resourcesOf(timeLimitMs: number): (spec: TaskSpec) => Resource {
+  const byName = new Map<string, Resource>();
+  const limits = { concurrencyMax: CONCURRENCY, waitingMax: WAITING_MAX, heldBytesMax: 0, timeLimitMs };
+  return (spec) => {
+    const name = teacherResource(spec);
+    const resource = byName.get(name) ?? { name, ...limits };
+    byName.set(name, resource);
+    return resource;
   };
 }
 
