@@ -59,7 +59,8 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
       checkBytes(request.category, CATEGORY_BYTES_MAX, "category");
       const all = registry.environments.map((environment) => environmentToWire(environment, deps));
       const wanted = all.filter(({ category }) => request.category === "" || category === request.category);
-      const keyOf = ({ id, version }: (typeof all)[number]): string => `${id}@${1e9 - version}`;
+      // A space comes before all that an id may hold: "a" stands before "a-b".
+      const keyOf = ({ id, version }: (typeof all)[number]): string => `${id} ${1e9 - version}`;
       wanted.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
       const page = pageOf(wanted, keyOf, readPage(request, 100, 1000));
       return create(ListEnvironmentsResponseSchema, { environments: page.items, nextPageToken: page.nextPageToken });

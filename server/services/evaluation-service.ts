@@ -47,7 +47,8 @@ function evaluationHandlers({ evaluations }: ServiceDeps): Handlers {
   return {
     async listSuites(request) {
       const suites = evaluations.suites().map(suiteToWire);
-      const keyOf = ({ id, version }: wire.Suite): string => `${id}@${1e9 - version}`;
+      // A space comes before all that an id may hold: "a" stands before "a-b".
+      const keyOf = ({ id, version }: wire.Suite): string => `${id} ${1e9 - version}`;
       suites.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
       const { items, nextPageToken } = pageOf(suites, keyOf, readPage(request, PAGE_DEFAULT, PAGE_MAX));
       return create(wire.ListSuitesResponseSchema, { suites: items, nextPageToken });

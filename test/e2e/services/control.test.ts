@@ -207,7 +207,7 @@ describe("a staged policy", () => {
     expect((await stateOf("steps"))?.policy?.kind.case).toBe("staged");
   });
 
-  test("goes on from an export where it stood, and begins anew where it is put in place of another", async () => {
+  test("goes on from an export and after another staged policy, and begins anew after a policy without stages", async () => {
     const policy = stages(only("easy"), only("hard"));
     const run = await runOf(wire, "moved", { policy: MIXTURE });
     await run.next(0, 4);
@@ -218,7 +218,10 @@ describe("a staged policy", () => {
     await wire.curriculum.importRun({ state });
     expect(armsOf(await run.next(8, 2))).toEqual(["hard", "hard"]);
     await wire.curriculum.updatePolicy({ runId: "moved", policy });
-    expect(armsOf(await run.next(10, 2))).toEqual(["easy", "easy"]);
+    expect(armsOf(await run.next(10, 2))).toEqual(["hard", "hard"]);
+    await wire.curriculum.updatePolicy({ runId: "moved", policy: MIXTURE });
+    await wire.curriculum.updatePolicy({ runId: "moved", policy });
+    expect(armsOf(await run.next(12, 2))).toEqual(["easy", "easy"]);
   });
 
   test("refuses weights that leave a stage without an arm", async () => {

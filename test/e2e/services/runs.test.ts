@@ -105,7 +105,7 @@ describe("CreateRun", () => {
     ],
     ["config.arms[0].spec.split", { arms: [{ id: "a", spec: { ...arm?.spec, split: 2 } }] }, /SPLIT_TRAIN/],
     ["config.policy", { policy: undefined }, /it is required/],
-    ["config.policy.kind", { policy: {} }, /set one of mixture, bandit, staged/],
+    ["config.policy.kind", { policy: {} }, /set one of mixture, staged, replay, competence, bandit, forgetting/],
     ["config.policy.bandit.alpha", { policy: bandit({ alpha: 0 }) }, /above 0 and at most 1, not 0/],
     ["config.policy.bandit.tau", { policy: bandit({ tau: -1 }) }, /above 0/],
     ["config.policy.bandit.epsilon", { policy: bandit({ epsilon: 1.5 }) }, /in \[0, 1\], not 1.5/],

@@ -134,6 +134,20 @@ function curriculumRequests({ tasks, exported }: Knowledge): Requests {
       groupIds: fc.array(groupId, { maxLength: 2 }),
       reason: of("", "dropped"),
     }),
+    getGroups: fc.record({
+      ...{ runId: of("a", "b"), tasks: fc.boolean(), open: fc.boolean(), wait: of({ nanos: 0 }, { nanos: 5_000_000 }) },
+      groupIds: fc.array(groupId, { maxLength: 2 }),
+      ...{ pageSize: of(0, 1, 4096), pageToken: of("", "MQ") },
+    }),
+    reopenGroups: fc.record({ runId: of("a"), groupIds: fc.array(groupId, { maxLength: 2 }) }),
+    updateShape: fc.record({
+      ...{ runId: of("a", "b"), numGenerations: of(1, 2, 3), promptsPerUpdate: of(1, 2, 5), length: of(0n, 6n, 100n) },
+      removeArms: fc.array(of(...ARM_IDS), { maxLength: 1 }),
+    }),
+    nextEvaluation: fc.record({
+      ...{ runId: of("a", "b"), armId: of("held-out", "a"), round: fc.bigInt(0n, 3n), cursor: fc.bigInt(0n, 9n) },
+      count: of(0, 1, 4096),
+    }),
     updatePolicy: fc.record({ runId, policy }),
     setWeights: fc.record({ runId, weights: fc.dictionary(of(...ARM_IDS), of(0, 1, 2.5), { maxKeys: 2 }) }),
     advance: run,
