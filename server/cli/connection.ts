@@ -15,7 +15,12 @@ export interface LocalFlags {
   readonly environments?: readonly string[];
   readonly pool?: readonly string[];
   readonly suiteFile?: readonly string[];
+  readonly teacherUrl?: string;
+  readonly teacherModel?: string;
 }
+
+/** Of commands that check arms and make none of their tasks: no teacher is asked, so there need be none. */
+export const ANY_TEACHER = { teacherUrl: "http://localhost/v1", teacherModel: "any" } as const satisfies LocalFlags;
 
 export interface ConnectionFlags extends LocalFlags {
   readonly server?: string;
@@ -44,7 +49,9 @@ export function addLocalOptions(command: Command): Command {
         "a module of environments of one's own; may be given several times",
       ).argParser(collect),
     )
-    .addOption(new Option("--pool <name=path>", "a JSONL data pool; may be given several times").argParser(collect));
+    .addOption(new Option("--pool <name=path>", "a JSONL data pool; may be given several times").argParser(collect))
+    .option("--teacher-url <url>", "endpoint that is asked for tasks of a teacher (env GRADUS_TEACHER_URL)")
+    .option("--teacher-model <name>", "the model that is asked there (env GRADUS_TEACHER_MODEL)");
 }
 
 /** Options of commands that work with suites in this process. */

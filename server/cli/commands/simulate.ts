@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { basename } from "node:path";
 import { students } from "../../curriculum/simulation/students.ts";
 import { createBar } from "../bar.ts";
-import { addLocalOptions, collect, type LocalFlags, localOf } from "../connection.ts";
+import { addLocalOptions, ANY_TEACHER, collect, type LocalFlags, localOf } from "../connection.ts";
 import { writeOut } from "../out.ts";
 import { print, printJson, table } from "../print.ts";
 import { CliProblem } from "../problem.ts";
@@ -96,7 +96,7 @@ async function comparedOf(file: RunFile, { student, seeds, updates, target, leve
   const found = await familyOf(student);
   if (found.kind === "invalid") throw new CliProblem("usage", `--student: ${found.message}`);
   // A run of its own checks all that the file says, and gives what it means.
-  const local = await localOf(flags, "runs");
+  const local = await localOf({ ...ANY_TEACHER, ...flags }, "runs");
   try {
     await createdOf(local.client, file, "simulated");
     const run = await local.deps.runs.get("simulated");

@@ -197,3 +197,24 @@ describe("secrets", () => {
     expect(printed).toContain('"maxGroups":1024');
   });
 });
+
+describe("a teacher", () => {
+  const url = "http://localhost:8000/v1";
+
+  test("is a URL and a model, and its key is never printed", () => {
+    expect(configOf([]).teacher).toBeUndefined();
+    const config = configOf(["--teacher-url", url, "--teacher-model", "m"], { GRADUS_TEACHER_KEY: "hush-hush" });
+    expect(config.teacher).toEqual({ url, model: "m", key: "hush-hush", timeoutMs: 60_000 });
+    expect(JSON.stringify(describeConfig(config))).not.toContain("hush");
+    expect(describeConfig(config)["teacher"]).toMatchObject({ url, key: "[redacted]" });
+  });
+
+  test.each([
+    [["--teacher-url", url], "must be given together"],
+    [["--teacher-model", "m"], "must be given together"],
+    [["--teacher-url", "localhost:8000", "--teacher-model", "m"], "--teacher-url must be an http or https URL"],
+    [["--teacher-url", "http://a:b@c/v1", "--teacher-model", "m"], "without a password"],
+  ])("is refused: %j", (args, words) => {
+    expect(refusalOf(args)).toContain(words);
+  });
+});

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { type GradusClient, type Run, RunSchema } from "../../../../clients/ts/src/public.ts";
 import {
   addLocalOptions,
+  ANY_TEACHER,
   addServerOptions,
   type ConnectionFlags,
   type LocalFlags,
@@ -50,7 +51,7 @@ function addCheck(group: Command): void {
         print(`${file.path}: can be created`);
       }
     };
-    await withClient(flags, check, "runs");
+    await withClient({ ...ANY_TEACHER, ...flags }, check, "runs");
   });
 }
 
