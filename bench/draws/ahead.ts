@@ -1,6 +1,6 @@
 /**
  * How long NextBatch takes where a run's tasks were made ahead of it, for every environment: a bandit over all levels for
- * training, whose trainer answers each update batch and then lets as long pass as making the next one takes.
+ * training, whose trainer answers each update batch and then lets twice as long pass as making one takes, at least a while.
  *
  *   node bench/draws/ahead.ts [--environments np/tsp,countdown] [--prompts 256] [--batches 40] [--pause 1000] [--json]
  *
@@ -59,7 +59,8 @@ async function trainer(name: string, id: string, prompts: number, count: number,
     cursor = nextCursor;
     const groups = tasks.map(({ groupId, cursor: at }) => ({ groupId, advantages: [Number(at % 7n) / 7, 0] }));
     for (let k = 0; k < groups.length; k += 64) await run.reportAdvantages(groups.slice(k, k + 64));
-    if (pauseMs > 0) await sleep(pauseMs);
+    // The first batch took as long as making it: twice that lets the next be made.
+    if (pauseMs > 0) await sleep(Math.max(pauseMs, 2 * (times[0] ?? 0)));
   }
   await run.delete();
   return times;

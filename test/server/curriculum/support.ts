@@ -212,10 +212,17 @@ export interface Bench {
 }
 
 export function bench(
-  more: { source?: TaskSource; store?: Store; clock?: FakeClock; newIncarnation?: () => string } = {},
+  more: {
+    source?: TaskSource;
+    store?: Store;
+    clock?: FakeClock;
+    newIncarnation?: () => string;
+    aheadMax?: number;
+  } = {},
 ): Bench {
   const { source = freshTasks, store = memoryStore(), clock = fakeClock(), newIncarnation = incarnations() } = more;
-  return { runs: createRuns({ store, source, clock, newIncarnation }), store, clock };
+  const { aheadMax = 0 } = more;
+  return { runs: createRuns({ store, source, clock, newIncarnation, aheadMax }), store, clock };
 }
 
 /** A state's text, as exports and snapshots have it. */
