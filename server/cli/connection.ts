@@ -49,7 +49,12 @@ export function addLocalOptions(command: Command): Command {
         "a module of environments of one's own; may be given several times",
       ).argParser(collect),
     )
-    .addOption(new Option("--pool <name=path>", "a JSONL data pool; may be given several times").argParser(collect))
+    .addOption(
+      new Option(
+        "--pool <name=path>",
+        "a data pool, JSONL or Parquet, name=FILE or name=FILE@train[200:]; may be given several times",
+      ).argParser(collect),
+    )
     .option("--teacher-url <url>", "endpoint that is asked for tasks of a teacher (env GRADUS_TEACHER_URL)")
     .option("--teacher-model <name>", "the model that is asked there (env GRADUS_TEACHER_MODEL)");
 }
