@@ -1,18 +1,14 @@
 /** The fold: an event after a state gives the next state. */
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import { withEvaluated, withRound } from "./evaluation-rounds.ts";
-import type { BatchDrawn, Created, HandedOut, Imported, ReportedGroup, Reshaped, RunEvent } from "./events.ts";
+import type { BatchDrawn, Created, ReportedGroup, Reshaped, RunEvent } from "./events.ts";
 import { addIssued, issuedHashes, nextGeneration } from "./issued-hashes.ts";
 import { looksBack } from "./policies/filter.ts";
 import { takesFeedback } from "./policies/needs.ts";
 import { definitionOf } from "./policies/registry.ts";
-import { outcomeOf, reportedOutcome, type GroupOutcome, type RewardSums } from "./signals.ts";
+import { reportedOutcome } from "./signals.ts";
 import {
-  batchEnd,
-  incarnationOf,
-  isUseless,
   nothingTallied,
-  positionAt,
   progressOf,
   rememberedOf,
   tasksKept,
@@ -20,20 +16,14 @@ import {
   withFolded,
   type ArmCounters,
   type Batch,
-  type ClosedGroup,
-  type DrawnTask,
   type Fold,
-  type Group,
   type GroupResults,
-  type OpenGroup,
-  type Range,
   type RunState,
 } from "./state.ts";
 import { remember, taskMemory } from "./task-memory.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
-
-/** Groups that an arm's recent means look back on (contract: ArmState). */
-const RECENT_MAX = 256;
+import { changeGroups, closed, countIssued, freshGroup, handedOut, reopened, withResults } from "./group-changes.ts";
+import { imported } from "./importing.ts";
 
 type Change<Spec, Key extends InstanceKey> = Exclude<RunEvent<Spec, Key>, { kind: "created" | "imported" }>;
 
@@ -70,116 +60,6 @@ function created<Spec>({ runId, incarnation, config, atMs }: Created<Spec>): Run
   };
 }
 
-// How groups change.
-
-/** What an open group has come to so far. */
-export function soFar({ results }: Pick<OpenGroup, "results">): GroupOutcome {
-  const rewards: number[] = [];
-  let solved = 0;
-  for (const result of results) {
-    if (result?.kind !== "reward") continue;
-    rewards.push(result.reward);
-    solved += Number(result.solved);
-  }
-  return outcomeOf(rewards, solved);
-}
-
-/** Closes a group with what it has, or with what was reported of it. */
-function closed<Key extends InstanceKey>(group: OpenGroup<Key>, outcome = soFar(group)): ClosedGroup<Key> {
-  const { task, handedOutAtMs, digests, results } = group;
-  return { kind: "closed", task, handedOutAtMs, digests, results, outcome, folded: false };
-}
-
-/** Records results of one group; the last one that it waits for closes it. */
-function withResults<Key extends InstanceKey>(group: OpenGroup<Key>, recorded: GroupResults): Group<Key> {
-  const digests = group.digests.slice();
-  const results = group.results.slice();
-  for (const [i, index] of recorded.indices.entries()) {
-    digests[index] = recorded.digests[i] ?? null;
-    results[index] = recorded.results[i] ?? null;
-  }
-  const missing = group.missing - recorded.indices.length;
-  const next: OpenGroup<Key> = { ...group, digests, results, missing };
-  return missing === 0 ? closed(next) : next;
-}
-
-function countClosed(arm: ArmCounters, { count, sum, solved }: RewardSums): ArmCounters {
-  if (count === 0) return arm;
-  const recent = arm.recent.length < RECENT_MAX ? arm.recent.slice() : arm.recent.slice(1);
-  recent.push({ count, sum, solved });
-  return { ...arm, groups: arm.groups + 1, recent };
-}
-
-/** The first batch from `from` on that is not closed. */
-function closedThrough(state: RunState, batches: readonly Batch[], from: number): number {
-  const open = batches.find((batch) => batch.index >= from && batch.open > 0);
-  return open?.index ?? state.batchesDrawn;
-}
-
-/** Applies `change` to the open groups at some cursors; a cursor whose group is not there or closed is passed over. */
-function changeGroups<Spec, Key extends InstanceKey, At extends { readonly cursor: number }>(
-  state: RunState<Spec, Key>,
-  places: readonly At[],
-  change: (group: OpenGroup<Key>, at: At) => Group<Key>,
-): RunState<Spec, Key> {
-  const batches = [...state.batches];
-  const arms = [...state.arms];
-  const copied = new Map<number, Group<Key>[]>();
-  let closedNow = 0;
-  for (const at of places) {
-    const position = positionAt(state, at.cursor);
-    const batch = batches[position];
-    const place = at.cursor - (batch?.cursor ?? 0);
-    const group = batch?.groups[place];
-    if (batch === undefined || group?.kind !== "open") continue;
-    const next = change(group, at);
-    const groups = copied.get(position) ?? [...batch.groups];
-    copied.set(position, groups);
-    groups[place] = next;
-    batches[position] = { ...batch, groups, open: batch.open - Number(next.kind === "closed") };
-    if (next.kind === "open") continue;
-    closedNow++;
-    arms[next.task.arm] = countClosed(arms[next.task.arm] as ArmCounters, next.outcome);
-  }
-  if (closedNow === 0) return { ...state, batches };
-  let groupsOpen = state.groupsOpen - closedNow;
-  for (const position of copied.keys()) {
-    const batch = batches[position] as Batch<Key>;
-    const more = released(batch, state.config);
-    if (more.length === 0) continue;
-    groupsOpen += more.length;
-    batches[position] = withReleased(batch, more);
-    for (const { arm, repeat } of more) arms[arm] = countIssued(arms[arm] as ArmCounters, repeat);
-  }
-  return { ...state, batches, arms, groupsOpen, batchesClosed: closedThrough(state, batches, state.batchesClosed) };
-}
-
-/**
- * The tasks of a batch's reserve that may be given out now: one for each group that has proved useless. It depends on
- * what the groups came to, and not on the order in which they did.
- */
-function released<Key extends InstanceKey>(
-  batch: Batch<Key>,
-  { dynamicSampling }: RunConfig,
-): readonly DrawnTask<Key>[] {
-  if (batch.reserve.length === 0 || dynamicSampling === undefined) return [];
-  const useless = batch.groups.filter(
-    (group) => group.kind === "closed" && isUseless(group, dynamicSampling.alike),
-  ).length;
-  return batch.reserve.slice(0, Math.max(0, batch.prompts + useless - batch.groups.length));
-}
-
-function withReleased<Key extends InstanceKey>(batch: Batch<Key>, more: readonly DrawnTask<Key>[]): Batch<Key> {
-  const groups = [...batch.groups, ...more.map((task) => freshGroup(task, batch.numGenerations))];
-  return { ...batch, groups, reserve: batch.reserve.slice(more.length), open: batch.open + more.length };
-}
-
-function countIssued(arm: ArmCounters, repeat: boolean): ArmCounters {
-  return { ...arm, issued: arm.issued + 1, repeats: arm.repeats + Number(repeat) };
-}
-
-// How each event changes the state.
-
 /** Marks closed groups as folded in. */
 function markFolded<Key extends InstanceKey>(batches: readonly Batch<Key>[], fold: Fold): readonly Batch<Key>[] {
   if (fold.kind === "through" || fold.ranges.length === 0) return batches;
@@ -192,12 +72,6 @@ function markFolded<Key extends InstanceKey>(batches: readonly Batch<Key>[], fol
     );
     return { ...batch, groups };
   });
-}
-
-/** A task's group before anything is known of it. */
-function freshGroup<Key extends InstanceKey>(task: DrawnTask<Key>, numGenerations: number): OpenGroup<Key> {
-  const none = new Array<null>(numGenerations).fill(null);
-  return { kind: "open", task, handedOutAtMs: null, digests: none, results: none, missing: numGenerations };
 }
 
 function drawnBatch<Key extends InstanceKey>(
@@ -246,20 +120,6 @@ function drawn<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, event:
   };
 }
 
-function handedOut<Spec, Key extends InstanceKey>(
-  state: RunState<Spec, Key>,
-  { from, through, atMs }: HandedOut,
-): RunState<Spec, Key> {
-  const isMeant = ({ handedOutAtMs, task: { cursor } }: Group<Key>): boolean =>
-    handedOutAtMs === null && from <= cursor && cursor < through;
-  const batches = state.batches.map((batch) => {
-    if (batchEnd(batch) <= from || through <= batch.cursor || !batch.groups.some(isMeant)) return batch;
-    const groups = batch.groups.map((group) => (isMeant(group) ? { ...group, handedOutAtMs: atMs } : group));
-    return { ...batch, groups };
-  });
-  return { ...state, batches, handedOut: Math.max(state.handedOut, through) };
-}
-
 function feedback<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   groups: readonly GroupResults[],
@@ -278,37 +138,6 @@ function reported<Spec, Key extends InstanceKey>(
     closed(group, reportedOutcome(advantages, rewardMean)),
   );
   return { ...next, samplesRecorded: state.samplesRecorded + count };
-}
-
-/** Groups open again, with what they had. */
-function reopened<Spec, Key extends InstanceKey>(
-  state: RunState<Spec, Key>,
-  cursors: readonly number[],
-  atMs: number,
-): RunState<Spec, Key> {
-  const batches = [...state.batches];
-  const arms = [...state.arms];
-  let first = state.batchesClosed;
-  for (const cursor of cursors) {
-    const position = positionAt(state, cursor);
-    const batch = batches[position];
-    const group = batch?.groups[cursor - batch.cursor];
-    if (batch === undefined || group?.kind !== "closed") continue;
-    const { task, digests, results } = group;
-    const missing = results.filter((result) => result === null).length;
-    const open: OpenGroup<Key> = { kind: "open", task, handedOutAtMs: atMs, digests, results, missing };
-    batches[position] = { ...batch, groups: batch.groups.with(cursor - batch.cursor, open), open: batch.open + 1 };
-    arms[task.arm] = uncountClosed(arms[task.arm] as ArmCounters, group.outcome);
-    first = Math.min(first, batch.index);
-  }
-  return { ...state, batches, arms, groupsOpen: state.groupsOpen + cursors.length, batchesClosed: first };
-}
-
-/** Of the groups that an arm closed last the one with this outcome is taken away again, if it is still among them. */
-function uncountClosed(arm: ArmCounters, { count, sum, solved }: RewardSums): ArmCounters {
-  if (count === 0) return arm;
-  const place = arm.recent.findLastIndex((one) => one.count === count && one.sum === sum && one.solved === solved);
-  return { ...arm, groups: arm.groups - 1, recent: arm.recent.filter((_, i) => i !== place) };
 }
 
 const freshCounters: ArmCounters = Object.freeze({
@@ -345,55 +174,6 @@ function policyUpdated<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>
       : definition.initial(policy.config, state.config.arms.length, state.prompts);
   const memory = looksBack(policy.filter) ? (state.memory ?? taskMemory()) : null;
   return { ...state, policy, policyState, memory };
-}
-
-/** Whether a run's history begins with that of an exported state: if so, all that came after the export is undone. */
-function sharesHistory(before: RunState | undefined, state: RunState): boolean {
-  return before?.incarnations.includes(incarnationOf(state)) ?? false;
-}
-
-/** By how many places an imported history comes after that of the run whose place it takes. */
-export function historyOffset(before: RunState | undefined, state: RunState): number {
-  return before === undefined || sharesHistory(before, state) ? 0 : before.nextSeq;
-}
-
-/** What was already undone when the state was exported, and all that the run here has and the state has not. */
-function rolledBackBy(before: RunState | undefined, state: RunState): readonly Range[] {
-  if (before === undefined) return state.rolledBack;
-  if (sharesHistory(before, state))
-    return before.nextSeq > state.nextSeq
-      ? [...state.rolledBack, [state.nextSeq, before.nextSeq - 1]]
-      : state.rolledBack;
-  const offset = before.nextSeq;
-  const moved = state.rolledBack.map(([from, to]): Range => [from + offset, to + offset]);
-  return [[0, offset - 1], ...moved];
-}
-
-/** Tasks that were outstanding when the state was exported are outstanding again, and their time runs again. */
-function imported<Spec, Key extends InstanceKey>(
-  before: RunState<Spec, Key> | undefined,
-  { runId, incarnation, epoch, atMs, state }: Imported<Spec, Key>,
-): RunState<Spec, Key> {
-  const offset = historyOffset(before, state);
-  const batches = state.batches.map((batch) => ({
-    ...batch,
-    seq: batch.seq + offset,
-    groups: batch.groups.map((group): Group<Key> =>
-      group.handedOutAtMs === null ? group : { ...group, handedOutAtMs: atMs },
-    ),
-  }));
-  return {
-    ...state,
-    ...{ runId, epoch, batches },
-    evaluations: state.evaluations.map((round) => ({ ...round, seq: round.seq + offset })),
-    version: before?.version ?? 0,
-    createdAtMs: before?.createdAtMs ?? atMs,
-    // Those whose exports have their history at the same places as this run.
-    incarnations: [...(before ?? state).incarnations, incarnation],
-    rolledBack: rolledBackBy(before, state),
-    // The import's own record comes after all that there was.
-    nextSeq: Math.max(state.nextSeq + offset, before?.nextSeq ?? 0) + 1,
-  };
 }
 
 /** A change that is told in the history by an entry of its own. */

@@ -1,6 +1,7 @@
 /** A run for its readers: as it stands, all that the contract's RunState shows; and its history. */
 import { rngFor } from "../../envs/lib/rng.ts";
-import { soFar, valuesOf } from "./apply.ts";
+import { valuesOf } from "./apply.ts";
+import { soFar } from "./group-changes.ts";
 import { drawableProbabilities } from "./constraints.ts";
 import { type EvaluationView, evaluationView, newestEvaluations, roundsToWrite } from "./evaluation-view.ts";
 import type { RunEvent } from "./events.ts";

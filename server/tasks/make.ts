@@ -10,8 +10,8 @@ import { NO_TEACHER, type Teacher, type WantedOfTeacher } from "./teacher/teache
 import { type MadeResult, type MadeTask, type MakeResult, renderTask } from "./task.ts";
 import type { WorkerPool } from "./workers.ts";
 
-/** Of the tasks that are kept because they will be shown, prompts and all: some hundred. */
-const KEPT_CHARACTERS_MAX = 1024 ** 2;
+/** Of the tasks that are kept because they will be shown, prompts and all: a thousand and more, which are made ahead. */
+const KEPT_CHARACTERS_MAX = 16 * 1024 ** 2;
 /** About what a task takes beside its prompt. */
 const TASK_CHARACTERS = 2048;
 

@@ -10,7 +10,7 @@ import { checkRunId } from "../config.ts";
 import type { Imported } from "../events.ts";
 import { FormatError, parseJson, readList, readNumber, readText } from "../json.ts";
 import { ok, type Refusal, type Result } from "../results.ts";
-import { historyOffset } from "../apply.ts";
+import { historyOffset } from "../importing.ts";
 import { issuedTask, openGroups, type IssuedTask, type RunState } from "../state.ts";
 import { stateLines, stateReader } from "../state-text.ts";
 import { invalid, isInvalid, type InstanceKey, type Invalid, type RunConfig } from "../types.ts";

@@ -1,0 +1,177 @@
+/** How the groups of a run change: results come, they close, are given out, follow from the reserve, are opened again. */
+import type { HandedOut } from "./events.ts";
+import { outcomeOf, type GroupOutcome, type RewardSums } from "./signals.ts";
+import {
+  batchEnd,
+  isUseless,
+  positionAt,
+  type ArmCounters,
+  type Batch,
+  type ClosedGroup,
+  type DrawnTask,
+  type Group,
+  type GroupResults,
+  type OpenGroup,
+  type RunState,
+} from "./state.ts";
+import type { InstanceKey, RunConfig } from "./types.ts";
+
+/** Groups that an arm's recent means look back on (contract: ArmState). */
+const RECENT_MAX = 256;
+
+/** What an open group has come to so far. */
+export function soFar({ results }: Pick<OpenGroup, "results">): GroupOutcome {
+  const rewards: number[] = [];
+  let solved = 0;
+  for (const result of results) {
+    if (result?.kind !== "reward") continue;
+    rewards.push(result.reward);
+    solved += Number(result.solved);
+  }
+  return outcomeOf(rewards, solved);
+}
+
+/** Closes a group with what it has, or with what was reported of it. */
+export function closed<Key extends InstanceKey>(group: OpenGroup<Key>, outcome = soFar(group)): ClosedGroup<Key> {
+  const { task, handedOutAtMs, digests, results } = group;
+  return { kind: "closed", task, handedOutAtMs, digests, results, outcome, folded: false };
+}
+
+/** Records results of one group; the last one that it waits for closes it. */
+export function withResults<Key extends InstanceKey>(group: OpenGroup<Key>, recorded: GroupResults): Group<Key> {
+  const digests = group.digests.slice();
+  const results = group.results.slice();
+  for (const [i, index] of recorded.indices.entries()) {
+    digests[index] = recorded.digests[i] ?? null;
+    results[index] = recorded.results[i] ?? null;
+  }
+  const missing = group.missing - recorded.indices.length;
+  const next: OpenGroup<Key> = { ...group, digests, results, missing };
+  return missing === 0 ? closed(next) : next;
+}
+
+function countClosed(arm: ArmCounters, { count, sum, solved }: RewardSums): ArmCounters {
+  if (count === 0) return arm;
+  const recent = arm.recent.length < RECENT_MAX ? arm.recent.slice() : arm.recent.slice(1);
+  recent.push({ count, sum, solved });
+  return { ...arm, groups: arm.groups + 1, recent };
+}
+
+/** The first batch from `from` on that is not closed. */
+function closedThrough(state: RunState, batches: readonly Batch[], from: number): number {
+  const open = batches.find((batch) => batch.index >= from && batch.open > 0);
+  return open?.index ?? state.batchesDrawn;
+}
+
+/** Applies `change` to the open groups at some cursors; a cursor whose group is not there or closed is passed over. */
+export function changeGroups<Spec, Key extends InstanceKey, At extends { readonly cursor: number }>(
+  state: RunState<Spec, Key>,
+  places: readonly At[],
+  change: (group: OpenGroup<Key>, at: At) => Group<Key>,
+): RunState<Spec, Key> {
+  const batches = [...state.batches];
+  const arms = [...state.arms];
+  const copied = new Map<number, Group<Key>[]>();
+  let closedNow = 0;
+  for (const at of places) {
+    const position = positionAt(state, at.cursor);
+    const batch = batches[position];
+    const place = at.cursor - (batch?.cursor ?? 0);
+    const group = batch?.groups[place];
+    if (batch === undefined || group?.kind !== "open") continue;
+    const next = change(group, at);
+    const groups = copied.get(position) ?? [...batch.groups];
+    copied.set(position, groups);
+    groups[place] = next;
+    batches[position] = { ...batch, groups, open: batch.open - Number(next.kind === "closed") };
+    if (next.kind === "open") continue;
+    closedNow++;
+    arms[next.task.arm] = countClosed(arms[next.task.arm] as ArmCounters, next.outcome);
+  }
+  if (closedNow === 0) return { ...state, batches };
+  let groupsOpen = state.groupsOpen - closedNow;
+  for (const position of copied.keys()) {
+    const batch = batches[position] as Batch<Key>;
+    const more = released(batch, state.config);
+    if (more.length === 0) continue;
+    groupsOpen += more.length;
+    batches[position] = withReleased(batch, more);
+    for (const { arm, repeat } of more) arms[arm] = countIssued(arms[arm] as ArmCounters, repeat);
+  }
+  return { ...state, batches, arms, groupsOpen, batchesClosed: closedThrough(state, batches, state.batchesClosed) };
+}
+
+/**
+ * The tasks of a batch's reserve that may be given out now: one for each group that has proved useless. It depends on
+ * what the groups came to, and not on the order in which they did.
+ */
+function released<Key extends InstanceKey>(
+  batch: Batch<Key>,
+  { dynamicSampling }: RunConfig,
+): readonly DrawnTask<Key>[] {
+  if (batch.reserve.length === 0 || dynamicSampling === undefined) return [];
+  const useless = batch.groups.filter(
+    (group) => group.kind === "closed" && isUseless(group, dynamicSampling.alike),
+  ).length;
+  return batch.reserve.slice(0, Math.max(0, batch.prompts + useless - batch.groups.length));
+}
+
+function withReleased<Key extends InstanceKey>(batch: Batch<Key>, more: readonly DrawnTask<Key>[]): Batch<Key> {
+  const groups = [...batch.groups, ...more.map((task) => freshGroup(task, batch.numGenerations))];
+  return { ...batch, groups, reserve: batch.reserve.slice(more.length), open: batch.open + more.length };
+}
+
+export function countIssued(arm: ArmCounters, repeat: boolean): ArmCounters {
+  return { ...arm, issued: arm.issued + 1, repeats: arm.repeats + Number(repeat) };
+}
+
+/** A task's group before anything is known of it. */
+export function freshGroup<Key extends InstanceKey>(task: DrawnTask<Key>, numGenerations: number): OpenGroup<Key> {
+  const none = new Array<null>(numGenerations).fill(null);
+  return { kind: "open", task, handedOutAtMs: null, digests: none, results: none, missing: numGenerations };
+}
+
+export function handedOut<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  { from, through, atMs }: HandedOut,
+): RunState<Spec, Key> {
+  const isMeant = ({ handedOutAtMs, task: { cursor } }: Group<Key>): boolean =>
+    handedOutAtMs === null && from <= cursor && cursor < through;
+  const batches = state.batches.map((batch) => {
+    if (batchEnd(batch) <= from || through <= batch.cursor || !batch.groups.some(isMeant)) return batch;
+    const groups = batch.groups.map((group) => (isMeant(group) ? { ...group, handedOutAtMs: atMs } : group));
+    return { ...batch, groups };
+  });
+  return { ...state, batches, handedOut: Math.max(state.handedOut, through) };
+}
+
+/** Groups open again, with what they had. */
+export function reopened<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  cursors: readonly number[],
+  atMs: number,
+): RunState<Spec, Key> {
+  const batches = [...state.batches];
+  const arms = [...state.arms];
+  let first = state.batchesClosed;
+  for (const cursor of cursors) {
+    const position = positionAt(state, cursor);
+    const batch = batches[position];
+    const group = batch?.groups[cursor - batch.cursor];
+    if (batch === undefined || group?.kind !== "closed") continue;
+    const { task, digests, results } = group;
+    const missing = results.filter((result) => result === null).length;
+    const open: OpenGroup<Key> = { kind: "open", task, handedOutAtMs: atMs, digests, results, missing };
+    batches[position] = { ...batch, groups: batch.groups.with(cursor - batch.cursor, open), open: batch.open + 1 };
+    arms[task.arm] = uncountClosed(arms[task.arm] as ArmCounters, group.outcome);
+    first = Math.min(first, batch.index);
+  }
+  return { ...state, batches, arms, groupsOpen: state.groupsOpen + cursors.length, batchesClosed: first };
+}
+
+/** Of the groups that an arm closed last the one with this outcome is taken away again, if it is still among them. */
+function uncountClosed(arm: ArmCounters, { count, sum, solved }: RewardSums): ArmCounters {
+  if (count === 0) return arm;
+  const place = arm.recent.findLastIndex((one) => one.count === count && one.sum === sum && one.solved === solved);
+  return { ...arm, groups: arm.groups - 1, recent: arm.recent.filter((_, i) => i !== place) };
+}
