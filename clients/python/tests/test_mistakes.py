@@ -66,8 +66,13 @@ def raw(greet: Callable[[socket.socket], object]) -> Iterator[str]:
 
 
 @contextmanager
-def other_grpc() -> Iterator[str]:
+def other_grpc(lists: bool = False) -> Iterator[str]:
+    """`lists`: it answers ListEnvironments, as every Gradus server does, and nothing else."""
     server = grpc.server(ThreadPoolExecutor(1))
+    if lists:
+        handler = grpc.unary_unary_rpc_method_handler(lambda _request, _context: b"")
+        service = grpc.method_handlers_generic_handler("gradus.v1.EnvironmentService", {"ListEnvironments": handler})
+        server.add_generic_rpc_handlers((service,))
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     yield f"localhost:{port}"
@@ -157,10 +162,11 @@ def test_streams_watches_runs_and_asyncio_say_it_too(server: Server, task: Task)
     asyncio.run(ask())
 
 
-def test_a_call_that_a_gradus_server_lacks_is_no_mistake_of_the_address(server: Server) -> None:
-    with Client(server.address) as client, pytest.raises(gradus.UnimplementedError) as caught:
-        client.reset("countdown", seed=1, source="teacher")
-    assert caught.value.mistake is None
+def test_a_call_that_a_gradus_server_lacks_is_no_mistake_of_the_address() -> None:
+    with other_grpc(lists=True) as address:
+        with Client(address) as client, pytest.raises(gradus.UnimplementedError) as caught:
+            client.run("r").get()
+        assert caught.value.mistake is None
 
 
 def test_a_server_that_answered_once_is_the_right_one(start_server: StartServer) -> None:

@@ -1,4 +1,6 @@
 /** Wrong addresses and options, against real little servers: each error says which mistake it is and the remedy. */
+import { create } from "@bufbuild/protobuf";
+import type { handleUnaryCall } from "@grpc/grpc-js";
 import { createServer } from "node:http";
 import { createServer as createHttp2Server, createSecureServer } from "node:http2";
 import { createServer as createHttpsServer } from "node:https";
@@ -6,7 +8,12 @@ import { createServer as createTcpServer, type Server } from "node:net";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ClientOptions, createClient, GradusError } from "../../../clients/ts/src/index.ts";
+import {
+  type ClientOptions,
+  createClient,
+  GradusError,
+  ListEnvironmentsResponseSchema,
+} from "../../../clients/ts/src/index.ts";
 import { createClient as createWebClient } from "../../../clients/ts/src/web.ts";
 import { openServer, type TestServer } from "../../support/in-process.ts";
 import { scriptedServer } from "./support/scripted-server.ts";
@@ -149,9 +156,13 @@ describe("a gRPC client says which mistake it is, without trying again until its
     expect(await failureOf(client.run("r").get())).toMatchObject({ code: "UNIMPLEMENTED", mistake: "not_gradus" });
     client.close();
     other.stop();
-    const choice = { environment: "countdown", source: "teacher", seed: 1 } as const;
-    const lacking = await failureOf(createClient(gradus.address, { retry: false }).reset(choice));
-    expect(lacking).toMatchObject({ code: "UNIMPLEMENTED", mistake: undefined });
+    const environments: handleUnaryCall<unknown, object> = (_call, reply) =>
+      reply(null, create(ListEnvironmentsResponseSchema));
+    const older = await scriptedServer({ ListEnvironments: environments });
+    const asking = createClient(older.address, { retry: false });
+    expect(await failureOf(asking.run("r").get())).toMatchObject({ code: "UNIMPLEMENTED", mistake: undefined });
+    asking.close();
+    older.stop();
   });
 
   test("a server that is not there, or has no such name, is no mistake of the options", async () => {
