@@ -216,8 +216,8 @@ export async function killedAndNot({ kills, seed, progress }: ContinuationOption
   using calm = temporaryFolder();
   using stormy = temporaryFolder();
   const rng = rngFor("kills", seed);
-  // About as many as the kills let pass.
-  const batches = Math.max(8, Math.ceil(0.5 * kills));
+  // More than the kills let pass, which are three quarters of a batch apart: the last one must not come after the end.
+  const batches = 8 + kills;
   const [choice, shapes] = [choiceFor(batches), shapesFor(batches)];
   const [undisturbed, disturbed] = [newTrainer(), newTrainer()];
   const samples = await toItsEnd(calm.path, undisturbed, shapes, choice);
