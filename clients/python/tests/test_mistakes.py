@@ -70,7 +70,9 @@ def other_grpc(lists: bool = False) -> Iterator[str]:
     """`lists`: it answers ListEnvironments, as every Gradus server does, and nothing else."""
     server = grpc.server(ThreadPoolExecutor(1))
     if lists:
-        handler = grpc.unary_unary_rpc_method_handler(lambda _request, _context: b"")
+        handler: grpc.RpcMethodHandler[bytes, bytes] = grpc.unary_unary_rpc_method_handler(
+            lambda _request, _context: b""
+        )
         service = grpc.method_handlers_generic_handler("gradus.v1.EnvironmentService", {"ListEnvironments": handler})
         server.add_generic_rpc_handlers((service,))
     port = server.add_insecure_port("127.0.0.1:0")
