@@ -1,7 +1,7 @@
 /** GetGroups: what is known of groups, at once or when they are closed. */
 import { cursorsOf, groupViews, type GroupView, type Wanted } from "../groups.ts";
 import { ok, type Refusal, type Result } from "../results.ts";
-import type { RunState } from "../state.ts";
+import { groupAt, type RunState } from "../state.ts";
 import type { InstanceKey, RunConfig } from "../types.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Clock } from "./ports.ts";
@@ -40,14 +40,19 @@ function refused(state: RunState, wanted: Wanted): Refusal | undefined {
   return { kind: "out_of_range", message: `update batch ${batch} was closed long ago` };
 }
 
-function page<Spec, Key extends InstanceKey>(
-  state: RunState<Spec, Key>,
-  { wanted, from, limit }: GroupsRequest,
-): Groups<Spec, Key> {
+/** The cursors of a page, and where the next one begins. */
+function pageOf(state: RunState, { wanted, from, limit }: GroupsRequest) {
   const all = cursorsOf(state, wanted);
-  const size = Math.max(1, Math.min(limit, Math.floor(SAMPLES_MAX / state.config.numGenerations)));
-  const groups = groupViews(state, all.slice(from, from + size));
-  return { config: state.config, groups, next: from + size < all.length ? from + size : undefined };
+  const cursors: number[] = [];
+  let samples = 0;
+  for (const cursor of all.slice(from, from + limit)) {
+    // Groups from before a change of shape may have more samples than those after it.
+    samples += groupAt(state, cursor)?.results.length ?? 0;
+    if (cursors.length > 0 && samples > SAMPLES_MAX) break;
+    cursors.push(cursor);
+  }
+  const next = from + cursors.length;
+  return { cursors, next: next < all.length ? next : undefined };
 }
 
 export async function getGroups<Spec, Key extends InstanceKey>(
@@ -62,11 +67,13 @@ export async function getGroups<Spec, Key extends InstanceKey>(
     const state = run.state();
     const refusal = refused(state, wanted);
     if (refusal !== undefined) return refusal;
-    const found = page(state, request);
+    const { cursors, next } = pageOf(state, request);
     const leftMs = deadlineMs - clock.now();
     // Of the open groups there is nothing to wait for: a closed one is none of them.
-    const waits = wanted.kind !== "open" && found.groups.some(({ closed }) => !closed);
-    if (!waits || leftMs <= 0 || signal.aborted) return ok(found);
+    const waits = wanted.kind !== "open" && cursors.some((cursor) => groupAt(state, cursor)?.kind === "open");
+    // Only what is answered is worked out: the run may change a thousand times while a call waits.
+    if (!waits || leftMs <= 0 || signal.aborted)
+      return ok({ config: state.config, groups: groupViews(state, cursors), next });
     if (run.state() === state) await changeOf(run, clock, Math.min(leftMs, POLL_MS), signal);
   }
 }
