@@ -7,7 +7,7 @@ import type { Refusal } from "../results.ts";
 import type { RunState } from "../state.ts";
 import { type InstanceKey, slotsFor } from "../types.ts";
 import type { LiveRun } from "./live-run.ts";
-import type { Clock } from "./ports.ts";
+import type { Clock, Log } from "./ports.ts";
 import type { Stock } from "./stock.ts";
 
 /** Tasks that are made at a time, so that a draw which wants some of them waits for few. */
@@ -62,6 +62,7 @@ function isSame(a: Step | undefined, b: Step): boolean {
 
 export interface AheadOptions {
   readonly clock: Clock;
+  readonly log: Log | undefined;
   readonly planFor: PlanFor;
   /** How many candidates may be in stock. */
   readonly candidatesMax: number;
@@ -70,7 +71,7 @@ export interface AheadOptions {
 export function makeAhead<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   stock: Stock<Key>,
-  { clock, planFor, candidatesMax }: AheadOptions,
+  { clock, log, planFor, candidatesMax }: AheadOptions,
 ): Ahead {
   const stopped = new AbortController();
   let last: Step | undefined;
@@ -103,7 +104,8 @@ export function makeAhead<Spec, Key extends InstanceKey>(
     // What the change answers goes first.
     clock.nextTurn(() => {
       void round()
-        .catch(() => undefined)
+        // Nothing is lost: the draw makes what it wants. But it is a fault of ours.
+        .catch((err: unknown) => log?.warn({ err, run: run.id }, "tasks were not made ahead"))
         .then(() => {
           busy = false;
         });

@@ -162,11 +162,11 @@ function planner(): PlanFor {
 
 export function drawing<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
-  { source, clock, aheadMax = 0 }: Pick<Ports<Spec, Key>, "source" | "clock" | "aheadMax">,
+  { source, clock, log, aheadMax = 0 }: Pick<Ports<Spec, Key>, "source" | "clock" | "log" | "aheadMax">,
 ): Drawing {
   const stock = createStock(run, source, run.state());
   const planFor = planner();
-  const ahead = aheadMax > 0 ? makeAhead(run, stock, { clock, planFor, candidatesMax: aheadMax }) : undefined;
+  const ahead = aheadMax > 0 ? makeAhead(run, stock, { clock, log, planFor, candidatesMax: aheadMax }) : undefined;
   const begin = () => {
     const leaving = new AbortController();
     const outcome = drawOnce({ run, clock, stock, planFor, abandoned: leaving.signal }).finally(() => {
