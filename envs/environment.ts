@@ -1,6 +1,7 @@
 /** What an environment is. Everything here is pure: no I/O, clock, or randomness but the generator handed in. */
 import type { Picture } from "./lib/picture/picture.ts";
 import type { Rng } from "./lib/rng.ts";
+import type { AskContext, PortName, Ports } from "./ports.ts";
 
 export type Goal = "satisfy" | "minimize" | "maximize";
 export type Split = "train" | "eval" | "bench";
@@ -97,7 +98,9 @@ export interface Failed {
 export interface Resource {
   /** E.g. "judge". Environments that share a resource share its limits. */
   readonly name: string;
-  /** Verifications that run at once. */
+  /** The port that it stands for: a server without it takes no tasks of the environment. Left out: none. */
+  readonly port?: PortName;
+  /** Verifications that run at once; the operator may say otherwise. */
   readonly concurrencyMax: number;
   /** Verifications that wait beside them; more are refused as overloaded. */
   readonly waitingMax: number;
@@ -109,12 +112,12 @@ export interface Resource {
   readonly probe?: (context: VerifyContext) => Promise<Failed | undefined>;
 }
 
-/** What an asynchronous verifier may spend. */
-export interface VerifyContext {
-  /** Aborted at the deadline, and when nobody needs the result any more. */
-  readonly signal: AbortSignal;
-  /** Milliseconds since the epoch. It holds for everything that is done here, own retries included. */
-  readonly deadlineMs: number;
+/**
+ * What an asynchronous verifier may spend, and ask. The signal is aborted at the deadline, and when nobody needs the result
+ * any more; the deadline holds for everything that is done here, own retries included.
+ */
+export interface VerifyContext extends AskContext {
+  readonly ports: Ports;
   /** Which attempt of the server's this is, from 1. */
   readonly attempt: number;
   /** After so many the server gives up. */
@@ -252,6 +255,8 @@ interface Capabilities<Instance, Answer> {
   readonly shape?: AnswerShape<Instance>;
   /** For instances of a few dozen bytes: they travel in the task id, so that no step makes them again. */
   readonly inline?: InlineCodec<Instance>;
+  /** Answers are texts that count as they stand, such as programs: what people put around an answer is not stripped. */
+  readonly verbatim?: true;
   /** For environments with rows and `inline`: a teacher's task travels whole, for nothing makes it again. */
   readonly teacher?: Teaching;
   /**

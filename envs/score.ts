@@ -9,6 +9,7 @@ import type {
   Environment,
   Facts,
   Failed,
+  Parsed,
   SyncEnvironment,
   VerifyContext,
 } from "./environment.ts";
@@ -132,7 +133,7 @@ export function beginScore<Instance>(task: AsyncScoreTask<Instance>, completion:
     };
     if (located.problem !== undefined || span === undefined)
       return scored(malformed(located.problem ?? "there is no answer"));
-    const parsed = environment.parse(stripAnswer(span.text), instance);
+    const parsed = parseAnswer(environment, span.text, instance);
     if (parsed.kind === "malformed") return scored(parsed, [span]);
     return {
       kind: "verification",
@@ -152,8 +153,12 @@ function malformed(reason: string): Findings {
   return { kind: "malformed", reason };
 }
 
+function parseAnswer<Instance>(environment: Environment<Instance>, text: string, instance: Instance): Parsed<unknown> {
+  return environment.parse(environment.verbatim === true ? text : stripAnswer(text), instance);
+}
+
 function examine<Instance>({ environment, instance }: ScoreTask<Instance>, text: string): Findings {
-  const parsed = environment.parse(stripAnswer(text), instance);
+  const parsed = parseAnswer(environment, text, instance);
   return parsed.kind === "malformed" ? parsed : environment.verify(instance, parsed.answer);
 }
 

@@ -29,6 +29,7 @@ import { loadKeyring } from "./tasks/keyring.ts";
 import { createMaker } from "./tasks/make.ts";
 import { loadPools, type PoolOptions } from "./tasks/pools.ts";
 import { createRunSource } from "./tasks/run-source.ts";
+import { openPorts } from "./tasks/ports.ts";
 import { createAsyncScorer } from "./tasks/async-scorer.ts";
 import { createResources } from "./tasks/resources.ts";
 import { createScorer, type OpenToken } from "./tasks/scorer.ts";
@@ -125,8 +126,10 @@ async function assemble(
   });
   const workers = startWorkers(config, log);
   registerGauges(metrics, workers, dropped);
+  const { ports, missing: missingPorts, close: closePorts } = await openPorts();
   const resources = createResources({
     clock: systemClock,
+    ports,
     onFailure: (error, resource) => log.error({ err: error, resource }, "asking a resource threw"),
   });
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
@@ -156,7 +159,7 @@ async function assemble(
   const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;
   const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };
   const deps: ServiceDeps = {
-    ...{ keyring, registry, pools, maker, teacher, scorer, asyncScorer, runs, evaluations, onFailure },
+    ...{ keyring, registry, pools, maker, teacher, missingPorts, scorer, asyncScorer, runs, evaluations, onFailure },
     ...{ limits: requestLimits, meter: createOutcomeMeter(metrics.registry) },
   };
   registerRuns(metrics.registry, (limit) => runs.recent(limit));
@@ -165,6 +168,7 @@ async function assemble(
     teacher?.close();
     resources.close();
     runs.close();
+    await closePorts();
     await workers.close();
     await store.close();
     await evaluationStore.close();

@@ -9,6 +9,7 @@ import type { AsyncScorer } from "../tasks/async-scorer.ts";
 import type { Maker } from "../tasks/make.ts";
 import type { Scorer } from "../tasks/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
+import type { MissingPorts } from "../tasks/ports.ts";
 import type { Teacher } from "../tasks/teacher/teacher.ts";
 import type { GroupLimits } from "./check-groups.ts";
 
@@ -42,6 +43,8 @@ export interface ServiceDeps {
   readonly asyncScorer: AsyncScorer;
   /** Undefined: the server has none, and refuses what asks for one. */
   readonly teacher?: Teacher | undefined;
+  /** Ports that the server does not have: why, and what to do. Tasks that need one of them are refused. */
+  readonly missingPorts?: MissingPorts;
   readonly runs: Runs<TaskSpec, TaskKey>;
   readonly evaluations: Evaluations;
   readonly limits: RequestLimits;

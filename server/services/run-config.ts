@@ -35,7 +35,7 @@ const DEFAULT_TIME_TO_LIVE_MS = 30 * DAY_MS;
 const DEFAULT_GROUP_TIMEOUT_MS = 10 * 60 * 1000;
 
 /** What a run's configuration is checked against. */
-type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits" | "teacher">;
+type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits" | "teacher" | "missingPorts">;
 
 export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunConfig<TaskSpec> {
   checkCount(config.arms.length, ARMS_MAX, "config.arms", 1);

@@ -33,11 +33,14 @@ export function lookUpEnvironment(registry: Registry, id: string, version: numbe
 
 export function readSpec(
   spec: WireSpec | undefined,
-  { registry, pools, teacher }: Pick<ServiceDeps, "registry" | "pools" | "teacher">,
+  { registry, pools, teacher, missingPorts }: Pick<ServiceDeps, "registry" | "pools" | "teacher" | "missingPorts">,
   field: string,
 ): TaskSpec {
   const given = required(spec, field);
   const environment = lookUpEnvironment(registry, given.environment, given.version, `${field}.environment`);
+  const port = environment.resource?.port;
+  if (port !== undefined && missingPorts?.[port] !== undefined)
+    throw new RpcError("FAILED_PRECONDITION", `${field}.environment: ${missingPorts[port]}`);
   const split = readSplit(given, field);
   const source = readSource(given, environment, field);
   if (source === "teacher" && teacher === undefined)

@@ -1,5 +1,6 @@
 /** One attempt at one verification: within its resource's time limit, and given up when nobody needs it any more. */
 import type { Facts, Failed, Resource, VerifyContext } from "../../envs/environment.ts";
+import type { Ports } from "../../envs/ports.ts";
 import type { Clock } from "../curriculum/runs/ports.ts";
 import { bug } from "./sample-result.ts";
 
@@ -28,6 +29,8 @@ export const ATTEMPTS_MAX = 3;
 
 export interface AttemptOptions {
   readonly clock: Clock;
+  /** What verifiers may ask; left out: nothing. */
+  readonly ports?: Ports;
   /** Told of each verification that threw. */
   readonly onFailure: (error: unknown, resource: string) => void;
 }
@@ -37,7 +40,7 @@ export async function attemptJob(
   { name, timeLimitMs }: Resource,
   { signal: caller, deadlineMs = Infinity, verify }: Omit<Job, "bytes">,
   attempt: number,
-  { clock, onFailure }: AttemptOptions,
+  { clock, onFailure, ports = {} }: AttemptOptions,
   answer: (outcome: JobOutcome) => void,
 ): Promise<void> {
   const limit = new AbortController();
@@ -54,7 +57,7 @@ export async function attemptJob(
   const signal = caller === undefined ? limit.signal : AbortSignal.any([caller, limit.signal]);
   const untilMs = Math.min(deadlineMs, clock.now() + timeLimitMs);
   try {
-    once(await verify({ signal, deadlineMs: untilMs, attempt, attemptsMax: ATTEMPTS_MAX }));
+    once(await verify({ signal, deadlineMs: untilMs, ports, attempt, attemptsMax: ATTEMPTS_MAX }));
   } catch (error) {
     // What is aborted may reject, and nobody listens.
     if (!signal.aborted) onFailure(error, name);

@@ -33,7 +33,6 @@ export interface ResourceLoad {
 }
 
 export interface Gate {
-  readonly resource: Resource;
   /** Never rejects. */
   run(job: Job): Promise<JobOutcome>;
   load(): ResourceLoad;
@@ -90,7 +89,6 @@ export function createGate(
   };
 
   return {
-    resource,
     run: async (job) => health.refusal() ?? room.full(job) ?? (await room.hold(job, () => attempts(job))),
     load: () => {
       const { pending: running } = queue;

@@ -18,19 +18,24 @@ export interface Resources {
   close(): void;
 }
 
-export function createResources(options: AttemptOptions): Resources {
-  const gates = new Map<string, Gate>();
+export interface ResourcesOptions extends AttemptOptions {
+  /** What the operator says otherwise than the environments, by the resource's name. */
+  readonly limits?: Readonly<Record<string, Partial<Pick<Resource, "concurrencyMax" | "waitingMax" | "timeLimitMs">>>>;
+}
+
+export function createResources(options: ResourcesOptions): Resources {
+  const gates = new Map<string, { readonly resource: Resource; readonly gate: Gate }>();
   const listeners = new Set<ResourceListener>();
   const gateOf = (resource: Resource): Gate => {
     const known = gates.get(resource.name);
     if (known !== undefined) {
       if (known.resource !== resource) throw new Error(`two resources are named '${resource.name}'`);
-      return known;
+      return known.gate;
     }
-    const gate = createGate(resource, options, (down) => {
+    const gate = createGate({ ...resource, ...options.limits?.[resource.name] }, options, (down) => {
       for (const listener of listeners) listener(resource.name, down);
     });
-    gates.set(resource.name, gate);
+    gates.set(resource.name, { resource, gate });
     return gate;
   };
   return {
@@ -39,9 +44,9 @@ export function createResources(options: AttemptOptions): Resources {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    load: () => [...gates.values()].map((gate) => gate.load()),
+    load: () => [...gates.values()].map(({ gate }) => gate.load()),
     close: () => {
-      for (const gate of gates.values()) gate.close();
+      for (const { gate } of gates.values()) gate.close();
     },
   };
 }

@@ -85,7 +85,8 @@ describe("components that failed", () => {
     ...({ kind: "failed", reason: "judge_unavailable", retryable: true } as const),
     detail: "the judge is down",
   };
-  const context: VerifyContext = { signal: new AbortController().signal, deadlineMs: 0, attempt: 1, attemptsMax: 1 };
+  const limits = { deadlineMs: 0, attempt: 1, attemptsMax: 1 };
+  const context: VerifyContext = { signal: new AbortController().signal, ports: {}, ...limits };
 
   async function finished(facts: Facts): Promise<AsyncScore> {
     const environment: AsyncEnvironment<Sum, number> = { ...asking(async () => facts), grading: graded.grading! };

@@ -1,0 +1,93 @@
+/**
+ * What asynchronous verifiers ask of the outside. Environments stay pure: the server brings these, and hands them in with
+ * the context of each verification. Data alone goes through them.
+ */
+import type { ChatMessage, Failed } from "./environment.ts";
+
+/** The ports of one server; one that it does not have is left out. */
+export interface Ports {
+  readonly sandbox?: Sandbox;
+  readonly judge?: Judge;
+}
+
+export type PortName = keyof Ports;
+
+/** How long asking may take, and until when anybody wants to know. */
+export interface AskContext {
+  readonly signal: AbortSignal;
+  /** Milliseconds since the epoch. */
+  readonly deadlineMs: number;
+}
+
+/**
+ * A value of Python's builtin types as JSON. What looks alike there is told apart: None is null, a bool a boolean, a str a
+ * string, a list an array; an int is {"int": "-12"}, a float {"float": "0.1"} (its repr; also "nan", "inf", "-inf"), and a
+ * value of any other type only its type's name.
+ */
+export type PyValue =
+  | null
+  | boolean
+  | string
+  | readonly PyValue[]
+  | { readonly int: string }
+  | { readonly float: string }
+  | { readonly tuple: readonly PyValue[] }
+  | { readonly set: readonly PyValue[] }
+  | { readonly frozenset: readonly PyValue[] }
+  | { readonly dict: readonly (readonly [key: PyValue, value: PyValue])[] }
+  | { readonly bytes: string }
+  | { readonly other: string };
+
+/** What is done with a program: it is run as a script with an input, or something that it defines is called. */
+export type SandboxCase =
+  | { readonly kind: "script"; readonly stdin: string }
+  | {
+      readonly kind: "call";
+      /** E.g. "add", or "Solution.add" for a method of an instance that is made without arguments. */
+      readonly name: string;
+      readonly args: readonly PyValue[];
+    };
+
+export interface SandboxJob {
+  /** Python source: a model's, which is not to be trusted. */
+  readonly program: string;
+  /** At least one. What they are expected to give is not known here, so that no program can find it. */
+  readonly cases: readonly SandboxCase[];
+  /** Processor time that each case may take, milliseconds. */
+  readonly cpuMsMax: number;
+}
+
+/** What a case came to. */
+export type SandboxResult =
+  | { readonly kind: "printed"; readonly stdout: string }
+  | { readonly kind: "returned"; readonly value: PyValue }
+  /** An exception, or a script that ended with another status than 0: its last line. */
+  | { readonly kind: "raised"; readonly error: string }
+  /** One of the room's limits: said in words, e.g. "more than 2,000 ms of processor time". */
+  | { readonly kind: "exceeded"; readonly limit: string }
+  /** It was ended by what the room forbids, or by itself. */
+  | { readonly kind: "died"; readonly how: string };
+
+export interface SandboxReply {
+  readonly kind: "ran";
+  /** One for each case, in order. */
+  readonly results: readonly SandboxResult[];
+}
+
+export interface Sandbox {
+  /** Never rejects, but for a bug. Whatever the program does is in the reply; a Failed is ours. */
+  run(job: SandboxJob, context: AskContext): Promise<SandboxReply | Failed>;
+}
+
+export interface JudgeReply {
+  readonly kind: "reply";
+  readonly text: string;
+}
+
+export interface Judge {
+  /**
+   * What the judge model says to a prompt; the same again for the same prompt, as long as it is remembered. Never rejects,
+   * but for a bug.
+   */
+  ask(prompt: readonly ChatMessage[], context: AskContext): Promise<JudgeReply | Failed>;
+}
