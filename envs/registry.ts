@@ -2,6 +2,7 @@
 import { countdown } from "./countdown/index.ts";
 import type { Environment } from "./environment.ts";
 import { didYouMean } from "./lib/text.ts";
+import { math } from "./math/index.ts";
 import { bisection } from "./np/bisection/index.ts";
 import { clique } from "./np/clique/index.ts";
 import { coloring } from "./np/coloring/index.ts";
@@ -15,6 +16,7 @@ import { tsp } from "./np/tsp/index.ts";
 
 export const environments: readonly Environment[] = [
   countdown,
+  math,
   bisection,
   clique,
   coloring,
