@@ -2,7 +2,9 @@
 import { countdown } from "./countdown/index.ts";
 import type { Environment } from "./environment.ts";
 import { didYouMean } from "./lib/text.ts";
+import { arithmetic } from "./math/arithmetic/index.ts";
 import { math } from "./math/index.ts";
+import { linear } from "./math/linear/index.ts";
 import { bisection } from "./np/bisection/index.ts";
 import { clique } from "./np/clique/index.ts";
 import { coloring } from "./np/coloring/index.ts";
@@ -17,6 +19,8 @@ import { tsp } from "./np/tsp/index.ts";
 export const environments: readonly Environment[] = [
   countdown,
   math,
+  arithmetic,
+  linear,
   bisection,
   clique,
   coloring,

@@ -84,7 +84,10 @@ const PLAIN: Notation = {
   close: ")",
   times: "*",
   fraction: (num, den) => ({ text: `${num}/${den}`, tightness: PRODUCT }),
-  quotient: (left, right) => ({ text: `${within(PLAIN, left, PRODUCT)} / ${within(PLAIN, right, POWER)}`, tightness: PRODUCT }),
+  quotient: (left, right) => ({
+    text: `${within(PLAIN, left, PRODUCT)} / ${within(PLAIN, right, POWER)}`,
+    tightness: PRODUCT,
+  }),
   power: (base, exponent) => `${base}^${exponent}`,
   percentage: (percent, of) => `(${percent}% of ${of})`,
   remainder: (of, modulus) => `(${of} mod ${modulus})`,
@@ -100,7 +103,7 @@ const TEX: Notation = {
   power: (base, exponent) => `${base}^{${exponent}}`,
   percentage: (percent, of) => `\\left(${percent}\\%\\text{ of }${of}\\right)`,
   remainder: (of, modulus) => `\\left(${of}\\bmod ${modulus}\\right)`,
-  divisor: (kind, left, right) => `\\operatorname{${kind}}\\left(${left},${right}\\right)`,
+  divisor: (kind, left, right) => `\\operatorname{${kind}}\\left(${left},\\ ${right}\\right)`,
 };
 
 /** As the prompt has it: "(3/4 + 2.5) * 6 - (17^5 mod 9)". */

@@ -43,11 +43,7 @@ function step(expression: Expression, digitsMax: number): Worked | undefined {
     case "remainder":
       return remainder(expression.of, expression.modulus, digitsMax);
     default:
-      return combined(
-        expression.kind,
-        workOut(expression.left, digitsMax),
-        workOut(expression.right, digitsMax),
-      );
+      return combined(expression.kind, workOut(expression.left, digitsMax), workOut(expression.right, digitsMax));
   }
 }
 
@@ -140,4 +136,11 @@ function divisor(kind: "gcd" | "lcm", a: Rational, b: Rational, before: number):
 function magnitude(integer: number | bigint): bigint {
   const whole = BigInt(integer);
   return whole < 0n ? -whole : whole;
+}
+
+/** The value of an instance's expression, which has one. */
+export function valueOf(expression: Expression): Rational {
+  const worked = workOut(expression, Infinity);
+  if (worked === undefined) throw new Error("bug: the expression of a task has no value");
+  return worked.value;
 }

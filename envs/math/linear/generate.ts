@@ -17,11 +17,20 @@ const parameters = defineParameters({
   ...minMax("unknowns", ["Fewest unknowns.", "Most unknowns."], [1, 1], { min: 1, max: UNKNOWNS_MAX, integer: true }),
   ...minMax(
     "work",
-    ["Least work: steps on single digits that working by hand takes, about (envs/math/linear/README.md).", "Most work."],
+    [
+      "Least work: steps on single digits that working by hand takes, about (envs/math/linear/README.md).",
+      "Most work.",
+    ],
     [4, 11],
     { min: 0, max: 10_000, integer: true },
   ),
-  coefficient_max: { description: "Largest number given, but for constants.", min: 2, max: 999, defaultValue: 9, integer: true },
+  coefficient_max: {
+    description: "Largest number given, but for constants.",
+    min: 2,
+    max: 999,
+    defaultValue: 9,
+    integer: true,
+  },
   solution_max: {
     description: "Largest magnitude of a solution of several unknowns, above the line.",
     ...{ min: 3, max: 999, defaultValue: 12, integer: true },
@@ -112,14 +121,19 @@ function oneUnknown(p: LinearParameters, rng: Rng): Statement {
 
 /** The unknown or a group first, so that none is without. */
 function side(p: LinearParameters, count: number, rng: Rng): readonly Term[] {
-  const terms = Array.from({ length: count }, (_, i) => (i === 0 || rng.int(0, 2) === 0 ? withUnknown(p, rng) : constant(p, rng)));
+  const terms = Array.from({ length: count }, (_, i) =>
+    i === 0 || rng.int(0, 2) === 0 ? withUnknown(p, rng) : constant(p, rng),
+  );
   return rng.shuffle(terms);
 }
 
 function withUnknown(p: LinearParameters, rng: Rng): Term {
   const coefficient = number(p, rng);
   if (rng.float() >= p.groups) return { kind: "unknown", coefficient, index: 0 };
-  const inner = rng.shuffle<Term>([{ kind: "unknown", coefficient: signed(rng.int(1, 5), rng), index: 0 }, constant(p, rng)]);
+  const inner = rng.shuffle<Term>([
+    { kind: "unknown", coefficient: signed(rng.int(1, 5), rng), index: 0 },
+    constant(p, rng),
+  ]);
   return { kind: "group", factor: number(p, rng), terms: inner };
 }
 

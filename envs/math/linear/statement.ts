@@ -124,7 +124,5 @@ function sumForm(terms: readonly Term[], order: readonly number[]): string {
 /** Every order of 0 … size − 1; there are at most four unknowns. */
 function orders(size: number): readonly (readonly number[])[] {
   if (size === 0) return [[]];
-  return orders(size - 1).flatMap((order) =>
-    Array.from({ length: size }, (_, at) => order.toSpliced(at, 0, size - 1)),
-  );
+  return orders(size - 1).flatMap((order) => Array.from({ length: size }, (_, at) => order.toSpliced(at, 0, size - 1)));
 }
