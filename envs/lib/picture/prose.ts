@@ -36,10 +36,13 @@ export function runsOf(text: string): readonly Run[] {
     if (formulas++ >= FORMULAS_MAX) break;
     const [whole, dollars, bracket, dollar, parenthesis] = found;
     const display = dollars ?? bracket;
-    runs.push({ kind: "words", text: shown.slice(at, found.index) });
+    const before = shown.slice(at, found.index);
+    // A formula that is displayed stands on lines of its own, whatever breaks are around it.
+    runs.push({ kind: "words", text: display === undefined ? before : before.trimEnd() });
     const tex = display ?? dollar ?? parenthesis ?? "";
     runs.push({ kind: "formula", tex, display: display !== undefined });
     at = found.index + whole.length;
+    if (display !== undefined) at += /^\s*/.exec(shown.slice(at))?.[0].length ?? 0;
   }
   runs.push({ kind: "words", text: shown.slice(at) });
   return runs.filter((run) => run.kind === "formula" || run.text !== "");
@@ -54,11 +57,11 @@ const GAP = 10;
 /** Mean width of a letter. */
 const LETTER = 0.52 * EM;
 
+/** What is laid in lines; a break ends one, and what is displayed has one for itself. */
 interface Box {
+  readonly kind: "inline" | "display" | "break";
   readonly width: number;
   readonly height: number;
-  /** Stands on lines of its own. */
-  readonly alone: boolean;
 }
 
 interface SetRun {
@@ -115,7 +118,11 @@ function setOf(run: Run): SetRun {
   const formula = typeset(run.tex, run.display);
   if (formula === undefined) return words(run.tex, "code", "gd-code");
   const { width, height } = sizeOf(formula);
-  const box = { width: width * EM, height: Math.max(LINE, height * EM + 6), alone: run.display };
+  const box: Box = {
+    kind: run.display ? "display" : "inline",
+    width: width * EM,
+    height: Math.max(LINE, height * EM + 6),
+  };
   return { shapes: [formula], boxes: [box] };
 }
 
@@ -126,8 +133,11 @@ function words(text: string, tag: "span" | "code", className: string): SetRun {
     ...(each === "" ? [] : [shape(tag, { class: className }, squeezed(each))]),
   ]);
   const boxes = lines.flatMap((each, i): readonly Box[] => [
-    ...(i > 0 ? [{ width: 0, height: LINE, alone: true }] : []),
-    ...each.split(/\s+/).map((word) => ({ width: (word.length + 1) * LETTER, height: LINE, alone: false })),
+    ...(i > 0 ? [{ kind: "break", width: 0, height: LINE } as const] : []),
+    ...each
+      .split(/\s+/)
+      .filter((word) => word !== "")
+      .map((word) => ({ kind: "inline", width: (word.length + 1) * LETTER, height: LINE }) as const),
   ]);
   return { shapes, boxes };
 }
@@ -140,11 +150,12 @@ function heightOf(boxes: readonly Box[], width: number): number {
     [x, tallest] = [0, LINE];
   };
   for (const box of boxes) {
-    if (box.alone || (x > 0 && x + box.width > width)) end();
+    if (box.kind === "break" || (x > 0 && (box.kind === "display" || x + box.width > width))) end();
     x += box.width;
     // A word that is longer than a line is broken.
-    tallest = Math.max(tallest, box.height * Math.max(1, box.height > LINE ? 1 : Math.ceil(box.width / width)));
-    if (box.alone && box.width > 0) end();
+    const lines = box.height > LINE ? 1 : Math.max(1, Math.ceil(box.width / width));
+    tallest = Math.max(tallest, box.height * lines);
+    if (box.kind === "display") end();
   }
   return Math.ceil(total + (x > 0 ? tallest : 0));
 }

@@ -54,10 +54,15 @@ const ELEMENTS: Readonly<Record<string, readonly string[]>> = {
   ],
   ...{ mfrac: ["linethickness"], msqrt: [], mroot: [], mspace: ["width", "height", "depth"] },
   ...{ msup: [], msub: [], msubsup: [], mover: ["accent"], munder: ["accentunder"], munderover: [] },
-  ...{ mtable: ["columnalign", "rowspacing", "columnspacing"], mtr: [], mtd: ["columnalign"] },
+  ...{ mtable: ["rowspacing"], mtr: [], mtd: ["style", "class"] },
   ...{ mpadded: ["width", "height", "depth", "lspace", "voffset"], mstyle: [], menclose: ["notation"] },
 };
 const EVERYWHERE: readonly string[] = ["mathvariant", "displaystyle", "scriptlevel"];
+
+/** How a cell of a matrix stands in its column; svg.ts says what the classes mean. */
+const CELL_CLASSES: readonly string[] = ["tml-left", "tml-right"];
+const CELL_STYLE =
+  /^(?:(?:text-align:(?:left|right|center)|padding-(?:left|right):\d{1,2}(?:\.\d{1,4})?(?:em|pt));){1,3}$/;
 
 /** Of the one tag, or of the text before the next. */
 const PIECE = /<(\/?)([a-zA-Z]+)((?:\s+[\w:-]+=(?:"[^"]*"|'[^']*'))*)\s*(\/?)>|([^<]+)/y;
@@ -101,7 +106,12 @@ function kept(written: string, own: readonly string[]): Attributes {
     name,
     unescaped(one ?? other ?? ""),
   ]);
-  return Object.fromEntries(all.filter(([name = ""]) => own.includes(name) || EVERYWHERE.includes(name))) as Attributes;
+  const fit = all.filter(([name = "", value = ""]) => {
+    if (name === "style" && !CELL_STYLE.test(value)) return false;
+    if (name === "class" && !CELL_CLASSES.includes(value)) return false;
+    return own.includes(name) || EVERYWHERE.includes(name);
+  });
+  return Object.fromEntries(fit) as Attributes;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -130,7 +140,7 @@ export function sizeOf({ tag, attributes, content }: Shape): Size {
   const row = (): Size => ({ width: sum(parts, "width"), height: most(parts, "height", 1.2) });
   switch (tag) {
     case "mfrac":
-      return { width: most(parts, "width", 0) + 0.3, height: sum(parts, "height") + 0.2 };
+      return { width: most(parts, "width", 0) + 0.3, height: 0.92 * sum(parts, "height") + 0.2 };
     case "msqrt":
     case "mroot":
       return { width: row().width + 0.9, height: row().height + 0.3 };
