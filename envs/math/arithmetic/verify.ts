@@ -18,7 +18,7 @@ export function parse(text: string, { expression }: ArithmeticInstance): Parsed<
   if (text.length > LENGTH_MAX) return malformed(`it has ${text.length} characters, and the limit is ${LENGTH_MAX}`);
   const at = text.lastIndexOf("=");
   const before = text.slice(0, Math.max(0, at));
-  const value = text.slice(at + 1).trim();
+  const value = plain(text.slice(at + 1));
   if (value === "") return malformed("it holds no value");
   if (plain(before) !== "" && plain(before) !== plain(textOf(expression)))
     return malformed("what stands before its '=' is not the expression");
