@@ -25,7 +25,7 @@ export interface Prose {
 const SHOWN_MAX = 6_000;
 const FORMULAS_MAX = 60;
 
-const FORMULA = /\$\$([^$]+)\$\$|\\\[(.+?)\\\]|\$((?:[^$\\]|\\.)+)\$|\\\((.+?)\\\)/gsu;
+const FORMULA = /(?<!\\)\$\$([^$]+)\$\$|\\\[(.+?)\\\]|(?<!\\)\$((?:[^$\\]|\\.)+)\$|\\\((.+?)\\\)/gsu;
 
 /** A text with its formulas in dollars, or in LaTeX's brackets. */
 export function runsOf(text: string): readonly Run[] {

@@ -15,7 +15,7 @@ function share(description: string) {
 }
 
 const parameters = defineParameters({
-  ...minMax("operations", ["Fewest operations.", "Most operations."], [2, 3], { min: 1, max: 12, integer: true }),
+  ...minMax("operations", ["Fewest operations.", "Most operations."], [2, 3], { min: 2, max: 12, integer: true }),
   ...minMax(
     "work",
     [
