@@ -1,0 +1,60 @@
+/** Where in an answer block the answer stands: its boxes, else what follows "Answer:", else all of it. */
+import { stripAnswer } from "../../answers/strip.ts";
+import type { Parsed } from "../../environment.ts";
+
+/** Longer answers say more than a value. */
+export const LENGTH_MAX = 8_192;
+const BOXES_MAX = 32;
+
+const BOX = /\\f?boxed\s*\{/g;
+const LABEL = /(?<![a-z])(?:final\s{1,4})?answers?\s{0,4}(?:(?:is|are)(?![a-z])\s{0,4}[:：]?|[:：])/gi;
+
+/** The texts that are the answer: one, or several boxes. */
+export function extract(text: string): Parsed<readonly string[]> {
+  const boxes = boxesOf(text);
+  if (boxes === undefined) return malformed("a box is not closed");
+  if (boxes.length > 0) return fitting(boxes);
+  // Only an answer of a sane length is searched for labels.
+  if (text.length > LENGTH_MAX) return malformed(`it has ${text.length} characters, and the limit is ${LENGTH_MAX}`);
+  const labels = [...text.matchAll(LABEL)];
+  const [label] = labels;
+  if (labels.length > 1) return malformed("it gives an answer more than once");
+  return fitting([stripAnswer(label === undefined ? text : text.slice(label.index + label[0].length))]);
+}
+
+function fitting(texts: readonly string[]): Parsed<readonly string[]> {
+  const longest = Math.max(...texts.map((text) => text.length));
+  if (longest > LENGTH_MAX) return malformed(`it has ${longest} characters, and the limit is ${LENGTH_MAX}`);
+  return texts.some((text) => text.trim() === "") ? malformed("it is empty") : { kind: "answer", answer: texts };
+}
+
+function malformed(reason: string): Parsed<never> {
+  return { kind: "malformed", reason };
+}
+
+/** What stands in boxes, each text once; undefined: one is not closed. In time linear in the text's length. */
+function boxesOf(text: string): readonly string[] | undefined {
+  if (!text.includes("boxed")) return [];
+  const boxes = new Set<string>();
+  BOX.lastIndex = 0;
+  while (BOX.test(text) && boxes.size < BOXES_MAX) {
+    const start = BOX.lastIndex;
+    const end = closing(text, start);
+    if (end < 0) return undefined;
+    boxes.add(stripAnswer(text.slice(start, end)));
+    BOX.lastIndex = end;
+  }
+  return [...boxes];
+}
+
+/** The place of the brace that closes what was opened before `start`, or −1. */
+function closing(text: string, start: number): number {
+  let depth = 1;
+  for (let i = start; i < text.length; i++) {
+    const character = text[i];
+    if (character === "\\") i++;
+    else if (character === "{") depth++;
+    else if (character === "}" && --depth === 0) return i;
+  }
+  return -1;
+}
