@@ -5,7 +5,8 @@
 import { equalsInteger, type Rational } from "../countdown/rational.ts";
 import type { Facts } from "../environment.ts";
 import { narrow } from "../lib/text.ts";
-import { compareMath, type Comparison, readMath } from "./value.ts";
+import type { Comparison } from "./compare/outcome.ts";
+import { compareMath, readMath } from "./value.ts";
 
 /** A whole number or a fraction, with the sign before it. */
 export function numeralOf({ num, den }: Rational): string {
