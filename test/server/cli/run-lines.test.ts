@@ -53,6 +53,30 @@ describe("a run as it stands", () => {
     expect(down).toBe("down not drawn: the judge does not answer");
   });
 
+  test("has a line for each evaluation arm that had a round", () => {
+    const evaluated = create(RunStateSchema, {
+      ...state,
+      evaluations: [
+        {
+          armId: "held-out",
+          round: 2n,
+          cursor: 8n,
+          tasks: 64,
+          samples: 128,
+          solvedShare: 0.25,
+          rewardMean: 1,
+          closed: true,
+        },
+        { armId: "bench", round: 1n, cursor: 4n, tasks: 100, samples: 3 },
+      ],
+    });
+    const heldOut = "held-out, round 2 at task 8: solved 25%, reward 1.000 (64 tasks)";
+    const bench = "bench, round 1 at task 4: solved –, reward – (100 tasks, 3 samples so far)";
+    expect(stateLines(config, evaluated, 80).slice(-4)).toEqual(["", "evaluated", heldOut, bench]);
+    expect(stateLines(config, evaluated, 60).at(-1)).toBe(bench.slice(0, 60));
+    expect(plainLine(config, evaluated)).toContain(`; ${heldOut}; ${bench}`);
+  });
+
   test("in one line, for logs", () => {
     expect(plainLine(config, state)).toBe(
       "8 of 40 tasks, 2 update batches (1 closed), 3 groups open, 17 samples; easy=75% (solved 50%), hard=25%, down=0%",
