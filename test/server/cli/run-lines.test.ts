@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import {
+  EvaluationRecordSchema,
   type HistoryRecord,
   HistoryRecordSchema,
   RunConfigSchema,
@@ -54,20 +55,12 @@ describe("a run as it stands", () => {
   });
 
   test("has a line for each evaluation arm that had a round", () => {
+    const whole = { samples: 128, solvedShare: 0.25, rewardMean: 1, closed: true };
     const evaluated = create(RunStateSchema, {
       ...state,
       evaluations: [
-        {
-          armId: "held-out",
-          round: 2n,
-          cursor: 8n,
-          tasks: 64,
-          samples: 128,
-          solvedShare: 0.25,
-          rewardMean: 1,
-          closed: true,
-        },
-        { armId: "bench", round: 1n, cursor: 4n, tasks: 100, samples: 3 },
+        create(EvaluationRecordSchema, { ...{ armId: "held-out", round: 2n, cursor: 8n, tasks: 64 }, ...whole }),
+        create(EvaluationRecordSchema, { armId: "bench", round: 1n, cursor: 4n, tasks: 100, samples: 3 }),
       ],
     });
     const heldOut = "held-out, round 2 at task 8: solved 25%, reward 1.000 (64 tasks)";
