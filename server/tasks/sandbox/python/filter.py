@@ -43,8 +43,10 @@ WRITING_FLAGS = 0o1 | 0o2 | 0o100 | 0o1000 | 0o2000 | 0o20000000
 # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC. No F_SETPIPE_SZ, F_ADD_SEALS, F_NOTIFY or locks.
 HARMLESS_FCNTL = (0, 1, 2, 3, 1030)
 
-# TCGETS (whether it is a terminal), FIOCLEX, FIONREAD.
-HARMLESS_IOCTL = (0x5401, 0x5451, 0x541B)
+# TCGETS (whether it is a terminal), FIOCLEX, FIONREAD, FIONBIO.
+HARMLESS_IOCTL = (0x5401, 0x5451, 0x541B, 0x5421)
+
+AF_UNIX = 1
 
 # Name: numbers on x86_64 and aarch64; None: not there. Often called ones first: the filter is searched in this order.
 ALWAYS: dict[str, tuple[int | None, int | None]] = {
@@ -116,6 +118,12 @@ ALWAYS: dict[str, tuple[int | None, int | None]] = {
     "get_robust_list": (274, 100),
     "set_tid_address": (218, 96),
     "rseq": (334, 293),
+    # The event loop of asyncio, with a pair of sockets by which it wakes itself.
+    "epoll_create1": (291, 20),
+    "epoll_ctl": (233, 21),
+    "epoll_wait": (232, None),
+    "epoll_pwait": (281, 22),
+    "recvfrom": (45, 207),
     "exit": (60, 93),
     "exit_group": (231, 94),
 }
@@ -127,6 +135,8 @@ CLONE = (56, 220)
 FCNTL = (72, 25)
 IOCTL = (16, 29)
 PRLIMIT64 = (302, 261)
+SOCKETPAIR = (53, 199)
+SENDTO = (44, 206)
 
 Instruction = tuple[int, int, int, int]
 
@@ -157,7 +167,11 @@ def program(name: str) -> bytes:
         (CLONE[column], _if_one_of(0, THREAD_FLAGS)),
         (FCNTL[column], _if_one_of(1, HARMLESS_FCNTL)),
         (IOCTL[column], _if_one_of(1, HARMLESS_IOCTL)),
+        # Limits are read, not set.
         (PRLIMIT64[column], _if_null(2)),
+        (SOCKETPAIR[column], _if_one_of(0, (AF_UNIX,))),
+        # To the other end, and to no address.
+        (SENDTO[column], _if_null(4)),
     ]
     for number, block in blocks:
         if number is not None:

@@ -160,8 +160,9 @@ def in_words(found: Found) -> dict[str, object]:
 
 def run_zygote(found: Found, null: int) -> NoReturn:
     """The process that forks."""
-    server = Server(lock(found, null))
+    os.chdir("/")
     os.environ.clear()
+    server = Server(lock(found, null))
     sys.path[:] = [path for path in sys.path if os.path.dirname(__file__) != path]
     threading.stack_size(THREAD_STACK_BYTES)
     # Long ints cost processor time, which is limited anyway.
