@@ -22,7 +22,8 @@ export interface AskContext {
 /**
  * A value of Python's builtin types as JSON. What looks alike there is told apart: None is null, a bool a boolean, a str a
  * string, a list an array; an int is {"int": "-12"}, a float {"float": "0.1"} (its repr; also "nan", "inf", "-inf"), and a
- * value of any other type only its type's name.
+ * value of any other type only its type's name. A collections.defaultdict, OrderedDict or Counter, of exactly that type, is
+ * sent as the dict that it equals, for right programs return them.
  */
 export type PyValue =
   | null
@@ -46,6 +47,8 @@ export type SandboxCase =
       /** E.g. "add", or "Solution.add" for a method of an instance that is made without arguments. */
       readonly name: string;
       readonly args: readonly PyValue[];
+      /** Arguments by name, after those. Left out: none. */
+      readonly kwargs?: readonly (readonly [name: string, value: PyValue])[];
     };
 
 export interface SandboxJob {
