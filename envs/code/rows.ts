@@ -124,11 +124,10 @@ function hintsOf(row: Row): Hints {
   const metadata = typeof row["metadata"] === "string" ? exactJson(row["metadata"]) : row["metadata"];
   const named = [row["entry_point"], row["fn_name"], isFields(metadata) ? metadata["func_name"] : undefined];
   const name = named.map(textOf).find((each) => each !== "");
-  if (name === undefined)
-    return { entry: /class Solution\b/.test(textOf(row["starter_code"])) ? "Solution." : undefined };
+  const isMethod = /class Solution\b/.test(textOf(row["starter_code"]));
+  if (name === undefined) return { entry: undefined, isMethod };
   const plain = name.trim().replace("Solution().", "Solution.");
-  const isMethod = !plain.includes(".") && /class Solution\b/.test(textOf(row["starter_code"]));
-  return { entry: isMethod ? `Solution.${plain}` : plain };
+  return { entry: isMethod && !plain.includes(".") ? `Solution.${plain}` : plain, isMethod };
 }
 
 /** What LeetCode has imported for every program. It comes last that `pow` stays Python's own, with three arguments. */

@@ -36,13 +36,12 @@ export function readTruth(truth: unknown, hints: Hints): Truths | string {
   if (typeof code === "string") return fromPython(code, hints);
   const cases = value["test_cases"];
   if (Array.isArray(cases)) return fromList(cases, hints);
-  const { inputs, outputs, fn_name: name } = value;
+  const { inputs, outputs, fn_name: name }: Fields = value;
   if (!Array.isArray(inputs) || !Array.isArray(outputs)) return "has neither inputs and outputs nor tests in Python";
   if (inputs.length !== outputs.length) return `has ${inputs.length} inputs and ${outputs.length} outputs`;
   const own = typeof name === "string" && name !== "" ? inStyleOf(hints, name) : hints;
-  return collect(
-    inputs.map((input, i) => ({ input, output: (outputs as readonly unknown[])[i] })).map((each) => caseOf(each, own)),
-  );
+  const results: readonly unknown[] = outputs;
+  return collect(inputs.map((input: unknown, i) => caseOf({ input, output: results[i] }, own)));
 }
 
 function inStyleOf({ isMethod }: Hints, name: string): Hints {
