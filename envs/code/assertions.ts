@@ -19,6 +19,9 @@ import { numberOf } from "./value.ts";
 /** The tests of "assert <expression>"; undefined: they cannot be read, and `reading` says why. */
 export function testsOfAssertion(test: Expression, scope: Scope, reading: Reading): readonly CallTest[] | undefined {
   switch (test.kind) {
+    case "value":
+      // "assert True" stands in many files, and tests nothing.
+      return test.value === true ? [] : fail(reading, NO_CALL);
     case "and": {
       const all = test.items.map((item) => testsOfAssertion(item, scope, reading));
       return all.includes(undefined) ? undefined : all.flatMap((tests) => tests ?? []);
@@ -72,9 +75,6 @@ function comparison({ operator, left, right }: Binary, scope: Scope, reading: Re
 }
 
 function compared(result: Result, operator: string, other: Meaning, reading: Reading): readonly CallTest[] | undefined {
-  // "type(f(x)) is int", or "== int".
-  if (result.views.at(-1) === "type" && other.kind === "function" && (operator === "is" || operator === "=="))
-    return testOf(result, { kind: "equal", value: other.name });
   if (other.kind !== "value") return fail(reading, "a result that is compared with another");
   const expected = expectationOf(operator, other.value, other.tolerance, reading);
   return expected && testOf(...distance(result, expected));
