@@ -14,6 +14,7 @@ import { createHealth, type Health } from "./runtime/health.ts";
 import { type Log, openLog } from "./runtime/logging.ts";
 import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createOutcomeMeter } from "./runtime/outcomes.ts";
+import { registerJudge } from "./runtime/judge-metrics.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
 import { registerTeacher } from "./runtime/teacher-metrics.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
@@ -126,10 +127,10 @@ async function assemble(
   });
   const workers = startWorkers(config, log);
   registerGauges(metrics, workers, dropped);
-  const { ports, missing: missingPorts, close: closePorts } = await openPorts();
+  const opened = await openPorts({ clock: systemClock, judge: config.judge, warn: log.warn.bind(log) });
+  const { ports, limits: resourceLimits, missing: missingPorts } = opened;
   const resources = createResources({
-    clock: systemClock,
-    ports,
+    ...{ clock: systemClock, ports, limits: resourceLimits },
     onFailure: (error, resource) => log.error({ err: error, resource }, "asking a resource threw"),
   });
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
@@ -164,11 +165,12 @@ async function assemble(
   };
   registerRuns(metrics.registry, (limit) => runs.recent(limit));
   registerTeacher(metrics.registry, teacher?.counts);
+  registerJudge(metrics.registry, opened.judgeFigures);
   const close = async (): Promise<void> => {
     teacher?.close();
     resources.close();
     runs.close();
-    await closePorts();
+    await opened.close();
     await workers.close();
     await store.close();
     await evaluationStore.close();

@@ -36,6 +36,14 @@ export interface TeacherConfig {
   readonly timeoutMs: number;
 }
 
+/** The model that compares texts. */
+export interface JudgeConfig extends TeacherConfig {
+  readonly concurrency: number;
+  readonly temperature: number;
+  /** Dollars for a million tokens; undefined: not known. */
+  readonly prices: { readonly input: number; readonly output: number } | undefined;
+}
+
 export interface Config {
   readonly host: string;
   /** gRPC; 0: any free one. */
@@ -61,6 +69,7 @@ export interface Config {
   readonly environmentFiles: readonly string[];
   readonly pools: OptionValues["pool"];
   readonly teacher: TeacherConfig | undefined;
+  readonly judge: JudgeConfig | undefined;
   /** Files of suites, beside those that ship with the server. */
   readonly suiteFiles: readonly string[];
   readonly corsOrigins: readonly string[];
@@ -109,12 +118,13 @@ export function readConfig(
 
 /** The configuration as it may be printed: no secret in it. */
 export function describeConfig(config: Config): Readonly<Record<string, unknown>> {
-  const { tls, token, teacher, warnings: _, ...open } = config;
+  const { tls, token, teacher, judge, warnings: _, ...open } = config;
   const clients = tls?.clientCa === undefined ? "on" : "on, clients must show a certificate";
   const hidden = (secret: string | undefined): string => (secret === undefined ? "none" : "[redacted]");
   return {
     ...open,
     teacher: teacher === undefined ? "none" : { ...teacher, key: hidden(teacher.key) },
+    judge: judge === undefined ? "none" : { ...judge, key: hidden(judge.key) },
     tls: tls === undefined ? "off" : clients,
     token: hidden(token),
   };
@@ -179,6 +189,7 @@ function assemble(values: OptionValues): Config {
     ...listen,
     ...work,
     teacher: readTeacher(values),
+    judge: readJudge(values),
     dataDir,
     keyFile,
     store,
@@ -230,16 +241,33 @@ function readToken({ token, tokenFile }: OptionValues): string | undefined {
 }
 
 function readTeacher(values: OptionValues): TeacherConfig | undefined {
-  const { teacherUrl: url, teacherModel: model, teacherKey: key, teacherTimeoutMs: timeoutMs } = values;
+  const { teacherUrl, teacherModel, teacherKey: key, teacherTimeoutMs: timeoutMs } = values;
+  const at = readEndpoint("teacher", teacherUrl, teacherModel);
+  return at && Object.freeze({ ...at, key, timeoutMs });
+}
+
+function readJudge(values: OptionValues): JudgeConfig | undefined {
+  const { judgeUrl, judgeModel, judgeKey: key, judgeTimeoutMs: timeoutMs } = values;
+  const { judgeConcurrency: concurrency, judgeTemperature: temperature } = values;
+  const { judgePriceIn: input, judgePriceOut: output } = values;
+  const at = readEndpoint("judge", judgeUrl, judgeModel);
+  if ((input === undefined) !== (output === undefined))
+    throw new ConfigProblem("--judge-price-in and --judge-price-out must be given together");
+  const prices = input === undefined || output === undefined ? undefined : { input, output };
+  return at && Object.freeze({ ...at, key, timeoutMs, concurrency, temperature, prices });
+}
+
+/** Where a model is; undefined: there is none. */
+function readEndpoint(name: string, url: string | undefined, model: string | undefined) {
   if (url === undefined && model === undefined) return undefined;
   if (url === undefined || model === undefined)
-    throw new ConfigProblem("--teacher-url and --teacher-model must be given together");
+    throw new ConfigProblem(`--${name}-url and --${name}-model must be given together`);
   const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
   if (!isWeb || new URL(url).password !== "")
     throw new ConfigProblem(
-      "--teacher-url must be an http or https URL without a password: the key has its own option",
+      `--${name}-url must be an http or https URL without a password: the key has its own option`,
     );
-  return Object.freeze({ url, model, key, timeoutMs });
+  return { url, model };
 }
 
 /** Readable by its group or by all. */

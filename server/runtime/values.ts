@@ -64,6 +64,17 @@ export function integer(of: Range): OptionSpec<number> {
   return { ...plain, ...of, placeholder: "n", parse };
 }
 
+/** A number within a range, both ends included; digits, with a point if wanted. */
+export function decimal<Default extends number | undefined>(
+  of: Described & { readonly min: number; readonly max: number; readonly defaultValue: Default },
+): OptionSpec<number | Default> {
+  const parse = single<number | Default>((given) => {
+    const value = /^\d{1,9}(\.\d{1,9})?$/.test(given) ? Number(given) : NaN;
+    return value >= of.min && value <= of.max ? accept(value) : refuse(`a number from ${of.min} to ${of.max}`);
+  });
+  return { ...plain, ...of, placeholder: "x", parse };
+}
+
 const byteUnits: Readonly<Record<string, number>> = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
 /** A number of bytes: digits, with KiB, MiB or GiB after them if wanted. */

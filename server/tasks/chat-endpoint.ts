@@ -102,9 +102,9 @@ function failureOf(error: unknown, aborted: boolean, timeoutMs: number): Reply {
   if (aborted || error instanceof OpenAI.APIConnectionTimeoutError)
     return { kind: "failed", why: "timeout", message: `no whole reply within ${timeoutMs} ms` };
   const message = wordsOf(error);
-  const { status, headers } = error instanceof APIError ? error : {};
-  if (typeof status !== "number") return { kind: "failed", why: "connection", message };
-  const retryDelayMs = retryDelayOf((headers as Headers | undefined)?.get("retry-after"));
+  const status = error instanceof APIError ? (error.status as number | undefined) : undefined;
+  if (!(error instanceof APIError) || status === undefined) return { kind: "failed", why: "connection", message };
+  const retryDelayMs = retryDelayOf((error.headers as Headers | undefined)?.get("retry-after"));
   return { kind: "failed", why: "status", message, status, ...(retryDelayMs !== undefined && { retryDelayMs }) };
 }
 
