@@ -9,8 +9,8 @@ export interface Conversation {
   readonly reference: string;
 }
 
-/** UTF-16 units of one message: with two texts as long, a judge's prompt stays within what small models read. */
-export const TEXT_MAX = 20_000;
+/** Of one text, in UTF-8: no tokenizer makes more tokens of it, so that no text makes a prompt that is too long. */
+export const TEXT_BYTES_MAX = 16_384;
 /** Letters that a text must have to be one. */
 export const LETTERS_MIN = 12;
 
@@ -55,7 +55,7 @@ function readTurn(message: unknown, column: keyof typeof FIELDS, at: string): Pa
   if (role === undefined) return malformed(`column ${at}.${from} must be one of ${Object.keys(ROLES).join(", ")}`);
   const text = fields[value];
   if (typeof text !== "string") return malformed(`column ${at}.${value} must be a text`);
-  if (text.length > TEXT_MAX) return malformed(`column ${at}.${value} has more than ${TEXT_MAX} characters`);
+  if (isTooLong(text)) return malformed(`column ${at}.${value} has more than ${TEXT_BYTES_MAX} bytes of UTF-8`);
   return { kind: "answer", answer: { role, text: text.trim() } };
 }
 
@@ -69,6 +69,12 @@ function conversationOf(turns: readonly Turn[], column: string): Parsed<Conversa
     return malformed(`column ${column}: the reply has fewer than ${LETTERS_MIN} letters`);
   const before = system === "" ? undefined : system;
   return { kind: "answer", answer: { system: before, request: request.text, reference: reply.text } };
+}
+
+const encoder = new TextEncoder();
+
+export function isTooLong(text: string): boolean {
+  return text.length > TEXT_BYTES_MAX || encoder.encode(text).length > TEXT_BYTES_MAX;
 }
 
 /** Whether a text has so many letters, of any script; reads no further than that. */

@@ -58,11 +58,13 @@ const LINES = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 /** What is not shown, or changes the order of what is: control and format characters, but for tabs and joiners. */
 const HIDDEN = /[^\P{C}\t\u200c\u200d]/gu;
 
-/** A text as a quotation that nothing can break out of. */
+/** A text as a quotation that nothing can break out of. Of several empty lines one is left. */
 export function quoted(text: string): string {
-  return text
-    .split(LINES)
-    .map((line) => `| ${tamed(line)}`)
+  const lines = text.split(LINES).map(tamed);
+  const isEmpty = (i: number): boolean => (lines[i] ?? "").trim() === "";
+  return lines
+    .filter((_, i) => i === 0 || !isEmpty(i) || !isEmpty(i - 1))
+    .map((line) => `| ${line}`)
     .join("\n");
 }
 

@@ -2,7 +2,7 @@
 import type { Facts, Failed, GradedFacts, Resource, VerifyContext } from "../environment.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { Verdict } from "../ports.ts";
-import { type Conversation, folded, hasLetters, LETTERS_MIN, TEXT_MAX } from "./conversation.ts";
+import { type Conversation, folded, hasLetters, isTooLong, LETTERS_MIN, TEXT_BYTES_MAX } from "./conversation.ts";
 import { comparisonOf } from "./question.ts";
 
 export const judgeResource: Resource = {
@@ -56,7 +56,7 @@ function graded(outcomes: readonly [Outcome, Outcome], [asA, asB]: readonly [str
 /** Texts that no judge has to see: none worth the name, far too long, or the reference itself. */
 function withoutAsking({ reference }: Conversation, candidate: string): GradedFacts | undefined {
   if (!hasLetters(candidate, LETTERS_MIN)) return refused(`the text has fewer than ${LETTERS_MIN} letters`);
-  if (candidate.length > TEXT_MAX) return refused(`the text has more than ${TEXT_MAX} characters`);
+  if (isTooLong(candidate)) return refused(`the text has more than ${TEXT_BYTES_MAX} bytes of UTF-8`);
   if (folded(candidate) === folded(reference)) return { ...facts("tie"), info: { outcome: "tie", copy: "true" } };
   return undefined;
 }

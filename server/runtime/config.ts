@@ -3,8 +3,9 @@ import { type Command, Option } from "commander";
 import { statSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { readTextFile } from "./files.ts";
+import { type JudgeConfig, readJudge, readTeacher, type TeacherConfig } from "./model-config.ts";
 import { configOptions, type OptionName, type OptionValues, variableOf } from "./options.ts";
-import type { OptionSpec } from "./values.ts";
+import { ConfigProblem, type OptionSpec } from "./values.ts";
 
 /** PEM texts. */
 export interface TlsConfig {
@@ -27,22 +28,6 @@ export type Limits = Pick<
   | "maxHeldBytes"
   | "maxQueue"
 >;
-
-/** The model that is asked for tasks. */
-export interface TeacherConfig {
-  readonly url: string;
-  readonly model: string;
-  readonly key: string | undefined;
-  readonly timeoutMs: number;
-}
-
-/** The model that compares texts. */
-export interface JudgeConfig extends TeacherConfig {
-  readonly concurrency: number;
-  readonly temperature: number;
-  /** Dollars for a million tokens; undefined: not known. */
-  readonly prices: { readonly input: number; readonly output: number } | undefined;
-}
 
 export interface Config {
   readonly host: string;
@@ -82,9 +67,6 @@ export interface Config {
 
 export type ConfigResult =
   { readonly kind: "ok"; readonly config: Config } | { readonly kind: "invalid"; readonly message: string };
-
-/** What is wrong with the configuration, in words for the person who started the server. */
-class ConfigProblem extends Error {}
 
 const entries = Object.entries(configOptions) as readonly (readonly [OptionName, OptionSpec<unknown>])[];
 
@@ -238,36 +220,6 @@ function readToken({ token, tokenFile }: OptionValues): string | undefined {
     throw new ConfigProblem(`${flag} must hold 16 to 4096 visible ASCII characters without spaces; got ${came}`);
   }
   return value;
-}
-
-function readTeacher(values: OptionValues): TeacherConfig | undefined {
-  const { teacherUrl, teacherModel, teacherKey: key, teacherTimeoutMs: timeoutMs } = values;
-  const at = readEndpoint("teacher", teacherUrl, teacherModel);
-  return at && Object.freeze({ ...at, key, timeoutMs });
-}
-
-function readJudge(values: OptionValues): JudgeConfig | undefined {
-  const { judgeUrl, judgeModel, judgeKey: key, judgeTimeoutMs: timeoutMs } = values;
-  const { judgeConcurrency: concurrency, judgeTemperature: temperature } = values;
-  const { judgePriceIn: input, judgePriceOut: output } = values;
-  const at = readEndpoint("judge", judgeUrl, judgeModel);
-  if ((input === undefined) !== (output === undefined))
-    throw new ConfigProblem("--judge-price-in and --judge-price-out must be given together");
-  const prices = input === undefined || output === undefined ? undefined : { input, output };
-  return at && Object.freeze({ ...at, key, timeoutMs, concurrency, temperature, prices });
-}
-
-/** Where a model is; undefined: there is none. */
-function readEndpoint(name: string, url: string | undefined, model: string | undefined) {
-  if (url === undefined && model === undefined) return undefined;
-  if (url === undefined || model === undefined)
-    throw new ConfigProblem(`--${name}-url and --${name}-model must be given together`);
-  const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-  if (!isWeb || new URL(url).password !== "")
-    throw new ConfigProblem(
-      `--${name}-url must be an http or https URL without a password: the key has its own option`,
-    );
-  return { url, model };
 }
 
 /** Readable by its group or by all. */

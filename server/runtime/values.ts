@@ -1,5 +1,8 @@
 /** How the text of an option becomes a value. A parser says what it accepts; the caller says which option it was. */
 
+/** What is wrong with the configuration, in words for the person who started the server. */
+export class ConfigProblem extends Error {}
+
 export type Parsed<T> =
   { readonly kind: "value"; readonly value: T } | { readonly kind: "refused"; readonly expected: string };
 
