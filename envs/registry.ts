@@ -13,6 +13,7 @@ import { meetings } from "./np/meetings/index.ts";
 import { setCover } from "./np/set-cover/index.ts";
 import { subsetSum } from "./np/subset-sum/index.ts";
 import { tsp } from "./np/tsp/index.ts";
+import { writing } from "./writing/index.ts";
 
 export const environments: readonly Environment[] = [
   code,
@@ -27,6 +28,7 @@ export const environments: readonly Environment[] = [
   setCover,
   subsetSum,
   tsp,
+  writing,
 ];
 
 export type FoundEnvironment =

@@ -14,6 +14,7 @@ import { createHealth, type Health } from "./runtime/health.ts";
 import { type Log, openLog } from "./runtime/logging.ts";
 import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createOutcomeMeter } from "./runtime/outcomes.ts";
+import { registerJudge } from "./runtime/judge-metrics.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
 import { registerSandbox } from "./runtime/sandbox-metrics.ts";
 import { registerTeacher } from "./runtime/teacher-metrics.ts";
@@ -32,7 +33,7 @@ import { loadPools, type PoolOptions } from "./tasks/pools.ts";
 import { createRunSource } from "./tasks/run-source.ts";
 import { openPorts } from "./tasks/ports.ts";
 import { createAsyncScorer } from "./tasks/async-scorer.ts";
-import { createResources, type ResourcesOptions } from "./tasks/resources.ts";
+import { createResources } from "./tasks/resources.ts";
 import { createScorer, type OpenToken } from "./tasks/scorer.ts";
 import { createTeacher } from "./tasks/teacher/teacher.ts";
 import { createWorkerPool, type WorkerPool } from "./tasks/workers.ts";
@@ -127,11 +128,14 @@ async function assemble(
   });
   const workers = startWorkers(config, log);
   registerGauges(metrics, workers, dropped);
-  const { ports, missing: missingPorts, ...opened } = await openThePorts(config, log, metrics);
-  const resources = createResources({
-    clock: systemClock,
+  const {
     ports,
-    limits: limitsOf(config),
+    limits: resourceLimits,
+    missing: missingPorts,
+    close: closePorts,
+  } = await openThePorts(config, log, metrics);
+  const resources = createResources({
+    ...{ clock: systemClock, ports, limits: resourceLimits },
     onFailure: (error, resource) => log.error({ err: error, resource }, "asking a resource threw"),
   });
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
@@ -170,7 +174,7 @@ async function assemble(
     teacher?.close();
     resources.close();
     runs.close();
-    await opened.close();
+    await closePorts();
     await workers.close();
     await store.close();
     await evaluationStore.close();
@@ -178,20 +182,16 @@ async function assemble(
   return { deps, ready: workers.ready, close };
 }
 
-async function openThePorts({ sandbox }: Config, log: Log["log"], { registry }: Metrics) {
+async function openThePorts({ sandbox, judge }: Config, log: Log["log"], { registry }: Metrics) {
   const opened = await openPorts({
-    sandbox,
+    ...{ clock: systemClock, sandbox, judge, warn: log.warn.bind(log) },
     onOpen: (port, found) => log.info({ port, ...found }, "a port is open"),
     onFault: (port, why) => log.error({ port, why }, "a port failed"),
   });
   for (const [port, reason] of Object.entries(opened.missing)) log.info({ port, reason }, "a port is missing");
   registerSandbox(registry, opened.sandboxFigures);
+  registerJudge(registry, opened.judgeFigures);
   return opened;
-}
-
-/** As many verifications at once as programs can run: more would only wait inside their time limit. */
-function limitsOf({ sandbox }: Config): ResourcesOptions["limits"] & object {
-  return sandbox.kind === "off" ? {} : { sandbox: { concurrencyMax: sandbox.concurrency } };
 }
 
 function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: Config, log: Log["log"]): WorkerPool {
