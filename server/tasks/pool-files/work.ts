@@ -4,15 +4,8 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } fr
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Environment } from "../../../envs/environment.ts";
-import {
-  type FinishedPool,
-  finishPool,
-  lineName,
-  readUnit,
-  rowName,
-  type RowRange,
-  type UnitColumns,
-} from "../../../envs/pool-columns.ts";
+import { readUnit, type UnitColumns } from "../../../envs/pool-columns.ts";
+import { type FinishedPool, finishPool, type RowRange } from "../../../envs/pool-finish.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { cachePath, readCache, writeCache } from "./cache.ts";
 import { isParquet, lineUnits, PoolFileProblem, readLines, readRows, rowUnits, type Unit } from "./units.ts";
@@ -73,14 +66,17 @@ export function poolWork(registry: Registry, unitBytes?: number): PoolWork {
         const environment = environmentOf(registry, reader);
         const { start, end } = unit;
         if (unit.kind === "lines") return readUnit(environment, readLines(path, start, end));
-        return readUnit(environment, await readRows(path, start, end, environment.rows?.columns));
+        const { rows, missing } = await readRows(path, start, end, environment.rows?.columns);
+        const columns = readUnit(environment, rows);
+        if (columns.rows.length === 0 && missing !== undefined) throw new PoolFileProblem(missing);
+        return columns;
       }),
     finish: (request) =>
       attempt(() => {
         const { path, plan, units, selection, folder } = request;
         if (stampOf(path) !== plan.stamp) throw new PoolFileProblem("it was written to while it was read: try again");
         const environment = environmentOf(registry, request);
-        const finished = finishPool(environment, units, selection, plan.lines ? lineName : rowName);
+        const finished = finishPool(environment, units, selection, plan.lines);
         if (folder !== undefined) writeCache(folder, keptAt({ ...request, folder }), finished);
         return finished;
       }),
@@ -138,7 +134,8 @@ function contentOf(path: string): string {
   return digest.digest("hex");
 }
 
-function keptAt({ environment, version, plan, selection, folder, environmentFiles }: CachedRequest): string {
+/** Where in a folder a pool is kept, by all that decides on it. */
+export function keptAt({ environment, version, plan, selection, folder, environmentFiles }: CachedRequest): string {
   const ranges = selection.map(({ from, to, split }) => [from, to === Infinity ? "end" : to, split ?? "hash"]);
   const key = { environment, version, content: plan.content, selection: JSON.stringify(ranges) };
   return cachePath(folder, { ...key, code: codeDigest(environmentFiles) });
