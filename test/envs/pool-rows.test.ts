@@ -44,7 +44,7 @@ describe("of a row is kept", () => {
     ]);
     expect([size, reasons]).toEqual([
       1,
-      [`line 1: what is read of it takes ${(1 << 20) + 24} bytes, and the limit is ${1 << 20}`],
+      [`line 1: what is read of it takes ${(1 << 20) + 23} bytes, and the limit is ${1 << 20}`],
     ]);
   });
 
@@ -60,7 +60,7 @@ describe("reasons", () => {
     const kinds = [
       ['answer "4" equals option 3', 'answer "x is 5" equals option 12', 'answer "cut'],
       ["the row's level is wrong", "the row's answer is wrong"],
-      ["column a is [1,2]", "column a is [[3],", "column a is {}"],
+      ["column a is [1,2]", "column a is [[3", "column a is {}"],
       ["test 'x' failed", "test 'y z' failed"],
     ] as const;
     for (const [row, reason] of kinds.flat().entries()) counter.add({ row, reason, count: 1 });

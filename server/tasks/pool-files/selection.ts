@@ -62,7 +62,7 @@ function readOwner(given: string, selection: readonly RowRange[], registry: Regi
   const found = ownerOf(registry, id, version);
   if (found.kind === "ok") return { kind: "ok", path, selection, environment: found.environment };
   if (existsSync(given)) return { kind: "ok", path: given, selection, environment: undefined };
-  return { kind: "invalid", message: `${found.message}; a path with a colon begins with './'` };
+  return { kind: "invalid", message: `${found.message} (a path with a colon begins with './')` };
 }
 
 /** An environment that has rows, by its id. */

@@ -48,13 +48,13 @@ export function lineUnits(bytes: number, unitBytes = LINES_BYTES): readonly Unit
 }
 
 /** Units of a Parquet file, none of which goes over the end of a row group. */
-export async function rowUnits(path: string): Promise<readonly Unit[]> {
+export async function rowUnits(path: string, unitBytes = ROWS_BYTES): Promise<readonly Unit[]> {
   const metadata = await parquetMetadataAsync(await asyncBufferFromFile(path));
   const units: Unit[] = [];
   let first = 0;
   for (const group of metadata.row_groups) {
     const rows = Number(group.num_rows);
-    const fitting = Math.floor((rows * ROWS_BYTES) / Math.max(1, Number(group.total_byte_size)));
+    const fitting = Math.floor((rows * unitBytes) / Math.max(1, Number(group.total_byte_size)));
     const size = Math.max(1, Math.min(ROWS, fitting), Math.ceil(rows / PARTS_MAX));
     for (let start = 0; start < rows; start += size)
       units.push({ kind: "rows", start: first + start, end: first + Math.min(rows, start + size) });
