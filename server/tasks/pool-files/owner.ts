@@ -42,9 +42,9 @@ export async function findOwner(
   return `its rows can be read by ${ids.slice(0, -1).join(", ")} and by ${ids.at(-1)}: say whose they are, as in --pool name=${best.id}:${path}; a file may be given twice, with two names`;
 }
 
-function newestWithRows({ environments, find }: Registry): readonly Environment[] {
-  return environments.filter((environment) => {
-    const newest = find(environment.id);
+function newestWithRows(registry: Registry): readonly Environment[] {
+  return registry.environments.filter((environment) => {
+    const newest = registry.find(environment.id);
     return environment.rows !== undefined && newest.kind === "found" && newest.environment === environment;
   });
 }

@@ -112,7 +112,7 @@ function readBytes(descriptor: number, position: number, length: number): Buffer
 }
 
 /** Snappy and plain pages hyparquet reads itself. */
-const compressors: Compressors = {
+export const compressors: Compressors = {
   GZIP: (input) => new Uint8Array(gunzipSync(input)),
   ZSTD: (input) => new Uint8Array(zstdDecompressSync(input)),
   BROTLI: (input) => new Uint8Array(brotliDecompressSync(input)),
@@ -164,7 +164,7 @@ export async function columnsOf(path: string): Promise<readonly string[]> {
 }
 
 /** A schema is a tree in pre-order: the root, then each column with what is below it. */
-function topLevel(schema: FileMetaData["schema"]): readonly string[] {
+export function topLevel(schema: FileMetaData["schema"]): readonly string[] {
   const names: string[] = [];
   const skip = (at: number): number => {
     let next = at + 1;

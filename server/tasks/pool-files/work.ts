@@ -88,15 +88,16 @@ async function attempt<T>(work: () => T | Promise<T>): Promise<Done<T>> {
   try {
     return { kind: "done", value: await work() };
   } catch (error) {
-    if (error instanceof PoolFileProblem) return { kind: "problem", message: error.message };
-    const { code } = error as NodeJS.ErrnoException;
-    if (typeof code === "string") return { kind: "problem", message: `the file cannot be read (${code})` };
-    // Whoever reads Parquet throws plain errors for files that are none.
-    return {
-      kind: "problem",
-      message: `the file cannot be read (${error instanceof Error ? error.message : String(error)})`,
-    };
+    return { kind: "problem", message: problemText(error) };
   }
+}
+
+/** What is wrong with a file that cannot be read. Whoever reads Parquet throws plain errors for files that are none. */
+export function problemText(error: unknown): string {
+  if (error instanceof PoolFileProblem) return error.message;
+  const { code } = error as NodeJS.ErrnoException;
+  if (typeof code === "string") return `the file cannot be read (${code})`;
+  return `the file cannot be read (${error instanceof Error ? error.message : String(error)})`;
 }
 
 function environmentOf(registry: Registry, { environment, version }: ReaderName): Environment {
@@ -105,7 +106,8 @@ function environmentOf(registry: Registry, { environment, version }: ReaderName)
   return found.environment;
 }
 
-async function planOf(path: string, unitBytes: number | undefined): Promise<FilePlan> {
+/** What a file is; throws where it cannot be read. */
+export async function planOf(path: string, unitBytes: number | undefined): Promise<FilePlan> {
   const stats = statSync(path);
   // A FIFO would wait for a writer that never comes.
   if (!stats.isFile())

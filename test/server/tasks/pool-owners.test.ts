@@ -27,7 +27,7 @@ function reading(id: string, columns: readonly string[], version = 1): Environme
       },
     },
     verify: judged,
-  }) as Environment;
+  });
 }
 
 const registry = createRegistry([
