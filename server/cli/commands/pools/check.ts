@@ -50,7 +50,8 @@ async function check(given: string, flags: Flags): Promise<void> {
     if (typeof read === "string") throw new CliProblem("failure", `${file.path}: ${read}`);
     const { pool: _, ...report } = reportOf(read.pool);
     if (flags.rows) await printRows(file, read, flags.json ?? false);
-    if (flags.json) (flags.rows ? (value: unknown) => print(JSON.stringify(value)) : printJson)(report);
+    const whole = { ...report, ...(read.failure !== undefined && { failure: read.failure }) };
+    if (flags.json) (flags.rows ? (value: unknown) => print(JSON.stringify(value)) : printJson)(whole);
     else print(shown(report, read.failure));
     if (report.rows === 0) throw new CliProblem("failure", `${file.path}: no row holds a task`);
   } finally {
