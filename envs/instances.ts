@@ -152,7 +152,8 @@ function restoreRow<Instance>(
   origin: Extract<Origin, { kind: "row" }>,
   pool: Pool | undefined,
 ): Restored<Instance> {
-  const row = pool?.environment === environment.id ? findRow(pool, origin.row, origin.contentHash) : undefined;
+  const isOwn = pool?.definition.id === environment.id && pool.definition.version === environment.version;
+  const row = isOwn ? findRow(pool, origin.row, origin.contentHash) : undefined;
   if (row !== undefined) return { kind: "ok", instance: row.instance as Instance };
   const message = `this server's pool '${origin.pool}' of ${environment.id} does not hold row ${origin.row} as it was issued`;
   return { kind: "invalid", message };
