@@ -55,7 +55,7 @@ function problemOf(environment: SyncEnvironment, issued: Issued, text: string, i
   const { shape } = environment;
   // Better than the proven optimum throws.
   const scored = score(scoreTask(environment, issued, "answer_tag"), wrapAnswer(text, "answer_tag"));
-  if (scored.verdict !== "feasible") return undefined;
+  if (scored.verdict !== "feasible" && !scored.solved) return undefined;
   if (shape === undefined) return isWrong ? "it is taken" : undefined;
   const parsed = environment.parse(text, issued.instance);
   if (parsed.kind === "malformed") return "it is taken, though it cannot be read";

@@ -117,9 +117,15 @@ export const taskLaws: readonly Law<Environment>[] = [
         if (baseline !== undefined) expect(Object.values(metadata)).not.toContain(`${baseline.value}`);
         for (const format of environment.answerFormats) {
           const shown = JSON.stringify([environment.render(instance, format), metadata]);
-          expect(shown).not.toContain(solved(environment, issued).text);
+          expect(shown).not.toMatch(standingAlone(solved(environment, issued).text));
         }
       }
     },
   },
 ];
+
+/** The text where it is no part of a longer number: "-2" does not stand in "-22/7". */
+function standingAlone(text: string): RegExp {
+  const escaped = text.replaceAll(/[^\w\s]/g, "\\$&");
+  return new RegExp(`(?<![\\d./])${escaped}(?![\\d/]|\\.\\d)`);
+}
