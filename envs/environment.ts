@@ -255,6 +255,11 @@ interface Capabilities<Instance, Answer> {
   readonly shape?: AnswerShape<Instance>;
   /** For instances of a few dozen bytes: they travel in the task id, so that no step makes them again. */
   readonly inline?: InlineCodec<Instance>;
+  /**
+   * The id of an environment that has the same instances, and the same `rows`, and asks something else about them. An
+   * instance has the same hash and split in both, and the pools of that one are the pools of this one.
+   */
+  readonly twinOf?: string;
   /** Answers are texts that count as they stand, such as programs: what people put around an answer is not stripped. */
   readonly verbatim?: true;
   /** For environments with rows and `inline`: a teacher's task travels whole, for nothing makes it again. */

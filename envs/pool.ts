@@ -14,6 +14,7 @@ import {
   readUnit,
   type RowRange,
 } from "./pool-columns.ts";
+import { instanceFamily } from "./splits.ts";
 
 export interface PoolRow<Instance = unknown> {
   /** The row's number in the file, from 0. */
@@ -29,7 +30,7 @@ export interface PoolRow<Instance = unknown> {
 
 export interface Pool<Instance = unknown> extends PoolSummary {
   readonly name: string;
-  /** The environment's id. */
+  /** The environment's id; of a twin that of the one whose instances it has. */
   readonly environment: string;
   readonly definition: Environment<Instance>;
   /** How many rows there are. */
@@ -42,7 +43,7 @@ export function poolOf<Instance>(
   name: string,
   { columns, summary }: FinishedPool,
 ): Pool<Instance> {
-  return { name, environment: definition.id, definition, size: columns.rows.length, columns, ...summary };
+  return { name, environment: instanceFamily(definition), definition, size: columns.rows.length, columns, ...summary };
 }
 
 /** Reads a pool's JSONL, here and now: for pools of some thousand rows. */

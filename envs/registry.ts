@@ -12,6 +12,7 @@ import { meetings } from "./np/meetings/index.ts";
 import { setCover } from "./np/set-cover/index.ts";
 import { subsetSum } from "./np/subset-sum/index.ts";
 import { tsp } from "./np/tsp/index.ts";
+import { qa, qaLetter } from "./qa/index.ts";
 
 export const environments: readonly Environment[] = [
   countdown,
@@ -25,6 +26,8 @@ export const environments: readonly Environment[] = [
   setCover,
   subsetSum,
   tsp,
+  qa,
+  qaLetter,
 ];
 
 export type FoundEnvironment =

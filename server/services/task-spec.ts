@@ -6,6 +6,7 @@ import { findLevel, resolveParameters } from "../../envs/parameters.ts";
 import { type Pool, rowCount } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
+import { instanceFamily } from "../../envs/splits.ts";
 import { type RewardScheme, Source, Split, type TaskSpec as WireSpec, Thinking } from "../gen/gradus/v1/task_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { NO_TEACHER } from "../tasks/teacher/teacher.ts";
@@ -131,8 +132,10 @@ function readPool(
   checkBytes(spec.pool, NAME_BYTES_MAX, `${field}.pool`);
   const name = spec.pool === "" ? (environment.rows?.defaultPool?.name ?? "") : spec.pool;
   const pool = pools.get(name);
-  if (pool !== undefined && pool.environment === environment.id) return pool;
-  const names = [...pools.values()].filter((each) => each.environment === environment.id).map((each) => each.name);
+  if (pool !== undefined && pool.environment === instanceFamily(environment)) return pool;
+  const names = [...pools.values()]
+    .filter((each) => each.environment === instanceFamily(environment))
+    .map((each) => each.name);
   throw new RpcError("NOT_FOUND", `${field}.pool: ${noPool(environment, name, names)}`);
 }
 

@@ -45,7 +45,7 @@ export async function loadPools(
   const pools = new Map<string, Pool>();
   for (const environment of registry.environments) {
     const shipped = environment.rows?.defaultPool;
-    if (shipped === undefined) continue;
+    if (shipped === undefined || environment.twinOf !== undefined) continue;
     pools.set(shipped.name, loadPool(environment, shipped.name, readFileSync(shipped.file, "utf8")));
   }
   let threads: PoolThreads | undefined;
@@ -115,7 +115,7 @@ function shown(selection: readonly RowRange[]): string {
 
 /** The first environment that can read any row of the first unit, with what it read. */
 async function findReader({ registry, work, file }: Reading, [unit]: FilePlan["units"]) {
-  const readers = registry.environments.filter(({ rows }) => rows !== undefined);
+  const readers = registry.environments.filter(({ rows, twinOf }) => rows !== undefined && twinOf === undefined);
   const reasons: string[] = [];
   for (const environment of readers) {
     const { id, version } = environment;

@@ -48,9 +48,13 @@ export function solved(environment: Environment, { instance }: Issued): Solution
   return { ...solution, text: solver.format(solution.answer) };
 }
 
+/** Whose prompts show every answer that counts, the right one among them. */
+export const CHOICES: readonly string[] = ["qa", "qa/letter"];
+
 /** Whether a text earns no more than an answer that takes no thought, such as one vertex as a clique. */
 export function isNoBetterThanTrivial({ environment, instance }: ScoreTask, scored: Score): boolean {
-  const { verdict, objective } = scored;
+  const { verdict, objective, solved } = scored;
+  if (verdict === "graded") return !solved;
   const trivial = environment.trivial?.(instance);
   if (verdict !== "feasible") return true;
   if (objective === undefined || environment.goal === "satisfy") return false;
