@@ -73,7 +73,7 @@ export interface Grading {
 }
 
 export interface ComponentInfo {
-  /** Unique; not "format" or "tags", which are those of the completion (envs/reward/weighted.ts). */
+  /** Unique; not "format", "format_strict" or "tags", which are those of the completion (envs/reward/weighted.ts). */
   readonly name: string;
   readonly description: string;
   /** Its weight in the sum unless the reward scheme's parameters say otherwise, in [0, 1]. */
