@@ -7,6 +7,11 @@ export function instanceFamily({ id, twinOf }: Pick<Environment, "id" | "twinOf"
   return twinOf ?? id;
 }
 
+/** Whether the rows that are the one's tasks are the other's, too: it is the same environment, or a twin. */
+export function sharesRows(one: Environment, other: Environment): boolean {
+  return instanceFamily(one) === instanceFamily(other) && one.version === other.version;
+}
+
 /**
  * The first 8 bytes, in hex, of a hash over the environment's id and the canonical instance. The version is left out:
  * the same instance has the same hash when the environment changes.

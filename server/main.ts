@@ -1,6 +1,7 @@
 /** The composition root: makes everything, and gives each part what it needs. */
 import { join } from "node:path";
 import { Gauge } from "prom-client";
+import type { Ports } from "../envs/ports.ts";
 import type { Registry } from "../envs/registry.ts";
 import { createRuns } from "./curriculum/runs/runs.ts";
 import { newIncarnation, systemClock } from "./curriculum/runs/system.ts";
@@ -28,6 +29,7 @@ import { loadEnvironments } from "./tasks/environments.ts";
 import { loadKeyring } from "./tasks/keyring.ts";
 import { createMaker } from "./tasks/make.ts";
 import { loadPools, type PoolOptions } from "./tasks/pools.ts";
+import { reportOf } from "./tasks/pool-report.ts";
 import { createRunSource } from "./tasks/run-source.ts";
 import { openPorts } from "./tasks/ports.ts";
 import { createAsyncScorer } from "./tasks/async-scorer.ts";
@@ -114,7 +116,8 @@ async function assemble(
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring, warning } = keys;
   if (warning !== undefined) log.warn(warning);
-  const pools = await openPools(config, registry, log, onPoolProgress);
+  const { ports, missing: missingPorts, close: closePorts } = await openPorts();
+  const pools = await openPools(config, registry, { log, ports, onPoolProgress });
   const loadedSuites = loadSuites(registry, config.suiteFiles);
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
   const { suites } = loadedSuites;
@@ -126,7 +129,6 @@ async function assemble(
   });
   const workers = startWorkers(config, log);
   registerGauges(metrics, workers, dropped);
-  const { ports, missing: missingPorts, close: closePorts } = await openPorts();
   const resources = createResources({
     clock: systemClock,
     ports,
@@ -187,14 +189,15 @@ function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: 
 async function openPools(
   { workers: threads, environmentFiles, dataDir, pools: named }: Config,
   registry: Registry,
-  log: Log["log"],
-  onProgress: PoolOptions["onProgress"],
+  { log, ports, onPoolProgress }: Pick<Log, "log"> & { ports: Ports } & Pick<AssembleOptions, "onPoolProgress">,
 ) {
-  const options = { threads, environmentFiles, folder: join(dataDir, "pools"), ...(onProgress && { onProgress }) };
+  const folder = join(dataDir, "pools");
+  const options = { threads, environmentFiles, folder, ports, ...(onPoolProgress && { onProgress: onPoolProgress }) };
   const loaded = await loadPools(registry, named, options);
   if (loaded.kind === "invalid") throw new StartError(loaded.message);
-  for (const { name, size: rows, rejected, leftOut, reasons } of loaded.pools.values())
-    log.info({ pool: name, rows, rejected, leftOut, reasons }, "pool loaded");
+  for (const pool of loaded.pools.values()) log.info(reportOf(pool), "pool loaded");
+  for (const [pool, failure] of loaded.failures)
+    log.warn({ pool, unchecked: loaded.pools.get(pool)?.unchecked, failure }, "rows of a pool could not be checked");
   return loaded.pools;
 }
 

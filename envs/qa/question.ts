@@ -34,6 +34,10 @@ const levels: readonly Omit<Level, "parameters">[] = [
 
 export const rows = {
   read,
+  columns: [
+    ...["question", "options", "answer", "answer_letter", "answer_index"],
+    ...["difficulty", "discipline", "category", "field", "subfield"],
+  ],
   levels,
   levelOf: ({ level }) => level,
   defaultPool: { name: "qa", file: new URL("pool.jsonl", import.meta.url) },

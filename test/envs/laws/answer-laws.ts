@@ -3,12 +3,21 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
 import type { Issued } from "../every.ts";
-import { isRight } from "../../../envs/reward/scheme.ts";
 import { score } from "../../../envs/score.ts";
 import { scoreTask } from "../every.ts";
 import { hostileTexts } from "../hostile.ts";
 import { mutated } from "../mutated.ts";
-import { CHOICES, every, isNoBetterThanTrivial, isSolved, type Law, solved, solverOf } from "./law.ts";
+import {
+  CHOICES,
+  every,
+  isNoBetterThanTrivial,
+  isSolved,
+  isTaken,
+  type Law,
+  solved,
+  solverOf,
+  verdictOf,
+} from "./law.ts";
 
 export const answerLaws: readonly Law[] = [
   {
@@ -18,7 +27,7 @@ export const answerLaws: readonly Law[] = [
       for (const { instance, baseline } of tasks) {
         const { answer, value, bound, proven, nodes } = solverOf(environment).solve(instance);
         const facts = environment.verify(instance, answer);
-        expect(isRight(facts)).toBe(true);
+        expect(isTaken(facts)).toBe(true);
         expect([proven, bound]).toEqual([true, value]);
         expect(Number.isSafeInteger(nodes) && nodes >= 0).toBe(true);
         if (environment.goal === "satisfy") expect(baseline).toBeUndefined();
@@ -52,8 +61,7 @@ export const answerLaws: readonly Law[] = [
         expect(environment.parse(text, issued.instance)).toEqual({ kind: "answer", answer });
         for (const format of environment.answerFormats) {
           const scored = score(scoreTask(environment, issued, format), wrapAnswer(text, format));
-          const verdict = environment.grading === undefined ? "feasible" : "graded";
-          expect(scored).toMatchObject({ verdict, solved: true, violation: "" });
+          expect(scored).toMatchObject({ verdict: verdictOf(environment), solved: true, violation: "" });
         }
       }
     },
@@ -87,9 +95,9 @@ export const answerLaws: readonly Law[] = [
         // An objective beyond the baseline throws.
         // The answer itself among them: of some environments hardly a change is feasible.
         fc.property(fc.oneof({ arbitrary: mutated(text), weight: 9 }, fc.constant(text)), (changed) => {
-          const { reward, verdict, solved } = score(task, wrapAnswer(changed, "answer_tag"));
+          const { reward, verdict, solved: isRight } = score(task, wrapAnswer(changed, "answer_tag"));
           expect(reward).toBeLessThanOrEqual(best);
-          if (verdict === "feasible" || solved) feasible++;
+          if (verdict === "feasible" || isRight) feasible++;
         }),
         { numRuns: 300 },
       );

@@ -1,5 +1,5 @@
 /** What a law is, and what it is held against. */
-import type { Environment, Level, Solution, Solver, SyncEnvironment } from "../../../envs/environment.ts";
+import type { Environment, Facts, Level, Solution, Solver, SyncEnvironment } from "../../../envs/environment.ts";
 import type { Issued } from "../every.ts";
 import type { Pool } from "../../../envs/pool.ts";
 import type { Score, ScoreTask } from "../../../envs/score.ts";
@@ -46,6 +46,16 @@ export function solved(environment: Environment, { instance }: Issued): Solution
   const solver = solverOf(environment);
   const solution = solver.solve(instance);
   return { ...solution, text: solver.format(solution.answer) };
+}
+
+/** Whether an answer with these facts counts: it keeps every constraint, or is graded as right. */
+export function isTaken(facts: Facts): boolean {
+  return facts.kind === "graded" ? facts.solved : facts.kind === "feasible";
+}
+
+/** The verdict on a right answer. */
+export function verdictOf({ grading }: Environment): Score["verdict"] {
+  return grading === undefined ? "feasible" : "graded";
 }
 
 /** Whose prompts show every answer that counts, the right one among them. */
