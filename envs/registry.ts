@@ -16,6 +16,7 @@ import { meetings } from "./np/meetings/index.ts";
 import { setCover } from "./np/set-cover/index.ts";
 import { subsetSum } from "./np/subset-sum/index.ts";
 import { tsp } from "./np/tsp/index.ts";
+import { qa, qaLetter } from "./qa/index.ts";
 import { writing } from "./writing/index.ts";
 
 export const environments: readonly Environment[] = [
@@ -34,6 +35,8 @@ export const environments: readonly Environment[] = [
   setCover,
   subsetSum,
   tsp,
+  qa,
+  qaLetter,
   writing,
 ];
 

@@ -7,7 +7,7 @@ import { findLevel, resolveParameters } from "../../../envs/parameters.ts";
 import { resolveScheme } from "../../../envs/reward/schemes.ts";
 import { instanceHash, splitOf } from "../../../envs/splits.ts";
 import { SPLITS, tasksOf } from "../every.ts";
-import { every, isGenerated, isSolved, type Law, solved, TASKS } from "./law.ts";
+import { CHOICES, every, isGenerated, isSolved, type Law, solved, TASKS } from "./law.ts";
 
 export const taskLaws: readonly Law<Environment>[] = [
   {
@@ -109,7 +109,7 @@ export const taskLaws: readonly Law<Environment>[] = [
   },
   {
     title: "neither the prompt nor the metadata holds the answer or the baseline",
-    appliesTo: isSolved,
+    appliesTo: (environment) => isSolved(environment) && !CHOICES.includes(environment.id),
     check({ environment, tasks }) {
       for (const issued of tasks) {
         const { instance, baseline } = issued;
