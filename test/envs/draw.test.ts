@@ -9,7 +9,7 @@ import { framed } from "../../envs/lib/picture/frame.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 import { resolveParameters } from "../../envs/parameters.ts";
 import { environments } from "../../envs/registry.ts";
-import { type Case, cases, type Issued, pools, tasksOf } from "./every.ts";
+import { cases, issue } from "./every.ts";
 import { hostileTexts } from "./hostile.ts";
 import { mutated } from "./mutated.ts";
 import { expectWellFormed } from "./pictures.ts";
@@ -21,14 +21,6 @@ const BYTES_MAX_EVER = 1_000_000;
 
 function drawn(environment: Environment, instance: unknown, answer?: string): string {
   return drawTask(environment, instance, answer) ?? "no picture";
-}
-
-/** A task of each case; of environments that have no generator, a row. */
-function taskOf(each: Case): Issued {
-  const own = [...pools.values()].find(({ definition }) => definition === each.environment);
-  const [, second] = tasksOf(each, own, each.level.evaluationOnly === true ? 2 : 4).toReversed();
-  if (second === undefined) throw new Error(`${each.title} has no tasks`);
-  return second;
 }
 
 /** The solver's answer; of a math problem the one that its row has. */
@@ -45,8 +37,8 @@ function headlineOf(environment: SyncEnvironment, instance: unknown): string {
 const drawing = cases.filter(({ environment }) => environment.draw !== undefined);
 
 describe.each(drawing)("$title", (each) => {
-  const { environment } = each;
-  const { instance } = taskOf(each);
+  const { environment, level } = each;
+  const { instance } = issue(each, 11n, level.evaluationOnly ? "eval" : "train");
   const best = rightAnswer(environment, instance);
 
   test("the instance and its best answer are drawn, the same each time", () => {
@@ -79,7 +71,7 @@ const drawers = [...new Map(drawing.map((each) => [each.environment, each])).val
 
 describe.each(drawers.map((each) => ({ ...each, id: each.environment.id })))("$id", (each) => {
   const { environment } = each;
-  const { instance } = taskOf(each);
+  const { instance } = issue(each, 5n, "train");
 
   test("hostile completions are drawn as malformed or infeasible", () => {
     for (const text of hostileTexts(5000)) {

@@ -7,7 +7,17 @@ import { score } from "../../../envs/score.ts";
 import { scoreTask } from "../every.ts";
 import { hostileTexts } from "../hostile.ts";
 import { mutated } from "../mutated.ts";
-import { every, isNoBetterThanTrivial, isSolved, isTaken, type Law, solved, solverOf, verdictOf } from "./law.ts";
+import {
+  CHOICES,
+  every,
+  isNoBetterThanTrivial,
+  isSolved,
+  isTaken,
+  type Law,
+  solved,
+  solverOf,
+  verdictOf,
+} from "./law.ts";
 
 export const answerLaws: readonly Law[] = [
   {
@@ -96,7 +106,8 @@ export const answerLaws: readonly Law[] = [
   },
   {
     title: "random completions are malformed, infeasible or trivial",
-    appliesTo: every,
+    // A letter is right by chance, and so is "5".
+    appliesTo: ({ id }) => !CHOICES.includes(id),
     check({ environment, tasks }) {
       const issued = tasks[0] as Issued;
       const text = fc.oneof(
@@ -132,7 +143,7 @@ export const megabyteLaw: Law = {
       const scored = score(task, text);
       expect(isNoBetterThanTrivial(task, scored)).toBe(true);
       expect(Buffer.byteLength(scored.violation)).toBeLessThanOrEqual(512);
-      expect(scored.violation === "").toBe(scored.verdict === "feasible");
+      expect(scored.violation === "").toBe(scored.verdict === "feasible" || scored.solved);
     }
     for (const format of environment.answerFormats) {
       for (const completion of ["", wrapAnswer("", format)]) {

@@ -11,12 +11,13 @@ import type { Issued } from "../every.ts";
 import { score } from "../../../envs/score.ts";
 import { scoreTask } from "../every.ts";
 import { changesOf, numbersIn, reordered } from "./changes.ts";
-import { isSolved, type Law, solved, solverOf } from "./law.ts";
+import { CHOICES, isSolved, type Law, solved, solverOf } from "./law.ts";
 
 export const hostileLaws: readonly Law[] = [
   {
     title: "no answer made to be wrong is taken",
-    appliesTo: isSolved,
+    // A choice is no list of numbers: its tests try each option.
+    appliesTo: (environment) => isSolved(environment) && !CHOICES.includes(environment.id),
     check({ environment, tasks }) {
       let tried = 0;
       for (const issued of tasks) {

@@ -58,9 +58,13 @@ export function verdictOf({ grading }: Environment): Score["verdict"] {
   return grading === undefined ? "feasible" : "graded";
 }
 
+/** Whose prompts show every answer that counts, the right one among them. */
+export const CHOICES: readonly string[] = ["qa", "qa/letter"];
+
 /** Whether a text earns no more than an answer that takes no thought, such as one vertex as a clique. */
 export function isNoBetterThanTrivial({ environment, instance }: ScoreTask, scored: Score): boolean {
-  const { verdict, objective } = scored;
+  const { verdict, objective, solved } = scored;
+  if (verdict === "graded") return !solved;
   const trivial = environment.trivial?.(instance);
   if (verdict !== "feasible") return true;
   if (objective === undefined || environment.goal === "satisfy") return false;
