@@ -8,6 +8,10 @@ const ITEMS_MAX = 200;
 
 /** All of an answer. */
 export function readStatement(cursor: Cursor): Node {
+  const first = peek(cursor);
+  // "\le 5" leaves out what it is about.
+  if (first?.kind === "op" && "<>≤≥≠".includes(first.text))
+    cursor.tokens.unshift({ kind: "name", text: "x", space: false });
   const isApproximate = accept(cursor, "≈");
   if (!isApproximate) accept(cursor, "=");
   const node = readAll(cursor);
@@ -132,6 +136,17 @@ const FILLERS: ReadonlySet<string> = new Set([
 ]);
 const WORDS_MAX = 12;
 
+const VERBS: ReadonlySet<string> = new Set(["is", "are", "equals", "equal"]);
+const DENIALS: ReadonlySet<string> = new Set(["not", "no", "never", "cannot", "isn't", "aren't", "nor", "neither"]);
+
+/** "The probability is 7/8": the words before the verb name it. */
+function said(cursor: Cursor, words: readonly string[], verb: number): Node | undefined {
+  if (words.length > WORDS_MAX) return fail(cursor, "it is a sentence");
+  cursor.at += verb + 1;
+  const name: Node = { kind: "text", text: words.slice(0, verb).join(" ") };
+  return { kind: "relation", parts: [name, readItem(cursor)], operators: ["="] };
+}
+
 /** An item of words alone; words before a value that say nothing are passed over. */
 function readWords(cursor: Cursor): Node | undefined {
   let end = cursor.at;
@@ -144,6 +159,8 @@ function readWords(cursor: Cursor): Node | undefined {
     else break;
   }
   if (words.length === 0) return undefined;
+  const verb = words.findIndex((word) => VERBS.has(word.toLowerCase()));
+  if (verb > 0 && !words.some((word) => DENIALS.has(word.toLowerCase()))) return said(cursor, words, verb);
   const token = cursor.tokens[end];
   const isEnd =
     token === undefined ||
