@@ -101,7 +101,15 @@ function parse(text: string, style: Style): Node | string {
   const lexed = lex(text, style);
   if (lexed.kind === "malformed") return lexed.reason;
   if (lexed.tokens.length === 0) return "it is empty";
-  const cursor: Cursor = { tokens: [...lexed.tokens], at: 0, depth: 0, bars: 0, problem: undefined };
+  const cursor: Cursor = {
+    tokens: [...lexed.tokens],
+    at: 0,
+    depth: 0,
+    bars: 0,
+    turned: false,
+    inSet: false,
+    problem: undefined,
+  };
   const node = readStatement(cursor);
   return cursor.problem ?? node;
 }

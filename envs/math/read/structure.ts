@@ -91,16 +91,10 @@ function readSets(cursor: Cursor): Node {
 
 function readRatio(cursor: Cursor): Node {
   const first = readMeasure(cursor);
-  if (!isAt(cursor, ":") || first.kind === "bracket") return first;
+  if (!isAt(cursor, ":") || first.kind === "bracket" || cursor.inSet) return first;
   const parts: Node[] = [first];
-  while (isAt(cursor, ":") && cursor.problem === undefined) {
-    const next = peek(cursor, 1);
-    // In {x : x > 3} the colon says "such that".
-    if (first.kind === "symbol" && next?.kind === "name" && next.text === first.name) break;
-    cursor.at++;
-    parts.push(readMeasure(cursor));
-  }
-  return parts.length === 1 ? first : { kind: "ratio", parts };
+  while (accept(cursor, ":") && cursor.problem === undefined) parts.push(readMeasure(cursor));
+  return { kind: "ratio", parts };
 }
 
 /** A sum with its unit. */
