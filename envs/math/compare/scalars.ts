@@ -117,10 +117,15 @@ const TRIES = 30;
 const AGREED_ENOUGH = 8;
 const AGREED_MIN = 5;
 
+/** Whole numbers that are tried besides, for what is defined for these alone. */
+const WHOLE_TRIES = 16;
+
 /** The same points for the same texts. */
 export function* points(variables: readonly string[], state: State): Generator<ReadonlyMap<string, Num>> {
   const rng = rngFor("math-points", state.seed, ...variables);
   for (let i = 0; i < TRIES; i++) yield new Map(variables.map((name) => [name, coordinate(i % KINDS, rng)]));
+  for (let i = 0; i < WHOLE_TRIES; i++)
+    yield new Map(variables.map((name) => [name, wholeNum(BigInt(rng.int(2, 40)))]));
 }
 
 const KINDS = 5;

@@ -13,7 +13,7 @@ const LABEL = /(?<![a-z])(?:final\s{1,4})?answers?\s{0,4}(?:(?:is|are)(?![a-z])\
 /** The texts that are the answer: one, or several boxes. */
 export function extract(text: string): Parsed<readonly string[]> {
   const boxes = boxesOf(text);
-  if (boxes === undefined) return malformed("a box is not closed");
+  if (typeof boxes === "string") return malformed(boxes);
   if (boxes.length > 0) return fitting(boxes);
   // Only an answer of a sane length is searched for labels.
   if (text.length > LENGTH_MAX) return malformed(`it has ${text.length} characters, and the limit is ${LENGTH_MAX}`);
@@ -55,15 +55,16 @@ function malformed(reason: string): Parsed<never> {
   return { kind: "malformed", reason };
 }
 
-/** What stands in boxes, each text once; undefined: one is not closed. In time linear in the text's length. */
-function boxesOf(text: string): readonly string[] | undefined {
+/** What stands in boxes, each text once; or what is wrong with them. In time linear in the text's length. */
+function boxesOf(text: string): readonly string[] | string {
   if (!text.includes("boxed")) return [];
   const boxes = new Set<string>();
   BOX.lastIndex = 0;
-  while (BOX.test(text) && boxes.size < BOXES_MAX) {
+  for (let count = 1; BOX.test(text); count++) {
+    if (count > BOXES_MAX) return "it has too many boxes";
     const start = BOX.lastIndex;
     const end = closing(text, start);
-    if (end < 0) return undefined;
+    if (end < 0) return "a box is not closed";
     boxes.add(end - start > LENGTH_MAX ? text.slice(start, end) : stripped(text.slice(start, end)));
     BOX.lastIndex = end;
   }

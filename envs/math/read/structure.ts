@@ -56,6 +56,7 @@ function acceptJoiner(cursor: Cursor): Joiner | undefined {
   return joiner;
 }
 
+const RELATIONS_MAX = 16;
 const RELATIONS = "=≠<>≤≥≈∈≡∝";
 
 /** An item, which may be words. */
@@ -73,6 +74,7 @@ export function readRelation(cursor: Cursor): Node {
     if (token?.kind !== "op" || !RELATIONS.includes(token.text) || cursor.problem !== undefined) break;
     cursor.at++;
     operators.push(token.text as Relation);
+    if (operators.length > RELATIONS_MAX) return fail(cursor, "it is too long a chain of relations");
     parts.push(readSets(cursor));
   }
   return operators.length === 0 ? (parts[0] as Node) : { kind: "relation", parts, operators };
