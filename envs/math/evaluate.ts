@@ -87,10 +87,13 @@ function fold<T>(items: readonly T[], start: Num, step: (value: Num, item: T) =>
 }
 
 function constant(name: string, place: Place): Maybe<Num> {
+  // The index of a sum may be called i.
+  const value = place.variables.get(name);
+  if (value !== undefined) return value;
   if (name === "π") return ball(piBall(place));
   if (name === "e") return call("exp", [wholeNum(1n)], place);
   if (name === "i") return place.real ? undefined : ball({ re: 0n, im: 1n << BigInt(place.bits), error: 0 });
-  return place.variables.get(name);
+  return undefined;
 }
 
 function raised({ base, exponent }: Extract<Node, { kind: "power" }>, place: Place): Maybe<Num> {

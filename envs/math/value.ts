@@ -1,7 +1,7 @@
 /** Reads what an answer says, and compares two of them: the interface of everything in this folder. */
 import type { Parsed } from "../environment.ts";
 import { compareNodes } from "./compare/compare.ts";
-import { any, type Comparison, EQUAL } from "./compare/outcome.ts";
+import { type Comparison, EQUAL, undecided } from "./compare/outcome.ts";
 import { STEPS_MAX } from "./numbers/budget.ts";
 import type { Cursor } from "./read/cursor.ts";
 import { extract } from "./read/extract.ts";
@@ -47,13 +47,15 @@ function readSeveral(texts: readonly string[]): Parsed<MathAnswer> {
 
 function readOne(text: string): Parsed<MathAnswer> {
   const [, bracketed, marked, content = ""] = CHOICE.exec(text) ?? [];
-  const name = (bracketed ?? marked)?.toUpperCase();
+  const name = bracketed ?? marked;
   const inside = content === "" ? undefined : readings(content);
   const whole = readings(text);
-  // What can be read as a whole is no choice: "A: 5", "(a)(b)".
-  if (name !== undefined && (whole.kind === "malformed" || content === "") && inside?.kind !== "malformed") {
-    const letter: Reading = { node: { kind: "symbol", name }, comma: "separator" };
-    return { kind: "answer", answer: { text, readings: [letter, ...(inside?.answer ?? [])], choice: name } };
+  // What can be read as a whole is no choice, e.g. "A: 5"; but "(D) 12" is no product.
+  const isChoice = name !== undefined && (whole.kind === "malformed" || content === "" || bracketed !== undefined);
+  if (isChoice && inside?.kind !== "malformed") {
+    const letter: Reading = { node: { kind: "symbol", name: name.toUpperCase() }, comma: "separator" };
+    const others = [...(inside?.answer ?? []), ...(whole.kind === "answer" ? whole.answer : [])];
+    return { kind: "answer", answer: { text, readings: [letter, ...others], choice: name.toUpperCase() } };
   }
   const read = whole;
   return read.kind === "malformed" ? read : { kind: "answer", answer: { text, readings: read.answer } };
@@ -61,7 +63,7 @@ function readOne(text: string): Parsed<MathAnswer> {
 
 /** "(B)", "B)", "\\textbf{(B)}", "Option B", alone or with what the choice says behind it. */
 const CHOICE =
-  /^\s*(?:option\s+|choice\s+)?(?:\\(?:text|textbf|mathrm|mathbf|textrm)\s*\{\s*)?(?:\(\s*([A-J])\s*\)|([A-J])\s*[).:])\s*\}?(?:\\?\s|~)*(.*)$/is;
+  /^\s*(?:option\s+|choice\s+)?(?:\\(?:text|textup|textbf|mathrm|mathbf|textrm|boldsymbol)\s*\{\s*)?(?:\(\s*([A-Ja-j])\s*\)|([A-J])\s*[).:])\s*\}?(?:$|(?:\\?\s|~)+(.*)$)/s;
 
 /** The ways to read a text; malformed as the first one is. */
 function readings(text: string): Parsed<readonly Reading[]> {
@@ -89,12 +91,25 @@ function stylesOf(text: string): readonly Style[] {
   return styles;
 }
 
+/** 10:30 a.m. */
+const TIME = /^\s*(\d{1,2}(?::\d\d)?)[\s~\\]*(?:\\text\w*\s*\{)?\s*([ap])\.?\s?m\.?\s*\}?\s*$/i;
+
 /** What the text is, or what is wrong with it. */
 function parse(text: string, style: Style): Node | string {
+  const time = TIME.exec(text);
+  if (time !== null) return { kind: "text", text: `${time[1]} ${time[2]}m`.toLowerCase() };
   const lexed = lex(text, style);
   if (lexed.kind === "malformed") return lexed.reason;
   if (lexed.tokens.length === 0) return "it is empty";
-  const cursor: Cursor = { tokens: [...lexed.tokens], at: 0, depth: 0, bars: 0, problem: undefined };
+  const cursor: Cursor = {
+    tokens: [...lexed.tokens],
+    at: 0,
+    depth: 0,
+    bars: 0,
+    turned: false,
+    inSet: false,
+    problem: undefined,
+  };
   const node = readStatement(cursor);
   return cursor.problem ?? node;
 }
@@ -112,7 +127,11 @@ export function compareMath(gold: MathAnswer, answer: MathAnswer): Comparison {
     ? gold.readings.slice(0, 1)
     : gold.readings.filter(({ comma }) => comma !== "decimal" || SURELY_DECIMAL.test(gold.text));
   const answers = isChoice ? answer.readings.slice(0, 1) : answer.readings;
-  return any(golds.flatMap((left) => answers.map((right) => () => compareNodes(left.node, right.node, state))));
+  const found = golds.flatMap((left) => answers.map((right) => () => compareNodes(left.node, right.node, state)));
+  const [first, ...others] = found;
+  const likeliest = first?.() ?? undecided("it cannot be read as the expected answer is");
+  // What is less likely meant may make it equal, and nothing else.
+  return likeliest.kind !== "equal" && others.some((compare) => compare().kind === "equal") ? EQUAL : likeliest;
 }
 
 /** The text without what is never seen. */

@@ -1,5 +1,5 @@
 /** Compares two answers by what they are: the gold first, the answer second. */
-import { type Node, show, some } from "../syntax.ts";
+import { children, type Node, show } from "../syntax.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided, unordered } from "./outcome.ts";
 import { compareReals, realsOf } from "./reals.ts";
 import { compareRelations } from "./relations.ts";
@@ -315,14 +315,18 @@ function compareSingle(gold: Node, answer: Node, state: State, context: Context)
     return undecided("a relation and a value are not compared");
   const [left, right] = [measuredOf(gold).node, measuredOf(answer).node];
   if (left.kind === "symbol" && right.kind === "symbol") return compareSymbols(left.name, right.name);
-  const matrices = some(gold, isMatrix) || some(answer, isMatrix);
+  const matrices = hasMatrix(gold) || hasMatrix(answer);
   if (matrices) return undecided("products and sums of matrices are not worked out");
   if (isSetSymbol(left) || isSetSymbol(right)) return different("it is another kind of thing");
   const base = compareBases(left, right);
   return base ?? compareMeasured(gold, answer, state, context.isApproximate);
 }
 
-const isMatrix = (node: Node): boolean => node.kind === "matrix";
+/** Whether there is a matrix that is not worked out as a determinant. */
+function hasMatrix(node: Node): boolean {
+  if (node.kind === "call" && node.name === "det") return false;
+  return node.kind === "matrix" || children(node).some(hasMatrix);
+}
 const isSetSymbol = (node: Node): boolean => node.kind === "symbol" && "ℝℤℕℚℂ∅∞".includes(node.name);
 
 /** Letters: choices, whose case does not count, or variables. */

@@ -56,6 +56,8 @@ export function realsOf(node: Node, state: State): Reals | undefined {
 function interval({ open, close, items }: Extract<Node, { kind: "bracket" }>, state: State): Reals | undefined {
   const [low, high] = items.map((item) => endOf(item, state));
   if (low === undefined || high === undefined || low === "∞" || high === "-∞") return undefined;
+  // No interval reaches infinity.
+  if ((low === "-∞" && open === "[") || (high === "∞" && close === "]")) return undefined;
   return segment(
     low === "-∞" ? OPEN : { value: low, closed: open === "[" },
     high === "∞" ? OPEN : { value: high, closed: close === "]" },

@@ -81,12 +81,25 @@ function compareFactors(gold: Node, answer: Node, state: State, positive: boolea
   return EQUAL;
 }
 
+function isPolynomial(node: Node): boolean {
+  if (variablesOf(node).size === 0) return true;
+  if (node.kind === "power")
+    return node.exponent.kind === "number" && node.exponent.value.den === 1n && isPolynomial(node.base);
+  if (node.kind === "multiply")
+    return node.factors.every(
+      (factor) => isPolynomial(factor.node) && (!factor.inverse || variablesOf(factor.node).size === 0),
+    );
+  return node.kind === "symbol" || (node.kind === "add" && node.terms.every((term) => isPolynomial(term.node)));
+}
+
 /** Whether each is 0 where the other is, found by a variable in which one of them is linear. */
 function compareSolutions(gold: Node, answer: Node, state: State, otherwise: Comparison): Comparison {
   const variables = [...new Set([...variablesOf(gold), ...variablesOf(answer)])].sort();
   const forth = vanishes(gold, answer, variables, state);
-  if (forth === undefined)
-    return otherwise.kind === "different" ? undecided("the equations are no multiples of each other") : otherwise;
+  if (forth === undefined) {
+    if (otherwise.kind !== "different" || (isPolynomial(gold) && isPolynomial(answer))) return otherwise;
+    return undecided("the equations are no multiples of each other");
+  }
   if (!forth) return different("it is another equation");
   const back = vanishes(answer, gold, variables, state);
   return back === true

@@ -113,21 +113,29 @@ function compareClose(gold: Node, answer: Node, state: State, logarithm: "e" | "
 
 // Expressions with variables.
 
-const TRIES = 28;
+const TRIES = 30;
 const AGREED_ENOUGH = 8;
 const AGREED_MIN = 5;
+
+/** Whole numbers that are tried besides, for what is defined for these alone. */
+const WHOLE_TRIES = 16;
 
 /** The same points for the same texts. */
 export function* points(variables: readonly string[], state: State): Generator<ReadonlyMap<string, Num>> {
   const rng = rngFor("math-points", state.seed, ...variables);
-  for (let i = 0; i < TRIES; i++) yield new Map(variables.map((name) => [name, coordinate(i % 4, rng)]));
+  for (let i = 0; i < TRIES; i++) yield new Map(variables.map((name) => [name, coordinate(i % KINDS, rng)]));
+  for (let i = 0; i < WHOLE_TRIES; i++)
+    yield new Map(variables.map((name) => [name, wholeNum(BigInt(rng.int(2, 40)))]));
 }
 
-/** In (0, 1), in (1, 5), in (−4, 4), or a whole number: where functions are defined differs. */
+const KINDS = 5;
+
+/** In (0, 1), in (1, 5), in (−4, 0), a whole number, or in (−4, 4): where functions are defined differs. */
 function coordinate(kind: number, rng: Rng): Num {
   if (kind === 3) return wholeNum(BigInt(rng.int(1, 15)));
   const part = BigInt(rng.int(1, 2 ** 24 - 1));
-  const num = kind === 0 ? part : kind === 1 ? 4n * part + 2n ** 24n : 8n * part - 4n * 2n ** 24n;
+  const unit = 2n ** 24n;
+  const num = [part, 4n * part + unit, -4n * part, unit, 8n * part - 4n * unit][kind] as bigint;
   return { kind: "ball", ball: { re: num << BigInt(BITS.point - 24), im: 0n, error: 0 } };
 }
 

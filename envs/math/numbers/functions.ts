@@ -131,8 +131,7 @@ function wholeOf(value: Maybe<bigint>): Maybe<Num> {
 const FACTORIAL_MAX = 3_000n;
 
 function product(from: bigint, to: bigint, step: bigint, setting: Setting): Maybe<Num> {
-  if (to - from > FACTORIAL_MAX * step || !spend(setting.budget, Number(to > from ? to - from : 0n) / 2))
-    return undefined;
+  if (to - from > FACTORIAL_MAX * step || !spend(setting.budget, Number(to > from ? to - from : 0n))) return undefined;
   let value = 1n;
   for (let k = to; k > 0n && k >= from; k -= step) value *= k;
   return wholeNum(value);

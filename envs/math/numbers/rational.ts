@@ -10,7 +10,9 @@ export interface Rational {
 /** Whole numbers may have so many bits: 2^100000 and 10^30000 are exact. */
 const WHOLE_BITS_MAX = 110_000;
 /** Numerators and denominators of fractions, for each is reduced by Euclid's algorithm. */
-const PART_BITS_MAX = 1_500;
+const PART_BITS_MAX = 512;
+/** Of the longer one of the two. */
+const LONG_PART_BITS_MAX = 16_000;
 
 export const ZERO: Rational = { num: 0n, den: 1n };
 export const ONE: Rational = { num: 1n, den: 1n };
@@ -23,7 +25,9 @@ export function whole(num: bigint): Rational {
 export function fraction(num: bigint, den: bigint, budget: Budget): Rational | undefined {
   if (den === 0n) return undefined;
   if (den === 1n) return fits(num, WHOLE_BITS_MAX, budget) ? { num, den } : undefined;
-  if (!fits(num, 2 * PART_BITS_MAX, budget) || !fits(den, 2 * PART_BITS_MAX, budget)) {
+  // Euclid's algorithm takes as many rounds as the smaller one has bits.
+  const isShort = BigInt.asIntN(PART_BITS_MAX, num) === num || BigInt.asIntN(PART_BITS_MAX, den) === den;
+  if (!isShort || !fits(num, LONG_PART_BITS_MAX, budget) || !fits(den, LONG_PART_BITS_MAX, budget)) {
     // A quotient of large whole numbers may be whole.
     return fits(num, WHOLE_BITS_MAX, budget) && spend(budget, bitLength(num) / 64) && num % den === 0n
       ? { num: num / den, den: 1n }
@@ -36,7 +40,7 @@ export function fraction(num: bigint, den: bigint, budget: Budget): Rational | u
     [a, b] = [b, a % b];
     rounds++;
   }
-  if (!spend(budget, rounds / 16)) return undefined;
+  if (!spend(budget, rounds / 4)) return undefined;
   const factor = den < 0n ? -a : a;
   return { num: num / factor, den: den / factor };
 }

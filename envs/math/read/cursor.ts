@@ -9,6 +9,10 @@ export interface Cursor {
   depth: number;
   /** Open bars of absolute values. */
   bars: number;
+  /** Whether a bracket is open that "[" closes, as in "]1,2[". */
+  turned: boolean;
+  /** Whether a colon says "such that". */
+  inSet: boolean;
   problem: string | undefined;
 }
 

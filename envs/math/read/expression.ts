@@ -106,7 +106,7 @@ export function startsFactor(cursor: Cursor): boolean {
     return before?.kind === "op" && (before.text === ")" || before.text === "}");
   }
   if (token.text === "|") return cursor.bars === 0 && !token.space && barsClose(cursor);
-  // Brackets after a space are another thing: "[1, 2] [3, 4]".
+  if (token.text === "[" && cursor.turned) return false;
   return FACTOR_COMMANDS.has(token.text);
 }
 

@@ -11,10 +11,12 @@ export function readBrackets(cursor: Cursor): Node {
   const [first] = cursor.tokens.slice(cursor.at, cursor.at + 1);
   const opening = first?.kind === "op" ? first.text : "(";
   cursor.at++;
-  const bars = cursor.bars;
+  const { bars, turned } = cursor;
   cursor.bars = 0;
+  cursor.turned = opening === "]";
   const items = readItems(cursor, readItem);
   cursor.bars = bars;
+  cursor.turned = turned;
   const closing = peek(cursor);
   if (cursor.problem !== undefined) return NOTHING;
   if (closing?.kind !== "op" || !")]⟩[".includes(closing.text))
@@ -25,6 +27,7 @@ export function readBrackets(cursor: Cursor): Node {
   const open = opening === "]" ? "(" : (opening as "(" | "[");
   const close = closing.text === "[" ? ")" : (closing.text as ")" | "]");
   const [only] = items;
+  if (items.length === 1 && only?.kind === "matrix") return only;
   if (items.length === 1 && only !== undefined && open === "(" && close === ")") return only;
   if (items.length === 1 && only !== undefined && open === "[" && close === "]" && only.kind !== "bracket")
     return { kind: "bracket", open, close, items };
@@ -49,10 +52,12 @@ export function readBraces(cursor: Cursor, read: Read, mayBeSet = false): Node {
   cursor.at++;
   if (accept(cursor, isSet ? "\\}" : "}"))
     return isSet || mayBeSet ? { kind: "set", items: [] } : fail(cursor, "its braces hold nothing");
-  const bars = cursor.bars;
+  const { bars, inSet } = cursor;
   cursor.bars = 0;
+  cursor.inSet = isSet || mayBeSet;
   const node = isSet || mayBeSet ? setOf(cursor, isSet) : nested(cursor, read);
   cursor.bars = bars;
+  cursor.inSet = inSet;
   if (cursor.problem !== undefined) return NOTHING;
   if (isAt(cursor, "over") || isAt(cursor, "choose")) return stacked(cursor, node);
   expect(cursor, isSet ? "\\}" : "}");

@@ -19,7 +19,8 @@ export function letterTokens(run: string, sink: Sink): void {
   if (fn !== undefined) return put(sink, "function", fn);
   const name = run === "oo" ? "∞" : (SYMBOLS.get(run) ?? (run.length > 2 ? SYMBOLS.get(run.toLowerCase()) : undefined));
   if (name !== undefined) return put(sink, "name", name);
-  if (SHORT_WORDS.has(run)) return put(sink, "word", run);
+  if (SHORT_WORDS.has(run) || (/^[A-Z][a-z]+$/.test(run) && SHORT_WORDS.has(run.toLowerCase())))
+    return put(sink, "word", run);
   const parts = split(run);
   if (parts === undefined) return put(sink, "word", run);
   for (const part of parts) {

@@ -43,7 +43,8 @@ export type Lexed =
   | { readonly kind: "tokens"; readonly tokens: readonly Token[] }
   | { readonly kind: "malformed"; readonly reason: string };
 
-export const TOKENS_MAX = 3_000;
+const TOKENS_MAX = 3_000;
+const DOUBLE_SIGNS_MAX = 12;
 
 /** Tokens as they are made. */
 export interface Sink {
@@ -56,6 +57,8 @@ export interface Sink {
 export function lex(text: string, style: Style): Lexed {
   const sink: Sink = { tokens: [], space: false, problem: undefined };
   lexInto(text, style, sink);
+  const doubles = sink.tokens.filter((token) => token.kind === "op" && (token.text === "±" || token.text === "∓"));
+  if (doubles.length > DOUBLE_SIGNS_MAX) return { kind: "malformed", reason: "it has too many signs ±" };
   if (sink.tokens.length > TOKENS_MAX) return { kind: "malformed", reason: "it is too long to be read" };
   return sink.problem === undefined
     ? { kind: "tokens", tokens: sink.tokens }

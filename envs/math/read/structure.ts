@@ -8,6 +8,10 @@ const ITEMS_MAX = 200;
 
 /** All of an answer. */
 export function readStatement(cursor: Cursor): Node {
+  const first = peek(cursor);
+  // "\le 5" leaves out what it is about.
+  if (first?.kind === "op" && "<>≤≥≠".includes(first.text))
+    cursor.tokens.unshift({ kind: "name", text: "x", space: false });
   const isApproximate = accept(cursor, "≈");
   if (!isApproximate) accept(cursor, "=");
   const node = readAll(cursor);
@@ -52,6 +56,7 @@ function acceptJoiner(cursor: Cursor): Joiner | undefined {
   return joiner;
 }
 
+const RELATIONS_MAX = 16;
 const RELATIONS = "=≠<>≤≥≈∈≡∝";
 
 /** An item, which may be words. */
@@ -69,6 +74,7 @@ export function readRelation(cursor: Cursor): Node {
     if (token?.kind !== "op" || !RELATIONS.includes(token.text) || cursor.problem !== undefined) break;
     cursor.at++;
     operators.push(token.text as Relation);
+    if (operators.length > RELATIONS_MAX) return fail(cursor, "it is too long a chain of relations");
     parts.push(readSets(cursor));
   }
   return operators.length === 0 ? (parts[0] as Node) : { kind: "relation", parts, operators };
@@ -87,16 +93,10 @@ function readSets(cursor: Cursor): Node {
 
 function readRatio(cursor: Cursor): Node {
   const first = readMeasure(cursor);
-  if (!isAt(cursor, ":") || first.kind === "bracket") return first;
+  if (!isAt(cursor, ":") || first.kind === "bracket" || cursor.inSet) return first;
   const parts: Node[] = [first];
-  while (isAt(cursor, ":") && cursor.problem === undefined) {
-    const next = peek(cursor, 1);
-    // In {x : x > 3} the colon says "such that".
-    if (first.kind === "symbol" && next?.kind === "name" && next.text === first.name) break;
-    cursor.at++;
-    parts.push(readMeasure(cursor));
-  }
-  return parts.length === 1 ? first : { kind: "ratio", parts };
+  while (accept(cursor, ":") && cursor.problem === undefined) parts.push(readMeasure(cursor));
+  return { kind: "ratio", parts };
 }
 
 /** A sum with its unit. */
@@ -132,6 +132,17 @@ const FILLERS: ReadonlySet<string> = new Set([
 ]);
 const WORDS_MAX = 12;
 
+const VERBS: ReadonlySet<string> = new Set(["is", "are", "equals", "equal"]);
+const DENIALS: ReadonlySet<string> = new Set(["not", "no", "never", "cannot", "isn't", "aren't", "nor", "neither"]);
+
+/** "The probability is 7/8": the words before the verb name it. */
+function said(cursor: Cursor, words: readonly string[], verb: number): Node | undefined {
+  if (words.length > WORDS_MAX) return fail(cursor, "it is a sentence");
+  cursor.at += verb + 1;
+  const name: Node = { kind: "text", text: words.slice(0, verb).join(" ") };
+  return { kind: "relation", parts: [name, readItem(cursor)], operators: ["="] };
+}
+
 /** An item of words alone; words before a value that say nothing are passed over. */
 function readWords(cursor: Cursor): Node | undefined {
   let end = cursor.at;
@@ -144,6 +155,8 @@ function readWords(cursor: Cursor): Node | undefined {
     else break;
   }
   if (words.length === 0) return undefined;
+  const verb = words.findIndex((word) => VERBS.has(word.toLowerCase()));
+  if (verb > 0 && !words.some((word) => DENIALS.has(word.toLowerCase()))) return said(cursor, words, verb);
   const token = cursor.tokens[end];
   const isEnd =
     token === undefined ||

@@ -50,6 +50,13 @@ const WORDS_MAX = 5;
 /** Words that take part in a unit without being one. */
 const SMALL = new Set(["of", "per", "the", "in", "a", "each", "total", "square", "cubic", "sq", "cu"]);
 
+/** Words of sentences, which no unit has: "7 is not the answer". */
+const NO_UNITS = new Set(
+  "is are was not no never wrong incorrect if when where for less more fewer than least most but because hence so then thus answer maybe either neither except unless without minus plus times over".split(
+    " ",
+  ),
+);
+
 /** The unit that stands here, up to a separator, in a spelling of our own; undefined: none. */
 export function readUnit(cursor: Cursor): string | undefined {
   const token = peek(cursor);
@@ -58,7 +65,7 @@ export function readUnit(cursor: Cursor): string | undefined {
   for (let words = 0; ;) {
     const next = peek(cursor);
     if (next?.kind === "word" || (next?.kind === "name" && parts.length > 0)) {
-      if (++words > WORDS_MAX) {
+      if (++words > WORDS_MAX || NO_UNITS.has(next.text.toLowerCase())) {
         fail(cursor, "words follow its value");
         return undefined;
       }
