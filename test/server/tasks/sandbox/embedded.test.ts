@@ -101,7 +101,10 @@ def g(): return [object(), 1j, range(3), collections.deque(), type("Mine", (int,
       kind: "raised",
       error: expect.stringMatching(/^SyntaxError: .* \(line 1\)$/) as string,
     });
-    expect(await raised("pass")).toMatchObject({ kind: "raised", error: expect.stringContaining("no attribute 'f'") as string });
+    expect(await raised("pass")).toMatchObject({
+      kind: "raised",
+      error: expect.stringContaining("no attribute 'f'") as string,
+    });
     expect(await raised("import nonsense")).toMatchObject({
       error: expect.stringContaining("No module named 'nonsense'") as string,
     });
@@ -133,7 +136,9 @@ describe("scripts", () => {
       { kind: "printed", stdout: "8\n" },
     ]);
     const results = await runIn(sandbox, program, [script("x")]);
-    expect(results).toMatchObject([{ kind: "raised", error: expect.stringMatching(/^ValueError: .*\(line 2\)$/) as string }]);
+    expect(results).toMatchObject([
+      { kind: "raised", error: expect.stringMatching(/^ValueError: .*\(line 2\)$/) as string },
+    ]);
   });
 
   sandboxed("what ends a script well is not an error, and what ends it badly is", async (sandbox) => {
