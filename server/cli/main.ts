@@ -10,6 +10,7 @@ import { addExport } from "./commands/export.ts";
 import { addForgetting } from "./commands/forgetting.ts";
 import { addReset } from "./commands/reset.ts";
 import { addRun } from "./commands/run.ts";
+import { addSandbox } from "./commands/sandbox.ts";
 import { addServe } from "./commands/serve.ts";
 import { addSimulate } from "./commands/simulate.ts";
 import { addSolve } from "./commands/solve.ts";
@@ -33,7 +34,7 @@ function createProgram(): Command {
     .configureHelp({ showGlobalOptions: false });
   const adders = [
     ...[addServe, addEnvs, addReset, addStep, addSolve, addDraw, addRun],
-    ...[addEval, addExport, addCalibrate, addForgetting, addSimulate],
+    ...[addEval, addExport, addCalibrate, addForgetting, addSimulate, addSandbox],
   ];
   for (const add of adders) add(program);
   return program;
