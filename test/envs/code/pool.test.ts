@@ -6,16 +6,18 @@ import type { CodeInstance } from "../../../envs/code/instance.ts";
 import { verify } from "../../../envs/code/verify.ts";
 import type { PortContext, RowReader } from "../../../envs/environment.ts";
 import { loadPool, rowCounts, rowOf } from "../../../envs/pool.ts";
+import { systemClock } from "../../../server/curriculum/runs/system.ts";
 import { type OpenedPorts, openPorts } from "../../../server/tasks/ports.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 
 const rows = code.rows as RowReader<unknown>;
 const pool = loadPool(code, "exercises", readFileSync(rows.defaultPool!.file, "utf8"));
-const instances = Array.from({ length: pool.size }, (_, place) => rowOf(pool, place).instance as CodeInstance);
+const instances = Array.from({ length: pool.size }, (_, place) => rowOf(pool, place).instance);
 
 let opened: OpenedPorts;
 beforeAll(async () => {
-  opened = await openPorts({ sandbox: { kind: "embedded", python: "python3", concurrency: 2 } });
+  const sandbox = { kind: "embedded", python: "python3", concurrency: 2 } as const;
+  opened = await openPorts({ clock: systemClock, sandbox, judge: undefined });
 });
 afterAll(() => opened.close());
 
