@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { code } from "../../../envs/code/index.ts";
-import type { CodeInstance } from "../../../envs/code/instance.ts";
+
 import { verify } from "../../../envs/code/verify.ts";
 import type { PortContext, RowReader } from "../../../envs/environment.ts";
 import { loadPool, rowCounts, rowOf } from "../../../envs/pool.ts";
