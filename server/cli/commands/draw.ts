@@ -49,7 +49,7 @@ export function addDraw(program: Command): void {
     const local = await localOf(flags);
     const taskId = await taskIdOf(local, environment, flags);
     const task = openTask(local, taskId);
-    const svg = await drawn(local, taskId, task, flags);
+    const svg = await drawn(local, taskId, task, flags).finally(() => local.client.close());
     if (json) return printDrawing(taskId, task, svg, out);
     if (out === undefined && !terminal) return print(svg);
     const path = out ?? (await pathOf(task, taskId));
