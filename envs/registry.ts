@@ -1,4 +1,5 @@
 /** The one place where the environments of Gradus are registered. Several versions of one may stand side by side. */
+import { code } from "./code/index.ts";
 import { countdown } from "./countdown/index.ts";
 import type { Environment } from "./environment.ts";
 import { didYouMean } from "./lib/text.ts";
@@ -14,6 +15,7 @@ import { subsetSum } from "./np/subset-sum/index.ts";
 import { tsp } from "./np/tsp/index.ts";
 
 export const environments: readonly Environment[] = [
+  code,
   countdown,
   bisection,
   clique,

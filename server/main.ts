@@ -16,6 +16,7 @@ import { type Log, openLog } from "./runtime/logging.ts";
 import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createOutcomeMeter } from "./runtime/outcomes.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
+import { registerSandbox } from "./runtime/sandbox-metrics.ts";
 import { registerTeacher } from "./runtime/teacher-metrics.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
@@ -31,9 +32,9 @@ import { createMaker } from "./tasks/make.ts";
 import { loadPools, type PoolOptions } from "./tasks/pools.ts";
 import { reportOf } from "./tasks/pool-report.ts";
 import { createRunSource } from "./tasks/run-source.ts";
-import { openPorts } from "./tasks/ports.ts";
+import { type OpenedPorts, openPorts } from "./tasks/ports.ts";
 import { createAsyncScorer } from "./tasks/async-scorer.ts";
-import { createResources } from "./tasks/resources.ts";
+import { createResources, type ResourcesOptions } from "./tasks/resources.ts";
 import { createScorer, type OpenToken } from "./tasks/scorer.ts";
 import { createTeacher } from "./tasks/teacher/teacher.ts";
 import { createWorkerPool, type WorkerPool } from "./tasks/workers.ts";
@@ -106,18 +107,36 @@ interface AssembleOptions {
   readonly onPoolProgress: PoolOptions["onProgress"];
 }
 
-/** Everything but the ports. */
-async function assemble(
-  { config, metrics, health, onPoolProgress }: AssembleOptions,
+/** Everything but the ports that callers come by. */
+async function assemble(options: AssembleOptions, registry: Registry, logging: Log) {
+  const { config, metrics, onPoolProgress } = options;
+  const { log } = logging;
+  const keys = loadKeyring(config);
+  if (keys.kind === "invalid") throw new StartError(keys.message);
+  if (keys.warning !== undefined) log.warn(keys.warning);
+  // Before the pools, for rows may be checked by asking the outside.
+  const opened = await openThePorts(config, log, metrics);
+  try {
+    const pools = await openPools(config, registry, { log, ports: opened.ports, onPoolProgress });
+    return await assembleAround({ opened, pools, keyring: keys.keyring }, options, registry, logging);
+  } catch (error) {
+    // Its processes would outlive a server that does not start.
+    await opened.close();
+    throw error;
+  }
+}
+
+interface Opened extends Pick<ServiceDeps, "keyring" | "pools"> {
+  readonly opened: OpenedPorts;
+}
+
+async function assembleAround(
+  { opened, pools, keyring }: Opened,
+  { config, metrics, health }: AssembleOptions,
   registry: Registry,
   { log, dropped }: Log,
 ) {
-  const keys = loadKeyring(config);
-  if (keys.kind === "invalid") throw new StartError(keys.message);
-  const { keyring, warning } = keys;
-  if (warning !== undefined) log.warn(warning);
-  const { ports, missing: missingPorts, close: closePorts } = await openPorts();
-  const pools = await openPools(config, registry, { log, ports, onPoolProgress });
+  const { ports, missing: missingPorts } = opened;
   const loadedSuites = loadSuites(registry, config.suiteFiles);
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
   const { suites } = loadedSuites;
@@ -132,6 +151,7 @@ async function assemble(
   const resources = createResources({
     clock: systemClock,
     ports,
+    limits: limitsOf(config),
     onFailure: (error, resource) => log.error({ err: error, resource }, "asking a resource threw"),
   });
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
@@ -170,12 +190,28 @@ async function assemble(
     teacher?.close();
     resources.close();
     runs.close();
-    await closePorts();
+    await opened.close();
     await workers.close();
     await store.close();
     await evaluationStore.close();
   };
   return { deps, ready: workers.ready, close };
+}
+
+async function openThePorts({ sandbox }: Config, log: Log["log"], { registry }: Metrics) {
+  const opened = await openPorts({
+    sandbox,
+    onOpen: (port, found) => log.info({ port, ...found }, "a port is open"),
+    onFault: (port, why) => log.error({ port, why }, "a port failed"),
+  });
+  for (const [port, reason] of Object.entries(opened.missing)) log.info({ port, reason }, "a port is missing");
+  registerSandbox(registry, opened.sandboxFigures);
+  return opened;
+}
+
+/** As many verifications at once as programs can run: more would only wait inside their time limit. */
+function limitsOf({ sandbox }: Config): ResourcesOptions["limits"] & object {
+  return sandbox.kind === "off" ? {} : { sandbox: { concurrencyMax: sandbox.concurrency } };
 }
 
 function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: Config, log: Log["log"]): WorkerPool {

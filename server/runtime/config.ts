@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { readTextFile } from "./files.ts";
 import { configOptions, type OptionName, type OptionValues, variableOf } from "./options.ts";
+import { isWebAddress, readSandbox, type SandboxConfig } from "./sandbox-config.ts";
 import type { OptionSpec } from "./values.ts";
 
 /** PEM texts. */
@@ -61,6 +62,7 @@ export interface Config {
   readonly environmentFiles: readonly string[];
   readonly pools: OptionValues["pool"];
   readonly teacher: TeacherConfig | undefined;
+  readonly sandbox: SandboxConfig;
   /** Files of suites, beside those that ship with the server. */
   readonly suiteFiles: readonly string[];
   readonly corsOrigins: readonly string[];
@@ -179,6 +181,7 @@ function assemble(values: OptionValues): Config {
     ...listen,
     ...work,
     teacher: readTeacher(values),
+    sandbox: sandboxOf(values),
     dataDir,
     keyFile,
     store,
@@ -234,12 +237,17 @@ function readTeacher(values: OptionValues): TeacherConfig | undefined {
   if (url === undefined && model === undefined) return undefined;
   if (url === undefined || model === undefined)
     throw new ConfigProblem("--teacher-url and --teacher-model must be given together");
-  const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-  if (!isWeb || new URL(url).password !== "")
+  if (!isWebAddress(url))
     throw new ConfigProblem(
       "--teacher-url must be an http or https URL without a password: the key has its own option",
     );
   return Object.freeze({ url, model, key, timeoutMs });
+}
+
+function sandboxOf(values: OptionValues): SandboxConfig {
+  const read = readSandbox(values);
+  if (read.kind === "invalid") throw new ConfigProblem(read.message);
+  return read;
 }
 
 /** Readable by its group or by all. */

@@ -39,7 +39,7 @@ async function check(given: string, flags: Flags): Promise<void> {
   const loaded = await loadEnvironments(config.environmentFiles);
   if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
   const file = await fileOf(given, flags, loaded.registry);
-  const opened = await openPorts();
+  const opened = await openPorts({ sandbox: config.sandbox });
   const bars = poolBars();
   const { workers: threads, environmentFiles, dataDir } = config;
   const reader = createPoolReader(loaded.registry, {
