@@ -1,7 +1,6 @@
 /** The composition root: makes everything, and gives each part what it needs. */
 import { join } from "node:path";
 import { Gauge } from "prom-client";
-import type { Ports } from "../envs/ports.ts";
 import type { Registry } from "../envs/registry.ts";
 import { createRuns } from "./curriculum/runs/runs.ts";
 import { newIncarnation, systemClock } from "./curriculum/runs/system.ts";
@@ -117,7 +116,7 @@ async function assemble(options: AssembleOptions, registry: Registry, logging: L
   // Before the pools, for rows may be checked by asking the outside.
   const opened = await openThePorts(config, log, metrics);
   try {
-    const pools = await openPools(config, registry, { log, ports: opened.ports, onPoolProgress });
+    const pools = await openPools(config, registry, { log, opened, onPoolProgress });
     return await assembleAround({ opened, pools, keyring: keys.keyring }, options, registry, logging);
   } catch (error) {
     // Its processes would outlive a server that does not start.
@@ -225,10 +224,17 @@ function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: 
 async function openPools(
   { workers: threads, environmentFiles, dataDir, pools: named }: Config,
   registry: Registry,
-  { log, ports, onPoolProgress }: Pick<Log, "log"> & { ports: Ports } & Pick<AssembleOptions, "onPoolProgress">,
+  { log, opened, onPoolProgress }: Pick<Log, "log"> & Pick<Opened, "opened"> & Pick<AssembleOptions, "onPoolProgress">,
 ) {
   const folder = join(dataDir, "pools");
-  const options = { threads, environmentFiles, folder, ports, ...(onPoolProgress && { onProgress: onPoolProgress }) };
+  const openPorts = async () => opened;
+  const options = {
+    threads,
+    environmentFiles,
+    folder,
+    openPorts,
+    ...(onPoolProgress && { onProgress: onPoolProgress }),
+  };
   const loaded = await loadPools(registry, named, options);
   if (loaded.kind === "invalid") throw new StartError(loaded.message);
   for (const pool of loaded.pools.values()) log.info(reportOf(pool), "pool loaded");

@@ -39,11 +39,12 @@ async function check(given: string, flags: Flags): Promise<void> {
   const loaded = await loadEnvironments(config.environmentFiles);
   if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
   const file = await fileOf(given, flags, loaded.registry);
-  const opened = await openPorts({ sandbox: config.sandbox });
+  let opened: ReturnType<typeof openPorts> | undefined;
   const bars = poolBars();
   const { workers: threads, environmentFiles, dataDir } = config;
   const reader = createPoolReader(loaded.registry, {
-    ...{ threads, environmentFiles, folder: join(dataDir, "pools"), ports: opened.ports, onProgress: bars.onProgress },
+    openPorts: () => (opened ??= openPorts({ sandbox: config.sandbox })),
+    ...{ threads, environmentFiles, folder: join(dataDir, "pools"), onProgress: bars.onProgress },
   });
   try {
     const read = await reader.read(file.path, file).finally(bars.stop);
@@ -56,7 +57,7 @@ async function check(given: string, flags: Flags): Promise<void> {
     if (report.rows === 0) throw new CliProblem("failure", `${file.path}: no row holds a task`);
   } finally {
     await reader.close();
-    await opened.close();
+    await (await opened)?.close();
   }
 }
 
