@@ -73,7 +73,7 @@ export interface Grading {
 }
 
 export interface ComponentInfo {
-  /** Unique; not "format" or "tags", which are those of the completion (envs/reward/weighted.ts). */
+  /** Unique; not "format", "format_strict" or "tags", which are those of the completion (envs/reward/weighted.ts). */
   readonly name: string;
   readonly description: string;
   /** Its weight in the sum unless the reward scheme's parameters say otherwise, in [0, 1]. */
@@ -108,6 +108,8 @@ export interface Resource {
   readonly heldBytesMax: number;
   /** How long one attempt may take, milliseconds, counted from when it begins. */
   readonly timeLimitMs: number;
+  /** Attempts of the server's at one verification: 1 where the verifier itself tries again. Left out: a few. */
+  readonly attemptsMax?: number;
   /** Asks whether it answers again, while it is down; undefined: it does. Left out: the next verification finds out. */
   readonly probe?: (context: VerifyContext) => Promise<Failed | undefined>;
 }
@@ -268,6 +270,11 @@ interface Capabilities<Instance, Answer> {
   readonly shape?: AnswerShape<Instance>;
   /** For instances of a few dozen bytes: they travel in the task id, so that no step makes them again. */
   readonly inline?: InlineCodec<Instance>;
+  /**
+   * The id of an environment that has the same instances, and the same `rows`, under the same version, and asks something
+   * else about them. An instance has the same hash and split in both, and the pools of that one are the pools of this one.
+   */
+  readonly twinOf?: string;
   /** Answers are texts that count as they stand, such as programs: what people put around an answer is not stripped. */
   readonly verbatim?: true;
   /** For environments with rows and `inline`: a teacher's task travels whole, for nothing makes it again. */

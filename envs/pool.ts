@@ -4,6 +4,7 @@ import { deriveSeed, permuted } from "./lib/rng.ts";
 import { madeOf, type MakeResult } from "./origin.ts";
 import { decodeInstance, POOL_SPLITS, type PoolColumns, type RawRow, readUnit } from "./pool-columns.ts";
 import { type FinishedPool, finishPool, type PoolSummary, rejectionText, type RowRange } from "./pool-finish.ts";
+import { instanceFamily } from "./splits.ts";
 
 export interface PoolRow<Instance = unknown> {
   /** The row's number in the file, from 0. */
@@ -19,7 +20,7 @@ export interface PoolRow<Instance = unknown> {
 
 export interface Pool<Instance = unknown> extends PoolSummary {
   readonly name: string;
-  /** The environment's id. */
+  /** The environment's id; of a twin that of the one whose instances it has. */
   readonly environment: string;
   readonly definition: Environment<Instance>;
   /** How many rows there are. */
@@ -35,7 +36,8 @@ export function poolOf<Instance>(
   { columns, summary }: FinishedPool,
 ): Pool<Instance> {
   const reasons = summary.rejections.map((each) => rejectionText(summary.lines, each));
-  return { name, environment: definition.id, definition, size: columns.rows.length, columns, ...summary, reasons };
+  const environment = instanceFamily(definition);
+  return { name, environment, definition, size: columns.rows.length, columns, ...summary, reasons };
 }
 
 /** Reads a pool's JSONL, here and now: for pools of some thousand rows. */

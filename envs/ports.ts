@@ -89,15 +89,30 @@ export interface Sandbox {
   run(job: SandboxJob, context: AskContext): Promise<SandboxReply | Failed>;
 }
 
-export interface JudgeReply {
-  readonly kind: "reply";
-  readonly text: string;
+/** What a judge model found of two texts, A and B. */
+export interface Verdict {
+  readonly winner: "A" | "B" | "tie";
+  /** Why, in its words: at most REASON_MAX characters (lib/verdict.ts). */
+  readonly reason: string;
+}
+
+/**
+ * A comparison of two texts, in both orders: what is A in the one prompt is B in the other. Each asks for a verdict as
+ * lib/verdict.ts reads it, and holds all that the judge is to know.
+ */
+export type Comparison = readonly [order: readonly ChatMessage[], swapped: readonly ChatMessage[]];
+
+export interface Judged {
+  readonly kind: "judged";
+  readonly verdicts: readonly [order: Verdict, swapped: Verdict];
 }
 
 export interface Judge {
   /**
-   * What the judge model says to a prompt; the same again for the same prompt, as long as it is remembered. Never rejects,
-   * but for a bug.
+   * The verdicts of a judge model on both prompts; the same again for the same prompt, as long as it is remembered. Asks
+   * again within the deadline where that helps. Never rejects, but for a bug.
    */
-  ask(prompt: readonly ChatMessage[], context: AskContext): Promise<JudgeReply | Failed>;
+  compare(comparison: Comparison, context: AskContext): Promise<Judged | Failed>;
+  /** Asks it something that nothing remembers: whether it answers; undefined: it does. */
+  probe(context: AskContext): Promise<Failed | undefined>;
 }

@@ -14,6 +14,7 @@ import { createHealth, type Health } from "./runtime/health.ts";
 import { type Log, openLog } from "./runtime/logging.ts";
 import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createOutcomeMeter } from "./runtime/outcomes.ts";
+import { registerJudge } from "./runtime/judge-metrics.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
 import { registerSandbox } from "./runtime/sandbox-metrics.ts";
 import { registerTeacher } from "./runtime/teacher-metrics.ts";
@@ -33,7 +34,7 @@ import { reportOf } from "./tasks/pool-report.ts";
 import { createRunSource } from "./tasks/run-source.ts";
 import { type OpenedPorts, openPorts } from "./tasks/ports.ts";
 import { createAsyncScorer } from "./tasks/async-scorer.ts";
-import { createResources, type ResourcesOptions } from "./tasks/resources.ts";
+import { createResources } from "./tasks/resources.ts";
 import { createScorer, type OpenToken } from "./tasks/scorer.ts";
 import { createTeacher } from "./tasks/teacher/teacher.ts";
 import { createWorkerPool, type WorkerPool } from "./tasks/workers.ts";
@@ -106,36 +107,30 @@ interface AssembleOptions {
   readonly onPoolProgress: PoolOptions["onProgress"];
 }
 
-/** Everything but the ports that callers come by. */
-async function assemble(options: AssembleOptions, registry: Registry, logging: Log) {
-  const { config, metrics, onPoolProgress } = options;
-  const { log } = logging;
-  const keys = loadKeyring(config);
-  if (keys.kind === "invalid") throw new StartError(keys.message);
-  if (keys.warning !== undefined) log.warn(keys.warning);
-  // Before the pools, for rows may be checked by asking the outside.
-  const opened = await openThePorts(config, log, metrics);
+/** Everything but the transports. */
+async function assemble(options: AssembleOptions, registry: Registry, logTo: Log) {
+  const opened = await openThePorts(options.config, logTo.log, options.metrics);
   try {
-    const pools = await openPools(config, registry, { log, opened, onPoolProgress });
-    return await assembleAround({ opened, pools, keyring: keys.keyring }, options, registry, logging);
+    return await assembleAround(opened, options, registry, logTo);
   } catch (error) {
-    // Its processes would outlive a server that does not start.
+    // A sandbox has processes of its own.
     await opened.close();
     throw error;
   }
 }
 
-interface Opened extends Pick<ServiceDeps, "keyring" | "pools"> {
-  readonly opened: OpenedPorts;
-}
-
 async function assembleAround(
-  { opened, pools, keyring }: Opened,
-  { config, metrics, health }: AssembleOptions,
+  opened: OpenedPorts,
+  { config, metrics, health, onPoolProgress }: AssembleOptions,
   registry: Registry,
   { log, dropped }: Log,
 ) {
-  const { ports, missing: missingPorts } = opened;
+  const { ports, limits: resourceLimits, missing: missingPorts, close: closePorts } = opened;
+  const keys = loadKeyring(config);
+  if (keys.kind === "invalid") throw new StartError(keys.message);
+  const { keyring, warning } = keys;
+  if (warning !== undefined) log.warn(warning);
+  const pools = await openPools(config, registry, { log, opened, onPoolProgress });
   const loadedSuites = loadSuites(registry, config.suiteFiles);
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
   const { suites } = loadedSuites;
@@ -148,9 +143,7 @@ async function assembleAround(
   const workers = startWorkers(config, log);
   registerGauges(metrics, workers, dropped);
   const resources = createResources({
-    clock: systemClock,
-    ports,
-    limits: limitsOf(config),
+    ...{ clock: systemClock, ports, limits: resourceLimits },
     onFailure: (error, resource) => log.error({ err: error, resource }, "asking a resource threw"),
   });
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
@@ -189,7 +182,7 @@ async function assembleAround(
     teacher?.close();
     resources.close();
     runs.close();
-    await opened.close();
+    await closePorts();
     await workers.close();
     await store.close();
     await evaluationStore.close();
@@ -197,20 +190,16 @@ async function assembleAround(
   return { deps, ready: workers.ready, close };
 }
 
-async function openThePorts({ sandbox }: Config, log: Log["log"], { registry }: Metrics) {
+async function openThePorts({ sandbox, judge }: Config, log: Log["log"], { registry }: Metrics) {
   const opened = await openPorts({
-    sandbox,
+    ...{ clock: systemClock, sandbox, judge, warn: log.warn.bind(log) },
     onOpen: (port, found) => log.info({ port, ...found }, "a port is open"),
     onFault: (port, why) => log.error({ port, why }, "a port failed"),
   });
   for (const [port, reason] of Object.entries(opened.missing)) log.info({ port, reason }, "a port is missing");
   registerSandbox(registry, opened.sandboxFigures);
+  registerJudge(registry, opened.judgeFigures);
   return opened;
-}
-
-/** As many verifications at once as programs can run: more would only wait inside their time limit. */
-function limitsOf({ sandbox }: Config): ResourcesOptions["limits"] & object {
-  return sandbox.kind === "off" ? {} : { sandbox: { concurrencyMax: sandbox.concurrency } };
 }
 
 function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: Config, log: Log["log"]): WorkerPool {
@@ -224,7 +213,7 @@ function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: 
 async function openPools(
   { workers: threads, environmentFiles, dataDir, pools: named }: Config,
   registry: Registry,
-  { log, opened, onPoolProgress }: Pick<Log, "log"> & Pick<Opened, "opened"> & Pick<AssembleOptions, "onPoolProgress">,
+  { log, opened, onPoolProgress }: Pick<Log, "log"> & { opened: OpenedPorts } & Pick<AssembleOptions, "onPoolProgress">,
 ) {
   const folder = join(dataDir, "pools");
   const openPorts = async () => opened;

@@ -91,7 +91,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   let checking: Promise<OpenedPorts> | undefined;
   const loaded = await loadPools(registry, config.pools, {
     ...{ threads: config.workers, environmentFiles: config.environmentFiles, folder: join(config.dataDir, "pools") },
-    openPorts: () => (checking ??= openPorts({ sandbox: config.sandbox })),
+    openPorts: () => (checking ??= openPorts({ clock: systemClock, sandbox: config.sandbox, judge: undefined })),
     onProgress: bars.onProgress,
   }).finally(async () => {
     bars.stop();

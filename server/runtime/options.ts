@@ -1,6 +1,7 @@
 /** The one table of the server's options. A row is a flag `--name` and a variable `GRADUS_NAME`; the flag wins. */
 import { availableParallelism } from "node:os";
 import { getHeapStatistics } from "node:v8";
+import { judgeOptions } from "./judge-options.ts";
 import {
   bytes,
   choice,
@@ -251,6 +252,7 @@ export const configOptions = {
     description: "Python 3.10 or newer, for the embedded sandbox",
     defaultValue: "python3",
   }),
+  ...judgeOptions,
   suiteFile: list({
     flag: "suite-file",
     placeholder: "path",

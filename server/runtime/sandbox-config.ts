@@ -1,5 +1,6 @@
 /** Where programs are run, as the operator says it. */
 import type { OptionValues } from "./options.ts";
+import { ConfigProblem, isWebAddress } from "./values.ts";
 
 export type SandboxConfig =
   | { readonly kind: "off" }
@@ -10,16 +11,11 @@ export function readSandbox({
   sandbox,
   sandboxConcurrency: concurrency,
   python,
-}: Pick<OptionValues, "sandbox" | "sandboxConcurrency" | "python">):
-  SandboxConfig | { readonly kind: "invalid"; readonly message: string } {
+}: Pick<OptionValues, "sandbox" | "sandboxConcurrency" | "python">): SandboxConfig {
   if (sandbox === "off") return { kind: "off" };
   if (sandbox === "embedded") return Object.freeze({ kind: "embedded", python, concurrency });
   if (isWebAddress(sandbox)) return Object.freeze({ kind: "remote", url: sandbox, concurrency });
-  const message = `--sandbox must be embedded, off, or an http or https URL without a password; got '${sandbox}'`;
-  return { kind: "invalid", message };
-}
-
-/** Whether it may be asked: keys and passwords have options of their own, which are not printed. */
-export function isWebAddress(url: string): boolean {
-  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && new URL(url).password === "";
+  throw new ConfigProblem(
+    `--sandbox must be embedded, off, or an http or https URL without a password; got '${sandbox}'`,
+  );
 }

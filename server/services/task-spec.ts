@@ -6,6 +6,7 @@ import { findLevel, resolveParameters } from "../../envs/parameters.ts";
 import { type Pool, rowCount } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
+import { sharesRows } from "../../envs/splits.ts";
 import { type RewardScheme, Source, Split, type TaskSpec as WireSpec, Thinking } from "../gen/gradus/v1/task_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { NO_TEACHER } from "../tasks/teacher/teacher.ts";
@@ -135,7 +136,7 @@ function readPool(
     return undefined;
   }
   checkBytes(spec.pool, NAME_BYTES_MAX, `${field}.pool`);
-  const own = [...pools.values()].filter(({ definition }) => definition === environment);
+  const own = [...pools.values()].filter(({ definition }) => sharesRows(definition, environment));
   const names = own.map((pool) => pool.name);
   const name = spec.pool === "" ? defaultPool(environment, names) : spec.pool;
   const pool = own.find((each) => each.name === name);

@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import type { Environment } from "../../envs/environment.ts";
 import { groupCounts, type Pool, rowCounts } from "../../envs/pool.ts";
 import { schemeNamed } from "../../envs/reward/schemes.ts";
+import { sharesRows } from "../../envs/splits.ts";
 import { type Environment as WireEnvironment, EnvironmentSchema } from "../gen/gradus/v1/environment_pb.js";
 import { Source } from "../gen/gradus/v1/task_pb.js";
 import { takesTeachers } from "../tasks/teacher/examine.ts";
@@ -12,7 +13,7 @@ import type { ServiceDeps } from "./deps.ts";
 type EnvironmentDeps = Pick<ServiceDeps, "pools" | "teacher">;
 
 export function environmentToWire(environment: Environment, { pools, teacher }: EnvironmentDeps): WireEnvironment {
-  const own = [...pools.values()].filter((pool) => pool.definition === environment);
+  const own = [...pools.values()].filter(({ definition }) => sharesRows(definition, environment));
   const first = environment.rows?.defaultPool?.name;
   own.sort((a, b) => Number(b.name === first) - Number(a.name === first) || (a.name < b.name ? -1 : 1));
   return create(EnvironmentSchema, {

@@ -77,7 +77,8 @@ function shippedPools(registry: Registry): Map<string, Pool> {
   const pools = new Map<string, Pool>();
   for (const environment of registry.environments) {
     const shipped = environment.rows?.defaultPool;
-    if (shipped === undefined) continue;
+    // A twin's are its environment's.
+    if (shipped === undefined || environment.twinOf !== undefined) continue;
     const { name, file } = shipped;
     const other = pools.get(name);
     if (other !== undefined)

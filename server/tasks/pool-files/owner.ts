@@ -45,7 +45,8 @@ export async function findOwner(
 function newestWithRows(registry: Registry): readonly Environment[] {
   return registry.environments.filter((environment) => {
     const newest = registry.find(environment.id);
-    return environment.rows !== undefined && newest.kind === "found" && newest.environment === environment;
+    const hasOwn = environment.rows !== undefined && environment.twinOf === undefined;
+    return hasOwn && newest.kind === "found" && newest.environment === environment;
   });
 }
 

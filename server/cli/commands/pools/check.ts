@@ -30,7 +30,8 @@ export function addCheck(group: Command): void {
 
 async function check(given: string, flags: Flags): Promise<void> {
   const config = configOf(flags);
-  const [{ loadEnvironments }, { openPorts }, { createPoolReader }, { reportOf }] = await Promise.all([
+  const [{ systemClock }, { loadEnvironments }, { openPorts }, { createPoolReader }, { reportOf }] = await Promise.all([
+    import("../../../curriculum/runs/system.ts"),
     import("../../../tasks/environments.ts"),
     import("../../../tasks/ports.ts"),
     import("../../../tasks/pools.ts"),
@@ -43,7 +44,7 @@ async function check(given: string, flags: Flags): Promise<void> {
   const bars = poolBars();
   const { workers: threads, environmentFiles, dataDir } = config;
   const reader = createPoolReader(loaded.registry, {
-    openPorts: () => (opened ??= openPorts({ sandbox: config.sandbox })),
+    openPorts: () => (opened ??= openPorts({ clock: systemClock, sandbox: config.sandbox, judge: undefined })),
     ...{ threads, environmentFiles, folder: join(dataDir, "pools"), onProgress: bars.onProgress },
   });
   try {

@@ -395,7 +395,7 @@ class TaskHints(google.protobuf.message.Message):
     KL_COEFFICIENT_FIELD_NUMBER: builtins.int
     METADATA_FIELD_NUMBER: builtins.int
     kl_coefficient: builtins.float
-    """A KL coefficient that the environment's source suggests; unset: no opinion."""
+    """The KL coefficient of the arm that the task was drawn from; unset: no opinion."""
     @property
     def stop(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """Strings at which generation can stop because the answer is complete. They are

@@ -204,7 +204,7 @@ export declare type TaskHints = Message<"gradus.v1.TaskHints"> & {
   stop: string[];
 
   /**
-   * A KL coefficient that the environment's source suggests; unset: no opinion.
+   * The KL coefficient of the arm that the task was drawn from; unset: no opinion.
    *
    * @generated from field: optional double kl_coefficient = 2;
    */
