@@ -22,7 +22,9 @@ export interface AskContext {
 /**
  * A value of Python's builtin types as JSON. What looks alike there is told apart: None is null, a bool a boolean, a str a
  * string, a list an array; an int is {"int": "-12"}, a float {"float": "0.1"} (its repr; also "nan", "inf", "-inf"), and a
- * value of any other type only its type's name.
+ * value of any other type only its type's name. bytes are a string whose characters are the bytes, U+0000 to U+00FF. Sets come
+ * in any order, dicts in that of insertion. A collections.defaultdict, OrderedDict or Counter, of exactly that type, is
+ * sent as the dict that it equals, for right programs return them.
  */
 export type PyValue =
   | null
@@ -46,14 +48,22 @@ export type SandboxCase =
       /** E.g. "add", or "Solution.add" for a method of an instance that is made without arguments. */
       readonly name: string;
       readonly args: readonly PyValue[];
+      /** Arguments by name, after those. Left out: none. */
+      readonly kwargs?: readonly (readonly [name: string, value: PyValue])[];
     };
 
+/**
+ * A room for other people's programs. A script runs once for each of its cases, in a process of its own. Calls of one job
+ * share a process, in which the program was run as a module before the first of them: what one call leaves behind the next
+ * one finds, as in a test file. After a call that exceeded a limit or died, the next one has a new process; after three
+ * such cases of a job the rest is not run and has come to the same.
+ */
 export interface SandboxJob {
   /** Python source: a model's, which is not to be trusted. */
   readonly program: string;
   /** At least one. What they are expected to give is not known here, so that no program can find it. */
   readonly cases: readonly SandboxCase[];
-  /** Processor time that each case may take, milliseconds. */
+  /** Processor time that each case may take, milliseconds; of the first call it includes running the program. */
   readonly cpuMsMax: number;
 }
 

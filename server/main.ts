@@ -1,6 +1,7 @@
 /** The composition root: makes everything, and gives each part what it needs. */
 import { join } from "node:path";
 import { Gauge } from "prom-client";
+import type { Ports } from "../envs/ports.ts";
 import type { Registry } from "../envs/registry.ts";
 import { createRuns } from "./curriculum/runs/runs.ts";
 import { newIncarnation, systemClock } from "./curriculum/runs/system.ts";
@@ -16,6 +17,7 @@ import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createOutcomeMeter } from "./runtime/outcomes.ts";
 import { registerJudge } from "./runtime/judge-metrics.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
+import { registerSandbox } from "./runtime/sandbox-metrics.ts";
 import { registerTeacher } from "./runtime/teacher-metrics.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
@@ -29,8 +31,9 @@ import { loadEnvironments } from "./tasks/environments.ts";
 import { loadKeyring } from "./tasks/keyring.ts";
 import { createMaker } from "./tasks/make.ts";
 import { loadPools, type PoolOptions } from "./tasks/pools.ts";
+import { reportOf } from "./tasks/pool-report.ts";
 import { createRunSource } from "./tasks/run-source.ts";
-import { openPorts } from "./tasks/ports.ts";
+import { type OpenedPorts, openPorts } from "./tasks/ports.ts";
 import { createAsyncScorer } from "./tasks/async-scorer.ts";
 import { createResources } from "./tasks/resources.ts";
 import { createScorer, type OpenToken } from "./tasks/scorer.ts";
@@ -105,8 +108,20 @@ interface AssembleOptions {
   readonly onPoolProgress: PoolOptions["onProgress"];
 }
 
-/** Everything but the ports. */
-async function assemble(
+/** Everything but the transports. */
+async function assemble(options: AssembleOptions, registry: Registry, logTo: Log) {
+  const opened = await openThePorts(options.config, logTo.log, options.metrics);
+  try {
+    return await assembleAround(opened, options, registry, logTo);
+  } catch (error) {
+    // A sandbox has processes of its own.
+    await opened.close();
+    throw error;
+  }
+}
+
+async function assembleAround(
+  { ports, limits: resourceLimits, missing: missingPorts, close: closePorts }: OpenedPorts,
   { config, metrics, health, onPoolProgress }: AssembleOptions,
   registry: Registry,
   { log, dropped }: Log,
@@ -115,7 +130,7 @@ async function assemble(
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring, warning } = keys;
   if (warning !== undefined) log.warn(warning);
-  const pools = await openPools(config, registry, log, onPoolProgress);
+  const pools = await openPools(config, registry, { log, ports, onPoolProgress });
   const loadedSuites = loadSuites(registry, config.suiteFiles);
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
   const { suites } = loadedSuites;
@@ -127,8 +142,6 @@ async function assemble(
   });
   const workers = startWorkers(config, log);
   registerGauges(metrics, workers, dropped);
-  const opened = await openPorts({ clock: systemClock, judge: config.judge, warn: log.warn.bind(log) });
-  const { ports, limits: resourceLimits, missing: missingPorts } = opened;
   const resources = createResources({
     ...{ clock: systemClock, ports, limits: resourceLimits },
     onFailure: (error, resource) => log.error({ err: error, resource }, "asking a resource threw"),
@@ -165,17 +178,28 @@ async function assemble(
   };
   registerRuns(metrics.registry, (limit) => runs.recent(limit));
   registerTeacher(metrics.registry, teacher?.counts);
-  registerJudge(metrics.registry, opened.judgeFigures);
   const close = async (): Promise<void> => {
     teacher?.close();
     resources.close();
     runs.close();
-    await opened.close();
+    await closePorts();
     await workers.close();
     await store.close();
     await evaluationStore.close();
   };
   return { deps, ready: workers.ready, close };
+}
+
+async function openThePorts({ sandbox, judge }: Config, log: Log["log"], { registry }: Metrics) {
+  const opened = await openPorts({
+    ...{ clock: systemClock, sandbox, judge, warn: log.warn.bind(log) },
+    onOpen: (port, found) => log.info({ port, ...found }, "a port is open"),
+    onFault: (port, why) => log.error({ port, why }, "a port failed"),
+  });
+  for (const [port, reason] of Object.entries(opened.missing)) log.info({ port, reason }, "a port is missing");
+  registerSandbox(registry, opened.sandboxFigures);
+  registerJudge(registry, opened.judgeFigures);
+  return opened;
 }
 
 function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: Config, log: Log["log"]): WorkerPool {
@@ -189,14 +213,15 @@ function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: 
 async function openPools(
   { workers: threads, environmentFiles, dataDir, pools: named }: Config,
   registry: Registry,
-  log: Log["log"],
-  onProgress: PoolOptions["onProgress"],
+  { log, ports, onPoolProgress }: Pick<Log, "log"> & { ports: Ports } & Pick<AssembleOptions, "onPoolProgress">,
 ) {
-  const options = { threads, environmentFiles, folder: join(dataDir, "pools"), ...(onProgress && { onProgress }) };
+  const folder = join(dataDir, "pools");
+  const options = { threads, environmentFiles, folder, ports, ...(onPoolProgress && { onProgress: onPoolProgress }) };
   const loaded = await loadPools(registry, named, options);
   if (loaded.kind === "invalid") throw new StartError(loaded.message);
-  for (const { name, size: rows, rejected, leftOut, reasons } of loaded.pools.values())
-    log.info({ pool: name, rows, rejected, leftOut, reasons }, "pool loaded");
+  for (const pool of loaded.pools.values()) log.info(reportOf(pool), "pool loaded");
+  for (const [pool, failure] of loaded.failures)
+    log.warn({ pool, unchecked: loaded.pools.get(pool)?.unchecked, failure }, "rows of a pool could not be checked");
   return loaded.pools;
 }
 

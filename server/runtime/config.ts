@@ -5,6 +5,7 @@ import { BlockList, isIP } from "node:net";
 import { readTextFile } from "./files.ts";
 import { type JudgeConfig, readJudge, readTeacher, type TeacherConfig } from "./model-config.ts";
 import { configOptions, type OptionName, type OptionValues, variableOf } from "./options.ts";
+import { readSandbox, type SandboxConfig } from "./sandbox-config.ts";
 import { ConfigProblem, type OptionSpec } from "./values.ts";
 
 /** PEM texts. */
@@ -54,6 +55,7 @@ export interface Config {
   readonly environmentFiles: readonly string[];
   readonly pools: OptionValues["pool"];
   readonly teacher: TeacherConfig | undefined;
+  readonly sandbox: SandboxConfig;
   readonly judge: JudgeConfig | undefined;
   /** Files of suites, beside those that ship with the server. */
   readonly suiteFiles: readonly string[];
@@ -171,6 +173,7 @@ function assemble(values: OptionValues): Config {
     ...listen,
     ...work,
     teacher: readTeacher(values),
+    sandbox: readSandbox(values),
     judge: readJudge(values),
     dataDir,
     keyFile,

@@ -1,6 +1,6 @@
 /** Where the models are that the server asks, and how it asks them. */
 import type { OptionValues } from "./options.ts";
-import { ConfigProblem } from "./values.ts";
+import { ConfigProblem, isWebAddress } from "./values.ts";
 
 /** The model that is asked for tasks. */
 export interface TeacherConfig {
@@ -40,8 +40,7 @@ function readEndpoint(name: string, url: string | undefined, model: string | und
   if (url === undefined && model === undefined) return undefined;
   if (url === undefined || model === undefined)
     throw new ConfigProblem(`--${name}-url and --${name}-model must be given together`);
-  const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-  if (!isWeb || new URL(url).password !== "")
+  if (!isWebAddress(url))
     throw new ConfigProblem(
       `--${name}-url must be an http or https URL without a password: the key has its own option`,
     );

@@ -132,3 +132,8 @@ export function hostName(given: string): Parsed<string> {
     ? accept(given.toLowerCase())
     : refuse("a host without a port, such as gym.example or [2001:db8::1], or *");
 }
+
+/** Whether it may be asked: keys and passwords have options of their own, which are not printed. */
+export function isWebAddress(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && new URL(url).password === "";
+}

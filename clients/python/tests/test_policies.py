@@ -67,3 +67,9 @@ def test_names_that_are_misspelled_are_refused() -> None:
         gradus.bandit(rule=cast(Any, "exp3"))
     with pytest.raises(TypeError, match="epsilom"):
         cast(Any, gradus.bandit)(epsilom=0.1)
+
+
+def test_the_kl_coefficient_of_an_arm() -> None:
+    assert gradus.arm("countdown", "T0", kl_coefficient=0).kl_coefficient == 0
+    assert gradus.arm("countdown", "T0", kl_coefficient=0).HasField("kl_coefficient")
+    assert not gradus.arm("countdown", "T0").HasField("kl_coefficient")

@@ -7,7 +7,7 @@ import { findLevel, resolveParameters } from "../../../envs/parameters.ts";
 import { resolveScheme } from "../../../envs/reward/schemes.ts";
 import { instanceHash, splitOf } from "../../../envs/splits.ts";
 import { SPLITS, tasksOf } from "../every.ts";
-import { every, isGenerated, isSolved, type Law, solved, TASKS } from "./law.ts";
+import { CHOICES, every, isGenerated, isSolved, type Law, solved, TASKS } from "./law.ts";
 
 export const taskLaws: readonly Law<Environment>[] = [
   {
@@ -109,7 +109,7 @@ export const taskLaws: readonly Law<Environment>[] = [
   },
   {
     title: "neither the prompt nor the metadata holds the answer or the baseline",
-    appliesTo: isSolved,
+    appliesTo: (environment) => isSolved(environment) && !CHOICES.includes(environment.id),
     check({ environment, tasks }) {
       for (const issued of tasks) {
         const { instance, baseline } = issued;
@@ -117,9 +117,15 @@ export const taskLaws: readonly Law<Environment>[] = [
         if (baseline !== undefined) expect(Object.values(metadata)).not.toContain(`${baseline.value}`);
         for (const format of environment.answerFormats) {
           const shown = JSON.stringify([environment.render(instance, format), metadata]);
-          expect(shown).not.toContain(solved(environment, issued).text);
+          expect(shown).not.toMatch(standingAlone(solved(environment, issued).text));
         }
       }
     },
   },
 ];
+
+/** The text where it is no part of a longer number: "-2" does not stand in "-22/7". */
+function standingAlone(text: string): RegExp {
+  const escaped = text.replaceAll(/[^\w\s]/g, "\\$&");
+  return new RegExp(`(?<![\\d./])${escaped}(?![\\d/]|\\.\\d)`);
+}

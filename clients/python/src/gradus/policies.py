@@ -28,6 +28,7 @@ def arm(
     source: Source = "synthetic",
     weight: float | None = None,
     hard: bool = False,
+    kl_coefficient: float | None = None,
     parameters: Mapping[str, float] | None = None,
     pool: str = "",
     version: int = 0,
@@ -36,8 +37,8 @@ def arm(
 ) -> cur.Arm:
     """An arm: what a policy chooses between. Its id is "environment/level/source" unless given.
 
-    `hard` says whether the constraint `hard_share_min` counts it. Without `answer_format` and `reward_scheme` the run's
-    count.
+    `hard` says whether the constraint `hard_share_min` counts it. Each of its tasks carries `kl_coefficient` for the
+    trainer. Without `answer_format` and `reward_scheme` the run's count.
     """
     options: SpecOptions = {"source": source, "pool": pool, "version": version}
     if answer_format is not None:
@@ -50,7 +51,7 @@ def arm(
         options["parameters"] = parameters
     spec = task_spec(environment, **options)
     name = id or "/".join(part for part in (environment, level, source) if part)
-    return cur.Arm(id=name, spec=spec, weight=weight, hard=hard)
+    return cur.Arm(id=name, spec=spec, weight=weight, hard=hard, kl_coefficient=kl_coefficient)
 
 
 def evaluation_arm(
