@@ -109,6 +109,9 @@ async function toldOf(
 ): Promise<Told | undefined> {
   if (environment.resource === undefined || completion === undefined) return undefined;
   const { result } = await client.step({ taskId, groupId: "" }, completion);
-  if (result.case === "score") return { solved: result.value.solved, words: result.value.violation };
+  if (result.case === "score") {
+    const { solved, violation: words, info } = result.value;
+    return { solved, words, info };
+  }
   return { solved: false, words: `not verified: ${result.value?.detail ?? "no reason is given"}` };
 }
