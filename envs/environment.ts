@@ -108,6 +108,8 @@ export interface Resource {
   readonly heldBytesMax: number;
   /** How long one attempt may take, milliseconds, counted from when it begins. */
   readonly timeLimitMs: number;
+  /** Attempts of the server's at one verification: 1 where the verifier itself tries again. Left out: a few. */
+  readonly attemptsMax?: number;
   /** Asks whether it answers again, while it is down; undefined: it does. Left out: the next verification finds out. */
   readonly probe?: (context: VerifyContext) => Promise<Failed | undefined>;
 }

@@ -1,4 +1,5 @@
 /** The one place where the environments of Gradus are registered. Several versions of one may stand side by side. */
+import { code } from "./code/index.ts";
 import { countdown } from "./countdown/index.ts";
 import type { Environment } from "./environment.ts";
 import { didYouMean } from "./lib/text.ts";
@@ -13,8 +14,10 @@ import { setCover } from "./np/set-cover/index.ts";
 import { subsetSum } from "./np/subset-sum/index.ts";
 import { tsp } from "./np/tsp/index.ts";
 import { qa, qaLetter } from "./qa/index.ts";
+import { writing } from "./writing/index.ts";
 
 export const environments: readonly Environment[] = [
+  code,
   countdown,
   bisection,
   clique,
@@ -28,6 +31,7 @@ export const environments: readonly Environment[] = [
   tsp,
   qa,
   qaLetter,
+  writing,
 ];
 
 export type FoundEnvironment =

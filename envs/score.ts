@@ -154,7 +154,12 @@ function malformed(reason: string): Findings {
   return { kind: "malformed", reason };
 }
 
-function parseAnswer<Instance>(environment: Environment<Instance>, text: string, instance: Instance): Parsed<unknown> {
+/** Reads an answer's text, without what people put around it, unless it counts as it stands. */
+export function parseAnswer<Instance>(
+  environment: Environment<Instance>,
+  text: string,
+  instance: Instance,
+): Parsed<unknown> {
   return environment.parse(environment.verbatim === true ? text : stripAnswer(text), instance);
 }
 

@@ -15,7 +15,9 @@ import { createHealth, type Health } from "./runtime/health.ts";
 import { type Log, openLog } from "./runtime/logging.ts";
 import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createOutcomeMeter } from "./runtime/outcomes.ts";
+import { registerJudge } from "./runtime/judge-metrics.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
+import { registerSandbox } from "./runtime/sandbox-metrics.ts";
 import { registerTeacher } from "./runtime/teacher-metrics.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
@@ -116,7 +118,12 @@ async function assemble(
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring, warning } = keys;
   if (warning !== undefined) log.warn(warning);
-  const { ports, missing: missingPorts, close: closePorts } = await openPorts();
+  const {
+    ports,
+    limits: resourceLimits,
+    missing: missingPorts,
+    close: closePorts,
+  } = await openThePorts(config, log, metrics);
   const pools = await openPools(config, registry, { log, ports, onPoolProgress });
   const loadedSuites = loadSuites(registry, config.suiteFiles);
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
@@ -130,8 +137,7 @@ async function assemble(
   const workers = startWorkers(config, log);
   registerGauges(metrics, workers, dropped);
   const resources = createResources({
-    clock: systemClock,
-    ports,
+    ...{ clock: systemClock, ports, limits: resourceLimits },
     onFailure: (error, resource) => log.error({ err: error, resource }, "asking a resource threw"),
   });
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
@@ -176,6 +182,18 @@ async function assemble(
     await evaluationStore.close();
   };
   return { deps, ready: workers.ready, close };
+}
+
+async function openThePorts({ sandbox, judge }: Config, log: Log["log"], { registry }: Metrics) {
+  const opened = await openPorts({
+    ...{ clock: systemClock, sandbox, judge, warn: log.warn.bind(log) },
+    onOpen: (port, found) => log.info({ port, ...found }, "a port is open"),
+    onFault: (port, why) => log.error({ port, why }, "a port failed"),
+  });
+  for (const [port, reason] of Object.entries(opened.missing)) log.info({ port, reason }, "a port is missing");
+  registerSandbox(registry, opened.sandboxFigures);
+  registerJudge(registry, opened.judgeFigures);
+  return opened;
 }
 
 function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: Config, log: Log["log"]): WorkerPool {

@@ -4,7 +4,7 @@ import { formatInstruction } from "../../../envs/answers/wording.ts";
 import type { Environment } from "../../../envs/environment.ts";
 import { restore } from "../../../envs/instances.ts";
 import { findLevel, resolveParameters } from "../../../envs/parameters.ts";
-import { schemeNamed } from "../../../envs/reward/schemes.ts";
+import { resolveScheme } from "../../../envs/reward/schemes.ts";
 import { instanceHash, splitOf } from "../../../envs/splits.ts";
 import { SPLITS, tasksOf } from "../every.ts";
 import { CHOICES, every, isGenerated, isSolved, type Law, solved, TASKS } from "./law.ts";
@@ -18,7 +18,8 @@ export const taskLaws: readonly Law<Environment>[] = [
       expect(environment.version).toBeGreaterThanOrEqual(1);
       expect(environment.description).not.toBe("");
       expect(environment.answerFormats.length * environment.rewardSchemes.length).toBeGreaterThan(0);
-      for (const name of environment.rewardSchemes) expect(schemeNamed(environment, name), name).toBeDefined();
+      for (const name of environment.rewardSchemes)
+        expect(resolveScheme(environment, name, {})).toMatchObject({ kind: "ok", scheme: { scheme: { name } } });
       const names = environment.levels.map(({ name }) => name);
       expect(new Set(names).size).toBe(names.length);
     },

@@ -2,6 +2,7 @@
 import { type Command, Option } from "commander";
 import { join } from "node:path";
 import type { Registry } from "../../../../envs/registry.ts";
+import { systemClock } from "../../../curriculum/runs/system.ts";
 import type { PoolReport } from "../../../tasks/pool-files/read.ts";
 import type { PoolFile } from "../../../tasks/pool-files/selection.ts";
 import type { PoolReportView } from "../../../tasks/pool-report.ts";
@@ -39,7 +40,10 @@ async function check(given: string, flags: Flags): Promise<void> {
   const loaded = await loadEnvironments(config.environmentFiles);
   if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
   const file = await fileOf(given, flags, loaded.registry);
-  const opened = await openPorts();
+  const opened = await openPorts({
+    ...{ clock: systemClock, sandbox: config.sandbox, judge: undefined },
+    warn: () => undefined,
+  });
   const bars = poolBars();
   const { workers: threads, environmentFiles, dataDir } = config;
   const reader = createPoolReader(loaded.registry, {
