@@ -118,12 +118,8 @@ async function assemble(
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring, warning } = keys;
   if (warning !== undefined) log.warn(warning);
-  const {
-    ports,
-    limits: resourceLimits,
-    missing: missingPorts,
-    close: closePorts,
-  } = await openThePorts(config, log, metrics);
+  const opened = await openThePorts(config, log, metrics);
+  const { ports, missing: missingPorts } = opened;
   const pools = await openPools(config, registry, { log, ports, onPoolProgress });
   const loadedSuites = loadSuites(registry, config.suiteFiles);
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
@@ -137,7 +133,7 @@ async function assemble(
   const workers = startWorkers(config, log);
   registerGauges(metrics, workers, dropped);
   const resources = createResources({
-    ...{ clock: systemClock, ports, limits: resourceLimits },
+    ...{ clock: systemClock, ports, limits: opened.limits },
     onFailure: (error, resource) => log.error({ err: error, resource }, "asking a resource threw"),
   });
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
@@ -176,7 +172,7 @@ async function assemble(
     teacher?.close();
     resources.close();
     runs.close();
-    await closePorts();
+    await opened.close();
     await workers.close();
     await store.close();
     await evaluationStore.close();
