@@ -3,6 +3,9 @@ import { code } from "./code/index.ts";
 import { countdown } from "./countdown/index.ts";
 import type { Environment } from "./environment.ts";
 import { didYouMean } from "./lib/text.ts";
+import { arithmetic } from "./math/arithmetic/index.ts";
+import { math } from "./math/index.ts";
+import { linear } from "./math/linear/index.ts";
 import { bisection } from "./np/bisection/index.ts";
 import { clique } from "./np/clique/index.ts";
 import { coloring } from "./np/coloring/index.ts";
@@ -19,6 +22,9 @@ import { writing } from "./writing/index.ts";
 export const environments: readonly Environment[] = [
   code,
   countdown,
+  math,
+  arithmetic,
+  linear,
   bisection,
   clique,
   coloring,

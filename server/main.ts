@@ -33,7 +33,7 @@ import { createMaker } from "./tasks/make.ts";
 import { loadPools, type PoolOptions } from "./tasks/pools.ts";
 import { reportOf } from "./tasks/pool-report.ts";
 import { createRunSource } from "./tasks/run-source.ts";
-import { openPorts } from "./tasks/ports.ts";
+import { type OpenedPorts, openPorts } from "./tasks/ports.ts";
 import { createAsyncScorer } from "./tasks/async-scorer.ts";
 import { createResources } from "./tasks/resources.ts";
 import { createScorer, type OpenToken } from "./tasks/scorer.ts";
@@ -108,8 +108,20 @@ interface AssembleOptions {
   readonly onPoolProgress: PoolOptions["onProgress"];
 }
 
-/** Everything but the ports. */
-async function assemble(
+/** Everything but the transports. */
+async function assemble(options: AssembleOptions, registry: Registry, logTo: Log) {
+  const opened = await openThePorts(options.config, logTo.log, options.metrics);
+  try {
+    return await assembleAround(opened, options, registry, logTo);
+  } catch (error) {
+    // A sandbox has processes of its own.
+    await opened.close();
+    throw error;
+  }
+}
+
+async function assembleAround(
+  { ports, limits: resourceLimits, missing: missingPorts, close: closePorts }: OpenedPorts,
   { config, metrics, health, onPoolProgress }: AssembleOptions,
   registry: Registry,
   { log, dropped }: Log,
@@ -118,8 +130,6 @@ async function assemble(
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring, warning } = keys;
   if (warning !== undefined) log.warn(warning);
-  const opened = await openThePorts(config, log, metrics);
-  const { ports, missing: missingPorts } = opened;
   const pools = await openPools(config, registry, { log, ports, onPoolProgress });
   const loadedSuites = loadSuites(registry, config.suiteFiles);
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
@@ -133,7 +143,7 @@ async function assemble(
   const workers = startWorkers(config, log);
   registerGauges(metrics, workers, dropped);
   const resources = createResources({
-    ...{ clock: systemClock, ports, limits: opened.limits },
+    ...{ clock: systemClock, ports, limits: resourceLimits },
     onFailure: (error, resource) => log.error({ err: error, resource }, "asking a resource threw"),
   });
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
@@ -172,7 +182,7 @@ async function assemble(
     teacher?.close();
     resources.close();
     runs.close();
-    await opened.close();
+    await closePorts();
     await workers.close();
     await store.close();
     await evaluationStore.close();

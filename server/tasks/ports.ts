@@ -21,7 +21,7 @@ export interface PortsOptions {
   readonly onOpen?: (port: PortName, found: Readonly<Record<string, unknown>>) => void;
   readonly onFault?: (port: PortName, why: string) => void;
   /** Told what the operator should know. */
-  readonly warn: (details: object, message: string) => void;
+  readonly warn?: (details: object, message: string) => void;
 }
 
 export interface OpenedPorts {
@@ -66,7 +66,7 @@ function openJudge(options: JudgeOptions, { clock, warn }: PortsOptions) {
     const message = isTrusted
       ? "the judge tells good texts from bad ones again"
       : "the judge does not tell good texts from bad ones: look at the model, or change it";
-    warn({ model: options.model, rightShare }, message);
+    warn?.({ model: options.model, rightShare }, message);
   };
   return createJudge(options, { clock, onTrust });
 }

@@ -7,7 +7,7 @@ const registry = createRegistry(environments);
 test("no version of an environment is registered twice", () => {
   const keys = environments.map(({ id, version }) => `${id} ${version}`);
   expect(new Set(keys).size).toBe(keys.length);
-  const [first] = environments as [Environment];
+  const [first] = environments as readonly [Environment, ...Environment[]];
   expect(() => createRegistry([...environments, first])).toThrow(`a version of ${first.id} comes twice`);
 });
 

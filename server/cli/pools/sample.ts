@@ -124,12 +124,10 @@ async function sift(options: SampleOptions, plan: FilePlan, sizes: number[]) {
   }
   const unknown = names.find((name) => !found.has(name));
   if (rows > 0 && unknown !== undefined) throw await unknownField(path, unknown, unknown === by ? "--by" : "--where");
-  const all = [
-    ...[...dropped].map(([why, { row, count }]) => ({ rows: count, first: nameRow(plan.lines, row), why })),
-    ...reasons
-      .counted()
-      .map(({ row, reason, count }) => ({ rows: count, first: nameRow(plan.lines, row), why: reason })),
-  ];
+  const counted = [...[...dropped].map(([reason, each]) => ({ reason, ...each })), ...reasons.counted()];
+  const all = counted
+    .toSorted((a, b) => a.row - b.row)
+    .map(({ row, reason, count }) => ({ rows: count, first: nameRow(plan.lines, row), why: reason }));
   const why = rows === 0 ? "it is empty" : all.map((each) => `${each.rows}: ${each.why}`).join("; ");
   const sorted = [...categories].sort(([a], [b]) => (a < b ? -1 : 1));
   return { rows, categories: sorted.map(([name, own]) => ({ name, rows: own })), dropped: all, why };
@@ -145,7 +143,9 @@ function sieveOf(
   const firsts = new Map<string, number>();
   return (raw, value) => {
     const { row } = raw;
-    const fault = where.find((condition) => !condition.holds(fieldOf(value, condition.name)));
+    if (value === undefined && environment === undefined) return { why: "not JSON" };
+    const fault =
+      value === undefined ? undefined : where.find((condition) => !condition.holds(fieldOf(value, condition.name)));
     if (fault !== undefined) return { why: `not ${fault.text}` };
     if (environment !== undefined) {
       const examined = examineRow(environment, raw);
@@ -162,7 +162,7 @@ function sieveOf(
       firsts.set(hash, row);
       if (promptBytesMax !== undefined && promptBytes(environment, examined.instance) > promptBytesMax)
         return { why: `a prompt of over ${promptBytesMax} bytes` };
-    } else if (value === undefined) return { why: "not JSON" };
+    }
     return { category: by === undefined ? "all" : categoryOf(fieldOf(value, by)) };
   };
 }

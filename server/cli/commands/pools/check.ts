@@ -2,7 +2,6 @@
 import { type Command, Option } from "commander";
 import { join } from "node:path";
 import type { Registry } from "../../../../envs/registry.ts";
-import { systemClock } from "../../../curriculum/runs/system.ts";
 import type { PoolReport } from "../../../tasks/pool-files/read.ts";
 import type { PoolFile } from "../../../tasks/pool-files/selection.ts";
 import type { PoolReportView } from "../../../tasks/pool-report.ts";
@@ -31,7 +30,8 @@ export function addCheck(group: Command): void {
 
 async function check(given: string, flags: Flags): Promise<void> {
   const config = configOf(flags);
-  const [{ loadEnvironments }, { openPorts }, { createPoolReader }, { reportOf }] = await Promise.all([
+  const [{ systemClock }, { loadEnvironments }, { openPorts }, { createPoolReader }, { reportOf }] = await Promise.all([
+    import("../../../curriculum/runs/system.ts"),
     import("../../../tasks/environments.ts"),
     import("../../../tasks/ports.ts"),
     import("../../../tasks/pools.ts"),
@@ -40,10 +40,8 @@ async function check(given: string, flags: Flags): Promise<void> {
   const loaded = await loadEnvironments(config.environmentFiles);
   if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
   const file = await fileOf(given, flags, loaded.registry);
-  const opened = await openPorts({
-    ...{ clock: systemClock, sandbox: config.sandbox, judge: undefined },
-    warn: () => undefined,
-  });
+  // A judge is never asked about rows.
+  const opened = await openPorts({ clock: systemClock, sandbox: config.sandbox, judge: undefined });
   const bars = poolBars();
   const { workers: threads, environmentFiles, dataDir } = config;
   const reader = createPoolReader(loaded.registry, {
@@ -54,7 +52,8 @@ async function check(given: string, flags: Flags): Promise<void> {
     if (typeof read === "string") throw new CliProblem("failure", `${file.path}: ${read}`);
     const { pool: _, ...report } = reportOf(read.pool);
     if (flags.rows) await printRows(file, read, flags.json ?? false);
-    if (flags.json) (flags.rows ? (value: unknown) => print(JSON.stringify(value)) : printJson)(report);
+    const whole = { ...report, ...(read.failure !== undefined && { failure: read.failure }) };
+    if (flags.json) (flags.rows ? (value: unknown) => print(JSON.stringify(value)) : printJson)(whole);
     else print(shown(report, read.failure));
     if (report.rows === 0) throw new CliProblem("failure", `${file.path}: no row holds a task`);
   } finally {
