@@ -48,7 +48,7 @@ print("fine")
 LOOPS = """
 import asyncio, os, signal, sys
 import gradus
-client = gradus.AsyncClient(sys.argv[1])
+client = gradus.aio.Client(sys.argv[1])
 
 async def ask():
     task = await client.reset("countdown", seed=1)
@@ -68,7 +68,7 @@ print("fine")
 OPEN_LOOP = """
 import asyncio, os, sys
 import gradus
-client = gradus.AsyncClient(sys.argv[1])
+client = gradus.aio.Client(sys.argv[1])
 
 async def ask():
     await client.list_environments()
@@ -128,7 +128,7 @@ def test_an_asynchronous_client_lives_in_loop_after_loop_and_in_a_forked_child(s
 
 
 @pytest.mark.parametrize(
-    ("program", "advice"), [(GRPC_FIRST, "import gradus before grpc"), (OPEN_LOOP, "an AsyncClient was open")]
+    ("program", "advice"), [(GRPC_FIRST, "import gradus before grpc"), (OPEN_LOOP, "a gradus.aio.Client was open")]
 )
 def test_a_fork_that_would_hang_says_so(server: Server, program: str, advice: str) -> None:
     assert advice in run(program, server.address)
