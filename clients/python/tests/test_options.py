@@ -16,7 +16,7 @@ import gradus
 from gradus import Client, Task, aio
 
 
-def _untyped(function: Any) -> Any:
+def loose(function: Any) -> Any:
     return function
 
 
@@ -45,14 +45,14 @@ def _untyped(function: Any) -> Any:
         (lambda c, t: c.step(t, "?", index=1), "step() has no option 'index'; did you mean 'sample_index'?"),
         (lambda c, t: c.get_environment("a", colour=1), "there are environment, retries, timeout, version"),
         (
-            lambda c, t: _untyped(gradus.task_spec)("a", sorce="real"),
-            "task_spec() has no option 'sorce'; did you mean 'source'?",
+            lambda c, t: loose(gradus.task_spec)("a", sorce="real"),
+            "no option 'sorce'; did you mean 'source'?",
         ),
-        (lambda c, t: _untyped(gradus.arm)("a", weigth=1), "arm() has no option 'weigth'; did you mean 'weight'?"),
-        (lambda c, t: _untyped(gradus.Client)("a:1", tokn=""), "Client() has no option 'tokn'; did you mean 'token'?"),
+        (lambda c, t: loose(gradus.arm)("a", weigth=1), "arm() has no option 'weigth'; did you mean 'weight'?"),
+        (lambda c, t: loose(gradus.Client)("a:1", tokn=""), "Client() has no option 'tokn'; did you mean 'token'?"),
         (
-            lambda c, t: _untyped(aio.Client)("a:1", time_out=1),
-            "Client() has no option 'time_out'; did you mean 'timeout'?",
+            lambda c, t: loose(aio.Client)("a:1", time_out=1),
+            "no option 'time_out'; did you mean 'timeout'?",
         ),
     ],
 )
@@ -97,11 +97,25 @@ def test_retries_are_the_clients_and_the_calls(server: Server) -> None:
         proxy.lose = {"ListRuns": 1}
         with pytest.raises(gradus.UnavailableError):
             client.list_runs(retries=0)
-        # Each moves the policy on by a stage: never made again.
-        proxy.made.clear()
-        with pytest.raises(gradus.NotFoundError):
-            client.run("none").advance(retries=3)
-        assert proxy.made == ["Advance"]
+
+
+def test_what_does_more_when_made_twice_is_not_made_again(server: Server, client: Client, run_id: str) -> None:
+    arms = [gradus.arm("countdown", level, arm_id=level) for level in ("T0", "T1")]
+    policy = gradus.staged(gradus.stage({"T0": 1}), gradus.stage({"T1": 1}), gradus.stage({"T0": 1}))
+    client.run(run_id).create(arms, policy, num_generations=1, prompts_per_update=1)
+    state = client.run(run_id).export_state()
+    calls: dict[str, Callable[[gradus.Run], object]] = {
+        "Advance": lambda run: run.advance(retries=3),
+        "UpdateShape": lambda run: run.update_shape(add_arms=[gradus.arm("countdown", "T2")], retries=3),
+        "ImportRun": lambda run: run.import_state(state, retries=3),
+        "DeleteRun": lambda run: run.delete(retries=3),
+    }
+    with lossy(server.address) as proxy, Client(proxy.address) as behind:
+        for name, call in calls.items():
+            proxy.lose = {name: 1}
+            with pytest.raises(gradus.UnavailableError, match="the connection broke"):
+                call(behind.run(run_id))
+        assert proxy.made == list(calls)
 
 
 def test_the_same_for_asyncio(server: Server) -> None:

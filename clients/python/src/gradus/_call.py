@@ -18,8 +18,9 @@ V = TypeVar("V", bound=Value)
 class Call(Generic[T]):
     """A unary call.
 
-    `patient`: UNAVAILABLE is an expected answer, asked again until the call's deadline; `repeatable` False: never
-    again. `prepare` is told the seconds left before each try, and may change the request.
+    `patient`: UNAVAILABLE is an expected answer, asked again until the call's deadline. `repeatable` False: made again
+    only where the server says when to, for then it did nothing, and never after a reply that was lost. `prepare` is
+    told the seconds left before each try, and may change the request.
     """
 
     method: str

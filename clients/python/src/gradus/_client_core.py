@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from gradus._call import Call, Io, curriculum_call, environment_call, evaluation_call, paged
-from gradus._channels import Address, Tls
+from gradus._call import Call, curriculum_call, environment_call, evaluation_call, paged
+from gradus._call_maker import CallMaker
 from gradus._enums import FinishReason
-from gradus._feedback import FeedbackLog, OnFeedback
-from gradus._mistakes import check_target
 from gradus._op import Each, Item, Op
 from gradus._options import CallOptions, call_options
-from gradus._retries import Waiting, perform
 from gradus._stream import Event, StepStream
 from gradus.arms import SpecOptions, task_spec
 from gradus.environments import Environment, ResetResult
@@ -27,42 +24,13 @@ from gradus.v1 import curriculum_pb2, environment_pb2, evaluation_pb2
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-T = TypeVar("T")
-
-Page = Callable[[str], Call[tuple[list[T], str]]]
-"""The call for the page of a token; it gives the page's items and the next page's token."""
-
 
 class ResetOptions(SpecOptions, CallOptions, total=False):
     """See `SpecOptions` and `CallOptions`."""
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What a client is made with; see `Client`."""
-
-    target: str
-    tls: Tls | None
-    token: str | None
-    timeout: float
-    retries: int | None
-    on_feedback: OnFeedback
-    options: tuple[tuple[str, Any], ...]
-
-
-class ClientCore:
-    """The operations of a client; `io_of` makes their I/O. Pickled by its settings: each process connects anew."""
-
-    def __init__(self, io_of: Callable[[Address], Any], settings: Settings) -> None:
-        check_target(settings.target)
-        self.settings = settings
-        self.io: Any = io_of(Address(settings.target, settings.tls, settings.token, settings.options))
-        self.feedback = FeedbackLog(settings.on_feedback)
-        self._io_of = io_of
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Everything but the connection, and what was counted."""
-        return ClientCore, (self._io_of, self.settings)
+class ClientCore(CallMaker):
+    """The operations of a client."""
 
     def list_environments(self, category: str = "", **options: Unpack[CallOptions]) -> Op[list[Environment]]:
         """Lists the environments of the server.
@@ -262,33 +230,3 @@ class ClientCore:
             return evaluation_call("ListSuites", request, paged("suites", Suite))
 
         return self.whole(page, options)
-
-    def limits(self, options: CallOptions) -> tuple[float, int | None]:
-        """The time-out and the retries of a call: its own, or the client's."""
-        timeout = options.get("timeout")
-        return self.settings.timeout if timeout is None else timeout, options.get("retries", self.settings.retries)
-
-    def call(self, call: Call[T], options: CallOptions, waiting: Waiting | None = None) -> Op[T]:
-        """Makes a call."""
-        io: Io = self.io
-        return perform(io, call, *self.limits(options), waiting)
-
-    def pages(self, page: Page[T], options: CallOptions) -> Each[T]:
-        """Item after item of page after page, each asked for when it is wanted."""
-        token = ""
-        while True:
-            items, token = yield from self.call(page(token), options)
-            for item in items:
-                yield Item(item)
-            if not token:
-                return
-
-    def whole(self, page: Page[T], options: CallOptions) -> Op[list[T]]:
-        """The items of all pages."""
-        found: list[T] = []
-        token = ""
-        while True:
-            items, token = yield from self.call(page(token), options)
-            found += items
-            if not token:
-                return found

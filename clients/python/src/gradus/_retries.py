@@ -65,11 +65,11 @@ def perform(io: Io, call: Call[T], timeout: float, retries: int | None, waiting:
 
 def _delay(error: GradusError, call: Call[T], tries: int, retries: int | None) -> float | None:
     """Seconds to wait before the call is made again; None: the error is final."""
-    if error.mistake is not None or not call.repeatable or (retries is not None and tries >= retries):
+    if error.mistake is not None or (retries is not None and tries >= retries):
         return None
     if isinstance(error, (UnavailableError, ResourceExhaustedError)) and error.retry_delay is not None:
         return error.retry_delay
-    if not isinstance(error, (UnavailableError, AbortedError)):
+    if not call.repeatable or not isinstance(error, (UnavailableError, AbortedError)):
         return None
     if call.patient:
         return _PATIENT_DELAY

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypedDict, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from gradus._call import Call, curriculum_call, paged
 from gradus._client_core import ClientCore
-from gradus._enums import AnswerFormat, FeedbackSource, FeedbackStatus
+from gradus._enums import FeedbackStatus
 from gradus._feedback import warn
 from gradus._op import Each, Item, Op
 from gradus._options import CallOptions, call_options
+from gradus._run_options import BatchOptions, CreateOptions
 from gradus._stalls import ASK_SECONDS, GATHER_SECONDS, NOTICE_SECONDS, is_stall, stalled
 from gradus._values import duration
 from gradus.arms import reward_scheme_of
@@ -21,15 +22,9 @@ from gradus.policy_values import Policy
 from gradus.runs import (
     Arm,
     Batch,
-    DynamicSampling,
-    EvaluationArm,
-    FeedbackLag,
-    LateFeedback,
-    PromptTemplate,
     RunConfig,
     RunInfo,
 )
-from gradus.tasks import RewardScheme
 from gradus.v1 import curriculum_pb2 as cur
 
 if TYPE_CHECKING:
@@ -42,37 +37,6 @@ _BATCH_SECONDS = 600.0
 
 _SERVER_WAIT = 10.0
 """How long the server is asked to wait for feedback in one try; its own default."""
-
-
-class RunOptions(TypedDict, total=False):
-    """What else fixes a run; what is left out takes the contract's default (RunConfig in curriculum.proto).
-
-    `length` counts tasks; 0 is no end. `group_timeout` and `time_to_live` are in seconds.
-    """
-
-    seed: int
-    length: int
-    feedback_lag: FeedbackLag
-    feedback_source: FeedbackSource
-    reward_scheme: str | RewardScheme
-    answer_format: AnswerFormat
-    group_timeout: float
-    time_to_live: float
-    evaluation_arms: Sequence[EvaluationArm]
-    dynamic_sampling: DynamicSampling
-    late_feedback: LateFeedback
-    prompt_template: PromptTemplate
-
-
-class CreateOptions(RunOptions, CallOptions, total=False):
-    """See `RunOptions` and `CallOptions`."""
-
-
-class BatchOptions(CallOptions, total=False):
-    """See `RunCore.next_batch`."""
-
-    count: int
-    wait: float
 
 
 class RunCore:
@@ -156,7 +120,7 @@ class RunCore:
     def delete(self, **options: Unpack[CallOptions]) -> Op[None]:
         """Deletes it and all that is kept of it."""
         request = cur.DeleteRunRequest(run_id=self.run_id)
-        return self.call(curriculum_call("DeleteRun", request, lambda _: None), options)
+        return self.call(curriculum_call("DeleteRun", request, lambda _: None, repeatable=False), options)
 
     def next_batch(self, cursor: int | None = None, **options: Unpack[BatchOptions]) -> Op[Batch]:
         """The next tasks of the run; waits for feedback that is due, and for a server that is away.

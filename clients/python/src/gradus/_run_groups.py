@@ -10,12 +10,13 @@ from gradus._enums import FeedbackStatus, name_in
 from gradus._op import Each, Item, Op
 from gradus._options import CallOptions, call_options
 from gradus._run_core import RunCore
+from gradus._run_options import ShapeOptions
 from gradus._values import duration
 from gradus.errors import GradusError
 from gradus.groups import GroupAdvantages, HistoryRecord, RunGroup
 from gradus.outcomes import GroupOutcome
 from gradus.policy_values import Policy
-from gradus.runs import Arm, ImportedRun, RunState
+from gradus.runs import ImportedRun, RunState
 from gradus.tasks import CompletionGroup, Task
 from gradus.v1 import curriculum_pb2 as cur
 from gradus.v1 import outcome_pb2
@@ -30,17 +31,6 @@ GroupRef: TypeAlias = Task | CompletionGroup | str
 
 Which: TypeAlias = Literal["open"] | int | Sequence[str]
 """Which groups: those that are open, those of an update batch, or those of these ids."""
-
-
-class ShapeOptions(CallOptions, total=False):
-    """A new shape of a run; what is left out stays as it is. `length` 0 is no end."""
-
-    add_arms: Sequence[Arm]
-    remove_arms: Sequence[str]
-    num_generations: int
-    prompts_per_update: int
-    length: int
-    policy: Policy
 
 
 class WholeRunCore(RunCore):
@@ -137,7 +127,7 @@ class WholeRunCore(RunCore):
             request.policy.CopyFrom(shape["policy"].to_proto())
         rest = {name: value for name, value in given.items() if name not in ("add_arms", "policy")}
         request.MergeFrom(cur.UpdateShapeRequest(**rest))  # type: ignore[arg-type]
-        return self.call(curriculum_call("UpdateShape", request, _applies_from), shape)
+        return self.call(curriculum_call("UpdateShape", request, _applies_from, repeatable=False), shape)
 
     def update_policy(self, policy: Policy, **options: Unpack[CallOptions]) -> Op[int]:
         """Changes the policy; gives the first cursor that the change applies to."""
@@ -150,7 +140,7 @@ class WholeRunCore(RunCore):
         return self.call(curriculum_call("SetWeights", request, _applies_from), options)
 
     def advance(self, **options: Unpack[CallOptions]) -> Op[int]:
-        """Moves the policy on to its next stage; gives the first cursor that the change applies to. Never retried."""
+        """Moves the policy on to its next stage; gives the first cursor that the change applies to."""
         request = cur.AdvanceRequest(run_id=self.run_id)
         return self.call(curriculum_call("Advance", request, _applies_from, repeatable=False), options)
 
@@ -185,7 +175,9 @@ class WholeRunCore(RunCore):
 
         """
         request = cur.ImportRunRequest(run_id=self.run_id, state=state)
-        imported = yield from self.call(curriculum_call("ImportRun", request, ImportedRun.from_proto), options)
+        imported = yield from self.call(
+            curriculum_call("ImportRun", request, ImportedRun.from_proto, repeatable=False), options
+        )
         self.cursor = imported.run.state.first_open_cursor
         return imported
 

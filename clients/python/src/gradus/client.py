@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from gradus._call_maker import Settings
 from gradus._channels import Tls
-from gradus._client_core import ClientCore, Settings
+from gradus._client_core import ClientCore
 from gradus._evaluation_core import EvaluationCore
 from gradus._feedback import OnFeedback
 from gradus._handles import ClientHandle, EvaluationHandle, RunHandle
@@ -83,8 +84,9 @@ class Client(ClientHandle):
         How long a call may take in all, seconds, unless the call says so.
     retries
         How often a failed call is made again at most, unless the call says so; None: as often as its time allows where
-        the server names a delay, and four times where none answers. Every call can be made again without harm but
-        `Run.advance`, which never is.
+        the server names a delay, and four times where none answers. Calls that do more when
+        they are made twice (`Run.advance`, `delete`, `import_state`, `update_shape`) are made again only where the
+        server says that it did nothing.
     on_feedback
         What becomes of a score that its run did not record: "warn" (once for each run and reason), "raise"
         (`FeedbackError`) or "ignore". It is counted in any case (`feedback_counts`).

@@ -7,8 +7,9 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from gradus._call_maker import Settings
 from gradus._channels import Tls
-from gradus._client_core import ClientCore, Settings
+from gradus._client_core import ClientCore
 from gradus._evaluation_core import EvaluationCore
 from gradus._feedback import OnFeedback
 from gradus._handles import ClientHandle, EvaluationHandle, RunHandle
