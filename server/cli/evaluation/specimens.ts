@@ -1,5 +1,4 @@
 /** Answers worth looking at: of each part the first that breaks a constraint, and the feasible one that falls shortest. */
-import { Verdict } from "../../../clients/ts/src/public.ts";
 import type { Sample } from "../../../clients/ts/src/public.ts";
 
 /** An answer that shows why its part did not do better. */
@@ -25,11 +24,11 @@ export function createSpecimens() {
   return {
     add(sample: Sample): void {
       const { part, outcome } = sample;
-      if (outcome?.result.case !== "score") return;
-      const { verdict, violation, ratio, solved } = outcome.result.value;
-      if (verdict === Verdict.INFEASIBLE && !infeasible.has(part))
+      if (outcome?.kind !== "scored") return;
+      const { verdict, violation, ratio, solved } = outcome;
+      if (verdict === "infeasible" && !infeasible.has(part))
         infeasible.set(part, { part, sample, words: violation, ratio: undefined });
-      if (verdict !== Verdict.FEASIBLE || solved || ratio === undefined) return;
+      if (verdict !== "feasible" || solved || ratio === undefined) return;
       const shortest = short.get(part)?.ratio ?? Number.POSITIVE_INFINITY;
       if (ratio < shortest) short.set(part, { part, sample, words: `${(100 * ratio).toFixed(1)}% of the best`, ratio });
     },

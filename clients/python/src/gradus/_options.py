@@ -21,7 +21,7 @@ class CallOptions(TypedDict, total=False):
     """What every call takes, in place of its client's own.
 
     `timeout`: seconds that the call may take in all, every try included. `retries`: how often it is made again at
-    most; None: as often as its time allows where the server names a delay, and four times where none answers.
+    most; None: as often as its time allows, and four times where no server has ever answered.
     """
 
     timeout: float | None

@@ -15,11 +15,11 @@ T = TypeVar("T")
 _PATIENT_DELAY = 0.5
 """Seconds between two tries of a patient call where the server names no delay."""
 
-_RETRIES = 4
-"""How often a call is made again where no server answers, or another process changed the run at the same time."""
+_RETRIES_UNREACHED = 4
+"""How often a call is made again where no server has ever answered: there may be none."""
 
-_FIRST_DELAY, _DELAY_MAX = 0.1, 2.0
-"""Seconds before the first of these, doubled for each further one."""
+_FIRST_DELAY, _DELAY_MAX = 0.1, 5.0
+"""Seconds before a call is made again where the server names no delay, doubled for each further try."""
 
 
 class Deadline:
@@ -52,7 +52,7 @@ def perform(io: Io, call: Call[T], timeout: float, retries: int | None, waiting:
             return call.read(response)
         if tries == 0 and not io.reached:
             error = yield io.explain(error)
-        delay = _delay(error, call, tries, retries)
+        delay = _delay(error, call, tries, retries, io.reached)
         if delay is None or delay >= deadline.left():
             if tries > 0 and not io.reached:
                 error = yield io.explain(error)
@@ -63,7 +63,7 @@ def perform(io: Io, call: Call[T], timeout: float, retries: int | None, waiting:
         tries += 1
 
 
-def _delay(error: GradusError, call: Call[T], tries: int, retries: int | None) -> float | None:
+def _delay(error: GradusError, call: Call[T], tries: int, retries: int | None, reached: bool) -> float | None:
     """Seconds to wait before the call is made again; None: the error is final."""
     if error.mistake is not None or (retries is not None and tries >= retries):
         return None
@@ -73,4 +73,6 @@ def _delay(error: GradusError, call: Call[T], tries: int, retries: int | None) -
         return None
     if call.patient:
         return _PATIENT_DELAY
-    return min(_DELAY_MAX, _FIRST_DELAY * 2.0**tries) if retries is not None or tries < _RETRIES else None
+    if retries is None and not reached and tries >= _RETRIES_UNREACHED:
+        return None
+    return min(_DELAY_MAX, _FIRST_DELAY * 2.0**tries)

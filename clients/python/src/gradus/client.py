@@ -83,8 +83,8 @@ class Client(ClientHandle):
     timeout
         How long a call may take in all, seconds, unless the call says so.
     retries
-        How often a failed call is made again at most, unless the call says so; None: as often as its time allows where
-        the server names a delay, and four times where none answers. Calls that do more when
+        How often a failed call is made again at most, unless the call says so; None: as often as its time allows, and
+        four times where no server has ever answered. Calls that do more when
         they are made twice (`Run.advance`, `delete`, `import_state`, `update_shape`) are made again only where the
         server says that it did nothing.
     on_feedback
