@@ -6,7 +6,6 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { loadPool, pickRow, rowAt } from "../../../envs/pool.ts";
-import type { Conversation } from "../../../envs/writing/conversation.ts";
 import { writing } from "../../../envs/writing/index.ts";
 import { comparisonOf } from "../../../envs/writing/question.ts";
 
