@@ -13,7 +13,7 @@ import type {
   SyncEnvironment,
 } from "./environment.ts";
 import type { Rng } from "./lib/rng.ts";
-import { WEIGHTED } from "./reward/weighted.ts";
+import { gradingProblem, WEIGHTED } from "./reward/weighted.ts";
 import { parameterInfos, type ParametersOf, type ParameterSpecs } from "./parameters.ts";
 
 type EnvironmentDefinition<Instance, Answer> = SyncDefinition<Instance, Answer> | AsyncDefinition<Instance, Answer>;
@@ -37,6 +37,8 @@ export function defineEnvironment<Instance, Answer>(
   definition: EnvironmentDefinition<Instance, Answer>,
 ): Environment<Instance, Answer> {
   const { rows, ...rest } = definition;
+  const problem = definition.grading && gradingProblem(definition.grading);
+  if (problem !== undefined) throw new Error(`${definition.id}: ${problem}`);
   const levels = levelsOf(definition);
   return {
     goal: "satisfy",

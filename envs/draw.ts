@@ -1,10 +1,18 @@
 /** Pictures of tasks and answers, as SVG documents. */
 import { locateAnswers, type Thinking } from "./answers/locate.ts";
-import { stripAnswer } from "./answers/strip.ts";
 import type { AnswerFormat, Baseline, Environment, Facts, Parsed } from "./environment.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { framed, type Headline } from "./lib/picture/frame.ts";
 import { isOptimal, qualityRatio } from "./reward/scheme.ts";
+import { parseAnswer } from "./score.ts";
+
+/** What is known of an answer that only the outside can judge: its score, or why there is none. */
+export interface Told {
+  readonly solved: boolean;
+  readonly words: string;
+  /** What else its score says, e.g. a judge's verdicts. */
+  readonly info?: Readonly<Record<string, string>>;
+}
 
 /**
  * The SVG of an instance, and of an answer to it if there is one; undefined: its environment draws no pictures. The answer
@@ -15,10 +23,11 @@ export function drawTask<Instance>(
   environment: Environment<Instance>,
   instance: Instance,
   answerText?: string,
+  told?: Told,
 ): string | undefined {
   if (environment.draw === undefined) return undefined;
   if (answerText === undefined) return framed(environment.draw(instance), [titleOf(environment, instance)]);
-  return drawAnswer(environment, instance, environment.parse(stripAnswer(answerText), instance));
+  return drawAnswer(environment, instance, parseAnswer(environment, answerText, instance), told);
 }
 
 /** The same for the answer that a completion marks in this format; any completion. */
@@ -28,9 +37,10 @@ export function drawCompletion<Instance>(
   format: AnswerFormat,
   completion: string,
   thinking?: Thinking,
+  told?: Told,
 ): string | undefined {
   const { answer, problem } = locateAnswers(completion, format, thinking);
-  if (answer !== undefined && problem === undefined) return drawTask(environment, instance, answer);
+  if (answer !== undefined && problem === undefined) return drawTask(environment, instance, answer, told);
   return drawAnswer(environment, instance, { kind: "malformed", reason: problem ?? "no answer" });
 }
 
@@ -38,6 +48,7 @@ function drawAnswer<Instance>(
   environment: Environment<Instance>,
   instance: Instance,
   parsed: Parsed<unknown>,
+  told?: Told,
 ): string | undefined {
   if (environment.draw === undefined) return undefined;
   const title = titleOf(environment, instance);
@@ -46,8 +57,9 @@ function drawAnswer<Instance>(
     const headlines = [title, bad(`malformed: ${parsed.reason}`), ...baselineLine(environment, solution)];
     return framed(environment.draw(instance), headlines);
   }
-  // What only the outside can judge is drawn without a verdict.
-  if (environment.resource !== undefined) return framed(environment.draw(instance, parsed.answer), [title]);
+  // What only the outside can judge has the verdict that it was told, if any.
+  if (environment.resource !== undefined)
+    return framed(environment.draw(instance, parsed.answer), [title, ...toldLines(told)]);
   const facts = environment.verify(instance, parsed.answer);
   const isBest = isBestAnswer(environment, facts, solution);
   const picture = environment.draw(instance, parsed.answer, isBest ? undefined : solution?.answer);
@@ -86,6 +98,15 @@ function verdictLines<Instance>(
     default:
       return assertNever(facts);
   }
+}
+
+function toldLines(told: Told | undefined): readonly Headline[] {
+  if (told === undefined) return [];
+  const more = Object.entries(told.info ?? {}).map(([name, value]): Headline => ({
+    text: `${name.replaceAll("_", " ")}: ${value}`,
+    tone: "plain",
+  }));
+  return [told.solved ? { text: "✓ right", tone: "good" } : bad(told.words), ...more];
 }
 
 /** What an answer is worth beside the best known. */

@@ -73,7 +73,7 @@ export interface Grading {
 }
 
 export interface ComponentInfo {
-  /** Unique; not "format" or "tags", which are those of the completion (envs/reward/weighted.ts). */
+  /** Unique; not "format", "format_strict" or "tags", which are those of the completion (envs/reward/weighted.ts). */
   readonly name: string;
   readonly description: string;
   /** Its weight in the sum unless the reward scheme's parameters say otherwise, in [0, 1]. */
@@ -108,16 +108,22 @@ export interface Resource {
   readonly heldBytesMax: number;
   /** How long one attempt may take, milliseconds, counted from when it begins. */
   readonly timeLimitMs: number;
+  /** Attempts of the server's at one verification: 1 where the verifier itself tries again. Left out: a few. */
+  readonly attemptsMax?: number;
   /** Asks whether it answers again, while it is down; undefined: it does. Left out: the next verification finds out. */
   readonly probe?: (context: VerifyContext) => Promise<Failed | undefined>;
+}
+
+/** How long asking may take, and what may be asked. */
+export interface PortContext extends AskContext {
+  readonly ports: Ports;
 }
 
 /**
  * What an asynchronous verifier may spend, and ask. The signal is aborted at the deadline, and when nobody needs the result
  * any more; the deadline holds for everything that is done here, own retries included.
  */
-export interface VerifyContext extends AskContext {
-  readonly ports: Ports;
+export interface VerifyContext extends PortContext {
   /** Which attempt of the server's this is, from 1. */
   readonly attempt: number;
   /** After so many the server gives up. */
@@ -175,12 +181,21 @@ export interface Solver<Instance, Answer> {
 export interface RowReader<Instance> {
   /** One row of a pool as parsed JSON. What is wrong with a row names its column. */
   read(row: unknown): Parsed<Instance>;
-  /** The columns that `read` looks at: of a Parquet file no others are read. Left out: all. */
+  /**
+   * The columns that `read` looks at, of all schemas that it knows: of a Parquet file no others are read, and of no row
+   * others are kept, so `read` never sees them. A file need not have them all. Left out: all.
+   */
   readonly columns?: readonly string[];
   /** The name of the level that a row belongs to; undefined: none. May search. */
   levelOf(instance: Instance): string | undefined;
   /** Greater for harder ones: rows of a level and a split are ranked by it. May search. Left out: rows have no ranks. */
   difficulty?(instance: Instance): number;
+  /**
+   * Asks the outside whether a task that could be read is right, once, when its pool is loaded: e.g. whether its own
+   * solution passes its tests. Undefined: it is; a string: what is wrong with the row, which is then rejected; Failed:
+   * there is no telling, through a fault of ours. Left out: there is nothing to ask.
+   */
+  check?(instance: Instance, context: PortContext): Promise<string | undefined | Failed>;
   /** The pool that ships with the environment: a JSONL file beside its index.ts. Left out: the operator gives pools. */
   readonly defaultPool?: { readonly name: string; readonly file: URL };
 }
@@ -255,6 +270,11 @@ interface Capabilities<Instance, Answer> {
   readonly shape?: AnswerShape<Instance>;
   /** For instances of a few dozen bytes: they travel in the task id, so that no step makes them again. */
   readonly inline?: InlineCodec<Instance>;
+  /**
+   * The id of an environment that has the same instances, and the same `rows`, under the same version, and asks something
+   * else about them. An instance has the same hash and split in both, and the pools of that one are the pools of this one.
+   */
+  readonly twinOf?: string;
   /** Answers are texts that count as they stand, such as programs: what people put around an answer is not stripped. */
   readonly verbatim?: true;
   /** For environments with rows and `inline`: a teacher's task travels whole, for nothing makes it again. */

@@ -4,7 +4,7 @@ import { assertNever } from "./lib/assert-never.ts";
 import { keyOf, type Rng, rngForKey } from "./lib/rng.ts";
 import { madeOf, type MakeResult, type Origin } from "./origin.ts";
 import { findRow, type Pool } from "./pool.ts";
-import { instanceHash, splitOf } from "./splits.ts";
+import { instanceHash, sharesRows, splitOf } from "./splits.ts";
 
 export type Restored<Instance = unknown> =
   { readonly kind: "ok"; readonly instance: Instance } | { readonly kind: "invalid"; readonly message: string };
@@ -152,7 +152,8 @@ function restoreRow<Instance>(
   origin: Extract<Origin, { kind: "row" }>,
   pool: Pool | undefined,
 ): Restored<Instance> {
-  const row = pool?.environment === environment.id ? findRow(pool, origin.row, origin.contentHash) : undefined;
+  const isOwn = pool !== undefined && sharesRows(pool.definition, environment);
+  const row = isOwn ? findRow(pool, origin.row, origin.contentHash) : undefined;
   if (row !== undefined) return { kind: "ok", instance: row.instance as Instance };
   const message = `this server's pool '${origin.pool}' of ${environment.id} does not hold row ${origin.row} as it was issued`;
   return { kind: "invalid", message };

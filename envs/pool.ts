@@ -2,18 +2,9 @@
 import type { Environment, Split } from "./environment.ts";
 import { deriveSeed, permuted } from "./lib/rng.ts";
 import { madeOf, type MakeResult } from "./origin.ts";
-import {
-  decodeInstance,
-  finishPool,
-  type FinishedPool,
-  lineName,
-  POOL_SPLITS,
-  type PoolColumns,
-  type PoolSummary,
-  type RawRow,
-  readUnit,
-  type RowRange,
-} from "./pool-columns.ts";
+import { decodeInstance, POOL_SPLITS, type PoolColumns, type RawRow, readUnit } from "./pool-columns.ts";
+import { type FinishedPool, finishPool, type PoolSummary, rejectionText, type RowRange } from "./pool-finish.ts";
+import { instanceFamily } from "./splits.ts";
 
 export interface PoolRow<Instance = unknown> {
   /** The row's number in the file, from 0. */
@@ -29,12 +20,14 @@ export interface PoolRow<Instance = unknown> {
 
 export interface Pool<Instance = unknown> extends PoolSummary {
   readonly name: string;
-  /** The environment's id. */
+  /** The environment's id; of a twin that of the one whose instances it has. */
   readonly environment: string;
   readonly definition: Environment<Instance>;
   /** How many rows there are. */
   readonly size: number;
   readonly columns: PoolColumns;
+  /** Why rows are rejected, in words, e.g. "line 3 and 7 more: not JSON". */
+  readonly reasons: readonly string[];
 }
 
 export function poolOf<Instance>(
@@ -42,7 +35,9 @@ export function poolOf<Instance>(
   name: string,
   { columns, summary }: FinishedPool,
 ): Pool<Instance> {
-  return { name, environment: definition.id, definition, size: columns.rows.length, columns, ...summary };
+  const reasons = summary.rejections.map((each) => rejectionText(summary.lines, each));
+  const environment = instanceFamily(definition);
+  return { name, environment, definition, size: columns.rows.length, columns, ...summary, reasons };
 }
 
 /** Reads a pool's JSONL, here and now: for pools of some thousand rows. */
@@ -53,7 +48,7 @@ export function loadPool<Instance>(
   selection: readonly RowRange[] = [],
 ): Pool<Instance> {
   const unit = readUnit(environment, linesOf(jsonl));
-  return poolOf(environment, name, finishPool(environment, [unit], selection, lineName));
+  return poolOf(environment, name, finishPool(environment, [unit], selection, true));
 }
 
 function* linesOf(jsonl: string): Iterable<RawRow> {
@@ -107,6 +102,16 @@ function groupOf({ definition, columns }: Pool, level: string, split: Split) {
 /** How many rows there are of a level and a split. */
 export function rowCount(pool: Pool, level: string, split: Split): number {
   return groupOf(pool, level, split).count;
+}
+
+/** How many rows there are of each level and split that has any. */
+export function groupCounts(
+  pool: Pool,
+): readonly { readonly level: string; readonly split: Split; readonly rows: number }[] {
+  const groups = pool.definition.levels.flatMap(({ name: level }) =>
+    POOL_SPLITS.map((split) => ({ level, split, rows: rowCount(pool, level, split) })),
+  );
+  return groups.filter(({ rows }) => rows > 0);
 }
 
 /** How many rows there are of each level of the environment, whatever the split. */

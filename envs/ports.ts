@@ -22,7 +22,9 @@ export interface AskContext {
 /**
  * A value of Python's builtin types as JSON. What looks alike there is told apart: None is null, a bool a boolean, a str a
  * string, a list an array; an int is {"int": "-12"}, a float {"float": "0.1"} (its repr; also "nan", "inf", "-inf"), and a
- * value of any other type only its type's name.
+ * value of any other type only its type's name. bytes are a string whose characters are the bytes, U+0000 to U+00FF. Sets come
+ * in any order, dicts in that of insertion. A collections.defaultdict, OrderedDict or Counter, of exactly that type, is
+ * sent as the dict that it equals, for right programs return them.
  */
 export type PyValue =
   | null
@@ -46,14 +48,22 @@ export type SandboxCase =
       /** E.g. "add", or "Solution.add" for a method of an instance that is made without arguments. */
       readonly name: string;
       readonly args: readonly PyValue[];
+      /** Arguments by name, after those. Left out: none. */
+      readonly kwargs?: readonly (readonly [name: string, value: PyValue])[];
     };
 
+/**
+ * A room for other people's programs. A script runs once for each of its cases, in a process of its own. Calls of one job
+ * share a process, in which the program was run as a module before the first of them: what one call leaves behind the next
+ * one finds, as in a test file. After a call that exceeded a limit or died, the next one has a new process; after three
+ * such cases of a job the rest is not run and has come to the same.
+ */
 export interface SandboxJob {
   /** Python source: a model's, which is not to be trusted. */
   readonly program: string;
   /** At least one. What they are expected to give is not known here, so that no program can find it. */
   readonly cases: readonly SandboxCase[];
-  /** Processor time that each case may take, milliseconds. */
+  /** Processor time that each case may take, milliseconds; of the first call it includes running the program. */
   readonly cpuMsMax: number;
 }
 
@@ -79,15 +89,30 @@ export interface Sandbox {
   run(job: SandboxJob, context: AskContext): Promise<SandboxReply | Failed>;
 }
 
-export interface JudgeReply {
-  readonly kind: "reply";
-  readonly text: string;
+/** What a judge model found of two texts, A and B. */
+export interface Verdict {
+  readonly winner: "A" | "B" | "tie";
+  /** Why, in its words: at most REASON_MAX characters (lib/verdict.ts). */
+  readonly reason: string;
+}
+
+/**
+ * A comparison of two texts, in both orders: what is A in the one prompt is B in the other. Each asks for a verdict as
+ * lib/verdict.ts reads it, and holds all that the judge is to know.
+ */
+export type Comparison = readonly [order: readonly ChatMessage[], swapped: readonly ChatMessage[]];
+
+export interface Judged {
+  readonly kind: "judged";
+  readonly verdicts: readonly [order: Verdict, swapped: Verdict];
 }
 
 export interface Judge {
   /**
-   * What the judge model says to a prompt; the same again for the same prompt, as long as it is remembered. Never rejects,
-   * but for a bug.
+   * The verdicts of a judge model on both prompts; the same again for the same prompt, as long as it is remembered. Asks
+   * again within the deadline where that helps. Never rejects, but for a bug.
    */
-  ask(prompt: readonly ChatMessage[], context: AskContext): Promise<JudgeReply | Failed>;
+  compare(comparison: Comparison, context: AskContext): Promise<Judged | Failed>;
+  /** Asks it something that nothing remembers: whether it answers; undefined: it does. */
+  probe(context: AskContext): Promise<Failed | undefined>;
 }

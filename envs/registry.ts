@@ -1,7 +1,11 @@
 /** The one place where the environments of Gradus are registered. Several versions of one may stand side by side. */
+import { code } from "./code/index.ts";
 import { countdown } from "./countdown/index.ts";
 import type { Environment } from "./environment.ts";
 import { didYouMean } from "./lib/text.ts";
+import { arithmetic } from "./math/arithmetic/index.ts";
+import { math } from "./math/index.ts";
+import { linear } from "./math/linear/index.ts";
 import { bisection } from "./np/bisection/index.ts";
 import { clique } from "./np/clique/index.ts";
 import { coloring } from "./np/coloring/index.ts";
@@ -12,9 +16,15 @@ import { meetings } from "./np/meetings/index.ts";
 import { setCover } from "./np/set-cover/index.ts";
 import { subsetSum } from "./np/subset-sum/index.ts";
 import { tsp } from "./np/tsp/index.ts";
+import { qa, qaLetter } from "./qa/index.ts";
+import { writing } from "./writing/index.ts";
 
 export const environments: readonly Environment[] = [
+  code,
   countdown,
+  math,
+  arithmetic,
+  linear,
   bisection,
   clique,
   coloring,
@@ -25,6 +35,9 @@ export const environments: readonly Environment[] = [
   setCover,
   subsetSum,
   tsp,
+  qa,
+  qaLetter,
+  writing,
 ];
 
 export type FoundEnvironment =

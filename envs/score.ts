@@ -15,8 +15,9 @@ import type {
 } from "./environment.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { clipUtf8, codePointOffsets } from "./lib/text.ts";
-import { type Findings, isOptimal, qualityRatio, type RewardComponent, type Tidiness } from "./reward/scheme.ts";
+import { type Findings, isOptimal, qualityRatio, type RewardComponent } from "./reward/scheme.ts";
 import type { ResolvedScheme } from "./reward/schemes.ts";
+import { tidinessOf } from "./reward/tidiness.ts";
 
 /** What scoring needs to know of a task. */
 interface Scoring<E, Instance> {
@@ -153,7 +154,12 @@ function malformed(reason: string): Findings {
   return { kind: "malformed", reason };
 }
 
-function parseAnswer<Instance>(environment: Environment<Instance>, text: string, instance: Instance): Parsed<unknown> {
+/** Reads an answer's text, without what people put around it, unless it counts as it stands. */
+export function parseAnswer<Instance>(
+  environment: Environment<Instance>,
+  text: string,
+  instance: Instance,
+): Parsed<unknown> {
   return environment.parse(environment.verbatim === true ? text : stripAnswer(text), instance);
 }
 
@@ -213,15 +219,10 @@ function price<Instance>(
   const { environment, instance, baseline } = task;
   const { scheme, parameters } = task.scheme;
   const trivial = scheme.usesTrivial ? environment.trivial?.(instance) : undefined;
-  const tidiness = scheme.usesTidiness === true ? tidinessOf(completion, located) : undefined;
+  const tidiness =
+    scheme.usesTidiness === true ? tidinessOf(completion, located, task.format, task.thinking) : undefined;
   const commit = scanned?.commit && scanned.commit.end / scanned.length;
   return scheme.price({ goal: environment.goal, findings, baseline, trivial, tidiness, commit, parameters });
-}
-
-const TAGS = ["<think>", "</think>", "<answer>", "</answer>"] as const;
-
-function tidinessOf(completion: string, { formatValid }: Located): Tidiness {
-  return { formatValid, tags: TAGS.filter((tag) => completion.includes(tag)).length / TAGS.length };
 }
 
 /** Whether the goal is reached: a right answer, or an objective that equals a proven optimum. */

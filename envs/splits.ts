@@ -2,12 +2,22 @@
 import type { Environment, Split } from "./environment.ts";
 import { hashKey } from "./lib/rng.ts";
 
+/** The id that an environment's instances are told apart by, and that its pools belong to. */
+export function instanceFamily({ id, twinOf }: Pick<Environment, "id" | "twinOf">): string {
+  return twinOf ?? id;
+}
+
+/** Whether the rows that are the one's tasks are the other's, too: it is the same environment, or a twin. */
+export function sharesRows(one: Environment, other: Environment): boolean {
+  return instanceFamily(one) === instanceFamily(other) && one.version === other.version;
+}
+
 /**
  * The first 8 bytes, in hex, of a hash over the environment's id and the canonical instance. The version is left out:
  * the same instance has the same hash when the environment changes.
  */
 export function instanceHash<Instance>(environment: Environment<Instance>, instance: Instance): string {
-  return hashKey(environment.id, environment.canonical(instance)).slice(0, 16);
+  return hashKey(instanceFamily(environment), environment.canonical(instance)).slice(0, 16);
 }
 
 const TRAIN_SHARE = 0.8;
@@ -23,7 +33,7 @@ export function invariantOf<Instance>(environment: Environment<Instance>, instan
  * level nor version counts: who trained on an instance has seen its twins of every level.
  */
 export function splitOf<Instance>(environment: Environment<Instance>, instance: Instance): Split {
-  const hash = hashKey(environment.id, invariantOf(environment, instance));
+  const hash = hashKey(instanceFamily(environment), invariantOf(environment, instance));
   const position = parseInt(hash.slice(0, 8), 16) / 2 ** 32;
   if (position < TRAIN_SHARE) return "train";
   return position < TRAIN_SHARE + EVAL_SHARE ? "eval" : "bench";

@@ -14,7 +14,9 @@ import { createHealth, type Health } from "./runtime/health.ts";
 import { type Log, openLog } from "./runtime/logging.ts";
 import { createMetrics, type Metrics } from "./runtime/metrics.ts";
 import { createOutcomeMeter } from "./runtime/outcomes.ts";
+import { registerJudge } from "./runtime/judge-metrics.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
+import { registerSandbox } from "./runtime/sandbox-metrics.ts";
 import { registerTeacher } from "./runtime/teacher-metrics.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
@@ -28,8 +30,9 @@ import { loadEnvironments } from "./tasks/environments.ts";
 import { loadKeyring } from "./tasks/keyring.ts";
 import { createMaker } from "./tasks/make.ts";
 import { loadPools, type PoolOptions } from "./tasks/pools.ts";
+import { reportOf } from "./tasks/pool-report.ts";
 import { createRunSource } from "./tasks/run-source.ts";
-import { openPorts } from "./tasks/ports.ts";
+import { type OpenedPorts, openPorts } from "./tasks/ports.ts";
 import { createAsyncScorer } from "./tasks/async-scorer.ts";
 import { createResources } from "./tasks/resources.ts";
 import { createScorer, type OpenToken } from "./tasks/scorer.ts";
@@ -104,17 +107,30 @@ interface AssembleOptions {
   readonly onPoolProgress: PoolOptions["onProgress"];
 }
 
-/** Everything but the ports. */
-async function assemble(
+/** Everything but the transports. */
+async function assemble(options: AssembleOptions, registry: Registry, logTo: Log) {
+  const opened = await openThePorts(options.config, logTo.log, options.metrics);
+  try {
+    return await assembleAround(opened, options, registry, logTo);
+  } catch (error) {
+    // A sandbox has processes of its own.
+    await opened.close();
+    throw error;
+  }
+}
+
+async function assembleAround(
+  opened: OpenedPorts,
   { config, metrics, health, onPoolProgress }: AssembleOptions,
   registry: Registry,
   { log, dropped }: Log,
 ) {
+  const { ports, limits: resourceLimits, missing: missingPorts, close: closePorts } = opened;
   const keys = loadKeyring(config);
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring, warning } = keys;
   if (warning !== undefined) log.warn(warning);
-  const pools = await openPools(config, registry, log, onPoolProgress);
+  const pools = await openPools(config, registry, { log, opened, onPoolProgress });
   const loadedSuites = loadSuites(registry, config.suiteFiles);
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
   const { suites } = loadedSuites;
@@ -126,10 +142,8 @@ async function assemble(
   });
   const workers = startWorkers(config, log);
   registerGauges(metrics, workers, dropped);
-  const { ports, missing: missingPorts, close: closePorts } = await openPorts();
   const resources = createResources({
-    clock: systemClock,
-    ports,
+    ...{ clock: systemClock, ports, limits: resourceLimits },
     onFailure: (error, resource) => log.error({ err: error, resource }, "asking a resource threw"),
   });
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
@@ -176,6 +190,18 @@ async function assemble(
   return { deps, ready: workers.ready, close };
 }
 
+async function openThePorts({ sandbox, judge }: Config, log: Log["log"], { registry }: Metrics) {
+  const opened = await openPorts({
+    ...{ clock: systemClock, sandbox, judge, warn: log.warn.bind(log) },
+    onOpen: (port, found) => log.info({ port, ...found }, "a port is open"),
+    onFault: (port, why) => log.error({ port, why }, "a port failed"),
+  });
+  for (const [port, reason] of Object.entries(opened.missing)) log.info({ port, reason }, "a port is missing");
+  registerSandbox(registry, opened.sandboxFigures);
+  registerJudge(registry, opened.judgeFigures);
+  return opened;
+}
+
 function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: Config, log: Log["log"]): WorkerPool {
   return createWorkerPool({
     ...{ threads: workers, queueMax: limits.maxQueue, timeLimitMs: workerTimeLimitMs, environmentFiles },
@@ -187,14 +213,22 @@ function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: 
 async function openPools(
   { workers: threads, environmentFiles, dataDir, pools: named }: Config,
   registry: Registry,
-  log: Log["log"],
-  onProgress: PoolOptions["onProgress"],
+  { log, opened, onPoolProgress }: Pick<Log, "log"> & { opened: OpenedPorts } & Pick<AssembleOptions, "onPoolProgress">,
 ) {
-  const options = { threads, environmentFiles, folder: join(dataDir, "pools"), ...(onProgress && { onProgress }) };
+  const folder = join(dataDir, "pools");
+  const openPorts = async () => opened;
+  const options = {
+    threads,
+    environmentFiles,
+    folder,
+    openPorts,
+    ...(onPoolProgress && { onProgress: onPoolProgress }),
+  };
   const loaded = await loadPools(registry, named, options);
   if (loaded.kind === "invalid") throw new StartError(loaded.message);
-  for (const { name, size: rows, rejected, leftOut, reasons } of loaded.pools.values())
-    log.info({ pool: name, rows, rejected, leftOut, reasons }, "pool loaded");
+  for (const pool of loaded.pools.values()) log.info(reportOf(pool), "pool loaded");
+  for (const [pool, failure] of loaded.failures)
+    log.warn({ pool, unchecked: loaded.pools.get(pool)?.unchecked, failure }, "rows of a pool could not be checked");
   return loaded.pools;
 }
 

@@ -1,8 +1,9 @@
 /**
  * How long NextBatch takes where a run's tasks were made ahead of it, for every environment: a bandit over all levels for
  * training, whose trainer answers each update batch and then lets twice as long pass as making one takes, at least a while.
+ * The first update batches of each run stand apart: there the code is still being compiled, by us and by the client.
  *
- *   node bench/draws/ahead.ts [--environments np/tsp,countdown] [--prompts 256] [--batches 40] [--pause 1000] [--json]
+ *   node bench/draws/ahead.ts [--environments np/tsp,countdown] [--prompts 256] [--batches 100] [--pause 300] [--json]
  *
  * Also what 64 runs at once get of the server's CPU: update batches a CPU second, against those of one run alone.
  *
@@ -23,15 +24,15 @@ const { values: options } = parseArgs({
   options: {
     environments: { type: "string" },
     prompts: { type: "string" },
-    batches: { type: "string", default: "40" },
-    pause: { type: "string", default: "1000" },
+    batches: { type: "string", default: "100" },
+    pause: { type: "string", default: "300" },
     runs: { type: "string" },
     json: { type: "boolean", default: false },
   },
 });
 const batches = Number(options.batches);
-/** Batches that compile the code and fill the caches; they do not count. */
-const WARM_UP = 5;
+/** Update batches of each run that are told of apart. */
+const WARM_UP = 60;
 const GENERATIONS = 2;
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-ahead-"));
@@ -84,8 +85,11 @@ async function latencies(): Promise<void> {
     rows.push({
       environment: id,
       first: round(times[0] ?? NaN),
+      medianWarmingUp: round(spreadOf(times.slice(1, WARM_UP)).median),
       median: round(spreadOf(counted).median),
+      p90: round(quantile(counted, 0.9)),
       p99: round(quantile(counted, 0.99)),
+      greatest: round(Math.max(...counted)),
     });
     progress.step();
   }

@@ -68,7 +68,63 @@ def numbers(task: Any) -> object:
     return [task["target"], sorted(task["numbers"])]
 
 
+def arithmetic(task: Any) -> object:
+    return expression(task["expression"])
+
+
+def expression(part: Any) -> object:
+    kind = part["kind"]
+    if "left" not in part:
+        return [
+            kind,
+            *([key, expression(below) if isinstance(below, dict) else below] for key, below in part.items()),
+        ]
+    if kind in ("difference", "quotient"):
+        return [kind, expression(part["left"]), expression(part["right"])]
+    return [kind, *sorted(map(repr, map(expression, operands(part, kind))))]
+
+
+def operands(part: Any, kind: str) -> list[Any]:
+    """Of sums of sums all that is added, and of products of products all that is multiplied."""
+    if part["kind"] != kind:
+        return [part]
+    return operands(part["left"], kind) + operands(part["right"], kind)
+
+
+def linear(task: Any) -> object:
+    kinds: list[Hashable] = ["unknown"] * len(task["names"])
+    edges: list[Edge] = []
+
+    def add(kind: Hashable, above: int | None = None) -> int:
+        kinds.append(kind)
+        if above is not None:
+            edges.append((above, len(kinds) - 1))
+        return len(kinds) - 1
+
+    def add_term(term: Any, above: int) -> None:
+        if term["kind"] == "constant":
+            add(("constant", repr(term["value"])), above)
+        elif term["kind"] == "unknown":
+            edges.append((add(("unknown", repr(term["coefficient"])), above), term["index"]))
+        else:
+            group = add(("group", repr(term["factor"])), above)
+            for inner in term["terms"]:
+                add_term(inner, group)
+
+    for statement in task["statements"]:
+        relation = statement["relation"]
+        own = add(("statement", relation.replace(">", "<")))
+        for side in ("left", "right"):
+            low = relation != "=" and (side == "left") == relation.startswith("<")
+            place = add(("side", relation == "=", low), own)
+            for term in statement[side]:
+                add_term(term, place)
+    return labelled(kinds, edges)
+
+
 FORMS = {
+    "math/arithmetic": arithmetic,
+    "math/linear": linear,
     "countdown": numbers,
     "np/bisection": bisection,
     "np/clique": graph,

@@ -4,6 +4,9 @@ import type { Environment } from "../../envs/environment.ts";
 import { bitMatrix, onesOf, setBit } from "../../envs/lib/bit-matrix.ts";
 import { emptyGraph, type Graph, join, neighbours } from "../../envs/lib/graph.ts";
 import { type Rng, sample } from "../../envs/lib/rng.ts";
+import type { Expression } from "../../envs/math/arithmetic/expression.ts";
+import type { ArithmeticInstance } from "../../envs/math/arithmetic/generate.ts";
+import { flipped, type LinearInstance, type Statement, type Term } from "../../envs/math/linear/statement.ts";
 import type { BisectionInstance } from "../../envs/np/bisection/generate.ts";
 import type { KnapsackInstance } from "../../envs/np/knapsack/generate.ts";
 import type { MeetingsInstance } from "../../envs/np/meetings/generate.ts";
@@ -91,9 +94,43 @@ function tsp(old: TspInstance, rng: Rng): TspInstance {
   return { cities, distances };
 }
 
+/** What may be exchanged is, or not. */
+function arithmetic({ expression }: ArithmeticInstance, rng: Rng): ArithmeticInstance {
+  return { expression: exchanged(expression, rng) };
+}
+
+const COMMUTATIVE: readonly Expression["kind"][] = ["sum", "product", "gcd", "lcm"];
+
+function exchanged(expression: Expression, rng: Rng): Expression {
+  if ("left" in expression) {
+    const [left, right] = [exchanged(expression.left, rng), exchanged(expression.right, rng)];
+    const turned = COMMUTATIVE.includes(expression.kind) && rng.int(0, 1) === 1;
+    return turned ? { ...expression, left: right, right: left } : { ...expression, left, right };
+  }
+  if (expression.kind === "power") return { ...expression, base: exchanged(expression.base, rng) };
+  return "of" in expression ? { ...expression, of: exchanged(expression.of, rng) } : expression;
+}
+
+function linear({ names, statements }: LinearInstance, rng: Rng): LinearInstance {
+  const to = renumbering(names.length, rng);
+  const term = (old: Term): Term => {
+    if (old.kind === "constant") return old;
+    if (old.kind === "unknown") return { ...old, index: to(old.index) };
+    return { ...old, terms: rng.shuffle(old.terms.map(term)) };
+  };
+  const renamed = statements.map(({ left, relation, right }): Statement => {
+    const [one, other] = [rng.shuffle(left.map(term)), rng.shuffle(right.map(term))];
+    if (rng.int(0, 1) === 0) return { left: one, relation, right: other };
+    return { left: other, relation: flipped(relation), right: one };
+  });
+  return { names: ["k", "m", "n", "h"].slice(0, names.length), statements: rng.shuffle(renamed) };
+}
+
 /** By environment. */
 const relabellings: Readonly<Record<string, (instance: never, rng: Rng) => unknown>> = {
   countdown: countdown,
+  "math/arithmetic": arithmetic,
+  "math/linear": linear,
   "np/bisection": bisection,
   "np/clique": graph,
   "np/coloring": graph,

@@ -13,7 +13,9 @@ export function isRight(findings: Findings): boolean {
 export interface Tidiness {
   /** Whether its marks are all there and nested as they should be. */
   readonly formatValid: boolean;
-  /** The share of the four marks of thinking and answer that are there. */
+  /** The same, with each of the format's tags there once, and one answer. */
+  readonly formatStrict: boolean;
+  /** The share of the tags of thinking and answer that are there. */
   readonly tags: number;
 }
 

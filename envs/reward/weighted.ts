@@ -7,11 +7,29 @@ export const WEIGHTED = "weighted";
 /** The components of the completion itself: they have a value whatever the answer. Off unless asked for. */
 const TIDY: readonly ComponentInfo[] = [
   { name: "format", description: "1 if the completion keeps to its answer format, else 0.", weight: 0 },
-  { name: "tags", description: "A quarter for each of <think>, </think>, <answer> and </answer> in it.", weight: 0 },
+  {
+    name: "format_strict",
+    description: "1 if it does so with each of the format's tags once, in order, and one answer, else 0.",
+    weight: 0,
+  },
+  {
+    name: "tags",
+    description:
+      "The share of <think>, </think>, <answer> and </answer> that is in it, without those that the chat template puts elsewhere.",
+    weight: 0,
+  },
 ];
 
 function weightInfo({ name, description, weight }: ComponentInfo): ParameterInfo {
   return { name, description: `Weight: ${description}`, min: 0, max: 1, defaultValue: weight, integer: false };
+}
+
+/** What is wrong with the names of the components that an environment declares; undefined: nothing. */
+export function gradingProblem({ primary, components }: Grading): string | undefined {
+  const names = [...components, ...TIDY].map(({ name }) => name);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined) return `there are two components '${twice}'`;
+  return components.some(({ name }) => name === primary) ? undefined : `there is no component '${primary}'`;
 }
 
 /** Made once for each environment. */
@@ -40,9 +58,13 @@ export function weighted(grading: Grading): RewardScheme {
   return scheme;
 }
 
-function tidy({ formatValid, tags }: Tidiness, weightOf: (name: string) => number): readonly RewardComponent[] {
+function tidy(
+  { formatValid, formatStrict, tags }: Tidiness,
+  weightOf: (name: string) => number,
+): readonly RewardComponent[] {
   return [
     { name: "format", value: Number(formatValid), weight: weightOf("format") },
+    { name: "format_strict", value: Number(formatStrict), weight: weightOf("format_strict") },
     { name: "tags", value: tags, weight: weightOf("tags") },
   ];
 }

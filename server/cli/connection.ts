@@ -3,16 +3,20 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { addressProblem } from "../../clients/ts/src/grpc/address.ts";
 import type { ClientOptions } from "../../clients/ts/src/index.ts";
 import type { GradusClient } from "../../clients/ts/src/public.ts";
-import { readConfig } from "../runtime/config.ts";
+import { type Config, readConfig } from "../runtime/config.ts";
 import type { Local, Needs } from "./local.ts";
 import { readFileOf } from "./files.ts";
 import { CliProblem, problemOf } from "./problem.ts";
 
-/** Options of every command that asks for environments or tasks, as commander gives them. */
-export interface LocalFlags {
+/** Options of addRegistryOptions, as commander gives them. */
+export interface RegistryFlags {
   readonly dataDir?: string;
-  readonly keyFile?: string;
   readonly environments?: readonly string[];
+}
+
+/** Options of every command that asks for environments or tasks. */
+export interface LocalFlags extends RegistryFlags {
+  readonly keyFile?: string;
   readonly pool?: readonly string[];
   readonly suiteFile?: readonly string[];
   readonly teacherUrl?: string;
@@ -38,21 +42,26 @@ export const collect = (text: string, before: readonly string[] | undefined): re
   text,
 ];
 
-/** Options for work in this process. */
-export function addLocalOptions(command: Command): Command {
+/** Options of commands that need to know which environments there are. */
+export function addRegistryOptions(command: Command): Command {
   return command
-    .option("--data-dir <directory>", "where the keys are kept (default .data, env GRADUS_DATA_DIR)")
-    .option("--key-file <file>", "the keys that sign task ids (env GRADUS_KEY_FILE)")
+    .option("--data-dir <directory>", "where keys and pools are kept (default .data, env GRADUS_DATA_DIR)")
     .addOption(
       new Option(
         "--environments <path>",
         "a module of environments of one's own; may be given several times",
       ).argParser(collect),
-    )
+    );
+}
+
+/** Options for work in this process. */
+export function addLocalOptions(command: Command): Command {
+  return addRegistryOptions(command)
+    .option("--key-file <file>", "the keys that sign task ids (env GRADUS_KEY_FILE)")
     .addOption(
       new Option(
         "--pool <name=path>",
-        "a data pool, JSONL or Parquet, name=FILE or name=FILE@train[200:]; may be given several times",
+        "a data pool, JSONL or Parquet, name=FILE, name=FILE@train[200:] or name=qa:FILE for one environment's; may be given several times",
       ).argParser(collect),
     )
     .option("--teacher-url <url>", "endpoint that is asked for tasks of a teacher (env GRADUS_TEACHER_URL)")
@@ -110,13 +119,19 @@ function clientOptions(flags: ConnectionFlags): ClientOptions {
   };
 }
 
-/** The environments of this process, with the keys and pools that a server with these flags would have. */
-export async function localOf(flags: LocalFlags, needs: Needs = "tasks"): Promise<Local> {
+/** The configuration that a server with these flags would have. */
+export function configOf(flags: RegistryFlags): Config {
   const result = readConfig(flags as Readonly<Record<string, unknown>>, process.env);
   if (result.kind === "invalid") throw new CliProblem("usage", result.message);
+  return result.config;
+}
+
+/** The environments of this process, with the keys and pools that a server with these flags would have. */
+export async function localOf(flags: LocalFlags, needs: Needs = "tasks"): Promise<Local> {
+  const config = configOf(flags);
   // Loaded here, for a command that asks a server needs no environments.
   const { openLocal } = await import("./local.ts");
-  return openLocal(result.config, needs);
+  return openLocal(config, needs);
 }
 
 async function remoteOf(server: string, flags: ConnectionFlags): Promise<GradusClient> {

@@ -8,8 +8,10 @@ import { addEnvs } from "./commands/envs.ts";
 import { addEval } from "./commands/eval.ts";
 import { addExport } from "./commands/export.ts";
 import { addForgetting } from "./commands/forgetting.ts";
+import { addPools } from "./commands/pools.ts";
 import { addReset } from "./commands/reset.ts";
 import { addRun } from "./commands/run.ts";
+import { addSandbox } from "./commands/sandbox.ts";
 import { addServe } from "./commands/serve.ts";
 import { addSimulate } from "./commands/simulate.ts";
 import { addSolve } from "./commands/solve.ts";
@@ -33,7 +35,7 @@ function createProgram(): Command {
     .configureHelp({ showGlobalOptions: false });
   const adders = [
     ...[addServe, addEnvs, addReset, addStep, addSolve, addDraw, addRun],
-    ...[addEval, addExport, addCalibrate, addForgetting, addSimulate],
+    ...[addEval, addExport, addCalibrate, addForgetting, addSimulate, addPools, addSandbox],
   ];
   for (const add of adders) add(program);
   return program;

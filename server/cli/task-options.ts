@@ -56,8 +56,16 @@ export function addTaskOptions(command: Command): Command {
     .addOption(
       new Option("--split <split>", "which of the disjoint sets of instances (default train)").choices(splitNames),
     )
-    .addOption(new Option("--source <source>", "where instances come from (default synthetic)").choices(sourceNames))
-    .option("--pool-name <name>", "data pool for --source real (default: the environment's own)")
+    .addOption(
+      new Option(
+        "--source <source>",
+        "where instances come from (default synthetic; real where the environment has no generator)",
+      ).choices(sourceNames),
+    )
+    .option(
+      "--pool-name <name>",
+      "data pool for --source real (default: the one that ships with the environment, or its only one)",
+    )
     .addOption(new Option("--format <format>", "how the answer is marked").choices(answerFormatNames))
     .addOption(thinkingOption())
     .option("--scheme <name>", "how answers are priced")

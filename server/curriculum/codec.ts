@@ -91,7 +91,7 @@ function decodeSource(json: Json | undefined): Source {
 }
 
 function decodeArm<Spec>(json: Json, specs: Codec<Spec>): Arm<Spec> {
-  const { id, spec = null, source, weight, hard, rewardRange, resource, removed } = readObject(json);
+  const { id, spec = null, source, weight, hard, rewardRange, resource, removed, klCoefficient } = readObject(json);
   const { min, max } = readObject(rewardRange);
   return {
     id: readText(id),
@@ -102,6 +102,7 @@ function decodeArm<Spec>(json: Json, specs: Codec<Spec>): Arm<Spec> {
     rewardRange: { min: readNumber(min), max: readNumber(max) },
     resource: readOrNull(resource, readText) ?? undefined,
     removed: readFlag(removed),
+    ...(klCoefficient !== undefined && { klCoefficient: readNumber(klCoefficient) }),
   };
 }
 

@@ -18,6 +18,8 @@ import {
 
 /** Of a reward's size, and an advantage's: sums and squares of as many as a run has are finite. */
 export const REWARD_MAX = 1e9;
+/** The papers' are at most 0.04. */
+export const KL_COEFFICIENT_MAX = 100;
 export const ARMS_MAX = 256;
 export const PROMPTS_PER_UPDATE_MAX = 4096;
 export const LAG_MAX = 64;
@@ -47,6 +49,7 @@ function checkArm(arm: Arm, i: number): Invalid | undefined {
   return first([
     () => checkArmId(`arms[${i}].id`, arm.id),
     () => inRange(`arms[${i}].weight`, arm.weight, 0, WEIGHT_MAX),
+    () => inRange(`arms[${i}].kl_coefficient`, arm.klCoefficient ?? 0, 0, KL_COEFFICIENT_MAX),
     () =>
       min >= -REWARD_MAX && max <= REWARD_MAX && min <= max
         ? undefined

@@ -29,6 +29,8 @@ export interface Arm<Spec = unknown> {
   readonly resource: string | undefined;
   /** It was taken out of the run for good: its weight is 0. */
   readonly removed: boolean;
+  /** For the trainer, who gets it with each task. Left out: no opinion. */
+  readonly klCoefficient?: number;
 }
 
 /** A set of tasks that a run is evaluated on beside training: no policy sees it, and nothing is learnt from it. */

@@ -3,8 +3,10 @@ import { type Command, Option } from "commander";
 import { statSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
 import { readTextFile } from "./files.ts";
+import { type JudgeConfig, readJudge, readTeacher, type TeacherConfig } from "./model-config.ts";
 import { configOptions, type OptionName, type OptionValues, variableOf } from "./options.ts";
-import type { OptionSpec } from "./values.ts";
+import { readSandbox, type SandboxConfig } from "./sandbox-config.ts";
+import { ConfigProblem, type OptionSpec } from "./values.ts";
 
 /** PEM texts. */
 export interface TlsConfig {
@@ -27,14 +29,6 @@ export type Limits = Pick<
   | "maxHeldBytes"
   | "maxQueue"
 >;
-
-/** The model that is asked for tasks. */
-export interface TeacherConfig {
-  readonly url: string;
-  readonly model: string;
-  readonly key: string | undefined;
-  readonly timeoutMs: number;
-}
 
 export interface Config {
   readonly host: string;
@@ -61,6 +55,8 @@ export interface Config {
   readonly environmentFiles: readonly string[];
   readonly pools: OptionValues["pool"];
   readonly teacher: TeacherConfig | undefined;
+  readonly sandbox: SandboxConfig;
+  readonly judge: JudgeConfig | undefined;
   /** Files of suites, beside those that ship with the server. */
   readonly suiteFiles: readonly string[];
   readonly corsOrigins: readonly string[];
@@ -73,9 +69,6 @@ export interface Config {
 
 export type ConfigResult =
   { readonly kind: "ok"; readonly config: Config } | { readonly kind: "invalid"; readonly message: string };
-
-/** What is wrong with the configuration, in words for the person who started the server. */
-class ConfigProblem extends Error {}
 
 const entries = Object.entries(configOptions) as readonly (readonly [OptionName, OptionSpec<unknown>])[];
 
@@ -109,12 +102,13 @@ export function readConfig(
 
 /** The configuration as it may be printed: no secret in it. */
 export function describeConfig(config: Config): Readonly<Record<string, unknown>> {
-  const { tls, token, teacher, warnings: _, ...open } = config;
+  const { tls, token, teacher, judge, warnings: _, ...open } = config;
   const clients = tls?.clientCa === undefined ? "on" : "on, clients must show a certificate";
   const hidden = (secret: string | undefined): string => (secret === undefined ? "none" : "[redacted]");
   return {
     ...open,
     teacher: teacher === undefined ? "none" : { ...teacher, key: hidden(teacher.key) },
+    judge: judge === undefined ? "none" : { ...judge, key: hidden(judge.key) },
     tls: tls === undefined ? "off" : clients,
     token: hidden(token),
   };
@@ -179,6 +173,8 @@ function assemble(values: OptionValues): Config {
     ...listen,
     ...work,
     teacher: readTeacher(values),
+    sandbox: readSandbox(values),
+    judge: readJudge(values),
     dataDir,
     keyFile,
     store,
@@ -227,19 +223,6 @@ function readToken({ token, tokenFile }: OptionValues): string | undefined {
     throw new ConfigProblem(`${flag} must hold 16 to 4096 visible ASCII characters without spaces; got ${came}`);
   }
   return value;
-}
-
-function readTeacher(values: OptionValues): TeacherConfig | undefined {
-  const { teacherUrl: url, teacherModel: model, teacherKey: key, teacherTimeoutMs: timeoutMs } = values;
-  if (url === undefined && model === undefined) return undefined;
-  if (url === undefined || model === undefined)
-    throw new ConfigProblem("--teacher-url and --teacher-model must be given together");
-  const isWeb = URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-  if (!isWeb || new URL(url).password !== "")
-    throw new ConfigProblem(
-      "--teacher-url must be an http or https URL without a password: the key has its own option",
-    );
-  return Object.freeze({ url, model, key, timeoutMs });
 }
 
 /** Readable by its group or by all. */

@@ -1,6 +1,7 @@
 /** The one table of the server's options. A row is a flag `--name` and a variable `GRADUS_NAME`; the flag wins. */
 import { availableParallelism } from "node:os";
 import { getHeapStatistics } from "node:v8";
+import { judgeOptions } from "./judge-options.ts";
 import {
   bytes,
   choice,
@@ -231,6 +232,27 @@ export const configOptions = {
     max: 3_600_000,
     defaultValue: 60_000,
   }),
+  sandbox: text({
+    flag: "sandbox",
+    placeholder: "embedded|url|off",
+    description:
+      "where programs that models write are run: here, locked in by the kernel; at the URL of a SandboxFusion server; or nowhere",
+    defaultValue: "embedded",
+  }),
+  sandboxConcurrency: integer({
+    flag: "sandbox-concurrency",
+    description: "programs that are run at once",
+    min: 1,
+    max: 1024,
+    defaultValue: availableParallelism(),
+  }),
+  python: text({
+    flag: "python",
+    placeholder: "path",
+    description: "Python 3.10 or newer, for the embedded sandbox",
+    defaultValue: "python3",
+  }),
+  ...judgeOptions,
   suiteFile: list({
     flag: "suite-file",
     placeholder: "path",

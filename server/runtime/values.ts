@@ -1,5 +1,8 @@
 /** How the text of an option becomes a value. A parser says what it accepts; the caller says which option it was. */
 
+/** What is wrong with the configuration, in words for the person who started the server. */
+export class ConfigProblem extends Error {}
+
 export type Parsed<T> =
   { readonly kind: "value"; readonly value: T } | { readonly kind: "refused"; readonly expected: string };
 
@@ -64,6 +67,17 @@ export function integer(of: Range): OptionSpec<number> {
   return { ...plain, ...of, placeholder: "n", parse };
 }
 
+/** A number within a range, both ends included; digits, with a point if wanted. */
+export function decimal<Default extends number | undefined>(
+  of: Described & { readonly min: number; readonly max: number; readonly defaultValue: Default },
+): OptionSpec<number | Default> {
+  const parse = single<number | Default>((given) => {
+    const value = /^\d{1,9}(\.\d{1,9})?$/.test(given) ? Number(given) : NaN;
+    return value >= of.min && value <= of.max ? accept(value) : refuse(`a number from ${of.min} to ${of.max}`);
+  });
+  return { ...plain, ...of, placeholder: "x", parse };
+}
+
 const byteUnits: Readonly<Record<string, number>> = { "": 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
 /** A number of bytes: digits, with KiB, MiB or GiB after them if wanted. */
@@ -117,4 +131,9 @@ export function hostName(given: string): Parsed<string> {
   return right
     ? accept(given.toLowerCase())
     : refuse("a host without a port, such as gym.example or [2001:db8::1], or *");
+}
+
+/** Whether it may be asked: keys and passwords have options of their own, which are not printed. */
+export function isWebAddress(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) && new URL(url).password === "";
 }

@@ -136,6 +136,7 @@ function armFromWire(arm: wire.Arm, config: wire.RunConfig, deps: RunDeps, field
     rewardRange: rangeOf(environment, spec, field),
     resource: spec.source === "teacher" ? teacherResource(spec) : resourceOf(environment),
     removed: false,
+    ...(arm.klCoefficient !== undefined && { klCoefficient: arm.klCoefficient }),
   };
 }
 

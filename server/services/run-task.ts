@@ -21,7 +21,7 @@ export function issuedToWire(
   if (arm === undefined) throw new Error(`a task is of arm ${index}, and the run has ${arms.length}`);
   const feedback = feedbackSource === "step" && arm.spec.split === "train";
   const token = { runId, incarnation, arm: index, cursor, numGenerations, feedback };
-  const place = { ...token, armId: arm.id, epoch, batch, probability };
+  const place = { ...token, armId: arm.id, epoch, batch, probability, klCoefficient: arm.klCoefficient };
   return shown(deps, arm.spec, key, config, place);
 }
 

@@ -6,6 +6,7 @@ import { findLevel, resolveParameters } from "../../envs/parameters.ts";
 import { type Pool, rowCount } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
+import { sharesRows } from "../../envs/splits.ts";
 import { type RewardScheme, Source, Split, type TaskSpec as WireSpec, Thinking } from "../gen/gradus/v1/task_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { NO_TEACHER } from "../tasks/teacher/teacher.ts";
@@ -74,7 +75,9 @@ function readSplit(spec: WireSpec, field: string): SplitName {
 
 function readSource(spec: WireSpec, environment: Environment, field: string): SourceName {
   const source =
-    spec.source === Source.UNSPECIFIED ? "synthetic" : required(sources.fromWire(spec.source), `${field}.source`);
+    spec.source === Source.UNSPECIFIED
+      ? defaultSource(environment)
+      : required(sources.fromWire(spec.source), `${field}.source`);
   if (source === "teacher" && !takesTeachers(environment))
     throw invalid(`${field}.source`, `${environment.id} takes no tasks from teachers`);
   if (source === "synthetic" && environment.generator === undefined)
@@ -85,6 +88,10 @@ function readSource(spec: WireSpec, environment: Environment, field: string): So
   if (source === "real" && environment.rows === undefined)
     throw invalid(`${field}.source`, `${environment.id} has no data pools: ask for SOURCE_SYNTHETIC`);
   return source;
+}
+
+function defaultSource({ generator, rows }: Environment): SourceName {
+  return generator === undefined && rows !== undefined ? "real" : "synthetic";
 }
 
 function readDifficulty(spec: WireSpec, environment: Environment, source: SourceName, field: string) {
@@ -129,16 +136,30 @@ function readPool(
     return undefined;
   }
   checkBytes(spec.pool, NAME_BYTES_MAX, `${field}.pool`);
-  const name = spec.pool === "" ? (environment.rows?.defaultPool?.name ?? "") : spec.pool;
-  const pool = pools.get(name);
-  if (pool !== undefined && pool.environment === environment.id) return pool;
-  const names = [...pools.values()].filter((each) => each.environment === environment.id).map((each) => each.name);
-  throw new RpcError("NOT_FOUND", `${field}.pool: ${noPool(environment, name, names)}`);
+  const own = [...pools.values()].filter(({ definition }) => sharesRows(definition, environment));
+  const names = own.map((pool) => pool.name);
+  const name = spec.pool === "" ? defaultPool(environment, names) : spec.pool;
+  const pool = own.find((each) => each.name === name);
+  if (pool !== undefined) return pool;
+  const other = pools.get(name);
+  const owner = other && `${other.environment} version ${other.definition.version}`;
+  throw new RpcError("NOT_FOUND", `${field}.pool: ${noPool(environment, name, names, owner)}`);
 }
 
-function noPool({ id }: Environment, name: string, names: readonly string[]): string {
-  if (names.length === 0) return `${id} has no data pool here: start the server with --pool name=path`;
-  if (name === "") return `${id} has no default pool: name one of ${names.join(", ")}`;
+/** The one that ships with the environment, or its only one; empty: there are several, or none. */
+function defaultPool({ rows }: Environment, names: readonly string[]): string {
+  const shipped = rows?.defaultPool?.name;
+  if (shipped !== undefined) return shipped;
+  return names.length === 1 ? (names[0] as string) : "";
+}
+
+/** `owner`: whose the pool of that name is. */
+function noPool({ id, version }: Environment, name: string, names: readonly string[], owner?: string): string {
+  if (owner !== undefined)
+    return `pool '${name}' is of ${owner}, and not of ${id} version ${version}: start the server with --pool another-name=${id}@${version}:path to have its rows there too`;
+  if (names.length === 0)
+    return `${id} version ${version} has no data pool here: start the server with --pool name=${id}:path`;
+  if (name === "") return `${id} has several pools and none that ships with it: name one of ${names.join(", ")}`;
   return `${id} has no pool '${name}' here${didYouMean(name, names)}; it has: ${names.join(", ")}`;
 }
 

@@ -1,18 +1,19 @@
 /** Domain to contract: environments. */
 import { create } from "@bufbuild/protobuf";
 import type { Environment } from "../../envs/environment.ts";
-import { rowCounts } from "../../envs/pool.ts";
+import { groupCounts, type Pool, rowCounts } from "../../envs/pool.ts";
 import { schemeNamed } from "../../envs/reward/schemes.ts";
+import { sharesRows } from "../../envs/splits.ts";
 import { type Environment as WireEnvironment, EnvironmentSchema } from "../gen/gradus/v1/environment_pb.js";
 import { Source } from "../gen/gradus/v1/task_pb.js";
 import { takesTeachers } from "../tasks/teacher/examine.ts";
-import { answerFormats, goals } from "../tasks/wire-enums.ts";
+import { answerFormats, goals, splits } from "../tasks/wire-enums.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 type EnvironmentDeps = Pick<ServiceDeps, "pools" | "teacher">;
 
 export function environmentToWire(environment: Environment, { pools, teacher }: EnvironmentDeps): WireEnvironment {
-  const own = [...pools.values()].filter((pool) => pool.environment === environment.id);
+  const own = [...pools.values()].filter(({ definition }) => sharesRows(definition, environment));
   const first = environment.rows?.defaultPool?.name;
   own.sort((a, b) => Number(b.name === first) - Number(a.name === first) || (a.name < b.name ? -1 : 1));
   return create(EnvironmentSchema, {
@@ -33,8 +34,14 @@ export function environmentToWire(environment: Environment, { pools, teacher }: 
       ...(environment.rows === undefined ? [] : [Source.REAL]),
       ...(teacher !== undefined && takesTeachers(environment) ? [Source.TEACHER] : []),
     ],
-    pools: own.map((pool) => ({ name: pool.name, rows: { ...rowCounts(pool) } })),
+    pools: own.map((pool) => poolToWire(pool, pool.name === first)),
   });
+}
+
+function poolToWire(pool: Pool, shipped: boolean) {
+  const { name, rejected, leftOut, unchecked } = pool;
+  const groups = groupCounts(pool).map(({ level, split, rows }) => ({ level, split: splits.toWire[split], rows }));
+  return { name, rows: { ...rowCounts(pool) }, groups, rejected, leftOut, unchecked, shipped };
 }
 
 function schemeToWire(environment: Environment, name: string) {

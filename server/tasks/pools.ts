@@ -1,23 +1,27 @@
 /** Data pools: those that ship with environments, and those that the operator names, of any size. */
 import { readFileSync, statSync } from "node:fs";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Environment } from "../../envs/environment.ts";
-import { loadPool, type Pool, poolOf } from "../../envs/pool.ts";
-import type { RowRange, UnitColumns } from "../../envs/pool-columns.ts";
+import { loadPool, type Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
+import type { OpenPorts } from "./pool-files/checks.ts";
+import { type PoolReport, type PoolStage, readPoolFile } from "./pool-files/read.ts";
 import { type PoolFile, readPoolPath } from "./pool-files/selection.ts";
 import { type PoolThreads, startPoolThreads } from "./pool-files/threads.ts";
 import { isParquet } from "./pool-files/units.ts";
-import { type Done, type FilePlan, poolWork, type PoolWork } from "./pool-files/work.ts";
+import { poolWork } from "./pool-files/work.ts";
 
 export interface NamedPath {
   readonly name: string;
-  /** May end with a selection: see pool-files/selection.ts. */
+  /** May begin with an environment and end with a selection: see pool-files/selection.ts. */
   readonly path: string;
 }
 
 export type PoolsResult =
-  | { readonly kind: "ok"; readonly pools: ReadonlyMap<string, Pool> }
+  | {
+      readonly kind: "ok";
+      readonly pools: ReadonlyMap<string, Pool>;
+      /** Why rows of pools could not be checked, by the pool's name. */
+      readonly failures: ReadonlyMap<string, string>;
+    }
   | { readonly kind: "invalid"; readonly message: string };
 
 export interface PoolOptions {
@@ -26,8 +30,10 @@ export interface PoolOptions {
   readonly environmentFiles: readonly string[];
   /** Where pools that were read once are kept; undefined: nowhere. */
   readonly folder: string | undefined;
-  /** Told how many parts of a pool's file are read. */
-  readonly onProgress?: (pool: string, done: number, total: number) => void;
+  /** What rows are checked with. Left out: nothing, and they count as unchecked. */
+  readonly openPorts?: OpenPorts;
+  /** Told how many parts of a pool's file are read, then how many of its rows are checked. */
+  readonly onProgress?: (pool: string, done: number, total: number, stage: PoolStage) => void;
 }
 
 /** Up to here a file of lines is read in this thread: one would take longer to start. */
@@ -36,35 +42,75 @@ const READ_HERE_BYTES = 256 * 1024;
 /** What is read at a stretch here: some milliseconds of work. */
 const STRETCH_BYTES = 16 * 1024;
 
-/** By name. A pool belongs to the environment that can read its rows. */
+/** Kinds of rejected rows that the refusal of a pool names. */
+const TOLD_MAX = 3;
+
+/** By name. Pools that ship are not checked by asking the outside: a test of each environment does that. */
 export async function loadPools(
   registry: Registry,
   named: readonly NamedPath[],
   options: PoolOptions,
 ): Promise<PoolsResult> {
+  const pools = shippedPools(registry);
+  const failures = new Map<string, string>();
+  const reader = createPoolReader(registry, options);
+  const invalid = (message: string): PoolsResult => ({ kind: "invalid", message });
+  try {
+    for (const { name, path: given } of named) {
+      if (pools.has(name)) return invalid(`--pool ${name}: there is a pool of that name already`);
+      const file = readPoolPath(given, registry);
+      if (file.kind === "invalid") return invalid(`--pool ${name}=${given}: ${file.message}`);
+      const read = await reader.read(name, file);
+      const problem = typeof read === "string" ? read : emptiness(read.pool, file);
+      if (problem !== undefined) return invalid(`--pool ${name}=${given}: ${problem}`);
+      const { pool, failure } = read as PoolReport;
+      pools.set(name, pool);
+      if (failure !== undefined) failures.set(name, failure);
+    }
+  } finally {
+    await reader.close();
+  }
+  return { kind: "ok", pools, failures };
+}
+
+function shippedPools(registry: Registry): Map<string, Pool> {
   const pools = new Map<string, Pool>();
   for (const environment of registry.environments) {
     const shipped = environment.rows?.defaultPool;
-    if (shipped === undefined) continue;
-    pools.set(shipped.name, loadPool(environment, shipped.name, readFileSync(shipped.file, "utf8")));
+    // A twin's are its environment's.
+    if (shipped === undefined || environment.twinOf !== undefined) continue;
+    const { name, file } = shipped;
+    const other = pools.get(name);
+    if (other !== undefined)
+      throw new Error(
+        `pools that ship have names of their own: ${other.environment} and ${environment.id} have '${name}'`,
+      );
+    pools.set(name, loadPool(environment, name, readFileSync(file, "utf8")));
   }
+  return pools;
+}
+
+export interface PoolReader {
+  /** The pool of a file, which may have no rows, or what is wrong with the file. */
+  read(name: string, file: PoolFile): Promise<PoolReport | string>;
+  close(): Promise<void>;
+}
+
+const noPorts: OpenPorts = async () => ({ ports: {}, missing: {} });
+
+/** Large files are read in threads, which are started for the first of them. */
+export function createPoolReader(registry: Registry, options: PoolOptions): PoolReader {
+  const { environmentFiles, folder, openPorts = noPorts, onProgress } = options;
   let threads: PoolThreads | undefined;
-  try {
-    for (const { name, path: given } of named) {
-      if (pools.has(name)) return { kind: "invalid", message: `--pool ${name}: there is a pool of that name already` };
-      const file = readPoolPath(given);
-      if (file.kind === "invalid") return { kind: "invalid", message: `--pool ${name}=${given}: ${file.message}` };
+  return {
+    read(name, file) {
       const isSmall = readsHere(file.path);
       const work = isSmall ? poolWork(registry, STRETCH_BYTES) : (threads ??= startPoolThreads(options)).work;
-      const folder = isSmall ? undefined : options.folder;
-      const read = await readPool({ ...options, folder, registry, work, name, file });
-      if (typeof read === "string") return { kind: "invalid", message: `--pool ${name}=${given}: ${read}` };
-      pools.set(name, read);
-    }
-  } finally {
-    await threads?.close();
-  }
-  return { kind: "ok", pools };
+      const folders = { folder: isSmall ? undefined : folder, checksFolder: folder };
+      return readPoolFile({ registry, work, name, file, environmentFiles, ...folders, openPorts, onProgress });
+    },
+    close: async () => threads?.close(),
+  };
 }
 
 /** What cannot be looked at is left to who reads it. */
@@ -77,82 +123,9 @@ function readsHere(path: string): boolean {
   }
 }
 
-interface Reading extends PoolOptions {
-  readonly registry: Registry;
-  readonly work: PoolWork;
-  readonly name: string;
-  readonly file: PoolFile;
-}
-
-/** The pool, or what is wrong with the file. */
-async function readPool(reading: Reading): Promise<Pool | string> {
-  const { work, name, file, folder, environmentFiles } = reading;
-  const planned = await work.plan(file.path);
-  if (planned.kind === "problem") return planned.message;
-  const { units, ...plan } = planned.value;
-  const found = await findReader(reading, units);
-  if (typeof found === "string") return found;
-  const { environment, first } = found;
-  const request = {
-    ...{ environment: environment.id, version: environment.version, path: file.path },
-    ...{ plan, selection: file.selection, environmentFiles },
-  };
-  if (folder !== undefined) {
-    const kept = await work.cached({ ...request, folder });
-    if (kept.kind === "done" && kept.value !== undefined) return poolOf(environment, name, kept.value);
-  }
-  const read = await readUnits(reading, environment, units, first);
-  if (typeof read === "string") return read;
-  const finished = await work.finish({ ...request, folder, units: read });
-  if (finished.kind === "problem") return finished.message;
-  const pool = poolOf(environment, name, finished.value);
-  return pool.size > 0 ? pool : `${shown(file.selection)} no rows that hold a task`;
-}
-
-function shown(selection: readonly RowRange[]): string {
-  return selection.length === 0 ? "it has" : "its selection has";
-}
-
-/** The first environment that can read any row of the first unit, with what it read. */
-async function findReader({ registry, work, file }: Reading, [unit]: FilePlan["units"]) {
-  const readers = registry.environments.filter(({ rows }) => rows !== undefined);
-  const reasons: string[] = [];
-  for (const environment of readers) {
-    const { id, version } = environment;
-    if (unit === undefined) {
-      reasons.push(`${id}: it is empty`);
-      continue;
-    }
-    const first = await work.unit({ environment: id, version, path: file.path, unit });
-    if (first.kind === "done" && first.value.rows.length > 0) return { environment, first: first.value };
-    reasons.push(`${id}: ${reasonOf(first)}`);
-  }
-  return `no environment can read its rows (${reasons.join("; ")})`;
-}
-
-function reasonOf(first: Done<UnitColumns>): string {
-  if (first.kind === "problem") return first.message;
-  const [rejection] = first.value.rejections;
-  return rejection === undefined ? "it is empty" : `line ${rejection.row + 1}: ${rejection.reason}`;
-}
-
-/** All units in their order. As many are read at once as there are threads. */
-async function readUnits(
-  { work, name, file, onProgress }: Reading,
-  { id: environment, version }: Environment,
-  units: FilePlan["units"],
-  first: UnitColumns,
-): Promise<readonly UnitColumns[] | string> {
-  let done = 1;
-  onProgress?.(name, done, units.length);
-  const rest = units.slice(1).map(async (unit) => {
-    await nextTurn();
-    const read = await work.unit({ environment, version, path: file.path, unit });
-    onProgress?.(name, ++done, units.length);
-    return read;
-  });
-  const results = await Promise.all(rest);
-  const problem = results.find((result) => result.kind === "problem");
-  if (problem !== undefined) return problem.message;
-  return [first, ...results.flatMap((result) => (result.kind === "done" ? [result.value] : []))];
+/** What is wrong with a pool that has no rows. */
+function emptiness({ size, reasons }: Pool, { selection }: PoolFile): string | undefined {
+  if (size > 0) return undefined;
+  const has = selection.length === 0 ? "it has" : "its selection has";
+  return `${has} no rows that hold a task${reasons.length === 0 ? "" : ` (${reasons.slice(0, TOLD_MAX).join("; ")})`}`;
 }

@@ -25,6 +25,8 @@ export interface ArmPlace extends RunPlace {
   readonly epoch: number;
   /** The arm's, in the draw. */
   readonly probability: number;
+  /** The arm's. */
+  readonly klCoefficient?: number | undefined;
 }
 
 /** The same task has the same id, however often it is shown. Plain literals, for `create` costs more than the rest. */
@@ -46,6 +48,7 @@ export function presentTask(deps: PresentDeps, spec: TaskSpec, made: MadeTask, r
     hints: {
       $typeName: "gradus.v1.TaskHints",
       stop: scansForCommits(deps.registry, spec) ? [] : [...stopStrings(spec.answerFormat)],
+      ...(run?.klCoefficient !== undefined && { klCoefficient: run.klCoefficient }),
       metadata: { ...made.metadata },
     },
     runId: run?.runId ?? "",

@@ -24,7 +24,7 @@ export type JobOutcome = Facts | Failed | Cancelled;
 
 export const CANCELLED: Cancelled = Object.freeze({ kind: "cancelled" });
 
-/** Attempts at one verification; after that it is the client's to try again, later. */
+/** Attempts at one verification, unless its resource says otherwise; after that it is the client's to try again, later. */
 export const ATTEMPTS_MAX = 3;
 
 export interface AttemptOptions {
@@ -37,7 +37,7 @@ export interface AttemptOptions {
 
 /** Resolves when the verifier has come to its end; `answer` is called once, at the latest at the time limit. */
 export async function attemptJob(
-  { name, timeLimitMs }: Resource,
+  { name, timeLimitMs, attemptsMax = ATTEMPTS_MAX }: Resource,
   { signal: caller, deadlineMs = Infinity, verify }: Omit<Job, "bytes">,
   attempt: number,
   { clock, onFailure, ports = {} }: AttemptOptions,
@@ -57,7 +57,7 @@ export async function attemptJob(
   const signal = caller === undefined ? limit.signal : AbortSignal.any([caller, limit.signal]);
   const untilMs = Math.min(deadlineMs, clock.now() + timeLimitMs);
   try {
-    once(await verify({ signal, deadlineMs: untilMs, ports, attempt, attemptsMax: ATTEMPTS_MAX }));
+    once(await verify({ signal, deadlineMs: untilMs, ports, attempt, attemptsMax }));
   } catch (error) {
     // What is aborted may reject, and nobody listens.
     if (!signal.aborted) onFailure(error, name);

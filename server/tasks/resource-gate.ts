@@ -48,7 +48,7 @@ export function createGate(
   const { clock } = options;
   const queue = new PQueue({ concurrency: resource.concurrencyMax });
   const room = createRoom(resource);
-  const { probe } = resource;
+  const { probe, attemptsMax = ATTEMPTS_MAX } = resource;
   const health = createHealth({
     ...{ resource, clock, onChange },
     probe: probe && (() => probeOnce(resource, probe, options)),
@@ -82,7 +82,7 @@ export function createGate(
       if (outcome.kind !== "failed" || !outcome.retryable) return outcome;
       const waitMs = outcome.retryDelayMs ?? BACKOFF_MS * 2 ** (attempt - 1);
       const late = clock.now() + waitMs >= (job.deadlineMs ?? Infinity);
-      if (attempt >= ATTEMPTS_MAX || waitMs > WAIT_MAX_MS || late || health.refusal() !== undefined) return outcome;
+      if (attempt >= attemptsMax || waitMs > WAIT_MAX_MS || late || health.refusal() !== undefined) return outcome;
       await sleep(clock, waitMs, job.signal ?? NEVER);
       if (job.signal?.aborted === true) return CANCELLED;
     }

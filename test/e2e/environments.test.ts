@@ -31,7 +31,9 @@ describe("a server", () => {
     const rowsOnly = await client.getEnvironment("qa/capitals");
     expect(rowsOnly).toMatchObject({ category: "qa", goal: Goal.SATISFY, sources: [Source.REAL], parameters: [] });
     expect(rowsOnly.levels.map(({ name }) => name)).toEqual(["all"]);
-    expect(rowsOnly.pools).toMatchObject([{ name: "capitals", rows: { all: 40 } }]);
+    const [pool, ...others] = rowsOnly.pools;
+    expect([pool?.groups.reduce((sum, { rows }) => sum + rows, 0), others]).toEqual([40, []]);
+    expect(pool).toMatchObject({ name: "capitals", rows: { all: 40 }, rejected: 0, unchecked: 0, shipped: true });
     expect(rowsOnly.rewardSchemes.map(({ name }) => name)).toEqual(["graded"]);
   });
 
@@ -57,7 +59,9 @@ describe("a server", () => {
       case: "score",
       value: { reward: 0.1, violation: "that is not the answer" },
     });
-    await expect(client.reset({ environment: "qa/capitals", seed: 1n })).rejects.toThrow(
+    // Without a generator rows are all there is.
+    expect(await client.reset({ environment: "qa/capitals", seed: 1n })).toEqual(task);
+    await expect(client.reset({ environment: "qa/capitals", source: "synthetic", seed: 1n })).rejects.toThrow(
       "qa/capitals has no generator: ask for SOURCE_REAL",
     );
     const parameters = { environment: "qa/capitals", source: "real", parameters: { size: 3 }, seed: 1n } as const;
@@ -78,7 +82,7 @@ describe("the command line", () => {
     ["draw", "np/vertex-cover", "np/vertex-cover draws no pictures", []],
     ["draw", "qa/capitals", "qa/capitals draws no pictures", ["--source", "real"]],
     ["solve", "qa/capitals", "qa/capitals has no solver", ["--source", "real"]],
-    ["reset", "qa/capitals", "--source: qa/capitals has no generator: ask for real", []],
+    ["reset", "qa/capitals", "--source: qa/capitals has no generator: ask for real", ["--source", "synthetic"]],
   ])("%s of %s: %s", async (command, environment, message, more) => {
     const { code, out, err } = await gradus(here, command, environment, ...more, ...flags);
     expect([code, out]).toEqual([2, ""]);

@@ -7,6 +7,9 @@
 import type { CountdownInstance } from "../../envs/countdown/instance.ts";
 import { hasBit } from "../../envs/lib/bit-matrix.ts";
 import { adjacent, type Graph } from "../../envs/lib/graph.ts";
+import type { Expression } from "../../envs/math/arithmetic/expression.ts";
+import type { ArithmeticInstance } from "../../envs/math/arithmetic/generate.ts";
+import type { LinearInstance, Term } from "../../envs/math/linear/statement.ts";
 import type { BisectionInstance } from "../../envs/np/bisection/generate.ts";
 import type { KnapsackInstance } from "../../envs/np/knapsack/generate.ts";
 import type { MeetingsInstance } from "../../envs/np/meetings/generate.ts";
@@ -130,8 +133,74 @@ function list(common: number, kinds: readonly string[]): Relations {
   return { kinds: [...kinds, `common ${common}`], between: () => "" };
 }
 
+/** The parts of an expression; sums of sums are one sum. Where order counts, a part's place stands between it and its whole. */
+function arithmetic({ expression }: ArithmeticInstance): Relations {
+  const kinds: string[] = [];
+  const links = new Map<string, string>();
+  const add = (part: Expression, above: number, place: string): void => {
+    const own = kinds.length;
+    const { kind, ...rest } = part;
+    if (above >= 0) links.set(`${above} ${own}`, `place ${place}`);
+    if (!("left" in part)) {
+      const below = part.kind === "power" ? part.base : "of" in part ? part.of : undefined;
+      kinds.push(JSON.stringify(below === undefined ? part : { ...rest, kind, base: 0, of: 0 }));
+      if (below !== undefined) add(below, own, "");
+      return;
+    }
+    kinds.push(kind);
+    const ordered = kind === "difference" || kind === "quotient";
+    const operands = ordered ? [part.left, part.right] : associated(part, kind);
+    for (const [i, operand] of operands.entries()) add(operand, own, ordered ? `${i}` : "");
+  };
+  add(expression, -1, "");
+  // With the root known it is known which of two is above the other.
+  kinds[0] = `root ${kinds[0]}`;
+  return { kinds, between: eitherWay(links) };
+}
+
+function eitherWay(links: ReadonlyMap<string, string>): Relations["between"] {
+  return (a, b) => links.get(`${Math.min(a, b)} ${Math.max(a, b)}`) ?? "";
+}
+
+function associated(part: Expression, kind: Expression["kind"]): readonly Expression[] {
+  if (part.kind !== kind || !("left" in part)) return [part];
+  return [...associated(part.left, kind), ...associated(part.right, kind)];
+}
+
+/** The unknowns, the statements, their sides and the terms of these; a side says whether it is the smaller one. */
+function linear({ names, statements }: LinearInstance): Relations {
+  const kinds: string[] = names.map(() => "unknown");
+  const links = new Map<string, string>();
+  const link = (above: number, below: number): void => {
+    links.set(`${Math.min(above, below)} ${Math.max(above, below)}`, "of");
+  };
+  const add = (kind: string, above: number): number => {
+    if (above >= 0) link(above, kinds.length);
+    return kinds.push(kind) - 1;
+  };
+  const addTerm = (term: Term, above: number): void => {
+    if (term.kind === "constant") add(JSON.stringify(term), above);
+    else if (term.kind === "unknown") link(add(JSON.stringify(term.coefficient), above), term.index);
+    else {
+      const own = add(`group ${JSON.stringify(term.factor)}`, above);
+      for (const inner of term.terms) addTerm(inner, own);
+    }
+  };
+  for (const { left, relation, right } of statements) {
+    const own = add(`statement ${relation.replace(/[<>]/, "<")}`, -1);
+    const isLeftSmaller = relation.startsWith("<");
+    const [one, other] = relation === "=" ? ["side", "side"] : isLeftSmaller ? ["low", "high"] : ["high", "low"];
+    const [leftSide, rightSide] = [add(one, own), add(other, own)];
+    for (const term of left) addTerm(term, leftSide);
+    for (const term of right) addTerm(term, rightSide);
+  }
+  return { kinds, between: eitherWay(links) };
+}
+
 const relationsOf: Readonly<Record<string, (instance: never) => Relations>> = {
   countdown: ({ numbers, target }: CountdownInstance) => list(target, numbers.map(String)),
+  "math/arithmetic": arithmetic,
+  "math/linear": linear,
   "np/bisection": bisection,
   "np/clique": graphRelations,
   "np/coloring": graphRelations,

@@ -67,6 +67,23 @@ test.each([
   expect(defineEnvironment({ ...bare, goal: "maximize", ...more }).rewardSchemes).toEqual(schemes);
 });
 
+describe("components of what is graded", () => {
+  const component = (name: string) => ({ name, description: "", weight: 1 });
+  const graded =
+    (primary: string, ...names: readonly string[]) =>
+    () =>
+      defineEnvironment({ ...bare, grading: { primary, components: names.map(component) } });
+
+  test("are weighed, and one of them is the primary", () => {
+    expect(graded("a", "a", "b")().rewardSchemes).toEqual(["weighted", "graded"]);
+    expect(graded("c", "a", "b")).toThrow("test/sum: there is no component 'c'");
+  });
+
+  test.each(["a", "format", "format_strict", "tags"])("%s comes once", (name) => {
+    expect(graded("a", "a", name)).toThrow(`test/sum: there are two components '${name}'`);
+  });
+});
+
 describe("levels", () => {
   test("are the generator's, and rows say which they belong to", () => {
     const environment = defineEnvironment({ ...bare, generator, rows: { ...rows, levelOf: () => "easy" } });

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import type { Environment, Level, Split, SyncEnvironment } from "../../envs/environment.ts";
 import { makeGenerated } from "../../envs/instances.ts";
-import type { TaskKey } from "../../envs/origin.ts";
-import { loadPool, type Pool, rowAt, rowCount } from "../../envs/pool.ts";
+import type { MakeResult, TaskKey } from "../../envs/origin.ts";
+import { loadPool, pickRow, type Pool, rowAt, rowCount } from "../../envs/pool.ts";
 import { environments } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { ScoreTask } from "../../envs/score.ts";
@@ -33,7 +33,7 @@ export function poolsOf(all: readonly Environment[]): ReadonlyMap<string, Pool> 
   const pools = new Map<string, Pool>();
   for (const environment of all) {
     const shipped = environment.rows?.defaultPool;
-    if (shipped === undefined) continue;
+    if (shipped === undefined || (environment.twinOf !== undefined && pools.has(shipped.name))) continue;
     pools.set(shipped.name, loadPool(environment, shipped.name, readFileSync(shipped.file, "utf8")));
   }
   return pools;
@@ -45,10 +45,24 @@ export const pools: ReadonlyMap<string, Pool> = poolsOf(environments);
 
 export const SPLITS: readonly Split[] = ["train", "eval", "bench"];
 
+/** Those whose facts are not graded: objectives, or answers that are right or not, of generators and solvers. */
+export const ungraded: readonly SyncEnvironment[] = synchronous.filter(({ grading }) => grading === undefined);
+
+/** A generated task; or a row of the pool that ships, of another split where the pool has none of this one. */
 export function issue({ environment, level }: Case<Environment>, seed: bigint, split: Split): Issued {
-  const result = makeGenerated(environment, { parameters: level.parameters, seed, split });
+  const result =
+    environment.generator === undefined
+      ? pickShipped(environment, level, seed, split)
+      : makeGenerated(environment, { parameters: level.parameters, seed, split });
   if (result.kind !== "made") throw new Error(result.message);
   return { ...result.key, instance: result.instance };
+}
+
+function pickShipped(environment: Environment, { name }: Level, seed: bigint, split: Split): MakeResult {
+  const pool = poolsOf([environment]).get(environment.rows?.defaultPool?.name ?? "");
+  if (pool === undefined) throw new Error(`${environment.id} has neither a generator nor a pool`);
+  const filled = [split, ...SPLITS].find((each) => rowCount(pool, name, each) > 0);
+  return pickRow(pool, name, filled ?? split, seed);
 }
 
 /** Some tasks of a level, by turns of each split: generated, or rows of its pool where there is no generator. */

@@ -49,6 +49,7 @@ describe("the weighted sum of the components that have a value", () => {
       { name: "correctness", value: 0, weight: 1 },
       { name: "closeness", value: undefined, weight: 0.5, reason: "numbers over 1,000 are not compared" },
       { name: "format", value: 1, weight: 0 },
+      { name: "format_strict", value: 1, weight: 0 },
       { name: "tags", value: 1, weight: 0 },
     ]);
     const reason = "the answer could not be read";

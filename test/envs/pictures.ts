@@ -39,7 +39,7 @@ export function legendWords(picture: Picture): readonly string[] {
   return picture.legend.map(({ text }) => text);
 }
 
-const TOKEN = /<(\/?)([a-z]+)((?: [\w:-]+="[^"<]*")*)(\/?)>|([^<]+)/y;
+const TOKEN = /<(\/?)([a-zA-Z]+)((?: [\w:-]+="[^"<]*")*)(\/?)>|([^<]+)/y;
 
 /** Fails unless the text is one well-formed XML element of the tags, entities and numbers that a picture may have. */
 export function expectWellFormed(svg: string): void {

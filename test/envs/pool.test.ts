@@ -43,9 +43,21 @@ describe("loadPool", () => {
     expect(rowCounts(pool)).toEqual({ T0: 1, T1: 0, T2: 0, T3: 0, OOD: 0 });
   });
 
-  test("keeps only the first reasons", () => {
-    const pool = load(Array.from({ length: 100 }, () => "no"));
-    expect([pool.rejected, pool.reasons.length, pool.size]).toEqual([100, 5, 0]);
+  test("counts rows with one kind of reason together", () => {
+    const pool = load([
+      "no",
+      "nil",
+      ...Array.from({ length: 98 }, (_, i) => JSON.stringify({ nums: [1, 2], target: -i, note: "it's" })),
+      '{"nums":[1],"target":1}',
+      '{"nums":"[1, 2, 3","target":1}',
+    ]);
+    expect([pool.rejected, pool.size]).toEqual([102, 0]);
+    expect(pool.rejections).toEqual([
+      { row: 0, count: 2, reason: expect.stringMatching(/^not JSON/) as string },
+      { row: 2, count: 98, reason: "column target must be a whole number from 1 to 100000, and is 0" },
+      { row: 100, count: 2, reason: "column nums must be a list of 2 to 6 numbers, and is [1]" },
+    ]);
+    expect(pool.reasons[1]).toBe("line 3 and 97 more: column target must be a whole number from 1 to 100000, and is 0");
   });
 
   test("is refused by an environment without rows", () => {

@@ -7,9 +7,8 @@ const registry = createRegistry(environments);
 test("no version of an environment is registered twice", () => {
   const keys = environments.map(({ id, version }) => `${id} ${version}`);
   expect(new Set(keys).size).toBe(keys.length);
-  expect(() => createRegistry([...environments, environments[0] as Environment])).toThrow(
-    "a version of countdown comes twice",
-  );
+  const [first] = environments as readonly [Environment, ...Environment[]];
+  expect(() => createRegistry([...environments, first])).toThrow(`a version of ${first.id} comes twice`);
 });
 
 test("each is found by its id and version, and the newest by its id", () => {

@@ -73,3 +73,9 @@ def test_names_that_are_misspelled_are_refused() -> None:
         gradus.bandit(rule=cast(Any, "exp3"))
     with pytest.raises(TypeError, match="bandit\\(\\) has no option 'epsilom'; did you mean 'epsilon'"):
         cast(Any, gradus.bandit)(epsilom=0.1)
+
+
+def test_the_kl_coefficient_of_an_arm() -> None:
+    assert gradus.arm("countdown", "T0", kl_coefficient=0).to_proto().HasField("kl_coefficient")
+    assert gradus.arm("countdown", "T0", kl_coefficient=0.5).to_proto().kl_coefficient == 0.5
+    assert not gradus.arm("countdown", "T0").to_proto().HasField("kl_coefficient")

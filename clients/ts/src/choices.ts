@@ -94,6 +94,8 @@ export interface ArmChoice extends TaskChoice {
   readonly weight?: number | undefined;
   /** Whether a constraint's share of hard tasks counts this arm. */
   readonly hard?: boolean | undefined;
+  /** The KL coefficient that its tasks carry for the trainer (`task.hints.klCoefficient`); left out: none. */
+  readonly klCoefficient?: number | undefined;
 }
 
 /** A set of tasks that a run is evaluated on beside training, see `nextEvaluation`. Left out, the split is "eval". */
@@ -236,12 +238,13 @@ function dynamicSamplingOf({ oversampleMax, alike = "rewards" }: DynamicSampling
 /** The message for an arm. */
 export function armOf(choice: ArmChoice | Arm): Arm {
   if (isMessage(choice, ArmSchema)) return choice;
-  const { id, weight, hard, ...task } = choice;
+  const { id, weight, hard, klCoefficient, ...task } = choice;
   return create(ArmSchema, {
     id,
     spec: taskSpecOf(task),
     hard: hard ?? false,
     ...(weight === undefined ? {} : { weight }),
+    ...(klCoefficient === undefined ? {} : { klCoefficient }),
   });
 }
 

@@ -163,6 +163,7 @@ function themed({ paper, ink, soft, faint, band, wrong, good, pick, cut }: Theme
     `.gd-limit{stroke:${ink}}`,
     `.gd-wrong,.gd-missing,.gd-ring,.gd-hatch{stroke:${wrong}}`,
     `.gd-again{stroke:${ink}}`,
+    `.gd-prose{color:${ink}}.gd-prose.gd-soft{color:${soft}}.gd-code{background:${band}}`,
   ].join("");
 }
 
@@ -180,6 +181,9 @@ const FORMS = [
   ".gd-best{stroke-width:1.8;stroke-dasharray:2 3}.gd-hint{stroke-width:1.8;stroke-dasharray:1 3;stroke-linecap:round}",
   ".gd-wrong{stroke-width:3}.gd-missing{stroke-width:2.5;stroke-dasharray:6 4}.gd-ring{stroke-width:2.5}",
   ".gd-hatch{stroke-width:1.5}.gd-again{stroke-width:1.5}",
+  ".gd-prose{font:16px/1.5 ui-sans-serif,system-ui,'DejaVu Sans',sans-serif;overflow-wrap:anywhere}",
+  // A cell of MathML is aligned by the names that browsers gave to this before there was MathML in them.
+  ".gd-prose math{font-size:17px;line-height:1.15;font-family:'STIX Two Math','Latin Modern Math','Cambria Math',math}.gd-prose math[display=block]{margin:0;width:fit-content}.gd-prose .tml-left{text-align:-webkit-left}.gd-prose .tml-right{text-align:-webkit-right}.gd-code{font-family:ui-monospace,monospace}",
   ...FILL_COLOURS.map((colour, i) => `.gd-f${i}{fill:${colour}}`),
 ];
 

@@ -6,10 +6,12 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { Option } from "commander";
 import type { Command } from "commander";
-import { drawCompletion, drawTask } from "../../../envs/draw.ts";
+import { wrapAnswer } from "../../../envs/answers/wording.ts";
+import { drawCompletion, drawTask, type Told } from "../../../envs/draw.ts";
 import type { AnyScoreTask } from "../../../envs/score.ts";
 import { completionIn } from "../completion.ts";
 import { localOf } from "../connection.ts";
+import type { Local } from "../local.ts";
 import { addLocalTaskOptions, openTask, solutionOf, taskIdOf } from "../local-task.ts";
 import type { LocalTaskFlags } from "../local-task.ts";
 import { isShown, show } from "../open.ts";
@@ -47,7 +49,7 @@ export function addDraw(program: Command): void {
     const local = await localOf(flags);
     const taskId = await taskIdOf(local, environment, flags);
     const task = openTask(local, taskId);
-    const svg = await drawn(task, flags);
+    const svg = await drawn(local, taskId, task, flags).finally(() => local.client.close());
     if (json) return printDrawing(taskId, task, svg, out);
     if (out === undefined && !terminal) return print(svg);
     const path = out ?? (await pathOf(task, taskId));
@@ -80,13 +82,34 @@ async function pathOf({ environment }: AnyScoreTask, taskId: string): Promise<st
   return join("out", `${environment.id.replaceAll("/", "-")}-${hash}.svg`);
 }
 
-async function drawn(task: AnyScoreTask, { answer, completion, file, solve }: Flags): Promise<string> {
+async function drawn(
+  local: Local,
+  taskId: string,
+  task: AnyScoreTask,
+  { answer, completion, file, solve }: Flags,
+): Promise<string> {
   const { environment, instance, format, thinking } = task;
   const whole = file === undefined ? completion : await completionIn(file);
+  const text = solve ? solutionOf(task).text : answer;
+  const told = await toldOf(local, taskId, task, whole ?? (text && wrapAnswer(text, format, "", thinking)));
   const svg =
     whole === undefined
-      ? drawTask(environment, instance, solve ? solutionOf(task).text : answer)
-      : drawCompletion(environment, instance, format, whole, thinking);
+      ? drawTask(environment, instance, text, told)
+      : drawCompletion(environment, instance, format, whole, thinking, told);
   if (svg === undefined) throw new CliProblem("usage", `${environment.id} draws no pictures`);
   return svg;
+}
+
+/** What only the outside can judge is asked; a picture is drawn all the same where it does not answer. */
+async function toldOf(
+  { client }: Local,
+  taskId: string,
+  { environment }: AnyScoreTask,
+  completion: string | undefined,
+): Promise<Told | undefined> {
+  if (environment.resource === undefined || completion === undefined) return undefined;
+  const outcome = await client.step({ taskId, groupId: "" }, completion);
+  if (outcome.kind === "unscored") return { solved: false, words: `not verified: ${outcome.detail}` };
+  const { solved, violation: words, info } = outcome;
+  return { solved, words, info };
 }

@@ -1,7 +1,7 @@
 /** gradus envs: what there is to learn. */
 import type { Command } from "commander";
-import { AnswerFormat, EnvironmentSchema, Goal, Source } from "../../../clients/ts/src/public.ts";
-import type { Environment, GradusClient, ParameterInfo } from "../../../clients/ts/src/public.ts";
+import { AnswerFormat, EnvironmentSchema, Goal, Source, Split } from "../../../clients/ts/src/public.ts";
+import type { Environment, GradusClient, ParameterInfo, PoolInfo } from "../../../clients/ts/src/public.ts";
 import { addConnectionOptions, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
 import { fields, jsonOf, number, print, printJson, table, word } from "../print.ts";
@@ -72,6 +72,8 @@ function parameterRows(parameters: readonly ParameterInfo[]): readonly (readonly
   ]);
 }
 
+const poolSplits = [Split.TRAIN, Split.EVAL, Split.BENCH] as const;
+
 const parameterHead = ["parameter", "range", "default", "meaning"];
 
 function described(environment: Environment): string {
@@ -89,13 +91,12 @@ function described(environment: Environment): string {
     `${number(rewardMin)} to ${number(rewardMax)}`,
     meaning,
   ]);
-  const poolText = pools.map(({ name, rows }) => `${name} (${Object.values(rows).reduce((a, b) => a + b, 0)} rows)`);
   const head = fields([
     ["environment", `${id}, version ${version}`],
     ["goal", word(Goal, goal)],
     ["answer formats", answerFormats.map((format) => word(AnswerFormat, format)).join(", ")],
     ["sources", sources.map((source) => word(Source, source)).join(", ")],
-    ["pools", poolText.length === 0 ? undefined : poolText.join(", ")],
+    ["pools", sources.includes(Source.REAL) && pools.length === 0 ? "none here: give --pool name=path" : undefined],
   ]);
   return [
     description,
@@ -103,5 +104,26 @@ function described(environment: Environment): string {
     table(["level", "parameters", "meaning"], levelRows),
     table(parameterHead, parameterRows(parameters)),
     table(["reward scheme", "rewards", "meaning"], schemeRows),
+    ...(pools.length === 0 ? [] : [poolTable(pools)]),
   ].join("\n\n");
+}
+
+/** A row to a level: how many rows of each split, and of the pool what is no task. */
+function poolTable(pools: readonly PoolInfo[]): string {
+  const rows = pools.flatMap(({ name, groups, rejected, leftOut, unchecked, shipped }) => {
+    const levels = [...new Set(groups.map(({ level }) => level))];
+    const counts = (level: string) =>
+      poolSplits.map((split) => {
+        const group = groups.find((each) => each.level === level && each.split === split);
+        return String(group?.rows ?? 0);
+      });
+    const notes = [
+      shipped ? "ships with it" : "the operator's",
+      ...(rejected > 0 ? [`${rejected} rows rejected`] : []),
+      ...(leftOut > 0 ? [`${leftOut} left out`] : []),
+      ...(unchecked > 0 ? [`${unchecked} unchecked`] : []),
+    ];
+    return levels.map((level, i) => [i === 0 ? name : "", level, ...counts(level), i === 0 ? notes.join(", ") : ""]);
+  });
+  return table(["pool", "level", ...poolSplits.map((split) => word(Split, split)), "rows"], rows);
 }

@@ -16,7 +16,9 @@ export function drawSpecimens({ deps }: Local, specimens: readonly Specimen[]): 
     const opened = deps.scorer.open(sample.task?.taskId ?? "");
     if (opened.kind === "none") return [];
     const { environment, instance, format, thinking } = opened.scoring;
-    return [{ part, words, svg: drawCompletion(environment, instance, format, sample.completion, thinking) }];
+    const { outcome } = sample;
+    const told = { solved: false, words, ...(outcome?.kind === "scored" && { info: outcome.info }) };
+    return [{ part, words, svg: drawCompletion(environment, instance, format, sample.completion, thinking, told) }];
   });
   if (pictures.length === 0 && specimens.length > 0) return undefined;
   return pictures.flatMap(({ svg, ...picture }) => (svg === undefined ? [] : [{ ...picture, svg }]));

@@ -1,4 +1,7 @@
-/** Answers worth looking at: of each part the first that breaks a constraint, and the feasible one that falls shortest. */
+/**
+ * Answers worth looking at: of each part the first that breaks a constraint or is graded as wrong, and the feasible one that
+ * falls shortest.
+ */
 import type { Sample } from "../../../clients/ts/src/public.ts";
 
 /** An answer that shows why its part did not do better. */
@@ -7,7 +10,7 @@ export interface Specimen {
   readonly sample: Sample;
   /** What it shows, in words. */
   readonly words: string;
-  /** Undefined: it is infeasible. */
+  /** Undefined: it is infeasible, or graded as wrong. */
   readonly ratio: number | undefined;
 }
 
@@ -26,8 +29,8 @@ export function createSpecimens() {
       const { part, outcome } = sample;
       if (outcome?.kind !== "scored") return;
       const { verdict, violation, ratio, solved } = outcome;
-      if (verdict === "infeasible" && !infeasible.has(part))
-        infeasible.set(part, { part, sample, words: violation, ratio: undefined });
+      const isWrong = verdict === "infeasible" || (verdict === "graded" && !solved);
+      if (isWrong && !infeasible.has(part)) infeasible.set(part, { part, sample, words: violation, ratio: undefined });
       if (verdict !== "feasible" || solved || ratio === undefined) return;
       const shortest = short.get(part)?.ratio ?? Number.POSITIVE_INFINITY;
       if (ratio < shortest) short.set(part, { part, sample, words: `${(100 * ratio).toFixed(1)}% of the best`, ratio });

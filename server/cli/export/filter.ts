@@ -1,4 +1,5 @@
 /** Which graded completions are kept, by any component of their reward: "correctness>=1", "reward>0.1". Pure. */
+import { readCondition } from "../conditions.ts";
 
 /** What a filter looks at. */
 interface Graded {
@@ -10,25 +11,15 @@ interface Graded {
 /** Of a score: whether it is kept. */
 export type ScoreFilter = (score: Graded) => boolean;
 
-const CONDITION = /^([a-z][a-z0-9_]*)(>=|<=|>|<|=)(-?\d+(?:\.\d+)?)$/;
+const COMPONENT = /^[a-z][a-z0-9_]*$/;
 
-const COMPARISONS: Readonly<Record<string, (value: number, bound: number) => boolean>> = {
-  ">=": (value, bound) => value >= bound,
-  "<=": (value, bound) => value <= bound,
-  ">": (value, bound) => value > bound,
-  "<": (value, bound) => value < bound,
-  "=": (value, bound) => value === bound,
-};
-
-/** Undefined: the text is no condition. A score whose component has no value is not kept. */
+/** Undefined: the text is no condition on a score. A score whose component has no value is not kept. */
 export function readFilter(text: string): ScoreFilter | undefined {
-  const [, name = "", comparison = "", bound = ""] = CONDITION.exec(text.replaceAll(" ", "")) ?? [];
-  const holds = COMPARISONS[comparison];
-  if (holds === undefined) return undefined;
-  return (score) => {
-    const value = valueOf(score, name);
-    return value !== undefined && holds(value, Number(bound));
-  };
+  const condition = readCondition(text);
+  if (condition === undefined || !COMPONENT.test(condition.name) || !/^(?:[<>]=?|=)$/.test(condition.comparison))
+    return undefined;
+  if (!Number.isFinite(Number(condition.bound)) || condition.bound === "") return undefined;
+  return (score) => condition.holds(valueOf(score, condition.name));
 }
 
 function valueOf({ reward, ratio, components }: Graded, name: string): number | undefined {

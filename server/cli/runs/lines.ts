@@ -69,9 +69,21 @@ export function armLines({ arms }: RunState, width: number): readonly string[] {
   return [head, ...rows];
 }
 
+/** A line for the newest round of each evaluation arm. */
+export function evaluationLines({ evaluations }: RunState): readonly string[] {
+  return evaluations.map(({ armId, round, cursor, tasks, samples, solvedShare, rewardMean, closed }) => {
+    const means = `solved ${percent(solvedShare)}, reward ${rewardMean === undefined ? "–" : small(rewardMean)}`;
+    const soFar = closed ? "" : `, ${samples} samples so far`;
+    return `${armId}, round ${round} at task ${cursor}: ${means} (${tasks} tasks${soFar})`;
+  });
+}
+
 /** A run as it stands. */
 export function stateLines(config: RunConfig | undefined, state: RunState, width: number): readonly string[] {
-  return [...headLines(config, state).map((line) => line.slice(0, width)), "", ...armLines(state, width)];
+  const cut = (lines: readonly string[]): readonly string[] => lines.map((line) => line.slice(0, width));
+  const evaluations = cut(evaluationLines(state));
+  const below = evaluations.length === 0 ? [] : ["", "evaluated", ...evaluations];
+  return [...cut(headLines(config, state)), "", ...armLines(state, width), ...below];
 }
 
 /** What was drawn: over the cursor, for each arm its share of the tasks, as high as it was large. */
@@ -116,5 +128,5 @@ export function plainLine(config: RunConfig | undefined, state: RunState): strin
     ({ armId, probability, recentSolvedShare }) =>
       `${armId}=${percent(probability)}${recentSolvedShare === undefined ? "" : ` (solved ${percent(recentSolvedShare)})`}`,
   );
-  return `${standing}; ${arms.join(", ")}${state.paused ? "; paused" : ""}`;
+  return [standing, arms.join(", "), ...evaluationLines(state), ...(state.paused ? ["paused"] : [])].join("; ");
 }

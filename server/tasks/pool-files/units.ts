@@ -23,6 +23,9 @@ const LINE_BYTES_MAX = 64 << 20;
 
 const ROWS = 1 << 14;
 
+/** Of a unit of Parquet, uncompressed: rows may hold long texts, and each thread holds a unit. */
+const ROWS_BYTES = 64 << 20;
+
 /** Of a row group that is read in parts the pages before a part are read again: so it has few parts. */
 const PARTS_MAX = 8;
 
@@ -45,13 +48,14 @@ export function lineUnits(bytes: number, unitBytes = LINES_BYTES): readonly Unit
 }
 
 /** Units of a Parquet file, none of which goes over the end of a row group. */
-export async function rowUnits(path: string): Promise<readonly Unit[]> {
+export async function rowUnits(path: string, unitBytes = ROWS_BYTES): Promise<readonly Unit[]> {
   const metadata = await parquetMetadataAsync(await asyncBufferFromFile(path));
   const units: Unit[] = [];
   let first = 0;
   for (const group of metadata.row_groups) {
     const rows = Number(group.num_rows);
-    const size = Math.max(ROWS, Math.ceil(rows / PARTS_MAX));
+    const fitting = Math.floor((rows * unitBytes) / Math.max(1, Number(group.total_byte_size)));
+    const size = Math.max(1, Math.min(ROWS, fitting), Math.ceil(rows / PARTS_MAX));
     for (let start = 0; start < rows; start += size)
       units.push({ kind: "rows", start: first + start, end: first + Math.min(rows, start + size) });
     first += rows;
@@ -108,39 +112,59 @@ function readBytes(descriptor: number, position: number, length: number): Buffer
 }
 
 /** Snappy and plain pages hyparquet reads itself. */
-const compressors: Compressors = {
+export const compressors: Compressors = {
   GZIP: (input) => new Uint8Array(gunzipSync(input)),
   ZSTD: (input) => new Uint8Array(zstdDecompressSync(input)),
   BROTLI: (input) => new Uint8Array(brotliDecompressSync(input)),
 };
 
+export interface ReadRows {
+  readonly rows: readonly RawRow[];
+  /** Columns that were asked for and are not there, in words; undefined: none. */
+  readonly missing: string | undefined;
+}
+
+/** Columns that are not there are left out: a reader may know several schemas. */
 export async function readRows(
   path: string,
   start: number,
   end: number,
   columns: readonly string[] | undefined,
-): Promise<readonly RawRow[]> {
+): Promise<ReadRows> {
   const file = await asyncBufferFromFile(path);
   const metadata = await parquetMetadataAsync(file);
-  const problem = missingColumns(metadata, columns ?? []);
-  if (problem !== undefined) throw new PoolFileProblem(problem);
+  const found = topLevel(metadata.schema);
+  const there = columns?.filter((name) => found.includes(name));
+  const missing = missingColumns(found, columns ?? []);
+  if (there?.length === 0 && missing !== undefined) throw new PoolFileProblem(missing);
   const options = { file, metadata, compressors, rowStart: start, rowEnd: end };
-  const rows = await parquetReadObjects(columns === undefined ? options : { ...options, columns: [...columns] });
-  return rows.map((value, row) => ({ row, value: plain(value) }));
+  const rows = await parquetReadObjects(there === undefined ? options : { ...options, columns: there });
+  return { rows: rows.map((value, row) => ({ row, value: plain(value) })), missing };
 }
 
 /** What the operator has to mend in a file. */
 export class PoolFileProblem extends Error {}
 
-function missingColumns({ schema }: FileMetaData, columns: readonly string[]): string | undefined {
-  const found = topLevel(schema);
+function missingColumns(found: readonly string[], columns: readonly string[]): string | undefined {
   const missing = columns.filter((name) => !found.includes(name));
   if (missing.length === 0) return undefined;
   return `it has no column ${missing.map((name) => `'${name}'`).join(" and ")}; its columns are ${found.map((name) => `'${name}'`).join(", ")}`;
 }
 
+/** The names of a file's columns; of lines those of the first. */
+export async function columnsOf(path: string): Promise<readonly string[]> {
+  if (isParquet(path)) return topLevel((await parquetMetadataAsync(await asyncBufferFromFile(path))).schema);
+  const [first] = readLines(path, 0, 1);
+  try {
+    const row: unknown = JSON.parse(first?.json ?? "");
+    return typeof row === "object" && row !== null && !Array.isArray(row) ? Object.keys(row) : [];
+  } catch {
+    return [];
+  }
+}
+
 /** A schema is a tree in pre-order: the root, then each column with what is below it. */
-function topLevel(schema: FileMetaData["schema"]): readonly string[] {
+export function topLevel(schema: FileMetaData["schema"]): readonly string[] {
   const names: string[] = [];
   const skip = (at: number): number => {
     let next = at + 1;
@@ -151,12 +175,18 @@ function topLevel(schema: FileMetaData["schema"]): readonly string[] {
   return names;
 }
 
-/** Whole numbers of 64 bits come as bigints: as numbers, where those are exact. */
-function plain(value: unknown): unknown {
+/**
+ * A value as JSON has it, so that a row is the same when it is read again. Whole numbers of 64 bits come as bigints: as
+ * numbers, where those are exact.
+ */
+export function plain(value: unknown): unknown {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : `${value}`;
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
   if (Array.isArray(value)) return value.map(plain);
   if (ArrayBuffer.isView(value) && !(value instanceof DataView))
     return Array.from(value as unknown as ArrayLike<unknown>, plain);
-  if (typeof value !== "object" || value === null || value instanceof Date) return value;
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
+  if (value === undefined) return null;
+  if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, plain(part)]));
 }

@@ -4,15 +4,8 @@ import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } fr
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Environment } from "../../../envs/environment.ts";
-import {
-  type FinishedPool,
-  finishPool,
-  lineName,
-  readUnit,
-  rowName,
-  type RowRange,
-  type UnitColumns,
-} from "../../../envs/pool-columns.ts";
+import { readUnit, type UnitColumns } from "../../../envs/pool-columns.ts";
+import { type FinishedPool, finishPool, type RowRange } from "../../../envs/pool-finish.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { cachePath, readCache, writeCache } from "./cache.ts";
 import { isParquet, lineUnits, PoolFileProblem, readLines, readRows, rowUnits, type Unit } from "./units.ts";
@@ -73,14 +66,17 @@ export function poolWork(registry: Registry, unitBytes?: number): PoolWork {
         const environment = environmentOf(registry, reader);
         const { start, end } = unit;
         if (unit.kind === "lines") return readUnit(environment, readLines(path, start, end));
-        return readUnit(environment, await readRows(path, start, end, environment.rows?.columns));
+        const { rows, missing } = await readRows(path, start, end, environment.rows?.columns);
+        const columns = readUnit(environment, rows);
+        if (columns.rows.length === 0 && missing !== undefined) throw new PoolFileProblem(missing);
+        return columns;
       }),
     finish: (request) =>
       attempt(() => {
         const { path, plan, units, selection, folder } = request;
         if (stampOf(path) !== plan.stamp) throw new PoolFileProblem("it was written to while it was read: try again");
         const environment = environmentOf(registry, request);
-        const finished = finishPool(environment, units, selection, plan.lines ? lineName : rowName);
+        const finished = finishPool(environment, units, selection, plan.lines);
         if (folder !== undefined) writeCache(folder, keptAt({ ...request, folder }), finished);
         return finished;
       }),
@@ -92,15 +88,16 @@ async function attempt<T>(work: () => T | Promise<T>): Promise<Done<T>> {
   try {
     return { kind: "done", value: await work() };
   } catch (error) {
-    if (error instanceof PoolFileProblem) return { kind: "problem", message: error.message };
-    const { code } = error as NodeJS.ErrnoException;
-    if (typeof code === "string") return { kind: "problem", message: `the file cannot be read (${code})` };
-    // Whoever reads Parquet throws plain errors for files that are none.
-    return {
-      kind: "problem",
-      message: `the file cannot be read (${error instanceof Error ? error.message : String(error)})`,
-    };
+    return { kind: "problem", message: problemText(error) };
   }
+}
+
+/** What is wrong with a file that cannot be read. Whoever reads Parquet throws plain errors for files that are none. */
+export function problemText(error: unknown): string {
+  if (error instanceof PoolFileProblem) return error.message;
+  const { code } = error as NodeJS.ErrnoException;
+  if (typeof code === "string") return `the file cannot be read (${code})`;
+  return `the file cannot be read (${error instanceof Error ? error.message : String(error)})`;
 }
 
 function environmentOf(registry: Registry, { environment, version }: ReaderName): Environment {
@@ -109,7 +106,8 @@ function environmentOf(registry: Registry, { environment, version }: ReaderName)
   return found.environment;
 }
 
-async function planOf(path: string, unitBytes: number | undefined): Promise<FilePlan> {
+/** What a file is; throws where it cannot be read. */
+export async function planOf(path: string, unitBytes: number | undefined): Promise<FilePlan> {
   const stats = statSync(path);
   // A FIFO would wait for a writer that never comes.
   if (!stats.isFile())
@@ -138,7 +136,8 @@ function contentOf(path: string): string {
   return digest.digest("hex");
 }
 
-function keptAt({ environment, version, plan, selection, folder, environmentFiles }: CachedRequest): string {
+/** Where in a folder a pool is kept, by all that decides on it. */
+export function keptAt({ environment, version, plan, selection, folder, environmentFiles }: CachedRequest): string {
   const ranges = selection.map(({ from, to, split }) => [from, to === Infinity ? "end" : to, split ?? "hash"]);
   const key = { environment, version, content: plan.content, selection: JSON.stringify(ranges) };
   return cachePath(folder, { ...key, code: codeDigest(environmentFiles) });

@@ -7,11 +7,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Environment, Failed, Facts, Resource } from "../../../envs/environment.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import type { Registry } from "../../../envs/registry.ts";
+import { type AskModel, createEndpoint, type EndpointOptions } from "../chat-endpoint.ts";
 import type { Resources } from "../resources.ts";
 import type { TaskSpec } from "../spec.ts";
 import type { MakeResult } from "../task.ts";
 import { type Counter, createCounters, type RequestOutcome, type TeacherCounts } from "./counts.ts";
-import { type AskModel, createEndpoint, type EndpointOptions } from "./endpoint.ts";
 import { examine } from "./examine.ts";
 import { type Failure, give, type Known, learn, newShelf, type Shelf } from "./shelf.ts";
 

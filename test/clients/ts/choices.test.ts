@@ -109,7 +109,17 @@ describe("runs", () => {
 
   test("a whole configuration survives the wire", () => {
     const config = runConfigOf({
-      arms: [{ id: "t0", environment: "countdown", level: "T0", thinking: "stripped", weight: 2, hard: true }],
+      arms: [
+        {
+          id: "t0",
+          environment: "countdown",
+          level: "T0",
+          thinking: "stripped",
+          weight: 2,
+          hard: true,
+          klCoefficient: 0.02,
+        },
+      ],
       policy: { kind: "mixture" },
       numGenerations: 8,
       promptsPerUpdate: 16,
@@ -123,7 +133,15 @@ describe("runs", () => {
       timeToLiveMs: 86_400_000,
     });
     expect(fromBinary(RunConfigSchema, toBinary(RunConfigSchema, config))).toMatchObject({
-      arms: [{ id: "t0", weight: 2, hard: true, spec: { environment: "countdown", thinking: Thinking.STRIPPED } }],
+      arms: [
+        {
+          id: "t0",
+          weight: 2,
+          hard: true,
+          klCoefficient: 0.02,
+          spec: { environment: "countdown", thinking: Thinking.STRIPPED },
+        },
+      ],
       policy: { kind: { case: "mixture" } },
       seed: 2n ** 63n,
       length: 320n,

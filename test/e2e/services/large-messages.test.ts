@@ -53,15 +53,13 @@ test("what is wrong with a large message is said as for a small one", async () =
 
 describe("a run", () => {
   test("is told of large messages as of small ones", async () => {
-    const status = (group: GroupOutcome) =>
-      group.outcomes.map(({ feedback }) => feedback?.status);
+    const status = (group: GroupOutcome) => group.outcomes.map(({ feedback }) => feedback?.status);
     const run = host.client.run("large");
     await run.create(adscRun({ numGenerations: 4, promptsPerUpdate: 8 }));
     const { tasks } = await run.nextBatch({ cursor: 0n });
     const groups = groupsOf(tasks);
     const [first, ...others] = await host.client.batchStep(groups);
-    for (const group of [first, ...others])
-      expect(group && status(group)).toEqual(new Array(4).fill("recorded"));
+    for (const group of [first, ...others]) expect(group && status(group)).toEqual(new Array(4).fill("recorded"));
     const again = await host.client.batchStep(groups);
     for (const group of again) expect(status(group)).toEqual(new Array(4).fill("duplicate"));
     expect((await run.get()).state?.samplesRecorded).toBe(32n);

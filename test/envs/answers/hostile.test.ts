@@ -9,7 +9,7 @@ import { wrapAnswer } from "../../../envs/answers/wording.ts";
 import type { AnswerFormat, SyncEnvironment } from "../../../envs/environment.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { score } from "../../../envs/score.ts";
-import { type Case, cases, issue, scoreTask, synchronous } from "../every.ts";
+import { type Case, cases, issue, scoreTask, ungraded } from "../every.ts";
 import { mutated } from "../mutated.ts";
 import { isReallyFeasible } from "./oracle.ts";
 import { LABELS, MARKINGS, SPACES, type Way, WRAPPINGS } from "./wrappings.ts";
@@ -230,7 +230,7 @@ function tryAll(environment: SyncEnvironment, subject: Subject, text: string): v
   }
 }
 
-describe.each(synchronous.map((environment) => [environment.id, environment] as const))("%s", (id, environment) => {
+describe.each(ungraded.map((environment) => [environment.id, environment] as const))("%s", (id, environment) => {
   const subject = subjectOf(environment);
 
   test("the oracle knows the right answer from the wrong one", () => {

@@ -177,6 +177,19 @@ const parenthesized: Way = {
   write: (text) => (text.includes(",") ? `(${text.slice(1, -1)})` : undefined),
 };
 
+/** A text that is compared as a whole: its case, too, unless another option differs in nothing else. */
+const TEXT: readonly Way[] = [
+  // LaTeX's spaces are part of a text; and "```Vitamin", a line break and "C```" is a block in the language Vitamin.
+  ...SPACES.filter(({ name }) => !name.startsWith("LaTeX") && !name.endsWith("line breaks")),
+  { name: "two spaces", write: (text) => text.replaceAll(" ", "  ") },
+  { name: "en dashes", write: (text) => text.replaceAll("-", "–") },
+  { name: "curly quotes", write: (text) => text.replaceAll("'", "’") },
+  {
+    name: "full-width",
+    write: (text) => text.replaceAll(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
+  },
+];
+
 /** Other spellings of what an environment's format writes, by environment; lists where none are named. */
 export const SPELLINGS: Readonly<Record<string, readonly Way[]>> = {
   countdown: [
@@ -200,6 +213,14 @@ export const SPELLINGS: Readonly<Record<string, readonly Way[]>> = {
     },
     { name: "full-width parentheses", write: (text) => `（${text.replaceAll("(", "（").replaceAll(")", "）")}）` },
     { name: "\\left( \\right)", write: (text) => `\\left(${text}\\right)` },
+  ],
+  qa: TEXT,
+  "qa/letter": [
+    { name: "parentheses", write: (text) => `(${text})` },
+    { name: "half of them", write: (text) => `${text})` },
+    { name: "lower case", write: (text) => text.toLowerCase() },
+    { name: "named", write: (text) => `option ${text}` },
+    { name: "full-width", write: (text) => String.fromCharCode(text.charCodeAt(0) + 0xfee0) },
   ],
   "np/bisection": [
     ...LIST.filter(({ name }) => !name.startsWith("trailing")),

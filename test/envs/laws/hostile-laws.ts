@@ -11,12 +11,13 @@ import type { Issued } from "../every.ts";
 import { score } from "../../../envs/score.ts";
 import { scoreTask } from "../every.ts";
 import { changesOf, numbersIn, reordered } from "./changes.ts";
-import { isSolved, type Law, solved, solverOf } from "./law.ts";
+import { CHOICES, isSolved, type Law, solved, solverOf } from "./law.ts";
 
 export const hostileLaws: readonly Law[] = [
   {
     title: "no answer made to be wrong is taken",
-    appliesTo: isSolved,
+    // A choice is no list of numbers: its tests try each option.
+    appliesTo: (environment) => isSolved(environment) && !CHOICES.includes(environment.id),
     check({ environment, tasks }) {
       let tried = 0;
       for (const issued of tasks) {
@@ -55,7 +56,7 @@ function problemOf(environment: SyncEnvironment, issued: Issued, text: string, i
   const { shape } = environment;
   // Better than the proven optimum throws.
   const scored = score(scoreTask(environment, issued, "answer_tag"), wrapAnswer(text, "answer_tag"));
-  if (scored.verdict !== "feasible") return undefined;
+  if (scored.verdict !== "feasible" && !scored.solved) return undefined;
   if (shape === undefined) return isWrong ? "it is taken" : undefined;
   const parsed = environment.parse(text, issued.instance);
   if (parsed.kind === "malformed") return "it is taken, though it cannot be read";

@@ -1,5 +1,5 @@
 /** What a law is, and what it is held against. */
-import type { Environment, Level, Solution, Solver, SyncEnvironment } from "../../../envs/environment.ts";
+import type { Environment, Facts, Level, Solution, Solver, SyncEnvironment } from "../../../envs/environment.ts";
 import type { Issued } from "../every.ts";
 import type { Pool } from "../../../envs/pool.ts";
 import type { Score, ScoreTask } from "../../../envs/score.ts";
@@ -48,9 +48,23 @@ export function solved(environment: Environment, { instance }: Issued): Solution
   return { ...solution, text: solver.format(solution.answer) };
 }
 
+/** Whether an answer with these facts counts: it keeps every constraint, or is graded as right. */
+export function isTaken(facts: Facts): boolean {
+  return facts.kind === "graded" ? facts.solved : facts.kind === "feasible";
+}
+
+/** The verdict on a right answer. */
+export function verdictOf({ grading }: Environment): Score["verdict"] {
+  return grading === undefined ? "feasible" : "graded";
+}
+
+/** Whose prompts show every answer that counts, the right one among them. */
+export const CHOICES: readonly string[] = ["qa", "qa/letter"];
+
 /** Whether a text earns no more than an answer that takes no thought, such as one vertex as a clique. */
 export function isNoBetterThanTrivial({ environment, instance }: ScoreTask, scored: Score): boolean {
-  const { verdict, objective } = scored;
+  const { verdict, objective, solved } = scored;
+  if (verdict === "graded") return !solved;
   const trivial = environment.trivial?.(instance);
   if (verdict !== "feasible") return true;
   if (objective === undefined || environment.goal === "satisfy") return false;

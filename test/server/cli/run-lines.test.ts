@@ -2,6 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
 import {
+  EvaluationRecordSchema,
   type HistoryRecord,
   HistoryRecordSchema,
   RunConfigSchema,
@@ -51,6 +52,22 @@ describe("a run as it stands", () => {
     expect(easy).toMatch(/^easy \S+ +75% +0\.125 \S+ +50% +1\.250 +6$/);
     expect(hard).toMatch(/^hard \S+ +25% +0\.000 +– +– +2$/);
     expect(down).toBe("down not drawn: the judge does not answer");
+  });
+
+  test("has a line for each evaluation arm that had a round", () => {
+    const whole = { samples: 128, solvedShare: 0.25, rewardMean: 1, closed: true };
+    const evaluated = create(RunStateSchema, {
+      ...state,
+      evaluations: [
+        create(EvaluationRecordSchema, { ...{ armId: "held-out", round: 2n, cursor: 8n, tasks: 64 }, ...whole }),
+        create(EvaluationRecordSchema, { armId: "bench", round: 1n, cursor: 4n, tasks: 100, samples: 3 }),
+      ],
+    });
+    const heldOut = "held-out, round 2 at task 8: solved 25%, reward 1.000 (64 tasks)";
+    const bench = "bench, round 1 at task 4: solved –, reward – (100 tasks, 3 samples so far)";
+    expect(stateLines(config, evaluated, 80).slice(-4)).toEqual(["", "evaluated", heldOut, bench]);
+    expect(stateLines(config, evaluated, 60).at(-1)).toBe(bench.slice(0, 60));
+    expect(plainLine(config, evaluated)).toContain(`; ${heldOut}; ${bench}`);
   });
 
   test("in one line, for logs", () => {

@@ -6,7 +6,8 @@ import { fileWriter, ParquetWriter } from "hyparquet-writer";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countdown } from "../../../envs/countdown/index.ts";
 import { loadPool, type Pool, rowCount, rowOf } from "../../../envs/pool.ts";
-import { lineName, finishPool, readUnit } from "../../../envs/pool-columns.ts";
+import { readUnit } from "../../../envs/pool-columns.ts";
+import { finishPool, rejectionText } from "../../../envs/pool-finish.ts";
 import { createRegistry } from "../../../envs/registry.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { loadPools, type PoolOptions, type PoolsResult } from "../../../server/tasks/pools.ts";
@@ -106,10 +107,10 @@ describe("a pool is the same", () => {
       const units = lineUnits(lines.length, bytes).map(({ start, end }) =>
         readUnit(countdown, readLines(at("part.jsonl"), start, end)),
       );
-      const { columns, summary } = finishPool(countdown, units, [], lineName);
+      const { columns, summary } = finishPool(countdown, units, [], true);
       const whole = loadPool(countdown, "mine", lines);
       expect(columns).toEqual(whole.columns);
-      expect(summary.reasons).toEqual(whole.reasons);
+      expect(summary.rejections.map((each) => rejectionText(true, each))).toEqual(whole.reasons);
     }
   });
 
@@ -234,10 +235,12 @@ describe("what cannot be read is named", () => {
     expect(await refused(folder)).toContain("the file cannot be read (EISDIR)");
     expect(await refused("/dev/null")).toContain("the file cannot be read (not a regular file)");
     writeFileSync(at("empty.jsonl"), "");
-    expect(await refused(at("empty.jsonl"))).toContain("countdown: it is empty");
+    expect(await refused(at("empty.jsonl"))).toContain("it is empty");
     writeFileSync(at("not.parquet"), `PAR1${"x".repeat(1000)}`);
     expect(await refused(at("not.parquet"))).toContain("the file cannot be read (");
     writeFileSync(at("none-of-them.jsonl"), '{"a":1}\n');
-    expect(await refused(at("none-of-them.jsonl"))).toContain("(countdown: line 1: column nums must be");
+    expect(await refused(at("none-of-them.jsonl"))).toContain(
+      "no environment can read its rows: countdown: line 1: column nums must be",
+    );
   });
 });

@@ -77,6 +77,7 @@ def arm(
     source: Source = "synthetic",
     weight: float | None = None,
     hard: bool = False,
+    kl_coefficient: float | None = None,
     parameters: Mapping[str, float] | None = None,
     pool: str = "",
     version: int = 0,
@@ -85,8 +86,8 @@ def arm(
 ) -> Arm:
     """An arm: what a policy chooses between. Its id is "environment/level/source" unless given.
 
-    `hard` says whether the constraint `hard_share_min` counts it. Without `answer_format` and `reward_scheme` the run's
-    count.
+    `hard` says whether the constraint `hard_share_min` counts it. Each of its tasks carries `kl_coefficient` for the
+    trainer. Without `answer_format` and `reward_scheme` the run's count.
     """
     spec = task_spec(
         environment,
@@ -99,7 +100,7 @@ def arm(
         reward_scheme=reward_scheme,
     )
     name = arm_id or "/".join(part for part in (environment, level, source) if part)
-    return Arm(name, spec, weight, hard)
+    return Arm(name, spec, weight, hard, kl_coefficient)
 
 
 class EvaluationArmOptions(TypedDict, total=False):

@@ -15,12 +15,13 @@ from gradus.v1 import curriculum_pb2 as cur
 
 @dataclass(frozen=True)
 class Arm(Value, message=cur.Arm):
-    """What a policy chooses between; `gradus.arm` makes one. `weight` None is 1."""
+    """What a policy chooses between; `gradus.arm` makes one. `weight` None is 1; `kl_coefficient` None says nothing."""
 
     arm_id: Annotated[str, Named("id")]
     spec: TaskSpec
     weight: float | None
     hard: bool
+    kl_coefficient: float | None = None
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,6 @@
 /** gradus run groups, close-groups and reopen-groups: what a trainer that died left, and what becomes of it. */
 import type { Command } from "commander";
-import {
-  type GroupFeedback,
-  type RunGroup,
-  RunGroupSchema,
-} from "../../../../clients/ts/src/public.ts";
+import { type GroupFeedback, type RunGroup, RunGroupSchema } from "../../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { jsonOf, number, print, printJson, table } from "../../print.ts";
 import { wholeNumber } from "../../task-options.ts";

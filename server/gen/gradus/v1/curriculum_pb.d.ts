@@ -51,6 +51,15 @@ export declare type Arm = Message<"gradus.v1.Arm"> & {
    * @generated from field: bool hard = 4;
    */
   hard: boolean;
+
+  /**
+   * The KL coefficient that the arm's tasks are to be trained with (Omni-Thinker 4.2:
+   * one for each kind of task), 0 to 100. The server makes no use of it: each task
+   * of the arm hands it to the trainer in its hints. Unset: the trainer's own.
+   *
+   * @generated from field: optional double kl_coefficient = 5;
+   */
+  klCoefficient?: number | undefined;
 };
 
 /**

@@ -6,7 +6,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { AnswerFormat, Parameters, Source, Task, TaskSpec } from "./task_pb.js";
+import type { AnswerFormat, Parameters, Source, Split, Task, TaskSpec } from "./task_pb.js";
 import type { GroupOutcome, Outcome } from "./outcome_pb.js";
 
 /**
@@ -159,24 +159,98 @@ export declare type RewardSchemeInfo = Message<"gradus.v1.RewardSchemeInfo"> & {
 export declare const RewardSchemeInfoSchema: GenMessage<RewardSchemeInfo>;
 
 /**
- * A pool of rows that tasks can be drawn from.
+ * Rows of a pool that are of one level and one split.
+ *
+ * @generated from message gradus.v1.PoolGroup
+ */
+export declare type PoolGroup = Message<"gradus.v1.PoolGroup"> & {
+  /**
+   * The level's name.
+   *
+   * @generated from field: string level = 1;
+   */
+  level: string;
+
+  /**
+   * The split.
+   *
+   * @generated from field: gradus.v1.Split split = 2;
+   */
+  split: Split;
+
+  /**
+   * How many rows hold a task, at least 1.
+   *
+   * @generated from field: uint32 rows = 3;
+   */
+  rows: number;
+};
+
+/**
+ * Describes the message gradus.v1.PoolGroup.
+ * Use `create(PoolGroupSchema)` to create a new message.
+ */
+export declare const PoolGroupSchema: GenMessage<PoolGroup>;
+
+/**
+ * A pool of rows that tasks can be drawn from. The counts of its rows are of one
+ * reading of its file, when the server started.
  *
  * @generated from message gradus.v1.PoolInfo
  */
 export declare type PoolInfo = Message<"gradus.v1.PoolInfo"> & {
   /**
-   * Its name.
+   * Its name, at most 64 bytes.
    *
    * @generated from field: string name = 1;
    */
   name: string;
 
   /**
-   * Rows by level's name.
+   * Rows that hold a task, by level's name, over all splits. 0 for a level without
+   * any.
    *
    * @generated from field: map<string, uint32> rows = 2;
    */
   rows: { [key: string]: number };
+
+  /**
+   * The same rows by level and split: levels in the environment's order, and of
+   * each train, eval and bench. Groups without rows are left out.
+   *
+   * @generated from field: repeated gradus.v1.PoolGroup groups = 3;
+   */
+  groups: PoolGroup[];
+
+  /**
+   * Rows of the file that hold no task, or one that came before. Why is in the
+   * server's log, and in what `gradus pools check` prints, for it may quote rows.
+   *
+   * @generated from field: uint32 rejected = 4;
+   */
+  rejected: number;
+
+  /**
+   * Rows that the operator's selection leaves out.
+   *
+   * @generated from field: uint32 left_out = 5;
+   */
+  leftOut: number;
+
+  /**
+   * Rows that hold a task as far as is known: what checks them, e.g. the sandbox
+   * that runs their own solutions, could not be asked.
+   *
+   * @generated from field: uint32 unchecked = 6;
+   */
+  unchecked: number;
+
+  /**
+   * Whether it ships with the environment; else the operator named its file.
+   *
+   * @generated from field: bool shipped = 7;
+   */
+  shipped: boolean;
 };
 
 /**
@@ -262,7 +336,8 @@ export declare type Environment = Message<"gradus.v1.Environment"> & {
   sources: Source[];
 
   /**
-   * Pools for SOURCE_REAL, the default first.
+   * Pools for SOURCE_REAL: the one that ships with the environment first, then by
+   * name. A TaskSpec that names no pool gets the shipped one, or the only one.
    *
    * @generated from field: repeated gradus.v1.PoolInfo pools = 11;
    */

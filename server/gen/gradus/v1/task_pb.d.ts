@@ -141,15 +141,19 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
   split: Split;
 
   /**
-   * Where instances come from; unset: SOURCE_SYNTHETIC.
+   * Where instances come from; unset: SOURCE_SYNTHETIC, or SOURCE_REAL where the
+   * environment has no generator. A pool that is named does not make it
+   * SOURCE_REAL where there is one.
    *
    * @generated from field: gradus.v1.Source source = 6;
    */
   source: Source;
 
   /**
-   * Name of the data pool for SOURCE_REAL, at most 64 bytes; empty: the
-   * environment's own. Must be empty for other sources.
+   * Name of the data pool for SOURCE_REAL, at most 64 bytes; empty: the one that
+   * ships with the environment, or else the only one that the server has for it;
+   * with several of the operator's and none that ships, NOT_FOUND names them. Must
+   * be empty for other sources.
    *
    * @generated from field: string pool = 7;
    */
@@ -200,7 +204,7 @@ export declare type TaskHints = Message<"gradus.v1.TaskHints"> & {
   stop: string[];
 
   /**
-   * A KL coefficient that the environment's source suggests; unset: no opinion.
+   * The KL coefficient of the arm that the task was drawn from; unset: no opinion.
    *
    * @generated from field: optional double kl_coefficient = 2;
    */
@@ -431,7 +435,8 @@ export declare const SplitSchema: GenEnum<Split>;
  */
 export enum Source {
   /**
-   * Not said: SOURCE_SYNTHETIC.
+   * Not said: SOURCE_SYNTHETIC, or SOURCE_REAL where the environment has no
+   * generator (Environment.sources).
    *
    * @generated from enum value: SOURCE_UNSPECIFIED = 0;
    */

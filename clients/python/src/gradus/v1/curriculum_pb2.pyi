@@ -261,6 +261,7 @@ class Arm(google.protobuf.message.Message):
     SPEC_FIELD_NUMBER: builtins.int
     WEIGHT_FIELD_NUMBER: builtins.int
     HARD_FIELD_NUMBER: builtins.int
+    KL_COEFFICIENT_FIELD_NUMBER: builtins.int
     id: builtins.str
     """Unique within the run, at most 64 bytes of a-z A-Z 0-9 . _ / - ; required."""
     weight: builtins.float
@@ -270,6 +271,11 @@ class Arm(google.protobuf.message.Message):
     """
     hard: builtins.bool
     """Whether a constraint's share of hard tasks counts this arm."""
+    kl_coefficient: builtins.float
+    """The KL coefficient that the arm's tasks are to be trained with (Omni-Thinker 4.2:
+    one for each kind of task), 0 to 100. The server makes no use of it: each task
+    of the arm hands it to the trainer in its hints. Unset: the trainer's own.
+    """
     @property
     def spec(self) -> gradus.v1.task_pb2.TaskSpec:
         """The family of tasks. Where it has no reward_scheme or answer_format, the
@@ -283,9 +289,13 @@ class Arm(google.protobuf.message.Message):
         spec: gradus.v1.task_pb2.TaskSpec | None = ...,
         weight: builtins.float | None = ...,
         hard: builtins.bool = ...,
+        kl_coefficient: builtins.float | None = ...,
     ) -> None: ...
-    def HasField(self, field_name: typing.Literal["_weight", b"_weight", "spec", b"spec", "weight", b"weight"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["_weight", b"_weight", "hard", b"hard", "id", b"id", "spec", b"spec", "weight", b"weight"]) -> None: ...
+    def HasField(self, field_name: typing.Literal["_kl_coefficient", b"_kl_coefficient", "_weight", b"_weight", "kl_coefficient", b"kl_coefficient", "spec", b"spec", "weight", b"weight"]) -> builtins.bool: ...
+    def ClearField(self, field_name: typing.Literal["_kl_coefficient", b"_kl_coefficient", "_weight", b"_weight", "hard", b"hard", "id", b"id", "kl_coefficient", b"kl_coefficient", "spec", b"spec", "weight", b"weight"]) -> None: ...
+    @typing.overload
+    def WhichOneof(self, oneof_group: typing.Literal["_kl_coefficient", b"_kl_coefficient"]) -> typing.Literal["kl_coefficient"] | None: ...
+    @typing.overload
     def WhichOneof(self, oneof_group: typing.Literal["_weight", b"_weight"]) -> typing.Literal["weight"] | None: ...
 
 global___Arm = Arm

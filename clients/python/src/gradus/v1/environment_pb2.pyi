@@ -185,8 +185,36 @@ class RewardSchemeInfo(google.protobuf.message.Message):
 global___RewardSchemeInfo = RewardSchemeInfo
 
 @typing.final
+class PoolGroup(google.protobuf.message.Message):
+    """Rows of a pool that are of one level and one split."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    LEVEL_FIELD_NUMBER: builtins.int
+    SPLIT_FIELD_NUMBER: builtins.int
+    ROWS_FIELD_NUMBER: builtins.int
+    level: builtins.str
+    """The level's name."""
+    split: gradus.v1.task_pb2.Split.ValueType
+    """The split."""
+    rows: builtins.int
+    """How many rows hold a task, at least 1."""
+    def __init__(
+        self,
+        *,
+        level: builtins.str = ...,
+        split: gradus.v1.task_pb2.Split.ValueType = ...,
+        rows: builtins.int = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["level", b"level", "rows", b"rows", "split", b"split"]) -> None: ...
+
+global___PoolGroup = PoolGroup
+
+@typing.final
 class PoolInfo(google.protobuf.message.Message):
-    """A pool of rows that tasks can be drawn from."""
+    """A pool of rows that tasks can be drawn from. The counts of its rows are of one
+    reading of its file, when the server started.
+    """
 
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
@@ -208,19 +236,49 @@ class PoolInfo(google.protobuf.message.Message):
 
     NAME_FIELD_NUMBER: builtins.int
     ROWS_FIELD_NUMBER: builtins.int
+    GROUPS_FIELD_NUMBER: builtins.int
+    REJECTED_FIELD_NUMBER: builtins.int
+    LEFT_OUT_FIELD_NUMBER: builtins.int
+    UNCHECKED_FIELD_NUMBER: builtins.int
+    SHIPPED_FIELD_NUMBER: builtins.int
     name: builtins.str
-    """Its name."""
+    """Its name, at most 64 bytes."""
+    rejected: builtins.int
+    """Rows of the file that hold no task, or one that came before. Why is in the
+    server's log, and in what `gradus pools check` prints, for it may quote rows.
+    """
+    left_out: builtins.int
+    """Rows that the operator's selection leaves out."""
+    unchecked: builtins.int
+    """Rows that hold a task as far as is known: what checks them, e.g. the sandbox
+    that runs their own solutions, could not be asked.
+    """
+    shipped: builtins.bool
+    """Whether it ships with the environment; else the operator named its file."""
     @property
     def rows(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.int]:
-        """Rows by level's name."""
+        """Rows that hold a task, by level's name, over all splits. 0 for a level without
+        any.
+        """
+
+    @property
+    def groups(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___PoolGroup]:
+        """The same rows by level and split: levels in the environment's order, and of
+        each train, eval and bench. Groups without rows are left out.
+        """
 
     def __init__(
         self,
         *,
         name: builtins.str = ...,
         rows: collections.abc.Mapping[builtins.str, builtins.int] | None = ...,
+        groups: collections.abc.Iterable[global___PoolGroup] | None = ...,
+        rejected: builtins.int = ...,
+        left_out: builtins.int = ...,
+        unchecked: builtins.int = ...,
+        shipped: builtins.bool = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["name", b"name", "rows", b"rows"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["groups", b"groups", "left_out", b"left_out", "name", b"name", "rejected", b"rejected", "rows", b"rows", "shipped", b"shipped", "unchecked", b"unchecked"]) -> None: ...
 
 global___PoolInfo = PoolInfo
 
@@ -273,7 +331,9 @@ class Environment(google.protobuf.message.Message):
 
     @property
     def pools(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___PoolInfo]:
-        """Pools for SOURCE_REAL, the default first."""
+        """Pools for SOURCE_REAL: the one that ships with the environment first, then by
+        name. A TaskSpec that names no pool gets the shipped one, or the only one.
+        """
 
     def __init__(
         self,

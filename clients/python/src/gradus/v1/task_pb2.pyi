@@ -57,7 +57,9 @@ class _Source:
 class _SourceEnumTypeWrapper(google.protobuf.internal.enum_type_wrapper._EnumTypeWrapper[_Source.ValueType], builtins.type):
     DESCRIPTOR: google.protobuf.descriptor.EnumDescriptor
     SOURCE_UNSPECIFIED: _Source.ValueType  # 0
-    """Not said: SOURCE_SYNTHETIC."""
+    """Not said: SOURCE_SYNTHETIC, or SOURCE_REAL where the environment has no
+    generator (Environment.sources).
+    """
     SOURCE_SYNTHETIC: _Source.ValueType  # 1
     """Made by the environment's generator."""
     SOURCE_REAL: _Source.ValueType  # 2
@@ -78,7 +80,9 @@ class Source(_Source, metaclass=_SourceEnumTypeWrapper):
     """Where the instances of a task come from."""
 
 SOURCE_UNSPECIFIED: Source.ValueType  # 0
-"""Not said: SOURCE_SYNTHETIC."""
+"""Not said: SOURCE_SYNTHETIC, or SOURCE_REAL where the environment has no
+generator (Environment.sources).
+"""
 SOURCE_SYNTHETIC: Source.ValueType  # 1
 """Made by the environment's generator."""
 SOURCE_REAL: Source.ValueType  # 2
@@ -323,10 +327,15 @@ class TaskSpec(google.protobuf.message.Message):
     refused for SPLIT_TRAIN.
     """
     source: global___Source.ValueType
-    """Where instances come from; unset: SOURCE_SYNTHETIC."""
+    """Where instances come from; unset: SOURCE_SYNTHETIC, or SOURCE_REAL where the
+    environment has no generator. A pool that is named does not make it
+    SOURCE_REAL where there is one.
+    """
     pool: builtins.str
-    """Name of the data pool for SOURCE_REAL, at most 64 bytes; empty: the
-    environment's own. Must be empty for other sources.
+    """Name of the data pool for SOURCE_REAL, at most 64 bytes; empty: the one that
+    ships with the environment, or else the only one that the server has for it;
+    with several of the operator's and none that ships, NOT_FOUND names them. Must
+    be empty for other sources.
     """
     answer_format: global___AnswerFormat.ValueType
     """How the answer is marked; unset: the environment's default."""
@@ -386,7 +395,7 @@ class TaskHints(google.protobuf.message.Message):
     KL_COEFFICIENT_FIELD_NUMBER: builtins.int
     METADATA_FIELD_NUMBER: builtins.int
     kl_coefficient: builtins.float
-    """A KL coefficient that the environment's source suggests; unset: no opinion."""
+    """The KL coefficient of the arm that the task was drawn from; unset: no opinion."""
     @property
     def stop(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
         """Strings at which generation can stop because the answer is complete. They are

@@ -12,7 +12,7 @@ import { file_gradus_v1_task } from "./task_pb.js";
  * Describes the file gradus/v1/environment.proto.
  */
 export const file_gradus_v1_environment = /*@__PURE__*/
-  fileDesc("ChtncmFkdXMvdjEvZW52aXJvbm1lbnQucHJvdG8SCWdyYWR1cy52MSJ0Cg1QYXJhbWV0ZXJJbmZvEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSCwoDbWluGAMgASgBEgsKA21heBgEIAEoARIVCg1kZWZhdWx0X3ZhbHVlGAUgASgBEg8KB2ludGVnZXIYBiABKAgicgoJTGV2ZWxJbmZvEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSKQoKcGFyYW1ldGVycxgDIAEoCzIVLmdyYWR1cy52MS5QYXJhbWV0ZXJzEhcKD2V2YWx1YXRpb25fb25seRgEIAEoCCKLAQoQUmV3YXJkU2NoZW1lSW5mbxIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEhIKCnJld2FyZF9taW4YAyABKAESEgoKcmV3YXJkX21heBgEIAEoARIsCgpwYXJhbWV0ZXJzGAUgAygLMhguZ3JhZHVzLnYxLlBhcmFtZXRlckluZm8icgoIUG9vbEluZm8SDAoEbmFtZRgBIAEoCRIrCgRyb3dzGAIgAygLMh0uZ3JhZHVzLnYxLlBvb2xJbmZvLlJvd3NFbnRyeRorCglSb3dzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgNOgI4ASLyAgoLRW52aXJvbm1lbnQSCgoCaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoDRITCgtkZXNjcmlwdGlvbhgDIAEoCRIQCghjYXRlZ29yeRgEIAEoCRIdCgRnb2FsGAUgASgOMg8uZ3JhZHVzLnYxLkdvYWwSJAoGbGV2ZWxzGAYgAygLMhQuZ3JhZHVzLnYxLkxldmVsSW5mbxIsCgpwYXJhbWV0ZXJzGAcgAygLMhguZ3JhZHVzLnYxLlBhcmFtZXRlckluZm8SLwoOYW5zd2VyX2Zvcm1hdHMYCCADKA4yFy5ncmFkdXMudjEuQW5zd2VyRm9ybWF0EjMKDnJld2FyZF9zY2hlbWVzGAkgAygLMhsuZ3JhZHVzLnYxLlJld2FyZFNjaGVtZUluZm8SIgoHc291cmNlcxgKIAMoDjIRLmdyYWR1cy52MS5Tb3VyY2USIgoFcG9vbHMYCyADKAsyEy5ncmFkdXMudjEuUG9vbEluZm8iUgoXTGlzdEVudmlyb25tZW50c1JlcXVlc3QSEAoIY2F0ZWdvcnkYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkiYQoYTGlzdEVudmlyb25tZW50c1Jlc3BvbnNlEiwKDGVudmlyb25tZW50cxgBIAMoCzIWLmdyYWR1cy52MS5FbnZpcm9ubWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoVR2V0RW52aXJvbm1lbnRSZXF1ZXN0EgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKA0iRQoWR2V0RW52aXJvbm1lbnRSZXNwb25zZRIrCgtlbnZpcm9ubWVudBgBIAEoCzIWLmdyYWR1cy52MS5FbnZpcm9ubWVudCI/CgxSZXNldFJlcXVlc3QSIQoEc3BlYxgBIAEoCzITLmdyYWR1cy52MS5UYXNrU3BlYxIMCgRzZWVkGAIgASgGIi4KDVJlc2V0UmVzcG9uc2USHQoEdGFzaxgBIAEoCzIPLmdyYWR1cy52MS5UYXNrIkUKEUJhdGNoUmVzZXRSZXF1ZXN0EiEKBHNwZWMYASABKAsyEy5ncmFkdXMudjEuVGFza1NwZWMSDQoFc2VlZHMYAiADKAYiRQoMUmVzZXRGYWlsdXJlEgwKBGNvZGUYASABKAUSDwoHbWVzc2FnZRgCIAEoCRIWCg5yZXRyeV9kZWxheV9tcxgDIAEoDSJyCgtSZXNldFJlc3VsdBIMCgRzZWVkGAEgASgGEh8KBHRhc2sYAiABKAsyDy5ncmFkdXMudjEuVGFza0gAEioKB2ZhaWx1cmUYAyABKAsyFy5ncmFkdXMudjEuUmVzZXRGYWlsdXJlSABCCAoGcmVzdWx0Ij0KEkJhdGNoUmVzZXRSZXNwb25zZRInCgdyZXN1bHRzGAEgAygLMhYuZ3JhZHVzLnYxLlJlc2V0UmVzdWx0IroBCgtTdGVwUmVxdWVzdBIPCgd0YXNrX2lkGAEgASgJEhAKCGdyb3VwX2lkGAIgASgJEhQKDHNhbXBsZV9pbmRleBgDIAEoDRISCgpjb21wbGV0aW9uGAQgASgJEi4KDWZpbmlzaF9yZWFzb24YBSABKA4yFy5ncmFkdXMudjEuRmluaXNoUmVhc29uEhsKDnBvbGljeV92ZXJzaW9uGAYgASgNSACIAQFCEQoPX3BvbGljeV92ZXJzaW9uIjMKDFN0ZXBSZXNwb25zZRIjCgdvdXRjb21lGAEgASgLMhIuZ3JhZHVzLnYxLk91dGNvbWUikAEKCkNvbXBsZXRpb24SFAoMc2FtcGxlX2luZGV4GAEgASgNEgwKBHRleHQYAiABKAkSLgoNZmluaXNoX3JlYXNvbhgDIAEoDjIXLmdyYWR1cy52MS5GaW5pc2hSZWFzb24SGwoOcG9saWN5X3ZlcnNpb24YBCABKA1IAIgBAUIRCg9fcG9saWN5X3ZlcnNpb24ieQoPQ29tcGxldGlvbkdyb3VwEg8KB3Rhc2tfaWQYASABKAkSEAoIZ3JvdXBfaWQYAiABKAkSKgoLY29tcGxldGlvbnMYAyADKAsyFS5ncmFkdXMudjEuQ29tcGxldGlvbhIXCg9udW1fZ2VuZXJhdGlvbnMYBCABKA0iPgoQQmF0Y2hTdGVwUmVxdWVzdBIqCgZncm91cHMYASADKAsyGi5ncmFkdXMudjEuQ29tcGxldGlvbkdyb3VwIjwKEUJhdGNoU3RlcFJlc3BvbnNlEicKBmdyb3VwcxgBIAMoCzIXLmdyYWR1cy52MS5Hcm91cE91dGNvbWUiVAoSU3RyZWFtU3RlcHNSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSKgoGZ3JvdXBzGAIgAygLMhouZ3JhZHVzLnYxLkNvbXBsZXRpb25Hcm91cCJLChJTdHJlYW1TdGVwc0ZhaWx1cmUSDAoEY29kZRgBIAEoBRIPCgdtZXNzYWdlGAIgASgJEhYKDnJldHJ5X2RlbGF5X21zGAMgASgNIoIBChNTdHJlYW1TdGVwc1Jlc3BvbnNlEhIKCnJlcXVlc3RfaWQYASABKAkSJwoGZ3JvdXBzGAIgAygLMhcuZ3JhZHVzLnYxLkdyb3VwT3V0Y29tZRIuCgdmYWlsdXJlGAMgASgLMh0uZ3JhZHVzLnYxLlN0cmVhbVN0ZXBzRmFpbHVyZSpUCgRHb2FsEhQKEEdPQUxfVU5TUEVDSUZJRUQQABIQCgxHT0FMX1NBVElTRlkQARIRCg1HT0FMX01JTklNSVpFEAISEQoNR09BTF9NQVhJTUlaRRADKl8KDEZpbmlzaFJlYXNvbhIdChlGSU5JU0hfUkVBU09OX1VOU1BFQ0lGSUVEEAASFgoSRklOSVNIX1JFQVNPTl9TVE9QEAESGAoURklOSVNIX1JFQVNPTl9MRU5HVEgQAjKiBAoSRW52aXJvbm1lbnRTZXJ2aWNlElsKEExpc3RFbnZpcm9ubWVudHMSIi5ncmFkdXMudjEuTGlzdEVudmlyb25tZW50c1JlcXVlc3QaIy5ncmFkdXMudjEuTGlzdEVudmlyb25tZW50c1Jlc3BvbnNlElUKDkdldEVudmlyb25tZW50EiAuZ3JhZHVzLnYxLkdldEVudmlyb25tZW50UmVxdWVzdBohLmdyYWR1cy52MS5HZXRFbnZpcm9ubWVudFJlc3BvbnNlEjoKBVJlc2V0EhcuZ3JhZHVzLnYxLlJlc2V0UmVxdWVzdBoYLmdyYWR1cy52MS5SZXNldFJlc3BvbnNlEkkKCkJhdGNoUmVzZXQSHC5ncmFkdXMudjEuQmF0Y2hSZXNldFJlcXVlc3QaHS5ncmFkdXMudjEuQmF0Y2hSZXNldFJlc3BvbnNlEjcKBFN0ZXASFi5ncmFkdXMudjEuU3RlcFJlcXVlc3QaFy5ncmFkdXMudjEuU3RlcFJlc3BvbnNlEkYKCUJhdGNoU3RlcBIbLmdyYWR1cy52MS5CYXRjaFN0ZXBSZXF1ZXN0GhwuZ3JhZHVzLnYxLkJhdGNoU3RlcFJlc3BvbnNlElAKC1N0cmVhbVN0ZXBzEh0uZ3JhZHVzLnYxLlN0cmVhbVN0ZXBzUmVxdWVzdBoeLmdyYWR1cy52MS5TdHJlYW1TdGVwc1Jlc3BvbnNlKAEwAWIGcHJvdG8z", [file_gradus_v1_outcome, file_gradus_v1_task]);
+  fileDesc("ChtncmFkdXMvdjEvZW52aXJvbm1lbnQucHJvdG8SCWdyYWR1cy52MSJ0Cg1QYXJhbWV0ZXJJbmZvEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSCwoDbWluGAMgASgBEgsKA21heBgEIAEoARIVCg1kZWZhdWx0X3ZhbHVlGAUgASgBEg8KB2ludGVnZXIYBiABKAgicgoJTGV2ZWxJbmZvEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSKQoKcGFyYW1ldGVycxgDIAEoCzIVLmdyYWR1cy52MS5QYXJhbWV0ZXJzEhcKD2V2YWx1YXRpb25fb25seRgEIAEoCCKLAQoQUmV3YXJkU2NoZW1lSW5mbxIMCgRuYW1lGAEgASgJEhMKC2Rlc2NyaXB0aW9uGAIgASgJEhIKCnJld2FyZF9taW4YAyABKAESEgoKcmV3YXJkX21heBgEIAEoARIsCgpwYXJhbWV0ZXJzGAUgAygLMhguZ3JhZHVzLnYxLlBhcmFtZXRlckluZm8iSQoJUG9vbEdyb3VwEg0KBWxldmVsGAEgASgJEh8KBXNwbGl0GAIgASgOMhAuZ3JhZHVzLnYxLlNwbGl0EgwKBHJvd3MYAyABKA0i4AEKCFBvb2xJbmZvEgwKBG5hbWUYASABKAkSKwoEcm93cxgCIAMoCzIdLmdyYWR1cy52MS5Qb29sSW5mby5Sb3dzRW50cnkSJAoGZ3JvdXBzGAMgAygLMhQuZ3JhZHVzLnYxLlBvb2xHcm91cBIQCghyZWplY3RlZBgEIAEoDRIQCghsZWZ0X291dBgFIAEoDRIRCgl1bmNoZWNrZWQYBiABKA0SDwoHc2hpcHBlZBgHIAEoCBorCglSb3dzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgNOgI4ASLyAgoLRW52aXJvbm1lbnQSCgoCaWQYASABKAkSDwoHdmVyc2lvbhgCIAEoDRITCgtkZXNjcmlwdGlvbhgDIAEoCRIQCghjYXRlZ29yeRgEIAEoCRIdCgRnb2FsGAUgASgOMg8uZ3JhZHVzLnYxLkdvYWwSJAoGbGV2ZWxzGAYgAygLMhQuZ3JhZHVzLnYxLkxldmVsSW5mbxIsCgpwYXJhbWV0ZXJzGAcgAygLMhguZ3JhZHVzLnYxLlBhcmFtZXRlckluZm8SLwoOYW5zd2VyX2Zvcm1hdHMYCCADKA4yFy5ncmFkdXMudjEuQW5zd2VyRm9ybWF0EjMKDnJld2FyZF9zY2hlbWVzGAkgAygLMhsuZ3JhZHVzLnYxLlJld2FyZFNjaGVtZUluZm8SIgoHc291cmNlcxgKIAMoDjIRLmdyYWR1cy52MS5Tb3VyY2USIgoFcG9vbHMYCyADKAsyEy5ncmFkdXMudjEuUG9vbEluZm8iUgoXTGlzdEVudmlyb25tZW50c1JlcXVlc3QSEAoIY2F0ZWdvcnkYASABKAkSEQoJcGFnZV9zaXplGAIgASgNEhIKCnBhZ2VfdG9rZW4YAyABKAkiYQoYTGlzdEVudmlyb25tZW50c1Jlc3BvbnNlEiwKDGVudmlyb25tZW50cxgBIAMoCzIWLmdyYWR1cy52MS5FbnZpcm9ubWVudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoVR2V0RW52aXJvbm1lbnRSZXF1ZXN0EgoKAmlkGAEgASgJEg8KB3ZlcnNpb24YAiABKA0iRQoWR2V0RW52aXJvbm1lbnRSZXNwb25zZRIrCgtlbnZpcm9ubWVudBgBIAEoCzIWLmdyYWR1cy52MS5FbnZpcm9ubWVudCI/CgxSZXNldFJlcXVlc3QSIQoEc3BlYxgBIAEoCzITLmdyYWR1cy52MS5UYXNrU3BlYxIMCgRzZWVkGAIgASgGIi4KDVJlc2V0UmVzcG9uc2USHQoEdGFzaxgBIAEoCzIPLmdyYWR1cy52MS5UYXNrIkUKEUJhdGNoUmVzZXRSZXF1ZXN0EiEKBHNwZWMYASABKAsyEy5ncmFkdXMudjEuVGFza1NwZWMSDQoFc2VlZHMYAiADKAYiRQoMUmVzZXRGYWlsdXJlEgwKBGNvZGUYASABKAUSDwoHbWVzc2FnZRgCIAEoCRIWCg5yZXRyeV9kZWxheV9tcxgDIAEoDSJyCgtSZXNldFJlc3VsdBIMCgRzZWVkGAEgASgGEh8KBHRhc2sYAiABKAsyDy5ncmFkdXMudjEuVGFza0gAEioKB2ZhaWx1cmUYAyABKAsyFy5ncmFkdXMudjEuUmVzZXRGYWlsdXJlSABCCAoGcmVzdWx0Ij0KEkJhdGNoUmVzZXRSZXNwb25zZRInCgdyZXN1bHRzGAEgAygLMhYuZ3JhZHVzLnYxLlJlc2V0UmVzdWx0IroBCgtTdGVwUmVxdWVzdBIPCgd0YXNrX2lkGAEgASgJEhAKCGdyb3VwX2lkGAIgASgJEhQKDHNhbXBsZV9pbmRleBgDIAEoDRISCgpjb21wbGV0aW9uGAQgASgJEi4KDWZpbmlzaF9yZWFzb24YBSABKA4yFy5ncmFkdXMudjEuRmluaXNoUmVhc29uEhsKDnBvbGljeV92ZXJzaW9uGAYgASgNSACIAQFCEQoPX3BvbGljeV92ZXJzaW9uIjMKDFN0ZXBSZXNwb25zZRIjCgdvdXRjb21lGAEgASgLMhIuZ3JhZHVzLnYxLk91dGNvbWUikAEKCkNvbXBsZXRpb24SFAoMc2FtcGxlX2luZGV4GAEgASgNEgwKBHRleHQYAiABKAkSLgoNZmluaXNoX3JlYXNvbhgDIAEoDjIXLmdyYWR1cy52MS5GaW5pc2hSZWFzb24SGwoOcG9saWN5X3ZlcnNpb24YBCABKA1IAIgBAUIRCg9fcG9saWN5X3ZlcnNpb24ieQoPQ29tcGxldGlvbkdyb3VwEg8KB3Rhc2tfaWQYASABKAkSEAoIZ3JvdXBfaWQYAiABKAkSKgoLY29tcGxldGlvbnMYAyADKAsyFS5ncmFkdXMudjEuQ29tcGxldGlvbhIXCg9udW1fZ2VuZXJhdGlvbnMYBCABKA0iPgoQQmF0Y2hTdGVwUmVxdWVzdBIqCgZncm91cHMYASADKAsyGi5ncmFkdXMudjEuQ29tcGxldGlvbkdyb3VwIjwKEUJhdGNoU3RlcFJlc3BvbnNlEicKBmdyb3VwcxgBIAMoCzIXLmdyYWR1cy52MS5Hcm91cE91dGNvbWUiVAoSU3RyZWFtU3RlcHNSZXF1ZXN0EhIKCnJlcXVlc3RfaWQYASABKAkSKgoGZ3JvdXBzGAIgAygLMhouZ3JhZHVzLnYxLkNvbXBsZXRpb25Hcm91cCJLChJTdHJlYW1TdGVwc0ZhaWx1cmUSDAoEY29kZRgBIAEoBRIPCgdtZXNzYWdlGAIgASgJEhYKDnJldHJ5X2RlbGF5X21zGAMgASgNIoIBChNTdHJlYW1TdGVwc1Jlc3BvbnNlEhIKCnJlcXVlc3RfaWQYASABKAkSJwoGZ3JvdXBzGAIgAygLMhcuZ3JhZHVzLnYxLkdyb3VwT3V0Y29tZRIuCgdmYWlsdXJlGAMgASgLMh0uZ3JhZHVzLnYxLlN0cmVhbVN0ZXBzRmFpbHVyZSpUCgRHb2FsEhQKEEdPQUxfVU5TUEVDSUZJRUQQABIQCgxHT0FMX1NBVElTRlkQARIRCg1HT0FMX01JTklNSVpFEAISEQoNR09BTF9NQVhJTUlaRRADKl8KDEZpbmlzaFJlYXNvbhIdChlGSU5JU0hfUkVBU09OX1VOU1BFQ0lGSUVEEAASFgoSRklOSVNIX1JFQVNPTl9TVE9QEAESGAoURklOSVNIX1JFQVNPTl9MRU5HVEgQAjKiBAoSRW52aXJvbm1lbnRTZXJ2aWNlElsKEExpc3RFbnZpcm9ubWVudHMSIi5ncmFkdXMudjEuTGlzdEVudmlyb25tZW50c1JlcXVlc3QaIy5ncmFkdXMudjEuTGlzdEVudmlyb25tZW50c1Jlc3BvbnNlElUKDkdldEVudmlyb25tZW50EiAuZ3JhZHVzLnYxLkdldEVudmlyb25tZW50UmVxdWVzdBohLmdyYWR1cy52MS5HZXRFbnZpcm9ubWVudFJlc3BvbnNlEjoKBVJlc2V0EhcuZ3JhZHVzLnYxLlJlc2V0UmVxdWVzdBoYLmdyYWR1cy52MS5SZXNldFJlc3BvbnNlEkkKCkJhdGNoUmVzZXQSHC5ncmFkdXMudjEuQmF0Y2hSZXNldFJlcXVlc3QaHS5ncmFkdXMudjEuQmF0Y2hSZXNldFJlc3BvbnNlEjcKBFN0ZXASFi5ncmFkdXMudjEuU3RlcFJlcXVlc3QaFy5ncmFkdXMudjEuU3RlcFJlc3BvbnNlEkYKCUJhdGNoU3RlcBIbLmdyYWR1cy52MS5CYXRjaFN0ZXBSZXF1ZXN0GhwuZ3JhZHVzLnYxLkJhdGNoU3RlcFJlc3BvbnNlElAKC1N0cmVhbVN0ZXBzEh0uZ3JhZHVzLnYxLlN0cmVhbVN0ZXBzUmVxdWVzdBoeLmdyYWR1cy52MS5TdHJlYW1TdGVwc1Jlc3BvbnNlKAEwAWIGcHJvdG8z", [file_gradus_v1_outcome, file_gradus_v1_task]);
 
 /**
  * Describes the message gradus.v1.ParameterInfo.
@@ -36,151 +36,158 @@ export const RewardSchemeInfoSchema = /*@__PURE__*/
   messageDesc(file_gradus_v1_environment, 2);
 
 /**
+ * Describes the message gradus.v1.PoolGroup.
+ * Use `create(PoolGroupSchema)` to create a new message.
+ */
+export const PoolGroupSchema = /*@__PURE__*/
+  messageDesc(file_gradus_v1_environment, 3);
+
+/**
  * Describes the message gradus.v1.PoolInfo.
  * Use `create(PoolInfoSchema)` to create a new message.
  */
 export const PoolInfoSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 3);
+  messageDesc(file_gradus_v1_environment, 4);
 
 /**
  * Describes the message gradus.v1.Environment.
  * Use `create(EnvironmentSchema)` to create a new message.
  */
 export const EnvironmentSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 4);
+  messageDesc(file_gradus_v1_environment, 5);
 
 /**
  * Describes the message gradus.v1.ListEnvironmentsRequest.
  * Use `create(ListEnvironmentsRequestSchema)` to create a new message.
  */
 export const ListEnvironmentsRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 5);
+  messageDesc(file_gradus_v1_environment, 6);
 
 /**
  * Describes the message gradus.v1.ListEnvironmentsResponse.
  * Use `create(ListEnvironmentsResponseSchema)` to create a new message.
  */
 export const ListEnvironmentsResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 6);
+  messageDesc(file_gradus_v1_environment, 7);
 
 /**
  * Describes the message gradus.v1.GetEnvironmentRequest.
  * Use `create(GetEnvironmentRequestSchema)` to create a new message.
  */
 export const GetEnvironmentRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 7);
+  messageDesc(file_gradus_v1_environment, 8);
 
 /**
  * Describes the message gradus.v1.GetEnvironmentResponse.
  * Use `create(GetEnvironmentResponseSchema)` to create a new message.
  */
 export const GetEnvironmentResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 8);
+  messageDesc(file_gradus_v1_environment, 9);
 
 /**
  * Describes the message gradus.v1.ResetRequest.
  * Use `create(ResetRequestSchema)` to create a new message.
  */
 export const ResetRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 9);
+  messageDesc(file_gradus_v1_environment, 10);
 
 /**
  * Describes the message gradus.v1.ResetResponse.
  * Use `create(ResetResponseSchema)` to create a new message.
  */
 export const ResetResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 10);
+  messageDesc(file_gradus_v1_environment, 11);
 
 /**
  * Describes the message gradus.v1.BatchResetRequest.
  * Use `create(BatchResetRequestSchema)` to create a new message.
  */
 export const BatchResetRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 11);
+  messageDesc(file_gradus_v1_environment, 12);
 
 /**
  * Describes the message gradus.v1.ResetFailure.
  * Use `create(ResetFailureSchema)` to create a new message.
  */
 export const ResetFailureSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 12);
+  messageDesc(file_gradus_v1_environment, 13);
 
 /**
  * Describes the message gradus.v1.ResetResult.
  * Use `create(ResetResultSchema)` to create a new message.
  */
 export const ResetResultSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 13);
+  messageDesc(file_gradus_v1_environment, 14);
 
 /**
  * Describes the message gradus.v1.BatchResetResponse.
  * Use `create(BatchResetResponseSchema)` to create a new message.
  */
 export const BatchResetResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 14);
+  messageDesc(file_gradus_v1_environment, 15);
 
 /**
  * Describes the message gradus.v1.StepRequest.
  * Use `create(StepRequestSchema)` to create a new message.
  */
 export const StepRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 15);
+  messageDesc(file_gradus_v1_environment, 16);
 
 /**
  * Describes the message gradus.v1.StepResponse.
  * Use `create(StepResponseSchema)` to create a new message.
  */
 export const StepResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 16);
+  messageDesc(file_gradus_v1_environment, 17);
 
 /**
  * Describes the message gradus.v1.Completion.
  * Use `create(CompletionSchema)` to create a new message.
  */
 export const CompletionSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 17);
+  messageDesc(file_gradus_v1_environment, 18);
 
 /**
  * Describes the message gradus.v1.CompletionGroup.
  * Use `create(CompletionGroupSchema)` to create a new message.
  */
 export const CompletionGroupSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 18);
+  messageDesc(file_gradus_v1_environment, 19);
 
 /**
  * Describes the message gradus.v1.BatchStepRequest.
  * Use `create(BatchStepRequestSchema)` to create a new message.
  */
 export const BatchStepRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 19);
+  messageDesc(file_gradus_v1_environment, 20);
 
 /**
  * Describes the message gradus.v1.BatchStepResponse.
  * Use `create(BatchStepResponseSchema)` to create a new message.
  */
 export const BatchStepResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 20);
+  messageDesc(file_gradus_v1_environment, 21);
 
 /**
  * Describes the message gradus.v1.StreamStepsRequest.
  * Use `create(StreamStepsRequestSchema)` to create a new message.
  */
 export const StreamStepsRequestSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 21);
+  messageDesc(file_gradus_v1_environment, 22);
 
 /**
  * Describes the message gradus.v1.StreamStepsFailure.
  * Use `create(StreamStepsFailureSchema)` to create a new message.
  */
 export const StreamStepsFailureSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 22);
+  messageDesc(file_gradus_v1_environment, 23);
 
 /**
  * Describes the message gradus.v1.StreamStepsResponse.
  * Use `create(StreamStepsResponseSchema)` to create a new message.
  */
 export const StreamStepsResponseSchema = /*@__PURE__*/
-  messageDesc(file_gradus_v1_environment, 23);
+  messageDesc(file_gradus_v1_environment, 24);
 
 /**
  * Describes the enum gradus.v1.Goal.

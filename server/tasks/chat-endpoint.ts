@@ -1,6 +1,6 @@
-/** One question to a teacher model behind an OpenAI-compatible chat endpoint. */
+/** One question to a model behind an OpenAI-compatible chat endpoint: a teacher, or a judge. */
 import OpenAI, { APIError } from "openai";
-import type { ChatMessage } from "../../../envs/environment.ts";
+import type { ChatMessage } from "../../envs/environment.ts";
 
 export interface EndpointOptions {
   /** Base URL, e.g. "http://localhost:8000/v1". */
@@ -10,6 +10,10 @@ export interface EndpointOptions {
   readonly key: string | undefined;
   /** Milliseconds that a reply may take. */
   readonly timeoutMs: number;
+  /** Left out: the endpoint's own. */
+  readonly temperature?: number;
+  /** What one reply may cost, thoughts included; left out: OUTPUT_TOKENS_MAX. */
+  readonly outputTokensMax?: number;
 }
 
 /** Of a request, by the endpoint's own count. */
@@ -29,6 +33,8 @@ export type Reply =
       readonly why: "timeout" | "status" | "connection";
       readonly message: string;
       readonly retryDelayMs?: number;
+      /** The HTTP status, where there is one. */
+      readonly status?: number;
     };
 
 /** Asks once; whoever asks tries again. What goes wrong is a "failed". */
@@ -36,13 +42,13 @@ export type AskModel = (prompt: readonly ChatMessage[], signal: AbortSignal) => 
 
 /** A reply's whole body: far more than the tokens that may be written. */
 const BODY_BYTES_MAX = 1024 ** 2;
-/** What one reply may cost, thoughts included. */
 const OUTPUT_TOKENS_MAX = 8192;
 const WORDS_MAX = 200;
 /** An endpoint that asks for more patience is asked again before. */
 const RETRY_DELAY_MAX_MS = 60_000;
 
-export function createEndpoint({ url, model, key, timeoutMs }: EndpointOptions): AskModel {
+export function createEndpoint({ url, model, key, timeoutMs, ...options }: EndpointOptions): AskModel {
+  const { temperature, outputTokensMax = OUTPUT_TOKENS_MAX } = options;
   const client = new OpenAI({
     ...{ baseURL: url, apiKey: key ?? "none", organization: null, project: null },
     ...(key === undefined && { defaultHeaders: { Authorization: null } }),
@@ -52,7 +58,7 @@ export function createEndpoint({ url, model, key, timeoutMs }: EndpointOptions):
     const messages = prompt.map(({ role, content }) => ({ role, content }));
     try {
       const reply = await client.chat.completions.create(
-        { model, messages, max_tokens: OUTPUT_TOKENS_MAX },
+        { model, messages, max_tokens: outputTokensMax, ...(temperature !== undefined && { temperature }) },
         { signal },
       );
       return { kind: "reply", text: textOf(reply), tokens: tokensOf(reply) };
@@ -96,9 +102,10 @@ function failureOf(error: unknown, aborted: boolean, timeoutMs: number): Reply {
   if (aborted || error instanceof OpenAI.APIConnectionTimeoutError)
     return { kind: "failed", why: "timeout", message: `no whole reply within ${timeoutMs} ms` };
   const message = wordsOf(error);
-  if (!(error instanceof APIError) || error.status === undefined) return { kind: "failed", why: "connection", message };
+  const status = error instanceof APIError ? (error.status as number | undefined) : undefined;
+  if (!(error instanceof APIError) || status === undefined) return { kind: "failed", why: "connection", message };
   const retryDelayMs = retryDelayOf((error.headers as Headers | undefined)?.get("retry-after"));
-  return { kind: "failed", why: "status", message, ...(retryDelayMs !== undefined && { retryDelayMs }) };
+  return { kind: "failed", why: "status", message, status, ...(retryDelayMs !== undefined && { retryDelayMs }) };
 }
 
 /** On one line. Of a lost connection the innermost cause says the most. */

@@ -1,0 +1,81 @@
+/** Programming problems: Python programs that tests are run on, in a sandbox (Omni-Thinker 4.1). README.md opens with an example. */
+import { formatInstruction } from "../answers/wording.ts";
+import { defineEnvironment } from "../define.ts";
+import type { AnswerFormat, ChatMessage, Grading } from "../environment.ts";
+import { draw } from "./draw.ts";
+import type { CodeInstance } from "./instance.ts";
+import { readProgram } from "./program.ts";
+import { columns, readRow } from "./rows.ts";
+import { checkReferences, verify } from "./verify.ts";
+
+const grading: Grading = {
+  primary: "correctness",
+  components: [
+    { name: "correctness", description: "1 if all tests pass, else 0.", weight: 1 },
+    { name: "passed", description: "The share of the tests that pass.", weight: 0 },
+  ],
+};
+
+function render({ prompt, starter, tests }: CodeInstance, format: AnswerFormat): readonly ChatMessage[] {
+  const given = starter === "" ? [] : ["Start from this code:", `\`\`\`python\n${starter.trimEnd()}\n\`\`\``, ""];
+  const content = [prompt, "", ...given, asked(tests), FENCE, "", formatInstruction(format)].join("\n");
+  return [{ role: "user", content }];
+}
+
+const FENCE =
+  "Your answer is the whole program in Python 3, in one fenced block that starts with ```python and ends with ```.";
+
+function asked(tests: CodeInstance["tests"]): string {
+  const names = namesOf(tests);
+  if (names.length === 0)
+    return "Write a program that reads its input from standard input and prints its result to standard output, and nothing else.";
+  const [first = ""] = names;
+  const [owner, method] = first.split(".");
+  if (method !== undefined)
+    return `Write the class ${owner} with its method ${method}. The method is called, and what it returns is tested.`;
+  if (names.length === 1) return `Write the function ${first}. It is called, and what it returns is tested.`;
+  return `Write the functions ${names.join(", ")}. They are called, and what they return is tested.`;
+}
+
+/** Of the functions that are called; empty: programs are scripts. */
+function namesOf(tests: CodeInstance["tests"]): readonly string[] {
+  return [...new Set(tests.flatMap((test) => (test.kind === "call" ? [test.name] : [])))];
+}
+
+export const code = defineEnvironment<CodeInstance, string>({
+  id: "code",
+  version: 1,
+  description: "Write a Python program that passes the tests.",
+  // Programs have several lines, and braces of their own: only tags mark where they begin and end.
+  answerFormats: ["think_answer", "answer_tag"],
+  verbatim: true,
+  grading,
+  resource: {
+    ...({ name: "sandbox", port: "sandbox" } as const),
+    ...{ concurrencyMax: 16, waitingMax: 8192, heldBytesMax: 256 * 1024 * 1024, timeLimitMs: 60_000 },
+  },
+  rows: {
+    read: readRow,
+    columns,
+    levels: [
+      { name: "easy", description: "a loop or a condition or two" },
+      { name: "medium", description: "a known technique, or several steps" },
+      { name: "hard", description: "an algorithm that has to be found, or is long to write" },
+      { name: "unrated", description: "rows that do not say how hard they are" },
+    ],
+    levelOf: ({ level }) => level,
+    check: checkReferences,
+    defaultPool: { name: "exercises", file: new URL("./pool.jsonl", import.meta.url) },
+  },
+  canonical: ({ prompt, starter, prefix, tests }) => JSON.stringify([prompt, starter, prefix, tests]),
+  // The same problem with other tests is in the same split.
+  invariant: ({ prompt, starter }) => `${prompt} ${starter}`.replace(/\s+/g, " ").trim(),
+  render,
+  metadata: ({ tests, unread, level }) => ({
+    ...{ asks: namesOf(tests).join(" ") || "program", tests: `${tests.length}`, level },
+    ...(unread > 0 && { tests_unread: `${unread}` }),
+  }),
+  parse: readProgram,
+  verify,
+  draw,
+});

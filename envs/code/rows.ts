@@ -1,0 +1,180 @@
+/**
+ * Rows of data pools: our own columns, those of code-r1-12k, and those of other public sets as far as they say the same
+ * things by other names. README.md lists them.
+ */
+import type { Parsed } from "../environment.ts";
+import { type CodeInstance, type CodeLevel, type CodeTest, LIMITS } from "./instance.ts";
+import { exactJson } from "./json.ts";
+import { readProgram } from "./program.ts";
+import { type Hints, isFields, readTruth } from "./truths.ts";
+
+/** Where things are looked for, the first that is there wins. */
+const PROMPTS = ["prompt", "question", "question_content", "problem", "text"] as const;
+const TRUTHS = ["tests", "test", "test_list", "input_output", "ground_truth"] as const;
+const REFERENCES = ["solution", "canonical_solution", "reference", "code", "solutions"] as const;
+const LEVELS = ["level", "difficulty"] as const;
+const OTHERS = [
+  ...["reward_model", "extra_info", "public_test_cases", "private_test_cases", "metadata"],
+  ...["entry_point", "fn_name", "starter_code", "prefix", "test_setup_code"],
+] as const;
+
+export const columns: readonly string[] = [...PROMPTS, ...TRUTHS, ...REFERENCES, ...LEVELS, ...OTHERS];
+
+type Row = Readonly<Record<string, unknown>>;
+
+export function readRow(value: unknown): Parsed<CodeInstance> {
+  if (!isFields(value)) return malformed("the row is no object");
+  const row = value;
+  const prompt = promptOf(row);
+  if (prompt === undefined) return malformed(`no prompt: one of ${PROMPTS.join(", ")} must be a text or chat messages`);
+  if (prompt.length > LIMITS.promptCharsMax)
+    return malformed(`the prompt has more than ${LIMITS.promptCharsMax} characters`);
+  const { column, truth } = truthOf(row);
+  if (truth === undefined) return malformed(`no tests: one of ${TRUTHS.join(", ")} or reward_model must hold them`);
+  const size = typeof truth === "string" ? truth.length : JSON.stringify(truth, bigints).length;
+  if (size > LIMITS.testCharsMax) return malformed(`${column}: more than ${LIMITS.testCharsMax} characters`);
+  const read = readTruth(truth, hintsOf(row));
+  if (typeof read === "string") return malformed(`${column} ${read}`);
+  const { tests, unread } = read;
+  if (tests.length === 0) return malformed(`${column}: no test can be read${unread[0] ? `: ${unread[0]}` : ""}`);
+  if (unread.length > 0 && (tests.length < LIMITS.testsReadMin || unread.length > tests.length))
+    return malformed(
+      `${column}: ${unread.length} of ${tests.length + unread.length} tests cannot be read: ${unread[0]}`,
+    );
+  return { kind: "answer", answer: instanceOf(row, prompt, tests, unread.length) };
+}
+
+function malformed(reason: string): Parsed<CodeInstance> {
+  return { kind: "malformed", reason };
+}
+
+function bigints(_: string, value: unknown): unknown {
+  return typeof value === "bigint" ? `${value}` : value;
+}
+
+function instanceOf(row: Row, prompt: string, tests: readonly CodeTest[], unread: number): CodeInstance {
+  const head = headOf(row);
+  return {
+    prompt: head === "" ? prompt : "Complete this Python function. Your program holds all of it, imports included.",
+    starter: (head || textOf(row["starter_code"])).slice(0, LIMITS.starterCharsMax),
+    prefix: prefixOf(row, tests, head),
+    ...{ tests, unread },
+    references: referencesOf(row, head),
+    level: levelIn(row),
+  };
+}
+
+/** HumanEval's prompts are Python, to be gone on with just where they end; empty: the prompt is none of these. */
+function headOf(row: Row): string {
+  const [prompt, entry] = [textOf(row["prompt"]), textOf(row["entry_point"])];
+  const isPython = entry !== "" && prompt.includes(`def ${entry}(`) && /^(?:import|from|def|class|@|#|\s)/.test(prompt);
+  return isPython ? prompt : "";
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function promptOf(row: Row): string | undefined {
+  for (const name of PROMPTS) {
+    const value = row[name];
+    if (typeof value === "string" && value.trim() !== "") return value.trim();
+    if (Array.isArray(value)) return userText(value);
+  }
+  return undefined;
+}
+
+/** What the user says; a system message says how to answer, which Gradus says itself. */
+function userText(messages: readonly unknown[]): string | undefined {
+  const texts: string[] = [];
+  for (const message of messages) {
+    if (!isFields(message)) return undefined;
+    const { role, content } = message;
+    if (role === "assistant" || typeof content !== "string") return undefined;
+    if (role === "user") texts.push(content.trim());
+  }
+  return texts.length === 0 ? undefined : texts.join("\n\n");
+}
+
+interface FoundTruth {
+  readonly column: string;
+  readonly truth: unknown;
+}
+
+function truthOf(row: Row): FoundTruth {
+  const { reward_model: model } = row;
+  const inModel = isFields(model) ? model["ground_truth"] : undefined;
+  if (inModel !== undefined) return { column: "reward_model.ground_truth", truth: inModel };
+  const cases = [...casesIn(row["public_test_cases"]), ...casesIn(row["private_test_cases"])];
+  if (cases.length > 0) return { column: "public_test_cases", truth: cases };
+  const column = TRUTHS.find((name) => row[name] !== undefined && row[name] !== null && row[name] !== "");
+  if (column === undefined) return { column: "", truth: undefined };
+  const setup = textOf(row["test_setup_code"]).trim();
+  const tests = row[column];
+  return { column, truth: setup !== "" && Array.isArray(tests) ? [setup, ...(tests as unknown[])] : tests };
+}
+
+/** LiveCodeBench keeps its cases as text; its private ones are compressed, and are then passed over. */
+function casesIn(value: unknown): readonly unknown[] {
+  const cases = typeof value === "string" ? exactJson(value) : value;
+  return Array.isArray(cases) ? cases : [];
+}
+
+function hintsOf(row: Row): Hints {
+  const metadata = typeof row["metadata"] === "string" ? exactJson(row["metadata"]) : row["metadata"];
+  const named = [row["entry_point"], row["fn_name"], isFields(metadata) ? metadata["func_name"] : undefined];
+  const name = named.map(textOf).find((each) => each !== "");
+  const isMethod = /class Solution\b/.test(textOf(row["starter_code"]));
+  if (name === undefined) return { entry: undefined, isMethod };
+  const plain = name.trim().replace("Solution().", "Solution.");
+  return { entry: isMethod && !plain.includes(".") ? `Solution.${plain}` : plain, isMethod };
+}
+
+/** What LeetCode has imported for every program. It comes last that `pow` stays Python's own, with three arguments. */
+const LEETCODE = [
+  "import bisect, collections, datetime, functools, heapq, itertools, math, operator, random, re, string",
+  ...["typing", "functools", "collections", "itertools", "heapq", "bisect", "string", "operator", "math"].map(
+    (module) => `from ${module} import *`,
+  ),
+  "from builtins import pow",
+].join("\n");
+
+function prefixOf(row: Row, tests: readonly CodeTest[], head: string): string {
+  const extra = isFields(row["extra_info"]) ? row["extra_info"] : {};
+  const given = textOf(row["prefix"]) || textOf(extra["prefix"]);
+  if (given !== "") return given.slice(0, LIMITS.starterCharsMax);
+  const imports = head.split("\n").filter((line) => /^(?:import|from) /.test(line));
+  if (imports.length > 0) return imports.join("\n");
+  return tests.some((test) => test.kind === "call" && test.name.startsWith("Solution.")) ? LEETCODE : "";
+}
+
+function referencesOf(row: Row, head: string): readonly string[] {
+  const extra = isFields(row["extra_info"]) ? row["extra_info"] : {};
+  const found = REFERENCES.map((name) => row[name]).find((value) => value !== undefined && value !== null);
+  const programs = [found, extra["reference"]].flatMap(programsIn).slice(0, LIMITS.referencesMax);
+  return programs.flatMap((program) => {
+    const read = readProgram(program);
+    if (read.kind !== "answer") return [];
+    return [head === "" || read.answer.includes(head.trim()) ? read.answer : `${head}${program}`];
+  });
+}
+
+function programsIn(value: unknown): readonly string[] {
+  const list: unknown = typeof value === "string" && /^\s*\[/.test(value) ? (exactJson(value) ?? value) : value;
+  const items: readonly unknown[] = Array.isArray(list) ? list : [list];
+  return items.filter((item) => typeof item === "string" && item.trim() !== "") as readonly string[];
+}
+
+/** Names of APPS, TACO, LeetCode, LiveCodeBench and KodCode. */
+const LEVEL_NAMES: Readonly<Record<string, CodeLevel>> = {
+  ...{ easy: "easy", introductory: "easy", beginner: "easy" },
+  ...{ medium: "medium", interview: "medium", medium_hard: "medium" },
+  ...{ hard: "hard", competition: "hard", very_hard: "hard" },
+};
+
+function levelIn(row: Row): CodeLevel {
+  const extra = isFields(row["extra_info"]) ? row["extra_info"] : {};
+  const given = [...LEVELS.map((name) => row[name]), extra["difficulty"]].map(textOf).find((each) => each !== "") ?? "";
+  const name = given.trim().toLowerCase();
+  return Object.hasOwn(LEVEL_NAMES, name) ? (LEVEL_NAMES[name] as CodeLevel) : "unrated";
+}

@@ -1,0 +1,123 @@
+/**
+ * Ground truths of public data, read into tests. Inputs with outputs, for a script or for a function (APPS, TACO,
+ * LiveCodeBench, code-r1), or tests written in Python (HumanEval, MBPP, LeetCode, KodCode's pytest).
+ */
+import type { PyValue } from "../ports.ts";
+import { type CodeTest, type Expectation, LIMITS } from "./instance.ts";
+import { allFromJson, exactJson, fromJson } from "./json.ts";
+import { readTestFile } from "./test-files.ts";
+
+/** What the rest of the row says of the function that is tested. */
+export interface Hints {
+  /** "add" or "Solution.add"; undefined: programs are scripts, or the tests name it. */
+  readonly entry: string | undefined;
+  /** Whether functions are methods of a class Solution. */
+  readonly isMethod: boolean;
+}
+
+export interface Truths {
+  readonly tests: readonly CodeTest[];
+  readonly unread: readonly string[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A ground truth of any of the known forms; a string: what is wrong with it. */
+export function readTruth(truth: unknown, hints: Hints): Truths | string {
+  const value = typeof truth === "string" && /^\s*[[{]/.test(truth) ? (exactJson(truth) ?? truth) : truth;
+  if (typeof value === "string") return fromPython(value, hints);
+  if (Array.isArray(value)) return fromList(value, hints);
+  if (!isFields(value)) return "holds no tests";
+  const code = value["functional"] ?? value["pytest"];
+  if (typeof code === "string") return fromPython(code, hints);
+  const cases = value["test_cases"];
+  if (Array.isArray(cases)) return fromList(cases, hints);
+  const { inputs, outputs, fn_name: name }: Fields = value;
+  if (!Array.isArray(inputs) || !Array.isArray(outputs)) return "has neither inputs and outputs nor tests in Python";
+  if (inputs.length !== outputs.length) return `has ${inputs.length} inputs and ${outputs.length} outputs`;
+  const own = typeof name === "string" && name !== "" ? inStyleOf(hints, name) : hints;
+  const results: readonly unknown[] = outputs;
+  return collect(inputs.map((input: unknown, i) => caseOf({ input, output: results[i] }, own)));
+}
+
+function inStyleOf({ isMethod }: Hints, name: string): Hints {
+  return { entry: isMethod && !name.includes(".") ? `Solution.${name}` : name, isMethod };
+}
+
+function fromPython(source: string, { entry }: Hints): Truths {
+  // HumanEval's tests define check(candidate), and leave it to the harness to call it.
+  const isCalled = !/^def check\(/m.test(source) || /^check\(/m.test(source);
+  const name = entry?.replace(/^Solution\./, "Solution().");
+  return readTestFile(isCalled || name === undefined ? source : `${source}\n\ncheck(${name})\n`, LIMITS.testsMax);
+}
+
+function fromList(items: readonly unknown[], hints: Hints): Truths | string {
+  if (items.every((item) => typeof item === "string")) return fromPython(items.join("\n"), hints);
+  if (!items.every(isFields)) return "is a list of other things than tests";
+  return collect(
+    items.slice(0, LIMITS.testsMax).map((item) => {
+      const { input, output, fn_name: name, type, testtype } = item;
+      const isScript = [type, testtype].some((each) => typeof each === "string" && each.startsWith("stdin"));
+      const named = typeof name === "string" && name !== "" ? inStyleOf(hints, name) : hints;
+      return caseOf({ input, output }, isScript ? { entry: undefined, isMethod: false } : named);
+    }),
+  );
+}
+
+function collect(read: readonly (CodeTest | string)[]): Truths {
+  const first = read.slice(0, LIMITS.testsMax);
+  return {
+    tests: first.filter((each) => typeof each !== "string"),
+    unread: first.filter((each) => typeof each === "string"),
+  };
+}
+
+interface Case {
+  readonly input: unknown;
+  readonly output: unknown;
+}
+
+/** A string: why it is not read. */
+function caseOf({ input, output }: Case, { entry }: Hints): CodeTest | string {
+  if (entry === undefined) {
+    const [stdin, stdout] = [textOf(input), textOf(output)];
+    return stdin === undefined || stdout === undefined
+      ? "an input or output that is no text"
+      : { kind: "script", stdin, stdout };
+  }
+  const args = argsOf(input);
+  const expected = args && expectationOf(output);
+  if (args === undefined || expected === undefined) return "an input or output of a function that is not JSON";
+  return { kind: "call", name: entry, args, views: [], expected };
+}
+
+/** Lines may be given one by one. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "bigint") return `${value}`;
+  if (!Array.isArray(value)) return undefined;
+  const lines = value.map(textOf);
+  return lines.includes(undefined) ? undefined : lines.join("\n");
+}
+
+/** A list of arguments, or a line of JSON for each (LiveCodeBench). */
+function argsOf(input: unknown): readonly PyValue[] | undefined {
+  if (Array.isArray(input)) return allFromJson(input);
+  if (typeof input !== "string") return undefined;
+  const lines = input.split("\n").filter((line) => line.trim() !== "");
+  return allFromJson(lines.map((line) => exactJson(line)));
+}
+
+/** APPS wraps what is returned in a list, and not everywhere: a list of one thing stands for the thing too. */
+function expectationOf(output: unknown): Expectation | undefined {
+  const value = typeof output === "string" ? (exactJson(output) ?? output) : output;
+  const whole = fromJson(value);
+  if (whole === undefined) return undefined;
+  if (typeof output === "string" || !Array.isArray(whole) || whole.length !== 1)
+    return { kind: "equal", value: whole, json: true };
+  return { kind: "in", values: [whole, (whole as readonly PyValue[])[0] as PyValue], json: true };
+}

@@ -1,0 +1,140 @@
+/** Runs an answer in the sandbox, and compares what it gives with what the tests expect: here, never in there. */
+import type { Failed, Facts, PortContext } from "../environment.ts";
+import { assertNever } from "../lib/assert-never.ts";
+import type { SandboxCase, SandboxResult } from "../ports.ts";
+import { expectationWords, isRaised, meets } from "./expect.ts";
+import { type CallTest, type CodeInstance, type CodeTest, LIMITS } from "./instance.ts";
+import { differenceWords, samePrinted } from "./stdout.ts";
+import { clip, quoted, show } from "./value.ts";
+
+/** What the sandbox made of a program: which tests fail, and the first of them. */
+export interface Outcome {
+  readonly kind: "outcome";
+  readonly passed: number;
+  readonly failed?: { readonly index: number; readonly words: string };
+}
+
+const NO_SANDBOX: Failed = {
+  ...({ kind: "failed", reason: "sandbox_failed", retryable: false } as const),
+  detail: "there is no sandbox to run programs in",
+};
+
+/** Never rejects, but for a bug. */
+export async function runTests(
+  instance: CodeInstance,
+  program: string,
+  context: PortContext,
+): Promise<Outcome | Failed> {
+  const { sandbox } = context.ports;
+  if (sandbox === undefined) return NO_SANDBOX;
+  const { tests, prefix } = instance;
+  const cases = tests.map(caseOf);
+  const job = { program: withPrefix(prefix, program), cases, cpuMsMax: LIMITS.cpuMsMax };
+  const reply = await sandbox.run(job, context);
+  if (reply.kind === "failed") return reply;
+  // Without a result for each test there is no telling, and that is our fault.
+  if (reply.results.length !== tests.length)
+    return {
+      ...NO_SANDBOX,
+      detail: `the sandbox gave ${reply.results.length} results of ${tests.length}`,
+      retryable: true,
+    };
+  const passes = tests.map((test, i) => isPassed(test, reply.results[i] as SandboxResult));
+  const index = passes.indexOf(false);
+  const passed = passes.filter(Boolean).length;
+  if (index < 0) return { kind: "outcome", passed };
+  const words = failureWords(tests[index] as CodeTest, reply.results[index] as SandboxResult);
+  return { kind: "outcome", passed, failed: { index, words: `test ${index + 1} of ${tests.length}: ${words}` } };
+}
+
+/** `from __future__` must come first in a program: one that has it brings its own imports. */
+function withPrefix(prefix: string, program: string): string {
+  return prefix === "" || /^from __future__ /m.test(program) ? program : `${prefix}\n${program}`;
+}
+
+function caseOf(test: CodeTest): SandboxCase {
+  if (test.kind === "script") return { kind: "script", stdin: test.stdin };
+  const { name, args, kwargs } = test;
+  return { kind: "call", name, args, ...(kwargs && { kwargs }) };
+}
+
+function isPassed(test: CodeTest, result: SandboxResult): boolean {
+  if (test.kind === "script") return result.kind === "printed" && samePrinted(test.stdout, result.stdout);
+  if (test.expected.kind === "raises") return result.kind === "raised" && isRaised(test.expected.names, result.error);
+  return result.kind === "returned" && meets(test, result.value);
+}
+
+/** Facts of an answer; Failed where the sandbox failed, which says nothing about the answer. */
+export async function verify(instance: CodeInstance, program: string, context: PortContext): Promise<Facts | Failed> {
+  const outcome = await runTests(instance, program, context);
+  if (outcome.kind === "failed") return outcome;
+  const { passed, failed } = outcome;
+  const count = instance.tests.length;
+  return {
+    kind: "graded",
+    components: [
+      { name: "correctness", value: Number(failed === undefined) },
+      { name: "passed", value: passed / count },
+    ],
+    solved: failed === undefined,
+    info: { passed: `${passed}`, tests: `${count}`, ...(failed && { failed_test: `${failed.index + 1}` }) },
+    ...(failed && { violation: failed.words }),
+  };
+}
+
+/** What is wrong with the row: none of the programs that it calls right passes its tests. */
+export async function checkReferences(
+  instance: CodeInstance,
+  context: PortContext,
+): Promise<string | undefined | Failed> {
+  let first: string | undefined;
+  for (const reference of instance.references) {
+    const outcome = await runTests(instance, reference, context);
+    if (outcome.kind === "failed") return outcome;
+    if (outcome.failed === undefined) return undefined;
+    first ??= outcome.failed.words;
+  }
+  return first && `its own solution fails ${first}`;
+}
+
+// What is told of a test that fails: each part is cut, so that all of it has room.
+
+const INPUT_CHARS = 140;
+const VALUE_CHARS = 110;
+
+function failureWords(test: CodeTest, result: SandboxResult): string {
+  const asked = test.kind === "script" ? `for the input ${inputWords(test.stdin)} it` : callWords(test);
+  switch (result.kind) {
+    case "printed":
+      if (test.kind === "script") return `${asked} ${differenceWords(test.stdout, result.stdout, VALUE_CHARS)}`;
+      return `${asked} printed and returned nothing, ${expectedWords(test)}`;
+    case "returned":
+      return `${asked} returned ${show(result.value, VALUE_CHARS)}, ${expectedWords(test)}`;
+    case "raised":
+      return `${asked} raised ${clip(result.error, VALUE_CHARS)}, ${expectedWords(test)}`;
+    case "exceeded":
+      return `${asked} took ${clip(result.limit, VALUE_CHARS)}`;
+    case "died":
+      return `${asked} ended early: ${clip(result.how, VALUE_CHARS)}`;
+    default:
+      return assertNever(result);
+  }
+}
+
+function expectedWords(test: CodeTest): string {
+  if (test.kind === "script") return `expected ${quoted(clip(test.stdout.trimEnd(), VALUE_CHARS), VALUE_CHARS)}`;
+  return `expected ${clip(expectationWords(test, VALUE_CHARS), VALUE_CHARS)}`;
+}
+
+export function inputWords(stdin: string): string {
+  return quoted(clip(stdin, INPUT_CHARS), INPUT_CHARS);
+}
+
+/** "add(1, b=2)" */
+export function callWords({ name, args, kwargs = [] }: CallTest): string {
+  const given = [
+    ...args.map((arg) => show(arg, INPUT_CHARS)),
+    ...kwargs.map(([key, value]) => `${key}=${show(value, INPUT_CHARS)}`),
+  ];
+  return `${name}(${clip(given.join(", "), INPUT_CHARS)})`;
+}

@@ -1,0 +1,69 @@
+/** Arithmetic with exact values, as much as a curriculum asks for. README.md opens with an example. */
+import { formatInstruction } from "../../answers/wording.ts";
+import { defineEnvironment } from "../../define.ts";
+import type { AnswerFormat, ChatMessage, Solution } from "../../environment.ts";
+import { grading } from "../index.ts";
+import { numeralOf } from "../numeral.ts";
+import { draw } from "./draw.ts";
+import { type Expression, invariantOf, partsOf, textOf } from "./expression.ts";
+import { type ArithmeticInstance, generator } from "./generate.ts";
+import { valueOf, workOut } from "./solve.ts";
+import { type ArithmeticAnswer, parse, verify } from "./verify.ts";
+
+// What the policy is asked.
+
+/** What is explained only where it occurs. */
+const EXPLAINED: readonly (readonly [kind: Expression["kind"], words: string])[] = [
+  ["remainder", "(a mod m) is the remainder of a divided by m: the one from 0 to m - 1, also where a is negative."],
+  ["gcd", "gcd is the greatest common divisor, which is positive."],
+  ["lcm", "lcm is the least common multiple, which is positive."],
+  ["percentage", "(p% of a) is a times p/100."],
+];
+
+function render({ expression }: ArithmeticInstance, format: AnswerFormat): readonly ChatMessage[] {
+  const kinds = kindsOf(expression);
+  const content = [
+    "Work out the exact value of this expression:",
+    "",
+    textOf(expression),
+    "",
+    "Powers (^) come first, then * and / from left to right, then + and - from left to right.",
+    ...EXPLAINED.filter(([kind]) => kinds.has(kind)).map(([, words]) => words),
+    "Write the value as a whole number or as a fraction in lowest terms, as in -22/7. A decimal is right only if it is exact.",
+    "",
+    formatInstruction(format),
+  ].join("\n");
+  return [{ role: "user", content }];
+}
+
+function kindsOf(expression: Expression): ReadonlySet<Expression["kind"]> {
+  return new Set([expression.kind, ...partsOf(expression).flatMap((part) => [...kindsOf(part)])]);
+}
+
+function countOf(expression: Expression): number {
+  const own = ["integer", "fraction", "decimal"].includes(expression.kind) ? 0 : 1;
+  return partsOf(expression).reduce((sum, part) => sum + countOf(part), own);
+}
+
+function solve({ expression }: ArithmeticInstance): Solution<ArithmeticAnswer> {
+  return { answer: { values: [numeralOf(valueOf(expression))] }, value: 1, bound: 1, proven: true, nodes: 0 };
+}
+
+export const arithmetic = defineEnvironment<ArithmeticInstance, ArithmeticAnswer>({
+  id: "math/arithmetic",
+  version: 1,
+  description: "Work out the exact value of an arithmetic expression.",
+  grading,
+  generator,
+  solver: { solve, format: ({ values }) => values.join(", ") },
+  canonical: ({ expression }) => textOf(expression),
+  invariant: ({ expression }) => invariantOf(expression),
+  render,
+  metadata: ({ expression }) => ({
+    operations: `${countOf(expression)}`,
+    work: `${workOut(expression, Infinity)?.work}`,
+  }),
+  parse,
+  verify,
+  draw,
+});

@@ -1,0 +1,63 @@
+/** Math problems with a gold answer, judged by equivalence (Omni-Thinker 4.1). README.md opens with an example. */
+import { formatInstruction } from "../answers/wording.ts";
+import { defineEnvironment } from "../define.ts";
+import type { AnswerFormat, ChatMessage, Facts, Grading } from "../environment.ts";
+import type { Picture } from "../lib/picture/picture.ts";
+import { answerPart, drawParts, problemPart } from "./draw.ts";
+import { type MathInstance, rows } from "./instance.ts";
+import { compareMath, type MathAnswer, readMath, showMath } from "./value.ts";
+
+/** The same for the generators beside it (envs/math): answers are judged in one way. */
+export const grading: Grading = {
+  primary: "correctness",
+  components: [
+    { name: "correctness", description: "1 for an answer equal to the expected one, 0 for another.", weight: 1 },
+  ],
+};
+
+/** The facts of an answer against the text of the expected one. The expected one is not shown. */
+export function gradeMath(gold: string, answer: MathAnswer): Facts {
+  const expected = readMath(gold);
+  if (expected.kind === "malformed") throw new Error("bug: a gold answer that was read once cannot be read again");
+  const compared = compareMath(expected.answer, answer);
+  const info = { read_as: showMath(answer) };
+  if (compared.kind === "undecided") {
+    const violation = `it cannot be told whether ${info.read_as} is the expected answer: ${compared.reason}`;
+    const components = [{ name: "correctness", value: undefined, reason: compared.reason }];
+    return { kind: "graded", components, solved: false, violation, info };
+  }
+  const solved = compared.kind === "equal";
+  const components = [{ name: "correctness", value: Number(solved) }];
+  if (compared.kind === "equal") return { kind: "graded", components, solved, info };
+  return { kind: "graded", components, solved, violation: `${info.read_as} is not equal to the expected answer`, info };
+}
+
+function render({ problem }: MathInstance, format: AnswerFormat): readonly ChatMessage[] {
+  return [{ role: "user", content: `${problem}\n\n${formatInstruction(format)}` }];
+}
+
+/** The expected answer stands beside one that is not equal to it. */
+function draw({ problem, answer: gold }: MathInstance, answer?: MathAnswer): Picture {
+  if (answer === undefined) return drawParts([problemPart(problem)]);
+  const parts = [problemPart(problem), answerPart("answer", answer.text)];
+  const expected = readMath(gold);
+  const isEqual = expected.kind === "answer" && compareMath(expected.answer, answer).kind === "equal";
+  return drawParts(isEqual ? parts : [...parts, answerPart("expected", gold, true)]);
+}
+
+export const math = defineEnvironment<MathInstance, MathAnswer>({
+  id: "math",
+  version: 1,
+  description: "Solve a math problem whose answer is an expression.",
+  grading,
+  rows,
+  // What a row says of its source is no part of its task.
+  canonical: ({ problem, answer }) => JSON.stringify([problem, answer]),
+  metadata: ({ facts }) => facts,
+  render,
+  // What surrounds an answer is taken away here, box by box.
+  verbatim: true,
+  parse: readMath,
+  verify: ({ answer: gold }, answer) => gradeMath(gold, answer),
+  draw,
+});

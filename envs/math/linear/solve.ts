@@ -1,0 +1,121 @@
+/** The exact solution of linear equations, and how much work it is to find it by hand. */
+import {
+  add,
+  divide,
+  equalsInteger,
+  fromInteger,
+  multiply,
+  type Rational,
+  subtract,
+} from "../../countdown/rational.ts";
+import { digitsOf, productWork, sumWork } from "../work.ts";
+import { flipped, type LinearInstance, type Relation, type Statement, type Term } from "./statement.ts";
+
+export interface Solved {
+  /** Of each unknown, in their order. Of an inequality: where it begins or ends. */
+  readonly values: readonly Rational[];
+  /** What holds between the unknown and its value: "=", but for an inequality. */
+  readonly relation: Relation;
+  /** See envs/math/work.ts. */
+  readonly work: number;
+}
+
+/** Coefficients of the unknowns, then the constant: all on the left side, so that their sum is compared with 0. */
+type Row = readonly Rational[];
+
+/** Adds up what it does. */
+interface Calculation {
+  work: number;
+}
+
+/** Undefined: there is none, or more than one. */
+export function solveLinear({ names, statements }: LinearInstance): Solved | undefined {
+  const calculation: Calculation = { work: 0 };
+  const rows = statements.map((statement) => rowOf(statement, names.length, calculation));
+  const values = eliminate(rows, names.length, calculation);
+  if (values === undefined) return undefined;
+  const [first] = statements;
+  const [row] = rows;
+  const relation = first?.relation ?? "=";
+  const isNegative = relation !== "=" && (row?.[0]?.num ?? 0) < 0;
+  return { values, relation: isNegative ? flipped(relation) : relation, work: calculation.work };
+}
+
+const ZERO = fromInteger(0);
+
+function isZero(value: Rational): boolean {
+  return equalsInteger(value, 0);
+}
+
+function isOne(value: Rational): boolean {
+  return equalsInteger(value, 1) || equalsInteger(value, -1);
+}
+
+function plus(a: Rational, b: Rational, calculation: Calculation): Rational {
+  if (!isZero(a) && !isZero(b)) calculation.work += sumWork(a, b);
+  return add(a, b);
+}
+
+function times(a: Rational, b: Rational, calculation: Calculation): Rational {
+  if (!isZero(a) && !isZero(b) && !isOne(a) && !isOne(b)) calculation.work += productWork(a, b);
+  return multiply(a, b);
+}
+
+function over(a: Rational, b: Rational, calculation: Calculation): Rational {
+  return times(a, divide(fromInteger(1), b) ?? ZERO, calculation);
+}
+
+/** Everything multiplied out, collected, and brought to the left. */
+function rowOf({ left, right }: Statement, unknowns: number, calculation: Calculation): Row {
+  const row: Rational[] = Array.from({ length: unknowns + 1 }, () => ZERO);
+  const put = (term: Term, factor: Rational): void => {
+    if (term.kind === "group") {
+      const outer = times(term.factor, factor, calculation);
+      for (const inner of term.terms) put(inner, outer);
+      return;
+    }
+    const at = term.kind === "unknown" ? term.index : unknowns;
+    const value = term.kind === "unknown" ? term.coefficient : term.value;
+    row[at] = plus(row[at] as Rational, times(value, factor, calculation), calculation);
+  };
+  for (const term of left) put(term, fromInteger(1));
+  for (const term of right) put(term, fromInteger(-1));
+  return row;
+}
+
+/** Gauss and Jordan's elimination; of the rows that could be next the one with the shortest coefficient is. */
+function eliminate(given: readonly Row[], unknowns: number, calculation: Calculation): Row | undefined {
+  if (given.length !== unknowns) return undefined;
+  const rows = [...given];
+  for (let column = 0; column < unknowns; column++) {
+    const pivot = pivotOf(rows, column);
+    if (pivot < 0) return undefined;
+    [rows[column], rows[pivot]] = [rows[pivot] as Row, rows[column] as Row];
+    const chosen = rows[column] as Row;
+    for (let i = 0; i < unknowns; i++) {
+      const row = rows[i] as Row;
+      const entry = row[column] as Rational;
+      if (i === column || isZero(entry)) continue;
+      const factor = over(entry, chosen[column] as Rational, calculation);
+      rows[i] = row.map((value, j) => {
+        if (j === column) return ZERO;
+        const taken = times(factor, chosen[j] as Rational, calculation);
+        return plus(value, subtract(ZERO, taken), calculation);
+      });
+    }
+  }
+  return rows.map((row, i) => over(subtract(ZERO, row[unknowns] as Rational), row[i] as Rational, calculation));
+}
+
+function pivotOf(rows: readonly Row[], column: number): number {
+  const lengthOf = (row: Row | undefined): number => {
+    const { num, den } = row?.[column] as Rational;
+    return num === 0 ? Infinity : digitsOf(num) + digitsOf(den);
+  };
+  let best = -1;
+  for (let i = column; i < rows.length; i++) {
+    const length = lengthOf(rows[i]);
+    if (length < Infinity && (best < 0 || length < lengthOf(rows[best]))) best = i;
+  }
+  return best;
+}

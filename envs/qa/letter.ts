@@ -1,0 +1,35 @@
+/** Answers by letter. */
+import { normalized } from "./match.ts";
+import { placeOfText, type Question } from "./question.ts";
+
+const A = 65;
+
+export function letterOf(place: number): string {
+  return String.fromCharCode(A + place);
+}
+
+/** A letter, with "option" before it or not, in parentheses or not, and maybe what follows it. */
+const LETTER = /^(?:(?:option|choice) )?(?:\(([a-z])\)|([a-z]))(?:$|[).:]$|[).:]? (?=\S))/i;
+/** The same; but a text that follows is not told from an article without a mark between them: "A dog". */
+const MARKED = /^(?:(?:option|choice) )?(?:\([a-z]\)|[a-z][).:]) /i;
+
+/**
+ * The place of the option whose letter a text is; a text: what is wrong with it. The letter may be in either case, alone,
+ * as in "B", "(B)", "B)", "B." and "option B"; or with a mark before the option's own text, as in "B) Paris". Another
+ * option's text behind it, or any other text, makes it unreadable, and so does the option's text without its letter: it was
+ * the letter that was asked for.
+ */
+export function readLetter(text: string, question: Question): number | string {
+  const given = normalized(text);
+  const found = LETTER.exec(given);
+  const letter = found?.[1] ?? found?.[2];
+  if (found === null || letter === undefined) return "the answer is not the letter of an option";
+  const place = letter.toUpperCase().charCodeAt(0) - A;
+  const rest = given.slice(found[0].length);
+  if (rest !== "" && !MARKED.test(given)) return "the answer is not the letter of an option";
+  if (place >= question.options.length)
+    return `there is no option ${letterOf(place)}: the last one is ${letterOf(question.options.length - 1)}`;
+  if (rest !== "" && placeOfText(question, rest) !== place)
+    return `what follows the letter is not the text of option ${letterOf(place)}`;
+  return place;
+}

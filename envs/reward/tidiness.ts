@@ -1,0 +1,52 @@
+/** How well a completion keeps to its format, whatever its answer (Omni-Thinker A.1, "auxiliary rewards"). */
+import type { Located, Thinking } from "../answers/locate.ts";
+import type { AnswerFormat } from "../environment.ts";
+import type { Tidiness } from "./scheme.ts";
+
+const THOUGHTS = ["<think>", "</think>"] as const;
+const ANSWER = ["<answer>", "</answer>"] as const;
+
+/** The paper's four tags, but for those that the chat template puts into the prompt or takes away. */
+const COUNTED: Readonly<Record<Thinking, readonly string[]>> = {
+  required: [...THOUGHTS, ...ANSWER],
+  prefilled: ["</think>", ...ANSWER],
+  stripped: ANSWER,
+};
+
+export function tidinessOf(
+  completion: string,
+  located: Located,
+  format: AnswerFormat,
+  thinking: Thinking = "required",
+): Tidiness {
+  const counted = COUNTED[thinking];
+  return {
+    formatValid: located.formatValid,
+    formatStrict: located.formatValid && located.spans.length === 1 && inOrder(completion, tagsOf(format, thinking)),
+    tags: counted.filter((tag) => completion.includes(tag)).length / counted.length,
+  };
+}
+
+/** The tags that a completion of the format has to hold, in their order. */
+function tagsOf(format: AnswerFormat, thinking: Thinking): readonly string[] {
+  switch (format) {
+    case "think_answer":
+      return COUNTED[thinking];
+    case "answer_tag":
+      return thinking === "prefilled" ? COUNTED.prefilled : ANSWER;
+    case "answer_line":
+    case "boxed":
+      return thinking === "prefilled" ? ["</think>"] : [];
+  }
+}
+
+/** Whether each of the tags is there exactly once, the first one first. */
+function inOrder(completion: string, tags: readonly string[]): boolean {
+  let last = -1;
+  for (const tag of tags) {
+    const at = completion.indexOf(tag);
+    if (at <= last || completion.indexOf(tag, at + 1) >= 0) return false;
+    last = at;
+  }
+  return true;
+}

@@ -1,0 +1,39 @@
+/** Creative writing, judged against a reference in pairs (Omni-Thinker 4.1, 5.1). README.md opens with an example. */
+import { formatInstruction } from "../answers/wording.ts";
+import { defineEnvironment } from "../define.ts";
+import type { AnswerFormat, ChatMessage, Parsed } from "../environment.ts";
+import { type Conversation, folded, rows } from "./conversation.ts";
+import { draw } from "./draw.ts";
+import { judgeResource, verify } from "./verify.ts";
+
+function render({ system, request }: Conversation, format: AnswerFormat): readonly ChatMessage[] {
+  const asked: ChatMessage = { role: "user", content: `${request}\n\n${formatInstruction(format)}` };
+  return system === undefined ? [asked] : [{ role: "system", content: system }, asked];
+}
+
+export const writing = defineEnvironment<Conversation, string>({
+  id: "writing",
+  version: 1,
+  description: "Write what is asked for; a judge compares the text with a reference.",
+  rows,
+  resource: judgeResource,
+  grading: {
+    primary: "preference",
+    components: [
+      {
+        name: "preference",
+        description: "1 if a judge prefers the text to the reference in both orders, 0 if the reference, else 0.5.",
+        weight: 1,
+      },
+    ],
+  },
+  // A text of several lines has a beginning and an end.
+  answerFormats: ["think_answer", "answer_tag"],
+  verbatim: true,
+  // A request with several references is one request, and of one split.
+  invariant: ({ system = "", request }) => JSON.stringify([system, request].map(folded)),
+  render,
+  parse: (text): Parsed<string> => ({ kind: "answer", answer: text }),
+  verify,
+  draw,
+});

@@ -1,0 +1,89 @@
+/** Which text is better, as a judge sees it: a win, a loss or a tie against the reference (Omni-Thinker A.1). */
+import type { Facts, Failed, GradedFacts, Resource, VerifyContext } from "../environment.ts";
+import { assertNever } from "../lib/assert-never.ts";
+import type { Verdict } from "../ports.ts";
+import { type Conversation, folded, hasLetters, isTooLong, LETTERS_MIN, TEXT_BYTES_MAX } from "./conversation.ts";
+import { comparisonOf } from "./question.ts";
+
+export const judgeResource: Resource = {
+  ...{ name: "judge", port: "judge" },
+  // Two requests each. The server's options say otherwise.
+  ...{ concurrencyMax: 16, timeLimitMs: 60_000 },
+  // An update batch of the paper's, 256 × 16, and as much again.
+  waitingMax: 8192,
+  heldBytesMax: 64 * 1024 ** 2,
+  // The port tries again within the time limit, which then holds for all of it.
+  attemptsMax: 1,
+  probe: async ({ ports, ...context }) => ports.judge?.probe(context),
+};
+
+const NO_JUDGE: Failed = {
+  ...({ kind: "failed", reason: "judge_unavailable", retryable: true } as const),
+  detail: "this server has no judge",
+};
+
+export async function verify(
+  conversation: Conversation,
+  candidate: string,
+  { ports, ...context }: VerifyContext,
+): Promise<Facts | Failed> {
+  const settled = withoutAsking(conversation, candidate);
+  if (settled !== undefined) return settled;
+  if (ports.judge === undefined) return NO_JUDGE;
+  const judged = await ports.judge.compare(comparisonOf(conversation, candidate), context);
+  if (judged.kind === "failed") return judged;
+  const [first, second] = judged.verdicts;
+  return graded([outcomeOf(first, "A"), outcomeOf(second, "B")], [first.reason, second.reason]);
+}
+
+type Outcome = "win" | "loss" | "tie";
+
+function outcomeOf({ winner }: Verdict, candidate: Verdict["winner"]): Outcome {
+  if (winner === "tie") return "tie";
+  return winner === candidate ? "win" : "loss";
+}
+
+/** A judge is partial to a place now and then: only what it says in both orders counts, all else is a tie. */
+function graded(outcomes: readonly [Outcome, Outcome], [asA, asB]: readonly [string, string]): GradedFacts {
+  const [first, second] = outcomes;
+  const outcome = first === second ? first : "tie";
+  return {
+    ...facts(outcome),
+    info: { outcome, verdict_as_a: first, reason_as_a: asA, verdict_as_b: second, reason_as_b: asB },
+  };
+}
+
+/** Texts that no judge has to see: none worth the name, far too long, or the reference itself. */
+function withoutAsking({ reference }: Conversation, candidate: string): GradedFacts | undefined {
+  if (!hasLetters(candidate, LETTERS_MIN)) return refused(`the text has fewer than ${LETTERS_MIN} letters`);
+  if (isTooLong(candidate)) return refused(`the text has more than ${TEXT_BYTES_MAX} bytes of UTF-8`);
+  if (folded(candidate) === folded(reference)) return { ...facts("tie"), info: { outcome: "tie", copy: "true" } };
+  return undefined;
+}
+
+function refused(violation: string): GradedFacts {
+  return { ...facts("loss"), violation, info: { outcome: "refused" } };
+}
+
+function facts(outcome: Outcome): GradedFacts {
+  const [value, violation] = priced(outcome);
+  return {
+    kind: "graded",
+    components: [{ name: "preference", value }],
+    solved: outcome === "win",
+    ...(violation !== undefined && { violation }),
+  };
+}
+
+function priced(outcome: Outcome): readonly [value: number, violation?: string] {
+  switch (outcome) {
+    case "win":
+      return [1];
+    case "tie":
+      return [0.5, "the judge does not prefer it to the reference"];
+    case "loss":
+      return [0, "the judge prefers the reference"];
+    default:
+      return assertNever(outcome);
+  }
+}

@@ -1,0 +1,20 @@
+/** gradus pools: what a server would make of a file of rows, and samples of it. */
+import type { Command } from "commander";
+import { addCheck } from "./pools/check.ts";
+import { addSample } from "./pools/sample.ts";
+
+export function addPools(program: Command): void {
+  const command = program
+    .command("pools")
+    .description("look at files of data pools, and take samples of them")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  gradus pools check train.parquet                          whose rows they are, how many of which level and split
+  gradus pools check train.jsonl --environment qa --rows    row by row
+  gradus pools sample all.parquet --out qa.parquet --environment qa --count 5500 --by discipline
+  gradus pools sample sharegpt.jsonl --out writing.jsonl --where 'conversations.length<=4' --count 6650`,
+    );
+  for (const add of [addCheck, addSample]) add(command);
+}

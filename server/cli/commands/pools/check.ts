@@ -1,0 +1,111 @@
+/** gradus pools check: what a server would make of a file, by the code that reads its pools. */
+import { type Command, Option } from "commander";
+import { join } from "node:path";
+import type { Registry } from "../../../../envs/registry.ts";
+import type { PoolReport } from "../../../tasks/pool-files/read.ts";
+import type { PoolFile } from "../../../tasks/pool-files/selection.ts";
+import type { PoolReportView } from "../../../tasks/pool-report.ts";
+import { addRegistryOptions, configOf, type RegistryFlags } from "../../connection.ts";
+import { poolBars } from "../../pool-bars.ts";
+import type { CheckedRow } from "../../pools/check.ts";
+import { fields, print, printed, printJson, table } from "../../print.ts";
+import { CliProblem } from "../../problem.ts";
+
+interface Flags extends RegistryFlags {
+  readonly environment?: string;
+  readonly rows?: boolean;
+  readonly json?: boolean;
+}
+
+export function addCheck(group: Command): void {
+  const command = group
+    .command("check")
+    .description("say what a server would make of a pool's file; ends with 1 where no row holds a task")
+    .argument("<file>", "as for --pool: FILE, FILE@train[200:],eval[:200], or qa:FILE for one environment's")
+    .option("--environment <id>", "whose rows they are (default: the one that can read them)")
+    .addOption(new Option("--rows", "row by row, before the report"))
+    .option("--json", "print the report as JSON; with --rows a line of JSON for each row, and one for the report");
+  addRegistryOptions(command).action(check);
+}
+
+async function check(given: string, flags: Flags): Promise<void> {
+  const config = configOf(flags);
+  const [{ systemClock }, { loadEnvironments }, { openPorts }, { createPoolReader }, { reportOf }] = await Promise.all([
+    import("../../../curriculum/runs/system.ts"),
+    import("../../../tasks/environments.ts"),
+    import("../../../tasks/ports.ts"),
+    import("../../../tasks/pools.ts"),
+    import("../../../tasks/pool-report.ts"),
+  ]);
+  const loaded = await loadEnvironments(config.environmentFiles);
+  if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
+  const file = await fileOf(given, flags, loaded.registry);
+  let opened: ReturnType<typeof openPorts> | undefined;
+  const bars = poolBars();
+  const { workers: threads, environmentFiles, dataDir } = config;
+  const reader = createPoolReader(loaded.registry, {
+    openPorts: () => (opened ??= openPorts({ clock: systemClock, sandbox: config.sandbox, judge: undefined })),
+    ...{ threads, environmentFiles, folder: join(dataDir, "pools"), onProgress: bars.onProgress },
+  });
+  try {
+    const read = await reader.read(file.path, file).finally(bars.stop);
+    if (typeof read === "string") throw new CliProblem("failure", `${file.path}: ${read}`);
+    const { pool: _, ...report } = reportOf(read.pool);
+    if (flags.rows) await printRows(file, read, flags.json ?? false);
+    const whole = { ...report, ...(read.failure !== undefined && { failure: read.failure }) };
+    if (flags.json) (flags.rows ? (value: unknown) => print(JSON.stringify(value)) : printJson)(whole);
+    else print(shown(report, read.failure));
+    if (report.rows === 0) throw new CliProblem("failure", `${file.path}: no row holds a task`);
+  } finally {
+    await reader.close();
+    await (await opened)?.close();
+  }
+}
+
+async function fileOf(given: string, { environment: id }: Flags, registry: Registry): Promise<PoolFile> {
+  const { ownerOf, readPoolPath } = await import("../../../tasks/pool-files/selection.ts");
+  const file = readPoolPath(given, registry);
+  if (file.kind === "invalid") throw new CliProblem("usage", `${given}: ${file.message}`);
+  if (id === undefined) return file;
+  const owner = ownerOf(registry, id);
+  if (owner.kind === "invalid") throw new CliProblem("usage", `--environment: ${owner.message}`);
+  return { ...file, environment: owner.environment };
+}
+
+async function printRows({ path, selection }: PoolFile, read: PoolReport, json: boolean): Promise<void> {
+  const [{ checkedRows }, { planOf }] = await Promise.all([
+    import("../../pools/check.ts"),
+    import("../../../tasks/pool-files/work.ts"),
+  ]);
+  for await (const row of checkedRows(path, await planOf(path, undefined), read, selection))
+    await printed(`${json ? JSON.stringify(row) : lineOf(row)}\n`);
+}
+
+function lineOf(row: CheckedRow): string {
+  switch (row.kind) {
+    case "task":
+      return `${row.row}: ${row.level}, ${row.split}`;
+    case "rejected":
+      return `${row.row}: rejected, ${row.reason}`;
+    case "left_out":
+      return `${row.row}: left out`;
+  }
+}
+
+function shown(report: Omit<PoolReportView, "pool">, failure: string | undefined): string {
+  const { environment, version, rows, groups, rejected, rejections, leftOut, unchecked } = report;
+  const head = fields([
+    ["environment", `${environment}, version ${version}`],
+    ["rows", String(rows)],
+    ["rejected", String(rejected)],
+    ["left out", leftOut === 0 ? undefined : String(leftOut)],
+    ["unchecked", unchecked === 0 ? undefined : `${unchecked} (${failure ?? "they could not be asked about"})`],
+  ]);
+  const groupRows = groups.map((group) => [group.level, group.split, String(group.rows)]);
+  const reasonRows = rejections.map((each) => [String(each.rows), each.first, each.reason]);
+  return [
+    head,
+    ...(groups.length === 0 ? [] : [table(["level", "split", "rows"], groupRows)]),
+    ...(rejections.length === 0 ? [] : [table(["rejected", "first", "why"], reasonRows)]),
+  ].join("\n\n");
+}

@@ -1,0 +1,58 @@
+/** A pool's rows one by one: what a server makes of each. */
+import { type Pool, rowOf } from "../../../envs/pool.ts";
+import { examineRow } from "../../../envs/pool-columns.ts";
+import { nameRow, type RowRange } from "../../../envs/pool-finish.ts";
+import { instanceHash } from "../../../envs/splits.ts";
+import type { PoolReport } from "../../tasks/pool-files/read.ts";
+import type { FilePlan } from "../../tasks/pool-files/work.ts";
+import { fileRows } from "./stream.ts";
+
+export type CheckedRow =
+  | { readonly row: string; readonly kind: "task"; readonly level: string; readonly split: string }
+  | { readonly row: string; readonly kind: "rejected"; readonly reason: string }
+  /** The selection leaves it out. */
+  | { readonly row: string; readonly kind: "left_out" };
+
+/** Reads the file again, so that none of it need be held. Blank lines are passed over. */
+export async function* checkedRows(
+  path: string,
+  plan: Pick<FilePlan, "units">,
+  { pool, failed }: PoolReport,
+  selection: readonly RowRange[],
+): AsyncGenerator<CheckedRow, void, undefined> {
+  const { definition, lines } = pool;
+  const firstOf = firstRows(pool);
+  // The pool's rows are in the file's order.
+  let place = 0;
+  for await (const raw of fileRows(path, plan, { columns: definition.rows?.columns }, [])) {
+    if (raw.json?.trim() === "") continue;
+    const row = nameRow(lines, raw.row);
+    if (pool.columns.rows[place] === raw.row) {
+      const { level, split } = rowOf(pool, place++);
+      yield { row, kind: "task", level, split };
+      continue;
+    }
+    const examined = examineRow(definition, raw);
+    const isChosen = selection.length === 0 || selection.some(({ from, to }) => raw.row >= from && raw.row < to);
+    if (examined.kind === "rejected") yield { row, kind: "rejected", reason: examined.reason };
+    else if (!isChosen || examined.kind === "blank") yield { row, kind: "left_out" };
+    else {
+      const first = firstOf(instanceHash(definition, examined.instance), raw.row);
+      const reason = failed.get(raw.row) ?? `the same task as ${nameRow(lines, first)}`;
+      yield { row, kind: "rejected", reason };
+    }
+  }
+}
+
+/** Where a task came first: in the pool, or in a row before that what checks rows rejected. Made when it is asked for. */
+function firstRows(pool: Pool): (hash: string, row: number) => number {
+  let firsts: Map<string, number> | undefined;
+  return (hash, row) => {
+    firsts ??= new Map(
+      Array.from({ length: pool.size }, (_, place) => [rowOf(pool, place).hash, rowOf(pool, place).index]),
+    );
+    const first = firsts.get(hash) ?? row;
+    firsts.set(hash, first);
+    return first;
+  };
+}

@@ -1,0 +1,81 @@
+/** What the judge was asked, what came of it, and what it cost. */
+import type { Verdict } from "../../../envs/ports.ts";
+import type { Tokens } from "../chat-endpoint.ts";
+
+/** What a request came to: a verdict, a reply without one, or none; nobody waited for the cancelled. */
+export type RequestOutcome = "verdict" | "unreadable" | "timeout" | "status" | "connection" | "cancelled";
+export type CanaryOutcome = "right" | "wrong" | "failed";
+
+export interface JudgeFigures {
+  readonly requests: ReadonlyMap<RequestOutcome, number>;
+  /** Prompts whose verdict was remembered. */
+  readonly remembered: number;
+  /** Comparisons whose two orders agree, and those in which the place decided. */
+  readonly comparisons: ReadonlyMap<"consistent" | "inconsistent", number>;
+  /** By what was said of text A. Every comparison is asked both ways round: a fair judge has as many A as B. */
+  readonly verdicts: ReadonlyMap<Verdict["winner"], number>;
+  readonly canaries: ReadonlyMap<CanaryOutcome, number>;
+  /** Of the last canaries, how many were judged right; undefined: none was judged yet. */
+  readonly canariesRightShare: number | undefined;
+  readonly tokensIn: number;
+  readonly tokensOut: number;
+  /** Replies that did not say how many tokens they took: the sums are too low by these. */
+  readonly repliesWithoutUsage: number;
+  /** Dollars, of the tokens that are known; undefined: no prices were given. */
+  readonly cost: number | undefined;
+}
+
+/** Dollars for a million tokens. */
+export interface Prices {
+  readonly input: number;
+  readonly output: number;
+}
+
+export interface Counter {
+  requested(outcome: RequestOutcome): void;
+  paid(tokens: Tokens | undefined): void;
+  remembered(): void;
+  compared(verdicts: readonly [Verdict, Verdict]): void;
+  readonly canary: (outcome: CanaryOutcome, rightShare: number | undefined) => void;
+  readonly figures: () => JudgeFigures;
+}
+
+export function createCounter(prices: Prices | undefined): Counter {
+  const requests = new Map<RequestOutcome, number>();
+  const comparisons = new Map<"consistent" | "inconsistent", number>();
+  const verdicts = new Map<Verdict["winner"], number>();
+  const canaries = new Map<CanaryOutcome, number>();
+  const sums = { remembered: 0, tokensIn: 0, tokensOut: 0, repliesWithoutUsage: 0 };
+  let canariesRightShare: number | undefined;
+  const million = 1e6;
+  return {
+    requested: (outcome) => count(requests, outcome),
+    paid(tokens) {
+      if (tokens === undefined) sums.repliesWithoutUsage += 1;
+      sums.tokensIn += tokens?.input ?? 0;
+      sums.tokensOut += tokens?.output ?? 0;
+    },
+    remembered: () => void sums.remembered++,
+    compared(both) {
+      count(comparisons, agree(both) ? "consistent" : "inconsistent");
+      for (const { winner } of both) count(verdicts, winner);
+    },
+    canary(outcome, rightShare) {
+      count(canaries, outcome);
+      canariesRightShare = rightShare;
+    },
+    figures: () => ({
+      ...{ requests, comparisons, verdicts, canaries, canariesRightShare, ...sums },
+      cost: prices && (sums.tokensIn * prices.input + sums.tokensOut * prices.output) / million,
+    }),
+  };
+}
+
+function count<Name>(counts: Map<Name, number>, name: Name): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+/** Whether both name the same text, or none: what is A in the one order is B in the other. */
+export function agree([order, swapped]: readonly [Verdict, Verdict]): boolean {
+  return order.winner === "tie" ? swapped.winner === "tie" : swapped.winner === (order.winner === "A" ? "B" : "A");
+}

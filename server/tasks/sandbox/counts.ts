@@ -1,0 +1,36 @@
+/** What was asked of the sandbox and what came of it, as it is counted for the metrics. */
+import type { Failed } from "../../../envs/environment.ts";
+import type { Sandbox, SandboxReply } from "../../../envs/ports.ts";
+
+export interface SandboxFigures {
+  /** Jobs by what they came to: ran, or the reason of a failure. */
+  readonly jobs: ReadonlyMap<string, number>;
+  /** Cases by what they came to. */
+  readonly cases: ReadonlyMap<string, number>;
+  /** That jobs took, from when they were asked for. */
+  readonly seconds: number;
+}
+
+export interface CountedSandbox extends Sandbox {
+  figures(): SandboxFigures;
+}
+
+export function counted(sandbox: Sandbox, clock: () => number = () => performance.now()): CountedSandbox {
+  const [jobs, cases] = [new Map<string, number>(), new Map<string, number>()];
+  let seconds = 0;
+  const add = (counts: Map<string, number>, name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
+  const count = (reply: SandboxReply | Failed): void => {
+    add(jobs, reply.kind === "ran" ? "ran" : reply.reason);
+    if (reply.kind === "ran") for (const { kind } of reply.results) add(cases, kind);
+  };
+  return {
+    async run(job, context) {
+      const startedAtMs = clock();
+      const reply = await sandbox.run(job, context);
+      seconds += (clock() - startedAtMs) / 1000;
+      count(reply);
+      return reply;
+    },
+    figures: () => ({ jobs, cases, seconds }),
+  };
+}

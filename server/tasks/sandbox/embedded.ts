@@ -1,0 +1,95 @@
+/** The sandbox of this machine: so many zygotes, each with one job at a time, and jobs that wait for them. */
+import PQueue from "p-queue";
+import type { Failed } from "../../../envs/environment.ts";
+import type { AskContext, Sandbox, SandboxJob, SandboxReply } from "../../../envs/ports.ts";
+import { assertNever } from "../../../envs/lib/assert-never.ts";
+import { JOB_BYTES_MAX } from "./frames.ts";
+import { type Found, type StartedZygote, startZygote, type Zygote, type ZygoteOptions } from "./zygote.ts";
+
+export interface EmbeddedOptions extends ZygoteOptions {
+  /** Jobs that run at once. */
+  readonly concurrency: number;
+  /** Told when a zygote has ended that was not to. */
+  readonly onFault?: (why: string) => void;
+}
+
+export interface Embedded extends Sandbox {
+  readonly found: Found;
+  /** The processes that are there now. */
+  zygotes(): readonly Zygote[];
+  close(): Promise<void>;
+}
+
+export type OpenedEmbedded =
+  { readonly kind: "opened"; readonly sandbox: Embedded } | { readonly kind: "missing"; readonly why: string };
+
+/** Starts the first zygote; others are started when there is work for them, and in place of one that has ended. */
+export async function openEmbedded(options: EmbeddedOptions): Promise<OpenedEmbedded> {
+  const first = await startZygote(options);
+  if (first.kind === "failed") return { kind: "missing", why: first.why };
+  return { kind: "opened", sandbox: createEmbedded(first.zygote, options) };
+}
+
+function createEmbedded(first: Zygote, options: EmbeddedOptions): Embedded {
+  const queue = new PQueue({ concurrency: options.concurrency });
+  const all = new Set([first]);
+  const idle = [first];
+  let closed = false;
+
+  const take = async (): Promise<StartedZygote> => {
+    for (let zygote = idle.pop(); zygote !== undefined; zygote = idle.pop()) {
+      if (zygote.alive()) return { kind: "started", zygote };
+      all.delete(zygote);
+    }
+    const started = await startZygote(options);
+    if (started.kind === "failed") return started;
+    if (!closed) all.add(started.zygote);
+    else await started.zygote.close();
+    return started;
+  };
+
+  const attempt = async (job: SandboxJob, { signal }: AskContext): Promise<SandboxReply | Failed> => {
+    if (signal.aborted || closed) return CANCELLED;
+    const started = await take();
+    if (started.kind === "failed") return failed(started.why);
+    const { zygote } = started;
+    const outcome = await zygote.run(job, signal);
+    if (zygote.alive()) idle.push(zygote);
+    else all.delete(zygote);
+    switch (outcome.kind) {
+      case "ran":
+        return outcome;
+      case "cancelled":
+        return CANCELLED;
+      case "too_large":
+        return { ...failed(`a job of more than ${JOB_BYTES_MAX} bytes`), retryable: false };
+      case "fault":
+        if (!closed) options.onFault?.(outcome.why);
+        return failed(outcome.why);
+      default:
+        return assertNever(outcome);
+    }
+  };
+
+  return {
+    found: first.found,
+    zygotes: () => [...all],
+    // The queue is not told of the signal: it would take a job that is left for ended, while its process still is.
+    run: (job, context) => queue.add(() => attempt(job, context)),
+    async close() {
+      closed = true;
+      await Promise.all([...all].map((zygote) => zygote.close()));
+    },
+  };
+}
+
+const CANCELLED: Failed = Object.freeze({
+  kind: "failed",
+  reason: "timeout",
+  detail: "the sandbox was not waited for any longer",
+  retryable: true,
+});
+
+function failed(why: string): Failed {
+  return { kind: "failed", reason: "sandbox_failed", detail: `the sandbox: ${why}`, retryable: true };
+}

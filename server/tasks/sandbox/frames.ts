@@ -1,0 +1,103 @@
+/** The bytes between the server and a zygote; python/serve.py is the other end. Numbers are big-endian. */
+import type { SandboxJob } from "../../../envs/ports.ts";
+
+/** What the server says. */
+const requestKinds = { run: 1, cancel: 2, figures: 3 } as const;
+/** What a zygote says: the first five are what a case came to. */
+const frameKinds = {
+  reply: 1,
+  printed: 2,
+  raised: 3,
+  exceeded: 4,
+  died: 5,
+  hello: 10,
+  done: 11,
+  counted: 12,
+  fault: 13,
+} as const;
+
+const caseKinds = { script: 0, call: 1 } as const;
+
+export type FrameKind = keyof typeof frameKinds;
+
+export interface Frame {
+  readonly kind: FrameKind;
+  readonly jobId: number;
+  readonly payload: Buffer;
+}
+
+const HEADER_BYTES = 9;
+/** Longer than any that python/process.py lets through. */
+const PAYLOAD_BYTES_MAX = 2 * 1024 ** 2 + 1024;
+/** A zygote has room for so much. */
+export const JOB_BYTES_MAX = 64 * 1024 ** 2;
+
+const kindOfNumber = new Map<number, FrameKind>(
+  Object.entries(frameKinds).map(([kind, number]) => [number, kind as FrameKind]),
+);
+
+function header(kind: keyof typeof requestKinds, jobId: number, payloadBytes: number): Buffer {
+  const bytes = Buffer.alloc(HEADER_BYTES);
+  bytes.writeUInt8(requestKinds[kind], 0);
+  bytes.writeUInt32BE(jobId, 1);
+  bytes.writeUInt32BE(payloadBytes, 5);
+  return bytes;
+}
+
+export const cancelBytes = (jobId: number): Buffer => header("cancel", jobId, 0);
+export const figuresBytes = (jobId: number): Buffer => header("figures", jobId, 0);
+
+/** A job as a zygote takes it; undefined: it is longer than JOB_BYTES_MAX. */
+export function jobBytes(jobId: number, { program, cases, cpuMsMax }: SandboxJob): Buffer | undefined {
+  const source = Buffer.from(program);
+  const fixed = Buffer.alloc(12);
+  fixed.writeUInt32BE(source.length, 0);
+  fixed.writeUInt32BE(Math.round(cpuMsMax), 4);
+  fixed.writeUInt32BE(cases.length, 8);
+  const parts: Buffer[] = [fixed, source];
+  for (const each of cases) {
+    const payload = Buffer.from(each.kind === "script" ? each.stdin : JSON.stringify(each));
+    const fields = Buffer.alloc(5);
+    fields.writeUInt8(caseKinds[each.kind], 0);
+    fields.writeUInt32BE(payload.length, 1);
+    parts.push(fields, payload);
+  }
+  const bytes = parts.reduce((sum, part) => sum + part.length, 0);
+  return bytes > JOB_BYTES_MAX ? undefined : Buffer.concat([header("run", jobId, bytes), ...parts]);
+}
+
+/** Cuts what comes into frames. Throws where it is not what a zygote says. */
+export function createFrameReader(onFrame: (frame: Frame) => void): (chunk: Buffer) => void {
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  let wanted = HEADER_BYTES;
+  return (chunk) => {
+    waiting.push(chunk);
+    bytes += chunk.length;
+    if (bytes < wanted) return;
+    let rest = waiting.length === 1 ? chunk : Buffer.concat(waiting);
+    for (;;) {
+      wanted = frameBytes(rest);
+      if (rest.length < wanted) break;
+      onFrame(frameOf(rest.subarray(0, wanted)));
+      rest = rest.subarray(wanted);
+    }
+    waiting = rest.length === 0 ? [] : [rest];
+    bytes = rest.length;
+  };
+}
+
+/** How long the frame is that begins here, as far as it can be told yet. */
+function frameBytes(start: Buffer): number {
+  if (start.length < HEADER_BYTES) return HEADER_BYTES;
+  const payload = start.readUInt32BE(5);
+  if (payload > PAYLOAD_BYTES_MAX) throw new Error(`a frame of ${payload} bytes`);
+  return HEADER_BYTES + payload;
+}
+
+function frameOf(bytes: Buffer): Frame {
+  const kind = kindOfNumber.get(bytes.readUInt8(0));
+  if (kind === undefined) throw new Error(`a frame of kind ${bytes.readUInt8(0)}`);
+  // Copied, so that a small frame does not hold a large chunk.
+  return { kind, jobId: bytes.readUInt32BE(1), payload: Buffer.from(bytes.subarray(HEADER_BYTES)) };
+}

@@ -1,0 +1,28 @@
+/** Where the operator's Python is. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+const ASK = "import sys; print(sys.executable); print(*sys.version_info[:2])";
+const ANSWER_MS_MAX = 20_000;
+const OLDEST = [3, 10] as const;
+const REMEDY = `install Python ${OLDEST.join(".")} or newer, or say where it is with --python`;
+
+export type FoundPython =
+  { readonly kind: "found"; readonly path: string } | { readonly kind: "missing"; readonly why: string };
+
+/** What a name on the path, or a path, leads to in the end: it is started later with an empty environment. */
+export async function findPython(name: string): Promise<FoundPython> {
+  try {
+    const { stdout } = await run(name, ["-I", "-S", "-c", ASK], { timeout: ANSWER_MS_MAX, encoding: "utf8" });
+    const [path = "", version = ""] = stdout.trim().split("\n");
+    const [major = 0, minor = 0] = version.split(" ").map(Number);
+    const isOld = major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]);
+    if (isOld || path === "") return { kind: "missing", why: `'${name}' is Python ${major}.${minor}: ${REMEDY}` };
+    return { kind: "found", path };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    return { kind: "missing", why: `'${name}' cannot be started (${code ?? message}): ${REMEDY}` };
+  }
+}

@@ -1,0 +1,236 @@
+"""The system calls that a program may make: a seccomp filter, built by hand as classic BPF.
+
+It is an allow-list of what CPython needs once it runs. What is not on it fails with EPERM, so that a program sees a
+PermissionError; what is newer than the list fails with ENOSYS, so that the C library falls back to what it did before.
+"""
+
+import errno
+import platform
+import struct
+from collections.abc import Sequence
+
+# Numbers of linux/audit.h.
+ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+
+# Opcodes of linux/bpf_common.h: load a word, jumps on a constant, and the filter's verdict.
+LOAD = 0x20
+JUMP = 0x05
+JUMP_EQUAL = 0x15
+JUMP_GREATER_OR_EQUAL = 0x35
+JUMP_ANY_BIT = 0x45
+RETURN = 0x06
+
+ALLOW = 0x7FFF0000
+KILL_PROCESS = 0x80000000
+
+# Where struct seccomp_data has its fields.
+NUMBER = 0
+ARCHITECTURE = 4
+
+# Calls of the x32 interface have this bit in their number.
+X32_BIT = 0x40000000
+
+# All architectures number what came since Linux 5.1 alike, from here on.
+FIRST_NEW_CALL = 424
+CLONE3 = 435
+FACCESSAT2 = 439
+
+# What glibc and musl start a thread with (musl adds the obsolete CLONE_DETACHED). A process has other flags.
+THREAD_FLAGS = (0x3D0F00, 0x7D0F00)
+
+# O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_APPEND and the bit of O_TMPFILE.
+WRITING_FLAGS = 0o1 | 0o2 | 0o100 | 0o1000 | 0o2000 | 0o20000000
+
+# F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_DUPFD_CLOEXEC. No F_SETPIPE_SZ, F_ADD_SEALS, F_NOTIFY or locks.
+HARMLESS_FCNTL = (0, 1, 2, 3, 1030)
+
+# TCGETS (whether it is a terminal), FIOCLEX, FIONREAD, FIONBIO.
+HARMLESS_IOCTL = (0x5401, 0x5451, 0x541B, 0x5421)
+
+AF_UNIX = 1
+
+# Name: numbers on x86_64 and aarch64; None: not there.
+ALWAYS: dict[str, tuple[int | None, int | None]] = {
+    "read": (0, 63),
+    "write": (1, 64),
+    "futex": (202, 98),
+    "mmap": (9, 222),
+    "munmap": (11, 215),
+    "brk": (12, 214),
+    "mprotect": (10, 226),
+    "madvise": (28, 233),
+    "mremap": (25, 216),
+    "rt_sigprocmask": (14, 135),
+    "rt_sigaction": (13, 134),
+    "rt_sigreturn": (15, 139),
+    "sigaltstack": (131, 132),
+    "close": (3, 57),
+    "fstat": (5, 80),
+    "stat": (4, None),
+    "lstat": (6, None),
+    "newfstatat": (262, 79),
+    "statx": (332, 291),
+    "lseek": (8, 62),
+    "pread64": (17, 67),
+    "readv": (19, 65),
+    "writev": (20, 66),
+    "getdents64": (217, 61),
+    "access": (21, None),
+    "faccessat": (269, 48),
+    "faccessat2": (FACCESSAT2, FACCESSAT2),
+    "readlink": (89, None),
+    "readlinkat": (267, 78),
+    "getcwd": (79, 17),
+    "dup": (32, 23),
+    "dup2": (33, None),
+    "dup3": (292, 24),
+    "poll": (7, None),
+    "ppoll": (271, 73),
+    "select": (23, None),
+    "pselect6": (270, 72),
+    "sched_yield": (24, 124),
+    "nanosleep": (35, 101),
+    "clock_nanosleep": (230, 115),
+    "restart_syscall": (219, 128),
+    "clock_gettime": (228, 113),
+    "clock_getres": (229, 114),
+    "gettimeofday": (96, 169),
+    "time": (201, None),
+    "times": (100, 153),
+    "getrusage": (98, 165),
+    "getrlimit": (97, 163),
+    "getitimer": (36, 102),
+    "setitimer": (38, 103),
+    "alarm": (37, None),
+    "pause": (34, None),
+    "getrandom": (318, 278),
+    "getpid": (39, 172),
+    "getppid": (110, 173),
+    "gettid": (186, 178),
+    "getuid": (102, 174),
+    "geteuid": (107, 175),
+    "getgid": (104, 176),
+    "getegid": (108, 177),
+    "uname": (63, 160),
+    "sched_getaffinity": (204, 123),
+    "getcpu": (309, 168),
+    "membarrier": (324, 283),
+    "set_robust_list": (273, 99),
+    "get_robust_list": (274, 100),
+    "set_tid_address": (218, 96),
+    "rseq": (334, 293),
+    # The event loop of asyncio, with a pair of sockets by which it wakes itself.
+    "epoll_create1": (291, 20),
+    "epoll_ctl": (233, 21),
+    "epoll_wait": (232, None),
+    "epoll_pwait": (281, 22),
+    "recvfrom": (45, 207),
+    "exit": (60, 93),
+    "exit_group": (231, 94),
+}
+
+# Allowed for some values of an argument.
+OPEN = (2, None)
+OPENAT = (257, 56)
+CLONE = (56, 220)
+FCNTL = (72, 25)
+IOCTL = (16, 29)
+PRLIMIT64 = (302, 261)
+SOCKETPAIR = (53, 199)
+SENDTO = (44, 206)
+
+Instruction = tuple[int, int, int, int]
+
+
+def machine() -> str | None:
+    """The architecture, if there is a list for it."""
+    name = platform.machine()
+    return name if name in ARCHITECTURES else None
+
+
+def program(name: str) -> bytes:
+    """The filter for an architecture, as an array of struct sock_filter."""
+    column = list(ARCHITECTURES).index(name)
+    rules = {numbers[column]: [_verdict(ALLOW)] for numbers in ALWAYS.values()} | {
+        OPENAT[column]: _unless_any_bit(2, WRITING_FLAGS),
+        OPEN[column]: _unless_any_bit(1, WRITING_FLAGS),
+        CLONE[column]: _if_one_of(0, THREAD_FLAGS),
+        FCNTL[column]: _if_one_of(1, HARMLESS_FCNTL),
+        IOCTL[column]: _if_one_of(1, HARMLESS_IOCTL),
+        # Limits are read, not set.
+        PRLIMIT64[column]: _if_null(2),
+        SOCKETPAIR[column]: _if_one_of(0, (AF_UNIX,)),
+        # To the other end, and to no address.
+        SENDTO[column]: _if_null(4),
+    }
+    code: list[Instruction] = [
+        (LOAD, 0, 0, ARCHITECTURE),
+        (JUMP_EQUAL, 1, 0, ARCHITECTURES[name]),
+        _verdict(KILL_PROCESS),
+        (LOAD, 0, 0, NUMBER),
+        *_search(_ranges({number: block for number, block in rules.items() if number is not None})),
+    ]
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+
+
+Ranges = list[tuple[int, list[Instruction]]]
+
+
+def _ranges(rules: dict[int, list[Instruction]]) -> Ranges:
+    """All numbers there are, as the first ones of ranges that are treated alike."""
+    ranges: Ranges = [(0, [_error(errno.EPERM)])]
+    for number in sorted({0, FIRST_NEW_CALL, X32_BIT, *rules, *(number + 1 for number in rules)}):
+        otherwise = [_error(errno.EPERM if number < FIRST_NEW_CALL else errno.ENOSYS)]
+        block = [_verdict(KILL_PROCESS)] if number >= X32_BIT else rules.get(number, otherwise)
+        if block != ranges[-1][1]:
+            ranges.append((number, block))
+    return ranges
+
+
+def _search(ranges: Ranges) -> list[Instruction]:
+    """Finds the range of a number by halves. The kernel runs a new filter once for each number there is."""
+    if len(ranges) == 1:
+        return ranges[0][1]
+    middle = len(ranges) // 2
+    lower, upper = _search(ranges[:middle]), _search(ranges[middle:])
+    return [(JUMP_GREATER_OR_EQUAL, 0, 1, ranges[middle][0]), (JUMP, 0, 0, len(lower)), *lower, *upper]
+
+
+def _verdict(value: int) -> Instruction:
+    return (RETURN, 0, 0, value)
+
+
+def _error(number: int) -> Instruction:
+    return (RETURN, 0, 0, 0x00050000 | number)
+
+
+def _low(argument: int) -> Instruction:
+    """Loads the low word of an argument; both architectures put it first."""
+    return (LOAD, 0, 0, 16 + 8 * argument)
+
+
+def _high(argument: int) -> Instruction:
+    return (LOAD, 0, 0, 20 + 8 * argument)
+
+
+def _if_one_of(argument: int, values: Sequence[int]) -> list[Instruction]:
+    """Of an argument that the kernel reads as an int: its high word means nothing."""
+    code = [_low(argument)]
+    for value in values:
+        code += [(JUMP_EQUAL, 0, 1, value), _verdict(ALLOW)]
+    return [*code, _error(errno.EPERM)]
+
+
+def _unless_any_bit(argument: int, bits: int) -> list[Instruction]:
+    return [_low(argument), (JUMP_ANY_BIT, 0, 1, bits), _error(errno.EACCES), _verdict(ALLOW)]
+
+
+def _if_null(argument: int) -> list[Instruction]:
+    return [
+        _low(argument),
+        (JUMP_EQUAL, 0, 3, 0),
+        _high(argument),
+        (JUMP_EQUAL, 0, 1, 0),
+        _verdict(ALLOW),
+        _error(errno.EPERM),
+    ]

@@ -1,0 +1,229 @@
+"""Runs a program, as a script or by calling what it defines, and writes what comes of it as JSON.
+
+A program shares the interpreter with this file, and can change anything in it. That is no harm: what is expected of it is
+known elsewhere, so that all it can do is to give another answer. Values are sent, never objects: only what is of exactly a
+builtin type, told by `type`, which no class can override.
+"""
+
+import atexit
+import builtins
+import collections
+import io
+import json
+import os
+import random
+import sys
+import threading
+import traceback
+import types
+from collections.abc import Callable
+from typing import Any
+
+PROGRAM = "program.py"
+
+# All ints up to here are whole numbers in JavaScript too.
+SAFE = 2**53 - 1
+INT_BITS_MAX = 332_193
+DEPTH_MAX = 100
+# Of a whole value.
+PARTS_MAX = 250_000
+CHARACTERS_MAX = 1024**2
+ERROR_CHARACTERS_MAX = 500
+NAME_CHARACTERS_MAX = 100
+
+# Right programs return them, and Python calls them equal to dicts.
+DICT_TYPES = (dict, collections.defaultdict, collections.OrderedDict, collections.Counter)
+
+to_json = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")).encode
+from_json = json.JSONDecoder().decode
+to_ascii = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":")).encode
+
+
+class TooLarge(Exception):
+    """A value that is not sent."""
+
+
+def encode(value: Any) -> Any:
+    """A value as JSON: small ints as numbers, lists as lists, and the rest of PyValue by one letter."""
+    left = [PARTS_MAX, CHARACTERS_MAX]
+
+    def spend_characters(text: Any) -> Any:
+        left[1] -= len(text)
+        if left[1] < 0:
+            raise TooLarge(f"a value of more than {CHARACTERS_MAX:,} characters")
+        return text
+
+    def walk(value: Any, depth: int) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise TooLarge(f"a value of more than {PARTS_MAX:,} parts")
+        kind = type(value)
+        if value is None or kind is bool:
+            return value
+        if kind is int:
+            if -SAFE <= value <= SAFE:
+                return value
+            if value.bit_length() > INT_BITS_MAX:
+                raise TooLarge(f"an int of more than {INT_BITS_MAX:,} bits")
+            return {"i": spend_characters(hex(value))}
+        if kind is str:
+            return spend_characters(value)
+        if kind is float:
+            return {"f": repr(value)}
+        if kind is bytes:
+            return {"b": spend_characters(value.decode("latin-1"))}
+        if depth >= DEPTH_MAX:
+            raise TooLarge(f"a value nested more than {DEPTH_MAX} deep")
+        if kind is list:
+            return [walk(item, depth + 1) for item in value]
+        if kind is tuple:
+            return {"t": [walk(item, depth + 1) for item in value]}
+        if kind is set:
+            return {"s": [walk(item, depth + 1) for item in value]}
+        if kind is frozenset:
+            return {"z": [walk(item, depth + 1) for item in value]}
+        if kind in DICT_TYPES:
+            return {"d": [[walk(key, depth + 1), walk(item, depth + 1)] for key, item in dict.items(value)]}
+        return {"o": name_of(kind)}
+
+    return walk(value, 0)
+
+
+def name_of(kind: type) -> str:
+    """The name of a type, which a program may have chosen."""
+    name = type.__dict__["__name__"].__get__(kind)
+    return name[:NAME_CHARACTERS_MAX] if type(name) is str else "?"
+
+
+def decode(value: Any) -> Any:
+    """A PyValue of the contract between Gradus and its environments (envs/ports.ts)."""
+    if isinstance(value, list):
+        return [decode(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    ((tag, inside),) = value.items()
+    if tag in MAKERS:
+        return MAKERS[tag](inside)
+    if tag == "dict":
+        return {decode(key): decode(item) for key, item in inside}
+    return {"tuple": tuple, "set": set, "frozenset": frozenset}[tag](decode(inside))
+
+
+MAKERS: dict[str, Callable[[str], Any]] = {
+    "int": int,
+    "float": float,
+    "bytes": lambda text: text.encode("latin-1"),
+}
+
+
+def reply(kind: str, value: Any) -> bytes:
+    """What a case came to, in UTF-8."""
+    try:
+        return to_json({kind: value}).encode()
+    except UnicodeEncodeError:
+        # Half of a surrogate pair.
+        return to_ascii({kind: value}).encode()
+
+
+def reply_of(error: BaseException) -> bytes:
+    """What an exception is told as."""
+    if isinstance(error, MemoryError):
+        return reply("exceeded", "memory")
+    if isinstance(error, TooLarge):
+        return reply("exceeded", str(error))
+    return reply("raised", describe(error))
+
+
+def describe(error: BaseException) -> str:
+    """The last line of what Python would print, and where in the program it was."""
+    try:
+        lines = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
+        text = lines[-1][:ERROR_CHARACTERS_MAX] if lines else name_of(type(error))
+        places = [line for frame, line in traceback.walk_tb(error.__traceback__) if is_program(frame)]
+        line = places[-1] if places else error.lineno if isinstance(error, SyntaxError) else None
+        return f"{text} (line {line})" if line is not None else text
+    except BaseException:  # what the program defines may fail in any way
+        return name_of(type(error))
+
+
+def is_program(frame: types.FrameType) -> bool:
+    """Whether it is the program's, and not a library's."""
+    return frame.f_code.co_filename == PROGRAM
+
+
+def load(program: str, name: str) -> types.ModuleType:
+    """Runs a program as the module of that name."""
+    module = types.ModuleType(name)
+    sys.modules[name] = module
+    module.__dict__["__builtins__"] = builtins
+    module.__dict__["__file__"] = PROGRAM
+    exec(compile(program, PROGRAM, "exec", dont_inherit=True), module.__dict__)
+    return module
+
+
+def prepare() -> None:
+    """What each program finds alike: chance, arguments and streams. They are descriptors 0, 1 and 2."""
+    random.seed(0)
+    sys.argv = [PROGRAM]
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "r", closefd=False)), encoding="utf-8")
+    sys.stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding="utf-8")
+    sys.stderr = io.TextIOWrapper(
+        io.BufferedWriter(io.FileIO(2, "w", closefd=False)), encoding="utf-8", errors="backslashreplace"
+    )
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+
+
+def run_script(program: str) -> tuple[int, bytes | None]:
+    """Runs a program to its end, as Python does: with its threads, what it registered for the end, and its last output.
+    Gives the status to exit with, and what is to be told beside that.
+    """
+    told = None
+    status: Any = 0
+    try:
+        load(program, "__main__")
+    except SystemExit as error:
+        status = error.code
+    except BaseException as error:
+        status, told = 1, reply_of(error)
+    try:
+        threading._shutdown()  # type: ignore[attr-defined]
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+    except BaseException as error:
+        status, told = 1, told or reply_of(error)
+    if status is None or type(status) is int:
+        return (status or 0) & 0xFF, told
+    return 1, told or reply("raised", f"SystemExit: {str(status)[:ERROR_CHARACTERS_MAX]}")
+
+
+class Module:
+    """A program whose definitions are called, one case after the other."""
+
+    def __init__(self, program: str) -> None:
+        self._failed: bytes | None = None
+        self._module = types.ModuleType("solution")
+        try:
+            self._module = load(program, "solution")
+        except BaseException as error:
+            self._failed = reply_of(error)
+
+    def call(self, case: dict[str, Any]) -> bytes:
+        """What a call gives, or why it gives nothing."""
+        if self._failed is not None:
+            return self._failed
+        try:
+            target: Any = self._module
+            for name in case["name"].split("."):
+                target = getattr(target() if isinstance(target, type) else target, name)
+            args = decode(case["args"])
+            kwargs = {name: decode(value) for name, value in case.get("kwargs", [])}
+            return reply("value", encode(target(*args, **kwargs)))
+        except BaseException as error:
+            return reply_of(error)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Writes all of it."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

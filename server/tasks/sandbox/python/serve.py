@@ -1,0 +1,173 @@
+"""Takes jobs from the server one after the other, and tells what each of their cases came to.
+
+Descriptor 0 brings jobs and 1 takes the answers; ../frames.ts is the other end. Nothing here runs a program, reads what one
+wrote, or keeps anything of a job: bytes pass through maps of memory, which are emptied after it. So no program finds in
+its memory what was there before it.
+"""
+
+import json
+import mmap
+import os
+import select
+import struct
+
+from child import CASE_HEADER, SCRIPT, Case, MiB, Room
+from process import DIED, EXCEEDED, Outcome, Process
+
+FRAME_HEADER = struct.Struct(">BII")
+JOB_HEADER = struct.Struct(">III")
+
+# What comes from the server.
+RUN, CANCEL, FIGURES = 1, 2, 3
+# What goes to it, beside what cases come to (process.py).
+HELLO, DONE, COUNTED, FAULT = 10, 11, 12, 13
+
+JOB_BYTES_MAX = 64 * MiB
+# What all cases of a job come to.
+TOTAL_BYTES_MAX = 16 * MiB
+# Cases of a job that exceed a limit or die: what comes after them is not run.
+BROKEN_MAX = 3
+
+
+class Gone(Exception):
+    """The server has closed its end."""
+
+
+class Cancelled(Exception):
+    """Nobody needs the job any more."""
+
+
+class Job:
+    """Where the parts of a job lie in its bytes."""
+
+    def __init__(self, job_id: int, data: mmap.mmap, length: int) -> None:
+        self.id = job_id
+        self.data = data
+        program_length, self.cpu_ms, count = JOB_HEADER.unpack_from(data, 0)
+        at = JOB_HEADER.size + program_length
+        self.program = (JOB_HEADER.size, at)
+        self.cases: list[Case] = []
+        for _ in range(count):
+            kind, size = CASE_HEADER.unpack_from(data, at)
+            start = at + CASE_HEADER.size
+            at = start + size
+            self.cases.append(Case(kind, start, at))
+        if at != length:
+            raise ValueError(f"a job of {length} bytes whose parts have {at}")
+
+    def group(self, first: int) -> list[Case]:
+        """The cases that share a process with this one, from it on."""
+        if self.cases[first].kind == SCRIPT:
+            return self.cases[first : first + 1]
+        last = first
+        while last < len(self.cases) and self.cases[last].kind != SCRIPT:
+            last += 1
+        return self.cases[first:last]
+
+
+def say(kind: int, job_id: int, payload: "bytes | memoryview" = b"") -> None:
+    """Writes one frame."""
+    rest = [memoryview(FRAME_HEADER.pack(kind, job_id, len(payload))), memoryview(payload)]
+    while rest:
+        written = os.writev(1, rest)
+        while rest and written >= len(rest[0]):
+            written -= len(rest.pop(0))
+        if rest:
+            rest[0] = rest[0][written:]
+
+
+class Server:
+    """The loop."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._data = mmap.mmap(-1, JOB_BYTES_MAX, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._view = memoryview(self._data)
+        self._running = 0
+
+    def serve(self) -> None:
+        """Until the server closes its end."""
+        try:
+            while True:
+                self._take()
+        except (Gone, BrokenPipeError):
+            return
+
+    def _take(self) -> None:
+        kind, job_id, length = self._read_header()
+        if kind == FIGURES:
+            say(COUNTED, job_id, json.dumps(figures()).encode())
+        elif kind == RUN:
+            if length > JOB_BYTES_MAX:
+                raise Gone
+            self._fill(length)
+            try:
+                self._run(Job(job_id, self._data, length))
+                say(DONE, job_id)
+            except Cancelled:
+                say(DONE, job_id)
+            except (OSError, ValueError, struct.error) as error:
+                if isinstance(error, BrokenPipeError):
+                    raise
+                say(FAULT, job_id, str(error).encode())
+            finally:
+                self._data.madvise(mmap.MADV_DONTNEED)
+        # What would be cancelled has come to its end meanwhile.
+
+    def _run(self, job: Job) -> None:
+        self._running = job.id
+        total = broken = at = 0
+        while at < len(job.cases):
+            group = job.group(at)
+            with Process(self._room, job.data, job.program, group, job.cpu_ms, self._heed) as process:
+                for _ in group:
+                    outcome = process.next()
+                    at += 1
+                    total += len(outcome.payload)
+                    if total > TOTAL_BYTES_MAX:
+                        outcome = Outcome(EXCEEDED, f"more than {TOTAL_BYTES_MAX // MiB} MiB of results".encode())
+                    broken += outcome.kind in (EXCEEDED, DIED)
+                    stop = broken >= BROKEN_MAX or total > TOTAL_BYTES_MAX
+                    for _ in range(at - 1, len(job.cases) if stop else at):
+                        say(outcome.kind, job.id, outcome.payload)
+                    if stop:
+                        return
+                    if not outcome.alive:
+                        break
+
+    def _heed(self) -> None:
+        """Reads what the server says while a job runs."""
+        kind, job_id, _ = self._read_header()
+        if kind == CANCEL and job_id == self._running:
+            raise Cancelled
+
+    def _read_header(self) -> tuple[int, int, int]:
+        header = b""
+        while len(header) < FRAME_HEADER.size:
+            part = os.read(0, FRAME_HEADER.size - len(header))
+            if not part:
+                raise Gone
+            header += part
+        return FRAME_HEADER.unpack(header)  # type: ignore[return-value]
+
+    def _fill(self, length: int) -> None:
+        have = 0
+        while have < length:
+            got = os.readv(0, [self._view[have:length]])
+            if got == 0:
+                raise Gone
+            have += got
+
+
+def figures() -> dict[str, int]:
+    """What a run may have left behind."""
+    try:
+        os.waitpid(-1, os.WNOHANG)
+        children = 1
+    except ChildProcessError:
+        children = 0
+    poll = select.poll()
+    for descriptor in range(256):
+        poll.register(descriptor, 0)
+    closed = sum(1 for _, event in poll.poll(0) if event & select.POLLNVAL)
+    return {"children": children, "openFiles": 256 - closed}

@@ -1,0 +1,171 @@
+/**
+ * A sandbox behind SandboxFusion's `POST /run_code`. Scripts are sent as they are, and calls in a driver that prints what
+ * they come to as lines. The program runs beside that driver and may print lines of its own; that gives another answer,
+ * and no more, for what is expected is compared here. What goes wrong over there is never the program's failure.
+ */
+import { readFileSync } from "node:fs";
+import PQueue from "p-queue";
+import type { Failed } from "../../../envs/environment.ts";
+import type { AskContext, Sandbox, SandboxCase, SandboxJob, SandboxReply, SandboxResult } from "../../../envs/ports.ts";
+import { postJson } from "./post.ts";
+import { resultOfReply } from "./results.ts";
+import { PARTS_MAX, type ValueBudget } from "./values.ts";
+
+export interface RemoteOptions {
+  /** Where it is, e.g. "http://localhost:8080". */
+  readonly url: string;
+  /** Jobs that are asked for at once. */
+  readonly concurrency: number;
+}
+
+/** What a program did over there. */
+interface Run {
+  readonly kind: "run";
+  readonly timedOut: boolean;
+  readonly status: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const DRIVER = ["runner.py", "driver.py"]
+  .map((name) => readFileSync(new URL(`python/${name}`, import.meta.url), "utf8"))
+  .join("\n\n");
+/** The same as of the embedded one (python/serve.py, python/child.py). */
+const BROKEN_MAX = 3;
+const MEMORY_MIB_MAX = 768;
+/** That server's limit is on the clock, ours on the processor: so much longer it may take. */
+const CLOCK_FACTOR = 2;
+const CLOCK_SECONDS_MORE = 2;
+/** Beyond the program's own time: what the request may take to get there and back. */
+const TRANSPORT_MS_MAX = 30_000;
+/** It keeps no more than this of an output. */
+const OUTPUT_LENGTH_MAX = 1024 ** 2;
+
+export function createRemote({ url, concurrency }: RemoteOptions): Sandbox {
+  const queue = new PQueue({ concurrency });
+  const address = `${url.replace(/\/+$/, "").replace(/\/run_code$/, "")}/run_code`;
+  return {
+    run: (job, context) => queue.add(() => runJob(address, job, context)),
+  };
+}
+
+async function runJob(address: string, job: SandboxJob, context: AskContext): Promise<SandboxReply | Failed> {
+  const budget = { partsLeft: PARTS_MAX };
+  const results: SandboxResult[] = [];
+  let broken = 0;
+  while (results.length < job.cases.length) {
+    const left = job.cases.slice(results.length);
+    const found = left[0]?.kind === "script" ? await runScript(address, job, left[0], context) : undefined;
+    const more = found === undefined ? await runCalls(address, job, calls(left), budget, context) : found;
+    if ("kind" in more) return more;
+    results.push(...more);
+    const last = results.at(-1);
+    if (last?.kind === "exceeded" || last?.kind === "died") broken++;
+    if (broken >= BROKEN_MAX && last !== undefined) while (results.length < job.cases.length) results.push(last);
+  }
+  return { kind: "ran", results };
+}
+
+type Call = Extract<SandboxCase, { readonly kind: "call" }>;
+
+/** The calls until the next script. */
+function calls(cases: readonly SandboxCase[]): readonly Call[] {
+  const end = cases.findIndex(({ kind }) => kind === "script");
+  return (end === -1 ? cases : cases.slice(0, end)).filter((each) => each.kind === "call");
+}
+
+async function runScript(
+  address: string,
+  { program, cpuMsMax }: SandboxJob,
+  { stdin }: { readonly stdin: string },
+  context: AskContext,
+): Promise<readonly SandboxResult[] | Failed> {
+  const ran = await ask(address, program, stdin, secondsOf(cpuMsMax), context);
+  if (ran.kind === "failed") return ran;
+  const { timedOut, status, stdout, stderr } = ran;
+  if (timedOut) return [late(cpuMsMax)];
+  if (stdout.length >= OUTPUT_LENGTH_MAX) return [TOO_MUCH];
+  if (status === 0) return [{ kind: "printed", stdout }];
+  if (status < 0 || status > 128) return [{ kind: "died", how: `it ended with status ${status}` }];
+  return [{ kind: "raised", error: lastLine(stderr) ?? `it ended with status ${status}` }];
+}
+
+/** What calls come to: the first ones, as far as the process got. At least one. */
+async function runCalls(
+  address: string,
+  { program, cpuMsMax }: SandboxJob,
+  cases: readonly Call[],
+  budget: ValueBudget,
+  context: AskContext,
+): Promise<readonly SandboxResult[] | Failed> {
+  const job = Buffer.from(JSON.stringify({ program, cases, cpuMsMax })).toString("base64");
+  const code = `${DRIVER}\n\ndrive("${job}")\n`;
+  const ran = await ask(address, code, "", secondsOf(cpuMsMax * cases.length), context);
+  if (ran.kind === "failed") return ran;
+  // The last piece is empty, or the beginning of a line that was cut off.
+  const lines = ran.stdout.split("\n").slice(0, -1).slice(0, cases.length);
+  const results = lines.map((line) => resultOfReply(line, "call", budget));
+  const first = results.findIndex(({ kind }) => kind === "exceeded" || kind === "died");
+  if (first !== -1) return results.slice(0, first + 1);
+  if (results.length === cases.length) return results;
+  if (ran.timedOut) return [...results, late(cpuMsMax)];
+  if (ran.stdout.length >= OUTPUT_LENGTH_MAX) return [...results, TOO_MUCH];
+  return [...results, { kind: "died", how: `it ended the process, with status ${ran.status}` }];
+}
+
+async function ask(
+  address: string,
+  code: string,
+  stdin: string,
+  seconds: number,
+  { signal }: AskContext,
+): Promise<Run | Failed> {
+  const body = { language: "python", code, stdin, run_timeout: seconds, memory_limit_MB: MEMORY_MIB_MAX };
+  const answer = await postJson(address, body, { signal, timeoutMs: seconds * 1000 + TRANSPORT_MS_MAX });
+  if (answer.kind === "failed") return failed(answer.timedOut ? "timeout" : "sandbox_failed", answer.why, answer.again);
+  return readAnswer(answer.json);
+}
+
+function readAnswer(json: unknown): Run | Failed {
+  const { status, message, run_result: result } = asRecord(json);
+  if (status === "SandboxError")
+    return failed("sandbox_failed", `it reports an error of its own: ${cut(message)}`, true);
+  const { status: how, return_code: code, stdout, stderr } = asRecord(result);
+  const timedOut = how === "TimeLimitExceeded";
+  if (!timedOut && (how !== "Finished" || typeof code !== "number"))
+    return failed("sandbox_failed", `it does not say what the program came to: ${cut(JSON.stringify(json))}`, true);
+  const text = (value: unknown): string => (typeof value === "string" ? value : "");
+  return {
+    kind: "run",
+    timedOut,
+    status: typeof code === "number" ? code : -1,
+    stdout: text(stdout),
+    stderr: text(stderr),
+  };
+}
+
+const TOO_MUCH: SandboxResult = { kind: "exceeded", limit: "more than 1 MiB of output" };
+
+function late(cpuMsMax: number): SandboxResult {
+  return { kind: "exceeded", limit: `more than ${cpuMsMax.toLocaleString("en-US")} ms` };
+}
+
+function secondsOf(cpuMs: number): number {
+  return (CLOCK_FACTOR * cpuMs) / 1000 + CLOCK_SECONDS_MORE;
+}
+
+function asRecord(json: unknown): Readonly<Record<string, unknown>> {
+  return typeof json === "object" && json !== null ? (json as Readonly<Record<string, unknown>>) : {};
+}
+
+function cut(value: unknown): string {
+  return (typeof value === "string" ? value : "").slice(0, 300);
+}
+
+function lastLine(text: string): string | undefined {
+  return text.trim().split("\n").at(-1)?.slice(0, 500) || undefined;
+}
+
+function failed(reason: "sandbox_failed" | "timeout", why: string, retryable: boolean): Failed {
+  return { kind: "failed", reason, detail: `the sandbox: ${why}`, retryable };
+}

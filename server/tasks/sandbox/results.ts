@@ -1,0 +1,46 @@
+/** What a case came to, from what a zygote or a remote sandbox says. Replies are the program's own, and may be anything. */
+import type { SandboxCase, SandboxResult } from "../../../envs/ports.ts";
+import type { Frame } from "./frames.ts";
+import { readValue, type ValueBudget } from "./values.ts";
+
+const ERROR_LENGTH_MAX = 600;
+/** Of python/child.py. */
+const MEMORY_MIB_MAX = 768;
+
+const UNREADABLE: SandboxResult = Object.freeze({
+  kind: "died",
+  how: "its result cannot be read: it wrote over it, or it is too large",
+});
+
+/** Undefined: the frame is not about a case. */
+export function resultOfFrame(
+  { kind, payload }: Frame,
+  { kind: caseKind }: SandboxCase,
+  budget: ValueBudget,
+): SandboxResult | undefined {
+  if (kind === "reply") return resultOfReply(payload.toString(), caseKind, budget);
+  if (kind === "printed") return { kind: "printed", stdout: payload.toString() };
+  if (kind === "raised") return { kind: "raised", error: payload.toString() };
+  if (kind === "exceeded") return { kind: "exceeded", limit: payload.toString() };
+  return kind === "died" ? { kind: "died", how: payload.toString() } : undefined;
+}
+
+/** One reply of python/runner.py. */
+export function resultOfReply(text: string, caseKind: SandboxCase["kind"], budget: ValueBudget): SandboxResult {
+  const { value, raised, exceeded } = parse(text);
+  if (typeof raised === "string") return { kind: "raised", error: raised.slice(0, ERROR_LENGTH_MAX) };
+  if (exceeded === "memory") return { kind: "exceeded", limit: `more than ${MEMORY_MIB_MAX} MiB of memory` };
+  if (typeof exceeded === "string") return { kind: "exceeded", limit: exceeded.slice(0, ERROR_LENGTH_MAX) };
+  // A script is told by what it prints: one that replies with a value has forged it.
+  const read = caseKind === "call" && value !== undefined ? readValue(value, budget) : undefined;
+  return read === undefined ? UNREADABLE : { kind: "returned", value: read };
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const json: unknown = JSON.parse(text);
+    return typeof json === "object" && json !== null ? (json as Readonly<Record<string, unknown>>) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * Values as a process in the sandbox wrote them (python/runner.py). The process belongs to the program, which may write
+ * anything: all is checked, and what is not a value is refused whole.
+ */
+import type { PyValue } from "../../../envs/ports.ts";
+
+/** What may still be read, of all values of a job. Changed in place by who reads. */
+export interface ValueBudget {
+  partsLeft: number;
+}
+
+/** Lists of lists are memory here too. */
+export const PARTS_MAX = 500_000;
+/** Of python/runner.py: more is a forgery. */
+const DEPTH_MAX = 101;
+const NAME_LENGTH_MAX = 100;
+/** 332,193 bits, which are 100,000 decimal digits. */
+const HEX_INT = /^-?0x[0-9a-f]{1,83049}$/;
+const FLOAT = /^(?:nan|-?inf|-?\d{1,25}(?:\.\d{1,25})?(?:e[+-]\d{1,3})?)$/;
+const BYTES = /^[\u0000-\u00ff]*$/;
+
+/** The value that was written as JSON; undefined: it is none, or too large. */
+export function readValue(json: unknown, budget: ValueBudget, depth = 0): PyValue | undefined {
+  if (--budget.partsLeft < 0 || depth > DEPTH_MAX) return undefined;
+  if (json === null || typeof json === "boolean" || typeof json === "string") return json;
+  if (typeof json === "number") return Number.isSafeInteger(json) ? { int: String(json) } : undefined;
+  if (Array.isArray(json)) return readAll(json, budget, depth);
+  if (typeof json !== "object") return undefined;
+  const [entry, ...others] = Object.entries(json);
+  return entry === undefined || others.length > 0 ? undefined : readTagged(entry[0], entry[1], budget, depth);
+}
+
+function readTagged(tag: string, inside: unknown, budget: ValueBudget, depth: number): PyValue | undefined {
+  if (typeof inside === "string") return readText(tag, inside);
+  if (!Array.isArray(inside)) return undefined;
+  if (tag === "d") return readDict(inside, budget, depth);
+  const items = readAll(inside, budget, depth);
+  if (items === undefined) return undefined;
+  if (tag === "t") return { tuple: items };
+  if (tag === "s") return { set: items };
+  return tag === "z" ? { frozenset: items } : undefined;
+}
+
+function readText(tag: string, text: string): PyValue | undefined {
+  if (tag === "i") return HEX_INT.test(text) ? { int: decimal(text) } : undefined;
+  if (tag === "f") return FLOAT.test(text) ? { float: text } : undefined;
+  if (tag === "b") return BYTES.test(text) ? { bytes: text } : undefined;
+  return tag === "o" ? { other: text.slice(0, NAME_LENGTH_MAX) } : undefined;
+}
+
+function decimal(hex: string): string {
+  return hex.startsWith("-") ? String(-BigInt(hex.slice(1))) : String(BigInt(hex));
+}
+
+function readAll(items: readonly unknown[], budget: ValueBudget, depth: number): PyValue[] | undefined {
+  const values: PyValue[] = [];
+  for (const item of items) {
+    const value = readValue(item, budget, depth + 1);
+    if (value === undefined) return undefined;
+    values.push(value);
+  }
+  return values;
+}
+
+function readDict(entries: readonly unknown[], budget: ValueBudget, depth: number): PyValue | undefined {
+  const pairs: [PyValue, PyValue][] = [];
+  for (const entry of entries) {
+    const pair = Array.isArray(entry) && entry.length === 2 ? readAll(entry, budget, depth) : undefined;
+    const [key, value] = pair ?? [];
+    if (key === undefined || value === undefined) return undefined;
+    pairs.push([key, value]);
+  }
+  return { dict: pairs };
+}

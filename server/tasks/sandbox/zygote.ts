@@ -1,0 +1,205 @@
+/** One zygote: a Python process that runs jobs one after the other, each case in processes that it forks (python/). */
+import { type ChildProcess, spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { setTimeout as delay } from "node:timers/promises";
+import type { SandboxJob, SandboxResult } from "../../../envs/ports.ts";
+import { cancelBytes, createFrameReader, figuresBytes, type Frame, jobBytes } from "./frames.ts";
+import { resultOfFrame } from "./results.ts";
+import { PARTS_MAX } from "./values.ts";
+
+/** What a kernel gives to lock programs in with, as the zygote found it. */
+export interface Found {
+  /** E.g. "3.11.7". */
+  readonly python: string;
+  readonly machine: string;
+  /** Version of Landlock's interface; 0: there is none. */
+  readonly landlock: number;
+  readonly namespaces: boolean;
+  /** Why not. */
+  readonly noNamespaces: string | null;
+  /** Whether programs can import of the standard library what is not there already. */
+  readonly library: boolean;
+  /** User that programs run as. */
+  readonly user: number;
+}
+
+/** What may have been left behind by runs. */
+export interface Figures {
+  readonly children: number;
+  readonly openFiles: number;
+}
+
+export type ZygoteOutcome =
+  | { readonly kind: "ran"; readonly results: readonly SandboxResult[] }
+  /** The job is larger than a zygote takes. */
+  | { readonly kind: "too_large" }
+  | { readonly kind: "cancelled" }
+  /** A failure of ours. */
+  | { readonly kind: "fault"; readonly why: string };
+
+export interface Zygote {
+  readonly found: Found;
+  readonly pid: number;
+  /** One at a time. */
+  run(job: SandboxJob, signal: AbortSignal): Promise<ZygoteOutcome>;
+  figures(): Promise<Figures>;
+  /** False: it has ended, and takes no more jobs. */
+  alive(): boolean;
+  close(): Promise<void>;
+}
+
+export type StartedZygote =
+  { readonly kind: "started"; readonly zygote: Zygote } | { readonly kind: "failed"; readonly why: string };
+
+export interface ZygoteOptions {
+  /** Path of the interpreter. */
+  readonly python: string;
+  /** What it is not to use though the kernel has it, for tests. */
+  readonly without?: readonly ("landlock" | "namespaces")[];
+}
+
+/**
+ * A larger stack than usual, in KiB, for programs that recurse: CPython recurses in C where lru_cache is around. What is
+ * not allowed is gone without.
+ */
+const LAUNCH = 'ulimit -s 262144 2>/dev/null; exec "$0" "$@"';
+const SCRIPT = fileURLToPath(new URL("python/zygote.py", import.meta.url));
+const START_MS_MAX = 30_000;
+/** How long a zygote may take to end what is cancelled. */
+const CANCEL_MS_MAX = 5000;
+const STDERR_LENGTH_MAX = 2000;
+
+type Ended = { readonly kind: "ended"; readonly why: string };
+
+export async function startZygote({ python, without = [] }: ZygoteOptions): Promise<StartedZygote> {
+  const child = spawn("/bin/sh", ["-c", LAUNCH, python, "-S", "-s", "-B", SCRIPT, ...without], {
+    // Nothing of the server's. Hashes are the same in all runs.
+    env: { PYTHONHASHSEED: "0", PYTHONUTF8: "1" },
+    stdio: "pipe",
+  });
+  const link = createLink(child);
+  const first = await Promise.race([link.next(), delay(START_MS_MAX, undefined, { ref: false })]);
+  const hello = first?.kind === "hello" ? (JSON.parse(first.payload.toString()) as Hello) : undefined;
+  if (hello !== undefined && !("refused" in hello)) return { kind: "started", zygote: createZygote(link, hello) };
+  await link.close();
+  if (hello !== undefined) return { kind: "failed", why: hello.refused };
+  return { kind: "failed", why: first?.kind === "ended" ? first.why : `no word within ${START_MS_MAX} ms` };
+}
+
+type Hello = Found | { readonly refused: string };
+
+interface Link {
+  readonly pid: number;
+  write(bytes: Buffer): void;
+  /** The next frame that comes. One waits at a time. */
+  next(): Promise<Frame | Ended>;
+  alive(): boolean;
+  close(): Promise<void>;
+}
+
+/** Frames to and from a process. */
+function createLink(child: ChildProcess): Link {
+  const frames: Frame[] = [];
+  let ended: Ended | undefined;
+  let waiter: ((frame: Frame | Ended) => void) | undefined;
+  let said = "";
+  const wake = (): void => {
+    const first = waiter === undefined ? undefined : (frames.shift() ?? ended);
+    if (first === undefined) return;
+    waiter?.(first);
+    waiter = undefined;
+  };
+  const end = (why: string): void => {
+    ended ??= { kind: "ended", why };
+    child.kill("SIGKILL");
+    wake();
+  };
+  const read = createFrameReader((frame) => frames.push(frame));
+  child.stdout?.on("data", (chunk: Buffer) => {
+    try {
+      read(chunk);
+      wake();
+    } catch (error) {
+      end(`it said what cannot be read: ${String(error)}`);
+    }
+  });
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+    said = (said + text).slice(-STDERR_LENGTH_MAX);
+  });
+  // A write to what has ended: that it has is told by its end.
+  child.stdin?.on("error", () => undefined);
+  const exited = new Promise<void>((resolve) => {
+    child.once("error", (error) => {
+      end(error.message);
+      resolve();
+    });
+    child.once("close", (code, signal) => {
+      end(`it ended with ${signal ?? `status ${code}`}${said === "" ? "" : `: ${said.trim().split("\n").at(-1)}`}`);
+      resolve();
+    });
+  });
+  return {
+    pid: child.pid ?? -1,
+    write: (bytes) => void child.stdin?.write(bytes),
+    next: () =>
+      new Promise((resolve) => {
+        waiter = resolve;
+        wake();
+      }),
+    alive: () => ended === undefined,
+    close: () => {
+      end("it was closed");
+      return exited;
+    },
+  };
+}
+
+function createZygote(link: Link, found: Found): Zygote {
+  let jobs = 0;
+  const collect = async (jobId: number, cases: SandboxJob["cases"]): Promise<ZygoteOutcome> => {
+    const budget = { partsLeft: PARTS_MAX };
+    const results: SandboxResult[] = [];
+    for (;;) {
+      const frame = await link.next();
+      if (frame.kind === "ended") return { kind: "fault", why: frame.why };
+      if (frame.jobId !== jobId) continue;
+      if (frame.kind === "fault") return { kind: "fault", why: frame.payload.toString() };
+      if (frame.kind === "done") return results.length === cases.length ? { kind: "ran", results } : CANCELLED;
+      const next = cases[results.length];
+      const result = next && resultOfFrame(frame, next, budget);
+      if (result !== undefined) results.push(result);
+    }
+  };
+  return {
+    found,
+    pid: link.pid,
+    alive: () => link.alive(),
+    close: () => link.close(),
+    async run(job, signal) {
+      const jobId = (jobs = (jobs + 1) % 2 ** 32);
+      const bytes = jobBytes(jobId, job);
+      if (bytes === undefined) return { kind: "too_large" };
+      let late: NodeJS.Timeout | undefined;
+      const cancel = (): void => {
+        link.write(cancelBytes(jobId));
+        late = setTimeout(() => void link.close(), CANCEL_MS_MAX);
+      };
+      signal.addEventListener("abort", cancel, { once: true });
+      link.write(bytes);
+      const outcome = await collect(jobId, job.cases);
+      signal.removeEventListener("abort", cancel);
+      clearTimeout(late);
+      return signal.aborted ? CANCELLED : outcome;
+    },
+    async figures() {
+      link.write(figuresBytes(0));
+      for (;;) {
+        const frame = await link.next();
+        if (frame.kind === "ended") throw new Error(frame.why);
+        if (frame.kind === "counted") return JSON.parse(frame.payload.toString()) as Figures;
+      }
+    },
+  };
+}
+
+const CANCELLED: ZygoteOutcome = Object.freeze({ kind: "cancelled" });

@@ -1,0 +1,205 @@
+/** When a value, or an output, is what a test expects. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { equals, keyOf, ROUNDING } from "../../../envs/code/compare.ts";
+import { meets } from "../../../envs/code/expect.ts";
+import { fold } from "../../../envs/code/folding.ts";
+import { readTestFile } from "../../../envs/code/test-files.ts";
+import { samePrinted } from "../../../envs/code/stdout.ts";
+import { pyFloat, pyInt } from "../../../envs/code/value.ts";
+import type { PyValue } from "../../../envs/ports.ts";
+
+const int = (n: number | bigint): PyValue => pyInt(BigInt(n));
+const float = (text: string): PyValue => ({ float: text });
+
+describe("values", () => {
+  const same: readonly (readonly [PyValue, PyValue])[] = [
+    [int(3), int(3)],
+    [int(1), float("1.0")],
+    [int(1), true],
+    [float("0.30000000000000004"), float("0.3")],
+    [float("0.0"), float("5.5e-17")],
+    [float("nan"), float("nan")],
+    [float("inf"), float("inf")],
+    [
+      {
+        dict: [
+          ["a", int(1)],
+          [int(1), null],
+        ],
+      },
+      {
+        dict: [
+          [true, null],
+          ["a", float("1.0")],
+        ],
+      },
+    ],
+    [{ set: [int(1), int(2)] }, { frozenset: [int(2), float("1.0")] }],
+    [
+      {
+        dict: [
+          ["a", int(1)],
+          ["a", int(2)],
+        ],
+      },
+      { dict: [["a", int(2)]] },
+    ],
+    [[{ tuple: [int(1)] }], [{ tuple: [true] }]],
+    [{ bytes: "a\u00ff" }, { bytes: "a\u00ff" }],
+  ];
+  const different: readonly (readonly [PyValue, PyValue])[] = [
+    [int(3), "3"],
+    [int(2n ** 64n), int(2n ** 64n + 1n)],
+    [float("0.3"), float("0.300001")],
+    [float("inf"), float("-inf")],
+    [null, false],
+    [int(0), null],
+    ["", null],
+    [[int(1)], { tuple: [int(1)] }],
+    [[int(1)], [int(1), int(1)]],
+    ["a", { bytes: "a" }],
+    [{ set: [int(1)] }, [int(1)]],
+    [
+      { dict: [["a", int(1)]] },
+      {
+        dict: [
+          ["a", int(1)],
+          ["b", int(2)],
+        ],
+      },
+    ],
+    [{ dict: [["a", int(1)]] }, { dict: [["a", int(2)]] }],
+    [int(1), { other: "int" }],
+    [{ other: "Always" }, { other: "Always" }],
+    [[], { other: "list" }],
+  ];
+  test.each(same)("%j is %j", (one, other) => {
+    expect([equals(one, other), equals(other, one)]).toEqual([true, true]);
+  });
+  test.each(different)("%j is not %j", (one, other) => {
+    expect([equals(one, other), equals(other, one)]).toEqual([false, false]);
+  });
+
+  test("a list of JSON stands for a tuple, at any depth", () => {
+    const json = { tolerance: ROUNDING, json: true };
+    expect(equals([[int(1)], "a"], { tuple: [{ tuple: [int(1)] }, "a"] }, json)).toBe(true);
+    expect(equals([int(1)], { set: [int(1)] }, json)).toBe(false);
+  });
+
+  test("what is nested without end equals nothing", () => {
+    let deep: PyValue = [];
+    for (let i = 0; i < 5000; i++) deep = [deep];
+    expect(equals(deep, deep)).toBe(false);
+    expect(keyOf(deep).length).toBeLessThan(10_000);
+  });
+
+  const leaf = fc.oneof(
+    fc.boolean(),
+    fc.constant(null),
+    fc.string({ maxLength: 3 }),
+    fc.bigInt().map(pyInt),
+    fc.double({ noNaN: true }).map(pyFloat),
+  );
+  const value = fc.letrec<{ value: PyValue }>((tie) => ({
+    value: fc.oneof(
+      { depthSize: "small" },
+      leaf,
+      fc.array(tie("value"), { maxLength: 3 }),
+      fc.array(tie("value"), { maxLength: 3 }).map((tuple) => ({ tuple })),
+      fc.array(leaf, { maxLength: 3 }).map((set) => ({ set })),
+      fc.array(fc.tuple(leaf, tie("value")), { maxLength: 3 }).map((dict) => ({ dict })),
+    ),
+  })).value;
+
+  test("equality is reflexive and symmetric, and what has the same key is equal", () => {
+    const property = fc.property(value, value, (one, other) => {
+      expect(equals(one, structuredClone(one))).toBe(true);
+      expect(equals(one, other)).toBe(equals(other, one));
+      if (keyOf(one) === keyOf(other)) expect(equals(one, other)).toBe(true);
+    });
+    fc.assert(property, { seed: 3, numRuns: 1000 });
+  });
+
+  test("integer arithmetic of tests is Python's: quotient and remainder round down", () => {
+    const property = fc.property(fc.bigInt(), fc.bigInt({ min: -50n, max: 50n }), (a, b) => {
+      if (b === 0n) return;
+      const whole = (operator: string): bigint => BigInt((fold(operator, pyInt(a), pyInt(b)) as { int: string }).int);
+      expect(whole("//") * b + whole("%")).toBe(a);
+      expect(b > 0n ? whole("%") >= 0n && whole("%") < b : whole("%") <= 0n && whole("%") > b).toBe(true);
+    });
+    fc.assert(property, { seed: 4, numRuns: 300 });
+  });
+});
+
+describe("expectations", () => {
+  const held: readonly (readonly [string, PyValue, boolean])[] = [
+    ["f() is True", true, true],
+    ["f() is True", int(1), false],
+    ["f() == True", int(1), true],
+    ["f()", [], false],
+    ["f()", [null], true],
+    ["f()", { other: "Yes" }, false],
+    ["not f()", { other: "No" }, false],
+    ["not f()", { dict: [] }, true],
+    ["not f()", float("0.0"), true],
+    ["abs(f() - 0.5) < 1e-3", float("0.5004"), true],
+    ["abs(f() - 0.5) < 1e-3", float("0.5024"), false],
+    ["abs(f() - 0.5) < 1e-3", "0.5", false],
+    ["f() != 3", int(3), false],
+    ["f() != 3", "3", true],
+    ["f() in [1, 2]", int(2), true],
+    ["f() in [1, 2]", int(3), false],
+    ["f() >= 2", int(2), true],
+    ["f() > 2", { other: "Big" }, false],
+    ["sorted(f()) == [1, 2]", { set: [int(2), int(1)] }, true],
+    ["sorted(f()) == [1, 2]", [int(2), int(1), int(1)], false],
+    ["len(f()) == 3", "abc", true],
+    ["len(f()) == 3", int(3), false],
+    ["set(f()) == {1, 2}", [int(2), int(1), int(1)], true],
+    ["tuple(f()) == (1, 2)", [int(1), int(2)], true],
+    ["list(f()) == ['a']", { dict: [["a", int(1)]] }, true],
+    ["round(f(), 2) == 0.33", float("0.3333"), true],
+    ["isinstance(f(), int)", true, true],
+    ["isinstance(f(), (list, tuple))", { set: [] }, false],
+  ];
+  test.each(held)("assert %s, of %j: %s", (source, value, expected) => {
+    const [one] = readTestFile(`assert ${source}`, 1).tests;
+    expect(one && meets(one, value)).toBe(expected);
+  });
+});
+
+describe("outputs", () => {
+  test.each([
+    ["7\n", "7"],
+    ["7\n", "7 \t\r\n\n\n"],
+    ["a b\nc\n", "a b  \nc"],
+    ["1 2 3\n", " 1  2 3\n"],
+    ["0.5\n", "0.5000004"],
+    ["1e3 2\n", "1000.0 2"],
+    ["1000000.5\n", "1000000.9"],
+    ["\n\nx\n", "\n\nx"],
+    ["", "\n"],
+    ["+5\n", "5"],
+  ])("%j is met by %j", (expected, got) => {
+    expect(samePrinted(expected, got)).toBe(true);
+  });
+  test.each([
+    ["7\n", "8"],
+    ["7\n", "7.0"],
+    ["7\n", ""],
+    ["", "0"],
+    ["a b\n", "a  b"],
+    ["Yes\n", "yes"],
+    ["1\n2\n", "1 2"],
+    ["1\n2\n", "1\n\n2"],
+    ["0.5\n", "0.50001"],
+    ["0.5\n", "nan"],
+    ["1 2\n", "1 2 3"],
+    ["12345678901234567890\n", "12345678901234567891"],
+    ["x\n", " x"],
+    ["0x10\n", "16"],
+  ])("%j is not met by %j", (expected, got) => {
+    expect(samePrinted(expected, got)).toBe(false);
+  });
+});

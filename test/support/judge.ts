@@ -1,0 +1,42 @@
+/** Judge models of a few lines: what they are shown, and replies as such models write them. */
+import type { Verdict } from "../../envs/ports.ts";
+import type { Behaviour, ChatRequest } from "./chat-server.ts";
+
+export type Winner = Verdict["winner"];
+
+/** The texts that a prompt holds between its marks, without the signs that quote them. */
+export function textsOf({ messages }: Pick<ChatRequest, "messages">): { readonly a: string; readonly b: string } {
+  const prompt = messages.at(-1)?.content ?? "";
+  const textOf = (name: string): string => {
+    const [, quoted] = new RegExp(
+      `^\\[\\w+: text ${name} begins\\]$\\n(.*?)\\n^\\[\\w+: text ${name} ends\\]$`,
+      "ms",
+    ).exec(prompt) ?? [, undefined];
+    if (quoted === undefined) throw new Error(`there is no text ${name}: ${prompt}`);
+    return quoted.replaceAll(/^\| /gm, "");
+  };
+  return { a: textOf("A"), b: textOf("B") };
+}
+
+/** Prefers the text of more different words: crude, and fair. */
+export function fairWinner(request: Pick<ChatRequest, "messages">): Winner {
+  const { a, b } = textsOf(request);
+  const wordsOf = (text: string): number => new Set(text.toLowerCase().match(/\p{L}+/gu)).size;
+  if (wordsOf(a) === wordsOf(b)) return "tie";
+  return wordsOf(a) > wordsOf(b) ? "A" : "B";
+}
+
+export const USAGE = { prompt_tokens: 1000, completion_tokens: 100 };
+
+/** A reply as it is asked for. */
+export function verdict(winner: Winner, reason = "it has more words"): string {
+  return `Text A is short, text B is long.\n\n${JSON.stringify({ reason, winner })}`;
+}
+
+export function says(content: string): Behaviour {
+  return { kind: "answer", content, usage: USAGE };
+}
+
+export function fair(request: ChatRequest): Behaviour {
+  return says(verdict(fairWinner(request)));
+}
