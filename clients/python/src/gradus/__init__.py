@@ -24,7 +24,15 @@ from gradus._enums import (
 )
 from gradus.arms import arm, evaluation_arm, task_spec
 from gradus.client import Client, Evaluation, Run
-from gradus.environments import Environment, LevelInfo, ParameterInfo, PoolInfo, ResetResult, RewardSchemeInfo
+from gradus.environments import (
+    Environment,
+    LevelInfo,
+    ParameterInfo,
+    PoolGroup,
+    PoolInfo,
+    ResetResult,
+    RewardSchemeInfo,
+)
 from gradus.errors import (
     AbortedError,
     AlreadyExistsError,
@@ -135,6 +143,7 @@ __all__ = [
     "ParameterInfo",
     "PendingTask",
     "Policy",
+    "PoolGroup",
     "PoolInfo",
     "PromptTemplate",
     "RecordedSample",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from gradus._enums import AnswerFormat, Goal, Source
+from gradus._enums import AnswerFormat, Goal, Source, Split
 from gradus._values import Derived, Named, Value
 from gradus.errors import GradusError, error_of_item
 from gradus.tasks import Task
@@ -47,11 +47,38 @@ class RewardSchemeInfo(Value, message=environment_pb2.RewardSchemeInfo):
 
 
 @dataclass(frozen=True)
+class PoolGroup(Value, message=environment_pb2.PoolGroup):
+    """How many rows of a pool are of one level and one split."""
+
+    level: str
+    split: Split
+    rows: int
+
+
+@dataclass(frozen=True)
 class PoolInfo(Value, message=environment_pb2.PoolInfo):
-    """A pool of rows that tasks are drawn from: how many, by level."""
+    """A pool of rows that tasks are drawn from, as it was read when the server started.
+
+    Attributes
+    ----------
+    rows
+        Rows that hold a task, by level, over all splits; `groups` has them by level and split.
+    rejected, left_out
+        Rows that hold no task, or one that came before; rows that the operator's selection leaves out.
+    unchecked
+        Rows that hold a task as far as is known: what checks them could not be asked.
+    shipped
+        It ships with the environment.
+
+    """
 
     name: str
     rows: Mapping[str, int]
+    groups: tuple[PoolGroup, ...]
+    rejected: int
+    left_out: int
+    unchecked: int
+    shipped: bool
 
 
 @dataclass(frozen=True)
