@@ -31,8 +31,10 @@ import { createAsyncScorer } from "../tasks/async-scorer.ts";
 import { createResources } from "../tasks/resources.ts";
 import { createScorer } from "../tasks/scorer.ts";
 import { createTeacher } from "../tasks/teacher/teacher.ts";
+import { limitsOf } from "../tasks/ports.ts";
 import { createWorkerPool, type WorkerPool } from "../tasks/workers.ts";
 import { type CallContext, RpcError } from "../transport/rpc.ts";
+import { createLocalPorts } from "./local-ports.ts";
 import { poolBars } from "./pool-bars.ts";
 import { CliProblem } from "./problem.ts";
 
@@ -105,7 +107,13 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const { pools } = loaded;
   const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes } = config.limits;
   const workers = needs === "runs" ? threads(config) : workHere(registry);
-  const resources = createResources({ clock: systemClock, onFailure: tell });
+  const asked = createLocalPorts(config, tell);
+  const resources = createResources({
+    clock: systemClock,
+    ports: asked.ports,
+    limits: limitsOf(config),
+    onFailure: tell,
+  });
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
   const maker = createMaker({ workers, registry, pools, teacher });
   const scorer = createScorer({ keyring, registry, pools, completionBytesMax: maxCompletionBytes, onFailure: tell });
@@ -136,6 +144,8 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const close = (): void => {
     teacher?.close();
     runs.close();
+    resources.close();
+    void asked.close();
     void workers.close();
     void store.close();
   };
