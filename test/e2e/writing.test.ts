@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createClient, type GradusClient, type RunChoice, type Task } from "../../clients/ts/src/index.ts";
-import { FeedbackStatus, NoRewardReason, Source } from "../../clients/ts/src/public.ts";
+import { Source } from "../../clients/ts/src/public.ts";
 import type { Conversation } from "../../envs/writing/conversation.ts";
 import { writing } from "../../envs/writing/index.ts";
 import { type Behaviour, type ChatRequest, startChatServer } from "../support/chat-server.ts";
@@ -63,7 +63,7 @@ describe("with a fair judge", () => {
     expect(task).toMatchObject({ source: Source.REAL, environment: "writing", level: "all" });
     const { better, worse, none } = textsFor(task);
     const [group] = await client.batchStep([{ task, completions: [better, worse, none].map(completion) }]);
-    const scores = group!.outcomes.map(({ result }) => (result.case === "score" ? result.value : undefined));
+    const scores = group!.outcomes.map((outcome) => (outcome.kind === "scored" ? outcome : undefined));
     expect(scores.map((score) => [score?.reward, score?.solved])).toEqual([
       [1, true],
       [0, false],
@@ -101,7 +101,7 @@ describe("with a fair judge", () => {
     const results = await server.client.batchStep(
       tasks.map((task) => ({ task, completions: [completion(textsFor(task).better)] })),
     );
-    for (const { outcomes } of results) expect(outcomes[0]?.result.case).toBe("score");
+    for (const { outcomes } of results) expect(outcomes[0]?.kind).toBe("scored");
     // Two requests each, and two of a canary.
     expect(judge.chat.peak()).toBeLessThanOrEqual(2 * 3 + 2);
     folder[Symbol.dispose]();
@@ -129,7 +129,7 @@ async function trainOn(client: GradusClient, runId: string, cursor: bigint): Pro
       : completionsOf(task, 3),
   );
   for (const { outcomes } of await client.batchStep(groups))
-    for (const { result } of outcomes) expect(result.case).toBe("score");
+    for (const { kind } of outcomes) expect(kind).toBe("scored");
   return new Set(tasks.map(({ armId }) => armId));
 }
 
@@ -153,9 +153,9 @@ test("with a judge that is down each sample says why, its arm is masked, and oth
       }),
     );
   for (const { outcomes } of await step(judged)) {
-    for (const { result } of outcomes) {
-      expect(result).toMatchObject({ case: "noReward", value: { reason: NoRewardReason.JUDGE_UNAVAILABLE } });
-      expect((result.value as { readonly detail: string }).detail).toMatch(/the judge: .*401.*the key has run out/);
+    for (const outcome of outcomes) {
+      const detail = expect.stringMatching(/the judge: .*401.*the key has run out/) as string;
+      expect(outcome).toMatchObject({ kind: "unscored", reason: "judge_unavailable", detail });
     }
   }
   const maskedReason = async () => (await run.get()).state?.arms[0]?.maskedReason;
@@ -169,10 +169,8 @@ test("with a judge that is down each sample says why, its arm is masked, and oth
   isDown = false;
   await until(async () => (await maskedReason()) === undefined);
   for (const { outcomes } of await step(judged)) {
-    for (const { result, feedback } of outcomes) {
-      expect(result).toMatchObject({ case: "score", value: { reward: 1 } });
-      expect(feedback?.status).toBe(FeedbackStatus.RECORDED);
-    }
+    for (const outcome of outcomes)
+      expect(outcome).toMatchObject({ kind: "scored", reward: 1, feedback: { status: "recorded" } });
   }
   client.close();
 });
