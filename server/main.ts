@@ -125,7 +125,7 @@ async function assembleAround(
   registry: Registry,
   { log, dropped }: Log,
 ) {
-  const { ports, limits: resourceLimits, missing: missingPorts, close: closePorts } = opened;
+  const { ports, limits: resourceLimits, missing: missingPorts } = opened;
   const keys = loadKeyring(config);
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring, warning } = keys;
@@ -182,7 +182,7 @@ async function assembleAround(
     teacher?.close();
     resources.close();
     runs.close();
-    await closePorts();
+    await opened.close();
     await workers.close();
     await store.close();
     await evaluationStore.close();
