@@ -131,7 +131,7 @@ async function assembleAround(
   const { keyring, warning } = keys;
   if (warning !== undefined) log.warn(warning);
   const pools = await openPools(config, registry, { log, opened, onPoolProgress });
-  const loadedSuites = loadSuites(registry, config.suiteFiles);
+  const loadedSuites = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
   const { suites } = loadedSuites;
   const { limits } = config;
@@ -168,7 +168,7 @@ async function assembleAround(
     record: (runId, item) => recordItem({ runs, onFailure }, runId, item),
   });
   const evaluations = createEvaluations({
-    ...{ store: evaluationStore, maker, scorer, asyncScorer, registry, suites },
+    ...{ store: evaluationStore, maker, scorer, asyncScorer, registry, suites, sources: { pools, missingPorts } },
   });
   const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;
   const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };

@@ -105,7 +105,7 @@ function readOptions(options: unknown): Parsed<readonly string[]> {
     const text = textOf(option, OPTION_UNITS_MAX);
     if (text === undefined || normalized(text) === "")
       return malformed(`column options: ${shown(option)} is no text of 1 to ${OPTION_UNITS_MAX} characters`);
-    if (NAMES_OTHERS.test(text.trim()))
+    if (namesOthers(text))
       return malformed(`column options: ${shown(text)} names other options by letter, and their order is not kept`);
     texts.push(collapsed(text));
   }
@@ -119,6 +119,10 @@ const NAMES_OTHERS = new RegExp(
   `^(?:both |either |neither |all of |none of |only )?(?:options? |choices? |answers? )?${LETTER}(?:, ?${LETTER}){0,8},? (?:and|or|nor|&) ${LETTER}(?: only| above| are correct| are both correct)?\\.?$`,
   "i",
 );
+
+export function namesOthers(option: string): boolean {
+  return NAMES_OTHERS.test(option.trim());
+}
 
 /** The right option: MMLU-Pro gives its index and letter, SuperGPQA its text and letter. */
 function readRight(from: Row, options: readonly string[]): Parsed<string> {

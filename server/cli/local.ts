@@ -100,7 +100,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
     await (await checking)?.close();
   });
   if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);
-  const loadedSuites = loadSuites(registry, config.suiteFiles);
+  const loadedSuites = loadSuites(registry, config.suiteFiles, { pools: loaded.pools });
   if (loadedSuites.kind === "invalid") throw new CliProblem("failure", loadedSuites.message);
   const { suites } = loadedSuites;
   const { keyring } = keys;
@@ -133,7 +133,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
     needs === "evaluations" ? await sqliteEvaluationStore({ directory: config.dataDir }) : memoryEvaluationStore();
   const deps: ServiceDeps = {
     ...{ keyring, registry, pools, maker, teacher, scorer, asyncScorer, runs },
-    evaluations: createEvaluations({ store, maker, scorer, asyncScorer, registry, suites }),
+    evaluations: createEvaluations({ store, maker, scorer, asyncScorer, registry, sources: { pools }, suites }),
     onFailure: tell,
     limits: { groupsMax: maxGroups, completionsMax: maxCompletions, batchSeedsMax: maxBatchSeeds, streamWindow: 1 },
   };

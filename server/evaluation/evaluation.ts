@@ -9,7 +9,7 @@ import type { SampleResult } from "../tasks/sample-result.ts";
 import type { Scorer } from "../tasks/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { MadeTask } from "../tasks/task.ts";
-import type { Suite, SuiteDefinition } from "./suite.ts";
+import type { Suite, SuiteDefinition, SuiteSources } from "./suite.ts";
 import type { SuiteTasks } from "./tasks.ts";
 
 /** What fixes an evaluation. Plain JSON. */
@@ -72,6 +72,7 @@ export interface EvaluationDeps {
   readonly scorer: Scorer;
   readonly asyncScorer: AsyncScorer;
   readonly registry: Registry;
+  readonly sources?: SuiteSources;
   readonly suites: readonly SuiteDefinition[];
 }
 

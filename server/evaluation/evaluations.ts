@@ -47,7 +47,10 @@ export interface Evaluations {
 
 export function createEvaluations(deps: EvaluationDeps): Evaluations {
   const context: Context = { ...deps, tasks: createSuiteTasks(deps) };
-  const opened = deps.suites.map((definition) => ({ definition, result: openSuite(deps.registry, definition) }));
+  const opened = deps.suites.map((definition) => ({
+    definition,
+    result: openSuite(deps.registry, definition, deps.sources),
+  }));
   const find = async (id: string): Promise<Result<OpenEvaluation>> => {
     const stored = await deps.store.find(id);
     if (stored === undefined) return { kind: "not_found", message: `there is no evaluation "${id}"` };

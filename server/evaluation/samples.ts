@@ -178,12 +178,15 @@ function notOfTheSuite(message: string): Refusal {
   return { kind: "invalid", field: "task_id", message };
 }
 
-/** Which task of the suite this is: the one of its seed, if it is the same in all else. */
+/** Which task of the suite this is: the one of its seed or row, if it is the same in all else. */
 async function ordinalOf(context: Context, open: OpenEvaluation, task: OpenTask): Promise<number | undefined> {
   const { key, environment } = task.token;
   const { origin } = key;
-  if (origin.kind !== "generated") return undefined;
-  const ordinal = ordinalsOf(open.of).get(`${environment}/${origin.seed}`);
+  if (origin.kind === "inline") return undefined;
+  const ordinal =
+    origin.kind === "row"
+      ? await ordinalOfRow(context, open.of, `${environment}/${origin.pool}/${origin.row}`)
+      : ordinalsOf(open.of).get(`${environment}/${origin.seed}`);
   if (ordinal === undefined) return undefined;
   const [known] = await context.tasks.made(open.of, ordinal, ordinal + 1);
   if (known === undefined) return undefined;
@@ -195,8 +198,26 @@ function isOf(token: OpenToken, spec: TaskSpec, { origin }: TaskKey): boolean {
   const chosen = ({ version, level, split, answerFormat, thinking, rewardScheme }: TaskSpec | OpenToken) => {
     return { version, level, split, answerFormat, thinking, rewardScheme };
   };
+  // A row's is not in its id.
+  const asked = origin.kind === "row" ? { ...chosen(spec), level: "" } : chosen(spec);
   const plain = token.run === undefined && Object.keys(token.rewardParameters).length === 0;
-  return plain && isDeepStrictEqual(token.key.origin, origin) && isDeepStrictEqual(chosen(token), chosen(spec));
+  return plain && isDeepStrictEqual(token.key.origin, origin) && isDeepStrictEqual(chosen(token), asked);
+}
+
+/** Of tasks that were made, for no others were given out. */
+const rowOrdinals = new WeakMap<Suite, ReadonlyMap<string, number>>();
+
+async function ordinalOfRow({ tasks }: Context, suite: Suite, name: string): Promise<number | undefined> {
+  const known = rowOrdinals.get(suite)?.get(name);
+  if (known !== undefined) return known;
+  const made = await tasks.made(suite, 0, suite.tasks);
+  const found = new Map<string, number>(
+    made.flatMap(({ ordinal, part, key: { origin } }) =>
+      origin.kind === "row" ? [[`${part.environment}/${origin.pool}/${origin.row}`, ordinal] as const] : [],
+    ),
+  );
+  rowOrdinals.set(suite, found);
+  return found.get(name);
 }
 
 /** Made once for each suite, of which there are few. */

@@ -5,6 +5,8 @@
  *     {"environment": "np/tsp", "parameters": {"cities_min": 8, "cities_max": 8}, "tasks": 50, "split": "eval"},
  *     {"environment": "np/tsp", "level": "easy", "tasks": 50, "split": "eval"}]}
  *
+ * A part with a pool has rows of it ("" is the one that ships), as many as "tasks" says or "all"; its category may be what
+ * their metadata say, as in {"metadata": "category"}.
  * A part's version is the newest of its environment, its category the environment, its split bench, its name its place and
  * its reward_scheme the environment's default unless they are given. Give the version where the suite must outlast an update of the server: where a newer version of an
  * environment makes a suite another one, evaluations of it are refused rather than continued.
@@ -12,7 +14,7 @@
 import type { Split } from "../../envs/environment.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { readTextFile } from "../runtime/files.ts";
-import { openSuite, type SuiteDefinition, type SuitePart } from "./suite.ts";
+import { openSuite, type SuiteDefinition, type SuitePart, type SuiteSources } from "./suite.ts";
 import { suiteDefinitions } from "./suites.ts";
 
 export type SuiteFileResult =
@@ -65,6 +67,7 @@ function partOf(registry: Registry, json: unknown, at: string): SuitePart {
     "parameters",
     "split",
     "tasks",
+    "pool",
     "category",
     "reward_scheme",
   ];
@@ -78,10 +81,19 @@ function partOf(registry: Registry, json: unknown, at: string): SuitePart {
     version: countOf(fields, "version", at, 1, 2 ** 31, newestVersion(registry, environment)),
     ...(level === undefined ? { parameters: numbersOf(parameters, at) } : { level: nameOf(fields, "level", at) }),
     split: splitOf(fields["split"], at),
-    tasks: countOf(fields, "tasks", at, 1, TASKS_MAX),
-    category: fields["category"] === undefined ? environment : nameOf(fields, "category", at),
+    tasks: fields["tasks"] === "all" ? "all" : countOf(fields, "tasks", at, 1, TASKS_MAX),
+    ...(fields["pool"] !== undefined && { pool: nameOf(fields, "pool", at, /^[\w.-]{0,64}$/) }),
+    category: categoryOf(fields, environment, at),
     ...(fields["reward_scheme"] !== undefined && { rewardScheme: nameOf(fields, "reward_scheme", at) }),
   };
+}
+
+/** The environment unless it is given: as a name, or as {"metadata": "category"}. */
+function categoryOf(fields: Fields, environment: string, at: string): SuitePart["category"] {
+  const { category } = fields;
+  if (category === undefined) return environment;
+  if (typeof category !== "object" || category === null) return nameOf(fields, "category", at);
+  return { metadata: nameOf(fieldsOf(category, `${at}: category`, ["metadata"]), "metadata", `${at}: category`) };
 }
 
 /** The suite is refused later where there is no such environment, so that any version will do. */
@@ -129,10 +141,10 @@ export type SuitesResult =
   | { readonly kind: "invalid"; readonly message: string };
 
 /** The suites that ship with the server and those of files; one that cannot be issued here is a mistake in its file. */
-export function loadSuites(registry: Registry, paths: readonly string[]): SuitesResult {
+export function loadSuites(registry: Registry, paths: readonly string[], sources?: SuiteSources): SuitesResult {
   const suites = [...suiteDefinitions];
   for (const path of paths) {
-    const read = readFile(registry, path);
+    const read = readFile(registry, path, sources);
     if (typeof read === "string") return { kind: "invalid", message: `--suite-file ${path}: ${read}` };
     const taken = suites.some(({ id, version }) => id === read.id && version === read.version);
     if (taken) {
@@ -145,7 +157,7 @@ export function loadSuites(registry: Registry, paths: readonly string[]): Suites
 }
 
 /** The suite, or what is wrong with the file. */
-function readFile(registry: Registry, path: string): SuiteDefinition | string {
+function readFile(registry: Registry, path: string, sources: SuiteSources | undefined): SuiteDefinition | string {
   let text: string;
   try {
     text = readTextFile(path);
@@ -154,6 +166,6 @@ function readFile(registry: Registry, path: string): SuiteDefinition | string {
   }
   const read = readSuite(registry, text);
   if (read.kind === "invalid") return read.message;
-  const opened = openSuite(registry, read.definition);
+  const opened = openSuite(registry, read.definition, sources);
   return opened.kind === "open" ? read.definition : opened.message;
 }

@@ -2,8 +2,11 @@
 import type { AnswerFormat, Environment, Parameters, Split } from "../../envs/environment.ts";
 import { deriveSeed, hashKey } from "../../envs/lib/rng.ts";
 import { findLevel, resolveParameters } from "../../envs/parameters.ts";
+import { type Pool, rowCount } from "../../envs/pool.ts";
+import type { PortName } from "../../envs/ports.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
+import { instanceFamily, sharesRows } from "../../envs/splits.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 
 /** Tasks of one environment at one difficulty. */
@@ -16,14 +19,17 @@ export interface SuitePart {
   readonly level?: string;
   readonly parameters?: Readonly<Record<string, number>>;
   readonly split: Split;
-  readonly tasks: number;
+  /** "all": all rows of the level and split that the pool has. */
+  readonly tasks: number | "all";
+  /** Set: rows of this pool and not made tasks; "": of the one that ships with the environment. */
+  readonly pool?: string;
   readonly category: Category;
   /** With its default parameters. Left out: the environment's default. */
   readonly rewardScheme?: string;
 }
 
-/** A name; or how many numbers a task gives, by its metadata. */
-export type Category = string | { readonly countOf: "numbers" };
+/** A name; how many numbers a task gives, by its metadata; or what its metadata has under a name, such as "category". */
+export type Category = string | { readonly countOf: "numbers" } | { readonly metadata: string };
 
 export interface SuiteDefinition {
   readonly id: string;
@@ -36,7 +42,8 @@ export interface SuiteDefinition {
 }
 
 /** A part, with all that its tasks have in common. */
-export interface OpenPart extends SuitePart {
+export interface OpenPart extends Omit<SuitePart, "tasks"> {
+  readonly tasks: number;
   readonly definition: Environment;
   /** With the environment's default answer format. */
   readonly spec: TaskSpec;
@@ -59,51 +66,100 @@ export type SuiteResult =
   /** This server lacks what the suite is made of; the message names it. */
   | { readonly kind: "unavailable"; readonly message: string };
 
-/** Binds a suite to the environments of this process. */
-export function openSuite(registry: Registry, definition: SuiteDefinition): SuiteResult {
+/** What a process has beside its environments. */
+export interface SuiteSources {
+  readonly pools?: ReadonlyMap<string, Pool>;
+  /** Why something that verifiers ask is not there, for each that is not. */
+  readonly missingPorts?: Readonly<Partial<Record<PortName, string>>> | undefined;
+}
+
+/** Binds a suite to the environments and the pools of this process. Parts that want all of no rows are left out. */
+export function openSuite(registry: Registry, definition: SuiteDefinition, sources: SuiteSources = {}): SuiteResult {
   const parts: OpenPart[] = [];
   const problems: string[] = [];
   const seeds = new Map<string, number>();
+  const walked = new Set<string>();
   let start = 0;
   for (const part of definition.parts) {
-    const bound = bind(registry, part);
+    const bound = bind(registry, sources, part);
     if (typeof bound === "string") {
       problems.push(bound);
       continue;
     }
+    if (bound.tasks === 0) continue;
+    const { environment, level, split, source, pool } = bound.spec;
+    const walk = JSON.stringify([environment, level, split, pool]);
+    if (source === "real" && walked.has(walk)) problems.push(`two parts have the same rows of ${environment}`);
+    walked.add(walk);
     const seedStart = seeds.get(part.environment) ?? 0;
     parts.push({ ...part, ...bound, start, seedStart });
-    seeds.set(part.environment, seedStart + part.tasks);
-    start += part.tasks;
+    seeds.set(part.environment, seedStart + bound.tasks);
+    start += bound.tasks;
   }
+  if (problems.length === 0 && parts.length === 0) problems.push("its pools have no rows of its levels and splits");
   if (problems.length === 0)
-    return { kind: "open", suite: { definition, digest: hashKey(JSON.stringify(definition)), parts, tasks: start } };
+    return { kind: "open", suite: { definition, digest: digestOf(definition, parts), parts, tasks: start } };
   const { id, version } = definition;
   const message = `suite '${id}' version ${version} cannot be issued here: ${[...new Set(problems)].join("; ")}`;
   return { kind: "unavailable", message };
 }
 
+/** "All" rows of a pool that has others now make another suite. */
+function digestOf(definition: SuiteDefinition, parts: readonly OpenPart[]): string {
+  const counts = parts.flatMap(({ name, tasks }) =>
+    definition.parts.some((part) => part.name === name && part.tasks === "all") ? [name, tasks] : [],
+  );
+  return hashKey(JSON.stringify(definition), ...counts);
+}
+
 /** What is wrong with the part, or what it is bound to. */
-function bind(registry: Registry, part: SuitePart): Pick<OpenPart, "definition" | "spec"> | string {
+function bind(
+  registry: Registry,
+  { pools = new Map(), missingPorts = {} }: SuiteSources,
+  part: SuitePart,
+): Pick<OpenPart, "definition" | "spec" | "tasks"> | string {
   const { version, split, level = "" } = part;
   const found = registry.find(part.environment, version);
   if (found.kind !== "found") return found.message;
   const definition = found.environment;
+  const missing = definition.resource?.port && missingPorts[definition.resource.port];
+  if (missing !== undefined) return missing;
   const parameters = parametersOf(definition, part);
   if (typeof parameters === "string") return parameters;
+  const rows = part.pool === undefined ? { pool: "", tasks: part.tasks } : rowsOf(definition, pools, part);
+  if (typeof rows === "string") return rows;
+  if (rows.tasks === "all") return `part '${part.name}' wants all tasks, which only rows of a pool can give`;
   const answerFormat = definition.answerFormats[0] as AnswerFormat;
   const resolved = resolveScheme(definition, part.rewardScheme ?? "", {});
   if (resolved.kind === "invalid") return resolved.message;
   const { name: rewardScheme, parameters: rewardParameters } = resolved.scheme;
   const spec: TaskSpec = {
-    ...{ environment: definition.id, version, level, parameters, split, source: "synthetic", pool: "" },
+    ...{ environment: definition.id, version, level, parameters, split },
+    ...{ source: part.pool === undefined ? "synthetic" : "real", pool: rows.pool },
     ...{ answerFormat, thinking: "required", rewardScheme, rewardParameters },
   };
-  return { definition, spec };
+  return { definition, spec, tasks: rows.tasks };
 }
 
-function parametersOf(definition: Environment, { level, parameters, split }: SuitePart): Parameters | string {
-  if (definition.generator === undefined) return `${definition.id} has no generator`;
+/** The pool by its name, and how many of its rows the part has; or what is wrong with it. */
+function rowsOf(
+  definition: Environment,
+  pools: ReadonlyMap<string, Pool>,
+  { name, pool, level, split, tasks }: SuitePart,
+) {
+  if (level === undefined) return `part '${name}' has rows of a pool, which are told apart by level: give a level`;
+  const wanted = pool === "" ? (definition.rows?.defaultPool?.name ?? "") : (pool ?? "");
+  const found = pools.get(wanted);
+  if (found === undefined || !sharesRows(found.definition, definition))
+    return `${definition.id} has no pool '${wanted}' here: --pool ${wanted === "" ? "name" : wanted}=${definition.id}:path`;
+  const count = rowCount(found, level, split);
+  if (tasks !== "all" && tasks > count)
+    return `part '${name}' asks for ${tasks} rows, and pool '${wanted}' has ${count} of level '${level}' in split ${split}`;
+  return { pool: wanted, tasks: tasks === "all" ? count : tasks };
+}
+
+function parametersOf(definition: Environment, { level, parameters, split, pool }: SuitePart): Parameters | string {
+  if (definition.generator === undefined && pool === undefined) return `${definition.id} has no generator: name a pool`;
   if (level === undefined) {
     const resolved = resolveParameters(definition, parameters ?? {});
     return resolved.kind === "ok" ? resolved.parameters : `${definition.id}: ${resolved.message}`;
@@ -122,6 +178,14 @@ export function partOf(suite: Suite, ordinal: number): OpenPart {
   return part;
 }
 
+/** The seed of the walk through a part's rows: twins have the same rows in the same order, so that one is set against the other. */
+export function walkSeedOf(
+  { definition: { id, version } }: Suite,
+  { definition, level = "", split }: OpenPart,
+): bigint {
+  return deriveSeed(id, version, "rows", instanceFamily(definition), level, split);
+}
+
 /** A task's seed: fixed by the suite, its version, the environment, and the task's place among those of it. */
 export function seedOf({ definition: { id, version } }: Suite, part: OpenPart, ordinal: number): bigint {
   return deriveSeed(id, version, part.environment, part.seedStart + ordinal - part.start);
@@ -130,6 +194,7 @@ export function seedOf({ definition: { id, version } }: Suite, part: OpenPart, o
 /** The category of a task, by its metadata where the part does not say. */
 export function categoryOf({ category }: SuitePart, metadata: Readonly<Record<string, string>>): string {
   if (typeof category === "string") return category;
+  if ("metadata" in category) return metadata[category.metadata] || "other";
   const count = (metadata[category.countOf] ?? "").split(" ").length;
   return `${count} ${category.countOf}`;
 }

@@ -1,6 +1,6 @@
 /** The suites that ship with the server. Data only: a change of one that was released needs a new version of it. */
 import type { Split } from "../../envs/environment.ts";
-import type { SuiteDefinition, SuitePart } from "./suite.ts";
+import type { Category, SuiteDefinition, SuitePart } from "./suite.ts";
 
 /** The ten environments in their five categories (FORGE table 2, NP-ENGINE section 3.3). */
 const tenByCategory: Readonly<Record<string, readonly string[]>> = {
@@ -29,6 +29,57 @@ function countdownTiers(rewardScheme?: string): readonly SuitePart[] {
     ...(rewardScheme !== undefined && { rewardScheme }),
   }));
 }
+
+/** The rows of the pool that ships which no run trains on: few, to try an evaluation. Suite files have pools of any size. */
+function heldOut(environment: string, levels: readonly string[], category: Category): readonly SuitePart[] {
+  return levels.flatMap((level) =>
+    (["eval", "bench"] as const).map((split) => ({
+      ...{ name: `${environment} ${level} ${split}`, environment, version: 1, level, split },
+      ...({ tasks: "all", pool: "", category } as const),
+    })),
+  );
+}
+
+const DIFFICULTIES = ["easy", "middle", "hard", "unrated"];
+
+/** The four domains of Omni-Thinker (5.3). */
+const domains: readonly SuiteDefinition[] = [
+  {
+    id: "math",
+    version: 1,
+    description: "Math problems of our own, held out: accuracy by kind of problem.",
+    overall: "tasks",
+    parts: heldOut("math", ["1", "2", "3", "4", "5", "all"], { metadata: "problem_type" }),
+  },
+  {
+    id: "code",
+    version: 1,
+    description: "Programming problems of our own, held out: pass@k by difficulty.",
+    overall: "tasks",
+    parts: heldOut("code", ["easy", "medium", "hard", "unrated"], { metadata: "level" }),
+  },
+  {
+    id: "qa",
+    version: 1,
+    description: "Questions of our own, held out, answered by text: accuracy by discipline.",
+    overall: "tasks",
+    parts: heldOut("qa", DIFFICULTIES, { metadata: "category" }),
+  },
+  {
+    id: "qa-crossed",
+    version: 1,
+    description: "The same questions answered by text and by letter: accuracy by what is asked for (Omni-Thinker 6.3).",
+    overall: "categories",
+    parts: [...heldOut("qa", DIFFICULTIES, "text"), ...heldOut("qa/letter", DIFFICULTIES, "letter")],
+  },
+  {
+    id: "writing",
+    version: 1,
+    description: "Requests of our own, held out, compared with a reference by the judge: mean_score is the win rate.",
+    overall: "tasks",
+    parts: heldOut("writing", ["all"], "writing"),
+  },
+];
 
 export const suiteDefinitions: readonly SuiteDefinition[] = [
   {
@@ -68,4 +119,5 @@ export const suiteDefinitions: readonly SuiteDefinition[] = [
     overall: "tasks",
     parts: countdownTiers("vcc"),
   },
+  ...domains,
 ];

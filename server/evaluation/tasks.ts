@@ -7,7 +7,7 @@ import { suiteCaller } from "../tasks/caller.ts";
 import type { Maker } from "../tasks/make.ts";
 import { decodeKey, encodeKey } from "../tasks/run-source.ts";
 import type { MakeResult } from "../tasks/task.ts";
-import { categoryOf, type OpenPart, partOf, seedOf, type Suite } from "./suite.ts";
+import { categoryOf, type OpenPart, partOf, seedOf, type Suite, walkSeedOf } from "./suite.ts";
 
 /** A task of a suite. */
 export interface SuiteTask {
@@ -26,15 +26,27 @@ export interface SuiteTasks {
 
 export function createSuiteTasks(deps: {
   readonly store: EvaluationStore;
-  readonly maker: Pick<Maker, "make">;
+  readonly maker: Pick<Maker, "make" | "makeRow">;
 }): SuiteTasks {
   const { store, maker } = deps;
   const made = async (suite: Suite, from: number, to: number): Promise<readonly SuiteTask[]> =>
     (await store.tasks(suite.digest, from, to)).map((stored) => fromStored(suite, stored));
 
-  const makeOf = async (suite: Suite, part: OpenPart, ordinals: readonly number[], signal?: AbortSignal) => {
+  const generate = (suite: Suite, part: OpenPart, ordinals: readonly number[], signal?: AbortSignal) => {
     const seeds = ordinals.map((ordinal) => seedOf(suite, part, ordinal));
-    const results = await maker.make(part.spec, seeds, { caller: suiteCaller(suite.digest), signal });
+    return maker.make(part.spec, seeds, { caller: suiteCaller(suite.digest), signal });
+  };
+
+  /** Each row once: a part has no more tasks than its pool has rows. */
+  const walk = (suite: Suite, part: OpenPart, ordinals: readonly number[]): readonly MakeResult[] => {
+    const seed = walkSeedOf(suite, part);
+    return ordinals.map((ordinal) => maker.makeRow(part.spec, { seed, ordinal: ordinal - part.start }));
+  };
+
+  const makeOf = async (suite: Suite, part: OpenPart, ordinals: readonly number[], signal?: AbortSignal) => {
+    const results = await (part.spec.source === "real"
+      ? walk(suite, part, ordinals)
+      : generate(suite, part, ordinals, signal));
     return results.map((result, i): Result<SuiteTask> => {
       if (result.kind !== "made") return refusalOf(result);
       const { key, metadata } = result.task;

@@ -1,6 +1,7 @@
 /** gradus pools: what a server would make of a file of rows, and samples of it. */
 import type { Command } from "commander";
 import { addCheck } from "./pools/check.ts";
+import { addDistract } from "./pools/distract.ts";
 import { addSample } from "./pools/sample.ts";
 
 export function addPools(program: Command): void {
@@ -14,7 +15,8 @@ Examples:
   gradus pools check train.parquet                          whose rows they are, how many of which level and split
   gradus pools check train.jsonl --environment qa --rows    row by row
   gradus pools sample all.parquet --out qa.parquet --environment qa --count 5500 --by discipline
-  gradus pools sample sharegpt.jsonl --out writing.jsonl --where 'conversations.length<=4' --count 6650`,
+  gradus pools sample sharegpt.jsonl --out writing.jsonl --where 'conversations.length<=4' --count 6650
+  gradus pools distract questions.jsonl --out qa.jsonl --teacher-url http://localhost:8000/v1 --teacher-model Qwen/Qwen3-32B`,
     );
-  for (const add of [addCheck, addSample]) add(command);
+  for (const add of [addCheck, addSample, addDistract]) add(command);
 }

@@ -1,8 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { deriveSeed } from "../../../envs/lib/rng.ts";
+import { loadPool, type Pool, rowCount } from "../../../envs/pool.ts";
+import { qa } from "../../../envs/qa/index.ts";
 import { environments } from "../../../envs/registry.ts";
 import { readSuite } from "../../../server/evaluation/suite-files.ts";
-import { openSuite, partOf, seedOf, type SuiteDefinition } from "../../../server/evaluation/suite.ts";
+import {
+  categoryOf,
+  openSuite,
+  partOf,
+  seedOf,
+  type SuiteDefinition,
+  type SuiteSources,
+  walkSeedOf,
+} from "../../../server/evaluation/suite.ts";
 import { registry } from "../../support/registry.ts";
 import { suiteDefinitions } from "../../../server/evaluation/suites.ts";
 
@@ -148,5 +158,76 @@ describe("a suite file", () => {
     );
     if (read.kind !== "ok") throw new Error(read.message);
     expect(openSuite(registry, read.definition)).toMatchObject({ kind: "unavailable" });
+  });
+});
+
+describe("parts of rows", () => {
+  const pool = (lines: readonly string[], name = "own"): ReadonlyMap<string, Pool> =>
+    new Map([[name, loadPool(qa, name, lines.join("\n"))]]);
+  const rows = Array.from({ length: 12 }, (_, i) =>
+    JSON.stringify({
+      question: `What is ${i} + 1?`,
+      options: [`${i}`, `${i + 1}`],
+      answer: `${i + 1}`,
+      difficulty: "easy",
+    }),
+  );
+  const own = pool(rows);
+  const inTrain = rowCount(own.get("own") as Pool, "easy", "train");
+  const part = (more: object = {}) => ({
+    environment: "qa",
+    level: "easy",
+    split: "train",
+    pool: "own",
+    tasks: "all",
+    ...more,
+  });
+  const open = (parts: readonly object[], sources: SuiteSources = { pools: own }) => {
+    const read = readSuite(registry, JSON.stringify({ id: "own", version: 1, parts }));
+    if (read.kind !== "ok") throw new Error(read.message);
+    return openSuite(registry, read.definition, sources);
+  };
+  const digestOf = (result: ReturnType<typeof open>) => (result.kind === "open" ? result.suite.digest : result.message);
+
+  test("have all of the pool's, or so many", () => {
+    expect(open([part()])).toMatchObject({ kind: "open", suite: { tasks: inTrain } });
+    const three = open([part({ tasks: 3, category: { metadata: "difficulty" } })]);
+    expect(three).toMatchObject({ kind: "open", suite: { tasks: 3 } });
+    const [first] = three.kind === "open" ? three.suite.parts : [];
+    expect(first && categoryOf(first, { difficulty: "easy" })).toBe("easy");
+    expect(first && categoryOf(first, {})).toBe("other");
+    expect(first?.spec).toMatchObject({ source: "real", pool: "own", level: "easy" });
+  });
+
+  test("twins walk through the same rows in the same order", () => {
+    const both = open([part(), part({ environment: "qa/letter", name: "letter" })]);
+    if (both.kind !== "open") throw new Error(both.message);
+    const [text, letter] = both.suite.parts.map((each) => walkSeedOf(both.suite, each));
+    expect(letter).toBe(text);
+  });
+
+  test("of a pool that has more rows now make another suite", () => {
+    const fewer = { pools: pool(rows.slice(0, 6)) };
+    expect(digestOf(open([part()], fewer))).not.toBe(digestOf(open([part()])));
+    expect(digestOf(open([part({ tasks: 1 })], fewer))).toBe(digestOf(open([part({ tasks: 1 })])));
+  });
+
+  test.each([
+    ["more rows than there are", [part({ tasks: 500 })], "part 'qa parts[0]' asks for 500 rows, and pool 'own' has"],
+    ["another pool", [part({ pool: "other" })], "qa has no pool 'other' here: --pool other=qa:path"],
+    ["a pool of another environment", [part({ environment: "math", level: "1" })], "math has no pool 'own' here"],
+    ["the same rows twice", [part(), part({ name: "again" })], "two parts have the same rows of qa"],
+    ["no rows at all", [part({ level: "hard" })], "its pools have no rows of its levels and splits"],
+    ["rows of an environment without a pool", [part({ environment: "np/tsp" })], "np/tsp has no pool 'own' here"],
+    ["all of what is made", [{ environment: "np/tsp", level: "easy", tasks: "all" }], "only rows of a pool"],
+  ])("that want %s are refused", (_, parts, message) => {
+    expect(open(parts)).toMatchObject({ kind: "unavailable", message: expect.stringContaining(message) as string });
+  });
+
+  test("of an environment whose port is missing say what to do", () => {
+    const sources = { pools: own, missingPorts: { judge: "this server has no judge" } };
+    expect(open([{ environment: "writing", level: "all", tasks: 1, pool: "" }], sources)).toMatchObject({
+      message: expect.stringContaining("this server has no judge") as string,
+    });
   });
 });
