@@ -80,7 +80,7 @@ export function sizeOf(value: PyValue, limit: number): number {
     const parts = sequenceOf(next) ?? membersOf(next) ?? dict?.flat() ?? [];
     // What is counted later may as well be counted here.
     if (size + left.length + parts.length > limit) return limit + 1;
-    for (const part of parts as readonly PyValue[]) left.push(part);
+    for (const part of parts) left.push(part);
   }
   return size;
 }
