@@ -25,6 +25,7 @@ import { runSlice } from "../tasks/jobs.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../tasks/keyring.ts";
 import { createMaker } from "../tasks/make.ts";
 import { loadPools } from "../tasks/pools.ts";
+import { type OpenedPorts, openPorts } from "../tasks/ports.ts";
 import { createRunSource } from "../tasks/run-source.ts";
 import { createAsyncScorer } from "../tasks/async-scorer.ts";
 import { createResources } from "../tasks/resources.ts";
@@ -89,10 +90,15 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   if (environments.kind === "invalid") throw new CliProblem("failure", environments.message);
   const { registry } = environments;
   const bars = poolBars();
+  let checking: Promise<OpenedPorts> | undefined;
   const loaded = await loadPools(registry, config.pools, {
     ...{ threads: config.workers, environmentFiles: config.environmentFiles, folder: join(config.dataDir, "pools") },
+    openPorts: () => (checking ??= openPorts({ clock: systemClock, sandbox: config.sandbox, judge: undefined })),
     onProgress: bars.onProgress,
-  }).finally(bars.stop);
+  }).finally(async () => {
+    bars.stop();
+    await (await checking)?.close();
+  });
   if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);
   const loadedSuites = loadSuites(registry, config.suiteFiles);
   if (loadedSuites.kind === "invalid") throw new CliProblem("failure", loadedSuites.message);

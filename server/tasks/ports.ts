@@ -33,7 +33,7 @@ export interface OpenedPorts {
   readonly sandboxFigures: (() => SandboxFigures) | undefined;
   /** Undefined: there is no judge. */
   readonly judgeFigures: (() => JudgeFigures) | undefined;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export async function openPorts(options: PortsOptions): Promise<OpenedPorts> {

@@ -67,13 +67,14 @@ function taskOf(kind: keyof typeof ROWS, parameters: Readonly<Record<string, num
 }
 
 async function scoreOf(kind: keyof typeof ROWS, answer: string, parameters?: Readonly<Record<string, number>>) {
-  const { result } = await server.client.step(await taskOf(kind, parameters), wrapAnswer(answer, "answer_tag"));
-  if (result.case !== "score") throw new Error(`no reward: ${result.value?.detail}`);
-  return result.value;
+  const outcome = await server.client.step(await taskOf(kind, parameters), wrapAnswer(answer, "answer_tag"));
+  if (outcome.kind !== "scored") throw new Error(`no reward: ${outcome.detail}`);
+  return outcome;
 }
 
 const fenced = (program: string): string => `\`\`\`python\n${program}\n\`\`\``;
-const componentOf = ({ components }: Score, name: string) => components.find((each) => each.name === name)?.value;
+const componentOf = ({ components }: Pick<Score, "components">, name: string) =>
+  components.find((each) => each.name === name)?.value;
 
 describe("right programs", () => {
   test.each([
@@ -139,8 +140,8 @@ test("what is printed, raised or never comes is told", async () => {
 
 test("an answer without a program is malformed", async () => {
   const task = await taskOf("function");
-  const { result } = await server.client.step(task, wrapAnswer("```python\n```", "answer_tag"));
-  expect(result.value).toMatchObject({ reward: 0, violation: "the program is empty" });
+  const outcome = await server.client.step(task, wrapAnswer("```python\n```", "answer_tag"));
+  expect(outcome).toMatchObject({ reward: 0, violation: "the program is empty" });
 });
 
 const ALWAYS =

@@ -108,7 +108,8 @@ async function toldOf(
   completion: string | undefined,
 ): Promise<Told | undefined> {
   if (environment.resource === undefined || completion === undefined) return undefined;
-  const { result } = await client.step({ taskId, groupId: "" }, completion);
-  if (result.case === "score") return { solved: result.value.solved, words: result.value.violation };
-  return { solved: false, words: `not verified: ${result.value?.detail ?? "no reason is given"}` };
+  const outcome = await client.step({ taskId, groupId: "" }, completion);
+  if (outcome.kind === "unscored") return { solved: false, words: `not verified: ${outcome.detail}` };
+  const { solved, violation: words, info } = outcome;
+  return { solved, words, info };
 }
