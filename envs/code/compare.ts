@@ -64,7 +64,8 @@ function equalSequences(expected: PyValue, got: PyValue, comparison: Comparison,
 }
 
 function equalSets(wanted: readonly PyValue[], got: readonly PyValue[] | undefined): boolean {
-  if (got === undefined) return false;
+  // What comes back has no member twice: more of them are others.
+  if (got === undefined || got.length > wanted.length) return false;
   const [one, other] = [wanted, got].map((items) => new Set(items.map((item) => keyOf(item)))) as [
     Set<string>,
     Set<string>,
@@ -75,7 +76,7 @@ function equalSets(wanted: readonly PyValue[], got: readonly PyValue[] | undefin
 type Entries = readonly (readonly [key: PyValue, value: PyValue])[];
 
 function equalDicts(wanted: Entries, got: Entries | undefined, comparison: Comparison, depth: number): boolean {
-  if (got === undefined) return false;
+  if (got === undefined || got.length > wanted.length) return false;
   const values = new Map(got.map(([key, value]) => [keyOf(key), value]));
   // A key that comes twice in a literal has the last one's value.
   const expected = new Map(wanted.map(([key, value]) => [keyOf(key), value]));

@@ -7,7 +7,7 @@ import { keyOf } from "./compare.ts";
 import { isList, membersOf, numberOf, pyFloat, pyInt, sequenceOf, tagged, wholeOf } from "./value.ts";
 
 /** Items of a list, and characters of a string, that are made. */
-const LENGTH_MAX = 200_000;
+const LENGTH_MAX = 100_000;
 const BITS_MAX = 20_000n;
 
 export function foldSign(sign: string, operand: PyValue): PyValue | undefined {

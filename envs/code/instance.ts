@@ -77,6 +77,8 @@ export const LIMITS = {
   testsMax: 64,
   /** Characters of all tests of a row, as they are in the row. */
   testCharsMax: 2_000_000,
+  /** Characters of tests that are written as Python: they are read again whenever the row is. */
+  pythonCharsMax: 200_000,
   /** A row whose tests cannot all be read is a task if it has so many that can, and at least as many as cannot. */
   testsReadMin: 5,
   referencesMax: 3,

@@ -4,7 +4,7 @@ import { ROUNDING, type Tolerance } from "./compare.ts";
 import { fold, foldBuiltin, foldSign } from "./folding.ts";
 import type { ProgramCall, View } from "./instance.ts";
 import type { Binary, Call, Expression } from "./syntax.ts";
-import { numberOf, typeName, wholeOf } from "./value.ts";
+import { numberOf, sizeOf, typeName } from "./value.ts";
 
 export type Meaning =
   | { readonly kind: "value"; readonly value: PyValue; readonly tolerance?: Tolerance }
@@ -32,6 +32,9 @@ export interface Reading {
   /** Why the last expression has no meaning here. */
   problem: string;
 }
+
+/** Parts of a value, those inside of others included. */
+const VALUE_SIZE_MAX = 100_000;
 
 export function fail(reading: Reading, problem: string): undefined {
   reading.problem = problem;
@@ -62,6 +65,13 @@ export function meaningOf(expression: Expression, scope: Scope, reading: Reading
     default:
       return meaningOfItems(expression.kind, expression.items, scope, reading);
   }
+}
+
+/** A value that was made of others, if it is not too large. */
+function made(value: PyValue, reading: Reading): Meaning | undefined {
+  const size = sizeOf(value, VALUE_SIZE_MAX);
+  reading.nodesLeft -= size;
+  return size > VALUE_SIZE_MAX ? fail(reading, "a value that is too large") : { kind: "value", value };
 }
 
 /** The value of an expression that holds no call of the program. */
@@ -174,7 +184,7 @@ function meaningOfBuiltin(name: string, call: Call, scope: Scope, reading: Readi
   }
   const args = valuesOf(call.args, scope, reading);
   const value = args && foldBuiltin(name, args);
-  return value === undefined ? fail(reading, `'${name}' of Python`) : { kind: "value", value };
+  return value === undefined ? fail(reading, `'${name}' of Python`) : made(value, reading);
 }
 
 function seen(result: Result, view: View): Result {
@@ -225,7 +235,7 @@ function meaningOfBinary({ operator, left, right }: Binary, scope: Scope, readin
   const value = fold(operator, a.value, b.value);
   return value === undefined
     ? fail(reading, `${typeName(a.value)} ${operator} ${typeName(b.value)}`)
-    : { kind: "value", value };
+    : made(value, reading);
 }
 
 function meaningOfDict(
@@ -246,7 +256,7 @@ function meaningOfDict(
       reading,
     );
   if (keys === undefined || values === undefined) return undefined;
-  return { kind: "value", value: { dict: keys.map((key, i) => [key, values[i] as PyValue] as const) } };
+  return made({ dict: keys.map((key, i) => [key, values[i] as PyValue] as const) }, reading);
 }
 
 function meaningOfItems(
@@ -257,11 +267,6 @@ function meaningOfItems(
 ): Meaning | undefined {
   const values = valuesOf(items, scope, reading);
   if (values === undefined) return undefined;
-  if (kind === "list") return { kind: "value", value: values };
-  return { kind: "value", value: kind === "tuple" ? { tuple: values } : { set: values } };
-}
-
-/** Whether a value is an int, e.g. an index. */
-export function isWhole(value: PyValue): boolean {
-  return wholeOf(value) !== undefined;
+  if (kind === "list") return made(values, reading);
+  return made(kind === "tuple" ? { tuple: values } : { set: values }, reading);
 }

@@ -43,13 +43,14 @@ function blocksOf(lines: readonly string[]): readonly Block[] {
   for (let at = 0; at < lines.length; at++) {
     const fence = openedBy(lines[at] as string);
     if (fence === undefined) continue;
-    const end = lines.findIndex((line, i) => i > at && closes(line, fence));
-    const inner = lines.slice(at + 1, end < 0 ? lines.length : end);
+    let end = at + 1;
+    while (end < lines.length && !closes(lines[end] as string, fence)) end++;
+    const isClosed = end < lines.length;
+    const inner = lines.slice(at + 1, end);
     blocks.push({
       language: fence.language,
-      lines: (end < 0 ? closedInLine(inner, fence) : inner).map(outdented(fence)),
+      lines: (isClosed ? inner : closedInLine(inner, fence)).map(outdented(fence)),
     });
-    if (end < 0) break;
     at = end;
   }
   return blocks;

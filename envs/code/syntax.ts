@@ -155,7 +155,8 @@ function readChain(
   readOperand: (reader: Reader) => Expression | undefined,
 ): Expression | undefined {
   let left = readOperand(reader);
-  for (;;) {
+  for (let links = 0; ; links++) {
+    if (links > DEPTH_MAX) return stop(reader, `more than ${DEPTH_MAX} operators in a row`);
     const operator = left && operators.find((each) => takesWord(reader, each));
     if (left === undefined || operator === undefined) return left;
     const right = readOperand(reader);
@@ -175,7 +176,9 @@ function readSigned(reader: Reader): Expression | undefined {
 function readPower(reader: Reader): Expression | undefined {
   const left = readPrimary(reader);
   if (left === undefined || !takesWord(reader, "**")) return left;
+  if (++reader.depth > DEPTH_MAX) return stop(reader, `more than ${DEPTH_MAX} powers`);
   const right = readSigned(reader);
+  reader.depth--;
   return right && { kind: "binary", operator: "**", left, right };
 }
 

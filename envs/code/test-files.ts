@@ -19,7 +19,7 @@ export interface TestFile {
 }
 
 /** Expressions that are looked at, and statements that are gone through, loops each time. */
-const NODES_MAX = 2_000_000;
+const NODES_MAX = 1_000_000;
 const STATEMENTS_MAX = 10_000;
 const CALLS_MAX = 4;
 

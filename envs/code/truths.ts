@@ -48,7 +48,9 @@ function inStyleOf({ isMethod }: Hints, name: string): Hints {
   return { entry: isMethod && !name.includes(".") ? `Solution.${name}` : name, isMethod };
 }
 
-function fromPython(source: string, { entry }: Hints): Truths {
+function fromPython(source: string, { entry }: Hints): Truths | string {
+  if (source.length > LIMITS.pythonCharsMax)
+    return `is Python of ${source.length} characters, and at most ${LIMITS.pythonCharsMax} are read`;
   // HumanEval's tests define check(candidate), and leave it to the harness to call it.
   const isCalled = !/^def check\(/m.test(source) || /^check\(/m.test(source);
   const name = entry?.replace(/^Solution\./, "Solution().");

@@ -69,6 +69,22 @@ export function wholeOf(value: PyValue): string | undefined {
   return tagged(value, "int")?.int;
 }
 
+/** How large a value is when it is written out, about, counted no further than a limit: its parts may be shared. */
+export function sizeOf(value: PyValue, limit: number): number {
+  let size = 0;
+  const left: PyValue[] = [value];
+  for (let next = left.pop(); next !== undefined && size <= limit; next = left.pop()) {
+    size += 1;
+    if (typeof next === "string") size += next.length / 8;
+    const dict = tagged(next, "dict")?.dict;
+    const parts = sequenceOf(next) ?? membersOf(next) ?? dict?.flat() ?? [];
+    // What is counted later may as well be counted here.
+    if (size + left.length + parts.length > limit) return limit + 1;
+    for (const part of parts) left.push(part);
+  }
+  return size;
+}
+
 const CUT = "…";
 
 /** As Python writes it, near enough to be read by a person; cut to so many characters. */

@@ -7,10 +7,11 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
-import type { AnswerFormat, SyncEnvironment, Split } from "../../envs/environment.ts";
+import type { AnswerFormat, Environment, SyncEnvironment, Split } from "../../envs/environment.ts";
 import { pickRow, type Pool, rowAt, rowCount } from "../../envs/pool.ts";
+import { environments } from "../../envs/registry.ts";
 import { score } from "../../envs/score.ts";
-import { type Case, cases, issue, type Issued, pools, scoreTask, synchronous } from "./every.ts";
+import { type Case, cases, casesOf, issue, type Issued, pools, scoreTask, tasksOf } from "./every.ts";
 
 interface Sample {
   readonly format: AnswerFormat;
@@ -40,6 +41,10 @@ function samplesOf(
   return [...marked, { format, completion: `<think>${answer}` }, { format, completion: answer }];
 }
 
+function digest(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+}
+
 function scored(environment: SyncEnvironment, issued: Issued, { format, completion }: Sample) {
   const scores = environment.rewardSchemes.map(
     (name) => [name, score(scoreTask(environment, issued, format, name), completion)] as const,
@@ -57,7 +62,6 @@ function taskRecord(given: Case, seed: bigint, split: Split, samples: readonly S
   const issued = issue(given, seed, split);
   const { origin, hash, instance, baseline } = issued;
   const prompts = formats.map((format) => [format, environment.render(instance, format)] as const);
-  const digest = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex");
   return {
     ...{ level: level.name, seed: `${seed}`, split },
     attempt: origin.kind === "generated" ? origin.attempt : -1,
@@ -81,6 +85,24 @@ function poolRecord(pool: Pool) {
   }));
 }
 
+/** Of an environment whose answers only the outside can judge: what is asked, and of which rows. */
+function recordAsked(environment: Environment) {
+  const own = [...pools.values()].filter((pool) => pool.definition === environment);
+  const tasks = casesOf(environment).flatMap((given) =>
+    tasksOf(given, own[0], 2).map(({ hash, instance }, i) => {
+      const prompts = environment.answerFormats.map(
+        (format) => [format, environment.render(instance, format)] as const,
+      );
+      return {
+        ...{ level: given.level.name, hash, metadata: environment.metadata(instance) },
+        ...(i === 0 && { prompt: prompts[0]?.[1] }),
+        prompts: Object.fromEntries(prompts.map(([format, prompt]) => [format, digest(prompt)])),
+      };
+    }),
+  );
+  return { environment: environment.id, version: environment.version, tasks, rows: own.flatMap(poolRecord) };
+}
+
 interface Golden {
   readonly tasks: readonly { readonly scored: readonly Sample[] }[];
 }
@@ -95,19 +117,28 @@ function record(environment: SyncEnvironment, golden: Golden | undefined) {
   return { environment: environment.id, version: environment.version, tasks, rows };
 }
 
+function recordOf(environment: Environment, golden: Golden | undefined) {
+  return environment.resource === undefined ? record(environment, golden) : recordAsked(environment);
+}
+
+/** What the judge is asked about is kept too, by a suite beside its tests: test/envs/writing/golden.test.ts. */
+const ELSEWHERE = ["writing"];
+
 describe.each(
-  synchronous.map((environment) => [`${environment.id} version ${environment.version}`, environment] as const),
+  environments
+    .filter(({ id }) => !ELSEWHERE.includes(id))
+    .map((environment) => [`${environment.id} version ${environment.version}`, environment] as const),
 )("%s", (title, environment) => {
   const name = `${environment.id.replaceAll("/", "-")}-v${environment.version}.json`;
   const file = new URL(`../golden/${name}`, import.meta.url);
 
   test("gives what it gave", () => {
     if (!existsSync(file) && process.env["UPDATE_GOLDEN"] === "1") {
-      writeFileSync(file, `${JSON.stringify(record(environment, undefined), undefined, 1)}\n`);
+      writeFileSync(file, `${JSON.stringify(recordOf(environment, undefined), undefined, 1)}\n`);
     }
     expect(existsSync(file), `test/golden/${name} is missing: UPDATE_GOLDEN=1 writes it`).toBe(true);
     const golden = JSON.parse(readFileSync(file, "utf8")) as Golden;
-    const now: unknown = JSON.parse(JSON.stringify(record(environment, golden)));
+    const now: unknown = JSON.parse(JSON.stringify(recordOf(environment, golden)));
     expect(now, `${title} gives something else than test/golden/${name}: make it a new version`).toEqual(golden);
   });
 });

@@ -234,6 +234,19 @@ assert f(4) == 4
       expect(readTestFile(source, 100).tests).toEqual([]);
   });
 
+  test.each([
+    ["a chain of operators", `assert f(${"1 + ".repeat(20_000)}1) == 1`],
+    ["a tower of powers", `assert f(${"2 ** ".repeat(20_000)}1) == 1`],
+    ["loops in loops that make lists", "for x in range(90000):\n    for y in range(90000):\n        z = [0] * 90000\n"],
+    [
+      "a list of lists of lists that are one",
+      `x = [[0] * 1000] * 100\n${"x = [x, x, x]\n".repeat(50)}assert f(x) == 1`,
+    ],
+    ["sums of a list with itself", `x = [1]\n${"x = x + x\n".repeat(60)}assert f(x) == 1`],
+  ])("%s ends soon, and is not read", (_, source) => {
+    expect(readTestFile(source, 100).tests).toEqual([]);
+  });
+
   test("any text is read without an exception", () => {
     const words = [
       "assert ",
