@@ -32,6 +32,8 @@ export interface Measured {
   readonly p99Ms: number;
   readonly maxMs: number;
   readonly runsPerSecond: number;
+  /** Processor time of all processes, this one included: what does not depend on who else is busy. */
+  readonly cpuMsPerRun: number;
 }
 
 /** So many runs, so many of them at once. */
@@ -56,12 +58,29 @@ export async function measure(
       if (broken !== undefined) throw new Error(`a right program came to ${JSON.stringify(broken)}`);
     }
   };
-  const startedAtMs = performance.now();
+  const [startedAtMs, cpuBefore] = [performance.now(), cpuMs()];
   await Promise.all(Array.from({ length: atOnce }, caller));
   const seconds = (performance.now() - startedAtMs) / 1000;
   const sorted = taken.sort((a, b) => a - b);
   const at = (share: number): number => sorted[Math.ceil(share * sorted.length) - 1] ?? NaN;
-  return { runs, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1), runsPerSecond: runs / seconds };
+  const cpuMsPerRun = (cpuMs() - cpuBefore) / runs;
+  return { runs, cpuMsPerRun, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1), runsPerSecond: runs / seconds };
+}
+
+/** A clock tick of /proc, milliseconds. */
+const TICK_MS = 10;
+
+/** Processor time that this process and those below it have taken, with their children that have ended. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  const below = descendants(process.pid).map((pid) => {
+    const fields =
+      read(`/proc/${pid}/stat`)
+        ?.replace(/^.*\) /s, "")
+        .split(" ") ?? [];
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * TICK_MS, 0);
+  });
+  return below.reduce((sum, ms) => sum + ms, (user + system) / 1000);
 }
 
 /** What runs may leave behind. */
@@ -110,10 +129,12 @@ function residentKiB(pid: number): number {
   return Number(statusOf(pid)?.match(/^VmRSS:\s*(\d+)/m)?.[1] ?? 0);
 }
 
-/** Undefined: it has ended. */
-function statusOf(pid: number): string | undefined {
+const statusOf = (pid: number): string | undefined => read(`/proc/${pid}/status`);
+
+/** Undefined: the process has ended. */
+function read(path: string): string | undefined {
   try {
-    return readFileSync(`/proc/${pid}/status`, "utf8");
+    return readFileSync(path, "utf8");
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 """One forked process: its pipes, its limits of time and output, and its end."""
 
+import contextlib
 import ctypes
 import mmap
 import os
@@ -114,9 +115,11 @@ class Process:
                 self._poll.register(descriptor, select.POLLIN)
 
     def __enter__(self) -> "Process":
+        """It is there already."""
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Nothing of it is left."""
         self._end()
         for descriptor in (self._turns, self._replies, self._output):
             if descriptor >= 0:
@@ -203,10 +206,8 @@ class Process:
 
     def _cpu(self) -> float:
         """Processor time that all its threads have taken, milliseconds."""
-        try:
+        with contextlib.suppress(OSError):
             self._cpu_seen = time.clock_gettime(self._clock) * 1000
-        except OSError:
-            pass
         return self._cpu_seen
 
 
@@ -252,7 +253,7 @@ def load_of_machine() -> float:
     """Processes that want each processor, at least 1: by so much a program may be slowed down."""
     info = SystemInfo()
     kernel.libc.sysinfo(ctypes.byref(info))
-    return min(LOAD_MAX, max(1.0, info.loads[0] / 65536 / (os.cpu_count() or 1)))
+    return min(LOAD_MAX, max(1.0, float(info.loads[0]) / 65536 / (os.cpu_count() or 1)))
 
 
 def name_of_signal(number: int) -> str:
