@@ -1,5 +1,6 @@
 /** Runs right programs, and counts what is there before and after. */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { SandboxJob } from "../../envs/ports.ts";
 import type { Embedded } from "../../server/tasks/sandbox/embedded.ts";
 
@@ -89,7 +90,7 @@ export interface Traces {
   readonly descriptors: number;
   /** Below this process. */
   readonly processes: number;
-  /** Files where programs could have made some. */
+  /** Files of the user that programs run as, where everybody may make some. */
   readonly files: number;
   /** Of all those processes, without this one. */
   readonly memoryKiB: number;
@@ -101,7 +102,7 @@ export async function traces(sandbox: Embedded): Promise<Traces> {
   return {
     descriptors: readdirSync("/proc/self/fd").length + figures.reduce((sum, { openFiles }) => sum + openFiles, 0),
     processes: below.length,
-    files: ["/tmp", "/dev/shm", "/var/tmp"].reduce((sum, folder) => sum + entriesIn(folder), 0),
+    files: ["/tmp", "/dev/shm", "/var/tmp"].reduce((sum, folder) => sum + filesOf(sandbox.found.user, folder), 0),
     memoryKiB: below.reduce((sum, pid) => sum + residentKiB(pid), 0),
   };
 }
@@ -140,10 +141,8 @@ function read(path: string): string | undefined {
   }
 }
 
-function entriesIn(folder: string): number {
-  try {
-    return readdirSync(folder).length;
-  } catch {
-    return 0;
-  }
+function filesOf(user: number, folder: string): number {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  // Others' files come and go meanwhile.
+  return names.filter((name) => lstatSync(join(folder, name), { throwIfNoEntry: false })?.uid === user).length;
 }
