@@ -158,7 +158,7 @@ describe("an evaluation", () => {
       const task = taskOf(pending);
       expect(task.prompt.at(-1)?.content).toContain("\\boxed{}");
       const [result] = await evaluation.submit([{ task, completion: "\\boxed{1 + 1}" }]);
-      expect(result?.outcome?.result).toMatchObject({ value: { verdict: Verdict.INFEASIBLE } });
+      expect(result?.outcome).toMatchObject({ kind: "scored", verdict: "infeasible" });
       break;
     }
   });

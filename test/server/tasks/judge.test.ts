@@ -18,6 +18,11 @@ const about = (candidate: string): Comparison => comparisonOf(conversation, cand
 const LONG = "A line of very many words, each of them another one.";
 
 const options = { url: "", model: "judge", key: "secret", timeoutMs: PATIENCE_MS, temperature: 0.4, prices: undefined };
+/** Waits between requests take no time; what guards against hanging stays. */
+const hurried: typeof systemClock = {
+  ...systemClock,
+  setTimer: (delayMs, callback) => systemClock.setTimer(delayMs > 5000 ? delayMs : 0, callback),
+};
 const patient = (): AskContext => ({ signal: new AbortController().signal, deadlineMs: Date.now() + PATIENCE_MS });
 
 interface Rig extends AsyncDisposable {
@@ -40,7 +45,7 @@ async function rig(
   const chat = await startChatServer((request) => (isCanary(request) ? canaries(request) : behave(request, asked++)));
   const trust: boolean[] = [];
   const onTrust = (isTrusted: boolean) => void trust.push(isTrusted);
-  const judge = createJudge({ ...options, url: chat.url }, { clock: systemClock, onTrust });
+  const judge = createJudge({ ...options, url: chat.url }, { clock: hurried, onTrust });
   return {
     ...{ judge, chat, trust },
     asked: () => chat.requests.filter((request) => !isCanary(request)),
@@ -92,7 +97,7 @@ describe("a comparison", () => {
       await go;
       return { kind: "reply", text: verdict("A"), tokens: undefined };
     };
-    const judge = createJudge(options, { clock: systemClock, onTrust: () => undefined, ask });
+    const judge = createJudge(options, { clock: hurried, onTrust: () => undefined, ask });
     const leaving = new AbortController();
     const first = judge.compare(about(LONG), { ...patient(), signal: leaving.signal });
     const others = [judge.compare(about(LONG), patient()), judge.compare(about(LONG), patient())];
@@ -267,7 +272,7 @@ describe("the accounts", () => {
   test("have tokens, their price, and what the orders said", async () => {
     const chat = await startChatServer((request) => (isCanary(request) ? fair(request) : says(verdict("A"))));
     const prices = { input: 0.4, output: 1.6 };
-    const judge = createJudge({ ...options, url: chat.url, prices }, { clock: systemClock, onTrust: () => undefined });
+    const judge = createJudge({ ...options, url: chat.url, prices }, { clock: hurried, onTrust: () => undefined });
     await judge.compare(about(LONG), patient());
     await eventually(() => expect(countsOf(judge)).toMatchObject({ canaries: { right: CANARIES.length } }));
     const requests = 2 + 2 * CANARIES.length;

@@ -113,6 +113,14 @@ describe("without one", () => {
     expect(await owners(at("math.jsonl"))).toEqual(["math 2"]);
   });
 
+  test("of two that read as many it is the one that looks at more of the columns", async () => {
+    write("wide.jsonl", [{ a: 1, b: 2, c: 3, answer: 4 }]);
+    const wider = createRegistry([...registry.environments, reading("wide", ["a", "b", "c"])]);
+    const named = [{ name: "p", path: at("wide.jsonl") }];
+    const result = await loadPools(wider, named, { threads: 1, environmentFiles: [], folder: undefined });
+    expect(result.kind === "ok" && result.pools.get("p")?.environment).toBe("wide");
+  });
+
   test("two that read as many are named", async () => {
     expect(await refused(at("qa.jsonl"))).toContain(
       `its rows can be read by qa and by qa/letter: say whose they are, as in --pool name=qa:${at("qa.jsonl")}`,
