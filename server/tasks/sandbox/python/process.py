@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import TracebackType
 
 import kernel
-from child import REPLIES, SCRIPT, TURNS, Case, MiB, Room
+from child import SCRIPT, Case, MiB, Room
 
 # What a case came to. A REPLY is what the process says itself.
 REPLY, PRINTED, RAISED, EXCEEDED, DIED = 1, 2, 3, 4, 5
@@ -94,15 +94,8 @@ class Process:
         cpu_seconds = cpu_ms * len(cases) // 1000 + 3
         self._pid = os.fork()
         if self._pid == 0:
-            for source, target in (
-                (room.nothing, 0),
-                (output_write if self._script else room.null, 1),
-                (room.null, 2),
-                (turns_read, TURNS),
-                (replies_write, REPLIES),
-            ):
-                os.dup2(source, target)
-            room.run(data, program, cases, cpu_seconds)
+            streams = (room.nothing, output_write if self._script else room.null, room.null, turns_read, replies_write)
+            room.run(streams, data, program, cases, cpu_seconds)
         self._status: int | None = None
         for descriptor in (turns_read, replies_write, output_write):
             if descriptor >= 0:

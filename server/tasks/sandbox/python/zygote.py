@@ -109,13 +109,11 @@ def library_folders() -> list[str]:
     return sorted({os.path.abspath(paths[name]) for name in ("stdlib", "platstdlib")})
 
 
-def enter_namespaces(machine: str, readable: list[str]) -> None:
+def enter_namespaces(machine: str, readable: list[str], with_user: bool) -> None:
     """Process ids, network, shared memory and files of its own; children are in the first of them."""
     uid, gid = os.getuid(), os.getgid()
-    if uid == 0:
-        kernel.unshare(NAMESPACES)
-    else:
-        kernel.unshare(NAMESPACES | kernel.CLONE_NEWUSER)
+    kernel.unshare(NAMESPACES | (kernel.CLONE_NEWUSER if with_user else 0))
+    if with_user:
         kernel.map_own_ids(uid, gid)
     kernel.enter_empty_root(machine, readable)
 
@@ -140,12 +138,13 @@ def tried(step: Callable[[], None]) -> str | None:
 
 
 def become_nobody() -> None:
-    """Gives up being root, whose files even an empty room would leave to it."""
+    """Gives up being root, where root may: one without capabilities, as in some containers, is as good as a user."""
     if os.geteuid() != 0:
         return
-    os.setgroups([])
-    os.setresgid(NOBODY, NOBODY, NOBODY)
-    os.setresuid(NOBODY, NOBODY, NOBODY)
+    with contextlib.suppress(OSError):
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
 
 
 class RefusedError(Exception):
@@ -162,13 +161,18 @@ class Found:
         self.machine = machine
         self.folders = library_folders()
         self.landlock = 0 if "landlock" in without else kernel.landlock_version()
+        self._with_user = os.getuid() != 0
         self.no_namespaces = "not asked for" if "namespaces" in without else tried(self.enter)
+        if self.no_namespaces is not None and "namespaces" not in without and not self._with_user:
+            # Root in a container is not root of the machine, and may do what any user may.
+            self._with_user = True
+            self.no_namespaces = tried(self.enter)
         if self.landlock == 0 and self.no_namespaces is not None:
             raise RefusedError(f"this kernel has neither Landlock nor namespaces for it ({self.no_namespaces})")
 
     def enter(self) -> None:
         """Into the namespaces. RefusedError by many containers."""
-        enter_namespaces(self.machine, self.folders)
+        enter_namespaces(self.machine, self.folders, self._with_user)
 
 
 def lock(found: Found, streams: tuple[int, int]) -> Room:
