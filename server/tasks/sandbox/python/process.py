@@ -29,6 +29,8 @@ WORKING_SHARE = 0.02
 IDLE_MS_MAX = 1000
 WALL_MS_MIN = 5000
 WALL_FACTOR = 5
+# So much longer than one case all cases of a job may take together, so that a job comes to its end.
+JOB_FACTOR = 10
 # A machine that is busier than this is not waited for any longer.
 LOAD_MAX = 20
 
@@ -40,6 +42,15 @@ class Outcome:
         self.kind = kind
         self.payload = payload
         self.alive = alive
+
+
+class Budget:
+    """What cases may take: each, and all of a job together. Waiting counts as work."""
+
+    def __init__(self, cpu_ms_max: int) -> None:
+        self.cpu_ms_max = cpu_ms_max
+        self.job_ms_max = JOB_FACTOR * cpu_ms_max + IDLE_MS_MAX
+        self.left_ms = float(self.job_ms_max)
 
 
 class Buffer:
@@ -80,10 +91,10 @@ class Process:
         data: mmap.mmap,
         program: tuple[int, int],
         cases: list[Case],
-        cpu_ms: int,
+        budget: Budget,
         heed: Callable[[], None],
     ) -> None:
-        self._cpu_ms = cpu_ms
+        self._budget = budget
         self._heed = heed
         self._script = cases[0].kind == SCRIPT
         replies.empty()
@@ -91,7 +102,7 @@ class Process:
         turns_read, self._turns = os.pipe()
         self._replies, replies_write = os.pipe()
         self._output, output_write = os.pipe() if self._script else (-1, -1)
-        cpu_seconds = cpu_ms * len(cases) // 1000 + 3
+        cpu_seconds = min(len(cases), JOB_FACTOR) * budget.cpu_ms_max // 1000 + 3
         self._pid = os.fork()
         if self._pid == 0:
             streams = (room.nothing, output_write if self._script else room.null, room.null, turns_read, replies_write)
@@ -123,7 +134,12 @@ class Process:
     def next(self) -> Outcome:
         """Lets the next case run, to its end or to a limit."""
         replies.length = 0
-        watch = Watch(self._cpu_ms, self._cpu())
+        watch = Watch(self._budget, self._cpu())
+        outcome = self._watched(watch)
+        watch.settle(self._cpu())
+        return outcome
+
+    def _watched(self, watch: "Watch") -> Outcome:
         try:
             os.write(self._turns, b"\0")
         except BrokenPipeError:
@@ -207,8 +223,9 @@ class Process:
 class Watch:
     """Says when a case has had its time. Processor time is what counts; a clock is there for what only waits."""
 
-    def __init__(self, cpu_ms_max: int, cpu_ms: float) -> None:
-        self._cpu_ms_max = cpu_ms_max
+    def __init__(self, budget: Budget, cpu_ms: float) -> None:
+        self._budget = budget
+        self._cpu_ms_max = budget.cpu_ms_max
         self._first_cpu_ms = self._last_cpu_ms = cpu_ms
         self._first_ms = self._last_ms = time.monotonic() * 1000
         self._idle_ms = 0.0
@@ -229,11 +246,17 @@ class Watch:
             return f"more than {self._cpu_ms_max:,} ms of processor time".encode()
         if self._idle_ms > self._cpu_ms_max + IDLE_MS_MAX:
             return f"more than {self._cpu_ms_max + IDLE_MS_MAX:,} ms of waiting".encode()
+        if used_ms + self._idle_ms > self._budget.left_ms:
+            return f"more than {self._budget.job_ms_max:,} ms for all tests together".encode()
         wall_ms_max = WALL_MS_MIN + WALL_FACTOR * self._cpu_ms_max
         if now_ms - self._first_ms > wall_ms_max and now_ms - self._first_ms > wall_ms_max * load_of_machine():
             return f"more than {wall_ms_max:,} ms, most of them of waiting".encode()
         self.tick_ms = int(min(TICK_MS_MAX, max(TICK_MS_MIN, left_ms)))
         return None
+
+    def settle(self, cpu_ms: float) -> None:
+        """Takes what the case has taken from what is left to the job."""
+        self._budget.left_ms -= cpu_ms - self._first_cpu_ms + self._idle_ms
 
 
 class SystemInfo(ctypes.Structure):

@@ -12,7 +12,7 @@ import select
 import struct
 
 from child import CASE_HEADER, SCRIPT, Case, MiB, Room
-from process import DIED, EXCEEDED, Outcome, Process
+from process import DIED, EXCEEDED, Budget, Outcome, Process
 
 FRAME_HEADER = struct.Struct(">BII")
 JOB_HEADER = struct.Struct(">III")
@@ -117,9 +117,10 @@ class Server:
     def _run(self, job: Job) -> None:
         self._running = job.id
         total = broken = at = 0
+        budget = Budget(job.cpu_ms)
         while at < len(job.cases):
             group = job.group(at)
-            with Process(self._room, job.data, job.program, group, job.cpu_ms, self._heed) as process:
+            with Process(self._room, job.data, job.program, group, budget, self._heed) as process:
                 for _ in group:
                     outcome = process.next()
                     at += 1
@@ -127,7 +128,8 @@ class Server:
                     if total > TOTAL_BYTES_MAX:
                         outcome = Outcome(EXCEEDED, f"more than {TOTAL_BYTES_MAX // MiB} MiB of results".encode())
                     broken += outcome.kind in (EXCEEDED, DIED)
-                    stop = broken >= BROKEN_MAX or total > TOTAL_BYTES_MAX
+                    exhausted = total > TOTAL_BYTES_MAX or budget.left_ms < 0
+                    stop = broken >= BROKEN_MAX or (outcome.kind == EXCEEDED and exhausted)
                     for _ in range(at - 1, len(job.cases) if stop else at):
                         say(outcome.kind, job.id, outcome.payload)
                     if stop:
