@@ -8,6 +8,10 @@ RUN npm ci --omit=dev --no-audit --no-fund
 RUN mkdir data
 
 FROM node:24.21.0-bookworm-slim
+# Runs the programs that models write (docs/guides/code.md): the interpreter and its standard library, and no packages.
+RUN apt-get update \
+  && apt-get install --yes --no-install-recommends python3 \
+  && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json ./

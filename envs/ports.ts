@@ -56,7 +56,8 @@ export type SandboxCase =
  * A room for other people's programs. A script runs once for each of its cases, in a process of its own. Calls of one job
  * share a process, in which the program was run as a module before the first of them: what one call leaves behind the next
  * one finds, as in a test file. After a call that exceeded a limit or died, the next one has a new process; after three
- * such cases of a job the rest is not run and has come to the same.
+ * such cases of a job, or when all together have taken ten times what one may take, the rest is not run and has come to
+ * the same.
  */
 export interface SandboxJob {
   /** Python source: a model's, which is not to be trusted. */

@@ -1,5 +1,6 @@
 /** Runs right programs, and counts what is there before and after. */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { SandboxJob } from "../../envs/ports.ts";
 import type { Embedded } from "../../server/tasks/sandbox/embedded.ts";
 
@@ -32,6 +33,8 @@ export interface Measured {
   readonly p99Ms: number;
   readonly maxMs: number;
   readonly runsPerSecond: number;
+  /** Processor time of all processes, this one included: what does not depend on who else is busy. */
+  readonly cpuMsPerRun: number;
 }
 
 /** So many runs, so many of them at once. */
@@ -56,12 +59,29 @@ export async function measure(
       if (broken !== undefined) throw new Error(`a right program came to ${JSON.stringify(broken)}`);
     }
   };
-  const startedAtMs = performance.now();
+  const [startedAtMs, cpuBefore] = [performance.now(), cpuMs()];
   await Promise.all(Array.from({ length: atOnce }, caller));
   const seconds = (performance.now() - startedAtMs) / 1000;
   const sorted = taken.sort((a, b) => a - b);
   const at = (share: number): number => sorted[Math.ceil(share * sorted.length) - 1] ?? NaN;
-  return { runs, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1), runsPerSecond: runs / seconds };
+  const cpuMsPerRun = (cpuMs() - cpuBefore) / runs;
+  return { runs, cpuMsPerRun, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1), runsPerSecond: runs / seconds };
+}
+
+/** A clock tick of /proc, milliseconds. */
+const TICK_MS = 10;
+
+/** Processor time that this process and those below it have taken, with their children that have ended. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  const below = descendants(process.pid).map((pid) => {
+    const fields =
+      read(`/proc/${pid}/stat`)
+        ?.replace(/^.*\) /s, "")
+        .split(" ") ?? [];
+    return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * TICK_MS, 0);
+  });
+  return below.reduce((sum, ms) => sum + ms, (user + system) / 1000);
 }
 
 /** What runs may leave behind. */
@@ -70,7 +90,7 @@ export interface Traces {
   readonly descriptors: number;
   /** Below this process. */
   readonly processes: number;
-  /** Files where programs could have made some. */
+  /** Files of the user that programs run as, where everybody may make some. */
   readonly files: number;
   /** Of all those processes, without this one. */
   readonly memoryKiB: number;
@@ -82,7 +102,7 @@ export async function traces(sandbox: Embedded): Promise<Traces> {
   return {
     descriptors: readdirSync("/proc/self/fd").length + figures.reduce((sum, { openFiles }) => sum + openFiles, 0),
     processes: below.length,
-    files: ["/tmp", "/dev/shm", "/var/tmp"].reduce((sum, folder) => sum + entriesIn(folder), 0),
+    files: ["/tmp", "/dev/shm", "/var/tmp"].reduce((sum, folder) => sum + filesOf(sandbox.found.user, folder), 0),
     memoryKiB: below.reduce((sum, pid) => sum + residentKiB(pid), 0),
   };
 }
@@ -110,19 +130,19 @@ function residentKiB(pid: number): number {
   return Number(statusOf(pid)?.match(/^VmRSS:\s*(\d+)/m)?.[1] ?? 0);
 }
 
-/** Undefined: it has ended. */
-function statusOf(pid: number): string | undefined {
+const statusOf = (pid: number): string | undefined => read(`/proc/${pid}/status`);
+
+/** Undefined: the process has ended. */
+function read(path: string): string | undefined {
   try {
-    return readFileSync(`/proc/${pid}/status`, "utf8");
+    return readFileSync(path, "utf8");
   } catch {
     return undefined;
   }
 }
 
-function entriesIn(folder: string): number {
-  try {
-    return readdirSync(folder).length;
-  } catch {
-    return 0;
-  }
+function filesOf(user: number, folder: string): number {
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  // Others' files come and go meanwhile.
+  return names.filter((name) => lstatSync(join(folder, name), { throwIfNoEntry: false })?.uid === user).length;
 }

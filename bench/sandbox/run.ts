@@ -55,9 +55,13 @@ else {
   console.log(
     `${machineText(cpus(), process.version)}, Python ${version}, Landlock ${landlock}, namespaces ${namespaces}\n`,
   );
-  console.log(`| job | alone: median, p99 | ${atOnce} at once: median, p99 | runs/s |\n| --- | --- | --- | --- |`);
+  console.log(
+    `| job | alone: median, p99 | ${atOnce} at once: median, p99 | runs/s | CPU a run |\n| --- | --- | --- | --- | --- |`,
+  );
   for (const [name, { alone, together }] of Object.entries(results))
-    console.log(`| ${name} | ${ms(alone)} | ${ms(together)} | ${Math.round(together.runsPerSecond)} |`);
+    console.log(
+      `| ${name} | ${ms(alone)} | ${ms(together)} | ${Math.round(together.runsPerSecond)} | ${together.cpuMsPerRun.toFixed(2)} ms |`,
+    );
   console.log(`\nafter ${Object.keys(results).length} × ${runs} runs, more than before: ${JSON.stringify(left)}`);
 }
 

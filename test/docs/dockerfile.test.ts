@@ -42,3 +42,17 @@ test("what it runs is there", () => {
   expect([program, health]).toEqual(["server/cli/main.ts", "server/cli/health.ts"]);
   for (const each of [program, health]) expect(existsSync(each ?? ""), each).toBe(true);
 });
+
+test("it brings the Python that runs programs, with nothing beside it", () => {
+  const installs = file
+    .getInstructions()
+    .filter((each) => each.getKeyword() === "RUN" && /apt-get install/.test(String(each.getArgumentsContent())));
+  expect(
+    installs.map((each) =>
+      each
+        .getArgumentsContent()
+        ?.match(/install ([^&\\]+)/)?.[1]
+        ?.trim(),
+    ),
+  ).toEqual(["--yes --no-install-recommends python3"]);
+});

@@ -1,6 +1,7 @@
 /** gradus sandbox check: whether programs are held in on this machine. */
 import { type Command, Option } from "commander";
 import { hostilePrograms, checkSandbox, type Checked } from "../../tasks/sandbox/check/check.ts";
+import type { Hostile } from "../../tasks/sandbox/check/hostile.ts";
 import { openEmbedded } from "../../tasks/sandbox/embedded.ts";
 import { findPython } from "../../tasks/sandbox/python.ts";
 import type { Found } from "../../tasks/sandbox/zygote.ts";
@@ -11,6 +12,7 @@ import { CliProblem } from "../problem.ts";
 interface Flags {
   readonly python: string;
   readonly json?: boolean;
+  readonly only?: string;
   readonly without?: readonly ("landlock" | "namespaces")[];
 }
 
@@ -26,18 +28,21 @@ export function addSandbox(program: Command): void {
         "namespaces",
       ]),
     )
+    .option("--only <words>", "only programs whose name has these words in it")
     .option("--json", "print JSON")
     .action(check);
 }
 
-async function check({ python: name, without = [], json }: Flags): Promise<void> {
+async function check({ python: name, without = [], only = "", json }: Flags): Promise<void> {
+  const programs = hostilePrograms.filter((program) => program.name.includes(only));
+  if (programs.length === 0) throw new CliProblem("usage", `--only: no program is called '${only}'`);
   const python = await findPython(name);
   if (python.kind === "missing") throw new CliProblem("failure", python.why);
   const opened = await openEmbedded({ python: python.path, concurrency: 1, without });
   if (opened.kind === "missing") throw new CliProblem("failure", `no program is run on this machine: ${opened.why}`);
   const { sandbox } = opened;
   try {
-    const checked = await checkAll(sandbox);
+    const checked = await checkAll(sandbox, programs);
     if (json) printJson({ found: sandbox.found, checks: checked });
     else print(shown(sandbox.found, checked));
     const failed = checked.filter(({ wrong }) => wrong !== undefined);
@@ -48,14 +53,17 @@ async function check({ python: name, without = [], json }: Flags): Promise<void>
   }
 }
 
-async function checkAll(sandbox: Parameters<typeof checkSandbox>[0]): Promise<readonly Checked[]> {
+async function checkAll(
+  sandbox: Parameters<typeof checkSandbox>[0],
+  programs: readonly Hostile[],
+): Promise<readonly Checked[]> {
   const bar = createBar({
-    ...{ done: 0, total: hostilePrograms.length, payload: { name: "" } },
+    ...{ done: 0, total: programs.length, payload: { name: "" } },
     format: "{bar} {value}/{total} | {eta_formatted} left | {name}",
   });
   const checked: Checked[] = [];
   try {
-    for await (const each of checkSandbox(sandbox)) {
+    for await (const each of checkSandbox(sandbox, programs)) {
       checked.push(each);
       bar.update(1, { name: each.name });
     }

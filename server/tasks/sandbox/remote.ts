@@ -27,9 +27,12 @@ interface Run {
   readonly stderr: string;
 }
 
-const DRIVER = ["runner.py", "driver.py"]
-  .map((name) => readFileSync(new URL(`python/${name}`, import.meta.url), "utf8"))
-  .join("\n\n");
+const sourceOf = (name: string): string => readFileSync(new URL(`python/${name}`, import.meta.url), "utf8");
+/** Two modules in one file: what the second one imports is there already. */
+const DRIVER = `import base64, sys, types
+sys.modules["runner"] = types.ModuleType("runner")
+exec(base64.b64decode("${Buffer.from(sourceOf("runner.py")).toString("base64")}"), sys.modules["runner"].__dict__)
+${sourceOf("driver.py")}`;
 /** The same as of the embedded one (python/serve.py, python/child.py). */
 const BROKEN_MAX = 3;
 const MEMORY_MIB_MAX = 768;

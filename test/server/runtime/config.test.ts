@@ -66,6 +66,21 @@ test("options that may be given several times take all, in the environment with 
   expect(configOf(["--cors-origin", "http://localhost:5173"]).corsOrigins).toEqual(["http://localhost:5173"]);
 });
 
+test("programs are run here, elsewhere or nowhere", () => {
+  expect(configOf([]).sandbox).toMatchObject({ kind: "embedded", python: "python3" });
+  const flags = ["--sandbox", "embedded", "--sandbox-concurrency", "3", "--python", "/usr/bin/python3"];
+  expect(configOf(flags).sandbox).toEqual({ kind: "embedded", python: "/usr/bin/python3", concurrency: 3 });
+  const url = "http://fusion:8080";
+  expect(configOf(["--sandbox", url, "--sandbox-concurrency", "9"]).sandbox).toEqual({
+    kind: "remote",
+    url,
+    concurrency: 9,
+  });
+  expect(configOf([], { GRADUS_SANDBOX: "off" }).sandbox).toEqual({ kind: "off" });
+  for (const wrong of ["on", "ftp://x", "http://me:secret@x"])
+    expect(refusalOf(["--sandbox", wrong])).toMatch(/^--sandbox must be embedded, off, or an http or https URL/);
+});
+
 test("bytes may be given in KiB, MiB and GiB", () => {
   expect(configOf(["--max-message-bytes", "8MiB"]).limits.maxMessageBytes).toBe(8 * 1024 ** 2);
   expect(configOf(["--max-completion-bytes", "100"]).limits.maxCompletionBytes).toBe(100);

@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 import struct
+from collections.abc import Sequence
 from typing import NoReturn
 
 import kernel
@@ -65,14 +66,27 @@ class Room:
         kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != self._zygote:
             os._exit(1)
-        os.setsid()
+        # A session of its own would be a scheduling group of its own, which costs more than all the rest.
+        os.setpgid(0, 0)
         limit(self._inherited_bytes, cpu_seconds, self._count_threads)
         kernel.install_filter(self._filter)
 
-    def run(self, job: mmap.mmap, program: tuple[int, int], cases: list[Case], cpu_seconds: int) -> NoReturn:
-        """Runs one script, or all calls when their turn comes, and ends the process. Descriptors are in place."""
+    def run(
+        self,
+        streams: Sequence[int],
+        job: mmap.mmap,
+        program: tuple[int, int],
+        cases: list[Case],
+        cpu_seconds: int,
+    ) -> NoReturn:
+        """Runs one script, or all calls when their turn comes, and ends the process, whatever happens.
+
+        The streams become descriptors 0, 1, 2, TURNS and REPLIES.
+        """
         status = 1
         try:
+            for target, source in enumerate(streams):
+                os.dup2(source, target)
             os.closerange(REPLIES + 1, 1 << 16)
             text = job[slice(*program)].decode()
             if cases[0].kind == SCRIPT:

@@ -1,26 +1,35 @@
-# What comes after runner.py where calls are run by another server's sandbox (../remote.ts): replies are lines.
-import base64  # noqa: E402
-import signal  # noqa: E402
+"""Makes the calls of a job in another server's sandbox, and writes what each comes to as a line (../remote.ts).
+
+It shares the process with the program, which may write lines of its own and lift the limit of processor time that is
+set here. The other server's limits hold all the same.
+"""
+
+import base64
+import os
+import signal
+
+import runner
 
 
 def drive(encoded: str) -> None:
-    """Makes the calls, and writes what each comes to. Processor time is limited here as far as the program lets it."""
-    job = from_json(base64.b64decode(encoded).decode())
+    """Makes them all, and ends the process."""
+    job = runner.from_json(base64.b64decode(encoded).decode())
     lines = os.dup(1)
     null = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(null, stream)
-    prepare()
-    seconds = job["cpuMsMax"] / 1000
+    runner.prepare()
+    cpu_ms_max = job["cpuMsMax"]
 
     def stop(*_: object) -> None:
-        write_all(lines, reply("exceeded", f"more than {job['cpuMsMax']:,} ms of processor time") + b"\n")
+        told = runner.reply("exceeded", f"more than {cpu_ms_max:,} ms of processor time")
+        runner.write_all(lines, told + b"\n")
         os._exit(0)
 
     signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    module = Module(job["program"])
+    signal.setitimer(signal.ITIMER_PROF, cpu_ms_max / 1000)
+    module = runner.Module(job["program"])
     for case in job["cases"]:
-        write_all(lines, module.call(case) + b"\n")
-        signal.setitimer(signal.ITIMER_PROF, seconds)
+        runner.write_all(lines, module.call(case) + b"\n")
+        signal.setitimer(signal.ITIMER_PROF, cpu_ms_max / 1000)
     os._exit(0)

@@ -20,6 +20,10 @@ LANDLOCK_RESTRICT_SELF = 446
 LANDLOCK_CREATE_RULESET_VERSION = 1
 LANDLOCK_RULE_PATH_BENEATH = 1
 READ_FILE_AND_FOLDER = 1 << 2 | 1 << 3
+ALL_TCP = 0b11
+ALL_SCOPES = 0b11
+# Since which version: kinds of access to files that are known, and fields of struct landlock_ruleset_attr.
+LANDLOCK_VERSIONS = ((1, 13, 1), (2, 14, 1), (3, 15, 1), (4, 15, 2), (5, 16, 2), (6, 16, 3))
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUTS = 0x04000000
@@ -74,17 +78,16 @@ def install_filter(made: Filter) -> None:
 
 def landlock_version() -> int:
     """What the kernel's Landlock can do; 0: there is none."""
-    return max(0, libc.syscall(LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_CREATE_RULESET_VERSION))
+    return max(0, int(libc.syscall(LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_CREATE_RULESET_VERSION)))
 
 
 def restrict_files(version: int, readable: Sequence[str]) -> None:
-    """Leaves this process and its children nothing of the file system but reading these folders. Other things that
-    this version of Landlock can deny, such as TCP and signals to others, are denied altogether.
+    """Leaves this process and its children nothing of the file system but reading these folders.
+
+    Other things that this version of Landlock can deny, such as TCP and signals to others, are denied altogether.
     """
-    files = (1 << (13 if version < 2 else 14 if version < 3 else 15 if version < 5 else 16)) - 1
-    network = 0 if version < 4 else 0b11
-    scoped = 0 if version < 6 else 0b11
-    attributes = struct.pack("=QQQ", files, network, scoped)[: 8 if version < 4 else 16 if version < 6 else 24]
+    _, kinds, fields = max(entry for entry in LANDLOCK_VERSIONS if entry[0] <= version)
+    attributes = struct.pack("=QQQ", (1 << kinds) - 1, ALL_TCP, ALL_SCOPES)[: 8 * fields]
     rules = _checked(libc.syscall(LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0), "landlock")
     try:
         for folder in readable:

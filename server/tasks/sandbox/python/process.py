@@ -1,5 +1,6 @@
 """One forked process: its pipes, its limits of time and output, and its end."""
 
+import contextlib
 import ctypes
 import mmap
 import os
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from types import TracebackType
 
 import kernel
-from child import REPLIES, SCRIPT, TURNS, Case, MiB, Room
+from child import SCRIPT, Case, MiB, Room
 
 # What a case came to. A REPLY is what the process says itself.
 REPLY, PRINTED, RAISED, EXCEEDED, DIED = 1, 2, 3, 4, 5
@@ -28,6 +29,8 @@ WORKING_SHARE = 0.02
 IDLE_MS_MAX = 1000
 WALL_MS_MIN = 5000
 WALL_FACTOR = 5
+# So much longer than one case all cases of a job may take together, so that a job comes to its end.
+JOB_FACTOR = 10
 # A machine that is busier than this is not waited for any longer.
 LOAD_MAX = 20
 
@@ -39,6 +42,15 @@ class Outcome:
         self.kind = kind
         self.payload = payload
         self.alive = alive
+
+
+class Budget:
+    """What cases may take: each, and all of a job together. Waiting counts as work."""
+
+    def __init__(self, cpu_ms_max: int) -> None:
+        self.cpu_ms_max = cpu_ms_max
+        self.job_ms_max = JOB_FACTOR * cpu_ms_max + IDLE_MS_MAX
+        self.left_ms = float(self.job_ms_max)
 
 
 class Buffer:
@@ -79,10 +91,10 @@ class Process:
         data: mmap.mmap,
         program: tuple[int, int],
         cases: list[Case],
-        cpu_ms: int,
+        budget: Budget,
         heed: Callable[[], None],
     ) -> None:
-        self._cpu_ms = cpu_ms
+        self._budget = budget
         self._heed = heed
         self._script = cases[0].kind == SCRIPT
         replies.empty()
@@ -90,18 +102,11 @@ class Process:
         turns_read, self._turns = os.pipe()
         self._replies, replies_write = os.pipe()
         self._output, output_write = os.pipe() if self._script else (-1, -1)
-        cpu_seconds = cpu_ms * len(cases) // 1000 + 3
+        cpu_seconds = min(len(cases), JOB_FACTOR) * budget.cpu_ms_max // 1000 + 3
         self._pid = os.fork()
         if self._pid == 0:
-            for source, target in (
-                (room.nothing, 0),
-                (output_write if self._script else room.null, 1),
-                (room.null, 2),
-                (turns_read, TURNS),
-                (replies_write, REPLIES),
-            ):
-                os.dup2(source, target)
-            room.run(data, program, cases, cpu_seconds)
+            streams = (room.nothing, output_write if self._script else room.null, room.null, turns_read, replies_write)
+            room.run(streams, data, program, cases, cpu_seconds)
         self._status: int | None = None
         for descriptor in (turns_read, replies_write, output_write):
             if descriptor >= 0:
@@ -114,9 +119,11 @@ class Process:
                 self._poll.register(descriptor, select.POLLIN)
 
     def __enter__(self) -> "Process":
+        """It is there already."""
         return self
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Nothing of it is left."""
         self._end()
         for descriptor in (self._turns, self._replies, self._output):
             if descriptor >= 0:
@@ -127,7 +134,12 @@ class Process:
     def next(self) -> Outcome:
         """Lets the next case run, to its end or to a limit."""
         replies.length = 0
-        watch = Watch(self._cpu_ms, self._cpu())
+        watch = Watch(self._budget, self._cpu())
+        outcome = self._watched(watch)
+        watch.settle(self._cpu())
+        return outcome
+
+    def _watched(self, watch: "Watch") -> Outcome:
         try:
             os.write(self._turns, b"\0")
         except BrokenPipeError:
@@ -203,18 +215,17 @@ class Process:
 
     def _cpu(self) -> float:
         """Processor time that all its threads have taken, milliseconds."""
-        try:
+        with contextlib.suppress(OSError):
             self._cpu_seen = time.clock_gettime(self._clock) * 1000
-        except OSError:
-            pass
         return self._cpu_seen
 
 
 class Watch:
     """Says when a case has had its time. Processor time is what counts; a clock is there for what only waits."""
 
-    def __init__(self, cpu_ms_max: int, cpu_ms: float) -> None:
-        self._cpu_ms_max = cpu_ms_max
+    def __init__(self, budget: Budget, cpu_ms: float) -> None:
+        self._budget = budget
+        self._cpu_ms_max = budget.cpu_ms_max
         self._first_cpu_ms = self._last_cpu_ms = cpu_ms
         self._first_ms = self._last_ms = time.monotonic() * 1000
         self._idle_ms = 0.0
@@ -235,11 +246,17 @@ class Watch:
             return f"more than {self._cpu_ms_max:,} ms of processor time".encode()
         if self._idle_ms > self._cpu_ms_max + IDLE_MS_MAX:
             return f"more than {self._cpu_ms_max + IDLE_MS_MAX:,} ms of waiting".encode()
+        if used_ms + self._idle_ms > self._budget.left_ms:
+            return f"more than {self._budget.job_ms_max:,} ms for all tests together".encode()
         wall_ms_max = WALL_MS_MIN + WALL_FACTOR * self._cpu_ms_max
         if now_ms - self._first_ms > wall_ms_max and now_ms - self._first_ms > wall_ms_max * load_of_machine():
             return f"more than {wall_ms_max:,} ms, most of them of waiting".encode()
         self.tick_ms = int(min(TICK_MS_MAX, max(TICK_MS_MIN, left_ms)))
         return None
+
+    def settle(self, cpu_ms: float) -> None:
+        """Takes what the case has taken from what is left to the job."""
+        self._budget.left_ms -= cpu_ms - self._first_cpu_ms + self._idle_ms
 
 
 class SystemInfo(ctypes.Structure):
@@ -252,7 +269,7 @@ def load_of_machine() -> float:
     """Processes that want each processor, at least 1: by so much a program may be slowed down."""
     info = SystemInfo()
     kernel.libc.sysinfo(ctypes.byref(info))
-    return min(LOAD_MAX, max(1.0, info.loads[0] / 65536 / (os.cpu_count() or 1)))
+    return min(LOAD_MAX, max(1.0, float(info.loads[0]) / 65536 / (os.cpu_count() or 1)))
 
 
 def name_of_signal(number: int) -> str:

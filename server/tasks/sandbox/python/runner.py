@@ -1,8 +1,8 @@
 """Runs a program, as a script or by calling what it defines, and writes what comes of it as JSON.
 
-A program shares the interpreter with this file, and can change anything in it. That is no harm: what is expected of it is
-known elsewhere, so that all it can do is to give another answer. Values are sent, never objects: only what is of exactly a
-builtin type, told by `type`, which no class can override.
+A program shares the interpreter with this file, and can change anything in it. That is no harm: what is expected of it
+is known elsewhere, so that all it can do is to give another answer. Values are sent, never objects: only what is of
+exactly a builtin type, told by `type`, which no class can override.
 """
 
 import atexit
@@ -31,6 +31,7 @@ CHARACTERS_MAX = 1024**2
 ERROR_CHARACTERS_MAX = 500
 NAME_CHARACTERS_MAX = 100
 
+LETTERS = {tuple: "t", set: "s", frozenset: "z"}
 # Right programs return them, and Python calls them equal to dicts.
 DICT_TYPES = (dict, collections.defaultdict, collections.OrderedDict, collections.Counter)
 
@@ -39,54 +40,62 @@ from_json = json.JSONDecoder().decode
 to_ascii = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":")).encode
 
 
-class TooLarge(Exception):
+class TooLargeError(Exception):
     """A value that is not sent."""
 
 
 def encode(value: Any) -> Any:
     """A value as JSON: small ints as numbers, lists as lists, and the rest of PyValue by one letter."""
-    left = [PARTS_MAX, CHARACTERS_MAX]
+    return Encoder().value(value, 0)
 
-    def spend_characters(text: Any) -> Any:
-        left[1] -= len(text)
-        if left[1] < 0:
-            raise TooLarge(f"a value of more than {CHARACTERS_MAX:,} characters")
-        return text
 
-    def walk(value: Any, depth: int) -> Any:
-        left[0] -= 1
-        if left[0] < 0:
-            raise TooLarge(f"a value of more than {PARTS_MAX:,} parts")
+class Encoder:
+    """One value, of limited size."""
+
+    def __init__(self) -> None:
+        self._parts_left = PARTS_MAX
+        self._characters_left = CHARACTERS_MAX
+
+    def value(self, value: Any, depth: int) -> Any:
+        """It, with all that is in it."""
+        self._parts_left -= 1
+        if self._parts_left < 0:
+            raise TooLargeError(f"a value of more than {PARTS_MAX:,} parts")
         kind = type(value)
         if value is None or kind is bool:
             return value
         if kind is int:
-            if -SAFE <= value <= SAFE:
-                return value
-            if value.bit_length() > INT_BITS_MAX:
-                raise TooLarge(f"an int of more than {INT_BITS_MAX:,} bits")
-            return {"i": spend_characters(hex(value))}
+            return value if -SAFE <= value <= SAFE else {"i": self._text(self._hex(value))}
         if kind is str:
-            return spend_characters(value)
+            return self._text(value)
         if kind is float:
             return {"f": repr(value)}
         if kind is bytes:
-            return {"b": spend_characters(value.decode("latin-1"))}
+            return {"b": self._text(value.decode("latin-1"))}
+        return self._container(kind, value, depth)
+
+    def _container(self, kind: type, value: Any, depth: int) -> Any:
         if depth >= DEPTH_MAX:
-            raise TooLarge(f"a value nested more than {DEPTH_MAX} deep")
+            raise TooLargeError(f"a value nested more than {DEPTH_MAX} deep")
         if kind is list:
-            return [walk(item, depth + 1) for item in value]
-        if kind is tuple:
-            return {"t": [walk(item, depth + 1) for item in value]}
-        if kind is set:
-            return {"s": [walk(item, depth + 1) for item in value]}
-        if kind is frozenset:
-            return {"z": [walk(item, depth + 1) for item in value]}
+            return [self.value(item, depth + 1) for item in value]
+        if kind in LETTERS:
+            return {LETTERS[kind]: [self.value(item, depth + 1) for item in value]}
         if kind in DICT_TYPES:
-            return {"d": [[walk(key, depth + 1), walk(item, depth + 1)] for key, item in dict.items(value)]}
+            pairs = dict.items(value)
+            return {"d": [[self.value(key, depth + 1), self.value(item, depth + 1)] for key, item in pairs]}
         return {"o": name_of(kind)}
 
-    return walk(value, 0)
+    def _hex(self, value: int) -> str:
+        if value.bit_length() > INT_BITS_MAX:
+            raise TooLargeError(f"an int of more than {INT_BITS_MAX:,} bits")
+        return hex(value)
+
+    def _text(self, text: str) -> str:
+        self._characters_left -= len(text)
+        if self._characters_left < 0:
+            raise TooLargeError(f"a value of more than {CHARACTERS_MAX:,} characters")
+        return text
 
 
 def name_of(kind: type) -> str:
@@ -129,7 +138,7 @@ def reply_of(error: BaseException) -> bytes:
     """What an exception is told as."""
     if isinstance(error, MemoryError):
         return reply("exceeded", "memory")
-    if isinstance(error, TooLarge):
+    if isinstance(error, TooLargeError):
         return reply("exceeded", str(error))
     return reply("raised", describe(error))
 
@@ -170,11 +179,13 @@ def prepare() -> None:
     sys.stderr = io.TextIOWrapper(
         io.BufferedWriter(io.FileIO(2, "w", closefd=False)), encoding="utf-8", errors="backslashreplace"
     )
-    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+    for name in ("stdin", "stdout", "stderr"):
+        setattr(sys, f"__{name}__", getattr(sys, name))
 
 
 def run_script(program: str) -> tuple[int, bytes | None]:
-    """Runs a program to its end, as Python does: with its threads, what it registered for the end, and its last output.
+    """Runs a program to its end, as Python does: with its threads, what it registered for the end, its last output.
+
     Gives the status to exit with, and what is to be told beside that.
     """
     told = None

@@ -1,8 +1,8 @@
 """Takes jobs from the server one after the other, and tells what each of their cases came to.
 
-Descriptor 0 brings jobs and 1 takes the answers; ../frames.ts is the other end. Nothing here runs a program, reads what one
-wrote, or keeps anything of a job: bytes pass through maps of memory, which are emptied after it. So no program finds in
-its memory what was there before it.
+Descriptor 0 brings jobs and 1 takes the answers; ../frames.ts is the other end. Nothing here runs a program, reads what
+one wrote, or keeps anything of a job: bytes pass through maps of memory, which are emptied after it. So no program
+finds in its memory what was there before it.
 """
 
 import json
@@ -12,7 +12,7 @@ import select
 import struct
 
 from child import CASE_HEADER, SCRIPT, Case, MiB, Room
-from process import DIED, EXCEEDED, Outcome, Process
+from process import DIED, EXCEEDED, Budget, Outcome, Process
 
 FRAME_HEADER = struct.Struct(">BII")
 JOB_HEADER = struct.Struct(">III")
@@ -29,11 +29,11 @@ TOTAL_BYTES_MAX = 16 * MiB
 BROKEN_MAX = 3
 
 
-class Gone(Exception):
+class GoneError(Exception):
     """The server has closed its end."""
 
 
-class Cancelled(Exception):
+class CancelledError(Exception):
     """Nobody needs the job any more."""
 
 
@@ -90,7 +90,7 @@ class Server:
         try:
             while True:
                 self._take()
-        except (Gone, BrokenPipeError):
+        except (GoneError, BrokenPipeError):
             return
 
     def _take(self) -> None:
@@ -99,12 +99,12 @@ class Server:
             say(COUNTED, job_id, json.dumps(figures()).encode())
         elif kind == RUN:
             if length > JOB_BYTES_MAX:
-                raise Gone
+                raise GoneError
             self._fill(length)
             try:
                 self._run(Job(job_id, self._data, length))
                 say(DONE, job_id)
-            except Cancelled:
+            except CancelledError:
                 say(DONE, job_id)
             except (OSError, ValueError, struct.error) as error:
                 if isinstance(error, BrokenPipeError):
@@ -117,9 +117,10 @@ class Server:
     def _run(self, job: Job) -> None:
         self._running = job.id
         total = broken = at = 0
+        budget = Budget(job.cpu_ms)
         while at < len(job.cases):
             group = job.group(at)
-            with Process(self._room, job.data, job.program, group, job.cpu_ms, self._heed) as process:
+            with Process(self._room, job.data, job.program, group, budget, self._heed) as process:
                 for _ in group:
                     outcome = process.next()
                     at += 1
@@ -127,7 +128,8 @@ class Server:
                     if total > TOTAL_BYTES_MAX:
                         outcome = Outcome(EXCEEDED, f"more than {TOTAL_BYTES_MAX // MiB} MiB of results".encode())
                     broken += outcome.kind in (EXCEEDED, DIED)
-                    stop = broken >= BROKEN_MAX or total > TOTAL_BYTES_MAX
+                    exhausted = total > TOTAL_BYTES_MAX or budget.left_ms < 0
+                    stop = broken >= BROKEN_MAX or (outcome.kind == EXCEEDED and exhausted)
                     for _ in range(at - 1, len(job.cases) if stop else at):
                         say(outcome.kind, job.id, outcome.payload)
                     if stop:
@@ -139,23 +141,23 @@ class Server:
         """Reads what the server says while a job runs."""
         kind, job_id, _ = self._read_header()
         if kind == CANCEL and job_id == self._running:
-            raise Cancelled
+            raise CancelledError
 
     def _read_header(self) -> tuple[int, int, int]:
         header = b""
         while len(header) < FRAME_HEADER.size:
             part = os.read(0, FRAME_HEADER.size - len(header))
             if not part:
-                raise Gone
+                raise GoneError
             header += part
-        return FRAME_HEADER.unpack(header)  # type: ignore[return-value]
+        return FRAME_HEADER.unpack(header)
 
     def _fill(self, length: int) -> None:
         have = 0
         while have < length:
             got = os.readv(0, [self._view[have:length]])
             if got == 0:
-                raise Gone
+                raise GoneError
             have += got
 
 

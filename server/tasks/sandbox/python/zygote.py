@@ -1,11 +1,10 @@
 """Starts a zygote: an interpreter with its imports done, locked in, that forks a process for each run.
 
-It is started by ../zygote.ts as `python3 -S -s -B zygote.py`, with next to nothing in its environment. Each step towards
-the empty room is tried, and what this kernel gives is told in the first frame. Without seccomp, or with neither Landlock
-nor namespaces, it tells why it refuses, and ends.
+It is started by ../zygote.ts as `python3 -S -s -B zygote.py`, with next to nothing in its environment. Each step
+towards the empty room is tried, and what this kernel gives is told in the first frame. Without seccomp, or with neither
+Landlock nor namespaces, it tells why it refuses, and ends.
 """
 
-import builtins
 import contextlib
 import gc
 import importlib
@@ -26,13 +25,68 @@ from child import MiB, Room, open_null
 from serve import HELLO, Server, say
 
 # What tests' programs import. It costs nothing where it is there already.
-IMPORTS = """
-abc array ast base64 binascii bisect calendar cmath collections collections.abc contextlib copy csv dataclasses datetime
-decimal difflib enum fractions functools graphlib hashlib heapq inspect io itertools json keyword locale math numbers
-operator os pprint queue random re secrets statistics string struct sys textwrap threading time timeit traceback types
-typing unicodedata uuid warnings weakref zlib _strptime encodings.ascii encodings.latin_1 encodings.utf_8
-encodings.utf_16 encodings.idna
-""".split()
+IMPORTS = [
+    "abc",
+    "array",
+    "ast",
+    "base64",
+    "binascii",
+    "bisect",
+    "calendar",
+    "cmath",
+    "collections",
+    "collections.abc",
+    "contextlib",
+    "copy",
+    "csv",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "difflib",
+    "enum",
+    "fractions",
+    "functools",
+    "graphlib",
+    "hashlib",
+    "heapq",
+    "inspect",
+    "io",
+    "itertools",
+    "json",
+    "keyword",
+    "locale",
+    "math",
+    "numbers",
+    "operator",
+    "os",
+    "pprint",
+    "queue",
+    "random",
+    "re",
+    "secrets",
+    "statistics",
+    "string",
+    "struct",
+    "sys",
+    "textwrap",
+    "threading",
+    "time",
+    "timeit",
+    "traceback",
+    "types",
+    "typing",
+    "unicodedata",
+    "uuid",
+    "warnings",
+    "weakref",
+    "zlib",
+    "_strptime",
+    "encodings.ascii",
+    "encodings.latin_1",
+    "encodings.utf_8",
+    "encodings.utf_16",
+    "encodings.idna",
+]
 
 NOBODY = 65534
 THREAD_STACK_BYTES = 16 * MiB
@@ -55,13 +109,11 @@ def library_folders() -> list[str]:
     return sorted({os.path.abspath(paths[name]) for name in ("stdlib", "platstdlib")})
 
 
-def enter_namespaces(machine: str, readable: list[str]) -> None:
+def enter_namespaces(machine: str, readable: list[str], with_user: bool) -> None:
     """Process ids, network, shared memory and files of its own; children are in the first of them."""
     uid, gid = os.getuid(), os.getgid()
-    if uid == 0:
-        kernel.unshare(NAMESPACES)
-    else:
-        kernel.unshare(NAMESPACES | kernel.CLONE_NEWUSER)
+    kernel.unshare(NAMESPACES | (kernel.CLONE_NEWUSER if with_user else 0))
+    if with_user:
         kernel.map_own_ids(uid, gid)
     kernel.enter_empty_root(machine, readable)
 
@@ -86,15 +138,16 @@ def tried(step: Callable[[], None]) -> str | None:
 
 
 def become_nobody() -> None:
-    """Gives up being root, whose files even an empty room would leave to it."""
+    """Gives up being root, where root may: one without capabilities, as in some containers, is as good as a user."""
     if os.geteuid() != 0:
         return
-    os.setgroups([])
-    os.setresgid(NOBODY, NOBODY, NOBODY)
-    os.setresuid(NOBODY, NOBODY, NOBODY)
+    with contextlib.suppress(OSError):
+        os.setgroups([])
+        os.setresgid(NOBODY, NOBODY, NOBODY)
+        os.setresuid(NOBODY, NOBODY, NOBODY)
 
 
-class Refused(Exception):
+class RefusedError(Exception):
     """This kernel does not give what it takes."""
 
 
@@ -104,17 +157,22 @@ class Found:
     def __init__(self, without: set[str]) -> None:
         machine = filter.machine()
         if machine is None:
-            raise Refused(f"there is no list of system calls for {platform.machine()}")
+            raise RefusedError(f"there is no list of system calls for {platform.machine()}")
         self.machine = machine
         self.folders = library_folders()
         self.landlock = 0 if "landlock" in without else kernel.landlock_version()
+        self._with_user = os.getuid() != 0
         self.no_namespaces = "not asked for" if "namespaces" in without else tried(self.enter)
+        if self.no_namespaces is not None and "namespaces" not in without and not self._with_user:
+            # Root in a container is not root of the machine, and may do what any user may.
+            self._with_user = True
+            self.no_namespaces = tried(self.enter)
         if self.landlock == 0 and self.no_namespaces is not None:
-            raise Refused(f"this kernel has neither Landlock nor namespaces for it ({self.no_namespaces})")
+            raise RefusedError(f"this kernel has neither Landlock nor namespaces for it ({self.no_namespaces})")
 
     def enter(self) -> None:
-        """Into the namespaces. Refused by many containers."""
-        enter_namespaces(self.machine, self.folders)
+        """Into the namespaces. RefusedError by many containers."""
+        enter_namespaces(self.machine, self.folders, self._with_user)
 
 
 def lock(found: Found, streams: tuple[int, int]) -> Room:
@@ -177,7 +235,7 @@ def run_zygote(found: Found, streams: tuple[int, int]) -> NoReturn:
 
 
 def main() -> None:
-    """Leaves a parent behind that only waits, for who enters a namespace of process ids is not in it, but its children."""
+    """Leaves a parent behind that only waits: who enters a namespace of process ids is not in it, but its children."""
     os.setsid()
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     import_ahead()
@@ -186,7 +244,7 @@ def main() -> None:
         found = Found(set(sys.argv[1:]))
         if found.no_namespaces is None:
             found.enter()
-    except (Refused, OSError) as error:
+    except (RefusedError, OSError) as error:
         say(HELLO, 0, json.dumps({"refused": str(error)}).encode())
         return
     zygote = os.fork()

@@ -128,6 +128,14 @@ def g(): return [object(), 1j, range(3), collections.deque(), type("Mine", (int,
   );
 });
 
+sandboxed("all cases together have a limit too: who idles through them comes to it", async (sandbox) => {
+  const program = "import time\ndef f(): time.sleep(0.4)";
+  const results = await runIn(sandbox, program, Array(12).fill(call("f")), { cpuMsMax: 100 });
+  expect(results).toHaveLength(12);
+  expect(results[0]).toMatchObject({ kind: "returned" });
+  expect(results.at(-1)).toEqual({ kind: "exceeded", limit: "more than 2,000 ms for all tests together" });
+});
+
 describe("scripts", () => {
   sandboxed("each reads its input and is told by what it prints", async (sandbox) => {
     const program = "import sys\nprint(int(input()) * 2)\nsys.stdout.write(sys.stdin.read().upper())";
