@@ -2,7 +2,7 @@
 import type { Parsed } from "../environment.ts";
 import { compareNodes } from "./compare/compare.ts";
 import { type Comparison, EQUAL, undecided } from "./compare/outcome.ts";
-import { STEPS_MAX } from "./numbers/budget.ts";
+import { type Budget, STEPS_MAX } from "./numbers/budget.ts";
 import type { Cursor } from "./read/cursor.ts";
 import { extract } from "./read/extract.ts";
 import { lex, type Style } from "./read/lex.ts";
@@ -117,10 +117,10 @@ function parse(text: string, style: Style): Node | string {
 /** A comma of the gold's is a decimal point only where it can hardly be a list: "0,5", "3,14". */
 const SURELY_DECIMAL = /(?<!\d)0,\d|\d,\d\d/;
 
-/** Whether an answer says what the gold answer says. Never throws; bounded. */
-export function compareMath(gold: MathAnswer, answer: MathAnswer): Comparison {
+/** Whether an answer says what the gold answer says. Never throws, and spends its budget of steps at most. */
+export function compareMath(gold: MathAnswer, answer: MathAnswer, budget: Budget = { left: STEPS_MAX }): Comparison {
   if (bare(gold.text) === bare(answer.text)) return EQUAL;
-  const state = { budget: { left: STEPS_MAX }, seed: `${gold.text}\n${answer.text}` };
+  const state = { budget, seed: `${gold.text}\n${answer.text}` };
   // Of two choices the letters count, whatever they say.
   const isChoice = gold.choice !== undefined && answer.choice !== undefined;
   const golds = isChoice

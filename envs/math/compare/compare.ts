@@ -23,7 +23,7 @@ export function compareNodes(gold: Node, answer: Node, state: State): Comparison
 function compareParts(goldNode: Node, answerNode: Node, state: State, context: Context): Comparison {
   if (--state.budget.left < 0) return undecided("it takes too many steps to compare");
   const [gold, answer] = [plain(goldNode), plain(answerNode)];
-  if (show(gold) === show(answer)) return EQUAL;
+  if (written(gold) === written(answer)) return EQUAL;
   if (gold.kind === "text" || answer.kind === "text") return compareTexts(gold, answer);
   if (hasDoubleSign(gold) || hasDoubleSign(answer)) return compareDoubled(gold, answer, state, context);
   const named = compareAssignments(gold, answer, state, context);
@@ -34,6 +34,15 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (gold.kind === "relation" && answer.kind === "relation") return compareRelations(gold, answer, state);
   if (gold.kind === "ratio" || answer.kind === "ratio") return compareRatios(gold, answer, state);
   return compareSingle(gold, answer, state, context);
+}
+
+/** Parts of a list are compared with each other again and again, and written once. */
+const writtenParts = new WeakMap<Node, string>();
+
+function written(node: Node): string {
+  let text = writtenParts.get(node);
+  if (text === undefined) writtenParts.set(node, (text = show(node)));
+  return text;
 }
 
 function compareTexts(gold: Node, answer: Node): Comparison {
@@ -189,11 +198,11 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
       return different(`it has ${right.length} parts where ${left.length} are expected`);
     return all(left.length, (i) => compare(i, i));
   }
-  if (gold.kind !== "set" && answer.kind !== "set") return unordered(left.length, right.length, compare);
+  if (gold.kind !== "set" && answer.kind !== "set") return unordered(left.length, right.length, compare, state);
   const [once, otherOnce] = [distinct(left, state, context), distinct(right, state, context)];
-  return unordered(once.length, otherOnce.length, (i, j) =>
-    compareParts(once[i] as Node, otherOnce[j] as Node, state, context),
-  );
+  const compareOnce = (i: number, j: number): Comparison =>
+    compareParts(once[i] as Node, otherOnce[j] as Node, state, context);
+  return unordered(once.length, otherOnce.length, compareOnce, state);
 }
 
 function isOrdered(node: Node): boolean {
@@ -225,8 +234,12 @@ function itemsOf(node: Node): readonly Node[] {
 /** Of a set what comes twice counts once. */
 function distinct(items: readonly Node[], state: State, context: Context): readonly Node[] {
   const kept: Node[] = [];
-  for (const item of items)
-    if (!kept.some((other) => compareParts(other, item, state, context).kind === "equal")) kept.push(item);
+  for (const item of items) {
+    const isKnown = kept.some(
+      (other) => state.budget.left >= 0 && compareParts(other, item, state, context).kind === "equal",
+    );
+    if (!isKnown) kept.push(item);
+  }
   return kept;
 }
 
