@@ -16,7 +16,7 @@ export interface Cursor {
   problem: string | undefined;
 }
 
-const DEPTH_MAX = 60;
+const DEPTH_MAX = 160;
 
 export const NOTHING: Node = { kind: "text", text: "" };
 

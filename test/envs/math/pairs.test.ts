@@ -87,7 +87,7 @@ const DEAR: readonly string[] = [
   ...[
     joined(700, (i) => `${i + 2}`, "/"),
     joined(20, () => `0.${times("1", 399)}`, "+"),
-    `${times("e^{", 30)}x${times("}", 30)}`,
+    `${times("e^{", 20)}x${times("}", 20)}`,
   ],
   ...[`${times("\\sqrt{1+", 25)}x${times("}", 25)}`, joined(40, (i) => `(${i}\\sqrt2,${i}\\sqrt2+1)`, "\\cup")],
 ];
