@@ -6,7 +6,7 @@ import { type Budget, STEPS_MAX } from "./numbers/budget.ts";
 import type { Cursor } from "./read/cursor.ts";
 import { extract } from "./read/extract.ts";
 import { lex, type Style } from "./read/lex.ts";
-import { readStatement } from "./read/structure.ts";
+import { GRAMMAR, readStatement } from "./read/structure.ts";
 import { type Node, show } from "./syntax.ts";
 
 /** One way to read an answer. */
@@ -102,6 +102,7 @@ function parse(text: string, style: Style): Node | string {
   if (lexed.kind === "malformed") return lexed.reason;
   if (lexed.tokens.length === 0) return "it is empty";
   const cursor: Cursor = {
+    grammar: GRAMMAR,
     tokens: [...lexed.tokens],
     at: 0,
     depth: 0,
