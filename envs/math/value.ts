@@ -2,11 +2,11 @@
 import type { Parsed } from "../environment.ts";
 import { compareNodes } from "./compare/compare.ts";
 import { type Comparison, EQUAL, undecided } from "./compare/outcome.ts";
-import { STEPS_MAX } from "./numbers/budget.ts";
+import { type Budget, STEPS_MAX } from "./numbers/budget.ts";
 import type { Cursor } from "./read/cursor.ts";
 import { extract } from "./read/extract.ts";
 import { lex, type Style } from "./read/lex.ts";
-import { readStatement } from "./read/structure.ts";
+import { GRAMMAR, readStatement } from "./read/structure.ts";
 import { type Node, show } from "./syntax.ts";
 
 /** One way to read an answer. */
@@ -102,6 +102,7 @@ function parse(text: string, style: Style): Node | string {
   if (lexed.kind === "malformed") return lexed.reason;
   if (lexed.tokens.length === 0) return "it is empty";
   const cursor: Cursor = {
+    grammar: GRAMMAR,
     tokens: [...lexed.tokens],
     at: 0,
     depth: 0,
@@ -117,10 +118,10 @@ function parse(text: string, style: Style): Node | string {
 /** A comma of the gold's is a decimal point only where it can hardly be a list: "0,5", "3,14". */
 const SURELY_DECIMAL = /(?<!\d)0,\d|\d,\d\d/;
 
-/** Whether an answer says what the gold answer says. Never throws; bounded. */
-export function compareMath(gold: MathAnswer, answer: MathAnswer): Comparison {
+/** Whether an answer says what the gold answer says. Never throws, and spends its budget of steps at most. */
+export function compareMath(gold: MathAnswer, answer: MathAnswer, budget: Budget = { left: STEPS_MAX }): Comparison {
   if (bare(gold.text) === bare(answer.text)) return EQUAL;
-  const state = { budget: { left: STEPS_MAX }, seed: `${gold.text}\n${answer.text}` };
+  const state = { budget, seed: `${gold.text}\n${answer.text}` };
   // Of two choices the letters count, whatever they say.
   const isChoice = gold.choice !== undefined && answer.choice !== undefined;
   const golds = isChoice

@@ -4,7 +4,18 @@ import { all, any, type Comparison, different, EQUAL, type State, undecided, uno
 import { compareReals, realsOf } from "./reals.ts";
 import { compareRelations } from "./relations.ts";
 import { compareScalars, variablesOf } from "./scalars.ts";
-import { assignmentOf, type Assignment, doubled, hasDoubleSign, isAskedFor, isName, plain, textOf } from "./shape.ts";
+import { assignmentOf, type Assignment, doubled, hasDoubleSign, isAskedFor, plain, textOf } from "./shape.ts";
+import {
+  areBracketsOther,
+  areNumbered,
+  isOrdered,
+  isSameShape,
+  isSetLike,
+  isSeveral,
+  itemsOf,
+  recordOf,
+  tupleRecord,
+} from "./several.ts";
 import { compareMeasured, measuredOf } from "./units.ts";
 import { withoutConditions } from "./conditions.ts";
 
@@ -23,7 +34,7 @@ export function compareNodes(gold: Node, answer: Node, state: State): Comparison
 function compareParts(goldNode: Node, answerNode: Node, state: State, context: Context): Comparison {
   if (--state.budget.left < 0) return undecided("it takes too many steps to compare");
   const [gold, answer] = [plain(goldNode), plain(answerNode)];
-  if (show(gold) === show(answer)) return EQUAL;
+  if (written(gold) === written(answer)) return EQUAL;
   if (gold.kind === "text" || answer.kind === "text") return compareTexts(gold, answer);
   if (hasDoubleSign(gold) || hasDoubleSign(answer)) return compareDoubled(gold, answer, state, context);
   const named = compareAssignments(gold, answer, state, context);
@@ -34,6 +45,15 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (gold.kind === "relation" && answer.kind === "relation") return compareRelations(gold, answer, state);
   if (gold.kind === "ratio" || answer.kind === "ratio") return compareRatios(gold, answer, state);
   return compareSingle(gold, answer, state, context);
+}
+
+/** Parts of a list are compared with each other again and again, and written once. */
+const writtenParts = new WeakMap<Node, string>();
+
+function written(node: Node): string {
+  let text = writtenParts.get(node);
+  if (text === undefined) writtenParts.set(node, (text = show(node)));
+  return text;
 }
 
 function compareTexts(gold: Node, answer: Node): Comparison {
@@ -151,28 +171,7 @@ function bracketsDiffer(gold: Node, answer: Node): Comparison {
   return different(gold.kind === answer.kind ? "its brackets are others" : "it is another kind of thing");
 }
 
-/** Whether it says which reals, and not a list of values. */
-function isSetLike(node: Node): boolean {
-  if (node.kind === "sets" || node.kind === "builder") return true;
-  if (node.kind === "symbol") return node.name === "ℝ" || node.name === "∅";
-  if (node.kind === "relation")
-    return node.operators.some((operator) => operator !== "=" && operator !== "≈" && operator !== "≡");
-  if (node.kind === "list") return node.items.some((item) => isSetLike(item) && item.kind !== "bracket");
-  return node.kind === "bracket" && (node.open === "[" || node.close === "]") && node.items.length === 2;
-}
-
 // Several things.
-
-type Several = Extract<Node, { kind: "list" | "set" | "bracket" | "matrix" }>;
-
-function isSeveral(node: Node): node is Several {
-  return (
-    node.kind === "list" ||
-    node.kind === "set" ||
-    node.kind === "matrix" ||
-    (node.kind === "bracket" && node.items.length > 0)
-  );
-}
 
 function compareSeveral(gold: Node, answer: Node, state: State, context: Context): Comparison {
   const records = compareRecords(gold, answer, state, context);
@@ -189,57 +188,23 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
       return different(`it has ${right.length} parts where ${left.length} are expected`);
     return all(left.length, (i) => compare(i, i));
   }
-  if (gold.kind !== "set" && answer.kind !== "set") return unordered(left.length, right.length, compare);
+  if (gold.kind !== "set" && answer.kind !== "set") return unordered(left.length, right.length, compare, state);
   const [once, otherOnce] = [distinct(left, state, context), distinct(right, state, context)];
-  return unordered(once.length, otherOnce.length, (i, j) =>
-    compareParts(once[i] as Node, otherOnce[j] as Node, state, context),
-  );
-}
-
-function isOrdered(node: Node): boolean {
-  return node.kind === "bracket" || node.kind === "matrix";
-}
-
-function isSameShape(gold: Extract<Node, { kind: "matrix" }>, answer: Extract<Node, { kind: "matrix" }>): boolean {
-  return gold.rows.length === answer.rows.length && gold.rows[0]?.length === answer.rows[0]?.length;
-}
-
-/** (1,2) and [1,2] may be intervals; of three numbers brackets are a matter of taste. */
-function areBracketsOther(gold: Node, answer: Node): boolean {
-  if (gold.kind !== "bracket" || answer.kind !== "bracket") return false;
-  return gold.items.length === 2 && (gold.open !== answer.open || gold.close !== answer.close);
-}
-
-/** A value without a name, of items that are all names' values, or as they are. */
-function itemsOf(node: Node): readonly Node[] {
-  if (node.kind === "matrix") return node.rows.flat();
-  const items = isSeveral(node) ? node.items : [node];
-  return items.map((item) => {
-    const assigned = assignmentOf(item);
-    return assigned !== undefined && node.kind !== "set" && node.kind !== "bracket"
-      ? (assigned.values.at(-1) as Node)
-      : item;
-  });
+  const compareOnce = (i: number, j: number): Comparison =>
+    compareParts(once[i] as Node, otherOnce[j] as Node, state, context);
+  return unordered(once.length, otherOnce.length, compareOnce, state);
 }
 
 /** Of a set what comes twice counts once. */
 function distinct(items: readonly Node[], state: State, context: Context): readonly Node[] {
   const kept: Node[] = [];
-  for (const item of items)
-    if (!kept.some((other) => compareParts(other, item, state, context).kind === "equal")) kept.push(item);
+  for (const item of items) {
+    const isKnown = kept.some(
+      (other) => state.budget.left >= 0 && compareParts(other, item, state, context).kind === "equal",
+    );
+    if (!isKnown) kept.push(item);
+  }
   return kept;
-}
-
-/** "p = 3, q = 2" and "(p, q) = (3, 2)": values by their names. */
-function recordOf(node: Node): ReadonlyMap<string, Node> | undefined {
-  const items = node.kind === "list" || node.kind === "bracket" || node.kind === "set" ? node.items : [node];
-  const pairs = items.flatMap((item) => {
-    const assigned = assignmentOf(item);
-    return assigned === undefined ? [] : [[show(assigned.name), assigned.values.at(-1) as Node] as const];
-  });
-  if (pairs.length === items.length && new Set(pairs.map(([name]) => name)).size === pairs.length)
-    return new Map(pairs);
-  return undefined;
 }
 
 function compareRecords(gold: Node, answer: Node, state: State, context: Context): Comparison | undefined {
@@ -271,29 +236,6 @@ function compareRecords(gold: Node, answer: Node, state: State, context: Context
       ? compareParts(items[i] as Node, values[i] as Node, state, context)
       : compareParts(values[i] as Node, items[i] as Node, state, context),
   );
-}
-
-function areNumbered(record: ReadonlyMap<string, Node>): boolean {
-  const bases = new Set([...record.keys()].map((name) => name.replace(/_.*$/, "")));
-  return bases.size === 1;
-}
-
-/** (p, q) = (3, 2) as "p = 3, q = 2". */
-function tupleRecord(node: Node): Node {
-  if (node.kind !== "relation" || node.operators.length !== 1 || node.operators[0] !== "=") return node;
-  const [names, values] = node.parts;
-  if (names?.kind !== "bracket" || values === undefined || !names.items.every(isName)) return node;
-  const parts = isSeveral(values) ? itemsOf(values) : [];
-  if (parts.length !== names.items.length) return node;
-  return {
-    kind: "list",
-    joiner: "and",
-    items: names.items.map((name, i): Node => ({
-      kind: "relation",
-      parts: [name, parts[i] as Node],
-      operators: ["="],
-    })),
-  };
 }
 
 // Ratios and single values.

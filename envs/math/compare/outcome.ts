@@ -51,6 +51,7 @@ export function unordered(
   count: number,
   otherCount: number,
   compare: (i: number, j: number) => Comparison,
+  { budget }: State,
 ): Comparison {
   if (count !== otherCount) return different(`it has ${otherCount} parts where ${count} are expected`);
   const free = new Set(Array.from({ length: otherCount }, (_, j) => j));
@@ -59,6 +60,7 @@ export function unordered(
     let partner: number | undefined;
     let doubt: Comparison | undefined;
     for (const j of free) {
+      if (budget.left < 0) return undecided("it takes too many steps to compare");
       const found = compare(i, j);
       if (found.kind === "equal") {
         partner = j;

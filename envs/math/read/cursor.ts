@@ -2,8 +2,23 @@
 import type { Node } from "../syntax.ts";
 import type { Token } from "./lex.ts";
 
+export type Read = (cursor: Cursor) => Node;
+
+/** The parts of the grammar that contain each other, so that no file of it imports one that imports it. */
+export interface Grammar {
+  readonly sum: Read;
+  readonly product: Read;
+  readonly power: Read;
+  readonly primary: Read;
+  readonly exponent: Read;
+  readonly relation: Read;
+  readonly items: (cursor: Cursor) => readonly Node[];
+  readonly startsFactor: (cursor: Cursor) => boolean;
+}
+
 /** Changed in place by the functions of the parser. A problem moves it to the end, so that every loop ends. */
 export interface Cursor {
+  readonly grammar: Grammar;
   readonly tokens: Token[];
   at: number;
   depth: number;
@@ -16,7 +31,7 @@ export interface Cursor {
   problem: string | undefined;
 }
 
-const DEPTH_MAX = 60;
+const DEPTH_MAX = 160;
 
 export const NOTHING: Node = { kind: "text", text: "" };
 
@@ -59,7 +74,7 @@ export function fail(cursor: Cursor, problem: string): Node {
 }
 
 /** Reads something nested, unless it is nested too deep. */
-export function nested(cursor: Cursor, read: (cursor: Cursor) => Node): Node {
+export function nested(cursor: Cursor, read: Read): Node {
   if (++cursor.depth > DEPTH_MAX) return fail(cursor, "it is nested too deep");
   const node = read(cursor);
   cursor.depth--;

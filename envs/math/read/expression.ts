@@ -1,9 +1,10 @@
 /** Sums, products, powers and what they are made of. */
-import { type Rational, whole } from "../numbers/rational.ts";
+import { whole } from "../numbers/rational.ts";
 import { type Factor, type Node, type Sign, symbol, type Term } from "../syntax.ts";
 import { accept, type Cursor, fail, found, isAt, nested, NOTHING, peek } from "./cursor.ts";
 import { readFunction } from "./functions.ts";
-import { readBars, readBraces, readBrackets, readMatrix, readPair } from "./groups.ts";
+import { mixedNumber } from "./mixed.ts";
+import { readBars, readBraces, readBrackets, readMatrix } from "./groups.ts";
 
 const TERMS_MAX = 1_500;
 
@@ -190,56 +191,6 @@ function inBase(cursor: Cursor, node: Extract<Node, { kind: "number" }>): Node {
     value = value * BigInt(base) + BigInt(digit);
   }
   return { kind: "number", value: whole(value), base, digits };
-}
-
-/** 1\frac{1}{2}, 1 1/2 and 1½. */
-function mixedNumber(cursor: Cursor, node: Node, digits: string | undefined): Node {
-  if (node.kind !== "number" || digits === undefined) return node;
-  const next = peek(cursor);
-  if (next === undefined) return node;
-  const part =
-    next.kind === "number" ? slashFraction(cursor) : isFraction(next.text) ? commandFraction(cursor) : undefined;
-  if (part === undefined) return node;
-  const value: Rational = { num: node.value.num * part.den + part.num, den: part.den };
-  return { kind: "number", value };
-}
-
-function isFraction(text: string): boolean {
-  return text === "\\frac" || text === "\\dfrac" || text === "\\tfrac";
-}
-
-/** " 1/2" after a whole number, or "½". */
-function slashFraction(cursor: Cursor): Rational | undefined {
-  const top = peek(cursor);
-  if (top?.kind !== "number") return undefined;
-  if (top.digits === undefined && top.decimals === undefined && top.value.den > 1n && top.value.den <= 10n) {
-    cursor.at++;
-    return top.value;
-  }
-  const bottom = peek(cursor, 2);
-  if (!top.space || top.digits === undefined || !isAt(cursor, "/", 1) || bottom?.kind !== "number") return undefined;
-  if (bottom.digits === undefined || bottom.value.num <= top.value.num) return undefined;
-  cursor.at += 3;
-  return reduced(top.value.num, bottom.value.num);
-}
-
-/** \frac{1}{2} of two whole numbers after a whole number. Only a proper fraction makes a mixed number. */
-function commandFraction(cursor: Cursor): Rational | undefined {
-  const start = cursor.at++;
-  const isShort = !isAt(cursor, "{");
-  const fraction = readPair(cursor, readSum, isShort);
-  const [top, bottom] = fraction;
-  if (top.kind === "number" && bottom.kind === "number" && top.digits !== undefined && bottom.digits !== undefined) {
-    if (top.value.num < bottom.value.num && top.value.num > 0n) return reduced(top.value.num, bottom.value.num);
-  }
-  if (cursor.problem === undefined) cursor.at = start;
-  return undefined;
-}
-
-function reduced(num: bigint, den: bigint): Rational {
-  let [a, b] = [num, den];
-  while (b !== 0n) [a, b] = [b, a % b];
-  return { num: num / a, den: den / a };
 }
 
 /** A number, a name, a function of something, or something in brackets. */

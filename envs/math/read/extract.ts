@@ -17,10 +17,13 @@ export function extract(text: string): Parsed<readonly string[]> {
   if (boxes.length > 0) return fitting(boxes);
   // Only an answer of a sane length is searched for labels.
   if (text.length > LENGTH_MAX) return malformed(`it has ${text.length} characters, and the limit is ${LENGTH_MAX}`);
-  const labels = [...text.matchAll(LABEL)];
+  const whole = stripped(text);
+  const labels = [...whole.matchAll(LABEL)];
   const [label] = labels;
-  if (labels.length > 1) return malformed("it gives an answer more than once");
-  return fitting([stripped(label === undefined ? text : text.slice(label.index + label[0].length))]);
+  const isSecond =
+    label !== undefined && whole.slice(0, label.index).trim() !== "" && [...text.matchAll(LABEL)].length > 1;
+  if (labels.length > 1 || isSecond) return malformed("it gives an answer more than once");
+  return fitting([label === undefined ? whole : stripped(whole.slice(label.index + label[0].length))]);
 }
 
 /** Commands that surround an answer or only its first words, as commands that nothing takes away. */
@@ -30,7 +33,8 @@ const BOLD = /\\mathbf(?=\s*\{)/g;
 
 /** Without what surrounds it; "\text{Area} = \frac{1}{2}" only looks surrounded. */
 function stripped(text: string): string {
-  const usual = stripAnswer(text);
+  // No value starts or ends with a star: what is left of one is of bold.
+  const usual = stripAnswer(text).replace(/^[\s*]{1,64}|[\s*]{1,64}$/g, "");
   if (isBalanced(usual)) return usual;
   return stripAnswer(text.replace(TEXT, "\\textup").replace(UPRIGHT, "\\operatorname").replace(BOLD, "\\boldsymbol"));
 }

@@ -1,10 +1,13 @@
 /** Functions of something, and the commands that take arguments. */
 import { whole } from "../numbers/rational.ts";
 import type { Factor, Node } from "../syntax.ts";
-import { accept, type Cursor, expect, fail, isAt, nested, peek } from "./cursor.ts";
-import { readExponent, readPower, readPrimary, readProduct, readSum, startsFactor } from "./expression.ts";
+import { accept, type Cursor, expect, fail, isAt, nested, peek, type Read } from "./cursor.ts";
 import { readBraces, readBrackets, readPair } from "./groups.ts";
-import { readRelation } from "./structure.ts";
+
+const readSum: Read = (cursor) => cursor.grammar.sum(cursor);
+const readPower: Read = (cursor) => cursor.grammar.power(cursor);
+const readPrimary: Read = (cursor) => cursor.grammar.primary(cursor);
+const readExponent: Read = (cursor) => cursor.grammar.exponent(cursor);
 
 /** The function that starts here; `text` is its name or command. */
 export function readFunction(cursor: Cursor, text: string): Node {
@@ -118,7 +121,7 @@ function bareArgument(cursor: Cursor): Node {
   const factors: Factor[] = [{ inverse: false, node: readPower(cursor) }];
   while (
     cursor.problem === undefined &&
-    startsFactor(cursor) &&
+    cursor.grammar.startsFactor(cursor) &&
     peek(cursor)?.kind !== "function" &&
     !isAt(cursor, "(")
   ) {
@@ -131,10 +134,10 @@ function bareArgument(cursor: Cursor): Node {
 /** \sum_{k=1}^{n} of a product. */
 function readSeries(cursor: Cursor, name: "sum" | "product"): Node {
   expect(cursor, "_");
-  const start = isAt(cursor, "{") ? readBraces(cursor, readRelation) : readPrimary(cursor);
+  const start = isAt(cursor, "{") ? readBraces(cursor, cursor.grammar.relation) : readPrimary(cursor);
   expect(cursor, "^");
   const to = readExponent(cursor);
-  const body = readProduct(cursor);
+  const body = cursor.grammar.product(cursor);
   if (start.kind !== "relation" || start.operators[0] !== "=") return fail(cursor, "its sum has no start such as k=1");
   const [index, from] = start.parts as [Node, Node];
   if (index.kind !== "symbol" || start.parts.length > 2) return fail(cursor, "its sum has no start such as k=1");

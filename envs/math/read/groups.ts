@@ -1,10 +1,8 @@
 /** What stands in brackets, braces and bars, and matrices. */
 import type { Node } from "../syntax.ts";
-import { accept, type Cursor, expect, fail, found, isAt, nested, NOTHING, peek } from "./cursor.ts";
-import { readPrimary, readSum } from "./expression.ts";
-import { readItem, readItems, readRelation } from "./structure.ts";
+import { accept, type Cursor, expect, fail, found, isAt, nested, NOTHING, peek, type Read } from "./cursor.ts";
 
-type Read = (cursor: Cursor) => Node;
+const readSum: Read = (cursor) => cursor.grammar.sum(cursor);
 
 /** "( … )" or "[ … ]": one thing, several, or an interval. */
 export function readBrackets(cursor: Cursor): Node {
@@ -14,7 +12,7 @@ export function readBrackets(cursor: Cursor): Node {
   const { bars, turned } = cursor;
   cursor.bars = 0;
   cursor.turned = opening === "]";
-  const items = readItems(cursor, readItem);
+  const items = cursor.grammar.items(cursor);
   cursor.bars = bars;
   cursor.turned = turned;
   const closing = peek(cursor);
@@ -65,11 +63,11 @@ export function readBraces(cursor: Cursor, read: Read, mayBeSet = false): Node {
 }
 
 function setOf(cursor: Cursor, isSet: boolean): Node {
-  const items = readItems(cursor, readItem);
+  const items = cursor.grammar.items(cursor);
   const [element] = items;
   if (items.length === 1 && element !== undefined && (isAt(cursor, "|") || isAt(cursor, "mid") || isAt(cursor, ":"))) {
     cursor.at++;
-    const conditions = readItems(cursor, readItem);
+    const conditions = cursor.grammar.items(cursor);
     const [only] = conditions;
     const condition: Node =
       conditions.length === 1 && only !== undefined ? only : { kind: "list", joiner: "and", items: conditions };
@@ -104,7 +102,7 @@ export function readPair(cursor: Cursor, read: Read, isShort: boolean): readonly
 function argument(cursor: Cursor, read: Read, isShort: boolean): Node {
   if (isAt(cursor, "{")) return readBraces(cursor, read);
   if (isShort) splitDigits(cursor);
-  return readPrimary(cursor);
+  return cursor.grammar.primary(cursor);
 }
 
 function splitDigits(cursor: Cursor): void {
@@ -150,7 +148,7 @@ export function readMatrix(cursor: Cursor): Node {
   while (cursor.problem === undefined && !isAt(cursor, `\\end:${name}`)) {
     if (accept(cursor, "\\\\")) rows.push([]);
     else if (accept(cursor, "&")) continue;
-    else rows.at(-1)?.push(readRelation(cursor));
+    else rows.at(-1)?.push(cursor.grammar.relation(cursor));
     if (++cells > CELLS_MAX) return fail(cursor, "its matrix is too large");
   }
   expect(cursor, `\\end:${name}`);

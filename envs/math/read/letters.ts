@@ -1,8 +1,9 @@
 /** Tells words, functions and products of variables apart in runs of letters. */
 import type { Rational } from "../numbers/rational.ts";
 import type { Sink, Style } from "./lex.ts";
-import { FUNCTIONS, INFIXES, SHORT_WORDS, SYMBOLS } from "./names.ts";
+import { FUNCTIONS, INFIXES, SYMBOLS } from "./names.ts";
 import { readNumber } from "./numeral.ts";
+import { SHORT_WORDS } from "./words.ts";
 
 /** Longer runs are words, unless they are made of functions and variables. */
 const PRODUCT_LETTERS_MAX = 3;

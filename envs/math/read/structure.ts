@@ -1,7 +1,7 @@
 /** Lists, relations, unions, ratios and units: what an answer is as a whole. */
 import type { Joiner, Node, Relation } from "../syntax.ts";
-import { accept, type Cursor, fail, found, isAt, NOTHING, peek, textOf } from "./cursor.ts";
-import { readSum } from "./expression.ts";
+import { accept, type Cursor, fail, found, isAt, NOTHING, peek, textOf, type Grammar } from "./cursor.ts";
+import { readExponent, readPower, readPrimary, readProduct, readSum, startsFactor } from "./expression.ts";
 import { readUnit } from "./unit.ts";
 
 const ITEMS_MAX = 200;
@@ -172,3 +172,14 @@ function readWords(cursor: Cursor): Node | undefined {
   cursor.at = end;
   return undefined;
 }
+
+export const GRAMMAR: Grammar = {
+  sum: readSum,
+  product: readProduct,
+  power: readPower,
+  primary: readPrimary,
+  exponent: readExponent,
+  relation: readRelation,
+  items: (cursor) => readItems(cursor, readItem),
+  startsFactor,
+};

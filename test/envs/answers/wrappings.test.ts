@@ -22,14 +22,20 @@ interface Right {
   readonly taskOf: (format: AnswerFormat) => ScoreTask;
 }
 
+/** The solver's answer; of a row its own. */
+function rightAnswer({ id, solver }: SyncEnvironment, instance: unknown): string {
+  if (solver !== undefined) return solver.format(solver.solve(instance).answer);
+  const { answer } = instance as { readonly answer?: unknown };
+  if (typeof answer !== "string") throw new Error(`${id} has neither a solver nor rows with an answer`);
+  return answer;
+}
+
 function rightAnswers(environment: SyncEnvironment): readonly Right[] {
   const own = cases.filter((each) => each.environment === environment && each.level.evaluationOnly !== true);
   return Array.from({ length: TASKS }, (_, i) => {
     const issued = issue(own[i % own.length] as Case, BigInt(i), "train");
-    const { solver } = environment;
-    if (solver === undefined) throw new Error(`${environment.id} has no solver`);
     return {
-      text: solver.format(solver.solve(issued.instance).answer),
+      text: rightAnswer(environment, issued.instance),
       taskOf: (format) => scoreTask(environment, issued, format),
     };
   });

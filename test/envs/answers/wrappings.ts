@@ -214,6 +214,10 @@ export const SPELLINGS: Readonly<Record<string, readonly Way[]>> = {
     { name: "full-width parentheses", write: (text) => `（${text.replaceAll("(", "（").replaceAll(")", "）")}）` },
     { name: "\\left( \\right)", write: (text) => `\\left(${text}\\right)` },
   ],
+  // Spellings of values are in test/envs/math.
+  math: [],
+  "math/arithmetic": [],
+  "math/linear": [],
   qa: TEXT,
   "qa/letter": [
     { name: "parentheses", write: (text) => `(${text})` },

@@ -1,0 +1,121 @@
+/**
+ * How right and how fast answers are compared: the table of pairs, near misses and equal pairs from seeds, or a file of
+ * pairs of one's own ("gold ||| answer ||| 1" for equal, 0 for not), and what the dearest of some hostile texts cost.
+ *
+ *   node bench/math/run.ts [--pairs FILE] [--seed 1] [--count 1500] [--json]
+ */
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { rngFor } from "../../envs/lib/rng.ts";
+import { compareMath, readMath } from "../../envs/math/value.ts";
+import { hostileTexts } from "../../test/envs/hostile.ts";
+import { equalPairs, nearMisses } from "../../test/envs/math/look-alikes.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    pairs: { type: "string" },
+    seed: { type: "string", default: "1" },
+    count: { type: "string", default: "1500" },
+    json: { type: "boolean", default: false },
+  },
+});
+
+interface Case {
+  readonly gold: string;
+  readonly answer: string;
+  readonly isEqual: boolean;
+}
+
+interface Row {
+  readonly name: string;
+  readonly count: number;
+  /** As they are expected to be. */
+  readonly right: number;
+  /** Taken, and not equal. */
+  readonly takenWrongly: number;
+  readonly undecided: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+function judge(gold: string, answer: string): string {
+  const [expected, given] = [readMath(gold), readMath(answer)];
+  if (expected.kind === "malformed" || given.kind === "malformed") return "malformed";
+  return compareMath(expected.answer, given.answer).kind;
+}
+
+/** The shortest of three: other work on the machine lengthens single ones. */
+function timed(run: () => string): { readonly verdict: string; readonly ms: number } {
+  let [verdict, ms] = ["", Infinity];
+  for (let i = 0; i < 3; i++) {
+    const start = performance.now();
+    verdict = run();
+    ms = Math.min(ms, performance.now() - start);
+  }
+  return { verdict, ms };
+}
+
+function measured(name: string, cases: Iterable<Case>): Row {
+  const times: number[] = [];
+  let [right, takenWrongly, undecided] = [0, 0, 0];
+  for (const { gold, answer, isEqual } of cases) {
+    const { verdict, ms } = timed(() => judge(gold, answer));
+    times.push(ms);
+    if ((verdict === "equal") === isEqual) right++;
+    if (verdict === "equal" && !isEqual) takenWrongly++;
+    if (verdict === "undecided") undecided++;
+  }
+  times.sort((a, b) => a - b);
+  const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? 0;
+  return { name, count: times.length, right, takenWrongly, undecided, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
+}
+
+function fromFile(path: string | URL, equal: string): readonly Case[] {
+  const lines = readFileSync(path, "utf8").split("\n");
+  const pairs = lines.filter((line) => line.includes(" ||| ") && !line.startsWith("#"));
+  return pairs.map((line) => {
+    const [gold = "", answer = "", verdict = ""] = line.split(" ||| ");
+    return { gold, answer, isEqual: verdict.trim() === equal };
+  });
+}
+
+function* hostile(): Iterable<Case> {
+  for (const length of [8_000, 262_144])
+    for (const answer of hostileTexts(length))
+      for (const gold of ["x^2+1", "\\{1,2,3\\}"]) yield { gold, answer, isEqual: false };
+}
+
+const count = Number(options.count);
+const rows: Row[] = [
+  measured("table", fromFile(new URL("../../test/envs/math/pairs.txt", import.meta.url), "equal")),
+  measured(
+    "near misses",
+    nearMisses(count, rngFor("near-misses", options.seed)).map((pair) => ({ ...pair, isEqual: false })),
+  ),
+  measured(
+    "equal pairs",
+    equalPairs(count, rngFor("equal-pairs", options.seed)).map((pair) => ({ ...pair, isEqual: true })),
+  ),
+  measured("hostile texts", hostile()),
+];
+if (options.pairs !== undefined) rows.push(measured("own pairs", fromFile(options.pairs, "1")));
+
+if (options.json) console.log(JSON.stringify(rows, null, 2));
+else {
+  const heads = ["pairs", "right", "taken wrongly", "undecided", "p50 ms", "p99 ms", "max ms"];
+  console.log(`${"".padEnd(16)}${heads.map((head) => head.padStart(15)).join("")}`);
+  for (const { name, p50Ms, p99Ms, maxMs, ...rest } of rows) {
+    const share = `${((100 * rest.right) / rest.count).toFixed(2)}%`;
+    const cells = [
+      rest.count,
+      share,
+      rest.takenWrongly,
+      rest.undecided,
+      p50Ms.toFixed(3),
+      p99Ms.toFixed(2),
+      maxMs.toFixed(1),
+    ];
+    console.log(name.padEnd(16) + cells.map((cell) => `${cell}`.padStart(15)).join(""));
+  }
+}

@@ -1,0 +1,88 @@
+/** What an answer of several things is: a list, a set, a tuple, values by their names. */
+import { type Node, show } from "../syntax.ts";
+import { assignmentOf, isName } from "./shape.ts";
+
+export type Several = Extract<Node, { kind: "list" | "set" | "bracket" | "matrix" }>;
+
+export function isSeveral(node: Node): node is Several {
+  return (
+    node.kind === "list" ||
+    node.kind === "set" ||
+    node.kind === "matrix" ||
+    (node.kind === "bracket" && node.items.length > 0)
+  );
+}
+
+export function isOrdered(node: Node): boolean {
+  return node.kind === "bracket" || node.kind === "matrix";
+}
+
+export function isSameShape(
+  gold: Extract<Node, { kind: "matrix" }>,
+  answer: Extract<Node, { kind: "matrix" }>,
+): boolean {
+  return gold.rows.length === answer.rows.length && gold.rows[0]?.length === answer.rows[0]?.length;
+}
+
+/** (1,2) and [1,2] may be intervals; of three numbers brackets are a matter of taste. */
+export function areBracketsOther(gold: Node, answer: Node): boolean {
+  if (gold.kind !== "bracket" || answer.kind !== "bracket") return false;
+  return gold.items.length === 2 && (gold.open !== answer.open || gold.close !== answer.close);
+}
+
+/** A value without a name, of items that are all names' values, or as they are. */
+export function itemsOf(node: Node): readonly Node[] {
+  if (node.kind === "matrix") return node.rows.flat();
+  const items = isSeveral(node) ? node.items : [node];
+  return items.map((item) => {
+    const assigned = assignmentOf(item);
+    return assigned !== undefined && node.kind !== "set" && node.kind !== "bracket"
+      ? (assigned.values.at(-1) as Node)
+      : item;
+  });
+}
+
+/** "p = 3, q = 2" and "(p, q) = (3, 2)": values by their names. */
+export function recordOf(node: Node): ReadonlyMap<string, Node> | undefined {
+  const items = node.kind === "list" || node.kind === "bracket" || node.kind === "set" ? node.items : [node];
+  const pairs = items.flatMap((item) => {
+    const assigned = assignmentOf(item);
+    return assigned === undefined ? [] : [[show(assigned.name), assigned.values.at(-1) as Node] as const];
+  });
+  if (pairs.length === items.length && new Set(pairs.map(([name]) => name)).size === pairs.length)
+    return new Map(pairs);
+  return undefined;
+}
+
+export function areNumbered(record: ReadonlyMap<string, Node>): boolean {
+  const bases = new Set([...record.keys()].map((name) => name.replace(/_.*$/, "")));
+  return bases.size === 1;
+}
+
+/** (p, q) = (3, 2) as "p = 3, q = 2". */
+export function tupleRecord(node: Node): Node {
+  if (node.kind !== "relation" || node.operators.length !== 1 || node.operators[0] !== "=") return node;
+  const [names, values] = node.parts;
+  if (names?.kind !== "bracket" || values === undefined || !names.items.every(isName)) return node;
+  const parts = isSeveral(values) ? itemsOf(values) : [];
+  if (parts.length !== names.items.length) return node;
+  return {
+    kind: "list",
+    joiner: "and",
+    items: names.items.map((name, i): Node => ({
+      kind: "relation",
+      parts: [name, parts[i] as Node],
+      operators: ["="],
+    })),
+  };
+}
+
+/** Whether it says which reals, and not a list of values. */
+export function isSetLike(node: Node): boolean {
+  if (node.kind === "sets" || node.kind === "builder") return true;
+  if (node.kind === "symbol") return node.name === "ℝ" || node.name === "∅";
+  if (node.kind === "relation")
+    return node.operators.some((operator) => operator !== "=" && operator !== "≈" && operator !== "≡");
+  if (node.kind === "list") return node.items.some((item) => isSetLike(item) && item.kind !== "bracket");
+  return node.kind === "bracket" && (node.open === "[" || node.close === "]") && node.items.length === 2;
+}
