@@ -10,6 +10,8 @@ import { parseAnswer } from "./score.ts";
 export interface Told {
   readonly solved: boolean;
   readonly words: string;
+  /** What else its score says, e.g. a judge's verdicts. */
+  readonly info?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -100,7 +102,11 @@ function verdictLines<Instance>(
 
 function toldLines(told: Told | undefined): readonly Headline[] {
   if (told === undefined) return [];
-  return [told.solved ? { text: "✓ right", tone: "good" } : bad(told.words)];
+  const more = Object.entries(told.info ?? {}).map(([name, value]): Headline => ({
+    text: `${name.replaceAll("_", " ")}: ${value}`,
+    tone: "plain",
+  }));
+  return [told.solved ? { text: "✓ right", tone: "good" } : bad(told.words), ...more];
 }
 
 /** What an answer is worth beside the best known. */

@@ -181,7 +181,10 @@ export interface Solver<Instance, Answer> {
 export interface RowReader<Instance> {
   /** One row of a pool as parsed JSON. What is wrong with a row names its column. */
   read(row: unknown): Parsed<Instance>;
-  /** The columns that `read` looks at: of a Parquet file no others are read. Left out: all. */
+  /**
+   * The columns that `read` looks at, of all schemas that it knows: of a Parquet file no others are read, and of no row
+   * others are kept, so `read` never sees them. A file need not have them all. Left out: all.
+   */
   readonly columns?: readonly string[];
   /** The name of the level that a row belongs to; undefined: none. May search. */
   levelOf(instance: Instance): string | undefined;

@@ -59,8 +59,11 @@ export interface PoolColumns {
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Of what is kept of a row: it is parsed anew at every step that needs it, a megabyte in some milliseconds. */
-const ROW_BYTES_MAX = 1 << 20;
+/**
+ * Of what is kept of a row, whatever an environment itself allows: it is parsed anew at every step that needs it, a megabyte
+ * in some milliseconds.
+ */
+const ROW_BYTES_MAX = 4 << 20;
 
 /** What the bytes of an instance begin with. */
 const INLINE = 0;

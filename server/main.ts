@@ -1,7 +1,6 @@
 /** The composition root: makes everything, and gives each part what it needs. */
 import { join } from "node:path";
 import { Gauge } from "prom-client";
-import type { Ports } from "../envs/ports.ts";
 import type { Registry } from "../envs/registry.ts";
 import { createRuns } from "./curriculum/runs/runs.ts";
 import { newIncarnation, systemClock } from "./curriculum/runs/system.ts";
@@ -121,16 +120,17 @@ async function assemble(options: AssembleOptions, registry: Registry, logTo: Log
 }
 
 async function assembleAround(
-  { ports, limits: resourceLimits, missing: missingPorts, close: closePorts }: OpenedPorts,
+  opened: OpenedPorts,
   { config, metrics, health, onPoolProgress }: AssembleOptions,
   registry: Registry,
   { log, dropped }: Log,
 ) {
+  const { ports, limits: resourceLimits, missing: missingPorts } = opened;
   const keys = loadKeyring(config);
   if (keys.kind === "invalid") throw new StartError(keys.message);
   const { keyring, warning } = keys;
   if (warning !== undefined) log.warn(warning);
-  const pools = await openPools(config, registry, { log, ports, onPoolProgress });
+  const pools = await openPools(config, registry, { log, opened, onPoolProgress });
   const loadedSuites = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
   const { suites } = loadedSuites;
@@ -182,7 +182,7 @@ async function assembleAround(
     teacher?.close();
     resources.close();
     runs.close();
-    await closePorts();
+    await opened.close();
     await workers.close();
     await store.close();
     await evaluationStore.close();
@@ -213,10 +213,17 @@ function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: 
 async function openPools(
   { workers: threads, environmentFiles, dataDir, pools: named }: Config,
   registry: Registry,
-  { log, ports, onPoolProgress }: Pick<Log, "log"> & { ports: Ports } & Pick<AssembleOptions, "onPoolProgress">,
+  { log, opened, onPoolProgress }: Pick<Log, "log"> & { opened: OpenedPorts } & Pick<AssembleOptions, "onPoolProgress">,
 ) {
   const folder = join(dataDir, "pools");
-  const options = { threads, environmentFiles, folder, ports, ...(onPoolProgress && { onProgress: onPoolProgress }) };
+  const openPorts = async () => opened;
+  const options = {
+    threads,
+    environmentFiles,
+    folder,
+    openPorts,
+    ...(onPoolProgress && { onProgress: onPoolProgress }),
+  };
   const loaded = await loadPools(registry, named, options);
   if (loaded.kind === "invalid") throw new StartError(loaded.message);
   for (const pool of loaded.pools.values()) log.info(reportOf(pool), "pool loaded");

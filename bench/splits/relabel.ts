@@ -143,9 +143,13 @@ const relabellings: Readonly<Record<string, (instance: never, rng: Rng) => unkno
   "np/tsp": tsp,
 };
 
-/** Whether twins of the environment's instances are looked for: where it has an invariant, they must be. */
+/**
+ * Whether twins of the environment's instances are looked for: where what it generates has an invariant, they must be.
+ * Rows are as their authors wrote them, and the tests of their environments say which are taken for the same.
+ */
 export function hasTwins(environment: Environment): boolean {
-  return environment.invariant !== undefined || Object.hasOwn(relabellings, environment.id);
+  const isGenerated = environment.generator !== undefined;
+  return (isGenerated && environment.invariant !== undefined) || Object.hasOwn(relabellings, environment.id);
 }
 
 /** A twin of an instance of this environment. */

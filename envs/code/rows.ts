@@ -53,22 +53,22 @@ function bigints(_: string, value: unknown): unknown {
 }
 
 function instanceOf(row: Row, prompt: string, tests: readonly CodeTest[], unread: number): CodeInstance {
-  const isFragment = isHeadOfFunction(row, prompt);
-  const starter = isFragment ? prompt : textOf(row["starter_code"]);
+  const head = headOf(row);
   return {
-    prompt: isFragment ? "Complete this Python function. Your program holds all of it, imports included." : prompt,
-    starter: starter.slice(0, LIMITS.starterCharsMax),
-    prefix: prefixOf(row, tests, isFragment ? prompt : ""),
+    prompt: head === "" ? prompt : "Complete this Python function. Your program holds all of it, imports included.",
+    starter: (head || textOf(row["starter_code"])).slice(0, LIMITS.starterCharsMax),
+    prefix: prefixOf(row, tests, head),
     ...{ tests, unread },
-    references: referencesOf(row, isFragment ? prompt : ""),
+    references: referencesOf(row, head),
     level: levelIn(row),
   };
 }
 
-/** HumanEval's prompts are Python, to be gone on with. */
-function isHeadOfFunction(row: Row, prompt: string): boolean {
-  const entry = textOf(row["entry_point"]);
-  return entry !== "" && prompt.includes(`def ${entry}(`) && /^(?:import|from|def|class|@|#|\s)/.test(prompt);
+/** HumanEval's prompts are Python, to be gone on with just where they end; empty: the prompt is none of these. */
+function headOf(row: Row): string {
+  const [prompt, entry] = [textOf(row["prompt"]), textOf(row["entry_point"])];
+  const isPython = entry !== "" && prompt.includes(`def ${entry}(`) && /^(?:import|from|def|class|@|#|\s)/.test(prompt);
+  return isPython ? prompt : "";
 }
 
 function textOf(value: unknown): string {
@@ -139,23 +139,23 @@ const LEETCODE = [
   "from builtins import pow",
 ].join("\n");
 
-function prefixOf(row: Row, tests: readonly CodeTest[], fragment: string): string {
+function prefixOf(row: Row, tests: readonly CodeTest[], head: string): string {
   const extra = isFields(row["extra_info"]) ? row["extra_info"] : {};
   const given = textOf(row["prefix"]) || textOf(extra["prefix"]);
   if (given !== "") return given.slice(0, LIMITS.starterCharsMax);
-  const imports = fragment.split("\n").filter((line) => /^(?:import|from) /.test(line));
+  const imports = head.split("\n").filter((line) => /^(?:import|from) /.test(line));
   if (imports.length > 0) return imports.join("\n");
   return tests.some((test) => test.kind === "call" && test.name.startsWith("Solution.")) ? LEETCODE : "";
 }
 
-function referencesOf(row: Row, fragment: string): readonly string[] {
+function referencesOf(row: Row, head: string): readonly string[] {
   const extra = isFields(row["extra_info"]) ? row["extra_info"] : {};
   const found = REFERENCES.map((name) => row[name]).find((value) => value !== undefined && value !== null);
   const programs = [found, extra["reference"]].flatMap(programsIn).slice(0, LIMITS.referencesMax);
   return programs.flatMap((program) => {
     const read = readProgram(program);
     if (read.kind !== "answer") return [];
-    return [fragment === "" || read.answer.includes(fragment) ? read.answer : `${fragment}${program}`];
+    return [head === "" || read.answer.includes(head.trim()) ? read.answer : `${head}${program}`];
   });
 }
 

@@ -55,6 +55,8 @@ export const math = defineEnvironment<MathInstance, MathAnswer>({
   canonical: ({ problem, answer }) => JSON.stringify([problem, answer]),
   metadata: ({ facts }) => facts,
   render,
+  // What surrounds an answer is taken away here, box by box.
+  verbatim: true,
   parse: readMath,
   verify: ({ answer: gold }, answer) => gradeMath(gold, answer),
   draw,

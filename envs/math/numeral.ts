@@ -5,7 +5,8 @@
 import { equalsInteger, type Rational } from "../countdown/rational.ts";
 import type { Facts } from "../environment.ts";
 import { narrow } from "../lib/text.ts";
-import { compareMath, type Comparison, readMath } from "./value.ts";
+import type { Comparison } from "./compare/outcome.ts";
+import { compareMath, readMath } from "./value.ts";
 
 /** A whole number or a fraction, with the sign before it. */
 export function numeralOf({ num, den }: Rational): string {
@@ -49,17 +50,27 @@ export function plain(text: string): string {
     .replaceAll(/\\[dtc]frac/g, "\\frac");
 }
 
-/** The facts of values against those expected, each compared as any answer of `math` is. They are not shown. */
-export function gradeValues(names: readonly string[], expected: readonly Rational[], values: readonly string[]): Facts {
+/**
+ * The facts of values against those expected, each compared as any answer of `math` is. The expected ones are not shown;
+ * `wrong` says what is wrong with a value.
+ */
+export function gradeValues(
+  expected: readonly Rational[],
+  values: readonly string[],
+  wrong: (value: string, i: number) => string,
+): Facts {
   const compared = expected.map((value, i) => compareTexts(numeralOf(value), values[i] ?? ""));
+  const at = compared.findIndex(({ kind }) => kind === "different");
+  if (at >= 0) return wrongFacts(wrong((values[at] ?? "").slice(0, 100), at));
   const undecided = compared.find((each) => each.kind === "undecided");
   if (undecided !== undefined) {
     const components = [{ name: "correctness", value: undefined, reason: undecided.reason }];
     return { kind: "graded", components, solved: false, violation: `it cannot be told: ${undecided.reason}` };
   }
-  const wrong = compared.findIndex(({ kind }) => kind !== "equal");
-  if (wrong < 0) return { kind: "graded", components: [{ name: "correctness", value: 1 }], solved: true };
-  const violation = `${names[wrong] ?? "the value"} is not ${(values[wrong] ?? "").slice(0, 100)}`;
+  return { kind: "graded", components: [{ name: "correctness", value: 1 }], solved: true };
+}
+
+export function wrongFacts(violation: string): Facts {
   return { kind: "graded", components: [{ name: "correctness", value: 0 }], solved: false, violation };
 }
 

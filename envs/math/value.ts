@@ -1,32 +1,148 @@
 /** Reads what an answer says, and compares two of them: the interface of everything in this folder. */
 import type { Parsed } from "../environment.ts";
+import { compareNodes } from "./compare/compare.ts";
+import { type Comparison, EQUAL, undecided } from "./compare/outcome.ts";
+import { STEPS_MAX } from "./numbers/budget.ts";
+import type { Cursor } from "./read/cursor.ts";
+import { extract } from "./read/extract.ts";
+import { lex, type Style } from "./read/lex.ts";
+import { readStatement } from "./read/structure.ts";
+import { type Node, show } from "./syntax.ts";
 
-/** An answer, read. */
+/** One way to read an answer. */
+interface Reading {
+  readonly node: Node;
+  readonly comma: Style["comma"];
+}
+
+/** An answer, read: in more than one way where it may mean more than one thing. */
 export interface MathAnswer {
   /** As it was written, what surrounds it taken away. */
   readonly text: string;
+  /** At least one; the likeliest first. */
+  readonly readings: readonly Reading[];
+  /** The letter of a choice, where one stands before its content: "(B) 12". */
+  readonly choice?: string;
 }
-
-/** Whether two answers say the same. Undecided: it cannot be told, which is nobody's mistake. */
-export type Comparison =
-  | { readonly kind: "equal" }
-  | { readonly kind: "different"; readonly reason: string }
-  | { readonly kind: "undecided"; readonly reason: string };
 
 /** Reads the text of an answer. Never throws; bounded in steps, digits and depth whatever the text. */
 export function readMath(text: string): Parsed<MathAnswer> {
-  const trimmed = text.trim();
-  if (trimmed === "") return { kind: "malformed", reason: "it is empty" };
-  return { kind: "answer", answer: { text: trimmed } };
+  const extracted = extract(text);
+  if (extracted.kind === "malformed") return extracted;
+  const [only] = extracted.answer;
+  return extracted.answer.length === 1 && only !== undefined ? readOne(only) : readSeveral(extracted.answer);
 }
+
+/** Several boxes are a list. */
+function readSeveral(texts: readonly string[]): Parsed<MathAnswer> {
+  const items: Node[] = [];
+  for (const text of texts) {
+    const read = readOne(text);
+    if (read.kind === "malformed") return read;
+    items.push((read.answer.readings[0] as Reading).node);
+  }
+  const node: Node = { kind: "list", joiner: ",", items };
+  return { kind: "answer", answer: { text: texts.join(", "), readings: [{ node, comma: "separator" }] } };
+}
+
+function readOne(text: string): Parsed<MathAnswer> {
+  const [, bracketed, marked, content = ""] = CHOICE.exec(text) ?? [];
+  const name = bracketed ?? marked;
+  const inside = content === "" ? undefined : readings(content);
+  const whole = readings(text);
+  // What can be read as a whole is no choice, e.g. "A: 5"; but "(D) 12" is no product.
+  const isChoice = name !== undefined && (whole.kind === "malformed" || content === "" || bracketed !== undefined);
+  if (isChoice && inside?.kind !== "malformed") {
+    const letter: Reading = { node: { kind: "symbol", name: name.toUpperCase() }, comma: "separator" };
+    const others = [...(inside?.answer ?? []), ...(whole.kind === "answer" ? whole.answer : [])];
+    return { kind: "answer", answer: { text, readings: [letter, ...others], choice: name.toUpperCase() } };
+  }
+  const read = whole;
+  return read.kind === "malformed" ? read : { kind: "answer", answer: { text, readings: read.answer } };
+}
+
+/** "(B)", "B)", "\\textbf{(B)}", "Option B", alone or with what the choice says behind it. */
+const CHOICE =
+  /^\s*(?:option\s+|choice\s+)?(?:\\(?:text|textup|textbf|mathrm|mathbf|textrm|boldsymbol)\s*\{\s*)?(?:\(\s*([A-Ja-j])\s*\)|([A-J])\s*[).:])\s*\}?(?:$|(?:\\?\s|~)+(.*)$)/s;
+
+/** The ways to read a text; malformed as the first one is. */
+function readings(text: string): Parsed<readonly Reading[]> {
+  const found: Reading[] = [];
+  let problem: string | undefined;
+  for (const style of stylesOf(text)) {
+    const node = parse(text, style);
+    if (typeof node === "string") problem ??= node;
+    else if (!found.some((other) => show(other.node) === show(node))) found.push({ node, comma: style.comma });
+  }
+  return found.length > 0 ? { kind: "answer", answer: found } : { kind: "malformed", reason: problem ?? "it is empty" };
+}
+
+const THOUSANDS = /(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])/;
+const COMMA = /\d,\d/;
+const EXPONENT = /\de[+-]\d/;
+
+/** 1,234 is a number, and perhaps a list; 3,14 is a list, and perhaps a number. */
+function stylesOf(text: string): readonly Style[] {
+  const styles: Style[] = [];
+  if (THOUSANDS.test(text)) styles.push({ comma: "thousands", exponent: false });
+  styles.push({ comma: "separator", exponent: false });
+  if (styles.length === 1 && COMMA.test(text)) styles.push({ comma: "decimal", exponent: false });
+  if (EXPONENT.test(text)) styles.push({ comma: "separator", exponent: true });
+  return styles;
+}
+
+/** 10:30 a.m. */
+const TIME = /^\s*(\d{1,2}(?::\d\d)?)[\s~\\]*(?:\\text\w*\s*\{)?\s*([ap])\.?\s?m\.?\s*\}?\s*$/i;
+
+/** What the text is, or what is wrong with it. */
+function parse(text: string, style: Style): Node | string {
+  const time = TIME.exec(text);
+  if (time !== null) return { kind: "text", text: `${time[1]} ${time[2]}m`.toLowerCase() };
+  const lexed = lex(text, style);
+  if (lexed.kind === "malformed") return lexed.reason;
+  if (lexed.tokens.length === 0) return "it is empty";
+  const cursor: Cursor = {
+    tokens: [...lexed.tokens],
+    at: 0,
+    depth: 0,
+    bars: 0,
+    turned: false,
+    inSet: false,
+    problem: undefined,
+  };
+  const node = readStatement(cursor);
+  return cursor.problem ?? node;
+}
+
+/** A comma of the gold's is a decimal point only where it can hardly be a list: "0,5", "3,14". */
+const SURELY_DECIMAL = /(?<!\d)0,\d|\d,\d\d/;
 
 /** Whether an answer says what the gold answer says. Never throws; bounded. */
 export function compareMath(gold: MathAnswer, answer: MathAnswer): Comparison {
-  if (gold.text === answer.text) return { kind: "equal" };
-  return { kind: "undecided", reason: "nothing but equal texts is compared yet" };
+  if (bare(gold.text) === bare(answer.text)) return EQUAL;
+  const state = { budget: { left: STEPS_MAX }, seed: `${gold.text}\n${answer.text}` };
+  // Of two choices the letters count, whatever they say.
+  const isChoice = gold.choice !== undefined && answer.choice !== undefined;
+  const golds = isChoice
+    ? gold.readings.slice(0, 1)
+    : gold.readings.filter(({ comma }) => comma !== "decimal" || SURELY_DECIMAL.test(gold.text));
+  const answers = isChoice ? answer.readings.slice(0, 1) : answer.readings;
+  const found = golds.flatMap((left) => answers.map((right) => () => compareNodes(left.node, right.node, state)));
+  const [first, ...others] = found;
+  const likeliest = first?.() ?? undecided("it cannot be read as the expected answer is");
+  // What is less likely meant may make it equal, and nothing else.
+  return likeliest.kind !== "equal" && others.some((compare) => compare().kind === "equal") ? EQUAL : likeliest;
 }
 
-/** What an answer was read as, in one line, at most some 200 characters. */
+/** The text without what is never seen. */
+function bare(text: string): string {
+  return text.replace(/\\[,;:! ]|[\s$]+/g, "").replace(/\\(?:left|right|displaystyle)(?![A-Za-z])/g, "");
+}
+
+const SHOWN_MAX = 120;
+
+/** What an answer was read as, in one line. */
 export function showMath(answer: MathAnswer): string {
-  return answer.text.length <= 200 ? answer.text : `${answer.text.slice(0, 200)}…`;
+  const text = show((answer.readings[0] as Reading).node);
+  return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`;
 }

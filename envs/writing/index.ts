@@ -3,6 +3,7 @@ import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
 import type { AnswerFormat, ChatMessage, Parsed } from "../environment.ts";
 import { type Conversation, folded, rows } from "./conversation.ts";
+import { draw } from "./draw.ts";
 import { judgeResource, verify } from "./verify.ts";
 
 function render({ system, request }: Conversation, format: AnswerFormat): readonly ChatMessage[] {
@@ -34,4 +35,5 @@ export const writing = defineEnvironment<Conversation, string>({
   render,
   parse: (text): Parsed<string> => ({ kind: "answer", answer: text }),
   verify,
+  draw,
 });

@@ -25,13 +25,16 @@ import { runSlice } from "../tasks/jobs.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../tasks/keyring.ts";
 import { createMaker } from "../tasks/make.ts";
 import { loadPools } from "../tasks/pools.ts";
+import { type OpenedPorts, openPorts } from "../tasks/ports.ts";
 import { createRunSource } from "../tasks/run-source.ts";
 import { createAsyncScorer } from "../tasks/async-scorer.ts";
 import { createResources } from "../tasks/resources.ts";
 import { createScorer } from "../tasks/scorer.ts";
 import { createTeacher } from "../tasks/teacher/teacher.ts";
+import { limitsOf } from "../tasks/ports.ts";
 import { createWorkerPool, type WorkerPool } from "../tasks/workers.ts";
 import { type CallContext, RpcError } from "../transport/rpc.ts";
+import { createLocalPorts } from "./local-ports.ts";
 import { poolBars } from "./pool-bars.ts";
 import { CliProblem } from "./problem.ts";
 
@@ -87,10 +90,15 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   if (environments.kind === "invalid") throw new CliProblem("failure", environments.message);
   const { registry } = environments;
   const bars = poolBars();
+  let checking: Promise<OpenedPorts> | undefined;
   const loaded = await loadPools(registry, config.pools, {
     ...{ threads: config.workers, environmentFiles: config.environmentFiles, folder: join(config.dataDir, "pools") },
+    openPorts: () => (checking ??= openPorts({ clock: systemClock, sandbox: config.sandbox, judge: undefined })),
     onProgress: bars.onProgress,
-  }).finally(bars.stop);
+  }).finally(async () => {
+    bars.stop();
+    await (await checking)?.close();
+  });
   if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);
   const loadedSuites = loadSuites(registry, config.suiteFiles, { pools: loaded.pools });
   if (loadedSuites.kind === "invalid") throw new CliProblem("failure", loadedSuites.message);
@@ -99,7 +107,13 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const { pools } = loaded;
   const { maxGroups, maxCompletions, maxBatchSeeds, maxCompletionBytes } = config.limits;
   const workers = needs === "runs" ? threads(config) : workHere(registry);
-  const resources = createResources({ clock: systemClock, onFailure: tell });
+  const asked = createLocalPorts(config, tell);
+  const resources = createResources({
+    clock: systemClock,
+    ports: asked.ports,
+    limits: limitsOf(config),
+    onFailure: tell,
+  });
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
   const maker = createMaker({ workers, registry, pools, teacher });
   const scorer = createScorer({ keyring, registry, pools, completionBytesMax: maxCompletionBytes, onFailure: tell });
@@ -130,6 +144,8 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const close = (): void => {
     teacher?.close();
     runs.close();
+    resources.close();
+    void asked.close();
     void workers.close();
     void store.close();
   };

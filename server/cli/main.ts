@@ -11,6 +11,7 @@ import { addForgetting } from "./commands/forgetting.ts";
 import { addPools } from "./commands/pools.ts";
 import { addReset } from "./commands/reset.ts";
 import { addRun } from "./commands/run.ts";
+import { addSandbox } from "./commands/sandbox.ts";
 import { addServe } from "./commands/serve.ts";
 import { addSimulate } from "./commands/simulate.ts";
 import { addSolve } from "./commands/solve.ts";
@@ -34,7 +35,7 @@ function createProgram(): Command {
     .configureHelp({ showGlobalOptions: false });
   const adders = [
     ...[addServe, addEnvs, addReset, addStep, addSolve, addDraw, addRun],
-    ...[addEval, addExport, addCalibrate, addForgetting, addSimulate, addPools],
+    ...[addEval, addExport, addCalibrate, addForgetting, addSimulate, addPools, addSandbox],
   ];
   for (const add of adders) add(program);
   return program;

@@ -203,9 +203,9 @@ export const configOptions = {
   }),
   pool: list({
     flag: "pool",
-    placeholder: "name=path[@selection]",
+    placeholder: "name=[environment:]path[@selection]",
     description:
-      "a data pool for SOURCE_REAL, JSONL or Parquet; a selection such as @train[200:],eval[:200] says which rows are taken and of which split they are; may be given several times",
+      "a data pool for SOURCE_REAL, JSONL or Parquet; an environment such as qa: before the path says whose rows they are; a selection such as @train[200:],eval[:200] says which rows are taken and of which split they are; may be given several times",
     each: namedPath,
   }),
   teacherUrl: optionalText({

@@ -1,8 +1,8 @@
 /** Data pools: those that ship with environments, and those that the operator names, of any size. */
 import { readFileSync, statSync } from "node:fs";
 import { loadPool, type Pool } from "../../envs/pool.ts";
-import type { Ports } from "../../envs/ports.ts";
 import type { Registry } from "../../envs/registry.ts";
+import type { OpenPorts } from "./pool-files/checks.ts";
 import { type PoolReport, type PoolStage, readPoolFile } from "./pool-files/read.ts";
 import { type PoolFile, readPoolPath } from "./pool-files/selection.ts";
 import { type PoolThreads, startPoolThreads } from "./pool-files/threads.ts";
@@ -31,7 +31,7 @@ export interface PoolOptions {
   /** Where pools that were read once are kept; undefined: nowhere. */
   readonly folder: string | undefined;
   /** What rows are checked with. Left out: nothing, and they count as unchecked. */
-  readonly ports?: Ports;
+  readonly openPorts?: OpenPorts;
   /** Told how many parts of a pool's file are read, then how many of its rows are checked. */
   readonly onProgress?: (pool: string, done: number, total: number, stage: PoolStage) => void;
 }
@@ -96,16 +96,18 @@ export interface PoolReader {
   close(): Promise<void>;
 }
 
+const noPorts: OpenPorts = async () => ({ ports: {}, missing: {} });
+
 /** Large files are read in threads, which are started for the first of them. */
 export function createPoolReader(registry: Registry, options: PoolOptions): PoolReader {
-  const { environmentFiles, folder, ports = {}, onProgress } = options;
+  const { environmentFiles, folder, openPorts = noPorts, onProgress } = options;
   let threads: PoolThreads | undefined;
   return {
     read(name, file) {
       const isSmall = readsHere(file.path);
       const work = isSmall ? poolWork(registry, STRETCH_BYTES) : (threads ??= startPoolThreads(options)).work;
       const folders = { folder: isSmall ? undefined : folder, checksFolder: folder };
-      return readPoolFile({ registry, work, name, file, environmentFiles, ...folders, ports, onProgress });
+      return readPoolFile({ registry, work, name, file, environmentFiles, ...folders, openPorts, onProgress });
     },
     close: async () => threads?.close(),
   };

@@ -33,7 +33,7 @@ export interface OpenedPorts {
   readonly sandboxFigures: (() => SandboxFigures) | undefined;
   /** Undefined: there is no judge. */
   readonly judgeFigures: (() => JudgeFigures) | undefined;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export async function openPorts(options: PortsOptions): Promise<OpenedPorts> {
@@ -48,16 +48,21 @@ export async function openPorts(options: PortsOptions): Promise<OpenedPorts> {
       ...(opened.kind !== "opened" && { sandbox: opened.why }),
       ...(judge === undefined && { judge: NO_JUDGE }),
     },
-    limits: {
-      ...(settings.kind !== "off" && { sandbox: { concurrencyMax: settings.concurrency } }),
-      ...(judgeOptions && { judge: { concurrencyMax: judgeOptions.concurrency, timeLimitMs: judgeOptions.timeoutMs } }),
-    },
+    limits: limitsOf(options),
     sandboxFigures: sandbox && (() => sandbox.figures()),
     judgeFigures: judge?.figures,
     close: async () => {
       judge?.close();
       if (opened.kind === "opened") await opened.close();
     },
+  };
+}
+
+/** What the operator says of how much they may be asked. */
+export function limitsOf({ sandbox, judge }: Pick<PortsOptions, "sandbox" | "judge">): OpenedPorts["limits"] {
+  return {
+    ...(sandbox.kind !== "off" && { sandbox: { concurrencyMax: sandbox.concurrency } }),
+    ...(judge && { judge: { concurrencyMax: judge.concurrency, timeLimitMs: judge.timeoutMs } }),
   };
 }
 

@@ -42,12 +42,12 @@ describe("a server", () => {
     const count = Number(/graph of (\d+) vertices/.exec(task.prompt[0]?.content ?? "")?.[1]);
     const cover = `[${[...Array(count).keys()].join(", ")}]`;
     const outcome = await client.step(task, `<think></think><answer>${cover}</answer>`);
-    expect(outcome.result).toMatchObject({
+    expect(outcome.message.result).toMatchObject({
       case: "score",
       value: { objective: count, baseline: { proof: Proof.OPTIMAL } },
     });
     const twice = await client.step(task, "<think></think><answer>[0, 0]</answer>");
-    expect(twice.result).toMatchObject({ case: "score", value: { violation: "vertex 0 is listed twice" } });
+    expect(twice.message.result).toMatchObject({ case: "score", value: { violation: "vertex 0 is listed twice" } });
   });
 
   test("gives their rows, and says what they cannot do", async () => {
@@ -55,7 +55,10 @@ describe("a server", () => {
     const country = /capital of (\w+)/.exec(task.prompt[0]?.content ?? "")?.[1];
     expect(country).toBeDefined();
     const wrong = await client.step(task, "<think></think><answer>Atlantis</answer>");
-    expect(wrong.result).toMatchObject({ case: "score", value: { reward: 0.1, violation: "that is not the answer" } });
+    expect(wrong.message.result).toMatchObject({
+      case: "score",
+      value: { reward: 0.1, violation: "that is not the answer" },
+    });
     // Without a generator rows are all there is.
     expect(await client.reset({ environment: "qa/capitals", seed: 1n })).toEqual(task);
     await expect(client.reset({ environment: "qa/capitals", source: "synthetic", seed: 1n })).rejects.toThrow(

@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient, type GradusClient, type Task } from "../../clients/ts/src/index.ts";
-import { FeedbackStatus, NoRewardReason } from "../../clients/ts/src/public.ts";
 import { PATIENCE_MS, until } from "../support/patience.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
 
@@ -52,18 +51,14 @@ describe.each(["test/slow", "test/flaky", "test/graded"])("%s", (environment) =>
     const tasks = results.flatMap(({ result }) => (result.case === "task" ? [result.value] : []));
     expect(tasks).toHaveLength(4);
     for (const task of tasks.slice(0, 2)) {
-      expect((await client.step(task, answerTo(task))).result).toMatchObject({
+      expect((await client.step(task, answerTo(task))).message.result).toMatchObject({
         case: "score",
         value: { solved: true },
       });
     }
     const groups = tasks.map((task) => ({ task, completions: [answerTo(task), answerTo(task, 1), "none"] }));
     for (const { outcomes, statistics } of await client.batchStep(groups)) {
-      expect(outcomes.map(({ result }) => result.case === "score" && result.value.solved)).toEqual([
-        true,
-        false,
-        false,
-      ]);
+      expect(outcomes.map((outcome) => outcome.kind === "scored" && outcome.solved)).toEqual([true, false, false]);
       expect(statistics?.count).toBe(3);
     }
   });
@@ -77,7 +72,7 @@ test("an evaluation asks a judge that hangs up until it answers", async () => {
     if (task !== undefined) completions.push({ task, completion: answerTo(task) });
   }
   const submitted = await evaluation.submit(completions);
-  expect(submitted.map(({ outcome }) => outcome?.result)).toMatchObject(
+  expect(submitted.map(({ outcome }) => outcome?.message.result)).toMatchObject(
     Array.from({ length: 3 }, () => ({ case: "score", value: { solved: true } })),
   );
   expect((await evaluation.report()).overall?.samples).toBe(3n);
@@ -109,7 +104,7 @@ test("a sample whose caller left is scored once, and recorded", async () => {
   unsays("hold");
   await until(async () => (await run.get()).state?.samplesRecorded === 1n);
   const again = await client.step(task, answerTo(task));
-  expect([again.result.case, again.feedback?.status]).toEqual(["score", FeedbackStatus.DUPLICATE]);
+  expect([again.kind, again.feedback?.status]).toEqual(["scored", "duplicate"]);
   expect(asked()).toBe(before + 1);
 });
 
@@ -121,8 +116,8 @@ test("a judge that is down masks its arm, and has it back when it answers", asyn
   says("down");
   const task = await client.reset({ environment: "test/held", seed: 1n });
   await until(async () => {
-    const { result } = await client.step(task, answerTo(task));
-    expect(result).toMatchObject({ case: "noReward", value: { reason: NoRewardReason.JUDGE_UNAVAILABLE } });
+    const outcome = await client.step(task, answerTo(task));
+    expect(outcome).toMatchObject({ kind: "unscored", reason: "judge_unavailable" });
     return (await reasons())?.[0] !== undefined;
   });
   expect(await reasons()).toEqual(["the judge hung up", undefined]);
@@ -130,7 +125,7 @@ test("a judge that is down masks its arm, and has it back when it answers", asyn
   expect(new Set(masked.tasks.map(({ armId }) => armId))).toEqual(new Set(["plain"]));
   unsays("down");
   await until(async () => (await reasons())?.[0] === undefined);
-  expect((await client.step(task, answerTo(task))).result.case).toBe("score");
+  expect((await client.step(task, answerTo(task))).kind).toBe("scored");
   const drawn = new Set<string>();
   for (let cursor = 8n; cursor < 40n; cursor += 8n) {
     for (const { armId } of (await run.nextBatch({ cursor, count: 8 })).tasks) drawn.add(armId);

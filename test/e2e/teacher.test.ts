@@ -55,7 +55,7 @@ describe("a run with arms of a teacher", () => {
     expect(taught.length).toBeGreaterThan(0);
     expect(new Set(tasks.map(({ instanceHash }) => instanceHash)).size).toBe(8);
     const groups = await client.batchStep(tasks.map((task) => completionsOf(task, 2)));
-    for (const { outcomes } of groups) for (const { result } of outcomes) expect(result.case).toBe("score");
+    for (const { outcomes } of groups) for (const { kind } of outcomes) expect(kind).toBe("scored");
     const metrics = await (await fetch(`${server.http}/metrics`)).text();
     expect(metrics).toMatch(
       /gradus_teacher_proposals_total\{environment="countdown",level="T0",outcome="accepted"\} \d/,
@@ -105,7 +105,7 @@ test("after a kill, and on another server, drawn tasks are the same and nobody i
   expect(await linesOf(after, "kept", 0n)).toEqual(drawn);
   const { tasks } = await after.run("kept").nextBatch({ cursor: 0n, count: 8 });
   for (const { outcomes } of await after.batchStep(tasks.map((task) => completionsOf(task, 2))))
-    for (const { result } of outcomes) expect(result.case).toBe("score");
+    for (const { kind } of outcomes) expect(kind).toBe("scored");
   after.close();
   await second.kill("SIGTERM");
 

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, type GradusClient, type RunChoice, type Task } from "../../clients/ts/src/index.ts";
 import { countdown } from "../../envs/countdown/index.ts";
-import { FeedbackStatus } from "../../clients/ts/src/public.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
 
@@ -84,12 +83,9 @@ test("a trainer that comes back finds what is open, and opens a group again that
   expect([open?.groupId, open?.missing, others.length]).toEqual([a.groupId, [0], 0]);
   expect(open?.samples[0]).toMatchObject({ sampleIndex: 1, policyVersion: 7 });
   const [reopened] = await run.reopenGroups([b.groupId]);
-  expect(reopened?.feedback?.status).toBe(FeedbackStatus.RECORDED);
+  expect(reopened?.status).toBe("recorded");
   const [scored] = await client.batchStep([mixed(b)]);
-  expect(scored?.outcomes.map(({ feedback }) => feedback?.status)).toEqual([
-    FeedbackStatus.RECORDED,
-    FeedbackStatus.RECORDED,
-  ]);
+  expect(scored?.outcomes.map(({ feedback }) => feedback?.status)).toEqual(["recorded", "recorded"]);
   expect((await run.get()).state?.firstOpenCursor).toBe(0n);
 });
 
@@ -117,7 +113,7 @@ test("prompts stand in the run's template, and a finish reason tells that a comp
   expect(task.prompt.at(-1)?.content).toMatch(/^### Task\n.*\n### \$& Answer$/s);
   const completions = [{ sampleIndex: 0, text: wrong, finishReason: "length" } as const];
   const [group] = await client.batchStep([{ task, completions }]);
-  expect(group?.outcomes[0]?.result).toMatchObject({ case: "score", value: { truncated: true } });
+  expect(group?.outcomes[0]).toMatchObject({ kind: "scored", truncated: true });
   const twice = { ...config, promptTemplate: { user: "{prompt} {prompt}" } };
   await expect(client.run("twice").create(twice)).rejects.toThrow("prompt_template.user");
 });

@@ -56,7 +56,7 @@ describe("while every worker is busy", () => {
     const port = Number(server.address.split(":")[1]);
     for (let i = 0; i < 20; i++) expect(await checkHealth(port)).toBe("SERVING");
     expect((await fetch(`${server.httpAddress}/healthz`)).status).toBe(200);
-    for (let i = 0; i < 20; i++) expect((await client.step(task, right(task))).result.case).toBe("score");
+    for (let i = 0; i < 20; i++) expect((await client.step(task, right(task))).kind).toBe("scored");
     // Rows of a pool need no worker.
     expect((await run.nextBatch()).tasks).toHaveLength(2);
     expect((await run.get()).state?.cursor).toBe(2n);

@@ -190,7 +190,7 @@ function linear({ names, statements }: LinearInstance): Relations {
     const own = add(`statement ${relation.replace(/[<>]/, "<")}`, -1);
     const isLeftSmaller = relation.startsWith("<");
     const [one, other] = relation === "=" ? ["side", "side"] : isLeftSmaller ? ["low", "high"] : ["high", "low"];
-    const [leftSide, rightSide] = [add(one as string, own), add(other as string, own)];
+    const [leftSide, rightSide] = [add(one, own), add(other, own)];
     for (const term of left) addTerm(term, leftSide);
     for (const term of right) addTerm(term, rightSide);
   }

@@ -3,12 +3,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import { drawCompletion, drawTask } from "../../envs/draw.ts";
-import type { Environment, Parameters } from "../../envs/environment.ts";
+import { stripAnswer } from "../../envs/answers/strip.ts";
+import type { Environment, Parameters, SyncEnvironment } from "../../envs/environment.ts";
 import { framed } from "../../envs/lib/picture/frame.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 import { resolveParameters } from "../../envs/parameters.ts";
 import { environments } from "../../envs/registry.ts";
-import { cases, issue, synchronous } from "./every.ts";
+import { cases, issue } from "./every.ts";
 import { hostileTexts } from "./hostile.ts";
 import { mutated } from "./mutated.ts";
 import { expectWellFormed } from "./pictures.ts";
@@ -22,12 +23,23 @@ function drawn(environment: Environment, instance: unknown, answer?: string): st
   return drawTask(environment, instance, answer) ?? "no picture";
 }
 
-describe.each(cases.filter(({ environment }) => environment.draw !== undefined))("$title", (each) => {
+/** The solver's answer; of a math problem the one that its row has. */
+function rightAnswer({ solver }: Environment, instance: unknown): string {
+  if (solver !== undefined) return solver.format(solver.solve(instance).answer);
+  return (instance as { readonly answer: string }).answer;
+}
+
+function headlineOf(environment: SyncEnvironment, instance: unknown): string {
+  if (environment.goal === "satisfy") return "✓ right";
+  return `✓ feasible and optimal: ${environment.solver?.solve(instance).value}`;
+}
+
+const drawing = cases.filter(({ environment }) => environment.draw !== undefined);
+
+describe.each(drawing)("$title", (each) => {
   const { environment, level } = each;
   const { instance } = issue(each, 11n, level.evaluationOnly ? "eval" : "train");
-  const solution = environment.solver?.solve(instance);
-  if (solution === undefined) throw new Error("no solver");
-  const best = environment.solver!.format(solution.answer);
+  const best = rightAnswer(environment, instance);
 
   test("the instance and its best answer are drawn, the same each time", () => {
     const plain = drawn(environment, instance);
@@ -36,7 +48,7 @@ describe.each(cases.filter(({ environment }) => environment.draw !== undefined))
       expectWellFormed(svg);
       expect(svg.length).toBeLessThan(BYTES_MAX);
     }
-    expect(solved).toContain(environment.goal === "satisfy" ? "✓ right" : `✓ feasible and optimal: ${solution.value}`);
+    expect(solved).toContain(headlineOf(environment, instance));
     expect([drawTask(environment, instance), drawTask(environment, instance, best)]).toEqual([plain, solved]);
     expect(drawCompletion(environment, instance, "boxed", wrapAnswer(best, "boxed"))).toBe(solved);
   });
@@ -46,20 +58,20 @@ describe.each(cases.filter(({ environment }) => environment.draw !== undefined))
       const svg = drawn(environment, instance, text);
       expectWellFormed(svg);
       expect(svg.length).toBeLessThan(BYTES_MAX);
-      const parsed = environment.parse(text, instance);
-      const verdict = parsed.kind === "answer" ? environment.verify(instance, parsed.answer).kind : parsed.kind;
-      expect(svg).toContain(verdict === "feasible" ? "✓" : `✗ ${verdict}: `);
+      const parsed = environment.parse(stripAnswer(text), instance);
+      const facts = parsed.kind === "answer" ? environment.verify(instance, parsed.answer) : parsed;
+      if (facts.kind === "graded") expect(svg).toContain(facts.solved ? "✓ right" : "✗ ");
+      else expect(svg).toContain(facts.kind === "feasible" ? "✓" : `✗ ${facts.kind}: `);
     });
     fc.assert(property, { seed: 7, numRuns: 25 });
   });
 });
 
-const drawable = synchronous.filter((environment) => environment.draw !== undefined);
+const drawers = [...new Map(drawing.map((each) => [each.environment, each])).values()];
 
-describe.each(drawable.map((environment) => ({ environment, id: environment.id })))("$id", ({ environment }) => {
-  const level = environment.levels[0];
-  if (level === undefined) throw new Error("no level");
-  const { instance } = issue({ title: "", environment, level }, 5n, "train");
+describe.each(drawers.map((each) => ({ ...each, id: each.environment.id })))("$id", (each) => {
+  const { environment } = each;
+  const { instance } = issue(each, 5n, "train");
 
   test("hostile completions are drawn as malformed or infeasible", () => {
     for (const text of hostileTexts(5000)) {

@@ -37,14 +37,14 @@ describe("of a row is kept", () => {
     expect(new TextDecoder().decode(columns.bytes.subarray(1))).toBe('{"a":1,"b":2}');
   });
 
-  test("a megabyte at most", () => {
+  test("four megabytes at most", () => {
     const { reasons, size } = pool([
-      { a: 1, b: 2, note: "n".repeat(1 << 20) },
-      { a: 2, b: 2, note: "n".repeat((1 << 20) - 50) },
+      { a: 1, b: 2, note: "n".repeat(4 << 20) },
+      { a: 2, b: 2, note: "n".repeat((4 << 20) - 50) },
     ]);
     expect([size, reasons]).toEqual([
       1,
-      [`line 1: what is read of it takes ${(1 << 20) + 23} bytes, and the limit is ${1 << 20}`],
+      [`line 1: what is read of it takes ${(4 << 20) + 23} bytes, and the limit is ${4 << 20}`],
     ]);
   });
 

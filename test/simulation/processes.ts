@@ -3,14 +3,16 @@
  * replies; trainers over the TypeScript client; exports and imports in between. Choices are seeded, time is real.
  */
 import { hash } from "node:crypto";
-import { createClient, type GradusClient, type RunChoice, type Task } from "../../clients/ts/src/index.ts";
+import {
+  createClient,
+  type GradusClient,
+  type GroupOutcome,
+  type RunChoice,
+  type Task,
+} from "../../clients/ts/src/index.ts";
 import { type Rng, rngFor } from "../../envs/lib/rng.ts";
 import type { FeedbackStatus } from "../../server/curriculum/feedback.ts";
-import {
-  FeedbackStatus as WireStatus,
-  type GroupOutcome,
-  type Outcome,
-} from "../../server/gen/gradus/v1/outcome_pb.js";
+import { FeedbackStatus as WireStatus, type Outcome } from "../../server/gen/gradus/v1/outcome_pb.js";
 import { complete } from "../support/scripted-policy.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
 import { differences } from "./compare.ts";
@@ -121,7 +123,7 @@ interface Part {
 function take(scene: Scene, { task, completions }: Part, { outcomes }: GroupOutcome): boolean | "again" {
   const { model } = scene;
   let stale = false;
-  for (const [i, outcome] of outcomes.entries()) {
+  for (const [i, { message: outcome }] of outcomes.entries()) {
     const { sampleIndex, text } = completions[i] as Part["completions"][0];
     const status = statusOf(outcome);
     // A store that failed says so, and asks for the sample again.

@@ -102,14 +102,14 @@ def held_out_tasks(client: Client) -> list[Task]:
     """The same 200 tasks for every seed and every evaluation."""
     specs = [gradus.task_spec("countdown", level=tier, split="eval") for tier in TIERS]
     seeds = range(HELD_OUT_PER_TIER)
-    return [result.unwrap() for spec in specs for result in client.batch_reset(spec, seeds)]
+    return [result.result() for spec in specs for result in client.batch_reset(spec, seeds)]
 
 
 def score(client: Client, tasks: Sequence[Task], texts: Sequence[str]) -> list[GroupOutcome]:
     """Outcomes of each task's completions, in the order of tasks; they come back in any order."""
     share = len(texts) // len(tasks)
     groups = [task.group(texts[i * share : (i + 1) * share]) for i, task in enumerate(tasks)]
-    found = {result.group.group_id: result.unwrap() for result in client.stream_steps(groups)}
+    found = {result.group.group_id: result.result() for result in client.stream_steps(groups)}
     return [found[task.group_id] for task in tasks]
 
 
@@ -148,7 +148,13 @@ def evaluate(client: Client, policy: Policy, tasks: Sequence[Task], update: int,
     """Samples and scores the held-out tasks; they belong to no run, so that nothing is learned from them."""
     rollout = write_completions(policy, tasks, generations)
     outcomes = score(client, tasks, rollout.texts)
-    return Evaluation(update, np.array([np.mean([each.solved for each in group.outcomes]) for group in outcomes]))
+    return Evaluation(update, np.array([solved_share(group) for group in outcomes]))
+
+
+def solved_share(group: GroupOutcome) -> float:
+    """Of the samples that could be scored; a failure of the server is no failure of the policy."""
+    solved = [each.solved for each in group.outcomes if each.solved is not None]
+    return float(np.mean(solved)) if solved else 0.0
 
 
 def interval(values: Array) -> tuple[float, float]:
@@ -178,12 +184,12 @@ def train(client: Client, seed: int, settings: Settings) -> Trained:
         improve(policy, rollout, advantages, settings, settings.learning_rate * decay)
         if update % settings.evaluate_every == 0 or update == settings.updates:
             evaluations.append(evaluate(client, policy, held_out, update, settings.generations))
-        solved = np.mean([each.solved for each in outcomes])
+        solved = np.mean([each.solved for each in outcomes if each.solved is not None])
         held_out_success = evaluations[-1].success.mean()
         progress.set_postfix(solved=f"{solved:.2f}", held_out=f"{held_out_success:.3f}", refresh=False)
         progress.update()
     progress.close()
-    batches = [record.batch for record in run.history() if record.WhichOneof("kind") == "batch"]
+    batches = [record.batch for record in run.history() if record.batch is not None]
     return Trained(
         seed=seed,
         run_id=run.run_id,

@@ -15,7 +15,7 @@ import pytest
 from gradus import Client, Task
 
 ROOT = Path(__file__).parents[3]
-START_SECONDS_MAX = 60
+START_SECONDS_MAX = 180
 
 
 @dataclass

@@ -10,7 +10,7 @@ import pytest
 from conftest import StartServer
 
 import gradus
-from gradus import AsyncClient, Client, GradusError, Task
+from gradus import Client, GradusError, Task, aio
 from gradus.errors import error_of_rpc
 from gradus.v1.environment_pb2 import ListEnvironmentsRequest
 from gradus.v1.environment_pb2_grpc import EnvironmentServiceStub
@@ -50,7 +50,7 @@ def test_one_failure_of_a_batch_is_told_in_its_place(client: Client) -> None:
     assert result.task is None
     assert isinstance(result.error, GradusError)
     with pytest.raises(GradusError):
-        result.unwrap()
+        result.result()
 
 
 def unused_port() -> int:
@@ -68,7 +68,7 @@ def test_a_server_that_is_not_there_is_named(task: Task) -> None:
         list(Client(address).stream_steps([task.group(["?"])]))
 
     async def ask() -> None:
-        async with AsyncClient(address) as asynchronous:
+        async with aio.Client(address) as asynchronous:
             await asynchronous.list_environments()
 
     with pytest.raises(gradus.UnavailableError, match=address):
@@ -106,7 +106,7 @@ def test_a_token_is_brought_or_asked_for(start_server: StartServer, task: Task) 
             next(client.run("any").watch())
 
     async def ask(token: str | None) -> list[gradus.StreamResult]:
-        async with AsyncClient(address, token=token) as client:
+        async with aio.Client(address, token=token) as client:
             return [each async for each in client.stream_steps([task.group(["?"])])]
 
     assert len(asyncio.run(ask(token))) == 1

@@ -6,14 +6,13 @@ import pytest
 from conftest import Server, wrong
 
 import gradus
-from gradus import AsyncClient, Client
-from gradus.v1 import evaluation_pb2
+from gradus import Client, aio
 
 TASKS = 500
 
 
 def test_suites(client: Client) -> None:
-    countdown = next(suite for suite in client.list_suites() if suite.id == "countdown")
+    countdown = next(suite for suite in client.list_suites() if suite.suite_id == "countdown")
     assert countdown.tasks == TASKS
     assert [part.level for part in countdown.parts] == ["T0", "T1", "T2", "T3", "OOD"]
 
@@ -40,7 +39,7 @@ def test_an_evaluation_goes_on_where_it_stopped(client: Client, run_id: str) -> 
         (1, wrong()[0], "countdown T0"),
         (1, "none", "countdown T0"),
     ]
-    row: evaluation_pb2.ReportRow = evaluation.report().overall
+    row = evaluation.report().overall
     assert (row.samples, row.tasks) == (3, 2)
     assert row.figures["mean_score"] == pytest.approx(0.05)
 
@@ -63,8 +62,8 @@ def test_what_is_wrong_harms_no_other(client: Client, run_id: str) -> None:
 
 def test_asyncio(server: Server, run_id: str) -> None:
     async def main() -> None:
-        async with AsyncClient(server.address) as client:
-            assert "countdown" in {suite.id for suite in await client.list_suites()}
+        async with aio.Client(server.address) as client:
+            assert "countdown" in {suite.suite_id for suite in await client.list_suites()}
             evaluation = client.evaluation(run_id)
             await evaluation.create("countdown", answer_format="boxed")
             async for pending in evaluation.pending():

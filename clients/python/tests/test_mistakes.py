@@ -16,7 +16,7 @@ import pytest
 from conftest import ROOT, Server, StartServer, launch
 
 import gradus
-from gradus import AsyncClient, Client, Task, Tls
+from gradus import Client, Task, Tls, aio
 
 CERTIFICATES = ROOT / "test/server/transport/tls"
 OURS = Tls(ca=CERTIFICATES / "ca.crt")
@@ -152,7 +152,7 @@ def test_streams_watches_runs_and_asyncio_say_it_too(server: Server, task: Task)
             assert caught.value.mistake == "http_port"
 
     async def ask() -> None:
-        async with AsyncClient(server.http) as client:
+        async with aio.Client(server.http) as client:
             with pytest.raises(gradus.UnavailableError, match="is the HTTP port"):
                 await client.list_environments()
             with pytest.raises(gradus.UnavailableError, match="is the HTTP port"):
@@ -181,7 +181,7 @@ def test_a_server_that_answered_once_is_the_right_one(start_server: StartServer)
     assert caught.value.mistake is None
 
 
-@pytest.mark.parametrize("make", [Client, AsyncClient])
+@pytest.mark.parametrize("make", [Client, aio.Client])
 @pytest.mark.parametrize(
     ("target", "remedy"),
     [
@@ -196,7 +196,9 @@ def test_a_server_that_answered_once_is_the_right_one(start_server: StartServer)
         ("", "it is not one host and one port"),
     ],
 )
-def test_what_is_no_target_is_refused_before_any_call(make: type[Client], target: str, remedy: str) -> None:
+def test_what_is_no_target_is_refused_before_any_call(
+    make: type[Client] | type[aio.Client], target: str, remedy: str
+) -> None:
     with pytest.raises(ValueError, match="want host:port of the server's gRPC port") as caught:
         make(target)
     assert f"got '{target}': {remedy}" in str(caught.value)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from conftest import Server
@@ -48,7 +49,7 @@ print("fine")
 LOOPS = """
 import asyncio, os, signal, sys
 import gradus
-client = gradus.AsyncClient(sys.argv[1])
+client = gradus.aio.Client(sys.argv[1])
 
 async def ask():
     task = await client.reset("countdown", seed=1)
@@ -68,7 +69,7 @@ print("fine")
 OPEN_LOOP = """
 import asyncio, os, sys
 import gradus
-client = gradus.AsyncClient(sys.argv[1])
+client = gradus.aio.Client(sys.argv[1])
 
 async def ask():
     await client.list_environments()
@@ -106,6 +107,35 @@ os.wait()
 """
 
 
+PICKLED = """
+import multiprocessing, pickle, sys
+import dill
+import gradus
+
+def ask(run):
+    return [task.task_id for task in run.next_batch().tasks]
+
+if __name__ == "__main__":
+    fresh = gradus.Client(sys.argv[1], token=None, retries=2)
+    client = gradus.Client(sys.argv[1], token=None, retries=2)
+    client.list_environments()
+    # Data sets are told apart by a hash of what dill makes of their functions.
+    assert dill.dumps(client) == dill.dumps(fresh)
+    assert dill.loads(dill.dumps(lambda: client.list_environments()))() == client.list_environments()
+    run = client.run(sys.argv[2])
+    run.create([gradus.arm("countdown", "T0")], gradus.mixture(), num_generations=1, prompts_per_update=2)
+    run.next_batch()
+    asynchronous = pickle.loads(pickle.dumps(gradus.aio.Client(sys.argv[1])))
+    for method in ("spawn", "fork"):
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            there = pool.apply(ask, [run])
+        assert there == [task.task_id for task in run.next_batch(2).tasks], method
+    assert pickle.loads(pickle.dumps(run)).cursor == run.cursor == 2
+    assert run.next_batch().tasks[0].cursor == 2
+    print("fine")
+"""
+
+
 def run(program: str, *arguments: str) -> str:
     command = [sys.executable, "-c", program, *arguments]
     environment = {key: value for key, value in os.environ.items() if key != "GRPC_ENABLE_FORK_SUPPORT"}
@@ -123,12 +153,22 @@ def test_a_client_lives_in_worker_processes(server: Server) -> None:
     assert "fine" in run(POOL, server.address)
 
 
+def test_a_used_client_can_be_pickled(server: Server, run_id: str, tmp_path: Path) -> None:
+    # A file, for processes that are spawned import it.
+    program = tmp_path / "program.py"
+    program.write_text(PICKLED)
+    command = [sys.executable, str(program), server.address, run_id]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "fine" in done.stdout
+
+
 def test_an_asynchronous_client_lives_in_loop_after_loop_and_in_a_forked_child(server: Server) -> None:
     assert "fine" in run(LOOPS, server.address)
 
 
 @pytest.mark.parametrize(
-    ("program", "advice"), [(GRPC_FIRST, "import gradus before grpc"), (OPEN_LOOP, "an AsyncClient was open")]
+    ("program", "advice"), [(GRPC_FIRST, "import gradus before grpc"), (OPEN_LOOP, "a gradus.aio.Client was open")]
 )
 def test_a_fork_that_would_hang_says_so(server: Server, program: str, advice: str) -> None:
     assert advice in run(program, server.address)

@@ -34,8 +34,8 @@ assert weights.FromString(weights.SerializeToString()).weights["a"] == 1.5
 from gradus import Client, arm, bandit
 task = Client(sys.argv[2]).reset("countdown", seed=1, split="eval", parameters={"number_max": 20})
 (result,) = Client(sys.argv[2]).stream_steps([task.group(["<think>a</think><answer>1</answer>"] * 2)])
-assert result.unwrap().rewards == [0.1, 0.1]
-assert bandit(alpha=0.5).bandit.HasField("alpha") and not arm("countdown").HasField("weight")
+assert result.result().rewards == [0.1, 0.1]
+assert bandit(alpha=0.5).bandit.alpha == 0.5 and arm("countdown").weight is None
 print("fine")
 """
 

@@ -7,7 +7,8 @@ import pytest
 import gradus
 from gradus._stream import Ended, Exhausted, Reply, Sent, StepStream
 from gradus.errors import error_of_item
-from gradus.types import Completion, CompletionGroup, StreamResult
+from gradus.outcomes import StreamResult
+from gradus.tasks import Completion, CompletionGroup
 from gradus.v1 import environment_pb2 as env
 
 UNAVAILABLE = 14
@@ -63,7 +64,7 @@ def test_replies_are_matched_by_id_in_any_order(stream: StepStream, wire: Record
         stream.handle(Sent(group(name)), now=0)
     assert wire.sent == [(1, "0"), (1, "1"), (1, "2")]
     found = [stream.handle(reply(request_id), now=1)[0] for request_id in ("2", "0", "1")]
-    assert [(each.group.group_id, each.unwrap().group_id) for each in found] == [
+    assert [(each.group.group_id, each.result().group_id) for each in found] == [
         ("c", "from 2"),
         ("a", "from 0"),
         ("b", "from 1"),

@@ -8,7 +8,7 @@ import trustme
 from conftest import StartServer
 
 import gradus
-from gradus import AsyncClient, Client, Tls
+from gradus import Client, Tls, aio
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def files(tmp_path: Path) -> Path:
 
 
 async def ask(address: str, tls: Tls) -> int:
-    async with AsyncClient(address, tls=tls) as client:
+    async with aio.Client(address, tls=tls) as client:
         return len(await client.list_environments())
 
 

@@ -33,6 +33,9 @@ export interface ClientDefaults {
 
 const deadlineMsDefault = 60_000;
 
+/** How often a call is sent again where no server has ever answered, and none says when to. */
+const retriesUnreached = 4;
+
 /** Deadlines, retries and errors of one client. */
 export interface Caller {
   readonly transport: Transport;
@@ -62,12 +65,18 @@ export function callerOver(transport: Transport, defaults: ClientDefaults): Call
   const allowed = (retryable: Retryable): Retryable => (defaults.retry === false ? never : retryable);
   const deadlineMsOf = (options?: CallOptions): number =>
     options?.deadlineMs ?? defaults.deadlineMs ?? deadlineMsDefault;
-  const attempting: Caller["attempting"] = (attempt, options, retryable = passing) =>
-    retrying(attempt, {
+  // Until a server has answered there may be none.
+  let reached = false;
+  const attempting: Caller["attempting"] = async (attempt, options, retryable = passing) => {
+    const result = await retrying(attempt, {
       deadlineMs: deadlineMsOf(options),
       signal: options?.signal,
       retryable: allowed(retryable),
+      retriesMax: () => (reached ? Number.POSITIVE_INFINITY : retriesUnreached),
     });
+    reached = true;
+    return result;
+  };
   return {
     transport,
     attempting,

@@ -11,8 +11,9 @@ import { EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
 import type { Environment, ResetResult } from "./gen/gradus/v1/environment_pb.js";
 import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
 import type { Suite } from "./gen/gradus/v1/evaluation_pb.js";
-import type { GroupOutcome, Outcome } from "./gen/gradus/v1/outcome_pb.js";
 import type { Task } from "./gen/gradus/v1/task_pb.js";
+import { groupOutcomeOf, outcomeOf } from "./outcomes.ts";
+import type { GroupOutcome, Outcome } from "./outcomes.ts";
 import { allPages, present } from "./reply.ts";
 import { runHandle } from "./run.ts";
 import type { RunHandle } from "./run.ts";
@@ -40,7 +41,7 @@ export interface GradusClient {
   batchStep(groups: readonly GroupChoice[], options?: CallOptions): Promise<readonly GroupOutcome[]>;
   /**
    * Scores groups as they come and gives results as they are ready, in any order; each group gets exactly one. At most
-   * `window` groups (left out: 32) are on their way; `deadlineMs` holds for each. Leaving the loop ends the stream.
+   * `window` groups (left out: 64) are on their way; `deadlineMs` holds for each. Leaving the loop ends the stream.
    */
   streamSteps<Group extends GroupChoice>(
     groups: Items<Group>,
@@ -76,10 +77,10 @@ function environmentCalls({
       (await unary(method.batchReset, { spec: taskSpecOf(choice), seeds: seeds.map(seedOf) }, options)).results,
     step: async ({ taskId, groupId }, completion, options = {}) => {
       const request = { taskId, groupId, sampleIndex: options.sampleIndex ?? 0, completion };
-      return present((await unary(method.step, request, options)).outcome, "outcome");
+      return outcomeOf(present((await unary(method.step, request, options)).outcome, "outcome"));
     },
     batchStep: async (groups, options) =>
-      (await unary(method.batchStep, { groups: groups.map(groupOf) }, options)).groups,
+      (await unary(method.batchStep, { groups: groups.map(groupOf) }, options)).groups.map(groupOutcomeOf),
   };
 }
 
@@ -103,9 +104,4 @@ export function clientOver(transport: Transport, defaults: ClientDefaults): Grad
       ),
     close: () => transport.close(),
   };
-}
-
-/** The reward of an outcome; undefined: it has none, and `outcome.result` says why. */
-export function rewardOf(outcome: Outcome): number | undefined {
-  return outcome.result.case === "score" ? outcome.result.value.reward : undefined;
 }

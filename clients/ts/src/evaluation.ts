@@ -7,9 +7,13 @@ import type {
   Evaluation,
   PendingTask,
   Report,
-  Sample,
+  Sample as SampleMessage,
   SubmitCompletionsResponse,
+  SubmitFailure,
 } from "./gen/gradus/v1/evaluation_pb.js";
+import type { Task } from "./gen/gradus/v1/task_pb.js";
+import { feedbackOf, outcomeOf } from "./outcomes.ts";
+import type { Feedback, Outcome } from "./outcomes.ts";
 import { eachOfPages, present } from "./reply.ts";
 
 /** What to evaluate. */
@@ -42,6 +46,26 @@ export interface ListOptions extends CallOptions {
   readonly pageSize?: number | undefined;
 }
 
+/** What became of a completion: an outcome, or why it was not taken. */
+export interface Submitted {
+  readonly taskId: string;
+  readonly sampleIndex: number;
+  /** Of a sample that was there already the outcome of the completion that came first. */
+  readonly outcome?: Outcome;
+  readonly feedback?: Feedback;
+  readonly failure?: SubmitFailure;
+}
+
+/** A completion that an evaluation has, and the suite's part and category that its task belongs to. */
+export interface Sample {
+  readonly task?: Task;
+  readonly sampleIndex: number;
+  readonly completion: string;
+  readonly outcome?: Outcome;
+  readonly part: string;
+  readonly category: string;
+}
+
 /** One evaluation. Every call may be made again: the first completion of each sample counts. */
 export interface EvaluationHandle {
   readonly evaluationId: string;
@@ -51,10 +75,7 @@ export interface EvaluationHandle {
   /** Tasks whose completions are missing, in the suite's order; each page is asked for when it is wanted. */
   pending(options?: ListOptions): AsyncGenerator<PendingTask, void, undefined>;
   /** Has completions scored, at most 1024; what became of each, in their order. */
-  submit(
-    completions: readonly CompletionChoice[],
-    options?: CallOptions,
-  ): Promise<readonly SubmitCompletionsResponse[]>;
+  submit(completions: readonly CompletionChoice[], options?: CallOptions): Promise<readonly Submitted[]>;
   /** What was submitted, with its outcomes, in the suite's order. */
   samples(options?: ListOptions): AsyncGenerator<Sample, void, undefined>;
   /** The report so far. */
@@ -83,14 +104,31 @@ export function evaluationHandle({ unary }: Caller, evaluationId: string): Evalu
       const items = completions.map(({ task: { taskId }, sampleIndex = 0, completion }) => {
         return { evaluationId, taskId, sampleIndex, completion };
       });
-      return (await unary(method.batchSubmitCompletions, { completions: items }, options)).results;
+      return (await unary(method.batchSubmitCompletions, { completions: items }, options)).results.map(submittedOf);
     },
     samples: ({ pageSize = 0, ...options } = {}) =>
       eachOfPages(
         (pageToken) => unary(method.listSamples, { evaluationId, pageSize, pageToken }, options),
-        (page) => page.samples,
+        (page) => page.samples.map(sampleOf),
       ),
     report: async (options) => present((await unary(method.getReport, { evaluationId }, options)).report, "report"),
+  };
+}
+
+function submittedOf({ taskId, sampleIndex, outcome, feedback, failure }: SubmitCompletionsResponse): Submitted {
+  return {
+    ...{ taskId, sampleIndex },
+    ...(outcome && { outcome: outcomeOf(outcome) }),
+    ...(feedback && { feedback: feedbackOf(feedback) }),
+    ...(failure && { failure }),
+  };
+}
+
+function sampleOf({ task, sampleIndex, completion, outcome, part, category }: SampleMessage): Sample {
+  return {
+    ...{ sampleIndex, completion, part, category },
+    ...(task && { task }),
+    ...(outcome && { outcome: outcomeOf(outcome) }),
   };
 }
 

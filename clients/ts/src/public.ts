@@ -17,11 +17,30 @@ export type {
   TaskRef,
   ThinkingName,
 } from "./choices.ts";
-export { rewardOf } from "./client.ts";
 export type { GradusClient } from "./client.ts";
-export type { CompletionChoice, EvaluationChoice, EvaluationHandle, ListOptions } from "./evaluation.ts";
+export type {
+  CompletionChoice,
+  EvaluationChoice,
+  EvaluationHandle,
+  ListOptions,
+  Sample,
+  Submitted,
+} from "./evaluation.ts";
 export { GradusError } from "./errors.ts";
 export type { ConnectionMistake, GradusCode } from "./errors.ts";
+export { rewardOf } from "./outcomes.ts";
+export type {
+  AnswerSpan,
+  Feedback,
+  FeedbackStatusName,
+  GroupOutcome,
+  NoRewardReasonName,
+  Outcome,
+  ProofName,
+  ScoredOutcome,
+  UnscoredOutcome,
+  VerdictName,
+} from "./outcomes.ts";
 export type {
   ArmWeights,
   BanditChoice,
@@ -35,7 +54,7 @@ export type {
   StagedChoice,
 } from "./policies.ts";
 export { recommended } from "./recommended.ts";
-export type { BatchChoice, EvaluationRoundChoice, GroupsChoice, RunHandle, ShapeChoice } from "./run.ts";
+export type { BatchChoice, EvaluationRoundChoice, GroupFeedback, GroupsChoice, RunHandle, ShapeChoice } from "./run.ts";
 export type { StepResult, StreamOptions } from "./stream-steps.ts";
 export type { Items } from "./windowed.ts";
 export * from "./gen/gradus/v1/curriculum_pb.js";

@@ -63,7 +63,13 @@ function timeoutMsUntil(deadline: number): number {
  */
 export async function retrying<T>(
   attempt: (attempt: Attempt) => Promise<T>,
-  options: { readonly deadlineMs: number; readonly signal?: AbortSignal | undefined; readonly retryable: Retryable },
+  options: {
+    readonly deadlineMs: number;
+    readonly signal?: AbortSignal | undefined;
+    readonly retryable: Retryable;
+    /** How often it is attempted again where the server names no delay. */
+    readonly retriesMax?: () => number;
+  },
 ): Promise<T> {
   const deadline = performance.now() + options.deadlineMs;
   let last: GradusError | undefined;
@@ -77,7 +83,8 @@ export async function retrying<T>(
       if (error.code === "DEADLINE_EXCEEDED" && last !== undefined) {
         throw new GradusError(error.code, error.message, { mistake: error.mistake, cause: last });
       }
-      if (!options.retryable(error) || performance.now() + delayMs >= deadline) throw error;
+      const given = error.retryDelayMs !== undefined || failures <= (options.retriesMax?.() ?? Infinity);
+      if (!given || !options.retryable(error) || performance.now() + delayMs >= deadline) throw error;
       last = error;
       await sleep(delayMs, options.signal);
     }

@@ -10,7 +10,7 @@ import type {
   Arm,
   ExportRunResponse,
   GroupAdvantagesSchema,
-  GroupFeedback,
+  GroupFeedback as GroupFeedbackMessage,
   HistoryRecord,
   ImportRunResponse,
   NextBatchResponse,
@@ -21,15 +21,14 @@ import type {
   RunGroup,
   RunState,
 } from "./gen/gradus/v1/curriculum_pb.js";
+import { feedbackOf } from "./outcomes.ts";
+import type { Feedback } from "./outcomes.ts";
 import { allPages, present } from "./reply.ts";
-import { asked, never, passing } from "./retry.ts";
+import { asked } from "./retry.ts";
 
 /** Which tasks to give. */
 export interface BatchChoice {
-  /**
-   * Position of the first task. Left out: the first that was never issued; a lost reply then loses its tasks, so the
-   * call is sent again only if the server says that it did nothing.
-   */
+  /** Position of the first task. Left out: where this handle stands, see `nextBatch`. */
   readonly cursor?: bigint | undefined;
   /** Left out: the run's prompts_per_update. */
   readonly count?: number | undefined;
@@ -59,6 +58,11 @@ export interface GroupsChoice {
   readonly waitMs?: number | undefined;
 }
 
+/** What became of a group: what it did to the run. */
+export interface GroupFeedback extends Feedback {
+  readonly groupId: string;
+}
+
 /** A new shape of a run; what is left out stays as it is. */
 export interface ShapeChoice {
   readonly addArms?: readonly (ArmChoice | Arm)[] | undefined;
@@ -78,11 +82,16 @@ export interface RunHandle {
   create(choice: RunChoice | RunConfig, options?: CallOptions): Promise<Run>;
   get(options?: CallOptions): Promise<Run>;
   delete(options?: CallOptions): Promise<void>;
-  /** The tasks from a cursor on; waits for feedback that is due until the deadline (left out: 10 min). */
+  /**
+   * The next tasks; waits for feedback that is due until the deadline (left out: 10 min). The position is kept here, and
+   * moves on only when the tasks have arrived, so that a lost reply costs none. A new handle begins at the first update
+   * batch that is not closed; a cursor that is given leaves its position as it is. A handle is one reader: every handle of
+   * a run is given the same tasks.
+   */
   nextBatch(choice?: BatchChoice, options?: CallOptions): Promise<NextBatchResponse>;
   /**
-   * Batches one after another until the run's end. Starts at `cursor`; left out: at the first update batch that is not
-   * closed, so that a trainer that died goes on where it stood.
+   * Batches one after another until the run's end. Starts at `cursor`; left out: where the handle stands, so that a
+   * trainer that died goes on where it stood.
    */
   batches(choice?: BatchChoice, options?: CallOptions): AsyncGenerator<NextBatchResponse, void, undefined>;
   /**
@@ -139,18 +148,21 @@ type Records = Pick<RunHandle, "export" | "import" | "watch" | "history">;
 
 function tasks({ unary }: Caller, runId: string): Tasks {
   const get: RunHandle["get"] = async (options) => present((await unary(method.getRun, { runId }, options)).run, "run");
-  const nextBatch: RunHandle["nextBatch"] = ({ cursor, count, waitMs } = {}, options = {}) =>
+  /** Where the next batch begins; undefined: at the first update batch that is not closed. */
+  let position: bigint | undefined;
+  const batchAt = (cursor: bigint, { count, waitMs }: BatchChoice, options: CallOptions) =>
     unary(
       method.nextBatch,
-      {
-        runId,
-        count: count ?? 0,
-        ...(cursor === undefined ? {} : { cursor }),
-        ...(waitMs === undefined ? {} : { wait: durationFromMs(waitMs) }),
-      },
+      { runId, cursor, count: count ?? 0, ...(waitMs === undefined ? {} : { wait: durationFromMs(waitMs) }) },
       { ...options, deadlineMs: options.deadlineMs ?? nextBatchDeadlineMs },
-      cursor === undefined ? asked : passing,
     );
+  const nextBatch: RunHandle["nextBatch"] = async (choice = {}, options = {}) => {
+    if (choice.cursor !== undefined) return batchAt(choice.cursor, choice, options);
+    position ??= firstOpen(await get(options));
+    const batch = await batchAt(position, choice, options);
+    position = batch.nextCursor;
+    return batch;
+  };
   return {
     get,
     nextBatch,
@@ -162,15 +174,14 @@ function tasks({ unary }: Caller, runId: string): Tasks {
       ),
     create: async (choice, options) =>
       present((await unary(method.createRun, { runId, config: runConfigOf(choice) }, options)).run, "run"),
-    // Not sent again: after a lost reply it would answer NOT_FOUND.
-    delete: async (options) => void (await unary(method.deleteRun, { runId }, options, never)),
-    async *batches(choice = {}, options) {
-      let cursor = choice.cursor ?? firstOpen(await get(options));
+    // Sent again only where the server says that it did nothing: after a lost reply it would answer NOT_FOUND.
+    delete: async (options) => void (await unary(method.deleteRun, { runId }, options, asked)),
+    async *batches({ cursor, ...choice } = {}, options) {
+      position = cursor ?? position;
       for (;;) {
-        const batch = await nextBatch({ ...choice, cursor }, options);
+        const batch = await nextBatch(choice, options);
         if (batch.tasks.length > 0) yield batch;
         if (batch.done) return;
-        cursor = batch.nextCursor;
       }
     },
   };
@@ -184,9 +195,11 @@ function firstOpen(run: Run): bigint {
 function feedback({ unary }: Caller, runId: string): FeedbackCalls {
   return {
     reportAdvantages: async (groups, options) =>
-      (await unary(method.reportAdvantages, { runId, groups: [...groups] }, options)).groups,
+      (await unary(method.reportAdvantages, { runId, groups: [...groups] }, options)).groups.map(groupFeedbackOf),
     closeGroups: async (groupIds, reason = "", options) =>
-      (await unary(method.closeGroups, { runId, groupIds: [...groupIds], reason }, options)).groups,
+      (await unary(method.closeGroups, { runId, groupIds: [...groupIds], reason }, options)).groups.map(
+        groupFeedbackOf,
+      ),
     groups: ({ which, tasks = false, waitMs }, options) =>
       allPages(
         (pageToken) =>
@@ -202,8 +215,12 @@ function feedback({ unary }: Caller, runId: string): FeedbackCalls {
       ),
     // Sent again it answers DUPLICATE, which says as much.
     reopenGroups: async (groupIds, options) =>
-      (await unary(method.reopenGroups, { runId, groupIds: [...groupIds] }, options)).groups,
+      (await unary(method.reopenGroups, { runId, groupIds: [...groupIds] }, options)).groups.map(groupFeedbackOf),
   };
+}
+
+function groupFeedbackOf({ groupId, feedback }: GroupFeedbackMessage): GroupFeedback {
+  return { groupId, ...feedbackOf(present(feedback, "feedback of a group")) };
 }
 
 function wanted(which: GroupsChoice["which"]) {
@@ -215,15 +232,15 @@ function control({ unary }: Caller, runId: string): Control {
   const from = async (reply: Promise<{ readonly appliesFromCursor: bigint }>): Promise<bigint> =>
     (await reply).appliesFromCursor;
   return {
-    // Not sent again: after a lost reply its arms would be there already.
+    // Sent again only where the server says that it did nothing: after a lost reply its arms would be there already.
     updateShape: ({ addArms = [], removeArms = [], policy, ...numbers }, options) => {
       const arms = { addArms: addArms.map(armOf), removeArms: [...removeArms] };
       const shape = { runId, ...arms, ...numbers, ...(policy && { policy: policyOf(policy) }) };
-      return from(unary(method.updateShape, shape, options, never));
+      return from(unary(method.updateShape, shape, options, asked));
     },
     updatePolicy: (policy, options) => from(unary(method.updatePolicy, { runId, policy: policyOf(policy) }, options)),
     setWeights: (weights, options) => from(unary(method.setWeights, { runId, weights: { ...weights } }, options)),
-    advance: (options) => from(unary(method.advance, { runId }, options, never)),
+    advance: (options) => from(unary(method.advance, { runId }, options, asked)),
     pause: (options) => from(unary(method.pause, { runId }, options)),
     resume: (options) => from(unary(method.resume, { runId }, options)),
   };
@@ -232,8 +249,9 @@ function control({ unary }: Caller, runId: string): Control {
 function records({ unary, follow }: Caller, runId: string): Records {
   return {
     export: (options) => unary(method.exportRun, { runId }, options),
-    // Not sent again: after a lost reply another id would be taken, and in place it would open another epoch.
-    import: (state, options) => unary(method.importRun, { state, runId }, options, never),
+    // Sent again only where the server says that it did nothing: after a lost reply another id would be taken, and in
+    // place it would open another epoch.
+    import: (state, options) => unary(method.importRun, { state, runId }, options, asked),
     async *watch(options) {
       for await (const { state } of follow(method.watchRun, { runId }, options)) yield present(state, "state");
     },

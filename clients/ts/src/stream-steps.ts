@@ -6,7 +6,8 @@ import type { GroupChoice } from "./choices.ts";
 import { asGradusError } from "./errors.ts";
 import type { GradusError } from "./errors.ts";
 import { BatchStepRequestSchema, EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
-import type { GroupOutcome } from "./gen/gradus/v1/outcome_pb.js";
+import { groupOutcomeOf } from "./outcomes.ts";
+import type { GroupOutcome } from "./outcomes.ts";
 import { present } from "./reply.ts";
 import type { StepChannel, Transport } from "./transport.ts";
 import { windowed } from "./windowed.ts";
@@ -14,7 +15,7 @@ import type { Items } from "./windowed.ts";
 
 /** How a stream of steps goes. */
 export interface StreamOptions extends CallOptions {
-  /** Groups on their way at once, at least 1; left out: 32. */
+  /** Groups on their way at once, at least 1; left out: 64. */
   readonly window?: number | undefined;
 }
 
@@ -29,7 +30,7 @@ export type StepResult<Group extends GroupChoice = GroupChoice> =
     }
   | { readonly kind: "failed"; readonly group: Group; readonly index: number; readonly error: GradusError };
 
-const windowDefault = 32;
+const windowDefault = 64;
 
 /** Steps by BatchStep, for transports that cannot stream both ways. */
 function batchChannel(transport: Transport): StepChannel {
@@ -61,7 +62,7 @@ export async function* streamSteps<Group extends GroupChoice>(
         deadlineMs: options.deadlineMs,
         signal: leaving.signal,
       });
-      return { kind: "scored", group, index, outcome: present(outcomes[0], "outcome of the group") };
+      return { kind: "scored", group, index, outcome: groupOutcomeOf(present(outcomes[0], "outcome of the group")) };
     } catch (error) {
       return { kind: "failed", group, index, error: asGradusError(error) };
     } finally {

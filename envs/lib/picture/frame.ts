@@ -84,7 +84,7 @@ function swatch({ mark, className }: LegendEntry, x: number, y: number): readonl
 }
 
 /** The text in lines of at most this width, broken at spaces where there are any. */
-function wrapped(content: string, width: number, size: number): readonly string[] {
+export function wrapped(content: string, width: number, size: number): readonly string[] {
   const longest = Math.max(1, Math.floor(width / (size * LETTER)));
   const lines: string[] = [];
   let rest = content;

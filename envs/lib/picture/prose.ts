@@ -84,7 +84,9 @@ export function proseOf(paragraphs: readonly Paragraph[], width: number): Prose 
     );
     const label = line(0, top + 16, "gd-soft", paragraph.label);
     const place = { x: LABEL_WIDTH, y: top, width: inner };
-    const shown = shape("foreignObject", { ...place, height, requiredFeatures: EXTENSIBLE }, [html]);
+    const shown = shape("foreignObject", { ...place, height, requiredFeatures: EXTENSIBLE, overflow: "visible" }, [
+      html,
+    ]);
     top += height + GAP;
     return [label, shape("switch", {}, [shown, ...plainLines(paragraph, place.x, place.y, inner, height)])];
   });

@@ -183,7 +183,7 @@ const FORMS = [
   ".gd-hatch{stroke-width:1.5}.gd-again{stroke-width:1.5}",
   ".gd-prose{font:16px/1.5 ui-sans-serif,system-ui,'DejaVu Sans',sans-serif;overflow-wrap:anywhere}",
   // A cell of MathML is aligned by the names that browsers gave to this before there was MathML in them.
-  ".gd-prose math{font-size:17px;font-family:'STIX Two Math','Latin Modern Math','Cambria Math',math}.gd-prose math[display=block]{margin:0;width:fit-content}.gd-prose .tml-left{text-align:-webkit-left}.gd-prose .tml-right{text-align:-webkit-right}.gd-code{font-family:ui-monospace,monospace}",
+  ".gd-prose math{font-size:17px;line-height:1.15;font-family:'STIX Two Math','Latin Modern Math','Cambria Math',math}.gd-prose math[display=block]{margin:0;width:fit-content}.gd-prose .tml-left{text-align:-webkit-left}.gd-prose .tml-right{text-align:-webkit-right}.gd-code{font-family:ui-monospace,monospace}",
   ...FILL_COLOURS.map((colour, i) => `.gd-f${i}{fill:${colour}}`),
 ];
 

@@ -133,14 +133,22 @@ export interface Size {
   readonly height: number;
 }
 
+/** Of a letter, in em. */
+const LEAF_HEIGHT = 1.25;
+
 /** In em. Rather too much than too little. */
 export function sizeOf({ tag, attributes, content }: Shape): Size {
   if (typeof content === "string") return leafSize(tag, attributes, content);
   const parts = content.map(sizeOf);
-  const row = (): Size => ({ width: sum(parts, "width"), height: most(parts, "height", 1.2) });
+  const row = (): Size => {
+    const height = most(parts, "height", LEAF_HEIGHT);
+    // Brackets are stretched beyond what they hold.
+    const isFenced = content.some(({ attributes: own }) => own["stretchy"] === "true");
+    return { width: sum(parts, "width"), height: isFenced ? 1.3 * height + 0.3 : height };
+  };
   switch (tag) {
     case "mfrac":
-      return { width: most(parts, "width", 0) + 0.3, height: 0.92 * sum(parts, "height") + 0.2 };
+      return { width: most(parts, "width", 0) + 0.3, height: sum(parts, "height") + 0.2 };
     case "msqrt":
     case "mroot":
       return { width: row().width + 0.9, height: row().height + 0.3 };
@@ -155,7 +163,7 @@ export function sizeOf({ tag, attributes, content }: Shape): Size {
     case "mtable":
       return { width: most(parts, "width", 0), height: sum(parts, "height") + 0.5 * parts.length };
     case "mtr":
-      return { width: sum(parts, "width") + 0.8 * parts.length, height: most(parts, "height", 1.2) };
+      return { width: sum(parts, "width") + 0.8 * parts.length, height: row().height };
     default:
       return row();
   }
@@ -165,12 +173,12 @@ function leafSize(tag: string, attributes: Attributes, content: string): Size {
   if (tag === "mspace") return { width: Number.parseFloat(`${attributes["width"] ?? 0}`) || 0, height: 1 };
   const spaced = tag === "mo" && attributes["fence"] === undefined ? 0.5 : 0;
   const large = /[∑∏∫⋃⋂]/u.test(content) ? 1 : 0;
-  return { width: 0.58 * Array.from(content).length + spaced + large, height: 1.2 + large };
+  return { width: 0.58 * Array.from(content).length + spaced + large, height: LEAF_HEIGHT + large };
 }
 
 /** The scripts side by side, though two stand above each other, for the sake of their height. */
-function scripts([base = { width: 0, height: 1.2 }, ...others]: readonly Size[]): Size {
-  const height = base.height + others.reduce((total, each) => total + 0.4 * each.height, 0);
+function scripts([base = { width: 0, height: LEAF_HEIGHT }, ...others]: readonly Size[]): Size {
+  const height = base.height + others.reduce((total, each) => total + 0.7 * each.height, 0);
   return { width: base.width + 0.75 * most(others, "width", 0), height };
 }
 

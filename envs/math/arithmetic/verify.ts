@@ -28,7 +28,7 @@ export function parse(text: string, { expression }: ArithmeticInstance): Parsed<
 }
 
 export function verify({ expression }: ArithmeticInstance, { values }: ArithmeticAnswer): Facts {
-  return gradeValues(["the value"], [valueOf(expression)], values);
+  return gradeValues([valueOf(expression)], values, (value) => `the value is not ${value}`);
 }
 
 function malformed(reason: string): Parsed<never> {

@@ -1,6 +1,6 @@
 /** Reads the values that an answer gives the unknowns, and compares them with the solution. */
 import type { Facts, Parsed } from "../../environment.ts";
-import { gradeValues, isNumeral, plain } from "../numeral.ts";
+import { gradeValues, isNumeral, plain, wrongFacts } from "../numeral.ts";
 import { readMath } from "../value.ts";
 import { solveLinear } from "./solve.ts";
 import { flipped, isInequality, type LinearInstance, type Relation } from "./statement.ts";
@@ -42,9 +42,9 @@ export function parse(text: string, instance: LinearInstance): Parsed<LinearAnsw
 export function verify(instance: LinearInstance, { relation, values }: LinearAnswer): Facts {
   const solved = solveLinear(instance);
   if (solved === undefined) throw new Error("bug: the equations of a task have no solution");
-  if (relation === solved.relation) return gradeValues(instance.names, solved.values, values);
-  const violation = `${instance.names[0]} ${relation} … is not what holds`;
-  return { kind: "graded", components: [{ name: "correctness", value: 0 }], solved: false, violation };
+  const wrong = (value: string, i: number): string => `${instance.names[i]} ${relation} ${value} does not hold`;
+  if (relation === solved.relation) return gradeValues(solved.values, values, wrong);
+  return wrongFacts(wrong((values[0] ?? "").slice(0, 100), 0));
 }
 
 function malformed(reason: string): Parsed<never> {

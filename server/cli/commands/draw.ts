@@ -49,7 +49,7 @@ export function addDraw(program: Command): void {
     const local = await localOf(flags);
     const taskId = await taskIdOf(local, environment, flags);
     const task = openTask(local, taskId);
-    const svg = await drawn(local, taskId, task, flags);
+    const svg = await drawn(local, taskId, task, flags).finally(() => local.client.close());
     if (json) return printDrawing(taskId, task, svg, out);
     if (out === undefined && !terminal) return print(svg);
     const path = out ?? (await pathOf(task, taskId));
@@ -108,7 +108,8 @@ async function toldOf(
   completion: string | undefined,
 ): Promise<Told | undefined> {
   if (environment.resource === undefined || completion === undefined) return undefined;
-  const { result } = await client.step({ taskId, groupId: "" }, completion);
-  if (result.case === "score") return { solved: result.value.solved, words: result.value.violation };
-  return { solved: false, words: `not verified: ${result.value?.detail ?? "no reason is given"}` };
+  const outcome = await client.step({ taskId, groupId: "" }, completion);
+  if (outcome.kind === "unscored") return { solved: false, words: `not verified: ${outcome.detail}` };
+  const { solved, violation: words, info } = outcome;
+  return { solved, words, info };
 }

@@ -1,12 +1,12 @@
 /** gradus step: the worth of a completion. */
 import { Option } from "commander";
 import type { Command } from "commander";
-import { FeedbackStatus, NoRewardReason, OutcomeSchema, Proof, Verdict } from "../../../clients/ts/src/public.ts";
-import type { Outcome, Score } from "../../../clients/ts/src/public.ts";
+import { OutcomeSchema } from "../../../clients/ts/src/public.ts";
+import type { Outcome, ScoredOutcome } from "../../../clients/ts/src/public.ts";
 import { completionIn } from "../completion.ts";
 import { addConnectionOptions, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
-import { baselineText, fields, jsonOf, number, print, printJson, table, word } from "../print.ts";
+import { baselineText, fields, jsonOf, number, print, printJson, table } from "../print.ts";
 import { CliProblem } from "../problem.ts";
 import { wholeNumber } from "../task-options.ts";
 
@@ -32,9 +32,9 @@ export function addStep(program: Command): void {
     const completion = await readCompletion(flags);
     const { sampleIndex, groupId = "" } = flags;
     const outcome = await withClient(flags, (client) => client.step({ taskId, groupId }, completion, { sampleIndex }));
-    if (flags.json) printJson(jsonOf(OutcomeSchema, outcome));
+    if (flags.json) printJson(jsonOf(OutcomeSchema, outcome.message));
     else print(shown(outcome));
-    if (outcome.result.case !== "score") process.exitCode = 1;
+    if (outcome.kind !== "scored") process.exitCode = 1;
   });
 }
 
@@ -47,29 +47,27 @@ async function readCompletion({ completion, file }: Flags): Promise<string> {
 }
 
 function shown(outcome: Outcome): string {
-  const { result, feedback } = outcome;
-  const recorded =
-    feedback === undefined ? undefined : [word(FeedbackStatus, feedback.status), feedback.detail].join(" ").trim();
-  if (result.case === "score") return scoreText(result.value, recorded);
-  const { reason = 0, detail = "" } = result.value ?? {};
+  const { feedback } = outcome;
+  const recorded = feedback === undefined ? undefined : [feedback.status, feedback.detail].join(" ").trim();
+  if (outcome.kind === "scored") return scoreText(outcome, recorded);
   return fields([
     ["reward", "none"],
-    ["reason", word(NoRewardReason, reason)],
-    ["detail", detail],
+    ["reason", outcome.reason],
+    ["detail", outcome.detail],
     ["feedback", recorded],
   ]);
 }
 
-function scoreText(score: Score, recorded: string | undefined): string {
+function scoreText(score: ScoredOutcome, recorded: string | undefined): string {
   const { reward, verdict, solved, objective, baseline, ratio, violation, truncated, spans, info } = score;
   const head = fields([
     ["reward", number(reward)],
-    ["verdict", solved ? `${word(Verdict, verdict)}, solved` : word(Verdict, verdict)],
+    ["verdict", solved ? `${verdict}, solved` : verdict],
     ["violation", violation === "" ? undefined : violation],
     ["objective", objective === undefined ? undefined : number(objective)],
     [
       "baseline",
-      baseline === undefined ? undefined : baselineText({ ...baseline, proven: baseline.proof === Proof.OPTIMAL }),
+      baseline === undefined ? undefined : baselineText({ ...baseline, proven: baseline.proof === "optimal" }),
     ],
     ["ratio", ratio === undefined ? undefined : number(ratio)],
     ["truncated", truncated ? "yes" : undefined],
@@ -85,6 +83,6 @@ function scoreText(score: Score, recorded: string | undefined): string {
   return `${head}\n\n${table(["component", "value", "weight"], rows)}`;
 }
 
-function spanText({ start, end, verdict }: Score["spans"][number]): string {
-  return `${start} to ${end} ${word(Verdict, verdict)}`;
+function spanText({ start, end, verdict }: ScoredOutcome["spans"][number]): string {
+  return `${start} to ${end} ${verdict}`;
 }

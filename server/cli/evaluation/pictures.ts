@@ -16,7 +16,8 @@ export function drawSpecimens({ deps }: Local, specimens: readonly Specimen[]): 
     const opened = deps.scorer.open(sample.task?.taskId ?? "");
     if (opened.kind === "none") return [];
     const { environment, instance, format, thinking } = opened.scoring;
-    const told = { solved: false, words };
+    const { outcome } = sample;
+    const told = { solved: false, words, ...(outcome?.kind === "scored" && { info: outcome.info }) };
     return [{ part, words, svg: drawCompletion(environment, instance, format, sample.completion, thinking, told) }];
   });
   if (pictures.length === 0 && specimens.length > 0) return undefined;

@@ -1,5 +1,4 @@
 /** A progress bar on standard error, where that is a terminal. */
-import { Verdict } from "../../../clients/ts/src/public.ts";
 import { createBar } from "../bar.ts";
 import type { Step } from "./run.ts";
 
@@ -51,9 +50,9 @@ function count(counts: { scored: number; feasible: number; ratio: number; failed
     return;
   }
   counts.scored++;
-  const { result } = step.outcome;
-  if (result.case !== "score" || result.value.verdict !== Verdict.FEASIBLE) return;
+  const { outcome } = step;
+  if (outcome.kind !== "scored" || outcome.verdict !== "feasible") return;
   counts.feasible++;
   // An answer that is right or not has no ratio.
-  counts.ratio += result.value.ratio ?? 1;
+  counts.ratio += outcome.ratio ?? 1;
 }

@@ -1,6 +1,5 @@
 /** Runs a model over what is missing of an evaluation, a bounded number of completions at a time. */
 import { setTimeout as delay } from "node:timers/promises";
-import { FeedbackStatus } from "../../../clients/ts/src/public.ts";
 import type { EvaluationHandle, Outcome, Task } from "../../../clients/ts/src/public.ts";
 import { windowed } from "../../../clients/ts/src/windowed.ts";
 import { CliProblem } from "../problem.ts";
@@ -77,8 +76,8 @@ async function submit(evaluation: EvaluationHandle, { task, sampleIndex }: Wante
     const [result] = await evaluation.submit([{ task, sampleIndex, completion }]);
     const { outcome, failure, feedback } = result ?? {};
     if (outcome === undefined) return { kind: "failed", message: failure?.message ?? "the server gave no outcome" };
-    if (feedback?.status !== FeedbackStatus.NOT_RECORDED) return { kind: "scored", outcome };
-    const { detail = "", retryDelayMs = 0 } = outcome.result.case === "noReward" ? outcome.result.value : {};
+    if (feedback?.status !== "not_recorded") return { kind: "scored", outcome };
+    const { detail = "", retryDelayMs = 0 } = outcome.kind === "unscored" ? outcome : {};
     if (tries >= SUBMITS_MAX) return { kind: "failed", message: `no reward: ${detail}` };
     await delay(retryDelayMs);
   }

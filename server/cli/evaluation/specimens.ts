@@ -2,7 +2,6 @@
  * Answers worth looking at: of each part the first that breaks a constraint or is graded as wrong, and the feasible one that
  * falls shortest.
  */
-import { Verdict } from "../../../clients/ts/src/public.ts";
 import type { Sample } from "../../../clients/ts/src/public.ts";
 
 /** An answer that shows why its part did not do better. */
@@ -28,11 +27,11 @@ export function createSpecimens() {
   return {
     add(sample: Sample): void {
       const { part, outcome } = sample;
-      if (outcome?.result.case !== "score") return;
-      const { verdict, violation, ratio, solved } = outcome.result.value;
-      const isWrong = verdict === Verdict.INFEASIBLE || (verdict === Verdict.GRADED && !solved);
+      if (outcome?.kind !== "scored") return;
+      const { verdict, violation, ratio, solved } = outcome;
+      const isWrong = verdict === "infeasible" || (verdict === "graded" && !solved);
       if (isWrong && !infeasible.has(part)) infeasible.set(part, { part, sample, words: violation, ratio: undefined });
-      if (verdict !== Verdict.FEASIBLE || solved || ratio === undefined) return;
+      if (verdict !== "feasible" || solved || ratio === undefined) return;
       const shortest = short.get(part)?.ratio ?? Number.POSITIVE_INFINITY;
       if (ratio < shortest) short.set(part, { part, sample, words: `${(100 * ratio).toFixed(1)}% of the best`, ratio });
     },

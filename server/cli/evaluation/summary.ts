@@ -1,7 +1,7 @@
 /** What is written of an evaluation: its report, the settings it was made with, and what the samples show. */
 import { fromJson, toJson } from "@bufbuild/protobuf";
 import type { JsonValue } from "@bufbuild/protobuf";
-import { ReportSchema, Verdict } from "../../../clients/ts/src/public.ts";
+import { ReportSchema } from "../../../clients/ts/src/public.ts";
 import type { EvaluationHandle, Report, ReportRow, Sample } from "../../../clients/ts/src/public.ts";
 import { table } from "../print.ts";
 import { cellOf, columnsOf } from "./figures.ts";
@@ -72,19 +72,18 @@ export async function summarize(evaluation: EvaluationHandle, settings: Settings
 
 /** Counts a sample; gives its violation without the numbers of its instance, so that like ones fall together. */
 function countSample(counts: Counts, { outcome }: Sample): string | undefined {
-  const { result } = outcome ?? { result: { case: undefined } };
-  if (result.case !== "score") {
+  if (outcome?.kind !== "scored") {
     counts.noReward++;
-    return result.case === "noReward" ? result.value.detail : undefined;
+    return outcome?.detail;
   }
-  const { verdict, violation, ratio, solved } = result.value;
-  if (verdict === Verdict.FEASIBLE) {
+  const { verdict, violation, ratio, solved } = outcome;
+  if (verdict === "feasible") {
     if (solved) counts.optimal++;
     const step = Math.min(RATIO_STEPS - 1, Math.floor((ratio ?? 1) * RATIO_STEPS));
     counts.ratios[step] = (counts.ratios[step] ?? 0) + 1;
     return undefined;
   }
-  if (verdict === Verdict.INFEASIBLE) counts.infeasible++;
+  if (verdict === "infeasible") counts.infeasible++;
   else counts.malformed++;
   return violation.replaceAll(/\d+(\.\d+)?/g, "…").slice(0, 200);
 }

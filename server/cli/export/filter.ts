@@ -1,9 +1,15 @@
 /** Which graded completions are kept, by any component of their reward: "correctness>=1", "reward>0.1". Pure. */
-import type { Score } from "../../../clients/ts/src/public.ts";
 import { readCondition } from "../conditions.ts";
 
+/** What a filter looks at. */
+interface Graded {
+  readonly reward: number;
+  readonly ratio?: number | undefined;
+  readonly components: readonly { readonly name: string; readonly value?: number | undefined }[];
+}
+
 /** Of a score: whether it is kept. */
-export type ScoreFilter = (score: Score) => boolean;
+export type ScoreFilter = (score: Graded) => boolean;
 
 const COMPONENT = /^[a-z][a-z0-9_]*$/;
 
@@ -16,7 +22,7 @@ export function readFilter(text: string): ScoreFilter | undefined {
   return (score) => condition.holds(valueOf(score, condition.name));
 }
 
-function valueOf({ reward, ratio, components }: Score, name: string): number | undefined {
+function valueOf({ reward, ratio, components }: Graded, name: string): number | undefined {
   if (name === "reward") return reward;
   if (name === "ratio") return ratio;
   return components.find((component) => component.name === name)?.value;

@@ -5,7 +5,7 @@ import {
   type EvaluationHandle,
   type GradusClient,
   type Sample,
-  type Score,
+  type ScoredOutcome,
   Split,
   type SplitName,
   type Task,
@@ -20,7 +20,12 @@ import type { ScoreFilter } from "./filter.ts";
 import type { GradedRow } from "./pairs.ts";
 import type { ExportRow, RowSource } from "./rows.ts";
 
-function rowOf(task: Task, completion: string, graded: Pick<ExportRow, "sample_index" | "source">, score: Score) {
+function rowOf(
+  task: Task,
+  completion: string,
+  graded: Pick<ExportRow, "sample_index" | "source">,
+  score: ScoredOutcome,
+) {
   const { environment, version, level, groupId, prompt } = task;
   const { reward, solved, ratio = Number(solved) } = score;
   const messages = [
@@ -50,8 +55,8 @@ function rowsOfSample(
   source: string,
   filters: readonly ScoreFilter[],
 ): readonly GradedRow[] {
-  if (task === undefined || outcome?.result.case !== "score") return [];
-  const score = outcome.result.value;
+  if (task === undefined || outcome?.kind !== "scored") return [];
+  const score = outcome;
   if (!filters.every((keeps) => keeps(score))) return [];
   const row = rowOf(task, completion, { sample_index: sampleIndex, source }, score);
   return [{ ...row, commitEnd: score.commit?.end }];
@@ -104,8 +109,8 @@ async function solvedRow({ client, deps }: Local, environment: Environment, task
   if (opened.kind === "none") throw new Error(opened.detail);
   const completion = solved(environment, opened.scoring.instance, opened.scoring.format);
   const outcome = await client.step(task, completion);
-  if (outcome.result.case !== "score") throw new Error(`a solver's answer of ${environment.id} has no score`);
-  return rowOf(task, completion, { sample_index: 0, source: "solver" }, outcome.result.value);
+  if (outcome.kind !== "scored") throw new Error(`a solver's answer of ${environment.id} has no score`);
+  return rowOf(task, completion, { sample_index: 0, source: "solver" }, outcome);
 }
 
 /** In the registry's order. Of those that nobody named, the ones that have a level that was asked for. */

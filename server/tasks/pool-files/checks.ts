@@ -9,12 +9,15 @@ import type { Environment, Failed, PortContext } from "../../../envs/environment
 import { type Pool, poolOf, rowOf } from "../../../envs/pool.ts";
 import { type FinishedPool, removeRows } from "../../../envs/pool-finish.ts";
 import type { Ports } from "../../../envs/ports.ts";
+import type { OpenedPorts } from "../ports.ts";
 import { type KeptChecks, readChecks, writeChecks } from "./cache.ts";
+
+/** Opened when the first row has to be asked about: a sandbox takes seconds to start. */
+export type OpenPorts = () => Promise<Pick<OpenedPorts, "ports" | "missing">>;
 
 export interface Checking {
   readonly environment: Environment;
-  readonly ports: Ports;
-  /** The name of what was not, or could not be asked. */
+  readonly openPorts: OpenPorts;
   readonly onProgress: (done: number, total: number) => void;
   /** Where what was said is kept; undefined: nowhere. */
   readonly kept: { readonly folder: string; readonly path: string } | undefined;
@@ -69,15 +72,16 @@ interface Answers {
 type Asked = readonly (readonly [place: number, row: number])[];
 
 async function askAll(finished: FinishedPool, asked: Asked, checking: Checking): Promise<Answers> {
-  const { environment, ports, onProgress } = checking;
-  const port = environment.resource?.port;
+  const { environment, openPorts, onProgress } = checking;
   const unasked = (failure: string): Answers => ({
     failed: new Map(),
     unchecked: asked.map(([, row]) => row),
     failure,
   });
   if (asked.length === 0) return { failed: new Map(), unchecked: [], failure: undefined };
-  if (port !== undefined && ports[port] === undefined) return unasked(`there is no ${port} here`);
+  const { ports, missing } = await openPorts();
+  const port = environment.resource?.port;
+  if (port !== undefined && ports[port] === undefined) return unasked(missing[port] ?? `there is no ${port} here`);
   const pool = poolOf(environment, "", finished);
   const failed = new Map<number, string>();
   const unchecked: number[] = [];

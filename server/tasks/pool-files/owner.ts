@@ -18,8 +18,8 @@ interface Tried {
 }
 
 /**
- * The environment that can read most rows of the file's beginning, or what is wrong. Where two can read as many nobody
- * knows whose the rows are: then it has to be said.
+ * The environment that can read most rows of the file's beginning, and of several the one that looks at most of its columns;
+ * or what is wrong. Where that leaves two nobody knows whose the rows are: then it has to be said.
  */
 export async function findOwner(
   registry: Registry,
@@ -34,12 +34,24 @@ export async function findOwner(
     const { id, version } = environment;
     tried.push({ environment, unit: await work.unit({ environment: id, version, path, unit }) });
   }
-  const most = Math.max(0, ...tried.map(rowsOf));
-  if (most === 0) return `no environment can read its rows: ${await reasons(tried, path, first.kind === "lines")}`;
-  const [best, ...others] = tried.filter((each) => rowsOf(each) === most).map(({ environment }) => environment);
-  if (best === undefined || others.length === 0) return best ?? "it is empty";
+  const columns = await columnsOf(path);
+  const able = mostOf(tried, rowsOf);
+  if (able.every((each) => rowsOf(each) === 0))
+    return `no environment can read its rows: ${reasons(tried, columns, first.kind === "lines")}`;
+  const [best, ...others] = mostOf(able, (each) => sharedBy(each, columns)).map(({ environment }) => environment);
+  if (best === undefined || others.length === 0) return best ?? "there are no environments with pools";
   const ids = [best, ...others].map(({ id }) => id);
   return `its rows can be read by ${ids.slice(0, -1).join(", ")} and by ${ids.at(-1)}: say whose they are, as in --pool name=${best.id}:${path}; a file may be given twice, with two names`;
+}
+
+function mostOf(tried: readonly Tried[], measure: (each: Tried) => number): readonly Tried[] {
+  const most = Math.max(0, ...tried.map(measure));
+  return tried.filter((each) => measure(each) === most);
+}
+
+/** How many of a file's columns an environment looks at. */
+function sharedBy({ environment: { rows } }: Tried, columns: readonly string[]): number {
+  return rows?.columns?.filter((name) => columns.includes(name)).length ?? 0;
 }
 
 function newestWithRows(registry: Registry): readonly Environment[] {
@@ -55,24 +67,29 @@ function rowsOf({ unit }: Tried): number {
 }
 
 /** Of the environments that look at most of the file's columns. */
-async function reasons(tried: readonly Tried[], path: string, lines: boolean): Promise<string> {
-  const columns = await columnsOf(path);
-  const shared = ({ environment: { rows } }: Tried): number =>
-    rows?.columns?.filter((name) => columns.includes(name)).length ?? 0;
-  const most = Math.max(0, ...tried.map(shared));
-  const nearest = tried.filter((each) => shared(each) === most);
-  if (nearest.length <= TOLD_MAX) return nearest.map((each) => reasonOf(each, lines)).join("; ");
+function reasons(tried: readonly Tried[], columns: readonly string[], lines: boolean): string {
+  const [why = "", ...others] = new Set(tried.map((each) => whyNot(each, lines)));
+  // E.g. that they are no JSON.
+  if (others.length === 0 && tried.length > 1) return why;
+  const nearest = mostOf(tried, (each) => sharedBy(each, columns));
+  if (nearest.length <= TOLD_MAX)
+    return nearest.map((each) => `${each.environment.id}: ${whyNot(each, lines)}`).join("; ");
   const wanted = tried.map(({ environment: { id, rows } }) => `${id}: ${quoted(rows?.columns ?? [])}`);
   const has = columns.length === 0 ? "its beginning has no columns" : `its columns are ${quoted(columns)}`;
   return `${has}; environments look at these (${wanted.join("; ")})`;
 }
 
+/** Columns that are told of each. */
+const NAMES_MAX = 6;
+
 function quoted(names: readonly string[]): string {
-  return names.length === 0 ? "any" : names.map((name) => `'${name}'`).join(", ");
+  if (names.length === 0) return "any";
+  const shown = names.slice(0, NAMES_MAX).map((name) => `'${name}'`);
+  return [...shown, ...(names.length > NAMES_MAX ? ["…"] : [])].join(", ");
 }
 
-function reasonOf({ environment: { id }, unit }: Tried, lines: boolean): string {
-  if (unit.kind === "problem") return `${id}: ${unit.message}`;
+function whyNot({ unit }: Tried, lines: boolean): string {
+  if (unit.kind === "problem") return unit.message;
   const [rejection] = unit.value.rejections;
-  return `${id}: ${rejection === undefined ? "it is empty" : rejectionText(lines, rejection)}`;
+  return rejection === undefined ? "it is empty" : rejectionText(lines, rejection);
 }

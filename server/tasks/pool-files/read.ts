@@ -4,9 +4,8 @@ import type { Environment } from "../../../envs/environment.ts";
 import { type Pool, poolOf } from "../../../envs/pool.ts";
 import type { UnitColumns } from "../../../envs/pool-columns.ts";
 import type { FinishedPool } from "../../../envs/pool-finish.ts";
-import type { Ports } from "../../../envs/ports.ts";
 import type { Registry } from "../../../envs/registry.ts";
-import { checkPool } from "./checks.ts";
+import { checkPool, type OpenPorts } from "./checks.ts";
 import { findOwner } from "./owner.ts";
 import type { PoolFile } from "./selection.ts";
 import { type FilePlan, keptAt, type PoolWork } from "./work.ts";
@@ -25,7 +24,7 @@ export interface Reading {
   /** Where it is kept what the outside said of its rows; undefined: nowhere. */
   readonly checksFolder: string | undefined;
   /** What the outside can be asked by. */
-  readonly ports: Ports;
+  readonly openPorts: OpenPorts;
   readonly onProgress?: ((pool: string, done: number, total: number, stage: PoolStage) => void) | undefined;
 }
 
@@ -54,7 +53,7 @@ export async function readPoolFile(reading: Reading): Promise<PoolReport | strin
   if (typeof finished === "string") return finished;
   const hasCheck = environment.rows?.check !== undefined;
   const checked = await checkPool(finished, {
-    ...{ environment, ports: reading.ports },
+    ...{ environment, openPorts: reading.openPorts },
     onProgress: (done, total) => reading.onProgress?.(name, done, total, "checking"),
     kept:
       checksFolder === undefined || !hasCheck

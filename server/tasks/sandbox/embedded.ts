@@ -74,17 +74,10 @@ function createEmbedded(first: Zygote, options: EmbeddedOptions): Embedded {
   return {
     found: first.found,
     zygotes: () => [...all],
-    // What waits and is left by everyone is taken out of the queue, which rejects.
-    run: (job, context) =>
-      queue
-        .add(() => attempt(job, context), { signal: context.signal })
-        .catch((error: unknown) => {
-          if (context.signal.aborted) return CANCELLED;
-          throw error;
-        }),
+    // The queue is not told of the signal: it would take a job that is left for ended, while its process still is.
+    run: (job, context) => queue.add(() => attempt(job, context)),
     async close() {
       closed = true;
-      queue.clear();
       await Promise.all([...all].map((zygote) => zygote.close()));
     },
   };

@@ -45,13 +45,7 @@ export function createRemote({ url, concurrency }: RemoteOptions): Sandbox {
   const queue = new PQueue({ concurrency });
   const address = `${url.replace(/\/+$/, "").replace(/\/run_code$/, "")}/run_code`;
   return {
-    run: (job, context) =>
-      queue
-        .add(() => runJob(address, job, context), { signal: context.signal })
-        .catch((error: unknown) => {
-          if (!context.signal.aborted) throw error;
-          return failed("timeout", "the sandbox was not waited for any longer", true);
-        }),
+    run: (job, context) => queue.add(() => runJob(address, job, context)),
   };
 }
 

@@ -8,6 +8,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import {
   createClient,
   ListEnvironmentsResponseSchema,
+  GetRunResponseSchema,
   NextBatchResponseSchema,
   ResetResponseSchema,
   WatchRunResponseSchema,
@@ -120,22 +121,45 @@ test("lists are read page by page", async () => {
 });
 
 describe("nextBatch", () => {
+  const GetRun: Unary = (_call, done) =>
+    done(null, create(GetRunResponseSchema, { run: { runId: "r", state: { firstOpenCursor: 4n } } }));
+
   test("waits for feedback that is due, with and without a cursor", async () => {
     let attempts = 0;
     const NextBatch: Unary = (_call, done) => {
       if (++attempts % 3 !== 0) done(status(codes.UNAVAILABLE, "feedback of 4 groups is due", 1));
       else done(null, create(NextBatchResponseSchema, { nextCursor: 4n }));
     };
-    const run = (await against({ NextBatch })).run("r");
+    const run = (await against({ GetRun, NextBatch })).run("r");
     expect((await run.nextBatch({ cursor: 0n })).nextCursor).toBe(4n);
     expect((await run.nextBatch()).nextCursor).toBe(4n);
     expect(attempts).toBe(6);
   });
 
-  test("without a cursor is not sent again where tasks could be lost", async () => {
-    const NextBatch: Unary = (_call, done) => done(status(codes.UNAVAILABLE, "connection dropped"));
-    const run = (await against({ NextBatch })).run("r");
-    await expect(run.nextBatch()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  test("keeps its position, and loses no tasks with a reply that is lost", async () => {
+    const asked: (bigint | undefined)[] = [];
+    const NextBatch: Unary<NextBatchRequest> = ({ request: { cursor } }, done) => {
+      asked.push(cursor);
+      if (asked.length % 2 === 1) done(status(codes.UNAVAILABLE, "connection dropped"));
+      else done(null, create(NextBatchResponseSchema, { nextCursor: (cursor ?? 0n) + 2n }));
+    };
+    const run = (await against({ GetRun, NextBatch })).run("r");
+    for (const next of [6n, 8n]) expect((await run.nextBatch()).nextCursor).toBe(next);
+    expect((await run.nextBatch({ cursor: 1n })).nextCursor).toBe(3n);
+    expect((await run.nextBatch()).nextCursor).toBe(10n);
+    expect(asked).toEqual([4n, 4n, 6n, 6n, 1n, 1n, 8n, 8n]);
+  });
+
+  test("stays where it was after a failure", async () => {
+    let answers = false;
+    const NextBatch: Unary<NextBatchRequest> = ({ request: { cursor } }, done) => {
+      if (answers) done(null, create(NextBatchResponseSchema, { nextCursor: (cursor ?? 0n) + 2n }));
+      else done(status(codes.FAILED_PRECONDITION, "the run is paused"));
+    };
+    const run = (await against({ GetRun, NextBatch })).run("r");
+    await expect(run.nextBatch()).rejects.toMatchObject({ code: "FAILED_PRECONDITION" });
+    answers = true;
+    expect((await run.nextBatch()).nextCursor).toBe(6n);
   });
 
   test("batches follow the cursors that the server gives, to the end", async () => {

@@ -1,7 +1,7 @@
 /** Large BatchStep requests are answered as small ones are. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Feedback, FeedbackStatus } from "../../../server/gen/gradus/v1/outcome_pb.js";
-import { type GroupChoice, NoRewardReason, type Task } from "../../../clients/ts/src/index.ts";
+import type { GroupOutcome } from "../../../clients/ts/src/outcomes.ts";
+import type { GroupChoice, Task } from "../../../clients/ts/src/index.ts";
 import { type TestServer, openServer } from "../../support/in-process.ts";
 import { adscRun, complete } from "../../support/scripted-policy.ts";
 
@@ -27,7 +27,7 @@ test("a large message is answered as its groups are, one by one", async () => {
   const together = await host.client.batchStep(groups);
   const alone = await Promise.all(groups.map(async (group) => (await host.client.batchStep([group]))[0]));
   expect(together).toEqual(alone);
-  expect(together[6]?.outcomes[0]?.result.value).toMatchObject({ reason: NoRewardReason.INVALID_TASK_ID });
+  expect(together[6]?.outcomes[0]).toMatchObject({ kind: "unscored", reason: "invalid_task_id" });
 });
 
 test("rows of a pool and tasks of any environment are answered too", async () => {
@@ -53,17 +53,15 @@ test("what is wrong with a large message is said as for a small one", async () =
 
 describe("a run", () => {
   test("is told of large messages as of small ones", async () => {
-    const status = (group: { readonly outcomes: readonly { readonly feedback?: Feedback | undefined }[] }) =>
-      group.outcomes.map(({ feedback }) => feedback?.status);
+    const status = (group: GroupOutcome) => group.outcomes.map(({ feedback }) => feedback?.status);
     const run = host.client.run("large");
     await run.create(adscRun({ numGenerations: 4, promptsPerUpdate: 8 }));
     const { tasks } = await run.nextBatch({ cursor: 0n });
     const groups = groupsOf(tasks);
     const [first, ...others] = await host.client.batchStep(groups);
-    for (const group of [first, ...others])
-      expect(group && status(group)).toEqual(new Array(4).fill(FeedbackStatus.RECORDED));
+    for (const group of [first, ...others]) expect(group && status(group)).toEqual(new Array(4).fill("recorded"));
     const again = await host.client.batchStep(groups);
-    for (const group of again) expect(status(group)).toEqual(new Array(4).fill(FeedbackStatus.DUPLICATE));
+    for (const group of again) expect(status(group)).toEqual(new Array(4).fill("duplicate"));
     expect((await run.get()).state?.samplesRecorded).toBe(32n);
     // Statistics and advantages come along.
     expect(first?.statistics?.count).toBe(4);

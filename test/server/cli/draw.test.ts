@@ -48,6 +48,15 @@ describe("draw", () => {
   });
 });
 
+test("what only the outside can judge is asked: a program is drawn beside its tests, with the one that fails", async () => {
+  const task = ["code", "--level", "easy", "--seed", "3"];
+  expect(await drawn(...task)).toContain("tests");
+  const svg = await drawn(...task, "--answer", "import sys\nsys.exit(0)");
+  expectWellFormed(svg.trimEnd());
+  expect(svg).toContain("✗ test 1 of ");
+  expect(await drawn(...task, "--answer", "``````")).toContain("✗ malformed: the program is empty");
+});
+
 /** What a command prints on a terminal, with the line ends of one. */
 async function onTerminal(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> {
   const program = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";

@@ -1,15 +1,36 @@
 /** gradus pools, as its users start it. */
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
 import { beforeAll, describe, expect, test } from "vitest";
+import { countdown } from "../../../envs/countdown/index.ts";
+import { createRegistry } from "../../../envs/registry.ts";
+import { readCondition } from "../../../server/cli/conditions.ts";
+import { samplePool, type SampleOptions, type SampleReport } from "../../../server/cli/pools/sample.ts";
+import { poolWork } from "../../../server/tasks/pool-files/work.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
 import { type Ended, gradus } from "./gradus.ts";
 
 const folder = temporaryFolder();
 const at = (name: string): string => join(folder.path, name);
 const pools = (...args: readonly string[]): Promise<Ended> => gradus({ cwd: folder.path }, "pools", ...args);
+const work = poolWork(createRegistry([countdown]), 4096);
+
+/** In this process, of the file that holds all. */
+function sample(
+  out: string,
+  options: Partial<Omit<SampleOptions, "where">> = {},
+  ...where: readonly string[]
+): Promise<SampleReport> {
+  return samplePool({
+    ...{ path: at("all.jsonl"), out: at(out), plan: (file) => work.plan(file), environment: undefined },
+    ...{ promptBytesMax: undefined, by: undefined, count: Infinity, seed: "0" },
+    where: where.flatMap((text) => readCondition(text) ?? []),
+    ...{ onParts: () => undefined, onPart: () => undefined },
+    ...options,
+  });
+}
 const lines = (name: string): readonly string[] => readFileSync(at(name), "utf8").trimEnd().split("\n");
 
 /** 300 tasks in three disciplines, 3 : 2 : 1, and some rows that hold none. */
@@ -62,15 +83,9 @@ describe("check", () => {
   });
 
   test.each([
-    [["none.jsonl"], 1, "its beginning has no columns|column nums must be"],
-    [["countdown:none.jsonl"], 1, "countdown:none.jsonl|none.jsonl: no row holds a task"],
+    [["countdown:none.jsonl"], 1, "no row holds a task"],
     [["nowhere.jsonl"], 1, "nowhere.jsonl: the file cannot be read \\(ENOENT\\)"],
-    [
-      ["all.jsonl", "--environment", "countdwn"],
-      2,
-      "--environment: no environment 'countdwn'; did you mean 'countdown'",
-    ],
-    [["np/tsp:all.jsonl"], 2, "np/tsp has no data pools"],
+    [["all.jsonl", "--environment", "countdwn"], 2, "--environment: no environment 'countdwn'; did you mean"],
   ])("%j ends with %i", async (args, expected, message) => {
     const { code, err } = await pools("check", ...args);
     expect(code).toBe(expected);
@@ -101,31 +116,34 @@ describe("sample", () => {
     expect(places.length).toBe(100);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(places[0]).toBeGreaterThanOrEqual(0);
-    await pools(...args, "--count", "100", "--out", "same.jsonl");
+    const options = { environment: countdown, by: "discipline", count: 100 };
+    await sample("same.jsonl", options);
     expect(lines("same.jsonl")).toEqual(lines("s.jsonl"));
-    await pools(...args, "--count", "100", "--out", "other.jsonl", "--seed", "2");
+    await sample("other.jsonl", { ...options, seed: "2" });
     expect(lines("other.jsonl")).not.toEqual(lines("s.jsonl"));
   });
 
   test("keeps rows by their fields and by the length of their prompts", async () => {
-    const filters = ["--where", "source.name=even", "--where", "nums.length>=3", "--where", "discipline!~aw"];
-    const { out } = await pools("sample", "all.jsonl", "--out", "f.jsonl", ...filters, "--json");
+    const filters = ["source.name=even", "nums.length>=3", "discipline!~aw"];
+    const { dropped } = await sample("f.jsonl", {}, ...filters);
     const kept = lines("f.jsonl").map((line) => JSON.parse(line) as (typeof tasks)[number]);
     expect(kept).toEqual(tasks.filter((row) => row.source.name === "even" && row.discipline !== "Law"));
-    const { dropped } = JSON.parse(out) as { readonly dropped: readonly { readonly why: string }[] };
     expect(dropped.map(({ why }) => why)).toEqual(["not discipline!~aw", "not source.name=even", "not JSON"]);
-    const short = ["--environment", "countdown", "--prompt-bytes-max"];
-    const { err } = await pools("sample", "all.jsonl", "--out", "p.jsonl", ...short, "100");
-    expect(err).toContain("no row is left; 300: a prompt of over 100 bytes");
-    expect((await pools("sample", "all.jsonl", "--out", "p.jsonl", ...short, "5000")).code).toBe(0);
+    const short = { environment: countdown, promptBytesMax: 100 };
+    await expect(sample("p.jsonl", short)).rejects.toThrow("no row is left; 300: a prompt of over 100 bytes");
+    expect((await sample("p.jsonl", { ...short, promptBytesMax: 5000 })).taken).toBe(300);
     expect(lines("p.jsonl").length).toBe(300);
   });
 
   test("of Parquet is Parquet of the same schema, or JSONL", async () => {
     writeParquet(at("all.parquet"));
-    const args = ["sample", "all.parquet", "--by", "discipline", "--count", "60", "--environment", "countdown"];
-    expect((await pools(...args, "--out", "s.parquet")).err).toBe("");
-    expect((await pools(...args, "--out", "p.jsonl")).err).toBe("");
+    const options = { path: at("all.parquet"), environment: countdown, by: "discipline", count: 60 };
+    const parts: number[] = [];
+    let done = 0;
+    const progress = { onParts: (total: number) => void parts.push(total), onPart: () => void done++ };
+    await sample("s.parquet", { ...options, ...progress });
+    expect(parts).toEqual([done]);
+    await sample("p.jsonl", options);
     const [from, to] = await Promise.all([metadataOf("all.parquet"), metadataOf("s.parquet")]);
     expect(to.schema).toEqual(from.schema);
     expect(to.key_value_metadata).toEqual(expect.arrayContaining([{ key: "huggingface", value: "{}" }]));
@@ -134,35 +152,33 @@ describe("sample", () => {
     expect(rows.length).toBe(60);
     for (const row of rows) expect(everything).toContainEqual(row);
     const asJson = lines("p.jsonl").map((line) => JSON.parse(line) as unknown);
-    expect(asJson).toEqual(
-      rows.map(({ target, ...row }) => ({
-        ...row,
-        nums: (row["nums"] as bigint[]).map(Number),
-        target: Number(target),
-      })),
-    );
-    const checked = JSON.parse((await pools("check", "s.parquet", "--json")).out) as unknown;
-    expect(checked).toMatchObject({ rows: 60, rejected: 0 });
+    const numbers = (row: Record<string, unknown>) => ({
+      ...row,
+      ...{ nums: (row["nums"] as bigint[]).map(Number), target: Number(row["target"]) },
+    });
+    expect(asJson).toEqual(rows.map(numbers));
   });
 
   test.each([
-    [["--out", "x.csv"], "--out must end in .jsonl or .parquet; got 'x.csv'"],
-    [["--out", "x.parquet"], "--out must end in .jsonl, for all.jsonl is JSONL"],
-    [["--out", "all.jsonl"], "--out must be another file"],
-    [
-      ["--out", "x.jsonl", "--by", "disciplin"],
-      "--by: no row of all.jsonl has 'disciplin'; did you mean 'discipline'?",
-    ],
-    [["--out", "x.jsonl", "--where", "source.nam=even"], "--where: no row of all.jsonl has 'source.nam'"],
-    [["--out", "x.jsonl", "--where", "nums>many"], "Want a field, a comparison and a value"],
-    [["--out", "x.jsonl", "--prompt-bytes-max", "9"], "give --environment"],
-    [["--out", "x.jsonl", "--environment", "qq"], "--environment: no environment 'qq'"],
-  ])("%j is refused, and nothing is written", async (args, message) => {
-    const before = statSync(at("all.jsonl")).size;
-    const { code, err } = await pools("sample", "all.jsonl", ...args);
+    ["x.csv", {}, [], "--out must end in .jsonl or .parquet; got '"],
+    ["x.parquet", {}, [], "--out must end in .jsonl, for "],
+    ["all.jsonl", {}, [], "--out must be another file"],
+    ["x.jsonl", { by: "disciplin" }, [], "has 'disciplin'; did you mean 'discipline'?"],
+    ["x.jsonl", {}, ["source.nam=even"], "all.jsonl has 'source.nam'"],
+    ["x.jsonl", { path: "/nowhere.jsonl" }, [], "/nowhere.jsonl: the file cannot be read (ENOENT)"],
+  ])("to %s with %j and %j is refused, and nothing is written", async (out, options, where, message) => {
+    const before = readFileSync(at("all.jsonl"), "utf8");
+    await expect(sample(out, options, ...where)).rejects.toThrow(message);
+    expect(readFileSync(at("all.jsonl"), "utf8")).toBe(before);
+    expect(existsSync(at("x.jsonl"))).toBe(false);
+  });
+
+  test.each([
+    [["--where", "nums>many"], "Want a field, a comparison and a value"],
+    [["--prompt-bytes-max", "9"], "give --environment"],
+  ])("%j is refused", async (args, message) => {
+    const { code, err } = await pools("sample", "all.jsonl", "--out", "x.jsonl", ...args);
     expect([code, err]).toEqual([2, expect.stringContaining(message)]);
-    expect(statSync(at("all.jsonl")).size).toBe(before);
-    expect(statSync(at("x.jsonl"), { throwIfNoEntry: false })).toBeUndefined();
   });
 });
 

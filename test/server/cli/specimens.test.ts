@@ -1,20 +1,21 @@
 /** Which answers a report shows, and that their pictures are of them. */
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, test } from "vitest";
-import { SampleSchema, Verdict } from "../../../clients/ts/src/index.ts";
+import { OutcomeSchema, Verdict } from "../../../clients/ts/src/index.ts";
+import { outcomeOf } from "../../../clients/ts/src/outcomes.ts";
 import { SPECIMENS_MAX, createSpecimens } from "../../../server/cli/evaluation/specimens.ts";
 
-const sampleOf = (part: string, verdict: Verdict, ratio?: number, violation = "") =>
-  create(SampleSchema, {
-    part,
-    completion: `${part} ${violation} ${ratio}`,
-    outcome: {
+const sampleOf = (part: string, verdict: Verdict, ratio?: number, violation = "") => ({
+  ...{ part, sampleIndex: 0, category: "", completion: `${part} ${violation} ${ratio}` },
+  outcome: outcomeOf(
+    create(OutcomeSchema, {
       result: {
         case: "score",
         value: { verdict, violation, solved: ratio === 1, ...(ratio !== undefined && { ratio }) },
       },
-    },
-  });
+    }),
+  ),
+});
 
 describe("specimens", () => {
   test("are the first infeasible answer of a part and its shortest feasible one", () => {
@@ -26,7 +27,7 @@ describe("specimens", () => {
     specimens.add(sampleOf("b", Verdict.INFEASIBLE, undefined, "first"));
     specimens.add(sampleOf("b", Verdict.INFEASIBLE, undefined, "second"));
     specimens.add(sampleOf("c", Verdict.MALFORMED, undefined, "no answer"));
-    specimens.add(create(SampleSchema, { part: "d" }));
+    specimens.add({ part: "d", sampleIndex: 0, category: "", completion: "" });
     expect(specimens.all().map(({ part, words, sample }) => [part, words, sample.completion])).toEqual([
       ["b", "first", "b first undefined"],
       ["a", "25.0% of the best", "a  0.25"],

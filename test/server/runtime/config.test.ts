@@ -218,3 +218,28 @@ describe("a teacher", () => {
     expect(refusalOf(args)).toContain(words);
   });
 });
+
+describe("a judge", () => {
+  const url = "http://localhost:8000/v1";
+  const given = ["--judge-url", url, "--judge-model", "m"];
+
+  test("is a URL and a model, with the paper's temperature, and its key is never printed", () => {
+    expect(configOf([]).judge).toBeUndefined();
+    const config = configOf(given, { GRADUS_JUDGE_KEY: "hush-hush" });
+    const defaults = { timeoutMs: 60_000, concurrency: 16, temperature: 0.4, prices: undefined };
+    expect(config.judge).toEqual({ url, model: "m", key: "hush-hush", ...defaults });
+    expect(JSON.stringify(describeConfig(config))).not.toContain("hush");
+    const more = ["--judge-temperature", "0", "--judge-price-in", "0.4", "--judge-price-out", "1.6"];
+    expect(configOf([...given, ...more]).judge).toMatchObject({ temperature: 0, prices: { input: 0.4, output: 1.6 } });
+  });
+
+  test.each([
+    [["--judge-url", url], "must be given together"],
+    [["--judge-url", "localhost:8000", "--judge-model", "m"], "--judge-url must be an http or https URL"],
+    [[...given, "--judge-temperature", "-1"], "--judge-temperature must be a number from 0 to 2; got '-1'"],
+    [[...given, "--judge-temperature", "1e1"], "--judge-temperature must be a number from 0 to 2; got '1e1'"],
+    [[...given, "--judge-price-in", "1"], "--judge-price-in and --judge-price-out must be given together"],
+  ])("is refused: %j", (args, words) => {
+    expect(refusalOf(args)).toContain(words);
+  });
+});

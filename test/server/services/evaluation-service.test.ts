@@ -5,7 +5,7 @@ import { createClient as createConnectClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createClient as createWebClient } from "../../../clients/ts/src/web.ts";
-import { FeedbackStatus, GradusError, Split, Verdict } from "../../../clients/ts/src/index.ts";
+import { GradusError, Split } from "../../../clients/ts/src/index.ts";
 import type { EvaluationHandle, PendingTask, Task } from "../../../clients/ts/src/index.ts";
 import { EvaluationService } from "../../../server/gen/gradus/v1/evaluation_pb.js";
 import { type TestServer, openServer } from "../../support/in-process.ts";
@@ -115,14 +115,14 @@ describe("an evaluation", () => {
     const submit = async (task: Task, sampleIndex: number, completion: string) =>
       (await evaluation.submit([{ task, sampleIndex, completion }]))[0];
     const recorded = await submit(first, 1, tour(first));
-    expect(recorded?.feedback?.status).toBe(FeedbackStatus.RECORDED);
-    expect(recorded?.outcome).toMatchObject({ sampleIndex: 1, result: { value: { verdict: Verdict.FEASIBLE } } });
+    expect(recorded?.feedback?.status).toBe("recorded");
+    expect(recorded?.outcome).toMatchObject({ sampleIndex: 1, kind: "scored", verdict: "feasible" });
     expect(await submit(first, 1, tour(first))).toEqual({
       ...recorded,
-      feedback: { ...recorded?.feedback, status: FeedbackStatus.DUPLICATE },
+      feedback: { ...recorded?.feedback, status: "duplicate" },
     });
     const late = await submit(first, 1, "another one");
-    expect(late?.feedback?.status).toBe(FeedbackStatus.CONFLICTING_COMPLETION);
+    expect(late?.feedback?.status).toBe("conflicting_completion");
     expect(late?.outcome).toEqual(recorded?.outcome);
     await submit(second, 0, tour(second));
     await submit(second, 1, "no answer");
@@ -158,7 +158,7 @@ describe("an evaluation", () => {
       const task = taskOf(pending);
       expect(task.prompt.at(-1)?.content).toContain("\\boxed{}");
       const [result] = await evaluation.submit([{ task, completion: "\\boxed{1 + 1}" }]);
-      expect(result?.outcome?.result).toMatchObject({ value: { verdict: Verdict.INFEASIBLE } });
+      expect(result?.outcome).toMatchObject({ kind: "scored", verdict: "infeasible" });
       break;
     }
   });
@@ -208,8 +208,8 @@ describe("a report", () => {
     const [task] = (await all(evaluation.pending())).map(taskOf) as [Task];
     const [result] = await evaluation.submit([{ task, completion: "x".repeat(70_000) }]);
     expect(result).toMatchObject({
-      outcome: { result: { case: "noReward" } },
-      feedback: { status: FeedbackStatus.RECORDED },
+      outcome: { kind: "unscored", reason: "too_large" },
+      feedback: { status: "recorded" },
     });
     expect((await evaluation.report()).overall?.figures).toMatchObject({ success_rate: 0, no_reward_rate: 1 });
     expect((await all(evaluation.samples()))[0]?.outcome).toEqual(result?.outcome);

@@ -2,13 +2,16 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countdown } from "../../../envs/countdown/index.ts";
 import { defineEnvironment } from "../../../envs/define.ts";
 import type { Environment } from "../../../envs/environment.ts";
 import type { Pool } from "../../../envs/pool.ts";
-import { createRegistry } from "../../../envs/registry.ts";
+import { createRegistry, environments } from "../../../envs/registry.ts";
 import { tsp } from "../../../envs/np/tsp/index.ts";
+import { findOwner } from "../../../server/tasks/pool-files/owner.ts";
+import { poolWork } from "../../../server/tasks/pool-files/work.ts";
 import { loadPools, type PoolsResult } from "../../../server/tasks/pools.ts";
 import { type Sum, sums } from "../../support/environments/sums.ts";
 import { judged } from "../../support/environments/slow.ts";
@@ -113,10 +116,31 @@ describe("without one", () => {
     expect(await owners(at("math.jsonl"))).toEqual(["math 2"]);
   });
 
+  test("of two that read as many it is the one that looks at more of the columns", async () => {
+    write("wide.jsonl", [{ a: 1, b: 2, c: 3, answer: 4 }]);
+    const wider = createRegistry([...registry.environments, reading("wide", ["a", "b", "c"])]);
+    const named = [{ name: "p", path: at("wide.jsonl") }];
+    const result = await loadPools(wider, named, { threads: 1, environmentFiles: [], folder: undefined });
+    expect(result.kind === "ok" && result.pools.get("p")?.environment).toBe("wide");
+  });
+
   test("two that read as many are named", async () => {
     expect(await refused(at("qa.jsonl"))).toContain(
       `its rows can be read by qa and by qa/letter: say whose they are, as in --pool name=qa:${at("qa.jsonl")}`,
     );
+  });
+
+  test("each pool that ships is known as its environment's", async () => {
+    const own = createRegistry(environments);
+    const work = poolWork(own);
+    const shipping = environments.filter(({ rows, twinOf }) => rows?.defaultPool !== undefined && twinOf === undefined);
+    expect(shipping.length).toBeGreaterThan(0);
+    for (const { id, rows } of shipping) {
+      const path = fileURLToPath(rows?.defaultPool?.file ?? "");
+      const planned = await work.plan(path);
+      const found = planned.kind === "done" ? await findOwner(own, work, path, planned.value.units) : planned.message;
+      expect(typeof found === "string" ? found : found.id).toBe(id);
+    }
   });
 
   test("none that reads any: the nearest says why, or all say what they look at", async () => {

@@ -228,3 +228,10 @@ test("those who wait for a resource that goes down do not wait in vain", async (
   expect(kinds).toEqual(Array(20).fill("judge_unavailable"));
   expect(asked).toHaveLength(FAILURES_MAX);
 });
+
+test("a resource whose verifier tries again itself is attempted once", async () => {
+  const attempts: number[] = [];
+  const { run, asked } = steady((attempt) => (attempts.push(attempt), NO_ANSWER), { attemptsMax: 1 });
+  expect(await run()).toEqual(NO_ANSWER);
+  expect([attempts, asked()]).toEqual([[1], 1]);
+});

@@ -1,37 +1,74 @@
 """Client of Gradus, a gRPC gym of verifiable tasks for training language models.
 
-`Client` is for code that waits, `AsyncClient` has the same methods for asyncio. `gradus.v1` holds the messages and
-stubs of the contract, proto/gradus/v1, where each field is described.
+`Client` is for code that waits; `gradus.aio.Client` has the same methods for asyncio. What they give are frozen
+dataclasses, with names for enum values, seconds for durations and None for what is unset. `gradus.v1` holds the
+messages and stubs of the contract, proto/gradus/v1, where each field is described.
 """
 
 # First, for it must come before grpc.
-from gradus import _fork  # noqa: F401
+from gradus import _fork  # noqa: F401, I001
+from gradus import aio
 from gradus._channels import Tls
-from gradus._spec import task_spec
-from gradus.aio import AsyncClient, AsyncEvaluation, AsyncRun
-from gradus.client import Client
+from gradus._enums import (
+    AnswerFormat,
+    BanditRule,
+    BanditSignal,
+    FeedbackSource,
+    FeedbackStatus,
+    FinishReason,
+    NoRewardReason,
+    Source,
+    Split,
+    Thinking,
+    Verdict,
+)
+from gradus.arms import arm, evaluation_arm, task_spec
+from gradus.client import Client, Evaluation, Run
+from gradus.environments import (
+    Environment,
+    LevelInfo,
+    ParameterInfo,
+    PoolGroup,
+    PoolInfo,
+    ResetResult,
+    RewardSchemeInfo,
+)
 from gradus.errors import (
     AbortedError,
     AlreadyExistsError,
     DeadlineExceededError,
     FailedPreconditionError,
+    FeedbackError,
+    FeedbackWarning,
     GradusError,
     InvalidArgumentError,
     NotFoundError,
     OutOfRangeError,
     ResourceExhaustedError,
+    StalledError,
+    StallWarning,
     UnauthenticatedError,
     UnavailableError,
     UnimplementedError,
 )
-from gradus.evaluation import Evaluation
+from gradus.evaluations import EvaluationInfo, PendingTask, Report, ReportRow, Sample, Submitted, Suite, SuitePart
+from gradus.groups import BatchRecord, ControlRecord, GroupAdvantages, HistoryRecord, RecordedSample, RunGroup
+from gradus.outcomes import (
+    AnswerSpan,
+    Baseline,
+    Commit,
+    ContrastPair,
+    GroupOutcome,
+    NoReward,
+    Outcome,
+    RewardComponent,
+    StreamResult,
+)
 from gradus.policies import (
-    arm,
     bandit,
     competence,
     constraints,
     domain,
-    evaluation_arm,
     forgetting,
     mixture,
     recommended,
@@ -41,58 +78,105 @@ from gradus.policies import (
     staged,
     task_filter,
 )
-from gradus.run import Run
-from gradus.types import (
+from gradus.policy_values import Policy
+from gradus.runs import (
+    Arm,
+    ArmState,
     Batch,
-    ChatMessage,
-    Completion,
-    CompletionGroup,
-    GroupAdvantages,
-    GroupOutcome,
-    NoReward,
-    Outcome,
-    PendingTask,
-    ResetResult,
-    Sample,
-    StreamResult,
-    Submitted,
-    Task,
+    DynamicSampling,
+    EvaluationArm,
+    EvaluationRecord,
+    ImportedRun,
+    LateFeedback,
+    PromptTemplate,
+    RunConfig,
+    RunInfo,
+    RunState,
 )
+from gradus.tasks import ChatMessage, Completion, CompletionGroup, RewardScheme, Task, TaskSpec
 
 __all__ = [
     "AbortedError",
     "AlreadyExistsError",
-    "AsyncClient",
-    "AsyncEvaluation",
-    "AsyncRun",
+    "AnswerFormat",
+    "AnswerSpan",
+    "Arm",
+    "ArmState",
+    "BanditRule",
+    "BanditSignal",
+    "Baseline",
     "Batch",
+    "BatchRecord",
     "ChatMessage",
     "Client",
+    "Commit",
     "Completion",
     "CompletionGroup",
+    "ContrastPair",
+    "ControlRecord",
     "DeadlineExceededError",
+    "DynamicSampling",
+    "Environment",
     "Evaluation",
+    "EvaluationArm",
+    "EvaluationInfo",
+    "EvaluationRecord",
     "FailedPreconditionError",
+    "FeedbackError",
+    "FeedbackSource",
+    "FeedbackStatus",
+    "FeedbackWarning",
+    "FinishReason",
     "GradusError",
     "GroupAdvantages",
     "GroupOutcome",
+    "HistoryRecord",
+    "ImportedRun",
     "InvalidArgumentError",
+    "LateFeedback",
+    "LevelInfo",
     "NoReward",
+    "NoRewardReason",
     "NotFoundError",
     "OutOfRangeError",
     "Outcome",
+    "ParameterInfo",
     "PendingTask",
+    "Policy",
+    "PoolGroup",
+    "PoolInfo",
+    "PromptTemplate",
+    "RecordedSample",
+    "Report",
+    "ReportRow",
     "ResetResult",
     "ResourceExhaustedError",
+    "RewardComponent",
+    "RewardScheme",
+    "RewardSchemeInfo",
     "Run",
+    "RunConfig",
+    "RunGroup",
+    "RunInfo",
+    "RunState",
     "Sample",
+    "Source",
+    "Split",
+    "StallWarning",
+    "StalledError",
     "StreamResult",
     "Submitted",
+    "Suite",
+    "SuitePart",
     "Task",
+    "TaskSpec",
+    "Thinking",
     "Tls",
     "UnauthenticatedError",
     "UnavailableError",
     "UnimplementedError",
+    "Verdict",
+    "aio",
     "arm",
     "bandit",
     "competence",

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import json
 import os
 import weakref
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -20,40 +18,12 @@ from typing import Any, Generic, TypeVar
 import grpc
 
 from gradus import _fork
-from gradus._mistakes import check_target
 
 _MESSAGE_BYTES_MAX = 64 * 1024**2
 """Largest message either way, as the server's default."""
 
 _KEEPALIVE_MS = 5 * 60_000
 """Finds connections whose server is gone without a word; as seldom as the server's own, so that a drain can end."""
-
-_NO_RETRY = [
-    # Their UNAVAILABLE is told apart and waited for by this package.
-    {"service": "gradus.v1.CurriculumService", "method": "NextBatch"},
-    {"service": "gradus.v1.CurriculumService", "method": "WatchRun"},
-    {"service": "gradus.v1.EnvironmentService", "method": "StreamSteps"},
-    # Each call moves the policy on by one stage.
-    {"service": "gradus.v1.CurriculumService", "method": "Advance"},
-]
-
-# gRPC's own retries: every unary call may be made again, since scores are kept first-write-wins and runs are named by
-# their creators. https://github.com/grpc/proposal/blob/master/A6-client-retries.md
-_SERVICE_CONFIG = {
-    "methodConfig": [
-        {"name": _NO_RETRY},
-        {
-            "name": [{}],
-            "retryPolicy": {
-                "maxAttempts": 5,
-                "initialBackoff": "0.1s",
-                "maxBackoff": "2s",
-                "backoffMultiplier": 2,
-                "retryableStatusCodes": ["UNAVAILABLE", "ABORTED"],
-            },
-        },
-    ]
-}
 
 # HTTP/2's window, megabytes on the server's side, is megabytes here by gRPC's own default (test_transport.py).
 _OPTIONS: list[tuple[str, Any]] = [
@@ -62,7 +32,11 @@ _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.keepalive_time_ms", _KEEPALIVE_MS),
     # Connections are otherwise shared between the channels of a process, also with those that a fork left behind.
     ("grpc.use_local_subchannel_pool", 1),
-    ("grpc.service_config", json.dumps(_SERVICE_CONFIG)),
+    # Calls are made again by this package (_retries.py), which knows which may be, and for how long.
+    ("grpc.enable_retries", 0),
+    # A server that comes back is found soon: gRPC itself would wait for up to two minutes.
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 5000),
 ]
 
 
@@ -135,7 +109,7 @@ _uncollected = False
 def _before_fork() -> None:
     global _uncollected  # noqa: PLW0603
     busy = [pool for pool in list(_pools) if pool.drop_dead()]
-    _fork.spoil("an AsyncClient was open when it forked: close it before" if busy else "")
+    _fork.spoil("a gradus.aio.Client was open when it forked: close it before" if busy else "")
     if _uncollected and not busy:
         # Channels lie in cycles with their calls, and as long as one lives, gRPC's asyncio thread spoils the fork.
         gc.collect()
@@ -182,25 +156,3 @@ class ChannelPool(Generic[C]):
     def take(self, loop: asyncio.AbstractEventLoop | None = None) -> C | None:
         """Hands out the channel to be closed, if there is one; the next `get` makes another."""
         return self._channels.pop((os.getpid(), loop), None)
-
-
-class Connection(ABC, Generic[C]):
-    """What both clients hold: where the server is, how long calls may take, and the channels."""
-
-    def __init__(
-        self,
-        target: str,
-        *,
-        tls: Tls | None = None,
-        token: str | None = None,
-        timeout: float = 60.0,
-        options: Iterable[tuple[str, Any]] = (),
-    ) -> None:
-        check_target(target)
-        self._address = Address(target, tls, token, tuple(options))
-        self._timeout = timeout
-        self._channels: ChannelPool[C] = ChannelPool(self._open)
-
-    @abstractmethod
-    def _open(self) -> C:
-        """A new channel."""

@@ -4,53 +4,51 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from gradus.v1 import curriculum_pb2, environment_pb2, outcome_pb2, task_pb2
+from gradus._options import suggestion
 
 Split: TypeAlias = Literal["train", "eval", "bench"]
 Source: TypeAlias = Literal["synthetic", "real", "teacher"]
 AnswerFormat: TypeAlias = Literal["think_answer", "answer_line", "answer_tag", "boxed"]
 Thinking: TypeAlias = Literal["required", "prefilled", "stripped"]
+Goal: TypeAlias = Literal["satisfy", "minimize", "maximize"]
+FinishReason: TypeAlias = Literal["stop", "length"]
 FeedbackSource: TypeAlias = Literal["step", "reported"]
+AlikeOutcomes: TypeAlias = Literal["rewards", "solved"]
 BanditRule: TypeAlias = Literal["ema_softmax", "exp3_s", "thompson", "ucb"]
 BanditSignal: TypeAlias = Literal["absolute_advantage", "solved_variance", "learning_progress", "mixed_outcomes"]
 ReplayInstances: TypeAlias = Literal["fresh", "same"]
 CompetenceStep: TypeAlias = Literal["widen", "move_on"]
-
-# The wrapper's type differs between protobuf's versions and its stubs, so that Any stands for it here.
-_WRAPPERS: dict[str, Any] = {
-    "SPLIT_": task_pb2.Split,
-    "SOURCE_": task_pb2.Source,
-    "ANSWER_FORMAT_": task_pb2.AnswerFormat,
-    "THINKING_": task_pb2.Thinking,
-    "FEEDBACK_SOURCE_": curriculum_pb2.FeedbackSource,
-    "BANDIT_RULE_": curriculum_pb2.BanditRule,
-    "BANDIT_SIGNAL_": curriculum_pb2.BanditSignal,
-    "REPLAY_INSTANCES_": curriculum_pb2.ReplayInstances,
-    "COMPETENCE_STEP_": curriculum_pb2.CompetenceStep,
-    "FEEDBACK_STATUS_": outcome_pb2.FeedbackStatus,
-    "VERDICT_": outcome_pb2.Verdict,
-    "PROOF_": outcome_pb2.Proof,
-    "NO_REWARD_REASON_": outcome_pb2.NoRewardReason,
-    "GOAL_": environment_pb2.Goal,
-    "FINISH_REASON_": environment_pb2.FinishReason,
-}
+Verdict: TypeAlias = Literal["malformed", "infeasible", "feasible", "graded"]
+Proof: TypeAlias = Literal["optimal", "bounded"]
+NoRewardReason: TypeAlias = Literal[
+    "invalid_task_id", "too_large", "timeout", "judge_unavailable", "sandbox_failed", "overloaded", "internal"
+]
+FeedbackStatus: TypeAlias = Literal["recorded", "duplicate", "conflicting_completion", "stale_epoch", "not_recorded"]
 
 
-def name_of(prefix: str, value: int) -> str:
-    """E.g. "eval" for ("SPLIT_", 2); the number in digits for a value newer than this client."""
-    try:
-        name: str = _WRAPPERS[prefix].Name(value)
-    except ValueError:
-        return str(value)
-    return name.removeprefix(prefix).lower()
+def name_in(enum: Any, value: int) -> Any:
+    """E.g. "eval" for (Split's descriptor, 2); the number in digits for a value newer than this client."""
+    found = enum.values_by_number.get(value)
+    return str(value) if found is None else _short(enum, found.name)
 
 
-def value_of(prefix: str, name: str | None) -> Any:
-    """E.g. 2 for ("SPLIT_", "eval"); None is the unspecified value, 0. Raises ValueError for other names."""
+def value_in(enum: Any, name: str | None) -> Any:
+    """E.g. 2 for (Split's descriptor, "eval"); None is the unspecified value, 0. Raises ValueError for other names."""
     if name is None:
         return 0
-    values = {key.removeprefix(prefix).lower(): value for key, value in _WRAPPERS[prefix].items() if value != 0}
+    values = {_short(enum, each.name): each.number for each in enum.values if each.number != 0}
     if name not in values:
-        what = prefix.rstrip("_").replace("_", " ").lower()
-        raise ValueError(f"unknown {what} {name!r}: one of {', '.join(values)}")
+        what = _prefix(enum).rstrip("_").replace("_", " ").lower()
+        known = ", ".join(values)
+        near = suggestion(str(name), values)
+        raise ValueError(f"unknown {what} {name!r}: one of {known}" + (near if near.startswith("; did") else ""))
     return values[name]
+
+
+def _prefix(enum: Any) -> str:
+    unspecified: str = enum.values_by_number[0].name
+    return unspecified.removesuffix("UNSPECIFIED")
+
+
+def _short(enum: Any, name: str) -> str:
+    return name.removeprefix(_prefix(enum)).lower()

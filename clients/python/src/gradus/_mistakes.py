@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from typing import TYPE_CHECKING
 
@@ -59,9 +58,8 @@ def _host_and_port(address: str) -> tuple[str, int] | None:
     return found[1] or found[2], int(found[3])
 
 
-def explained(failure: grpc.RpcError, address: Address) -> GradusError:
-    """The error for what grpcio raised, with its reason found out where the address or the options may be wrong."""
-    error = error_of_rpc(failure, address.target)
+def explained(error: GradusError, address: Address) -> GradusError:
+    """The error, with its reason found out where the address or the options may be wrong. Waits for sockets."""
     if address.reached.yes or error.retry_delay is not None:
         return error
     if error.code in _FOREIGN:
@@ -71,11 +69,6 @@ def explained(failure: grpc.RpcError, address: Address) -> GradusError:
     else:
         return error
     return error if finding is None else error_of(error.code, finding[1], mistake=finding[0])
-
-
-async def explained_aio(failure: grpc.RpcError, address: Address) -> GradusError:
-    """`explained`, which waits for sockets, in a thread of its own."""
-    return await asyncio.to_thread(explained, failure, address)
 
 
 Finding = tuple["ConnectionMistake | None", str]

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
-from gradus.errors import GradusError, ResourceExhaustedError, UnavailableError
+from gradus._call import Call, Io
+from gradus._op import Op
+from gradus.errors import AbortedError, GradusError, ResourceExhaustedError, UnavailableError
+
+T = TypeVar("T")
 
 _PATIENT_DELAY = 0.5
 """Seconds between two tries of a patient call where the server names no delay."""
+
+_RETRIES_UNREACHED = 4
+"""How often a call is made again where no server has ever answered: there may be none."""
+
+_FIRST_DELAY, _DELAY_MAX = 0.1, 5.0
+"""Seconds before a call is made again where the server names no delay, doubled for each further try."""
 
 
 class Deadline:
@@ -21,15 +33,46 @@ class Deadline:
         return max(0.0, self._at - time.monotonic())
 
 
-def delay_before_retry(error: GradusError, patient: bool, deadline: Deadline) -> float | None:
-    """Seconds to wait before the call is made again; None: the error is final.
+Waiting = Callable[[GradusError], Op[None]]
+"""What is done each time before a call waits for its next try."""
 
-    What gRPC's retry policy can see it has retried already (_channels.py); what is left here are delays that the
-    server asks for, and calls that wait for feedback.
-    """
-    if error.mistake is not None or not isinstance(error, (UnavailableError, ResourceExhaustedError)):
+
+def perform(io: Io, call: Call[T], timeout: float, retries: int | None, waiting: Waiting | None = None) -> Op[T]:
+    """Makes the call until it succeeds, fails for good, or its time is over; raises GradusError."""
+    deadline = Deadline(timeout)
+    tries = 0
+    while True:
+        left = deadline.left()
+        call.prepare(left)
+        try:
+            response = yield io.exchange(call, left)
+        except GradusError as failure:
+            error = failure
+        else:
+            return call.read(response)
+        if tries == 0 and not io.reached:
+            error = yield io.explain(error)
+        delay = _delay(error, call, tries, retries, io.reached)
+        if delay is None or delay >= deadline.left():
+            if tries > 0 and not io.reached:
+                error = yield io.explain(error)
+            raise error
+        if waiting is not None:
+            yield from waiting(error)
+        yield io.sleep(delay)
+        tries += 1
+
+
+def _delay(error: GradusError, call: Call[T], tries: int, retries: int | None, reached: bool) -> float | None:
+    """Seconds to wait before the call is made again; None: the error is final."""
+    if error.mistake is not None or (retries is not None and tries >= retries):
         return None
-    delay = error.retry_delay
-    if delay is None and patient and isinstance(error, UnavailableError):
-        delay = _PATIENT_DELAY
-    return delay if delay is not None and delay < deadline.left() else None
+    if isinstance(error, (UnavailableError, ResourceExhaustedError)) and error.retry_delay is not None:
+        return error.retry_delay
+    if not call.repeatable or not isinstance(error, (UnavailableError, AbortedError)):
+        return None
+    if call.patient:
+        return _PATIENT_DELAY
+    if retries is None and not reached and tries >= _RETRIES_UNREACHED:
+        return None
+    return min(_DELAY_MAX, _FIRST_DELAY * 2.0**tries)

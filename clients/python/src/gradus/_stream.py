@@ -1,4 +1,4 @@
-"""The logic of a stream of steps, without threads, loops or a clock; client.py and aio.py bring those.
+"""The logic of a stream of steps, without threads, loops or a clock; `_wire.py` and `aio/_wire.py` bring those.
 
 Groups go out within a window, each under a request id of its own, and replies are matched by that id, never by order.
 When the stream breaks, a new one is opened and what has no reply is sent again: scores are kept first-write-wins, so
@@ -7,14 +7,14 @@ that this changes nothing. A group whose reply does not come in time resolves to
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
 import grpc
 
 from gradus.errors import GradusError, ResourceExhaustedError, UnavailableError, error_of, error_of_item
-from gradus.types import CompletionGroup, GroupOutcome, StreamResult
+from gradus.outcomes import GroupOutcome, StreamResult
+from gradus.tasks import CompletionGroup
 from gradus.v1 import environment_pb2 as env
 
 _BREAKS_MAX = 8
@@ -77,16 +77,21 @@ class _Pending:
 
 
 class StepStream:
-    """One stream of steps. Times are seconds of one monotonic clock; `timeout` is each group's, from its sending on."""
+    """One stream of steps.
 
-    def __init__(self, wire: Wire, timeout: float) -> None:
+    Times are seconds of one monotonic clock; `timeout` is each group's, from its sending on. `retries` is how often the
+    stream may break without a reply in between.
+    """
+
+    def __init__(self, wire: Wire, timeout: float, retries: int | None = None) -> None:
         self._wire = wire
         self._timeout = timeout
         self._pending: dict[str, _Pending] = {}
         self._sent = 0
         self._calls = 0
         self._breaks = 0
-        self._breaks_max = _BREAKS_MAX_AT_FIRST
+        self._breaks_max = _BREAKS_MAX_AT_FIRST if retries is None else retries
+        self._breaks_max_later = _BREAKS_MAX if retries is None else retries
         # When the next call opens; None: one is open.
         self._open_at: float | None = 0.0
         self._exhausted = False
@@ -137,7 +142,7 @@ class StepStream:
         if pending is None:
             return []
         self._breaks = 0
-        self._breaks_max = _BREAKS_MAX
+        self._breaks_max = self._breaks_max_later
         if not reply.HasField("failure"):
             return [self._close(reply.request_id, GroupOutcome.from_proto(reply.groups[0]), None)]
         failure = reply.failure
@@ -180,8 +185,3 @@ class StepStream:
 
     def _due(self, now: float) -> list[_Pending]:
         return [each for each in self._pending.values() if each.send_at is not None and each.send_at <= now]
-
-
-def groups_of(given: CompletionGroup | Iterable[CompletionGroup]) -> list[CompletionGroup]:
-    """One group or several, as a list."""
-    return [given] if isinstance(given, CompletionGroup) else list(given)

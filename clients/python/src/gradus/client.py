@@ -1,43 +1,130 @@
-"""The client for code that waits."""
+"""The client for code that waits; `gradus.aio` has the same for asyncio."""
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import grpc
-
-from gradus import _curriculum_calls, _environment_calls, _evaluation_calls
-from gradus._call import Call
-from gradus._channels import Connection
-from gradus._mistakes import explained
-from gradus._retries import Deadline, delay_before_retry
-from gradus._spec import SpecOptions, task_spec
-from gradus._stream import StepStream, groups_of
-from gradus._wire import ThreadWire, feed, next_event
-from gradus.evaluation import Evaluation
-from gradus.run import Run
-from gradus.types import CompletionGroup, GroupOutcome, Outcome, ResetResult, StreamResult, Task
-from gradus.v1 import curriculum_pb2, environment_pb2, evaluation_pb2, task_pb2
+from gradus._call_maker import Settings
+from gradus._channels import Tls
+from gradus._client_core import ClientCore
+from gradus._evaluation_core import EvaluationCore
+from gradus._feedback import OnFeedback
+from gradus._handles import ClientHandle, EvaluationHandle, RunHandle
+from gradus._io import BlockingIo
+from gradus._op import blocking, blocking_each, run_each
+from gradus._options import CallOptions, check_options, suggesting
+from gradus._run_groups import WholeRunCore
+from gradus._wire import ThreadWire
+from gradus.outcomes import StreamResult
+from gradus.tasks import CompletionGroup
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-T = TypeVar("T")
+    from typing_extensions import Self, Unpack
 
 
-class Client(Connection[grpc.Channel]):
-    """A connection to a server, e.g. `Client("localhost:50051")`; made when it is first used.
+class Run(RunHandle):
+    """A handle on a run, by its id: what `Client.run` gives. The contract, curriculum.proto, says what each call means.
 
-    It may be shared by threads, and carried into forked processes. `timeout` is how long a call may take in all,
-    seconds, where the call is not given its own. `options` are gRPC's channel arguments, in addition to the client's.
-    All failures are raised as `GradusError`.
+    It keeps the position of its next batch, and is one reader of its run; it can be pickled, with that position.
     """
 
-    def __enter__(self) -> Client:
+    create = blocking(WholeRunCore.create)
+    get = blocking(WholeRunCore.get)
+    delete = blocking(WholeRunCore.delete)
+    next_batch = blocking(WholeRunCore.next_batch)
+    batches = blocking_each(WholeRunCore.batches)
+    next_evaluation = blocking(WholeRunCore.next_evaluation)
+    step_group = blocking(WholeRunCore.step_group)
+    report_advantages = blocking(WholeRunCore.report_advantages)
+    close_groups = blocking(WholeRunCore.close_groups)
+    reopen_groups = blocking(WholeRunCore.reopen_groups)
+    groups = blocking_each(WholeRunCore.groups)
+    update_shape = blocking(WholeRunCore.update_shape)
+    update_policy = blocking(WholeRunCore.update_policy)
+    set_weights = blocking(WholeRunCore.set_weights)
+    advance = blocking(WholeRunCore.advance)
+    pause = blocking(WholeRunCore.pause)
+    resume = blocking(WholeRunCore.resume)
+    export_state = blocking(WholeRunCore.export_state)
+    import_state = blocking(WholeRunCore.import_state)
+    watch = blocking_each(WholeRunCore.watch)
+    history = blocking_each(WholeRunCore.history)
+
+
+class Evaluation(EvaluationHandle):
+    """A model's completions of a suite, by its id: what `Client.evaluation` gives.
+
+    Every call can be made again: the first completion of each sample counts.
+    """
+
+    create = blocking(EvaluationCore.create)
+    get = blocking(EvaluationCore.get)
+    pending = blocking_each(EvaluationCore.pending)
+    submit = blocking(EvaluationCore.submit)
+    samples = blocking_each(EvaluationCore.samples)
+    report = blocking(EvaluationCore.report)
+
+
+class Client(ClientHandle):
+    """A connection to a server; made when it is first used, once for each process.
+
+    It may be shared by threads, carried into forked processes, and pickled (its token goes along).
+
+    Parameters
+    ----------
+    target
+        The server's gRPC port, e.g. "localhost:50051".
+    tls
+        Files for TLS; None: plain.
+    token
+        The server's bearer token, if it wants one.
+    timeout
+        How long a call may take in all, seconds, unless the call says so.
+    retries
+        How often a failed call is made again at most, unless the call says so; None: as often as its time allows, and
+        four times where no server has ever answered. Calls that do more when
+        they are made twice (`Run.advance`, `delete`, `import_state`, `update_shape`) are made again only where the
+        server says that it did nothing.
+    on_feedback
+        What becomes of a score that its run did not record: "warn" (once for each run and reason), "raise"
+        (`FeedbackError`) or "ignore". It is counted in any case (`feedback_counts`).
+    options
+        gRPC's channel arguments, in addition to the client's.
+
+    Raises
+    ------
+    ValueError
+        If the target is no host and port.
+
+    """
+
+    list_environments = blocking(ClientCore.list_environments)
+    get_environment = blocking(ClientCore.get_environment)
+    reset = blocking(ClientCore.reset)
+    batch_reset = blocking(ClientCore.batch_reset)
+    step = blocking(ClientCore.step)
+    batch_step = blocking(ClientCore.batch_step)
+    list_runs = blocking(ClientCore.list_runs)
+    list_suites = blocking(ClientCore.list_suites)
+
+    @suggesting
+    def __init__(
+        self,
+        target: str,
+        *,
+        tls: Tls | None = None,
+        token: str | None = None,
+        timeout: float = 60.0,
+        retries: int | None = None,
+        on_feedback: OnFeedback = "warn",
+        options: Iterable[tuple[str, Any]] = (),
+    ) -> None:
+        settings = Settings(target, tls, token, timeout, retries, on_feedback, tuple(options))
+        super().__init__(ClientCore(BlockingIo, settings))
+
+    def __enter__(self) -> Self:
         """Gives the client itself."""
         return self
 
@@ -48,122 +135,49 @@ class Client(Connection[grpc.Channel]):
         self.close()
 
     def close(self) -> None:
-        """Closes the connection; a later call opens another."""
-        channel = self._channels.take()
+        """Closes this process's connection; a later call opens another."""
+        channel = self._core.io.channels.take()
         if channel is not None:
             channel.close()
 
-    def list_environments(self, category: str = "") -> list[environment_pb2.Environment]:
-        """All environments of the server, or those of a category, by id."""
-        return list(self._pages(lambda token: _environment_calls.list_environments(category, token)))
-
-    def get_environment(self, id: str, version: int = 0) -> environment_pb2.Environment:
-        """One environment; version 0 is the newest."""
-        return self._call(_environment_calls.get_environment(id, version))
-
-    def reset(self, environment: str, *, seed: int, **options: Unpack[SpecOptions]) -> Task:
-        """Makes one task, the same for the same arguments."""
-        return self._call(_environment_calls.reset(task_spec(environment, **options), seed))
-
-    def batch_reset(self, spec: task_pb2.TaskSpec, seeds: Iterable[int]) -> list[ResetResult]:
-        """Makes a task of the family (see `task_spec`) for each seed, in order. One failure never harms the others."""
-        return self._call(_environment_calls.batch_reset(spec, seeds))
-
-    def step(self, task: Task, completion: str, sample_index: int = 0) -> Outcome:
-        """Scores one completion."""
-        return self._call(_environment_calls.step(task, completion, sample_index))
-
-    def batch_step(
-        self, groups: CompletionGroup | Iterable[CompletionGroup], *, timeout: float | None = None
-    ) -> list[GroupOutcome]:
-        """Scores groups of completions (see `Task.group`); one outcome for each, in order."""
-        return self._call(_environment_calls.batch_step(groups_of(groups)), timeout)
-
     def stream_steps(
-        self, groups: Iterable[CompletionGroup], *, window: int = 64, timeout: float | None = None
+        self, groups: Iterable[CompletionGroup], *, window: int = 64, **options: Unpack[CallOptions]
     ) -> Iterator[StreamResult]:
         """Scores groups as they come, and gives each one's result as soon as it is there, in any order.
 
-        `groups` is read in a thread of its own, at most `window` groups ahead of their results. A group without a
-        result `timeout` seconds after it was sent gets an error as its result. A broken stream is opened again, and
-        groups without a result are sent again; what cannot be reached at all raises.
+        Parameters
+        ----------
+        groups
+            Read in a thread of its own, at most `window` groups ahead of their results.
+        window
+            How many groups may be out at a time.
+        **options
+            `timeout`: seconds after which a group without a result gets an error as its result. `retries`: how often
+            the stream may break without a result in between; what has none is then sent again, which changes nothing.
+
+        Yields
+        ------
+        StreamResult
+            One for each group.
+
+        Raises
+        ------
+        GradusError
+            If the server cannot be reached at all, or refuses the stream. What fails for one group is its result.
+
         """
-        stop = threading.Event()
-        slots = threading.Semaphore(window)
-        wire = ThreadWire(self._channels.get(), self._address)
-        stream = StepStream(wire, timeout or self._timeout)
-        feeder = threading.Thread(target=feed, args=(groups, slots, stop, wire.inbox), daemon=True)
-        feeder.start()
-        try:
-            while not stream.done:
-                event = next_event(wire.inbox, stream.wait(time.monotonic()))
-                for result in stream.handle(event, time.monotonic()):
-                    slots.release()
-                    yield result
-        finally:
-            stop.set()
-            slots.release()
-            wire.close(stream.done)
+        check_options("stream_steps", options, frozenset(CallOptions.__annotations__))
+        return self._stream(groups, window, options)
+
+    def _stream(self, groups: Iterable[CompletionGroup], window: int, options: CallOptions) -> Iterator[StreamResult]:
+        io: BlockingIo = self._core.io
+        with ThreadWire(io.channels.get(), io.address, groups, window) as wire:
+            yield from run_each(self._core.stream_steps(wire, options))
 
     def run(self, run_id: str) -> Run:
         """A handle on a run, whether or not it exists yet. Calls nothing."""
-        return Run(self, run_id)
-
-    def list_runs(self) -> list[curriculum_pb2.Run]:
-        """All runs of the server, by id."""
-        return list(self._pages(_curriculum_calls.list_runs))
+        return Run(WholeRunCore(self._core, run_id))
 
     def evaluation(self, evaluation_id: str) -> Evaluation:
         """A handle on an evaluation, whether or not it exists yet. Calls nothing."""
-        return Evaluation(self, evaluation_id)
-
-    def list_suites(self) -> list[evaluation_pb2.Suite]:
-        """All suites that the server can issue, by id."""
-        return list(self._pages(_evaluation_calls.list_suites))
-
-    def _open(self) -> grpc.Channel:
-        return self._address.open()
-
-    def _call(self, call: Call[T], timeout: float | None = None) -> T:
-        deadline = Deadline(timeout or self._timeout)
-        while True:
-            method = self._channels.get().unary_unary(
-                call.method,
-                request_serializer=type(call.request).SerializeToString,
-                response_deserializer=call.response.FromString,
-            )
-            try:
-                response = method(call.request, timeout=deadline.left(), metadata=self._address.metadata)
-            except grpc.RpcError as failure:
-                error = explained(failure, self._address)
-            else:
-                self._address.reached.yes = True
-                return call.read(response)
-            delay = delay_before_retry(error, call.patient, deadline)
-            if delay is None:
-                raise error
-            time.sleep(delay)
-
-    def _pages(self, page: Callable[[str], Call[tuple[list[T], str]]]) -> Iterator[T]:
-        token = ""
-        while True:
-            items, token = self._call(page(token))
-            yield from items
-            if not token:
-                return
-
-    def _watch(self, run_id: str) -> Iterator[curriculum_pb2.RunState]:
-        method = self._channels.get().unary_stream(
-            "/gradus.v1.CurriculumService/WatchRun",
-            request_serializer=curriculum_pb2.WatchRunRequest.SerializeToString,
-            response_deserializer=curriculum_pb2.WatchRunResponse.FromString,
-        )
-        call = method(curriculum_pb2.WatchRunRequest(run_id=run_id), metadata=self._address.metadata)
-        try:
-            for response in call:
-                self._address.reached.yes = True
-                yield response.state
-        except grpc.RpcError as failure:
-            raise explained(failure, self._address) from None
-        finally:
-            call.cancel()
+        return Evaluation(EvaluationCore(self._core, evaluation_id))

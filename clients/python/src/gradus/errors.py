@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import grpc
+
+if TYPE_CHECKING:
+    from gradus._enums import FeedbackStatus
+    from gradus.groups import RunGroup
 
 ConnectionMistake = Literal["http_port", "not_gradus", "needs_tls", "no_tls", "certificate"]
 """What is wrong with a client's address or options, so that no call of it can go through.
@@ -36,6 +40,10 @@ class GradusError(Exception):
         self.message = message
         self.retry_delay = retry_delay
         self.mistake = mistake
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles what it was made of: exceptions are otherwise made again of their message alone."""
+        return error_of, (self.code, self.message, self.retry_delay, self.mistake)
 
 
 class InvalidArgumentError(GradusError):
@@ -80,6 +88,45 @@ class AbortedError(GradusError):
 
 class UnimplementedError(GradusError):
     """This server does not serve the call."""
+
+
+class StalledError(UnavailableError):
+    """A run gave no tasks in time, for it waits for feedback.
+
+    `update_batch` is the first one that is waited for, and `open_groups` those of its groups that are open.
+    """
+
+    def __init__(self, message: str, update_batch: int, open_groups: tuple[RunGroup, ...]) -> None:
+        super().__init__(grpc.StatusCode.UNAVAILABLE, message)
+        self.update_batch = update_batch
+        self.open_groups = open_groups
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """See `GradusError.__reduce__`."""
+        return StalledError, (self.message, self.update_batch, self.open_groups)
+
+
+class StallWarning(UserWarning):
+    """A run has given no tasks for a while, for it waits for feedback."""
+
+
+class FeedbackWarning(UserWarning):
+    """A score was not recorded by its run."""
+
+
+class FeedbackError(GradusError):
+    """A score was not recorded by its run, and the client was told to raise that (`on_feedback="raise"`).
+
+    `status` is "conflicting_completion", "stale_epoch" or "not_recorded".
+    """
+
+    def __init__(self, message: str, status: FeedbackStatus) -> None:
+        super().__init__(grpc.StatusCode.FAILED_PRECONDITION, message)
+        self.status = status
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """See `GradusError.__reduce__`."""
+        return FeedbackError, (self.message, self.status)
 
 
 _CLASSES: dict[grpc.StatusCode, type[GradusError]] = {

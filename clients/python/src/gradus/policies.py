@@ -1,103 +1,51 @@
-"""Short ways to write the arms and policies of a run; what they return are messages of the contract."""
+"""Short ways to write the policies of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from gradus._enums import (
-    AnswerFormat,
-    BanditRule,
-    BanditSignal,
-    CompetenceStep,
-    ReplayInstances,
-    Source,
-    Split,
-    value_of,
+from gradus._enums import BanditRule, BanditSignal, CompetenceStep, ReplayInstances
+from gradus._options import suggesting
+from gradus.policy_values import (
+    BackwardTransfer,
+    BanditPolicy,
+    BatchConstraints,
+    CompetencePolicy,
+    Domain,
+    ForgettingPolicy,
+    MixturePolicy,
+    Policy,
+    RankRange,
+    ReplayPolicy,
+    SignalRescale,
+    Stage,
+    StagedPolicy,
+    TaskFilter,
+    Tier,
 )
-from gradus._spec import SpecOptions, task_spec
-from gradus.v1 import curriculum_pb2 as cur
-from gradus.v1 import task_pb2
+
+Ranks: TypeAlias = tuple[float, float]
+"""From the easiest rows of a pool, 0, to the hardest, 1: (0, 0.3) is the easiest 30%."""
 
 
-def arm(
-    environment: str,
-    level: str | None = None,
-    *,
-    id: str | None = None,
-    source: Source = "synthetic",
-    weight: float | None = None,
-    hard: bool = False,
-    kl_coefficient: float | None = None,
-    parameters: Mapping[str, float] | None = None,
-    pool: str = "",
-    version: int = 0,
-    answer_format: AnswerFormat | None = None,
-    reward_scheme: str | task_pb2.RewardScheme | None = None,
-) -> cur.Arm:
-    """An arm: what a policy chooses between. Its id is "environment/level/source" unless given.
-
-    `hard` says whether the constraint `hard_share_min` counts it. Each of its tasks carries `kl_coefficient` for the
-    trainer. Without `answer_format` and `reward_scheme` the run's count.
-    """
-    options: SpecOptions = {"source": source, "pool": pool, "version": version}
-    if answer_format is not None:
-        options["answer_format"] = answer_format
-    if reward_scheme is not None:
-        options["reward_scheme"] = reward_scheme
-    if level is not None:
-        options["level"] = level
-    if parameters is not None:
-        options["parameters"] = parameters
-    spec = task_spec(environment, **options)
-    name = id or "/".join(part for part in (environment, level, source) if part)
-    return cur.Arm(id=name, spec=spec, weight=weight, hard=hard, kl_coefficient=kl_coefficient)
+def _checked(**parts: Any) -> Policy:
+    """The policy; raises ValueError for a name that the contract does not have."""
+    made = Policy(**parts)
+    made.to_proto()
+    return made
 
 
-def evaluation_arm(
-    environment: str,
-    level: str | None = None,
-    *,
-    tasks: int,
-    id: str | None = None,
-    num_generations: int = 0,
-    split: Split = "eval",
-    source: Source = "synthetic",
-    parameters: Mapping[str, float] | None = None,
-    pool: str = "",
-    version: int = 0,
-    answer_format: AnswerFormat | None = None,
-    reward_scheme: str | task_pb2.RewardScheme | None = None,
-) -> cur.EvaluationArm:
-    """A set of `tasks` tasks that a run is evaluated on beside training; see `Run.next_evaluation`.
-
-    Its id is "split/environment/level" unless given. `num_generations` 0 is the run's. Without `answer_format` and
-    `reward_scheme` the run's count.
-    """
-    like = arm(
-        environment,
-        level,
-        source=source,
-        parameters=parameters,
-        pool=pool,
-        version=version,
-        answer_format=answer_format,
-        reward_scheme=reward_scheme,
-    )
-    like.spec.split = value_of("SPLIT_", split)
-    name = id or "/".join(part for part in (split, environment, level) if part)
-    return cur.EvaluationArm(id=name, spec=like.spec, tasks=tasks, num_generations=num_generations)
-
-
+@suggesting
 def constraints(
     *,
     real_share_min: float | None = None,
     synthetic_share_max: float | None = None,
     hard_share_min: float | None = None,
     hard_warmup_batches: int | None = None,
-) -> cur.BatchConstraints:
+) -> BatchConstraints:
     """Hard constraints on each update batch, as shares of its tasks; quotas round up (ADSC 3.3)."""
-    return cur.BatchConstraints(
+    return BatchConstraints(
         real_share_min=real_share_min,
         synthetic_share_max=synthetic_share_max,
         hard_share_min=hard_share_min,
@@ -105,34 +53,36 @@ def constraints(
     )
 
 
-def task_filter(*, skip_solved: bool = False, skip_failed_after: int = 0, ranks: Ranks | None = None) -> cur.TaskFilter:
+@suggesting
+def task_filter(*, skip_solved: bool = False, skip_failed_after: int = 0, ranks: Ranks | None = None) -> TaskFilter:
     """Which instances are passed over, for what this run's own groups of them came to; around any policy.
 
     `skip_solved`: those of which every sample was solved the last time. `skip_failed_after`: those of which no sample
     was solved so many times in a row; 0: never. `ranks`: as in `stage`. It matters where instances come again: real
     pools in their second epoch, and replays.
     """
-    return cur.TaskFilter(skip_solved=skip_solved, skip_failed_after=skip_failed_after, ranks=_rank_range(ranks))
+    return TaskFilter(skip_solved=skip_solved, skip_failed_after=skip_failed_after, ranks=_rank_range(ranks))
 
 
-def mixture(
-    constraints: cur.BatchConstraints | None = None, *, task_filter: cur.TaskFilter | None = None
-) -> cur.Policy:
+@suggesting
+def mixture(constraints: BatchConstraints | None = None, *, task_filter: TaskFilter | None = None) -> Policy:
     """Fixed probabilities: each arm's weight over the sum of weights."""
-    return cur.Policy(mixture=cur.MixturePolicy(), constraints=constraints, filter=task_filter)
+    return Policy(mixture=MixturePolicy(), constraints=constraints, filter=task_filter)
 
 
+@suggesting
 def signal_rescale(
     *, low_quantile: float | None = None, high_quantile: float | None = None, window: int | None = None
-) -> cur.SignalRescale:
+) -> SignalRescale:
     """Brings a bandit's signals to [-1, 1] (Graves et al. 2017, section 3.1).
 
     -1 is at or below the low quantile (None: 0.2) of the last `window` signals of all arms (None: 512), 1 at or above
     the high one (None: 0.8).
     """
-    return cur.SignalRescale(low_quantile=low_quantile, high_quantile=high_quantile, window=window)
+    return SignalRescale(low_quantile=low_quantile, high_quantile=high_quantile, window=window)
 
 
+@suggesting
 def bandit(
     *,
     rule: BanditRule | None = None,
@@ -146,10 +96,10 @@ def bandit(
     exploration: float | None = None,
     progress_fast_rate: float | None = None,
     progress_slow_rate: float | None = None,
-    rescale: cur.SignalRescale | None = None,
-    constraints: cur.BatchConstraints | None = None,
-    task_filter: cur.TaskFilter | None = None,
-) -> cur.Policy:
+    rescale: SignalRescale | None = None,
+    constraints: BatchConstraints | None = None,
+    task_filter: TaskFilter | None = None,
+) -> Policy:
     """A bandit over the arms: (1 - epsilon) of its rule's share of an arm, plus epsilon/n. None: the default.
 
     Rules, with n signals s of an arm in an update batch:
@@ -164,9 +114,9 @@ def bandit(
 
     A number that the rule and the signal do not read is refused by the server.
     """
-    made = cur.BanditPolicy(
-        rule=value_of("BANDIT_RULE_", rule),
-        signal=value_of("BANDIT_SIGNAL_", signal),
+    made = BanditPolicy(
+        rule=rule,
+        signal=signal,
         epsilon=epsilon,
         alpha=alpha,
         tau=tau,
@@ -178,24 +128,21 @@ def bandit(
         progress_slow_rate=progress_slow_rate,
         rescale=rescale,
     )
-    return cur.Policy(bandit=made, constraints=constraints, filter=task_filter)
+    return _checked(bandit=made, constraints=constraints, filter=task_filter)
 
 
-Ranks: TypeAlias = tuple[float, float]
-"""From the easiest rows of a pool, 0, to the hardest, 1: (0, 0.3) is the easiest 30%."""
+def _rank_range(ranks: Ranks | None) -> RankRange | None:
+    return None if ranks is None else RankRange(min=ranks[0], max=ranks[1])
 
 
-def _rank_range(ranks: Ranks | None) -> cur.RankRange | None:
-    return None if ranks is None else cur.RankRange(min=ranks[0], max=ranks[1])
-
-
+@suggesting
 def stage(
     weights: Mapping[str, float] | None = None,
     *,
     share: float | None = None,
     tasks: int | None = None,
     ranks: Ranks | None = None,
-) -> cur.Stage:
+) -> Stage:
     """A stage of `staged` or `replay`: weights by arm id; None: every arm by its own weight.
 
     It lasts for a share of the run's length (of a cycle's, in `replay`), or for a number of tasks; None: until
@@ -204,45 +151,39 @@ def stage(
     """
     if share is not None and tasks is not None:
         raise ValueError("give share or tasks, not both")
-    made = cur.Stage(weights=weights, ranks=_rank_range(ranks))
-    if share is not None:
-        made.share = share
-    if tasks is not None:
-        made.tasks = tasks
-    return made
+    return Stage(share=share, tasks=tasks, weights=weights or {}, ranks=_rank_range(ranks))
 
 
+@suggesting
 def staged(
-    *stages: cur.Stage,
-    constraints: cur.BatchConstraints | None = None,
-    task_filter: cur.TaskFilter | None = None,
-) -> cur.Policy:
+    *stages: Stage,
+    constraints: BatchConstraints | None = None,
+    task_filter: TaskFilter | None = None,
+) -> Policy:
     """Stages one after the other; the last lasts to the run's end."""
-    return cur.Policy(staged=cur.StagedPolicy(stages=stages), constraints=constraints, filter=task_filter)
+    return Policy(staged=StagedPolicy(stages=stages), constraints=constraints, filter=task_filter)
 
 
+@suggesting
 def replay(
-    *stages: cur.Stage,
+    *stages: Stage,
     cycles: int | None = None,
     cycle_tasks: int | None = None,
     instances: ReplayInstances | None = None,
-    constraints: cur.BatchConstraints | None = None,
-    task_filter: cur.TaskFilter | None = None,
-) -> cur.Policy:
+    constraints: BatchConstraints | None = None,
+    task_filter: TaskFilter | None = None,
+) -> Policy:
     """A cycle of stages, `cycles` times over the run's length, or again every `cycle_tasks` tasks (FORGE 3.3).
 
     `instances`: "fresh" (the default; FORGE), or in each cycle the "same" again (NP-ENGINE 3.3).
     """
     if (cycles is None) == (cycle_tasks is None):
         raise ValueError("give cycles or cycle_tasks, one of them")
-    made = cur.ReplayPolicy(stages=stages, instances=value_of("REPLAY_INSTANCES_", instances))
-    if cycles is not None:
-        made.cycles = cycles
-    if cycle_tasks is not None:
-        made.cycle_tasks = cycle_tasks
-    return cur.Policy(replay=made, constraints=constraints, filter=task_filter)
+    made = ReplayPolicy(stages=stages, cycles=cycles, cycle_tasks=cycle_tasks, instances=instances)
+    return _checked(replay=made, constraints=constraints, filter=task_filter)
 
 
+@suggesting
 def competence(
     *tiers: Mapping[str, float],
     step: CompetenceStep | None = None,
@@ -250,9 +191,9 @@ def competence(
     window: int | None = None,
     floor: float | None = None,
     newest_share: float | None = None,
-    constraints: cur.BatchConstraints | None = None,
-    task_filter: cur.TaskFilter | None = None,
-) -> cur.Policy:
+    constraints: BatchConstraints | None = None,
+    task_filter: TaskFilter | None = None,
+) -> Policy:
     """Tiers from easy to hard, weights by arm id; the next is opened once the newest is mastered.
 
     It is, when the mean solved share of its last `window` groups (None: 32) is at least `threshold` (None: 0.7).
@@ -260,40 +201,44 @@ def competence(
     share drawn from all tiers alike: 0 (the default) is Curriculum RLOO's "adaptive", above it "hybrid". `newest_share`
     is the newest tier's of the rest; None: as much as each of the others.
     """
-    made = cur.CompetencePolicy(
-        tiers=[cur.Tier(weights=weights) for weights in tiers],
-        step=value_of("COMPETENCE_STEP_", step),
+    made = CompetencePolicy(
+        tiers=tuple(Tier(weights) for weights in tiers),
+        step=step,
         threshold=threshold,
         window=window,
         floor=floor,
         newest_share=newest_share,
     )
-    return cur.Policy(competence=made, constraints=constraints, filter=task_filter)
+    return _checked(competence=made, constraints=constraints, filter=task_filter)
 
 
-def domain(name: str, weights: Mapping[str, float], *, share: float | None = None) -> cur.Domain:
+@suggesting
+def domain(name: str, weights: Mapping[str, float], *, share: float | None = None) -> Domain:
     """A domain of `forgetting`: weights by arm id, and its share of the run's length (None: what is left, evenly)."""
-    return cur.Domain(name=name, weights=weights, share=share)
+    return Domain(name=name, weights=weights, share=share)
 
 
+@suggesting
 def forgetting(
-    *domains: cur.Domain,
+    *domains: Domain,
     transfers: Mapping[str, Mapping[str, float]] | None = None,
-    reversed: bool = False,
-    constraints: cur.BatchConstraints | None = None,
-    task_filter: cur.TaskFilter | None = None,
-) -> cur.Policy:
+    most_forgotten_first: bool = False,
+    constraints: BatchConstraints | None = None,
+    task_filter: TaskFilter | None = None,
+) -> Policy:
     """Domains one after the other, the least forgotten first (Omni-Thinker 4.3).
 
     `transfers`: by the domain that was trained on, the change of each other's score, after minus before; negative is
-    forgetting. Domains come in descending order of their mean change. `reversed`: the most forgotten first.
+    forgetting. Domains come in descending order of their mean change. `most_forgotten_first` turns the order
+    round: the paper's ablation.
     """
-    rows = [cur.BackwardTransfer(trained=trained, changes=changes) for trained, changes in (transfers or {}).items()]
-    made = cur.ForgettingPolicy(domains=domains, transfers=rows, reversed=reversed)
-    return cur.Policy(forgetting=made, constraints=constraints, filter=task_filter)
+    rows = tuple(BackwardTransfer(trained, changes) for trained, changes in (transfers or {}).items())
+    made = ForgettingPolicy(domains=domains, transfers=rows, reversed=most_forgotten_first)
+    return Policy(forgetting=made, constraints=constraints, filter=task_filter)
 
 
-def recommended(levels: Sequence[Sequence[str]], *, constraints: cur.BatchConstraints | None = None) -> cur.Policy:
+@suggesting
+def recommended(levels: Sequence[Sequence[str]], *, constraints: BatchConstraints | None = None) -> Policy:
     """The policy to begin with: ids of arms by level, from the easiest.
 
     It draws from a level until 0.7 of the samples of its last 32 groups are solved, then from the next, and from all
@@ -304,10 +249,10 @@ def recommended(levels: Sequence[Sequence[str]], *, constraints: cur.BatchConstr
         raise ValueError("levels: want at least one level, and a list of at least one arm's id for each")
     every = [arm_id for ids in levels for arm_id in ids]
     tiers = [*levels, every] if len(levels) > 1 else levels
-    return cur.Policy(
-        competence=cur.CompetencePolicy(
-            tiers=[cur.Tier(weights=dict.fromkeys(ids, 1.0)) for ids in tiers],
-            step=cur.COMPETENCE_STEP_MOVE_ON,
+    return Policy(
+        competence=CompetencePolicy(
+            tiers=tuple(Tier(dict.fromkeys(ids, 1.0)) for ids in tiers),
+            step="move_on",
             threshold=0.7,
             window=32,
             floor=0.25,

@@ -40,12 +40,12 @@ async function check(given: string, flags: Flags): Promise<void> {
   const loaded = await loadEnvironments(config.environmentFiles);
   if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
   const file = await fileOf(given, flags, loaded.registry);
-  // A judge is never asked about rows.
-  const opened = await openPorts({ clock: systemClock, sandbox: config.sandbox, judge: undefined });
+  let opened: ReturnType<typeof openPorts> | undefined;
   const bars = poolBars();
   const { workers: threads, environmentFiles, dataDir } = config;
   const reader = createPoolReader(loaded.registry, {
-    ...{ threads, environmentFiles, folder: join(dataDir, "pools"), ports: opened.ports, onProgress: bars.onProgress },
+    openPorts: () => (opened ??= openPorts({ clock: systemClock, sandbox: config.sandbox, judge: undefined })),
+    ...{ threads, environmentFiles, folder: join(dataDir, "pools"), onProgress: bars.onProgress },
   });
   try {
     const read = await reader.read(file.path, file).finally(bars.stop);
@@ -58,7 +58,7 @@ async function check(given: string, flags: Flags): Promise<void> {
     if (report.rows === 0) throw new CliProblem("failure", `${file.path}: no row holds a task`);
   } finally {
     await reader.close();
-    await opened.close();
+    await (await opened)?.close();
   }
 }
 

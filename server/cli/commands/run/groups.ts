@@ -1,13 +1,8 @@
 /** gradus run groups, close-groups and reopen-groups: what a trainer that died left, and what becomes of it. */
 import type { Command } from "commander";
-import {
-  FeedbackStatus,
-  type GroupFeedback,
-  type RunGroup,
-  RunGroupSchema,
-} from "../../../../clients/ts/src/public.ts";
+import { type GroupFeedback, type RunGroup, RunGroupSchema } from "../../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
-import { jsonOf, number, print, printJson, table, word } from "../../print.ts";
+import { jsonOf, number, print, printJson, table } from "../../print.ts";
 import { wholeNumber } from "../../task-options.ts";
 
 interface Flags extends ConnectionFlags {
@@ -63,11 +58,7 @@ function listed(groups: readonly RunGroup[]): string {
 }
 
 function said({ json }: Flags, groups: readonly GroupFeedback[]): void {
-  const rows = groups.map(({ groupId, feedback }) => ({
-    groupId,
-    status: word(FeedbackStatus, feedback?.status ?? FeedbackStatus.UNSPECIFIED),
-    detail: feedback?.detail ?? "",
-  }));
+  const rows = groups.map(({ groupId, status, detail }) => ({ groupId, status, detail }));
   if (json) printJson(rows);
   else
     print(

@@ -51,12 +51,14 @@ def limit(inherited_bytes: int, cpu_seconds: int, count_threads: bool) -> None:
 class Room:
     """What all children of a zygote have in common."""
 
-    def __init__(self, null: int, filter_code: bytes, inherited_bytes: int, count_threads: bool) -> None:
+    def __init__(self, null: int, nothing: int, filter_code: bytes, inherited_bytes: int, count_threads: bool) -> None:
         self._filter = kernel.make_filter(filter_code)
         self._inherited_bytes = inherited_bytes
         self._count_threads = count_threads
         self._zygote = os.getpid()
+        # What takes everything, and what there is nothing in.
         self.null = null
+        self.nothing = nothing
 
     def lock(self, cpu_seconds: int) -> None:
         """There is no way back from here."""
@@ -95,9 +97,9 @@ class Room:
             os._exit(status)
 
 
-def open_null() -> int:
-    """The null device. No other descriptor of the zygote lies where a child has those of its own."""
-    opened = os.open(os.devnull, os.O_RDWR)
+def open_null(flags: int) -> int:
+    """The null device. No descriptor of the zygote lies where a child has those of its own."""
+    opened = os.open(os.devnull, flags)
     null = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, REPLIES + 1)
     for place in (TURNS, REPLIES):
         os.dup2(null, place)

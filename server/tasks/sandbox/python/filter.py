@@ -14,6 +14,7 @@ ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 # Opcodes of linux/bpf_common.h: load a word, jumps on a constant, and the filter's verdict.
 LOAD = 0x20
+JUMP = 0x05
 JUMP_EQUAL = 0x15
 JUMP_GREATER_OR_EQUAL = 0x35
 JUMP_ANY_BIT = 0x45
@@ -48,7 +49,7 @@ HARMLESS_IOCTL = (0x5401, 0x5451, 0x541B, 0x5421)
 
 AF_UNIX = 1
 
-# Name: numbers on x86_64 and aarch64; None: not there. Often called ones first: the filter is searched in this order.
+# Name: numbers on x86_64 and aarch64; None: not there.
 ALWAYS: dict[str, tuple[int | None, int | None]] = {
     "read": (0, 63),
     "write": (1, 64),
@@ -150,38 +151,49 @@ def machine() -> str | None:
 def program(name: str) -> bytes:
     """The filter for an architecture, as an array of struct sock_filter."""
     column = list(ARCHITECTURES).index(name)
+    rules = {numbers[column]: [_verdict(ALLOW)] for numbers in ALWAYS.values()} | {
+        OPENAT[column]: _unless_any_bit(2, WRITING_FLAGS),
+        OPEN[column]: _unless_any_bit(1, WRITING_FLAGS),
+        CLONE[column]: _if_one_of(0, THREAD_FLAGS),
+        FCNTL[column]: _if_one_of(1, HARMLESS_FCNTL),
+        IOCTL[column]: _if_one_of(1, HARMLESS_IOCTL),
+        # Limits are read, not set.
+        PRLIMIT64[column]: _if_null(2),
+        SOCKETPAIR[column]: _if_one_of(0, (AF_UNIX,)),
+        # To the other end, and to no address.
+        SENDTO[column]: _if_null(4),
+    }
     code: list[Instruction] = [
         (LOAD, 0, 0, ARCHITECTURE),
         (JUMP_EQUAL, 1, 0, ARCHITECTURES[name]),
         _verdict(KILL_PROCESS),
         (LOAD, 0, 0, NUMBER),
-        *([(JUMP_GREATER_OR_EQUAL, 0, 1, X32_BIT), _verdict(KILL_PROCESS)] if name == "x86_64" else []),
-    ]
-    for numbers in ALWAYS.values():
-        number = numbers[column]
-        if number is not None:
-            code += [(JUMP_EQUAL, 0, 1, number), _verdict(ALLOW)]
-    blocks = [
-        (OPENAT[column], _unless_any_bit(2, WRITING_FLAGS)),
-        (OPEN[column], _unless_any_bit(1, WRITING_FLAGS)),
-        (CLONE[column], _if_one_of(0, THREAD_FLAGS)),
-        (FCNTL[column], _if_one_of(1, HARMLESS_FCNTL)),
-        (IOCTL[column], _if_one_of(1, HARMLESS_IOCTL)),
-        # Limits are read, not set.
-        (PRLIMIT64[column], _if_null(2)),
-        (SOCKETPAIR[column], _if_one_of(0, (AF_UNIX,))),
-        # To the other end, and to no address.
-        (SENDTO[column], _if_null(4)),
-    ]
-    for number, block in blocks:
-        if number is not None:
-            code += [(JUMP_EQUAL, 0, len(block), number), *block]
-    code += [
-        (JUMP_GREATER_OR_EQUAL, 0, 1, FIRST_NEW_CALL),
-        _error(errno.ENOSYS),
-        _error(errno.EPERM),
+        *_search(_ranges({number: block for number, block in rules.items() if number is not None})),
     ]
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+
+
+Ranges = list[tuple[int, list[Instruction]]]
+
+
+def _ranges(rules: dict[int, list[Instruction]]) -> Ranges:
+    """All numbers there are, as the first ones of ranges that are treated alike."""
+    ranges: Ranges = [(0, [_error(errno.EPERM)])]
+    for number in sorted({0, FIRST_NEW_CALL, X32_BIT, *rules, *(number + 1 for number in rules)}):
+        otherwise = [_error(errno.EPERM if number < FIRST_NEW_CALL else errno.ENOSYS)]
+        block = [_verdict(KILL_PROCESS)] if number >= X32_BIT else rules.get(number, otherwise)
+        if block != ranges[-1][1]:
+            ranges.append((number, block))
+    return ranges
+
+
+def _search(ranges: Ranges) -> list[Instruction]:
+    """Finds the range of a number by halves. The kernel runs a new filter once for each number there is."""
+    if len(ranges) == 1:
+        return ranges[0][1]
+    middle = len(ranges) // 2
+    lower, upper = _search(ranges[:middle]), _search(ranges[middle:])
+    return [(JUMP_GREATER_OR_EQUAL, 0, 1, ranges[middle][0]), (JUMP, 0, 0, len(lower)), *lower, *upper]
 
 
 def _verdict(value: int) -> Instruction:

@@ -22,13 +22,13 @@ REPLY_BYTES_MAX = 2 * MiB
 
 TICK_MS_MIN = 4
 TICK_MS_MAX = 50
-# A process that gets less of the time than this is waiting for something, however busy the machine is.
-WORKING_SHARE = 0.002
+# A process that takes less of a processor than this is waiting for something; where others want it too, even less.
+WORKING_SHARE = 0.02
 # Beyond what a case may take of processor time.
 IDLE_MS_MAX = 1000
 WALL_MS_MIN = 5000
 WALL_FACTOR = 5
-# A machine that is busier than this by its load is not waited for any longer.
+# A machine that is busier than this is not waited for any longer.
 LOAD_MAX = 20
 
 
@@ -93,11 +93,10 @@ class Process:
         cpu_seconds = cpu_ms * len(cases) // 1000 + 3
         self._pid = os.fork()
         if self._pid == 0:
-            null = room.null
             for source, target in (
-                (null, 0),
-                (output_write if self._script else null, 1),
-                (null, 2),
+                (room.nothing, 0),
+                (output_write if self._script else room.null, 1),
+                (room.null, 2),
                 (turns_read, TURNS),
                 (replies_write, REPLIES),
             ):
@@ -227,8 +226,9 @@ class Watch:
         used_ms = cpu_ms - self._first_cpu_ms
         passed_ms = now_ms - self._last_ms
         if passed_ms >= TICK_MS_MIN:
-            if cpu_ms - self._last_cpu_ms < WORKING_SHARE * passed_ms:
-                self._idle_ms += passed_ms
+            if cpu_ms - self._last_cpu_ms < WORKING_SHARE * passed_ms / load_of_machine():
+                # Of what passed while this process had no turn itself, nothing is known.
+                self._idle_ms += min(passed_ms, 2 * TICK_MS_MAX)
             self._last_ms, self._last_cpu_ms = now_ms, cpu_ms
         left_ms = self._cpu_ms_max - used_ms
         if left_ms < 0:

@@ -117,7 +117,7 @@ class Found:
         enter_namespaces(self.machine, self.folders)
 
 
-def lock(found: Found, null: int) -> Room:
+def lock(found: Found, streams: tuple[int, int]) -> Room:
     """What holds for the zygote and for all its children. Gives what is left to be done in each of them."""
     own_user = False
     become_nobody()
@@ -130,7 +130,7 @@ def lock(found: Found, null: int) -> Room:
     kernel.drop_capabilities(found.machine)
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
-    room = Room(null, filter.program(found.machine), INHERITED_BYTES, own_user)
+    room = Room(*streams, filter.program(found.machine), INHERITED_BYTES, own_user)
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     if found.landlock > 0:
         kernel.restrict_files(found.landlock, found.folders)
@@ -158,11 +158,11 @@ def in_words(found: Found) -> dict[str, object]:
     }
 
 
-def run_zygote(found: Found, null: int) -> NoReturn:
+def run_zygote(found: Found, streams: tuple[int, int]) -> NoReturn:
     """The process that forks."""
     os.chdir("/")
     os.environ.clear()
-    server = Server(lock(found, null))
+    server = Server(lock(found, streams))
     sys.path[:] = [path for path in sys.path if os.path.dirname(__file__) != path]
     threading.stack_size(THREAD_STACK_BYTES)
     # Long ints cost processor time, which is limited anyway.
@@ -181,7 +181,7 @@ def main() -> None:
     os.setsid()
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     import_ahead()
-    null = open_null()
+    streams = (open_null(os.O_WRONLY), open_null(os.O_RDONLY))
     try:
         found = Found(set(sys.argv[1:]))
         if found.no_namespaces is None:
@@ -191,7 +191,7 @@ def main() -> None:
         return
     zygote = os.fork()
     if zygote == 0:
-        run_zygote(found, null)
+        run_zygote(found, streams)
     os.close(0)
     os.close(1)
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(zygote, 0)[1]) & 0xFF)

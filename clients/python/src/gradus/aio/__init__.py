@@ -1,7 +1,138 @@
-"""The asyncio half: the same files and methods as in gradus itself."""
+"""The client for asyncio: the classes and methods of `gradus`, awaited. Both run the same core."""
 
-from gradus.aio.client import AsyncClient
-from gradus.aio.evaluation import AsyncEvaluation
-from gradus.aio.run import AsyncRun
+from __future__ import annotations
 
-__all__ = ["AsyncClient", "AsyncEvaluation", "AsyncRun"]
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from gradus._call_maker import Settings
+from gradus._channels import Tls
+from gradus._client_core import ClientCore
+from gradus._evaluation_core import EvaluationCore
+from gradus._feedback import OnFeedback
+from gradus._handles import ClientHandle, EvaluationHandle, RunHandle
+from gradus._op import arun_each, awaiting, awaiting_each
+from gradus._options import CallOptions, check_options, suggesting
+from gradus._run_groups import WholeRunCore
+from gradus.aio._io import AsyncIo
+from gradus.aio._wire import TaskWire
+from gradus.outcomes import StreamResult
+from gradus.tasks import CompletionGroup
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+__all__ = ["Client", "Evaluation", "Run"]
+
+
+class Run(RunHandle):
+    """`gradus.Run` for asyncio: what `Client.run` gives."""
+
+    create = awaiting(WholeRunCore.create)
+    get = awaiting(WholeRunCore.get)
+    delete = awaiting(WholeRunCore.delete)
+    next_batch = awaiting(WholeRunCore.next_batch)
+    batches = awaiting_each(WholeRunCore.batches)
+    next_evaluation = awaiting(WholeRunCore.next_evaluation)
+    step_group = awaiting(WholeRunCore.step_group)
+    report_advantages = awaiting(WholeRunCore.report_advantages)
+    close_groups = awaiting(WholeRunCore.close_groups)
+    reopen_groups = awaiting(WholeRunCore.reopen_groups)
+    groups = awaiting_each(WholeRunCore.groups)
+    update_shape = awaiting(WholeRunCore.update_shape)
+    update_policy = awaiting(WholeRunCore.update_policy)
+    set_weights = awaiting(WholeRunCore.set_weights)
+    advance = awaiting(WholeRunCore.advance)
+    pause = awaiting(WholeRunCore.pause)
+    resume = awaiting(WholeRunCore.resume)
+    export_state = awaiting(WholeRunCore.export_state)
+    import_state = awaiting(WholeRunCore.import_state)
+    watch = awaiting_each(WholeRunCore.watch)
+    history = awaiting_each(WholeRunCore.history)
+
+
+class Evaluation(EvaluationHandle):
+    """`gradus.Evaluation` for asyncio: what `Client.evaluation` gives."""
+
+    create = awaiting(EvaluationCore.create)
+    get = awaiting(EvaluationCore.get)
+    pending = awaiting_each(EvaluationCore.pending)
+    submit = awaiting(EvaluationCore.submit)
+    samples = awaiting_each(EvaluationCore.samples)
+    report = awaiting(EvaluationCore.report)
+
+
+class Client(ClientHandle):
+    """`gradus.Client` for asyncio, with the same parameters.
+
+    It may be used from several event loops, one after the other or side by side: it has a connection for each.
+    """
+
+    list_environments = awaiting(ClientCore.list_environments)
+    get_environment = awaiting(ClientCore.get_environment)
+    reset = awaiting(ClientCore.reset)
+    batch_reset = awaiting(ClientCore.batch_reset)
+    step = awaiting(ClientCore.step)
+    batch_step = awaiting(ClientCore.batch_step)
+    list_runs = awaiting(ClientCore.list_runs)
+    list_suites = awaiting(ClientCore.list_suites)
+
+    @suggesting
+    def __init__(
+        self,
+        target: str,
+        *,
+        tls: Tls | None = None,
+        token: str | None = None,
+        timeout: float = 60.0,
+        retries: int | None = None,
+        on_feedback: OnFeedback = "warn",
+        options: Iterable[tuple[str, Any]] = (),
+    ) -> None:
+        settings = Settings(target, tls, token, timeout, retries, on_feedback, tuple(options))
+        super().__init__(ClientCore(AsyncIo, settings))
+
+    async def __aenter__(self) -> Self:
+        """Gives the client itself."""
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Closes it."""
+        await self.close()
+
+    async def close(self) -> None:
+        """Closes the running loop's connection; a later call opens another."""
+        channel = self._core.io.channels.take(asyncio.get_running_loop())
+        if channel is not None:
+            await channel.close()
+
+    def stream_steps(
+        self,
+        groups: Iterable[CompletionGroup] | AsyncIterable[CompletionGroup],
+        *,
+        window: int = 64,
+        **options: Unpack[CallOptions],
+    ) -> AsyncIterator[StreamResult]:
+        """See `gradus.Client.stream_steps`. `groups` is read in a task of its own, and may be asynchronous."""
+        check_options("stream_steps", options, frozenset(CallOptions.__annotations__))
+        return self._stream(groups, window, options)
+
+    async def _stream(
+        self, groups: Iterable[CompletionGroup] | AsyncIterable[CompletionGroup], window: int, options: CallOptions
+    ) -> AsyncIterator[StreamResult]:
+        io: AsyncIo = self._core.io
+        async with TaskWire(io.channel(), io.address, groups, window) as wire:
+            async for result in arun_each(self._core.stream_steps(wire, options)):
+                yield result
+
+    def run(self, run_id: str) -> Run:
+        """A handle on a run, whether or not it exists yet. Calls nothing."""
+        return Run(WholeRunCore(self._core, run_id))
+
+    def evaluation(self, evaluation_id: str) -> Evaluation:
+        """A handle on an evaluation, whether or not it exists yet. Calls nothing."""
+        return Evaluation(EvaluationCore(self._core, evaluation_id))

@@ -1,0 +1,81 @@
+"""Calls with a client's time-outs and retries, without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from gradus._call import Call, Io
+from gradus._channels import Address, Tls
+from gradus._feedback import FeedbackLog, OnFeedback
+from gradus._mistakes import check_target
+from gradus._op import Each, Item, Op
+from gradus._options import CallOptions
+from gradus._retries import Waiting, perform
+
+T = TypeVar("T")
+
+Page = Callable[[str], Call[tuple[list[T], str]]]
+"""The call for the page of a token; it gives the page's items and the next page's token."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a client is made with; see `Client`."""
+
+    target: str
+    tls: Tls | None
+    token: str | None
+    timeout: float
+    retries: int | None
+    on_feedback: OnFeedback
+    options: tuple[tuple[str, Any], ...]
+
+
+class CallMaker:
+    """What all operations go through; `io_of` makes their I/O.
+
+    Pickled by its settings, without its connection and what was counted: each process connects anew.
+    """
+
+    def __init__(self, io_of: Callable[[Address], Any], settings: Settings) -> None:
+        check_target(settings.target)
+        self.settings = settings
+        self.io: Any = io_of(Address(settings.target, settings.tls, settings.token, settings.options))
+        self.feedback = FeedbackLog(settings.on_feedback)
+        self._io_of = io_of
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The settings."""
+        return type(self), (self._io_of, self.settings)
+
+    def limits(self, options: CallOptions) -> tuple[float, int | None]:
+        """The time-out and the retries of a call: its own, or the client's."""
+        timeout = options.get("timeout")
+        return self.settings.timeout if timeout is None else timeout, options.get("retries", self.settings.retries)
+
+    def call(self, call: Call[T], options: CallOptions, waiting: Waiting | None = None) -> Op[T]:
+        """Makes a call."""
+        io: Io = self.io
+        return perform(io, call, *self.limits(options), waiting)
+
+    def pages(self, page: Page[T], options: CallOptions) -> Each[T]:
+        """Item after item of page after page, each asked for when it is wanted."""
+        token = ""
+        while True:
+            items, token = yield from self.call(page(token), options)
+            for item in items:
+                yield Item(item)
+            if not token:
+                return
+
+    def whole(self, page: Page[T], options: CallOptions) -> Op[list[T]]:
+        """The items of all pages."""
+        found: list[T] = []
+        token = ""
+        while True:
+            items, token = yield from self.call(page(token), options)
+            found += items
+            if not token:
+                return found

@@ -1,0 +1,232 @@
+"""What a client does, without I/O: the calls of EnvironmentService, and lists of the other services."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from gradus._call import Call, curriculum_call, environment_call, evaluation_call, paged
+from gradus._call_maker import CallMaker
+from gradus._enums import FinishReason
+from gradus._op import Each, Item, Op
+from gradus._options import CallOptions, call_options
+from gradus._stream import Event, StepStream
+from gradus.arms import SpecOptions, task_spec
+from gradus.environments import Environment, ResetResult
+from gradus.evaluations import Suite
+from gradus.outcomes import GroupOutcome, Outcome, StreamResult
+from gradus.runs import RunInfo
+from gradus.tasks import CompletionGroup, Task, TaskSpec, finish_reason_value
+from gradus.v1 import curriculum_pb2, environment_pb2, evaluation_pb2
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class ResetOptions(SpecOptions, CallOptions, total=False):
+    """See `SpecOptions` and `CallOptions`."""
+
+
+class ClientCore(CallMaker):
+    """The operations of a client."""
+
+    def list_environments(self, category: str = "", **options: Unpack[CallOptions]) -> Op[list[Environment]]:
+        """Lists the environments of the server.
+
+        Parameters
+        ----------
+        category
+            Only those of this one, e.g. "np"; "": all.
+        **options
+            `timeout` in seconds and `retries`, in place of the client's.
+
+        Returns
+        -------
+        list of Environment
+            By id, then version, the newest first.
+
+        """
+
+        def page(token: str) -> Call[tuple[list[Environment], str]]:
+            request = environment_pb2.ListEnvironmentsRequest(category=category, page_token=token)
+            return environment_call("ListEnvironments", request, paged("environments", Environment))
+
+        return self.whole(page, options)
+
+    def get_environment(self, environment: str, version: int = 0, **options: Unpack[CallOptions]) -> Op[Environment]:
+        """Describes an environment by its id, e.g. "np/tsp"; version 0 is the newest.
+
+        Raises
+        ------
+        NotFoundError
+            If there is none; the message suggests the nearest.
+
+        """
+        request = environment_pb2.GetEnvironmentRequest(id=environment, version=version)
+        return self.call(
+            environment_call("GetEnvironment", request, lambda got: Environment.from_proto(got.environment)), options
+        )
+
+    def reset(self, environment: str, *, seed: int, **options: Unpack[ResetOptions]) -> Op[Task]:
+        """Makes one task, the same for the same arguments.
+
+        Parameters
+        ----------
+        environment
+            Its id, e.g. "countdown".
+        seed
+            Which of the family's tasks, in [0, 2**64).
+        **options
+            What else fixes the family: `level` or `parameters`, `split`, `source`, `pool`, `version`,
+            `answer_format`, `thinking`, `reward_scheme` (see `task_spec`); and `timeout` (seconds) and `retries`.
+
+        Raises
+        ------
+        NotFoundError, InvalidArgumentError
+            If there is no such environment, level or parameter; the message suggests the nearest.
+        ValueError, TypeError
+            If an option has a value, or a name, that there is not.
+
+        """
+        of_call = call_options(options)
+        spec: Any = {name: value for name, value in options.items() if name not in of_call}
+        request = environment_pb2.ResetRequest(spec=task_spec(environment, **spec).to_proto(), seed=seed)
+        return self.call(environment_call("Reset", request, lambda got: Task.from_proto(got.task)), of_call)
+
+    def batch_reset(
+        self, spec: TaskSpec, seeds: Iterable[int], **options: Unpack[CallOptions]
+    ) -> Op[list[ResetResult]]:
+        """Makes a task of a family (see `task_spec`) for each seed.
+
+        Parameters
+        ----------
+        spec
+            The family.
+        seeds
+            (n,), each in [0, 2**64); at most the server's limit, 1024 unless configured.
+        **options
+            `timeout` in seconds and `retries`, in place of the client's.
+
+        Returns
+        -------
+        list of ResetResult
+            (n,), in order. One failure never harms the others.
+
+        """
+        request = environment_pb2.BatchResetRequest(spec=spec.to_proto(), seeds=seeds)
+        return self.call(
+            environment_call("BatchReset", request, lambda got: [*map(ResetResult.from_proto, got.results)]), options
+        )
+
+    def step(
+        self,
+        task: Task | str,
+        completion: str,
+        *,
+        sample_index: int = 0,
+        group_id: str = "",
+        finish_reason: FinishReason | None = None,
+        policy_version: int | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Op[Outcome]:
+        """Scores one completion.
+
+        Parameters
+        ----------
+        task
+            The task, or its id.
+        completion
+            What the policy wrote, without the prompt.
+        sample_index
+            Which completion of the group, from 0.
+        group_id
+            The task's group, where `task` is an id; wanted for tasks of a run.
+        finish_reason, policy_version
+            See `Completion`.
+        **options
+            `timeout` in seconds and `retries`, in place of the client's.
+
+        Raises
+        ------
+        FeedbackError
+            If the run did not record the score and the client was made with `on_feedback="raise"`.
+
+        """
+        request = environment_pb2.StepRequest(
+            task_id=task.task_id if isinstance(task, Task) else task,
+            group_id=task.group_id if isinstance(task, Task) else group_id,
+            sample_index=sample_index,
+            completion=completion,
+            finish_reason=finish_reason_value(finish_reason),
+            policy_version=policy_version,
+        )
+        outcome = yield from self.call(
+            environment_call("Step", request, lambda got: Outcome.from_proto(got.outcome)), options
+        )
+        error = self.feedback.note(task.run_id if isinstance(task, Task) else "", [outcome])
+        if error is not None:
+            raise error
+        return outcome
+
+    def batch_step(
+        self, groups: CompletionGroup | Iterable[CompletionGroup], **options: Unpack[CallOptions]
+    ) -> Op[list[GroupOutcome]]:
+        """Scores groups of completions.
+
+        Parameters
+        ----------
+        groups
+            One or (n,), see `Task.group`; at most the server's limit, 1024 unless configured.
+        **options
+            `timeout` in seconds and `retries`, in place of the client's.
+
+        Returns
+        -------
+        list of GroupOutcome
+            (n,), in order.
+
+        Raises
+        ------
+        FeedbackError
+            If a run did not record a score and the client was made with `on_feedback="raise"`.
+
+        """
+        sent = [groups] if isinstance(groups, CompletionGroup) else list(groups)
+        request = environment_pb2.BatchStepRequest(groups=[each.to_proto() for each in sent])
+        outcomes = yield from self.call(
+            environment_call("BatchStep", request, lambda got: [*map(GroupOutcome.from_proto, got.groups)]), options
+        )
+        errors = [self.feedback.note(group.run_id, each.outcomes) for group, each in zip(sent, outcomes, strict=True)]
+        for error in filter(None, errors):
+            raise error
+        return outcomes
+
+    def stream_steps(self, wire: Any, options: CallOptions) -> Each[StreamResult]:
+        """Scores the groups that the wire brings; see `Client.stream_steps`."""
+        stream = StepStream(wire, *self.limits(options))
+        while not stream.done:
+            event: Event | None = yield wire.next_event(stream.wait(time.monotonic()))
+            for result in stream.handle(event, time.monotonic()):
+                wire.release()
+                noted = self.feedback.note(result.group.run_id, result.outcome.outcomes if result.outcome else ())
+                yield Item(result if noted is None else replace(result, outcome=None, error=noted))
+
+    def list_runs(self, **options: Unpack[CallOptions]) -> Op[list[RunInfo]]:
+        """Lists the runs of the server, by id."""
+
+        def page(token: str) -> Call[tuple[list[RunInfo], str]]:
+            request = curriculum_pb2.ListRunsRequest(page_token=token)
+            return curriculum_call("ListRuns", request, paged("runs", RunInfo))
+
+        return self.whole(page, options)
+
+    def list_suites(self, **options: Unpack[CallOptions]) -> Op[list[Suite]]:
+        """Lists the suites that the server can issue, by id."""
+
+        def page(token: str) -> Call[tuple[list[Suite], str]]:
+            request = evaluation_pb2.ListSuitesRequest(page_token=token)
+            return evaluation_call("ListSuites", request, paged("suites", Suite))
+
+        return self.whole(page, options)

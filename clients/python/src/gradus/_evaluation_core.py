@@ -1,0 +1,150 @@
+"""What an evaluation does, without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypedDict
+
+from gradus._call import Call, evaluation_call, paged
+from gradus._client_core import ClientCore
+from gradus._enums import AnswerFormat, Thinking
+from gradus._op import Each, Op
+from gradus._options import CallOptions, call_options
+from gradus.evaluations import EvaluationInfo, PendingTask, Report, Sample, Submitted
+from gradus.tasks import Task
+from gradus.v1 import evaluation_pb2 as ev
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class EvaluationOptions(TypedDict, total=False):
+    """What else fixes an evaluation."""
+
+    suite_version: int
+    samples_per_task: int
+    model: str
+    answer_format: AnswerFormat
+    thinking: Thinking
+
+
+class CreateEvaluationOptions(EvaluationOptions, CallOptions, total=False):
+    """See `EvaluationOptions` and `CallOptions`."""
+
+
+class EvaluationCore:
+    """The operations of an evaluation."""
+
+    def __init__(self, client: ClientCore, evaluation_id: str) -> None:
+        self.client = client
+        self.evaluation_id = evaluation_id
+
+    def create(self, suite: str, **options: Unpack[CreateEvaluationOptions]) -> Op[EvaluationInfo]:
+        """Creates it, or gives it as it stands if it exists with these choices.
+
+        Parameters
+        ----------
+        suite
+            The suite's id, see `Client.list_suites`.
+        **options
+            `suite_version` (the newest), `samples_per_task`, 1 to 1024 (1), `model`, a name for the report,
+            `answer_format` (each environment's default) and `thinking` ("required"); and `timeout` (seconds) and
+            `retries`.
+
+        Raises
+        ------
+        AlreadyExistsError
+            If it exists with other choices.
+        NotFoundError
+            If there is no such suite; the message suggests the nearest.
+
+        """
+        info = EvaluationInfo(
+            evaluation_id=self.evaluation_id,
+            suite=suite,
+            suite_version=options.get("suite_version", 0),
+            samples_per_task=options.get("samples_per_task", 0),
+            samples_total=0,
+            samples_scored=0,
+            model=options.get("model", ""),
+            answer_format=options.get("answer_format"),
+            thinking=options.get("thinking"),
+        ).to_proto()
+        request = ev.CreateEvaluationRequest(
+            evaluation_id=info.evaluation_id,
+            suite=info.suite,
+            suite_version=info.suite_version,
+            samples_per_task=info.samples_per_task,
+            model=info.model,
+            answer_format=info.answer_format,
+            thinking=info.thinking,
+        )
+        return self.client.call(evaluation_call("CreateEvaluation", request, _read_info), call_options(options))
+
+    def get(self, **options: Unpack[CallOptions]) -> Op[EvaluationInfo]:
+        """What it is of, and how many samples are scored."""
+        request = ev.GetEvaluationRequest(evaluation_id=self.evaluation_id)
+        return self.client.call(evaluation_call("GetEvaluation", request, _read_info), options)
+
+    def pending(self, page_size: int = 0, **options: Unpack[CallOptions]) -> Each[PendingTask]:
+        """Tasks with missing samples, in the suite's order; each page (0: of 100) is asked for when it is wanted."""
+
+        def page(token: str) -> Call[tuple[list[PendingTask], str]]:
+            request = ev.ListPendingTasksRequest(
+                evaluation_id=self.evaluation_id, page_size=page_size, page_token=token
+            )
+            return evaluation_call("ListPendingTasks", request, paged("tasks", PendingTask))
+
+        return self.client.pages(page, options)
+
+    def submit(
+        self, completions: Iterable[tuple[Task | str, int, str]], **options: Unpack[CallOptions]
+    ) -> Op[list[Submitted]]:
+        """Has completions scored; the first of each sample counts.
+
+        Parameters
+        ----------
+        completions
+            (n,) of task or its id, sample index and text; at most 1024.
+        **options
+            `timeout` in seconds and `retries`, in place of the client's.
+
+        Returns
+        -------
+        list of Submitted
+            (n,), in order. One that cannot be taken never harms the others.
+
+        """
+        protos = [
+            ev.SubmitCompletionsRequest(
+                evaluation_id=self.evaluation_id,
+                task_id=task if isinstance(task, str) else task.task_id,
+                sample_index=sample_index,
+                completion=completion,
+            )
+            for task, sample_index, completion in completions
+        ]
+        request = ev.BatchSubmitCompletionsRequest(completions=protos)
+        return self.client.call(
+            evaluation_call("BatchSubmitCompletions", request, lambda got: [*map(Submitted.from_proto, got.results)]),
+            options,
+        )
+
+    def samples(self, page_size: int = 0, **options: Unpack[CallOptions]) -> Each[Sample]:
+        """What was submitted, with its outcomes, in the suite's order."""
+
+        def page(token: str) -> Call[tuple[list[Sample], str]]:
+            request = ev.ListSamplesRequest(evaluation_id=self.evaluation_id, page_size=page_size, page_token=token)
+            return evaluation_call("ListSamples", request, paged("samples", Sample))
+
+        return self.client.pages(page, options)
+
+    def report(self, **options: Unpack[CallOptions]) -> Op[Report]:
+        """The report so far."""
+        request = ev.GetReportRequest(evaluation_id=self.evaluation_id)
+        call = evaluation_call("GetReport", request, lambda got: Report.from_proto(got.report))
+        return self.client.call(call, options)
+
+
+def _read_info(response: ev.GetEvaluationResponse | ev.CreateEvaluationResponse) -> EvaluationInfo:
+    return EvaluationInfo.from_proto(response.evaluation)

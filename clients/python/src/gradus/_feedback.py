@@ -1,0 +1,85 @@
+"""What scores did to runs: counted, and said where it is not what a trainer expects."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import warnings
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
+
+from gradus._enums import FeedbackStatus
+from gradus.errors import FeedbackError, FeedbackWarning
+from gradus.outcomes import Outcome
+
+OnFeedback: TypeAlias = Literal["warn", "raise", "ignore"]
+"""What becomes of a score that its run did not record."""
+
+_EXPECTED = ("recorded", "duplicate")
+"""A duplicate is the same completion again, which a retry makes; nothing is lost."""
+
+
+class FeedbackLog:
+    """Counts of what scores did, by run. Each thread counts for itself: a lock could be locked for ever in a fork."""
+
+    def __init__(self, on_feedback: OnFeedback) -> None:
+        if on_feedback not in ("warn", "raise", "ignore"):
+            raise ValueError(f'on_feedback: want "warn", "raise" or "ignore"; got {on_feedback!r}')
+        self._on_feedback = on_feedback
+        self._counts: dict[tuple[int, str, FeedbackStatus], int] = {}
+        self._warned: set[tuple[str, FeedbackStatus]] = set()
+
+    def counts(self, run_id: str | None = None) -> dict[FeedbackStatus, int]:
+        """How many scores did what, of one run or of all."""
+        counts: Counter[FeedbackStatus] = Counter()
+        for (_, run, status), count in list(self._counts.items()):
+            if run_id is None or run == run_id:
+                counts[status] += count
+        return dict(counts)
+
+    def note(self, run_id: str, outcomes: Iterable[Outcome]) -> FeedbackError | None:
+        """Counts outcomes of one run; warns once, or gives the error that is to be raised."""
+        thread = threading.get_ident()
+        unexpected: Outcome | None = None
+        for outcome in outcomes:
+            if outcome.feedback is None:
+                continue
+            key = (thread, run_id, outcome.feedback)
+            self._counts[key] = self._counts.get(key, 0) + 1
+            # A sample that is to be sent again is not recorded yet, and its no_reward says so.
+            retried = outcome.no_reward is not None and outcome.no_reward.retry_delay is not None
+            if outcome.feedback not in _EXPECTED and not retried:
+                unexpected = unexpected or outcome
+        if unexpected is None or self._on_feedback == "ignore":
+            return None
+        message = _message(run_id, unexpected)
+        if self._on_feedback == "raise":
+            return FeedbackError(message, unexpected.feedback or "not_recorded")
+        self._warn(run_id, unexpected, message)
+        return None
+
+    def _warn(self, run_id: str, outcome: Outcome, message: str) -> None:
+        key = (run_id, outcome.feedback or "not_recorded")
+        if key not in self._warned:
+            self._warned.add(key)
+            advice = 'counted in feedback_counts; Client(on_feedback="raise") raises instead'
+            warn(f"{message} (said once; {advice})", FeedbackWarning)
+
+
+def _message(run_id: str, outcome: Outcome) -> str:
+    reasons: dict[str | None, str] = {
+        "conflicting_completion": "another completion of this sample was recorded before, and counts",
+        "stale_epoch": "its task is from before an import of the run, or of a run that was deleted",
+    }
+    reason = outcome.feedback_detail or reasons.get(outcome.feedback, "the server does not say why")
+    where = f"run {run_id!r}" if run_id else "the task's run"
+    return f"{where} did not learn from sample {outcome.sample_index}: {outcome.feedback}: {reason}"
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Warns at the caller's line: the first that is not of this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("gradus."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level + 1)

@@ -1,0 +1,69 @@
+"""What the blocking and the asynchronous handles have in common: everything that takes no call."""
+
+from __future__ import annotations
+
+from gradus._client_core import ClientCore
+from gradus._enums import FeedbackStatus
+from gradus._evaluation_core import EvaluationCore
+from gradus._op import Handle
+from gradus._run_groups import WholeRunCore
+
+
+class ClientHandle(Handle[ClientCore]):
+    """See `Client`."""
+
+    @property
+    def feedback_counts(self) -> dict[FeedbackStatus, int]:
+        """How many scores did what to their runs, as far as this client has seen; see `Run.feedback_counts`."""
+        return self._core.feedback.counts()
+
+    def __repr__(self) -> str:
+        """Its address; no token."""
+        return f"<{type(self).__module__}.{type(self).__name__} of {self._core.settings.target}>"
+
+
+class RunHandle(Handle[WholeRunCore]):
+    """See `Run`."""
+
+    @property
+    def run_id(self) -> str:
+        """The run's id."""
+        return self._core.run_id
+
+    @property
+    def cursor(self) -> int | None:
+        """Where the next batch begins, in tasks from 0; None: at the first update batch that is not closed.
+
+        It may be kept in a checkpoint and set again.
+        """
+        return self._core.cursor
+
+    @cursor.setter
+    def cursor(self, cursor: int | None) -> None:
+        self._core.cursor = cursor
+
+    @property
+    def feedback_counts(self) -> dict[FeedbackStatus, int]:
+        """How many scores did what to this run, as far as this client has seen, e.g. {"recorded": 512}.
+
+        Scores that were sent by the task's id alone, without its `Task` or `CompletionGroup`, count for the client
+        only (`Client.feedback_counts`).
+        """
+        return self._core.feedback_counts()
+
+    def __repr__(self) -> str:
+        """Its id."""
+        return f"<{type(self).__module__}.{type(self).__name__} {self.run_id!r}>"
+
+
+class EvaluationHandle(Handle[EvaluationCore]):
+    """See `Evaluation`."""
+
+    @property
+    def evaluation_id(self) -> str:
+        """The evaluation's id."""
+        return self._core.evaluation_id
+
+    def __repr__(self) -> str:
+        """Its id."""
+        return f"<{type(self).__module__}.{type(self).__name__} {self.evaluation_id!r}>"

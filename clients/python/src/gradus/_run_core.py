@@ -1,0 +1,284 @@
+"""What a run does, without I/O: creating it, and the tasks it gives."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, TypeVar
+
+from gradus._call import Call, curriculum_call, paged
+from gradus._client_core import ClientCore
+from gradus._enums import FeedbackStatus
+from gradus._feedback import warn
+from gradus._op import Each, Item, Op
+from gradus._options import CallOptions, call_options
+from gradus._run_options import BatchOptions, CreateOptions
+from gradus._stalls import ASK_SECONDS, GATHER_SECONDS, NOTICE_SECONDS, is_stall, stalled
+from gradus._values import duration
+from gradus.arms import reward_scheme_of
+from gradus.errors import GradusError, StalledError, StallWarning
+from gradus.groups import RunGroup
+from gradus.policy_values import Policy
+from gradus.runs import (
+    Arm,
+    Batch,
+    RunConfig,
+    RunInfo,
+)
+from gradus.v1 import curriculum_pb2 as cur
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+T = TypeVar("T")
+
+_BATCH_SECONDS = 600.0
+"""How long a batch of tasks is waited for, unless the call says so."""
+
+_SERVER_WAIT = 10.0
+"""How long the server is asked to wait for feedback in one try; its own default."""
+
+
+class RunCore:
+    """The operations of a run that the trainer goes by. `cursor` is where its next batch begins; None: not known."""
+
+    def __init__(self, client: ClientCore, run_id: str, cursor: int | None = None) -> None:
+        self.client = client
+        self.run_id = run_id
+        self.cursor = cursor
+
+    def create(
+        self,
+        arms: Iterable[Arm],
+        policy: Policy,
+        *,
+        num_generations: int,
+        prompts_per_update: int,
+        **options: Unpack[CreateOptions],
+    ) -> Op[RunInfo]:
+        """Creates the run, or gives it as it is if it exists with this configuration.
+
+        Parameters
+        ----------
+        arms
+            What the policy chooses between, see `gradus.arm`: 1 to 256.
+        policy
+            How it chooses, see `gradus.recommended` and `gradus.bandit`.
+        num_generations
+            Completions of each prompt.
+        prompts_per_update
+            Tasks in an update batch.
+        **options
+            `seed`, `length` (tasks; 0: no end), `feedback_lag` (update batches that a draw runs ahead of feedback, or
+            "unbounded"; 1), `feedback_source` ("step" or "reported"), `reward_scheme`, `answer_format`,
+            `group_timeout` and `time_to_live` (seconds), `evaluation_arms`, `dynamic_sampling`, `late_feedback`,
+            `prompt_template`; and `timeout` (seconds) and `retries`.
+
+        Raises
+        ------
+        AlreadyExistsError
+            If it exists with another configuration; the message names the field that differs.
+        InvalidArgumentError
+            If the configuration breaks the contract.
+        TypeError
+            If there is no such option; the message suggests the nearest.
+
+        """
+        config = RunConfig(
+            arms=tuple(arms),
+            policy=policy,
+            num_generations=num_generations,
+            prompts_per_update=prompts_per_update,
+            length=options.get("length", 0),
+            seed=options.get("seed", 0),
+            reward_scheme=reward_scheme_of(options.get("reward_scheme")),
+            answer_format=options.get("answer_format"),
+            feedback_lag=options.get("feedback_lag"),
+            feedback_source=options.get("feedback_source"),
+            group_timeout=options.get("group_timeout"),
+            time_to_live=options.get("time_to_live"),
+            dynamic_sampling=options.get("dynamic_sampling"),
+            late_feedback=options.get("late_feedback"),
+            prompt_template=options.get("prompt_template"),
+            evaluation_arms=tuple(options.get("evaluation_arms", ())),
+        )
+        request = cur.CreateRunRequest(run_id=self.run_id, config=config.to_proto())
+        return self.call(curriculum_call("CreateRun", request, _read_run), options)
+
+    def get(self, **options: Unpack[CallOptions]) -> Op[RunInfo]:
+        """Its configuration, and its state as it stands.
+
+        Raises
+        ------
+        NotFoundError
+            If there is no such run.
+
+        """
+        request = cur.GetRunRequest(run_id=self.run_id)
+        return self.call(curriculum_call("GetRun", request, _read_run), options)
+
+    def delete(self, **options: Unpack[CallOptions]) -> Op[None]:
+        """Deletes it and all that is kept of it."""
+        request = cur.DeleteRunRequest(run_id=self.run_id)
+        return self.call(curriculum_call("DeleteRun", request, lambda _: None, repeatable=False), options)
+
+    def next_batch(self, cursor: int | None = None, **options: Unpack[BatchOptions]) -> Op[Batch]:
+        """The next tasks of the run; waits for feedback that is due, and for a server that is away.
+
+        The position is kept here, by the handle, and moves on only when the tasks have arrived: a reply that is lost
+        on its way costs none of them. A new handle begins at the first update batch that is not closed, so that a
+        trainer that died goes on where it stood. A handle is one reader: every handle of a run is given the same tasks.
+
+        Parameters
+        ----------
+        cursor
+            Position in the run of the first task, in tasks from 0. The same position gives the same tasks; it leaves
+            the handle's position as it is. None: the handle's.
+        **options
+            `count`: how many tasks at most, 1 to 4096 (an update batch). `wait`: seconds that the server waits for
+            feedback in one try (10). `timeout`: seconds in all (600). `retries`: how many further tries (as many as
+            the time allows).
+
+        Raises
+        ------
+        StalledError
+            If feedback that is due did not come in time; the message says of which groups.
+        FailedPreconditionError
+            If the run is paused.
+        OutOfRangeError
+            If the tasks at the cursor were closed long ago, or lie too far ahead.
+
+        Warns
+        -----
+        StallWarning
+            Once, if it has waited for half a minute.
+
+        """
+        start = (yield from self._position(options)) if cursor is None else cursor
+        request = cur.NextBatchRequest(run_id=self.run_id, cursor=start, count=options.get("count", 0))
+        wait = options.get("wait", _SERVER_WAIT)
+
+        def prepare(seconds: float) -> None:
+            # The server is to answer before the call's time is over, for its answer says more.
+            request.wait.CopyFrom(duration(max(0.0, min(wait, seconds * 0.8, seconds - GATHER_SECONDS))))
+
+        call: Call[Batch] = curriculum_call("NextBatch", request, Batch.from_proto, patient=True, prepare=prepare)
+        seconds = options.get("timeout") or _BATCH_SECONDS
+        notice = _Notice(self, start)
+        try:
+            batch = yield from self.client.call(call, {**call_options(options), "timeout": seconds}, notice.waiting)
+        except GradusError as error:
+            failure = error
+        else:
+            if cursor is None:
+                self.cursor = batch.next_cursor
+            return batch
+        raise (yield from self._why(failure, start, seconds)) from None
+
+    def batches(self, cursor: int | None = None, **options: Unpack[BatchOptions]) -> Each[Batch]:
+        """Batch after batch to the end of the run; each is asked for when it is wanted.
+
+        Parameters
+        ----------
+        cursor
+            Where to begin; the handle's position moves there. None: where the handle stands, see `next_batch`.
+        **options
+            See `next_batch`.
+
+        Yields
+        ------
+        Batch
+            With at least one task.
+
+        """
+        if cursor is not None:
+            self.cursor = cursor
+        while True:
+            batch = yield from self.next_batch(**options)
+            if batch.tasks:
+                yield Item(batch)
+            if batch.done:
+                return
+
+    def next_evaluation(
+        self, arm_id: str, evaluation_round: int, cursor: int = 0, count: int = 0, **options: Unpack[CallOptions]
+    ) -> Op[Batch]:
+        """Tasks of an evaluation arm (see `gradus.evaluation_arm`).
+
+        Their completions are scored like others, shown in the run's state and history, and never learnt from.
+
+        Parameters
+        ----------
+        arm_id
+            The evaluation arm.
+        evaluation_round
+            Names the round, e.g. by the trainer's step. Rounds go up, each has the same tasks, and every process that
+            says the same number works on the same one.
+        cursor
+            Position in the arm's set of the first task.
+        count
+            How many at most, 1 to 4096; 0: 256.
+        **options
+            `timeout` in seconds and `retries`, in place of the client's.
+
+        Raises
+        ------
+        OutOfRangeError
+            If the round is older than the last two.
+
+        """
+        request = cur.NextEvaluationRequest(
+            run_id=self.run_id, arm_id=arm_id, round=evaluation_round, cursor=cursor, count=count
+        )
+        return self.call(curriculum_call("NextEvaluation", request, Batch.from_proto), options)
+
+    def call(self, call: Call[T], options: Mapping[str, object]) -> Op[T]:
+        """Makes a call; of the options, those of every call count."""
+        return self.client.call(call, call_options(options))
+
+    def feedback_counts(self) -> dict[FeedbackStatus, int]:
+        """How many scores did what to this run, as far as this client has seen."""
+        return self.client.feedback.counts(self.run_id)
+
+    def _position(self, options: BatchOptions) -> Op[int]:
+        """Where the handle stands; a new one asks the server, and waits for one that is away."""
+        if self.cursor is None:
+            request = cur.GetRunRequest(run_id=self.run_id)
+            ask: Call[RunInfo] = curriculum_call("GetRun", request, _read_run, patient=True)
+            info = yield from self.client.call(ask, {"timeout": _BATCH_SECONDS, **call_options(options)})
+            self.cursor = info.state.first_open_cursor
+        return self.cursor
+
+    def _why(self, error: GradusError, cursor: int, seconds: float) -> Op[GradusError]:
+        """The error, or where feedback is waited for one that says of which groups."""
+        if not is_stall(error):
+            return error
+        request = cur.GetGroupsRequest(run_id=self.run_id, open=True)
+        ask = curriculum_call("GetGroups", request, paged("groups", RunGroup))
+        try:
+            groups, _ = yield from self.client.call(ask, {"timeout": ASK_SECONDS, "retries": 0})
+        except GradusError:
+            return error
+        return stalled(self.run_id, cursor, seconds, groups) if groups else error
+
+
+def _read_run(response: cur.GetRunResponse | cur.CreateRunResponse) -> RunInfo:
+    return RunInfo.from_proto(response.run)
+
+
+class _Notice:
+    """Warns, once, of a batch that is waited for for long."""
+
+    def __init__(self, run: RunCore, cursor: int) -> None:
+        self._run = run
+        self._cursor = cursor
+        self._began: float | None = time.monotonic()
+
+    def waiting(self, error: GradusError) -> Op[None]:
+        """Called before each further try."""
+        if self._began is None or time.monotonic() - self._began < NOTICE_SECONDS:
+            return
+        seconds, self._began = round(time.monotonic() - self._began), None
+        why = yield from self._run._why(error, self._cursor, seconds)
+        if isinstance(why, StalledError):
+            warn(f"{why.message}. Still waiting", StallWarning)

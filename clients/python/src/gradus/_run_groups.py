@@ -1,0 +1,219 @@
+"""What a run does, without I/O: its groups, and changes of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from gradus._call import Call, curriculum_call, paged
+from gradus._enums import FeedbackStatus, name_in
+from gradus._op import Each, Item, Op
+from gradus._options import CallOptions, call_options
+from gradus._run_core import RunCore
+from gradus._run_options import ShapeOptions
+from gradus._values import duration
+from gradus.errors import GradusError
+from gradus.groups import GroupAdvantages, HistoryRecord, RunGroup
+from gradus.outcomes import GroupOutcome
+from gradus.policy_values import Policy
+from gradus.runs import ImportedRun, RunState
+from gradus.tasks import CompletionGroup, Task
+from gradus.v1 import curriculum_pb2 as cur
+from gradus.v1 import outcome_pb2
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_STATUS = outcome_pb2.Feedback.DESCRIPTOR.fields_by_name["status"].enum_type
+
+GroupRef: TypeAlias = Task | CompletionGroup | str
+"""A group, by its task, its completions or its id."""
+
+Which: TypeAlias = Literal["open"] | int | Sequence[str]
+"""Which groups: those that are open, those of an update batch, or those of these ids."""
+
+
+class WholeRunCore(RunCore):
+    """All operations of a run."""
+
+    def step_group(
+        self, task: Task, texts: Iterable[str], first_index: int = 0, **options: Unpack[CallOptions]
+    ) -> Op[GroupOutcome]:
+        """Scores completions of one task, (n,); with all of a group's in one call, the advantages come too."""
+        return (yield from self.client.batch_step(task.group(texts, first_index), **options))[0]
+
+    def report_advantages(
+        self, groups: Iterable[GroupAdvantages], **options: Unpack[CallOptions]
+    ) -> Op[dict[str, FeedbackStatus]]:
+        """Feeds advantages of the trainer's own to a run whose feedback source is "reported".
+
+        Returns
+        -------
+        dict
+            What each did, by group id: "recorded", "duplicate", …
+
+        """
+        protos = [each.to_proto() for each in groups]
+        request = cur.ReportAdvantagesRequest(run_id=self.run_id, groups=protos)
+        return self.call(curriculum_call("ReportAdvantages", request, _feedback), options)
+
+    def close_groups(
+        self, groups: Iterable[GroupRef], reason: str = "", **options: Unpack[CallOptions]
+    ) -> Op[dict[str, FeedbackStatus]]:
+        """Closes groups whose completions will not come; gives what it did, by group id. What they have counts."""
+        request = cur.CloseGroupsRequest(run_id=self.run_id, group_ids=_ids(groups), reason=reason)
+        return self.call(curriculum_call("CloseGroups", request, _feedback), options)
+
+    def reopen_groups(
+        self, groups: Iterable[GroupRef], **options: Unpack[CallOptions]
+    ) -> Op[dict[str, FeedbackStatus]]:
+        """Opens groups again that were closed before they were whole; gives what it did, by group id."""
+        request = cur.ReopenGroupsRequest(run_id=self.run_id, group_ids=_ids(groups))
+        return self.call(curriculum_call("ReopenGroups", request, _feedback), options)
+
+    def groups(
+        self,
+        which: Which = "open",
+        *,
+        tasks: bool = False,
+        wait: float | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Each[RunGroup]:
+        """Groups with what is known of them, in cursor order.
+
+        Parameters
+        ----------
+        which
+            "open" for those that wait for samples; an update batch's number, from 0; or ids of groups.
+        tasks
+            Whether each comes with its task.
+        wait
+            Seconds to wait until all of them are closed, at most 60; None: not at all. What is known then is given in
+            any case.
+        **options
+            `timeout` in seconds and `retries`, in place of the client's.
+
+        """
+
+        def page(token: str) -> Call[tuple[list[RunGroup], str]]:
+            request = cur.GetGroupsRequest(
+                run_id=self.run_id, tasks=tasks, wait=None if wait is None else duration(wait), page_token=token
+            )
+            if which == "open":
+                request.open = True
+            elif isinstance(which, int):
+                request.update_batch = which
+            else:
+                request.group_ids.extend(which)
+            return curriculum_call("GetGroups", request, paged("groups", RunGroup))
+
+        return self.client.pages(page, call_options(options))
+
+    def update_shape(self, **shape: Unpack[ShapeOptions]) -> Op[int]:
+        """Changes arms, generations, prompts or length; gives the first cursor that the change applies to.
+
+        Parameters
+        ----------
+        **shape
+            `add_arms`, `remove_arms` (ids), `num_generations`, `prompts_per_update`, `length` (tasks; 0: no end) and
+            `policy`, what is left out stays; and `timeout` (seconds) and `retries`.
+
+        """
+        given = {name: value for name, value in shape.items() if name not in CallOptions.__annotations__}
+        request = cur.UpdateShapeRequest(run_id=self.run_id)
+        if "add_arms" in shape:
+            request.add_arms.extend(each.to_proto() for each in shape["add_arms"])
+        if "policy" in shape:
+            request.policy.CopyFrom(shape["policy"].to_proto())
+        rest = {name: value for name, value in given.items() if name not in ("add_arms", "policy")}
+        request.MergeFrom(cur.UpdateShapeRequest(**rest))  # type: ignore[arg-type]
+        return self.call(curriculum_call("UpdateShape", request, _applies_from, repeatable=False), shape)
+
+    def update_policy(self, policy: Policy, **options: Unpack[CallOptions]) -> Op[int]:
+        """Changes the policy; gives the first cursor that the change applies to."""
+        request = cur.UpdatePolicyRequest(run_id=self.run_id, policy=policy.to_proto())
+        return self.call(curriculum_call("UpdatePolicy", request, _applies_from), options)
+
+    def set_weights(self, weights: Mapping[str, float], **options: Unpack[CallOptions]) -> Op[int]:
+        """Changes the weights of arms, by arm id; gives the first cursor that the change applies to."""
+        request = cur.SetWeightsRequest(run_id=self.run_id, weights=weights)
+        return self.call(curriculum_call("SetWeights", request, _applies_from), options)
+
+    def advance(self, **options: Unpack[CallOptions]) -> Op[int]:
+        """Moves the policy on to its next stage; gives the first cursor that the change applies to."""
+        request = cur.AdvanceRequest(run_id=self.run_id)
+        return self.call(curriculum_call("Advance", request, _applies_from, repeatable=False), options)
+
+    def pause(self, **options: Unpack[CallOptions]) -> Op[int]:
+        """Stops issuing update batches; gives the first cursor that is not issued."""
+        return self.call(curriculum_call("Pause", cur.PauseRequest(run_id=self.run_id), _applies_from), options)
+
+    def resume(self, **options: Unpack[CallOptions]) -> Op[int]:
+        """Issues update batches again; gives the cursor from which."""
+        return self.call(curriculum_call("Resume", cur.ResumeRequest(run_id=self.run_id), _applies_from), options)
+
+    def export_state(self, **options: Unpack[CallOptions]) -> Op[bytes]:
+        """The run's whole state, opaque, outstanding groups included: what goes into a trainer's checkpoint."""
+        request = cur.ExportRunRequest(run_id=self.run_id)
+        return self.call(curriculum_call("ExportRun", request, lambda got: got.state), options)
+
+    def import_state(self, state: bytes, **options: Unpack[CallOptions]) -> Op[ImportedRun]:
+        """Puts an exported state in this run's place (a new epoch), or makes this run of another's.
+
+        The handle goes on at the first update batch that is not closed.
+
+        Returns
+        -------
+        ImportedRun
+            The run and its outstanding tasks, which are issued again: ids from before the import count no more
+            ("stale_epoch").
+
+        Raises
+        ------
+        InvalidArgumentError
+            If the state is none, or of servers with another key.
+
+        """
+        request = cur.ImportRunRequest(run_id=self.run_id, state=state)
+        imported = yield from self.call(
+            curriculum_call("ImportRun", request, ImportedRun.from_proto, repeatable=False), options
+        )
+        self.cursor = imported.run.state.first_open_cursor
+        return imported
+
+    def watch(self) -> Each[RunState]:
+        """The state, at once and after each change, until the run is deleted or the iterator is closed."""
+        io = self.client.io
+        request = cur.WatchRunRequest(run_id=self.run_id)
+        stream = io.open("/gradus.v1.CurriculumService/WatchRun", request, cur.WatchRunResponse)
+        try:
+            while (response := (yield io.receive(stream))) is not None:
+                yield Item(RunState.from_proto(response.state))
+        except GradusError as error:
+            failure = error
+        else:
+            return
+        finally:
+            stream.cancel()
+        raise (yield io.explain(failure)) from None
+
+    def history(self, **options: Unpack[CallOptions]) -> Each[HistoryRecord]:
+        """Update batches, rounds of evaluation and control changes, in the order they happened."""
+
+        def page(token: str) -> Call[tuple[list[HistoryRecord], str]]:
+            request = cur.GetHistoryRequest(run_id=self.run_id, page_token=token)
+            return curriculum_call("GetHistory", request, paged("records", HistoryRecord))
+
+        return self.client.pages(page, call_options(options))
+
+
+def _ids(groups: Iterable[GroupRef]) -> list[str]:
+    return [each if isinstance(each, str) else each.group_id for each in groups]
+
+
+def _feedback(response: cur.CloseGroupsResponse) -> dict[str, FeedbackStatus]:
+    return {each.group_id: name_in(_STATUS, each.feedback.status) for each in response.groups}
+
+
+def _applies_from(response: cur.PauseResponse) -> int:
+    return response.applies_from_cursor

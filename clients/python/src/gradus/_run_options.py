@@ -1,0 +1,54 @@
+"""Options of a run's calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from gradus._enums import AnswerFormat, FeedbackSource
+from gradus._options import CallOptions
+from gradus.policy_values import Policy
+from gradus.runs import Arm, DynamicSampling, EvaluationArm, FeedbackLag, LateFeedback, PromptTemplate
+from gradus.tasks import RewardScheme
+
+
+class RunOptions(TypedDict, total=False):
+    """What else fixes a run; what is left out takes the contract's default (RunConfig in curriculum.proto).
+
+    `length` counts tasks; 0 is no end. `group_timeout` and `time_to_live` are in seconds.
+    """
+
+    seed: int
+    length: int
+    feedback_lag: FeedbackLag
+    feedback_source: FeedbackSource
+    reward_scheme: str | RewardScheme
+    answer_format: AnswerFormat
+    group_timeout: float
+    time_to_live: float
+    evaluation_arms: Sequence[EvaluationArm]
+    dynamic_sampling: DynamicSampling
+    late_feedback: LateFeedback
+    prompt_template: PromptTemplate
+
+
+class CreateOptions(RunOptions, CallOptions, total=False):
+    """See `RunOptions` and `CallOptions`."""
+
+
+class BatchOptions(CallOptions, total=False):
+    """See `RunCore.next_batch`."""
+
+    count: int
+    wait: float
+
+
+class ShapeOptions(CallOptions, total=False):
+    """A new shape of a run; what is left out stays as it is. `length` 0 is no end."""
+
+    add_arms: Sequence[Arm]
+    remove_arms: Sequence[str]
+    num_generations: int
+    prompts_per_update: int
+    length: int
+    policy: Policy

@@ -1,0 +1,48 @@
+"""Why a run gives no tasks, in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from gradus.errors import DeadlineExceededError, GradusError, StalledError, UnavailableError
+from gradus.groups import RunGroup
+
+GATHER_SECONDS = 0.2
+"""How long before the end of a call's time the server is to have answered."""
+
+ASK_SECONDS = 5.0
+"""How long it may take to find out what is waited for, after the call's own time."""
+
+NOTICE_SECONDS = 30.0
+"""How long a stall lasts before it is warned of."""
+
+_GROUPS_NAMED = 3
+
+_WAITS = re.compile(r"waits for feedback of batch (\d+)")
+
+
+def is_stall(error: GradusError) -> bool:
+    """Whether feedback that is due may be what the call waited for."""
+    if isinstance(error, UnavailableError):
+        return _WAITS.search(error.message) is not None
+    return isinstance(error, DeadlineExceededError) and error.mistake is None
+
+
+def stalled(run_id: str, cursor: int, seconds: float, groups: Sequence[RunGroup]) -> StalledError:
+    """The error for groups that are open, which are at least one, by cursor."""
+    first = groups[0].update_batch
+    waited = tuple(each for each in groups if each.update_batch == first)
+    named = "; ".join(_words(each) for each in waited[:_GROUPS_NAMED])
+    more = f"; and {len(waited) - _GROUPS_NAMED} more" if len(waited) > _GROUPS_NAMED else ""
+    message = (
+        f"run {run_id!r} gave no tasks from cursor {cursor} on within {seconds:g} s: it waits for feedback of update "
+        f"batch {first}, of which {len(waited)} group{' is' if len(waited) == 1 else 's are'} open: {named}{more}. "
+        "Send their completions, or close them by close_groups; a larger feedback_lag lets draws run further ahead"
+    )
+    return StalledError(message, first, waited)
+
+
+def _words(group: RunGroup) -> str:
+    missing = ", ".join(map(str, group.missing[:8])) + (", …" if len(group.missing) > 8 else "")  # noqa: PLR2004
+    return f"{group.group_id} (cursor {group.cursor}, arm {group.arm_id}; without samples {missing})"

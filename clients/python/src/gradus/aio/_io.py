@@ -1,0 +1,68 @@
+"""I/O of asyncio, on the running loop."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import grpc
+
+from gradus._call import Call
+from gradus._channels import Address, ChannelPool
+from gradus._mistakes import explained
+from gradus.errors import GradusError, error_of_rpc
+
+
+class AsyncIo:
+    """See `Io`."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self.channels: ChannelPool[grpc.aio.Channel] = ChannelPool(address.open_aio)
+
+    @property
+    def reached(self) -> bool:
+        """See `Io`."""
+        return self.address.reached.yes
+
+    def channel(self) -> grpc.aio.Channel:
+        """The channel of the running loop."""
+        return self.channels.get(asyncio.get_running_loop())
+
+    async def exchange(self, call: Call[Any], timeout: float) -> Any:
+        """See `Io`."""
+        method = self.channel().unary_unary(
+            call.method,
+            request_serializer=type(call.request).SerializeToString,
+            response_deserializer=call.response.FromString,
+        )
+        try:
+            response = await method(call.request, timeout=timeout, metadata=self.address.metadata)
+        except grpc.RpcError as failure:
+            raise error_of_rpc(failure, self.address.target) from None
+        self.address.reached.yes = True
+        return response
+
+    async def explain(self, error: GradusError) -> GradusError:
+        """See `Io`."""
+        return await asyncio.to_thread(explained, error, self.address)
+
+    async def sleep(self, seconds: float) -> None:
+        """See `Io`."""
+        await asyncio.sleep(seconds)
+
+    def open(self, method: str, request: Any, response: Any) -> Any:
+        """See `Io`."""
+        stream = self.channel().unary_stream(
+            method, request_serializer=type(request).SerializeToString, response_deserializer=response.FromString
+        )
+        return stream(request, metadata=self.address.metadata)
+
+    async def receive(self, stream: Any) -> Any:
+        """See `Io`."""
+        try:
+            message = await stream.read()
+        except grpc.RpcError as failure:
+            raise error_of_rpc(failure, self.address.target) from None
+        self.address.reached.yes = True
+        return None if message is grpc.aio.EOF else message

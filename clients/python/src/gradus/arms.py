@@ -1,0 +1,135 @@
+"""Arms of a run, and families of tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypedDict
+
+from gradus._enums import AnswerFormat, Source, Split, Thinking
+from gradus._options import suggesting
+from gradus.runs import Arm, EvaluationArm
+from gradus.tasks import RewardScheme, TaskSpec
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class SpecOptions(TypedDict, total=False):
+    """What else fixes a family of tasks; what is left out takes the environment's default.
+
+    `level` and `parameters` exclude each other. `pool` is for the source "real" only. `thinking` says how much of its
+    thinking a completion holds: "required", all of it; "prefilled", where the chat template puts `<think>` into the
+    prompt; "stripped", where it takes the thoughts away.
+    """
+
+    level: str | None
+    parameters: Mapping[str, float] | None
+    split: Split
+    source: Source
+    pool: str
+    version: int
+    answer_format: AnswerFormat | None
+    thinking: Thinking | None
+    reward_scheme: str | RewardScheme | None
+
+
+@suggesting
+def task_spec(environment: str, **options: Unpack[SpecOptions]) -> TaskSpec:
+    """A family of tasks: everything that fixes a task but its seed.
+
+    Raises
+    ------
+    ValueError
+        If both a level and parameters are given, or a name is none of the contract's.
+
+    """
+    level, parameters = options.get("level"), options.get("parameters")
+    if level is not None and parameters is not None:
+        raise ValueError("give level or parameters, not both")
+    spec = TaskSpec(
+        environment=environment,
+        version=options.get("version", 0),
+        level=level,
+        parameters=parameters,
+        split=options.get("split"),
+        source=options.get("source"),
+        pool=options.get("pool", ""),
+        answer_format=options.get("answer_format"),
+        reward_scheme=reward_scheme_of(options.get("reward_scheme")),
+        thinking=options.get("thinking"),
+    )
+    spec.to_proto()  # Raises for names that the contract does not have.
+    return spec
+
+
+def reward_scheme_of(scheme: str | RewardScheme | None) -> RewardScheme | None:
+    """A scheme by its name, or as given."""
+    return RewardScheme(scheme, {}) if isinstance(scheme, str) else scheme
+
+
+@suggesting
+def arm(
+    environment: str,
+    level: str | None = None,
+    *,
+    arm_id: str | None = None,
+    source: Source = "synthetic",
+    weight: float | None = None,
+    hard: bool = False,
+    kl_coefficient: float | None = None,
+    parameters: Mapping[str, float] | None = None,
+    pool: str = "",
+    version: int = 0,
+    answer_format: AnswerFormat | None = None,
+    reward_scheme: str | RewardScheme | None = None,
+) -> Arm:
+    """An arm: what a policy chooses between. Its id is "environment/level/source" unless given.
+
+    `hard` says whether the constraint `hard_share_min` counts it. Each of its tasks carries `kl_coefficient` for the
+    trainer. Without `answer_format` and `reward_scheme` the run's count.
+    """
+    spec = task_spec(
+        environment,
+        level=level,
+        parameters=parameters,
+        source=source,
+        pool=pool,
+        version=version,
+        answer_format=answer_format,
+        reward_scheme=reward_scheme,
+    )
+    name = arm_id or "/".join(part for part in (environment, level, source) if part)
+    return Arm(name, spec, weight, hard, kl_coefficient)
+
+
+class EvaluationArmOptions(TypedDict, total=False):
+    """What else fixes an evaluation arm; see `arm`."""
+
+    source: Source
+    parameters: Mapping[str, float] | None
+    pool: str
+    version: int
+    answer_format: AnswerFormat | None
+    reward_scheme: str | RewardScheme | None
+
+
+@suggesting
+def evaluation_arm(
+    environment: str,
+    level: str | None = None,
+    *,
+    tasks: int,
+    arm_id: str | None = None,
+    num_generations: int = 0,
+    split: Split = "eval",
+    **options: Unpack[EvaluationArmOptions],
+) -> EvaluationArm:
+    """A set of `tasks` tasks that a run is evaluated on beside training; see `Run.next_evaluation`.
+
+    Its id is "split/environment/level" unless given. `num_generations` 0 is the run's. Without `answer_format` and
+    `reward_scheme` the run's count.
+    """
+    spec = replace(arm(environment, level, **options).spec, split=split)
+    name = arm_id or "/".join(part for part in (split, environment, level) if part)
+    return EvaluationArm(name, spec, tasks, num_generations)

@@ -1,0 +1,130 @@
+"""Environments: families of tasks, and how they are described."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from gradus._enums import AnswerFormat, Goal, Source, Split
+from gradus._values import Derived, Named, Value
+from gradus.errors import GradusError, error_of_item
+from gradus.tasks import Task
+from gradus.v1 import environment_pb2
+
+
+@dataclass(frozen=True)
+class ParameterInfo(Value, message=environment_pb2.ParameterInfo):
+    """A number of a generator or a scheme: what it does with its unit, its range and its default."""
+
+    name: str
+    description: str
+    min: float
+    max: float
+    default: Annotated[float, Named("default_value")]
+    integer: bool
+
+
+@dataclass(frozen=True)
+class LevelInfo(Value, message=environment_pb2.LevelInfo):
+    """A level: parameters with a name. `evaluation_only`: refused for the split "train"."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, float]
+    evaluation_only: bool
+
+
+@dataclass(frozen=True)
+class RewardSchemeInfo(Value, message=environment_pb2.RewardSchemeInfo):
+    """A way to price verified facts, and the range of what it gives."""
+
+    name: str
+    description: str
+    reward_min: float
+    reward_max: float
+    parameters: tuple[ParameterInfo, ...]
+
+
+@dataclass(frozen=True)
+class PoolGroup(Value, message=environment_pb2.PoolGroup):
+    """How many rows of a pool are of one level and one split."""
+
+    level: str
+    split: Split
+    rows: int
+
+
+@dataclass(frozen=True)
+class PoolInfo(Value, message=environment_pb2.PoolInfo):
+    """A pool of rows that tasks are drawn from, as it was read when the server started.
+
+    Attributes
+    ----------
+    rows
+        Rows that hold a task, by level, over all splits; `groups` has them by level and split.
+    rejected, left_out
+        Rows that hold no task, or one that came before; rows that the operator's selection leaves out.
+    unchecked
+        Rows that hold a task as far as is known: what checks them could not be asked.
+    shipped
+        It ships with the environment.
+
+    """
+
+    name: str
+    rows: Mapping[str, int]
+    groups: tuple[PoolGroup, ...]
+    rejected: int
+    left_out: int
+    unchecked: int
+    shipped: bool
+
+
+@dataclass(frozen=True)
+class Environment(Value, message=environment_pb2.Environment):
+    """A family of tasks. Levels come easiest first, formats, schemes and pools the default first.
+
+    Attributes
+    ----------
+    environment_id, version
+        E.g. "np/tsp", 1; a task means the same for ever under one version.
+    category
+        First part of the id, or the id.
+    goal
+        "satisfy": an answer is right or not; else smaller or larger objectives are better.
+
+    """
+
+    environment_id: Annotated[str, Named("id")]
+    version: int
+    description: str
+    category: str
+    goal: Goal
+    levels: tuple[LevelInfo, ...]
+    parameters: tuple[ParameterInfo, ...]
+    answer_formats: tuple[AnswerFormat, ...]
+    reward_schemes: tuple[RewardSchemeInfo, ...]
+    sources: tuple[Source, ...]
+    pools: tuple[PoolInfo, ...]
+
+
+def _error(proto: environment_pb2.ResetResult) -> GradusError | None:
+    if not proto.HasField("failure"):
+        return None
+    return error_of_item(proto.failure.code, proto.failure.message, proto.failure.retry_delay_ms)
+
+
+@dataclass(frozen=True)
+class ResetResult(Value, message=environment_pb2.ResetResult):
+    """One task of a batch, or why it could not be made: exactly one of `task` and `error` is set."""
+
+    seed: int
+    task: Task | None
+    error: Annotated[GradusError | None, Derived(_error, "failure")]
+
+    def result(self) -> Task:
+        """The task, as of a future: raises the error if there is none."""
+        if self.task is None:
+            raise self.error or AssertionError("a result has a task or an error")
+        return self.task

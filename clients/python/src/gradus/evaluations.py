@@ -1,0 +1,139 @@
+"""Evaluations: fixed suites of tasks, and what a model came to on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from gradus._enums import AnswerFormat, FeedbackStatus, Split, Thinking, name_in
+from gradus._values import Derived, Named, Value
+from gradus.errors import GradusError, error_of_item
+from gradus.outcomes import Outcome
+from gradus.tasks import Task
+from gradus.v1 import evaluation_pb2, outcome_pb2
+
+_STATUS = outcome_pb2.Feedback.DESCRIPTOR.fields_by_name["status"].enum_type
+
+
+@dataclass(frozen=True)
+class SuitePart(Value, message=evaluation_pb2.SuitePart):
+    """Tasks of one environment at one difficulty; `level` is "" where the suite gives parameters."""
+
+    name: str
+    tasks: int
+    environment: str
+    version: int
+    level: str
+    parameters: Mapping[str, float]
+    split: Split
+
+
+@dataclass(frozen=True)
+class Suite(Value, message=evaluation_pb2.Suite):
+    """A fixed set of tasks, the same for ever under one version."""
+
+    suite_id: Annotated[str, Named("id")]
+    version: int
+    description: str
+    tasks: int
+    parts: tuple[SuitePart, ...]
+
+
+@dataclass(frozen=True)
+class EvaluationInfo(Value, message=evaluation_pb2.Evaluation):
+    """What an evaluation is of, and how many of its completions are scored."""
+
+    evaluation_id: str
+    suite: str
+    suite_version: int
+    samples_per_task: int
+    samples_total: int
+    samples_scored: int
+    model: str
+    answer_format: AnswerFormat | None
+    thinking: Thinking | None
+
+
+@dataclass(frozen=True)
+class PendingTask(Value, message=evaluation_pb2.PendingTask):
+    """A task of an evaluation, and which of its samples are missing."""
+
+    task: Task
+    sample_indices: tuple[int, ...]
+
+
+def _error(proto: evaluation_pb2.SubmitCompletionsResponse) -> GradusError | None:
+    if not proto.HasField("failure"):
+        return None
+    return error_of_item(proto.failure.code, proto.failure.message, proto.failure.retry_delay_ms)
+
+
+def _status(proto: evaluation_pb2.SubmitCompletionsResponse) -> Any:
+    return name_in(_STATUS, proto.feedback.status) if proto.HasField("feedback") else None
+
+
+def _outcome(proto: evaluation_pb2.SubmitCompletionsResponse | evaluation_pb2.Sample) -> Outcome:
+    return Outcome.from_proto(proto.outcome)
+
+
+def _outcome_if_any(proto: evaluation_pb2.SubmitCompletionsResponse) -> Outcome | None:
+    return _outcome(proto) if proto.HasField("outcome") else None
+
+
+@dataclass(frozen=True)
+class Submitted(Value, message=evaluation_pb2.SubmitCompletionsResponse):
+    """What became of a completion of an evaluation: an outcome, or `error` says why it was not taken.
+
+    `status` is "recorded"; "duplicate" or "conflicting_completion" if the sample was there, when `outcome` is that of
+    the first completion; or "not_recorded" if there is no reward yet: submit it again.
+    """
+
+    task_id: str
+    sample_index: int
+    outcome: Annotated[
+        Outcome | None,
+        Derived(_outcome_if_any, "outcome"),
+    ]
+    status: Annotated[FeedbackStatus | None, Derived(_status, "feedback")]
+    error: Annotated[GradusError | None, Derived(_error, "failure")]
+
+
+@dataclass(frozen=True)
+class Sample(Value, message=evaluation_pb2.Sample):
+    """A completion that an evaluation has, with its task, and the suite's part and category that this belongs to."""
+
+    task: Task
+    sample_index: int
+    completion: str
+    outcome: Annotated[Outcome, Derived(_outcome, "outcome")]
+    part: str
+    category: str
+
+
+@dataclass(frozen=True)
+class ReportRow(Value, message=evaluation_pb2.ReportRow):
+    """Figures of a part, an environment, a category or the whole suite.
+
+    `figures` are shares or means by name, e.g. {"success_rate": 0.7, "pass@1": 0.4}; evaluation.proto says what each
+    is. A task counts once however many samples it has; tasks without one are left out.
+    """
+
+    name: str
+    tasks: int
+    samples: int
+    samples_expected: int
+    figures: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Report(Value, message=evaluation_pb2.Report):
+    """What an evaluation came to. `baseline` says in words what ratios are against."""
+
+    evaluation: EvaluationInfo
+    environments: tuple[ReportRow, ...]
+    categories: tuple[ReportRow, ...]
+    overall: ReportRow
+    baseline: str
+    parts: tuple[ReportRow, ...]
+    suite: Suite

@@ -1,0 +1,158 @@
+"""Groups of a run, and its history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal
+
+from gradus._values import Derived, Value
+from gradus.outcomes import ContrastPair
+from gradus.policy_values import Policy
+from gradus.runs import EvaluationRecord
+from gradus.tasks import Task
+from gradus.v1 import curriculum_pb2 as cur
+
+
+def _advantages(proto: cur.GroupAdvantages) -> tuple[float, ...]:
+    return tuple(proto.advantages)
+
+
+@dataclass(frozen=True)
+class GroupAdvantages(Value, message=cur.GroupAdvantages):
+    """Advantages that the trainer computed for one group.
+
+    Attributes
+    ----------
+    advantages
+        One for each sample that counted, in any order, each in [-1e9, 1e9]; none: the group gives no signal.
+    reward_mean
+        Mean reward of the group, for the records; None: not known.
+
+    """
+
+    group_id: str
+    advantages: Annotated[Sequence[float], Derived(_advantages, "advantages")]
+    reward_mean: float | None = None
+
+    def to_proto(self) -> cur.GroupAdvantages:
+        """The message of `gradus.v1`."""
+        return cur.GroupAdvantages(group_id=self.group_id, advantages=self.advantages, reward_mean=self.reward_mean)
+
+
+@dataclass(frozen=True)
+class RecordedSample(Value, message=cur.RecordedSample):
+    """A sample of a group, as recorded.
+
+    `reward` None: it has none, and never will, for the reason in `no_reward`. Advantages are None while the group is
+    open, `policy_version` where the completion came without one.
+    """
+
+    sample_index: int
+    reward: float | None
+    solved: bool
+    no_reward: str
+    rloo_advantage: float | None
+    grpo_advantage: float | None
+    policy_version: int | None
+
+
+def _mean(proto: cur.RunGroup) -> float | None:
+    return proto.statistics.mean if proto.HasField("statistics") else None
+
+
+def _std(proto: cur.RunGroup) -> float | None:
+    return proto.statistics.std if proto.HasField("statistics") else None
+
+
+@dataclass(frozen=True)
+class RunGroup(Value, message=cur.RunGroup):
+    """A group of a run, with what is known of it.
+
+    Attributes
+    ----------
+    task
+        Its task, where tasks were asked for.
+    closed
+        It takes no more samples: all have come, or it was closed by force.
+    missing
+        Sample indices that have not come.
+    mean, std
+        Of the rewards; None while the group is open, and where there are none.
+    useful, selected
+        An update learns something from it; it is one to train on (see `DynamicSampling`).
+
+    """
+
+    group_id: str
+    cursor: int
+    update_batch: int
+    arm_id: str
+    task: Task | None
+    closed: bool
+    missing: tuple[int, ...]
+    samples: tuple[RecordedSample, ...]
+    mean: Annotated[float | None, Derived(_mean, "statistics")]
+    std: Annotated[float | None, Derived(_std, "statistics")]
+    useful: bool
+    selected: bool
+    contrast_pairs: tuple[ContrastPair, ...]
+
+
+@dataclass(frozen=True)
+class BatchRecord(Value, message=cur.BatchRecord):
+    """An update batch. Lists are by arm, (arms,), in the configuration's order.
+
+    Attributes
+    ----------
+    prompts, released, useful
+        Tasks to train on, tasks that may be given out (with those of a reserve), and closed groups to learn from.
+    reward_mean, solved_share
+        Over its samples so far; None: none yet.
+
+    """
+
+    batch: int
+    cursor: int
+    probabilities: tuple[float, ...]
+    values: tuple[float, ...]
+    counts: tuple[int, ...]
+    prompts: int
+    released: int
+    useful: int
+    closed: bool
+    reward_mean: float | None
+    solved_share: float | None
+
+
+@dataclass(frozen=True)
+class ControlRecord(Value, message=cur.ControlRecord):
+    """A change of the run: its kind ("policy", "weights", "pause", …), and what that kind brings."""
+
+    kind: str
+    cursor: int
+    policy: Policy | None
+    weights: Mapping[str, float]
+    reason: str
+    arm_id: str
+
+
+def _kind(proto: cur.HistoryRecord) -> str:
+    return proto.WhichOneof("kind") or "unknown"
+
+
+@dataclass(frozen=True)
+class HistoryRecord(Value, message=cur.HistoryRecord):
+    """An entry of the history: `kind` says which of `batch`, `control` and `evaluation` is set.
+
+    `rolled_back`: an import has undone it.
+    """
+
+    kind: Annotated[Literal["batch", "control", "evaluation"], Derived(_kind)]
+    batch: BatchRecord | None
+    control: ControlRecord | None
+    evaluation: EvaluationRecord | None
+    epoch: int
+    time: datetime
+    rolled_back: bool

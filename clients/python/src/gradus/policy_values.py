@@ -1,0 +1,155 @@
+"""What policies are made of. `gradus.policies` has the short ways to write them; the contract says what each means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from gradus._enums import BanditRule, BanditSignal, CompetenceStep, ReplayInstances
+from gradus._values import Value
+from gradus.v1 import curriculum_pb2 as cur
+
+
+@dataclass(frozen=True)
+class MixturePolicy(Value, message=cur.MixturePolicy):
+    """Each arm's weight over the sum of weights."""
+
+
+@dataclass(frozen=True)
+class SignalRescale(Value, message=cur.SignalRescale):
+    """Signals brought to [-1, 1] by running quantiles; see `gradus.signal_rescale`."""
+
+    low_quantile: float | None
+    high_quantile: float | None
+    window: int | None
+
+
+@dataclass(frozen=True)
+class BanditPolicy(Value, message=cur.BanditPolicy):
+    """A bandit over the arms; see `gradus.bandit`. None: the rule's default."""
+
+    rule: BanditRule | None = None
+    signal: BanditSignal | None = None
+    alpha: float | None = None
+    tau: float | None = None
+    epsilon: float | None = None
+    rescale: SignalRescale | None = None
+    exp3_rate: float | None = None
+    exp3_share: float | None = None
+    discount: float | None = None
+    exploration: float | None = None
+    progress_fast_rate: float | None = None
+    progress_slow_rate: float | None = None
+
+
+@dataclass(frozen=True)
+class RankRange(Value, message=cur.RankRange):
+    """A slice of a ranked pool, from the easiest rows, at 0, to the hardest, at 1."""
+
+    min: float | None
+    max: float | None
+
+
+@dataclass(frozen=True)
+class Stage(Value, message=cur.Stage):
+    """A part of a run with arms of its own; see `gradus.stage`."""
+
+    share: float | None
+    tasks: int | None
+    weights: Mapping[str, float]
+    ranks: RankRange | None
+
+
+@dataclass(frozen=True)
+class StagedPolicy(Value, message=cur.StagedPolicy):
+    """Stages one after the other."""
+
+    stages: tuple[Stage, ...]
+
+
+@dataclass(frozen=True)
+class ReplayPolicy(Value, message=cur.ReplayPolicy):
+    """A cycle of stages, several times."""
+
+    stages: tuple[Stage, ...]
+    cycles: int | None
+    cycle_tasks: int | None
+    instances: ReplayInstances | None
+
+
+@dataclass(frozen=True)
+class Tier(Value, message=cur.Tier):
+    """Arms that are opened together, with their weights."""
+
+    weights: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class CompetencePolicy(Value, message=cur.CompetencePolicy):
+    """Tiers that are opened as they are mastered; see `gradus.competence`."""
+
+    tiers: tuple[Tier, ...]
+    step: CompetenceStep | None = None
+    threshold: float | None = None
+    window: int | None = None
+    floor: float | None = None
+    newest_share: float | None = None
+
+
+@dataclass(frozen=True)
+class Domain(Value, message=cur.Domain):
+    """Arms that are trained on together."""
+
+    name: str
+    weights: Mapping[str, float]
+    share: float | None
+
+
+@dataclass(frozen=True)
+class BackwardTransfer(Value, message=cur.BackwardTransfer):
+    """What training on one domain changed in the scores of the others; negative is forgetting."""
+
+    trained: str
+    changes: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class ForgettingPolicy(Value, message=cur.ForgettingPolicy):
+    """Domains one after the other, the least forgotten first."""
+
+    domains: tuple[Domain, ...]
+    transfers: tuple[BackwardTransfer, ...]
+    reversed: bool
+
+
+@dataclass(frozen=True)
+class BatchConstraints(Value, message=cur.BatchConstraints):
+    """Hard constraints on each update batch; see `gradus.constraints`."""
+
+    real_share_min: float | None
+    synthetic_share_max: float | None
+    hard_share_min: float | None
+    hard_warmup_batches: int | None
+
+
+@dataclass(frozen=True)
+class TaskFilter(Value, message=cur.TaskFilter):
+    """Which instances are passed over; see `gradus.task_filter`."""
+
+    skip_solved: bool
+    skip_failed_after: int
+    ranks: RankRange | None
+
+
+@dataclass(frozen=True)
+class Policy(Value, message=cur.Policy):
+    """How the next arm is chosen: exactly one of the kinds is set, and what may go around any."""
+
+    mixture: MixturePolicy | None = None
+    bandit: BanditPolicy | None = None
+    staged: StagedPolicy | None = None
+    replay: ReplayPolicy | None = None
+    competence: CompetencePolicy | None = None
+    forgetting: ForgettingPolicy | None = None
+    constraints: BatchConstraints | None = None
+    filter: TaskFilter | None = None

@@ -1,0 +1,226 @@
+"""Runs: what they are, how they stand, and the tasks they give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Literal, TypeAlias
+
+from gradus._enums import AlikeOutcomes, AnswerFormat, FeedbackSource
+from gradus._values import Derived, Named, Value
+from gradus.policy_values import Policy
+from gradus.tasks import RewardScheme, Task, TaskSpec
+from gradus.v1 import curriculum_pb2 as cur
+
+
+@dataclass(frozen=True)
+class Arm(Value, message=cur.Arm):
+    """What a policy chooses between; `gradus.arm` makes one. `weight` None is 1; `kl_coefficient` None says nothing."""
+
+    arm_id: Annotated[str, Named("id")]
+    spec: TaskSpec
+    weight: float | None
+    hard: bool
+    kl_coefficient: float | None = None
+
+
+@dataclass(frozen=True)
+class EvaluationArm(Value, message=cur.EvaluationArm):
+    """A set of tasks that a run is evaluated on beside training; `gradus.evaluation_arm` makes one."""
+
+    arm_id: Annotated[str, Named("id")]
+    spec: TaskSpec
+    tasks: int
+    num_generations: int
+
+
+@dataclass(frozen=True)
+class DynamicSampling(Value, message=cur.DynamicSampling):
+    """An update trains on groups whose outcomes differ (DAPO 3.2).
+
+    Attributes
+    ----------
+    oversample_max
+        Tasks drawn for each one to train on, in [1, 16].
+    alike
+        Which groups are of no use: those whose "rewards" are all equal (None is the same), or those of whose samples
+        all or none are "solved".
+
+    """
+
+    oversample_max: float
+    alike: AlikeOutcomes | None = None
+
+
+@dataclass(frozen=True)
+class LateFeedback(Value, message=cur.LateFeedback):
+    """Groups that are more than `batches_max` update batches late count `weight`, in [0, 1]; None is 0."""
+
+    batches_max: int
+    weight: float | None = None
+
+
+@dataclass(frozen=True)
+class PromptTemplate(Value, message=cur.PromptTemplate):
+    """Text around prompts: a system message, and a user message that has {prompt} exactly once. None, "": none."""
+
+    system: str | None = None
+    user: str = ""
+
+
+FeedbackLag: TypeAlias = int | Literal["unbounded"]
+"""How many update batches a draw runs ahead of feedback."""
+
+
+def _lag(proto: cur.RunConfig) -> Any:
+    kind = proto.WhichOneof("lag")
+    return {None: None, "feedback_lag": proto.feedback_lag, "feedback_unbounded": "unbounded"}[kind]
+
+
+@dataclass(frozen=True)
+class RunConfig(Value, message=cur.RunConfig):
+    """What a run is; fixed at its creation but for the policy and the shape. Times are in seconds.
+
+    None: the default that `Run.create` gives.
+    """
+
+    arms: tuple[Arm, ...]
+    policy: Policy
+    num_generations: int
+    prompts_per_update: int
+    length: int = 0
+    seed: int = 0
+    reward_scheme: RewardScheme | None = None
+    answer_format: AnswerFormat | None = None
+    feedback_lag: Annotated[FeedbackLag | None, Derived(_lag, "feedback_lag", "feedback_unbounded")] = None
+    feedback_source: FeedbackSource | None = None
+    group_timeout: float | None = None
+    time_to_live: float | None = None
+    dynamic_sampling: DynamicSampling | None = None
+    late_feedback: LateFeedback | None = None
+    prompt_template: PromptTemplate | None = None
+    evaluation_arms: tuple[EvaluationArm, ...] = ()
+
+    def to_proto(self) -> cur.RunConfig:
+        """The message of `gradus.v1`."""
+        proto: cur.RunConfig = super().to_proto()
+        if self.feedback_lag == "unbounded":
+            proto.feedback_unbounded = True
+        elif self.feedback_lag is not None:
+            proto.feedback_lag = self.feedback_lag
+        return proto
+
+
+@dataclass(frozen=True)
+class ArmState(Value, message=cur.ArmState):
+    """An arm as it stands.
+
+    Attributes
+    ----------
+    probability
+        In the last update batch drawn, before constraints.
+    value
+        What a bandit thinks of it; 0 under other policies.
+    issued, repeats
+        Tasks given out, and how many of them repeat an instance of the run.
+    groups
+        Groups closed with at least one reward.
+    recent_reward_mean, recent_solved_share
+        Over the last (at most) 256 of those; None: none yet.
+    masked_reason
+        Why it is not drawn from although its weight is above 0; None: it is.
+
+    """
+
+    arm_id: str
+    probability: float
+    value: float
+    weight: float
+    issued: int
+    repeats: int
+    groups: int
+    recent_reward_mean: float | None
+    recent_solved_share: float | None
+    masked_reason: str | None
+    removed: bool
+
+
+@dataclass(frozen=True)
+class EvaluationRecord(Value, message=cur.EvaluationRecord):
+    """A round of an evaluation arm. The means are over samples with a reward; None: there is none yet."""
+
+    arm_id: str
+    evaluation_round: Annotated[int, Named("round")]
+    cursor: int
+    tasks: int
+    samples: int
+    samples_without_reward: int
+    reward_mean: float | None
+    solved_share: float | None
+    closed: bool
+
+
+@dataclass(frozen=True)
+class RunState(Value, message=cur.RunState):
+    """A run as it stands.
+
+    Attributes
+    ----------
+    epoch, version, incarnation
+        Its imports, its changes, and the name of its creation or last import.
+    cursor
+        Tasks given out: the position of the first that was not.
+    first_open_cursor
+        The position of the first update batch that is not closed, where a trainer that died goes on.
+    batches_drawn, batches_closed
+        Update batches, and how many are closed without a gap from the first.
+    groups_outstanding
+        Groups given out and not closed.
+    evaluations
+        The newest round of each evaluation arm that has one.
+
+    """
+
+    run_id: str
+    epoch: int
+    version: int
+    incarnation: str
+    cursor: int
+    first_open_cursor: int
+    batches_drawn: int
+    batches_closed: int
+    groups_outstanding: int
+    samples_recorded: int
+    paused: bool
+    done: bool
+    policy: Policy
+    arms: tuple[ArmState, ...]
+    evaluations: tuple[EvaluationRecord, ...]
+
+
+@dataclass(frozen=True)
+class RunInfo(Value, message=cur.Run):
+    """A run: as it was created, and as it stands."""
+
+    run_id: str
+    config: RunConfig
+    state: RunState
+    create_time: datetime
+
+
+@dataclass(frozen=True)
+class Batch(Value, message=cur.NextBatchResponse):
+    """Tasks of a run, by cursor. `next_cursor` is what to ask for next; `done`: nothing will come from there on."""
+
+    tasks: tuple[Task, ...]
+    next_cursor: int
+    done: bool
+    epoch: int
+
+
+@dataclass(frozen=True)
+class ImportedRun(Value, message=cur.ImportRunResponse):
+    """A run as imported. `outstanding` tasks, by cursor, are issued again: ids from before count no more."""
+
+    run: RunInfo
+    outstanding: tuple[Task, ...]

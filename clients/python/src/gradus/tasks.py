@@ -1,0 +1,247 @@
+"""Tasks: what an environment asks, and completions that answer it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+
+from gradus._enums import AnswerFormat, FinishReason, Source, Split, Thinking, value_in
+from gradus._options import suggestion
+from gradus._values import Derived, Value
+from gradus.v1 import environment_pb2, task_pb2
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_FINISH_REASON = environment_pb2.Completion.DESCRIPTOR.fields_by_name["finish_reason"].enum_type
+
+
+def finish_reason_value(reason: FinishReason | None) -> Any:
+    """The contract's value for a reason; None is the unspecified one."""
+    return value_in(_FINISH_REASON, reason)
+
+
+class ChatMessage(TypedDict):
+    """One message of a prompt, in the form that chat templates take."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True)
+class RewardScheme(Value, message=task_pb2.RewardScheme):
+    """How verified facts are priced: a scheme of the environment, and its numbers where they are not the defaults."""
+
+    name: str
+    parameters: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class TaskSpec(Value, message=task_pb2.TaskSpec):
+    """A family of tasks, everything but the seed; `gradus.task_spec` makes one. None: the environment's default."""
+
+    environment: str
+    version: int
+    level: str | None
+    parameters: Mapping[str, float] | None
+    split: Split | None
+    source: Source | None
+    pool: str
+    answer_format: AnswerFormat | None
+    reward_scheme: RewardScheme | None
+    thinking: Thinking | None
+
+
+@dataclass(frozen=True)
+class Completion:
+    """One completion of a task.
+
+    Attributes
+    ----------
+    sample_index
+        Its place in the group, from 0.
+    text
+        What the policy wrote, without the prompt.
+    finish_reason
+        Why generation ended; "length": the completion is truncated. None: not known.
+    policy_version
+        Which policy wrote it, e.g. its number of updates. None: not known.
+
+    """
+
+    sample_index: int
+    text: str
+    finish_reason: FinishReason | None = None
+    policy_version: int | None = None
+
+
+@dataclass(frozen=True)
+class CompletionGroup:
+    """Completions of one prompt, all or some; `Task.group` makes one.
+
+    Attributes
+    ----------
+    num_generations
+        The whole group's size; 0: the run's, or outside of runs as many as there are here.
+    run_id
+        The run that the task is of, for `Run.feedback_counts`; not sent.
+
+    """
+
+    task_id: str
+    group_id: str
+    completions: tuple[Completion, ...]
+    num_generations: int = 0
+    run_id: str = ""
+
+    def to_proto(self) -> environment_pb2.CompletionGroup:
+        """The message of `gradus.v1`."""
+        return environment_pb2.CompletionGroup(
+            task_id=self.task_id,
+            group_id=self.group_id,
+            completions=[
+                environment_pb2.Completion(
+                    sample_index=each.sample_index,
+                    text=each.text,
+                    finish_reason=finish_reason_value(each.finish_reason),
+                    policy_version=each.policy_version,
+                )
+                for each in self.completions
+            ],
+            num_generations=self.num_generations,
+        )
+
+
+def _prompt(proto: task_pb2.Task) -> list[ChatMessage]:
+    return [{"role": each.role, "content": each.content} for each in proto.prompt]
+
+
+def _stop(proto: task_pb2.Task) -> tuple[str, ...]:
+    return tuple(proto.hints.stop)
+
+
+def _kl_coefficient(proto: task_pb2.Task) -> float | None:
+    return proto.hints.kl_coefficient if proto.hints.HasField("kl_coefficient") else None
+
+
+def _metadata(proto: task_pb2.Task) -> dict[str, str]:
+    return dict(proto.hints.metadata)
+
+
+@dataclass(frozen=True)
+class Task(Value, message=task_pb2.Task):
+    """One task, ready for a policy. None of this gives the answer away, but only `prompt` is for the policy.
+
+    Attributes
+    ----------
+    task_id, group_id
+        Opaque; given back with completions.
+    prompt
+        Chat messages, in order.
+    level
+        The level's name; "" if parameters were given.
+    stop
+        Strings at which generation can stop. They are part of the completion: a sampler that drops its stop string
+        leaves the answer open.
+    kl_coefficient
+        A KL coefficient that the environment's source suggests; None: no opinion.
+    metadata
+        Facts about the instance, e.g. {"cities": "50"}.
+    run_id, arm_id
+        The run and the arm that gave it; "" outside of runs.
+    cursor, update_batch
+        Its position in the run, in tasks, and its update batch, both from 0.
+    instance_hash
+        Names the instance: equal for equal instances of any run and server.
+    pool_epoch
+        How often the run had gone through its pool when it drew this row.
+    epoch
+        The run's epoch (its count of imports) when it was given out.
+    arm_probability
+        The probability of its arm in that draw, before constraints: what an off-policy trainer weighs by.
+    evaluation_round
+        The round of evaluation that it was given out for; None: it is none of an evaluation arm.
+
+    """
+
+    task_id: str
+    group_id: str
+    prompt: Annotated[list[ChatMessage], Derived(_prompt, "prompt")]
+    environment: str
+    version: int
+    level: str
+    split: Split
+    source: Source
+    answer_format: AnswerFormat
+    thinking: Thinking
+    stop: Annotated[tuple[str, ...], Derived(_stop, "hints")]
+    kl_coefficient: Annotated[float | None, Derived(_kl_coefficient, "hints")]
+    metadata: Annotated[Mapping[str, str], Derived(_metadata, "hints")]
+    run_id: str
+    arm_id: str
+    cursor: int
+    instance_hash: str
+    pool_epoch: int
+    update_batch: int
+    epoch: int
+    arm_probability: float
+    evaluation_round: int | None
+
+    def group(
+        self,
+        texts: Iterable[str],
+        first_index: int = 0,
+        num_generations: int = 0,
+        *,
+        finish_reasons: Iterable[FinishReason | None] | None = None,
+        policy_version: int | None = None,
+    ) -> CompletionGroup:
+        """Completions of this task.
+
+        Parameters
+        ----------
+        texts
+            What the policy wrote, (n,), without the prompt.
+        first_index
+            The sample index of the first; the others follow.
+        num_generations
+            The whole group's size, where this is only a part of it; 0: see `CompletionGroup`.
+        finish_reasons
+            Why each generation ended, (n,); None: not known.
+        policy_version
+            Which policy wrote them, e.g. its number of updates.
+
+        """
+        written = list(texts)
+        reasons = [None] * len(written) if finish_reasons is None else list(finish_reasons)
+        completions = tuple(
+            Completion(index, text, reason, policy_version)
+            for index, (text, reason) in enumerate(zip(written, reasons, strict=True), first_index)
+        )
+        return CompletionGroup(self.task_id, self.group_id, completions, num_generations, self.run_id)
+
+    def to_json(self) -> str:
+        """The task as a JSON object, e.g. for a data set's row or another process."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The task that `to_json` wrote.
+
+        Raises
+        ------
+        ValueError
+            If it is no JSON object with a task's fields; the message names the field.
+
+        """
+        read: Any = json.loads(text)
+        names = [each.name for each in fields(cls)]
+        if not isinstance(read, dict):
+            raise ValueError(f"a task is a JSON object; got {type(read).__name__}")
+        for missing in (each for each in names if each not in read):
+            raise ValueError(f"a task's JSON has {missing!r}; here it has none")
+        for unknown in (each for each in read if each not in names):
+            raise ValueError(f"a task's JSON has no {unknown!r}{suggestion(unknown, names)}")
+        return cls(**(read | {"stop": tuple(read["stop"])}))

@@ -1,0 +1,258 @@
+/** Sets of real numbers: intervals, unions, and relations that say which numbers are meant. */
+import { evaluate } from "../evaluate.ts";
+import { add, divide, exact, multiply, negate, type Num, signOf, wholeNum } from "../numbers/arithmetic.ts";
+import type { Node, Relation } from "../syntax.ts";
+import { type Comparison, different, EQUAL, type State } from "./outcome.ts";
+import { compareValues, placeOf, realValue, variablesOf } from "./scalars.ts";
+
+/** An end of a segment; undefined: it has none on this side. */
+interface End {
+  readonly value: Num | undefined;
+  readonly closed: boolean;
+}
+
+interface Segment {
+  readonly low: End;
+  readonly high: End;
+}
+
+/** Apart from each other, in order. */
+export type Reals = readonly Segment[];
+
+const OPEN: End = { value: undefined, closed: false };
+const ALL: Reals = [{ low: OPEN, high: OPEN }];
+const PARTS_MAX = 60;
+
+/** Undefined: it is no set of reals, or one that cannot be worked out. */
+export function realsOf(node: Node, state: State): Reals | undefined {
+  switch (node.kind) {
+    case "symbol":
+      return node.name === "ℝ" ? ALL : node.name === "∅" ? [] : undefined;
+    case "bracket":
+      return node.items.length === 2 ? interval(node, state) : undefined;
+    case "set":
+      return joined(
+        node.items.map((item) => pointOf(item, state)),
+        state,
+      );
+    case "sets":
+      return combined(node, state);
+    case "builder": {
+      const { element, condition } = node;
+      return element.kind === "symbol" || element.kind === "relation" ? realsOf(condition, state) : undefined;
+    }
+    case "relation":
+      return ofRelation(node.parts, node.operators, state);
+    case "list": {
+      const parts = node.items.map((item) => realsOf(item, state));
+      const isUnion = node.joiner === "or" || node.items.every(({ kind }) => kind === "bracket" || kind === "sets");
+      return isUnion ? joined(parts, state) : met(parts, state);
+    }
+    default:
+      return undefined;
+  }
+}
+
+function interval({ open, close, items }: Extract<Node, { kind: "bracket" }>, state: State): Reals | undefined {
+  const [low, high] = items.map((item) => endOf(item, state));
+  if (low === undefined || high === undefined || low === "∞" || high === "-∞") return undefined;
+  // No interval reaches infinity.
+  if ((low === "-∞" && open === "[") || (high === "∞" && close === "]")) return undefined;
+  return segment(
+    low === "-∞" ? OPEN : { value: low, closed: open === "[" },
+    high === "∞" ? OPEN : { value: high, closed: close === "]" },
+    state,
+  );
+}
+
+/** Empty where the ends are the wrong way round. */
+function segment(low: End, high: End, state: State): Reals | undefined {
+  if (low.value === undefined || high.value === undefined) return [{ low, high }];
+  const found = compareValues(low.value, high.value, state);
+  if (found === "less") return [{ low, high }];
+  if (found === "equal" || found === "near") return low.closed && high.closed ? [{ low, high }] : [];
+  return found === "greater" ? [] : undefined;
+}
+
+function endOf(node: Node, state: State): Num | "∞" | "-∞" | undefined {
+  if (node.kind === "symbol" && node.name === "∞") return "∞";
+  const [term] = node.kind === "add" && node.terms.length === 1 ? node.terms : [];
+  if (term?.node.kind === "symbol" && term.node.name === "∞") return term.sign === "-" ? "-∞" : "∞";
+  return variablesOf(node).size === 0 ? realValue(node, state) : undefined;
+}
+
+function pointOf(node: Node, state: State): Reals | undefined {
+  const value = variablesOf(node).size === 0 ? realValue(node, state) : undefined;
+  return value && [{ low: { value, closed: true }, high: { value, closed: true } }];
+}
+
+// Unions, and what is built of them.
+
+function joined(parts: readonly (Reals | undefined)[], state: State): Reals | undefined {
+  if (parts.length > PARTS_MAX || parts.some((part) => part === undefined)) return undefined;
+  const segments = (parts as readonly Reals[]).flat();
+  let isClear = true;
+  const sorted = segments.toSorted((a, b) => {
+    const found = compareLows(a.low, b.low, state);
+    isClear &&= found !== undefined;
+    return found ?? 0;
+  });
+  const merged: Segment[] = [];
+  for (const next of sorted) {
+    const last = merged.at(-1);
+    const touches = last === undefined ? false : meets(last.high, next.low, state);
+    if (touches === undefined) return undefined;
+    if (last === undefined || !touches) {
+      merged.push(next);
+      continue;
+    }
+    const found = compareHighs(last.high, next.high, state);
+    if (found === undefined) return undefined;
+    merged[merged.length - 1] = { low: last.low, high: found < 0 ? next.high : last.high };
+  }
+  return isClear ? merged : undefined;
+}
+
+function compareEnds(a: Num, b: Num, state: State): number | undefined {
+  const found = compareValues(a, b, state);
+  if (found === "equal" || found === "near") return 0;
+  return found === "less" ? -1 : found === "greater" ? 1 : undefined;
+}
+
+function compareLows(a: End, b: End, state: State): number | undefined {
+  if (a.value === undefined || b.value === undefined)
+    return Number(a.value !== undefined) - Number(b.value !== undefined);
+  const found = compareEnds(a.value, b.value, state);
+  return found === 0 ? Number(b.closed) - Number(a.closed) : found;
+}
+
+function compareHighs(a: End, b: End, state: State): number | undefined {
+  if (a.value === undefined || b.value === undefined)
+    return Number(b.value !== undefined) - Number(a.value !== undefined);
+  const found = compareEnds(a.value, b.value, state);
+  return found === 0 ? Number(a.closed) - Number(b.closed) : found;
+}
+
+/** Whether nothing lies between a segment's end and the start of another that does not start before it. */
+function meets(high: End, low: End, state: State): boolean | undefined {
+  if (high.value === undefined || low.value === undefined) return true;
+  const found = compareEnds(high.value, low.value, state);
+  return found === undefined ? undefined : found > 0 || (found === 0 && (high.closed || low.closed));
+}
+
+function complement(reals: Reals): Reals {
+  const ends = reals.flatMap(({ low, high }) => [low, high]);
+  const flipped = ends.map(({ value, closed }): End => ({ value, closed: value !== undefined && !closed }));
+  const bounds = [OPEN, ...flipped, OPEN];
+  const gaps: Segment[] = [];
+  for (let i = 0; i < bounds.length; i += 2) {
+    const [low, high] = [bounds[i] as End, bounds[i + 1] as End];
+    // Before a segment that goes down for ever there is nothing, nor behind one that goes up.
+    if (reals.length > 0 && i === 0 && high.value === undefined) continue;
+    if (reals.length > 0 && i === bounds.length - 2 && low.value === undefined) continue;
+    gaps.push({ low, high });
+  }
+  return gaps;
+}
+
+function met(parts: readonly (Reals | undefined)[], state: State): Reals | undefined {
+  const union = joined(
+    parts.map((part) => part && complement(part)),
+    state,
+  );
+  return union && complement(union);
+}
+
+function combined({ operator, left, right }: Extract<Node, { kind: "sets" }>, state: State): Reals | undefined {
+  const [a, b] = [realsOf(left, state), realsOf(right, state)];
+  if (a === undefined || b === undefined) return undefined;
+  if (operator === "∪") return joined([a, b], state);
+  return met([a, operator === "∩" ? b : complement(b)], state);
+}
+
+// Relations of one variable.
+
+const FLIPPED: Readonly<Partial<Record<Relation, Relation>>> = { "<": ">", ">": "<", "≤": "≥", "≥": "≤" };
+
+function ofRelation(parts: readonly Node[], operators: readonly Relation[], state: State): Reals | undefined {
+  const [first, second] = parts;
+  if (first === undefined || second === undefined) return undefined;
+  if (operators[0] === "∈") return parts.length === 2 && first.kind === "symbol" ? realsOf(second, state) : undefined;
+  const names = new Set(parts.flatMap((part) => [...variablesOf(part)]));
+  if (names.size !== 1) return undefined;
+  const [name] = names as Set<string> & Iterable<string>;
+  const pieces = operators.map((operator, i) =>
+    single(parts[i] as Node, operator, parts[i + 1] as Node, name as string, state),
+  );
+  return pieces.length === 1 ? pieces[0] : met(pieces, state);
+}
+
+/** On both sides of 0, and no whole numbers: |x| and ⌊x⌋ are not linear. */
+const PROBES: readonly Num[] = [
+  exact({ num: 22n, den: 3n }),
+  exact({ num: -11n, den: 2n }),
+  exact({ num: 5n, den: 7n }),
+];
+
+/** The numbers x for which "left operator right" holds, where both sides are linear in x. */
+function single(left: Node, operator: Relation, right: Node, name: string, state: State): Reals | undefined {
+  const place = placeOf(state, 256, true);
+  const gap = (x: Num): Num | undefined => {
+    const there = { ...place, variables: new Map([[name, x]]) };
+    const [a, b] = [evaluate(left, there), evaluate(right, there)];
+    return a && b && add(a, negate(b), place);
+  };
+  const [at0, at1] = [gap(wholeNum(0n)), gap(wholeNum(1n))];
+  const slope = at0 && at1 && add(at1, negate(at0), place);
+  if (at0 === undefined || slope === undefined) return undefined;
+  const isLinear = PROBES.every((x) => {
+    const rise = multiply(slope, x, place);
+    const [foretold, found] = [rise && add(at0, rise, place), gap(x)];
+    return foretold !== undefined && found !== undefined && compareEnds(foretold, found, state) === 0;
+  });
+  const sign = signOf(slope);
+  const value = isLinear && sign !== 0 && sign !== undefined ? divide(negate(at0), slope, place) : undefined;
+  if (value === undefined) return undefined;
+  return bounded(sign === -1 ? (FLIPPED[operator] ?? operator) : operator, value);
+}
+
+/** The numbers in this relation to a value. */
+function bounded(operator: Relation, value: Num): Reals | undefined {
+  const [inside, outside] = [
+    { value, closed: true },
+    { value, closed: false },
+  ];
+  switch (operator) {
+    case "<":
+      return [{ low: OPEN, high: outside }];
+    case "≤":
+      return [{ low: OPEN, high: inside }];
+    case ">":
+      return [{ low: outside, high: OPEN }];
+    case "≥":
+      return [{ low: inside, high: OPEN }];
+    case "=":
+      return [{ low: inside, high: inside }];
+    case "≠":
+      return [
+        { low: OPEN, high: outside },
+        { low: outside, high: OPEN },
+      ];
+    default:
+      return undefined;
+  }
+}
+
+export function compareReals(gold: Reals, answer: Reals, state: State): Comparison {
+  const same = (a: End, b: End): boolean => {
+    if (a.value === undefined || b.value === undefined) return a.value === b.value;
+    return a.closed === b.closed && compareEnds(a.value, b.value, state) === 0;
+  };
+  const isSame =
+    gold.length === answer.length &&
+    gold.every(({ low, high }, i) => {
+      const other = answer[i] as Segment;
+      return same(low, other.low) && same(high, other.high);
+    });
+  return isSame ? EQUAL : different("it is another set of numbers");
+}

@@ -1,0 +1,196 @@
+/** Brings what was read into the shapes that are compared: names left out, ± spelled out, conditions put aside. */
+import { whole } from "../numbers/rational.ts";
+import { type Node, type Relation, some, symbol, type Term } from "../syntax.ts";
+import { variablesOf } from "./scalars.ts";
+
+/** A text that stands for something that has a sign of its own. */
+const MEANINGS: Readonly<Record<string, Node>> = {
+  ...Object.fromEntries(
+    [
+      "no solution",
+      "no solutions",
+      "no real solution",
+      "no real solutions",
+      "no real root",
+      "no real roots",
+      "empty set",
+      "the empty set",
+      "none",
+    ].map((words) => [words, symbol("∅")]),
+  ),
+  ...Object.fromEntries(
+    ["all real numbers", "all reals", "all real", "any real number", "the real numbers", "all real x"].map((words) => [
+      words,
+      symbol("ℝ"),
+    ]),
+  ),
+  infinity: symbol("∞"),
+  infinite: symbol("∞"),
+};
+
+const SMALL =
+  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split(
+    " ",
+  );
+const TENS = "thirty forty fifty sixty seventy eighty ninety hundred".split(" ");
+
+function numberOfWord(word: string): bigint | undefined {
+  const small = SMALL.indexOf(word);
+  if (small >= 0) return BigInt(small);
+  const tens = TENS.indexOf(word);
+  if (tens >= 0) return BigInt(30 + 10 * tens);
+  const [left = "", right = ""] = word.split(/[\s-]+/);
+  const [ten, one] = [
+    left === "twenty" ? 20 : TENS.indexOf(left) >= 0 ? 30 + 10 * TENS.indexOf(left) : -1,
+    SMALL.indexOf(right),
+  ];
+  return ten > 0 && ten < 100 && one > 0 && one < 10 ? BigInt(ten + one) : undefined;
+}
+
+/** Words that are a number, a set or a letter, as that. */
+export function plain(node: Node): Node {
+  if (node.kind === "set" && node.items.length === 0) return symbol("∅");
+  if (node.kind === "bracket" && node.items.length === 1 && node.open === "(" && node.items[0] !== undefined)
+    return plain(node.items[0]);
+  if (node.kind !== "text") return node;
+  const words = textOf(node.text);
+  const number = numberOfWord(words);
+  if (number !== undefined) return { kind: "number", value: whole(number) };
+  if (Object.hasOwn(MEANINGS, words)) return MEANINGS[words] as Node;
+  return /^[A-Za-z]$/.test(node.text.trim()) ? symbol(node.text.trim()) : node;
+}
+
+/** Words as they are compared: case, dots and gaps do not count. */
+export function textOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[.'’]/g, "")
+    .replace(/[\s_-]+/g, " ")
+    .trim();
+}
+
+// ±
+
+const isDouble = (sign: string): boolean => sign === "±" || sign === "∓";
+
+export function hasDoubleSign(node: Node): boolean {
+  return some(node, (part) => part.kind === "add" && part.terms.some(({ sign }) => isDouble(sign)));
+}
+
+const COMBINATIONS_MAX = 16;
+
+/** Both values of a node with ±; `apart`: each ± has signs of its own. */
+export function doubled(node: Node, apart: boolean): readonly Node[] {
+  let count = 0;
+  withSigns(node, () => (count++, "+"));
+  if (!apart)
+    return [
+      withSigns(node, (sign) => (sign === "±" ? "+" : "-")),
+      withSigns(node, (sign) => (sign === "±" ? "-" : "+")),
+    ];
+  if (2 ** count > COMBINATIONS_MAX) return doubled(node, false);
+  return Array.from({ length: 2 ** count }, (_, bits) => {
+    let place = 0;
+    return withSigns(node, () => ((bits >> place++) & 1 ? "-" : "+"));
+  });
+}
+
+/** The node with each ± replaced, in the order they are written. */
+function withSigns(node: Node, choose: (sign: "±" | "∓") => "+" | "-"): Node {
+  const each = (child: Node): Node => (hasDoubleSign(child) ? withSigns(child, choose) : child);
+  switch (node.kind) {
+    case "add":
+      return {
+        ...node,
+        terms: node.terms.map(({ sign, node: term }): Term => ({
+          sign: sign === "±" || sign === "∓" ? choose(sign) : sign,
+          node: each(term),
+        })),
+      };
+    case "multiply":
+      return { ...node, factors: node.factors.map((factor) => ({ ...factor, node: each(factor.node) })) };
+    case "power":
+      return { ...node, base: each(node.base), exponent: each(node.exponent) };
+    case "call":
+      return { ...node, args: node.args.map(each) };
+    case "unit":
+      return { ...node, node: each(node.node) };
+    case "bracket":
+      return { ...node, items: node.items.map(each) };
+    case "relation":
+      return { ...node, parts: node.parts.map(each) };
+    default:
+      return node;
+  }
+}
+
+// Names.
+
+const CONSTANT_NAMES = ["π", "e", "i", "∞", "ℝ", "ℤ", "ℕ", "ℚ", "ℂ", "∅"];
+
+/** Whether a node only names something: x, f(x), P(x), "Area", AB. */
+export function isName(node: Node): boolean {
+  if (node.kind === "symbol") return !CONSTANT_NAMES.includes(node.name);
+  if (node.kind === "text") return true;
+  if (node.kind === "call")
+    return (
+      (node.name === "f" || node.name === "g" || node.name === "det") &&
+      node.args.every((argument) => argument.kind !== "relation")
+    );
+  if (node.kind === "unit") return isName(node.node);
+  if (node.kind !== "multiply") return false;
+  // A(t) and S(n), which look like products, and segments such as AB.
+  const [first] = node.factors;
+  return (
+    first?.node.kind === "symbol" &&
+    /^[A-Zuvyhpqrwz∠]/.test(first.node.name) &&
+    node.factors.every((factor) => !factor.inverse && factor.node.kind === "symbol" && isName(factor.node))
+  );
+}
+
+/** Whether it is a term without a number, of which a problem may ask the value: x + y, abc, x^2 + y^2. */
+export function isAskedFor(node: Node): boolean {
+  if (isName(node)) return true;
+  if (variablesOf(node).size === 0)
+    return !some(node, (part) => part.kind === "number" && part.decimals !== undefined) && node.kind !== "number";
+  switch (node.kind) {
+    case "symbol":
+      return true;
+    case "add":
+      return node.terms.every((term) => isAskedFor(term.node));
+    case "multiply":
+      return node.factors.every((factor) => isAskedFor(factor.node));
+    case "power":
+      return isAskedFor(node.base);
+    case "call":
+      return true;
+    default:
+      return false;
+  }
+}
+
+export interface Assignment {
+  readonly name: Node;
+  readonly values: readonly Node[];
+  /** Whether the only values are said to be rounded. */
+  readonly isApproximate: boolean;
+}
+
+const EQUALITIES: readonly Relation[] = ["=", "≈", "≡"];
+
+/** "x = 5", "5 = x", "x = 1/2 = 0.5", "A \approx 3.14"; undefined: it names nothing. */
+export function assignmentOf(node: Node, isNameHere: (node: Node) => boolean = isName): Assignment | undefined {
+  if (node.kind !== "relation" || !node.operators.every((operator) => EQUALITIES.includes(operator))) return undefined;
+  const [first] = node.parts;
+  const last = node.parts.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  if (isNameHere(first)) return valued(first, node.parts.slice(1), node.operators);
+  if (isNameHere(last) && node.parts.length === 2) return valued(last, [first], node.operators);
+  return undefined;
+}
+
+/** Values behind ≈ are roundings of those before, and count only where there are none. */
+function valued(name: Node, values: readonly Node[], operators: readonly Relation[]): Assignment {
+  const exact = values.filter((_, i) => !operators.slice(0, i + 1).includes("≈"));
+  return exact.length > 0 ? { name, values: exact, isApproximate: false } : { name, values, isApproximate: true };
+}

@@ -1,0 +1,150 @@
+/** The value of an expression, with numbers for its variables. */
+import { piBall, type Precision } from "./numbers/ball.ts";
+import { spend } from "./numbers/budget.ts";
+import {
+  add,
+  asWhole,
+  ball,
+  divide,
+  exact,
+  type Maybe,
+  multiply,
+  negate,
+  type Num,
+  power,
+  wholeNum,
+} from "./numbers/arithmetic.ts";
+import { call } from "./numbers/functions.ts";
+import type { Node } from "./syntax.ts";
+
+/** Where an expression is evaluated. */
+export interface Place extends Precision {
+  readonly variables: ReadonlyMap<string, Num>;
+  /** Only real numbers are values. */
+  readonly real: boolean;
+  /** What "log" without a base means. */
+  readonly logarithm: "e" | "10";
+  /** What ± stands for. */
+  readonly sign: 1 | -1;
+}
+
+const SERIES_MAX = 20_000n;
+
+/** Undefined: it has no value there, or it takes more steps, digits or magnitude than there are. */
+export function evaluate(node: Node, place: Place): Maybe<Num> {
+  if (!spend(place.budget, 1)) return undefined;
+  switch (node.kind) {
+    case "number":
+      return exact(node.value);
+    case "symbol":
+      return constant(node.name, place);
+    case "add":
+      return fold(node.terms, wholeNum(0n), (sum, { sign, node: term }) => {
+        const value = evaluate(term, place);
+        const isNegative = sign === "-" || (sign === "±" ? place.sign < 0 : sign === "∓" && place.sign > 0);
+        return value && add(sum, isNegative ? negate(value) : value, place);
+      });
+    case "multiply":
+      return fold(node.factors, wholeNum(1n), (product, factor) => {
+        const value = evaluate(factor.node, place);
+        return value && (factor.inverse ? divide : multiply)(product, value, place);
+      });
+    case "power":
+      return raised(node, place);
+    case "call": {
+      if (node.name === "det" && node.args[0]?.kind === "matrix") return determinant(node.args[0].rows, place);
+      const args: Num[] = [];
+      for (const argument of node.args) {
+        const value = evaluate(argument, place);
+        if (value === undefined) return undefined;
+        args.push(value);
+      }
+      return call(node.name, args, place);
+    }
+    case "series":
+      return series(node, place);
+    case "unit":
+      return measured(node, place);
+    case "ratio": {
+      if (node.parts.length !== 2) return undefined;
+      const [left, right] = node.parts.map((part) => evaluate(part, place));
+      return left && right && divide(left, right, place);
+    }
+    case "bracket":
+      return node.items.length === 1 ? evaluate(node.items[0] as Node, place) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function fold<T>(items: readonly T[], start: Num, step: (value: Num, item: T) => Maybe<Num>): Maybe<Num> {
+  let value: Maybe<Num> = start;
+  for (const item of items) {
+    value = step(value, item);
+    if (value === undefined) return undefined;
+  }
+  return value;
+}
+
+function constant(name: string, place: Place): Maybe<Num> {
+  // The index of a sum may be called i.
+  const value = place.variables.get(name);
+  if (value !== undefined) return value;
+  if (name === "π") return ball(piBall(place));
+  if (name === "e") return call("exp", [wholeNum(1n)], place);
+  if (name === "i") return place.real ? undefined : ball({ re: 0n, im: 1n << BigInt(place.bits), error: 0 });
+  return undefined;
+}
+
+function raised({ base, exponent }: Extract<Node, { kind: "power" }>, place: Place): Maybe<Num> {
+  const to = evaluate(exponent, place);
+  if (to === undefined) return undefined;
+  if (base.kind === "symbol" && base.name === "e") return call("exp", [to], place);
+  const from = evaluate(base, place);
+  return from && power(from, to, place.real, place);
+}
+
+/** Percent and degrees are numbers; of other units the number alone is no value. */
+function measured({ node, unit }: Extract<Node, { kind: "unit" }>, place: Place): Maybe<Num> {
+  const value = evaluate(node, place);
+  if (value === undefined) return undefined;
+  if (unit === "%") return divide(value, wholeNum(100n), place);
+  if (unit !== "°") return undefined;
+  const turned = divide(value, wholeNum(180n), place);
+  const half = ball(piBall(place));
+  return turned && half && multiply(turned, half, place);
+}
+
+function series(node: Extract<Node, { kind: "series" }>, place: Place): Maybe<Num> {
+  const [from, to] = [evaluate(node.from, place), evaluate(node.to, place)];
+  const first = from && asWhole(from);
+  const last = to && asWhole(to);
+  if (first === undefined || last === undefined || last - first > SERIES_MAX) return undefined;
+  const combine = node.name === "sum" ? add : multiply;
+  let value: Maybe<Num> = wholeNum(node.name === "sum" ? 0n : 1n);
+  const variables = new Map(place.variables);
+  for (let k = first; k <= last && value !== undefined; k++) {
+    variables.set(node.index, wholeNum(k));
+    const term = evaluate(node.body, { ...place, variables });
+    value = term && combine(value, term, place);
+  }
+  return value;
+}
+
+const ROWS_MAX = 4;
+
+/** By its first row. */
+function determinant(rows: readonly (readonly Node[])[], place: Place): Maybe<Num> {
+  if (rows.length > ROWS_MAX || rows.some((row) => row.length !== rows.length)) return undefined;
+  const [first = [], ...rest] = rows;
+  if (rest.length === 0) return evaluate(first[0] as Node, place);
+  return fold([...first.entries()], wholeNum(0n), (sum, [column, cell]) => {
+    const value = evaluate(cell, place);
+    const minor = determinant(
+      rest.map((row) => row.filter((_, i) => i !== column)),
+      place,
+    );
+    const product = value && minor && multiply(value, minor, place);
+    return product && add(sum, column % 2 === 0 ? product : negate(product), place);
+  });
+}

@@ -1,0 +1,127 @@
+/** Exact fractions of bounded size. What would grow past the bounds is undefined: the caller goes on with enclosures. */
+import { bitLength, type Budget, spend } from "./budget.ts";
+
+/** num / den in lowest terms, den > 0. */
+export interface Rational {
+  readonly num: bigint;
+  readonly den: bigint;
+}
+
+/** Whole numbers may have so many bits: 2^100000 and 10^30000 are exact. */
+const WHOLE_BITS_MAX = 110_000;
+/** Numerators and denominators of fractions, for each is reduced by Euclid's algorithm. */
+const PART_BITS_MAX = 512;
+/** Of the longer one of the two. */
+const LONG_PART_BITS_MAX = 16_000;
+
+export const ZERO: Rational = { num: 0n, den: 1n };
+export const ONE: Rational = { num: 1n, den: 1n };
+
+export function whole(num: bigint): Rational {
+  return { num, den: 1n };
+}
+
+/** In lowest terms; undefined: the denominator is 0, or it is too large. */
+export function fraction(num: bigint, den: bigint, budget: Budget): Rational | undefined {
+  if (den === 0n) return undefined;
+  if (den === 1n) return fits(num, WHOLE_BITS_MAX, budget) ? { num, den } : undefined;
+  // Euclid's algorithm takes as many rounds as the smaller one has bits.
+  const isShort = BigInt.asIntN(PART_BITS_MAX, num) === num || BigInt.asIntN(PART_BITS_MAX, den) === den;
+  if (!isShort || !fits(num, LONG_PART_BITS_MAX, budget) || !fits(den, LONG_PART_BITS_MAX, budget)) {
+    // A quotient of large whole numbers may be whole.
+    return fits(num, WHOLE_BITS_MAX, budget) && spend(budget, bitLength(num) / 64) && num % den === 0n
+      ? { num: num / den, den: 1n }
+      : undefined;
+  }
+  let a = num < 0n ? -num : num;
+  let b = den < 0n ? -den : den;
+  let rounds = 0;
+  while (b !== 0n) {
+    [a, b] = [b, a % b];
+    rounds++;
+  }
+  if (!spend(budget, rounds / 4)) return undefined;
+  const factor = den < 0n ? -a : a;
+  return { num: num / factor, den: den / factor };
+}
+
+function fits(value: bigint, bitsMax: number, budget: Budget): boolean {
+  if (BigInt.asIntN(256, value) === value) return true;
+  const bits = bitLength(value);
+  return bits <= bitsMax && spend(budget, bits / 256);
+}
+
+export function add(a: Rational, b: Rational, budget: Budget): Rational | undefined {
+  return a.den === b.den
+    ? fraction(a.num + b.num, a.den, budget)
+    : fraction(a.num * b.den + b.num * a.den, a.den * b.den, budget);
+}
+
+export function multiply(a: Rational, b: Rational, budget: Budget): Rational | undefined {
+  return fraction(a.num * b.num, a.den * b.den, budget);
+}
+
+export function divide(a: Rational, b: Rational, budget: Budget): Rational | undefined {
+  return fraction(a.num * b.den, a.den * b.num, budget);
+}
+
+export function negate({ num, den }: Rational): Rational {
+  return { num: -num, den };
+}
+
+export function absolute(a: Rational): Rational {
+  return a.num < 0n ? negate(a) : a;
+}
+
+export function compare(a: Rational, b: Rational): number {
+  const difference = a.num * b.den - b.num * a.den;
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
+export function floor({ num, den }: Rational): bigint {
+  const quotient = num / den;
+  return num < 0n && quotient * den !== num ? quotient - 1n : quotient;
+}
+
+/** A whole power; undefined: 0 to a negative power, or too large. */
+export function power(base: Rational, exponent: bigint, budget: Budget): Rational | undefined {
+  const { num, den } = base;
+  if (den === 1n && (num === 1n || num === 0n))
+    return num === 0n && exponent <= 0n ? (exponent === 0n ? ONE : undefined) : base;
+  if (num === -1n && den === 1n) return exponent % 2n === 0n ? ONE : base;
+  const size = exponent < 0n ? -exponent : exponent;
+  const bitsMax = den === 1n && exponent >= 0n ? WHOLE_BITS_MAX : PART_BITS_MAX;
+  const bits = Math.max(bitLength(num), bitLength(den)) * Number(size);
+  if (!(bits <= bitsMax) || !spend(budget, 1 + bits / 128)) return undefined;
+  const raised = { num: num ** size, den: den ** size };
+  return exponent >= 0n ? raised : fraction(raised.den, raised.num, budget);
+}
+
+/** The exact root of a degree, where there is one. The degree is at least 2, and odd for negative numbers. */
+export function root({ num, den }: Rational, degree: number, budget: Budget): Rational | undefined {
+  const top = wholeRoot(num < 0n ? -num : num, degree, budget);
+  const bottom = top === undefined ? undefined : wholeRoot(den, degree, budget);
+  if (top === undefined || bottom === undefined) return undefined;
+  return { num: num < 0n ? -top : top, den: bottom };
+}
+
+function wholeRoot(value: bigint, degree: number, budget: Budget): bigint | undefined {
+  if (value < 2n) return value;
+  const bits = bitLength(value);
+  if (bits > 8_192 || degree > bits || !spend(budget, 4 + (bits * bits) / 20_000)) return undefined;
+  // Newton's method from above comes down to the root's whole part.
+  const n = BigInt(degree);
+  let guess = 1n << BigInt(Math.ceil(bits / degree) + 1);
+  for (;;) {
+    const next = ((n - 1n) * guess + value / guess ** (n - 1n)) / n;
+    if (next >= guess) break;
+    guess = next;
+  }
+  return guess ** n === value ? guess : undefined;
+}
+
+/** "5", "-3/4"; cut where it is long. */
+export function showRational({ num, den }: Rational): string {
+  if (bitLength(num) > 400 || bitLength(den) > 400) return "a number of hundreds of digits";
+  return den === 1n ? `${num}` : `${num}/${den}`;
+}

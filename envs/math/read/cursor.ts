@@ -1,0 +1,67 @@
+/** Where a parser stands in its tokens, and what went wrong first. */
+import type { Node } from "../syntax.ts";
+import type { Token } from "./lex.ts";
+
+/** Changed in place by the functions of the parser. A problem moves it to the end, so that every loop ends. */
+export interface Cursor {
+  readonly tokens: Token[];
+  at: number;
+  depth: number;
+  /** Open bars of absolute values. */
+  bars: number;
+  /** Whether a bracket is open that "[" closes, as in "]1,2[". */
+  turned: boolean;
+  /** Whether a colon says "such that". */
+  inSet: boolean;
+  problem: string | undefined;
+}
+
+const DEPTH_MAX = 60;
+
+export const NOTHING: Node = { kind: "text", text: "" };
+
+export function peek(cursor: Cursor, ahead = 0): Token | undefined {
+  return cursor.tokens[cursor.at + ahead];
+}
+
+/** Whether the next token is this operator. */
+export function isAt(cursor: Cursor, text: string, ahead = 0): boolean {
+  const token = peek(cursor, ahead);
+  return token?.kind === "op" && token.text === text;
+}
+
+export function accept(cursor: Cursor, text: string): boolean {
+  if (!isAt(cursor, text)) return false;
+  cursor.at++;
+  return true;
+}
+
+export function expect(cursor: Cursor, text: string): void {
+  if (!accept(cursor, text)) fail(cursor, `expected "${text}"${found(cursor)}`);
+}
+
+export function found(cursor: Cursor): string {
+  const token = peek(cursor);
+  return token === undefined ? " at the end" : `, found "${textOf(token)}"`;
+}
+
+export function textOf(token: Token): string {
+  return token.kind === "number"
+    ? (token.digits ?? `${token.value.num}/${token.value.den}`).slice(0, 40)
+    : token.text.slice(0, 40);
+}
+
+/** Keeps the first problem, and goes to the end. */
+export function fail(cursor: Cursor, problem: string): Node {
+  cursor.problem ??= problem;
+  cursor.at = cursor.tokens.length;
+  return NOTHING;
+}
+
+/** Reads something nested, unless it is nested too deep. */
+export function nested(cursor: Cursor, read: (cursor: Cursor) => Node): Node {
+  if (++cursor.depth > DEPTH_MAX) return fail(cursor, "it is nested too deep");
+  const node = read(cursor);
+  cursor.depth--;
+  return node;
+}

@@ -1,0 +1,84 @@
+/** Where in an answer block the answer stands: its boxes, else what follows "Answer:", else all of it. */
+import { stripAnswer } from "../../answers/strip.ts";
+import type { Parsed } from "../../environment.ts";
+
+/** Longer answers say more than a value. */
+export const LENGTH_MAX = 8_192;
+const BOXES_MAX = 32;
+
+const BOX = /\\f?boxed\s*\{/g;
+/** The place after "Answer:" or "the answer is". */
+const LABEL = /(?<![a-z])(?:final\s{1,4})?answers?\s{0,4}(?:(?:is|are)(?![a-z])\s{0,4}[:：]?|[:：])/gi;
+
+/** The texts that are the answer: one, or several boxes. */
+export function extract(text: string): Parsed<readonly string[]> {
+  const boxes = boxesOf(text);
+  if (typeof boxes === "string") return malformed(boxes);
+  if (boxes.length > 0) return fitting(boxes);
+  // Only an answer of a sane length is searched for labels.
+  if (text.length > LENGTH_MAX) return malformed(`it has ${text.length} characters, and the limit is ${LENGTH_MAX}`);
+  const labels = [...text.matchAll(LABEL)];
+  const [label] = labels;
+  if (labels.length > 1) return malformed("it gives an answer more than once");
+  return fitting([stripped(label === undefined ? text : text.slice(label.index + label[0].length))]);
+}
+
+/** Commands that surround an answer or only its first words, as commands that nothing takes away. */
+const TEXT = /\\(?:text|textbf|textit|textrm|texttt|mbox)(?=\s*\{)/g;
+const UPRIGHT = /\\(?:mathrm|mathit|mathsf|mathtt)(?=\s*\{)/g;
+const BOLD = /\\mathbf(?=\s*\{)/g;
+
+/** Without what surrounds it; "\text{Area} = \frac{1}{2}" only looks surrounded. */
+function stripped(text: string): string {
+  const usual = stripAnswer(text);
+  if (isBalanced(usual)) return usual;
+  return stripAnswer(text.replace(TEXT, "\\textup").replace(UPRIGHT, "\\operatorname").replace(BOLD, "\\boldsymbol"));
+}
+
+function isBalanced(text: string): boolean {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    if (text[i] === "\\") i++;
+    else if (text[i] === "{") depth++;
+    else if (text[i] === "}" && --depth < 0) return false;
+  }
+  return depth === 0;
+}
+
+function fitting(texts: readonly string[]): Parsed<readonly string[]> {
+  const longest = Math.max(...texts.map((text) => text.length));
+  if (longest > LENGTH_MAX) return malformed(`it has ${longest} characters, and the limit is ${LENGTH_MAX}`);
+  return texts.some((text) => text.trim() === "") ? malformed("it is empty") : { kind: "answer", answer: texts };
+}
+
+function malformed(reason: string): Parsed<never> {
+  return { kind: "malformed", reason };
+}
+
+/** What stands in boxes, each text once; or what is wrong with them. In time linear in the text's length. */
+function boxesOf(text: string): readonly string[] | string {
+  if (!text.includes("boxed")) return [];
+  const boxes = new Set<string>();
+  BOX.lastIndex = 0;
+  for (let count = 1; BOX.test(text); count++) {
+    if (count > BOXES_MAX) return "it has too many boxes";
+    const start = BOX.lastIndex;
+    const end = closing(text, start);
+    if (end < 0) return "a box is not closed";
+    boxes.add(end - start > LENGTH_MAX ? text.slice(start, end) : stripped(text.slice(start, end)));
+    BOX.lastIndex = end;
+  }
+  return [...boxes];
+}
+
+/** The place of the brace that closes what was opened before `start`, or −1. */
+function closing(text: string, start: number): number {
+  let depth = 1;
+  for (let i = start; i < text.length; i++) {
+    const character = text[i];
+    if (character === "\\") i++;
+    else if (character === "{") depth++;
+    else if (character === "}" && --depth === 0) return i;
+  }
+  return -1;
+}

@@ -1,0 +1,142 @@
+/** Functions of something, and the commands that take arguments. */
+import { whole } from "../numbers/rational.ts";
+import type { Factor, Node } from "../syntax.ts";
+import { accept, type Cursor, expect, fail, isAt, nested, peek } from "./cursor.ts";
+import { readExponent, readPower, readPrimary, readProduct, readSum, startsFactor } from "./expression.ts";
+import { readBraces, readBrackets, readPair } from "./groups.ts";
+import { readRelation } from "./structure.ts";
+
+/** The function that starts here; `text` is its name or command. */
+export function readFunction(cursor: Cursor, text: string): Node {
+  return nested(cursor, (inner) => functionAt(inner, text));
+}
+
+function functionAt(cursor: Cursor, text: string): Node {
+  cursor.at++;
+  switch (text) {
+    case "\\frac":
+    case "\\dfrac":
+    case "\\tfrac":
+    case "\\cfrac": {
+      const [top, bottom] = readPair(cursor, readSum, true);
+      return over(top, bottom);
+    }
+    case "\\binom":
+    case "\\dbinom":
+    case "\\tbinom":
+      return { kind: "call", name: "binom", args: readPair(cursor, readSum, true) };
+    case "\\sqrt":
+    case "√":
+    case "sqrt":
+      return readRoot(cursor);
+    case "∛":
+    case "cbrt":
+      return { kind: "call", name: "root", args: [rootArgument(cursor), number(3n)] };
+    case "\\boxed":
+    case "\\operatorname":
+      return readBraces(cursor, readSum);
+    case "\\sum":
+    case "∑":
+    case "\\prod":
+    case "∏":
+      return readSeries(cursor, text === "\\sum" || text === "∑" ? "sum" : "product");
+    case "log":
+      return readLogarithm(cursor);
+    default:
+      return text.startsWith("\\")
+        ? fail(cursor, `the command ${text.slice(0, 40)} is not read`)
+        : readCall(cursor, text);
+  }
+}
+
+function number(value: bigint): Node {
+  return { kind: "number", value: whole(value) };
+}
+
+export function over(top: Node, bottom: Node): Node {
+  return {
+    kind: "multiply",
+    factors: [
+      { inverse: false, node: top },
+      { inverse: true, node: bottom },
+    ],
+  };
+}
+
+/** \sqrt[3]{x}, \sqrt x, sqrt(x) */
+function readRoot(cursor: Cursor): Node {
+  if (!accept(cursor, "[")) return { kind: "call", name: "sqrt", args: [rootArgument(cursor)] };
+  const degree = readSum(cursor);
+  expect(cursor, "]");
+  return { kind: "call", name: "root", args: [rootArgument(cursor), degree] };
+}
+
+function rootArgument(cursor: Cursor): Node {
+  if (isAt(cursor, "{")) return readBraces(cursor, readSum);
+  return readPrimary(cursor);
+}
+
+/** \log_2 8, \log_{10} x; of no base it is "log", whose base is anyone's guess. */
+function readLogarithm(cursor: Cursor): Node {
+  if (!accept(cursor, "_")) return readCall(cursor, "log");
+  const base = isAt(cursor, "{") ? readBraces(cursor, readSum) : readPrimary(cursor);
+  const call = readCall(cursor, "logbase");
+  return withBase(call, base);
+}
+
+function withBase(call: Node, base: Node): Node {
+  if (call.kind === "power") return { ...call, base: withBase(call.base, base) };
+  return call.kind === "call" ? { ...call, args: [...call.args, base] } : call;
+}
+
+/** A function's argument: in brackets, or the factors that follow up to a sign or another function. */
+function readCall(cursor: Cursor, name: string): Node {
+  if (!accept(cursor, "^")) return callOf(cursor, name);
+  const exponent = readExponent(cursor);
+  const isInverse = exponent.kind === "add" && exponent.terms.length === 1 && exponent.terms[0]?.sign === "-";
+  const inverse = INVERSES[name];
+  if (isInverse && inverse !== undefined) return callOf(cursor, inverse);
+  return { kind: "power", base: callOf(cursor, name), exponent };
+}
+
+const INVERSES: Readonly<Record<string, string>> = { sin: "arcsin", cos: "arccos", tan: "arctan", cot: "arccot" };
+
+function callOf(cursor: Cursor, name: string): Node {
+  if (isAt(cursor, "(") || isAt(cursor, "[")) {
+    const inside = nested(cursor, readBrackets);
+    const args = inside.kind === "bracket" ? inside.items : [inside];
+    return { kind: "call", name, args };
+  }
+  if (isAt(cursor, "\\{")) return { kind: "call", name, args: [readBraces(cursor, readSum, true)] };
+  if (name === "max" || name === "min" || name === "gcd" || name === "lcm")
+    return fail(cursor, `${name} has no list in brackets`);
+  return { kind: "call", name, args: [bareArgument(cursor)] };
+}
+
+function bareArgument(cursor: Cursor): Node {
+  const isNegative = accept(cursor, "-");
+  const factors: Factor[] = [{ inverse: false, node: readPower(cursor) }];
+  while (
+    cursor.problem === undefined &&
+    startsFactor(cursor) &&
+    peek(cursor)?.kind !== "function" &&
+    !isAt(cursor, "(")
+  ) {
+    factors.push({ inverse: false, node: readPower(cursor) });
+  }
+  const node: Node = factors.length === 1 ? (factors[0] as Factor).node : { kind: "multiply", factors };
+  return isNegative ? { kind: "add", terms: [{ sign: "-", node }] } : node;
+}
+
+/** \sum_{k=1}^{n} of a product. */
+function readSeries(cursor: Cursor, name: "sum" | "product"): Node {
+  expect(cursor, "_");
+  const start = isAt(cursor, "{") ? readBraces(cursor, readRelation) : readPrimary(cursor);
+  expect(cursor, "^");
+  const to = readExponent(cursor);
+  const body = readProduct(cursor);
+  if (start.kind !== "relation" || start.operators[0] !== "=") return fail(cursor, "its sum has no start such as k=1");
+  const [index, from] = start.parts as [Node, Node];
+  if (index.kind !== "symbol" || start.parts.length > 2) return fail(cursor, "its sum has no start such as k=1");
+  return { kind: "series", name, index: index.name, from, to, body };
+}

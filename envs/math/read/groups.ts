@@ -1,0 +1,164 @@
+/** What stands in brackets, braces and bars, and matrices. */
+import type { Node } from "../syntax.ts";
+import { accept, type Cursor, expect, fail, found, isAt, nested, NOTHING, peek } from "./cursor.ts";
+import { readPrimary, readSum } from "./expression.ts";
+import { readItem, readItems, readRelation } from "./structure.ts";
+
+type Read = (cursor: Cursor) => Node;
+
+/** "( … )" or "[ … ]": one thing, several, or an interval. */
+export function readBrackets(cursor: Cursor): Node {
+  const [first] = cursor.tokens.slice(cursor.at, cursor.at + 1);
+  const opening = first?.kind === "op" ? first.text : "(";
+  cursor.at++;
+  const { bars, turned } = cursor;
+  cursor.bars = 0;
+  cursor.turned = opening === "]";
+  const items = readItems(cursor, readItem);
+  cursor.bars = bars;
+  cursor.turned = turned;
+  const closing = peek(cursor);
+  if (cursor.problem !== undefined) return NOTHING;
+  if (closing?.kind !== "op" || !")]⟩[".includes(closing.text))
+    return fail(cursor, `a bracket is not closed${found(cursor)}`);
+  cursor.at++;
+  if (opening === "⟨" || closing.text === "⟩") return { kind: "bracket", open: "(", close: ")", items };
+  // French intervals open with "]" what they leave out.
+  const open = opening === "]" ? "(" : (opening as "(" | "[");
+  const close = closing.text === "[" ? ")" : (closing.text as ")" | "]");
+  const [only] = items;
+  if (items.length === 1 && only?.kind === "matrix") return only;
+  if (items.length === 1 && only !== undefined && open === "(" && close === ")") return only;
+  if (items.length === 1 && only !== undefined && open === "[" && close === "]" && only.kind !== "bracket")
+    return { kind: "bracket", open, close, items };
+  if (open === "[" && close === "]") return matrixOf(items) ?? { kind: "bracket", open, close, items };
+  if ((open === "(") !== (close === ")") && items.length !== 2) return fail(cursor, "its brackets do not match");
+  return { kind: "bracket", open, close, items };
+}
+
+/** [[1,2],[3,4]] */
+function matrixOf(items: readonly Node[]): Node | undefined {
+  const rows = items.flatMap((item) =>
+    item.kind === "bracket" && item.open === "[" && item.close === "]" ? [item.items] : [],
+  );
+  const isMatrix =
+    rows.length === items.length && rows.length > 0 && rows.every((row) => row.length === rows[0]?.length);
+  return isMatrix ? { kind: "matrix", rows } : undefined;
+}
+
+/** "{ … }", which LaTeX groups with, and "\{ … \}". `mayBeSet`: where a value is expected, not an argument. */
+export function readBraces(cursor: Cursor, read: Read, mayBeSet = false): Node {
+  const isSet = isAt(cursor, "\\{");
+  cursor.at++;
+  if (accept(cursor, isSet ? "\\}" : "}"))
+    return isSet || mayBeSet ? { kind: "set", items: [] } : fail(cursor, "its braces hold nothing");
+  const { bars, inSet } = cursor;
+  cursor.bars = 0;
+  cursor.inSet = isSet || mayBeSet;
+  const node = isSet || mayBeSet ? setOf(cursor, isSet) : nested(cursor, read);
+  cursor.bars = bars;
+  cursor.inSet = inSet;
+  if (cursor.problem !== undefined) return NOTHING;
+  if (isAt(cursor, "over") || isAt(cursor, "choose")) return stacked(cursor, node);
+  expect(cursor, isSet ? "\\}" : "}");
+  return node;
+}
+
+function setOf(cursor: Cursor, isSet: boolean): Node {
+  const items = readItems(cursor, readItem);
+  const [element] = items;
+  if (items.length === 1 && element !== undefined && (isAt(cursor, "|") || isAt(cursor, "mid") || isAt(cursor, ":"))) {
+    cursor.at++;
+    const conditions = readItems(cursor, readItem);
+    const [only] = conditions;
+    const condition: Node =
+      conditions.length === 1 && only !== undefined ? only : { kind: "list", joiner: "and", items: conditions };
+    return { kind: "builder", element, condition };
+  }
+  if (items.length === 1 && element !== undefined && !isSet) return element;
+  return { kind: "set", items };
+}
+
+/** {a \over b} and {n \choose k} */
+function stacked(cursor: Cursor, top: Node): Node {
+  const isFraction = isAt(cursor, "over");
+  cursor.at++;
+  const bottom = nested(cursor, readSum);
+  expect(cursor, "}");
+  if (!isFraction) return { kind: "call", name: "binom", args: [top, bottom] };
+  return {
+    kind: "multiply",
+    factors: [
+      { inverse: false, node: top },
+      { inverse: true, node: bottom },
+    ],
+  };
+}
+
+/** The two arguments of \frac and \binom. `isShort`: of "12" each takes a digit. */
+export function readPair(cursor: Cursor, read: Read, isShort: boolean): readonly [Node, Node] {
+  const first = argument(cursor, read, isShort);
+  return [first, argument(cursor, read, isShort)];
+}
+
+function argument(cursor: Cursor, read: Read, isShort: boolean): Node {
+  if (isAt(cursor, "{")) return readBraces(cursor, read);
+  if (isShort) splitDigits(cursor);
+  return readPrimary(cursor);
+}
+
+function splitDigits(cursor: Cursor): void {
+  const token = peek(cursor);
+  if (token?.kind !== "number" || token.digits === undefined || token.digits.length < 2) return;
+  const [first, rest] = [token.digits.slice(0, 1), token.digits.slice(1)];
+  cursor.tokens.splice(
+    cursor.at,
+    1,
+    { kind: "number", value: { num: BigInt(first), den: 1n }, digits: first, space: token.space },
+    { kind: "number", value: { num: BigInt(rest), den: 1n }, digits: rest, space: false },
+  );
+}
+
+const CLOSING: Readonly<Record<string, string>> = { "|": "|", "⌊": "⌋", "⌈": "⌉" };
+const NAMES: Readonly<Record<string, string>> = { "|": "abs", "⌊": "floor", "⌈": "ceil" };
+
+/** |x|, ⌊x⌋ and ⌈x⌉ */
+export function readBars(cursor: Cursor): Node {
+  const token = peek(cursor);
+  const opening = token?.kind === "op" ? token.text : "|";
+  cursor.at++;
+  const bars = cursor.bars;
+  cursor.bars = opening === "|" ? bars + 1 : 0;
+  const node = readSum(cursor);
+  cursor.bars = bars;
+  expect(cursor, CLOSING[opening] ?? "|");
+  return { kind: "call", name: NAMES[opening] ?? "abs", args: [node] };
+}
+
+const CELLS_MAX = 400;
+
+/** \begin{pmatrix} … \end{pmatrix} and its like. */
+export function readMatrix(cursor: Cursor): Node {
+  const token = peek(cursor);
+  const name = token?.kind === "op" ? token.text.slice("\\begin:".length) : "";
+  if (!MATRICES.includes(name)) return fail(cursor, `the environment ${name.slice(0, 40)} is not read`);
+  cursor.at++;
+  if (name === "array" && isAt(cursor, "{"))
+    while (cursor.at < cursor.tokens.length && !accept(cursor, "}")) cursor.at++;
+  const rows: Node[][] = [[]];
+  let cells = 0;
+  while (cursor.problem === undefined && !isAt(cursor, `\\end:${name}`)) {
+    if (accept(cursor, "\\\\")) rows.push([]);
+    else if (accept(cursor, "&")) continue;
+    else rows.at(-1)?.push(readRelation(cursor));
+    if (++cells > CELLS_MAX) return fail(cursor, "its matrix is too large");
+  }
+  expect(cursor, `\\end:${name}`);
+  const filled = rows.filter((row) => row.length > 0);
+  if (filled.some((row) => row.length !== filled[0]?.length))
+    return fail(cursor, "the rows of its matrix have different lengths");
+  const matrix: Node = { kind: "matrix", rows: filled };
+  return name === "vmatrix" ? { kind: "call", name: "det", args: [matrix] } : matrix;
+}
+
+const MATRICES: readonly string[] = ["pmatrix", "bmatrix", "matrix", "Bmatrix", "vmatrix", "smallmatrix", "array"];

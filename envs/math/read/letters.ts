@@ -1,0 +1,78 @@
+/** Tells words, functions and products of variables apart in runs of letters. */
+import type { Rational } from "../numbers/rational.ts";
+import type { Sink, Style } from "./lex.ts";
+import { FUNCTIONS, INFIXES, SHORT_WORDS, SYMBOLS } from "./names.ts";
+import { readNumber } from "./numeral.ts";
+
+/** Longer runs are words, unless they are made of functions and variables. */
+const PRODUCT_LETTERS_MAX = 3;
+
+function put(sink: Sink, kind: "name" | "function" | "word" | "op", text: string): void {
+  sink.tokens.push({ kind, text, space: sink.space });
+  sink.space = false;
+}
+
+export function letterTokens(run: string, sink: Sink): void {
+  if (run.length === 1) return put(sink, "name", run);
+  if (run === "and" || run === "or" || run === "mod" || run === "choose") return put(sink, "op", run);
+  const fn = FUNCTIONS.get(run) ?? FUNCTIONS.get(run.toLowerCase());
+  if (fn !== undefined) return put(sink, "function", fn);
+  const name = run === "oo" ? "∞" : (SYMBOLS.get(run) ?? (run.length > 2 ? SYMBOLS.get(run.toLowerCase()) : undefined));
+  if (name !== undefined) return put(sink, "name", name);
+  if (SHORT_WORDS.has(run) || (/^[A-Z][a-z]+$/.test(run) && SHORT_WORDS.has(run.toLowerCase())))
+    return put(sink, "word", run);
+  const parts = split(run);
+  if (parts === undefined) return put(sink, "word", run);
+  for (const part of parts) {
+    const inner = FUNCTIONS.get(part);
+    if (inner !== undefined) put(sink, "function", inner);
+    else put(sink, "name", part === "pi" ? "π" : part);
+  }
+}
+
+/** Single letters and functions; undefined: it is a word. */
+function split(run: string): readonly string[] | undefined {
+  const parts: string[] = [];
+  let letters = 0;
+  for (let at = 0; at < run.length;) {
+    const fn = INFIXES.find((name) => run.startsWith(name, at));
+    if (fn === undefined) letters++;
+    parts.push(fn ?? run.charAt(at));
+    at += fn?.length ?? 1;
+  }
+  return letters <= PRODUCT_LETTERS_MAX || /^[A-Z]{4,6}$/.test(run) ? parts : undefined;
+}
+
+const PIECE = /[A-Za-z\u00c0-\u024f]+(?:['’-][A-Za-z]+)*|\d|[^\s]/y;
+
+/** The inside of \text{}: words, numbers and signs. */
+export function textTokens(inner: string, style: Style, sink: Sink): void {
+  sink.space = true;
+  for (let at = 0; at < inner.length;) {
+    PIECE.lastIndex = at;
+    const piece = PIECE.exec(inner)?.[0];
+    if (piece === undefined) {
+      sink.space = true;
+      at++;
+      continue;
+    }
+    if (/^\d/.test(piece)) {
+      const read = readNumber(inner, at, style) ?? {
+        value: { num: 0n, den: 1n } satisfies Rational,
+        end: inner.length,
+      };
+      const { end, ...number } = read;
+      sink.tokens.push({ kind: "number", ...number, space: sink.space });
+      sink.space = false;
+      at = end;
+      continue;
+    }
+    const lower = piece.toLowerCase();
+    if (lower === "and" || lower === "or") put(sink, "op", lower);
+    else if (/^[A-Za-z\u00c0-\u024f]/.test(piece)) put(sink, "word", piece);
+    else if (piece === "\\" || piece === "$" || piece === "{" || piece === "}") sink.space = true;
+    else put(sink, "op", piece === "°" ? "°" : piece);
+    at += piece.length;
+  }
+  sink.space = true;
+}

@@ -1,0 +1,265 @@
+/** Cuts the text of an answer into tokens: LaTeX, Unicode and plain text alike. Time is linear in the text's length. */
+import { isSpace, narrow } from "../../lib/text.ts";
+import type { Rational } from "../numbers/rational.ts";
+import { letterTokens, textTokens } from "./letters.ts";
+import {
+  CHARACTERS,
+  DECORATIONS,
+  FUNCTIONS,
+  NUMBER_SETS,
+  OPERATORS,
+  SKIPPED,
+  SKIPPED_WITH_ARGUMENT,
+  SUBSCRIPTS,
+  SUBSCRIPTS_PLAIN,
+  SUPERSCRIPTS,
+  SUPERSCRIPTS_PLAIN,
+  SYMBOLS,
+  TEXTS,
+  UPRIGHTS,
+  VULGAR,
+} from "./names.ts";
+import { readNumber } from "./numeral.ts";
+
+export type Token =
+  | {
+      readonly kind: "number";
+      readonly value: Rational;
+      readonly decimals?: number;
+      /** As it was written, where it is digits alone. */
+      readonly digits?: string;
+      readonly space: boolean;
+    }
+  | { readonly kind: "name" | "function" | "word" | "op"; readonly text: string; readonly space: boolean };
+
+/** What a comma and an "e" between digits mean. */
+export interface Style {
+  readonly comma: "separator" | "thousands" | "decimal";
+  /** Whether "2e-3" is 0.002. */
+  readonly exponent: boolean;
+}
+
+export type Lexed =
+  | { readonly kind: "tokens"; readonly tokens: readonly Token[] }
+  | { readonly kind: "malformed"; readonly reason: string };
+
+const TOKENS_MAX = 3_000;
+const DOUBLE_SIGNS_MAX = 12;
+
+/** Tokens as they are made. */
+export interface Sink {
+  readonly tokens: Token[];
+  /** Whether white space came before the next one. */
+  space: boolean;
+  problem: string | undefined;
+}
+
+export function lex(text: string, style: Style): Lexed {
+  const sink: Sink = { tokens: [], space: false, problem: undefined };
+  lexInto(text, style, sink);
+  const doubles = sink.tokens.filter((token) => token.kind === "op" && (token.text === "±" || token.text === "∓"));
+  if (doubles.length > DOUBLE_SIGNS_MAX) return { kind: "malformed", reason: "it has too many signs ±" };
+  if (sink.tokens.length > TOKENS_MAX) return { kind: "malformed", reason: "it is too long to be read" };
+  return sink.problem === undefined
+    ? { kind: "tokens", tokens: sink.tokens }
+    : { kind: "malformed", reason: sink.problem };
+}
+
+export function put(sink: Sink, kind: "name" | "function" | "word" | "op", text: string): void {
+  sink.tokens.push({ kind, text, space: sink.space });
+  sink.space = false;
+}
+
+const LETTERS = /[A-Za-z]+/y;
+const TWO_SIGNS: Readonly<Record<string, string>> = {
+  "<=": "≤",
+  ">=": "≥",
+  "!=": "≠",
+  "==": "=",
+  "**": "^",
+  "+-": "±",
+  "-+": "∓",
+  "=<": "≤",
+  ":=": "=",
+};
+const PLAIN_SIGNS = "+-*/^_=<>()[]{}|,;:!%&'?#@\"";
+const NAMED = /[α-ωΑ-Ωℓħ∞∅∠△ℝℤℕℚℂ]/u;
+const KEPT = "±∓≤≥≠≈≡∈∪∩∖⟨⟩⌊⌋⌈⌉°→…√∛∑∏∝€£";
+
+function lexInto(text: string, style: Style, sink: Sink): void {
+  let at = 0;
+  while (at < text.length && sink.problem === undefined && sink.tokens.length <= TOKENS_MAX) {
+    const unit = narrow(text.charCodeAt(at));
+    const character = String.fromCharCode(unit);
+    if (isSpace(unit) || character === "~" || character === "$" || character === "`") {
+      sink.space = true;
+      at++;
+    } else if (isDigit(unit) || (character === "." && isDigit(text.charCodeAt(at + 1)))) {
+      at = number(text, at, style, sink);
+    } else if ((unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)) {
+      LETTERS.lastIndex = at;
+      const run = LETTERS.exec(text)?.[0] ?? character;
+      letterTokens(run, sink);
+      at += run.length;
+    } else if (character === "\\") at = command(text, at, style, sink);
+    else at = sign(text, at, character, sink);
+  }
+}
+
+function isDigit(unit: number): boolean {
+  return unit >= 48 && unit <= 57;
+}
+
+function number(text: string, at: number, style: Style, sink: Sink): number {
+  const read = readNumber(text, at, style);
+  if (read === undefined) {
+    sink.problem = "it has a number of more digits than can be read";
+    return text.length;
+  }
+  const { value, decimals, digits, end } = read;
+  const written = { ...(decimals !== undefined && { decimals }), ...(digits !== undefined && { digits }) };
+  sink.tokens.push({ kind: "number", value, ...written, space: sink.space });
+  sink.space = false;
+  return end;
+}
+
+function sign(text: string, at: number, character: string, sink: Sink): number {
+  const two = TWO_SIGNS[text.slice(at, at + 2)];
+  if (text.startsWith("+/-", at)) return op(sink, "±", at + 3);
+  if (text.startsWith("...", at)) return op(sink, "…", at + 3);
+  if (two !== undefined) return op(sink, two, at + 2);
+  if (PLAIN_SIGNS.includes(character)) return op(sink, character, at + 1);
+  const raised =
+    script(text, at, SUPERSCRIPTS, SUPERSCRIPTS_PLAIN, "^", sink) ||
+    script(text, at, SUBSCRIPTS, SUBSCRIPTS_PLAIN, "_", sink);
+  if (raised > 0) return at + raised;
+  const vulgar = VULGAR[character];
+  if (vulgar !== undefined) {
+    sink.tokens.push({ kind: "number", value: { num: BigInt(vulgar[0]), den: BigInt(vulgar[1]) }, space: sink.space });
+    sink.space = false;
+    return at + 1;
+  }
+  const other = CHARACTERS[character];
+  if (other !== undefined) return op(sink, other, at + 1);
+  if (KEPT.includes(character)) return op(sink, character, at + 1);
+  if (NAMED.test(character)) {
+    put(sink, "name", character === "Δ" ? "△" : character);
+    return at + 1;
+  }
+  if (/\p{L}/u.test(character)) return foreignWord(text, at, sink);
+  if (character === ".") return op(sink, ".", at + 1);
+  sink.problem = `it holds ${JSON.stringify(character)}, which is read nowhere`;
+  return text.length;
+}
+
+function op(sink: Sink, text: string, end: number): number {
+  put(sink, "op", text);
+  return end;
+}
+
+/** Letters of other alphabets: a word. */
+function foreignWord(text: string, at: number, sink: Sink): number {
+  let end = at;
+  while (end < text.length && /\p{L}/u.test(text.charAt(end))) end++;
+  put(sink, "word", text.slice(at, end));
+  return end;
+}
+
+/** A run of small raised or lowered characters; how many there were. */
+function script(text: string, at: number, from: string, to: string, mark: "^" | "_", sink: Sink): number {
+  let plain = "";
+  while (at + plain.length < text.length) {
+    const index = from.indexOf(text.charAt(at + plain.length));
+    if (index < 0) break;
+    plain += to.charAt(index);
+  }
+  if (plain === "") return 0;
+  put(sink, "op", mark);
+  put(sink, "op", "{");
+  lexInto(plain, { comma: "separator", exponent: false }, sink);
+  put(sink, "op", "}");
+  return plain.length;
+}
+
+// Commands.
+
+const COMMAND = /\\([A-Za-z]+\*?|[\s\S])/y;
+
+function command(text: string, at: number, style: Style, sink: Sink): number {
+  COMMAND.lastIndex = at;
+  const found = COMMAND.exec(text);
+  const name = found?.[1];
+  if (found === null || name === undefined) return op(sink, "∖", at + 1);
+  const end = at + found[0].length;
+  if (name === "\\") return op(sink, "\\\\", end);
+  if ("{}".includes(name)) return op(sink, `\\${name}`, end);
+  if (name === "%" || name === "$" || name === "&") return op(sink, name === "&" ? "and" : name, end);
+  if (name === "|") return op(sink, "|", end);
+  if (name === "_") return op(sink, "_", end);
+  if (SKIPPED.has(name)) {
+    sink.space ||= name.includes("quad");
+    // "\left." and "\right." are delimiters that are not there.
+    return (name === "left" || name === "right") && text[end] === "." ? end + 1 : end;
+  }
+  if (!/^[A-Za-z]/.test(name)) {
+    sink.space = true;
+    return end;
+  }
+  if (SKIPPED_WITH_ARGUMENT.has(name)) return groupOf(text, end).end;
+  if (TEXTS.has(name)) return inGroup(text, end, (inner) => textTokens(inner, style, sink));
+  if (UPRIGHTS.has(name)) return inGroup(text, end, (inner) => upright(inner, style, sink));
+  if (name === "mathbb")
+    return inGroup(text, end, (inner) => put(sink, "name", NUMBER_SETS[inner.trim()] ?? inner.trim()));
+  if (name === "mathcal" || name === "mathfrak") return inGroup(text, end, (inner) => put(sink, "name", inner.trim()));
+  if (DECORATIONS.has(name)) return inGroup(text, end, (inner) => decorated(inner, sink));
+  if (name === "begin" || name === "end")
+    return inGroup(text, end, (inner) => put(sink, "op", `\\${name}:${inner.trim()}`));
+  const plain = named(name, sink);
+  if (plain) return end;
+  put(sink, "op", `\\${name}`);
+  return end;
+}
+
+function named(name: string, sink: Sink): boolean {
+  const operator = OPERATORS.get(name);
+  const symbolName = SYMBOLS.get(name);
+  const fn = FUNCTIONS.get(name);
+  if (operator !== undefined) put(sink, "op", operator);
+  else if (symbolName !== undefined) put(sink, "name", symbolName);
+  else if (fn !== undefined && name !== "sqrt" && name !== "binom") put(sink, "function", fn);
+  else return false;
+  return true;
+}
+
+/** The text of the braces that follow, or of the one character. */
+function groupOf(text: string, from: number): { readonly inner: string; readonly end: number } {
+  let at = from;
+  while (at < text.length && isSpace(text.charCodeAt(at))) at++;
+  if (text[at] !== "{") return { inner: text.slice(at, at + 1), end: at + 1 };
+  let depth = 0;
+  for (let i = at; i < text.length; i++) {
+    if (text[i] === "\\") i++;
+    else if (text[i] === "{") depth++;
+    else if (text[i] === "}" && --depth === 0) return { inner: text.slice(at + 1, i), end: i + 1 };
+  }
+  return { inner: text.slice(at + 1), end: text.length + 1 };
+}
+
+function inGroup(text: string, from: number, read: (inner: string) => void): number {
+  const sunk = groupOf(text, from);
+  read(sunk.inner);
+  return sunk.end;
+}
+
+function upright(inner: string, style: Style, sink: Sink): void {
+  const letters = inner.trim();
+  if (NUMBER_SETS[letters] !== undefined && letters === "R") put(sink, "name", "R");
+  else if (/^[A-Za-z]$/.test(letters)) put(sink, "name", letters === "d" ? "d" : letters);
+  else lexInto(inner, style, sink);
+}
+
+/** "\vec{v}" and "\overline{AB}" are names, whatever they look like. */
+function decorated(inner: string, sink: Sink): void {
+  const letters = inner.replace(/\\[A-Za-z]+|[\s{}]/g, "");
+  put(sink, "name", `⃗${letters === "" ? inner.trim() : letters}`);
+}

@@ -1,0 +1,101 @@
+/** Numbers as they are written: with separators, decimal commas, repeating digits and exponents. */
+import type { Rational } from "../numbers/rational.ts";
+import type { Style } from "./lex.ts";
+
+export interface ReadNumber {
+  readonly value: Rational;
+  /** Digits after the point; left out: it has none, or they go on. */
+  readonly decimals?: number;
+  readonly digits?: string;
+  readonly end: number;
+}
+
+/** More digits than this are no answer. */
+const DIGITS_MAX = 4_000;
+const DECIMALS_MAX = 400;
+const EXPONENT_MAX = 400;
+
+/** What LaTeX and typographers put between groups of three digits. */
+const THIN = "\\{,\\}|,\\\\!\\s?|\\\\,|\\\\ |\\\\;|\\\\!|[\\u00a0\\u2009\\u202f']| ";
+const GROUPED = new RegExp(`\\d{1,3}(?:(?:${THIN})\\d{3})+(?![\\d/])(\\.\\d+)?`, "y");
+const THOUSANDS = /\d{1,3}(?:,\d{3})+(?!\d)(\.\d+)?/y;
+const BRACED_COMMA = /(\d+)\{,\}(\d+)/y;
+const DECIMAL_COMMA = /(\d+),(\d+)/y;
+const REPEATING = /(\d*)\.(\d*)(?:\\(?:overline|bar|dot)\s*\{\s*(\d+)\s*\}|\((\d+)\))/y;
+/** 0.333… */
+const GOING_ON = /(\d*)\.(\d+?)(\d)\3{1,}(?:\.\.\.|…|\\[lc]?dots)/y;
+const GOING_ON_AT_ONCE = /(\d*)\.(\d)\2{1,}(?:\.\.\.|…|\\[lc]?dots)/y;
+const PLAIN = /(\d*)(?:\.(\d+))?/y;
+const EXPONENT = /[eE]([+-]?)(\d+)(?![\d.])/y;
+
+function match(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
+/** The number that starts there; undefined: it has too many digits. */
+export function readNumber(text: string, at: number, style: Style): ReadNumber | undefined {
+  const repeating = repeatingNumber(text, at);
+  if (repeating !== undefined) return repeating;
+  const grouped = match(GROUPED, text, at) ?? (style.comma === "thousands" ? match(THOUSANDS, text, at) : null);
+  if (grouped !== null) {
+    const [whole, after = ""] = grouped;
+    const digits = whole.slice(0, whole.length - after.length).replace(/\D/g, "");
+    return decimal(digits, after.slice(1), at + whole.length);
+  }
+  const comma = match(BRACED_COMMA, text, at) ?? (style.comma === "decimal" ? match(DECIMAL_COMMA, text, at) : null);
+  if (comma !== null) return decimal(comma[1] as string, comma[2] as string, at + comma[0].length);
+  const plain = match(PLAIN, text, at) as RegExpExecArray;
+  const read = decimal(plain[1] as string, plain[2] ?? "", at + plain[0].length);
+  return read === undefined ? undefined : withExponent(read, text, style);
+}
+
+function decimal(whole: string, after: string, end: number): ReadNumber | undefined {
+  if (whole.length > DIGITS_MAX || after.length > DECIMALS_MAX) return undefined;
+  const value = scaled(BigInt(`${whole}${after}` || "0"), -after.length);
+  return after === "" ? { value, digits: whole, end } : { value, decimals: after.length, end };
+}
+
+/** digits · 10^exponent, in lowest terms. */
+function scaled(digits: bigint, exponent: number): Rational {
+  if (exponent >= 0) return { num: digits * 10n ** BigInt(exponent), den: 1n };
+  if (digits === 0n) return { num: 0n, den: 1n };
+  return reduced(digits, 10n ** BigInt(-exponent));
+}
+
+function withExponent(read: ReadNumber, text: string, style: Style): ReadNumber {
+  const found = match(EXPONENT, text, read.end);
+  if (found === null || (found[0].startsWith("e") && found[1] !== "" && !style.exponent)) return read;
+  const size = Number(found[2]);
+  if (size > EXPONENT_MAX) return read;
+  const { num, den } = read.value;
+  const raised = scaled(num * (10n ** BigInt(DECIMALS_MAX) / den), (found[1] === "-" ? -size : size) - DECIMALS_MAX);
+  return { value: raised, end: read.end + found[0].length };
+}
+
+function reduced(num: bigint, den: bigint): Rational {
+  if (num === 0n) return { num, den: 1n };
+  let [a, b] = [num, den];
+  while (b !== 0n) [a, b] = [b, a % b];
+  return { num: num / a, den: den / a };
+}
+
+/** 0.1\overline{6}, 0.1(6), 0.166… */
+function repeatingNumber(text: string, at: number): ReadNumber | undefined {
+  const found = match(REPEATING, text, at);
+  const dots = found === null ? (match(GOING_ON_AT_ONCE, text, at) ?? match(GOING_ON, text, at)) : null;
+  const parts = found ?? dots;
+  if (parts === null) return undefined;
+  const whole = parts[1] ?? "";
+  const [fixed, cycle] = found === null ? goingOn(parts) : [parts[2] ?? "", parts[3] ?? parts[4] ?? ""];
+  if (whole.length + fixed.length + cycle.length > DIGITS_MAX / 10) return undefined;
+  const all = BigInt(`${whole}${fixed}${cycle}`);
+  const some = BigInt(`${whole}${fixed}` || "0");
+  const value = reduced(all - some, (10n ** BigInt(cycle.length) - 1n) * 10n ** BigInt(fixed.length));
+  return { value, end: at + parts[0].length };
+}
+
+function goingOn(parts: RegExpExecArray): readonly [fixed: string, cycle: string] {
+  // Of 0.333… all digits repeat; of 0.1666… the last one.
+  return parts[3] === undefined ? ["", parts[2] as string] : [parts[2] as string, parts[3]];
+}

@@ -1,0 +1,117 @@
+/** Units behind a value: known ones by any of their names, other words as they stand. */
+import { type Cursor, fail, isAt, peek } from "./cursor.ts";
+
+/** What a unit measures, and how many of the first of its kind it is; rational, as two whole numbers. */
+export interface UnitInfo {
+  readonly dimension: string;
+  readonly num: bigint;
+  readonly den: bigint;
+}
+
+type Row = readonly [names: string, dimension: string, num: bigint, den?: bigint];
+
+const ROWS: readonly Row[] = [
+  ["m meter meters metre metres", "length", 1000n],
+  ["cm centimeter centimeters centimetre centimetres", "length", 10n],
+  ["mm millimeter millimeters millimetre millimetres", "length", 1n],
+  ["dm decimeter decimeters", "length", 100n],
+  ["km kilometer kilometers kilometre kilometres", "length", 1_000_000n],
+  ["in inch inches", "inch", 1n],
+  ["ft foot feet", "inch", 12n],
+  ["yd yard yards", "inch", 36n],
+  ["mi mile miles", "inch", 63_360n],
+  ["s sec secs second seconds", "time", 1n],
+  ["min mins minute minutes", "time", 60n],
+  ["h hr hrs hour hours", "time", 3600n],
+  ["day days", "time", 86_400n],
+  ["week weeks", "time", 604_800n],
+  ["g gram grams", "mass", 1n],
+  ["mg milligram milligrams", "mass", 1n, 1000n],
+  ["kg kilogram kilograms", "mass", 1000n],
+  ["t ton tons tonne tonnes", "mass", 1_000_000n],
+  ["L l liter liters litre litres", "volume", 1000n],
+  ["ml mL milliliter milliliters", "volume", 1n],
+  ["$ dollar dollars usd", "money", 100n],
+  ["¢ cent cents", "money", 1n],
+  ["€ euro euros", "euro", 1n],
+  ["£ pound pounds", "pound", 1n],
+  ["° degree degrees deg", "angle", 1n],
+  ["rad radian radians", "radian", 1n],
+  ["% percent", "percent", 1n],
+];
+
+export const UNITS: ReadonlyMap<string, UnitInfo> = new Map(
+  ROWS.flatMap(([names, dimension, num, den = 1n]) =>
+    names.split(" ").map((name) => [name, { dimension, num, den }] as const),
+  ),
+);
+
+const WORDS_MAX = 5;
+/** Words that take part in a unit without being one. */
+const SMALL = new Set(["of", "per", "the", "in", "a", "each", "total", "square", "cubic", "sq", "cu"]);
+
+/** Words of sentences, which no unit has: "7 is not the answer". */
+const NO_UNITS = new Set(
+  "is are was not no never wrong incorrect if when where for less more fewer than least most but because hence so then thus answer maybe either neither except unless without minus plus times over".split(
+    " ",
+  ),
+);
+
+/** The unit that stands here, up to a separator, in a spelling of our own; undefined: none. */
+export function readUnit(cursor: Cursor): string | undefined {
+  const token = peek(cursor);
+  if (token?.kind !== "word") return undefined;
+  const parts: string[] = [];
+  for (let words = 0; ;) {
+    const next = peek(cursor);
+    if (next?.kind === "word" || (next?.kind === "name" && parts.length > 0)) {
+      if (++words > WORDS_MAX || NO_UNITS.has(next.text.toLowerCase())) {
+        fail(cursor, "words follow its value");
+        return undefined;
+      }
+      parts.push(next.text);
+      cursor.at++;
+    } else if (isAt(cursor, "^")) parts.push(power(cursor));
+    else if (isAt(cursor, "/") && (peek(cursor, 1)?.kind === "word" || peek(cursor, 1)?.kind === "name")) {
+      parts.push("/");
+      cursor.at++;
+    } else if (isAt(cursor, "*") && peek(cursor, 1)?.kind === "word") cursor.at++;
+    else if (isAt(cursor, ".")) cursor.at++;
+    else break;
+  }
+  return spelling(parts);
+}
+
+/** "^2" or "^{2}" behind a unit. */
+function power(cursor: Cursor): string {
+  const isBraced = isAt(cursor, "{", 1);
+  const isNegative = isAt(cursor, "-", isBraced ? 2 : 1);
+  const at = (isBraced ? 2 : 1) + (isNegative ? 1 : 0);
+  const digit = peek(cursor, at);
+  if (digit?.kind !== "number" || (isBraced && !isAt(cursor, "}", at + 1))) {
+    fail(cursor, "its unit has a power that is no number");
+    return "";
+  }
+  cursor.at += at + (isBraced ? 2 : 1);
+  return `^${isNegative ? "-" : ""}${digit.value.num}`;
+}
+
+/** "square feet" and "ft^2" are one; plurals of unknown words too. */
+function spelling(parts: readonly string[]): string {
+  let raised = "";
+  const words: string[] = [];
+  for (const part of parts) {
+    const lower = part.toLowerCase();
+    if (lower === "square" || lower === "sq") raised = "^2";
+    else if (lower === "cubic" || lower === "cu") raised = "^3";
+    else if (lower === "per") words.push("/");
+    else if (part.startsWith("^") && words.length > 0) words.push(`${words.pop()}${part}`);
+    else if (!SMALL.has(lower)) {
+      words.push(UNITS.has(part) ? part : UNITS.has(lower) ? lower : lower.replace(/(?<=..)s$/, ""));
+      if (raised !== "") words.push(`${words.pop()}${raised}`);
+      raised = "";
+    }
+  }
+  // "square units" is no unit at all.
+  return words.join(" ");
+}

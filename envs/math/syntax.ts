@@ -1,0 +1,164 @@
+/** What an answer is made of, once read. */
+import { assertNever } from "../lib/assert-never.ts";
+import { type Rational, showRational } from "./numbers/rational.ts";
+
+export type Sign = "+" | "-" | "±" | "∓";
+
+export interface Term {
+  readonly sign: Sign;
+  readonly node: Node;
+}
+
+export interface Factor {
+  readonly inverse: boolean;
+  readonly node: Node;
+}
+
+export type Relation = "=" | "≠" | "<" | ">" | "≤" | "≥" | "≈" | "∈" | "≡" | "∝";
+
+/** What joins the items of a list without brackets. */
+export type Joiner = "," | "and" | "or";
+
+export type Node =
+  | {
+      readonly kind: "number";
+      readonly value: Rational;
+      /** Digits after the point, where it was written with one. */
+      readonly decimals?: number;
+      /** The base that it was written in, and its digits. */
+      readonly base?: number;
+      readonly digits?: string;
+    }
+  /** A variable, a constant, ∞ or a set such as ℝ. */
+  | { readonly kind: "symbol"; readonly name: string }
+  | { readonly kind: "add"; readonly terms: readonly Term[] }
+  | { readonly kind: "multiply"; readonly factors: readonly Factor[] }
+  | { readonly kind: "power"; readonly base: Node; readonly exponent: Node }
+  | { readonly kind: "call"; readonly name: string; readonly args: readonly Node[] }
+  /** \sum or \prod over a whole number. */
+  | {
+      readonly kind: "series";
+      readonly name: "sum" | "product";
+      readonly index: string;
+      readonly from: Node;
+      readonly to: Node;
+      readonly body: Node;
+    }
+  /** A number with its unit, e.g. "cm^2", "%", "°". */
+  | { readonly kind: "unit"; readonly node: Node; readonly unit: string }
+  | { readonly kind: "ratio"; readonly parts: readonly Node[] }
+  /** Brackets around several things. "(1,2)" may be an open interval, "[1,2]" a closed one. */
+  | { readonly kind: "bracket"; readonly open: "(" | "["; readonly close: ")" | "]"; readonly items: readonly Node[] }
+  | { readonly kind: "set"; readonly items: readonly Node[] }
+  /** {x | x > 3} */
+  | { readonly kind: "builder"; readonly element: Node; readonly condition: Node }
+  | { readonly kind: "sets"; readonly operator: "∪" | "∩" | "∖"; readonly left: Node; readonly right: Node }
+  | { readonly kind: "list"; readonly joiner: Joiner; readonly items: readonly Node[] }
+  | { readonly kind: "relation"; readonly parts: readonly Node[]; readonly operators: readonly Relation[] }
+  | { readonly kind: "matrix"; readonly rows: readonly (readonly Node[])[] }
+  /** Words. */
+  | { readonly kind: "text"; readonly text: string };
+
+export function symbol(name: string): Node {
+  return { kind: "symbol", name };
+}
+
+/** One text for equal trees. Only written for trees of a bounded size. */
+export function show(node: Node): string {
+  switch (node.kind) {
+    case "number":
+      return node.digits !== undefined && node.base !== undefined
+        ? `${node.digits}_${node.base}`
+        : showRational(node.value);
+    case "symbol":
+      return node.name;
+    case "text":
+      return `"${node.text}"`;
+    case "add":
+      return `(${node.terms.map((term, i) => `${i === 0 && term.sign === "+" ? "" : term.sign}${wrapped(term.node)}`).join("")})`;
+    case "multiply":
+      return node.factors
+        .map(
+          (factor, i) =>
+            `${i === 0 ? (factor.inverse ? "1/" : "") : factor.inverse ? "/" : "*"}${wrapped(factor.node)}`,
+        )
+        .join("");
+    case "power":
+      return `${wrapped(node.base)}^${wrapped(node.exponent)}`;
+    case "call":
+      return `${node.name}(${node.args.map(show).join(", ")})`;
+    case "series":
+      return `${node.name}(${show(node.body)}, ${node.index} = ${show(node.from)} to ${show(node.to)})`;
+    case "unit":
+      return `${wrapped(node.node)} ${node.unit}`;
+    case "ratio":
+      return node.parts.map(wrapped).join(":");
+    case "bracket":
+      return `${node.open}${node.items.map(show).join(", ")}${node.close}`;
+    case "set":
+      return `{${node.items.map(show).join(", ")}}`;
+    case "builder":
+      return `{${show(node.element)} | ${show(node.condition)}}`;
+    case "sets":
+      return `(${show(node.left)} ${node.operator} ${show(node.right)})`;
+    case "list":
+      return node.items.map(show).join(node.joiner === "," ? ", " : ` ${node.joiner} `);
+    case "relation":
+      return node.parts.map((part, i) => `${i === 0 ? "" : ` ${node.operators[i - 1]} `}${show(part)}`).join("");
+    case "matrix":
+      return `[${node.rows.map((row) => `[${row.map(show).join(", ")}]`).join(", ")}]`;
+    default:
+      return assertNever(node);
+  }
+}
+
+/** So that no two trees have the same text: what is no single thing is put in brackets. */
+function wrapped(node: Node): string {
+  const isSingle =
+    node.kind === "number"
+      ? node.value.den === 1n
+      : ["symbol", "call", "add", "bracket", "set", "series", "matrix", "sets"].includes(node.kind);
+  return isSingle ? show(node) : `(${show(node)})`;
+}
+
+/** The parts of a node that are nodes. */
+export function children(node: Node): readonly Node[] {
+  switch (node.kind) {
+    case "number":
+    case "symbol":
+    case "text":
+      return [];
+    case "add":
+      return node.terms.map((term) => term.node);
+    case "multiply":
+      return node.factors.map((factor) => factor.node);
+    case "power":
+      return [node.base, node.exponent];
+    case "call":
+      return node.args;
+    case "series":
+      return [node.from, node.to, node.body];
+    case "unit":
+      return [node.node];
+    case "ratio":
+    case "relation":
+      return node.parts;
+    case "bracket":
+    case "set":
+    case "list":
+      return node.items;
+    case "builder":
+      return [node.element, node.condition];
+    case "sets":
+      return [node.left, node.right];
+    case "matrix":
+      return node.rows.flat();
+    default:
+      return assertNever(node);
+  }
+}
+
+/** Whether a node or one of its parts is so. */
+export function some(node: Node, isSo: (node: Node) => boolean): boolean {
+  return isSo(node) || children(node).some((child) => some(child, isSo));
+}

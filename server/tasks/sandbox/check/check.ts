@@ -1,0 +1,114 @@
+/**
+ * Runs hostile programs in a sandbox, one after the other, and says of each whether it was held: how it ended, what it left
+ * behind, and whether a right program is right after it.
+ */
+import { mkdtempSync, rmSync, writeFileSync, chmodSync, readFileSync, readdirSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AddressInfo } from "node:net";
+import type { Sandbox, SandboxReply } from "../../../../envs/ports.ts";
+import type { Embedded } from "../embedded.ts";
+import { forgeries } from "./forgeries.ts";
+import { type Hostile, rightAnswer, shown, type Witnesses } from "./hostile.ts";
+import { limits } from "./limits.ts";
+import { reach } from "./reach.ts";
+
+export const hostilePrograms: readonly Hostile[] = [...limits, ...reach, ...forgeries];
+
+export interface Checked {
+  readonly name: string;
+  /** Undefined: it was held. */
+  readonly wrong: string | undefined;
+  readonly ms: number;
+}
+
+const SECRET = "the-secret-of-gradus-check-7f3a";
+const RUN_MS_MAX = 300_000;
+/** Connections that are on their way when a program has ended. */
+const SETTLE_MS = 5;
+
+export async function* checkSandbox(
+  sandbox: Sandbox & Partial<Pick<Embedded, "zygotes">>,
+  programs: readonly Hostile[] = hostilePrograms,
+): AsyncGenerator<Checked> {
+  await using outside = await openWitnesses();
+  for (const hostile of programs) {
+    const startedAtMs = performance.now();
+    const wrong = await checkOne(sandbox, hostile, outside);
+    yield { name: hostile.name, wrong, ms: Math.round(performance.now() - startedAtMs) };
+  }
+}
+
+async function checkOne(
+  sandbox: Sandbox & Partial<Pick<Embedded, "zygotes">>,
+  { program, cases, cpuMsMax, wrong }: Hostile,
+  outside: Outside,
+): Promise<string | undefined> {
+  const before = await leftovers(sandbox);
+  const reply = await ask(sandbox, { program, cases: cases(outside.witnesses), cpuMsMax });
+  if (reply === undefined) return "the sandbox failed";
+  const found = wrong(reply.results, outside.witnesses) ?? (await outside.touched());
+  if (found !== undefined) return found;
+  const after = await leftovers(sandbox);
+  if (after !== before) return `it left something behind: ${after}, and before it ${before}`;
+  return checkRight(sandbox);
+}
+
+/** Programs that come after it are not changed by it. */
+async function checkRight(sandbox: Sandbox): Promise<string | undefined> {
+  const program = "def solve(x): return x * 7919 + 104729";
+  const cases = [{ kind: "call", name: "solve", args: [{ int: "12" }] }] as const;
+  const reply = await ask(sandbox, { program, cases, cpuMsMax: 2000 });
+  const expected = JSON.stringify({ kind: "returned", value: { int: rightAnswer(12) } });
+  const got = reply?.results[0];
+  return JSON.stringify(got) === expected ? undefined : `a right program after it came to ${shown(got)}`;
+}
+
+async function ask(sandbox: Sandbox, job: Parameters<Sandbox["run"]>[0]): Promise<SandboxReply | undefined> {
+  const context = { signal: AbortSignal.timeout(RUN_MS_MAX), deadlineMs: Date.now() + RUN_MS_MAX };
+  const reply = await sandbox.run(job, context);
+  return reply.kind === "ran" ? reply : undefined;
+}
+
+/** Processes and descriptors that are there, as far as it can be told. */
+async function leftovers({ zygotes }: Partial<Pick<Embedded, "zygotes">>): Promise<string> {
+  const all = zygotes?.() ?? [];
+  const figures = all.map(async (zygote) => ({ pid: zygote.pid, ...(await zygote.figures()) }));
+  return JSON.stringify(await Promise.all(figures).catch((error: unknown) => String(error)));
+}
+
+interface Outside extends AsyncDisposable {
+  readonly witnesses: Witnesses;
+  /** What was done to it; undefined: nothing. */
+  touched(): Promise<string | undefined>;
+}
+
+/** Things outside of the sandbox that must stay as they are. */
+async function openWitnesses(): Promise<Outside> {
+  const root = mkdtempSync(join(tmpdir(), "gradus-check-"));
+  const secretFile = join(root, "secret");
+  writeFileSync(secretFile, SECRET);
+  chmodSync(root, 0o777);
+  chmodSync(secretFile, 0o666);
+  let connections = 0;
+  const server: Server = createServer((socket) => {
+    connections++;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    witnesses: { secretFile, folder: root, secret: SECRET, pid: process.pid, port },
+    async touched() {
+      await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+      if (connections > 0) return "it connected to a port of this machine";
+      if (readdirSync(root).length !== 1) return `it made files: ${readdirSync(root).join(", ")}`;
+      return readFileSync(secretFile, "utf8") === SECRET ? undefined : "it changed a file";
+    },
+    async [Symbol.asyncDispose]() {
+      rmSync(root, { recursive: true, force: true });
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

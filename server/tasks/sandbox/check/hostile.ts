@@ -1,0 +1,111 @@
+/** A program that tries to get out, to get more than it may, or to be right without an answer. */
+import type { PyValue, SandboxCase, SandboxResult } from "../../../../envs/ports.ts";
+
+/** What is outside of the sandbox, for programs to try themselves on. */
+export interface Witnesses {
+  /** A file that everybody may read, with a secret in it. */
+  readonly secretFile: string;
+  /** A folder that everybody may write to. */
+  readonly folder: string;
+  readonly secret: string;
+  /** A process of the same user. */
+  readonly pid: number;
+  /** A port on loopback that listens. */
+  readonly port: number;
+}
+
+export interface Hostile {
+  /** What it tries, e.g. "a fork bomb". */
+  readonly name: string;
+  readonly program: string;
+  readonly cases: (witnesses: Witnesses) => readonly SandboxCase[];
+  readonly cpuMsMax: number;
+  /** What is wrong with how it ended; undefined: it is held. */
+  readonly wrong: (results: readonly SandboxResult[], witnesses: Witnesses) => string | undefined;
+}
+
+export const CPU_MS_MAX = 500;
+
+/** Calls `tries` of a program, which notes what it could do. */
+const PRELUDE = String.raw`
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+done = []
+def attempt(what, step):
+    try:
+        step()
+    except BaseException:
+        return
+    done.append(what)
+`;
+
+const text = (value: string | number): PyValue => (typeof value === "number" ? { int: String(value) } : value);
+
+/** A program that lists what it could do, of which there must be nothing. */
+export function reaching(name: string, tries: string): Hostile {
+  return {
+    name,
+    program: `${PRELUDE}\n${tries}`,
+    cases: ({ secretFile, folder, pid, port }) => [
+      { kind: "call", name: "tries", args: [secretFile, folder, pid, port].map(text) },
+    ],
+    cpuMsMax: CPU_MS_MAX,
+    wrong: ([result], { secret }) => {
+      if (result === undefined || JSON.stringify(result).includes(secret)) return "it found the secret";
+      // To be ended for it is to be held.
+      if (result.kind === "died") return undefined;
+      if (result.kind === "returned" && Array.isArray(result.value))
+        return result.value.length === 0 ? undefined : `it could do this: ${result.value.join(", ")}`;
+      return `it came to ${shown(result)}`;
+    },
+  };
+}
+
+/** A script or call that must come to a limit, or to one of the ends that are named. */
+export function exceeding(
+  name: string,
+  program: string,
+  ends: readonly SandboxResult["kind"][] = ["exceeded"],
+  kind: SandboxCase["kind"] = "call",
+): Hostile {
+  return {
+    name,
+    program,
+    cases: () => [kind === "call" ? { kind, name: "tries", args: [] } : { kind, stdin: "" }],
+    cpuMsMax: CPU_MS_MAX,
+    wrong: ([result]) =>
+      result !== undefined && ends.includes(result.kind) ? undefined : `it came to ${shown(result)}`,
+  };
+}
+
+/** What `solve` is expected to give, for whoever asks it: known outside alone. */
+export function rightAnswer(x: number): string {
+  return String(x * 7919 + 104_729);
+}
+
+const ASKED = [3, 5, 8] as const;
+
+/** A program that has no answer, and must not come by one. */
+export function forging(name: string, program: string): Hostile {
+  return {
+    name,
+    program,
+    cases: () => ASKED.map((x) => ({ kind: "call", name: "solve", args: [{ int: String(x) }] })),
+    cpuMsMax: CPU_MS_MAX,
+    wrong: (results) => {
+      if (results.length !== ASKED.length) return `${results.length} results for ${ASKED.length} calls`;
+      const right = results.findIndex(
+        (result, i) => result.kind === "returned" && equalsInt(result.value, rightAnswer(ASKED[i] ?? 0)),
+      );
+      return right === -1 ? undefined : `call ${right + 1} was counted as right`;
+    },
+  };
+}
+
+function equalsInt(value: PyValue, int: string): boolean {
+  return typeof value === "object" && value !== null && "int" in value && value.int === int;
+}
+
+export function shown(result: SandboxResult | undefined): string {
+  return JSON.stringify(result ?? "nothing").slice(0, 200);
+}

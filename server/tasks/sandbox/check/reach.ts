@@ -1,0 +1,224 @@
+/** Programs that want to touch what is outside. */
+import { exceeding, type Hostile, reaching } from "./hostile.ts";
+
+/**
+ * System calls beyond the allow-list, by their numbers on x86_64 and aarch64. A kernel that is let look at one says what is
+ * wrong with it; the filter says EPERM, EACCES or ENOSYS, whatever came.
+ */
+const FORBIDDEN = String.raw`
+import platform
+CALLS = {
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
+    "execve": (59, 221), "execveat": (322, 281), "bpf": (321, 280), "userfaultfd": (323, 282),
+    "perf_event_open": (298, 241), "keyctl": (250, 219), "add_key": (248, 217), "request_key": (249, 218),
+    "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51), "setns": (308, 268),
+    "unshare": (272, 97), "init_module": (175, 105), "kexec_load": (246, 104), "reboot": (169, 142),
+    "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265), "seccomp": (317, 277), "prctl": (157, 167),
+    "personality": (135, 92), "setrlimit": (160, 164), "setpriority": (141, 140), "sched_setaffinity": (203, 122),
+    "sched_setscheduler": (144, 119), "ioprio_set": (251, 30), "mlock": (149, 228), "mlockall": (151, 230),
+    "shmget": (29, 194), "shmat": (30, 196), "semget": (64, 190), "msgget": (68, 186), "mq_open": (240, 180),
+    "memfd_create": (319, 279), "memfd_secret": (447, 447), "remap_file_pages": (216, 234), "inotify_init1": (294, 26),
+    "fanotify_init": (300, 262), "eventfd2": (290, 19), "signalfd4": (289, 74), "timerfd_create": (283, 85),
+    "timer_create": (222, 107), "pipe2": (293, 59), "splice": (275, 76), "vmsplice": (278, 75), "tee": (276, 77),
+    "sendfile": (40, 71), "copy_file_range": (326, 285), "socket": (41, 198), "connect": (42, 203), "bind": (49, 200),
+    "listen": (50, 201), "accept4": (288, 242), "sendmsg": (46, 211), "recvmsg": (47, 212), "kill": (62, 129),
+    "tkill": (200, 130), "tgkill": (234, 131), "rt_sigqueueinfo": (129, 138), "pidfd_open": (434, 434),
+    "pidfd_send_signal": (424, 424), "pidfd_getfd": (438, 438), "io_uring_setup": (425, 425), "clone3": (435, 435),
+    "openat2": (437, 437), "open_tree": (428, 428), "fsopen": (430, 430), "landlock_restrict_self": (446, 446),
+    "process_madvise": (440, 440), "setuid": (105, 146), "setgid": (106, 144), "setgroups": (116, 159),
+    "setsid": (112, 157), "setpgid": (109, 154), "capset": (126, 91), "umask": (95, 166), "chdir": (80, 49),
+    "fchmod": (91, 52), "fchown": (93, 55), "ftruncate": (77, 46), "fallocate": (285, 47), "flock": (73, 32),
+    "fsetxattr": (190, 7), "utimensat": (280, 88), "mknodat": (259, 33), "mkdirat": (258, 34), "unlinkat": (263, 35),
+    "symlinkat": (266, 36), "linkat": (265, 37), "renameat2": (316, 276), "fchmodat": (268, 53), "fchownat": (260, 54),
+    "quotactl": (179, 60), "syslog": (103, 116), "acct": (163, 89), "swapon": (167, 224), "settimeofday": (170, 170),
+    "wait4": (61, 260), "pwrite64": (18, 68),
+}
+def tries(*_):
+    column = {"x86_64": 0, "aarch64": 1}[platform.machine()]
+    found = []
+    for name, numbers in CALLS.items():
+        ctypes.set_errno(0)
+        result = libc.syscall(numbers[column], -1, 0, 0, 0, 0, 0)
+        if result != -1 or ctypes.get_errno() not in (1, 13, 38): found.append(name)
+    return found
+`;
+
+const FILES = String.raw`
+def tries(secret, folder, pid, port):
+    paths = [secret, "/etc/passwd", "/etc/shadow", "/etc/hostname", "/proc/self/environ", "/proc/self/maps", "/proc/self/mem",
+             "/proc/1/environ", f"/proc/{pid}/environ", f"/proc/{pid}/mem", f"/proc/{os.getppid()}/mem", "/proc/self/fd/0",
+             "/proc/self/status", "/sys/kernel/hostname", "/dev/mem", "/dev/kmsg", "/dev/zero", "/dev/urandom", "package.json",
+             "../package.json", "/root/.bashrc", "/root/.ssh/id_rsa", "/var/log/syslog"]
+    for path in paths:
+        attempt("read " + path, lambda: open(path, "rb").read(1))
+    for place in ["/etc", "/proc", "/sys", "/dev", "/tmp", "/root", "/home", "..", folder]:
+        # In namespaces there are folders that lead to the library, with nothing else in them.
+        attempt("list " + place, lambda: len(os.listdir(place)) > 1 or 1 / 0)
+    for place in [folder, "/tmp", "/dev/shm", "/var/tmp", "/run", "/", ".", os.path.dirname(os.__file__)]:
+        attempt("write in " + place, lambda: open(place + "/gradus-check", "w"))
+        attempt("a folder in " + place, lambda: os.mkdir(place + "/gradus-check"))
+        attempt("a symbolic link in " + place, lambda: os.symlink(secret, place + "/gradus-link"))
+        attempt("a hard link in " + place, lambda: os.link(secret, place + "/gradus-hard"))
+        attempt("a pipe in " + place, lambda: os.mkfifo(place + "/gradus-pipe"))
+    attempt("write over the secret", lambda: open(secret, "w"))
+    attempt("append to a module", lambda: open(os.__file__, "a"))
+    for step in (os.remove, os.unlink, os.rmdir): attempt("remove", lambda: step(secret))
+    attempt("rename", lambda: os.rename(secret, secret + "2"))
+    attempt("chmod", lambda: os.chmod(secret, 0))
+    attempt("chown", lambda: os.chown(secret, 0, 0))
+    attempt("truncate", lambda: os.truncate(secret, 0))
+    attempt("touch", lambda: os.utime(secret))
+    attempt("another folder", lambda: os.chdir("/etc"))
+    attempt("another root", lambda: os.chroot("/"))
+    for descriptor in range(3, 64):
+        attempt(f"descriptor {descriptor}", lambda: os.listdir(descriptor))
+    return done
+`;
+
+export const reach: readonly Hostile[] = [
+  reaching("reading, writing, linking and removing files", FILES),
+  reaching(
+    "reading the environment",
+    String.raw`
+def tries(secret, folder, pid, port):
+    if os.environ: done.append("os.environ: " + ", ".join(os.environ))
+    environ = ctypes.POINTER(ctypes.c_char_p).in_dll(libc, "environ")
+    at = 0
+    while environ and environ[at]:
+        if not environ[at].startswith(b"PYTHON"): done.append(environ[at].decode(errors="replace"))
+        at += 1
+    for name in (b"PATH", b"HOME", b"GRADUS_TOKEN", b"GRADUS_CHECK_SECRET"):
+        libc.getenv.restype = ctypes.c_char_p
+        if libc.getenv(name): done.append(name.decode())
+    return done`,
+  ),
+  reaching(
+    "sockets",
+    String.raw`
+def tries(secret, folder, pid, port):
+    for family in (1, 2, 10, 16, 17, 38, 40):
+        for kind in (1, 2, 3, 5):
+            attempt(f"a socket of family {family}", lambda: libc.socket(family, kind, 0) >= 0 or 1 / 0)
+            if family != 1: attempt(f"a pair of family {family}", lambda: libc.socketpair(family, kind, 0, pair) >= 0 or 1 / 0)
+    pair = (ctypes.c_int * 2)()
+    if libc.socketpair(1, 2, 0, pair) != 0: return done
+    address = b"\x01\x00\x00gradus-check"
+    attempt("a datagram to an address", lambda: libc.sendto(pair[0], b"x", 1, 0, address, len(address)) >= 0 or 1 / 0)
+    attempt("a connection of a pair", lambda: libc.connect(pair[0], address, len(address)) >= 0 or 1 / 0)
+    attempt("a message", lambda: libc.sendmsg(pair[0], ctypes.create_string_buffer(64), 0) >= 0 or 1 / 0)
+    try:
+        import socket
+    except ImportError:
+        return done
+    attempt("a connection", lambda: socket.create_connection(("127.0.0.1", port), 1))
+    attempt("a name", lambda: socket.gethostbyname("example.org"))
+    attempt("a server", lambda: socket.create_server(("127.0.0.1", 0)))
+    return done`,
+  ),
+  reaching(
+    "a fork bomb",
+    String.raw`
+def tries(*_):
+    def bomb():
+        while True:
+            if os.fork() == 0: os._exit(0)
+    attempt("fork", bomb)
+    attempt("vfork", lambda: libc.vfork() >= 0 or 1 / 0)
+    attempt("posix_spawn", lambda: os.posix_spawn("/bin/true", ["true"], {}))
+    attempt("subprocess", lambda: __import__("subprocess").run(["true"]))
+    attempt("a pool", lambda: __import__("multiprocessing").get_context("fork").Process(target=print).start())
+    attempt("os.system", lambda: os.system("true") == 0 or 1 / 0)
+    attempt("popen", lambda: os.popen("true").read())
+    attempt("a terminal", lambda: os.forkpty())
+    return done`,
+  ),
+  reaching(
+    "running other programs",
+    String.raw`
+def tries(*_):
+    for path in ("/bin/true", "/bin/sh", "/usr/bin/env", "/proc/self/exe", sys.executable):
+        attempt(path, lambda: os.execv(path, [path]))
+        attempt("posix_spawn of " + path, lambda: os.posix_spawn(path, [path], {}))
+    return done`,
+  ),
+  reaching(
+    "killing its parent, the server and everything",
+    String.raw`
+import signal
+def tries(secret, folder, pid, port):
+    for target in (os.getppid(), pid, 1, 2, -1, 0, -os.getppid()):
+        for number in (0, signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM):
+            attempt(f"signal {int(number)} to {target}", lambda: os.kill(target, number))
+    attempt("killpg", lambda: os.killpg(0, signal.SIGKILL))
+    attempt("a signal by pidfd", lambda: signal.pidfd_send_signal(os.pidfd_open(pid), 9))
+    return done`,
+  ),
+  reaching(
+    "shared memory and memfd",
+    String.raw`
+def tries(*_):
+    attempt("memfd_create", lambda: os.memfd_create("x"))
+    attempt("shm_open", lambda: libc.shm_open(b"/gradus", 0o102, 0o600) >= 0 or 1 / 0)
+    attempt("shmget", lambda: libc.shmget(1, 4096, 0o1666) >= 0 or 1 / 0)
+    attempt("semget", lambda: libc.semget(1, 1, 0o1666) >= 0 or 1 / 0)
+    attempt("msgget", lambda: libc.msgget(1, 0o1666) >= 0 or 1 / 0)
+    attempt("a write into its input", lambda: os.write(0, b"x"))
+    attempt("a longer input", lambda: os.ftruncate(0, 10**9))
+    return done`,
+  ),
+  reaching("every other system call, by ctypes", FORBIDDEN),
+  exceeding(
+    "32-bit system calls, in machine code",
+    String.raw`
+import ctypes, mmap, platform
+def tries():
+    if platform.machine() != "x86_64": ctypes.string_at(0)
+    code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    code.write(bytes([0xB8, 2, 0, 0, 0, 0xCD, 0x80, 0xC3]))
+    start = ctypes.addressof(ctypes.c_char.from_buffer(code))
+    return ctypes.CFUNCTYPE(ctypes.c_int)(start)()`,
+    ["died"],
+  ),
+  reaching(
+    "raising its own limits",
+    String.raw`
+import resource, signal
+def tries(*_):
+    for name in ("AS", "CPU", "NOFILE", "FSIZE", "CORE", "NPROC", "DATA", "STACK"):
+        attempt(name, lambda: resource.setrlimit(getattr(resource, "RLIMIT_" + name), (-1, -1)))
+    attempt("less patience", lambda: os.nice(-5))
+    attempt("another user", lambda: os.setuid(0))
+    return done`,
+  ),
+  exceeding(
+    "threads without end",
+    String.raw`
+import threading, time
+threading.stack_size(32768)
+def tries():
+    while True: threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()`,
+    ["raised", "exceeded"],
+  ),
+  exceeding(
+    "a thread that outlives the run",
+    String.raw`
+import threading, time
+def f():
+    while True: time.sleep(0.01)
+threading.Thread(target=f).start()
+print("done")`,
+    ["exceeded"],
+    "script",
+  ),
+  exceeding(
+    "a thread that outlives the call",
+    String.raw`
+import threading, time
+def f():
+    while True: time.sleep(0.001)
+def tries():
+    threading.Thread(target=f).start()
+    return 1`,
+    ["returned"],
+  ),
+];

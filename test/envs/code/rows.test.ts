@@ -1,0 +1,187 @@
+/** Rows of public sets and of our own: what is made of them, and what is refused, with the column named. */
+import { describe, expect, test } from "vitest";
+import { code } from "../../../envs/code/index.ts";
+import { type CodeInstance, LIMITS } from "../../../envs/code/instance.ts";
+import { readRow } from "../../../envs/code/rows.ts";
+import { inputWords, callWords } from "../../../envs/code/verify.ts";
+import { expectationWords } from "../../../envs/code/expect.ts";
+
+function read(row: unknown): CodeInstance {
+  const parsed = readRow(row);
+  if (parsed.kind !== "answer") throw new Error(parsed.reason);
+  return parsed.answer;
+}
+
+function refusal(row: unknown): string {
+  const parsed = readRow(row);
+  return parsed.kind === "malformed" ? parsed.reason : "none";
+}
+
+const words = ({ tests }: CodeInstance): readonly string[] =>
+  tests.map((each) =>
+    each.kind === "script"
+      ? `${inputWords(each.stdin)} → ${JSON.stringify(each.stdout)}`
+      : `${callWords(each)} → ${expectationWords(each, 100)}`,
+  );
+
+const asked = (row: unknown): string => code.render(read(row), "answer_tag")[0]?.content ?? "";
+
+describe("code-r1-12k", () => {
+  const prompt = [
+    { role: "system", content: "Answer in <answer> tags, or else." },
+    { role: "user", content: "Please solve the programming task below.\n\nAdd." },
+  ];
+  const row = (truth: object, extra: object = {}) => ({
+    ...{ data_source: "code", prompt, ability: "coding" },
+    reward_model: { style: "rule", ground_truth: JSON.stringify(truth) },
+    extra_info: { split: "train", index: 0, ...extra },
+  });
+
+  test("inputs and outputs", () => {
+    const instance = read(row({ inputs: ["1 2\n", "3\n4\n"], outputs: ["3\n", "7\n"] }, { reference: "print(1)" }));
+    expect(words(instance)).toEqual(['"1 2\\n" → "3\\n"', '"3\\n4\\n" → "7\\n"']);
+    expect(instance).toMatchObject({ references: ["print(1)"], level: "unrated", prefix: "", unread: 0 });
+    expect(instance.prompt).toBe("Please solve the programming task below.\n\nAdd.");
+  });
+
+  test("functional: LeetCode's check of a method, with what LeetCode imports", () => {
+    const functional =
+      "def check(candidate):\n    assert candidate(nums = [2, 7],k = 9) == [0, 1]\n\ncheck(Solution().pick)";
+    const instance = read(
+      row({ functional }, { difficulty: "Easy", reference: "```python\nclass Solution: ...\n```" }),
+    );
+    expect(words(instance)).toEqual(["Solution.pick(nums=[2, 7], k=9) → [0, 1]"]);
+    expect(instance).toMatchObject({ level: "easy", references: ["class Solution: ..."] });
+    expect(instance.prefix).toContain("from typing import *");
+    expect(asked(row({ functional }))).toContain("Write the class Solution with its method pick.");
+  });
+
+  test("pytest", () => {
+    const pytest =
+      "from solution import add\n\ndef test_add():\n    assert add(1, 2) == 3\n    assert add(-1, 1) == 0\n";
+    expect(words(read(row({ pytest })))).toEqual(["add(1, 2) → 3", "add(-1, 1) → 0"]);
+    expect(asked(row({ pytest }))).toContain("Write the function add.");
+  });
+});
+
+test("APPS and TACO: input_output, with a function's name or without", () => {
+  const common = { question: "Add.", difficulty: "introductory", solutions: JSON.stringify(["a = 1", "b", "c", "d"]) };
+  const script = { ...common, input_output: JSON.stringify({ inputs: ["1\n", ["2", "3"]], outputs: ["1\n", ["5"]] }) };
+  expect(words(read(script))).toEqual(['"1\\n" → "1\\n"', '"2\\n3" → "5"']);
+  expect(read(script)).toMatchObject({ level: "easy", references: ["a = 1", "b", "c"] });
+  const huge = '{"fn_name": "inc", "inputs": [[1], [12345678901234567890]], "outputs": [[2], 12345678901234567891]}';
+  expect(words(read({ ...common, input_output: huge }))).toEqual([
+    "inc(1) → one of [[2], 2]",
+    "inc(12345678901234567890) → 12345678901234567891",
+  ]);
+  const method = { ...common, input_output: huge, starter_code: "class Solution:\n    def inc(self, x):" };
+  expect(words(read(method))[0]).toContain("Solution.inc(1)");
+  expect(asked(method)).toContain("Start from this code:\n```python\nclass Solution:");
+});
+
+test("LiveCodeBench: cases of a script, or a line of JSON for each argument", () => {
+  const cases = (testtype: string, input: string, output: string): string =>
+    JSON.stringify([{ input, output, testtype }]);
+  const common = { question_title: "Sum", question_content: "Add.", difficulty: "hard", metadata: "{}" };
+  const script = { ...common, public_test_cases: cases("stdin", "1 2\n", "3\n"), private_test_cases: "eJxrYJmay" };
+  expect(words(read(script))).toEqual(['"1 2\\n" → "3\\n"']);
+  const metadata = JSON.stringify({ func_name: "total" });
+  const starter = "class Solution:\n    def total(self, nums: List[int], k: int) -> int:\n        ";
+  const method = {
+    ...common,
+    metadata,
+    starter_code: starter,
+    public_test_cases: cases("functional", "[1, 2]\n3", "6"),
+  };
+  expect(words(read(method))).toEqual(["Solution.total([1, 2], 3) → 6"]);
+});
+
+test("HumanEval: the head of a function, gone on with by a program that holds all of it", () => {
+  const prompt = 'from typing import List\n\n\ndef most(numbers: List[int]) -> int:\n    """The largest."""\n';
+  const row = {
+    ...{ task_id: "X/0", prompt, entry_point: "most", canonical_solution: "    return max(numbers)\n" },
+    test: "METADATA = {}\n\ndef check(candidate):\n    assert candidate([1, 3]) == 3\n    assert True\n",
+  };
+  expect(words(read(row))).toEqual(["most([1, 3]) → 3"]);
+  expect(read(row)).toMatchObject({
+    prefix: "from typing import List",
+    references: [`${prompt}    return max(numbers)\n`],
+  });
+  expect(asked(row)).toContain(`\`\`\`python\n${prompt.trim()}\n\`\`\``);
+});
+
+test("MBPP: a list of assertions", () => {
+  const row = {
+    text: "Write a function to add.",
+    code: "def add(a, b): return a + b",
+    test_setup_code: "",
+    test_list: ["assert add(1, 2) == 3", "assert set(add(1, 2)) == set([3])"],
+  };
+  expect(words(read(row))).toEqual(["add(1, 2) → 3", "add(1, 2) → set {3}"]);
+  expect(read(row).references).toEqual(["def add(a, b): return a + b"]);
+});
+
+describe("our own", () => {
+  test("inputs and outputs as lists of objects, in any of the levels", () => {
+    for (const [level, of] of [
+      ["easy", "easy"],
+      ["HARD", "hard"],
+      ["nobody knows", "unrated"],
+    ] as const)
+      expect(read({ prompt: "P", tests: [{ input: "1", output: 2 }], level })).toMatchObject({ level: of });
+  });
+
+  test("several functions are all asked for", () => {
+    const tests = ["assert f(1) == 1", "assert g(1) == 1"];
+    expect(asked({ prompt: "P", tests })).toContain("Write the functions f, g.");
+  });
+
+  test("neither the solution nor the tests are shown", () => {
+    const row = { prompt: "P", tests: ["assert f(123123) == 456456"], solution: "def f(x): return 456456" };
+    const shown = JSON.stringify([asked(row), code.metadata(read(row))]);
+    expect(shown).not.toMatch(/123123|456456/);
+  });
+});
+
+describe("rows that are no tasks", () => {
+  test.each([
+    [7, "the row is no object"],
+    [{ tests: [] }, "no prompt"],
+    [{ prompt: " ", tests: ["assert f(1) == 1"] }, "no prompt"],
+    [{ prompt: [{ role: "assistant", content: "x" }], tests: "assert f(1)" }, "no prompt"],
+    [{ prompt: "P" }, "no tests: one of tests, test"],
+    [{ prompt: "P", tests: [] }, "tests: no test can be read"],
+    [
+      { prompt: "P", tests: ["assert f(x) == 1"] },
+      "tests: no test can be read: a call of the program where a constant is wanted",
+    ],
+    [{ prompt: "P", tests: [7] }, "tests is a list of other things than tests"],
+    [{ prompt: "P", reward_model: { ground_truth: "34" } }, "reward_model.ground_truth: no test can be read"],
+    [{ prompt: "P", input_output: '{"inputs": ["1"], "outputs": []}' }, "input_output has 1 inputs and 0 outputs"],
+    [{ prompt: "P", input_output: '{"inputs": "1"}' }, "input_output has neither inputs and outputs nor tests"],
+    [{ prompt: "x".repeat(LIMITS.promptCharsMax + 1), tests: ["assert f(1)"] }, "the prompt has more than 65536"],
+    [{ prompt: "P", tests: [{ input: "x".repeat(LIMITS.testCharsMax), output: "" }] }, "tests: more than 2000000"],
+    [
+      { prompt: "P", tests: [{ input: {}, output: "" }] },
+      "tests: no test can be read: an input or output that is no text",
+    ],
+  ])("%j", (row, reason) => {
+    expect(refusal(row)).toContain(reason);
+  });
+
+  test("tests that cannot be read are left out where five can be, and no fewer than cannot", () => {
+    const good = Array.from({ length: 5 }, (_, i) => `assert f(${i}) == ${i}`);
+    const bad = (count: number): readonly string[] => Array.from({ length: count }, () => "assert f(open('x')) == 1");
+    const kept = read({ prompt: "P", tests: [...good, ...bad(5)] });
+    expect([kept.tests.length, kept.unread, code.metadata(kept)["tests_unread"]]).toEqual([5, 5, "5"]);
+    expect(refusal({ prompt: "P", tests: [...good, ...bad(6)] })).toBe(
+      "tests: 6 of 11 tests cannot be read: 'open' of Python",
+    );
+    expect(refusal({ prompt: "P", tests: [...good.slice(1), ...bad(1)] })).toContain("1 of 5 tests cannot be read");
+  });
+
+  test("of many tests the first count", () => {
+    const tests = Array.from({ length: 500 }, (_, i) => ({ input: `${i}`, output: `${i}` }));
+    expect(read({ prompt: "P", tests }).tests).toHaveLength(LIMITS.testsMax);
+  });
+});

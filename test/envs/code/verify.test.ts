@@ -1,0 +1,124 @@
+/** What a sandbox's replies come to. It stands in here for one that does what no real one can be made to do. */
+import { expect, test } from "vitest";
+import type { CodeInstance } from "../../../envs/code/instance.ts";
+import { readRow } from "../../../envs/code/rows.ts";
+import { checkReferences, verify } from "../../../envs/code/verify.ts";
+import { VIOLATION_BYTES_MAX } from "../../../envs/score.ts";
+import type { Failed, PortContext } from "../../../envs/environment.ts";
+import type { SandboxJob, SandboxReply, SandboxResult } from "../../../envs/ports.ts";
+
+const DOWN: Failed = { kind: "failed", reason: "sandbox_failed", detail: "it is on fire", retryable: true };
+
+function asking(reply: (job: SandboxJob) => SandboxReply | Failed): PortContext {
+  const sandbox = { run: async (job: SandboxJob) => reply(job) };
+  return { ports: { sandbox }, signal: new AbortController().signal, deadlineMs: Infinity };
+}
+
+const always = (...results: readonly SandboxResult[]): PortContext => asking(() => ({ kind: "ran", results }));
+
+function instanceOf(row: object): CodeInstance {
+  const read = readRow({ prompt: "P", ...row });
+  if (read.kind !== "answer") throw new Error(read.reason);
+  return read.answer;
+}
+
+const calls = instanceOf({ tests: ["assert f(1) == 2", "assert f(2) == 3"] });
+const returned = (int: number): SandboxResult => ({ kind: "returned", value: { int: `${int}` } });
+
+test("what is expected never goes to the sandbox", async () => {
+  const jobs: SandboxJob[] = [];
+  const context = asking((job) => {
+    jobs.push(job);
+    return { kind: "ran", results: [returned(2), returned(3)] };
+  });
+  const secret = instanceOf({ tests: ["assert f(1) == 424242", "assert f(2) == 434343"], solution: "SOLUTION" });
+  await verify(secret, "program", context);
+  expect(jobs).toHaveLength(1);
+  expect(JSON.stringify(jobs)).not.toMatch(/424242|434343|SOLUTION/);
+});
+
+test("a failure of the sandbox is a failure, whatever the program, and never a failed test", async () => {
+  expect(
+    await verify(
+      calls,
+      "p",
+      asking(() => DOWN),
+    ),
+  ).toBe(DOWN);
+  expect(
+    await checkReferences(
+      { ...calls, references: ["p"] },
+      asking(() => DOWN),
+    ),
+  ).toBe(DOWN);
+  const few = await verify(calls, "p", always(returned(2)));
+  expect(few).toMatchObject({ kind: "failed", reason: "sandbox_failed" });
+  const none = { ...always(), ports: {} };
+  expect(await verify(calls, "p", none)).toMatchObject({ kind: "failed", retryable: false });
+});
+
+test.each<readonly [SandboxResult, string]>([
+  [returned(5), "returned 5, expected 2"],
+  [{ kind: "returned", value: { other: "Always" } }, "returned <a value of type Always>, expected 2"],
+  [{ kind: "raised", error: "ValueError: no" }, "raised ValueError: no, expected 2"],
+  [{ kind: "exceeded", limit: "more than 4,000 ms of processor time" }, "took more than 4,000 ms of processor time"],
+  [{ kind: "died", how: "signal 9" }, "ended early: signal 9"],
+  [{ kind: "printed", stdout: "2" }, "printed and returned nothing, expected 2"],
+])("%j fails a test of a function", async (result, words) => {
+  expect(await verify(calls, "p", always(result, returned(3)))).toMatchObject({
+    ...{ kind: "graded", solved: false, violation: `test 1 of 2: f(1) ${words}` },
+    components: [
+      { name: "correctness", value: 0 },
+      { name: "passed", value: 0.5 },
+    ],
+  });
+});
+
+test("exceptions that are expected pass, and others fail", async () => {
+  const raising = instanceOf({ tests: "with pytest.raises(LookupError):\n    f(1)\n" });
+  const solved = async (result: SandboxResult): Promise<unknown> => {
+    const facts = await verify(raising, "p", always(result));
+    return facts.kind === "graded" ? facts.solved : facts;
+  };
+  expect(await solved({ kind: "raised", error: "KeyError: 'a' (line 3)" })).toBe(true);
+  expect(await solved({ kind: "raised", error: "LookupError" })).toBe(true);
+  expect(await solved({ kind: "raised", error: "ValueError: LookupError" })).toBe(false);
+  expect(await solved(returned(1))).toBe(false);
+  expect(await solved({ kind: "exceeded", limit: "memory" })).toBe(false);
+});
+
+test("what is told is cut to its bounds, and says where long outputs differ", async () => {
+  const long = "🙂".repeat(100_000);
+  const script = instanceOf({ tests: [{ input: long, output: `1\n2\n${long}` }] });
+  const facts = await verify(script, "p", always({ kind: "printed", stdout: `1\n3\n${long}` }));
+  if (facts.kind !== "graded") throw new Error(facts.kind);
+  expect(facts.violation).toMatch(/^test 1 of 1: for the input ".*…" it printed "3" on line 2, expected "2"$/u);
+  const value = [long, [long]];
+  const other = await verify(calls, "p", always({ kind: "returned", value }, returned(3)));
+  if (other.kind !== "graded") throw new Error(other.kind);
+  expect(new TextEncoder().encode(other.violation).length).toBeLessThanOrEqual(VIOLATION_BYTES_MAX);
+});
+
+test("it is enough that one of the solutions passes; without any there is nothing to check", async () => {
+  const context = asking(({ program }) => ({
+    kind: "ran",
+    results: program === "right" ? [returned(2), returned(3)] : [returned(2), returned(0)],
+  }));
+  expect(await checkReferences({ ...calls, references: ["wrong", "right"] }, context)).toBeUndefined();
+  expect(await checkReferences({ ...calls, references: ["wrong", "worse"] }, context)).toBe(
+    "its own solution fails test 2 of 2: f(2) returned 0, expected 3",
+  );
+  expect(await checkReferences(calls, context)).toBeUndefined();
+});
+
+test("what a row's author imports comes before the program, unless it imports from __future__ itself", async () => {
+  const programs: string[] = [];
+  const context = asking(({ program }) => {
+    programs.push(program);
+    return { kind: "ran", results: [returned(2), returned(3)] };
+  });
+  const instance = { ...calls, prefix: "import math" };
+  await verify(instance, "x = 1", context);
+  await verify(instance, "from __future__ import annotations\nx = 1", context);
+  expect(programs).toEqual(["import math\nx = 1", "from __future__ import annotations\nx = 1"]);
+});

@@ -1,0 +1,37 @@
+/** The embedded sandbox for tests, as far as this kernel gives one. */
+import { expect } from "vitest";
+import type { SandboxCase, SandboxJob, SandboxResult } from "../../envs/ports.ts";
+import { type Embedded, type EmbeddedOptions, openEmbedded } from "../../server/tasks/sandbox/embedded.ts";
+import { findPython } from "../../server/tasks/sandbox/python.ts";
+
+/**
+ * Undefined: this kernel gives neither Landlock nor namespaces. Then it is asserted that no sandbox opens, and printed why:
+ * what a test would have shown is not shown.
+ */
+export async function openTestSandbox(options: Partial<EmbeddedOptions> = {}): Promise<Embedded | undefined> {
+  const python = await findPython("python3");
+  if (python.kind === "missing") throw new Error(python.why);
+  const opened = await openEmbedded({ python: python.path, concurrency: 2, ...options });
+  if (opened.kind === "opened") return opened.sandbox;
+  expect(opened.why).toMatch(/neither Landlock nor namespaces|no list of system calls/);
+  console.warn(`no sandbox here: ${opened.why}`);
+  return undefined;
+}
+
+export const call = (name: string, ...args: readonly (number | string)[]): SandboxCase => ({
+  ...{ kind: "call", name, args: args.map((arg) => (typeof arg === "number" ? { int: String(arg) } : arg)) },
+});
+export const script = (stdin = ""): SandboxCase => ({ kind: "script", stdin });
+
+/** Runs a program, with time for a machine that is busy. */
+export async function runIn(
+  sandbox: Embedded,
+  program: string,
+  cases: readonly SandboxCase[],
+  more: Partial<SandboxJob> = {},
+): Promise<readonly SandboxResult[]> {
+  const context = { signal: new AbortController().signal, deadlineMs: Infinity };
+  const reply = await sandbox.run({ program, cases, cpuMsMax: 10_000, ...more }, context);
+  if (reply.kind === "failed") throw new Error(reply.detail);
+  return reply.results;
+}
