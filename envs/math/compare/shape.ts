@@ -52,12 +52,31 @@ export function plain(node: Node): Node {
   if (node.kind === "set" && node.items.length === 0) return symbol("∅");
   if (node.kind === "bracket" && node.items.length === 1 && node.open === "(" && node.items[0] !== undefined)
     return plain(node.items[0]);
+  if (node.kind === "relation") return memberOf(node);
+  if (node.kind === "multiply") return scaledMatrix(node);
   if (node.kind !== "text") return node;
   const words = textOf(node.text);
   const number = numberOfWord(words);
   if (number !== undefined) return { kind: "number", value: whole(number) };
   if (Object.hasOwn(MEANINGS, words)) return MEANINGS[words] as Node;
   return /^[A-Za-z]$/.test(node.text.trim()) ? symbol(node.text.trim()) : node;
+}
+
+/** "x ∈ {1, 2}" is {1, 2}. */
+function memberOf(node: Extract<Node, { kind: "relation" }>): Node {
+  const [element, set] = node.parts;
+  const isMember = node.operators.length === 1 && node.operators[0] === "∈" && element?.kind === "symbol";
+  return isMember && set?.kind === "set" ? set : node;
+}
+
+/** A matrix times a number, cell by cell. */
+function scaledMatrix(node: Extract<Node, { kind: "multiply" }>): Node {
+  const matrices = node.factors.filter((factor) => factor.node.kind === "matrix");
+  const [only] = matrices;
+  if (matrices.length !== 1 || only?.node.kind !== "matrix" || only.inverse) return node;
+  const others = node.factors.filter((factor) => factor !== only);
+  const times = (cell: Node): Node => ({ kind: "multiply", factors: [...others, { inverse: false, node: cell }] });
+  return { kind: "matrix", rows: only.node.rows.map((row) => row.map(times)) };
 }
 
 /** Words as they are compared: case, dots and gaps do not count. */

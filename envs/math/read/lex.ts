@@ -1,22 +1,18 @@
 /** Cuts the text of an answer into tokens: LaTeX, Unicode and plain text alike. Time is linear in the text's length. */
 import { isSpace, narrow } from "../../lib/text.ts";
 import type { Rational } from "../numbers/rational.ts";
+import { DECORATIONS, SKIPPED, SKIPPED_WITH_ARGUMENT, TEXTS, UPRIGHTS } from "./commands.ts";
 import { letterTokens, textTokens } from "./letters.ts";
 import {
   CHARACTERS,
-  DECORATIONS,
   FUNCTIONS,
   NUMBER_SETS,
   OPERATORS,
-  SKIPPED,
-  SKIPPED_WITH_ARGUMENT,
   SUBSCRIPTS,
   SUBSCRIPTS_PLAIN,
   SUPERSCRIPTS,
   SUPERSCRIPTS_PLAIN,
   SYMBOLS,
-  TEXTS,
-  UPRIGHTS,
   VULGAR,
 } from "./names.ts";
 import { readNumber } from "./numeral.ts";
