@@ -52,7 +52,7 @@ export const code = defineEnvironment<CodeInstance, string>({
   grading,
   resource: {
     ...({ name: "sandbox", port: "sandbox" } as const),
-    ...{ concurrencyMax: 16, waitingMax: 8192, heldBytesMax: 256 * 1024 * 1024, timeLimitMs: 60_000 },
+    ...{ concurrencyMax: 16, waitingMax: 8192, heldBytesMax: 256 * 1024 * 1024, timeLimitMs: 300_000 },
   },
   rows: {
     read: readRow,
