@@ -1,7 +1,7 @@
 /** Looks for a commit: the first right answer of a completion, wherever it stands (Curriculum RLOO 3.3). */
 import { scanAll } from "./answers/scan-all.ts";
 import { SPANS_MAX } from "./answers/scan.ts";
-import type { AnswerFormat } from "./environment.ts";
+import type { AnswerFormat } from "./prompt.ts";
 import { codePointOffsets, skipSpaceBack } from "./lib/text.ts";
 import type { Findings } from "./reward/scheme.ts";
 

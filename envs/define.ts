@@ -1,6 +1,5 @@
 /** Turns what an author writes into an environment. What a definition leaves out gets its default here, and only here. */
 import type {
-  AnswerFormat,
   AsyncDefinition,
   AsyncEnvironment,
   Environment,
@@ -12,6 +11,7 @@ import type {
   SyncDefinition,
   SyncEnvironment,
 } from "./environment.ts";
+import type { AnswerFormat } from "./prompt.ts";
 import type { Rng } from "./lib/rng.ts";
 import { gradingProblem, WEIGHTED } from "./reward/weighted.ts";
 import { parameterInfos, type ParametersOf, type ParameterSpecs } from "./parameters.ts";

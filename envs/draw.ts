@@ -1,6 +1,8 @@
 /** Pictures of tasks and answers, as SVG documents. */
 import { locateAnswers, type Thinking } from "./answers/locate.ts";
-import type { AnswerFormat, Baseline, Environment, Facts, Parsed } from "./environment.ts";
+import type { Baseline, Environment } from "./environment.ts";
+import type { Facts, Parsed } from "./facts.ts";
+import type { AnswerFormat } from "./prompt.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { framed, type Headline } from "./lib/picture/frame.ts";
 import { isOptimal, qualityRatio } from "./reward/scheme.ts";

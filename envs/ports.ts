@@ -2,7 +2,8 @@
  * What asynchronous verifiers ask of the outside. Environments stay pure: the server brings these, and hands them in with
  * the context of each verification. Data alone goes through them.
  */
-import type { ChatMessage, Failed } from "./environment.ts";
+import type { Failed } from "./facts.ts";
+import type { ChatMessage } from "./prompt.ts";
 
 /** The ports of one server; one that it does not have is left out. */
 export interface Ports {

@@ -2,17 +2,9 @@
 import { type Located, locateAnswers, type LocatedSpan, type Thinking } from "./answers/locate.ts";
 import { stripAnswer } from "./answers/strip.ts";
 import { scanCompletion, type ScannedCompletion, type ScannedSpan } from "./commit.ts";
-import type {
-  AnswerFormat,
-  AsyncEnvironment,
-  Baseline,
-  Environment,
-  Facts,
-  Failed,
-  Parsed,
-  SyncEnvironment,
-  VerifyContext,
-} from "./environment.ts";
+import type { AsyncEnvironment, Baseline, Environment, SyncEnvironment, VerifyContext } from "./environment.ts";
+import type { Facts, Failed, Parsed } from "./facts.ts";
+import type { AnswerFormat } from "./prompt.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { clipUtf8, codePointOffsets } from "./lib/text.ts";
 import { type Findings, isOptimal, qualityRatio, type RewardComponent } from "./reward/scheme.ts";

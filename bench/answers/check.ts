@@ -1,5 +1,6 @@
 /** Scores answers as if a model gave them, and looks for one that a verifier, a baseline or a reward is wrong about. */
-import type { AnswerFormat, SyncEnvironment, Level } from "../../envs/environment.ts";
+import type { SyncEnvironment, Level } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
 import { rngFor } from "../../envs/lib/rng.ts";
 import type { Score } from "../../envs/score.ts";
 import { answersTo, type Kind } from "./answers.ts";

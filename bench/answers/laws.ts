@@ -1,6 +1,6 @@
 /** What holds for every score (FORGE 3.1), said apart from the code that scores. */
 import { stripAnswer } from "../../envs/answers/strip.ts";
-import type { AnswerFormat } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { Score } from "../../envs/score.ts";
 import { definitions } from "./definitions.ts";
 import { scoreOf } from "./subject.ts";

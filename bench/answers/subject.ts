@@ -1,6 +1,7 @@
 /** An instance with its optimum, and what scores answers to it. */
 import { wrapAnswer } from "../../envs/answers/wording.ts";
-import type { AnswerFormat, Baseline, SyncEnvironment, Level } from "../../envs/environment.ts";
+import type { Baseline, SyncEnvironment, Level } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
 import { makeGenerated } from "../../envs/instances.ts";
 import { type ResolvedScheme, resolveScheme } from "../../envs/reward/schemes.ts";
 import { score, type Score } from "../../envs/score.ts";

@@ -6,7 +6,8 @@
  */
 import { parseArgs } from "node:util";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
-import type { AnswerFormat, SyncEnvironment } from "../../envs/environment.ts";
+import type { SyncEnvironment } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
 import { makeGenerated } from "../../envs/instances.ts";
 import { environments } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";

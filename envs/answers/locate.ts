@@ -1,5 +1,5 @@
 /** Finds the marked answers of a completion, past its thinking. Time is linear in its length. */
-import type { AnswerFormat } from "../environment.ts";
+import type { AnswerFormat } from "../prompt.ts";
 import { skipSpace, skipSpaceBack } from "../lib/text.ts";
 import { scanBoxes, scanLines, type Scanner, scanTags } from "./scan.ts";
 

@@ -3,7 +3,7 @@
  * (Curriculum RLOO 3.3). What is an answer is as in scan.ts; there the last ones count, here the first. Time is linear in
  * the text's length.
  */
-import type { AnswerFormat } from "../environment.ts";
+import type { AnswerFormat } from "../prompt.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import { skipSpace, skipSpaceBack } from "../lib/text.ts";
 import { type Boxes, BOX_START, CLOSE, holdsAnswer, lineAnswers, OPEN, scanBox } from "./scan.ts";

@@ -1,5 +1,5 @@
 /** How answer formats are asked for and written. */
-import type { AnswerFormat } from "../environment.ts";
+import type { AnswerFormat } from "../prompt.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { Thinking } from "./locate.ts";
 

@@ -1,7 +1,8 @@
 /** Programming problems: Python programs that tests are run on, in a sandbox (Omni-Thinker 4.1). README.md opens with an example. */
 import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
-import type { AnswerFormat, ChatMessage, Grading } from "../environment.ts";
+import type { Grading } from "../environment.ts";
+import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import { draw } from "./draw.ts";
 import type { CodeInstance } from "./instance.ts";
 import { readProgram } from "./program.ts";

@@ -2,7 +2,7 @@
  * The program of an answer: what stands in its last fenced block of Python, without prose around it, or the whole text
  * where there is no fence. Indentation and blank lines are kept: they count in Python.
  */
-import type { Parsed } from "../environment.ts";
+import type { Parsed } from "../facts.ts";
 import { LIMITS } from "./instance.ts";
 
 interface Fence {

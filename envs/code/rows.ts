@@ -2,7 +2,7 @@
  * Rows of data pools: our own columns, those of code-r1-12k, and those of other public sets as far as they say the same
  * things by other names. README.md lists them.
  */
-import type { Parsed } from "../environment.ts";
+import type { Parsed } from "../facts.ts";
 import { type CodeInstance, type CodeLevel, type CodeTest, LIMITS } from "./instance.ts";
 import { exactJson } from "./json.ts";
 import { readProgram } from "./program.ts";

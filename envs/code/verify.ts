@@ -1,5 +1,6 @@
 /** Runs an answer in the sandbox, and compares what it gives with what the tests expect: here, never in there. */
-import type { Failed, Facts, PortContext } from "../environment.ts";
+import type { PortContext } from "../environment.ts";
+import type { Failed, Facts } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { SandboxCase, SandboxResult } from "../ports.ts";
 import { expectationWords, isRaised, meets } from "./expect.ts";

@@ -1,6 +1,7 @@
 /** Random expression trees: the numbers are a tree's leaves, the target is its value (ADSC 3.4). */
 import { defineGenerator } from "../define.ts";
-import type { Level, Parsed, RowReader, SearchWork } from "../environment.ts";
+import type { Level, RowReader, SearchWork } from "../environment.ts";
+import type { Parsed } from "../facts.ts";
 import type { Rng } from "../lib/rng.ts";
 import { defineParameters, minMax, type ParametersOf, ranges } from "../parameters.ts";
 import { type CountdownInstance, LIMITS } from "./instance.ts";

@@ -1,7 +1,7 @@
 /** Countdown: reach a target from given numbers with + − × ÷ (Curriculum RLOO 3.1, ADSC). README.md opens with an example. */
 import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
-import type { AnswerFormat, ChatMessage } from "../environment.ts";
+import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import { draw } from "./draw.ts";
 import { type CountdownAnswer, formatAnswer as format } from "./expression.ts";
 import { generator, rows } from "./generate.ts";

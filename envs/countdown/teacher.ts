@@ -1,5 +1,7 @@
 /** What a teacher model is asked for, and how its reply is read: its tasks are rows, judged as those of a pool. */
-import type { ChatMessage, Level, Parsed, Teaching } from "../environment.ts";
+import type { Level, Teaching } from "../environment.ts";
+import type { Parsed } from "../facts.ts";
+import type { ChatMessage } from "../prompt.ts";
 import type { Rng } from "../lib/rng.ts";
 import { LIMITS } from "./instance.ts";
 

@@ -1,5 +1,5 @@
 /** What holds of an answer: facts only, exact. */
-import type { Facts, Parsed } from "../environment.ts";
+import type { Facts, Parsed } from "../facts.ts";
 import {
   binary,
   type CountdownAnswer,

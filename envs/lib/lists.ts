@@ -2,7 +2,7 @@
  * Reads lists of whole numbers, such as [0, 3, 1], as people and models write them: by hand, in one pass, with caps. What
  * surrounds an answer is gone before (envs/answers/strip.ts).
  */
-import type { Parsed } from "../environment.ts";
+import type { Parsed } from "../facts.ts";
 import { narrow, skipGap } from "./text.ts";
 
 /** Longer lists are no answer to any task that asks for one. */

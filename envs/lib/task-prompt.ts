@@ -1,6 +1,6 @@
 /** How tasks are put to the policy: what is asked, a worked example of another instance, and the instance. */
 import { formatInstruction } from "../answers/wording.ts";
-import type { AnswerFormat, ChatMessage } from "../environment.ts";
+import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 
 export interface TaskText {
   readonly question: string;

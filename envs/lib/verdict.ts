@@ -2,7 +2,7 @@
  * Reads the verdict that a judge model ends its reply with: {"reason": "…", "winner": "A"}. Strict, for a reward hangs on
  * it: only a winner as it was asked for counts, nothing may follow it, and what contradicts itself is no verdict.
  */
-import type { Parsed } from "../environment.ts";
+import type { Parsed } from "../facts.ts";
 import type { Verdict } from "../ports.ts";
 
 /** UTF-16 units of a verdict's reason that are kept. */

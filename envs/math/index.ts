@@ -1,7 +1,9 @@
 /** Math problems with a gold answer, judged by equivalence (Omni-Thinker 4.1). README.md opens with an example. */
 import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
-import type { AnswerFormat, ChatMessage, Facts, Grading } from "../environment.ts";
+import type { Grading } from "../environment.ts";
+import type { Facts } from "../facts.ts";
+import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import type { Picture } from "../lib/picture/picture.ts";
 import { answerPart, drawParts, problemPart } from "./draw.ts";
 import { type MathInstance, rows } from "./instance.ts";

@@ -1,5 +1,6 @@
 /** What a math task is, and how rows of the public schemas are read into it. */
-import type { Parsed, RowDefinition } from "../environment.ts";
+import type { RowDefinition } from "../environment.ts";
+import type { Parsed } from "../facts.ts";
 import { readMath } from "./value.ts";
 
 export interface MathInstance {

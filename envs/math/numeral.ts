@@ -3,7 +3,7 @@
  * expression equal to the value would be no answer, for the task itself is such an expression.
  */
 import { equalsInteger, type Rational } from "../countdown/rational.ts";
-import type { Facts } from "../environment.ts";
+import type { Facts } from "../facts.ts";
 import { narrow } from "../lib/text.ts";
 import type { Comparison } from "./compare/outcome.ts";
 import { compareMath, readMath } from "./value.ts";

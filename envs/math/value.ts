@@ -1,5 +1,5 @@
 /** Reads what an answer says, and compares two of them: the interface of everything in this folder. */
-import type { Parsed } from "../environment.ts";
+import type { Parsed } from "../facts.ts";
 import { compareNodes } from "./compare/compare.ts";
 import { type Comparison, EQUAL, undecided } from "./compare/outcome.ts";
 import { type Budget, STEPS_MAX } from "./numbers/budget.ts";

@@ -3,7 +3,8 @@
  * prompting an LLM"): what it is asked, and how its replies are read. A first request proposes, a second one says which
  * of all options are right.
  */
-import type { ChatMessage, Parsed } from "../environment.ts";
+import type { Parsed } from "../facts.ts";
+import type { ChatMessage } from "../prompt.ts";
 import { rngFor } from "../lib/rng.ts";
 import { collapsed, folded, normalized, OPTION_UNITS_MAX } from "./match.ts";
 import { namesOthers } from "./question.ts";

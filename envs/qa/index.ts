@@ -4,7 +4,8 @@
  * an example.
  */
 import { defineEnvironment } from "../define.ts";
-import type { Facts, Grading, Parsed, Solver } from "../environment.ts";
+import type { Grading, Solver } from "../environment.ts";
+import type { Facts, Parsed } from "../facts.ts";
 import { letterOf, readLetter } from "./letter.ts";
 import { canonical, invariant, metadata, placeOfText, prompt, type Question, rows } from "./question.ts";
 

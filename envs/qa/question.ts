@@ -1,7 +1,9 @@
 /** Questions with options of which one is right, read from rows of SuperGPQA's and MMLU-Pro's columns. */
 import { locateAnswers } from "../answers/locate.ts";
 import { formatInstruction, wrapAnswer } from "../answers/wording.ts";
-import type { AnswerFormat, ChatMessage, Level, Parsed, RowDefinition } from "../environment.ts";
+import type { Level, RowDefinition } from "../environment.ts";
+import type { Parsed } from "../facts.ts";
+import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import { keyOf, rngFor } from "../lib/rng.ts";
 import { collapsed, folded, matcherOf, normalized, OPTION_UNITS_MAX } from "./match.ts";
 

@@ -1,5 +1,6 @@
 /** What a reward scheme is. */
-import type { Baseline, Facts, Goal, ParameterInfo, Parameters } from "../environment.ts";
+import type { Baseline, Goal, ParameterInfo, Parameters } from "../environment.ts";
+import type { Facts } from "../facts.ts";
 
 /** What is found about an answer: facts, or that it could not be read. */
 export type Findings = Facts | { readonly kind: "malformed"; readonly reason: string };

@@ -1,6 +1,6 @@
 /** How well a completion keeps to its format, whatever its answer (Omni-Thinker A.1, "auxiliary rewards"). */
 import type { Located, Thinking } from "../answers/locate.ts";
-import type { AnswerFormat } from "../environment.ts";
+import type { AnswerFormat } from "../prompt.ts";
 import type { Tidiness } from "./scheme.ts";
 
 const THOUGHTS = ["<think>", "</think>"] as const;

@@ -1,5 +1,6 @@
 /** Prices graded facts: the weighted sum of the components that have a value (Omni-Thinker A.1). */
-import type { ComponentInfo, GradedComponent, Grading, ParameterInfo } from "../environment.ts";
+import type { ComponentInfo, Grading, ParameterInfo } from "../environment.ts";
+import type { GradedComponent } from "../facts.ts";
 import type { Findings, Price, RewardComponent, RewardScheme, Tidiness } from "./scheme.ts";
 
 export const WEIGHTED = "weighted";

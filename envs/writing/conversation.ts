@@ -1,5 +1,6 @@
 /** Rows of ShareGPT conversations, of which those of a single turn are tasks (Omni-Thinker 5.1). */
-import type { Parsed, RowDefinition } from "../environment.ts";
+import type { RowDefinition } from "../environment.ts";
+import type { Parsed } from "../facts.ts";
 
 /** What is asked for, and a reply that was given, which candidates are held against. */
 export interface Conversation {

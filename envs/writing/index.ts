@@ -1,7 +1,8 @@
 /** Creative writing, judged against a reference in pairs (Omni-Thinker 4.1, 5.1). README.md opens with an example. */
 import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
-import type { AnswerFormat, ChatMessage, Parsed } from "../environment.ts";
+import type { Parsed } from "../facts.ts";
+import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import { type Conversation, folded, rows } from "./conversation.ts";
 import { draw } from "./draw.ts";
 import { judgeResource, verify } from "./verify.ts";

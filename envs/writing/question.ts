@@ -6,7 +6,7 @@
  * hold a hash of all texts, and each line begins with "| "; what chat templates and the reader of verdicts look for is
  * spelt otherwise. The reference is treated alike, so that nothing tells the two apart.
  */
-import type { ChatMessage } from "../environment.ts";
+import type { ChatMessage } from "../prompt.ts";
 import { hashKey } from "../lib/rng.ts";
 import type { Comparison } from "../ports.ts";
 import type { Conversation } from "./conversation.ts";

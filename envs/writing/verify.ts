@@ -1,5 +1,6 @@
 /** Which text is better, as a judge sees it: a win, a loss or a tie against the reference (Omni-Thinker A.1). */
-import type { Facts, Failed, GradedFacts, Resource, VerifyContext } from "../environment.ts";
+import type { Resource, VerifyContext } from "../environment.ts";
+import type { Facts, Failed, GradedFacts } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { Verdict } from "../ports.ts";
 import { type Conversation, folded, hasLetters, isTooLong, LETTERS_MIN, TEXT_BYTES_MAX } from "./conversation.ts";

@@ -1,5 +1,5 @@
 /** What verifiers of this process may ask. Opened when one of them asks: most commands ask nothing, and Python takes a while. */
-import type { Failed } from "../../envs/environment.ts";
+import type { Failed } from "../../envs/facts.ts";
 import type { Ports } from "../../envs/ports.ts";
 import { systemClock } from "../curriculum/runs/system.ts";
 import type { Config } from "../runtime/config.ts";

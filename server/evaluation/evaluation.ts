@@ -1,6 +1,6 @@
 /** What an evaluation is, as those who work on one see it. */
 import type { Thinking } from "../../envs/answers/locate.ts";
-import type { AnswerFormat } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { EvaluationStore, SamplePlace } from "../stores/evaluation-store.ts";
 import type { AsyncScorer } from "../tasks/async-scorer.ts";

@@ -1,6 +1,6 @@
 /** What was submitted, read again. */
 import { isDeepStrictEqual } from "node:util";
-import type { AnswerFormat } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { TaskKey } from "../../envs/origin.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
 import type { Refusal, Result } from "../curriculum/results.ts";

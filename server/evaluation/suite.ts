@@ -1,5 +1,6 @@
 /** What a suite is: a fixed set of tasks, written down as data, and opened against the environments that are here. */
-import type { AnswerFormat, Environment, Parameters, Split } from "../../envs/environment.ts";
+import type { Environment, Parameters, Split } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
 import { deriveSeed, hashKey } from "../../envs/lib/rng.ts";
 import { findLevel, resolveParameters } from "../../envs/parameters.ts";
 import { type Pool, rowCount } from "../../envs/pool.ts";

@@ -1,6 +1,6 @@
 /** EvaluationService: contract in, domain, contract out. */
 import { create } from "@bufbuild/protobuf";
-import type { AnswerFormat } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { Submitted } from "../evaluation/samples.ts";
 import * as wire from "../gen/gradus/v1/evaluation_pb.js";
 import { FeedbackSchema, FeedbackStatus } from "../gen/gradus/v1/outcome_pb.js";

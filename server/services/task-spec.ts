@@ -1,6 +1,7 @@
 /** TaskSpec, checked and completed. */
 import type { Thinking as ThinkingName } from "../../envs/answers/locate.ts";
-import type { AnswerFormat, Environment, Level, Split as SplitName } from "../../envs/environment.ts";
+import type { Environment, Level, Split as SplitName } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
 import { findLevel, resolveParameters } from "../../envs/parameters.ts";
 import { type Pool, rowCount } from "../../envs/pool.ts";

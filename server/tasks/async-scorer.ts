@@ -4,7 +4,7 @@
  * ever. Outside of a run, a caller that leaves takes its completion along.
  */
 import { LRUCache } from "lru-cache";
-import type { Failed } from "../../envs/environment.ts";
+import type { Failed } from "../../envs/facts.ts";
 import { beginScore } from "../../envs/score.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
 import { unlessAborted } from "../curriculum/runs/watch.ts";

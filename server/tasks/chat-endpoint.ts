@@ -1,6 +1,6 @@
 /** One question to a model behind an OpenAI-compatible chat endpoint: a teacher, or a judge. */
 import OpenAI, { APIError } from "openai";
-import type { ChatMessage } from "../../envs/environment.ts";
+import type { ChatMessage } from "../../envs/prompt.ts";
 
 export interface EndpointOptions {
   /** Base URL, e.g. "http://localhost:8000/v1". */

@@ -2,7 +2,8 @@
  * Made tasks as flat lists of texts and numbers: threads hand these on at a third of what a tree of objects for each task
  * costs.
  */
-import type { Baseline, ChatMessage, Parameters } from "../../envs/environment.ts";
+import type { Baseline, Parameters } from "../../envs/environment.ts";
+import type { ChatMessage } from "../../envs/prompt.ts";
 import type { MadeResult, MadeTask } from "./task.ts";
 
 /** A place in each list for each task, unless said otherwise. */

@@ -1,5 +1,6 @@
 /** The work of worker threads, apart from the threads: the command line does it in its own. */
-import type { AnswerFormat, Environment, Parameters, Split } from "../../envs/environment.ts";
+import type { Environment, Parameters, Split } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
 import { makeGenerated, searchGenerated, type SearchProgress } from "../../envs/instances.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { type Columns, toColumns } from "./columns.ts";

@@ -1,5 +1,6 @@
 /** One attempt at one verification: within its resource's time limit, and given up when nobody needs it any more. */
-import type { Facts, Failed, Resource, VerifyContext } from "../../envs/environment.ts";
+import type { Resource, VerifyContext } from "../../envs/environment.ts";
+import type { Facts, Failed } from "../../envs/facts.ts";
 import type { Ports } from "../../envs/ports.ts";
 import type { Clock } from "../curriculum/runs/ports.ts";
 import { bug } from "./sample-result.ts";

@@ -1,6 +1,7 @@
 /** The way to one resource: so many verifications at once, so many waiting, and none while it is down. */
 import PQueue from "p-queue";
-import type { Facts, Failed, Resource } from "../../envs/environment.ts";
+import type { Resource } from "../../envs/environment.ts";
+import type { Facts, Failed } from "../../envs/facts.ts";
 import { sleep } from "../curriculum/runs/watch.ts";
 import {
   type AttemptOptions,

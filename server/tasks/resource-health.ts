@@ -2,7 +2,8 @@
  * Whether a resource answers. One that has failed several times in a row is down: it is not asked for a while, so that
  * nobody waits for it in vain. Then it is asked again, and each failure doubles the while.
  */
-import type { Failed, Resource } from "../../envs/environment.ts";
+import type { Resource } from "../../envs/environment.ts";
+import type { Failed } from "../../envs/facts.ts";
 import type { Clock } from "../curriculum/runs/ports.ts";
 
 /** Failures in a row after which a resource is down. */

@@ -1,5 +1,5 @@
 /** What became of one completion: a score, or the reason why there is none. */
-import type { Failed, FailureReason } from "../../envs/environment.ts";
+import type { Failed, FailureReason } from "../../envs/facts.ts";
 import type { Score } from "../../envs/score.ts";
 
 export type NoRewardReason = FailureReason | "invalid_task_id" | "too_large";

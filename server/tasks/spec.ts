@@ -1,6 +1,7 @@
 /** What is asked for: everything that fixes a task but its seed, checked and complete. Plain JSON. */
 import type { Thinking } from "../../envs/answers/locate.ts";
-import type { AnswerFormat, Parameters, Split } from "../../envs/environment.ts";
+import type { Parameters, Split } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { Source } from "../curriculum/types.ts";
 
 export interface TaskSpec {

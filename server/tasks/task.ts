@@ -1,5 +1,6 @@
 /** A task as it was made: what is kept of it, and what a trainer is shown. */
-import type { AnswerFormat, ChatMessage, Environment } from "../../envs/environment.ts";
+import type { Environment } from "../../envs/environment.ts";
+import type { AnswerFormat, ChatMessage } from "../../envs/prompt.ts";
 import type { TaskKey } from "../../envs/origin.ts";
 
 export interface MadeTask {

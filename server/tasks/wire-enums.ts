@@ -1,6 +1,7 @@
 /** The contract's numbers and the domain's words, both ways. */
 import type { Thinking } from "../../envs/answers/locate.ts";
-import type { AnswerFormat, Goal, Split } from "../../envs/environment.ts";
+import type { Goal, Split } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { Verdict } from "../../envs/score.ts";
 import type { Source } from "../curriculum/types.ts";
 import * as environment from "../gen/gradus/v1/environment_pb.js";

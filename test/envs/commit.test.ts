@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { countdown } from "../../envs/countdown/index.ts";
-import type { AnswerFormat } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { score, type Score } from "../../envs/score.ts";
 

@@ -1,6 +1,7 @@
 /** Graded facts: what they are worth (Omni-Thinker A.1), and what becomes of a component that has no value. */
 import { describe, expect, test } from "vitest";
-import type { AsyncEnvironment, Facts, Failed, VerifyContext } from "../../envs/environment.ts";
+import type { AsyncEnvironment, VerifyContext } from "../../envs/environment.ts";
+import type { Facts, Failed } from "../../envs/facts.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { type AsyncScore, beginScore, score, type Score } from "../../envs/score.ts";
 import { graded } from "../support/environments/graded.ts";

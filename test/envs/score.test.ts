@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
 import { countdown } from "../../envs/countdown/index.ts";
-import type { AnswerFormat } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
 import { tsp } from "../../envs/np/tsp/index.ts";
 import { type ResolvedScheme, resolveScheme } from "../../envs/reward/schemes.ts";
 import { score, type Score, type ScoreTask, VIOLATION_BYTES_MAX } from "../../envs/score.ts";

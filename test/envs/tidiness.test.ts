@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { locateAnswers, type Thinking } from "../../envs/answers/locate.ts";
 import { wrapAnswer } from "../../envs/answers/wording.ts";
-import type { AnswerFormat } from "../../envs/environment.ts";
+import type { AnswerFormat } from "../../envs/prompt.ts";
 import { tidinessOf } from "../../envs/reward/tidiness.ts";
 
 /** [format, format_strict, tags]. */

@@ -1,7 +1,8 @@
 /** Arithmetic with exact values, as much as a curriculum asks for. README.md opens with an example. */
 import { formatInstruction } from "../../answers/wording.ts";
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage, Solution } from "../../environment.ts";
+import type { Solution } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { grading } from "../index.ts";
 import { numeralOf } from "../numeral.ts";
 import { draw } from "./draw.ts";

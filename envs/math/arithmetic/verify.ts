@@ -1,5 +1,5 @@
 /** Reads the value that an answer gives, and compares it with that of the expression. */
-import type { Facts, Parsed } from "../../environment.ts";
+import type { Facts, Parsed } from "../../facts.ts";
 import { gradeValues, isNumeral, plain } from "../numeral.ts";
 import { readMath } from "../value.ts";
 import { textOf } from "./expression.ts";

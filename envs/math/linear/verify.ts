@@ -1,5 +1,5 @@
 /** Reads the values that an answer gives the unknowns, and compares them with the solution. */
-import type { Facts, Parsed } from "../../environment.ts";
+import type { Facts, Parsed } from "../../facts.ts";
 import { gradeValues, isNumeral, plain, wrongFacts } from "../numeral.ts";
 import { readMath } from "../value.ts";
 import { solveLinear } from "./solve.ts";

@@ -1,6 +1,6 @@
 /** Where in an answer block the answer stands: its boxes, else what follows "Answer:", else all of it. */
 import { stripAnswer } from "../../answers/strip.ts";
-import type { Parsed } from "../../environment.ts";
+import type { Parsed } from "../../facts.ts";
 
 /** Longer answers say more than a value. */
 export const LENGTH_MAX = 8_192;

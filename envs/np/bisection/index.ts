@@ -1,6 +1,6 @@
 /** Balanced minimum bisection (FORGE A.5.4, NP-ENGINE A.4.4). README.md opens with an example. */
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { draw } from "./draw.ts";
 import { invariant, type BisectionInstance, generator } from "./generate.ts";

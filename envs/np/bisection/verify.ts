@@ -1,5 +1,5 @@
 /** What holds of two sides: facts only. */
-import type { Facts, Parsed } from "../../environment.ts";
+import type { Facts, Parsed } from "../../facts.ts";
 import {
   type Cursor,
   foundInstead,

@@ -1,6 +1,7 @@
 /** The maximum clique problem (FORGE A.5.8, NP-ENGINE A.4.8). README.md opens with an example. */
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage, Solution } from "../../environment.ts";
+import type { Solution } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { adjacencyText, canonicalGraph, type Graph, graphInvariant, graphMetadata, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
 import { formatIndexList as format, type IndexList as Clique, parseIndexList as parse } from "../../lib/lists.ts";

@@ -1,5 +1,5 @@
 /** What holds of a clique: facts only. */
-import type { Facts } from "../../environment.ts";
+import type { Facts } from "../../facts.ts";
 import { adjacent, type Graph } from "../../lib/graph.ts";
 import { type IndexList as Clique, indexProblem } from "../../lib/lists.ts";
 

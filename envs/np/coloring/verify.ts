@@ -1,5 +1,5 @@
 /** What holds of a colouring: facts only. */
-import type { Facts, Parsed } from "../../environment.ts";
+import type { Facts, Parsed } from "../../facts.ts";
 import { adjacent, type Graph } from "../../lib/graph.ts";
 import { type Cursor, parseList, takeNumber } from "../../lib/lists.ts";
 

@@ -1,6 +1,6 @@
 /** The longest cycle (FORGE A.5.6, NP-ENGINE A.4.6: "Hamiltonian cycle"). README.md opens with an example. */
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { adjacencyText, canonicalGraph, edgeCount, type Graph, graphInvariant, graphOf } from "../../lib/graph.ts";
 import { inlineGraph } from "../../lib/inline.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";

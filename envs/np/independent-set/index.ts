@@ -1,6 +1,7 @@
 /** The maximum independent set problem (FORGE A.5.9, NP-ENGINE A.4.9). README.md opens with an example. */
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage, Solution } from "../../environment.ts";
+import type { Solution } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import {
   adjacencyText,
   canonicalGraph,

@@ -1,6 +1,6 @@
 /** The knapsack problem (FORGE A.5.3, NP-ENGINE A.4.3). README.md opens with an example. */
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { formatIndexList as format, type IndexList as Choice, parseIndexList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { draw } from "./draw.ts";

@@ -1,5 +1,5 @@
 /** What holds of a choice: facts only. */
-import type { Facts } from "../../environment.ts";
+import type { Facts } from "../../facts.ts";
 import { type IndexList as Choice, indexProblem } from "../../lib/lists.ts";
 import { type KnapsackInstance, total } from "./generate.ts";
 

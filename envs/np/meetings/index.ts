@@ -1,6 +1,6 @@
 /** Meeting scheduling (FORGE A.5.5, NP-ENGINE A.4.5). README.md opens with an example. */
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { draw } from "./draw.ts";
 import { invariant, clockTime, generator, inline, type MeetingsInstance } from "./generate.ts";

@@ -1,6 +1,6 @@
 /** The set cover problem (FORGE A.5.1, NP-ENGINE A.4.1). README.md opens with an example. */
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { bitMatrixOf, canonicalBits, rowsText } from "../../lib/bit-matrix.ts";
 import { formatIndexList as format, type IndexList as Cover, parseIndexList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";

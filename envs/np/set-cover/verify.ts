@@ -1,5 +1,5 @@
 /** What holds of a cover: facts only. */
-import type { Facts } from "../../environment.ts";
+import type { Facts } from "../../facts.ts";
 import { hasBit } from "../../lib/bit-matrix.ts";
 import { type IndexList as Cover, indexProblem } from "../../lib/lists.ts";
 import type { SetCoverInstance } from "./generate.ts";

@@ -1,5 +1,5 @@
 /** What holds of a subset: facts only. */
-import type { Facts } from "../../environment.ts";
+import type { Facts } from "../../facts.ts";
 import { type IndexList as Subset, indexProblem } from "../../lib/lists.ts";
 import { type SubsetSumInstance, sumOf } from "./generate.ts";
 

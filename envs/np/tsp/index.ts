@@ -1,6 +1,6 @@
 /** The travelling salesman problem (FORGE A.5.7, NP-ENGINE A.4.7). README.md opens with an example. */
 import { defineEnvironment } from "../../define.ts";
-import type { AnswerFormat, ChatMessage } from "../../environment.ts";
+import type { AnswerFormat, ChatMessage } from "../../prompt.ts";
 import { formatCycleList as format, parseCycleList as parse } from "../../lib/lists.ts";
 import { taskPrompt } from "../../lib/task-prompt.ts";
 import { draw } from "./draw.ts";

@@ -1,5 +1,5 @@
 /** What holds of a tour: facts only. */
-import type { Facts } from "../../environment.ts";
+import type { Facts } from "../../facts.ts";
 import type { CycleList } from "../../lib/lists.ts";
 import { tourLength, type TspInstance } from "./generate.ts";
 

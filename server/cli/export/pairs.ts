@@ -1,5 +1,5 @@
 /** Pairs of completions of one prompt, the better one chosen: what DPO and IPO learn from. Pure. */
-import type { ChatMessage } from "../../../envs/environment.ts";
+import type { ChatMessage } from "../../../envs/prompt.ts";
 import type { ExportRow } from "./rows.ts";
 
 /** One row, with the columns that preference trainers read. */

@@ -1,5 +1,5 @@
 /** Rows of training data in chat format, and which of them are kept. Pure. */
-import type { ChatMessage } from "../../../envs/environment.ts";
+import type { ChatMessage } from "../../../envs/prompt.ts";
 
 /** One row: a prompt with the completion that is to be learnt. */
 export interface ExportRow {

@@ -11,7 +11,8 @@ import {
   type Task,
 } from "../../../clients/ts/src/public.ts";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
-import type { AnswerFormat, Environment } from "../../../envs/environment.ts";
+import type { Environment } from "../../../envs/environment.ts";
+import type { AnswerFormat } from "../../../envs/prompt.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import type { Local } from "../local.ts";
 import { word } from "../print.ts";

@@ -1,7 +1,8 @@
 /** Asks a teacher for wrong options of questions, and checks that only one option is right. */
 import PQueue from "p-queue";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ChatMessage, Parsed } from "../../../envs/environment.ts";
+import type { Parsed } from "../../../envs/facts.ts";
+import type { ChatMessage } from "../../../envs/prompt.ts";
 import { askForOptions, askWhichAreRight, inOrder, readOptions, readRightPlaces } from "../../../envs/qa/distract.ts";
 import { normalized } from "../../../envs/qa/match.ts";
 import { rows } from "../../../envs/qa/question.ts";

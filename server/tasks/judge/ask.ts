@@ -1,5 +1,6 @@
 /** One prompt to a judge model, until there is a verdict: again where that helps, and never past the deadline. */
-import type { ChatMessage, Failed } from "../../../envs/environment.ts";
+import type { Failed } from "../../../envs/facts.ts";
+import type { ChatMessage } from "../../../envs/prompt.ts";
 import { readVerdict } from "../../../envs/lib/verdict.ts";
 import type { AskContext, Verdict } from "../../../envs/ports.ts";
 import type { Clock } from "../../curriculum/runs/ports.ts";

@@ -2,7 +2,7 @@
  * Pairs of texts of which it is known which is the better one, and texts that are the same: what a judge makes of them
  * tells whether it can still be believed. They are asked as all others are, in both orders, and never remembered.
  */
-import type { Failed } from "../../../envs/environment.ts";
+import type { Failed } from "../../../envs/facts.ts";
 import type { Comparison, Judged } from "../../../envs/ports.ts";
 import type { Conversation } from "../../../envs/writing/conversation.ts";
 import { comparisonOf } from "../../../envs/writing/question.ts";

@@ -3,7 +3,8 @@
  * that several ask at once is asked once: the same text gets the same reward within a group and, mostly, within a run.
  */
 import { LRUCache } from "lru-cache";
-import type { ChatMessage, Failed } from "../../../envs/environment.ts";
+import type { Failed } from "../../../envs/facts.ts";
+import type { ChatMessage } from "../../../envs/prompt.ts";
 import { hashKey } from "../../../envs/lib/rng.ts";
 import type { AskContext, Comparison, Judge, Judged, Verdict } from "../../../envs/ports.ts";
 import { comparisonOf } from "../../../envs/writing/question.ts";

@@ -5,7 +5,8 @@
  * is scored meanwhile.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Environment, Failed, PortContext } from "../../../envs/environment.ts";
+import type { Environment, PortContext } from "../../../envs/environment.ts";
+import type { Failed } from "../../../envs/facts.ts";
 import { type Pool, poolOf, rowOf } from "../../../envs/pool.ts";
 import { type FinishedPool, removeRows } from "../../../envs/pool-finish.ts";
 import type { Ports } from "../../../envs/ports.ts";

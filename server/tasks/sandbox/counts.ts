@@ -1,5 +1,5 @@
 /** What was asked of the sandbox and what came of it, as it is counted for the metrics. */
-import type { Failed } from "../../../envs/environment.ts";
+import type { Failed } from "../../../envs/facts.ts";
 import type { Sandbox, SandboxReply } from "../../../envs/ports.ts";
 
 export interface SandboxFigures {

@@ -1,6 +1,6 @@
 /** The sandbox of this machine: so many zygotes, each with one job at a time, and jobs that wait for them. */
 import PQueue from "p-queue";
-import type { Failed } from "../../../envs/environment.ts";
+import type { Failed } from "../../../envs/facts.ts";
 import type { AskContext, Sandbox, SandboxJob, SandboxReply } from "../../../envs/ports.ts";
 import { assertNever } from "../../../envs/lib/assert-never.ts";
 import { JOB_BYTES_MAX } from "./frames.ts";

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from "node:fs";
 import PQueue from "p-queue";
-import type { Failed } from "../../../envs/environment.ts";
+import type { Failed } from "../../../envs/facts.ts";
 import type { AskContext, Sandbox, SandboxCase, SandboxJob, SandboxReply, SandboxResult } from "../../../envs/ports.ts";
 import { postJson } from "./post.ts";
 import { resultOfReply } from "./results.ts";

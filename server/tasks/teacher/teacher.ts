@@ -4,7 +4,8 @@
  */
 import { LRUCache } from "lru-cache";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Environment, Failed, Facts, Resource } from "../../../envs/environment.ts";
+import type { Environment, Resource } from "../../../envs/environment.ts";
+import type { Failed, Facts } from "../../../envs/facts.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { type AskModel, createEndpoint, type EndpointOptions } from "../chat-endpoint.ts";

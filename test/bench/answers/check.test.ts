@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { checkAnswers } from "../../../bench/answers/check.ts";
 import { neighbourhoods } from "../../../bench/answers/neighbourhoods/index.ts";
 import { environmentOf } from "../../../bench/solvers/timed.ts";
-import type { Facts, Solver } from "../../../envs/environment.ts";
+import type { Solver } from "../../../envs/environment.ts";
+import type { Facts } from "../../../envs/facts.ts";
 import { environments } from "../../../envs/registry.ts";
 
 const PLAN = { answers: 3000, instances: 6, seed: 10_000 };

@@ -6,7 +6,8 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, test } from "vitest";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
-import type { AnswerFormat, SyncEnvironment } from "../../../envs/environment.ts";
+import type { SyncEnvironment } from "../../../envs/environment.ts";
+import type { AnswerFormat } from "../../../envs/prompt.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { score } from "../../../envs/score.ts";
 import { type Case, cases, issue, scoreTask, ungraded } from "../every.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { locateAnswers, type Thinking } from "../../../envs/answers/locate.ts";
 import { SPANS_MAX } from "../../../envs/answers/scan.ts";
 import { stopStrings, wrapAnswer } from "../../../envs/answers/wording.ts";
-import type { AnswerFormat } from "../../../envs/environment.ts";
+import type { AnswerFormat } from "../../../envs/prompt.ts";
 import { hostileTexts } from "../hostile.ts";
 
 const FORMATS: readonly AnswerFormat[] = ["think_answer", "answer_line", "answer_tag", "boxed"];

@@ -1,7 +1,8 @@
 /** Right answers that were once scored as if nothing had been said, and wrong ones that look like them. */
 import { expect, test } from "vitest";
 import { countdown } from "../../../envs/countdown/index.ts";
-import type { AnswerFormat, SyncEnvironment } from "../../../envs/environment.ts";
+import type { SyncEnvironment } from "../../../envs/environment.ts";
+import type { AnswerFormat } from "../../../envs/prompt.ts";
 import { type Graph, graphOf } from "../../../envs/lib/graph.ts";
 import { bisection } from "../../../envs/np/bisection/index.ts";
 import { clique } from "../../../envs/np/clique/index.ts";

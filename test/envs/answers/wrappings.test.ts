@@ -5,7 +5,8 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { stripAnswer } from "../../../envs/answers/strip.ts";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
-import type { AnswerFormat, SyncEnvironment } from "../../../envs/environment.ts";
+import type { SyncEnvironment } from "../../../envs/environment.ts";
+import type { AnswerFormat } from "../../../envs/prompt.ts";
 import { type Rng, rngFor } from "../../../envs/lib/rng.ts";
 import { score, type ScoreTask } from "../../../envs/score.ts";
 import { type Case, cases, issue, scoreTask, synchronous } from "../every.ts";

@@ -1,5 +1,5 @@
 /** How people and models write a right answer: what they put around it, how they mark it, how they spell it. */
-import type { AnswerFormat } from "../../../envs/environment.ts";
+import type { AnswerFormat } from "../../../envs/prompt.ts";
 
 /** A named way to write a text again. Undefined: this text cannot be written so. */
 export interface Way {

@@ -1,7 +1,8 @@
 /** The laws find verifiers that were made to be wrong, whether or not the environment says what its answers name. */
 import { describe, expect, test } from "vitest";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
-import type { SyncEnvironment, Facts } from "../../../envs/environment.ts";
+import type { SyncEnvironment } from "../../../envs/environment.ts";
+import type { Facts } from "../../../envs/facts.ts";
 import type { Graph } from "../../../envs/lib/graph.ts";
 import type { Issued } from "../every.ts";
 import { score } from "../../../envs/score.ts";

@@ -1,5 +1,6 @@
 /** What a law is, and what it is held against. */
-import type { Environment, Facts, Level, Solution, Solver, SyncEnvironment } from "../../../envs/environment.ts";
+import type { Environment, Level, Solution, Solver, SyncEnvironment } from "../../../envs/environment.ts";
+import type { Facts } from "../../../envs/facts.ts";
 import type { Issued } from "../every.ts";
 import type { Pool } from "../../../envs/pool.ts";
 import type { Score, ScoreTask } from "../../../envs/score.ts";

@@ -1,6 +1,7 @@
 /** Values beside the right one, and the right one in other spellings, for what is generated. */
 import { expect, test } from "vitest";
-import type { Facts, Parsed, SyncEnvironment } from "../../../envs/environment.ts";
+import type { SyncEnvironment } from "../../../envs/environment.ts";
+import type { Facts, Parsed } from "../../../envs/facts.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { arithmetic } from "../../../envs/math/arithmetic/index.ts";
 import { linear } from "../../../envs/math/linear/index.ts";

@@ -1,7 +1,7 @@
 /** The rows that ship with math, and those of the other schema that runs and tests start on. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { Parsed } from "../../../envs/environment.ts";
+import type { Parsed } from "../../../envs/facts.ts";
 import { runsOf } from "../../../envs/lib/picture/prose.ts";
 import { typeset } from "../../../envs/lib/picture/tex.ts";
 import { math } from "../../../envs/math/index.ts";

@@ -1,6 +1,7 @@
 /** What two verdicts are worth, and which texts no judge sees. */
 import { describe, expect, test } from "vitest";
-import type { AsyncEnvironment, Failed, VerifyContext } from "../../../envs/environment.ts";
+import type { AsyncEnvironment, VerifyContext } from "../../../envs/environment.ts";
+import type { Failed } from "../../../envs/facts.ts";
 import type { Comparison, Judge, Judged, Verdict } from "../../../envs/ports.ts";
 import { resolveScheme } from "../../../envs/reward/schemes.ts";
 import { beginScore } from "../../../envs/score.ts";

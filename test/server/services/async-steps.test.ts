@@ -1,6 +1,7 @@
 /** Environments that ask the outside, behind the services: cancellation, deadlines, and samples of runs. */
 import { expect, test } from "vitest";
-import type { AsyncEnvironment, Failed, VerifyContext } from "../../../envs/environment.ts";
+import type { AsyncEnvironment, VerifyContext } from "../../../envs/environment.ts";
+import type { Failed } from "../../../envs/facts.ts";
 import { createRegistry } from "../../../envs/registry.ts";
 import { createRuns } from "../../../server/curriculum/runs/runs.ts";
 import { type CompletionGroup, FinishReason } from "../../../server/gen/gradus/v1/environment_pb.js";

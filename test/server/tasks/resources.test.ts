@@ -1,6 +1,7 @@
 /** What asynchronous environments ask: limits, attempts, deadlines, and a resource that is down. */
 import { expect, test } from "vitest";
-import type { Failed, Resource, VerifyContext } from "../../../envs/environment.ts";
+import type { Resource, VerifyContext } from "../../../envs/environment.ts";
+import type { Failed } from "../../../envs/facts.ts";
 import { FAILURES_MAX } from "../../../server/tasks/resource-health.ts";
 import { createResources } from "../../../server/tasks/resources.ts";
 import { NO_ANSWER } from "../../support/environments/flaky.ts";

@@ -1,6 +1,7 @@
 /** An environment whose rows the outside is asked about when their pool is loaded: each says what it gets to hear. */
 import { defineEnvironment } from "../../../envs/define.ts";
-import type { Failed, PortContext } from "../../../envs/environment.ts";
+import type { PortContext } from "../../../envs/environment.ts";
+import type { Failed } from "../../../envs/facts.ts";
 import { judged } from "./slow.ts";
 import { type Sum, sums } from "./sums.ts";
 

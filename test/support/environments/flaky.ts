@@ -1,5 +1,6 @@
 /** An environment whose judge fails now and then, by a schedule that its seed fixes. */
-import type { AsyncEnvironment, Failed } from "../../../envs/environment.ts";
+import type { AsyncEnvironment } from "../../../envs/environment.ts";
+import type { Failed } from "../../../envs/facts.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { asking, judged } from "./slow.ts";
 import type { Sum } from "./sums.ts";

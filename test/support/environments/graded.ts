@@ -1,6 +1,7 @@
 /** An environment that grades by components, some of which it cannot always tell. */
 import { defineEnvironment } from "../../../envs/define.ts";
-import type { GradedComponent, Grading } from "../../../envs/environment.ts";
+import type { Grading } from "../../../envs/environment.ts";
+import type { GradedComponent } from "../../../envs/facts.ts";
 import { generator, inline, type Sum, sums } from "./sums.ts";
 
 const grading: Grading = {

@@ -5,7 +5,7 @@
  */
 import { appendFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Failed } from "../../../envs/environment.ts";
+import type { Failed } from "../../../envs/facts.ts";
 import { NO_ANSWER } from "./flaky.ts";
 import { asking, judged } from "./slow.ts";
 

@@ -1,6 +1,6 @@
 /** An environment that has rows and nothing else: no generator, no solver, nothing that travels in a task id. */
 import { defineEnvironment } from "../../../envs/define.ts";
-import type { Parsed } from "../../../envs/environment.ts";
+import type { Parsed } from "../../../envs/facts.ts";
 import { judged } from "./slow.ts";
 import { type Sum, sums } from "./sums.ts";
 

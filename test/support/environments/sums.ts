@@ -1,7 +1,8 @@
 /** What the test environments have in common: the sum of two numbers. */
 import { formatInstruction } from "../../../envs/answers/wording.ts";
 import { defineGenerator } from "../../../envs/define.ts";
-import type { InlineCodec, Parsed, SyncDefinition } from "../../../envs/environment.ts";
+import type { InlineCodec, SyncDefinition } from "../../../envs/environment.ts";
+import type { Parsed } from "../../../envs/facts.ts";
 import { decodeNumbers, encodeNumbers } from "../../../envs/lib/inline.ts";
 import { defineParameters } from "../../../envs/parameters.ts";
 

@@ -4,7 +4,7 @@
  */
 import { formatInstruction } from "../../../../envs/answers/wording.ts";
 import { defineEnvironment } from "../../../../envs/define.ts";
-import type { Facts, Parsed } from "../../../../envs/environment.ts";
+import type { Facts, Parsed } from "../../../../envs/facts.ts";
 
 interface Question {
   readonly question: string;

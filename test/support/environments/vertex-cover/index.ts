@@ -3,7 +3,7 @@
  * the path 0-1-2-3 a smallest cover is [1, 2].
  */
 import { defineEnvironment } from "../../../../envs/define.ts";
-import type { AnswerFormat, ChatMessage } from "../../../../envs/environment.ts";
+import type { AnswerFormat, ChatMessage } from "../../../../envs/prompt.ts";
 import { adjacencyText, canonicalGraph, type Graph, graphMetadata, graphOf } from "../../../../envs/lib/graph.ts";
 import { formatIndexList as format, type IndexList, parseIndexList as parse } from "../../../../envs/lib/lists.ts";
 import { taskPrompt } from "../../../../envs/lib/task-prompt.ts";

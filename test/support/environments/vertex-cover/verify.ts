@@ -1,5 +1,5 @@
 /** What holds of a cover: facts only. */
-import type { Facts } from "../../../../envs/environment.ts";
+import type { Facts } from "../../../../envs/facts.ts";
 import { adjacent, type Graph, pairs } from "../../../../envs/lib/graph.ts";
 import { type IndexList, indexProblem } from "../../../../envs/lib/lists.ts";
 
