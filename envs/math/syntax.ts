@@ -158,6 +158,43 @@ export function children(node: Node): readonly Node[] {
   }
 }
 
+/** The node with each of the parts that are nodes replaced, in the order they are written. */
+export function withChildren(node: Node, each: (child: Node) => Node): Node {
+  switch (node.kind) {
+    case "number":
+    case "symbol":
+    case "text":
+      return node;
+    case "add":
+      return { ...node, terms: node.terms.map((term) => ({ ...term, node: each(term.node) })) };
+    case "multiply":
+      return { ...node, factors: node.factors.map((factor) => ({ ...factor, node: each(factor.node) })) };
+    case "power":
+      return { ...node, base: each(node.base), exponent: each(node.exponent) };
+    case "call":
+      return { ...node, args: node.args.map(each) };
+    case "series":
+      return { ...node, from: each(node.from), to: each(node.to), body: each(node.body) };
+    case "unit":
+      return { ...node, node: each(node.node) };
+    case "ratio":
+    case "relation":
+      return { ...node, parts: node.parts.map(each) };
+    case "bracket":
+    case "set":
+    case "list":
+      return { ...node, items: node.items.map(each) };
+    case "builder":
+      return { ...node, element: each(node.element), condition: each(node.condition) };
+    case "sets":
+      return { ...node, left: each(node.left), right: each(node.right) };
+    case "matrix":
+      return { ...node, rows: node.rows.map((row) => row.map(each)) };
+    default:
+      return assertNever(node);
+  }
+}
+
 /** Whether a node or one of its parts is so. */
 export function some(node: Node, isSo: (node: Node) => boolean): boolean {
   return isSo(node) || children(node).some((child) => some(child, isSo));

@@ -5,7 +5,8 @@ import { type Comparison, EQUAL, undecided } from "./compare/outcome.ts";
 import { type Budget, STEPS_MAX } from "./numbers/budget.ts";
 import type { Cursor } from "./read/cursor.ts";
 import { extract } from "./read/extract.ts";
-import { lex, type Style } from "./read/lex.ts";
+import { lex } from "./read/lex.ts";
+import type { Style } from "./read/tokens.ts";
 import { GRAMMAR, readStatement } from "./read/structure.ts";
 import { type Node, show } from "./syntax.ts";
 

@@ -1,5 +1,5 @@
 /** "x = 2πk, k ∈ ℤ": what is said of a whole number beside the answer, and its name, which is free to choose. */
-import { type Node, symbol } from "../syntax.ts";
+import { type Node, symbol, withChildren } from "../syntax.ts";
 import { variablesOf } from "./scalars.ts";
 
 interface Conditioned {
@@ -41,27 +41,6 @@ function renamed({ node, names }: Conditioned, others: ReadonlySet<string>): Nod
 }
 
 function replaced(node: Node, name: string): Node {
-  const each = (child: Node): Node => replaced(child, name);
-  switch (node.kind) {
-    case "symbol":
-      return node.name === name ? symbol("whole") : node;
-    case "add":
-      return { ...node, terms: node.terms.map((term) => ({ ...term, node: each(term.node) })) };
-    case "multiply":
-      return { ...node, factors: node.factors.map((factor) => ({ ...factor, node: each(factor.node) })) };
-    case "power":
-      return { ...node, base: each(node.base), exponent: each(node.exponent) };
-    case "call":
-      return { ...node, args: node.args.map(each) };
-    case "unit":
-      return { ...node, node: each(node.node) };
-    case "relation":
-      return { ...node, parts: node.parts.map(each) };
-    case "list":
-    case "set":
-    case "bracket":
-      return { ...node, items: node.items.map(each) };
-    default:
-      return node;
-  }
+  if (node.kind === "symbol") return node.name === name ? symbol("whole") : node;
+  return withChildren(node, (child) => replaced(child, name));
 }

@@ -1,6 +1,6 @@
 /** Brings what was read into the shapes that are compared: names left out, ± spelled out, conditions put aside. */
 import { whole } from "../numbers/rational.ts";
-import { type Node, type Relation, some, symbol, type Term } from "../syntax.ts";
+import { type Node, type Relation, some, symbol, type Term, withChildren } from "../syntax.ts";
 import { variablesOf } from "./scalars.ts";
 
 /** A text that stands for something that has a sign of its own. */
@@ -114,33 +114,20 @@ export function doubled(node: Node, apart: boolean): readonly Node[] {
   });
 }
 
+/** What passes on the signs of its parts; lists and sets are looked at item by item. */
+const SIGNED: ReadonlySet<Node["kind"]> = new Set(["multiply", "power", "call", "unit", "bracket", "relation"]);
+
 /** The node with each ± replaced, in the order they are written. */
 function withSigns(node: Node, choose: (sign: "±" | "∓") => "+" | "-"): Node {
   const each = (child: Node): Node => (hasDoubleSign(child) ? withSigns(child, choose) : child);
-  switch (node.kind) {
-    case "add":
-      return {
-        ...node,
-        terms: node.terms.map(({ sign, node: term }): Term => ({
-          sign: sign === "±" || sign === "∓" ? choose(sign) : sign,
-          node: each(term),
-        })),
-      };
-    case "multiply":
-      return { ...node, factors: node.factors.map((factor) => ({ ...factor, node: each(factor.node) })) };
-    case "power":
-      return { ...node, base: each(node.base), exponent: each(node.exponent) };
-    case "call":
-      return { ...node, args: node.args.map(each) };
-    case "unit":
-      return { ...node, node: each(node.node) };
-    case "bracket":
-      return { ...node, items: node.items.map(each) };
-    case "relation":
-      return { ...node, parts: node.parts.map(each) };
-    default:
-      return node;
-  }
+  if (node.kind !== "add") return SIGNED.has(node.kind) ? withChildren(node, each) : node;
+  return {
+    ...node,
+    terms: node.terms.map(({ sign, node: term }): Term => ({
+      sign: sign === "±" || sign === "∓" ? choose(sign) : sign,
+      node: each(term),
+    })),
+  };
 }
 
 // Names.

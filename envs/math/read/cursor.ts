@@ -1,6 +1,6 @@
 /** Where a parser stands in its tokens, and what went wrong first. */
 import type { Node } from "../syntax.ts";
-import type { Token } from "./lex.ts";
+import type { Token } from "./tokens.ts";
 
 export type Read = (cursor: Cursor) => Node;
 

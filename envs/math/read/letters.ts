@@ -1,17 +1,12 @@
 /** Tells words, functions and products of variables apart in runs of letters. */
 import type { Rational } from "../numbers/rational.ts";
-import type { Sink, Style } from "./lex.ts";
 import { FUNCTIONS, INFIXES, SYMBOLS } from "./names.ts";
 import { readNumber } from "./numeral.ts";
+import { put, type Sink, type Style } from "./tokens.ts";
 import { SHORT_WORDS } from "./words.ts";
 
 /** Longer runs are words, unless they are made of functions and variables. */
 const PRODUCT_LETTERS_MAX = 3;
-
-function put(sink: Sink, kind: "name" | "function" | "word" | "op", text: string): void {
-  sink.tokens.push({ kind, text, space: sink.space });
-  sink.space = false;
-}
 
 export function letterTokens(run: string, sink: Sink): void {
   if (run.length === 1) return put(sink, "name", run);

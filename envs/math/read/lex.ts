@@ -1,6 +1,5 @@
 /** Cuts the text of an answer into tokens: LaTeX, Unicode and plain text alike. Time is linear in the text's length. */
 import { isSpace, narrow } from "../../lib/text.ts";
-import type { Rational } from "../numbers/rational.ts";
 import { DECORATIONS, SKIPPED, SKIPPED_WITH_ARGUMENT, TEXTS, UPRIGHTS } from "./commands.ts";
 import { letterTokens, textTokens } from "./letters.ts";
 import {
@@ -16,24 +15,7 @@ import {
   VULGAR,
 } from "./names.ts";
 import { readNumber } from "./numeral.ts";
-
-export type Token =
-  | {
-      readonly kind: "number";
-      readonly value: Rational;
-      readonly decimals?: number;
-      /** As it was written, where it is digits alone. */
-      readonly digits?: string;
-      readonly space: boolean;
-    }
-  | { readonly kind: "name" | "function" | "word" | "op"; readonly text: string; readonly space: boolean };
-
-/** What a comma and an "e" between digits mean. */
-export interface Style {
-  readonly comma: "separator" | "thousands" | "decimal";
-  /** Whether "2e-3" is 0.002. */
-  readonly exponent: boolean;
-}
+import { put, type Sink, type Style, type Token } from "./tokens.ts";
 
 export type Lexed =
   | { readonly kind: "tokens"; readonly tokens: readonly Token[] }
@@ -41,14 +23,6 @@ export type Lexed =
 
 const TOKENS_MAX = 3_000;
 const DOUBLE_SIGNS_MAX = 12;
-
-/** Tokens as they are made. */
-export interface Sink {
-  readonly tokens: Token[];
-  /** Whether white space came before the next one. */
-  space: boolean;
-  problem: string | undefined;
-}
 
 export function lex(text: string, style: Style): Lexed {
   const sink: Sink = { tokens: [], space: false, problem: undefined };
@@ -59,11 +33,6 @@ export function lex(text: string, style: Style): Lexed {
   return sink.problem === undefined
     ? { kind: "tokens", tokens: sink.tokens }
     : { kind: "malformed", reason: sink.problem };
-}
-
-export function put(sink: Sink, kind: "name" | "function" | "word" | "op", text: string): void {
-  sink.tokens.push({ kind, text, space: sink.space });
-  sink.space = false;
 }
 
 const LETTERS = /[A-Za-z]+/y;

@@ -1,6 +1,6 @@
 /** Numbers as they are written: with separators, decimal commas, repeating digits and exponents. */
 import type { Rational } from "../numbers/rational.ts";
-import type { Style } from "./lex.ts";
+import type { Style } from "./tokens.ts";
 
 export interface ReadNumber {
   readonly value: Rational;
