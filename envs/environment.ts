@@ -211,6 +211,8 @@ interface AsyncVerification<Instance, Answer> {
 interface Capabilities<Instance, Answer> {
   readonly generator?: Generator<Instance>;
   readonly solver?: Solver<Instance, Answer>;
+  /** An answer that needs no search, as a model would write it, such as a row's own; undefined: the instance has none. */
+  reference?(instance: Instance): string | undefined;
   /** Objective of an answer that takes no thought; without it there are no coarse and normalized rewards. */
   trivial?(instance: Instance): number;
   /** For environments whose facts are graded. */

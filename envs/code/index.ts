@@ -71,6 +71,7 @@ export const code = defineEnvironment<CodeInstance, string>({
   canonical: ({ prompt, starter, prefix, tests }) => JSON.stringify([prompt, starter, prefix, tests]),
   // The same problem with other tests is in the same split.
   invariant: ({ prompt, starter }) => `${prompt} ${starter}`.replace(/\s+/g, " ").trim(),
+  reference: ({ references: [first] }) => first && `\`\`\`python\n${first}\n\`\`\``,
   render,
   metadata: ({ tests, unread, level }) => ({
     ...{ asks: namesOf(tests).join(" ") || "program", tests: `${tests.length}`, level },

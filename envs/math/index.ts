@@ -56,6 +56,7 @@ export const math = defineEnvironment<MathInstance, MathAnswer>({
   // What a row says of its source is no part of its task.
   canonical: ({ problem, answer }) => JSON.stringify([problem, answer]),
   metadata: ({ facts }) => facts,
+  reference: ({ answer }) => answer,
   render,
   // What surrounds an answer is taken away here, box by box.
   verbatim: true,

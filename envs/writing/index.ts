@@ -33,6 +33,7 @@ export const writing = defineEnvironment<Conversation, string>({
   verbatim: true,
   // A request with several references is one request, and of one split.
   invariant: ({ system = "", request }) => JSON.stringify([system, request].map(folded)),
+  reference: ({ reference }) => reference,
   render,
   parse: (text): Parsed<string> => ({ kind: "answer", answer: text }),
   verify,

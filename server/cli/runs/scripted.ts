@@ -1,5 +1,6 @@
 /**
- * A policy for a look at a run before there is a model: it answers with the solver's answer, or that it does not know.
+ * A policy for a look at a run before there is a model: it answers with the solver's answer or the row's own, or that it
+ * does not know.
  * The chance that it solves a task starts lower the later the task's level stands in its environment, and rises with the
  * tasks of the arm that it has seen. It transfers nothing and forgets nothing: `gradus simulate` compares policies.
  */
@@ -53,15 +54,15 @@ function startOf(levels: readonly string[], level: string): number {
 
 function completions(
   { cursor }: Task,
-  { environment: { solver }, instance, format, thinking }: AnyScoreTask,
+  { environment, instance, format, thinking }: AnyScoreTask,
   chance: number,
   generations: number,
 ): readonly string[] {
   // Solved once, and only if one of them is to be right.
   let right: string | undefined;
   const answer = (): string => {
-    if (solver === undefined) return "I do not know";
-    right ??= solver.format(solver.solve(instance).answer);
+    const { solver } = environment;
+    right ??= solver?.format(solver.solve(instance).answer) ?? environment.reference?.(instance) ?? "I do not know";
     return right;
   };
   return Array.from({ length: generations }, (_, sample) => {
