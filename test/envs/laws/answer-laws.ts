@@ -36,6 +36,20 @@ export const answerLaws: readonly Law[] = [
     },
   },
   {
+    title: "an instance's reference is right, in every format",
+    appliesTo: ({ reference }) => reference !== undefined,
+    check({ environment, tasks }) {
+      for (const issued of tasks) {
+        const text = environment.reference?.(issued.instance);
+        if (text === undefined) continue;
+        for (const format of environment.answerFormats) {
+          const scored = score(scoreTask(environment, issued, format), wrapAnswer(text, format));
+          expect([format, scored.solved, scored.violation]).toEqual([format, true, ""]);
+        }
+      }
+    },
+  },
+  {
     title: "a solver out of nodes gives an answer of its value, and a bound that holds",
     appliesTo: isSolved,
     check({ environment, tasks }) {
