@@ -325,7 +325,9 @@ describe("gradus export", () => {
     expect(rowsIn("old.jsonl")).toHaveLength(1);
     expect(existsSync(at("old.jsonl.partial"))).toBe(false);
     // Of all environments, those that have the level.
-    expect((await gradus(here, "export", ...level)).err).toMatch(/^12 rows in old.jsonl: math\/arithmetic 1 of 1.*np\/tsp 1 of 1$/m);
+    expect((await gradus(here, "export", ...level)).err).toMatch(
+      /^12 rows in old.jsonl: math\/arithmetic 1 of 1.*np\/tsp 1 of 1$/m,
+    );
   });
 
   test("writes the solvers' answers to new tasks", async () => {
