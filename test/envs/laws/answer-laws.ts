@@ -37,7 +37,7 @@ export const answerLaws: readonly Law[] = [
   },
   {
     title: "an instance's reference is right, in every format",
-    appliesTo: ({ reference }) => reference !== undefined,
+    appliesTo: (environment) => environment.reference !== undefined,
     check({ environment, tasks }) {
       for (const issued of tasks) {
         const text = environment.reference?.(issued.instance);
