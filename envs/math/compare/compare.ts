@@ -1,5 +1,5 @@
 /** Compares two answers by what they are: the gold first, the answer second. */
-import { children, type Node, show } from "../syntax.ts";
+import { children, type Node, show, some } from "../syntax.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided, unordered } from "./outcome.ts";
 import { compareReals, realsOf } from "./reals.ts";
 import { compareRelations } from "./relations.ts";
@@ -167,6 +167,13 @@ function compareSets(gold: Node, answer: Node, state: State): Comparison | undef
   return undefined;
 }
 
+/** "[0, 1]" and "0, 1"; a tuple may leave out its parentheses, but not where its parts are joined by "or". */
+function isIntervalAgainstList(bracket: Node, list: Node): boolean {
+  if (bracket.kind !== "bracket" || list.kind !== "list" || bracket.items.length !== 2) return false;
+  const isUnbounded = bracket.items.some((item) => some(item, (part) => part.kind === "symbol" && part.name === "∞"));
+  return bracket.open === "[" || bracket.close === "]" || list.joiner === "or" || isUnbounded;
+}
+
 function bracketsDiffer(gold: Node, answer: Node): Comparison {
   return different(gold.kind === answer.kind ? "its brackets are others" : "it is another kind of thing");
 }
@@ -183,6 +190,8 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
   if (isOrdered(gold) || isOrdered(answer)) {
     if (gold.kind === "set" || answer.kind === "set")
       return left.length === 1 && right.length === 1 ? compare(0, 0) : different("a set is no tuple");
+    if (isIntervalAgainstList(gold, answer) || isIntervalAgainstList(answer, gold))
+      return different("an interval is no list of its ends");
     if (areBracketsOther(gold, answer)) return different("its brackets are others");
     if (left.length !== right.length)
       return different(`it has ${right.length} parts where ${left.length} are expected`);

@@ -4,14 +4,17 @@
  */
 import { rngFor, type Rng } from "../../lib/rng.ts";
 import { evaluate, type Place } from "../evaluate.ts";
-import { type Num, order, type Order, signOf, toBall, wholeNum } from "../numbers/arithmetic.ts";
+import { exact, type Num, order, type Order, signOf, toBall, wholeNum } from "../numbers/arithmetic.ts";
 import { magnitude } from "../numbers/ball.ts";
-import { children, type Node, some } from "../syntax.ts";
+import { bitLength } from "../numbers/budget.ts";
+import { children, type Node, show, some } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { roundsTo } from "./rounding.ts";
 
 /** Binary digits after the point: of constants, of constants too near to tell, of expressions at a point. */
-const BITS = { constant: 256, close: 640, point: 160 } as const;
+const BITS = { constant: 256, close: 640, most: 960, point: 160 } as const;
+/** Of those at a point, how many a constant may take before it is lost beside the others. */
+const POINT_DEPTH_MAX = 64;
 
 const CONSTANTS: ReadonlySet<string> = new Set(["π", "e", "i", "∞", "ℝ", "ℤ", "ℕ", "ℚ", "ℂ", "∅", "…"]);
 
@@ -73,8 +76,9 @@ function compareConstants(
   if (left === undefined || right === undefined) return noValue(state, right === undefined);
   const found = order(left, right, place);
   if (found === "equal") return EQUAL;
-  if (found === "near" && !isTiny(left, right, place)) return EQUAL;
-  if (found === "near" || found === "unclear") return compareClose(gold, answer, state, logarithm);
+  const depth = Math.max(depthOf(gold, place), depthOf(answer, place));
+  if (found === "near" && depth === 0 && !isTiny(left, right, place)) return EQUAL;
+  if (found === "near" || found === "unclear") return compareClose(gold, answer, depth, state, logarithm);
   if (roundsTo(gold, answer, left, right, place, isApproximate)) return EQUAL;
   return different("its value is another");
 }
@@ -93,15 +97,70 @@ function isTiny(a: Num, b: Num, place: Place): boolean {
   });
 }
 
-/** The same with more digits. */
-function compareClose(gold: Node, answer: Node, state: State, logarithm: "e" | "10"): Comparison {
-  const place = placeOf(state, BITS.close, false, logarithm);
+/**
+ * How many binary digits its powers and decimals may lie above or below 1 together: 2^-2024 is 0 to whoever looks at 256 of
+ * them, and so is 1 − 2^-2024 the same as 1.
+ */
+function depthOf(node: Node, place: Place): number {
+  let depth = 0;
+  const add = (part: Node): boolean => {
+    if (part.kind === "number") depth += digitsOf(exact(part.value));
+    else if (part.kind === "power") depth += powerDepth(part, place);
+    else if (part.kind === "call" && part.name === "exp") depth += exponentOf(part.args[0], place) * Math.LOG2E;
+    return false;
+  };
+  some(node, add);
+  return depth;
+}
+
+/** What numbers of everyday size take is no depth. */
+const EVERYDAY_BITS = 40;
+
+function digitsOf(value: Num): number {
+  const bits = Math.abs(log2Of(value));
+  return bits > EVERYDAY_BITS ? bits : 0;
+}
+
+function powerDepth({ base, exponent }: Extract<Node, { kind: "power" }>, place: Place): number {
+  const value = evaluate(base, place);
+  const bits = value === undefined ? 0 : exponentOf(exponent, place) * Math.abs(log2Of(value));
+  return bits > EVERYDAY_BITS ? bits : 0;
+}
+
+/** Of an exponent that is a constant; else 0. */
+function exponentOf(node: Node | undefined, place: Place): number {
+  const value = node && evaluate(node, place);
+  return value === undefined ? 0 : 2 ** log2Of(value);
+}
+
+/** Roughly; of what cannot be told from 0, as if it were 2 to the precision. */
+function log2Of(value: Num): number {
+  if (value.kind === "exact") {
+    const { num, den } = value.value;
+    return num === 0n ? 0 : logOf(num) - logOf(den);
+  }
+  const bits = logOf(value.ball.re === 0n ? value.ball.im : value.ball.re);
+  return bits - BITS.constant;
+}
+
+function logOf(value: bigint): number {
+  const size = value < 0n ? -value : value;
+  const more = Math.max(0, bitLength(size) - 60);
+  return size === 0n ? 0 : Math.log2(Number(size >> BigInt(more))) + more;
+}
+
+/** The same with more digits, and as many as its powers take. */
+function compareClose(gold: Node, answer: Node, depth: number, state: State, logarithm: "e" | "10"): Comparison {
+  const wanted = BITS.constant + 64 + depth;
+  const place = placeOf(state, Math.ceil(Math.min(BITS.most, Math.max(BITS.close, wanted))), false, logarithm);
   const [left, right] = [evaluate(gold, place), evaluate(answer, place)];
   if (left === undefined || right === undefined) return noValue(state, right === undefined);
   switch (order(left, right, place)) {
     case "equal":
-    case "near":
       return EQUAL;
+    case "near":
+      if (wanted <= BITS.most) return EQUAL;
+      return undecided("its powers are too large or too small to be told from the expected ones");
     case "unclear":
       return undecided("its value is too near to the expected one to be told from it");
     case "less":
@@ -164,6 +223,8 @@ function compareAtPoints(
     if (state.budget.left < 0) return undecided("it takes too many steps to compare");
     if (left === undefined || right === undefined) continue;
     const found = order(left, right, place);
+    // Of what is 0 as far as can be seen nothing is known.
+    if (found === "near" && isTiny(left, right, place)) continue;
     if (found === "equal" || found === "near") agreed++;
     else if (found !== "unclear") {
       const isNegative = [...point.values()].some((value) => signOf(value) === -1);
@@ -172,6 +233,9 @@ function compareAtPoints(
     }
     if (agreed >= AGREED_ENOUGH) break;
   }
+  const constants = placeOf(state, BITS.constant, false, logarithm);
+  if (agreed >= AGREED_MIN && [gold, answer].some((node) => depthOf(node, constants) > POINT_DEPTH_MAX))
+    return show(gold) === show(answer) ? EQUAL : undecided("it has powers too large or too small to be told apart");
   if (agreed < AGREED_MIN)
     return differing > 0
       ? different("it has another value at some point")

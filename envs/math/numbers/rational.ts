@@ -10,7 +10,7 @@ export interface Rational {
 /** Whole numbers may have so many bits: 2^100000 and 10^30000 are exact. */
 const WHOLE_BITS_MAX = 110_000;
 /** Numerators and denominators of fractions, for each is reduced by Euclid's algorithm. */
-const PART_BITS_MAX = 512;
+const PART_BITS_MAX = 4096;
 /** Of the longer one of the two. */
 const LONG_PART_BITS_MAX = 16_000;
 
@@ -40,7 +40,8 @@ export function fraction(num: bigint, den: bigint, budget: Budget): Rational | u
     [a, b] = [b, a % b];
     rounds++;
   }
-  if (!spend(budget, rounds / 4)) return undefined;
+  // A round takes as long as the numbers are.
+  if (!spend(budget, (rounds / 4) * Math.max(1, bitLength(den) / 1024))) return undefined;
   const factor = den < 0n ? -a : a;
   return { num: num / factor, den: den / factor };
 }

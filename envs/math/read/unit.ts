@@ -52,7 +52,7 @@ const SMALL = new Set(["of", "per", "the", "in", "a", "each", "total", "square",
 
 /** Words of sentences, which no unit has: "7 is not the answer". */
 const NO_UNITS = new Set(
-  "is are was not no never wrong incorrect if when where for less more fewer than least most but because hence so then thus answer maybe either neither except unless without minus plus times over".split(
+  "is are was not no never wrong incorrect if when where for less more fewer than least most but because hence so then thus answer maybe either neither except unless without minus plus times over hundred hundreds thousand thousands million millions billion billions trillion dozen dozens tens half halves third thirds quarter quarters squared cubed factorial pi negative".split(
     " ",
   ),
 );
