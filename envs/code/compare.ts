@@ -24,6 +24,9 @@ export interface Comparison {
 
 export const EXACTLY: Comparison = { tolerance: ROUNDING, json: false };
 
+/** From here on ints are told from floats that are near them. */
+const LARGE = 1e6;
+
 /** Deeper values are equal to nothing: a list may hold itself. */
 const DEPTH_MAX = 100;
 
@@ -46,7 +49,10 @@ function equalNumbers(expected: PyValue, got: PyValue, tolerance: Tolerance): bo
   const [one, other] = [wholeOf(expected), wholeOf(got)];
   if (one !== undefined && other !== undefined) return one === other;
   const [a, b] = [numberOf(expected), numberOf(got)];
-  return a !== undefined && b !== undefined && near(a, b, tolerance);
+  if (a === undefined || b === undefined) return false;
+  // Of a large int a billionth is more than a whole: 5000000000 is not 10000000001 / 2.
+  const isLarge = one !== undefined && Math.abs(a) >= LARGE && tolerance === ROUNDING;
+  return isLarge ? a === b : near(a, b, tolerance);
 }
 
 /** Whether two doubles are as good as the same. */

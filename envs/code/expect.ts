@@ -104,11 +104,17 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   NameError: ["UnboundLocalError"],
 };
 
+/** What is no exception of the program's: it does not compile, or it ends. */
+const NO_EXCEPTIONS: ReadonlySet<string> = new Set(["SyntaxError", "IndentationError", "TabError", "SystemExit"]);
+
 /** Whether the last line of a traceback is of one of these exceptions. */
 export function isRaised(names: readonly string[], error: string): boolean {
   const raised = /^[\w.]+/.exec(error)?.[0] ?? "";
   return names.some(
-    (name) => name === raised || name === "Exception" || (Object.hasOwn(KINDS, name) && KINDS[name]?.includes(raised)),
+    (name) =>
+      name === raised ||
+      (name === "Exception" && !NO_EXCEPTIONS.has(raised)) ||
+      (Object.hasOwn(KINDS, name) && KINDS[name]?.includes(raised)),
   );
 }
 

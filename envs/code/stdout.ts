@@ -32,6 +32,7 @@ function linesOf(text: string): readonly string[] {
 }
 
 const INT = /^[+-]?\d{1,400}$/;
+const PADDED = /^[+-]?0\d/;
 const DECIMAL = /^[+-]?(?:\d{1,400}\.?\d{0,400}|\.\d{1,400})(?:[eE][+-]?\d{1,4})?$/;
 
 function sameLine(expected: string, got: string): boolean {
@@ -41,8 +42,18 @@ function sameLine(expected: string, got: string): boolean {
 }
 
 function sameNumber(expected: string, got: string): boolean {
+  // Zeros in front are asked for, or not.
+  if (PADDED.test(expected) || PADDED.test(got)) return expected === got;
   if (INT.test(expected)) return INT.test(got) && BigInt(unsigned(expected)) === BigInt(unsigned(got));
-  return DECIMAL.test(expected) && DECIMAL.test(got) && near(Number(expected), Number(got), TOLERANCE);
+  return DECIMAL.test(expected) && DECIMAL.test(got) && near(Number(expected), Number(got), toleranceOf(expected));
+}
+
+/** A millionth, but no more than one of the last digit that is expected: 1000001.49 is not 1000000.50. */
+function toleranceOf(expected: string): Tolerance {
+  const digits = /^[+-]?\d*\.(\d+)$/.exec(expected)?.[1]?.length;
+  if (digits === undefined) return TOLERANCE;
+  const relative = Math.min(TOLERANCE.relative, 10 ** -digits / Math.max(1, Math.abs(Number(expected))));
+  return { relative, absolute: TOLERANCE.absolute };
 }
 
 function unsigned(text: string): string {

@@ -3,7 +3,7 @@ import { UNITS, type UnitInfo } from "../read/unit.ts";
 import { whole } from "../numbers/rational.ts";
 import type { Node } from "../syntax.ts";
 import { any, type Comparison, different, type State, undecided } from "./outcome.ts";
-import { compareScalars, compareValues, realValue } from "./scalars.ts";
+import { compareScalars, compareValues, realValue, variablesOf } from "./scalars.ts";
 import { exact, wholeNum } from "../numbers/arithmetic.ts";
 
 interface Measured {
@@ -32,6 +32,8 @@ export function measuredOf(node: Node): Measured {
 }
 
 export function compareMeasured(gold: Node, answer: Node, state: State, isApproximate: boolean): Comparison {
+  const letters = answerUnit(gold, answer);
+  if (letters !== undefined) return compareMeasured(gold, letters, state, isApproximate);
   const [left, right] = [measuredOf(gold), measuredOf(answer)];
   const plain = (a: Node, b: Node): Comparison => compareScalars(a, b, state, isApproximate);
   const asIs = (): Comparison => plain(left.node, right.node);
@@ -42,6 +44,27 @@ export function compareMeasured(gold: Node, answer: Node, state: State, isApprox
   // A unit that one of them leaves out.
   if (unit === undefined || other === undefined) return asIs();
   return compareUnits(left.node, right.node, unit, other, plain);
+}
+
+const UNIT_LETTERS = /^[msghLNJWVAK]$/;
+
+/**
+ * "12 m" with its letter as a unit, where the gold answer has no variables. A gold answer's own letters stay what they are,
+ * or whoever leaves a variable out would be right.
+ */
+function answerUnit(gold: Node, answer: Node): Node | undefined {
+  if (answer.kind !== "multiply" || variablesOf(gold).size > 0) return undefined;
+  const at = answer.factors.findIndex(({ node }) => variablesOf(node).size > 0);
+  const letters = answer.factors.slice(at).map(({ node, inverse }) => {
+    const [base, exponent] = node.kind === "power" ? [node.base, node.exponent] : [node, undefined];
+    const isUnit = base.kind === "symbol" && UNIT_LETTERS.test(base.name);
+    if (!isUnit || (exponent !== undefined && !(exponent.kind === "number" && exponent.value.den === 1n))) return "";
+    const power = exponent?.kind === "number" ? `^${exponent.value.num}` : "";
+    return `${inverse ? "/ " : ""}${base.name}${power}`;
+  });
+  if (at < 1 || letters.includes("")) return undefined;
+  const factors = answer.factors.slice(0, at);
+  return { kind: "unit", node: { kind: "multiply", factors }, unit: letters.join(" ") };
 }
 
 const isPercent = (unit: string | undefined): boolean => unit !== undefined && UNITS.get(unit)?.dimension === "percent";

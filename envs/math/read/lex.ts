@@ -216,9 +216,15 @@ function inGroup(text: string, from: number, read: (inner: string) => void): num
   return sunk.end;
 }
 
+const SPACES = /~|\\[,;!: ]/g;
+/** Behind a number upright letters are a unit, and no variable: 12 \mathrm{~m}, 5 \mathrm{~m/s}. */
+const UNIT_LETTER = /^(?:~|\\[,;!: ]|\s)*[msghLNJWVAK](?:\s*\/\s*[A-Za-z]+)?$/;
+
 function upright(inner: string, style: Style, sink: Sink): void {
   const letters = inner.trim();
-  if (NUMBER_SETS[letters] !== undefined && letters === "R") put(sink, "name", "R");
+  if (UNIT_LETTER.test(inner) && sink.tokens.at(-1)?.kind === "number")
+    textTokens(inner.replaceAll(SPACES, " "), style, sink);
+  else if (NUMBER_SETS[letters] !== undefined && letters === "R") put(sink, "name", "R");
   else if (/^[A-Za-z]$/.test(letters)) put(sink, "name", letters === "d" ? "d" : letters);
   else lexInto(inner, style, sink);
 }

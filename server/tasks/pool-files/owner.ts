@@ -18,8 +18,9 @@ interface Tried {
 }
 
 /**
- * The environment that can read most rows of the file's beginning, and of several the one that looks at most of its columns;
- * or what is wrong. Where that leaves two nobody knows whose the rows are: then it has to be said.
+ * Of the environments that can read at least half as many rows of the file's beginning as any, the one that looks at most of
+ * its columns, and of several the one that can read most rows; or what is wrong. Where that leaves two nobody knows whose the
+ * rows are: then it has to be said. Columns go first, for a bad row or two must not make questions with options into others.
  */
 export async function findOwner(
   registry: Registry,
@@ -35,10 +36,11 @@ export async function findOwner(
     tried.push({ environment, unit: await work.unit({ environment: id, version, path, unit }) });
   }
   const columns = await columnsOf(path);
-  const able = mostOf(tried, rowsOf);
-  if (able.every((each) => rowsOf(each) === 0))
-    return `no environment can read its rows: ${reasons(tried, columns, first.kind === "lines")}`;
-  const [best, ...others] = mostOf(able, (each) => sharedBy(each, columns)).map(({ environment }) => environment);
+  const most = Math.max(...tried.map(rowsOf));
+  if (most === 0) return `no environment can read its rows: ${reasons(tried, columns, first.kind === "lines")}`;
+  const able = tried.filter((each) => 2 * rowsOf(each) >= most);
+  const nearest = mostOf(able, (each) => sharedBy(each, columns));
+  const [best, ...others] = mostOf(nearest, rowsOf).map(({ environment }) => environment);
   if (best === undefined || others.length === 0) return best ?? "there are no environments with pools";
   const ids = [best, ...others].map(({ id }) => id);
   return `its rows can be read by ${ids.slice(0, -1).join(", ")} and by ${ids.at(-1)}: say whose they are, as in --pool name=${best.id}:${path}; a file may be given twice, with two names`;

@@ -43,7 +43,12 @@ def limit(inherited_bytes: int, cpu_seconds: int, count_threads: bool) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES_MAX, OPEN_FILES_MAX))
-    for nothing in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE, resource.RLIMIT_MEMLOCK, resource.RLIMIT_MSGQUEUE):
+    for nothing in (
+        resource.RLIMIT_FSIZE,
+        resource.RLIMIT_CORE,
+        resource.RLIMIT_MEMLOCK,
+        resource.RLIMIT_MSGQUEUE,
+    ):
         resource.setrlimit(nothing, (0, 0))
     if count_threads:
         resource.setrlimit(resource.RLIMIT_NPROC, (THREADS_MAX, THREADS_MAX))
@@ -52,7 +57,14 @@ def limit(inherited_bytes: int, cpu_seconds: int, count_threads: bool) -> None:
 class Room:
     """What all children of a zygote have in common."""
 
-    def __init__(self, null: int, nothing: int, filter_code: bytes, inherited_bytes: int, count_threads: bool) -> None:
+    def __init__(
+        self,
+        null: int,
+        nothing: int,
+        filter_code: bytes,
+        inherited_bytes: int,
+        count_threads: bool,
+    ) -> None:
         self._filter = kernel.make_filter(filter_code)
         self._inherited_bytes = inherited_bytes
         self._count_threads = count_threads
@@ -105,7 +117,11 @@ class Room:
                 for i, case in enumerate(cases):
                     if i > 0:
                         os.read(TURNS, 1)
-                    send(module.call(runner.from_json(job[case.start : case.end].decode())))
+                    send(
+                        module.call(
+                            runner.from_json(job[case.start : case.end].decode())
+                        )
+                    )
                 status = 0
         finally:
             os._exit(status)

@@ -168,7 +168,11 @@ def program(name: str) -> bytes:
         (JUMP_EQUAL, 1, 0, ARCHITECTURES[name]),
         _verdict(KILL_PROCESS),
         (LOAD, 0, 0, NUMBER),
-        *_search(_ranges({number: block for number, block in rules.items() if number is not None})),
+        *_search(
+            _ranges(
+                {number: block for number, block in rules.items() if number is not None}
+            )
+        ),
     ]
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
@@ -179,9 +183,15 @@ Ranges = list[tuple[int, list[Instruction]]]
 def _ranges(rules: dict[int, list[Instruction]]) -> Ranges:
     """All numbers there are, as the first ones of ranges that are treated alike."""
     ranges: Ranges = [(0, [_error(errno.EPERM)])]
-    for number in sorted({0, FIRST_NEW_CALL, X32_BIT, *rules, *(number + 1 for number in rules)}):
+    for number in sorted(
+        {0, FIRST_NEW_CALL, X32_BIT, *rules, *(number + 1 for number in rules)}
+    ):
         otherwise = [_error(errno.EPERM if number < FIRST_NEW_CALL else errno.ENOSYS)]
-        block = [_verdict(KILL_PROCESS)] if number >= X32_BIT else rules.get(number, otherwise)
+        block = (
+            [_verdict(KILL_PROCESS)]
+            if number >= X32_BIT
+            else rules.get(number, otherwise)
+        )
         if block != ranges[-1][1]:
             ranges.append((number, block))
     return ranges
@@ -193,7 +203,12 @@ def _search(ranges: Ranges) -> list[Instruction]:
         return ranges[0][1]
     middle = len(ranges) // 2
     lower, upper = _search(ranges[:middle]), _search(ranges[middle:])
-    return [(JUMP_GREATER_OR_EQUAL, 0, 1, ranges[middle][0]), (JUMP, 0, 0, len(lower)), *lower, *upper]
+    return [
+        (JUMP_GREATER_OR_EQUAL, 0, 1, ranges[middle][0]),
+        (JUMP, 0, 0, len(lower)),
+        *lower,
+        *upper,
+    ]
 
 
 def _verdict(value: int) -> Instruction:
@@ -222,7 +237,12 @@ def _if_one_of(argument: int, values: Sequence[int]) -> list[Instruction]:
 
 
 def _unless_any_bit(argument: int, bits: int) -> list[Instruction]:
-    return [_low(argument), (JUMP_ANY_BIT, 0, 1, bits), _error(errno.EACCES), _verdict(ALLOW)]
+    return [
+        _low(argument),
+        (JUMP_ANY_BIT, 0, 1, bits),
+        _error(errno.EACCES),
+        _verdict(ALLOW),
+    ]
 
 
 def _if_null(argument: int) -> list[Instruction]:

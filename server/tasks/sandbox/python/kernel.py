@@ -23,7 +23,14 @@ READ_FILE_AND_FOLDER = 1 << 2 | 1 << 3
 ALL_TCP = 0b11
 ALL_SCOPES = 0b11
 # Since which version: kinds of access to files that are known, and fields of struct landlock_ruleset_attr.
-LANDLOCK_VERSIONS = ((1, 13, 1), (2, 14, 1), (3, 15, 1), (4, 15, 2), (5, 16, 2), (6, 16, 3))
+LANDLOCK_VERSIONS = (
+    (1, 13, 1),
+    (2, 14, 1),
+    (3, 15, 1),
+    (4, 15, 2),
+    (5, 16, 2),
+    (6, 16, 3),
+)
 
 CLONE_NEWNS = 0x00020000
 CLONE_NEWUTS = 0x04000000
@@ -73,12 +80,22 @@ def make_filter(code: bytes) -> Filter:
 
 def install_filter(made: Filter) -> None:
     """From here on this process makes no other system calls. Needs PR_SET_NO_NEW_PRIVS."""
-    _checked(libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(made), 0, 0), "seccomp")
+    _checked(
+        libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(made), 0, 0),
+        "seccomp",
+    )
 
 
 def landlock_version() -> int:
     """What the kernel's Landlock can do; 0: there is none."""
-    return max(0, int(libc.syscall(LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_CREATE_RULESET_VERSION)))
+    return max(
+        0,
+        int(
+            libc.syscall(
+                LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_CREATE_RULESET_VERSION
+            )
+        ),
+    )
 
 
 def restrict_files(version: int, readable: Sequence[str]) -> None:
@@ -87,8 +104,13 @@ def restrict_files(version: int, readable: Sequence[str]) -> None:
     Other things that this version of Landlock can deny, such as TCP and signals to others, are denied altogether.
     """
     _, kinds, fields = max(entry for entry in LANDLOCK_VERSIONS if entry[0] <= version)
-    attributes = struct.pack("=QQQ", (1 << kinds) - 1, ALL_TCP, ALL_SCOPES)[: 8 * fields]
-    rules = _checked(libc.syscall(LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0), "landlock")
+    attributes = struct.pack("=QQQ", (1 << kinds) - 1, ALL_TCP, ALL_SCOPES)[
+        : 8 * fields
+    ]
+    rules = _checked(
+        libc.syscall(LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0),
+        "landlock",
+    )
     try:
         for folder in readable:
             try:
@@ -96,7 +118,12 @@ def restrict_files(version: int, readable: Sequence[str]) -> None:
             except OSError:
                 continue
             rule = struct.pack("=Qi", READ_FILE_AND_FOLDER, handle)
-            _checked(libc.syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_RULE_PATH_BENEATH, rule, 0), "landlock")
+            _checked(
+                libc.syscall(
+                    LANDLOCK_ADD_RULE, rules, LANDLOCK_RULE_PATH_BENEATH, rule, 0
+                ),
+                "landlock",
+            )
             os.close(handle)
         _checked(libc.syscall(LANDLOCK_RESTRICT_SELF, rules, 0), "landlock")
     finally:
@@ -110,7 +137,11 @@ def unshare(flags: int) -> None:
 
 def map_own_ids(uid: int, gid: int) -> None:
     """In a new user namespace: this user and group, and no others."""
-    for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{uid} {uid} 1"),
+        ("gid_map", f"{gid} {gid} 1"),
+    ):
         with open(f"/proc/self/{name}", "w") as file:
             file.write(text)
 
@@ -128,15 +159,28 @@ def enter_empty_root(machine: str, readable: Sequence[str]) -> None:
         os.makedirs(target, exist_ok=True)
         _mount(folder, target, None, MS_BIND | MS_REC)
         # What the mount forbids already it must go on forbidding, or the kernel refuses.
-        _mount(None, target, None, MS_BIND | MS_REMOUNT | MS_RDONLY | os.statvfs(target).f_flag & KEPT_FLAGS)
+        _mount(
+            None,
+            target,
+            None,
+            MS_BIND | MS_REMOUNT | MS_RDONLY | os.statvfs(target).f_flag & KEPT_FLAGS,
+        )
     _checked(libc.syscall(PIVOT_ROOT[machine], b".", b"."), "pivot_root")
     _checked(libc.umount2(b".", MNT_DETACH), "umount")
     os.chdir("/")
     _mount(None, "/", None, MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID | MS_NODEV)
 
 
-def _mount(source: str | None, target: str, kind: str | None, flags: int, options: str | None = None) -> None:
-    texts = [text.encode() if text is not None else None for text in (source, target, kind)]
+def _mount(
+    source: str | None,
+    target: str,
+    kind: str | None,
+    flags: int,
+    options: str | None = None,
+) -> None:
+    texts = [
+        text.encode() if text is not None else None for text in (source, target, kind)
+    ]
     last = options.encode() if options is not None else None
     _checked(libc.mount(*texts, ctypes.c_ulong(flags), last), f"mount {target}")
 

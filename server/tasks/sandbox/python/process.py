@@ -38,7 +38,9 @@ LOAD_MAX = 20
 class Outcome:
     """What one case came to, and whether the process can go on with the next."""
 
-    def __init__(self, kind: int, payload: "bytes | memoryview", alive: bool = False) -> None:
+    def __init__(
+        self, kind: int, payload: "bytes | memoryview", alive: bool = False
+    ) -> None:
         self.kind = kind
         self.payload = payload
         self.alive = alive
@@ -105,7 +107,13 @@ class Process:
         cpu_seconds = min(len(cases), JOB_FACTOR) * budget.cpu_ms_max // 1000 + 3
         self._pid = os.fork()
         if self._pid == 0:
-            streams = (room.nothing, output_write if self._script else room.null, room.null, turns_read, replies_write)
+            streams = (
+                room.nothing,
+                output_write if self._script else room.null,
+                room.null,
+                turns_read,
+                replies_write,
+            )
             room.run(streams, data, program, cases, cpu_seconds)
         self._status: int | None = None
         for descriptor in (turns_read, replies_write, output_write):
@@ -122,7 +130,12 @@ class Process:
         """It is there already."""
         return self
 
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Nothing of it is left."""
         self._end()
         for descriptor in (self._turns, self._replies, self._output):
@@ -150,7 +163,9 @@ class Process:
             for descriptor, _ in events:
                 outcome = self._take(descriptor)
                 if outcome is not None:
-                    return Outcome(EXCEEDED, exceeded) if exceeded is not None else outcome
+                    return (
+                        Outcome(EXCEEDED, exceeded) if exceeded is not None else outcome
+                    )
             if exceeded is not None:
                 return Outcome(EXCEEDED, exceeded)
 
@@ -188,7 +203,11 @@ class Process:
     def _ended(self) -> Outcome:
         """What the process came to, which has closed its pipes."""
         status = self._end()
-        while self._script and output.length <= OUTPUT_BYTES_MAX and output.fill(self._output) > 0:
+        while (
+            self._script
+            and output.length <= OUTPUT_BYTES_MAX
+            and output.fill(self._output) > 0
+        ):
             pass
         if output.length > OUTPUT_BYTES_MAX:
             return self._too_much()
@@ -204,7 +223,9 @@ class Process:
         return Outcome(RAISED, f"it ended with status {status}".encode())
 
     def _too_much(self) -> Outcome:
-        return Outcome(EXCEEDED, f"more than {OUTPUT_BYTES_MAX // MiB} MiB of output".encode())
+        return Outcome(
+            EXCEEDED, f"more than {OUTPUT_BYTES_MAX // MiB} MiB of output".encode()
+        )
 
     def _end(self) -> int:
         """Ends the process, if it has not ended by itself. Its threads are all that it can have started."""
@@ -237,7 +258,10 @@ class Watch:
         used_ms = cpu_ms - self._first_cpu_ms
         passed_ms = now_ms - self._last_ms
         if passed_ms >= TICK_MS_MIN:
-            if cpu_ms - self._last_cpu_ms < WORKING_SHARE * passed_ms / load_of_machine():
+            if (
+                cpu_ms - self._last_cpu_ms
+                < WORKING_SHARE * passed_ms / load_of_machine()
+            ):
                 # Of what passed while this process had no turn itself, nothing is known.
                 self._idle_ms += min(passed_ms, 2 * TICK_MS_MAX)
             self._last_ms, self._last_cpu_ms = now_ms, cpu_ms
@@ -245,11 +269,16 @@ class Watch:
         if left_ms < 0:
             return f"more than {self._cpu_ms_max:,} ms of processor time".encode()
         if self._idle_ms > self._cpu_ms_max + IDLE_MS_MAX:
-            return f"more than {self._cpu_ms_max + IDLE_MS_MAX:,} ms of waiting".encode()
+            return (
+                f"more than {self._cpu_ms_max + IDLE_MS_MAX:,} ms of waiting".encode()
+            )
         if used_ms + self._idle_ms > self._budget.left_ms:
             return f"more than {self._budget.job_ms_max:,} ms for all tests together".encode()
         wall_ms_max = WALL_MS_MIN + WALL_FACTOR * self._cpu_ms_max
-        if now_ms - self._first_ms > wall_ms_max and now_ms - self._first_ms > wall_ms_max * load_of_machine():
+        if (
+            now_ms - self._first_ms > wall_ms_max
+            and now_ms - self._first_ms > wall_ms_max * load_of_machine()
+        ):
             return f"more than {wall_ms_max:,} ms, most of them of waiting".encode()
         self.tick_ms = int(min(TICK_MS_MAX, max(TICK_MS_MIN, left_ms)))
         return None
@@ -262,7 +291,11 @@ class Watch:
 class SystemInfo(ctypes.Structure):
     """The beginning of struct sysinfo."""
 
-    _fields_ = [("uptime", ctypes.c_long), ("loads", ctypes.c_ulong * 3), ("rest", ctypes.c_byte * 256)]
+    _fields_ = [
+        ("uptime", ctypes.c_long),
+        ("loads", ctypes.c_ulong * 3),
+        ("rest", ctypes.c_byte * 256),
+    ]
 
 
 def load_of_machine() -> float:
@@ -278,5 +311,8 @@ def name_of_signal(number: int) -> str:
         name = signal.Signals(number).name
     except ValueError:
         name = f"signal {number}"
-    reason = {"SIGSEGV": ", as by too deep a recursion", "SIGKILL": ", as when memory is short"}.get(name, "")
+    reason = {
+        "SIGSEGV": ", as by too deep a recursion",
+        "SIGKILL": ", as when memory is short",
+    }.get(name, "")
     return name + reason

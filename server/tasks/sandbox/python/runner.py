@@ -8,6 +8,7 @@ exactly a builtin type, told by `type`, which no class can override.
 import atexit
 import builtins
 import collections
+import gc
 import io
 import json
 import os
@@ -33,11 +34,20 @@ NAME_CHARACTERS_MAX = 100
 
 LETTERS = {tuple: "t", set: "s", frozenset: "z"}
 # Right programs return them, and Python calls them equal to dicts.
-DICT_TYPES = (dict, collections.defaultdict, collections.OrderedDict, collections.Counter)
+DICT_TYPES = (
+    dict,
+    collections.defaultdict,
+    collections.OrderedDict,
+    collections.Counter,
+)
 
-to_json = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")).encode
+to_json = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
+).encode
 from_json = json.JSONDecoder().decode
-to_ascii = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":")).encode
+to_ascii = json.JSONEncoder(
+    ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":")
+).encode
 
 
 class TooLargeError(Exception):
@@ -65,7 +75,9 @@ class Encoder:
         if value is None or kind is bool:
             return value
         if kind is int:
-            return value if -SAFE <= value <= SAFE else {"i": self._text(self._hex(value))}
+            return (
+                value if -SAFE <= value <= SAFE else {"i": self._text(self._hex(value))}
+            )
         if kind is str:
             return self._text(value)
         if kind is float:
@@ -83,7 +95,12 @@ class Encoder:
             return {LETTERS[kind]: [self.value(item, depth + 1) for item in value]}
         if kind in DICT_TYPES:
             pairs = dict.items(value)
-            return {"d": [[self.value(key, depth + 1), self.value(item, depth + 1)] for key, item in pairs]}
+            return {
+                "d": [
+                    [self.value(key, depth + 1), self.value(item, depth + 1)]
+                    for key, item in pairs
+                ]
+            }
         return {"o": name_of(kind)}
 
     def _hex(self, value: int) -> str:
@@ -146,11 +163,31 @@ def reply_of(error: BaseException) -> bytes:
 def describe(error: BaseException) -> str:
     """The last line of what Python would print, and where in the program it was."""
     try:
-        lines = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
-        text = lines[-1][:ERROR_CHARACTERS_MAX] if lines else name_of(type(error))
-        places = [line for frame, line in traceback.walk_tb(error.__traceback__) if is_program(frame)]
-        line = places[-1] if places else error.lineno if isinstance(error, SyntaxError) else None
-        return f"{text} (line {line})" if line is not None else text
+        lines = (
+            "".join(traceback.format_exception_only(type(error), error))
+            .strip()
+            .splitlines()
+        )
+        # A message may have several lines, and notes after it; of a syntax error the place comes first.
+        line = (
+            lines[-1 if isinstance(error, SyntaxError) else 0]
+            if lines
+            else name_of(type(error))
+        )
+        text = line[:ERROR_CHARACTERS_MAX]
+        places = [
+            number
+            for frame, number in traceback.walk_tb(error.__traceback__)
+            if is_program(frame)
+        ]
+        at = (
+            places[-1]
+            if places
+            else error.lineno
+            if isinstance(error, SyntaxError)
+            else None
+        )
+        return f"{text} (line {at})" if at is not None else text
     except BaseException:  # what the program defines may fail in any way
         return name_of(type(error))
 
@@ -174,13 +211,29 @@ def prepare() -> None:
     """What each program finds alike: chance, arguments and streams. They are descriptors 0, 1 and 2."""
     random.seed(0)
     sys.argv = [PROGRAM]
-    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "r", closefd=False)), encoding="utf-8")
-    sys.stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding="utf-8")
+    sys.stdin = io.TextIOWrapper(
+        io.BufferedReader(io.FileIO(0, "r", closefd=False)), encoding="utf-8"
+    )
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding="utf-8"
+    )
     sys.stderr = io.TextIOWrapper(
-        io.BufferedWriter(io.FileIO(2, "w", closefd=False)), encoding="utf-8", errors="backslashreplace"
+        io.BufferedWriter(io.FileIO(2, "w", closefd=False)),
+        encoding="utf-8",
+        errors="backslashreplace",
     )
     for name in ("stdin", "stdout", "stderr"):
-        setattr(sys, f"__{name}__", getattr(sys, name))
+        stream = getattr(sys, name)
+        # As Python's own have them, which headers for fast input look at.
+        stream.mode = "r" if name == "stdin" else "w"
+        stream.buffer.raw.name = f"<{name}>"
+        setattr(sys, f"__{name}__", stream)
+
+
+def flush(stream: Any) -> None:
+    """As Python does at its end, where a program may have closed its output, or taken it away."""
+    if stream is not None and not stream.closed:
+        stream.flush()
 
 
 def run_script(program: str) -> tuple[int, bytes | None]:
@@ -190,6 +243,7 @@ def run_script(program: str) -> tuple[int, bytes | None]:
     """
     told = None
     status: Any = 0
+    output = sys.stdout
     try:
         load(program, "__main__")
     except SystemExit as error:
@@ -199,12 +253,18 @@ def run_script(program: str) -> tuple[int, bytes | None]:
     try:
         threading._shutdown()  # type: ignore[attr-defined]
         atexit._run_exitfuncs()
-        sys.stdout.flush()
+        flush(sys.stdout)
+        # What writes when it goes, such as a file that was never closed.
+        sys.modules.pop("__main__").__dict__.clear()
+        gc.collect()
+        flush(output)
     except BaseException as error:
         status, told = 1, told or reply_of(error)
-    if status is None or type(status) is int:
-        return (status or 0) & 0xFF, told
-    return 1, told or reply("raised", f"SystemExit: {str(status)[:ERROR_CHARACTERS_MAX]}")
+    if status is None or isinstance(status, int):
+        return int.__and__(status or 0, 0xFF), told
+    return 1, told or reply(
+        "raised", f"SystemExit: {str(status)[:ERROR_CHARACTERS_MAX]}"
+    )
 
 
 class Module:

@@ -67,7 +67,10 @@ class Job:
 
 def say(kind: int, job_id: int, payload: "bytes | memoryview" = b"") -> None:
     """Writes one frame."""
-    rest = [memoryview(FRAME_HEADER.pack(kind, job_id, len(payload))), memoryview(payload)]
+    rest = [
+        memoryview(FRAME_HEADER.pack(kind, job_id, len(payload))),
+        memoryview(payload),
+    ]
     while rest:
         written = os.writev(1, rest)
         while rest and written >= len(rest[0]):
@@ -81,7 +84,9 @@ class Server:
 
     def __init__(self, room: Room) -> None:
         self._room = room
-        self._data = mmap.mmap(-1, JOB_BYTES_MAX, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._data = mmap.mmap(
+            -1, JOB_BYTES_MAX, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+        )
         self._view = memoryview(self._data)
         self._running = 0
 
@@ -120,16 +125,23 @@ class Server:
         budget = Budget(job.cpu_ms)
         while at < len(job.cases):
             group = job.group(at)
-            with Process(self._room, job.data, job.program, group, budget, self._heed) as process:
+            with Process(
+                self._room, job.data, job.program, group, budget, self._heed
+            ) as process:
                 for _ in group:
                     outcome = process.next()
                     at += 1
                     total += len(outcome.payload)
                     if total > TOTAL_BYTES_MAX:
-                        outcome = Outcome(EXCEEDED, f"more than {TOTAL_BYTES_MAX // MiB} MiB of results".encode())
+                        outcome = Outcome(
+                            EXCEEDED,
+                            f"more than {TOTAL_BYTES_MAX // MiB} MiB of results".encode(),
+                        )
                     broken += outcome.kind in (EXCEEDED, DIED)
                     exhausted = total > TOTAL_BYTES_MAX or budget.left_ms < 0
-                    stop = broken >= BROKEN_MAX or (outcome.kind == EXCEEDED and exhausted)
+                    stop = broken >= BROKEN_MAX or (
+                        outcome.kind == EXCEEDED and exhausted
+                    )
                     for _ in range(at - 1, len(job.cases) if stop else at):
                         say(outcome.kind, job.id, outcome.payload)
                     if stop:
