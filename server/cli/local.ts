@@ -24,7 +24,7 @@ import { fromColumns } from "../tasks/columns.ts";
 import { runSlice } from "../tasks/jobs.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../tasks/keyring.ts";
 import { createMaker } from "../tasks/make.ts";
-import { loadPools } from "../tasks/pools.ts";
+import { loadPools, type PoolsResult } from "../tasks/pools.ts";
 import { limitsOf, type MissingPorts, type OpenedPorts, openPorts } from "../tasks/ports.ts";
 import { createRunSource } from "../tasks/run-source.ts";
 import { createAsyncScorer } from "../tasks/async-scorer.ts";
@@ -89,16 +89,11 @@ function keysOf(config: Config, needs: Needs): KeyringResult {
   return { kind: "ok", keyring: [signingKey(randomBytes(32))], created: true };
 }
 
-/** Makes the handlers' parts. The keys are made if the data directory has none, as by a server. */
-export async function openLocal(config: Config, needs: Needs): Promise<Local> {
-  const keys = keysOf(config, needs);
-  if (keys.kind === "invalid") throw new CliProblem("failure", keys.message);
-  const environments = await loadEnvironments(config.environmentFiles);
-  if (environments.kind === "invalid") throw new CliProblem("failure", environments.message);
-  const { registry } = environments;
+/** With a sandbox for the rows that ask for one. */
+async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult> {
   const bars = poolBars();
   let checking: Promise<OpenedPorts> | undefined;
-  const loaded = await loadPools(registry, config.pools, {
+  return loadPools(registry, config.pools, {
     ...{ threads: config.workers, environmentFiles: config.environmentFiles, folder: join(config.dataDir, "pools") },
     openPorts: () => (checking ??= openPorts({ clock: systemClock, sandbox: config.sandbox, judge: undefined })),
     onProgress: bars.onProgress,
@@ -106,6 +101,16 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
     bars.stop();
     await (await checking)?.close();
   });
+}
+
+/** Makes the handlers' parts. The keys are made if the data directory has none, as by a server. */
+export async function openLocal(config: Config, needs: Needs): Promise<Local> {
+  const keys = keysOf(config, needs);
+  if (keys.kind === "invalid") throw new CliProblem("failure", keys.message);
+  const environments = await loadEnvironments(config.environmentFiles);
+  if (environments.kind === "invalid") throw new CliProblem("failure", environments.message);
+  const { registry } = environments;
+  const loaded = await poolsOf(registry, config);
   if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);
   const missingPorts = needs === "evaluations" ? missingOf(config) : {};
   const loadedSuites = loadSuites(registry, config.suiteFiles, { pools: loaded.pools, missingPorts });

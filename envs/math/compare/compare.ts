@@ -15,6 +15,7 @@ import {
   itemsOf,
   recordOf,
   tupleRecord,
+  valuesOfNames,
 } from "./several.ts";
 import { compareMeasured, measuredOf } from "./units.ts";
 import { withoutConditions } from "./conditions.ts";
@@ -35,6 +36,8 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (--state.budget.left < 0) return undecided("it takes too many steps to compare");
   const [gold, answer] = [plain(goldNode), plain(answerNode)];
   if (written(gold) === written(answer)) return EQUAL;
+  const unnamed = gold.kind === "relation" ? undefined : valuesOfNames(answer);
+  if (unnamed !== undefined) return compareParts(gold, unnamed, state, context);
   if (gold.kind === "text" || answer.kind === "text") return compareTexts(gold, answer);
   if (hasDoubleSign(gold) || hasDoubleSign(answer)) return compareDoubled(gold, answer, state, context);
   const named = compareAssignments(gold, answer, state, context);

@@ -59,6 +59,14 @@ export function areNumbered(record: ReadonlyMap<string, Node>): boolean {
   return bases.size === 1;
 }
 
+/** The (3, 2) of (p, q) = (3, 2), where the names say nothing that is asked. */
+export function valuesOfNames(node: Node): Node | undefined {
+  if (node.kind !== "relation" || node.operators.length !== 1 || node.operators[0] !== "=") return undefined;
+  const [names, values] = node.parts;
+  const isTuple = names?.kind === "bracket" && names.items.length > 1 && names.items.every(isName);
+  return isTuple && values?.kind === "bracket" && values.items.length === names.items.length ? values : undefined;
+}
+
 /** (p, q) = (3, 2) as "p = 3, q = 2". */
 export function tupleRecord(node: Node): Node {
   if (node.kind !== "relation" || node.operators.length !== 1 || node.operators[0] !== "=") return node;
