@@ -117,11 +117,7 @@ class Room:
                 for i, case in enumerate(cases):
                     if i > 0:
                         os.read(TURNS, 1)
-                    send(
-                        module.call(
-                            runner.from_json(job[case.start : case.end].decode())
-                        )
-                    )
+                    send(module.call(runner.from_json(job[case.start : case.end].decode())))
                 status = 0
         finally:
             os._exit(status)

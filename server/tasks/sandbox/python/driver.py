@@ -22,9 +22,7 @@ def drive(encoded: str) -> None:
     cpu_ms_max = job["cpuMsMax"]
 
     def stop(*_: object) -> None:
-        told = runner.reply(
-            "exceeded", f"more than {cpu_ms_max:,} ms of processor time"
-        )
+        told = runner.reply("exceeded", f"more than {cpu_ms_max:,} ms of processor time")
         runner.write_all(lines, told + b"\n")
         os._exit(0)
 

@@ -168,11 +168,7 @@ def program(name: str) -> bytes:
         (JUMP_EQUAL, 1, 0, ARCHITECTURES[name]),
         _verdict(KILL_PROCESS),
         (LOAD, 0, 0, NUMBER),
-        *_search(
-            _ranges(
-                {number: block for number, block in rules.items() if number is not None}
-            )
-        ),
+        *_search(_ranges({number: block for number, block in rules.items() if number is not None})),
     ]
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
@@ -183,15 +179,9 @@ Ranges = list[tuple[int, list[Instruction]]]
 def _ranges(rules: dict[int, list[Instruction]]) -> Ranges:
     """All numbers there are, as the first ones of ranges that are treated alike."""
     ranges: Ranges = [(0, [_error(errno.EPERM)])]
-    for number in sorted(
-        {0, FIRST_NEW_CALL, X32_BIT, *rules, *(number + 1 for number in rules)}
-    ):
+    for number in sorted({0, FIRST_NEW_CALL, X32_BIT, *rules, *(number + 1 for number in rules)}):
         otherwise = [_error(errno.EPERM if number < FIRST_NEW_CALL else errno.ENOSYS)]
-        block = (
-            [_verdict(KILL_PROCESS)]
-            if number >= X32_BIT
-            else rules.get(number, otherwise)
-        )
+        block = [_verdict(KILL_PROCESS)] if number >= X32_BIT else rules.get(number, otherwise)
         if block != ranges[-1][1]:
             ranges.append((number, block))
     return ranges

@@ -90,11 +90,7 @@ def landlock_version() -> int:
     """What the kernel's Landlock can do; 0: there is none."""
     return max(
         0,
-        int(
-            libc.syscall(
-                LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_CREATE_RULESET_VERSION
-            )
-        ),
+        int(libc.syscall(LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_CREATE_RULESET_VERSION)),
     )
 
 
@@ -104,9 +100,7 @@ def restrict_files(version: int, readable: Sequence[str]) -> None:
     Other things that this version of Landlock can deny, such as TCP and signals to others, are denied altogether.
     """
     _, kinds, fields = max(entry for entry in LANDLOCK_VERSIONS if entry[0] <= version)
-    attributes = struct.pack("=QQQ", (1 << kinds) - 1, ALL_TCP, ALL_SCOPES)[
-        : 8 * fields
-    ]
+    attributes = struct.pack("=QQQ", (1 << kinds) - 1, ALL_TCP, ALL_SCOPES)[: 8 * fields]
     rules = _checked(
         libc.syscall(LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0),
         "landlock",
@@ -119,9 +113,7 @@ def restrict_files(version: int, readable: Sequence[str]) -> None:
                 continue
             rule = struct.pack("=Qi", READ_FILE_AND_FOLDER, handle)
             _checked(
-                libc.syscall(
-                    LANDLOCK_ADD_RULE, rules, LANDLOCK_RULE_PATH_BENEATH, rule, 0
-                ),
+                libc.syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_RULE_PATH_BENEATH, rule, 0),
                 "landlock",
             )
             os.close(handle)
@@ -178,9 +170,7 @@ def _mount(
     flags: int,
     options: str | None = None,
 ) -> None:
-    texts = [
-        text.encode() if text is not None else None for text in (source, target, kind)
-    ]
+    texts = [text.encode() if text is not None else None for text in (source, target, kind)]
     last = options.encode() if options is not None else None
     _checked(libc.mount(*texts, ctypes.c_ulong(flags), last), f"mount {target}")
 

@@ -38,9 +38,7 @@ LOAD_MAX = 20
 class Outcome:
     """What one case came to, and whether the process can go on with the next."""
 
-    def __init__(
-        self, kind: int, payload: "bytes | memoryview", alive: bool = False
-    ) -> None:
+    def __init__(self, kind: int, payload: "bytes | memoryview", alive: bool = False) -> None:
         self.kind = kind
         self.payload = payload
         self.alive = alive
@@ -163,9 +161,7 @@ class Process:
             for descriptor, _ in events:
                 outcome = self._take(descriptor)
                 if outcome is not None:
-                    return (
-                        Outcome(EXCEEDED, exceeded) if exceeded is not None else outcome
-                    )
+                    return Outcome(EXCEEDED, exceeded) if exceeded is not None else outcome
             if exceeded is not None:
                 return Outcome(EXCEEDED, exceeded)
 
@@ -203,11 +199,7 @@ class Process:
     def _ended(self) -> Outcome:
         """What the process came to, which has closed its pipes."""
         status = self._end()
-        while (
-            self._script
-            and output.length <= OUTPUT_BYTES_MAX
-            and output.fill(self._output) > 0
-        ):
+        while self._script and output.length <= OUTPUT_BYTES_MAX and output.fill(self._output) > 0:
             pass
         if output.length > OUTPUT_BYTES_MAX:
             return self._too_much()
@@ -223,9 +215,7 @@ class Process:
         return Outcome(RAISED, f"it ended with status {status}".encode())
 
     def _too_much(self) -> Outcome:
-        return Outcome(
-            EXCEEDED, f"more than {OUTPUT_BYTES_MAX // MiB} MiB of output".encode()
-        )
+        return Outcome(EXCEEDED, f"more than {OUTPUT_BYTES_MAX // MiB} MiB of output".encode())
 
     def _end(self) -> int:
         """Ends the process, if it has not ended by itself. Its threads are all that it can have started."""
@@ -258,10 +248,7 @@ class Watch:
         used_ms = cpu_ms - self._first_cpu_ms
         passed_ms = now_ms - self._last_ms
         if passed_ms >= TICK_MS_MIN:
-            if (
-                cpu_ms - self._last_cpu_ms
-                < WORKING_SHARE * passed_ms / load_of_machine()
-            ):
+            if cpu_ms - self._last_cpu_ms < WORKING_SHARE * passed_ms / load_of_machine():
                 # Of what passed while this process had no turn itself, nothing is known.
                 self._idle_ms += min(passed_ms, 2 * TICK_MS_MAX)
             self._last_ms, self._last_cpu_ms = now_ms, cpu_ms
@@ -269,16 +256,11 @@ class Watch:
         if left_ms < 0:
             return f"more than {self._cpu_ms_max:,} ms of processor time".encode()
         if self._idle_ms > self._cpu_ms_max + IDLE_MS_MAX:
-            return (
-                f"more than {self._cpu_ms_max + IDLE_MS_MAX:,} ms of waiting".encode()
-            )
+            return f"more than {self._cpu_ms_max + IDLE_MS_MAX:,} ms of waiting".encode()
         if used_ms + self._idle_ms > self._budget.left_ms:
             return f"more than {self._budget.job_ms_max:,} ms for all tests together".encode()
         wall_ms_max = WALL_MS_MIN + WALL_FACTOR * self._cpu_ms_max
-        if (
-            now_ms - self._first_ms > wall_ms_max
-            and now_ms - self._first_ms > wall_ms_max * load_of_machine()
-        ):
+        if now_ms - self._first_ms > wall_ms_max and now_ms - self._first_ms > wall_ms_max * load_of_machine():
             return f"more than {wall_ms_max:,} ms, most of them of waiting".encode()
         self.tick_ms = int(min(TICK_MS_MAX, max(TICK_MS_MIN, left_ms)))
         return None

@@ -41,13 +41,9 @@ DICT_TYPES = (
     collections.Counter,
 )
 
-to_json = json.JSONEncoder(
-    ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
-).encode
+to_json = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")).encode
 from_json = json.JSONDecoder().decode
-to_ascii = json.JSONEncoder(
-    ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":")
-).encode
+to_ascii = json.JSONEncoder(ensure_ascii=True, check_circular=False, allow_nan=False, separators=(",", ":")).encode
 
 
 class TooLargeError(Exception):
@@ -75,9 +71,7 @@ class Encoder:
         if value is None or kind is bool:
             return value
         if kind is int:
-            return (
-                value if -SAFE <= value <= SAFE else {"i": self._text(self._hex(value))}
-            )
+            return value if -SAFE <= value <= SAFE else {"i": self._text(self._hex(value))}
         if kind is str:
             return self._text(value)
         if kind is float:
@@ -95,12 +89,7 @@ class Encoder:
             return {LETTERS[kind]: [self.value(item, depth + 1) for item in value]}
         if kind in DICT_TYPES:
             pairs = dict.items(value)
-            return {
-                "d": [
-                    [self.value(key, depth + 1), self.value(item, depth + 1)]
-                    for key, item in pairs
-                ]
-            }
+            return {"d": [[self.value(key, depth + 1), self.value(item, depth + 1)] for key, item in pairs]}
         return {"o": name_of(kind)}
 
     def _hex(self, value: int) -> str:
@@ -163,30 +152,12 @@ def reply_of(error: BaseException) -> bytes:
 def describe(error: BaseException) -> str:
     """The last line of what Python would print, and where in the program it was."""
     try:
-        lines = (
-            "".join(traceback.format_exception_only(type(error), error))
-            .strip()
-            .splitlines()
-        )
+        lines = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
         # A message may have several lines, and notes after it; of a syntax error the place comes first.
-        line = (
-            lines[-1 if isinstance(error, SyntaxError) else 0]
-            if lines
-            else name_of(type(error))
-        )
+        line = lines[-1 if isinstance(error, SyntaxError) else 0] if lines else name_of(type(error))
         text = line[:ERROR_CHARACTERS_MAX]
-        places = [
-            number
-            for frame, number in traceback.walk_tb(error.__traceback__)
-            if is_program(frame)
-        ]
-        at = (
-            places[-1]
-            if places
-            else error.lineno
-            if isinstance(error, SyntaxError)
-            else None
-        )
+        places = [number for frame, number in traceback.walk_tb(error.__traceback__) if is_program(frame)]
+        at = places[-1] if places else error.lineno if isinstance(error, SyntaxError) else None
         return f"{text} (line {at})" if at is not None else text
     except BaseException:  # what the program defines may fail in any way
         return name_of(type(error))
@@ -211,12 +182,8 @@ def prepare() -> None:
     """What each program finds alike: chance, arguments and streams. They are descriptors 0, 1 and 2."""
     random.seed(0)
     sys.argv = [PROGRAM]
-    sys.stdin = io.TextIOWrapper(
-        io.BufferedReader(io.FileIO(0, "r", closefd=False)), encoding="utf-8"
-    )
-    sys.stdout = io.TextIOWrapper(
-        io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding="utf-8"
-    )
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, "r", closefd=False)), encoding="utf-8")
+    sys.stdout = io.TextIOWrapper(io.BufferedWriter(io.FileIO(1, "w", closefd=False)), encoding="utf-8")
     sys.stderr = io.TextIOWrapper(
         io.BufferedWriter(io.FileIO(2, "w", closefd=False)),
         encoding="utf-8",
@@ -262,9 +229,7 @@ def run_script(program: str) -> tuple[int, bytes | None]:
         status, told = 1, told or reply_of(error)
     if status is None or isinstance(status, int):
         return int.__and__(status or 0, 0xFF), told
-    return 1, told or reply(
-        "raised", f"SystemExit: {str(status)[:ERROR_CHARACTERS_MAX]}"
-    )
+    return 1, told or reply("raised", f"SystemExit: {str(status)[:ERROR_CHARACTERS_MAX]}")
 
 
 class Module:

@@ -84,9 +84,7 @@ class Server:
 
     def __init__(self, room: Room) -> None:
         self._room = room
-        self._data = mmap.mmap(
-            -1, JOB_BYTES_MAX, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-        )
+        self._data = mmap.mmap(-1, JOB_BYTES_MAX, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         self._view = memoryview(self._data)
         self._running = 0
 
@@ -125,9 +123,7 @@ class Server:
         budget = Budget(job.cpu_ms)
         while at < len(job.cases):
             group = job.group(at)
-            with Process(
-                self._room, job.data, job.program, group, budget, self._heed
-            ) as process:
+            with Process(self._room, job.data, job.program, group, budget, self._heed) as process:
                 for _ in group:
                     outcome = process.next()
                     at += 1
@@ -139,9 +135,7 @@ class Server:
                         )
                     broken += outcome.kind in (EXCEEDED, DIED)
                     exhausted = total > TOTAL_BYTES_MAX or budget.left_ms < 0
-                    stop = broken >= BROKEN_MAX or (
-                        outcome.kind == EXCEEDED and exhausted
-                    )
+                    stop = broken >= BROKEN_MAX or (outcome.kind == EXCEEDED and exhausted)
                     for _ in range(at - 1, len(job.cases) if stop else at):
                         say(outcome.kind, job.id, outcome.payload)
                     if stop:

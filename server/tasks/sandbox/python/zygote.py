@@ -92,13 +92,7 @@ NOBODY = 65534
 THREAD_STACK_BYTES = 16 * MiB
 # Of addresses, for what is there before a program begins; far more than it is.
 INHERITED_BYTES = 256 * MiB
-NAMESPACES = (
-    kernel.CLONE_NEWNS
-    | kernel.CLONE_NEWPID
-    | kernel.CLONE_NEWNET
-    | kernel.CLONE_NEWIPC
-    | kernel.CLONE_NEWUTS
-)
+NAMESPACES = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
 
 
 def import_ahead() -> None:
@@ -163,28 +157,18 @@ class Found:
     def __init__(self, without: set[str]) -> None:
         machine = filter.machine()
         if machine is None:
-            raise RefusedError(
-                f"there is no list of system calls for {platform.machine()}"
-            )
+            raise RefusedError(f"there is no list of system calls for {platform.machine()}")
         self.machine = machine
         self.folders = library_folders()
         self.landlock = 0 if "landlock" in without else kernel.landlock_version()
         self._with_user = os.getuid() != 0
-        self.no_namespaces = (
-            "not asked for" if "namespaces" in without else tried(self.enter)
-        )
-        if (
-            self.no_namespaces is not None
-            and "namespaces" not in without
-            and not self._with_user
-        ):
+        self.no_namespaces = "not asked for" if "namespaces" in without else tried(self.enter)
+        if self.no_namespaces is not None and "namespaces" not in without and not self._with_user:
             # Root in a container is not root of the machine, and may do what any user may.
             self._with_user = True
             self.no_namespaces = tried(self.enter)
         if self.landlock == 0 and self.no_namespaces is not None:
-            raise RefusedError(
-                f"this kernel has neither Landlock nor namespaces for it ({self.no_namespaces})"
-            )
+            raise RefusedError(f"this kernel has neither Landlock nor namespaces for it ({self.no_namespaces})")
 
     def enter(self) -> None:
         """Into the namespaces. RefusedError by many containers."""
