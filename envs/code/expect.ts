@@ -107,7 +107,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
 /** What is no exception of the program's: it does not compile, or it ends. */
 const NO_EXCEPTIONS: ReadonlySet<string> = new Set(["SyntaxError", "IndentationError", "TabError", "SystemExit"]);
 
-/** Whether the last line of a traceback is of one of these exceptions. */
+/** Whether what was raised, as the sandbox words it, is one of these exceptions. */
 export function isRaised(names: readonly string[], error: string): boolean {
   const raised = /^[\w.]+/.exec(error)?.[0] ?? "";
   return names.some(

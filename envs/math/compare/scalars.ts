@@ -76,9 +76,11 @@ function compareConstants(
   if (left === undefined || right === undefined) return noValue(state, right === undefined);
   const found = order(left, right, place);
   if (found === "equal") return EQUAL;
-  const depth = Math.max(depthOf(gold, place), depthOf(answer, place));
-  if (found === "near" && depth === 0 && !isTiny(left, right, place)) return EQUAL;
-  if (found === "near" || found === "unclear") return compareClose(gold, answer, depth, state, logarithm);
+  if (found === "near" || found === "unclear") {
+    const depth = Math.max(depthOf(gold, place), depthOf(answer, place));
+    const isSure = found === "near" && depth === 0 && !isTiny(left, right, place);
+    return isSure ? EQUAL : compareClose(gold, answer, depth, state, logarithm);
+  }
   if (roundsTo(gold, answer, left, right, place, isApproximate)) return EQUAL;
   return different("its value is another");
 }

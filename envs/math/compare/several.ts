@@ -59,27 +59,32 @@ export function areNumbered(record: ReadonlyMap<string, Node>): boolean {
   return bases.size === 1;
 }
 
-/** The (3, 2) of (p, q) = (3, 2), where the names say nothing that is asked. */
-export function valuesOfNames(node: Node): Node | undefined {
+/** Of (p, q) = (3, 2): its names and its values, as many of each. */
+function namedTuple(node: Node): { readonly names: readonly Node[]; readonly values: Several } | undefined {
   if (node.kind !== "relation" || node.operators.length !== 1 || node.operators[0] !== "=") return undefined;
   const [names, values] = node.parts;
-  const isTuple = names?.kind === "bracket" && names.items.length > 1 && names.items.every(isName);
-  return isTuple && values?.kind === "bracket" && values.items.length === names.items.length ? values : undefined;
+  if (names?.kind !== "bracket" || !names.items.every(isName)) return undefined;
+  const isWhole = values !== undefined && isSeveral(values) && itemsOf(values).length === names.items.length;
+  return isWhole ? { names: names.items, values } : undefined;
+}
+
+/** The (3, 2) of (p, q) = (3, 2), where the names say nothing that is asked. */
+export function valuesOfNames(node: Node): Node | undefined {
+  const { names = [], values } = namedTuple(node) ?? {};
+  return names.length > 1 && values?.kind === "bracket" ? values : undefined;
 }
 
 /** (p, q) = (3, 2) as "p = 3, q = 2". */
 export function tupleRecord(node: Node): Node {
-  if (node.kind !== "relation" || node.operators.length !== 1 || node.operators[0] !== "=") return node;
-  const [names, values] = node.parts;
-  if (names?.kind !== "bracket" || values === undefined || !names.items.every(isName)) return node;
-  const parts = isSeveral(values) ? itemsOf(values) : [];
-  if (parts.length !== names.items.length) return node;
+  const tuple = namedTuple(node);
+  if (tuple === undefined) return node;
+  const values = itemsOf(tuple.values);
   return {
     kind: "list",
     joiner: "and",
-    items: names.items.map((name, i): Node => ({
+    items: tuple.names.map((name, i): Node => ({
       kind: "relation",
-      parts: [name, parts[i] as Node],
+      parts: [name, values[i] as Node],
       operators: ["="],
     })),
   };

@@ -1,4 +1,5 @@
 /** Numbers with their units: README.md has the rules for those left out, for percent and for degrees. */
+import { UNIT_LETTERS } from "../read/names.ts";
 import { UNITS, type UnitInfo } from "../read/unit.ts";
 import { whole } from "../numbers/rational.ts";
 import type { Node } from "../syntax.ts";
@@ -46,8 +47,6 @@ export function compareMeasured(gold: Node, answer: Node, state: State, isApprox
   return compareUnits(left.node, right.node, unit, other, plain);
 }
 
-const UNIT_LETTERS = /^[msghLNJWVAK]$/;
-
 /**
  * "12 m" with its letter as a unit, where the gold answer has no variables. A gold answer's own letters stay what they are,
  * or whoever leaves a variable out would be right.
@@ -57,7 +56,7 @@ function answerUnit(gold: Node, answer: Node): Node | undefined {
   const at = answer.factors.findIndex(({ node }) => variablesOf(node).size > 0);
   const letters = answer.factors.slice(at).map(({ node, inverse }) => {
     const [base, exponent] = node.kind === "power" ? [node.base, node.exponent] : [node, undefined];
-    const isUnit = base.kind === "symbol" && UNIT_LETTERS.test(base.name);
+    const isUnit = base.kind === "symbol" && base.name.length === 1 && UNIT_LETTERS.includes(base.name);
     if (!isUnit || (exponent !== undefined && !(exponent.kind === "number" && exponent.value.den === 1n))) return "";
     const power = exponent?.kind === "number" ? `^${exponent.value.num}` : "";
     return `${inverse ? "/ " : ""}${base.name}${power}`;

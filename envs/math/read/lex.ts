@@ -12,6 +12,7 @@ import {
   SUPERSCRIPTS,
   SUPERSCRIPTS_PLAIN,
   SYMBOLS,
+  UNIT_LETTERS,
   VULGAR,
 } from "./names.ts";
 import { readNumber } from "./numeral.ts";
@@ -218,7 +219,7 @@ function inGroup(text: string, from: number, read: (inner: string) => void): num
 
 const SPACES = /~|\\[,;!: ]/g;
 /** Behind a number upright letters are a unit, and no variable: 12 \mathrm{~m}, 5 \mathrm{~m/s}. */
-const UNIT_LETTER = /^(?:~|\\[,;!: ]|\s)*[msghLNJWVAK](?:\s*\/\s*[A-Za-z]+)?$/;
+const UNIT_LETTER = new RegExp(`^(?:~|\\\\[,;!: ]|\\s)*[${UNIT_LETTERS}](?:\\s*\\/\\s*[A-Za-z]+)?$`);
 
 function upright(inner: string, style: Style, sink: Sink): void {
   const letters = inner.trim();

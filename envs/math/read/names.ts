@@ -200,6 +200,9 @@ export const CHARACTERS: Readonly<Record<string, string>> = {
   "\\": "∖",
 };
 
+/** What is a unit behind a number where nothing speaks for a variable. */
+export const UNIT_LETTERS = "msghLNJWVAK";
+
 export const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁽⁾ⁿⁱˣ";
 export const SUPERSCRIPTS_PLAIN = "0123456789+-()nix";
 export const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉₊₋ₙₐₓᵢ";
