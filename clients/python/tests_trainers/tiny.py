@@ -1,9 +1,9 @@
-"""A tiny random Qwen2 that reads characters and writes answers in the right form now and then. Nothing is downloaded."""
+"""A tiny random Qwen2 that reads characters and writes answers in the right form now and then; nothing is fetched."""
 
 from __future__ import annotations
 
 import string
-from typing import Any
+from pathlib import Path
 
 import torch
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
@@ -19,6 +19,21 @@ TEMPLATE = (
     "{% for message in messages %}<{{ message.role }}>{{ message.content }}\n{% endfor %}"
     "{% if add_generation_prompt %}<assistant>{% endif %}"
 )
+
+
+def save(folder: Path, seed: int = 0) -> Path:
+    """The policy and its tokenizer, as `from_pretrained` reads them."""
+    vocabulary = tokenizer()
+    vocabulary.save_pretrained(folder)
+    policy = model(vocabulary, seed)
+    # OPENING first, and then what is in WRITTEN.
+    ids = range(len(vocabulary))
+    opening = vocabulary.convert_tokens_to_ids(OPENING)
+    written = {opening, vocabulary.eos_token_id, *map(vocabulary.convert_tokens_to_ids, WRITTEN)}
+    policy.generation_config.begin_suppress_tokens = [i for i in ids if i != opening]
+    policy.generation_config.suppress_tokens = [i for i in ids if i not in written]
+    policy.save_pretrained(folder)
+    return folder
 
 
 def tokenizer() -> PreTrainedTokenizerFast:
@@ -48,14 +63,3 @@ def model(vocabulary: PreTrainedTokenizerFast, seed: int = 0) -> Qwen2ForCausalL
         bos_token_id=None,
     )
     return Qwen2ForCausalLM(config)
-
-
-def generation(vocabulary: PreTrainedTokenizerFast) -> dict[str, Any]:
-    """OPENING first, and then what is in WRITTEN."""
-    ids = range(len(vocabulary))
-    opening = vocabulary.convert_tokens_to_ids(OPENING)
-    written = {vocabulary.convert_tokens_to_ids(token) for token in WRITTEN} | {vocabulary.eos_token_id}
-    return {
-        "begin_suppress_tokens": [i for i in ids if i != opening],
-        "suppress_tokens": [i for i in ids if i not in written | {opening}],
-    }

@@ -36,9 +36,7 @@ def eval_dataset(run: Run, config: RunConfig) -> Any:
         return None
     newest = {each.arm_id: each.evaluation_round for each in run.get().state.evaluations}
     rows = [
-        row_of(task)
-        for arm in config.evaluation_arms
-        for task in round_of(run, arm.arm_id, newest.get(arm.arm_id, 0))
+        row_of(task) for arm in config.evaluation_arms for task in round_of(run, arm.arm_id, newest.get(arm.arm_id, 0))
     ]
     return datasets.Dataset.from_list(rows)
 

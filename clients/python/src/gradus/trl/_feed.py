@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import deque
@@ -10,6 +11,8 @@ from queue import SimpleQueue
 from typing import Any
 
 from gradus.client import Run
+from gradus.errors import GradusError
+from gradus.runs import ArmState
 from gradus.tasks import Task
 
 Jobs = SimpleQueue["Future[list[Task]] | None"]
@@ -35,6 +38,8 @@ class Feed:
     ----------
     waited
         How long `take` has waited in all, seconds.
+    arms
+        The run's arms, as they stood when tasks were fetched last.
 
     """
 
@@ -48,6 +53,7 @@ class Feed:
         self._ready: deque[Future[list[Task]]] = deque()
         self._jobs: Jobs | None = None
         self.waited = 0.0
+        self.arms: tuple[ArmState, ...] = ()
 
     def __getstate__(self) -> dict[str, Any]:
         """What of it is pickled, for data sets are told apart by a hash of what they are made of: no thread."""
@@ -115,6 +121,12 @@ class Feed:
             else:
                 cursor += len(tasks)
                 future.set_result(tasks)
+                self._look()
+
+    def _look(self) -> None:
+        """Sees how the arms stand; for the log only, so that a failure is passed over."""
+        with contextlib.suppress(GradusError):
+            self.arms = self._run.get(retries=0).state.arms
 
     def _fetch(self, cursor: int, count: int) -> list[Task]:
         tasks: list[Task] = []

@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gradus._enums import FinishReason
 from gradus.client import Client, Run
 from gradus.outcomes import Outcome
-from gradus.runs import ArmState
-from gradus.tasks import FinishReason, Task
+from gradus.tasks import Task
 from gradus.trl._datasets import round_of
+from gradus.trl._environment import AnswerEnvironment
 from gradus.trl._feed import Feed
 from gradus.trl._scorer import Scorer, groups_of
 from gradus.trl._text import texts_of
@@ -56,9 +57,13 @@ class Rewards:
             gradus_task: Sequence[str],
             trainer_state: Any,
             log_metric: LogMetric,
+            environments: Sequence[AnswerEnvironment] | None = None,
             **_: Any,
         ) -> list[float | None]:
-            texts = texts_of(completions, completion_ids, self._tokenizer)
+            if environments is not None:
+                texts = [each.response or "" for each in environments]
+            else:
+                texts = texts_of(completions, completion_ids, self._tokenizer)
             return self.score(gradus_task, texts, completion_ids, trainer_state.global_step, log_metric)
 
         return gradus
@@ -122,20 +127,15 @@ class Rewards:
         whole = len(ids) < self._args.max_completion_length or ids[-1] == self._tokenizer.eos_token_id
         return "stop" if whole else "length"
 
-    def _log(
-        self, tasks: Sequence[Task], outcomes: Sequence[Outcome], seconds: float, log_metric: LogMetric
-    ) -> None:
+    def _log(self, tasks: Sequence[Task], outcomes: Sequence[Outcome], seconds: float, log_metric: LogMetric) -> None:
         waited, self._waited = self._feed.waited - self._waited, self._feed.waited
         log_metric("gradus/wait_tasks_ms", 1000 * waited)
         log_metric("gradus/wait_scores_ms", 1000 * seconds)
         log_metric("gradus/wait_ms", 1000 * (waited + seconds))
+        if tasks[0].evaluation_round is None:
+            for arm in self._feed.arms:
+                log_metric(f"gradus/{arm.arm_id}/probability", arm.probability)
         for task, outcome in zip(tasks, outcomes, strict=True):
             if outcome.reward is not None:
                 log_metric(f"gradus/{task.arm_id}/reward", outcome.reward)
                 log_metric(f"gradus/{task.arm_id}/solved", float(outcome.solved or False))
-
-
-def log_arms(arms: Sequence[ArmState], log_metric: LogMetric) -> None:
-    """Logs what a run's policy does with its arms."""
-    for arm in arms:
-        log_metric(f"gradus/{arm.arm_id}/probability", arm.probability)

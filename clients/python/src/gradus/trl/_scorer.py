@@ -6,9 +6,10 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from gradus._enums import FinishReason
 from gradus.client import Client
 from gradus.outcomes import Outcome
-from gradus.tasks import Completion, CompletionGroup, FinishReason, Task
+from gradus.tasks import Completion, CompletionGroup, Task
 
 ASK_AGAIN_SECONDS = 1.0
 """How long a sample waits at least that the server asks to have sent again."""

@@ -17,7 +17,7 @@ class Shape:
     prompts
         Tasks of a generation batch, over all ranks: completions are written for so many at once.
     repeats
-        Micro-batches that a generation batch is used for (steps_per_generation × num_iterations).
+        Micro-batches that a generation batch is used for (steps_per_generation times num_iterations).
     accumulated
         Micro-batches of an optimizer step (gradient_accumulation_steps).
 

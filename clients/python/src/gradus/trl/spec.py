@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import Any
 
 from gradus.client import Client
-from gradus.errors import NotFoundError
 from gradus.runs import RunConfig, RunInfo
 from gradus.trl import _callback, _checks, _datasets
-from gradus.trl._environment import AnswerEnvironment, Environments
+from gradus.trl._environment import AnswerEnvironment
 from gradus.trl._feed import Feed
 from gradus.trl._rewards import Rewards
 from gradus.trl._shape import Shape
@@ -72,13 +71,14 @@ class GradusSpec:
         self.client = Client(server) if isinstance(server, str) else server
         self.run = self.client.run(run_id)
         self.reproducible = reproducible
-        self._config = {each.name: getattr(run, each.name) for each in fields(run)} if isinstance(run, RunConfig) else run
+        self._config = (
+            {each.name: getattr(run, each.name) for each in fields(run)} if isinstance(run, RunConfig) else run
+        )
         self._restart = restart
         self._patience = patience
         self.run_config: RunConfig = self._create().config
         self._feed = Feed(self.run, prefetch=prefetch, patience=patience)
         self._rewards = Rewards(self.client, self.run, self._feed, patience)
-        self._environments = Environments(self._rewards)
         # Where the training began: an optimizer step, and the cursor of its first task.
         self._origin: tuple[int, int] | None = None
         self._shape: Shape | None = None
@@ -90,7 +90,7 @@ class GradusSpec:
 
     @cached_property
     def train_dataset(self) -> Any:
-        """The run's tasks, a `datasets.IterableDataset` of rows `prompt`, `arm_id` and `gradus_task` (see `task_of`)."""
+        """The run's tasks, a `datasets.IterableDataset` of rows `prompt`, `arm_id` and `gradus_task`."""
         return _datasets.train_dataset(self._take)
 
     @cached_property
@@ -113,8 +113,8 @@ class GradusSpec:
 
     @property
     def environment_factory(self) -> Callable[[], AnswerEnvironment]:
-        """Makes environments in which the policy answers by calling a tool; in place of `reward_funcs`."""
-        return self._environments.make
+        """Makes environments in which the policy answers by calling a tool; beside `reward_funcs`, for GRPO only."""
+        return AnswerEnvironment
 
     def config(self, **settings: Any) -> dict[str, Any]:
         """Settings for a GRPOConfig or RLOOConfig: those given, with what the run must have and what fits it.
