@@ -4,55 +4,12 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 import pytest
-from trl import GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer
+from trl_training import KINDS, run_config, settings, trainer_of
 
-import gradus
 from gradus import Client
 from gradus.trl import GradusSpec
-
-KINDS = {"grpo": (GRPOTrainer, GRPOConfig), "rloo": (RLOOTrainer, RLOOConfig)}
-
-
-def run_config(**changes: Any) -> dict[str, Any]:
-    return {
-        "arms": [gradus.arm("countdown", level) for level in ("T0", "T1", "T2")],
-        "policy": gradus.bandit(),
-        "num_generations": 4,
-        "prompts_per_update": 4,
-        "seed": 1,
-        **changes,
-    }
-
-
-def settings(out: Path, **changes: Any) -> dict[str, Any]:
-    return {
-        "output_dir": str(out),
-        "per_device_train_batch_size": 8,
-        "max_completion_length": 6,
-        "max_steps": 4,
-        "save_strategy": "no",
-        "logging_steps": 1,
-        "report_to": [],
-        "learning_rate": 1e-2,
-        "use_cpu": True,
-        **changes,
-    }
-
-
-def trainer_of(spec: GradusSpec, policy: Path, kind: str = "grpo", **changes: Any) -> Any:
-    """A trainer of a tiny policy, with the spec's settings and these."""
-    trainer, config = KINDS[kind]
-    return trainer(
-        str(policy),
-        reward_funcs=spec.reward_funcs,
-        args=config(**spec.config(**changes)),
-        train_dataset=spec.train_dataset,
-        eval_dataset=spec.eval_dataset,
-        callbacks=spec.callbacks,
-    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
