@@ -113,10 +113,3 @@ export function keyOf(value: PyValue, depth = 0): string {
       .join(",")}}`;
   return JSON.stringify(value);
 }
-
-/** Whether two lists hold the same values, each as often. */
-export function sameItems(one: readonly PyValue[], other: readonly PyValue[]): boolean {
-  const sorted = (items: readonly PyValue[]): readonly string[] => items.map((item) => keyOf(item)).sort();
-  const [a, b] = [sorted(one), sorted(other)];
-  return a.length === b.length && a.every((key, i) => key === b[i]);
-}

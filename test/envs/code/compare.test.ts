@@ -2,9 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { equals, keyOf, ROUNDING } from "../../../envs/code/compare.ts";
-import { meets } from "../../../envs/code/expect.ts";
 import { fold } from "../../../envs/code/folding.ts";
-import { readTestFile } from "../../../envs/code/test-files.ts";
 import { samePrinted } from "../../../envs/code/stdout.ts";
 import { pyFloat, pyInt } from "../../../envs/code/value.ts";
 import type { PyValue } from "../../../envs/ports.ts";
@@ -133,43 +131,6 @@ describe("values", () => {
       expect(b > 0n ? whole("%") >= 0n && whole("%") < b : whole("%") <= 0n && whole("%") > b).toBe(true);
     });
     fc.assert(property, { seed: 4, numRuns: 300 });
-  });
-});
-
-describe("expectations", () => {
-  const held: readonly (readonly [string, PyValue, boolean])[] = [
-    ["f() is True", true, true],
-    ["f() is True", int(1), false],
-    ["f() == True", int(1), true],
-    ["f()", [], false],
-    ["f()", [null], true],
-    ["f()", { other: "Yes" }, false],
-    ["not f()", { other: "No" }, false],
-    ["not f()", { dict: [] }, true],
-    ["not f()", float("0.0"), true],
-    ["abs(f() - 0.5) < 1e-3", float("0.5004"), true],
-    ["abs(f() - 0.5) < 1e-3", float("0.5024"), false],
-    ["abs(f() - 0.5) < 1e-3", "0.5", false],
-    ["f() != 3", int(3), false],
-    ["f() != 3", "3", true],
-    ["f() in [1, 2]", int(2), true],
-    ["f() in [1, 2]", int(3), false],
-    ["f() >= 2", int(2), true],
-    ["f() > 2", { other: "Big" }, false],
-    ["sorted(f()) == [1, 2]", { set: [int(2), int(1)] }, true],
-    ["sorted(f()) == [1, 2]", [int(2), int(1), int(1)], false],
-    ["len(f()) == 3", "abc", true],
-    ["len(f()) == 3", int(3), false],
-    ["set(f()) == {1, 2}", [int(2), int(1), int(1)], true],
-    ["tuple(f()) == (1, 2)", [int(1), int(2)], true],
-    ["list(f()) == ['a']", { dict: [["a", int(1)]] }, true],
-    ["round(f(), 2) == 0.33", float("0.3333"), true],
-    ["isinstance(f(), int)", true, true],
-    ["isinstance(f(), (list, tuple))", { set: [] }, false],
-  ];
-  test.each(held)("assert %s, of %j: %s", (source, value, expected) => {
-    const [one] = readTestFile(`assert ${source}`, 1).tests;
-    expect(one && meets(one, value)).toBe(expected);
   });
 });
 

@@ -117,7 +117,7 @@ test("MBPP: a list of assertions", () => {
     test_setup_code: "",
     test_list: ["assert add(1, 2) == 3", "assert set(add(1, 2)) == set([3])"],
   };
-  expect(words(read(row))).toEqual(["add(1, 2) → 3", "add(1, 2) → set {3}"]);
+  expect(words(read(row))).toEqual(["add(1, 2) → 3", "set(add(1, 2)) → {3}"]);
   expect(read(row).references).toEqual(["def add(a, b): return a + b"]);
 });
 

@@ -62,6 +62,7 @@ test.each<readonly [SandboxResult, string]>([
   [returned(5), "returned 5, expected 2"],
   [{ kind: "returned", value: { other: "Always" } }, "returned <a value of type Always>, expected 2"],
   [{ kind: "raised", error: "ValueError: no" }, "raised ValueError: no, expected 2"],
+  [{ kind: "unusable", why: "does not define f" }, "was not reached: the program does not define f"],
   [{ kind: "exceeded", limit: "more than 4,000 ms of processor time" }, "took more than 4,000 ms of processor time"],
   [{ kind: "died", how: "signal 9" }, "ended early: signal 9"],
   [{ kind: "printed", stdout: "2" }, "printed and returned nothing, expected 2"],
@@ -81,9 +82,11 @@ test("exceptions that are expected pass, and others fail", async () => {
     const facts = await verify(raising, "p", always(result));
     return facts.kind === "graded" ? facts.solved : facts;
   };
-  expect(await solved({ kind: "raised", error: "KeyError: 'a' (line 3)" })).toBe(true);
-  expect(await solved({ kind: "raised", error: "LookupError" })).toBe(true);
-  expect(await solved({ kind: "raised", error: "ValueError: LookupError" })).toBe(false);
+  const names = ["KeyError", "LookupError", "Exception", "BaseException", "object"];
+  expect(await solved({ kind: "raised", error: "KeyError: 'a' (line 3)", names })).toBe(true);
+  expect(await solved({ kind: "raised", error: "LookupError", names: ["Exception"] })).toBe(false);
+  expect(await solved({ kind: "raised", error: "LookupError" })).toBe(false);
+  expect(await solved({ kind: "unusable", why: "raised LookupError" })).toBe(false);
   expect(await solved(returned(1))).toBe(false);
   expect(await solved({ kind: "exceeded", limit: "memory" })).toBe(false);
 });
