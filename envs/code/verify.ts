@@ -5,6 +5,7 @@ import { assertNever } from "../lib/assert-never.ts";
 import type { SandboxCase, SandboxResult } from "../ports.ts";
 import { expectationWords, meets } from "./expect.ts";
 import { type CallTest, type CodeInstance, type CodeTest, LIMITS } from "./instance.ts";
+import { ownLine, type Prefixed, withPrefix } from "./prefix.ts";
 import { differenceWords, samePrinted } from "./stdout.ts";
 import { clip, quoted, show } from "./value.ts";
 
@@ -30,7 +31,8 @@ export async function runTests(
   if (sandbox === undefined) return NO_SANDBOX;
   const { tests, prefix } = instance;
   const cases = tests.map(caseOf);
-  const job = { program: withPrefix(prefix, program), cases, cpuMsMax: LIMITS.cpuMsMax };
+  const prefixed = withPrefix(prefix, program);
+  const job = { program: prefixed.source, cases, cpuMsMax: LIMITS.cpuMsMax };
   const reply = await sandbox.run(job, context);
   if (reply.kind === "failed") return reply;
   // Without a result for each test there is no telling, and that is our fault.
@@ -44,13 +46,17 @@ export async function runTests(
   const index = passes.indexOf(false);
   const passed = passes.filter(Boolean).length;
   if (index < 0) return { kind: "outcome", passed };
-  const words = failureWords(tests[index] as CodeTest, reply.results[index] as SandboxResult);
+  const result = inOwnLines(reply.results[index] as SandboxResult, prefixed);
+  const words = failureWords(tests[index] as CodeTest, result);
   return { kind: "outcome", passed, failed: { index, words: `test ${index + 1} of ${tests.length}: ${words}` } };
 }
 
-/** `from __future__` must come first in a program: one that has it brings its own imports. */
-function withPrefix(prefix: string, program: string): string {
-  return prefix === "" || /^from __future__ /m.test(program) ? program : `${prefix}\n${program}`;
+/** Tells of the lines of the program as its author numbers them. */
+function inOwnLines(result: SandboxResult, prefixed: Prefixed): SandboxResult {
+  const own = (text: string): string =>
+    text.replace(/\(line (\d+)\)$/, (_, line) => `(line ${ownLine(prefixed, Number(line))})`);
+  if (result.kind === "raised") return { ...result, error: own(result.error) };
+  return result.kind === "unusable" ? { ...result, why: own(result.why) } : result;
 }
 
 function caseOf(test: CodeTest): SandboxCase {
