@@ -59,7 +59,7 @@ function instanceOf(row: Row, prompt: string, tests: readonly CodeTest[], unread
     starter: (head || textOf(row["starter_code"])).slice(0, LIMITS.starterCharsMax),
     prefix: prefixOf(row, tests, head),
     ...{ tests, unread },
-    references: referencesOf(row, head),
+    references: referencesOf(row, head, tests),
     level: levelIn(row),
   };
 }
@@ -148,12 +148,12 @@ function prefixOf(row: Row, tests: readonly CodeTest[], head: string): string {
   return tests.some((test) => test.kind === "call" && test.name.startsWith("Solution.")) ? LEETCODE : "";
 }
 
-function referencesOf(row: Row, head: string): readonly string[] {
+function referencesOf(row: Row, head: string, tests: readonly CodeTest[]): readonly string[] {
   const extra = isFields(row["extra_info"]) ? row["extra_info"] : {};
   const found = REFERENCES.map((name) => row[name]).find((value) => value !== undefined && value !== null);
   const programs = [found, extra["reference"]].flatMap(programsIn).slice(0, LIMITS.referencesMax);
   return programs.flatMap((program) => {
-    const read = readProgram(program);
+    const read = readProgram(program, tests);
     if (read.kind !== "answer") return [];
     return [head === "" || read.answer.includes(head.trim()) ? read.answer : `${head}${program}`];
   });
