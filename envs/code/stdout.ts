@@ -1,7 +1,8 @@
 /**
  * When what a program printed is what a test expects: line by line, white space at the ends of lines and empty lines at the
  * end left out. A line of numbers alone is compared number by number, however far they stand apart or from the left: ints
- * exactly, of however many digits, and decimals, with a point or an exponent on both sides, within a millionth. All other lines are compared as they stand, with what stands before them.
+ * exactly, of however many digits, and decimals, with a point or an exponent on both sides, within a millionth. All other
+ * lines are compared as they stand, with what stands before them.
  */
 import { near, type Tolerance } from "./compare.ts";
 import { clip, quoted } from "./value.ts";

@@ -19,7 +19,7 @@ from child import MiB
 STREAMS = {
     f"{folder}{name}": number
     for number, stream in enumerate(("stdin", "stdout", "stderr"))
-    for folder, name in (("/dev/", stream), ("/dev/fd/", number), ("/proc/self/fd/", number))
+    for folder, name in (("/dev/", stream), ("/dev/fd/", number))
 }
 # Larger ones do not fit beside the rest.
 THREAD_STACK_BYTES_MAX = 512 * MiB
@@ -30,15 +30,13 @@ def furnish() -> None:
     site.setquit()
     site.setcopyright()
     site.sethelper()
-    builtins.open = io.open = with_streams(io.open)  # type: ignore[assignment]
+    builtins.open = io.open = with_streams(io.open)
     os.open = with_streams(os.open, lambda descriptor, *_: descriptor)
     threading.stack_size = _thread.stack_size = limited(threading.stack_size)  # type: ignore[assignment]
-    resource.setrlimit = keep_limit  # type: ignore[assignment]
+    resource.setrlimit = keep_limit
 
 
-def with_streams(
-    opens: Callable[..., Any], of_descriptor: Callable[..., Any] | None = None
-) -> Callable[..., Any]:
+def with_streams(opens: Callable[..., Any], of_descriptor: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """The function that opens files, with the three streams under the names that they have on Linux."""
 
     def open(file: Any, *args: Any, **kwargs: Any) -> Any:
