@@ -38,9 +38,11 @@ export function readProgram(text: string, tests: readonly CodeTest[] = []): Pars
 
 /** Blocks of Python before those that name no language, and those before others. */
 function chosen(blocks: readonly Block[], tests: readonly CodeTest[]): Block | undefined {
-  const ofPython = blocks.filter(({ language }) => PYTHON.test(language));
+  const ofPython = blocks.filter(isOfPython);
   const unnamed = blocks.filter(({ language }) => language === "");
-  const among = [ofPython, unnamed, blocks].find(({ length }) => length > 0) ?? [];
+  // An answer in Markdown may itself be in a fence.
+  const inner = ofPython.length > 0 ? [] : blocks.flatMap(({ lines }) => blocksOf(lines)).filter(isOfPython);
+  const among = [ofPython, inner, unnamed, blocks].find(({ length }) => length > 0) ?? [];
   if (among.length < 2) return among[0];
   const signs = signsOf(tests);
   const text = among.map(({ lines }) => lines.join("\n"));
@@ -49,6 +51,10 @@ function chosen(blocks: readonly Block[], tests: readonly CodeTest[]): Block | u
     if (place >= 0) return among[place];
   }
   return among.at(-1);
+}
+
+function isOfPython({ language }: Block): boolean {
+  return PYTHON.test(language);
 }
 
 const READS_INPUT = /\binput\b|\bstdin\b|\bopen\s*\(\s*0\b|\bread\s*\(\s*0\b/;

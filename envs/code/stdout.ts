@@ -2,7 +2,7 @@
  * When what a program printed is what a test expects: line by line, white space at the ends of lines and empty lines at the
  * end left out. A line of numbers alone is compared number by number, however far they stand apart or from the left: ints
  * exactly, of however many digits, and decimals, with a point or an exponent on both sides, within a millionth. All other
- * lines are compared as they stand, with what stands before them.
+ * lines are compared as they stand, with what stands before them, but that decimals with a point between spaces are near.
  */
 import { near, type Tolerance } from "./compare.ts";
 import { clip, quoted } from "./value.ts";
@@ -35,7 +35,20 @@ function linesOf(text: string): readonly string[] {
 function sameLine(expected: string, got: string): boolean {
   if (expected === got) return true;
   const [wanted, have] = [expected.trim().split(/\s+/), got.trim().split(/\s+/)];
-  return wanted.length === have.length && wanted.every((one, i) => sameNumber(one, have[i] as string));
+  if (wanted.length !== have.length) return false;
+  if (wanted.every((one, i) => sameNumber(one, have[i] as string))) return true;
+  // With text around them decimals may differ, and nothing else.
+  return (
+    expected.replace(/\S+/g, "") === got.replace(/\S+/g, "") &&
+    wanted.every(
+      (one, i) =>
+        one === have[i] || (isDecimal(one) && isDecimal(have[i] as string) && sameNumber(one, have[i] as string)),
+    )
+  );
+}
+
+function isDecimal(text: string): boolean {
+  return /^[+-]?\d+\.\d+$/.test(text);
 }
 
 /** A number as it is written: its digits, with so many of them after the point, and an exponent. */

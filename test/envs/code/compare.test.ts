@@ -152,6 +152,8 @@ describe("outputs", () => {
     ["  1\n 1 1\n1 2 1\n", "1\n1 1\n1 2 1"],
     ["\t7\n", "7"],
     ["  x\n", "  x"],
+    ["Case #1: 0.333333\n", "Case #1: 0.33333334"],
+    ["  mean 2.50 m\n", "  mean 2.5 m"],
     // An int is met by a decimal's value alone.
     ["2.0\n", "2"],
     ["2.50\n", "2.5"],
@@ -205,6 +207,11 @@ describe("outputs", () => {
     ["    return 1\n", "  return 1"],
     [" * \n***\n", "*\n***"],
     [".\n", "0"],
+    ["Case #1: 0.333333\n", "Case #1: 0.3334"],
+    ["Case #1: 0.333333\n", "Case #1:  0.333333"],
+    ["Case 1: 0.5\n", "Case 1.0: 0.5"],
+    ["mean 2.0\n", "mean 2"],
+    ["1.2.3 1.10\n", "1.2.4 1.1"],
     ["e5 1\n", "0 1"],
   ])("%j is not met by %j", (expected, got) => {
     expect(samePrinted(expected, got)).toBe(false);

@@ -43,6 +43,7 @@ describe("a program is read out of", () => {
     ],
     ["blocks of other things", `\`\`\`python\n${PROGRAM}\n\`\`\`\nOutput:\n\`\`\`\n5\n\`\`\`\n\`\`\`text\n6\n\`\`\``],
     ["lines that end as on Windows", `\`\`\`python\r\n${PROGRAM.replaceAll("\n", "\r\n")}\r\n\`\`\`\r\n`],
+    ["a fence in a fence", `\`\`\`\`markdown\nSo:\n\`\`\`python\n${PROGRAM}\n\`\`\`\n\`\`\`\``],
     ["a byte order mark", `\ufeff${PROGRAM}`],
   ])("%s", (_, text) => {
     expect(programOf(text)).toBe(PROGRAM);

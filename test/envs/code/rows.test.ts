@@ -253,7 +253,7 @@ describe("rows that are no tasks", () => {
     const call = (...outputs: readonly string[]) =>
       refusal({
         prompt: "P",
-        input_output: `{"fn_name": "f", "inputs": [${outputs.map(() => "[1]")}], "outputs": [${outputs}]}`,
+        input_output: `{"fn_name": "f", "inputs": [${outputs.map(() => "[1]").join()}], "outputs": [${outputs.join()}]}`,
       });
     const list = (count: number, item: string) => `[${Array(count).fill(item).join(",")}]`;
     expect(call(list(240_000, "1"))).toBe("none");
