@@ -87,6 +87,16 @@ describe("values", () => {
     expect(equals([int(1)], { set: [int(1)] }, json)).toBe(false);
   });
 
+  test("a key of JSON stands for the int that it writes", () => {
+    const json = { tolerance: ROUNDING, json: true };
+    const text: PyValue = { dict: [["7", "a"]] };
+    const number: PyValue = { dict: [[int(7), "a"]] };
+    expect([equals(text, number, json), equals(text, text, json)]).toEqual([true, true]);
+    expect([equals(text, number), equals(number, text, json)]).toEqual([false, false]);
+    const other: PyValue = { dict: [["07", "a"]] };
+    expect(equals(other, number, json)).toBe(false);
+  });
+
   test("what is nested without end equals nothing", () => {
     let deep: PyValue = [];
     for (let i = 0; i < 5000; i++) deep = [deep];
