@@ -1,7 +1,7 @@
 /** Reads what an answer says, and compares two of them: the interface of everything in this folder. */
 import type { Parsed } from "../facts.ts";
 import { compareNodes } from "./compare/compare.ts";
-import { type Comparison, EQUAL, undecided } from "./compare/outcome.ts";
+import { type Comparison, EQUAL, type State, undecided } from "./compare/outcome.ts";
 import { type Budget, STEPS_MAX } from "./numbers/budget.ts";
 import type { Cursor } from "./read/cursor.ts";
 import { extract } from "./read/extract.ts";
@@ -22,8 +22,8 @@ export interface MathAnswer {
   readonly text: string;
   /** At least one; the likeliest first. */
   readonly readings: readonly Reading[];
-  /** The letter of a choice, where one stands before its content: "(B) 12". */
-  readonly choice?: string;
+  /** Of a choice: what its letter stands before, as in "(B) 12"; empty where it stands alone. */
+  readonly choice?: readonly Reading[];
 }
 
 /** Reads the text of an answer. Never throws; bounded in steps, digits and depth whatever the text. */
@@ -55,11 +55,11 @@ function readOne(text: string): Parsed<MathAnswer> {
   const isChoice = name !== undefined && (whole.kind === "malformed" || content === "" || bracketed !== undefined);
   if (isChoice && inside?.kind !== "malformed") {
     const letter: Reading = { node: { kind: "symbol", name: name.toUpperCase() }, comma: "separator" };
-    const others = [...(inside?.answer ?? []), ...(whole.kind === "answer" ? whole.answer : [])];
-    return { kind: "answer", answer: { text, readings: [letter, ...others], choice: name.toUpperCase() } };
+    const choice = inside?.answer ?? [];
+    const others = [...choice, ...(whole.kind === "answer" ? whole.answer : [])];
+    return { kind: "answer", answer: { text, readings: [letter, ...others], choice } };
   }
-  const read = whole;
-  return read.kind === "malformed" ? read : { kind: "answer", answer: { text, readings: read.answer } };
+  return whole.kind === "malformed" ? whole : { kind: "answer", answer: { text, readings: whole.answer } };
 }
 
 /** "(B)", "B)", "\\textbf{(B)}", "Option B", alone or with what the choice says behind it. */
@@ -125,13 +125,22 @@ const SURELY_DECIMAL = /(?<!\d)0,\d|\d,\d\d/;
 export function compareMath(gold: MathAnswer, answer: MathAnswer, budget: Budget = { left: STEPS_MAX }): Comparison {
   if (bare(gold.text) === bare(answer.text)) return EQUAL;
   const state = { budget, seed: `${gold.text}\n${answer.text}` };
-  // Of two choices the letters count, whatever they say.
-  const isChoice = gold.choice !== undefined && answer.choice !== undefined;
-  const golds = isChoice
-    ? gold.readings.slice(0, 1)
-    : gold.readings.filter(({ comma }) => comma !== "decimal" || SURELY_DECIMAL.test(gold.text));
-  const answers = isChoice ? answer.readings.slice(0, 1) : answer.readings;
-  const found = golds.flatMap((left) => answers.map((right) => () => compareNodes(left.node, right.node, state)));
+  const [left, right] = [gold.choice, answer.choice];
+  if (left === undefined || right === undefined) return compareReadings(gold, gold.readings, answer.readings, state);
+  // Of two choices both letters and what they say count; who leaves one of them out says nothing else.
+  const letters = compareReadings(gold, gold.readings.slice(0, 1), answer.readings.slice(0, 1), state);
+  const isSaidTwice = letters.kind === "equal" && left.length > 0 && right.length > 0;
+  return isSaidTwice ? compareReadings(gold, left, right, state) : letters;
+}
+
+function compareReadings(
+  { text }: MathAnswer,
+  golds: readonly Reading[],
+  answers: readonly Reading[],
+  state: State,
+): Comparison {
+  const meant = golds.filter(({ comma }) => comma !== "decimal" || SURELY_DECIMAL.test(text));
+  const found = meant.flatMap((left) => answers.map((right) => () => compareNodes(left.node, right.node, state)));
   const [first, ...others] = found;
   const likeliest = first?.() ?? undecided("it cannot be read as the expected answer is");
   // What is less likely meant may make it equal, and nothing else.

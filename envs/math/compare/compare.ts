@@ -9,7 +9,7 @@ import {
   areBracketsOther,
   areNumbered,
   isOrdered,
-  isSameShape,
+  haveSameShape,
   isSetLike,
   isSeveral,
   itemsOf,
@@ -188,8 +188,7 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
   if (records !== undefined) return records;
   const [left, right] = [itemsOf(gold), itemsOf(answer)];
   const compare = (i: number, j: number): Comparison => compareParts(left[i] as Node, right[j] as Node, state, context);
-  if (gold.kind === "matrix" && answer.kind === "matrix" && !isSameShape(gold, answer))
-    return different("its matrix has another shape");
+  if (!haveSameShape(gold, answer)) return different("its matrix has another shape");
   if (isOrdered(gold) || isOrdered(answer)) {
     if (gold.kind === "set" || answer.kind === "set")
       return left.length === 1 && right.length === 1 ? compare(0, 0) : different("a set is no tuple");

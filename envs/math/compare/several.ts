@@ -17,11 +17,18 @@ export function isOrdered(node: Node): boolean {
   return node.kind === "bracket" || node.kind === "matrix";
 }
 
-export function isSameShape(
-  gold: Extract<Node, { kind: "matrix" }>,
-  answer: Extract<Node, { kind: "matrix" }>,
-): boolean {
-  return gold.rows.length === answer.rows.length && gold.rows[0]?.length === answer.rows[0]?.length;
+/** Rows and columns; undefined: it has none. A row and a column alone are tuples, too. */
+function shapeOf(node: Node): string | undefined {
+  return node.kind === "matrix" ? `${node.rows.length} × ${node.rows[0]?.length}` : undefined;
+}
+
+/** A matrix is no list of its cells, unless it is a single row or column. */
+export function haveSameShape(gold: Node, answer: Node): boolean {
+  const [left, right] = [shapeOf(gold), shapeOf(answer)];
+  if (left !== undefined && right !== undefined) return left === right;
+  return [gold, answer].every(
+    (node) => node.kind !== "matrix" || node.rows.length === 1 || node.rows.every((row) => row.length === 1),
+  );
 }
 
 /** (1,2) and [1,2] may be intervals; of three numbers brackets are a matter of taste. */
