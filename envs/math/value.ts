@@ -1,8 +1,10 @@
 /** Reads what an answer says, and compares two of them: the interface of everything in this folder. */
 import type { Parsed } from "../facts.ts";
+import { narrow } from "../lib/text.ts";
 import { compareNodes } from "./compare/compare.ts";
 import { type Comparison, EQUAL, type State, undecided } from "./compare/outcome.ts";
 import { type Budget, STEPS_MAX } from "./numbers/budget.ts";
+import { clockLike, clockOf } from "./read/clock.ts";
 import type { Cursor } from "./read/cursor.ts";
 import { extract } from "./read/extract.ts";
 import { lex } from "./read/lex.ts";
@@ -28,10 +30,15 @@ export interface MathAnswer {
 
 /** Reads the text of an answer. Never throws; bounded in steps, digits and depth whatever the text. */
 export function readMath(text: string): Parsed<MathAnswer> {
-  const extracted = extract(text);
+  const extracted = extract(narrowed(text));
   if (extracted.kind === "malformed") return extracted;
   const [only] = extracted.answer;
   return extracted.answer.length === 1 && only !== undefined ? readOne(only) : readSeveral(extracted.answer);
+}
+
+/** As it is written in Latin script: １２（， is 12(,. */
+function narrowed(text: string): string {
+  return text.replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(narrow(wide.charCodeAt(0))));
 }
 
 /** Several boxes are a list. */
@@ -75,6 +82,8 @@ function readings(text: string): Parsed<readonly Reading[]> {
     if (typeof node === "string") problem ??= node;
     else if (!found.some((other) => show(other.node) === show(node))) found.push({ node, comma: style.comma });
   }
+  const time = clockLike(text);
+  if (time !== undefined) found.push({ node: time, comma: "separator" });
   return found.length > 0 ? { kind: "answer", answer: found } : { kind: "malformed", reason: problem ?? "it is empty" };
 }
 
@@ -94,13 +103,10 @@ function stylesOf(text: string): readonly Style[] {
   return styles;
 }
 
-/** 10:30 a.m. */
-const TIME = /^\s*(\d{1,2}(?::\d\d)?)[\s~\\]*(?:\\text\w*\s*\{)?\s*([ap])\.?\s?m\.?\s*\}?\s*$/i;
-
 /** What the text is, or what is wrong with it. */
 function parse(text: string, style: Style): Node | string {
-  const time = TIME.exec(text);
-  if (time !== null) return { kind: "text", text: `${time[1]} ${time[2]}m`.toLowerCase() };
+  const time = clockOf(text);
+  if (time !== undefined) return time;
   const lexed = lex(text, style);
   if (lexed.kind === "malformed") return lexed.reason;
   if (lexed.tokens.length === 0) return "it is empty";
@@ -140,11 +146,18 @@ function compareReadings(
   state: State,
 ): Comparison {
   const meant = golds.filter(({ comma }) => comma !== "decimal" || SURELY_DECIMAL.test(text));
-  const found = meant.flatMap((left) => answers.map((right) => () => compareNodes(left.node, right.node, state)));
+  const isTime = [golds[0], answers[0]].some((reading) => reading?.node.kind === "clock");
+  const ordered = (readings: readonly Reading[]): readonly Reading[] => (isTime ? timesFirst(readings) : readings);
+  const found = ordered(meant).flatMap((left) => ordered(answers).map((right) => () => compareNodes(left.node, right.node, state)));
   const [first, ...others] = found;
   const likeliest = first?.() ?? undecided("it cannot be read as the expected answer is");
   // What is less likely meant may make it equal, and nothing else.
   return likeliest.kind !== "equal" && others.some((compare) => compare().kind === "equal") ? EQUAL : likeliest;
+}
+
+/** Beside a time, "4:30" is likelier a time than a ratio. */
+function timesFirst(readings: readonly Reading[]): readonly Reading[] {
+  return readings.toSorted((a, b) => Number(b.node.kind === "clock") - Number(a.node.kind === "clock"));
 }
 
 /** The text without what is never seen. */

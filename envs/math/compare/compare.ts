@@ -1,10 +1,12 @@
 /** Compares two answers by what they are: the gold first, the answer second. */
+import { isNumberSet } from "../read/names.ts";
 import { children, type Node, show, some } from "../syntax.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided, unordered } from "./outcome.ts";
 import { compareReals, realsOf } from "./reals.ts";
 import { compareRelations } from "./relations.ts";
-import { compareScalars, variablesOf } from "./scalars.ts";
-import { assignmentOf, type Assignment, doubled, hasDoubleSign, isAskedFor, plain, textOf } from "./shape.ts";
+import { variablesOf } from "./places.ts";
+import { compareScalars } from "./scalars.ts";
+import { assignmentOf, doubled, hasDoubleSign, plain, textOf } from "./shape.ts";
 import {
   areBracketsOther,
   areNumbered,
@@ -15,32 +17,53 @@ import {
   itemsOf,
   recordOf,
   tupleRecord,
+  equationsOf,
+  unnamedPoints,
   valuesOfNames,
 } from "./several.ts";
 import { compareMeasured, measuredOf } from "./units.ts";
-import { withoutConditions } from "./conditions.ts";
-
-/** What is known of a gold on the way down. */
-interface Context {
-  readonly isApproximate: boolean;
-}
+import { type Conditioned, isFamily, withOneName, withoutCondition } from "./conditions.ts";
+import { type Compare, compareAssignments, type Context } from "./assignments.ts";
+import { compareFamilies, residuesOf } from "./families.ts";
+import { besideConstant, vanishing, withNamesOf } from "./renaming.ts";
 
 const PLAIN: Context = { isApproximate: false };
 
 export function compareNodes(gold: Node, answer: Node, state: State): Comparison {
-  const [left, right] = withoutConditions(gold, answer);
-  return compareParts(left, right, state, PLAIN);
+  const [given, said] = [withoutCondition(gold), withoutCondition(answer)];
+  const [left, right] = withOneName(given, said);
+  const compare = (one: Node, other: Node): Comparison => compareParts(one, other, state, PLAIN);
+  const areFamilies = isFamily(given) || isFamily(said);
+  const found = areFamilies ? compareFamilies(left, right, state, compare) : compare(left, right);
+  return found.kind === "equal" ? compareConditions(given, said, areFamilies, state) : found;
+}
+
+/** Of answers that are equal otherwise. */
+function compareConditions(gold: Conditioned, answer: Conditioned, areFamilies: boolean, state: State): Comparison {
+  const isOther = gold.domain !== undefined && answer.domain !== undefined && gold.domain[0] !== answer.domain[0];
+  if (areFamilies && isOther) return undecided("its whole number is of another set");
+  if (gold.others.length === 0 && answer.others.length === 0) return EQUAL;
+  if (gold.others.length === 0 || answer.others.length === 0)
+    return undecided("only one of both says for what it holds");
+  const listed = (items: readonly Node[]): Node => ({ kind: "list", joiner: "and", items });
+  return compareParts(listed(gold.others), listed(answer.others), state, PLAIN);
 }
 
 function compareParts(goldNode: Node, answerNode: Node, state: State, context: Context): Comparison {
   if (--state.budget.left < 0) return undecided("it takes too many steps to compare");
-  const [gold, answer] = [plain(goldNode), plain(answerNode)];
+  const compare: Compare = (left, right, inner = context) => compareParts(left, right, state, inner);
+  const gold = plain(goldNode);
+  const answer = withNamesOf(gold, plain(answerNode));
   if (written(gold) === written(answer)) return EQUAL;
   const unnamed = gold.kind === "relation" ? undefined : valuesOfNames(answer);
-  if (unnamed !== undefined) return compareParts(gold, unnamed, state, context);
+  if (unnamed !== undefined) return compare(gold, unnamed);
+  const points = unnamedPoints(gold, answer);
+  if (points !== undefined) return compare(...points);
+  if (gold.kind === "residue" || answer.kind === "residue") return compareResidues(gold, answer, state, compare);
+  if (gold.kind === "clock" || answer.kind === "clock") return compareClocks(gold, answer);
   if (gold.kind === "text" || answer.kind === "text") return compareTexts(gold, answer);
-  if (hasDoubleSign(gold) || hasDoubleSign(answer)) return compareDoubled(gold, answer, state, context);
-  const named = compareAssignments(gold, answer, state, context);
+  if (hasDoubleSign(gold) || hasDoubleSign(answer)) return compareDoubled(gold, answer, compare);
+  const named = compareAssignments(gold, answer, state, context, compare);
   if (named !== undefined) return named;
   const sets = compareSets(gold, answer, state);
   if (sets !== undefined) return sets;
@@ -68,92 +91,27 @@ function compareTexts(gold: Node, answer: Node): Comparison {
 // ±
 
 /** With as many values as the other side has: each ± with signs of its own, or all with the same. */
-function compareDoubled(gold: Node, answer: Node, state: State, context: Context): Comparison {
-  const spelled = (node: Node, apart: boolean): Node => (hasDoubleSign(node) ? listOf(node, apart) : node);
-  const readings = [false, true].map(
-    (apart) => () => compareParts(spelled(gold, apart), spelled(answer, apart), state, context),
-  );
-  return any(readings);
+function compareDoubled(gold: Node, answer: Node, compare: Compare): Comparison {
+  // An equation that names nothing is compared with equations.
+  const named = [gold, answer].some((node) => partsOf(node).some(isEquation));
+  const spelled = (node: Node, apart: boolean): Node => (hasDoubleSign(node) ? listOf(node, apart, named) : node);
+  return any([false, true].map((apart) => () => compare(spelled(gold, apart), spelled(answer, apart))));
 }
 
-function listOf(node: Node, apart: boolean): Node {
+const partsOf = (node: Node): readonly Node[] => (node.kind === "list" || node.kind === "set" ? node.items : [node]);
+
+function isEquation(node: Node): boolean {
+  return node.kind === "relation" && node.operators.every((operator) => operator === "=") && !assignmentOf(node);
+}
+
+function listOf(node: Node, apart: boolean, named: boolean): Node {
   if (node.kind === "list" || node.kind === "set") {
     const items = node.items.flatMap((item) => (hasDoubleSign(item) ? doubled(item, apart) : [item]));
     return node.kind === "set" ? { kind: "set", items } : { ...node, items };
   }
-  const assigned = assignmentOf(node);
-  if (assigned !== undefined && assigned.values.length === 1)
-    return { kind: "list", joiner: "or", items: doubled(assigned.values[0] as Node, apart) };
-  return { kind: "list", joiner: "or", items: doubled(node, apart) };
-}
-
-// x = 5
-
-function compareAssignments(gold: Node, answer: Node, state: State, context: Context): Comparison | undefined {
-  const left = assignmentOf(gold);
-  const right = assignmentOf(answer);
-  if (left !== undefined && right !== undefined) return compareNamed(left, right, gold, answer, state, context);
-  if (left !== undefined) {
-    if (answer.kind === "relation")
-      return answer.operators.every((operator) => operator === "=") && gold.kind === "relation"
-        ? compareRelations(gold, answer, state)
-        : undefined;
-    return compareValues(left.values, answer, state, { isApproximate: left.isApproximate }, true);
-  }
-  const isValue =
-    gold.kind !== "relation" &&
-    (right !== undefined || !(gold.kind === "list" && gold.items.some(({ kind }) => kind === "relation")));
-  const asked = right ?? (isValue && variablesOf(gold).size === 0 ? assignmentOf(answer, isAskedFor) : undefined);
-  if (asked === undefined || !isValue) return undefined;
-  return compareValues(asked.values, gold, state, context, false);
-}
-
-/** Each of the values that one side says it is. */
-function compareValues(
-  values: readonly Node[],
-  other: Node,
-  state: State,
-  context: Context,
-  isGold: boolean,
-): Comparison {
-  if (isGold) return any(values.map((value) => () => compareParts(value, other, state, context)));
-  return all(values.length, (i) => compareParts(other, values[i] as Node, state, context));
-}
-
-function compareNamed(
-  left: Assignment,
-  right: Assignment,
-  gold: Node,
-  answer: Node,
-  state: State,
-  context: Context,
-): Comparison {
-  const inner = { isApproximate: left.isApproximate || context.isApproximate };
-  const values = (): Comparison =>
-    all(right.values.length, (i) =>
-      any(left.values.map((value) => () => compareParts(value, right.values[i] as Node, state, inner))),
-    );
-  const isSame = show(left.name) === show(right.name);
-  const found = compareNames(left.name, right.name, isSame, state) ? values() : undefined;
-  if (found?.kind === "equal") return found;
-  // "y = 2x" and "x = y/2" are the same equation.
-  const areEquations =
-    gold.kind === "relation" && answer.kind === "relation" && gold.parts.length === 2 && answer.parts.length === 2;
-  const hasVariables =
-    left.values.some((value) => variablesOf(value).size > 0) &&
-    right.values.some((value) => variablesOf(value).size > 0);
-  if (!isSame && areEquations && hasVariables && left.name.kind === "symbol" && right.name.kind === "symbol")
-    return compareRelations(gold, answer, state);
-  return found ?? different("it gives the value of something else");
-}
-
-/** Whether two names may name the same: a letter and f(x), words and anything. */
-function compareNames(left: Node, right: Node, isSame: boolean, _state: State): boolean {
-  if (isSame || left.kind === "text" || right.kind === "text") return true;
-  return (
-    (left.kind === "symbol") !== (right.kind === "symbol") ||
-    (left.kind !== "symbol" && show(left) !== show(right) && left.kind !== right.kind)
-  );
+  const assigned = named ? undefined : assignmentOf(node);
+  const only = assigned?.values.length === 1 ? assigned.values[0] : undefined;
+  return { kind: "list", joiner: "or", items: doubled(only ?? node, apart) };
 }
 
 // Sets of reals.
@@ -187,7 +145,10 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
   const records = compareRecords(gold, answer, state, context);
   if (records !== undefined) return records;
   const [left, right] = [itemsOf(gold), itemsOf(answer)];
-  const compare = (i: number, j: number): Comparison => compareParts(left[i] as Node, right[j] as Node, state, context);
+  const compare = (i: number, j: number): Comparison => {
+    const equations = equationsOf(gold, i, answer, j);
+    return compareParts(...(equations ?? ([left[i], right[j]] as [Node, Node])), state, context);
+  };
   if (!haveSameShape(gold, answer)) return different("its matrix has another shape");
   if (isOrdered(gold) || isOrdered(answer)) {
     if (gold.kind === "set" || answer.kind === "set")
@@ -249,7 +210,31 @@ function compareRecords(gold: Node, answer: Node, state: State, context: Context
   );
 }
 
-// Ratios and single values.
+// Classes of whole numbers, times, ratios and single values.
+
+/** "2 (mod 5)" is 2 to whoever asks for the remainder; "7" is none. */
+function compareResidues(gold: Node, answer: Node, state: State, compare: Compare): Comparison {
+  if (gold.kind === "residue" && answer.kind === "residue")
+    return compareFamilies(gold, answer, state, () => undecided("its modulus is no number"));
+  const [residue, other, isGold] = gold.kind === "residue" ? [gold, answer, true] : [answer, gold, false];
+  if (residue.kind !== "residue" || other.kind === "relation")
+    return undecided("a class of whole numbers and a relation are not compared");
+  const items = residuesOf(residue.node);
+  const least = items.map((item): Node => ({ kind: "call", name: "mod", args: [item, residue.modulus] }));
+  return any(
+    [items, least].map((values) => () => {
+      const list: Node = values.length === 1 ? (values[0] as Node) : { kind: "list", joiner: ",", items: values };
+      return isGold ? compare(list, other) : compare(other, list);
+    }),
+  );
+}
+
+function compareClocks(gold: Node, answer: Node): Comparison {
+  if (gold.kind !== "clock" || answer.kind !== "clock") return different("it is another kind of thing");
+  if (gold.minutes % 720 !== answer.minutes % 720) return different("it is another time");
+  if (gold.half !== answer.half) return undecided("it does not say whether it is before or after noon");
+  return gold.minutes === answer.minutes ? EQUAL : different("it is another time");
+}
 
 function compareRatios(gold: Node, answer: Node, state: State): Comparison {
   if (gold.kind === "ratio" && answer.kind === "ratio") {
@@ -271,8 +256,19 @@ function compareSingle(gold: Node, answer: Node, state: State, context: Context)
   const matrices = hasMatrix(gold) || hasMatrix(answer);
   if (matrices) return undecided("products and sums of matrices are not worked out");
   if (isSetSymbol(left) || isSetSymbol(right)) return different("it is another kind of thing");
-  const base = compareBases(left, right);
-  return base ?? compareMeasured(gold, answer, state, context.isApproximate);
+  const [rest, other] = [besideConstant(gold), besideConstant(answer)];
+  if (rest !== undefined && other !== undefined) return compareAntiderivatives(rest, other, state);
+  return compareBases(left, right) ?? compareMeasured(gold, answer, state, context.isApproximate);
+}
+
+/** Up to a constant. */
+function compareAntiderivatives(gold: Node, answer: Node, state: State): Comparison {
+  const straight = compareScalars(gold, answer, state);
+  const [name, ...others] = new Set([...variablesOf(gold), ...variablesOf(answer)]);
+  if (straight.kind === "equal" || name === undefined || others.length > 0) return straight;
+  const [left, right] = [vanishing(gold, name), vanishing(answer, name)];
+  const isSame = left.some((each, i) => compareScalars(each, right[i] as Node, state).kind === "equal");
+  return isSame ? EQUAL : straight;
 }
 
 /** Whether there is a matrix that is not worked out as a determinant. */
@@ -280,7 +276,9 @@ function hasMatrix(node: Node): boolean {
   if (node.kind === "call" && node.name === "det") return false;
   return node.kind === "matrix" || children(node).some(hasMatrix);
 }
-const isSetSymbol = (node: Node): boolean => node.kind === "symbol" && "ℝℤℕℚℂ∅∞".includes(node.name);
+
+const isSetSymbol = (node: Node): boolean =>
+  node.kind === "symbol" && (isNumberSet(node.name) || "∅∞".includes(node.name));
 
 /** Letters: choices, whose case does not count, or variables. */
 function compareSymbols(gold: string, answer: string): Comparison {

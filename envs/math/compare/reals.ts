@@ -3,7 +3,7 @@ import { evaluate } from "../evaluate.ts";
 import { add, divide, exact, multiply, negate, type Num, signOf, wholeNum } from "../numbers/arithmetic.ts";
 import type { Node, Relation } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State } from "./outcome.ts";
-import { compareValues, placeOf, realValue, variablesOf } from "./scalars.ts";
+import { compareValues, placeOf, realValue, variablesOf } from "./places.ts";
 
 /** An end of a segment; undefined: it has none on this side. */
 interface End {

@@ -1,5 +1,5 @@
 /** What an answer of several things is: a list, a set, a tuple, values by their names. */
-import { type Node, show } from "../syntax.ts";
+import { type Factor, type Node, show } from "../syntax.ts";
 import { assignmentOf, isName } from "./shape.ts";
 
 export type Several = Extract<Node, { kind: "list" | "set" | "bracket" | "matrix" }>;
@@ -47,6 +47,13 @@ export function itemsOf(node: Node): readonly Node[] {
       ? (assigned.values.at(-1) as Node)
       : item;
   });
+}
+
+/** Items of two lists as equations, where only one of them gives a name's value: "y = 2x" and "2x - y = 0". */
+export function equationsOf(gold: Node, i: number, answer: Node, j: number): readonly [Node, Node] | undefined {
+  const [left, right] = [gold, answer].map((node, k) => (node.kind === "list" ? node.items[k === 0 ? i : j] : undefined));
+  if (left?.kind !== "relation" || right?.kind !== "relation") return undefined;
+  return (assignmentOf(left) === undefined) === (assignmentOf(right) === undefined) ? undefined : [left, right];
 }
 
 /** "p = 3, q = 2" and "(p, q) = (3, 2)": values by their names. */
@@ -105,4 +112,24 @@ export function isSetLike(node: Node): boolean {
     return node.operators.some((operator) => operator !== "=" && operator !== "≈" && operator !== "≡");
   if (node.kind === "list") return node.items.some((item) => isSetLike(item) && item.kind !== "bracket");
   return node.kind === "bracket" && (node.open === "[" || node.close === "]") && node.items.length === 2;
+}
+
+/** A(1, 2), of which the letter is a name: its coordinates. */
+function pointOf(node: Node): Node | undefined {
+  const [name, place] = node.kind === "multiply" ? node.factors.map((factor) => factor.node) : [];
+  const isPoint = node.kind === "multiply" && node.factors.length === 2 && !node.factors[1]?.inverse;
+  if (!isPoint || name?.kind !== "symbol" || place?.kind !== "bracket" || place.items.length < 2) return undefined;
+  return /^[A-Z](?:['_]|$)/.test(name.name) && place.open === "(" ? place : undefined;
+}
+
+/** Both without the names of their points, where one has none or the letters are the same; undefined: there are none. */
+export function unnamedPoints(gold: Node, answer: Node): readonly [Node, Node] | undefined {
+  const bare = (node: Node): Node =>
+    node.kind === "list" || node.kind === "set" ? { ...node, items: node.items.map((item) => pointOf(item) ?? item) } : (pointOf(node) ?? node);
+  const names = (node: Node): string =>
+    (node.kind === "list" || node.kind === "set" ? node.items : [node])
+      .flatMap((item) => (item.kind === "multiply" && pointOf(item) ? [show((item.factors[0] as Factor).node)] : []))
+      .join();
+  const [left, right] = [names(gold), names(answer)];
+  return (left === "") === (right === "") ? undefined : [bare(gold), bare(answer)];
 }

@@ -32,8 +32,19 @@ export function lex(text: string, style: Style): Lexed {
   if (doubles.length > DOUBLE_SIGNS_MAX) return { kind: "malformed", reason: "it has too many signs ±" };
   if (sink.tokens.length > TOKENS_MAX) return { kind: "malformed", reason: "it is too long to be read" };
   return sink.problem === undefined
-    ? { kind: "tokens", tokens: sink.tokens }
+    ? { kind: "tokens", tokens: sink.tokens.map(settled) }
     : { kind: "malformed", reason: sink.problem };
+}
+
+const CALLED: ReadonlySet<string> = new Set(["min", "max", "gcd", "lcm"]);
+
+/** "min" and "sec" are units where nothing follows them to be a function of, and "lcm" in a text is no word before brackets. */
+function settled(token: Token, at: number, tokens: readonly Token[]): Token {
+  const [before, next] = [tokens[at - 1], tokens[at + 1]];
+  const isCalled = next?.kind === "op" && ["(", "{", "\\{", "["].includes(next.text);
+  if (token.kind === "function" && (token.text === "min" || token.text === "sec") && before?.kind === "number")
+    return next === undefined || (next.kind === "op" && !isCalled) ? { ...token, kind: "word" } : token;
+  return token.kind === "word" && isCalled && CALLED.has(token.text) ? { ...token, kind: "function" } : token;
 }
 
 const LETTERS = /[A-Za-z]+/y;
@@ -82,9 +93,8 @@ function number(text: string, at: number, style: Style, sink: Sink): number {
     sink.problem = "it has a number of more digits than can be read";
     return text.length;
   }
-  const { value, decimals, digits, end } = read;
-  const written = { ...(decimals !== undefined && { decimals }), ...(digits !== undefined && { digits }) };
-  sink.tokens.push({ kind: "number", value, ...written, space: sink.space });
+  const { end, ...written } = read;
+  sink.tokens.push({ kind: "number", ...written, space: sink.space });
   sink.space = false;
   return end;
 }

@@ -1,8 +1,18 @@
 /** Lists, relations, unions, ratios and units: what an answer is as a whole. */
 import type { Joiner, Node, Relation } from "../syntax.ts";
-import { accept, type Cursor, fail, found, isAt, NOTHING, peek, textOf, type Grammar } from "./cursor.ts";
-import { readExponent, readPower, readPrimary, readProduct, readSum, startsFactor } from "./expression.ts";
-import { readUnit } from "./unit.ts";
+import { accept, type Cursor, expect, fail, found, isAt, NOTHING, peek, textOf, type Grammar } from "./cursor.ts";
+import {
+  readExponent,
+  readPower,
+  readPrimary,
+  readProduct,
+  readSum,
+  startsCondition,
+  startsFactor,
+} from "./expression.ts";
+import { readBraces } from "./groups.ts";
+import { readSetBehind } from "./scripts.ts";
+import { joinedUnits, readUnit } from "./unit.ts";
 
 const ITEMS_MAX = 200;
 
@@ -27,8 +37,18 @@ function readAll(cursor: Cursor): Node {
   if (cursor.problem !== undefined) return NOTHING;
   const [only] = items;
   if (items.length === 1 && only !== undefined) return only;
+  shareModulus(items);
   const joiner = joiners.includes("or") ? "or" : joiners.includes("and") ? "and" : ",";
   return { kind: "list", joiner, items };
+}
+
+/** "x ≡ 1, 4 (mod 5)": a modulus behind the last is that of all. */
+function shareModulus(items: Node[]): void {
+  const last = items.at(-1);
+  if (last?.kind !== "residue") return;
+  for (const [i, item] of items.entries())
+    if (item.kind !== "residue" && (item.kind !== "relation" || item.operators.at(-1) === "≡"))
+      items[i] = { ...last, node: item };
 }
 
 /** Items up to a closing bracket or the end. */
@@ -53,7 +73,7 @@ function acceptJoiner(cursor: Cursor): Joiner | undefined {
   if (accept(cursor, ",") || accept(cursor, ";") || accept(cursor, "\\\\")) joiner = ",";
   if (accept(cursor, "and") || accept(cursor, "&")) return "and";
   if (accept(cursor, "or")) return "or";
-  return joiner;
+  return joiner ?? (startsCondition(cursor) ? "," : undefined);
 }
 
 const RELATIONS_MAX = 16;
@@ -61,8 +81,35 @@ const RELATIONS = "=≠<>≤≥≈∈≡∝";
 
 /** An item, which may be words. */
 export function readItem(cursor: Cursor): Node {
-  const words = readWords(cursor);
-  return words ?? readRelation(cursor);
+  return readWords(cursor) ?? withModulus(cursor, readRelation(cursor));
+}
+
+/** x ≡ 2 (mod 5), 2 \pmod 5, x ≡ 2 mod 5 */
+function withModulus(cursor: Cursor, node: Node): Node {
+  const isBracketed = isAt(cursor, "(") && isAt(cursor, "mod", 1);
+  if (isBracketed || isAt(cursor, "pmod")) {
+    cursor.at += isBracketed ? 2 : 1;
+    const modulus = isBracketed ? readSum(cursor) : readModulus(cursor);
+    if (isBracketed) expect(cursor, ")");
+    return { kind: "residue", node, modulus };
+  }
+  if (node.kind !== "relation" || node.operators.at(-1) !== "≡") return node;
+  const [rest, modulus] = splitModulus(node.parts.at(-1) as Node);
+  if (modulus === undefined) return node;
+  return { kind: "residue", node: { ...node, parts: [...node.parts.slice(0, -1), rest] }, modulus };
+}
+
+function readModulus(cursor: Cursor): Node {
+  return isAt(cursor, "{") ? readBraces(cursor, readSum) : readPrimary(cursor);
+}
+
+/** The 2 and the 5 of "2 mod 5", which may have a sign. */
+function splitModulus(node: Node): readonly [Node, Node?] {
+  if (node.kind === "call" && node.name === "mod") return node.args as readonly [Node, Node];
+  const [term] = node.kind === "add" && node.terms.length === 1 ? node.terms : [];
+  if (term === undefined) return [node];
+  const [rest, modulus] = splitModulus(term.node);
+  return modulus === undefined ? [node] : [{ kind: "add", terms: [{ ...term, node: rest }] }, modulus];
 }
 
 /** Things with relations between them. */
@@ -75,7 +122,7 @@ export function readRelation(cursor: Cursor): Node {
     cursor.at++;
     operators.push(token.text as Relation);
     if (operators.length > RELATIONS_MAX) return fail(cursor, "it is too long a chain of relations");
-    parts.push(readSets(cursor));
+    parts.push((token.text === "∈" ? readSetBehind(cursor) : undefined) ?? readSets(cursor));
   }
   return operators.length === 0 ? (parts[0] as Node) : { kind: "relation", parts, operators };
 }
@@ -113,7 +160,12 @@ function readMeasure(cursor: Cursor): Node {
   const node = readSum(cursor);
   if (accept(cursor, "$")) return { kind: "unit", node, unit: "$" };
   const unit = readUnit(cursor);
-  return unit === undefined ? node : { kind: "unit", node, unit };
+  if (unit === undefined) return node;
+  const measured: Node = { kind: "unit", node, unit };
+  // "1 hour 30 minutes"
+  const rest = peek(cursor)?.kind === "number" ? readMeasure(cursor) : undefined;
+  if (rest === undefined) return measured;
+  return joinedUnits(measured, rest) ?? fail(cursor, "a number follows its unit");
 }
 
 /** Words that say nothing of a value's worth, before it. */
