@@ -91,6 +91,8 @@ const THOUSANDS = /(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])/;
 const COMMA = /\d,\d/;
 /** Two numbers in brackets of their own: a pair, an interval, a set. */
 const PAIR = /[([{]\s*[-+−]?\d+,\d+\s*\\?[)\]}]/;
+/** 1,0,1 */
+const LISTED = /\d,\d+,\d/;
 const EXPONENT = /\de[+-]\d/;
 
 /** 1,234 is a number, and perhaps a list; 3,14 is a list, and perhaps a number. */
@@ -98,7 +100,7 @@ function stylesOf(text: string): readonly Style[] {
   const styles: Style[] = [];
   if (THOUSANDS.test(text)) styles.push({ comma: "thousands", exponent: false });
   styles.push({ comma: "separator", exponent: false });
-  if (styles.length === 1 && COMMA.test(text) && !PAIR.test(text)) styles.push({ comma: "decimal", exponent: false });
+  if (styles.length === 1 && COMMA.test(text) && !PAIR.test(text) && !LISTED.test(text)) styles.push({ comma: "decimal", exponent: false });
   if (EXPONENT.test(text)) styles.push({ comma: "separator", exponent: true });
   return styles;
 }

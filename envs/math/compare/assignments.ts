@@ -64,7 +64,7 @@ function compareNamed(
 ): Comparison {
   const inner = { isApproximate: left.isApproximate || context.isApproximate };
   const values = (): Comparison => compareValues(left.values, right, state, inner, compare);
-  const isSame = show(left.name) === show(right.name);
+  const isSame = nameText(left.name) === nameText(right.name);
   const found = compareNames(left.name, right.name, isSame) ? values() : undefined;
   if (found?.kind === "equal") return found;
   // "y = 2x" and "x = y/2" are the same equation.
@@ -76,6 +76,11 @@ function compareNamed(
   if (!isSame && areEquations && hasVariables && left.name.kind === "symbol" && right.name.kind === "symbol")
     return compareRelations(gold, answer, state);
   return found ?? different("it gives the value of something else");
+}
+
+/** Of p(x) and P(x) the case does not count; of letters alone it does. */
+function nameText(name: Node): string {
+  return name.kind === "symbol" ? name.name : show(name).toLowerCase();
 }
 
 /** Whether two names may name the same: a letter and f(x), words and anything. */

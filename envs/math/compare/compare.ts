@@ -15,6 +15,7 @@ import {
   isSetLike,
   isSeveral,
   itemsOf,
+  optionsOf,
   recordOf,
   tupleRecord,
   equationsOf,
@@ -67,7 +68,10 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (named !== undefined) return named;
   const sets = compareSets(gold, answer, state);
   if (sets !== undefined) return sets;
-  if (isSeveral(gold) || isSeveral(answer)) return compareSeveral(gold, answer, state, context);
+  if (isSeveral(gold) || isSeveral(answer)) {
+    const [options, others] = [optionsOf(gold), optionsOf(answer)];
+    return options || others ? compare(options ?? gold, others ?? answer) : compareSeveral(gold, answer, state, context);
+  }
   if (gold.kind === "relation" && answer.kind === "relation") return compareRelations(gold, answer, state);
   if (gold.kind === "ratio" || answer.kind === "ratio") return compareRatios(gold, answer, state);
   return compareSingle(gold, answer, state, context);

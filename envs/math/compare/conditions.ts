@@ -15,7 +15,8 @@ export interface Conditioned {
 
 type RelationNode = Extract<Node, { kind: "relation" }>;
 
-export function withoutCondition(node: Node): Conditioned {
+export function withoutCondition(given: Node): Conditioned {
+  const node = ofBuilder(given);
   const bare: Conditioned = { node, names: [], domain: undefined, others: [] };
   if (node.kind !== "list") return bare;
   const items = withoutSeries(node.items.flatMap(unbracketed));
@@ -31,6 +32,16 @@ export function withoutCondition(node: Node): Conditioned {
     domain: wholes[0]?.domain,
     others: others.filter((item) => !isIndex(item)),
   };
+}
+
+/** {x | x = kπ, k ∈ ℤ} and {kπ | k ∈ ℤ} as "kπ, k ∈ ℤ". */
+function ofBuilder(node: Node): Node {
+  if (node.kind !== "builder") return node;
+  const { element, condition } = node;
+  const conditions = condition.kind === "list" && condition.joiner !== "or" ? condition.items : [condition];
+  if (!conditions.some((item) => membership(item) !== undefined)) return node;
+  const isName = element.kind === "symbol" || (element.kind === "relation" && element.operators[0] === "∈");
+  return { kind: "list", joiner: "and", items: isName ? conditions : [element, ...conditions] };
 }
 
 /** "(k ∈ ℤ, k > 1)" */
@@ -93,7 +104,18 @@ const hasClass = (node: Node): boolean =>
 function renamed({ node, names }: Conditioned, other: Conditioned): Node {
   if (names.length > 1 || other.names.length > 1 || hasClass(node)) return node;
   const name = names[0] ?? freeName(node, other);
-  return name === undefined ? node : replaced(node, name, symbol(WHOLE));
+  return intervalOf(name === undefined ? node : replaced(node, name, symbol(WHOLE)));
+}
+
+/** "kπ < x < kπ + π/2" as (kπ, kπ + π/2). */
+function intervalOf(node: Node): Node {
+  if (node.kind !== "relation") return node;
+  const [low, middle, high] = node.parts;
+  const [left, right] = node.operators;
+  if (left === "∈" && node.parts.length === 2) return middle as Node;
+  if (middle?.kind !== "symbol" || !"<≤".includes(left ?? "-") || !"<≤".includes(right ?? "-")) return node;
+  const [open, close] = [left === "<" ? "(" : "[", right === "<" ? ")" : "]"] as const;
+  return { kind: "bracket", open, close, items: [low as Node, high as Node] };
 }
 
 /** Of a side that leaves its condition out: the other's name for its whole number, or the one that it alone has. */

@@ -1,5 +1,5 @@
 /** What an answer of several things is: a list, a set, a tuple, values by their names. */
-import { type Factor, type Node, show } from "../syntax.ts";
+import { type Factor, type Node, show, symbol } from "../syntax.ts";
 import { assignmentOf, isName } from "./shape.ts";
 
 export type Several = Extract<Node, { kind: "list" | "set" | "bracket" | "matrix" }>;
@@ -113,6 +113,16 @@ export function isSetLike(node: Node): boolean {
   if (node.kind === "list") return node.items.some((item) => isSetLike(item) && item.kind !== "bracket");
   return node.kind === "bracket" && (node.open === "[" || node.close === "]") && node.items.length === 2;
 }
+
+/** Options that are written side by side, as "ACD" and "①③", one by one; undefined: they are a product. */
+export function optionsOf(node: Node): Node | undefined {
+  const names = node.kind === "multiply" ? node.factors.map(({ node: each, inverse }) => (inverse ? each : nameOf(each))) : [];
+  const isOption = names.every((name) => typeof name === "string" && /^[A-H①-⑳]$/u.test(name));
+  if (names.length < 2 || !isOption || new Set(names).size < names.length) return undefined;
+  return { kind: "list", joiner: ",", items: (names as readonly string[]).map(symbol) };
+}
+
+const nameOf = (node: Node): string | undefined => (node.kind === "symbol" ? node.name : undefined);
 
 /** A(1, 2), of which the letter is a name: its coordinates. */
 function pointOf(node: Node): Node | undefined {

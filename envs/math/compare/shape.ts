@@ -7,19 +7,7 @@ import { variablesOf } from "./places.ts";
 
 /** A text that stands for something that has a sign of its own. */
 const MEANINGS: Readonly<Record<string, Node>> = {
-  ...Object.fromEntries(
-    [
-      "no solution",
-      "no solutions",
-      "no real solution",
-      "no real solutions",
-      "no real root",
-      "no real roots",
-      "empty set",
-      "the empty set",
-      "none",
-    ].map((words) => [words, symbol("∅")]),
-  ),
+  ...Object.fromEntries(["empty set", "the empty set", "none"].map((words) => [words, symbol("∅")])),
   ...Object.fromEntries(
     ["all real numbers", "all reals", "all real", "any real number", "the real numbers", "all real x"].map((words) => [
       words,
@@ -33,9 +21,13 @@ const MEANINGS: Readonly<Record<string, Node>> = {
     ]),
   ),
   ...Object.fromEntries(["all integers", "integers", "any integer"].map((words) => [words, symbol("ℤ")])),
+  dne: { kind: "text", text: "does not exist" },
   infinity: symbol("∞"),
   infinite: symbol("∞"),
 };
+
+const NOTHING =
+  /^(?:there (?:is|are) )?no (?:(?:real|integer|positive|such) )*(?:solutions?|roots?|values?|numbers?|integers?)(?: exists?)?$/;
 
 /** Words that are a number, a set or a letter, as that. */
 export function plain(node: Node): Node {
@@ -49,6 +41,7 @@ export function plain(node: Node): Node {
   const number = numberOfWords(words);
   if (number !== undefined) return { kind: "number", value: whole(number) };
   if (Object.hasOwn(MEANINGS, words)) return MEANINGS[words] as Node;
+  if (NOTHING.test(words)) return symbol("∅");
   return /^[A-Za-z]$/.test(node.text.trim()) ? symbol(node.text.trim()) : node;
 }
 

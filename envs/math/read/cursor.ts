@@ -13,6 +13,8 @@ export interface Grammar {
   readonly exponent: Read;
   readonly relation: Read;
   readonly items: (cursor: Cursor) => readonly Node[];
+  /** Items with what joins them, or the only one. */
+  readonly listed: Read;
   readonly startsFactor: (cursor: Cursor) => boolean;
 }
 

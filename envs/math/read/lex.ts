@@ -17,6 +17,7 @@ import {
 } from "./names.ts";
 import { readNumber } from "./numeral.ts";
 import { put, type Sink, type Style, type Token } from "./tokens.ts";
+import { PRODUCT_WORDS } from "./words.ts";
 
 export type Lexed =
   | { readonly kind: "tokens"; readonly tokens: readonly Token[] }
@@ -32,7 +33,7 @@ export function lex(text: string, style: Style): Lexed {
   if (doubles.length > DOUBLE_SIGNS_MAX) return { kind: "malformed", reason: "it has too many signs ±" };
   if (sink.tokens.length > TOKENS_MAX) return { kind: "malformed", reason: "it is too long to be read" };
   return sink.problem === undefined
-    ? { kind: "tokens", tokens: sink.tokens.map(settled) }
+    ? { kind: "tokens", tokens: sink.tokens.map(settled).flatMap(unglued) }
     : { kind: "malformed", reason: sink.problem };
 }
 
@@ -45,6 +46,19 @@ function settled(token: Token, at: number, tokens: readonly Token[]): Token {
   if (token.kind === "function" && (token.text === "min" || token.text === "sec") && before?.kind === "number")
     return next === undefined || (next.kind === "op" && !isCalled) ? { ...token, kind: "word" } : token;
   return token.kind === "word" && isCalled && CALLED.has(token.text) ? { ...token, kind: "function" } : token;
+}
+
+const SUMS = "+-*/^";
+
+/** "at + b" is a product where signs stand close to it, and no word. */
+function unglued(token: Token, at: number, tokens: readonly Token[]): readonly Token[] {
+  if (token.kind !== "word" || !PRODUCT_WORDS.has(token.text)) return [token];
+  const [before, next] = [tokens[at - 1], tokens[at + 1]];
+  const isClose =
+    (next?.kind === "op" && SUMS.includes(next.text) && !next.space) ||
+    (before?.kind === "op" && SUMS.includes(before.text) && !token.space);
+  if (!isClose) return [token];
+  return Array.from(token.text, (text, i): Token => ({ kind: "name", text, space: i === 0 && token.space }));
 }
 
 const LETTERS = /[A-Za-z]+/y;
@@ -60,7 +74,7 @@ const TWO_SIGNS: Readonly<Record<string, string>> = {
   ":=": "=",
 };
 const PLAIN_SIGNS = "+-*/^_=<>()[]{}|,;:!%&'?#@\"";
-const NAMED = /[α-ωΑ-Ωℓħ∞∅∠△ℝℤℕℚℂ]/u;
+const NAMED = /[α-ωΑ-Ωℓħ∞∅∠△ℝℤℕℚℂ①-⑳]/u;
 const KEPT = "±∓≤≥≠≈≡∈∪∩∖⟨⟩⌊⌋⌈⌉°→…√∛∑∏∝€£";
 
 function lexInto(text: string, style: Style, sink: Sink): void {

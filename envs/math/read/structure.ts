@@ -11,6 +11,7 @@ import {
   startsFactor,
 } from "./expression.ts";
 import { readBraces } from "./groups.ts";
+import { readRemark, startsRemark } from "./remarks.ts";
 import { readSetBehind } from "./scripts.ts";
 import { joinedUnits, readUnit } from "./unit.ts";
 
@@ -30,10 +31,15 @@ export function readStatement(cursor: Cursor): Node {
 }
 
 function readAll(cursor: Cursor): Node {
-  const joiners: Joiner[] = [];
-  const items = readItems(cursor, readItem, joiners);
+  const node = readListed(cursor);
   if (cursor.problem === undefined && cursor.at < cursor.tokens.length)
     return fail(cursor, `expected nothing more${found(cursor)}`);
+  return cursor.problem === undefined ? node : NOTHING;
+}
+
+function readListed(cursor: Cursor): Node {
+  const joiners: Joiner[] = [];
+  const items = readItems(cursor, readItem, joiners);
   if (cursor.problem !== undefined) return NOTHING;
   const [only] = items;
   if (items.length === 1 && only !== undefined) return only;
@@ -61,7 +67,7 @@ export function readItems(cursor: Cursor, read: (cursor: Cursor) => Node, joiner
   ) {
     if (cursor.at >= cursor.tokens.length) break;
     joiners.push(joiner);
-    items.push(read(cursor));
+    items.push(readRemark(cursor) ?? read(cursor));
     if (items.length > ITEMS_MAX) fail(cursor, "it has too many items");
   }
   return items;
@@ -73,7 +79,7 @@ function acceptJoiner(cursor: Cursor): Joiner | undefined {
   if (accept(cursor, ",") || accept(cursor, ";") || accept(cursor, "\\\\")) joiner = ",";
   if (accept(cursor, "and") || accept(cursor, "&")) return "and";
   if (accept(cursor, "or")) return "or";
-  return joiner ?? (startsCondition(cursor) ? "," : undefined);
+  return joiner ?? (startsCondition(cursor) || startsRemark(cursor) ? "," : undefined);
 }
 
 const RELATIONS_MAX = 16;
@@ -233,5 +239,6 @@ export const GRAMMAR: Grammar = {
   exponent: readExponent,
   relation: readRelation,
   items: (cursor) => readItems(cursor, readItem),
+  listed: readListed,
   startsFactor,
 };

@@ -2,6 +2,7 @@
 import { add, type Rational } from "../numbers/rational.ts";
 import type { Node } from "../syntax.ts";
 import { accept, type Cursor, fail, isAt, peek } from "./cursor.ts";
+import { startsRemark } from "./remarks.ts";
 
 /** What a unit measures, and how many of the first of its kind it is; rational, as two whole numbers. */
 export interface UnitInfo {
@@ -66,7 +67,7 @@ const NO_UNITS = new Set(
 /** The unit that stands here, up to a separator, in a spelling of our own; undefined: none. */
 export function readUnit(cursor: Cursor): string | undefined {
   const token = peek(cursor);
-  if (token?.kind !== "word") return undefined;
+  if (token?.kind !== "word" || startsRemark(cursor)) return undefined;
   const parts: string[] = [];
   for (let words = 0; ;) {
     const next = peek(cursor);

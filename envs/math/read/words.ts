@@ -11,6 +11,9 @@ export const SHORT_WORDS: ReadonlySet<string> = new Set([
   ),
 ]);
 
+/** Words that may be a product of two letters, too. */
+export const PRODUCT_WORDS: ReadonlySet<string> = new Set("as at by is it no of on so to we".split(" "));
+
 /** Words that are no product of letters when they are all capitals, either. */
 export const CAPITAL_WORDS: ReadonlySet<string> = new Set(
   "YES NO TRUE FALSE NONE ODD EVEN AND OR NEITHER BOTH ALWAYS NEVER EQUAL ZERO ONE TWO USD EUR RMB".split(" "),
