@@ -100,7 +100,8 @@ function stylesOf(text: string): readonly Style[] {
   const styles: Style[] = [];
   if (THOUSANDS.test(text)) styles.push({ comma: "thousands", exponent: false });
   styles.push({ comma: "separator", exponent: false });
-  if (styles.length === 1 && COMMA.test(text) && !PAIR.test(text) && !LISTED.test(text)) styles.push({ comma: "decimal", exponent: false });
+  if (styles.length === 1 && COMMA.test(text) && !PAIR.test(text) && !LISTED.test(text))
+    styles.push({ comma: "decimal", exponent: false });
   if (EXPONENT.test(text)) styles.push({ comma: "separator", exponent: true });
   return styles;
 }
@@ -150,7 +151,9 @@ function compareReadings(
   const meant = golds.filter(({ comma }) => comma !== "decimal" || SURELY_DECIMAL.test(text));
   const isTime = [golds[0], answers[0]].some((reading) => reading?.node.kind === "clock");
   const ordered = (readings: readonly Reading[]): readonly Reading[] => (isTime ? timesFirst(readings) : readings);
-  const found = ordered(meant).flatMap((left) => ordered(answers).map((right) => () => compareNodes(left.node, right.node, state)));
+  const found = ordered(meant).flatMap((left) =>
+    ordered(answers).map((right) => () => compareNodes(left.node, right.node, state)),
+  );
   const [first, ...others] = found;
   const likeliest = first?.() ?? undecided("it cannot be read as the expected answer is");
   // What is less likely meant may make it equal, and nothing else.

@@ -22,7 +22,8 @@ export function compareAssignments(
   compare: Compare,
 ): Comparison | undefined {
   const [left, right] = [assignmentOf(gold), assignmentOf(answer)];
-  if (left !== undefined && right !== undefined) return compareNamed(left, right, gold, answer, state, context, compare);
+  if (left !== undefined && right !== undefined)
+    return compareNamed(left, right, gold, answer, state, context, compare);
   const [golds, answers] = [left ?? chainOf(gold), right ?? chainOf(answer)];
   if (golds !== undefined) {
     const inner = { isApproximate: golds.isApproximate };
@@ -91,4 +92,3 @@ function compareNames(left: Node, right: Node, isSame: boolean): boolean {
     (left.kind !== "symbol" && show(left) !== show(right) && left.kind !== right.kind)
   );
 }
-

@@ -70,7 +70,9 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (sets !== undefined) return sets;
   if (isSeveral(gold) || isSeveral(answer)) {
     const [options, others] = [optionsOf(gold), optionsOf(answer)];
-    return options || others ? compare(options ?? gold, others ?? answer) : compareSeveral(gold, answer, state, context);
+    return options || others
+      ? compare(options ?? gold, others ?? answer)
+      : compareSeveral(gold, answer, state, context);
   }
   if (gold.kind === "relation" && answer.kind === "relation") return compareRelations(gold, answer, state);
   if (gold.kind === "ratio" || answer.kind === "ratio") return compareRatios(gold, answer, state);

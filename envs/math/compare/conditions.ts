@@ -30,7 +30,7 @@ export function withoutCondition(given: Node): Conditioned {
     node: mains.length === 1 ? only : { ...node, items: mains },
     names: wholes.map(({ name }) => name),
     domain: wholes[0]?.domain,
-    others: others.filter((item) => !isIndex(item)),
+    others: others.filter((item) => !isIndex(item) && !isAnyReal(item)),
   };
 }
 
@@ -89,6 +89,12 @@ function isLimit(item: Node, items: readonly Node[]): boolean {
 function isIndex(item: Node): boolean {
   const names = [...variablesOf(item)];
   return names.length === 1 && ["n", "k", "m"].includes(names[0] as string) && item.kind === "relation";
+}
+
+/** "x ∈ ℝ" says nothing. */
+function isAnyReal(item: Node): boolean {
+  const [name, set] = item.kind === "relation" && item.operators[0] === "∈" ? item.parts : [];
+  return name?.kind === "symbol" && set?.kind === "symbol" && set.name === "ℝ";
 }
 
 /** Both with the same name for their whole numbers, if each is about one. */

@@ -136,11 +136,7 @@ function isSame(a: Num, b: Num, state: State): boolean {
 const DENOMINATOR_MAX = 60;
 const OFFSETS_MAX = 120;
 
-function compareProgressions(
-  left: readonly Progression[],
-  right: readonly Progression[],
-  state: State,
-): Comparison {
+function compareProgressions(left: readonly Progression[], right: readonly Progression[], state: State): Comparison {
   const unit = left[0]?.period as Num;
   const shares = [...left, ...right].map(({ period }) => shareOf(period, unit, state));
   if (shares.includes(undefined))
@@ -171,7 +167,8 @@ function compareProgressions(
   if (state.budget.left < 0 || first.includes(undefined) || second.includes(undefined))
     return undecided("it takes too many steps to compare");
   const [all, others] = [first as readonly Num[], second as readonly Num[]];
-  const isIn = (value: Num, list: readonly Num[]): boolean => list.some((each) => isWholeApart(value, each, common, state));
+  const isIn = (value: Num, list: readonly Num[]): boolean =>
+    list.some((each) => isWholeApart(value, each, common, state));
   const areSame = all.every((value) => isIn(value, others)) && others.every((value) => isIn(value, all));
   return areSame ? EQUAL : different("it is another family of values");
 }

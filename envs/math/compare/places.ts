@@ -96,11 +96,7 @@ const CONSTANTS_MAX = 12;
 const CONSTANT_MAX = 1000n;
 
 /** Points at, between and beside the jumps of expressions of one variable. */
-export function* jumpPoints(
-  name: string,
-  nodes: readonly Node[],
-  state: State,
-): Generator<ReadonlyMap<string, Num>> {
+export function* jumpPoints(name: string, nodes: readonly Node[], state: State): Generator<ReadonlyMap<string, Num>> {
   const at = (value: Num): ReadonlyMap<string, Num> => new Map([[name, value]]);
   if (name === WHOLE || wholesOf(nodes).has(name)) {
     for (let k = 1n; k <= 24n; k++) yield at(wholeNum(k));

@@ -51,7 +51,9 @@ export function itemsOf(node: Node): readonly Node[] {
 
 /** Items of two lists as equations, where only one of them gives a name's value: "y = 2x" and "2x - y = 0". */
 export function equationsOf(gold: Node, i: number, answer: Node, j: number): readonly [Node, Node] | undefined {
-  const [left, right] = [gold, answer].map((node, k) => (node.kind === "list" ? node.items[k === 0 ? i : j] : undefined));
+  const [left, right] = [gold, answer].map((node, k) =>
+    node.kind === "list" ? node.items[k === 0 ? i : j] : undefined,
+  );
   if (left?.kind !== "relation" || right?.kind !== "relation") return undefined;
   return (assignmentOf(left) === undefined) === (assignmentOf(right) === undefined) ? undefined : [left, right];
 }
@@ -116,7 +118,8 @@ export function isSetLike(node: Node): boolean {
 
 /** Options that are written side by side, as "ACD" and "①③", one by one; undefined: they are a product. */
 export function optionsOf(node: Node): Node | undefined {
-  const names = node.kind === "multiply" ? node.factors.map(({ node: each, inverse }) => (inverse ? each : nameOf(each))) : [];
+  const names =
+    node.kind === "multiply" ? node.factors.map(({ node: each, inverse }) => (inverse ? each : nameOf(each))) : [];
   const isOption = names.every((name) => typeof name === "string" && /^[A-H①-⑳]$/u.test(name));
   if (names.length < 2 || !isOption || new Set(names).size < names.length) return undefined;
   return { kind: "list", joiner: ",", items: (names as readonly string[]).map(symbol) };
@@ -135,7 +138,9 @@ function pointOf(node: Node): Node | undefined {
 /** Both without the names of their points, where one has none or the letters are the same; undefined: there are none. */
 export function unnamedPoints(gold: Node, answer: Node): readonly [Node, Node] | undefined {
   const bare = (node: Node): Node =>
-    node.kind === "list" || node.kind === "set" ? { ...node, items: node.items.map((item) => pointOf(item) ?? item) } : (pointOf(node) ?? node);
+    node.kind === "list" || node.kind === "set"
+      ? { ...node, items: node.items.map((item) => pointOf(item) ?? item) }
+      : (pointOf(node) ?? node);
   const names = (node: Node): string =>
     (node.kind === "list" || node.kind === "set" ? node.items : [node])
       .flatMap((item) => (item.kind === "multiply" && pointOf(item) ? [show((item.factors[0] as Factor).node)] : []))

@@ -121,10 +121,7 @@ export function isName(node: Node): boolean {
   if (node.kind === "symbol") return !isConstant(node.name);
   if (node.kind === "text") return true;
   if (node.kind === "call")
-    return (
-      /^(?:[fg](?:['_]|$)|det$)/.test(node.name) &&
-      node.args.every((argument) => argument.kind !== "relation")
-    );
+    return /^(?:[fg](?:['_]|$)|det$)/.test(node.name) && node.args.every((argument) => argument.kind !== "relation");
   if (node.kind === "unit") return isName(node.node);
   if (node.kind !== "multiply") return false;
   // A(t) and S(n), which look like products, and segments such as AB.

@@ -95,4 +95,3 @@ export const zeta: Fn = ([a], setting) => {
   const power = 1n << (s - 1n);
   return ball({ re: ((total * power) / (power - 1n)) >> 32n, im: 0n, error: 4 });
 };
-

@@ -98,7 +98,16 @@ const FACTOR_COMMANDS: ReadonlySet<string> = new Set([
     "∫",
     "\\int",
   ],
-  ...["\\sum", "\\prod", "\\begin:pmatrix", "\\begin:bmatrix", "\\begin:matrix", "\\begin:cases", "\\boxed", "\\operatorname"],
+  ...[
+    "\\sum",
+    "\\prod",
+    "\\begin:pmatrix",
+    "\\begin:bmatrix",
+    "\\begin:matrix",
+    "\\begin:cases",
+    "\\boxed",
+    "\\operatorname",
+  ],
 ]);
 
 /** Whether a factor starts here without a sign of multiplication. Two numbers side by side are no product. */
@@ -220,7 +229,6 @@ function readOpened(cursor: Cursor, text: string): Node {
   if (text === "|" || text === "⌊" || text === "⌈") return nested(cursor, readBars);
   if (text === "\\begin:cases") return nested(cursor, readCases);
   if (text.startsWith("\\begin:")) return nested(cursor, readMatrix);
-  if (text.startsWith("\\") || "√∛∑∏∫".includes(text))
-    return readFunction(cursor, text);
+  if (text.startsWith("\\") || "√∛∑∏∫".includes(text)) return readFunction(cursor, text);
   return fail(cursor, `expected a value${found(cursor)}`);
 }

@@ -15,7 +15,11 @@ export function letterTokens(run: string, sink: Sink): void {
   if (fn !== undefined) return put(sink, "function", fn);
   const name = run === "oo" ? "∞" : (SYMBOLS.get(run) ?? (run.length > 2 ? SYMBOLS.get(run.toLowerCase()) : undefined));
   if (name !== undefined) return put(sink, "name", name);
-  if (SHORT_WORDS.has(run) || CAPITAL_WORDS.has(run) || (/^[A-Z][a-z]+$/.test(run) && SHORT_WORDS.has(run.toLowerCase())))
+  if (
+    SHORT_WORDS.has(run) ||
+    CAPITAL_WORDS.has(run) ||
+    (/^[A-Z][a-z]+$/.test(run) && SHORT_WORDS.has(run.toLowerCase()))
+  )
     return put(sink, "word", run);
   const parts = split(run);
   if (parts === undefined) return put(sink, "word", run);

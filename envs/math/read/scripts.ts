@@ -7,8 +7,7 @@ import { isNumberSet, NUMBER_SETS } from "./names.ts";
 import { numberOfWords } from "./words.ts";
 
 const readSum: Read = (cursor) => cursor.grammar.sum(cursor);
-const readSmall: Read = (cursor) =>
-  isAt(cursor, "{") ? readBraces(cursor, readSum) : cursor.grammar.primary(cursor);
+const readSmall: Read = (cursor) => (isAt(cursor, "{") ? readBraces(cursor, readSum) : cursor.grammar.primary(cursor));
 
 /** A name with its subscript and primes. */
 export function readName(cursor: Cursor, letters: string): Node {
