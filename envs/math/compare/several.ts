@@ -109,7 +109,7 @@ export function tupleRecord(node: Node): Node {
 /** Whether it says which reals, and not a list of values. */
 export function isSetLike(node: Node): boolean {
   if (node.kind === "sets" || node.kind === "builder") return true;
-  if (node.kind === "symbol") return node.name === "ℝ" || node.name === "∅";
+  if (node.kind === "symbol") return /^[ℝ∅]/u.test(node.name);
   if (node.kind === "relation")
     return node.operators.some((operator) => operator !== "=" && operator !== "≈" && operator !== "≡");
   if (node.kind === "list") return node.items.some((item) => isSetLike(item) && item.kind !== "bracket");

@@ -7,6 +7,7 @@ import { mixedNumber, scaledByWords } from "./mixed.ts";
 import { readBars, readBraces, readBrackets, readMatrix } from "./groups.ts";
 import { inBase, readName, readScripted } from "./scripts.ts";
 import { inDegrees } from "./unit.ts";
+import { ORDINALS } from "./words.ts";
 
 const TERMS_MAX = 1_500;
 
@@ -182,6 +183,11 @@ function raised(cursor: Cursor, base: Node): Node {
   }
   if (accept(cursor, "∘") || accept(cursor, "°")) return inDegrees(cursor, base);
   if (accept(cursor, "'")) return base;
+  const word = peek(cursor, 1);
+  if (word?.kind === "word" && ORDINALS.has(word.text) && isAt(cursor, "{") && isAt(cursor, "}", 2)) {
+    cursor.at += 3;
+    return base;
+  }
   const exponent = readExponent(cursor);
   return { kind: "power", base, exponent };
 }

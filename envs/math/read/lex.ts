@@ -17,7 +17,7 @@ import {
 } from "./names.ts";
 import { readNumber } from "./numeral.ts";
 import { put, type Sink, type Style, type Token } from "./tokens.ts";
-import { PRODUCT_WORDS } from "./words.ts";
+import { ORDINALS, PRODUCT_WORDS } from "./words.ts";
 
 export type Lexed =
   | { readonly kind: "tokens"; readonly tokens: readonly Token[] }
@@ -90,7 +90,8 @@ function lexInto(text: string, style: Style, sink: Sink): void {
     } else if ((unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)) {
       LETTERS.lastIndex = at;
       const run = LETTERS.exec(text)?.[0] ?? character;
-      letterTokens(run, sink);
+      const isOrdinal = ORDINALS.has(run) && !sink.space && sink.tokens.at(-1)?.kind === "number";
+      if (!isOrdinal) letterTokens(run, sink);
       at += run.length;
     } else if (character === "\\") at = command(text, at, style, sink);
     else at = sign(text, at, character, sink);

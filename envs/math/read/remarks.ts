@@ -1,6 +1,7 @@
 /** What is said of a name behind an answer: "for any constant c", "where k is an integer". */
 import { type Node, symbol } from "../syntax.ts";
 import { accept, type Cursor, peek } from "./cursor.ts";
+import { NUMBER_SETS } from "./names.ts";
 
 const STARTS: ReadonlySet<string> = new Set(["for", "where", "with"]);
 const WORDS: ReadonlySet<string> = new Set(
@@ -21,13 +22,15 @@ export function readRemark(cursor: Cursor): Node | undefined {
   accept(cursor, ")");
   const isWhole = remark.words.some((word) => word.startsWith("integer") || word === "natural");
   const isPositive = remark.words.some((word) => ["positive", "nonnegative", "natural"].includes(word));
-  const set = isWhole ? (isPositive ? "ℕ" : "ℤ") : remark.words.includes("positive") ? "ℝ+" : "ℝ";
-  return { kind: "relation", parts: [symbol(remark.name), symbol(set)], operators: ["∈"] };
+  const told = isWhole ? (isPositive ? "ℕ" : "ℤ") : remark.words.includes("positive") ? "ℝ+" : "ℝ";
+  return { kind: "relation", parts: [symbol(remark.name), symbol(remark.set ?? told)], operators: ["∈"] };
 }
 
 interface Remark {
   readonly name: string;
   readonly words: readonly string[];
+  /** Where it says "x ∈ ℝ". */
+  readonly set: string | undefined;
   readonly end: number;
 }
 
@@ -49,7 +52,11 @@ function remarkAt(cursor: Cursor): Remark | undefined {
       name = (token as { text: string }).text;
     else break;
   }
+  const [sign, letter] = [peek(cursor, ahead), peek(cursor, ahead + 1)];
+  const isIn = sign?.kind === "op" && sign.text === "∈" && letter?.kind === "name";
+  const set = isIn ? (NUMBER_SETS[letter.text] ?? letter.text) : undefined;
+  if (isIn) ahead += 2;
   const last = peek(cursor, ahead);
   const isEnd = last === undefined || (last.kind === "op" && [",", ".", ")", "}", "\\}"].includes(last.text));
-  return isEnd && name !== undefined && words.length > 0 ? { name, words, end: cursor.at + ahead } : undefined;
+  return isEnd && name !== undefined && words.length > 0 ? { name, words, set, end: cursor.at + ahead } : undefined;
 }

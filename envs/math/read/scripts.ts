@@ -119,17 +119,15 @@ function chosenOf(cursor: Cursor, letter: string): Node | undefined {
   const taken = isPower ? readSmall(cursor) : undefined;
   const areCounts =
     from.kind === "number" && taken?.kind === "number" && taken.value.den === 1n && from.value.num >= taken.value.num;
-  if (cursor.problem === undefined && taken !== undefined && (areCounts || (letter === "C" && isCount(from, taken))))
+  if (cursor.problem === undefined && taken !== undefined && (areCounts || (letter === "C" && isCount(from))))
     return { kind: "call", name: CHOICES[letter] as string, args: [from, taken] };
   if (cursor.problem === undefined) cursor.at = start;
   return undefined;
 }
 
-/** Of n + 1 and of 2n, C is no name. */
-function isCount(from: Node, taken: Node): boolean {
-  const isNumber = (node: Node): boolean => node.kind === "number";
-  if (from.kind === "add" || from.kind === "multiply") return true;
-  return from.kind === "symbol" && !isNumber(taken) && "nmNM".includes(from.name);
+/** Of n, n + 1 and 2n, C is no name. */
+function isCount(from: Node): boolean {
+  return from.kind === "add" || from.kind === "multiply" || (from.kind === "symbol" && "nmNM".includes(from.name));
 }
 
 /** ^{10}C_3 and {}_{10}C_3, from the script that comes first. */

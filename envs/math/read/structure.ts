@@ -1,6 +1,6 @@
 /** Lists, relations, unions, ratios and units: what an answer is as a whole. */
 import type { Joiner, Node, Relation } from "../syntax.ts";
-import { accept, type Cursor, expect, fail, found, isAt, NOTHING, peek, textOf, type Grammar } from "./cursor.ts";
+import { accept, type Cursor, expect, fail, found, type Grammar, isAt, NOTHING, peek } from "./cursor.ts";
 import {
   readExponent,
   readPower,
@@ -11,6 +11,7 @@ import {
   startsFactor,
 } from "./expression.ts";
 import { readBraces } from "./groups.ts";
+import { readWords } from "./phrases.ts";
 import { readRemark, startsRemark } from "./remarks.ts";
 import { readSetBehind } from "./scripts.ts";
 import { joinedUnits, readUnit } from "./unit.ts";
@@ -174,63 +175,6 @@ function readMeasure(cursor: Cursor): Node {
   return joinedUnits(measured, rest) ?? fail(cursor, "a number follows its unit");
 }
 
-/** Words that say nothing of a value's worth, before it. */
-const FILLERS: ReadonlySet<string> = new Set([
-  "approximately",
-  "about",
-  "exactly",
-  "either",
-  "both",
-  "only",
-  "a",
-  "an",
-  "the",
-  "total",
-  "of",
-]);
-const WORDS_MAX = 12;
-
-const VERBS: ReadonlySet<string> = new Set(["is", "are", "equals", "equal"]);
-const DENIALS: ReadonlySet<string> = new Set(["not", "no", "never", "cannot", "isn't", "aren't", "nor", "neither"]);
-
-/** "The probability is 7/8": the words before the verb name it. */
-function said(cursor: Cursor, words: readonly string[], verb: number): Node | undefined {
-  if (words.length > WORDS_MAX) return fail(cursor, "it is a sentence");
-  cursor.at += verb + 1;
-  const name: Node = { kind: "text", text: words.slice(0, verb).join(" ") };
-  return { kind: "relation", parts: [name, readItem(cursor)], operators: ["="] };
-}
-
-/** An item of words alone; words before a value that say nothing are passed over. */
-function readWords(cursor: Cursor): Node | undefined {
-  let end = cursor.at;
-  const words: string[] = [];
-  for (; end < cursor.tokens.length; end++) {
-    const token = cursor.tokens[end];
-    if (token?.kind === "word" || (token?.kind === "op" && token.text === "'" && words.length > 0))
-      words.push(textOf(token));
-    else if (token?.kind === "name" && words.length > 0) words.push(token.text);
-    else break;
-  }
-  if (words.length === 0) return undefined;
-  const verb = words.findIndex((word) => VERBS.has(word.toLowerCase()));
-  if (verb > 0 && !words.some((word) => DENIALS.has(word.toLowerCase()))) return said(cursor, words, verb);
-  const token = cursor.tokens[end];
-  const isEnd =
-    token === undefined ||
-    (token.kind === "op" && [",", ";", "and", "or", ")", "]", "}", "\\}", "\\\\", "="].includes(token.text));
-  if (isEnd) {
-    if (words.length > WORDS_MAX) return fail(cursor, "it is a sentence");
-    cursor.at = end;
-    const text: Node = { kind: "text", text: words.join(" ") };
-    if (!accept(cursor, "=")) return text;
-    return { kind: "relation", parts: [text, readSets(cursor)], operators: ["="] };
-  }
-  if (!words.every((word) => FILLERS.has(word.toLowerCase()))) return undefined;
-  cursor.at = end;
-  return undefined;
-}
-
 export const GRAMMAR: Grammar = {
   sum: readSum,
   product: readProduct,
@@ -239,6 +183,8 @@ export const GRAMMAR: Grammar = {
   exponent: readExponent,
   relation: readRelation,
   items: (cursor) => readItems(cursor, readItem),
+  item: readItem,
   listed: readListed,
+  sets: readSets,
   startsFactor,
 };

@@ -13,6 +13,9 @@ export const SHORT_WORDS: ReadonlySet<string> = new Set([
   ),
 ]);
 
+/** Behind a number they say nothing of its worth: 10th. */
+export const ORDINALS: ReadonlySet<string> = new Set(["st", "nd", "rd", "th"]);
+
 /** Words that may be a product of two letters, too. */
 export const PRODUCT_WORDS: ReadonlySet<string> = new Set("as at by is it no of on so to we".split(" "));
 
