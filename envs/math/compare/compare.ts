@@ -1,15 +1,13 @@
 /** Compares two answers by what they are: the gold first, the answer second. */
-import { isNumberSet } from "../read/names.ts";
-import { children, type Node, show, some } from "../syntax.ts";
+import { type Node, show, some } from "../syntax.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided, unordered } from "./outcome.ts";
 import { compareReals, realsOf } from "./reals.ts";
 import { compareRelations } from "./relations.ts";
-import { variablesOf } from "./places.ts";
-import { compareScalars } from "./scalars.ts";
 import { assignmentOf, doubled, hasDoubleSign, plain, textOf } from "./shape.ts";
 import {
   areBracketsOther,
   areNumbered,
+  chosenFrom,
   isOrdered,
   haveSameShape,
   isSetLike,
@@ -19,14 +17,14 @@ import {
   recordOf,
   tupleRecord,
   equationsOf,
-  unnamedPoints,
+  namedPoints,
   valuesOfNames,
 } from "./several.ts";
-import { compareMeasured, measuredOf } from "./units.ts";
-import { type Conditioned, isFamily, withOneName, withoutCondition } from "./conditions.ts";
+import { compareClocks, compareRatios, compareResidues, compareSingle } from "./singles.ts";
+import { type Conditioned, isIndex, withOneName, withoutCondition } from "./conditions.ts";
 import { type Compare, compareAssignments, type Context } from "./assignments.ts";
-import { compareFamilies, residuesOf } from "./families.ts";
-import { besideConstant, vanishing, withNamesOf } from "./renaming.ts";
+import { compareFamilies } from "./families.ts";
+import { withNamesOf } from "./renaming.ts";
 
 const PLAIN: Context = { isApproximate: false };
 
@@ -34,32 +32,34 @@ export function compareNodes(gold: Node, answer: Node, state: State): Comparison
   const [given, said] = [withoutCondition(gold), withoutCondition(answer)];
   const [left, right] = withOneName(given, said);
   const compare = (one: Node, other: Node): Comparison => compareParts(one, other, state, PLAIN);
-  const areFamilies = isFamily(given) || isFamily(said);
-  const found = areFamilies ? compareFamilies(left, right, state, compare) : compare(left, right);
+  const areFamilies = given.isFamily || said.isFamily;
+  // Whole numbers that go both ways may be counted from anywhere.
+  const areMovable = areFamilies && [given, said].every(({ domain }) => domain === undefined || domain === "ℤ");
+  const found = areMovable ? compareFamilies(left, right, state, compare) : compare(left, right);
   return found.kind === "equal" ? compareConditions(given, said, areFamilies, state) : found;
 }
 
 /** Of answers that are equal otherwise. */
 function compareConditions(gold: Conditioned, answer: Conditioned, areFamilies: boolean, state: State): Comparison {
-  const isOther = gold.domain !== undefined && answer.domain !== undefined && gold.domain[0] !== answer.domain[0];
+  const isOther = gold.domain !== undefined && answer.domain !== undefined && gold.domain !== answer.domain;
   if (areFamilies && isOther) return undecided("its whole number is of another set");
-  if (gold.others.length === 0 && answer.others.length === 0) return EQUAL;
-  if (gold.others.length === 0 || answer.others.length === 0)
-    return undecided("only one of both says for what it holds");
-  const listed = (items: readonly Node[]): Node => ({ kind: "list", joiner: "and", items });
-  return compareParts(listed(gold.others), listed(answer.others), state, PLAIN);
+  const [fewer, more] = gold.others.length < answer.others.length ? [gold, answer] : [answer, gold];
+  if (fewer.others.length === 0)
+    return more.others.every(isIndex) ? EQUAL : undecided("only one of both says for what it holds");
+  const listed = ({ others }: Conditioned): Node => ({ kind: "list", joiner: "and", items: others });
+  return compareParts(listed(gold), listed(answer), state, PLAIN);
 }
 
 function compareParts(goldNode: Node, answerNode: Node, state: State, context: Context): Comparison {
   if (--state.budget.left < 0) return undecided("it takes too many steps to compare");
   const compare: Compare = (left, right, inner = context) => compareParts(left, right, state, inner);
-  const gold = plain(goldNode);
-  const answer = withNamesOf(gold, plain(answerNode));
+  const gold = namedPoints(plain(goldNode));
+  const answer = withNamesOf(gold, namedPoints(plain(answerNode)));
   if (written(gold) === written(answer)) return EQUAL;
   const unnamed = gold.kind === "relation" ? undefined : valuesOfNames(answer);
   if (unnamed !== undefined) return compare(gold, unnamed);
-  const points = unnamedPoints(gold, answer);
-  if (points !== undefined) return compare(...points);
+  const chosen = chosenFrom(answerNode);
+  if (chosen !== undefined && gold.kind !== "relation" && !isSeveral(gold)) return compare(gold, chosen);
   if (gold.kind === "residue" || answer.kind === "residue") return compareResidues(gold, answer, state, compare);
   if (gold.kind === "clock" || answer.kind === "clock") return compareClocks(gold, answer);
   if (gold.kind === "text" || answer.kind === "text") return compareTexts(gold, answer);
@@ -214,87 +214,4 @@ function compareRecords(gold: Node, answer: Node, state: State, context: Context
       ? compareParts(items[i] as Node, values[i] as Node, state, context)
       : compareParts(values[i] as Node, items[i] as Node, state, context),
   );
-}
-
-// Classes of whole numbers, times, ratios and single values.
-
-/** "2 (mod 5)" is 2 to whoever asks for the remainder; "7" is none. */
-function compareResidues(gold: Node, answer: Node, state: State, compare: Compare): Comparison {
-  if (gold.kind === "residue" && answer.kind === "residue")
-    return compareFamilies(gold, answer, state, () => undecided("its modulus is no number"));
-  const [residue, other, isGold] = gold.kind === "residue" ? [gold, answer, true] : [answer, gold, false];
-  if (residue.kind !== "residue" || other.kind === "relation")
-    return undecided("a class of whole numbers and a relation are not compared");
-  const items = residuesOf(residue.node);
-  const least = items.map((item): Node => ({ kind: "call", name: "mod", args: [item, residue.modulus] }));
-  return any(
-    [items, least].map((values) => () => {
-      const list: Node = values.length === 1 ? (values[0] as Node) : { kind: "list", joiner: ",", items: values };
-      return isGold ? compare(list, other) : compare(other, list);
-    }),
-  );
-}
-
-function compareClocks(gold: Node, answer: Node): Comparison {
-  if (gold.kind !== "clock" || answer.kind !== "clock") return different("it is another kind of thing");
-  if (gold.minutes % 720 !== answer.minutes % 720) return different("it is another time");
-  if (gold.half !== answer.half) return undecided("it does not say whether it is before or after noon");
-  return gold.minutes === answer.minutes ? EQUAL : different("it is another time");
-}
-
-function compareRatios(gold: Node, answer: Node, state: State): Comparison {
-  if (gold.kind === "ratio" && answer.kind === "ratio") {
-    if (gold.parts.length !== answer.parts.length) return different("it is a ratio of another number of parts");
-    const quotient = (parts: readonly Node[], i: number): Node => ({
-      kind: "ratio",
-      parts: [parts[i] as Node, parts[i + 1] as Node],
-    });
-    return all(gold.parts.length - 1, (i) => compareScalars(quotient(gold.parts, i), quotient(answer.parts, i), state));
-  }
-  return compareScalars(gold, answer, state);
-}
-
-function compareSingle(gold: Node, answer: Node, state: State, context: Context): Comparison {
-  if (gold.kind === "relation" || answer.kind === "relation")
-    return undecided("a relation and a value are not compared");
-  const [left, right] = [measuredOf(gold).node, measuredOf(answer).node];
-  if (left.kind === "symbol" && right.kind === "symbol") return compareSymbols(left.name, right.name);
-  const matrices = hasMatrix(gold) || hasMatrix(answer);
-  if (matrices) return undecided("products and sums of matrices are not worked out");
-  if (isSetSymbol(left) || isSetSymbol(right)) return different("it is another kind of thing");
-  const [rest, other] = [besideConstant(gold), besideConstant(answer)];
-  if (rest !== undefined && other !== undefined) return compareAntiderivatives(rest, other, state);
-  return compareBases(left, right) ?? compareMeasured(gold, answer, state, context.isApproximate);
-}
-
-/** Up to a constant. */
-function compareAntiderivatives(gold: Node, answer: Node, state: State): Comparison {
-  const straight = compareScalars(gold, answer, state);
-  const [name, ...others] = new Set([...variablesOf(gold), ...variablesOf(answer)]);
-  if (straight.kind === "equal" || name === undefined || others.length > 0) return straight;
-  const [left, right] = [vanishing(gold, name), vanishing(answer, name)];
-  const isSame = left.some((each, i) => compareScalars(each, right[i] as Node, state).kind === "equal");
-  return isSame ? EQUAL : straight;
-}
-
-/** Whether there is a matrix that is not worked out as a determinant. */
-function hasMatrix(node: Node): boolean {
-  if (node.kind === "call" && node.name === "det") return false;
-  return node.kind === "matrix" || children(node).some(hasMatrix);
-}
-
-const isSetSymbol = (node: Node): boolean =>
-  node.kind === "symbol" && (isNumberSet(node.name) || "∅∞".includes(node.name));
-
-/** Letters: choices, whose case does not count, or variables. */
-function compareSymbols(gold: string, answer: string): Comparison {
-  if (gold === answer || (/^[A-J]$/.test(gold) && gold === answer.toUpperCase())) return EQUAL;
-  return different("it is another letter");
-}
-
-/** 1011_2 is 11, and it is 1011 where the base is left out. */
-function compareBases(gold: Node, answer: Node): Comparison | undefined {
-  if (gold.kind !== "number" || answer.kind !== "number" || (gold.base === undefined) === (answer.base === undefined))
-    return undefined;
-  return gold.digits !== undefined && gold.digits === answer.digits ? EQUAL : undefined;
 }

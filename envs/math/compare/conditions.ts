@@ -9,6 +9,8 @@ export interface Conditioned {
   /** Names of whole numbers, and the first one's set. */
   readonly names: readonly string[];
   readonly domain: string | undefined;
+  /** Whether they count, as in 2^k, and do not only number, as in a_k. */
+  readonly isFamily: boolean;
   /** What else must hold. */
   readonly others: readonly Node[];
 }
@@ -17,7 +19,7 @@ type RelationNode = Extract<Node, { kind: "relation" }>;
 
 export function withoutCondition(given: Node): Conditioned {
   const node = ofBuilder(given);
-  const bare: Conditioned = { node, names: [], domain: undefined, others: [] };
+  const bare: Conditioned = { node, names: [], domain: undefined, isFamily: hasClass(node), others: [] };
   if (node.kind !== "list") return bare;
   const items = withoutSeries(node.items.flatMap(unbracketed));
   const wholes = items.flatMap((item) => membership(item) ?? []);
@@ -26,12 +28,10 @@ export function withoutCondition(given: Node): Conditioned {
   const mains = rest.filter((item) => !others.includes(item));
   const [only] = mains;
   if (only === undefined || mains.length === node.items.length) return bare;
-  return {
-    node: mains.length === 1 ? only : { ...node, items: mains },
-    names: wholes.map(({ name }) => name),
-    domain: wholes[0]?.domain,
-    others: others.filter((item) => !isIndex(item) && !isAnyReal(item)),
-  };
+  const main: Node = mains.length === 1 ? only : { ...node, items: mains };
+  const names = wholes.map(({ name }) => name);
+  const isFamily = hasClass(main) || (names.length === 1 && !isNumberedBy(main, names[0] as string));
+  return { node: main, names, domain: wholes[0]?.domain, isFamily, others: others.filter((item) => !isAnyReal(item)) };
 }
 
 /** {x | x = kπ, k ∈ ℤ} and {kπ | k ∈ ℤ} as "kπ, k ∈ ℤ". */
@@ -86,7 +86,7 @@ function isLimit(item: Node, items: readonly Node[]): boolean {
 }
 
 /** "n ≥ 1" says from where a sequence is counted. */
-function isIndex(item: Node): boolean {
+export function isIndex(item: Node): boolean {
   const names = [...variablesOf(item)];
   return names.length === 1 && ["n", "k", "m"].includes(names[0] as string) && item.kind === "relation";
 }
@@ -135,13 +135,10 @@ function freeName(node: Node, other: Conditioned): string | undefined {
   return [...variables].find((each) => !others.has(each) && each !== own);
 }
 
-/** Whether it is a value for each whole number, and not a function of it such as a_n. */
-export function isFamily({ node, names, domain }: Conditioned): boolean {
-  if (hasClass(node)) return true;
-  const [name] = names;
+/** Whether it is a function of a whole number: a_n, f(n). */
+function isNumberedBy(node: Node, name: string): boolean {
   const assigned = assignmentOf(node)?.name;
-  if (name === undefined || names.length > 1 || domain !== "ℤ") return false;
-  return assigned === undefined || (!variablesOf(assigned).has(name) && !isSubscript(assigned, name));
+  return assigned !== undefined && (variablesOf(assigned).has(name) || isSubscript(assigned, name));
 }
 
 function isSubscript(node: Node, name: string): boolean {

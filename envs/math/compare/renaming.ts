@@ -7,7 +7,7 @@ import { assignmentOf } from "./shape.ts";
 export function withNamesOf(gold: Node, answer: Node): Node {
   const [left, right] = [boundOf(gold), boundOf(answer)];
   if (left === undefined || right === undefined || left.head !== right.head) return answer;
-  if (left.names.length !== right.names.length) return answer;
+  if (left.names.length !== right.names.length || show(left.name) === show(right.name)) return answer;
   // All at once, so that f(x, y) and f(y, x) are told apart, and a name that is taken gives way.
   const places = right.names.map((_, i) => `${i} of ${left.head}`);
   const away = right.names.reduce((node, name, i) => replaced(node, name, symbol(places[i] as string)), right.value);
@@ -25,8 +25,8 @@ interface Bound {
 
 function boundOf(node: Node): Bound | undefined {
   const assigned = assignmentOf(node);
-  const value = assigned?.values.at(-1);
-  if (assigned === undefined || value === undefined || assigned.roundings.length > 0) return undefined;
+  const [value, ...more] = assigned === undefined ? [] : [...assigned.values, ...assigned.roundings];
+  if (assigned === undefined || value === undefined || more.length > 0) return undefined;
   const { name } = assigned;
   const [head, names] = headOf(name);
   const inside = variablesOf(value);

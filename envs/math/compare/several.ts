@@ -127,24 +127,28 @@ export function optionsOf(node: Node): Node | undefined {
 
 const nameOf = (node: Node): string | undefined => (node.kind === "symbol" ? node.name : undefined);
 
-/** A(1, 2), of which the letter is a name: its coordinates. */
-function pointOf(node: Node): Node | undefined {
-  const [name, place] = node.kind === "multiply" ? node.factors.map((factor) => factor.node) : [];
-  const isPoint = node.kind === "multiply" && node.factors.length === 2 && !node.factors[1]?.inverse;
-  if (!isPoint || name?.kind !== "symbol" || place?.kind !== "bracket" || place.items.length < 2) return undefined;
-  return /^[A-Z](?:['_]|$)/.test(name.name) && place.open === "(" ? place : undefined;
+/** A(1, 2) as A = (1, 2), alone and in lists. */
+export function namedPoints(node: Node): Node {
+  if (node.kind === "list" || node.kind === "set") {
+    const items = node.items.map(namedPoint);
+    return items.some((item, i) => item !== node.items[i]) ? { ...node, items } : node;
+  }
+  return namedPoint(node);
 }
 
-/** Both without the names of their points, where one has none or the letters are the same; undefined: there are none. */
-export function unnamedPoints(gold: Node, answer: Node): readonly [Node, Node] | undefined {
-  const bare = (node: Node): Node =>
-    node.kind === "list" || node.kind === "set"
-      ? { ...node, items: node.items.map((item) => pointOf(item) ?? item) }
-      : (pointOf(node) ?? node);
-  const names = (node: Node): string =>
-    (node.kind === "list" || node.kind === "set" ? node.items : [node])
-      .flatMap((item) => (item.kind === "multiply" && pointOf(item) ? [show((item.factors[0] as Factor).node)] : []))
-      .join();
-  const [left, right] = [names(gold), names(answer)];
-  return (left === "") === (right === "") ? undefined : [bare(gold), bare(answer)];
+function namedPoint(node: Node): Node {
+  if (node.kind !== "multiply" || node.factors.length !== 2) return node;
+  const [{ node: name }, { node: place, inverse }] = node.factors as readonly [Factor, Factor];
+  const isPoint = name.kind === "symbol" && place.kind === "bracket" && place.items.length > 1 && !inverse;
+  if (!isPoint || !/^[A-Z](?:['_]|$)/.test(name.name) || place.open !== "(" || place.close !== ")") return node;
+  return { kind: "relation", parts: [name, place], operators: ["="] };
+}
+
+/** C(10, 3), beside what is no point. */
+export function chosenFrom(node: Node): Node | undefined {
+  const point = namedPoint(node);
+  const [name, place] = point === node || point.kind !== "relation" ? [] : point.parts;
+  if (name?.kind !== "symbol" || place?.kind !== "bracket" || place.items.length !== 2) return undefined;
+  const chosen = { C: "binom", A: "arrangements", P: "arrangements" }[name.name];
+  return chosen === undefined ? undefined : { kind: "call", name: chosen, args: place.items };
 }

@@ -11,6 +11,7 @@ const PRODUCT_LETTERS_MAX = 3;
 export function letterTokens(run: string, sink: Sink): void {
   if (run.length === 1) return put(sink, "name", run);
   if (run === "and" || run === "or" || run === "mod" || run === "choose") return put(sink, "op", run);
+  if (run === "AND" || run === "OR") return put(sink, "op", run.toLowerCase());
   const fn = FUNCTIONS.get(run) ?? FUNCTIONS.get(run.toLowerCase());
   if (fn !== undefined) return put(sink, "function", fn);
   const name = run === "oo" ? "∞" : (SYMBOLS.get(run) ?? (run.length > 2 ? SYMBOLS.get(run.toLowerCase()) : undefined));

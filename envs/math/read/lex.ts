@@ -39,13 +39,17 @@ export function lex(text: string, style: Style): Lexed {
 
 const CALLED: ReadonlySet<string> = new Set(["min", "max", "gcd", "lcm"]);
 
+/** What may follow a unit, and no name of a function. */
+const BEHIND_UNITS: ReadonlySet<string> = new Set([...",;.)]}=≈/", "\\}", "\\\\", "and", "or"]);
+
 /** "min" and "sec" are units where nothing follows them to be a function of, and "lcm" in a text is no word before brackets. */
 function settled(token: Token, at: number, tokens: readonly Token[]): Token {
   const [before, next] = [tokens[at - 1], tokens[at + 1]];
-  const isCalled = next?.kind === "op" && ["(", "{", "\\{", "["].includes(next.text);
+  const sign = next?.kind === "op" ? next.text : "";
   if (token.kind === "function" && (token.text === "min" || token.text === "sec") && before?.kind === "number")
-    return next === undefined || (next.kind === "op" && !isCalled) ? { ...token, kind: "word" } : token;
-  return token.kind === "word" && isCalled && CALLED.has(token.text) ? { ...token, kind: "function" } : token;
+    return next === undefined || BEHIND_UNITS.has(sign) ? { ...token, kind: "word" } : token;
+  const isCalled = token.kind === "word" && CALLED.has(token.text) && ["(", "{", "\\{", "["].includes(sign);
+  return isCalled ? { ...token, kind: "function" } : token;
 }
 
 const SUMS = "+-*/^";

@@ -21,7 +21,7 @@ export const PRODUCT_WORDS: ReadonlySet<string> = new Set("as at by is it no of 
 
 /** Words that are no product of letters when they are all capitals, either. */
 export const CAPITAL_WORDS: ReadonlySet<string> = new Set(
-  "YES NO TRUE FALSE NONE ODD EVEN AND OR NEITHER BOTH ALWAYS NEVER EQUAL ZERO ONE TWO USD EUR RMB".split(" "),
+  "YES NO TRUE FALSE NONE ODD EVEN NEITHER BOTH ALWAYS NEVER EQUAL ZERO ONE TWO USD EUR RMB".split(" "),
 );
 
 // Numbers in words.
