@@ -42,13 +42,16 @@ def stream(client: Client, units: list[dict[str, Any]]) -> None:
 
 
 clients = [
-    Client(WORK["address"], timeout=WORK["timeoutSeconds"], on_feedback="ignore") for _ in WORK["streams"]
+    Client(each["address"], timeout=WORK["timeoutSeconds"], on_feedback="ignore") for each in WORK["streams"]
 ]
 for each in clients:
     each.list_environments()
 print("ready", flush=True)
 sys.stdin.readline()
-threads = [threading.Thread(target=stream, args=pair) for pair in zip(clients, WORK["streams"], strict=True)]
+threads = [
+    threading.Thread(target=stream, args=(client, own["units"]))
+    for client, own in zip(clients, WORK["streams"], strict=True)
+]
 for thread in threads:
     thread.start()
 for thread in threads:

@@ -10,7 +10,7 @@ import type { Told, Unit, Work } from "./work.ts";
 const work = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as Work;
 const told = { failed: 0, reasons: new Set<string>(), statuses: {} as Record<string, number> };
 
-const clients = work.streams.map(() => createClient(work.address, { deadlineMs: work.timeoutSeconds * 1000 }));
+const clients = work.streams.map(({ address }) => createClient(address, { deadlineMs: work.timeoutSeconds * 1000 }));
 await Promise.all(clients.map((client) => client.listEnvironments()));
 
 async function stream(client: (typeof clients)[number], units: readonly Unit[]): Promise<void> {
@@ -33,7 +33,7 @@ async function stream(client: (typeof clients)[number], units: readonly Unit[]):
 
 process.stdout.write("ready\n");
 await once(process.stdin, "data");
-await Promise.all(clients.map((client, i) => stream(client, work.streams[i] ?? [])));
+await Promise.all(clients.map((client, i) => stream(client, work.streams[i]?.units ?? [])));
 for (const client of clients) client.close();
 const said: Told = { ...told, reasons: [...told.reasons] };
 process.stdout.write(`${JSON.stringify(said)}\n`);

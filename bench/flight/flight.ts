@@ -11,7 +11,8 @@ const repository = join(import.meta.dirname, "../..");
 export interface FlightOptions {
   /** Of the server itself, for the run; and where the streams go, which may be a proxy. */
   readonly client: GradusClient;
-  readonly address: string;
+  /** One for each stream, or for all. */
+  readonly addresses: readonly string[];
   /** Work files are put here. */
   readonly folder: string;
   readonly runId: string;
@@ -89,8 +90,10 @@ async function clientsOf(options: FlightOptions, streams: readonly (readonly Uni
   const { python, typescript } = options.processes;
   const processes = Array.from({ length: python + typescript }, (_, i) => {
     const file = join(options.folder, `${options.runId}-${i}.json`);
-    const own = streams.slice(i * options.streams, (i + 1) * options.streams);
-    const work: Work = { address: options.address, timeoutSeconds: options.timeoutSeconds, streams: own };
+    const own = streams.slice(i * options.streams, (i + 1) * options.streams).map((units, k) => {
+      return { units, address: options.addresses[(i * options.streams + k) % options.addresses.length] ?? "" };
+    });
+    const work: Work = { timeoutSeconds: options.timeoutSeconds, streams: own };
     writeFileSync(file, JSON.stringify(work));
     if (i < python) return started(join(repository, ".venv/bin/python"), ["bench/flight/client.py", file]);
     return started(process.execPath, ["bench/flight/client.ts", file]);

@@ -15,7 +15,7 @@ import { parseArgs } from "node:util";
 import { createClient } from "../../clients/ts/src/index.ts";
 import { type ServerProcess, startOurs } from "../transport/processes.ts";
 import { type Flight, fly, type FlightOptions } from "./flight.ts";
-import { startProxy } from "./proxy.ts";
+import { startProxy, type Waited } from "./proxy.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -28,6 +28,7 @@ const { values: options } = parseArgs({
 const MiB = 1024 ** 2;
 const size = { prompts: 256, generations: 64, perMessage: 1, bytes: Number(options.bytes), timeoutSeconds: 300 };
 const clients = { processes: { python: 8, typescript: 8 }, streams: 4 };
+const STREAMS = 64;
 
 interface Kind {
   readonly flags: readonly string[];
@@ -55,6 +56,17 @@ function watchMemory(server: ServerProcess): () => number {
   };
 }
 
+/** By client, the shortest wait after a refusal, over the delay that was asked for. */
+function shortestWaits(waits: readonly Waited[]): ReadonlyMap<string, number> {
+  const shortest = new Map<string, number>();
+  for (const { agent, delayMs, waitedMs } of waits) {
+    const [language = ""] = agent.split("/");
+    if (waitedMs !== undefined)
+      shortest.set(language, Math.min(shortest.get(language) ?? Infinity, waitedMs / delayMs));
+  }
+  return shortest;
+}
+
 /** Waits until as many verdicts are held back as there are completions, and lets them go. */
 async function releaseWhenFull(folder: string, completions: number): Promise<void> {
   const asked = join(folder, "asked");
@@ -68,21 +80,20 @@ async function flightOf(name: string, { flags, environment, proxied }: Kind) {
   process.env["GRADUS_FLIGHT"] = folder;
   const server = await startOurs(folder, [], flags);
   const client = createClient(`127.0.0.1:${server.port}`);
-  const proxy = proxied ? await startProxy(`127.0.0.1:${server.port}`) : undefined;
+  const proxy = proxied ? await startProxy(`127.0.0.1:${server.port}`, STREAMS) : undefined;
   await sleep(2000);
   const idle = server.rssBytes();
   const greatest = watchMemory(server);
   const held = environment === "flight/held";
   const flying: FlightOptions = {
     ...{ ...size, ...clients, client, folder, environment, runId: name },
-    address: proxy?.address ?? `127.0.0.1:${server.port}`,
+    addresses: proxy?.addresses ?? [`127.0.0.1:${server.port}`],
     ...(held && { underWay: () => releaseWhenFull(folder, size.prompts * size.generations) }),
   };
   const flight: Flight = await fly(flying);
   const memoryMiB = Math.round((greatest() - idle) / MiB);
   const verified = held ? Number(readFileSync(join(folder, "asked"), "utf8")) : undefined;
   const waits = proxy?.waits ?? [];
-  const again = waits.filter(({ waitedMs }) => waitedMs !== undefined);
   client.close();
   proxy?.stop();
   await server.stop();
@@ -94,7 +105,7 @@ async function flightOf(name: string, { flags, environment, proxied }: Kind) {
     ...{ idleMiB: Math.round(idle / MiB), overIdleMiB: memoryMiB },
     ...(proxied && {
       refusals: waits.length,
-      shortestWait: Math.min(...again.map(({ waitedMs = 0, delayMs }) => waitedMs / delayMs)),
+      shortestWaitOverDelay: Object.fromEntries(shortestWaits(waits)),
     }),
   };
 }

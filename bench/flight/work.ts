@@ -7,11 +7,10 @@ export interface Unit {
   readonly samples: readonly { readonly index: number; readonly text: string }[];
 }
 
-/** A client process: as many streams as lists, each over a connection of its own. */
+/** A client process: its streams, each over a connection of its own. */
 export interface Work {
-  readonly address: string;
   readonly timeoutSeconds: number;
-  readonly streams: readonly (readonly Unit[])[];
+  readonly streams: readonly { readonly address: string; readonly units: readonly Unit[] }[];
 }
 
 /** What became of a process's completions. */
