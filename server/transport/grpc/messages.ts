@@ -88,7 +88,9 @@ export class GrpcCall extends Call implements MessageDecoder {
 
   override refuse(error: RpcError): void {
     const { stream } = this.#incoming;
-    this.#end(error);
+    // Node never ends a stream that is ended while it writes: the handler, which knows when it has, sends the status.
+    if (this.#begun && stream.writableLength > 0) this.#drop(error);
+    else this.#end(error);
     // A caller that reads no answers cannot be told why. Clients call such a reset RESOURCE_EXHAUSTED too.
     const reset = (): void => {
       if (stream.writableLength > 0) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
@@ -97,10 +99,14 @@ export class GrpcCall extends Call implements MessageDecoder {
     else setTimeout(reset, lastAnswersMs).unref();
   }
 
-  #end(error: RpcError): void {
+  #drop(error: RpcError): void {
     this.#refused = error;
     this.#deframer.drop();
     this.abort(error);
+  }
+
+  #end(error: RpcError): void {
+    this.#drop(error);
     this.#incoming.sendStatus(toStatus(error));
     if (!this.#begun) this.close();
   }
