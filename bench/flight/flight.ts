@@ -70,7 +70,7 @@ async function dealt(run: RunHandle, options: FlightOptions, streams: number): P
 
 interface Process {
   readonly child: ChildProcess;
-  line(): Promise<string>;
+  readonly line: () => Promise<string>;
 }
 
 function started(command: string, args: readonly string[]): Process {

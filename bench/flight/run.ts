@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
 });
 
 const MiB = 1024 ** 2;
-const size = { prompts: 256, generations: 64, perMessage: 1, bytes: Number(options.bytes), timeoutSeconds: 300 };
+const size = { prompts: 256, generations: 64, perMessage: 1, bytes: Number(options.bytes), timeoutSeconds: 100 };
 const clients = { processes: { python: 8, typescript: 8 }, streams: 4 };
 const STREAMS = 64;
 
