@@ -21,11 +21,11 @@ export function several([first, ...rest]: readonly [RpcError, ...RpcError[]]): R
 /** Parts of a request that are read each by itself, so that all that is wrong is found and not only the first of it. */
 export interface Readings {
   /** What a reader gives; where it refuses the part, what stands in for it. */
-  each<T, S>(read: () => T, standIn: S): T | S;
+  readonly each: <T, S>(read: () => T, standIn: S) => T | S;
   /** Notes what was refused elsewhere, of fields that nothing is known of. */
-  add(errors: readonly RpcError[]): void;
+  readonly add: (errors: readonly RpcError[]) => void;
   /** Undefined: no part was refused. */
-  problem(): RpcError | undefined;
+  readonly problem: () => RpcError | undefined;
 }
 
 export function createReadings(): Readings {

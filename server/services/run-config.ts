@@ -83,11 +83,12 @@ export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunCon
     given: toJsonString(wire.RunConfigSchema, config),
   };
   // Nothing was refused, so nothing stands in for anything.
-  if (problem() === undefined) return { ...rest, policy } as RunConfig<TaskSpec>;
+  const refused = problem();
+  if (refused === undefined) return { ...rest, policy } as RunConfig<TaskSpec>;
   const weights = arms.map(({ weight }) => weight);
   // Of a configuration that can be read the curriculum says this itself.
   if (policy !== undefined) add(configProblems({ ...rest, policy }, weights).map((each) => invalidAt("config.", each)));
-  throw problem();
+  throw problem() ?? refused;
 }
 
 /** Stands in for an arm that could not be read, so that what is around it can be looked at. */

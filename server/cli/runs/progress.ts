@@ -4,7 +4,7 @@ import { createBar } from "../bar.ts";
 
 export interface DriveProgress {
   /** Groups that were answered. */
-  groups(groups: readonly GroupOutcome[]): void;
+  readonly groups: (groups: readonly GroupOutcome[]) => void;
   /** Samples without a reward, by their reason. */
   unscored(): Readonly<Record<string, number>>;
   stop(): void;
