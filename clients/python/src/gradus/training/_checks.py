@@ -1,0 +1,56 @@
+"""What is refused at the start, since it would wait for ever or teach the run nothing later."""
+
+from __future__ import annotations
+
+from math import lcm
+
+from gradus.runs import RunConfig
+
+_LAG = 1
+"""The contract's default."""
+
+
+def check_generations(config: RunConfig, num_generations: int, option: str) -> None:
+    """Raises ValueError unless the trainer writes as many completions of a prompt as the run expects."""
+    if num_generations != config.num_generations:
+        raise ValueError(
+            f"{option} is {num_generations} and the run's num_generations {config.num_generations}: a group that is "
+            f"smaller is never whole, and of a larger one the rest is not recorded. Set {option}="
+            f"{config.num_generations}"
+        )
+
+
+def check_scored_by_step(config: RunConfig) -> None:
+    """Raises ValueError unless the run learns from scores, which is what this package sends."""
+    if config.feedback_source == "reported":
+        raise ValueError(
+            'the run takes reported advantages (feedback_source="reported"), and this adapter sends completions: '
+            "create it without that option"
+        )
+
+
+def check_batches(config: RunConfig, prompts: int, option: str) -> None:
+    """Raises ValueError if the trainer's next batch would need feedback that only comes once it has that batch."""
+    lag = _LAG if config.feedback_lag is None else config.feedback_lag
+    if lag == "unbounded":
+        return
+    size = config.prompts_per_update
+    for step in range(lcm(prompts, size) // prompts):
+        scored = step * prompts
+        last = ((step + 1) * prompts - 1) // size
+        if (last - lag) * size > scored:
+            raise ValueError(
+                f"{option}={prompts} would wait for ever: prompts {scored} to {scored + prompts - 1} reach into update "
+                f"batch {last} of {size} prompts, which is drawn when batch {last - 1 - lag} is scored "
+                f"(feedback_lag={lag}). Set {option} to the run's prompts_per_update, {size}, or give the run a larger "
+                "feedback_lag"
+            )
+
+
+def check_whole_groups(config: RunConfig, why: str) -> None:
+    """Raises ValueError unless groups that stay incomplete are closed in time; `why` says how they come about."""
+    if config.group_timeout is None:
+        raise ValueError(
+            f"{why}, so that groups stay incomplete, which the run would wait for: create it with group_timeout, in "
+            "seconds, after which they are closed"
+        )
