@@ -16,7 +16,9 @@ def written(prompt: str, index: int) -> str:
     return "<think>so</think><answer>1 + 1</answer>" if readable else f"I do not know ({index})"
 
 
-def create(run: Run, *, generations: int = 4, prompts: int = 4, length: int = 32, lag: int = 1, **options: object) -> Run:
+def create(
+    run: Run, *, generations: int = 4, prompts: int = 4, length: int = 32, lag: int = 1, **options: object
+) -> Run:
     """A run under a bandit, whose draws depend on the feedback."""
     run.create(
         ARMS,

@@ -152,7 +152,9 @@ async def compute_score(
 
     """
     if extra_info is None or _ROW not in extra_info:
-        raise ValueError(f"the row of data source {data_source!r} is not of gradus.verl.RunDataset: see data.custom_cls")
+        raise ValueError(
+            f"the row of data source {data_source!r} is not of gradus.verl.RunDataset: see data.custom_cls"
+        )
     task = TaskReference.from_row(extra_info[_ROW])
     outcome = await scorer_of(RunAddress.parse(task.address)).score(Written(task, solution_str))
     solved = float("nan") if outcome.solved is None else float(outcome.solved)

@@ -9,8 +9,14 @@ and what is refused because it would wait for ever.
 from __future__ import annotations
 
 from gradus.training._address import RunAddress
-from gradus.training._checkpoints import RunCheckpoint, checkpoint_of, restore
-from gradus.training._checks import check_batches, check_generations, check_scored_by_step, check_whole_groups
+from gradus.training._checkpoints import RunCheckpoint, checkpoint_of, read_checkpoint, restore, write_checkpoint
+from gradus.training._checks import (
+    check_batches,
+    check_generations,
+    check_length,
+    check_scored_by_step,
+    check_whole_groups,
+)
 from gradus.training._reader import TaskReader
 from gradus.training._references import TaskReference
 from gradus.training._scorer import Scorer, scorer_of
@@ -26,11 +32,14 @@ __all__ = [
     "Written",
     "check_batches",
     "check_generations",
+    "check_length",
     "check_scored_by_step",
     "check_whole_groups",
     "checkpoint_of",
+    "read_checkpoint",
     "restore",
     "reward_or",
     "score",
     "scorer_of",
+    "write_checkpoint",
 ]

@@ -6,7 +6,10 @@ after the checkpoint would otherwise count twice, and the tasks that follow woul
 
 from __future__ import annotations
 
-from typing import TypedDict
+import base64
+import json
+from pathlib import Path
+from typing import Any, TypedDict
 
 from gradus.client import Run
 from gradus.errors import NotFoundError
@@ -69,3 +72,24 @@ def _state(run: Run) -> RunState | None:
 
 def _stands_there(state: RunState | None, saved: RunCheckpoint) -> bool:
     return state is not None and (state.incarnation, state.version) == (saved["incarnation"], saved["version"])
+
+
+def write_checkpoint(path: Path, saved: RunCheckpoint) -> None:
+    """Writes it into a file, whole or not at all."""
+    text = json.dumps({**saved, "state": base64.b64encode(saved["state"]).decode()})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.name}.new")
+    unfinished.write_text(text)
+    unfinished.replace(path)
+
+
+def read_checkpoint(path: Path) -> RunCheckpoint:
+    """What `write_checkpoint` wrote."""
+    read: dict[str, Any] = json.loads(path.read_text())
+    return RunCheckpoint(
+        run_id=read["run_id"],
+        cursor=read["cursor"],
+        incarnation=read["incarnation"],
+        version=read["version"],
+        state=base64.b64decode(read["state"]),
+    )

@@ -47,6 +47,15 @@ def check_batches(config: RunConfig, prompts: int, option: str) -> None:
             )
 
 
+def check_length(config: RunConfig, prompts: int, option: str) -> None:
+    """Raises ValueError if the trainer wants more prompts than the run has."""
+    if 0 < config.length < prompts:
+        raise ValueError(
+            f"{option} asks for {prompts} prompts, and the run's length is {config.length}: create it with a greater "
+            "length, or 0 for no end"
+        )
+
+
 def check_whole_groups(config: RunConfig, why: str) -> None:
     """Raises ValueError unless groups that stay incomplete are closed in time; `why` says how they come about."""
     if config.group_timeout is None:

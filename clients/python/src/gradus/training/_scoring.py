@@ -86,7 +86,7 @@ def score(core: ClientCore, places: Places, written: Sequence[Written], patience
     written
         (n,), of any tasks.
     patience
-        Seconds for which a completion that is to be sent again is.
+        Seconds for which a completion that is to be sent again is. Then its group is closed.
 
     Yields
     ------
@@ -106,6 +106,8 @@ def score(core: ClientCore, places: Places, written: Sequence[Written], patience
                 again.append(each)
                 delay = max(delay, wait)
                 continue
+            if wait is not None:
+                yield from _give_up(core, each.written.task)
             elsewhere = None
             if each.placed and outcome.feedback in _ANOTHERS:
                 elsewhere = places.among(each.written.task, (yield from _missing(core, each.written.task)))
@@ -148,6 +150,14 @@ def _group(tries: Iterable[_Try]) -> CompletionGroup:
         for each in held
     )
     return CompletionGroup(task.task_id, task.group_id, completions, task.num_generations, task.run_id)
+
+
+def _give_up(core: ClientCore, task: TaskReference) -> Op[None]:
+    """Closes the group of a sample that will not be sent again, which the run would otherwise wait for."""
+    if task.run_id:
+        reason = "the trainer got no score in time"
+        request = cur.CloseGroupsRequest(run_id=task.run_id, group_ids=[task.group_id], reason=reason)
+        yield from core.call(curriculum_call("CloseGroups", request, lambda _: None), {})
 
 
 def _missing(core: ClientCore, task: TaskReference) -> Op[Sequence[int]]:
