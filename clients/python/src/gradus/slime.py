@@ -39,7 +39,7 @@ from gradus.training import (
     read_checkpoint,
     restore,
     reward_or,
-    scorer_of,
+    score_one,
     write_checkpoint,
 )
 
@@ -72,7 +72,7 @@ class RunDataSource(DataSource):
 
     def __init__(self, args: Any) -> None:
         self.args = args
-        self._address = RunAddress.parse(args.prompt_data or "")
+        self._address = RunAddress.of_run(args.prompt_data or "")
         self._run = self._address.client().run(self._address.run_id)
         self._config = self._run.get().config
         _check(self._config, args)
@@ -175,8 +175,7 @@ async def _outcome(sample: Sample) -> Outcome:
         )
     task = TaskReference.from_row(sample.metadata[_TASK])
     finish_reason = _REASONS.get(sample.status.value)
-    written = Written(task, sample.response, sample.metadata[_INDEX], finish_reason)
-    return await scorer_of(RunAddress.parse(task.address)).score(written)
+    return await score_one(Written(task, sample.response, sample.metadata[_INDEX], finish_reason))
 
 
 def _check(run: RunConfig, args: Any) -> None:

@@ -34,7 +34,7 @@ from gradus.training import (
     checkpoint_of,
     restore,
     reward_or,
-    scorer_of,
+    score_one,
 )
 
 __all__ = ["RunDataset", "compute_score"]
@@ -156,7 +156,7 @@ async def compute_score(
             f"the row of data source {data_source!r} is not of gradus.verl.RunDataset: see data.custom_cls"
         )
     task = TaskReference.from_row(extra_info[_ROW])
-    outcome = await scorer_of(RunAddress.parse(task.address)).score(Written(task, solution_str))
+    outcome = await score_one(Written(task, solution_str))
     solved = float("nan") if outcome.solved is None else float(outcome.solved)
     return {"score": reward_or(outcome, unscored), "acc": solved}
 
@@ -262,7 +262,7 @@ def _only(data_files: Any) -> RunAddress:
     files = [data_files] if isinstance(data_files, str) else list(data_files)
     if len(files) != 1:
         raise ValueError(f"data.train_files and data.val_files take the address of one run each; got {files}")
-    return RunAddress.parse(files[0])
+    return RunAddress.of_run(files[0])
 
 
 def _check(run: RunConfig, data: Any, max_samples: int) -> None:

@@ -19,7 +19,7 @@ from gradus.training._checks import (
 )
 from gradus.training._reader import TaskReader
 from gradus.training._references import TaskReference
-from gradus.training._scorer import Scorer, scorer_of
+from gradus.training._scorer import Scorer, score_one
 from gradus.training._scoring import UnscoredError, Written, reward_or, score
 
 __all__ = [
@@ -40,6 +40,6 @@ __all__ = [
     "restore",
     "reward_or",
     "score",
-    "scorer_of",
+    "score_one",
     "write_checkpoint",
 ]

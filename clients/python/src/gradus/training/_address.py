@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 _SCHEMES = {"gradus": False, "gradus+tls": True}
 
-_FORM = "gradus://HOST:PORT/RUN_ID, or gradus://HOST:PORT/RUN_ID#EVALUATION_ARM_ID"
+_FORM = "gradus://HOST:PORT/RUN_ID, or gradus://HOST:PORT/RUN_ID#EVALUATION_ARM_ID for an evaluation arm"
 
 
 @dataclass(frozen=True)
 class RunAddress:
-    """A run on a server, or one of its evaluation arms.
+    """A run on a server, or one of its evaluation arms; with an empty `run_id` the server alone.
 
     Written `gradus://localhost:50051/my-run` and `gradus://localhost:50051/my-run#eval/countdown/T1`; with
     `gradus+tls://` the connection is encrypted. It holds no secret: the token is read from the environment variable
@@ -46,9 +46,24 @@ class RunAddress:
         """
         parts = urlsplit(text)
         run_id = unquote(parts.path.removeprefix("/"))
-        if parts.scheme not in _SCHEMES or not parts.netloc or not run_id:
+        if parts.scheme not in _SCHEMES or not parts.netloc:
             raise ValueError(f"{text!r} is not the address of a run: want {_FORM}")
         return cls(parts.netloc, run_id, unquote(parts.fragment), _SCHEMES[parts.scheme])
+
+    @classmethod
+    def of_run(cls, text: str) -> Self:
+        """The same, with a run.
+
+        Raises
+        ------
+        ValueError
+            If it names none.
+
+        """
+        address = cls.parse(text)
+        if not address.run_id:
+            raise ValueError(f"{text!r} names a server and no run: want {_FORM}")
+        return address
 
     def __str__(self) -> str:
         """As a configuration names it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import weakref
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gradus._feedback import FeedbackLog, OnFeedback
 from gradus._op import arun_each
@@ -142,10 +142,13 @@ _Scorers = dict[RunAddress, Scorer]
 _scorers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Scorers] = weakref.WeakKeyDictionary()
 
 
-def scorer_of(address: RunAddress) -> Scorer:
-    """The running loop's scorer for a server: trainers call functions, which have no place to keep one."""
-    server = RunAddress(address.server, "", tls=address.tls)
+async def score_one(written: Written) -> Outcome:
+    """Scores a completion by the running loop's scorer for its server.
+
+    Trainers call functions, which have no place to keep a scorer.
+    """
+    server = replace(RunAddress.parse(written.task.address), run_id="", evaluation_arm="")
     scorers = _scorers.setdefault(asyncio.get_running_loop(), {})
     if server not in scorers:
         scorers[server] = Scorer(server)
-    return scorers[server]
+    return await scorers[server].score(written)
