@@ -126,7 +126,7 @@ def test_a_sample_without_a_reward_leaves_the_loss_and_moves_no_mean(args: Names
     [
         ({"n_samples_per_prompt": 8}, "Set --n-samples-per-prompt=4"),
         ({"apply_chat_template": False}, "set --apply-chat-template"),
-        ({"over_sampling_batch_size": 12}, "Set --over-sampling-batch-size to the run's prompts_per_update, 4"),
+        ({"over_sampling_batch_size": 12}, "Set --over-sampling-batch-size to an update batch, 4"),
         ({"num_rollout": 9}, "asks for 36 prompts, and the run's length is 32"),
         ({"dynamic_sampling_filter_path": "a.b"}, "create it with group_timeout"),
         ({"prompt_data": None}, "not the address of a run"),

@@ -95,7 +95,7 @@ def test_the_id_is_found_with_all_that_belongs_to_it() -> None:
     assert taskset_class("gradus-verifiers") is gradus_verifiers.GradusTaskset
     assert environment_class("gradus-verifiers") is gradus_verifiers.GradusEnv
     assert task_type("gradus-verifiers").__name__ == "GradusTask"
-    config = vf.resolve_env_config({"taskset": {"id": "gradus-verifiers", "run": "gradus://localhost:50051/a"}})
+    config = vf.resolve_env_config({"taskset": {"id": "gradus-verifiers", "address": "gradus://localhost:50051/a"}})
     assert isinstance(vf.load_environment(config), gradus_verifiers.GradusEnv)
     assert not gradus_verifiers.GradusTaskset(config.taskset).bounded
 
@@ -138,7 +138,7 @@ def test_a_task_survives_the_wire_to_an_environment_server(address: str, endpoin
 def test_verifiers_evaluates_a_family(server: Server, endpoint: str, tmp_path: Path) -> None:
     env = {"id": "gradus-verifiers", "environment": "countdown", "level": "T0", "split": "eval"}
     config = EvalConfig(
-        env={"taskset": {**env, "server": f"gradus://{server.address}"}},
+        env={"taskset": {**env, "address": f"gradus://{server.address}"}},
         model="script",
         client=vf.EvalClientConfig(base_url=endpoint, api_key_var="NO_KEY"),
         select={"limit": 5},
@@ -177,5 +177,5 @@ def test_runs_that_would_wait_for_a_lost_rollout_are_refused(client: Client, ser
     env = gradus_verifiers.load_environment(str(RunAddress(server.address, run_id)))
     with pytest.raises(ValueError, match="create it with group_timeout"):
         next(iter(env.taskset))
-    with pytest.raises(ValueError, match="neither `run` nor `environment`"):
+    with pytest.raises(ValueError, match="set --env.taskset.address or"):
         next(iter(gradus_verifiers.load_environment().taskset))

@@ -218,7 +218,7 @@ def test_the_reward_function_is_awaited_with_its_options(address: str) -> None:
     [
         ({"shuffle": True}, "data.shuffle=False"),
         ({"dataloader_num_workers": 8}, "data.dataloader_num_workers=0"),
-        ({"train_batch_size": 12}, "Set data.train_batch_size to the run's prompts_per_update, 4"),
+        ({"train_batch_size": 12}, "Set data.train_batch_size to an update batch, 4"),
         ({"train_files": "rows.parquet"}, "not the address of a run"),
     ],
 )

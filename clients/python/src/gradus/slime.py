@@ -187,7 +187,7 @@ def _check(run: RunConfig, args: Any) -> None:
     option = "--over-sampling-batch-size" if args.over_sampling_batch_size else "--rollout-batch-size"
     check_batches(run, at_once, option)
     if args.num_rollout:
-        check_length(run, args.num_rollout * args.rollout_batch_size, "--num-rollout × --rollout-batch-size")
+        check_length(run, args.num_rollout * args.rollout_batch_size, "--num-rollout times --rollout-batch-size")
     drops = args.dynamic_sampling_filter_path is not None or at_once > args.rollout_batch_size
     if drops and not args.partial_rollout:
         check_whole_groups(run, "slime drops what it samples beyond --rollout-batch-size without --partial-rollout")

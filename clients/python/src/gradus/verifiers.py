@@ -5,7 +5,7 @@ The environment's id is `gradus-verifiers`, the package beside this one:
 ```toml
 [env.taskset]
 id = "gradus-verifiers"
-run = "gradus://localhost:50051/my-run"
+address = "gradus://localhost:50051/my-run"
 ```
 
 Beside the taskset there is a harness that makes one chat completion, in the process of the environment, and an
@@ -44,17 +44,15 @@ _SEEDS_AT_ONCE = 64
 
 
 class GradusTasksetConfig(vf.TasksetConfig):
-    """Which tasks. `run` is a run's, and wins; else those of a family, one for each seed."""
+    """Which tasks: those of a run, or else of a family, one for each seed."""
 
     id: str = ID
-    run: str = ""
-    """Address of a run, see `gradus.training.RunAddress`."""
+    address: str = "gradus://localhost:50051"
+    """Of a run, see `gradus.training.RunAddress`; without its id of the server alone."""
     cursor: int | None = None
     """Where in the run to begin, in tasks; None: at the first update batch that is not closed."""
-    server: str = "gradus://localhost:50051"
-    """Without a run: the server."""
     environment: str = ""
-    """Without a run: the environment, e.g. "countdown"; the next four say more, as in `gradus.task_spec`."""
+    """Without a run: the environment, e.g. "countdown"; what follows says more, as in `gradus.task_spec`."""
     level: str | None = None
     split: Split = "train"
     answer_format: AnswerFormat | None = None
@@ -96,7 +94,8 @@ class GradusTaskset(vf.Taskset[GradusTask, GradusTasksetConfig]):
 
     def load(self) -> Iterator[GradusTask]:
         """Task after task. One of a run is waited for until the feedback that it depends on is in."""
-        for task, address, size in self._of_run() if self.config.run else self._of_family():
+        address = RunAddress.parse(self.config.address)
+        for task, size in self._of_run(address) if address.run_id else self._of_family(address):
             data = GradusTaskData(
                 id=f"{task.run_id}/{task.cursor}" if task.run_id else f"{task.environment}/{task.instance_hash}",
                 name=task.arm_id or f"{task.environment}/{task.level}",
@@ -106,26 +105,27 @@ class GradusTaskset(vf.Taskset[GradusTask, GradusTasksetConfig]):
             )
             yield GradusTask(data, self.config.task)
 
-    def _of_run(self) -> Iterator[tuple[Task, RunAddress, int]]:
-        address = RunAddress.of_run(self.config.run)
+    def _of_run(self, address: RunAddress) -> Iterator[tuple[Task, int]]:
         run = address.client().run(address.run_id)
         config = run.get().config
         check_scored_by_step(config)
         check_whole_groups(config, "rollouts fail or are cancelled in verifiers and prime-rl")
         for batch in run.batches(self.config.cursor):
             for task in batch.tasks:
-                yield task, address, config.num_generations
+                yield task, config.num_generations
 
-    def _of_family(self) -> Iterator[tuple[Task, RunAddress, int]]:
+    def _of_family(self, address: RunAddress) -> Iterator[tuple[Task, int]]:
         config = self.config
         if not config.environment:
-            raise ValueError("the taskset has neither `run` nor `environment`: set --env.taskset.run or the other")
-        address = RunAddress.parse(config.server)
+            raise ValueError(
+                f"the taskset's address, {config.address}, names no run, and its environment is not set: set "
+                "--env.taskset.address or --env.taskset.environment"
+            )
         client = address.client()
         spec = task_spec(config.environment, level=config.level, split=config.split, answer_format=config.answer_format)
         for first in itertools.count(config.first_seed, _SEEDS_AT_ONCE):
             for result in client.batch_reset(spec, range(first, first + _SEEDS_AT_ONCE)):
-                yield result.result(), address, 1
+                yield result.result(), 1
 
 
 class GradusHarnessConfig(vf.HarnessConfig):
@@ -178,9 +178,9 @@ class GradusEnv(vf.Env[GradusEnvConfig]):
         await agents.agent.run(task)
 
 
-def load_environment(run: str = "", **options: Any) -> GradusEnv:
+def load_environment(address: str = "gradus://localhost:50051", **options: Any) -> GradusEnv:
     """The environment for a run's address, or with `environment`, `level`, … for a family (`GradusTasksetConfig`)."""
-    return GradusEnv(GradusEnvConfig(taskset=GradusTasksetConfig(run=run, **options)))
+    return GradusEnv(GradusEnvConfig(taskset=GradusTasksetConfig(address=address, **options)))
 
 
 _MESSAGES: dict[str, Any] = {"system": vf.SystemMessage, "user": vf.UserMessage, "assistant": vf.AssistantMessage}

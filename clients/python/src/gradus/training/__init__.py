@@ -17,12 +17,15 @@ from gradus.training._checks import (
     check_scored_by_step,
     check_whole_groups,
 )
+from gradus.training._places import Places
 from gradus.training._reader import TaskReader
 from gradus.training._references import TaskReference
 from gradus.training._scorer import Scorer, score_one
-from gradus.training._scoring import UnscoredError, Written, reward_or, score
+from gradus.training._scoring import PATIENCE_SECONDS, UnscoredError, Written, reward_or, score, score_all
 
 __all__ = [
+    "PATIENCE_SECONDS",
+    "Places",
     "RunAddress",
     "RunCheckpoint",
     "Scorer",
@@ -40,6 +43,7 @@ __all__ = [
     "restore",
     "reward_or",
     "score",
+    "score_all",
     "score_one",
     "write_checkpoint",
 ]

@@ -29,21 +29,33 @@ def check_scored_by_step(config: RunConfig) -> None:
         )
 
 
-def check_batches(config: RunConfig, prompts: int, option: str) -> None:
-    """Raises ValueError if the trainer's next batch would need feedback that only comes once it has that batch."""
+def check_batches(config: RunConfig, at_once: int, option: str, *, of_a_prompt: int = 1) -> None:
+    """Raises ValueError if the trainer's next batch would need feedback that only comes once it has that batch.
+
+    Parameters
+    ----------
+    config
+        The run's.
+    at_once
+        What the trainer takes before it scores any of it: prompts, or completions.
+    option
+        What says so in the trainer's configuration.
+    of_a_prompt
+        How many of those there are of a prompt: 1, or the run's num_generations.
+
+    """
     lag = _LAG if config.feedback_lag is None else config.feedback_lag
     if lag == "unbounded":
         return
-    size = config.prompts_per_update
-    for step in range(lcm(prompts, size) // prompts):
-        scored = step * prompts
-        last = ((step + 1) * prompts - 1) // size
+    size = config.prompts_per_update * of_a_prompt
+    for step in range(lcm(at_once, size) // at_once):
+        scored = step * at_once
+        last = (scored + at_once - 1) // size
         if (last - lag) * size > scored:
             raise ValueError(
-                f"{option}={prompts} would wait for ever: prompts {scored} to {scored + prompts - 1} reach into update "
-                f"batch {last} of {size} prompts, which is drawn when batch {last - 1 - lag} is scored "
-                f"(feedback_lag={lag}). Set {option} to the run's prompts_per_update, {size}, or give the run a larger "
-                "feedback_lag"
+                f"{option}={at_once} would wait for ever: what comes after the first {scored} reaches into update "
+                f"batch {last}, which is drawn when batch {last - 1 - lag} is scored (feedback_lag={lag}). Set "
+                f"{option} to an update batch, {size}, or give the run a larger feedback_lag"
             )
 
 

@@ -11,7 +11,7 @@ from gradus._op import arun_each
 from gradus.outcomes import Outcome
 from gradus.training._address import RunAddress
 from gradus.training._places import Places
-from gradus.training._scoring import Written, score
+from gradus.training._scoring import PATIENCE_SECONDS, Written, score
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,13 @@ class Scorer:
     on_feedback
         What becomes of scores that their run did not record; see `Client`.
 
+    Attributes
+    ----------
+    held
+        Completions that are waiting or out now.
+    messages_sent
+        Messages so far.
+
     """
 
     def __init__(
@@ -60,7 +67,7 @@ class Scorer:
         characters_max: int = 1_000_000,
         messages_max: int = 8,
         held_max: int = 8192,
-        patience: float = 600.0,
+        patience: float = PATIENCE_SECONDS,
         on_feedback: OnFeedback = "warn",
     ) -> None:
         # Of a completion that is sent at two indices only the last outcome is for the trainer's eyes.
@@ -76,6 +83,7 @@ class Scorer:
         self._room = asyncio.Semaphore(held_max)
         self._sending: set[asyncio.Task[None]] = set()
         self.messages_sent = 0
+        self.held = 0
 
     async def score(self, written: Written) -> Outcome:
         """The outcome of one completion.
@@ -89,9 +97,13 @@ class Scorer:
 
         """
         async with self._room:
-            asked = _Asked(written, asyncio.get_running_loop().create_future())
-            self._add(asked)
-            outcome = await asked.result
+            self.held += 1
+            try:
+                asked = _Asked(written, asyncio.get_running_loop().create_future())
+                self._add(asked)
+                outcome = await asked.result
+            finally:
+                self.held -= 1
         error = self._feedback.note(written.task.run_id, [outcome])
         if error is not None:
             raise error

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from gradus._call import curriculum_call, paged
 from gradus._client_core import ClientCore
 from gradus._enums import FinishReason
-from gradus._op import Each, Item, Op
+from gradus._op import Each, Item, Op, run_each
+from gradus.client import Client
 from gradus.errors import GradusError
 from gradus.groups import RunGroup
 from gradus.outcomes import Outcome
@@ -17,6 +18,9 @@ from gradus.tasks import Completion, CompletionGroup
 from gradus.training._places import Places
 from gradus.training._references import TaskReference
 from gradus.v1 import curriculum_pb2 as cur
+
+PATIENCE_SECONDS = 600.0
+"""For how long a completion is sent again that the server asks to have again, unless the trainer says so."""
 
 _ANOTHERS = ("conflicting_completion", "duplicate")
 """What the server says of an index that another process's completion has. Two processes may well have written the same
@@ -118,6 +122,14 @@ def score(core: ClientCore, places: Places, written: Sequence[Written], patience
         if delay > 0:
             yield core.io.sleep(delay)
         tries = again
+
+
+def score_all(
+    client: Client, places: Places, written: Sequence[Written], patience: float = PATIENCE_SECONDS
+) -> list[Outcome]:
+    """Outcomes of completions, (n,), for code that waits; see `score`."""
+    outcomes = dict(run_each(score(client._core, places, written, patience)))
+    return [outcomes[position] for position in range(len(written))]
 
 
 def _index(written: Written, places: Places) -> int:
