@@ -29,9 +29,10 @@ $(VENV)/.installed: clients/python/pyproject.toml clients/python/requirements-de
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -e clients/python
 	@touch $@
 
-$(TRAINERS)/.installed: clients/python/pyproject.toml clients/python/requirements-trainers.txt
+$(TRAINERS)/.installed: clients/python/pyproject.toml clients/python/requirements-trainers.txt clients/python/requirements-trainers-alone.txt
 	$(PYTHON) -m venv $(TRAINERS)
 	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check -r clients/python/requirements-trainers.txt
+	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r clients/python/requirements-trainers-alone.txt
 	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e clients/python
 	@touch $@
 

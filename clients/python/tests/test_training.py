@@ -10,7 +10,7 @@ import pytest
 from conftest import Server, wrong
 
 import gradus
-from gradus import Client, Run
+from gradus import Client, Run, Task
 from gradus.training import (
     Places,
     RunAddress,
@@ -237,7 +237,7 @@ def test_batches_that_would_wait_for_themselves_are_refused(
 
     def train() -> None:
         for _ in range(4):
-            tasks = []
+            tasks: list[Task] = []
             for _ in range(at_once):
                 cursor = run.cursor
                 try:

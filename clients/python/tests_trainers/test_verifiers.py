@@ -10,7 +10,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import gradus_verifiers
 import pytest
 import verifiers.v1 as vf
 from policies import create, recorded, written
@@ -20,6 +19,7 @@ from verifiers.v1.configs.cli.eval import EvalConfig
 from verifiers.v1.serve.server import EnvServer
 from verifiers.v1.utils.loaders import environment_class, task_type, taskset_class
 
+import gradus_verifiers
 from gradus import Client, Run
 from gradus.training import RunAddress
 
@@ -177,5 +177,5 @@ def test_runs_that_would_wait_for_a_lost_rollout_are_refused(client: Client, ser
     env = gradus_verifiers.load_environment(str(RunAddress(server.address, run_id)))
     with pytest.raises(ValueError, match="create it with group_timeout"):
         next(iter(env.taskset))
-    with pytest.raises(ValueError, match="set --env.taskset.address or"):
+    with pytest.raises(ValueError, match=r"set --env\.taskset\.address or"):
         next(iter(gradus_verifiers.load_environment().taskset))
