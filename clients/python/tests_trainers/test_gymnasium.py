@@ -160,7 +160,7 @@ def test_what_does_not_fit_is_refused(client: Client, server: Server, run_id: st
 
 def test_any_text_is_a_text_of_any_characters() -> None:
     space = AnyText(5)
-    assert all(each in space for each in ("", "é×漢", "\n"))
+    assert all(each in space for each in ("", "é漢", "\n"))
     assert "123456" not in space
     assert space.sample() in space
     assert space == AnyText(5)
