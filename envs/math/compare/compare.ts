@@ -92,9 +92,14 @@ function written(node: Node): string {
   return text;
 }
 
+/** "all even integers" are even integers. */
+function bareText(text: string): string {
+  return textOf(text).replace(/^(?:all|the|an?|only) (?=.)/, "");
+}
+
 function compareTexts(gold: Node, answer: Node): Comparison {
   if (gold.kind === "text" && answer.kind === "text")
-    return textOf(gold.text) === textOf(answer.text) ? EQUAL : different("the words are others");
+    return bareText(gold.text) === bareText(answer.text) ? EQUAL : different("the words are others");
   return different(answer.kind === "text" ? "it is words" : "words are expected");
 }
 
