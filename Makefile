@@ -11,10 +11,10 @@ VENV := .venv
 PY := $(VENV)/bin/python
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup demo serve test test-ts test-py check format generate bench clean
+.PHONY: help setup demo serve test test-ts test-py test-browser check format generate bench clean
 
 help: ## List the commands
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 node_modules/.package-lock.json: package-lock.json
 	npm ci --no-audit --no-fund
@@ -42,6 +42,9 @@ test-ts: setup
 
 test-py: setup
 	$(PY) -m pytest clients/python/tests
+
+test-browser: setup ## Test the client in Chromium, which Debian's package brings where there is none
+	$(NODE) node_modules/vitest/vitest.mjs run --config test/browser/vitest.config.ts
 
 check: setup ## Format, lint, types, import rules, contract, generated code, copy and paste
 	bash scripts/check.sh

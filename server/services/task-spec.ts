@@ -4,7 +4,7 @@ import type { Environment, Level, Split as SplitName } from "../../envs/environm
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
 import { findLevel, resolveParameters } from "../../envs/parameters.ts";
-import { type Pool, rowCount } from "../../envs/pool.ts";
+import { levelsText, type Pool, rowCount } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { sharesRows } from "../../envs/splits.ts";
@@ -177,7 +177,10 @@ function noPool({ id, version }: Environment, name: string, names: readonly stri
 
 function checkRows(pool: Pool, level: string, split: SplitName, field: string): void {
   if (rowCount(pool, level, split) === 0)
-    throw invalid(`${field}.level`, `pool '${pool.name}' has no rows of level '${level}' in split ${split}`);
+    throw invalid(
+      `${field}.level`,
+      `pool '${pool.name}' has no rows of level '${level}' in split ${split}; ${levelsText(pool, split)}`,
+    );
 }
 
 function readFormat(wire: number, environment: Environment, field: string): AnswerFormat {
