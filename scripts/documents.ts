@@ -18,7 +18,7 @@ function pathsOf(files: Files): ReadonlySet<string> {
 }
 
 /** What npm, pip and the programs make, which no commit holds. */
-const made = /^(node_modules|\.venv|\.data|out|dist)(\/|$)|\/(dist|node_modules)(\/|$)/;
+const made = /^(node_modules|\.venv|\.trainers|\.data|out|dist)(\/|$)|\/(dist|node_modules)(\/|$)/;
 
 /**
  * The paths that a text names: those that begin with one of the folders at the root, and its links to files. `folder` is
