@@ -9,7 +9,14 @@ import {
   type GradusClient,
   type ThinkingName,
 } from "../../../clients/ts/src/public.ts";
-import { addConnectionOptions, addSuiteOptions, type ConnectionFlags, localOf, withClient } from "../connection.ts";
+import {
+  addConnectionOptions,
+  addSuiteOptions,
+  type ConnectionFlags,
+  localOf,
+  VERIFIERS_HELP,
+  withClient,
+} from "../connection.ts";
 import type { Picture } from "../evaluation/pictures.ts";
 import type { Settings, Summary } from "../evaluation/summary.ts";
 import { makeDirectory, writeOut } from "../out.ts";
@@ -105,9 +112,9 @@ export function addEval(program: Command): void {
     .option("--evaluation-id <id>", "names the evaluation (default: made of the choices above)")
     .option("--out <directory>", "where report.json and report.html go (default: out/<evaluation-id>)")
     .option("--json", "print report.json, and no progress");
-  addSuiteOptions(addConnectionOptions(command)).action((flags: Flags) =>
-    withClient(flags, (client) => evaluate(client, flags), "evaluations"),
-  );
+  addSuiteOptions(addConnectionOptions(command))
+    .addHelpText("after", VERIFIERS_HELP)
+    .action((flags: Flags) => withClient(flags, (client) => evaluate(client, flags), "evaluations"));
 }
 
 /** What decides on the completions, and so on the default id. */
