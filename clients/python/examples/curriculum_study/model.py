@@ -1,0 +1,164 @@
+"""A transformer of 440,000 parameters, in jax: what stands in for a language model.
+
+Decoder only, pre-normalised, with tied embeddings. A number's embedding is learned, and besides it is a linear map of
+what the number looks like: its size and where it stands in circles of several lengths (as clocks show the hour). So
+numbers that behave alike look alike from the first step, and a model that fits two cores can learn to calculate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from tokens import COMPLETION_LENGTH, END, FIRST_NUMBER, NUMBERS, PAD, PROMPT_LENGTH, VOCABULARY
+
+Parameters = dict[str, Any]
+
+LENGTH = PROMPT_LENGTH + COMPLETION_LENGTH
+
+
+@dataclass(frozen=True)
+class Size:
+    """Of a model."""
+
+    width: int = 96
+    layers: int = 3
+    heads: int = 4
+
+
+_CIRCLES = (2, 3, 4, 5, 7, 9, 10, 11, 13, 17, 23, 29, 37, 50, 71, 100, 151, 250, 500, 1000, 2000)
+
+
+def _looks() -> jnp.ndarray:
+    """(vocabulary, features): what numbers look like; 0 for tokens that are none."""
+    n = np.arange(NUMBERS)[:, None]
+    angle = 2 * np.pi * n / np.array(_CIRCLES)
+    size = np.stack([n[:, 0] / 1000, np.log1p(n[:, 0]) / 7, np.ones(NUMBERS)], axis=1)
+    looks = np.concatenate([np.sin(angle), np.cos(angle), size], axis=1)
+    return jnp.asarray(np.concatenate([np.zeros((FIRST_NUMBER, looks.shape[1])), looks]), jnp.float32)
+
+
+LOOKS = _looks()
+
+
+def initial(size: Size, seed: int) -> Parameters:
+    """Random weights."""
+    rng = np.random.default_rng([seed, 17])
+    d = size.width
+
+    def normal(*shape: int, scale: float) -> jnp.ndarray:
+        return jnp.asarray(rng.normal(0, scale, shape), jnp.float32)
+
+    def layer() -> Parameters:
+        out = 1 / np.sqrt(2 * size.layers)
+        return {
+            "norm1": jnp.ones(d),
+            "norm2": jnp.ones(d),
+            "qkv": normal(d, 3 * d, scale=d**-0.5),
+            "out": normal(d, d, scale=d**-0.5 * out),
+            "up": normal(d, 4 * d, scale=d**-0.5),
+            "down": normal(4 * d, d, scale=(4 * d) ** -0.5 * out),
+        }
+
+    return {
+        "tokens": normal(VOCABULARY, d, scale=0.02),
+        "looks": normal(LOOKS.shape[1], d, scale=0.02),
+        "places": normal(LENGTH, d, scale=0.02),
+        "norm": jnp.ones(d),
+        "layers": [layer() for _ in range(size.layers)],
+    }
+
+
+def _norm(x: jnp.ndarray, gain: jnp.ndarray) -> jnp.ndarray:
+    return x * jax.lax.rsqrt(jnp.mean(x * x, axis=-1, keepdims=True) + 1e-6) * gain
+
+
+def _embeddings(p: Parameters) -> jnp.ndarray:
+    return p["tokens"] + LOOKS @ p["looks"]
+
+
+def _heads(x: jnp.ndarray, heads: int) -> jnp.ndarray:
+    return x.reshape(*x.shape[:-1], heads, x.shape[-1] // heads)
+
+
+def _layer(w: Parameters, heads: int, x: jnp.ndarray, attend: Any) -> jnp.ndarray:
+    """One layer; `attend(q, k, v)` mixes the places."""
+    q, k, v = (_heads(each, heads) for each in jnp.split(_norm(x, w["norm1"]) @ w["qkv"], 3, axis=-1))
+    mixed = attend(q, k, v)
+    x = x + mixed.reshape(x.shape) @ w["out"]
+    return x + jax.nn.gelu(_norm(x, w["norm2"]) @ w["up"]) @ w["down"]
+
+
+@partial(jax.jit, static_argnames="size")
+def log_probabilities(p: Parameters, size: Size, tokens: jnp.ndarray) -> jnp.ndarray:
+    """Log-probability of each token after the first given those before it: (rows, length − 1) of (rows, length)."""
+    length = tokens.shape[1]
+    table = _embeddings(p)
+    x = table[tokens] * 8 + p["places"][:length]
+    causal = jnp.tril(jnp.ones((length, length), bool))
+
+    def attend(q: jnp.ndarray, k: jnp.ndarray, v: jnp.ndarray) -> jnp.ndarray:
+        scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) * q.shape[-1] ** -0.5
+        weights = jax.nn.softmax(jnp.where(causal, scores, -1e9), axis=-1)
+        return jnp.einsum("bhqk,bkhd->bqhd", weights, v)
+
+    for w in p["layers"]:
+        x = _layer(w, size.heads, x, attend)
+    x = _norm(x[:, PROMPT_LENGTH - 1 : -1], p["norm"])
+    logits = x @ table.T
+    chosen = jnp.take_along_axis(logits, tokens[:, PROMPT_LENGTH:, None], axis=-1)[..., 0]
+    return chosen - jax.nn.logsumexp(logits, axis=-1)
+
+
+@partial(jax.jit, static_argnames="size")
+def sample(p: Parameters, size: Size, prompts: jnp.ndarray, key: jnp.ndarray, temperature: float) -> jnp.ndarray:
+    """Completions of prompts (rows, PROMPT_LENGTH): tokens (rows, COMPLETION_LENGTH), padded after the end mark."""
+    rows = prompts.shape[0]
+    table = _embeddings(p)
+    shape = (rows, LENGTH, size.heads, size.width // size.heads)
+    empty = [(jnp.zeros(shape), jnp.zeros(shape)) for _ in p["layers"]]
+
+    def step(cache: Any, at: jnp.ndarray, token: jnp.ndarray) -> tuple[Any, jnp.ndarray]:
+        x = table[token] * 8 + p["places"][at]
+        visible = (jnp.arange(LENGTH) <= at)[None, None]
+        kept = []
+        for w, (keys, values) in zip(p["layers"], cache, strict=True):
+
+            def attend(q: Any, k: Any, v: Any, keys: Any = keys, values: Any = values) -> jnp.ndarray:
+                keys, values = keys.at[:, at].set(k), values.at[:, at].set(v)
+                kept.append((keys, values))
+                scores = jnp.einsum("bhd,bkhd->bhk", q, keys) * q.shape[-1] ** -0.5
+                return jnp.einsum("bhk,bkhd->bhd", jax.nn.softmax(jnp.where(visible, scores, -1e9), axis=-1), values)
+
+            x = _layer(w, size.heads, x, attend)
+        return kept, _norm(x, p["norm"])
+
+    cache = empty
+    hidden = jnp.zeros((rows, size.width))
+    for at in range(PROMPT_LENGTH):
+        cache, hidden = step(cache, jnp.asarray(at), prompts[:, at])
+
+    def write(carry: Any) -> Any:
+        at, cache, hidden, ended, written = carry
+        logits = (hidden @ table.T) / temperature
+        token = jax.random.categorical(jax.random.fold_in(key, at), logits, axis=-1)
+        token = jnp.where(ended, PAD, token)
+        cache, hidden = step(cache, at, token)
+        written = written.at[:, at - PROMPT_LENGTH].set(token)
+        return at + 1, cache, hidden, ended | (token == END), written
+
+    def unfinished(carry: Any) -> jnp.ndarray:
+        return (carry[0] < LENGTH) & ~carry[3].all()
+
+    written = jnp.full((rows, COMPLETION_LENGTH), PAD, prompts.dtype)
+    begun = (jnp.asarray(PROMPT_LENGTH), cache, hidden, jnp.zeros(rows, bool), written)
+    return jax.lax.while_loop(unfinished, write, begun)[4]
+
+
+def count(p: Parameters) -> int:
+    """Parameters of a model."""
+    return sum(each.size for each in jax.tree.leaves(p))
