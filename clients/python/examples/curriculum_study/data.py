@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -15,22 +16,54 @@ from tokens import COMPLETION_LENGTH, UnreadError, encode_completion, encode_pro
 
 import gradus
 from gradus import Client, Task
+from gradus.arms import SpecOptions
 
-_DRAWN = (((3,), 30, 6_000), ((3, 4), 75, 6_000), ((4,), 150, 6_000), ((4,), 999, 6_000), ((5,), 999, 4_000))
-"""How many numbers, targets up to, rows. As in the pool that ships with Gradus, numbers and target are drawn apart."""
+_DRAWN = (((3,), 1, 30), ((3, 4), 1, 75), ((4,), 76, 150), ((4,), 151, 999), ((5,), 1, 999))
+"""How many numbers a row has, and its targets' range; the server has the last word on the tier."""
+
+_ROWS_OF_EACH = 4_500
 
 _SPAN = re.compile(r"<answer>(.*)</answer>")
 _OPERATOR = re.compile(r"[-+*/]")
 
 
 def write_pool(path: Path) -> None:
-    """Rows of the public 3-to-4 schema, and some of five numbers; the server drops those without a solution."""
+    """Rows of the public 3-to-4 schema, and some of five numbers; all can be reached without fractions on the way.
+
+    The generator's targets are values of random trees, and so often plain sums; here each value that the numbers can
+    reach is as likely as any other.
+    """
     rng = np.random.default_rng(2026)
     with path.open("w") as out:
-        for counts, target_max, rows in _DRAWN:
-            for _ in range(rows):
-                numbers = rng.integers(1, 100, rng.choice(counts)).tolist()
-                out.write(json.dumps({"nums": numbers, "target": int(rng.integers(1, target_max + 1))}) + "\n")
+        for counts, low, high in _DRAWN:
+            for _ in range(_ROWS_OF_EACH):
+                numbers, targets = [], []
+                while not targets:
+                    numbers = rng.integers(1, 100, rng.choice(counts)).tolist()
+                    targets = sorted(each for each in _reachable(tuple(numbers), {}) if low <= each <= high)
+                out.write(json.dumps({"nums": numbers, "target": int(rng.choice(targets))}) + "\n")
+
+
+def _reachable(numbers: tuple[int, ...], known: dict[tuple[int, ...], set[int]]) -> set[int]:
+    """Whole numbers from 1 to 9,999 that use each number once, by way of such numbers only."""
+    if len(numbers) == 1:
+        return {numbers[0]}
+    if numbers in known:
+        return known[numbers]
+    values: set[int] = set()
+    first, rest = numbers[0], numbers[1:]
+    for size in range(len(rest)):
+        for others in combinations(range(len(rest)), size):
+            left = _reachable((first, *(rest[i] for i in others)), known)
+            right = _reachable(tuple(each for i, each in enumerate(rest) if i not in others), known)
+            for a, b in product(left, right):
+                values |= {a + b, a * b, abs(a - b)}
+                if a % b == 0:
+                    values.add(a // b)
+                elif b % a == 0:
+                    values.add(b // a)
+    known[numbers] = {each for each in values if 1 <= each <= 9_999}
+    return known[numbers]
 
 
 def held_out(client: Client, settings: Settings) -> dict[str, list[Task]]:
@@ -50,7 +83,8 @@ def held_out(client: Client, settings: Settings) -> dict[str, list[Task]]:
 def _rows(client: Client, of_each: int) -> Iterator[Task]:
     """Tier by tier, `of_each` of every tier in turn; a row may come again."""
     for level in ("T0", "T1", "T2", "T3", "OOD"):
-        spec = gradus.task_spec("countdown", level=level, split="eval", source="real", pool=POOL)
+        options: SpecOptions = {"split": "eval", "source": "real", "pool": POOL, "answer_format": "answer_tag"}
+        spec = gradus.task_spec("countdown", level=level, **options)
         yield from (result.result() for result in client.batch_reset(spec, range(of_each)))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from tokens import COMPLETION_LENGTH, END, FIRST_NUMBER, NUMBERS, PAD, PROMPT_LENGTH, VOCABULARY
+from tokens import COMPLETION_LENGTH, END, FIRST_NUMBER, NUMBERS, PAD, PROMPT_LENGTH, VOCABULARY, WRITTEN
 
 Parameters = dict[str, Any]
 
@@ -109,7 +109,7 @@ def log_probabilities(p: Parameters, size: Size, tokens: jnp.ndarray) -> jnp.nda
     for w in p["layers"]:
         x = _layer(w, size.heads, x, attend)
     x = _norm(x[:, PROMPT_LENGTH - 1 : -1], p["norm"])
-    logits = x @ table.T
+    logits = x @ table[:WRITTEN].T
     chosen = jnp.take_along_axis(logits, tokens[:, PROMPT_LENGTH:, None], axis=-1)[..., 0]
     return chosen - jax.nn.logsumexp(logits, axis=-1)
 
@@ -144,7 +144,7 @@ def sample(p: Parameters, size: Size, prompts: jnp.ndarray, key: jnp.ndarray, te
 
     def write(carry: Any) -> Any:
         at, cache, hidden, ended, written = carry
-        logits = (hidden @ table.T) / temperature
+        logits = (hidden @ table[:WRITTEN].T) / temperature
         token = jax.random.categorical(jax.random.fold_in(key, at), logits, axis=-1)
         token = jnp.where(ended, PAD, token)
         cache, hidden = step(cache, at, token)

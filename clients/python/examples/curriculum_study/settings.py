@@ -15,13 +15,13 @@ class Settings:
     size: Size = field(default_factory=Size)
     start_rows: int = 150_000
     """Solver's answers that are exported for the supervised start; about two in three can be written in whole numbers."""
-    start_steps: int = 700
+    start_steps: int = 2_000
     start_batch: int = 256
     start_rate: float = 2e-3
     updates: int = 150
     prompts: int = 16
     generations: int = 8
-    rate: float = 3e-4
+    rate: float = 1e-4
     entropy: float = 0.001
     contrast: float = 0.01
     """Weight of the contrast pairs' loss, where a condition has it (Curriculum RLOO 4.1: c = .01)."""
@@ -46,6 +46,6 @@ LARGE = Settings(
     updates=600,
     prompts=64,
     generations=16,
-    rate=1e-4,
+    rate=3e-5,
     evaluate_every=30,
 )

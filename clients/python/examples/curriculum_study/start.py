@@ -8,11 +8,12 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import numpy as np
+import numpy.typing as npt
 import optax
 from data import read_start
 from model import Parameters, Size, initial, log_probabilities
 from settings import Settings
-from tokens import PAD, PROMPT_LENGTH
+from tokens import PAD, PROMPT_LENGTH, PROMPT_NUMBERS
 from tqdm import trange
 
 
@@ -39,11 +40,18 @@ def make_start(exported: Path, out: Path, settings: Settings) -> None:
     for i in progress:
         rows = rng.integers(len(prompts), size=settings.start_batch)
         width = completions.shape[1] if i % 8 == 0 else length
-        tokens = np.concatenate([prompts[rows], completions[rows, :width]], axis=1)
+        tokens = np.concatenate([_shuffled(prompts[rows], rng), completions[rows, :width]], axis=1)
         p, state, loss = step(p, state, tokens)
         if i % 20 == 0:
             progress.set_postfix(loss=f"{loss:.3f}")
     out.write_bytes(pickle.dumps(jax.tree.map(np.asarray, p)))
+
+
+def _shuffled(prompts: npt.NDArray[np.int32], rng: np.random.Generator) -> npt.NDArray[np.int32]:
+    """The same prompts with their numbers in another order, which leaves the answer right."""
+    numbers = prompts[:, -PROMPT_NUMBERS:]
+    order = np.argsort(np.where(numbers == PAD, 2, rng.random(numbers.shape)), axis=1)
+    return np.concatenate([prompts[:, :-PROMPT_NUMBERS], np.take_along_axis(numbers, order, axis=1)], axis=1)
 
 
 def imitation(p: Parameters, size: Size, tokens: jnp.ndarray) -> jnp.ndarray:

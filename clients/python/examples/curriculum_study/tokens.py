@@ -24,6 +24,8 @@ FIRST_NUMBER = 16
 NUMBERS = 1024
 """Numbers 0 to 1,023 have a token; targets of Countdown go to 1,000."""
 VOCABULARY = FIRST_NUMBER + NUMBERS
+WRITTEN = FIRST_NUMBER + 100
+"""Tokens below this one can be written: no task gives a number above 99."""
 
 PROMPT_NUMBERS = 5
 PROMPT_LENGTH = 2 + PROMPT_NUMBERS
