@@ -13,7 +13,7 @@ Array = npt.NDArray[np.float64]
 
 
 def pass_at(solved: Array, k: int) -> Array:
-    """Probability that one of k samples is right, unbiased, (prompts,), of solved (prompts, n): 1 − C(n−c, k)/C(n, k)."""
+    """Probability that one of k samples is right, unbiased, (prompts,), of solved (prompts, n): 1 - C(n-c, k)/C(n, k)."""
     n = solved.shape[1]
     table = np.array([1 - comb(n - c, k) / comb(n, k) for c in range(n + 1)])
     return table[solved.sum(axis=1).astype(int)]

@@ -14,17 +14,16 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from tokens import COMPLETION_LENGTH, END, FIRST_NUMBER, NUMBERS, PAD, PROMPT_LENGTH, VOCABULARY, WRITTEN
+from tokens import END, FIRST_NUMBER, NUMBERS, PAD, VOCABULARY, Language
 
 Parameters = dict[str, Any]
-
-LENGTH = PROMPT_LENGTH + COMPLETION_LENGTH
 
 
 @dataclass(frozen=True)
 class Size:
-    """Of a model."""
+    """Of a model that reads and writes `language`."""
 
+    language: Language
     width: int = 96
     layers: int = 3
     heads: int = 4
@@ -67,7 +66,7 @@ def initial(size: Size, seed: int) -> Parameters:
     return {
         "tokens": normal(VOCABULARY, d, scale=0.02),
         "looks": normal(LOOKS.shape[1], d, scale=0.02),
-        "places": normal(LENGTH, d, scale=0.02),
+        "places": normal(size.language.length, d, scale=0.02),
         "norm": jnp.ones(d),
         "layers": [layer() for _ in range(size.layers)],
     }
@@ -95,7 +94,7 @@ def _layer(w: Parameters, heads: int, x: jnp.ndarray, attend: Any) -> jnp.ndarra
 
 @partial(jax.jit, static_argnames="size")
 def log_probabilities(p: Parameters, size: Size, tokens: jnp.ndarray) -> jnp.ndarray:
-    """Log-probability of each token after the first given those before it: (rows, length − 1) of (rows, length)."""
+    """Log-probability of each token of the completions given those before it: (rows, length - prompt_length)."""
     length = tokens.shape[1]
     table = _embeddings(p)
     x = table[tokens] * 8 + p["places"][:length]
@@ -108,23 +107,24 @@ def log_probabilities(p: Parameters, size: Size, tokens: jnp.ndarray) -> jnp.nda
 
     for w in p["layers"]:
         x = _layer(w, size.heads, x, attend)
-    x = _norm(x[:, PROMPT_LENGTH - 1 : -1], p["norm"])
-    logits = x @ table[:WRITTEN].T
-    chosen = jnp.take_along_axis(logits, tokens[:, PROMPT_LENGTH:, None], axis=-1)[..., 0]
+    prompt = size.language.prompt_length
+    x = _norm(x[:, prompt - 1 : -1], p["norm"])
+    logits = x @ table[: size.language.written].T
+    chosen = jnp.take_along_axis(logits, tokens[:, prompt:, None], axis=-1)[..., 0]
     return chosen - jax.nn.logsumexp(logits, axis=-1)
 
 
 @partial(jax.jit, static_argnames="size")
 def sample(p: Parameters, size: Size, prompts: jnp.ndarray, key: jnp.ndarray, temperature: float) -> jnp.ndarray:
-    """Completions of prompts (rows, PROMPT_LENGTH): tokens (rows, COMPLETION_LENGTH), padded after the end mark."""
-    rows = prompts.shape[0]
+    """Completions of prompts (rows, prompt_length): tokens (rows, completion_length), padded after the end mark."""
+    language, rows = size.language, prompts.shape[0]
     table = _embeddings(p)
-    shape = (rows, LENGTH, size.heads, size.width // size.heads)
+    shape = (rows, language.length, size.heads, size.width // size.heads)
     empty = [(jnp.zeros(shape), jnp.zeros(shape)) for _ in p["layers"]]
 
     def step(cache: Any, at: jnp.ndarray, token: jnp.ndarray) -> tuple[Any, jnp.ndarray]:
         x = table[token] * 8 + p["places"][at]
-        visible = (jnp.arange(LENGTH) <= at)[None, None]
+        visible = (jnp.arange(language.length) <= at)[None, None]
         kept = []
         for w, (keys, values) in zip(p["layers"], cache, strict=True):
 
@@ -139,23 +139,23 @@ def sample(p: Parameters, size: Size, prompts: jnp.ndarray, key: jnp.ndarray, te
 
     cache = empty
     hidden = jnp.zeros((rows, size.width))
-    for at in range(PROMPT_LENGTH):
+    for at in range(language.prompt_length):
         cache, hidden = step(cache, jnp.asarray(at), prompts[:, at])
 
     def write(carry: Any) -> Any:
         at, cache, hidden, ended, written = carry
-        logits = (hidden @ table[:WRITTEN].T) / temperature
+        logits = (hidden @ table[: language.written].T) / temperature
         token = jax.random.categorical(jax.random.fold_in(key, at), logits, axis=-1)
         token = jnp.where(ended, PAD, token)
         cache, hidden = step(cache, at, token)
-        written = written.at[:, at - PROMPT_LENGTH].set(token)
+        written = written.at[:, at - language.prompt_length].set(token)
         return at + 1, cache, hidden, ended | (token == END), written
 
     def unfinished(carry: Any) -> jnp.ndarray:
-        return (carry[0] < LENGTH) & ~carry[3].all()
+        return (carry[0] < language.length) & ~carry[3].all()
 
-    written = jnp.full((rows, COMPLETION_LENGTH), PAD, prompts.dtype)
-    begun = (jnp.asarray(PROMPT_LENGTH), cache, hidden, jnp.zeros(rows, bool), written)
+    written = jnp.full((rows, language.completion_length), PAD, prompts.dtype)
+    begun = (jnp.asarray(language.prompt_length), cache, hidden, jnp.zeros(rows, bool), written)
     return jax.lax.while_loop(unfinished, write, begun)[4]
 
 

@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,19 +16,19 @@ _START_SECONDS_MAX = 900
 """A pool that the server has not seen is solved row by row before it listens."""
 
 
-def export_answers(out: Path, rows: int) -> None:
-    """The solver's answers to `rows` tasks of the four tiers, made in the train split."""
-    levels = [each for tier in ("T0", "T1", "T2", "T3") for each in ("--level", tier)]
-    task = ["--environment", "countdown", *levels, "--count", str(rows), "--format", "answer_tag"]
+def export_answers(environment: str, levels: Sequence[str], rows: int, out: Path) -> None:
+    """The solver's answers to `rows` tasks of an environment's levels, made in the train split."""
+    named = [each for level in levels for each in ("--level", level)]
+    task = ["--environment", environment, *named, "--count", str(rows), "--format", "answer_tag"]
     subprocess.run([*_GRADUS, "export", "--solver", *task, "--out", str(out)], cwd=REPOSITORY, check=True)
 
 
 @contextmanager
-def serving(directory: Path, *pools: str) -> Iterator[str]:
+def serving(directory: Path, *more: str) -> Iterator[str]:
     """A server on a free port, stopped in the end; its address."""
     log = directory / "server.log"
     flags = ["--port", "0", "--http-port", "0", "--data-dir", str(directory / "data"), "--log-format", "json"]
-    options = [*flags, *(each for pool in pools for each in ("--pool", pool))]
+    options = [*flags, *more]
     with log.open("wb") as out:
         process = subprocess.Popen([*_GRADUS, "serve", *options], cwd=REPOSITORY, stdout=out, stderr=subprocess.STDOUT)
     try:

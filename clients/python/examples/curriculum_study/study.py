@@ -1,111 +1,148 @@
-"""Does the server's curriculum help? Countdown, learned by a small transformer under seven curricula.
+"""Experiments on curricula and rewards: a small transformer learns from a Gradus server.
 
-    python study.py                     # all of it: five seeds of each condition, then tables and plots
-    python study.py --seeds 1 --only uniform
-    python study.py --report            # tables and plots of what is there
+    python study.py countdown                       # all of it: five seeds of each condition, then tables and plots
+    python study.py countdown --seeds 1 --only uniform
+    python study.py countdown --report              # tables and plots of what is there
 
-It makes a pool, exports the solver's answers, starts a Gradus server, trains one start by imitation, and goes on from
-it by RLOO: once for each condition and seed. What is done is not done again, so that it can be stopped at any time.
-README.md says what is compared and what came of it.
+It exports the solver's answers, starts a Gradus server, trains one start by imitation, and goes on from it by RLOO:
+once for each condition and seed. What is done is not done again, so that it can be stopped at any time. README.md says
+what is compared and what came of it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from conditions import CONDITIONS, POOL
+import countdown
+import packing
+from experiment import Experiment
+from report import write_report
 from server import REPOSITORY, export_answers, serving
-from settings import LARGE, SMALL, Settings
+from start import load, make_start
+from tqdm import tqdm
+from training import Trainer
 
+from gradus import Client
+
+EXPERIMENTS = {each.name: each for each in (countdown.EXPERIMENT, packing.EXPERIMENT)}
 RESULTS = Path(__file__).resolve().parent / "results"
 
-
-def result_path(settings: Settings, condition: str, seed: int) -> Path:
-    """Where one seed's figures are kept; they belong to the repository."""
-    return RESULTS / settings.name / f"{condition.replace(', ', '-').replace(' ', '-')}.{seed}.json"
+_ONE_THREAD = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 
-def train_one(settings: Settings, condition_name: str, seed: int, address: str, start_file: Path) -> None:
+@dataclass(frozen=True)
+class Place:
+    """One setting of one experiment, and its folders: of results, which are kept, and of work, which can go."""
+
+    experiment: Experiment
+    size: str
+    results: Path
+    work: Path
+
+    def result(self, condition: str, seed: int) -> Path:
+        """Where one seed's figures are."""
+        name = "-".join(condition.replace(",", " ").replace("+", " ").split())
+        return self.results / f"{name}.{seed}.json"
+
+    @property
+    def start(self) -> Path:
+        """The weights of the supervised start."""
+        return self.work / "start.pickle"
+
+
+def train_one(place: Place, condition: str, seed: int, address: str) -> None:
     """Trains one seed of one condition and writes its figures."""
-    from data import held_out
-    from start import load
-    from training import Trainer
-
-    from gradus import Client
-
-    condition = next(each for each in CONDITIONS if each.name == condition_name)
+    experiment = place.experiment
     with Client(address) as client:
-        trainer = Trainer(client, condition, seed, settings, load(start_file))
-        trained = trainer.run(held_out(client, settings))
-    out = result_path(settings, condition_name, seed)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(asdict(trained), indent=1) + "\n")
+        start = load(place.start)
+        trained = Trainer(client, experiment, place.size, experiment.condition(condition), seed, start).train()
+    place.results.mkdir(parents=True, exist_ok=True)
+    place.result(condition, seed).write_text(json.dumps(asdict(trained), indent=1) + "\n")
 
 
-def train_missing(settings: Settings, names: Sequence[str], seeds: int, processes: int, work: Path) -> None:
+def prepare(place: Place) -> list[str]:
+    """Makes the pool and the supervised start, where they are not there; gives the server's flags."""
+    experiment, settings, work = place.experiment, place.experiment.settings[place.size], place.work
+    work.mkdir(parents=True, exist_ok=True)
+    pool = work / "pool.jsonl"
+    if experiment.pool and not pool.exists():
+        experiment.write_pool(pool)
+    if not place.start.exists():
+        answers = work / "answers.jsonl"
+        with answers.open("w") as together:
+            for environment, levels in experiment.levels:
+                part = work / "part.jsonl"
+                export_answers(environment, levels, settings.start_rows // len(experiment.levels), part)
+                together.write(part.read_text())
+        make_start(experiment, settings, answers, place.start)
+    return ["--pool", f"{experiment.pool}:{pool}"] if experiment.pool else []
+
+
+def train_missing(place: Place, conditions: Sequence[str], seeds: int, processes: int) -> None:
     """Trains what has no figures yet, seed by seed, `processes` at a time."""
-    missing = [
-        (name, seed) for seed in range(seeds) for name in names if not result_path(settings, name, seed).exists()
-    ]
+    missing = [(name, seed) for seed in range(seeds) for name in conditions if not place.result(name, seed).exists()]
     if not missing:
         return
-    work.mkdir(parents=True, exist_ok=True)
-    pool, answers, start_file = work / "pool.jsonl", work / "answers.jsonl", work / "start.pickle"
-    if not pool.exists():
-        from data import write_pool
-
-        write_pool(pool)
-    if not start_file.exists():
-        from start import make_start
-
-        if not answers.exists():
-            export_answers(answers, settings.start_rows)
-        make_start(answers, start_file, settings)
-    # A run that was begun and not ended is begun anew: under a new server, which knows none.
-    subprocess.run(["rm", "-rf", str(work / "data")], check=True)
-    with serving(work, f"{POOL}=countdown:{pool}") as address, ThreadPoolExecutor(processes) as workers:
+    flags = prepare(place)
+    with serving(place.work, *flags) as address, ThreadPoolExecutor(processes) as workers:
 
         def start(job: tuple[str, int]) -> int:
             name, seed = job
-            options = ["--size", settings.name, "--one", name, "--seed", str(seed), "--server", address]
-            return subprocess.run([sys.executable, __file__, *options], check=False).returncode
+            here = ["--size", place.size, "--results", str(place.results), "--work", str(place.work)]
+            options = [*here, "--one", name, "--seed", str(seed), "--server", address]
+            command = [sys.executable, __file__, place.experiment.name, *options]
+            # Side by side, each has a core; jax's threads would wait for each other.
+            threads = {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {_ONE_THREAD}"} if processes > 1 else {}
+            with (place.work / f"{place.result(name, seed).stem}.log").open("w") as log:
+                return subprocess.run(command, env=os.environ | threads, stderr=log, check=False).returncode
 
-        failed = [job for job, code in zip(missing, workers.map(start, missing), strict=True) if code]
+        codes = list(tqdm(workers.map(start, missing), total=len(missing), desc="trainings", unit="training"))
+    failed = [job for job, code in zip(missing, codes, strict=True) if code]
     if failed:
-        raise SystemExit(f"study: {len(failed)} trainings failed: {failed}; the same command tries them again")
+        raise SystemExit(
+            f"study: {len(failed)} trainings failed: {failed}. Their logs are in {place.work}; the same command tries"
+            " them again."
+        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Reads the command line; 0 is success."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--size", choices=("small", "large"), default="small", help="large wants a GPU")
+    parser.add_argument("experiment", choices=list(EXPERIMENTS))
+    parser.add_argument(
+        "--size", choices=("tiny", "small", "large"), default="small", help="tiny tries the code, large wants a GPU"
+    )
     parser.add_argument("--seeds", type=int, default=5, help="of each condition (default: %(default)s)")
-    parser.add_argument("--only", action="append", choices=[each.name for each in CONDITIONS], help="of the conditions")
+    parser.add_argument("--only", action="append", help="a condition; may be given several times (default: all)")
     parser.add_argument("--processes", type=int, default=2, help="trainings at a time (default: %(default)s)")
     parser.add_argument("--report", action="store_true", help="train nothing")
-    parser.add_argument("--work", type=Path, default=REPOSITORY / "out" / "curriculum-study", help="folder of weights")
+    parser.add_argument("--results", type=Path, help="folder of figures (default: results/EXPERIMENT/SIZE)")
+    parser.add_argument("--work", type=Path, help="folder of weights (default: out/curriculum-study/EXPERIMENT/SIZE)")
     for hidden in ("--one", "--server"):
         parser.add_argument(hidden, help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    settings = {each.name: each for each in (SMALL, LARGE)}[options.size]
-    work = options.work / settings.name
+    experiment = EXPERIMENTS[options.experiment]
+    names = [each.name for each in experiment.conditions]
+    for unknown in (each for each in options.only or () if each not in names):
+        parser.error(f"--only {unknown!r}: {experiment.name} has {', '.join(map(repr, names))}")
+    results = options.results or RESULTS / experiment.name / options.size
+    work = options.work or REPOSITORY / "out" / "curriculum-study" / experiment.name / options.size
+    place = Place(experiment, options.size, results, work)
     if options.one:
-        train_one(settings, options.one, options.seed, options.server, work / "start.pickle")
+        train_one(place, options.one, options.seed, options.server)
         return 0
     if not options.report:
-        names = options.only or [each.name for each in CONDITIONS]
-        train_missing(settings, names, options.seeds, options.processes, work)
-    from report import write_report
-
-    print(write_report(settings, RESULTS / settings.name))
+        train_missing(place, options.only or names, options.seeds, options.processes)
+    print(write_report(experiment, options.size, results))
     return 0
 
 

@@ -1,58 +1,96 @@
-"""From a prompt's text and a completion's text to tokens, and back.
+"""Texts to tokens and back.
 
-A token is a whole number up to 1,023, an operator, a parenthesis, or a mark of an answer. Of the prompt only what
-differs from task to task is read: the numbers and the target. A completion is an answer, and perhaps another:
-
-    <answer>82 - (97 - 44)</answer> <answer>97 - 82 + 44</answer>
-
-The policy writes it token by token. Nothing holds it to a grammar or to the numbers given, and it calculates in its
-head.
+A token is a whole number up to 1,023, an operator, a bracket, or a mark. Of a prompt only what differs from task to
+task is read, each experiment in its way; of a completion all is written, token by token. Nothing holds the policy to a
+grammar, and it calculates in its head.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+Tokens = npt.NDArray[np.int32]
+
 PAD, BEGIN, END = 0, 1, 2
-SYMBOLS = ("+", "-", "*", "/", "(", ")", "<answer>", "</answer>")
+SYMBOLS = ("+", "-", "*", "/", "(", ")", "[", "]", "<answer>", "</answer>")
 FIRST_SYMBOL = 3
 FIRST_NUMBER = 16
 NUMBERS = 1024
-"""Numbers 0 to 1,023 have a token; targets of Countdown go to 1,000."""
+"""Numbers 0 to 1,023 have a token."""
 VOCABULARY = FIRST_NUMBER + NUMBERS
-WRITTEN = FIRST_NUMBER + 100
-"""Tokens below this one can be written: no task gives a number above 99."""
-
-PROMPT_NUMBERS = 5
-PROMPT_LENGTH = 2 + PROMPT_NUMBERS
-"""Begin, target, and five places for numbers, empty ones padded."""
-COMPLETION_LENGTH = 32
-"""Two answers of four numbers fit, and one of five."""
 
 _SYMBOL_OF = {FIRST_SYMBOL + i: symbol for i, symbol in enumerate(SYMBOLS)}
 _TOKEN_OF = {symbol: token for token, symbol in _SYMBOL_OF.items()}
-_WORD = re.compile(r"</?answer>|\d+|[-+*/()]")
-_PROMPT = re.compile(r"Using the numbers ([\d, and]+), write an arithmetic expression that equals (\d+)\.")
+_WORD = re.compile(r"</?answer>|\d+|[-+*/()\[\]]")
 
 
 class UnreadError(ValueError):
     """The text has what no token stands for."""
 
 
-def encode_prompt(text: str) -> list[int]:
-    """The `PROMPT_LENGTH` tokens of a prompt of Countdown."""
-    found = _PROMPT.search(text)
-    if found is None:
-        raise UnreadError(f"not a prompt of Countdown: {text[:80]!r}")
-    numbers = [int(each) for each in re.findall(r"\d+", found[1])]
-    if len(numbers) > PROMPT_NUMBERS:
-        raise UnreadError(f"{len(numbers)} numbers; at most {PROMPT_NUMBERS} are read")
-    places = [number_token(each) for each in numbers] + [PAD] * (PROMPT_NUMBERS - len(numbers))
-    return [BEGIN, number_token(int(found[2])), *places]
+@dataclass(frozen=True)
+class Language:
+    """How an experiment's texts are read and written.
+
+    Attributes
+    ----------
+    prompt_length, completion_length
+        In tokens; what is shorter is padded at its end.
+    written
+        Tokens below this one can be written.
+    read_prompt
+        The numbers of a prompt's text, in order, None for an empty place; (prompt_length - 1,) at most.
+    between_numbers
+        What stands between two numbers that are written one after the other.
+
+    """
+
+    prompt_length: int
+    completion_length: int
+    written: int
+    read_prompt: Callable[[str], Sequence[int | None]]
+    between_numbers: str = " "
+
+    @property
+    def length(self) -> int:
+        """Tokens of a prompt and its completion."""
+        return self.prompt_length + self.completion_length
+
+    def prompt(self, text: str) -> Tokens:
+        """(prompt_length,) tokens of a prompt."""
+        places = [PAD if each is None else number_token(each) for each in self.read_prompt(text)]
+        return _padded([BEGIN, *places], self.prompt_length)
+
+    def completion(self, text: str) -> Tokens:
+        """(completion_length,) tokens of a completion, with the end mark."""
+        words = _WORD.findall(text)
+        tokens = [number_token(int(word)) if word.isdigit() else _TOKEN_OF[word] for word in words]
+        return _padded([*tokens, END], self.completion_length)
+
+    def text(self, completion: Iterable[int]) -> str:
+        """What a completion says, up to its end mark."""
+        text, after_number = "", False
+        for token in completion:
+            if token in {END, PAD}:
+                break
+            number = token >= FIRST_NUMBER
+            word = str(token - FIRST_NUMBER) if number else _SYMBOL_OF.get(int(token), "")
+            text += (self.between_numbers if number and after_number else " " if text else "") + word
+            after_number = number
+        return text
+
+    def up_to(self, completion: Tokens, end: int) -> Tokens:
+        """The tokens that make the first `end` characters of the text; with the end mark, if that is all of it."""
+        for kept in range(len(completion)):
+            if len(self.text(completion[:kept])) >= end:
+                whole = kept < len(completion) and completion[kept] == END
+                return _padded(completion[: kept + int(whole)].tolist(), self.completion_length)
+        return completion
 
 
 def number_token(value: int) -> int:
@@ -62,30 +100,9 @@ def number_token(value: int) -> int:
     return FIRST_NUMBER + value
 
 
-def encode_completion(text: str) -> list[int]:
-    """The tokens of a completion, with the end mark."""
-    words = _WORD.findall(text)
-    return [number_token(int(word)) if word.isdigit() else _TOKEN_OF[word] for word in words] + [END]
-
-
-def decode(tokens: Iterable[int]) -> str:
-    """The text of a completion up to its end mark."""
-    words: list[str] = []
-    for token in tokens:
-        if token == END:
-            break
-        if token >= FIRST_NUMBER:
-            words.append(str(token - FIRST_NUMBER))
-        elif token in _SYMBOL_OF:
-            words.append(_SYMBOL_OF[token])
-    return " ".join(words)
-
-
-def padded(rows: Sequence[Sequence[int]], length: int) -> npt.NDArray[np.int32]:
-    """(rows, length) tokens, padded at the end; longer rows are refused."""
-    table = np.zeros((len(rows), length), np.int32)
-    for i, row in enumerate(rows):
-        if len(row) > length:
-            raise UnreadError(f"{len(row)} tokens; at most {length}")
-        table[i, : len(row)] = row
+def _padded(row: Sequence[int], length: int) -> Tokens:
+    if len(row) > length:
+        raise UnreadError(f"{len(row)} tokens; at most {length}")
+    table = np.full(length, PAD, np.int32)
+    table[: len(row)] = row
     return table

@@ -1,42 +1,39 @@
-"""RLOO against a Gradus server: one condition, one seed."""
+"""A policy in training against a Gradus server: one condition, one seed."""
 
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import numpy.typing as npt
 import optax
-from conditions import Condition
+from experiment import Condition, Experiment, Settings
+from learning import Objective, improve, pairs_of, without_empty_columns
 from measures import curve_of
-from model import Parameters, Size, log_probabilities, sample
-from settings import Settings
-from tokens import COMPLETION_LENGTH, END, PAD, PROMPT_LENGTH, decode, encode_prompt
+from model import Parameters, sample
+from tokens import Tokens
 from tqdm import tqdm
 
-from gradus import Client, ContrastPair, GroupOutcome, Run, Task
-
-Tokens = npt.NDArray[np.int32]
+from gradus import Client, GroupOutcome, Outcome, Run, Task
 
 _CHUNK = 1024
 """Rows that are sampled at a time in evaluation."""
 
-_PAIRS = 64
-"""Contrast pairs of an update that are learned from: the server makes at most four for each of sixteen prompts."""
+Facts = Mapping[str, float]
+"""Of a held-out set, means over all samples: "solved", "feasible", and "quality", which is 0 where none is feasible."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """Of the learning curve: share of samples that are right, by set of held-out prompts."""
+    """Of the learning curve: facts by held-out set."""
 
     update: int
     rollouts: int
-    solved: Mapping[str, float]
+    sets: Mapping[str, Facts]
 
 
 @dataclass(frozen=True)
@@ -45,19 +42,21 @@ class Trained:
 
     Attributes
     ----------
-    passes
-        By held-out set, pass@k for k = 1 to `Settings.samples`.
+    final, passes
+        By held-out set: facts, and pass@k for k = 1 to `Settings.samples`.
     drawn
         Tasks that each arm gave in each update, (updates, arms).
     seconds, waiting
-        Of training without evaluations; and of these, spent on calls to the server.
+        Of training without evaluations; and of these, spent on scoring.
 
     """
 
+    experiment: str
     condition: str
     seed: int
     settings: str
     curve: Sequence[Point]
+    final: Mapping[str, Facts]
     passes: Mapping[str, Sequence[float]]
     arms: Sequence[str]
     drawn: Sequence[Sequence[int]]
@@ -65,64 +64,34 @@ class Trained:
     waiting: float
 
 
-@partial(jax.jit, static_argnames=("size", "optimizer", "entropy", "contrast", "beta"))
-def _improve(
-    p: Parameters,
-    state: optax.OptState,
-    tokens: jnp.ndarray,
-    advantages: jnp.ndarray,
-    pairs: tuple[jnp.ndarray, jnp.ndarray, jnp.ndarray] | None,
-    *,
-    size: Size,
-    optimizer: optax.GradientTransformation,
-    entropy: float,
-    contrast: float,
-    beta: float,
-) -> tuple[Parameters, optax.OptState]:
-    """One step of RLOO, on-policy, with a bonus for entropy and, where there are pairs, their loss."""
-
-    def loss(p: Parameters) -> jnp.ndarray:
-        written = tokens[:, PROMPT_LENGTH:] != PAD
-        log_p = log_probabilities(p, size, tokens) * written
-        of_sample = log_p.sum(axis=1)
-        # The gradient of −E[log p] log p is that of the entropy, estimated by what was sampled.
-        surprise = jax.lax.stop_gradient(of_sample)
-        total = -(advantages * of_sample).mean() + entropy * (surprise * of_sample).mean()
-        return total if pairs is None else total + contrast * _contrast(p, size, pairs, beta)
-
-    change, state = optimizer.update(jax.grad(loss)(p), state, p)
-    return optax.apply_updates(p, change), state
-
-
-def _contrast(
-    p: Parameters, size: Size, pairs: tuple[jnp.ndarray, jnp.ndarray, jnp.ndarray], beta: float
-) -> jnp.ndarray:
-    """−log σ(β (preferred − rejected)) of length-averaged log-probabilities (Curriculum RLOO 3.3)."""
-    preferred, rejected, there = pairs
-
-    def average(tokens: jnp.ndarray) -> jnp.ndarray:
-        written = tokens[:, PROMPT_LENGTH:] != PAD
-        return (log_probabilities(p, size, tokens) * written).sum(axis=1) / jnp.maximum(written.sum(axis=1), 1)
-
-    losses = -jax.nn.log_sigmoid(beta * (average(preferred) - average(rejected)))
-    return (losses * there).sum() / jnp.maximum(there.sum(), 1)
-
-
 class Trainer:
-    """One policy in training."""
+    """One policy, from start to end."""
 
-    def __init__(self, client: Client, condition: Condition, seed: int, settings: Settings, start: Parameters) -> None:
-        self.client, self.condition, self.seed, self.settings = client, condition, seed, settings
-        self.p = start
-        self.optimizer = optax.chain(optax.clip_by_global_norm(1), optax.adam(settings.rate))
-        self.state = self.optimizer.init(start)
+    def __init__(
+        self,
+        client: Client,
+        experiment: Experiment,
+        size: str,
+        condition: Condition,
+        seed: int,
+        start: Parameters,
+    ) -> None:
+        settings = experiment.settings[size]
+        self.client, self.experiment, self.condition, self.seed = client, experiment, condition, seed
+        self.name, self.settings, self.language = size, settings, experiment.language
+        optimizer = optax.chain(optax.clip_by_global_norm(1), optax.adam(settings.rate))
+        self.p, self.state = start, optimizer.init(start)
+        self.objective = Objective(
+            settings.size, optimizer, settings.entropy, settings.contrast, settings.contrast_beta
+        )
         self.waiting = 0.0
 
-    def run(self, held_out: Mapping[str, Sequence[Task]]) -> Trained:
-        """Trains from start to end."""
+    def train(self) -> Trained:
+        """Trains, with evaluations on the way and at the end."""
         settings, run = self.settings, self._create_run()
+        held_out = self.experiment.held_out(self.client, settings)
         arms = [arm.arm_id for arm in self.condition.arms()]
-        curve = [self._point(0, held_out)]
+        curve = [self._point(0, held_out, settings)]
         drawn, seconds, began = [], 0.0, time.monotonic()
         label = f"{self.condition.name}, seed {self.seed}"
         for update, batch in enumerate(tqdm(run.batches(), desc=label, total=settings.updates, unit="update"), start=1):
@@ -131,21 +100,32 @@ class Trainer:
             self._update(update, batch.tasks)
             if update % settings.evaluate_every == 0:
                 seconds += time.monotonic() - began
-                curve.append(self._point(update, held_out))
+                curve.append(self._point(update, held_out, settings))
                 began = time.monotonic()
-        passes = {name: curve_of(self._solved(tasks, settings.samples)) for name, tasks in held_out.items()}
+        final = {name: self._evaluate(tasks, settings.samples) for name, tasks in held_out.items()}
         return Trained(
-            self.condition.name, self.seed, settings.name, curve, passes, arms, drawn, seconds, self.waiting
+            experiment=self.experiment.name,
+            condition=self.condition.name,
+            seed=self.seed,
+            settings=self.name,
+            curve=curve,
+            final={name: _facts(outcomes) for name, outcomes in final.items()},
+            passes={name: curve_of(_solved(outcomes)) for name, outcomes in final.items()},
+            arms=arms,
+            drawn=drawn,
+            seconds=round(seconds, 1),
+            waiting=round(self.waiting, 2),
         )
 
     def _create_run(self) -> Run:
-        settings = self.settings
-        name = "".join(each if each.isalnum() else "-" for each in self.condition.name)
-        run = self.client.run(f"study-{settings.name}-{name}-{self.seed}")
+        settings, condition = self.settings, self.condition
+        name = "-".join(condition.name.replace("+", " ").replace(",", " ").split())
+        # What was begun and not ended is begun anew; what is drawn does not depend on the run's name.
+        run = self.client.run(f"{self.experiment.name}-{self.name}-{name}-{self.seed}-{uuid.uuid4().hex[:8]}")
         run.create(
-            arms=self.condition.arms(),
-            policy=self.condition.policy(),
-            reward_scheme="vcc" if self.condition.contrast else None,
+            arms=condition.arms(),
+            policy=condition.policy(),
+            reward_scheme=condition.reward_scheme,
             answer_format="answer_tag",
             num_generations=settings.generations,
             prompts_per_update=settings.prompts,
@@ -156,93 +136,58 @@ class Trainer:
 
     def _update(self, update: int, tasks: Sequence[Task]) -> None:
         settings = self.settings
-        prompts = np.repeat(_prompts(tasks), settings.generations, axis=0)
+        prompts = np.repeat(self._prompts(tasks), settings.generations, axis=0)
         key = jax.random.fold_in(jax.random.key(self.seed), update)
         completions = np.asarray(sample(self.p, settings.size, prompts, key, 1.0))
-        outcomes = self._score(tasks, completions)
-        advantages = [each.rloo_advantage or 0.0 for group in outcomes for each in group.outcomes]
-        self.p, self.state = _improve(
-            self.p,
-            self.state,
-            _cut(np.concatenate([prompts, completions], axis=1)),
-            jnp.array(advantages),
-            _pair_tokens(prompts, completions, outcomes, settings.generations) if self.condition.contrast else None,
-            size=settings.size,
-            optimizer=self.optimizer,
-            entropy=settings.entropy,
-            contrast=settings.contrast,
-            beta=settings.contrast_beta,
-        )
+        began = time.monotonic()
+        groups = self._score(tasks, completions)
+        self.waiting += time.monotonic() - began
+        # A sample without a reward, which is no fault of the policy's, teaches nothing.
+        advantages = [each.rloo_advantage or 0.0 for group in groups for each in group.outcomes]
+        pairs = None
+        if self.condition.contrast:
+            pairs = pairs_of(self.language, prompts, completions, groups, settings.generations)
+        rows = without_empty_columns(self.language, np.concatenate([prompts, completions], axis=1))
+        self.p, self.state = improve(self.p, self.state, rows, jnp.array(advantages), pairs, self.objective)
 
     def _score(self, tasks: Sequence[Task], completions: Tokens) -> list[GroupOutcome]:
-        """Outcomes in the order of tasks."""
-        texts = [decode(each) for each in completions]
+        """Outcomes in the order of tasks, whose completions stand one after the other."""
+        texts = [self.language.text(each) for each in completions]
         share = len(texts) // len(tasks)
         groups = [task.group(texts[i * share : (i + 1) * share]) for i, task in enumerate(tasks)]
-        began = time.monotonic()
         found = {result.group.group_id: result.result() for result in self.client.stream_steps(groups)}
-        self.waiting += time.monotonic() - began
         return [found[task.group_id] for task in tasks]
 
-    def _point(self, update: int, held_out: Mapping[str, Sequence[Task]]) -> Point:
-        rollouts = update * self.settings.prompts * self.settings.generations
-        samples = self.settings.curve_samples
-        return Point(update, rollouts, {k: float(self._solved(v, samples).mean()) for k, v in held_out.items()})
+    def _point(self, update: int, held_out: Mapping[str, Sequence[Task]], settings: Settings) -> Point:
+        sets = {name: _facts(self._evaluate(tasks, settings.curve_samples)) for name, tasks in held_out.items()}
+        return Point(update, update * settings.prompts * settings.generations, sets)
 
-    def _solved(self, tasks: Sequence[Task], samples: int) -> npt.NDArray[np.float64]:
-        """Which samples of held-out prompts are right, (prompts, samples); they belong to no run."""
-        waited = self.waiting
-        prompts = np.repeat(_prompts(tasks), samples, axis=0)
+    def _evaluate(self, tasks: Sequence[Task], samples: int) -> list[Sequence[Outcome]]:
+        """Outcomes of each held-out prompt; the tasks belong to no run, so that none learns from them."""
+        prompts = np.repeat(self._prompts(tasks), samples, axis=0)
         padding = np.repeat(prompts[-1:], -len(prompts) % _CHUNK, axis=0)
         rows = np.concatenate([prompts, padding])
-        key = jax.random.key(1_000_003)
+        key, size, temperature = jax.random.key(1_000_003), self.settings.size, self.settings.temperature
         chunks = [
-            np.asarray(
-                sample(self.p, self.settings.size, rows[i : i + _CHUNK], jax.random.fold_in(key, i), self.settings.temperature)
-            )
+            np.asarray(sample(self.p, size, rows[i : i + _CHUNK], jax.random.fold_in(key, i), temperature))
             for i in range(0, len(rows), _CHUNK)
         ]
-        outcomes = self._score(tasks, np.concatenate(chunks)[: len(prompts)])
-        self.waiting = waited
-        return np.array([[bool(each.solved) for each in group.outcomes] for group in outcomes], float)
+        return [group.outcomes for group in self._score(tasks, np.concatenate(chunks)[: len(prompts)])]
+
+    def _prompts(self, tasks: Sequence[Task]) -> Tokens:
+        return np.stack([self.language.prompt(task.prompt[-1]["content"]) for task in tasks])
 
 
-def _prompts(tasks: Sequence[Task]) -> Tokens:
-    return np.array([encode_prompt(task.prompt[-1]["content"]) for task in tasks], np.int32)
+def _solved(outcomes: Sequence[Sequence[Outcome]]) -> np.ndarray:
+    return np.array([[bool(each.solved) for each in group] for group in outcomes], float)
 
 
-def _cut(tokens: Tokens) -> Tokens:
-    """Without columns in which nobody writes; widths are multiples of 8, so that few shapes are compiled."""
-    written = int((tokens != PAD).any(axis=0).nonzero()[0].max()) + 1 - PROMPT_LENGTH
-    return tokens[:, : PROMPT_LENGTH + min(-(-written // 8) * 8, COMPLETION_LENGTH)]
-
-
-def _pair_tokens(
-    prompts: Tokens, completions: Tokens, outcomes: Sequence[GroupOutcome], generations: int
-) -> tuple[Tokens, Tokens, npt.NDArray[np.float32]]:
-    """Preferred and rejected rows, (pairs, tokens) each, and 1 where there is a pair."""
-    preferred = np.zeros((_PAIRS, prompts.shape[1] + completions.shape[1]), np.int32)
-    rejected, there = preferred.copy(), np.zeros(_PAIRS, np.float32)
-    found: list[tuple[int, ContrastPair]] = [
-        (i * generations, pair) for i, group in enumerate(outcomes) for pair in group.contrast_pairs
-    ]
-    for at, (first, pair) in enumerate(found[:_PAIRS]):
-        for side, index, end in (
-            (preferred, pair.preferred_sample_index, pair.preferred_end),
-            (rejected, pair.rejected_sample_index, pair.rejected_end),
-        ):
-            row = first + index
-            side[at] = np.concatenate([prompts[row], _up_to(completions[row], end)])
-        there[at] = 1
-    return preferred, rejected, there
-
-
-def _up_to(completion: Tokens, end: int) -> Tokens:
-    """The tokens that make the first `end` characters of the text; with the end mark, if that is all of it."""
-    text = decode(completion)
-    if end >= len(text):
-        return completion
-    kept = completion.copy()
-    kept[len(text[:end].split()) :] = PAD
-    assert END not in kept
-    return kept
+def _facts(outcomes: Sequence[Sequence[Outcome]]) -> Facts:
+    every = [each for group in outcomes for each in group]
+    feasible = np.array([each.verdict == "feasible" for each in every], float)
+    quality = np.array([each.ratio or float(bool(each.solved)) for each in every])
+    return {
+        "solved": float(_solved(outcomes).mean()),
+        "feasible": float(feasible.mean()),
+        "quality": float((feasible * quality).mean()),
+    }
