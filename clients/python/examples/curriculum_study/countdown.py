@@ -256,7 +256,6 @@ EXPERIMENT = Experiment(
             prompts=4,
             generations=4,
             evaluate_every=1,
-            samples=2,
             curve_samples=1,
             held_out=8,
         ),

@@ -92,62 +92,78 @@ def _layer(w: Parameters, heads: int, x: jnp.ndarray, attend: Any) -> jnp.ndarra
     return x + jax.nn.gelu(_norm(x, w["norm2"]) @ w["up"]) @ w["down"]
 
 
+def _causal(q: jnp.ndarray, k: jnp.ndarray, v: jnp.ndarray) -> jnp.ndarray:
+    """Attention of places (rows, length, heads, width) to themselves and those before them."""
+    length = q.shape[1]
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) * q.shape[-1] ** -0.5
+    visible = jnp.tril(jnp.ones((length, length), bool))
+    return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(jnp.where(visible, scores, -1e9), axis=-1), v)
+
+
 @partial(jax.jit, static_argnames="size")
 def log_probabilities(p: Parameters, size: Size, tokens: jnp.ndarray) -> jnp.ndarray:
     """Log-probability of each token of the completions given those before it: (rows, length - prompt_length)."""
-    length = tokens.shape[1]
-    table = _embeddings(p)
-    x = table[tokens] * 8 + p["places"][:length]
-    causal = jnp.tril(jnp.ones((length, length), bool))
-
-    def attend(q: jnp.ndarray, k: jnp.ndarray, v: jnp.ndarray) -> jnp.ndarray:
-        scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) * q.shape[-1] ** -0.5
-        weights = jax.nn.softmax(jnp.where(causal, scores, -1e9), axis=-1)
-        return jnp.einsum("bhqk,bkhd->bqhd", weights, v)
-
+    prompt, table = size.language.prompt_length, _embeddings(p)
+    x = table[tokens] * 8 + p["places"][: tokens.shape[1]]
     for w in p["layers"]:
-        x = _layer(w, size.heads, x, attend)
-    prompt = size.language.prompt_length
+        x = _layer(w, size.heads, x, _causal)
     x = _norm(x[:, prompt - 1 : -1], p["norm"])
     logits = x @ table[: size.language.written].T
     chosen = jnp.take_along_axis(logits, tokens[:, prompt:, None], axis=-1)[..., 0]
     return chosen - jax.nn.logsumexp(logits, axis=-1)
 
 
+Cache = list[tuple[jnp.ndarray, jnp.ndarray]]
+"""Keys and values of each layer, (rows, length, heads, width) each."""
+
+
+def _read(p: Parameters, size: Size, table: jnp.ndarray, prompts: jnp.ndarray) -> tuple[Cache, jnp.ndarray]:
+    """What the model keeps of prompts, and the last place's state, (rows, width)."""
+    language = size.language
+    room = ((0, 0), (0, language.completion_length), (0, 0), (0, 0))
+    cache: Cache = []
+
+    def attend(q: jnp.ndarray, k: jnp.ndarray, v: jnp.ndarray) -> jnp.ndarray:
+        cache.append((jnp.pad(k, room), jnp.pad(v, room)))
+        return _causal(q, k, v)
+
+    x = table[prompts] * 8 + p["places"][: language.prompt_length]
+    for w in p["layers"]:
+        x = _layer(w, size.heads, x, attend)
+    return cache, _norm(x[:, -1], p["norm"])
+
+
+def _read_on(
+    p: Parameters, size: Size, table: jnp.ndarray, cache: Cache, at: jnp.ndarray, token: jnp.ndarray
+) -> tuple[Cache, jnp.ndarray]:
+    """The same after one more token, (rows,), at place `at`."""
+    visible = (jnp.arange(size.language.length) <= at)[None, None]
+    kept: Cache = []
+
+    def attend(q: jnp.ndarray, k: jnp.ndarray, v: jnp.ndarray) -> jnp.ndarray:
+        keys, values = (old.at[:, at].set(new) for old, new in zip(cache[len(kept)], (k, v), strict=True))
+        kept.append((keys, values))
+        scores = jnp.einsum("bhd,bkhd->bhk", q, keys) * q.shape[-1] ** -0.5
+        return jnp.einsum("bhk,bkhd->bhd", jax.nn.softmax(jnp.where(visible, scores, -1e9), axis=-1), values)
+
+    x = table[token] * 8 + p["places"][at]
+    for w in p["layers"]:
+        x = _layer(w, size.heads, x, attend)
+    return kept, _norm(x, p["norm"])
+
+
 @partial(jax.jit, static_argnames="size")
 def sample(p: Parameters, size: Size, prompts: jnp.ndarray, key: jnp.ndarray, temperature: float) -> jnp.ndarray:
     """Completions of prompts (rows, prompt_length): tokens (rows, completion_length), padded after the end mark."""
-    language, rows = size.language, prompts.shape[0]
-    table = _embeddings(p)
-    shape = (rows, language.length, size.heads, size.width // size.heads)
-    empty = [(jnp.zeros(shape), jnp.zeros(shape)) for _ in p["layers"]]
-
-    def step(cache: Any, at: jnp.ndarray, token: jnp.ndarray) -> tuple[Any, jnp.ndarray]:
-        x = table[token] * 8 + p["places"][at]
-        visible = (jnp.arange(language.length) <= at)[None, None]
-        kept = []
-        for w, (keys, values) in zip(p["layers"], cache, strict=True):
-
-            def attend(q: Any, k: Any, v: Any, keys: Any = keys, values: Any = values) -> jnp.ndarray:
-                keys, values = keys.at[:, at].set(k), values.at[:, at].set(v)
-                kept.append((keys, values))
-                scores = jnp.einsum("bhd,bkhd->bhk", q, keys) * q.shape[-1] ** -0.5
-                return jnp.einsum("bhk,bkhd->bhd", jax.nn.softmax(jnp.where(visible, scores, -1e9), axis=-1), values)
-
-            x = _layer(w, size.heads, x, attend)
-        return kept, _norm(x, p["norm"])
-
-    cache = empty
-    hidden = jnp.zeros((rows, size.width))
-    for at in range(language.prompt_length):
-        cache, hidden = step(cache, jnp.asarray(at), prompts[:, at])
+    language, rows, table = size.language, prompts.shape[0], _embeddings(p)
+    cache, hidden = _read(p, size, table, prompts)
 
     def write(carry: Any) -> Any:
         at, cache, hidden, ended, written = carry
         logits = (hidden @ table[: language.written].T) / temperature
         token = jax.random.categorical(jax.random.fold_in(key, at), logits, axis=-1)
         token = jnp.where(ended, PAD, token)
-        cache, hidden = step(cache, at, token)
+        cache, hidden = _read_on(p, size, table, cache, at, token)
         written = written.at[:, at - language.prompt_length].set(token)
         return at + 1, cache, hidden, ended | (token == END), written
 
