@@ -9,9 +9,11 @@ NODE := $(BIN)/node
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+# The trainers that adapters are tested against have an environment of their own: it takes 6 GB.
+TRAINERS := .trainers
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup demo serve test test-ts test-py test-browser check format generate bench clean
+.PHONY: help setup demo serve test test-ts test-py test-browser test-trainers check format generate bench clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -27,6 +29,13 @@ $(VENV)/.installed: clients/python/pyproject.toml clients/python/requirements-de
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -e clients/python
 	@touch $@
 
+$(TRAINERS)/.installed: clients/python/pyproject.toml clients/python/requirements-trainers.txt clients/python/requirements-trainers-alone.txt
+	$(PYTHON) -m venv $(TRAINERS)
+	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check -r clients/python/requirements-trainers.txt
+	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r clients/python/requirements-trainers-alone.txt
+	$(TRAINERS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e clients/python
+	@touch $@
+
 setup: node_modules/.package-lock.json $(VENV)/.installed ## Install all that is needed, inside this folder
 
 demo: setup ## Start the server, train a small policy with its bandit, draw the plots (under 5 minutes)
@@ -35,7 +44,8 @@ demo: setup ## Start the server, train a small policy with its bandit, draw the 
 serve: node_modules/.package-lock.json ## Start the server on the loopback interface
 	$(NODE) server/cli/bin.mjs serve
 
-test: test-ts test-py ## Set up all and run all tests
+test: test-ts test-py ## Set up all and run all tests but those of test-trainers
+	@echo "Adapters are tested against real trainers (TRL, ...) by 'make test-trainers', which installs 6 GB of its own."
 
 test-ts: setup
 	$(NODE) node_modules/vitest/vitest.mjs run
@@ -45,6 +55,9 @@ test-py: setup
 
 test-browser: setup ## Test the client in Chromium, which Debian's package brings where there is none
 	$(NODE) node_modules/vitest/vitest.mjs run --config test/browser/vitest.config.ts
+
+test-trainers: node_modules/.package-lock.json $(TRAINERS)/.installed ## Test the adapters against real trainers, in an environment of 6 GB
+	$(TRAINERS)/bin/python -m pytest clients/python/tests_trainers
 
 check: setup ## Format, lint, types, import rules, contract, generated code, copy and paste
 	bash scripts/check.sh
@@ -64,4 +77,4 @@ bench: setup ## Run the benchmarks (see bench/README.md)
 	$(NODE) bench/transport/environments.ts
 
 clean: ## Remove what was installed and made
-	rm -rf node_modules $(VENV) .data .cache out clients/ts/dist
+	rm -rf node_modules $(VENV) $(TRAINERS) .data .cache out clients/ts/dist

@@ -27,7 +27,16 @@ const reExports = [
 
 export default tseslint.config(
   {
-    ignores: ["**/dist/**", "**/gen/**", "node_modules/**", ".venv*/**", "clients/python/**", "coverage/**", "out/**"],
+    ignores: [
+      "**/dist/**",
+      "**/gen/**",
+      "node_modules/**",
+      ".venv*/**",
+      ".trainers/**",
+      "clients/python/**",
+      "coverage/**",
+      "out/**",
+    ],
   },
   ...tseslint.configs.recommendedTypeChecked,
   {

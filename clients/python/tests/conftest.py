@@ -1,78 +1,16 @@
-"""The real server, started as a process."""
+"""What tests share: the real server, a client of it, tasks and completions."""
 
 from __future__ import annotations
 
-import json
-import signal
-import subprocess
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
+from real_server import ROOT, Server, StartServer, launch, server, start_server
 
 from gradus import Client, Task
 
-ROOT = Path(__file__).parents[3]
-START_SECONDS_MAX = 180
-
-
-@dataclass
-class Server:
-    address: str
-    http: str
-    process: subprocess.Popen[bytes]
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self) -> None:
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-            self.process.wait(START_SECONDS_MAX)
-
-
-StartServer = Callable[..., Server]
-
-
-def launch(directory: Path, *flags: str, port: int = 0) -> Server:
-    log = directory / f"server-{time.monotonic_ns()}.log"
-    command = ["node_modules/.bin/node", "--initial-old-space-size=256", "server/cli/main.ts", "serve"]
-    options = ["--port", str(port), "--http-port", "0", "--data-dir", str(directory / "data"), "--log-format", "json"]
-    with log.open("wb") as out:
-        process = subprocess.Popen([*command, *options, *flags], cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
-    deadline = time.monotonic() + START_SECONDS_MAX
-    while time.monotonic() < deadline and process.poll() is None:
-        for line in log.read_text().splitlines():
-            if line.startswith("{") and line.endswith("}") and json.loads(line).get("msg") == "listening":
-                ports = json.loads(line)
-                return Server(f"localhost:{ports['grpcPort']}", f"localhost:{ports['httpPort']}", process)
-        time.sleep(0.05)
-    process.kill()
-    raise AssertionError(f"the server did not start:\n{log.read_text()}")
-
-
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = launch(tmp_path_factory.mktemp("server"))
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def start_server(tmp_path: Path) -> Iterator[StartServer]:
-    """Starts servers of a test's own, all with one data directory; stops them at its end."""
-    started: list[Server] = []
-
-    def start(*flags: str, port: int = 0) -> Server:
-        started.append(launch(tmp_path, *flags, port=port))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.stop()
+__all__ = ["ROOT", "Server", "StartServer", "launch", "server", "start_server"]
 
 
 @pytest.fixture(scope="session")

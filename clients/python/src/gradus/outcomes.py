@@ -78,6 +78,17 @@ class ContrastPair(Value, message=outcome_pb2.ContrastPair):
     rejected_end: int
 
 
+# By hand as well, for each outcome has some of both.
+def _component(proto: Any) -> RewardComponent:
+    value = proto.value if proto.HasField("value") else None
+    return RewardComponent(proto.name, value, proto.weight, proto.reason)
+
+
+def _span(proto: Any) -> AnswerSpan:
+    verdict = name_in(_VERDICT, proto.verdict)
+    return AnswerSpan(proto.start, proto.end, verdict, proto.solved, proto.marked_end)
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What became of one completion: a reward, or `no_reward` says why there is none.
@@ -145,11 +156,11 @@ class Outcome:
             verdict=name_in(_VERDICT, score.verdict) if scored else None,
             solved=score.solved if scored else None,
             violation=score.violation,
-            components={each.name: RewardComponent.from_proto(each) for each in score.components},
+            components={each.name: _component(each) for each in score.components},
             objective=score.objective if score.HasField("objective") else None,
             ratio=score.ratio if score.HasField("ratio") else None,
             baseline=Baseline.from_proto(score.baseline) if score.HasField("baseline") else None,
-            spans=tuple(AnswerSpan.from_proto(each) for each in score.spans),
+            spans=tuple(map(_span, score.spans)),
             commit=Commit.from_proto(score.commit) if score.HasField("commit") else None,
             answers=score.answers,
             terminated=score.terminated,

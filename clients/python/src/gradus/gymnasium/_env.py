@@ -1,0 +1,86 @@
+"""One task at a time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import gymnasium as gym
+
+from gradus._options import check_options
+from gradus.arms import SpecOptions
+from gradus.gymnasium._game import FAMILY, SERVER, Game, Shown, facts
+from gradus.gymnasium._spaces import LENGTH_MAX, AnyText
+from gradus.training import PATIENCE_SECONDS
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+class TextEnv(gym.Env[str, str]):
+    """One task at a time. `reset(seed=7)` gives the task of seed 7, as `Client.reset` does.
+
+    Parameters
+    ----------
+    environment
+        Whose tasks, e.g. "countdown"; None: those of the run that `address` names, each so often as the run has
+        generations, and seeds change nothing.
+    address
+        Of the server or of a run, see `gradus.training.RunAddress`.
+    max_prompt_length, max_completion_length
+        Lengths of the spaces, in characters. A prompt that is longer is a ValueError.
+    unscored
+        The reward of a completion that has none, for reasons that are not the policy's; None: an `UnscoredError`.
+    patience
+        Seconds for which a completion that the server asks to be sent again is.
+    render_mode
+        "ansi": `render` gives the prompt and the completion as text.
+    **family
+        `level` or `parameters`, `split`, …, see `gradus.task_spec`.
+
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012
+
+    def __init__(
+        self,
+        environment: str | None = None,
+        *,
+        address: str = SERVER,
+        max_prompt_length: int = LENGTH_MAX,
+        max_completion_length: int = LENGTH_MAX,
+        unscored: float | None = None,
+        patience: float = PATIENCE_SECONDS,
+        render_mode: str | None = None,
+        **family: Unpack[SpecOptions],
+    ) -> None:
+        check_options("TextEnv", family, FAMILY)
+        self.observation_space = AnyText(max_prompt_length)
+        self.action_space = AnyText(max_completion_length)
+        self.render_mode = render_mode
+        self._game = Game(environment, address, max_prompt_length, unscored, patience, family, 1)
+        self._shown: Shown | None = None
+        self._completion = ""
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        """The next prompt, and what is known of its task."""
+        super().reset(seed=seed)
+        (self._shown,) = self._game.show(1, seed, self.np_random)
+        self._completion = ""
+        return self._shown.prompt, self._shown.info()
+
+    def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """Scores a completion of the prompt; the episode is over, and the observation empty."""
+        if self._shown is None:
+            raise gym.error.ResetNeeded("an episode is one completion: call reset() before each step()")
+        shown, self._shown = self._shown, None
+        self._completion = action
+        ((outcome, reward),) = self._game.play([shown], [action])
+        return "", reward, True, outcome.truncated, facts(outcome)
+
+    def render(self) -> str:
+        """The prompt and the completion; of an episode that is over the completion alone."""
+        return f"{self._shown.prompt if self._shown else ''}{self._completion}"
+
+    def close(self) -> None:
+        """Closes the connection; a later call opens another."""
+        self._game.client.close()

@@ -1,0 +1,167 @@
+"""What both environments do: the next tasks, and what completions of them are worth."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from gradus.arms import SpecOptions, task_spec
+from gradus.client import Client
+from gradus.outcomes import Outcome
+from gradus.tasks import Task, TaskSpec
+from gradus.training import (
+    Places,
+    RunAddress,
+    TaskReader,
+    TaskReference,
+    Written,
+    check_batches,
+    check_scored_by_step,
+    reward_or,
+    score_all,
+)
+
+SERVER = "gradus://localhost:50051"
+FAMILY = frozenset(SpecOptions.__annotations__)
+"""The options that fix a family of tasks."""
+
+_SEED_END = 2**63
+"""Seeds that are drawn are below this, for numpy's numbers are."""
+
+
+class Shown:
+    """A task that a completion is awaited of, and which of its group's that is."""
+
+    def __init__(self, task: Task, reference: TaskReference, sample_index: int | None) -> None:
+        self.task = task
+        self.reference = reference
+        self.sample_index = sample_index
+        self.prompt = "\n\n".join(each["content"] for each in task.prompt)
+
+    def info(self) -> dict[str, Any]:
+        """What a policy may want to know; made anew, for who gets it may change it."""
+        task = self.task
+        return {
+            "environment": task.environment,
+            "level": task.level,
+            "arm": task.arm_id,
+            "instance_hash": task.instance_hash,
+            "messages": [dict(each) for each in task.prompt],
+            "metadata": dict(task.metadata),
+        }
+
+
+class _Source(Protocol):
+    def next(self, count: int, seed: int | None, random: np.random.Generator) -> list[Shown]: ...
+
+
+class Game:
+    """What both environments do."""
+
+    def __init__(
+        self,
+        environment: str | None,
+        address: str,
+        max_prompt_length: int,
+        unscored: float | None,
+        patience: float,
+        family: SpecOptions,
+        at_once: int,
+    ) -> None:
+        at = RunAddress.parse(address)
+        self.client = at.client()
+        self._places = Places()
+        self._max_prompt_length = max_prompt_length
+        self._unscored = unscored
+        self._patience = patience
+        if (environment is None) != bool(at.run_id):
+            raise ValueError(
+                f'environment={environment!r} and address="{address}": name an environment of the server, or the '
+                f"address of a run ({SERVER}/my-run), and not both"
+            )
+        self._source: _Source = (
+            _Run(self.client, at, at_once)
+            if environment is None
+            else _Family(self.client, at, task_spec(environment, **family))
+        )
+
+    def show(self, count: int, seed: int | None, random: np.random.Generator) -> list[Shown]:
+        """The next tasks, (count,)."""
+        shown = self._source.next(count, seed, random)
+        for each in shown:
+            if len(each.prompt) > self._max_prompt_length:
+                raise ValueError(
+                    f"max_prompt_length={self._max_prompt_length} is too small: a prompt of "
+                    f"{each.task.environment} has {len(each.prompt)} characters"
+                )
+        return shown
+
+    def play(self, shown: Sequence[Shown], completions: Sequence[str]) -> list[tuple[Outcome, float]]:
+        """Outcomes and rewards, (n,)."""
+        written = [
+            Written(each.reference, text, each.sample_index) for each, text in zip(shown, completions, strict=True)
+        ]
+        outcomes = score_all(self.client, self._places, written, self._patience)
+        return [(each, reward_or(each, self._unscored)) for each in outcomes]
+
+
+class _Family:
+    """Tasks by seed: the one that is given and those after it, or drawn ones."""
+
+    def __init__(self, client: Client, address: RunAddress, spec: TaskSpec) -> None:
+        self._client = client
+        self._address = address
+        self._spec = spec
+
+    def next(self, count: int, seed: int | None, random: np.random.Generator) -> list[Shown]:
+        seeds = random.integers(0, _SEED_END, count) if seed is None else range(seed, seed + count)
+        results = self._client.batch_reset(self._spec, map(int, seeds))
+        return [self._shown(each.result()) for each in results]
+
+    def _shown(self, task: Task) -> Shown:
+        return Shown(task, TaskReference.of(task, self._address, 1), 0)
+
+
+class _Run:
+    """Tasks of a run, each as often as it has generations."""
+
+    def __init__(self, client: Client, address: RunAddress, at_once: int) -> None:
+        run = client.run(address.run_id)
+        config = run.get().config
+        check_scored_by_step(config)
+        size = config.num_generations
+        check_batches(config, at_once, "num_envs", of_a_prompt=size)
+        self._address = address
+        self._size = size
+        self._reader = TaskReader(run)
+        self._ready: deque[Shown] = deque()
+
+    def next(self, count: int, seed: int | None, random: np.random.Generator) -> list[Shown]:
+        missing = -(-(count - len(self._ready)) // self._size)
+        for task in self._reader.take(missing) if missing > 0 else []:
+            reference = TaskReference.of(task, self._address, self._size)
+            self._ready += [Shown(task, reference, index) for index in range(self._size)]
+        if len(self._ready) < count:
+            raise ValueError(
+                f"run {self._address.run_id!r} has ended: create one with a greater length, or 0 for no end"
+            )
+        return [self._ready.popleft() for _ in range(count)]
+
+
+def facts(outcome: Outcome) -> dict[str, Any]:
+    """What is known of a completion; what is not has no key."""
+    facts: dict[str, Any] = {"violation": outcome.violation}
+    known = {
+        "verdict": outcome.verdict,
+        "solved": outcome.solved,
+        "objective": outcome.objective,
+        "ratio": outcome.ratio,
+        "feedback": outcome.feedback,
+        "no_reward": None if outcome.no_reward is None else outcome.no_reward.reason,
+    }
+    facts |= {name: value for name, value in known.items() if value is not None}
+    facts["components"] = {name: each.value for name, each in outcome.components.items() if each.value is not None}
+    return facts

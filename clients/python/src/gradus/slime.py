@@ -1,0 +1,197 @@
+"""slime: a data source for `--data-source-path` and a reward for `--custom-rm-path`.
+
+```sh
+--data-source-path gradus.slime.RunDataSource
+--prompt-data gradus://localhost:50051/my-run
+--custom-rm-path gradus.slime.reward
+--group-rm
+--apply-chat-template
+```
+
+docs/guides/trainers.md has the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from slime.rollout.data_source import DataSource
+from slime.utils.processing_utils import load_tokenizer
+from slime.utils.types import Sample
+
+from gradus._enums import FinishReason
+from gradus.outcomes import Outcome
+from gradus.runs import RunConfig
+from gradus.tasks import Task
+from gradus.training import (
+    RunAddress,
+    TaskReader,
+    TaskReference,
+    Written,
+    check_batches,
+    check_generations,
+    check_length,
+    check_scored_by_step,
+    check_whole_groups,
+    checkpoint_of,
+    read_checkpoint,
+    restore,
+    reward_or,
+    score_one,
+    write_checkpoint,
+)
+
+__all__ = ["RunDataSource", "reward"]
+
+_TASK = "gradus"
+_INDEX = "gradus_sample_index"
+"""Under which names a sample's metadata holds the reference to its task, and its place in the group."""
+
+_REASONS: dict[str, FinishReason] = {"completed": "stop", "truncated": "length"}
+
+
+class RunDataSource(DataSource):
+    """The tasks of the run that `--prompt-data` names, see `gradus.training.RunAddress`.
+
+    Groups that slime gives back, unfinished (`--partial-rollout`), come again first. A checkpoint holds the run as it
+    stood; after `load` the tasks whose groups were not whole come again.
+
+    Parameters
+    ----------
+    args
+        slime's.
+
+    Raises
+    ------
+    ValueError
+        If slime's arguments do not fit the run; the message names the argument and the remedy.
+
+    """
+
+    def __init__(self, args: Any) -> None:
+        self.args = args
+        self._address = RunAddress.of_run(args.prompt_data or "")
+        self._run = self._address.client().run(self._address.run_id)
+        self._config = self._run.get().config
+        _check(self._config, args)
+        self._reader = TaskReader(self._run)
+        self._given_back: list[list[Sample]] = []
+        self._tokenizer: Any = None
+
+    def get_samples(self, num_samples: int) -> list[list[Sample]]:
+        """Groups of samples to be written, (num_samples,) of --n-samples-per-prompt each.
+
+        Raises
+        ------
+        ValueError
+            If the run has ended: slime would ask for ever.
+
+        """
+        groups, self._given_back = self._given_back[:num_samples], self._given_back[num_samples:]
+        tasks = self._reader.take(num_samples - len(groups))
+        if len(groups) + len(tasks) < num_samples:
+            raise ValueError(
+                f"run {self._run.run_id!r} has ended, at {self._run.cursor} prompts; slime asks for more. Lower "
+                "--num-rollout, or give the run a greater length"
+            )
+        return [*groups, *(self._group(task) for task in tasks)]
+
+    def add_samples(self, samples: list[list[Sample]]) -> None:
+        """Takes groups back that are to be finished later."""
+        self._given_back += samples
+
+    def save(self, rollout_id: int) -> None:
+        """Writes the run as it stands beside slime's checkpoint."""
+        write_checkpoint(_path(self.args.save, rollout_id), checkpoint_of(self._run))
+
+    def load(self, rollout_id: int | None = None) -> None:
+        """Goes on where `save` was called; the run goes back there too, where it moved on since."""
+        if self.args.load is None or rollout_id is None:
+            return
+        path = _path(self.args.load, rollout_id)
+        if path.exists():
+            restore(self._run, read_checkpoint(path))
+            self._reader.take_up()
+
+    def __len__(self) -> int:
+        """The run's prompts; 0: it has no end, and slime wants --num-rollout."""
+        return self._config.length
+
+    def _group(self, task: Task) -> list[Sample]:
+        size = self._config.num_generations
+        prompt = self._prompt(task)
+        reference = TaskReference.of(task, self._address, size).to_row()
+        return [
+            Sample(
+                group_index=task.cursor,
+                index=task.cursor * size + place,
+                prompt=prompt,
+                metadata={_TASK: reference, _INDEX: place, "arm": task.arm_id},
+            )
+            for place in range(size)
+        ]
+
+    def _prompt(self, task: Task) -> str:
+        if self._tokenizer is None:
+            self._tokenizer = load_tokenizer(self.args.hf_checkpoint, trust_remote_code=True)
+        options = self.args.apply_chat_template_kwargs or {}
+        text: str = self._tokenizer.apply_chat_template(
+            task.prompt, tokenize=False, add_generation_prompt=True, **options
+        )
+        return text
+
+
+async def reward(args: Any, samples: Sample | list[Sample], **_: Any) -> float | list[float]:
+    """Rewards of a group (`--group-rm`), or of one sample, for `--custom-rm-path`.
+
+    A sample without a reward, for reasons that are not the policy's, is taken out of the loss (`remove_sample`); as a
+    number it gets the mean of its group's others, with which its advantage is 0 and the group's mean what it was.
+
+    Raises
+    ------
+    UnscoredError
+        If no sample of the group has a reward, or without `--group-rm` the one.
+
+    """
+    if not isinstance(samples, list):
+        return reward_or(await _outcome(samples), None)
+    outcomes = await asyncio.gather(*(_outcome(each) for each in samples))
+    rewards = [each.reward for each in outcomes if each.reward is not None]
+    if not rewards:
+        reward_or(outcomes[0], None)
+    mean = sum(rewards) / len(rewards)
+    for sample, outcome in zip(samples, outcomes, strict=True):
+        sample.remove_sample = sample.remove_sample or outcome.reward is None
+    return [mean if each.reward is None else each.reward for each in outcomes]
+
+
+async def _outcome(sample: Sample) -> Outcome:
+    if isinstance(sample, list) or _TASK not in (sample.metadata or {}):
+        raise ValueError(
+            "gradus.slime.reward scores samples of gradus.slime.RunDataSource, one for each completion: set "
+            "--data-source-path, and write one sample in a custom generate function"
+        )
+    task = TaskReference.from_row(sample.metadata[_TASK])
+    finish_reason = _REASONS.get(sample.status.value)
+    return await score_one(Written(task, sample.response, sample.metadata[_INDEX], finish_reason))
+
+
+def _check(run: RunConfig, args: Any) -> None:
+    check_scored_by_step(run)
+    check_generations(run, args.n_samples_per_prompt, "--n-samples-per-prompt")
+    if not args.apply_chat_template:
+        raise ValueError("the run's prompts are chat messages: set --apply-chat-template")
+    at_once = args.over_sampling_batch_size or args.rollout_batch_size
+    option = "--over-sampling-batch-size" if args.over_sampling_batch_size else "--rollout-batch-size"
+    check_batches(run, at_once, option)
+    if args.num_rollout:
+        check_length(run, args.num_rollout * args.rollout_batch_size, "--num-rollout times --rollout-batch-size")
+    drops = args.dynamic_sampling_filter_path is not None or at_once > args.rollout_batch_size
+    if drops and not args.partial_rollout:
+        check_whole_groups(run, "slime drops what it samples beyond --rollout-batch-size without --partial-rollout")
+
+
+def _path(folder: str, rollout_id: int) -> Path:
+    return Path(folder) / "rollout" / f"gradus_run_{rollout_id}.json"

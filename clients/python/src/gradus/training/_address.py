@@ -1,0 +1,84 @@
+"""Where a run is, in words that fit where a trainer's configuration names a data file."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote, urlsplit
+
+from gradus import aio
+from gradus._channels import Tls
+from gradus._feedback import OnFeedback
+from gradus.client import Client
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_SCHEMES = {"gradus": False, "gradus+tls": True}
+
+_FORM = "gradus://HOST:PORT/RUN_ID, or gradus://HOST:PORT/RUN_ID#EVALUATION_ARM_ID for an evaluation arm"
+
+
+@dataclass(frozen=True)
+class RunAddress:
+    """A run on a server, or one of its evaluation arms; with an empty `run_id` the server alone.
+
+    Written `gradus://localhost:50051/my-run` and `gradus://localhost:50051/my-run#eval/countdown/T1`; with
+    `gradus+tls://` the connection is encrypted. It holds no secret: the token is read from the environment variable
+    GRADUS_TOKEN, the file of those who sign servers from GRADUS_TLS_CA.
+    """
+
+    server: str
+    run_id: str
+    evaluation_arm: str = ""
+    tls: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Reads what `str` gives.
+
+        Raises
+        ------
+        ValueError
+            If it is none; the message has the form.
+
+        """
+        parts = urlsplit(text)
+        run_id = unquote(parts.path.removeprefix("/"))
+        if parts.scheme not in _SCHEMES or not parts.netloc:
+            raise ValueError(f"{text!r} is not the address of a run: want {_FORM}")
+        return cls(parts.netloc, run_id, unquote(parts.fragment), _SCHEMES[parts.scheme])
+
+    @classmethod
+    def of_run(cls, text: str) -> Self:
+        """The same, with a run.
+
+        Raises
+        ------
+        ValueError
+            If it names none.
+
+        """
+        address = cls.parse(text)
+        if not address.run_id:
+            raise ValueError(f"{text!r} names a server and no run: want {_FORM}")
+        return address
+
+    def __str__(self) -> str:
+        """As a configuration names it."""
+        scheme = "gradus+tls" if self.tls else "gradus"
+        arm = f"#{quote(self.evaluation_arm)}" if self.evaluation_arm else ""
+        return f"{scheme}://{self.server}/{quote(self.run_id)}{arm}"
+
+    def client(self, on_feedback: OnFeedback = "warn") -> Client:
+        """A client of the server."""
+        return Client(self.server, on_feedback=on_feedback, **self._credentials())
+
+    def aio_client(self, on_feedback: OnFeedback = "warn") -> aio.Client:
+        """A client of the server for asyncio."""
+        return aio.Client(self.server, on_feedback=on_feedback, **self._credentials())
+
+    def _credentials(self) -> dict[str, Any]:
+        tls = Tls(ca=os.environ.get("GRADUS_TLS_CA")) if self.tls else None
+        return {"tls": tls, "token": os.environ.get("GRADUS_TOKEN")}

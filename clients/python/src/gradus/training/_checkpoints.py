@@ -1,0 +1,95 @@
+"""A run in a trainer's checkpoint.
+
+A trainer that goes back to a checkpoint trains on the same tasks again only if the run goes back too: what it learnt
+after the checkpoint would otherwise count twice, and the tasks that follow would be others.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any, TypedDict
+
+from gradus.client import Run
+from gradus.errors import NotFoundError
+from gradus.runs import RunState
+
+
+class RunCheckpoint(TypedDict):
+    """What a checkpoint holds of a run; it pickles. `state` is the whole run, `cursor` the reader's position."""
+
+    run_id: str
+    cursor: int
+    incarnation: str
+    version: int
+    state: bytes
+
+
+def checkpoint_of(run: Run) -> RunCheckpoint:
+    """The run as it stands, and the position of its handle."""
+    # The state is read first: if the run moves on in between, the version is found to differ, and the run is put back.
+    before = run.get().state
+    state = run.export_state()
+    return RunCheckpoint(
+        run_id=run.run_id,
+        cursor=before.first_open_cursor if run.cursor is None else run.cursor,
+        incarnation=before.incarnation,
+        version=before.version,
+        state=state,
+    )
+
+
+def restore(run: Run, saved: RunCheckpoint) -> bool:
+    """Puts the run back to where it stood, if it moved on since or is gone, and the handle to its position.
+
+    Gives whether it was put back. Tasks that were given out before then count no more ("stale_epoch").
+
+    Raises
+    ------
+    ValueError
+        If the checkpoint is another run's.
+
+    """
+    if saved["run_id"] != run.run_id:
+        raise ValueError(
+            f"the checkpoint is of run {saved['run_id']!r}, and the configuration names {run.run_id!r}: "
+            "train on with the one, or begin a checkpoint of the other"
+        )
+    moved = not _stands_there(_state(run), saved)
+    if moved:
+        run.import_state(saved["state"])
+    run.cursor = saved["cursor"]
+    return moved
+
+
+def _state(run: Run) -> RunState | None:
+    try:
+        return run.get().state
+    except NotFoundError:
+        return None
+
+
+def _stands_there(state: RunState | None, saved: RunCheckpoint) -> bool:
+    return state is not None and (state.incarnation, state.version) == (saved["incarnation"], saved["version"])
+
+
+def write_checkpoint(path: Path, saved: RunCheckpoint) -> None:
+    """Writes it into a file, whole or not at all."""
+    text = json.dumps({**saved, "state": base64.b64encode(saved["state"]).decode()})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.name}.new")
+    unfinished.write_text(text)
+    unfinished.replace(path)
+
+
+def read_checkpoint(path: Path) -> RunCheckpoint:
+    """What `write_checkpoint` wrote."""
+    read: dict[str, Any] = json.loads(path.read_text())
+    return RunCheckpoint(
+        run_id=read["run_id"],
+        cursor=read["cursor"],
+        incarnation=read["incarnation"],
+        version=read["version"],
+        state=base64.b64decode(read["state"]),
+    )

@@ -1,0 +1,77 @@
+"""What is refused at the start, since it would wait for ever or teach the run nothing later."""
+
+from __future__ import annotations
+
+from math import lcm
+
+from gradus.runs import RunConfig
+
+_LAG = 1
+"""The contract's default."""
+
+
+def check_generations(config: RunConfig, num_generations: int, option: str) -> None:
+    """Raises ValueError unless the trainer writes as many completions of a prompt as the run expects."""
+    if num_generations != config.num_generations:
+        raise ValueError(
+            f"{option} is {num_generations} and the run's num_generations {config.num_generations}: a group that is "
+            f"smaller is never whole, and of a larger one the rest is not recorded. Set {option}="
+            f"{config.num_generations}"
+        )
+
+
+def check_scored_by_step(config: RunConfig) -> None:
+    """Raises ValueError unless the run learns from scores, which is what this package sends."""
+    if config.feedback_source == "reported":
+        raise ValueError(
+            'the run takes reported advantages (feedback_source="reported"), and this adapter sends completions: '
+            "create it without that option"
+        )
+
+
+def check_batches(config: RunConfig, at_once: int, option: str, *, of_a_prompt: int = 1) -> None:
+    """Raises ValueError if the trainer's next batch would need feedback that only comes once it has that batch.
+
+    Parameters
+    ----------
+    config
+        The run's.
+    at_once
+        What the trainer takes before it scores any of it: prompts, or completions.
+    option
+        What says so in the trainer's configuration.
+    of_a_prompt
+        How many of those there are of a prompt: 1, or the run's num_generations.
+
+    """
+    lag = _LAG if config.feedback_lag is None else config.feedback_lag
+    if lag == "unbounded":
+        return
+    size = config.prompts_per_update * of_a_prompt
+    for step in range(lcm(at_once, size) // at_once):
+        scored = step * at_once
+        last = (scored + at_once - 1) // size
+        if (last - lag) * size > scored:
+            raise ValueError(
+                f"{option}={at_once} would wait for ever: what comes after the first {scored} reaches into update "
+                f"batch {last}, which is drawn when batch {last - 1 - lag} is scored (feedback_lag={lag}). Set "
+                f"{option} to an update batch, {size}, or give the run a larger feedback_lag"
+            )
+
+
+def check_length(config: RunConfig, prompts: int, option: str) -> None:
+    """Raises ValueError if the trainer wants more prompts than the run has."""
+    if 0 < config.length < prompts:
+        raise ValueError(
+            f"{option} asks for {prompts} prompts, and the run's length is {config.length}: create it with a greater "
+            "length, or 0 for no end"
+        )
+
+
+def check_whole_groups(config: RunConfig, why: str) -> None:
+    """Raises ValueError unless groups that stay incomplete are closed in time; `why` says how they come about."""
+    if config.group_timeout is None:
+        raise ValueError(
+            f"{why}, so that groups stay incomplete, which the run would wait for: create it with group_timeout, in "
+            "seconds, after which they are closed"
+        )

@@ -1,0 +1,52 @@
+"""Sample indices for completions that come without one.
+
+Where verl and verifiers score a completion they no longer know which of its group it is, and several processes score
+those of one group. Each process counts up from 0; where the server says that another completion is at that index, it
+asks which are missing and takes one of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from gradus.training._references import TaskReference
+
+_GROUPS_MAX = 4096
+"""Groups remembered; older ones were whole long ago."""
+
+
+class Places:
+    """Which indices of a group are taken, as far as this process knows."""
+
+    def __init__(self) -> None:
+        self._taken: OrderedDict[str, set[int]] = OrderedDict()
+
+    def first(self, task: TaskReference) -> int:
+        """The lowest index that is free; where none is, one that is not."""
+        taken = self._of(task)
+        index = next((each for each in range(task.num_generations) if each not in taken), task.num_generations - 1)
+        taken.add(index)
+        return index
+
+    def among(self, task: TaskReference, missing: Sequence[int]) -> int | None:
+        """One of those that the server misses and this process has sent nothing for; None: there is none left.
+
+        Processes that look at the same time take different ones, as far as their numbers differ.
+        """
+        taken = self._of(task)
+        free = [each for each in missing if each not in taken]
+        if not free:
+            return None
+        index = free[os.getpid() % len(free)]
+        taken.add(index)
+        return index
+
+    def _of(self, task: TaskReference) -> set[int]:
+        key = task.group_id or task.task_id
+        taken = self._taken.setdefault(key, set())
+        self._taken.move_to_end(key)
+        if len(self._taken) > _GROUPS_MAX:
+            self._taken.popitem(last=False)
+        return taken

@@ -1,0 +1,166 @@
+"""Scoring for trainers that ask for one completion at a time: what is asked for together goes out together."""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from dataclasses import dataclass, field, replace
+
+from gradus._feedback import FeedbackLog, OnFeedback
+from gradus._op import arun_each
+from gradus.outcomes import Outcome
+from gradus.training._address import RunAddress
+from gradus.training._places import Places
+from gradus.training._scoring import PATIENCE_SECONDS, Written, score
+
+
+@dataclass(frozen=True)
+class _Asked:
+    written: Written
+    result: asyncio.Future[Outcome]
+
+
+@dataclass
+class _Waiting:
+    """What goes out next."""
+
+    asked: list[_Asked] = field(default_factory=list)
+    characters: int = 0
+    timer: asyncio.TimerHandle | None = None
+
+
+class Scorer:
+    """Scores completions on one event loop, many in a message. Never more than `held_max` are held here.
+
+    Parameters
+    ----------
+    address
+        The server.
+    window
+        Seconds that a completion waits for others to go with.
+    samples_max, characters_max
+        A message goes out at once when it holds so many completions, or so much text.
+    messages_max
+        Messages that are out at a time.
+    held_max
+        Completions that are waiting or out at a time; who comes with more waits at `score`.
+    patience
+        Seconds for which a completion that the server asks to be sent again is.
+    on_feedback
+        What becomes of scores that their run did not record; see `Client`.
+
+    Attributes
+    ----------
+    held
+        Completions that are waiting or out now.
+    messages_sent
+        Messages so far.
+
+    """
+
+    def __init__(
+        self,
+        address: RunAddress,
+        *,
+        window: float = 0.01,
+        samples_max: int = 256,
+        characters_max: int = 1_000_000,
+        messages_max: int = 8,
+        held_max: int = 8192,
+        patience: float = PATIENCE_SECONDS,
+        on_feedback: OnFeedback = "warn",
+    ) -> None:
+        # Of a completion that is sent at two indices only the last outcome is for the trainer's eyes.
+        self._client = address.aio_client("ignore")
+        self._feedback = FeedbackLog(on_feedback)
+        self._window = window
+        self._samples_max = samples_max
+        self._characters_max = characters_max
+        self._patience = patience
+        self._places = Places()
+        self._waiting = _Waiting()
+        self._messages = asyncio.Semaphore(messages_max)
+        self._room = asyncio.Semaphore(held_max)
+        self._sending: set[asyncio.Task[None]] = set()
+        self.messages_sent = 0
+        self.held = 0
+
+    async def score(self, written: Written) -> Outcome:
+        """The outcome of one completion.
+
+        Raises
+        ------
+        GradusError
+            If the server cannot be asked; nothing is known of the completion then.
+        FeedbackError
+            If its run did not record it and that is to be raised.
+
+        """
+        async with self._room:
+            self.held += 1
+            try:
+                asked = _Asked(written, asyncio.get_running_loop().create_future())
+                self._add(asked)
+                outcome = await asked.result
+            finally:
+                self.held -= 1
+        error = self._feedback.note(written.task.run_id, [outcome])
+        if error is not None:
+            raise error
+        return outcome
+
+    def _add(self, asked: _Asked) -> None:
+        waiting = self._waiting
+        waiting.asked.append(asked)
+        waiting.characters += len(asked.written.text)
+        if len(waiting.asked) >= self._samples_max or waiting.characters >= self._characters_max:
+            self._send()
+        elif waiting.timer is None:
+            waiting.timer = asyncio.get_running_loop().call_later(self._window, self._send)
+
+    def _send(self) -> None:
+        waiting, self._waiting = self._waiting, _Waiting()
+        if waiting.timer is not None:
+            waiting.timer.cancel()
+        task = asyncio.get_running_loop().create_task(self._carry(waiting.asked))
+        # A loop keeps its tasks by weak references only.
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)
+
+    async def _carry(self, asked: list[_Asked]) -> None:
+        async with self._messages:
+            # Who was cancelled in the meantime is not asked for any more.
+            wanted = [each for each in asked if not each.result.done()]
+            self.messages_sent += bool(wanted)
+            try:
+                texts = [each.written for each in wanted]
+                async for position, outcome in arun_each(
+                    score(self._client._core, self._places, texts, self._patience)
+                ):
+                    _resolve(wanted[position], outcome)
+            except Exception as error:  # Whatever it is, it is for those who asked.
+                for each in wanted:
+                    if not each.result.done():
+                        each.result.set_exception(error)
+
+
+def _resolve(asked: _Asked, outcome: Outcome) -> None:
+    if not asked.result.done():
+        asked.result.set_result(outcome)
+
+
+_Scorers = dict[RunAddress, Scorer]
+
+_scorers: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Scorers] = weakref.WeakKeyDictionary()
+
+
+async def score_one(written: Written) -> Outcome:
+    """Scores a completion by the running loop's scorer for its server.
+
+    Trainers call functions, which have no place to keep a scorer.
+    """
+    server = replace(RunAddress.parse(written.task.address), run_id="", evaluation_arm="")
+    scorers = _scorers.setdefault(asyncio.get_running_loop(), {})
+    if server not in scorers:
+        scorers[server] = Scorer(server)
+    return await scorers[server].score(written)

@@ -1,0 +1,182 @@
+"""Scoring completions until each has a reward or a final reason why not; one operation for both worlds (0018)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gradus._call import curriculum_call, paged
+from gradus._client_core import ClientCore
+from gradus._enums import FinishReason
+from gradus._op import Each, Item, Op, run_each
+from gradus.client import Client
+from gradus.errors import GradusError
+from gradus.groups import RunGroup
+from gradus.outcomes import Outcome
+from gradus.tasks import Completion, CompletionGroup
+from gradus.training._places import Places
+from gradus.training._references import TaskReference
+from gradus.v1 import curriculum_pb2 as cur
+
+PATIENCE_SECONDS = 600.0
+"""For how long a completion is sent again that the server asks to have again, unless the trainer says so."""
+
+_ANOTHERS = ("conflicting_completion", "duplicate")
+"""What the server says of an index that another process's completion has. Two processes may well have written the same
+text, so that a duplicate is another's too: our own, after a lost reply, then counts at a second index, which costs one
+sample of a group, where the other way round the group would wait for ever."""
+
+
+class UnscoredError(Exception):
+    """A completion has no reward, which is not the policy's doing, and its trainer cannot leave it out."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A completion to be scored.
+
+    `sample_index` says which of its group it is, from 0; None: that is not known, and a free one is taken.
+    """
+
+    task: TaskReference
+    text: str
+    sample_index: int | None = None
+    finish_reason: FinishReason | None = None
+    policy_version: int | None = None
+
+
+@dataclass(frozen=True)
+class _Try:
+    position: int
+    written: Written
+    index: int
+
+    @property
+    def placed(self) -> bool:
+        return self.written.sample_index is None and self.written.task.run_id != ""
+
+
+def reward_or(outcome: Outcome, unscored: float | None) -> float:
+    """The reward; without one, what the trainer's configuration says stands for it.
+
+    Raises
+    ------
+    UnscoredError
+        If it has none and nothing is to stand for it.
+
+    """
+    if outcome.reward is not None:
+        return outcome.reward
+    if unscored is None:
+        why = outcome.no_reward
+        reason = "no reason is known" if why is None else f"{why.reason}: {why.detail}"
+        raise UnscoredError(
+            f"sample {outcome.sample_index} has no reward, which is no fault of the policy ({reason}), and this "
+            "trainer has no place for that; `unscored` says which reward is to stand for it"
+        )
+    return unscored
+
+
+def score(core: ClientCore, places: Places, written: Sequence[Written], patience: float) -> Each[tuple[int, Outcome]]:
+    """Scores completions, in messages that hold all there are at a time.
+
+    Parameters
+    ----------
+    core
+        The client's.
+    places
+        What this process knows of indices.
+    written
+        (n,), of any tasks.
+    patience
+        Seconds for which a completion that is to be sent again is. Then its group is closed.
+
+    Yields
+    ------
+    tuple of int and Outcome
+        The completion's position in `written`, and its outcome; as soon as it is final.
+
+    """
+    until = time.monotonic() + patience
+    tries = [_Try(position, each, _index(each, places)) for position, each in enumerate(written)]
+    while tries:
+        outcomes = yield from _send(core, tries)
+        again: list[_Try] = []
+        delay = 0.0
+        for each, outcome in zip(tries, outcomes, strict=True):
+            wait = None if outcome.no_reward is None else outcome.no_reward.retry_delay
+            if wait is not None and time.monotonic() + wait < until:
+                again.append(each)
+                delay = max(delay, wait)
+                continue
+            if wait is not None:
+                yield from _give_up(core, each.written.task)
+            elsewhere = None
+            if each.placed and outcome.feedback in _ANOTHERS:
+                elsewhere = places.among(each.written.task, (yield from _missing(core, each.written.task)))
+            if elsewhere is None:
+                yield Item((each.position, outcome))
+            else:
+                again.append(_Try(each.position, each.written, elsewhere))
+        if delay > 0:
+            yield core.io.sleep(delay)
+        tries = again
+
+
+def score_all(
+    client: Client, places: Places, written: Sequence[Written], patience: float = PATIENCE_SECONDS
+) -> list[Outcome]:
+    """Outcomes of completions, (n,), for code that waits; see `score`."""
+    outcomes = dict(run_each(score(client._core, places, written, patience)))
+    return [outcomes[position] for position in range(len(written))]
+
+
+def _index(written: Written, places: Places) -> int:
+    return places.first(written.task) if written.sample_index is None else written.sample_index
+
+
+def _send(core: ClientCore, tries: Sequence[_Try]) -> Op[list[Outcome]]:
+    """The outcomes of tries, in their order; one message."""
+    groups: dict[tuple[str, int], list[_Try]] = {}
+    seen: dict[tuple[str, int], int] = {}
+    for each in tries:
+        place = (each.written.task.task_id, each.index)
+        # An index may be in a group of the message once only.
+        seen[place] = seen.get(place, -1) + 1
+        groups.setdefault((each.written.task.task_id, seen[place]), []).append(each)
+    results = yield from core.batch_step([_group(each) for each in groups.values()])
+    by_position = {
+        each.position: outcome
+        for group, result in zip(groups.values(), results, strict=True)
+        for each, outcome in zip(group, result.outcomes, strict=True)
+    }
+    return [by_position[each.position] for each in tries]
+
+
+def _group(tries: Iterable[_Try]) -> CompletionGroup:
+    held = list(tries)
+    task = held[0].written.task
+    completions = tuple(
+        Completion(each.index, each.written.text, each.written.finish_reason, each.written.policy_version)
+        for each in held
+    )
+    return CompletionGroup(task.task_id, task.group_id, completions, task.num_generations, task.run_id)
+
+
+def _give_up(core: ClientCore, task: TaskReference) -> Op[None]:
+    """Closes the group of a sample that will not be sent again, which the run would otherwise wait for."""
+    if task.run_id:
+        reason = "the trainer got no score in time"
+        request = cur.CloseGroupsRequest(run_id=task.run_id, group_ids=[task.group_id], reason=reason)
+        yield from core.call(curriculum_call("CloseGroups", request, lambda _: None), {})
+
+
+def _missing(core: ClientCore, task: TaskReference) -> Op[Sequence[int]]:
+    """The indices that the group still wants; none where the server does not know it."""
+    request = cur.GetGroupsRequest(run_id=task.run_id, group_ids=[task.group_id])
+    try:
+        groups, _ = yield from core.call(curriculum_call("GetGroups", request, paged("groups", RunGroup)), {})
+    except GradusError:
+        return ()
+    return groups[0].missing if groups else ()

@@ -1,0 +1,10 @@
+"""Gradus in TRL: one object gives `GRPOTrainer` and `RLOOTrainer` their tasks, rewards, callbacks and settings.
+
+`GradusSpec` is to be used as TRL's own specs are. It needs `pip install gradus[trl]`; docs/guides/trl.md in the
+repository says what it sets, what it refuses and how a training resumes.
+"""
+
+from gradus.trl._environment import AnswerEnvironment
+from gradus.trl.spec import GradusSpec
+
+__all__ = ["AnswerEnvironment", "GradusSpec"]

@@ -1,0 +1,96 @@
+"""What happens at the turns of a training: settings checked, the run exported with each checkpoint and put back."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from accelerate import PartialState
+from transformers import TrainerCallback, set_seed
+from transformers.trainer_callback import ExportableState
+
+if TYPE_CHECKING:
+    from gradus.trl.spec import GradusSpec
+
+_STEPS_APART = 100_003
+"""A prime, so that the seeds of one training's steps are not those of the next seed's."""
+
+
+class GradusCallback(TrainerCallback, ExportableState):
+    """The callback of a `GradusSpec`; its `callbacks` has it.
+
+    The run's state goes into the checkpoint's trainer_state.json, with which it is whole or missing: no kill can part
+    them, and a checkpoint can be moved.
+    """
+
+    def __init__(self, spec: GradusSpec) -> None:
+        self._spec = spec
+        self._step = 0
+
+    def on_init_end(self, args: Any, state: Any, control: Any, processing_class: Any = None, **_: Any) -> None:
+        """Checks the settings, and takes note of what rewards need."""
+        self._spec._connect(args, processing_class)
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Puts the run where the trainer is: at its beginning, or as it was at the checkpoint."""
+        saved = state.stateful_callbacks[type(self).__name__]["attributes"] if state.global_step else None
+        if state.global_step and not saved:
+            raise ValueError(
+                f"the checkpoint of step {state.global_step} has no state of a run: it was made without the callbacks "
+                "of a GradusSpec"
+            )
+        self._step = state.global_step
+        on_one_rank(lambda: self._spec._start(saved), state.is_world_process_zero)
+        self._spec._begin(self._step, saved)
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Seeds the step, if what is sampled is to be the same after a resume."""
+        if self._spec.reproducible:
+            set_seed((args.seed + state.global_step * _STEPS_APART + args.process_index) % 2**32)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Counts."""
+        self._step = state.global_step
+
+    def state(self) -> dict[str, Any]:
+        """What goes into a checkpoint, when every sample of its step is scored; nothing before a training."""
+        return {"args": {}, "attributes": self._spec._save(self._step)}
+
+
+def on_one_rank(work: Callable[[], object], is_first: bool) -> None:
+    """Does something on the first rank while the others wait for it."""
+    if is_first:
+        work()
+    PartialState().wait_for_everyone()
+
+
+def packed(state: bytes) -> str:
+    """A run's exported state as text, for JSON."""
+    return base64.b64encode(zlib.compress(state)).decode()
+
+
+def unpacked(text: str) -> bytes:
+    """The state that `packed` was given."""
+    return zlib.decompress(base64.b64decode(text))
+
+
+def last_checkpoint(output_dir: str) -> str | None:
+    """The newest checkpoint in a folder that is whole, a run's state included; None: there is none.
+
+    A trainer that is killed while it saves leaves one behind that is not, and `resume_from_checkpoint=True` would take
+    it.
+    """
+    folders = sorted(Path(output_dir).glob("checkpoint-*"), key=lambda each: int(each.name.rpartition("-")[2]))
+    return next((str(folder) for folder in reversed(folders) if _is_whole(folder)), None)
+
+
+def _is_whole(folder: Path) -> bool:
+    try:
+        state = json.loads((folder / "trainer_state.json").read_text())
+    except (OSError, ValueError):
+        return False
+    return GradusCallback.__name__ in state.get("stateful_callbacks", {})

@@ -1,0 +1,145 @@
+"""What TRL's settings must be for a run, and why."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from gradus.runs import RunConfig
+from gradus.trl._shape import Shape
+
+_DEFAULT_LAG = 1
+
+REQUIRED: dict[str, tuple[Any, str]] = {
+    "shuffle_dataset": (
+        False,
+        "the run says which task is next, and shuffling would pull a thousand tasks before the first is scored, and "
+        "wait for ever",
+    ),
+    "ignore_data_skip": (
+        True,
+        "a trainer that resumes would pull and drop the tasks that it has trained on; the run goes on at the right "
+        "one by itself",
+    ),
+    "dataloader_num_workers": (0, "each worker would read the run's tasks for itself, and groups would fall apart"),
+    "remove_unused_columns": (False, "rewards need the tasks' columns"),
+    "restore_callback_states_from_checkpoint": (
+        False,
+        "callbacks would be made anew, without their connection; the run's state is restored in any case",
+    ),
+}
+"""Settings that have one value, and what goes wrong with another."""
+
+
+def settings(run: RunConfig, given: dict[str, Any]) -> dict[str, Any]:
+    """Settings for a run: those given, those that it must have, and defaults that fit it.
+
+    Raises
+    ------
+    ValueError
+        If one is given that the run cannot be trained with.
+
+    """
+    fixed: dict[str, Any] = {name: value for name, (value, _) in REQUIRED.items()}
+    fixed["num_generations"] = run.num_generations
+    for name, value in fixed.items():
+        if given.get(name, value) != value:
+            why = REQUIRED[name][1] if name in REQUIRED else "the run says how many completions a task gets"
+            raise ValueError(f"{name}={given[name]!r}: a run of Gradus wants {value!r}: {why}")
+    made = fixed | given
+    if "generation_batch_size" not in given and "steps_per_generation" not in given:
+        made["generation_batch_size"] = run.prompts_per_update * run.num_generations
+        if "gradient_accumulation_steps" not in given:
+            # One update of the policy for each update batch, which so is on-policy.
+            ranks = int(os.environ.get("WORLD_SIZE", "1"))
+            at_once = given.get("per_device_train_batch_size", 8) * ranks
+            made["gradient_accumulation_steps"] = max(1, made["generation_batch_size"] // at_once)
+    if "max_steps" not in given and run.length:
+        made["max_steps"] = _steps_of(run, made)
+    return made
+
+
+def _steps_of(run: RunConfig, made: dict[str, Any]) -> int:
+    ranks = int(os.environ.get("WORLD_SIZE", "1"))
+    micro = made.get("per_device_train_batch_size", 8) * ranks
+    accumulated = made.get("gradient_accumulation_steps", 1)
+    generation = made.get("generation_batch_size") or micro * made["steps_per_generation"]
+    repeats = generation // micro * made.get("num_iterations", 1)
+    shape = Shape(generation // run.num_generations, max(1, repeats), accumulated)
+    return int(run.length // shape.prompts * shape.prompts / shape.tasks_per_step)
+
+
+def refuse(run: RunConfig, args: Any) -> None:
+    """Raises for settings with which a training of the run would stall, or would not be what it says.
+
+    Parameters
+    ----------
+    run
+        The run's configuration.
+    args
+        The trainer's GRPOConfig or RLOOConfig.
+
+    Raises
+    ------
+    ValueError
+        With every reason there is.
+
+    """
+    reasons = [*_of_run(run), *_of_settings(run, args)]
+    if not reasons and args.max_steps > 0:
+        reasons = [*_of_shape(run, args, Shape.of(args))]
+    if reasons:
+        raise ValueError("this training cannot be: " + "; ".join(reasons) + ". GradusSpec.config() sets what it can")
+
+
+def _of_run(run: RunConfig) -> Iterator[str]:
+    if run.dynamic_sampling is not None:
+        yield (
+            "the run has dynamic_sampling, but TRL trains on every group that it writes, and never asks for another in "
+            "its place"
+        )
+    if run.feedback_source == "reported":
+        yield 'the run has feedback_source="reported", but TRL tells nobody its advantages: create it with "step"'
+
+
+def _of_settings(run: RunConfig, args: Any) -> Iterator[str]:
+    for name, (value, why) in REQUIRED.items():
+        if getattr(args, name) != value:
+            yield f"{name} is {getattr(args, name)!r} and must be {value!r}: {why}"
+    if args.num_generations != run.num_generations:
+        yield f"num_generations is {args.num_generations}, and the run's is {run.num_generations}"
+    if args.max_steps <= 0:
+        yield "max_steps is not set, and a run has no epochs"
+    if args.eval_strategy != "no" and run.evaluation_arms:
+        wanted = {each.num_generations or run.num_generations for each in run.evaluation_arms}
+        got = args.num_generations_eval or args.num_generations
+        if wanted != {got}:
+            yield f"num_generations_eval is {got}, and the evaluation arms' is {' and '.join(map(str, sorted(wanted)))}"
+
+
+def _of_shape(run: RunConfig, args: Any, shape: Shape) -> Iterator[str]:
+    lag = _DEFAULT_LAG if run.feedback_lag is None else run.feedback_lag
+    wanted = shape.lag_wanted(run.prompts_per_update)
+    if lag != "unbounded" and lag < wanted:
+        yield (
+            f"feedback_lag is {lag}, and must be {wanted} at least: with generation batches of {shape.prompts} tasks, "
+            f"each used for {shape.repeats} micro-batches, and {shape.accumulated} of those in a step, TRL has taken "
+            f"tasks of {wanted} update batches (prompts_per_update {run.prompts_per_update}) beyond the scores it sent"
+        )
+    if run.length and args.max_steps * shape.tasks_per_step > run.length:
+        yield f"max_steps is {args.max_steps}, and the run's length of {run.length} tasks is less than they take"
+    every = _save_steps(args)
+    if every and not (shape.is_boundary(every) and shape.is_boundary(args.max_steps)):
+        yield (
+            f"a checkpoint every {every} steps falls between two generation batches, and a trainer that resumes there "
+            "would skip the rest of one"
+        )
+
+
+def _save_steps(args: Any) -> int:
+    """Optimizer steps from one checkpoint to the next; 0: none are made by number."""
+    if args.save_strategy != "steps":
+        return 0
+    return math.ceil(args.save_steps * args.max_steps) if args.save_steps < 1 else int(args.save_steps)

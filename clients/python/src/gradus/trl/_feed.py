@@ -1,0 +1,139 @@
+"""The tasks of a run in the order that a trainer goes through them, fetched ahead of it."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections import deque
+from concurrent.futures import Future
+from queue import SimpleQueue
+from typing import Any
+
+from gradus.client import Run
+from gradus.errors import GradusError
+from gradus.runs import ArmState
+from gradus.tasks import Task
+
+Jobs = SimpleQueue["Future[list[Task]] | None"]
+"""What the thread is to fill, in order; None: nothing more."""
+
+
+class Feed:
+    """Gives tasks, so many at a time. One thread makes all calls, in order.
+
+    The thread is asked for more when scores have come in (`ask`), for that is when the next tasks can be drawn: they
+    arrive while the trainer makes its update, and are there when it wants them.
+
+    Parameters
+    ----------
+    run
+        The run. Its handle's position stays as it is.
+    prefetch
+        Whether anything is fetched before it is wanted.
+    patience
+        How long tasks are waited for, seconds.
+
+    Attributes
+    ----------
+    waited
+        How long `take` has waited in all, seconds.
+    arms
+        The run's arms, as they stood when tasks were fetched last.
+
+    """
+
+    def __init__(self, run: Run, *, prefetch: bool, patience: float) -> None:
+        self._run = run
+        self._prefetch = prefetch
+        self._patience = patience
+        self._cursor = 0
+        self._count = 1
+        self._depth = 1
+        self._ready: deque[Future[list[Task]]] = deque()
+        self._jobs: Jobs | None = None
+        self.waited = 0.0
+        self.arms: tuple[ArmState, ...] = ()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What of it is pickled, for data sets are told apart by a hash of what they are made of: no thread."""
+        return {**self.__dict__, "_ready": deque(), "_jobs": None}
+
+    def begin(self, cursor: int, count: int, depth: int) -> None:
+        """Goes to a position, and forgets what was fetched before.
+
+        Parameters
+        ----------
+        cursor
+            Of the first task to give, in tasks from 0.
+        count
+            How many tasks `take` gives.
+        depth
+            How many times the trainer takes at once, and so how far it is worth fetching ahead.
+
+        """
+        if self._jobs is not None:
+            self._jobs.put(None)
+        self._jobs = None
+        self._ready.clear()
+        self._cursor = cursor
+        self._count = count
+        self._depth = depth
+
+    def ask(self) -> None:
+        """Has the next tasks fetched, as many as the trainer takes at once."""
+        while self._prefetch and len(self._ready) < self._depth:
+            self._submit()
+
+    def take(self) -> list[Task]:
+        """The next tasks, (count,); fewer at the end of the run, and none after it.
+
+        Raises
+        ------
+        GradusError
+            If they do not come, e.g. a `StalledError` where feedback is missing.
+
+        """
+        if not self._ready:
+            self._submit()
+        began = time.perf_counter()
+        try:
+            return self._ready.popleft().result()
+        finally:
+            self.waited += time.perf_counter() - began
+
+    def _submit(self) -> None:
+        if self._jobs is None:
+            self._jobs = SimpleQueue()
+            # A daemon: what it waits for must not keep a trainer from ending.
+            work = (self._jobs, self._cursor, self._count)
+            threading.Thread(target=self._work, args=work, name="gradus-feed", daemon=True).start()
+        future: Future[list[Task]] = Future()
+        self._jobs.put(future)
+        self._ready.append(future)
+
+    def _work(self, jobs: Jobs, cursor: int, count: int) -> None:
+        while (future := jobs.get()) is not None:
+            try:
+                tasks = self._fetch(cursor, count)
+            except BaseException as error:
+                future.set_exception(error)
+            else:
+                cursor += len(tasks)
+                future.set_result(tasks)
+                self._look()
+
+    def _look(self) -> None:
+        """Sees how the arms stand; for the log only, so that a failure is passed over."""
+        with contextlib.suppress(GradusError):
+            self.arms = self._run.get(retries=0).state.arms
+
+    def _fetch(self, cursor: int, count: int) -> list[Task]:
+        tasks: list[Task] = []
+        while len(tasks) < count:
+            batch = self._run.next_batch(cursor, count=count - len(tasks), timeout=self._patience)
+            tasks += batch.tasks
+            cursor = batch.next_cursor
+            if batch.done:
+                break
+        return tasks

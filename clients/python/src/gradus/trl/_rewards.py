@@ -1,0 +1,141 @@
+"""The reward function: completions to Gradus, rewards to the trainer, and figures to its log."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradus._enums import FinishReason
+from gradus.client import Client, Run
+from gradus.outcomes import Outcome
+from gradus.tasks import Task
+from gradus.trl._datasets import round_of
+from gradus.trl._environment import AnswerEnvironment
+from gradus.trl._feed import Feed
+from gradus.trl._scorer import Scorer, groups_of
+from gradus.trl._text import texts_of
+
+LogMetric = Callable[[str, float], None]
+
+
+class Rewards:
+    """Scores what a trainer wrote.
+
+    Parameters
+    ----------
+    client, run
+        Where tasks are from, and scores go.
+    feed
+        Told when scores have come in.
+    patience
+        How long a score is waited for, seconds.
+
+    """
+
+    def __init__(self, client: Client, run: Run, feed: Feed, patience: float) -> None:
+        self._run = run
+        self._feed = feed
+        self._scorer = Scorer(client, patience)
+        self._args: Any = None
+        self._tokenizer: Any = None
+        self._round: tuple[int, dict[str, list[Task]]] = (-1, {})
+        self._waited = 0.0
+
+    def connect(self, args: Any, tokenizer: Any) -> None:
+        """Takes the trainer's settings and its processing class."""
+        self._args = args
+        self._tokenizer = tokenizer
+
+    @property
+    def function(self) -> Callable[..., list[float | None]]:
+        """What goes into `reward_funcs`; its name stands in TRL's log."""
+
+        def gradus(
+            completions: Sequence[Any],
+            completion_ids: Sequence[Sequence[int]],
+            gradus_task: Sequence[str],
+            trainer_state: Any,
+            log_metric: LogMetric,
+            environments: Sequence[AnswerEnvironment] | None = None,
+            **_: Any,
+        ) -> list[float | None]:
+            if environments is not None:
+                texts = [each.response or "" for each in environments]
+            else:
+                texts = texts_of(completions, completion_ids, self._tokenizer)
+            return self.score(gradus_task, texts, completion_ids, trainer_state.global_step, log_metric)
+
+        return gradus
+
+    def score(
+        self,
+        rows: Sequence[str],
+        texts: Sequence[str],
+        completion_ids: Sequence[Sequence[int]],
+        step: int,
+        log_metric: LogMetric,
+    ) -> list[float | None]:
+        """Rewards of a rank's samples, (n,); None where there is none.
+
+        Parameters
+        ----------
+        rows
+            The task of each sample, as JSON, (n,).
+        texts, completion_ids
+            What was written, as text and as tokens, (n,).
+        step
+            The optimizer step.
+        log_metric
+            TRL's, for figures.
+
+        """
+        if self._args is None:
+            raise ValueError("the trainer has no callbacks=spec.callbacks, which check its settings")
+        began = time.perf_counter()
+        known = {row: Task.from_json(row) for row in set(rows)}
+        tasks = [self._in_round(known[row], step) for row in rows]
+        training = tasks[0].evaluation_round is None
+        size = self._args.num_generations if training else self._args.num_generations_eval or self._args.num_generations
+        groups = groups_of(
+            tasks,
+            texts,
+            [self._finish_reason(ids) for ids in completion_ids],
+            rank=self._args.process_index,
+            num_generations=size,
+            policy_version=step,
+        )
+        outcomes = self._scorer.score(groups)
+        if training:
+            self._feed.ask()
+        self._log(tasks, outcomes, time.perf_counter() - began, log_metric)
+        return [each.reward for each in outcomes]
+
+    def _in_round(self, task: Task, step: int) -> Task:
+        """The task; one of an evaluation arm as this step's round has it."""
+        if task.evaluation_round is None:
+            return task
+        if self._round[0] != step:
+            self._round = (step, {})
+        arms = self._round[1]
+        if task.arm_id not in arms:
+            arms[task.arm_id] = round_of(self._run, task.arm_id, step)
+        return arms[task.arm_id][task.cursor]
+
+    def _finish_reason(self, ids: Sequence[int]) -> FinishReason:
+        """TRL stops at its greatest length, and otherwise at an end of sequence."""
+        whole = len(ids) < self._args.max_completion_length or ids[-1] == self._tokenizer.eos_token_id
+        return "stop" if whole else "length"
+
+    def _log(self, tasks: Sequence[Task], outcomes: Sequence[Outcome], seconds: float, log_metric: LogMetric) -> None:
+        waited, self._waited = self._feed.waited - self._waited, self._feed.waited
+        log_metric("gradus/wait_tasks_ms", 1000 * waited)
+        log_metric("gradus/wait_scores_ms", 1000 * seconds)
+        log_metric("gradus/wait_ms", 1000 * (waited + seconds))
+        if tasks[0].evaluation_round is None:
+            for arm in self._feed.arms:
+                log_metric(f"gradus/{arm.arm_id}/probability", arm.probability)
+        for task, outcome in zip(tasks, outcomes, strict=True):
+            if outcome.reward is not None:
+                log_metric(f"gradus/{task.arm_id}/reward", outcome.reward)
+                log_metric(f"gradus/{task.arm_id}/solved", float(outcome.solved or False))

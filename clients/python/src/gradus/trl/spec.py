@@ -1,0 +1,179 @@
+"""The object that joins a run of Gradus and a trainer of TRL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import cached_property
+from typing import Any
+
+from gradus.client import Client
+from gradus.runs import RunConfig, RunInfo
+from gradus.trl import _callback, _checks, _datasets
+from gradus.trl._environment import AnswerEnvironment
+from gradus.trl._feed import Feed
+from gradus.trl._rewards import Rewards
+from gradus.trl._shape import Shape
+
+
+class GradusSpec:
+    """A run of Gradus for `GRPOTrainer` and `RLOOTrainer`: tasks, rewards, callbacks and settings.
+
+    Each of its properties goes into the trainer's argument of the same name; `callbacks` always has to. Every rank
+    makes one, with the same arguments.
+
+    Parameters
+    ----------
+    server
+        The server's gRPC address, e.g. "localhost:50051", or a client of it (for a token, or TLS).
+    run_id
+        The run. It is created if `run` is given, unless it is there with this configuration.
+    run
+        Its configuration: a `RunConfig`, or a mapping of what `Run.create` takes; None: the run exists.
+    prefetch
+        Whether the next tasks are fetched while the trainer makes its update.
+    reproducible
+        Whether each optimizer step seeds Python's, NumPy's and torch's generators by the trainer's seed, the step and
+        the rank. What a resumed trainer samples is then what it would have sampled undisturbed.
+    restart
+        Whether a run that has been trained on is deleted and begun anew when a training begins without a checkpoint.
+        False: that is refused.
+    patience
+        How long tasks and scores are waited for, seconds: what a restart of the server may take.
+
+    Raises
+    ------
+    AlreadyExistsError
+        If the run is there with another configuration; the message names the field.
+    NotFoundError
+        If it is not there and no configuration is given.
+
+    Examples
+    --------
+    >>> spec = GradusSpec("localhost:50051", "my-run")
+    >>> args = GRPOConfig(**spec.config(output_dir="out", per_device_train_batch_size=16))
+    >>> trainer = GRPOTrainer(model, spec.reward_funcs, args, spec.train_dataset, callbacks=spec.callbacks)
+    >>> trainer.train(resume_from_checkpoint=spec.last_checkpoint("out"))
+
+    """
+
+    def __init__(
+        self,
+        server: str | Client,
+        run_id: str,
+        run: RunConfig | Mapping[str, Any] | None = None,
+        *,
+        prefetch: bool = True,
+        reproducible: bool = False,
+        restart: bool = False,
+        patience: float = 600.0,
+    ) -> None:
+        self.client = Client(server) if isinstance(server, str) else server
+        self.run = self.client.run(run_id)
+        self.reproducible = reproducible
+        self._config = (
+            {each.name: getattr(run, each.name) for each in fields(run)} if isinstance(run, RunConfig) else run
+        )
+        self._restart = restart
+        self._patience = patience
+        self.run_config: RunConfig = self._create().config
+        self._feed = Feed(self.run, prefetch=prefetch, patience=patience)
+        self._rewards = Rewards(self.client, self.run, self._feed, patience)
+        # Where the training began: an optimizer step, and the cursor of its first task.
+        self._origin: tuple[int, int] | None = None
+        self._shape: Shape | None = None
+
+    def _create(self) -> RunInfo:
+        if self._config is None:
+            return self.run.get(timeout=self._patience)
+        return self.run.create(**{**self._config, "timeout": self._patience})
+
+    @cached_property
+    def train_dataset(self) -> Any:
+        """The run's tasks, a `datasets.IterableDataset` of rows `prompt`, `arm_id` and `gradus_task`."""
+        return _datasets.train_dataset(self._take)
+
+    @cached_property
+    def eval_dataset(self) -> Any:
+        """The tasks of the run's evaluation arms, a `datasets.Dataset` of the same rows; None: the run has none.
+
+        Every evaluation is a round of its arms, named by the trainer's step.
+        """
+        return _datasets.eval_dataset(self.run, self.run_config)
+
+    @property
+    def reward_funcs(self) -> list[Callable[..., list[float | None]]]:
+        """The one function that scores completions, (n,) for n of them; None where there is no score, never 0."""
+        return [self._rewards.function]
+
+    @cached_property
+    def callbacks(self) -> list[Any]:
+        """The callback that checks settings, and exports and imports the run."""
+        return [_callback.GradusCallback(self)]
+
+    @property
+    def environment_factory(self) -> Callable[[], AnswerEnvironment]:
+        """Makes environments in which the policy answers by calling a tool; beside `reward_funcs`, for GRPO only."""
+        return AnswerEnvironment
+
+    def config(self, **settings: Any) -> dict[str, Any]:
+        """Settings for a GRPOConfig or RLOOConfig: those given, with what the run must have and what fits it.
+
+        Set are `num_generations`, `shuffle_dataset`, `ignore_data_skip`, `dataloader_num_workers`,
+        `remove_unused_columns`; and unless given, one update batch for each generation and each optimizer step
+        (`generation_batch_size`, `gradient_accumulation_steps`), and `max_steps`, if the run has a length.
+
+        Raises
+        ------
+        ValueError
+            If a setting is given that the run cannot be trained with.
+
+        """
+        return _checks.settings(self.run_config, settings)
+
+    def last_checkpoint(self, output_dir: str) -> str | None:
+        """The newest whole checkpoint in a folder, for `trainer.train(resume_from_checkpoint=...)`; None: none yet."""
+        return _callback.last_checkpoint(output_dir)
+
+    # What the callback and the data set call.
+
+    def _connect(self, args: Any, tokenizer: Any) -> None:
+        _checks.refuse(self.run_config, args)
+        self._shape = Shape.of(args)
+        self._rewards.connect(args, tokenizer)
+
+    def _take(self) -> Any:
+        if self._shape is None:
+            raise ValueError("the trainer has no callbacks=spec.callbacks, which check its settings")
+        return self._feed.take()
+
+    def _start(self, saved: Mapping[str, Any] | None) -> None:
+        """Puts the run where the trainer begins; on one rank only."""
+        if saved is not None:
+            self.run.import_state(_callback.unpacked(saved["run"]), timeout=self._patience)
+            return
+        state = self.run.get(timeout=self._patience).state
+        if state.samples_recorded == 0:
+            return
+        if not self._restart or self._config is None:
+            raise ValueError(
+                f"run {self.run.run_id!r} has been trained on ({state.batches_closed} update batches), and the trainer "
+                "begins without a checkpoint: resume from one, name another run_id, or say restart=True, with the "
+                "run's configuration, to delete it and begin anew"
+            )
+        self.run.delete(timeout=self._patience)
+        self._create()
+
+    def _begin(self, step: int, saved: Mapping[str, Any] | None) -> None:
+        assert self._shape is not None
+        cursor = saved["cursor"] if saved else 0
+        self._origin = (step, cursor)
+        self._feed.begin(cursor, self._shape.prompts, self._shape.taken_at_once + 1)
+        self._feed.ask()
+
+    def _save(self, step: int) -> dict[str, Any]:
+        if self._origin is None or self._shape is None:
+            return {}
+        begun, cursor = self._origin
+        trained = (step - begun) * self._shape.tasks_per_step
+        return {"cursor": cursor + int(trained), "run": _callback.packed(self.run.export_state(timeout=self._patience))}

@@ -1,0 +1,195 @@
+"""verifiers and prime-rl: a taskset without an end, scored by the server.
+
+The environment's id is `gradus-verifiers`, the package beside this one:
+
+```toml
+[env.taskset]
+id = "gradus-verifiers"
+address = "gradus://localhost:50051/my-run"
+```
+
+Beside the taskset there is a harness that makes one chat completion, in the process of the environment, and an
+environment with both; nothing is installed into a sandbox. docs/guides/trainers.md has the rest.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import verifiers.v1 as vf
+from openai import AsyncOpenAI
+
+from gradus._enums import AnswerFormat, Split
+from gradus.arms import task_spec
+from gradus.tasks import Task
+from gradus.training import (
+    RunAddress,
+    TaskReference,
+    UnscoredError,
+    Written,
+    check_scored_by_step,
+    check_whole_groups,
+    reward_or,
+    score_one,
+)
+
+__all__ = ["GradusEnv", "GradusHarness", "GradusTaskset", "load_environment"]
+
+ID = "gradus-verifiers"
+"""The environment's: verifiers imports the module that is named so."""
+
+_SEEDS_AT_ONCE = 64
+
+
+class GradusTasksetConfig(vf.TasksetConfig):
+    """Which tasks: those of a run, or else of a family, one for each seed."""
+
+    id: str = ID
+    address: str = "gradus://localhost:50051"
+    """Of a run, see `gradus.training.RunAddress`; without its id of the server alone."""
+    cursor: int | None = None
+    """Where in the run to begin, in tasks; None: at the first update batch that is not closed."""
+    environment: str = ""
+    """Without a run: the environment, e.g. "countdown"; what follows says more, as in `gradus.task_spec`."""
+    level: str | None = None
+    split: Split = "train"
+    answer_format: AnswerFormat | None = None
+    first_seed: int = 0
+
+
+class GradusTaskData(vf.TaskData):
+    """What travels with a task: also the reference by which its completions are scored."""
+
+    reference: dict[str, str | int]
+    arm: str
+
+
+class GradusTask(vf.Task[GradusTaskData]):
+    """A task: one prompt, and one completion that the server scores."""
+
+    @property
+    def key(self) -> str:
+        """Its place in the run, or its seed; what else is in its data changes when a run is imported."""
+        key: str = self.data.id or super().key
+        return key
+
+    @vf.reward
+    async def reward(self, trace: vf.Trace) -> float:
+        """The server's reward. Which of its group's the completion is, is not known here, and left to the scorer."""
+        task = TaskReference.from_row(self.data.reference)
+        written = Written(task, _text(trace), finish_reason="length" if trace.is_truncated else "stop")
+        outcome = await score_one(written)
+        value = reward_or(outcome, None)
+        trace.record_metric("solved", float(outcome.solved or False))
+        trace.info["gradus"] = {"verdict": outcome.verdict, "violation": outcome.violation}
+        return value
+
+
+class GradusTaskset(vf.Taskset[GradusTask, GradusTasksetConfig]):
+    """Tasks of a run, as its curriculum gives them out, or of a family. It ends where the run does."""
+
+    INFINITE = True
+
+    def load(self) -> Iterator[GradusTask]:
+        """Task after task. One of a run is waited for until the feedback that it depends on is in."""
+        address = RunAddress.parse(self.config.address)
+        for task, size in self._of_run(address) if address.run_id else self._of_family(address):
+            data = GradusTaskData(
+                id=f"{task.run_id}/{task.cursor}" if task.run_id else f"{task.environment}/{task.instance_hash}",
+                name=task.arm_id or f"{task.environment}/{task.level}",
+                prompt=[_MESSAGES[each["role"]](content=each["content"]) for each in task.prompt],
+                reference=TaskReference.of(task, address, size).to_row(),
+                arm=task.arm_id,
+            )
+            yield GradusTask(data, self.config.task)
+
+    def _of_run(self, address: RunAddress) -> Iterator[tuple[Task, int]]:
+        run = address.client().run(address.run_id)
+        config = run.get().config
+        check_scored_by_step(config)
+        check_whole_groups(config, "rollouts fail or are cancelled in verifiers and prime-rl")
+        for batch in run.batches(self.config.cursor):
+            for task in batch.tasks:
+                yield task, config.num_generations
+
+    def _of_family(self, address: RunAddress) -> Iterator[tuple[Task, int]]:
+        config = self.config
+        if not config.environment:
+            raise ValueError(
+                f"the taskset's address, {config.address}, names no run, and its environment is not set: set "
+                "--env.taskset.address or --env.taskset.environment"
+            )
+        client = address.client()
+        spec = task_spec(config.environment, level=config.level, split=config.split, answer_format=config.answer_format)
+        for first in itertools.count(config.first_seed, _SEEDS_AT_ONCE):
+            for result in client.batch_reset(spec, range(first, first + _SEEDS_AT_ONCE)):
+                yield result.result(), 1
+
+
+class GradusHarnessConfig(vf.HarnessConfig):
+    """See `GradusHarness`."""
+
+    id: str = ID
+
+
+class GradusHarness(vf.Harness[GradusHarnessConfig]):
+    """One chat completion of the task's prompt, asked for from this process."""
+
+    APPENDS_SYSTEM_PROMPT = True
+    EXECUTES_CODE = False
+    NEEDS_CONTAINER = False
+
+    async def launch(
+        self,
+        ctx: vf.ModelContext,
+        trace: vf.Trace,
+        runtime: vf.Runtime,
+        endpoint: str,
+        secret: str,
+        mcp_urls: dict[str, str],
+        data: vf.TaskData,
+        **_: Any,
+    ) -> vf.ProgramResult:
+        """Asks the model that verifiers has behind `endpoint`, which also records what it writes."""
+        system, prompt = self.resolve_prompt(data)
+        asked = [vf.UserMessage(content=prompt)] if isinstance(prompt, str) else list(prompt or [])
+        messages: Any = [{"role": each.role, "content": each.content} for each in asked]
+        if system is not None:
+            messages.insert(0, {"role": "system", "content": system})
+        async with AsyncOpenAI(base_url=endpoint, api_key=secret, max_retries=0) as client:
+            await client.chat.completions.create(model=ctx.model, messages=messages)
+        return vf.ProgramResult(0, "", "")
+
+
+class GradusEnvConfig(vf.EnvConfig):
+    """One agent, in this process, for one turn."""
+
+    taskset: GradusTasksetConfig = GradusTasksetConfig()
+    agent: vf.AgentConfig = vf.AgentConfig(runtime=vf.SubprocessConfig(), max_turns=1)
+
+
+class GradusEnv(vf.Env[GradusEnvConfig]):
+    """The tasks, each played once by the agent."""
+
+    async def run(self, task: vf.Task, agents: vf.Agents) -> None:
+        """One completion."""
+        await agents.agent.run(task)
+
+
+def load_environment(address: str = "gradus://localhost:50051", **options: Any) -> GradusEnv:
+    """The environment for a run's address, or with `environment`, `level`, … for a family (`GradusTasksetConfig`)."""
+    return GradusEnv(GradusEnvConfig(taskset=GradusTasksetConfig(address=address, **options)))
+
+
+_MESSAGES: dict[str, Any] = {"system": vf.SystemMessage, "user": vf.UserMessage, "assistant": vf.AssistantMessage}
+
+
+def _text(trace: vf.Trace) -> str:
+    """What the policy wrote, with the thoughts that an endpoint may have taken apart."""
+    if not trace.assistant_messages:
+        raise UnscoredError("the rollout has no completion: the model was not asked, or did not answer")
+    message = trace.assistant_messages[-1]
+    content: str = message.content or ""
+    return content if message.reasoning_content is None else f"<think>{message.reasoning_content}</think>{content}"

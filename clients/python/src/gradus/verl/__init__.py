@@ -1,0 +1,19 @@
+"""verl: a data set for `data.custom_cls` and a reward for `reward.custom_reward_function`.
+
+```yaml
+data:
+  custom_cls: {path: "pkg://gradus.verl", name: RunDataset}
+  train_files: gradus://localhost:50051/my-run
+  val_files: gradus://localhost:50051/my-run#eval/countdown/T1
+reward:
+  custom_reward_function: {path: "pkg://gradus.verl", name: compute_score}
+```
+
+What goes with it (no shuffling, no workers of the data loader) is refused with the remedy where it is missing.
+docs/guides/trainers.md has the whole.
+"""
+
+from gradus.verl._dataset import RunDataset
+from gradus.verl._reward import compute_score
+
+__all__ = ["RunDataset", "compute_score"]

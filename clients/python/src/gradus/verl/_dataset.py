@@ -1,0 +1,110 @@
+"""The data set that verl's loader reads: rows of prompts, each with the reference to its task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch.utils.data import Dataset
+
+from gradus.tasks import Task
+from gradus.training import RunAddress, TaskReference
+from gradus.verl._reward import ROW
+from gradus.verl._rows import EvaluationRows, Rows, TrainingRows
+
+
+class RunDataset(Dataset):
+    """The tasks of a run, or of one of its evaluation arms; verl makes it from `data.train_files` and `data.val_files`.
+
+    A row's number is its place in the trainer's order, and rows are read in that order once: the run decides what
+    comes next. A row's `data_source` is its arm, so that verl's validation tells arms apart.
+
+    Parameters
+    ----------
+    data_files
+        The address of a run, see `gradus.training.RunAddress`; a list of one, as verl makes of it.
+    tokenizer
+        Counts the tokens of prompts, which `data.max_prompt_length` must be enough for.
+    config
+        verl's `data`. With the rest of verl's configuration around it, that is checked too.
+    processor
+        Not used: prompts are text.
+    max_samples
+        verl's `data.train_max_samples`: rows of a run without an end. Below 1: to the run's end.
+
+    Raises
+    ------
+    ValueError
+        If verl's configuration does not fit the run; the message names the option and what to set it to.
+
+    """
+
+    def __init__(
+        self, data_files: Any, tokenizer: Any, config: Any, processor: Any = None, max_samples: int = -1
+    ) -> None:
+        address = _only(data_files)
+        self._tokenizer = tokenizer
+        self._tokens_max = config.get("max_prompt_length")
+        self._template = dict(config.get("apply_chat_template_kwargs") or {})
+        self._rows: Rows = (
+            EvaluationRows(address) if address.evaluation_arm else TrainingRows(address, config, max_samples)
+        )
+
+    def __len__(self) -> int:
+        """Its rows."""
+        return len(self._rows)
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        """The row of a number."""
+        return self.__getitems__([index])[0]
+
+    def __getitems__(self, indices: Sequence[int]) -> list[dict[str, Any]]:
+        """The rows of a batch, which a data loader asks for at once."""
+        read = self._rows.read(indices)
+        for task, _ in read:
+            self._check_length(task)
+        return [_row(task, task_row, index) for (task, task_row), index in zip(read, indices, strict=True)]
+
+    def state_dict(self) -> dict[str, Any]:
+        """For a checkpoint: where it stands, and the run as it stands."""
+        return self._rows.state_dict()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Goes on where `state_dict` was taken; the run goes back there too, where it moved on since."""
+        self._rows.load_state_dict(state)
+
+    def _check_length(self, task: Task) -> None:
+        if self._tokenizer is None or self._tokens_max is None:
+            return
+        text = self._tokenizer.apply_chat_template(
+            task.prompt, add_generation_prompt=True, tokenize=False, **self._template
+        )
+        tokens = len(self._tokenizer.encode(text, add_special_tokens=False))
+        if tokens > self._tokens_max:
+            raise ValueError(
+                f"data.max_prompt_length={self._tokens_max} is too small: the prompt at cursor {task.cursor} of "
+                f"{task.arm_id} has {tokens} tokens. Prompts of a run are not left out, for their groups would wait"
+            )
+
+
+def _only(data_files: Any) -> RunAddress:
+    files = [data_files] if isinstance(data_files, str) else list(data_files)
+    if len(files) != 1:
+        raise ValueError(f"data.train_files and data.val_files take the address of one run each; got {files}")
+    return RunAddress.of_run(files[0])
+
+
+def _row(task: Task, reference: TaskReference, index: int) -> dict[str, Any]:
+    """What verl's agent loop, its reward and its trainer read of a row."""
+    return {
+        "raw_prompt": task.prompt,
+        "data_source": task.arm_id,
+        "reward_model": {"style": "rule", "ground_truth": ""},
+        "extra_info": {"index": index, ROW: reference.to_row()},
+        "index": index,
+        "tools_kwargs": {},
+        "interaction_kwargs": {},
+        # verl's batches have a tensor at least.
+        "dummy_tensor": torch.tensor([0], dtype=torch.uint8),
+    }

@@ -1,0 +1,55 @@
+"""The reward function that verl's reward workers await."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gradus.training import TaskReference, Written, reward_or, score_one
+
+ROW = "gradus"
+"""Under which name a row's `extra_info` holds the reference to its task."""
+
+
+async def compute_score(
+    data_source: str,
+    solution_str: str,
+    ground_truth: Any,
+    extra_info: Mapping[str, Any] | None = None,
+    *,
+    unscored: float | None = None,
+    **_: Any,
+) -> dict[str, float]:
+    """The reward of one completion, for `reward.custom_reward_function`. What comes together goes out together.
+
+    Parameters
+    ----------
+    data_source, ground_truth
+        Not used: the server knows the task.
+    solution_str
+        The completion.
+    extra_info
+        The row's, with the reference to its task.
+    unscored
+        The reward of a completion that has none, for reasons that are not the policy's; None: an error. Set by
+        `reward.custom_reward_function.reward_kwargs`.
+
+    Returns
+    -------
+    dict
+        `score`, the reward; and `acc`, 1 for solved, 0 for not and NaN where that is not known.
+
+    Raises
+    ------
+    UnscoredError
+        If the completion has no reward and `unscored` is None.
+
+    """
+    if extra_info is None or ROW not in extra_info:
+        raise ValueError(
+            f"the row of data source {data_source!r} is not of gradus.verl.RunDataset: see data.custom_cls"
+        )
+    task = TaskReference.from_row(extra_info[ROW])
+    outcome = await score_one(Written(task, solution_str))
+    solved = float("nan") if outcome.solved is None else float(outcome.solved)
+    return {"score": reward_or(outcome, unscored), "acc": solved}

@@ -1,0 +1,275 @@
+"""What adapters to trainers have in common, without a trainer."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+from pathlib import Path
+
+import pytest
+from conftest import Server, wrong
+
+import gradus
+from gradus import Client, Run, Task
+from gradus.training import (
+    Places,
+    RunAddress,
+    RunCheckpoint,
+    Scorer,
+    TaskReader,
+    TaskReference,
+    UnscoredError,
+    Written,
+    check_batches,
+    check_generations,
+    check_length,
+    check_scored_by_step,
+    check_whole_groups,
+    checkpoint_of,
+    read_checkpoint,
+    restore,
+    reward_or,
+    score_all,
+    score_one,
+    write_checkpoint,
+)
+
+ARMS = [gradus.arm("countdown", "T0", arm_id="easy"), gradus.arm("countdown", "T1", arm_id="hard")]
+
+
+def create(run: Run, *, generations: int = 8, prompts: int = 4, **options: object) -> Run:
+    run.create(
+        ARMS,
+        gradus.bandit(),
+        num_generations=generations,
+        prompts_per_update=prompts,
+        seed=7,
+        **options,  # type: ignore[arg-type]
+    )
+    return run
+
+
+@pytest.fixture
+def run(client: Client, run_id: str) -> Run:
+    return create(client.run(run_id))
+
+
+@pytest.fixture
+def address(server: Server, run: Run) -> RunAddress:
+    return RunAddress(server.address, run.run_id)
+
+
+def references(run: Run, address: RunAddress) -> list[TaskReference]:
+    size = run.get().config.num_generations
+    return [TaskReference.of(each, address, size) for each in run.next_batch().tasks]
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        RunAddress("localhost:50051", "my-run"),
+        RunAddress("localhost:50051", "my-run", "eval/countdown/T1", tls=True),
+        RunAddress("[::1]:50051", "50% of it/really?#1"),
+        RunAddress("localhost:50051", ""),
+    ],
+)
+def test_an_address_is_read_as_it_is_written(address: RunAddress) -> None:
+    assert RunAddress.parse(str(address)) == address
+
+
+def test_an_address_looks_as_the_guide_says() -> None:
+    assert str(RunAddress("localhost:50051", "my-run", "eval/countdown/T1")) == (
+        "gradus://localhost:50051/my-run#eval/countdown/T1"
+    )
+    for text in ("localhost:50051/my-run", "http://localhost:8080/my-run", "rows.parquet", ""):
+        with pytest.raises(ValueError, match="want gradus://HOST:PORT/RUN_ID"):
+            RunAddress.parse(text)
+    with pytest.raises(ValueError, match="names a server and no run"):
+        RunAddress.of_run("gradus://localhost:50051")
+
+
+def test_the_token_is_the_environments_and_not_in_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADUS_TOKEN", "secret")
+    address = RunAddress("localhost:50051", "my-run")
+    assert address.client()._core.settings.token == "secret"
+    assert "secret" not in str(address)
+
+
+def test_completions_that_come_together_go_out_together(run: Run, address: RunAddress) -> None:
+    tasks = references(run, address)
+
+    async def score() -> int:
+        scorer = Scorer(address)
+        written = [Written(task, text) for task in tasks for text in wrong(8)]
+        outcomes = await asyncio.gather(*map(scorer.score, written))
+        assert [each.reward for each in outcomes] == [0.1] * 32
+        assert sorted(each.sample_index for each in outcomes) == sorted([*range(8)] * 4)
+        return scorer.messages_sent
+
+    assert asyncio.run(score()) == 1
+    assert run.get().state.batches_closed == 1
+
+
+def test_no_more_is_held_than_is_allowed(run: Run, address: RunAddress) -> None:
+    tasks = references(run, address)
+
+    async def score() -> int:
+        scorer = Scorer(address, window=0.001, samples_max=5, messages_max=2, held_max=10)
+        written = [Written(task, text, index) for task in tasks for index, text in enumerate(wrong(8))]
+        waiting = [asyncio.ensure_future(scorer.score(each)) for each in written]
+        while not all(each.done() for each in waiting):
+            assert scorer.held <= 10
+            await asyncio.sleep(0)
+        assert [(await each).feedback for each in waiting] == ["recorded"] * 32
+        return scorer.messages_sent
+
+    assert asyncio.run(score()) >= 7
+
+
+def test_each_event_loop_has_a_scorer_of_its_own(run: Run, address: RunAddress) -> None:
+    task = references(run, address)[0]
+    for index in range(2):
+        assert asyncio.run(score_one(Written(task, "none", index))).feedback == "recorded"
+
+
+def _score_in_a_process(server: str, task: TaskReference, texts: list[str]) -> list[str | None]:
+    client = Client(server, on_feedback="ignore")
+    return [each.feedback for each in score_all(client, Places(), [Written(task, text) for text in texts])]
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_processes_that_know_no_index_fill_a_group_together(run: Run, server: Server, alike: bool) -> None:
+    """Four score two completions each of one group of eight, and know nothing of each other."""
+    address = RunAddress(server.address, run.run_id)
+    task = references(run, address)[0]
+    texts = [[f"no answer {0 if alike else (process, each)}" for each in range(2)] for process in range(4)]
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        statuses = pool.starmap(_score_in_a_process, [(server.address, task, each) for each in texts])
+    (group,) = run.groups([task.group_id])
+    assert group.closed
+    assert group.missing == ()
+    assert statuses == [["recorded"] * 2] * 4
+
+
+def test_a_completion_too_many_is_scored_and_said_to_be_one(run: Run, address: RunAddress) -> None:
+    task = references(run, address)[0]
+
+    async def score() -> None:
+        scorer = Scorer(address)
+        await asyncio.gather(*(scorer.score(Written(task, f"no answer {index}")) for index in range(8)))
+        with pytest.warns(gradus.FeedbackWarning, match="conflicting_completion"):
+            assert (await scorer.score(Written(task, wrong()[0]))).reward == 0.1
+
+    asyncio.run(score())
+
+
+def test_what_has_no_reward_is_none_and_never_zero(client: Client, run: Run, address: RunAddress) -> None:
+    task = references(run, address)[0]
+    broken = TaskReference(task.address, "AAAA", task.group_id, task.run_id, task.num_generations)
+    (outcome,) = score_all(client, Places(), [Written(broken, "none", 0)])
+    assert outcome.reward is None
+    assert reward_or(outcome, -1.0) == -1.0
+    with pytest.raises(UnscoredError, match="invalid_task_id"):
+        reward_or(outcome, None)
+
+
+def test_an_error_reaches_everyone_who_asked() -> None:
+    address = RunAddress("localhost:1", "none")
+    task = TaskReference(str(address), "a", "b", "none", 2)
+
+    async def score() -> list[object]:
+        scorer = Scorer(address)
+        asked = [scorer.score(Written(task, "none", index)) for index in range(2)]
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    assert [type(each) for each in asyncio.run(score())] == [gradus.UnavailableError] * 2
+
+
+def test_a_reader_gives_portions_of_any_size_and_tasks_in_flight_again(client: Client, run: Run, run_id: str) -> None:
+    reader = TaskReader(run)
+    tasks = [each for count in (1, 3, 4) for each in reader.take(count)]
+    assert [each.cursor for each in tasks] == [*range(8)]
+    run.step_group(tasks[0], wrong(8))
+    again = TaskReader(client.run(run_id))
+    again.run.cursor = 4
+    assert again.take_up() == 3
+    assert [each.cursor for each in again.take(5)] == [1, 2, 3, 4, 5]
+
+
+def test_a_run_that_moved_on_goes_back_to_its_checkpoint(run: Run, tmp_path: Path) -> None:
+    first = run.next_batch().tasks
+    saved = checkpoint_of(run)
+    assert restore(run, saved) is False
+    for task in first:
+        run.step_group(task, wrong(8))
+    run.next_batch()
+    write_checkpoint(tmp_path / "checkpoint" / "run.json", saved)
+    read: RunCheckpoint = read_checkpoint(tmp_path / "checkpoint" / "run.json")
+    assert read == saved
+    assert restore(run, read) is True
+    assert (run.cursor, run.get().state.samples_recorded) == (4, 0)
+    run.delete()
+    assert restore(run, read) is True
+    with pytest.raises(ValueError, match="the checkpoint is of run"):
+        restore(run, {**read, "run_id": "another"})
+
+
+@pytest.mark.parametrize(
+    ("at_once", "lag", "fits"),
+    [
+        (4, 0, True),
+        (2, 0, True),
+        (8, 0, False),
+        (8, 1, True),
+        (6, 1, True),
+        (6, 0, False),
+        (12, 1, False),
+        (12, 2, True),
+    ],
+)
+def test_batches_that_would_wait_for_themselves_are_refused(
+    client: Client, run_id: str, at_once: int, lag: int, fits: bool
+) -> None:
+    """A trainer that takes so many prompts at once, and scores them before it takes the next, is the witness."""
+    run = create(client.run(run_id), generations=1, feedback_lag=lag)
+    config = run.get().config
+    reader = TaskReader(run)
+
+    def train() -> None:
+        for _ in range(4):
+            tasks: list[Task] = []
+            for _ in range(at_once):
+                cursor = run.cursor
+                try:
+                    batch = run.next_batch(count=1, timeout=0.3)
+                except gradus.StalledError:
+                    run.cursor = cursor
+                    raise
+                tasks += batch.tasks
+            for result in client.stream_steps(task.group(wrong()) for task in tasks):
+                result.result()
+
+    assert reader.run is run
+    if fits:
+        check_batches(config, at_once, "prompts")
+        train()
+    else:
+        with pytest.raises(ValueError, match=f"prompts={at_once} would wait for ever"):
+            check_batches(config, at_once, "prompts")
+        with pytest.raises(gradus.StalledError):
+            train()
+
+
+def test_what_else_does_not_fit_is_refused(client: Client, run: Run, run_id: str) -> None:
+    config = run.get().config
+    check_generations(config, 8, "--n")
+    with pytest.raises(ValueError, match="Set --n=8"):
+        check_generations(config, 4, "--n")
+    with pytest.raises(ValueError, match="create it with group_timeout"):
+        check_whole_groups(config, "rollouts are dropped")
+    reported = create(client.run(f"{run_id}-2"), feedback_source="reported", length=8).get().config
+    with pytest.raises(ValueError, match="create it without that option"):
+        check_scored_by_step(reported)
+    with pytest.raises(ValueError, match="asks for 9 prompts, and the run's length is 8"):
+        check_length(reported, 9, "--steps")
+    check_batches(create(client.run(f"{run_id}-3"), feedback_lag="unbounded").get().config, 1000, "prompts")

@@ -1,0 +1,136 @@
+"""The example's trainer and its server, killed at random: what follows is what would have been."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, Server, StartServer
+
+from gradus import Client, GradusError
+
+STEPS = 24
+KILLS = 12
+PROMPTS = 4
+GENERATIONS = 4
+
+
+class Nursery:
+    """See nursery.py."""
+
+    def __init__(self, policy: Path, log: Path) -> None:
+        command = [sys.executable, "nursery.py", str(policy), str(log)]
+        folder = ROOT / "clients/python/tests_trainers"
+        path = os.pathsep.join([str(ROOT / "clients/python/examples"), os.environ.get("PYTHONPATH", "")])
+        self.log = log
+        self.process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": path},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.line() == "ready"
+
+    def line(self) -> str:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def start(self, *arguments: str) -> int:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(arguments) + "\n")
+        self.process.stdin.flush()
+        return int(self.line())
+
+    def status(self) -> int:
+        return int(self.line())
+
+
+@pytest.fixture
+def nursery(policy: Path, tmp_path: Path) -> Iterator[Nursery]:
+    nursery = Nursery(policy, tmp_path / "trainer.log")
+    yield nursery
+    nursery.process.kill()
+    nursery.process.wait()
+
+
+def arguments(server: Server, run_id: str, policy: Path, out: Path) -> list[str]:
+    fixed = {"steps": STEPS, "prompts": PROMPTS, "generations": GENERATIONS, "batch": 16, "length": 6, "save-every": 2}
+    named = {"server": server.address, "run": run_id, "model": policy, "output": out, **fixed}
+    return ["--cpu", *(part for name, value in named.items() for part in (f"--{name}", str(value)))]
+
+
+def tasks_of(client: Client, run_id: str) -> list[Any]:
+    """What the run gave and got, group by group."""
+    run = client.run(run_id)
+    groups = [group for batch in range(STEPS) for group in run.groups(batch, tasks=True)]
+    return [
+        (group.cursor, group.arm_id, group.task and (group.task.instance_hash, group.task.arm_probability))
+        + tuple((sample.sample_index, sample.reward, sample.policy_version) for sample in group.samples)
+        for group in groups
+    ]
+
+
+def recorded(client: Client, run_id: str) -> int:
+    try:
+        return client.run(run_id).get(retries=0, timeout=2).state.samples_recorded
+    except GradusError:
+        return 0
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_killed_trainers_and_servers_go_on_as_if_undisturbed(
+    nursery: Nursery, start_server: StartServer, policy: Path, tmp_path: Path
+) -> None:
+    server = start_server()
+    client = Client(server.address)
+    port = int(server.address.rpartition(":")[2])
+    nursery.start(*arguments(server, "undisturbed", policy, tmp_path / "undisturbed"))
+    assert nursery.status() == 0, nursery.log.read_text()[-5000:]
+    expected = tasks_of(client, "undisturbed")
+    assert len({task[1] for task in expected}) > 1
+
+    chance = random.Random(12)
+    kills = {"trainer": 0, "server": 0, "both": 0}
+    trainer = nursery.start(*arguments(server, "disturbed", policy, tmp_path / "disturbed"))
+    while sum(kills.values()) < KILLS:
+        victim = chance.choice(list(kills))
+        goal = recorded(client, "disturbed") + chance.randrange(3 * PROMPTS * GENERATIONS)
+        began = time.monotonic()
+        while recorded(client, "disturbed") < goal and time.monotonic() < began + 60 and alive(trainer):
+            time.sleep(0.02)
+        time.sleep(chance.random() / 2)
+        assert alive(trainer), f"ended after {kills}: {nursery.log.read_text()[-5000:]}"
+        kills[victim] += 1
+        if victim != "trainer":
+            server.kill()
+        if victim != "server":
+            os.kill(trainer, signal.SIGKILL)
+            assert nursery.status() == signal.SIGKILL
+        if victim != "trainer":
+            server = start_server(port=port)
+        if victim != "server":
+            trainer = nursery.start(*arguments(server, "disturbed", policy, tmp_path / "disturbed"))
+    assert nursery.status() == 0, nursery.log.read_text()[-5000:]
+
+    assert min(kills.values()) > 0
+    assert tasks_of(client, "disturbed") == expected
+    states = [client.run(run_id).get().state for run_id in ("undisturbed", "disturbed")]
+    values = [[(arm.arm_id, arm.value, arm.probability) for arm in state.arms] for state in states]
+    assert values[0] == values[1]

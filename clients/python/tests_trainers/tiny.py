@@ -1,0 +1,65 @@
+"""A tiny random Qwen2 that reads characters and writes answers in the right form now and then; nothing is fetched."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+
+import torch
+from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+
+OPENING = "<think></think><answer>"
+CLOSING = "</answer>"
+SPECIAL = ["<pad>", "<eos>"]
+WRITTEN = [CLOSING, *"12+"]
+"""What the policy writes after OPENING: enough for right forms, wrong forms and now and then a right answer."""
+
+TEMPLATE = (
+    "{% for message in messages %}<{{ message.role }}>{{ message.content }}\n{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
+)
+
+
+def save(folder: Path, seed: int = 0) -> Path:
+    """The policy and its tokenizer, as `from_pretrained` reads them."""
+    vocabulary = tokenizer()
+    vocabulary.save_pretrained(folder)
+    policy = model(vocabulary, seed)
+    # OPENING first, and then what is in WRITTEN.
+    ids = range(len(vocabulary))
+    opening = vocabulary.convert_tokens_to_ids(OPENING)
+    written = {opening, vocabulary.eos_token_id, *map(vocabulary.convert_tokens_to_ids, WRITTEN)}
+    policy.generation_config.begin_suppress_tokens = [i for i in ids if i != opening]
+    policy.generation_config.suppress_tokens = [i for i in ids if i not in written]
+    policy.save_pretrained(folder)
+    return folder
+
+
+def tokenizer() -> PreTrainedTokenizerFast:
+    """Each character is a token, and so are OPENING and CLOSING."""
+    tokens = [*SPECIAL, "<unk>", OPENING, CLOSING, *sorted(set(string.printable))]
+    core = Tokenizer(models.WordLevel({token: i for i, token in enumerate(tokens)}, unk_token="<unk>"))
+    core.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), behavior="isolated")
+    made = PreTrainedTokenizerFast(
+        tokenizer_object=core, pad_token="<pad>", eos_token="<eos>", unk_token="<unk>", padding_side="left"
+    )
+    made.chat_template = TEMPLATE
+    return made
+
+
+def model(vocabulary: PreTrainedTokenizerFast, seed: int = 0) -> Qwen2ForCausalLM:
+    torch.manual_seed(seed)
+    config = Qwen2Config(
+        vocab_size=len(vocabulary),
+        hidden_size=16,
+        intermediate_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        max_position_embeddings=4096,
+        pad_token_id=vocabulary.pad_token_id,
+        eos_token_id=vocabulary.eos_token_id,
+        bos_token_id=None,
+    )
+    return Qwen2ForCausalLM(config)
