@@ -1,7 +1,7 @@
 /** Messages of tasks that will probably be given out, made before they are asked for. */
 import { LRUCache } from "lru-cache";
 import type { TaskKey } from "../../envs/origin.ts";
-import type { IssuedTask } from "../curriculum/state.ts";
+import type { IssuedTask } from "../curriculum/batches.ts";
 import type { RunConfig } from "../curriculum/types.ts";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";

@@ -1,7 +1,7 @@
 /** What the coordinator of runs needs from outside. */
 import type { Store } from "../../stores/store.ts";
 import type { Codecs, TaskPlace } from "../codec.ts";
-import type { IssuedTask } from "../state.ts";
+import type { IssuedTask } from "../batches.ts";
 import type { InstanceKey, RunConfig } from "../types.ts";
 
 /** The time, for waiting, time-outs and expiry only: no task depends on it. */
