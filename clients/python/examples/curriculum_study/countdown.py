@@ -1,4 +1,4 @@
-"""Countdown: which curriculum is best, for the same number of rollouts?"""
+"""The first experiment: which curriculum is best for Countdown, with the same number of rollouts."""
 
 from __future__ import annotations
 
@@ -77,10 +77,10 @@ def _shuffled(prompts: Tokens, rng: np.random.Generator) -> Tokens:
 _DRAWN = (((3,), 1, 30), ((3, 4), 1, 75), ((4,), 76, 150), ((4,), 151, 999), ((5,), 1, 999))
 """How many numbers a row has, and its targets' range; the server has the last word on the tier."""
 
-_ROWS_OF_EACH = 4_500
+_VALUE_MAX = 9_999
 
 
-def write_pool(path: Path) -> None:
+def write_pool(path: Path, rows: int) -> None:
     """Rows of the public 3-to-4 schema, and some of five numbers; all can be reached without fractions on the way.
 
     The generator's targets are values of random trees, and so often plain sums; here each value that the numbers can
@@ -89,7 +89,7 @@ def write_pool(path: Path) -> None:
     rng = np.random.default_rng(2026)
     with path.open("w") as out:
         for counts, low, high in _DRAWN:
-            for _ in range(_ROWS_OF_EACH):
+            for _ in range(rows // len(_DRAWN)):
                 numbers: list[int] = []
                 targets: list[int] = []
                 while not targets:
@@ -99,7 +99,7 @@ def write_pool(path: Path) -> None:
 
 
 def _reachable(numbers: tuple[int, ...], known: dict[tuple[int, ...], set[int]]) -> set[int]:
-    """Whole numbers from 1 to 9,999 that use each number once, by way of such numbers only."""
+    """Whole numbers from 1 to `_VALUE_MAX` that use each number once, by way of such numbers only."""
     if len(numbers) == 1:
         return {numbers[0]}
     if numbers in known:
@@ -116,16 +116,17 @@ def _reachable(numbers: tuple[int, ...], known: dict[tuple[int, ...], set[int]])
                     values.add(a // b)
                 elif b % a == 0:
                     values.add(b // a)
-    known[numbers] = {each for each in values if 1 <= each <= 9_999}
+    known[numbers] = {each for each in values if 1 <= each <= _VALUE_MAX}
     return known[numbers]
 
 
 def _held_out(client: Client, settings: Settings) -> dict[str, list[Task]]:
     """Rows of the pool's eval split, by how many numbers they have; of five numbers three quarters as many."""
     found: dict[str, dict[str, Task]] = {count: {} for count in SETS}
-    options: SpecOptions = {"split": "eval", "source": "real", "pool": POOL, "answer_format": "answer_tag"}
     for level in (*TIERS, "OOD"):
-        spec = gradus.task_spec("countdown", level=level, **options)
+        options: SpecOptions = {"split": "eval", "source": "real", "pool": POOL, "answer_format": "answer_tag"}
+        options["level"] = level
+        spec = gradus.task_spec("countdown", **options)
         for each in client.batch_reset(spec, range(settings.held_out * 2)):
             task = each.result()
             # A row may come again.
@@ -188,6 +189,7 @@ CONDITIONS = (
         "equal shares of four tiers (ADSC, Vanilla RLOO)",
         gradus.mixture,
         _real,
+        "graded",
         papers="ADSC .480, .68; Curriculum RLOO .496, .72",
     ),
     Condition(
@@ -195,22 +197,27 @@ CONDITIONS = (
         "easiest 30%, easiest 70%, all (Curriculum RLOO 3.2)",
         _staged,
         _real,
+        "graded",
         papers="Curriculum RLOO, step 90: .509, .70",
     ),
-    Condition("bandit", "over the pool's tiers (ADSC, real-only MAB)", _bandit, _real, papers="ADSC .508, .70"),
+    Condition(
+        "bandit", "over the pool's tiers (ADSC, real-only MAB)", _bandit, _real, "graded", papers="ADSC .508, .70"
+    ),
     Condition(
         "bandit, synthetic too",
         "over eight arms (ADSC, rule-based)",
         _adsc,
         _real_and_made,
+        "graded",
         papers="ADSC .478, .68",
     ),
-    Condition("replay", "easy, medium, hard, three times, 5:4:1 (FORGE 3.3)", _replay, _real, papers="none"),
+    Condition("replay", "easy, medium, hard, three times, 5:4:1 (FORGE 3.3)", _replay, _real, "graded", papers="none"),
     Condition(
         "default",
         "`recommended()`: what is mastered makes way for the next",
         _default,
         _real,
+        "graded",
         papers="nearest: Hybrid .515, .70",
     ),
     Condition(
@@ -218,7 +225,7 @@ CONDITIONS = (
         "the same, with contrast pairs as a second loss",
         _default,
         _real,
-        reward_scheme="vcc",
+        "vcc",
         contrast=True,
         papers="outcome reward + VCC .326, .78, over .306, .78",
     ),
@@ -258,6 +265,7 @@ EXPERIMENT = Experiment(
             evaluate_every=1,
             curve_samples=1,
             held_out=8,
+            pool_rows=1_000,
         ),
         "small": Settings(Size(LANGUAGE), start_rows=150_000, start_steps=2_000, updates=150),
         "large": Settings(

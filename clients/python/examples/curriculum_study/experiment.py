@@ -35,6 +35,8 @@ class Settings:
         Of each held-out prompt, at the end and on the way.
     held_out
         Prompts of a held-out set.
+    pool_rows
+        Rows of the pool, where the experiment has one; a tenth of them are held out.
 
     """
 
@@ -55,6 +57,7 @@ class Settings:
     samples: int = 16
     curve_samples: int = 4
     held_out: int = 400
+    pool_rows: int = 22_500
 
     @property
     def rollouts(self) -> int:
@@ -72,8 +75,6 @@ class Condition:
         What the server does, and in which paper it is.
     policy, arms
         Make the run's policy and arms; called once for each run.
-    reward_scheme
-        None: the environments' own.
     contrast
         Whether contrast pairs (VCC) add a loss.
     papers
@@ -85,7 +86,7 @@ class Condition:
     meaning: str
     policy: Callable[[], Policy]
     arms: Callable[[], Sequence[Arm]]
-    reward_scheme: str | None = None
+    reward_scheme: str
     contrast: bool = False
     papers: str = ""
 
@@ -98,7 +99,7 @@ class Measure:
     of: Callable[[Figures], float]
 
 
-def no_pool(_: Path) -> None:
+def no_pool(_: Path, __: int) -> None:
     """Of an experiment that has none."""
 
 
@@ -123,7 +124,7 @@ class Experiment:
     pool
         The name of a pool of rows that the server is given, as NAME=ENVIRONMENT; "": none.
     write_pool
-        Writes its rows.
+        Writes its rows, of which there are to be `Settings.pool_rows`.
     held_out
         Sets of tasks that no arm draws, by name.
     twist, shuffle
@@ -148,7 +149,7 @@ class Experiment:
     measures: Sequence[Measure]
     compared: Sequence[str]
     pool: str = ""
-    write_pool: Callable[[Path], None] = no_pool
+    write_pool: Callable[[Path, int], None] = no_pool
     twist: Callable[[str, np.random.Generator], str] = as_exported
     shuffle: Callable[[Tokens, np.random.Generator], Tokens] = same_order
 

@@ -65,7 +65,7 @@ def improve(
 
 
 def _contrast(p: Parameters, size: Size, pairs: Pairs, beta: float) -> jnp.ndarray:
-    """Mean of -log σ(β (preferred - rejected)), length-averaged log-probabilities (Curriculum RLOO 3.3)."""
+    """Mean of -log sigmoid(beta (preferred - rejected)), length-averaged log-probabilities (Curriculum RLOO 3.3)."""
 
     def average(tokens: jnp.ndarray) -> jnp.ndarray:
         written = tokens[:, size.language.prompt_length :] != PAD

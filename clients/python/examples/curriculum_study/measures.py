@@ -13,10 +13,14 @@ Array = npt.NDArray[np.float64]
 
 
 def pass_at(solved: Array, k: int) -> Array:
-    """Probability that one of k samples is right, unbiased, (prompts,), of solved (prompts, n): 1 - C(n-c, k)/C(n, k)."""
+    """Probability that one of k samples is right, unbiased, (prompts,), of solved (prompts, n).
+
+    1 - C(n - c, k) / C(n, k), where c of n are (Chen et al. 2021, section 2.1).
+    """
     n = solved.shape[1]
     table = np.array([1 - comb(n - c, k) / comb(n, k) for c in range(n + 1)])
-    return table[solved.sum(axis=1).astype(int)]
+    at: Array = table[solved.sum(axis=1).astype(int)]
+    return at
 
 
 def curve_of(solved: Array) -> list[float]:
@@ -27,7 +31,7 @@ def curve_of(solved: Array) -> list[float]:
 def interval(values: Sequence[float]) -> tuple[float, float]:
     """Mean over seeds and half the width of its 95% interval (Student's t); infinite for one seed."""
     mean = float(np.mean(values))
-    if len(values) < 2:
+    if len(values) == 1:
         return mean, float("inf")
     half = float(stats.t.ppf(0.975, len(values) - 1) * stats.sem(values))
     return mean, half

@@ -1,4 +1,4 @@
-"""Subset sum and knapsack: does a reward for quality help, and does replay? (FORGE's claims)."""
+"""The second experiment: does a reward for quality help, and does replay? Subset sum and knapsack (FORGE)."""
 
 from __future__ import annotations
 

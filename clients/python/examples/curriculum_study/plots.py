@@ -27,7 +27,7 @@ def _save(path: Path) -> None:
 
 def draw_measure(path: Path, title: str, measure: str, baseline: str, values: Mapping[str, Sequence[float]]) -> None:
     """A measure of each condition, seed by seed and as mean and interval; a dotted line is the baseline's mean."""
-    names = list(reversed(values))
+    names = [*values][::-1]
     _, axes = plt.subplots(figsize=(8, 0.5 * len(names) + 1.4))
     for at, name in enumerate(names):
         mean, half = interval(values[name])

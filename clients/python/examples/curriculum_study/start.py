@@ -46,7 +46,6 @@ def make_start(experiment: Experiment, settings: Settings, exported: Path, out: 
     optimizer = optax.chain(optax.clip_by_global_norm(1), optax.adamw(rate, b2=0.98, weight_decay=0.01))
     state = optimizer.init(p)
 
-    @jax.jit
     def step(
         p: Parameters, state: optax.OptState, tokens: jnp.ndarray
     ) -> tuple[Parameters, optax.OptState, jnp.ndarray]:
@@ -54,6 +53,7 @@ def make_start(experiment: Experiment, settings: Settings, exported: Path, out: 
         change, state = optimizer.update(gradient, state, p)
         return optax.apply_updates(p, change), state, loss
 
+    compiled = jax.jit(step)
     rng = np.random.default_rng(0)
     # Most answers are short, and a few long ones would make every step cost as much as they do: seven times of eight
     # what goes on past the usual length is cut off.
@@ -63,7 +63,7 @@ def make_start(experiment: Experiment, settings: Settings, exported: Path, out: 
         rows = rng.integers(len(prompts), size=settings.start_batch)
         width = completions.shape[1] if i % 8 == 0 else usual
         tokens = np.concatenate([experiment.shuffle(prompts[rows], rng), completions[rows, :width]], axis=1)
-        p, state, loss = step(p, state, tokens)
+        p, state, loss = compiled(p, state, tokens)
         if i % 20 == 0:
             progress.set_postfix(loss=f"{loss:.3f}")
     out.write_bytes(pickle.dumps(jax.tree.map(np.asarray, p)))
@@ -77,4 +77,5 @@ def imitation(p: Parameters, size: Size, tokens: jnp.ndarray) -> jnp.ndarray:
 
 def load(path: Path) -> Parameters:
     """The weights that `make_start` wrote."""
-    return jax.tree.map(jnp.asarray, pickle.loads(path.read_bytes()))
+    weights: Parameters = jax.tree.map(jnp.asarray, pickle.loads(path.read_bytes()))
+    return weights

@@ -74,7 +74,7 @@ def prepare(place: Place) -> list[str]:
     work.mkdir(parents=True, exist_ok=True)
     pool = work / "pool.jsonl"
     if experiment.pool and not pool.exists():
-        experiment.write_pool(pool)
+        experiment.write_pool(pool, settings.pool_rows)
     if not place.start.exists():
         answers = work / "answers.jsonl"
         with answers.open("w") as together:
