@@ -65,7 +65,7 @@ class Sample:
 
 def install() -> None:
     """Makes the names importable, unless slime is there."""
-    if importlib.util.find_spec("slime") is not None:
+    if "slime" in sys.modules or importlib.util.find_spec("slime") is not None:
         return
     names: dict[str, dict[str, Any]] = {
         "slime": {},

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import zlib
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -76,7 +77,7 @@ def _stands_there(state: RunState | None, saved: RunCheckpoint) -> bool:
 
 def write_checkpoint(path: Path, saved: RunCheckpoint) -> None:
     """Writes it into a file, whole or not at all."""
-    text = json.dumps({**saved, "state": base64.b64encode(saved["state"]).decode()})
+    text = json.dumps({**saved, "state": packed(saved["state"])})
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.write_text(text)
@@ -91,5 +92,15 @@ def read_checkpoint(path: Path) -> RunCheckpoint:
         cursor=read["cursor"],
         incarnation=read["incarnation"],
         version=read["version"],
-        state=base64.b64decode(read["state"]),
+        state=unpacked(read["state"]),
     )
+
+
+def packed(state: bytes) -> str:
+    """A run's exported state as text, for JSON."""
+    return base64.b64encode(zlib.compress(state)).decode()
+
+
+def unpacked(text: str) -> bytes:
+    """The state that `packed` was given."""
+    return zlib.decompress(base64.b64decode(text))

@@ -9,6 +9,7 @@ from typing import Any
 
 from gradus.client import Client
 from gradus.runs import RunConfig, RunInfo
+from gradus.training import packed, unpacked
 from gradus.trl import _callback, _checks, _datasets
 from gradus.trl._environment import AnswerEnvironment
 from gradus.trl._feed import Feed
@@ -150,7 +151,7 @@ class GradusSpec:
     def _start(self, saved: Mapping[str, Any] | None) -> None:
         """Puts the run where the trainer begins; on one rank only."""
         if saved is not None:
-            self.run.import_state(_callback.unpacked(saved["run"]), timeout=self._patience)
+            self.run.import_state(unpacked(saved["run"]), timeout=self._patience)
             return
         state = self.run.get(timeout=self._patience).state
         if state.samples_recorded == 0:
@@ -176,4 +177,4 @@ class GradusSpec:
             return {}
         begun, cursor = self._origin
         trained = (step - begun) * self._shape.tasks_per_step
-        return {"cursor": cursor + int(trained), "run": _callback.packed(self.run.export_state(timeout=self._patience))}
+        return {"cursor": cursor + int(trained), "run": packed(self.run.export_state(timeout=self._patience))}
