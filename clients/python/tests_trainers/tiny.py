@@ -6,8 +6,9 @@ import string
 from pathlib import Path
 
 import torch
-from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+from trl import chat_template_utils
 
 OPENING = "<think></think><answer>"
 CLOSING = "</answer>"
@@ -41,6 +42,7 @@ def tokenizer() -> PreTrainedTokenizerFast:
     tokens = [*SPECIAL, "<unk>", OPENING, CLOSING, *sorted(set(string.printable))]
     core = Tokenizer(models.WordLevel({token: i for i, token in enumerate(tokens)}, unk_token="<unk>"))
     core.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), behavior="isolated")
+    core.decoder = decoders.Fuse()
     made = PreTrainedTokenizerFast(
         tokenizer_object=core, pad_token="<pad>", eos_token="<eos>", unk_token="<unk>", padding_side="left"
     )
@@ -63,3 +65,8 @@ def model(vocabulary: PreTrainedTokenizerFast, seed: int = 0) -> Qwen2ForCausalL
         bos_token_id=None,
     )
     return Qwen2ForCausalLM(config)
+
+
+def qwen3_template() -> str:
+    """TRL's copy of Qwen3's template, which TRL knows how to parse responses of."""
+    return Path(chat_template_utils.__file__).with_name("chat_templates").joinpath("qwen3.jinja").read_text()
