@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import Server, wrong
 
 import gradus
-from gradus import Client, Run, Task
+from gradus import Client, GroupOutcome, NoReward, Outcome, Run, Task
+from gradus._client_core import ClientCore
+from gradus._io import BlockingIo
+from gradus._op import Op, run_each
 from gradus.training import (
     Places,
     RunAddress,
@@ -26,11 +31,15 @@ from gradus.training import (
     check_scored_by_step,
     check_whole_groups,
     checkpoint_of,
+    packed,
+    place_in_group,
     read_checkpoint,
     restore,
     reward_or,
+    score,
     score_all,
     score_one,
+    unpacked,
     write_checkpoint,
 )
 
@@ -171,6 +180,61 @@ def test_what_has_no_reward_is_none_and_never_zero(client: Client, run: Run, add
     assert reward_or(outcome, -1.0) == -1.0
     with pytest.raises(UnscoredError, match="invalid_task_id"):
         reward_or(outcome, None)
+
+
+class Busy(ClientCore):
+    """A client whose server asks, so many times, to have every other sample again."""
+
+    times = 0
+
+    def batch_step(self, groups: Any, **options: Any) -> Op[list[GroupOutcome]]:
+        outcomes = yield from super().batch_step(groups, **options)
+        if self.times == 0:
+            return outcomes
+        self.times -= 1
+        return [replace(each, outcomes=tuple(map(_asked_again, each.outcomes))) for each in outcomes]
+
+
+def _asked_again(outcome: Outcome) -> Outcome:
+    missing = NoReward("overloaded", "busy", 0.01)
+    return outcome if outcome.sample_index % 2 == 0 else replace(outcome, reward=None, no_reward=missing)
+
+
+@pytest.mark.parametrize(("times", "rewards"), [(3, [0.1] * 4), (10**9, [0.1, None, 0.1, None])])
+def test_what_is_asked_for_again_is_sent_again_as_long_as_there_is_patience(
+    client: Client, run: Run, address: RunAddress, times: int, rewards: list[float | None]
+) -> None:
+    task = references(run, address)[0]
+    busy = Busy(BlockingIo, client._core.settings)
+    busy.times = times
+    written = [Written(task, text, index) for index, text in enumerate(wrong(4))]
+    outcomes = dict(run_each(score(busy, Places(), written, patience=0.5)))
+    assert [outcomes[index].reward for index in range(4)] == rewards
+    # The run does not wait for a group that is given up; of another it waits for the rest.
+    (group,) = run.groups([task.group_id])
+    assert (group.closed, len(group.missing)) == (None in rewards, 4)
+
+
+def test_a_group_that_lies_on_two_ranks_has_each_sample_once() -> None:
+    row = [(group, sample) for group in "abc" for sample in range(4)]
+    placed = [(row[rank * 6 + place][0], place_in_group(place, rank, 6, 4)) for rank in (0, 1) for place in range(6)]
+    assert placed == row
+
+
+def test_a_message_holds_no_more_than_the_server_takes(client: Client) -> None:
+    """Groups of 40 MB in all, which no message may hold."""
+    task = client.reset("countdown", level="T0", seed=1)
+    written = [
+        Written(TaskReference("", task.task_id, f"group-{index}", "", 1), "x" * 200_000, 0) for index in range(200)
+    ]
+    outcomes = score_all(client, Places(), written)
+    assert {each.verdict for each in outcomes} == {"malformed"}
+    assert len(outcomes) == 200
+
+
+def test_a_state_goes_through_json() -> None:
+    state = bytes(range(256)) * 3
+    assert unpacked(packed(state)) == state
 
 
 def test_an_error_reaches_everyone_who_asked() -> None:
