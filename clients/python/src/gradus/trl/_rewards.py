@@ -10,10 +10,10 @@ from gradus._enums import FinishReason
 from gradus.client import Client, Run
 from gradus.outcomes import Outcome
 from gradus.tasks import Task
-from gradus.training import Places, TaskReference, Written, place_in_group, score_all
 from gradus.trl._datasets import round_of
 from gradus.trl._environment import AnswerEnvironment
 from gradus.trl._feed import Feed
+from gradus.trl._scorer import Scorer, groups_of
 from gradus.trl._text import texts_of
 
 LogMetric = Callable[[str, float], None]
@@ -36,9 +36,7 @@ class Rewards:
     def __init__(self, client: Client, run: Run, feed: Feed, patience: float) -> None:
         self._run = run
         self._feed = feed
-        self._client = client
-        self._patience = patience
-        self._places = Places()
+        self._scorer = Scorer(client, patience)
         self._args: Any = None
         self._tokenizer: Any = None
         self._round: tuple[int, dict[str, list[Task]]] = (-1, {})
@@ -99,18 +97,15 @@ class Rewards:
         tasks = [self._in_round(known[row], step) for row in rows]
         training = tasks[0].evaluation_round is None
         size = self._args.num_generations if training else self._args.num_generations_eval or self._args.num_generations
-        written = [
-            Written(
-                TaskReference.of(task, None, size),
-                text,
-                # TRL lays the samples of a generation batch out in one row, and gives each rank a slice of it.
-                place_in_group(place, self._args.process_index, len(texts), size),
-                self._finish_reason(ids),
-                policy_version=step,
-            )
-            for place, (task, text, ids) in enumerate(zip(tasks, texts, completion_ids, strict=True))
-        ]
-        outcomes = score_all(self._client, self._places, written, self._patience)
+        groups = groups_of(
+            tasks,
+            texts,
+            [self._finish_reason(ids) for ids in completion_ids],
+            rank=self._args.process_index,
+            num_generations=size,
+            policy_version=step,
+        )
+        outcomes = self._scorer.score(groups)
         if training:
             self._feed.ask()
         self._log(tasks, outcomes, time.perf_counter() - began, log_metric)

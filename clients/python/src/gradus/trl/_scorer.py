@@ -1,0 +1,122 @@
+"""Scores of a trainer's completions, each with its place in its group."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from gradus._enums import FinishReason
+from gradus.client import Client
+from gradus.outcomes import Outcome
+from gradus.tasks import Completion, CompletionGroup, Task
+from gradus.training import place_in_group
+
+ASK_AGAIN_SECONDS = 1.0
+"""How long a sample waits at least that the server asks to have sent again."""
+
+
+def groups_of(
+    tasks: Sequence[Task],
+    texts: Sequence[str],
+    reasons: Sequence[FinishReason | None],
+    *,
+    rank: int,
+    num_generations: int,
+    policy_version: int,
+) -> list[CompletionGroup]:
+    """A rank's completions as groups, or as the parts of groups that it has.
+
+    TRL lays the samples of a generation batch out in one row, group after group, and gives each rank a slice of it, so
+    that a group may lie on several: a sample's place in the whole row says which of its group's it is. The size of the
+    whole group is sent with each part, for no part tells it.
+
+    Parameters
+    ----------
+    tasks, texts, reasons
+        (n,), of each sample of this rank.
+    rank
+        The rank's number, from 0.
+    num_generations
+        Samples of a whole group.
+    policy_version
+        The optimizer step that the policy is of.
+
+    """
+    samples: dict[str, list[Completion]] = {}
+    of: dict[str, Task] = {}
+    for i, (task, text, reason) in enumerate(zip(tasks, texts, reasons, strict=True)):
+        index = place_in_group(i, rank, len(tasks), num_generations)
+        of[task.group_id] = task
+        samples.setdefault(task.group_id, []).append(Completion(index, text, reason, policy_version))
+    return [
+        CompletionGroup(of[group_id].task_id, group_id, tuple(completions), num_generations, of[group_id].run_id)
+        for group_id, completions in samples.items()
+    ]
+
+
+class Scorer:
+    """Sends groups, and again what the server asks to have again.
+
+    Parameters
+    ----------
+    client
+        Sends them.
+    patience
+        How long scores are waited for, seconds.
+
+    """
+
+    def __init__(self, client: Client, patience: float) -> None:
+        self._client = client
+        self._patience = patience
+
+    def score(self, groups: Sequence[CompletionGroup]) -> list[Outcome]:
+        """Outcomes of all samples, in the order of groups and of their completions.
+
+        A sample that the server asks to have again, because its judge or sandbox is busy, is sent again as long as
+        there is patience. One that has no reward then has an outcome without one, and its group is closed, so that the
+        run does not wait for it.
+
+        Raises
+        ------
+        GradusError
+            If the server cannot be reached for so long, or refuses a group.
+
+        """
+        found: dict[tuple[str, int], Outcome] = {}
+        deadline = time.monotonic() + self._patience
+        waiting: Iterable[CompletionGroup] = groups
+        while True:
+            for result in self._client.stream_steps(waiting, timeout=max(1.0, deadline - time.monotonic())):
+                for outcome in result.result().outcomes:
+                    found[result.group.group_id, outcome.sample_index] = outcome
+            waiting, delay = _again(groups, found)
+            if not waiting or time.monotonic() + delay > deadline:
+                break
+            time.sleep(delay)
+        self._give_up(waiting)
+        return [found[group.group_id, each.sample_index] for group in groups for each in group.completions]
+
+    def _give_up(self, groups: Sequence[CompletionGroup]) -> None:
+        for run_id in {group.run_id for group in groups if group.run_id}:
+            of_run = [group for group in groups if group.run_id == run_id]
+            self._client.run(run_id).close_groups(of_run, "the trainer got no score in time")
+
+
+def _again(
+    groups: Sequence[CompletionGroup], found: dict[tuple[str, int], Outcome]
+) -> tuple[list[CompletionGroup], float]:
+    """What is to be sent again, and after how many seconds."""
+    delays: list[float] = []
+    parts: list[CompletionGroup] = []
+    for group in groups:
+        again = []
+        for each in group.completions:
+            reason = found[group.group_id, each.sample_index].no_reward
+            if reason is not None and reason.retry_delay is not None:
+                again.append(each)
+                delays.append(reason.retry_delay)
+        if again:
+            parts.append(replace(group, completions=tuple(again)))
+    return parts, max([ASK_AGAIN_SECONDS, *delays])
