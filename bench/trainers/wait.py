@@ -27,6 +27,7 @@ from trl_training import settings, trainer_of
 
 import gradus
 from gradus.trl import GradusSpec, _rewards
+from gradus.trl._scorer import Scorer
 
 PROMPTS = 32
 GENERATIONS = 16
@@ -81,6 +82,7 @@ def scores(server: str, steps: int, padding: int) -> None:
     with gradus.Client(server) as client:
         run = client.run(f"scores-{uuid.uuid4().hex[:8]}")
         run.create(**run_config())
+        scorer = Scorer(client, patience=60)
         taken: dict[str, list[float]] = {"streamed": [], "in one message": []}
         for turn in range(2 * (steps + WARM_UP)):
             texts = [f"<think>{'x' * padding}{i}</think><answer>1 + 1</answer>" for i in range(GENERATIONS)]
@@ -88,7 +90,7 @@ def scores(server: str, steps: int, padding: int) -> None:
             how = "streamed" if turn % 2 else "in one message"
             began = time.perf_counter()
             if turn % 2:
-                assert all(each.result() for each in client.stream_steps(groups))
+                scorer.score(groups)
             else:
                 client.batch_step(groups)
             taken[how].append(time.perf_counter() - began)

@@ -82,7 +82,7 @@ class Busy:
         self.sent: list[list[int]] = []
         self.closed: list[Any] = []
 
-    def stream_steps(self, groups: Any, **_: Any) -> Any:
+    def _stream(self, groups: Any, *_: Any) -> Any:
         groups = list(groups)
         self.sent.append([each.sample_index for group in groups for each in group.completions])
         for result in self._client.stream_steps(groups):

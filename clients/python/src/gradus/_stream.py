@@ -7,8 +7,9 @@ that this changes nothing. A group whose reply does not come in time resolves to
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import grpc
 
@@ -83,9 +84,16 @@ class StepStream:
     stream may break without a reply in between.
     """
 
-    def __init__(self, wire: Wire, timeout: float, retries: int | None = None) -> None:
+    def __init__(
+        self,
+        wire: Wire,
+        timeout: float,
+        retries: int | None = None,
+        read: Callable[[Any], GroupOutcome] = GroupOutcome.from_proto,
+    ) -> None:
         self._wire = wire
         self._timeout = timeout
+        self._read = read
         self._pending: dict[str, _Pending] = {}
         self._sent = 0
         self._calls = 0
@@ -144,7 +152,7 @@ class StepStream:
         self._breaks = 0
         self._breaks_max = self._breaks_max_later
         if not reply.HasField("failure"):
-            return [self._close(reply.request_id, GroupOutcome.from_proto(reply.groups[0]), None)]
+            return [self._close(reply.request_id, self._read(reply.groups[0]), None)]
         failure = reply.failure
         error = error_of_item(failure.code, failure.message, failure.retry_delay_ms)
         if error.retry_delay is not None and now + error.retry_delay < pending.deadline:

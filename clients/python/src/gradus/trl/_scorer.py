@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gradus._enums import FinishReason
+from gradus._options import CallOptions
 from gradus.client import Client
-from gradus.outcomes import Outcome
+from gradus.outcomes import GroupOutcome, Outcome
 from gradus.tasks import Completion, CompletionGroup, Task
 from gradus.training import place_in_group
 
@@ -88,7 +89,8 @@ class Scorer:
         deadline = time.monotonic() + self._patience
         waiting: Iterable[CompletionGroup] = groups
         while True:
-            for result in self._client.stream_steps(waiting, timeout=max(1.0, deadline - time.monotonic())):
+            options: CallOptions = {"timeout": max(1.0, deadline - time.monotonic())}
+            for result in self._client._stream(waiting, len(groups), options, GroupOutcome.of_rewards):
                 for outcome in result.result().outcomes:
                     found[result.group.group_id, outcome.sample_index] = outcome
             waiting, delay = _again(groups, found)
