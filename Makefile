@@ -13,7 +13,7 @@ PY := $(VENV)/bin/python
 TRAINERS := .trainers
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup demo serve test test-ts test-py test-trainers check format generate bench clean
+.PHONY: help setup demo serve test test-ts test-py test-browser test-trainers check format generate bench clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -52,6 +52,9 @@ test-ts: setup
 
 test-py: setup
 	$(PY) -m pytest clients/python/tests
+
+test-browser: setup ## Test the client in Chromium, which Debian's package brings where there is none
+	$(NODE) node_modules/vitest/vitest.mjs run --config test/browser/vitest.config.ts
 
 test-trainers: node_modules/.package-lock.json $(TRAINERS)/.installed ## Test the adapters against real trainers, in an environment of 6 GB
 	$(TRAINERS)/bin/python -m pytest clients/python/tests_trainers

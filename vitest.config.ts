@@ -6,6 +6,8 @@ const PATIENCE_MS = 600_000;
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    // They want a browser: `make test-browser`.
+    exclude: ["test/browser/**"],
     testTimeout: PATIENCE_MS,
     hookTimeout: PATIENCE_MS,
     teardownTimeout: PATIENCE_MS,

@@ -120,6 +120,15 @@ export function rowCounts(pool: Pool): Readonly<Record<string, number>> {
   return Object.fromEntries(pool.definition.levels.map(({ name }) => [name, countOf(name)]));
 }
 
+/** Which levels a pool has rows of, for whoever asked for another one: in the split, or else in any. */
+export function levelsText(pool: Pool, split: Split): string {
+  const groups = groupCounts(pool);
+  const here = groups.filter((group) => group.split === split);
+  const told = here.length > 0 ? here : groups;
+  const texts = told.map(({ level, split: where, rows }) => `'${level}' in ${where} (${rows} rows)`);
+  return texts.length === 0 ? "it has rows of no level" : `it has ${texts.join(", ")}`;
+}
+
 /** The row of a seed, each as likely. */
 export function pickRow<Instance>(
   pool: Pool<Instance>,
@@ -161,6 +170,6 @@ function makeRow<Instance>(pool: Pool<Instance>, member: number, epoch: number):
 }
 
 function noRows(pool: Pool, level: string, split: Split): { readonly kind: "exhausted"; readonly message: string } {
-  const message = `pool '${pool.name}' of ${pool.environment} has no rows of level '${level}' in split ${split}; it has ${JSON.stringify(rowCounts(pool))} over all splits`;
+  const message = `pool '${pool.name}' of ${pool.environment} has no rows of level '${level}' in split ${split}; ${levelsText(pool, split)}`;
   return { kind: "exhausted", message };
 }

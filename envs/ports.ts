@@ -51,7 +51,21 @@ export type SandboxCase =
       readonly args: readonly PyValue[];
       /** Arguments by name, after those. Left out: none. */
       readonly kwargs?: readonly (readonly [name: string, value: PyValue])[];
+      /** What is made of the result before it is sent, first to last. Left out: nothing. */
+      readonly views?: readonly View[];
     };
+
+/**
+ * What tests make of a result, by Python's builtins of these names. Python does it, in the room: a result may be an
+ * iterator, a view of a dict, or of a type of its own, and what is sent are values. They say how a result is looked at,
+ * and nothing of what is expected. "bases" is the names of the builtin types that the result is an instance of.
+ */
+export type View = (typeof VIEW_NAMES)[number] | "bases" | { readonly round: number };
+
+export const VIEW_NAMES = [
+  ...(["list", "tuple", "set", "frozenset", "dict", "sorted", "len", "sum", "min", "max", "any", "all"] as const),
+  ...(["abs", "round", "int", "float", "bool", "str", "repr"] as const),
+] as const;
 
 /**
  * A room for other people's programs. A script runs once for each of its cases, in a process of its own. Calls of one job
@@ -69,12 +83,31 @@ export interface SandboxJob {
   readonly cpuMsMax: number;
 }
 
+/** What a room takes of one case; what comes to more is "exceeded", so that no test may expect it. */
+export const ROOM = {
+  outputBytesMax: 1024 ** 2,
+  /** Of a result: lists and what is in them, each counted; characters of all strings and large ints; nesting. */
+  partsMax: 250_000,
+  charactersMax: 1024 ** 2,
+  depthMax: 100,
+  /** Of a result as it is sent. */
+  replyBytesMax: 2 * 1024 ** 2,
+  /** Of all results of a job together. */
+  jobPartsMax: 500_000,
+  jobBytesMax: 16 * 1024 ** 2,
+} as const;
+
 /** What a case came to. */
 export type SandboxResult =
   | { readonly kind: "printed"; readonly stdout: string }
   | { readonly kind: "returned"; readonly value: PyValue }
-  /** An exception, or a script that ended with another status than 0: its last line. */
-  | { readonly kind: "raised"; readonly error: string }
+  /**
+   * An exception, or a script that ended with another status than 0: its last line. Of a call, with the names of the
+   * exception's class and of those that it inherits from; one that has a builtin's name is that builtin.
+   */
+  | { readonly kind: "raised"; readonly error: string; readonly names?: readonly string[] }
+  /** There was nothing to call: the program failed as a module, or does not define it. In words, e.g. "raised …". */
+  | { readonly kind: "unusable"; readonly why: string }
   /** One of the room's limits: said in words, e.g. "more than 2,000 ms of processor time". */
   | { readonly kind: "exceeded"; readonly limit: string }
   /** It was ended by what the room forbids, or by itself. */

@@ -1,6 +1,6 @@
 /**
  * What documents say of the tree must be so: every path that they name exists, the README's tree lists the folders that
- * there are, and nothing cites documents that are not here. Run by scripts/check.sh.
+ * there are, nothing cites documents that are not here, and rows of tables stand in tables. Run by scripts/check.sh.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
@@ -87,6 +87,18 @@ export function absentCitations(file: string, text: string): readonly string[] {
   });
 }
 
+/** Rows of a table that stand outside of one: no row and no head with its line of dashes above them. */
+export function looseRows(file: string, text: string): readonly string[] {
+  let [isCode, isTable] = [false, false];
+  const lines = text.split("\n");
+  return lines.flatMap((line, i) => {
+    if (/^\s*(?:```|~~~)/.test(line)) isCode = !isCode;
+    const isRow = !isCode && line.startsWith("|");
+    isTable = isRow && (isTable || /^\|[\s|:-]+\|$/.test(lines[i + 1] ?? ""));
+    return isRow && !isTable ? [`${file}:${i + 1}: a row of a table that stands alone`] : [];
+  });
+}
+
 /** Documents whose paths are checked. */
 export const documents = ["README.md", "CONTRIBUTING.md"];
 
@@ -102,6 +114,7 @@ export function problems(root: string): readonly string[] {
     ...files
       .filter((file) => /\.(ts|js|mjs|cjs|md|py|pyi|proto|sh|ya?ml|json|toml)$|^(Makefile|Dockerfile)$/.test(file))
       .flatMap((file) => absentCitations(file, read(file))),
+    ...files.filter((file) => file.endsWith(".md")).flatMap((file) => looseRows(file, read(file))),
   ];
 }
 

@@ -13,7 +13,7 @@ import type { FeedbackItem } from "../../server/curriculum/feedback.ts";
 import { createRegistry, environments } from "../../envs/registry.ts";
 import { createRuns } from "../../server/curriculum/runs/runs.ts";
 import { newIncarnation, systemClock } from "../../server/curriculum/runs/system.ts";
-import type { IssuedTask } from "../../server/curriculum/state.ts";
+import type { IssuedTask } from "../../server/curriculum/batches.ts";
 import { RunConfigSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { runConfigFromWire } from "../../server/services/run-config.ts";
 import { memoryStore } from "../../server/stores/memory.ts";

@@ -5,6 +5,7 @@ import { itemsOf } from "./folding.ts";
 import type { CallTest, Expectation } from "./instance.ts";
 import {
   fail,
+  type Gap,
   type Meaning,
   meaningOf,
   type Reading,
@@ -37,8 +38,12 @@ export function testsOfAssertion(test: Expression, scope: Scope, reading: Readin
   }
 }
 
-function testOf({ call, views }: Result, expected: Expectation): readonly CallTest[] {
-  return [{ kind: "call", ...call, views, expected }];
+function testOf(
+  { call, views, gap }: Result,
+  expected: Expectation,
+  reading: Reading,
+): readonly CallTest[] | undefined {
+  return gap === undefined ? [{ kind: "call", ...call, views, expected }] : fail(reading, DIFFERENCE);
 }
 
 function truth(tested: Expression, value: boolean, scope: Scope, reading: Reading): readonly CallTest[] | undefined {
@@ -49,8 +54,11 @@ function truth(tested: Expression, value: boolean, scope: Scope, reading: Readin
   }
   const meaning = meaningOf(tested, scope, reading);
   if (meaning === undefined) return undefined;
-  return meaning.kind === "result" ? testOf(meaning, { kind: "truth", value }) : fail(reading, NO_CALL);
+  if (meaning.kind !== "result") return fail(reading, NO_CALL);
+  return testOf({ ...meaning, views: [...meaning.views, "bool"] }, { kind: "is", value }, reading);
 }
+
+const DIFFERENCE = "a difference that is not held against a tolerance";
 
 const NO_CALL = "an assertion that does not call the program";
 const OPPOSITES: Readonly<Record<string, string>> = {
@@ -76,8 +84,9 @@ function comparison({ operator, left, right }: Binary, scope: Scope, reading: Re
 
 function compared(result: Result, operator: string, other: Meaning, reading: Reading): readonly CallTest[] | undefined {
   if (other.kind !== "value") return fail(reading, "a result that is compared with another");
+  if (result.gap !== undefined) return distance(result, result.gap, operator, other.value, reading);
   const expected = expectationOf(operator, other.value, other.tolerance, reading);
-  return expected && testOf(...distance(result, expected));
+  return expected && testOf(result, expected, reading);
 }
 
 function expectationOf(
@@ -112,16 +121,21 @@ function expectationOf(
   }
 }
 
-/** "abs(f(x) - y) < e" is a test of f(x) == y with a tolerance. */
-function distance(result: Result, expected: Expectation): readonly [Result, Expectation] {
-  const [minus, abs] = result.views.slice(-2);
-  const isBelow = expected.kind === "<" || expected.kind === "<=";
-  if (abs !== "abs" || typeof minus !== "object" || !("minus" in minus) || !isBelow) return [result, expected];
-  const tolerance = { relative: 0, absolute: expected.value };
-  return [
-    { ...result, views: result.views.slice(0, -2) },
-    { kind: "equal", value: minus.minus, tolerance },
-  ];
+/** "abs(f(x) - y) < e" is a test of f(x) == y with a tolerance, and so is "round(f(x) - y, 7) == 0". */
+function distance(
+  { call, views }: Result,
+  { from, isAbsolute, places }: Gap,
+  operator: string,
+  limit: PyValue,
+  reading: Reading,
+): readonly CallTest[] | undefined {
+  const number = numberOf(limit);
+  const isBelow = isAbsolute && places === undefined && (operator === "<" || operator === "<=");
+  const isNone = operator === "==" && number === 0;
+  if (number === undefined || !(isBelow || isNone)) return fail(reading, DIFFERENCE);
+  const absolute = isBelow ? number : places === undefined ? 0 : 0.5 * 10 ** -places;
+  const expected: Expectation = { kind: "equal", value: from, tolerance: { relative: 0, absolute } };
+  return [{ kind: "call", ...call, views, expected }];
 }
 
 /** "math.isclose(f(x), y)": within a relative billionth, unless it says otherwise. */
@@ -137,7 +151,7 @@ function closeness(test: Call, scope: Scope, reading: Reading): readonly CallTes
   const isMath = module === "math";
   const relative = toleranceOf(test, ["rel_tol", "rtol"], scope, reading) ?? (isMath ? 1e-9 : 1e-5);
   const absolute = toleranceOf(test, ["abs_tol", "atol"], scope, reading) ?? (isMath ? 0 : 1e-8);
-  return testOf(result, { kind: "equal", value: value.value, tolerance: { relative, absolute } });
+  return testOf(result, { kind: "equal", value: value.value, tolerance: { relative, absolute } }, reading);
 }
 
 /** "isinstance(f(x), list)", of a builtin type. */
@@ -149,9 +163,7 @@ function instanceTest(test: Call, scope: Scope, reading: Reading): readonly Call
   if (first === undefined || names === undefined || !names.every((name) => TYPES.includes(name))) return undefined;
   const result = meaningOf(first, scope, reading);
   if (result?.kind !== "result") return undefined;
-  // A bool is an int.
-  const values = names.includes("int") ? [...names, "bool"] : names;
-  return testOf({ ...result, views: [...result.views, "type"] }, { kind: "in", values });
+  return testOf({ ...result, views: [...result.views, "bases"] }, { kind: "instance", names }, reading);
 }
 
 const TYPES = ["bool", "int", "float", "str", "list", "tuple", "set", "frozenset", "dict", "bytes"];
@@ -174,7 +186,7 @@ export function testsOfMethod(call: Call, scope: Scope, reading: Reading): reado
   const places = third === undefined ? 7 : (numberOf(valueOf(third, scope, reading) ?? null) ?? 7);
   if (result?.kind !== "result" || value === undefined) return fail(reading, "'assertAlmostEqual' of these");
   const tolerance = { relative: 0, absolute: 0.5 * 10 ** -places };
-  return testOf(result, { kind: "equal", value, tolerance });
+  return testOf(result, { kind: "equal", value, tolerance }, reading);
 }
 
 const METHODS: Readonly<Record<string, string>> = {

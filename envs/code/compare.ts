@@ -18,7 +18,7 @@ export const ROUNDING: Tolerance = { relative: 1e-9, absolute: 1e-12 };
 
 export interface Comparison {
   readonly tolerance: Tolerance;
-  /** What is expected was written as JSON, which has no tuples: there a list stands for a tuple too. */
+  /** What is expected was written as JSON: a list stands for a tuple too, and a key of digits for the int. */
   readonly json: boolean;
 }
 
@@ -88,9 +88,14 @@ function equalDicts(wanted: Entries, got: Entries | undefined, comparison: Compa
   const expected = new Map(wanted.map(([key, value]) => [keyOf(key), value]));
   if (values.size !== expected.size) return false;
   return [...expected].every(([key, value]) => {
-    const have = values.get(key);
+    const have = values.get(comparison.json && !values.has(key) ? keyInJson(key) : key);
     return have !== undefined && equals(value, have, comparison, depth + 1);
   });
+}
+
+/** JSON has no keys but strings: "7" stands for 7 too. */
+function keyInJson(key: string): string {
+  return /^"-?\d+"$/.test(key) ? key.slice(1, -1) : key;
 }
 
 /** The same text for two hashable values exactly if Python's == holds between them: no rounding is forgiven here. */
@@ -112,11 +117,4 @@ export function keyOf(value: PyValue, depth = 0): string {
       .sort()
       .join(",")}}`;
   return JSON.stringify(value);
-}
-
-/** Whether two lists hold the same values, each as often. */
-export function sameItems(one: readonly PyValue[], other: readonly PyValue[]): boolean {
-  const sorted = (items: readonly PyValue[]): readonly string[] => items.map((item) => keyOf(item)).sort();
-  const [a, b] = [sorted(one), sorted(other)];
-  return a.length === b.length && a.every((key, i) => key === b[i]);
 }

@@ -77,7 +77,7 @@ export const code = defineEnvironment<CodeInstance, string>({
     ...{ asks: namesOf(tests).join(" ") || "program", tests: `${tests.length}`, level },
     ...(unread > 0 && { tests_unread: `${unread}` }),
   }),
-  parse: readProgram,
+  parse: (text, { tests }) => readProgram(text, tests),
   verify,
   draw,
 });

@@ -1,5 +1,5 @@
 /** What a programming task is, and its bounds. */
-import type { PyValue } from "../ports.ts";
+import type { PyValue, View } from "../ports.ts";
 import type { Tolerance } from "./compare.ts";
 
 export interface CodeInstance {
@@ -38,22 +38,10 @@ export interface ProgramCall {
 
 export interface CallTest extends ProgramCall {
   readonly kind: "call";
-  /** What is made of the result before it is compared, first to last. */
+  /** What is made of the result before it is compared, first to last: in the sandbox, by Python. */
   readonly views: readonly View[];
   readonly expected: Expectation;
 }
-
-/** What tests make of a result; see `seen` in expect.ts. */
-export type View =
-  | "sorted"
-  | "set"
-  | "list"
-  | "tuple"
-  | "len"
-  | "abs"
-  | "type"
-  | { readonly round: number }
-  | { readonly minus: PyValue };
 
 export type Expectation =
   /** Python's ==, with the differences of compare.ts. */
@@ -65,7 +53,8 @@ export type Expectation =
   | { readonly kind: "in"; readonly values: readonly PyValue[]; readonly json?: true }
   /** A number on this side of another. */
   | { readonly kind: "<" | "<=" | ">" | ">="; readonly value: number }
-  | { readonly kind: "truth"; readonly value: boolean }
+  /** An instance of one of these builtin types; its view is "bases". */
+  | { readonly kind: "instance"; readonly names: readonly string[] }
   /** One of these exceptions, or of their kind. */
   | { readonly kind: "raises"; readonly names: readonly string[] };
 

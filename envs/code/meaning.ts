@@ -1,8 +1,8 @@
 /** What expressions of a test mean: a value, something of the program under test, or what a call of it comes to. */
-import type { PyValue } from "../ports.ts";
+import { type PyValue, type View, VIEW_NAMES } from "../ports.ts";
 import { ROUNDING, type Tolerance } from "./compare.ts";
 import { fold, foldBuiltin, foldSign } from "./folding.ts";
-import type { ProgramCall, View } from "./instance.ts";
+import type { ProgramCall } from "./instance.ts";
 import type { Binary, Call, Expression } from "./syntax.ts";
 import { numberOf, sizeOf, typeName } from "./value.ts";
 
@@ -17,6 +17,15 @@ export interface Result {
   readonly kind: "result";
   readonly call: ProgramCall;
   readonly views: readonly View[];
+  readonly gap?: Gap;
+}
+
+/** How far a result lies from a value. It is never asked of the sandbox, for the value is what is expected. */
+export interface Gap {
+  readonly from: PyValue;
+  readonly isAbsolute: boolean;
+  /** Places after the point that it is rounded to. */
+  readonly places?: number;
 }
 
 export interface Scope {
@@ -167,28 +176,45 @@ function namedValues(
   return values && kwargs.map(([name], i) => [name, values[i] as PyValue] as const);
 }
 
-const VIEWS = ["sorted", "set", "list", "tuple", "len", "abs", "type"] as const;
-
-/** A builtin of a value is folded; some of them of a result are views of it. */
+/** A builtin of a value is folded; many of them of a result are views of it. */
 function meaningOfBuiltin(name: string, call: Call, scope: Scope, reading: Reading): Meaning | undefined {
   const [first, second] = call.args;
   if (call.kwargs.length > 0) return fail(reading, `'${name}' with arguments by name`);
   const inner = first === undefined ? undefined : meaningOf(first, scope, reading);
   if (first !== undefined && inner === undefined) return undefined;
   if (inner?.kind === "result") {
-    const view = VIEWS.find((each) => each === name);
-    if (view !== undefined && second === undefined) return seen(inner, view);
-    if (name !== "round") return fail(reading, `'${name}' of a result`);
-    const digits = second === undefined ? 0 : Number(numberOf(valueOf(second, scope, reading) ?? null) ?? NaN);
-    return digits >= 0 && digits <= 20 ? seen(inner, { round: digits }) : fail(reading, "'round' to so many digits");
+    const places = second && numberOf(valueOf(second, scope, reading) ?? null);
+    const view = name === "round" && second !== undefined ? roundTo(places) : second === undefined && viewOf(name);
+    if (!view || call.args.length > 2) return fail(reading, `'${name}' of a result`);
+    return inner.gap === undefined ? seen(inner, view) : gapSeen(inner, inner.gap, view, reading);
   }
   const args = valuesOf(call.args, scope, reading);
   const value = args && foldBuiltin(name, args);
   return value === undefined ? fail(reading, `'${name}' of Python`) : made(value, reading);
 }
 
+function viewOf(name: string): View | undefined {
+  return VIEW_NAMES.find((each) => each === name);
+}
+
+const PLACES_MAX = 20;
+
+function roundTo(places: number | undefined): View | undefined {
+  return places !== undefined && Number.isInteger(places) && Math.abs(places) <= PLACES_MAX
+    ? { round: places }
+    : undefined;
+}
+
 function seen(result: Result, view: View): Result {
   return { ...result, views: [...result.views, view] };
+}
+
+/** Of a gap: how large it is, and that it is rounded. */
+function gapSeen(result: Result, gap: Gap, view: View, reading: Reading): Result | undefined {
+  if (view === "abs") return { ...result, gap: { ...gap, isAbsolute: true } };
+  const places = view === "round" ? 0 : typeof view === "object" ? view.round : undefined;
+  if (places === undefined || gap.places !== undefined) return fail(reading, "a builtin of a difference");
+  return { ...result, gap: { ...gap, places } };
 }
 
 /** pytest.approx: a relative millionth, and 1e-12, unless it says otherwise. */
@@ -229,8 +255,9 @@ function meaningOfSign(operator: string, operand: Expression, scope: Scope, read
 function meaningOfBinary({ operator, left, right }: Binary, scope: Scope, reading: Reading): Meaning | undefined {
   const [a, b] = [meaningOf(left, scope, reading), meaningOf(right, scope, reading)];
   if (a === undefined || b === undefined) return undefined;
-  if (operator === "-" && a.kind === "result" && b.kind === "value") return seen(a, { minus: b.value });
-  if (operator === "-" && a.kind === "value" && b.kind === "result") return seen(b, { minus: a.value });
+  const [result, from] = a.kind === "result" ? [a, b] : [b, a];
+  if (operator === "-" && result.kind === "result" && from.kind === "value" && result.gap === undefined)
+    return { ...result, gap: { from: from.value, isAbsolute: false } };
   if (a.kind !== "value" || b.kind !== "value") return fail(reading, "arithmetic with a result");
   const value = fold(operator, a.value, b.value);
   return value === undefined

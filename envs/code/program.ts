@@ -1,9 +1,13 @@
 /**
- * The program of an answer: what stands in its last fenced block of Python, without prose around it, or the whole text
- * where there is no fence. Indentation and blank lines are kept: they count in Python.
+ * The program of an answer: what stands in one of its fenced blocks, without prose around it, or the whole text where there
+ * is no fence. Indentation and blank lines are kept: they count in Python.
+ *
+ * Of several blocks the last one counts that can be what is asked: that defines what the tests call, or reads an input where
+ * there is one. So a call or an output that is shown after the program does not stand for it. The text alone decides, and one
+ * program is run: an answer is one guess, however many blocks it has.
  */
 import type { Parsed } from "../facts.ts";
-import { LIMITS } from "./instance.ts";
+import { type CodeTest, LIMITS } from "./instance.ts";
 
 interface Fence {
   readonly indent: number;
@@ -19,18 +23,53 @@ interface Block {
 const OPENING = /^([ \t]{0,16})(`{3,32}|~{3,32})[ \t]{0,8}(?:\{?\.?([A-Za-z0-9_+.#-]{0,32}))?[^`]{0,200}$/;
 const PYTHON = /^(?:py|python|python[23](?:\.\d{1,2})?|py3|cpython|ipython3?|pycon)$/i;
 
-export function readProgram(text: string): Parsed<string> {
+export function readProgram(text: string, tests: readonly CodeTest[] = []): Parsed<string> {
   if (text.length > 4 * LIMITS.programCharsMax) return tooLong();
   const lines = text
     .replace(/^\ufeff/, "")
     .replace(/\r\n/g, "\n")
     .split("\n");
   const blocks = blocksOf(lines);
-  const isOfPython = ({ language }: Block): boolean => PYTHON.test(language);
-  const block = blocks.findLast(isOfPython) ?? blocks.findLast(({ language }) => language === "") ?? blocks.at(-1);
+  const block = chosen(blocks, tests);
   const program = block === undefined ? unquoted(lines.join("\n")) : block.lines.join("\n");
   if (program.trim() === "") return { kind: "malformed", reason: "the program is empty" };
   return program.length > LIMITS.programCharsMax ? tooLong() : { kind: "answer", answer: program };
+}
+
+/** Blocks of Python before those that name no language, and those before others. */
+function chosen(blocks: readonly Block[], tests: readonly CodeTest[]): Block | undefined {
+  const ofPython = blocks.filter(isOfPython);
+  const unnamed = blocks.filter(({ language }) => language === "");
+  // An answer in Markdown may itself be in a fence.
+  const inner = ofPython.length > 0 ? [] : blocks.flatMap(({ lines }) => blocksOf(lines)).filter(isOfPython);
+  const among = [ofPython, inner, unnamed, blocks].find(({ length }) => length > 0) ?? [];
+  if (among.length < 2) return among[0];
+  const signs = signsOf(tests);
+  const text = among.map(({ lines }) => lines.join("\n"));
+  for (const wanted of [signs.length, 1]) {
+    const place = text.findLastIndex((each) => signs.filter((sign) => sign.test(each)).length >= wanted);
+    if (place >= 0) return among[place];
+  }
+  return among.at(-1);
+}
+
+function isOfPython({ language }: Block): boolean {
+  return PYTHON.test(language);
+}
+
+const READS_INPUT = /\binput\b|\bstdin\b|\bopen\s*\(\s*0\b|\bread\s*\(\s*0\b/;
+
+/** What a block has that is the program: a definition of each thing that is called, or a place where it reads its input. */
+function signsOf(tests: readonly CodeTest[]): readonly RegExp[] {
+  if (tests.some((test) => test.kind === "script" && test.stdin.trim() !== "")) return [READS_INPUT];
+  const owners = tests.flatMap((test) => (test.kind === "call" ? [test.name.split(".")[0] as string] : []));
+  return [...new Set(owners)].map((name) => {
+    const exact = RegExp.escape(name);
+    return new RegExp(
+      `^[ \\t]*(?:(?:async[ \\t]+)?def|class)[ \\t]+${exact}\\b|^${exact}[ \\t]*(?::[^=\\n]*)?=(?!=)`,
+      "m",
+    );
+  });
 }
 
 function tooLong(): Parsed<string> {
@@ -43,8 +82,7 @@ function blocksOf(lines: readonly string[]): readonly Block[] {
   for (let at = 0; at < lines.length; at++) {
     const fence = openedBy(lines[at] as string);
     if (fence === undefined) continue;
-    let end = at + 1;
-    while (end < lines.length && !closes(lines[end] as string, fence)) end++;
+    const end = closingOf(lines, at + 1, fence);
     const isClosed = end < lines.length;
     const inner = lines.slice(at + 1, end);
     blocks.push({
@@ -61,7 +99,28 @@ function openedBy(line: string): Fence | undefined {
   return space === undefined || mark === undefined ? undefined : { indent: space.length, mark, language };
 }
 
-function closes(line: string, { mark }: Fence): boolean {
+/**
+ * Where the line is that closes a fence: one that stands no further to the right than CommonMark says, and not within a
+ * string of several lines, as a docstring with a fence of its own. Failing that, any that looks like one.
+ */
+function closingOf(lines: readonly string[], start: number, fence: Fence): number {
+  let quotes = "";
+  const found: number[] = [];
+  for (let at = start; at < lines.length; at++) {
+    const line = lines[at] as string;
+    if (!isMark(line, fence)) {
+      for (const [mark] of line.matchAll(/\"{3}|'{3}/g)) quotes = quotes === "" ? mark : mark === quotes ? "" : quotes;
+      continue;
+    }
+    const indent = line.length - line.trimStart().length;
+    const rank = indent > fence.indent + 3 ? 2 : quotes === "" ? 0 : 1;
+    if (rank === 0) return at;
+    found[rank] ??= at;
+  }
+  return found[1] ?? found[2] ?? lines.length;
+}
+
+function isMark(line: string, { mark }: Fence): boolean {
   const rest = line.trim();
   return rest.length >= mark.length && rest.length <= 64 && rest === (mark[0] as string).repeat(rest.length);
 }

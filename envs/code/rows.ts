@@ -5,7 +5,9 @@
 import type { Parsed } from "../facts.ts";
 import { type CodeInstance, type CodeLevel, type CodeTest, LIMITS } from "./instance.ts";
 import { exactJson } from "./json.ts";
+import { unpackText } from "./pickled.ts";
 import { readProgram } from "./program.ts";
+import { fitting } from "./room.ts";
 import { type Hints, isFields, readTruth } from "./truths.ts";
 
 /** Where things are looked for, the first that is there wins. */
@@ -29,13 +31,15 @@ export function readRow(value: unknown): Parsed<CodeInstance> {
   if (prompt === undefined) return malformed(`no prompt: one of ${PROMPTS.join(", ")} must be a text or chat messages`);
   if (prompt.length > LIMITS.promptCharsMax)
     return malformed(`the prompt has more than ${LIMITS.promptCharsMax} characters`);
-  const { column, truth } = truthOf(row);
+  const { column, truth, problem } = truthOf(row);
+  if (problem !== undefined) return malformed(`${column}: ${problem}`);
   if (truth === undefined) return malformed(`no tests: one of ${TRUTHS.join(", ")} or reward_model must hold them`);
   const size = typeof truth === "string" ? truth.length : JSON.stringify(truth, bigints).length;
   if (size > LIMITS.testCharsMax) return malformed(`${column}: more than ${LIMITS.testCharsMax} characters`);
   const read = readTruth(truth, hintsOf(row));
   if (typeof read === "string") return malformed(`${column} ${read}`);
-  const { tests, unread } = read;
+  const { tests, reasons } = fitting(read.tests);
+  const unread = [...reasons, ...read.unread];
   if (tests.length === 0) return malformed(`${column}: no test can be read${unread[0] ? `: ${unread[0]}` : ""}`);
   if (unread.length > 0 && (tests.length < LIMITS.testsReadMin || unread.length > tests.length))
     return malformed(
@@ -59,7 +63,7 @@ function instanceOf(row: Row, prompt: string, tests: readonly CodeTest[], unread
     starter: (head || textOf(row["starter_code"])).slice(0, LIMITS.starterCharsMax),
     prefix: prefixOf(row, tests, head),
     ...{ tests, unread },
-    references: referencesOf(row, head),
+    references: referencesOf(row, head, tests),
     level: levelIn(row),
   };
 }
@@ -98,14 +102,21 @@ function userText(messages: readonly unknown[]): string | undefined {
 
 interface FoundTruth {
   readonly column: string;
-  readonly truth: unknown;
+  readonly truth?: unknown;
+  /** Why there is none. */
+  readonly problem?: string;
 }
 
 function truthOf(row: Row): FoundTruth {
   const { reward_model: model } = row;
   const inModel = isFields(model) ? model["ground_truth"] : undefined;
   if (inModel !== undefined) return { column: "reward_model.ground_truth", truth: inModel };
-  const cases = [...casesIn(row["public_test_cases"]), ...casesIn(row["private_test_cases"])];
+  const cases: unknown[] = [];
+  for (const column of ["public_test_cases", "private_test_cases"]) {
+    const found = casesIn(row[column]);
+    if (typeof found === "string") return { column, problem: found };
+    cases.push(...found);
+  }
   if (cases.length > 0) return { column: "public_test_cases", truth: cases };
   const column = TRUTHS.find((name) => row[name] !== undefined && row[name] !== null && row[name] !== "");
   if (column === undefined) return { column: "", truth: undefined };
@@ -114,10 +125,16 @@ function truthOf(row: Row): FoundTruth {
   return { column, truth: setup !== "" && Array.isArray(tests) ? [setup, ...(tests as unknown[])] : tests };
 }
 
-/** LiveCodeBench keeps its cases as text; its private ones are compressed, and are then passed over. */
-function casesIn(value: unknown): readonly unknown[] {
-  const cases = typeof value === "string" ? exactJson(value) : value;
-  return Array.isArray(cases) ? cases : [];
+/** LiveCodeBench keeps its cases as text, and many of its private ones packed. A string: why they are not read. */
+function casesIn(value: unknown): readonly unknown[] | string {
+  if (value === undefined || value === null || value === "") return [];
+  let cases = typeof value === "string" ? exactJson(value) : value;
+  if (typeof value === "string" && cases === undefined) {
+    const unpacked = unpackText(value, LIMITS.testCharsMax);
+    if (unpacked.kind === "refused") return unpacked.why;
+    cases = exactJson(unpacked.text);
+  }
+  return Array.isArray(cases) ? cases : "no list of test cases";
 }
 
 function hintsOf(row: Row): Hints {
@@ -148,12 +165,12 @@ function prefixOf(row: Row, tests: readonly CodeTest[], head: string): string {
   return tests.some((test) => test.kind === "call" && test.name.startsWith("Solution.")) ? LEETCODE : "";
 }
 
-function referencesOf(row: Row, head: string): readonly string[] {
+function referencesOf(row: Row, head: string, tests: readonly CodeTest[]): readonly string[] {
   const extra = isFields(row["extra_info"]) ? row["extra_info"] : {};
   const found = REFERENCES.map((name) => row[name]).find((value) => value !== undefined && value !== null);
   const programs = [found, extra["reference"]].flatMap(programsIn).slice(0, LIMITS.referencesMax);
   return programs.flatMap((program) => {
-    const read = readProgram(program);
+    const read = readProgram(program, tests);
     if (read.kind !== "answer") return [];
     return [head === "" || read.answer.includes(head.trim()) ? read.answer : `${head}${program}`];
   });

@@ -1,7 +1,8 @@
 /**
  * When what a program printed is what a test expects: line by line, white space at the ends of lines and empty lines at the
- * end left out. A line of numbers alone is compared number by number, however far they stand apart: ints exactly, and
- * where the test has a point or an exponent, within a millionth.
+ * end left out. A line of numbers alone is compared number by number, however far they stand apart or from the left: ints
+ * exactly, of however many digits, and decimals, with a point or an exponent on both sides, within a millionth. All other
+ * lines are compared as they stand, with what stands before them, but that decimals with a point between spaces are near.
  */
 import { near, type Tolerance } from "./compare.ts";
 import { clip, quoted } from "./value.ts";
@@ -31,34 +32,87 @@ function linesOf(text: string): readonly string[] {
   return lines;
 }
 
-const INT = /^[+-]?\d{1,400}$/;
-const PADDED = /^[+-]?0\d/;
-const DECIMAL = /^[+-]?(?:\d{1,400}\.?\d{0,400}|\.\d{1,400})(?:[eE][+-]?\d{1,4})?$/;
-
 function sameLine(expected: string, got: string): boolean {
   if (expected === got) return true;
   const [wanted, have] = [expected.trim().split(/\s+/), got.trim().split(/\s+/)];
-  return wanted.length === have.length && wanted.every((one, i) => sameNumber(one, have[i] as string));
+  if (wanted.length !== have.length) return false;
+  if (wanted.every((one, i) => sameNumber(one, have[i] as string))) return true;
+  // With text around them decimals may differ, and nothing else.
+  return (
+    expected.replace(/\S+/g, "") === got.replace(/\S+/g, "") &&
+    wanted.every(
+      (one, i) =>
+        one === have[i] || (isDecimal(one) && isDecimal(have[i] as string) && sameNumber(one, have[i] as string)),
+    )
+  );
+}
+
+function isDecimal(text: string): boolean {
+  return /^[+-]?\d+\.\d+$/.test(text);
+}
+
+/** A number as it is written: its digits, with so many of them after the point, and an exponent. */
+interface Written {
+  readonly isNegative: boolean;
+  readonly digits: string;
+  readonly places: number;
+  readonly exponent: string | undefined;
+}
+
+const NUMBER = /^([+-]?)(?=\.?\d)(\d*)(\.\d*)?(?:[eE]([+-]?\d{1,4}))?$/;
+
+function written(text: string): Written | undefined {
+  const found = NUMBER.exec(text);
+  if (found === null) return undefined;
+  const [, sign, whole = "", fraction = "", exponent] = found as readonly (string | undefined)[];
+  return {
+    isNegative: sign === "-",
+    digits: whole + fraction.slice(1),
+    places: Math.max(0, fraction.length - 1),
+    exponent,
+  };
+}
+
+function isInt(text: string): boolean {
+  return !/[.eE]/.test(text);
 }
 
 function sameNumber(expected: string, got: string): boolean {
+  const [one, other] = [written(expected), written(got)];
+  if (one === undefined || other === undefined) return false;
+  if (expected === got) return true;
   // Zeros in front are asked for, or not.
-  if (PADDED.test(expected) || PADDED.test(got)) return expected === got;
-  if (INT.test(expected)) return INT.test(got) && BigInt(unsigned(expected)) === BigInt(unsigned(got));
-  return DECIMAL.test(expected) && DECIMAL.test(got) && near(Number(expected), Number(got), toleranceOf(expected));
+  if (PADDED.test(expected) || PADDED.test(got)) return false;
+  if (isInt(expected)) return isInt(got) && plain(one) === plain(other);
+  if (isInt(got)) return one.exponent === undefined ? plain(one) === plain(other) : Number(expected) === Number(got);
+  return nearly(expected, one, got, other);
 }
 
-/** A millionth, but no more than one of the last digit that is expected: 1000001.49 is not 1000000.50. */
-function toleranceOf(expected: string): Tolerance {
-  const digits = /^[+-]?\d*\.(\d+)$/.exec(expected)?.[1]?.length;
-  if (digits === undefined) return TOLERANCE;
-  const relative = Math.min(TOLERANCE.relative, 10 ** -digits / Math.max(1, Math.abs(Number(expected))));
-  return { relative, absolute: TOLERANCE.absolute };
+const PADDED = /^[+-]?0\d/;
+
+/** The same text for the same number, of however many digits; it has no exponent. */
+function plain({ isNegative, digits, places }: Written): string {
+  const fraction = places === 0 ? "" : digits.slice(-places).replace(/0+$/, "");
+  const whole = digits.slice(0, digits.length - places).replace(/^0+(?=.)/, "");
+  const value = fraction === "" ? whole || "0" : `${whole || "0"}.${fraction}`;
+  return isNegative && value !== "0" ? `-${value}` : value;
 }
 
-function unsigned(text: string): string {
-  return text.startsWith("+") ? text.slice(1) : text;
+/**
+ * A millionth, absolute or relative, but of what is relative no more than one of the last digit that is expected, for
+ * 1000001.49 is not 1000000.50; nor less than doubles differ by that were added up in another order.
+ */
+function nearly(expected: string, one: Written, got: string, other: Written): boolean {
+  const [a, b] = [Number(expected), Number(got)];
+  if (!Number.isFinite(a) && one.exponent === undefined && other.exponent === undefined)
+    return plain(one) === plain(other);
+  if (!Number.isFinite(a) || !Number.isFinite(b)) return false;
+  const lastDigit = one.exponent === undefined ? 10 ** -one.places / Math.max(1, Math.abs(a)) : Infinity;
+  const relative = Math.max(DOUBLES, Math.min(TOLERANCE.relative, lastDigit));
+  return near(a, b, { relative, absolute: TOLERANCE.absolute });
 }
+
+const DOUBLES = 1e-14;
 
 /** Where two outputs differ, in words: the whole of them where they are short. */
 export function differenceWords(expected: string, got: string, charsMax: number): string {

@@ -188,13 +188,14 @@ function raises(walk: Walk, manager: Expression, body: readonly Statement[], nam
   const { callee, args } = manager.kind === "call" ? manager : { callee: undefined, args: [] };
   const isRaises = callee?.kind === "attribute" && ["raises", "assertRaises"].includes(callee.name);
   const kinds = args[0]?.kind === "tuple" ? args[0].items : args;
-  const exceptions = kinds.map((each) => (each.kind === "name" ? each.name : ""));
+  const exceptions = kinds.map((each) => (each.kind === "name" || each.kind === "attribute" ? each.name : ""));
   const value = inner?.kind === "expression" || inner?.kind === "assign" ? inner.value : undefined;
   if (!isRaises || value === undefined || others.length > 0 || exceptions.includes(""))
     return fail(walk, "a 'with' block") ?? false;
   const meaning = meaningOf(value, scopeOf(walk, names), walk);
   if (meaning?.kind !== "result") return fail(walk, "a 'with' block without a call of the program") ?? false;
-  return take(walk, [{ kind: "call", ...meaning.call, views: [], expected: { kind: "raises", names: exceptions } }]);
+  const { call, views } = meaning;
+  return take(walk, [{ kind: "call", ...call, views, expected: { kind: "raises", names: exceptions } }]);
 }
 
 function loop(walk: Walk, statement: Extract<Statement, { kind: "for" }>, names: Names, calls: number): boolean {

@@ -3,8 +3,9 @@ import type { PortContext } from "../environment.ts";
 import type { Failed, Facts } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import type { SandboxCase, SandboxResult } from "../ports.ts";
-import { expectationWords, isRaised, meets } from "./expect.ts";
+import { expectationWords, meets } from "./expect.ts";
 import { type CallTest, type CodeInstance, type CodeTest, LIMITS } from "./instance.ts";
+import { ownLine, type Prefixed, withPrefix } from "./prefix.ts";
 import { differenceWords, samePrinted } from "./stdout.ts";
 import { clip, quoted, show } from "./value.ts";
 
@@ -30,7 +31,8 @@ export async function runTests(
   if (sandbox === undefined) return NO_SANDBOX;
   const { tests, prefix } = instance;
   const cases = tests.map(caseOf);
-  const job = { program: withPrefix(prefix, program), cases, cpuMsMax: LIMITS.cpuMsMax };
+  const prefixed = withPrefix(prefix, program);
+  const job = { program: prefixed.source, cases, cpuMsMax: LIMITS.cpuMsMax };
   const reply = await sandbox.run(job, context);
   if (reply.kind === "failed") return reply;
   // Without a result for each test there is no telling, and that is our fault.
@@ -44,25 +46,30 @@ export async function runTests(
   const index = passes.indexOf(false);
   const passed = passes.filter(Boolean).length;
   if (index < 0) return { kind: "outcome", passed };
-  const words = failureWords(tests[index] as CodeTest, reply.results[index] as SandboxResult);
+  const result = inOwnLines(reply.results[index] as SandboxResult, prefixed);
+  const words = failureWords(tests[index] as CodeTest, result);
   return { kind: "outcome", passed, failed: { index, words: `test ${index + 1} of ${tests.length}: ${words}` } };
 }
 
-/** `from __future__` must come first in a program: one that has it brings its own imports. */
-function withPrefix(prefix: string, program: string): string {
-  return prefix === "" || /^from __future__ /m.test(program) ? program : `${prefix}\n${program}`;
+/** Tells of the lines of the program as its author numbers them. */
+function inOwnLines(result: SandboxResult, prefixed: Prefixed): SandboxResult {
+  const own = (text: string): string =>
+    text.replace(/\(line (\d+)\)$/, (_, line) => `(line ${ownLine(prefixed, Number(line))})`);
+  if (result.kind === "raised") return { ...result, error: own(result.error) };
+  return result.kind === "unusable" ? { ...result, why: own(result.why) } : result;
 }
 
 function caseOf(test: CodeTest): SandboxCase {
   if (test.kind === "script") return { kind: "script", stdin: test.stdin };
-  const { name, args, kwargs } = test;
-  return { kind: "call", name, args, ...(kwargs && { kwargs }) };
+  const { name, args, kwargs, views } = test;
+  return { kind: "call", name, args, ...(kwargs && { kwargs }), ...(views.length > 0 && { views }) };
 }
 
 function isPassed(test: CodeTest, result: SandboxResult): boolean {
   if (test.kind === "script") return result.kind === "printed" && samePrinted(test.stdout, result.stdout);
-  if (test.expected.kind === "raises") return result.kind === "raised" && isRaised(test.expected.names, result.error);
-  return result.kind === "returned" && meets(test, result.value);
+  const { expected } = test;
+  if (expected.kind !== "raises") return result.kind === "returned" && meets(expected, result.value);
+  return result.kind === "raised" && expected.names.some((name) => result.names?.includes(name));
 }
 
 /** Facts of an answer; Failed where the sandbox failed, which says nothing about the answer. */
@@ -113,6 +120,8 @@ function failureWords(test: CodeTest, result: SandboxResult): string {
       return `${asked} returned ${show(result.value, VALUE_CHARS)}, ${expectedWords(test)}`;
     case "raised":
       return `${asked} raised ${clip(result.error, VALUE_CHARS)}, ${expectedWords(test)}`;
+    case "unusable":
+      return `${asked} was not reached: the program ${clip(result.why, VALUE_CHARS)}`;
     case "exceeded":
       return `${asked} took ${clip(result.limit, VALUE_CHARS)}`;
     case "died":
@@ -131,11 +140,15 @@ export function inputWords(stdin: string): string {
   return quoted(clip(stdin, INPUT_CHARS), INPUT_CHARS);
 }
 
-/** "add(1, b=2)" */
-export function callWords({ name, args, kwargs = [] }: CallTest): string {
+/** "sorted(add(1, b=2))" */
+export function callWords({ name, args, kwargs = [], views }: CallTest): string {
   const given = [
     ...args.map((arg) => show(arg, INPUT_CHARS)),
     ...kwargs.map(([key, value]) => `${key}=${show(value, INPUT_CHARS)}`),
   ];
-  return `${name}(${clip(given.join(", "), INPUT_CHARS)})`;
+  const called = `${name}(${clip(given.join(", "), INPUT_CHARS)})`;
+  return views.reduce<string>((inner, view) => {
+    if (typeof view === "object") return `round(${inner}, ${view.round})`;
+    return view === "bases" ? inner : `${view}(${inner})`;
+  }, called);
 }

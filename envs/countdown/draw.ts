@@ -13,7 +13,7 @@ import {
   type Rational,
   showRational,
   subtract,
-} from "./rational.ts";
+} from "../lib/rational.ts";
 
 // Where the parts of an expression are drawn, and what each is worth.
 

@@ -1,7 +1,7 @@
 /** Arithmetic expressions as trees: building, evaluating exactly, writing. */
 import { assertNever } from "../lib/assert-never.ts";
 import { narrow, skipGap } from "../lib/text.ts";
-import { add, divide, fromInteger, multiply, type Rational, subtract } from "./rational.ts";
+import { add, divide, fromInteger, multiply, type Rational, subtract } from "../lib/rational.ts";
 
 export type Operator = "+" | "-" | "*" | "/";
 

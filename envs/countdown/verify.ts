@@ -12,7 +12,7 @@ import {
   tokenize,
 } from "./expression.ts";
 import type { CountdownInstance } from "./instance.ts";
-import { equalsInteger, showRational } from "./rational.ts";
+import { equalsInteger, showRational } from "../lib/rational.ts";
 
 const TIMES = ["never", "once", "twice", "three times", "four times", "five times", "six times"];
 

@@ -11,11 +11,12 @@ import {
   multiply,
   negate,
   type Num,
+  order,
   power,
   wholeNum,
 } from "./numbers/arithmetic.ts";
 import { call } from "./numbers/functions.ts";
-import type { Node } from "./syntax.ts";
+import type { Node, Piece, Relation, Term } from "./syntax.ts";
 
 /** Where an expression is evaluated. */
 export interface Place extends Precision {
@@ -70,6 +71,8 @@ export function evaluate(node: Node, place: Place): Maybe<Num> {
       const [left, right] = node.parts.map((part) => evaluate(part, place));
       return left && right && divide(left, right, place);
     }
+    case "cases":
+      return caseOf(node.pieces, place);
     case "bracket":
       return node.items.length === 1 ? evaluate(node.items[0] as Node, place) : undefined;
     default:
@@ -129,6 +132,77 @@ function series(node: Extract<Node, { kind: "series" }>, place: Place): Maybe<Nu
     value = term && combine(value, term, place);
   }
   return value;
+}
+
+// Cases.
+
+function caseOf(pieces: readonly Piece[], place: Place): Maybe<Num> {
+  for (const { value, condition } of pieces) {
+    const applies = condition === undefined || holds(condition, place);
+    if (applies !== false) return applies ? evaluate(value, place) : undefined;
+  }
+  return undefined;
+}
+
+/** Whether a condition holds there; undefined: it cannot be told. */
+function holds(node: Node, place: Place): Maybe<boolean> {
+  if (node.kind === "list") {
+    const found = node.items.map((item) => holds(item, place));
+    const decided = node.joiner === "or";
+    if (found.includes(decided)) return decided;
+    return found.includes(undefined) ? undefined : !decided;
+  }
+  if (node.kind !== "relation") return undefined;
+  let result: Maybe<boolean> = true;
+  for (const [i, operator] of node.operators.entries()) {
+    const found = related(node.parts[i] as Node, operator, node.parts[i + 1] as Node, place);
+    if (found === false) return false;
+    if (found === undefined) result = undefined;
+  }
+  return result;
+}
+
+function related(left: Node, operator: Relation, right: Node, place: Place): Maybe<boolean> {
+  if (operator === "∈") return isWithin(left, right, place);
+  const [a, b] = [evaluate(left, place), evaluate(right, place)];
+  const found = a && b && order(a, b, place);
+  if (found === undefined || found === "unclear" || found === "apart") return undefined;
+  const isSame = found === "equal" || found === "near";
+  switch (operator) {
+    case "=":
+      return isSame;
+    case "≠":
+      return !isSame;
+    case "<":
+    case "≤":
+      return found === "less" || (isSame && operator === "≤");
+    case ">":
+    case "≥":
+      return found === "greater" || (isSame && operator === "≥");
+    default:
+      return undefined;
+  }
+}
+
+/** In an interval with ends, or in a set of a few. */
+function isWithin(node: Node, set: Node, place: Place): Maybe<boolean> {
+  if (set.kind === "set") {
+    const items = set.items.map((item): Node => ({ kind: "relation", parts: [node, item], operators: ["="] }));
+    return holds({ kind: "list", joiner: "or", items }, place);
+  }
+  const [low, high] = set.kind === "bracket" && set.items.length === 2 ? set.items : [];
+  if (set.kind !== "bracket" || low === undefined || high === undefined) return undefined;
+  const parts: { readonly node: Node; readonly operator: Relation; readonly end: Node }[] = [
+    { node, operator: set.open === "(" ? ">" : "≥", end: low },
+    { node, operator: set.close === ")" ? "<" : "≤", end: high },
+  ];
+  const found = parts.map(({ operator, end }) => isInfinite(end) || related(node, operator, end, place));
+  return found.includes(false) ? false : found.includes(undefined) ? undefined : true;
+}
+
+function isInfinite(node: Node): boolean {
+  if (node.kind === "add" && node.terms.length === 1) return isInfinite((node.terms[0] as Term).node);
+  return node.kind === "symbol" && node.name === "∞";
 }
 
 const ROWS_MAX = 4;

@@ -49,6 +49,8 @@ export function readRow(given: unknown): Parsed<MathInstance> {
   const row = given as Row;
   const problem = problemOf(row);
   if (problem.kind === "malformed") return problem;
+  if (asksForProof(row, problem.answer))
+    return malformed("column problem asks for a proof, which no answer is compared with");
   const answer = answerOf(row);
   if (answer.kind === "malformed") return answer;
   const level = levelOf(row);
@@ -94,7 +96,24 @@ export function withoutInstruction(text: string): string {
   return text.replace(BEFORE, "").replace(AFTER, "");
 }
 
+// Proofs.
+
+const PROOF = /(?<![a-z])(?:prove|show|verify|demonstrate) (?:also )?that(?![a-z])|(?:求证|证明)[:：]?/i;
+/** What asks for a value beside it. */
+const ASKED =
+  /(?<![a-z])(?:find|determine|compute|calculate|evaluate|what|which|how (?:many|much)|solve|express|give|write down)(?![a-z])|求(?!证)|多少|等于|[?？]|_{2}|\\underline/i;
+
+/** Whether a row is said to be a proof, or its problem asks for nothing else. */
+function asksForProof(row: Row, problem: string): boolean {
+  const isSaid = ["question_type", "problem_type"].some((column) => row[column] === "proof");
+  return isSaid || (PROOF.test(problem) && !ASKED.test(problem));
+}
+
 // The answer.
+
+/** What stands where an answer was to be, and is none. */
+const NO_ANSWER =
+  /^[\s$*.("]*(?:\\(?:text|textbf|mathrm|boxed)\s?\{\s?)?(?:proof|see (?:the )?(?:proof|solution|above)|q\.?\s?e\.?\s?d|not (?:provided|available)|证明)[\s$*.)"}]*$/i;
 
 function answerOf(row: Row): Parsed<string> {
   const column = firstOf(row, COLUMNS.answer);
@@ -105,6 +124,7 @@ function answerOf(row: Row): Parsed<string> {
   const text = typeof value === "number" ? `${value}` : value;
   if (typeof text !== "string") return malformed(`column ${name} must be a text`);
   if (text.trim() === "") return malformed(`column ${name} is empty`);
+  if (NO_ANSWER.test(text)) return malformed(`column ${name} holds no answer but ${JSON.stringify(text.slice(0, 40))}`);
   if (text.length > LIMITS.answerLengthMax)
     return malformed(`column ${name} has ${text.length} characters, and the limit is ${LIMITS.answerLengthMax}`);
   const read = readMath(text);

@@ -2,7 +2,7 @@
  * Answers of generated tasks, which are values: whether a text is one, and not a calculation that is still to be done. An
  * expression equal to the value would be no answer, for the task itself is such an expression.
  */
-import { equalsInteger, type Rational } from "../countdown/rational.ts";
+import { equalsInteger, type Rational } from "../lib/rational.ts";
 import type { Facts } from "../facts.ts";
 import { narrow } from "../lib/text.ts";
 import type { Comparison } from "./compare/outcome.ts";

@@ -25,6 +25,8 @@ export type Node =
       readonly value: Rational;
       /** Digits after the point, where it was written with one. */
       readonly decimals?: number;
+      /** Whether digits follow that are not written: 3.141… */
+      readonly goesOn?: true;
       /** The base that it was written in, and its digits. */
       readonly base?: number;
       readonly digits?: string;
@@ -56,8 +58,20 @@ export type Node =
   | { readonly kind: "list"; readonly joiner: Joiner; readonly items: readonly Node[] }
   | { readonly kind: "relation"; readonly parts: readonly Node[]; readonly operators: readonly Relation[] }
   | { readonly kind: "matrix"; readonly rows: readonly (readonly Node[])[] }
+  /** What holds up to multiples of a modulus: "2 (mod 5)", "x ≡ 1, 4 (mod 5)". */
+  | { readonly kind: "residue"; readonly node: Node; readonly modulus: Node }
+  /** What a function is in each of several cases; the first that applies counts. */
+  | { readonly kind: "cases"; readonly pieces: readonly Piece[] }
+  /** A time of day in minutes; `half`: it does not say which half of the day it is in. */
+  | { readonly kind: "clock"; readonly minutes: number; readonly half: boolean }
   /** Words. */
   | { readonly kind: "text"; readonly text: string };
+
+export interface Piece {
+  readonly value: Node;
+  /** Undefined: in all other cases. */
+  readonly condition: Node | undefined;
+}
 
 export function symbol(name: string): Node {
   return { kind: "symbol", name };
@@ -105,6 +119,12 @@ export function show(node: Node): string {
       return node.items.map(show).join(node.joiner === "," ? ", " : ` ${node.joiner} `);
     case "relation":
       return node.parts.map((part, i) => `${i === 0 ? "" : ` ${node.operators[i - 1]} `}${show(part)}`).join("");
+    case "residue":
+      return `${wrapped(node.node)} (mod ${show(node.modulus)})`;
+    case "cases":
+      return `{${node.pieces.map(({ value, condition }) => `${show(value)} if ${condition === undefined ? "not" : show(condition)}`).join("; ")}}`;
+    case "clock":
+      return `${Math.floor(node.minutes / 60)}:${`${node.minutes % 60}`.padStart(2, "0")}${node.half ? " a.m. or p.m." : ""}`;
     case "matrix":
       return `[${node.rows.map((row) => `[${row.map(show).join(", ")}]`).join(", ")}]`;
     default:
@@ -126,6 +146,7 @@ export function children(node: Node): readonly Node[] {
   switch (node.kind) {
     case "number":
     case "symbol":
+    case "clock":
     case "text":
       return [];
     case "add":
@@ -151,6 +172,10 @@ export function children(node: Node): readonly Node[] {
       return [node.element, node.condition];
     case "sets":
       return [node.left, node.right];
+    case "residue":
+      return [node.node, node.modulus];
+    case "cases":
+      return node.pieces.flatMap(({ value, condition }) => (condition === undefined ? [value] : [value, condition]));
     case "matrix":
       return node.rows.flat();
     default:
@@ -163,6 +188,7 @@ export function withChildren(node: Node, each: (child: Node) => Node): Node {
   switch (node.kind) {
     case "number":
     case "symbol":
+    case "clock":
     case "text":
       return node;
     case "add":
@@ -188,6 +214,16 @@ export function withChildren(node: Node, each: (child: Node) => Node): Node {
       return { ...node, element: each(node.element), condition: each(node.condition) };
     case "sets":
       return { ...node, left: each(node.left), right: each(node.right) };
+    case "residue":
+      return { ...node, node: each(node.node), modulus: each(node.modulus) };
+    case "cases":
+      return {
+        ...node,
+        pieces: node.pieces.map(({ value, condition }) => ({
+          value: each(value),
+          condition: condition && each(condition),
+        })),
+      };
     case "matrix":
       return { ...node, rows: node.rows.map((row) => row.map(each)) };
     default:
@@ -198,4 +234,10 @@ export function withChildren(node: Node, each: (child: Node) => Node): Node {
 /** Whether a node or one of its parts is so. */
 export function some(node: Node, isSo: (node: Node) => boolean): boolean {
   return isSo(node) || children(node).some((child) => some(child, isSo));
+}
+
+/** The node with what it holds of a name replaced. */
+export function replaced(node: Node, name: string, by: Node): Node {
+  if (node.kind === "symbol") return node.name === name ? by : node;
+  return withChildren(node, (child) => replaced(child, name, by));
 }

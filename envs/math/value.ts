@@ -1,8 +1,10 @@
 /** Reads what an answer says, and compares two of them: the interface of everything in this folder. */
 import type { Parsed } from "../facts.ts";
+import { narrow } from "../lib/text.ts";
 import { compareNodes } from "./compare/compare.ts";
-import { type Comparison, EQUAL, undecided } from "./compare/outcome.ts";
+import { type Comparison, EQUAL, type State, undecided } from "./compare/outcome.ts";
 import { type Budget, STEPS_MAX } from "./numbers/budget.ts";
+import { clockLike, clockOf } from "./read/clock.ts";
 import type { Cursor } from "./read/cursor.ts";
 import { extract } from "./read/extract.ts";
 import { lex } from "./read/lex.ts";
@@ -22,16 +24,21 @@ export interface MathAnswer {
   readonly text: string;
   /** At least one; the likeliest first. */
   readonly readings: readonly Reading[];
-  /** The letter of a choice, where one stands before its content: "(B) 12". */
-  readonly choice?: string;
+  /** Of a choice: what its letter stands before, as in "(B) 12"; empty where it stands alone. */
+  readonly choice?: readonly Reading[];
 }
 
 /** Reads the text of an answer. Never throws; bounded in steps, digits and depth whatever the text. */
 export function readMath(text: string): Parsed<MathAnswer> {
-  const extracted = extract(text);
+  const extracted = extract(narrowed(text));
   if (extracted.kind === "malformed") return extracted;
   const [only] = extracted.answer;
   return extracted.answer.length === 1 && only !== undefined ? readOne(only) : readSeveral(extracted.answer);
+}
+
+/** As it is written in Latin script: １２（， is 12(,. */
+function narrowed(text: string): string {
+  return text.replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(narrow(wide.charCodeAt(0))));
 }
 
 /** Several boxes are a list. */
@@ -55,11 +62,11 @@ function readOne(text: string): Parsed<MathAnswer> {
   const isChoice = name !== undefined && (whole.kind === "malformed" || content === "" || bracketed !== undefined);
   if (isChoice && inside?.kind !== "malformed") {
     const letter: Reading = { node: { kind: "symbol", name: name.toUpperCase() }, comma: "separator" };
-    const others = [...(inside?.answer ?? []), ...(whole.kind === "answer" ? whole.answer : [])];
-    return { kind: "answer", answer: { text, readings: [letter, ...others], choice: name.toUpperCase() } };
+    const choice = inside?.answer ?? [];
+    const others = [...choice, ...(whole.kind === "answer" ? whole.answer : [])];
+    return { kind: "answer", answer: { text, readings: [letter, ...others], choice } };
   }
-  const read = whole;
-  return read.kind === "malformed" ? read : { kind: "answer", answer: { text, readings: read.answer } };
+  return whole.kind === "malformed" ? whole : { kind: "answer", answer: { text, readings: whole.answer } };
 }
 
 /** "(B)", "B)", "\\textbf{(B)}", "Option B", alone or with what the choice says behind it. */
@@ -75,6 +82,8 @@ function readings(text: string): Parsed<readonly Reading[]> {
     if (typeof node === "string") problem ??= node;
     else if (!found.some((other) => show(other.node) === show(node))) found.push({ node, comma: style.comma });
   }
+  const time = clockLike(text);
+  if (time !== undefined) found.push({ node: time, comma: "separator" });
   return found.length > 0 ? { kind: "answer", answer: found } : { kind: "malformed", reason: problem ?? "it is empty" };
 }
 
@@ -82,6 +91,8 @@ const THOUSANDS = /(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])/;
 const COMMA = /\d,\d/;
 /** Two numbers in brackets of their own: a pair, an interval, a set. */
 const PAIR = /[([{]\s*[-+−]?\d+,\d+\s*\\?[)\]}]/;
+/** 1,0,1 */
+const LISTED = /\d,\d+,\d/;
 const EXPONENT = /\de[+-]\d/;
 
 /** 1,234 is a number, and perhaps a list; 3,14 is a list, and perhaps a number. */
@@ -89,18 +100,16 @@ function stylesOf(text: string): readonly Style[] {
   const styles: Style[] = [];
   if (THOUSANDS.test(text)) styles.push({ comma: "thousands", exponent: false });
   styles.push({ comma: "separator", exponent: false });
-  if (styles.length === 1 && COMMA.test(text) && !PAIR.test(text)) styles.push({ comma: "decimal", exponent: false });
+  if (styles.length === 1 && COMMA.test(text) && !PAIR.test(text) && !LISTED.test(text))
+    styles.push({ comma: "decimal", exponent: false });
   if (EXPONENT.test(text)) styles.push({ comma: "separator", exponent: true });
   return styles;
 }
 
-/** 10:30 a.m. */
-const TIME = /^\s*(\d{1,2}(?::\d\d)?)[\s~\\]*(?:\\text\w*\s*\{)?\s*([ap])\.?\s?m\.?\s*\}?\s*$/i;
-
 /** What the text is, or what is wrong with it. */
 function parse(text: string, style: Style): Node | string {
-  const time = TIME.exec(text);
-  if (time !== null) return { kind: "text", text: `${time[1]} ${time[2]}m`.toLowerCase() };
+  const time = clockOf(text);
+  if (time !== undefined) return time;
   const lexed = lex(text, style);
   if (lexed.kind === "malformed") return lexed.reason;
   if (lexed.tokens.length === 0) return "it is empty";
@@ -125,17 +134,35 @@ const SURELY_DECIMAL = /(?<!\d)0,\d|\d,\d\d/;
 export function compareMath(gold: MathAnswer, answer: MathAnswer, budget: Budget = { left: STEPS_MAX }): Comparison {
   if (bare(gold.text) === bare(answer.text)) return EQUAL;
   const state = { budget, seed: `${gold.text}\n${answer.text}` };
-  // Of two choices the letters count, whatever they say.
-  const isChoice = gold.choice !== undefined && answer.choice !== undefined;
-  const golds = isChoice
-    ? gold.readings.slice(0, 1)
-    : gold.readings.filter(({ comma }) => comma !== "decimal" || SURELY_DECIMAL.test(gold.text));
-  const answers = isChoice ? answer.readings.slice(0, 1) : answer.readings;
-  const found = golds.flatMap((left) => answers.map((right) => () => compareNodes(left.node, right.node, state)));
+  const [left, right] = [gold.choice, answer.choice];
+  if (left === undefined || right === undefined) return compareReadings(gold, gold.readings, answer.readings, state);
+  // Of two choices both letters and what they say count; who leaves one of them out says nothing else.
+  const letters = compareReadings(gold, gold.readings.slice(0, 1), answer.readings.slice(0, 1), state);
+  const isSaidTwice = letters.kind === "equal" && left.length > 0 && right.length > 0;
+  return isSaidTwice ? compareReadings(gold, left, right, state) : letters;
+}
+
+function compareReadings(
+  { text }: MathAnswer,
+  golds: readonly Reading[],
+  answers: readonly Reading[],
+  state: State,
+): Comparison {
+  const meant = golds.filter(({ comma }) => comma !== "decimal" || SURELY_DECIMAL.test(text));
+  const isTime = [golds[0], answers[0]].some((reading) => reading?.node.kind === "clock");
+  const ordered = (readings: readonly Reading[]): readonly Reading[] => (isTime ? timesFirst(readings) : readings);
+  const found = ordered(meant).flatMap((left) =>
+    ordered(answers).map((right) => () => compareNodes(left.node, right.node, state)),
+  );
   const [first, ...others] = found;
   const likeliest = first?.() ?? undecided("it cannot be read as the expected answer is");
   // What is less likely meant may make it equal, and nothing else.
   return likeliest.kind !== "equal" && others.some((compare) => compare().kind === "equal") ? EQUAL : likeliest;
+}
+
+/** Beside a time, "4:30" is likelier a time than a ratio. */
+function timesFirst(readings: readonly Reading[]): readonly Reading[] {
+  return readings.toSorted((a, b) => Number(b.node.kind === "clock") - Number(a.node.kind === "clock"));
 }
 
 /** The text without what is never seen. */

@@ -3,7 +3,7 @@
  * told apart. A product takes as many steps as the digits of its factors multiplied (schoolbook multiplication), a sum as
  * many as its longer number has digits; of fractions each part is worked out, and the result reduced.
  */
-import type { Rational } from "../countdown/rational.ts";
+import type { Rational } from "../lib/rational.ts";
 
 export function digitsOf(integer: number | bigint): number {
   return `${integer}`.replace("-", "").length;

@@ -11,12 +11,19 @@ export const OPTION_UNITS_MAX = 4096;
 /** What people put around an option, and white space; the text of an option cannot be longer by more than that. */
 const GIVEN_UNITS_MAX = 2 * OPTION_UNITS_MAX;
 
-// Before NFKC, which would make an accent on a space of "´", and two primes of "″".
-const SINGLE_QUOTES = /[‘’‚‛′´`ʹʼ＇]/g;
-const DOUBLE_QUOTES = /[“”„‟″«»＂]/g;
-// After NFKC, which has made these of their superscript, small and full-width forms.
+// Before NFKC, which would make an accent on a space of it, and "11⁄2" of "1½".
+const ACUTE = /´/g;
+const MIXED_NUMBER = /(?<=\d)(?=[¼-¾⅐-⅟↉])/g;
+// After NFKC, which has made these of their superscript, small and full-width forms, and single primes of several in one.
+const SINGLE_QUOTES = /[‘’‚‛′‵`ʹʼ]/g;
+const DOUBLE_QUOTES = /["“”„‟«»]/g;
 const DASHES = /[\u2010-\u2015\u2212]/g;
-const WHITE_SPACE = /[\s\u0085\u200b-\u200d\u2060]+/g;
+const FRACTION_SLASH = /\u2044/g;
+/** Characters that are not seen: zero-width space, joiners, soft hyphens. Those that change the order of what is seen stay. */
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}--[\u202a-\u202e\u2066-\u2069]]/gv;
+/** What LaTeX writes with a backslash before it: "\$5". */
+const ESCAPING = /\\(?=[$%#&_])/g;
+const WHITE_SPACE = /[\s\u0085]+/g;
 
 /** White space of any kind as one space, and none at the ends. */
 export function collapsed(text: string): string {
@@ -24,12 +31,16 @@ export function collapsed(text: string): string {
 }
 
 /**
- * A text as it is compared: quotes of a kind are one, NFKC, hyphens, dashes and minus signs are one, what is put around an
- * answer is gone (with it one closing period), white space is collapsed.
+ * A text as it is compared: what is not seen is gone, NFKC, quotes of a kind are one, two single ones are a double one,
+ * hyphens, dashes and minus signs are one, what is put around an answer is gone (with it one closing period), white space
+ * is collapsed.
  */
 export function normalized(text: string): string {
-  const unified = text.replace(SINGLE_QUOTES, "'").replace(DOUBLE_QUOTES, '"');
-  return collapsed(stripAnswer(collapsed(unified.normalize("NFKC").replace(DASHES, "-"))));
+  const compatible = text.replace(ACUTE, "'").replace(MIXED_NUMBER, " ").normalize("NFKC").replace(UNSEEN, "");
+  // A double one as two, until all are: two primes, and a quote beside an apostrophe, are then the same however written.
+  const quotes = compatible.replace(SINGLE_QUOTES, "'").replace(DOUBLE_QUOTES, "''");
+  const unified = quotes.replace(DASHES, "-").replace(FRACTION_SLASH, "/");
+  return collapsed(stripAnswer(collapsed(unified)).replace(ESCAPING, "")).replaceAll("''", '"');
 }
 
 /** The same for texts that differ in case only. */
@@ -44,11 +55,19 @@ export type Matcher = (text: string) => number;
 export function matcherOf(options: readonly string[]): Matcher {
   const keys = options.map(normalized);
   const exact = new Map(keys.map((key, place) => [key, place]));
+  const verbatim = new Map(options.map((option, place) => [option, place]));
   const byFolded = Map.groupBy(keys.keys(), (place) => folded(keys[place] as string));
   return (text) => {
     if (text.length > GIVEN_UNITS_MAX) return -1;
     const key = normalized(text);
+    if (isMoney(text, key, byFolded)) return verbatim.get(collapsed(text)) ?? -1;
     const [place, ...others] = byFolded.get(folded(key)) ?? [];
     return exact.get(key) ?? (others.length > 0 ? -1 : (place ?? -1));
   };
+}
+
+/** Whether a dollar that was taken for a formula's may be an option's own: "$5$", where both "$5" and "5" are options. */
+function isMoney(text: string, key: string, byFolded: ReadonlyMap<string, unknown>): boolean {
+  if (!text.includes("$") || key.includes("$")) return false;
+  return byFolded.has(folded(`$${key}`)) || byFolded.has(folded(`${key}$`));
 }

@@ -26,11 +26,15 @@ const ORDERS: Readonly<Record<string, (value: number, bound: number) => boolean>
   "<": (value, bound) => value < bound,
 };
 
+/** Comparisons of other languages, such as "==" and "=>": a value that begins so is told by a space before it. */
+const FOREIGN = /^[=<>~]/;
+
 /** Undefined: the text is no condition. What orders wants a number. */
 export function readCondition(text: string): Condition | undefined {
   const [, name = "", comparison = "", given = ""] = CONDITION.exec(text) ?? [];
   const bound = given.trim();
   const order = ORDERS[comparison];
+  if (/^!?=$/.test(comparison) && FOREIGN.test(given)) return undefined;
   if (name === "" || (order !== undefined && !NUMBER.test(bound))) return undefined;
   const positive = (value: unknown): boolean => {
     if (order !== undefined) return typeof value === "number" && order(value, Number(bound));

@@ -206,7 +206,10 @@ function transportTo(handlers: object, close: () => void): Transport {
   };
 }
 
+/** What else is wrong with the request is in the cause. */
 function asClientSees(error: unknown): unknown {
   if (!(error instanceof RpcError)) return error;
-  return new GradusError(error.code, error.message, { retryDelayMs: error.retryDelayMs });
+  const { code, message, retryDelayMs, others } = error;
+  const cause = others.length === 0 ? undefined : new AggregateError(others.map(asClientSees));
+  return new GradusError(code, message, { retryDelayMs, cause });
 }

@@ -5,7 +5,13 @@
  */
 import { fromJson, type JsonObject } from "@bufbuild/protobuf";
 import { isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from "yaml";
-import { CreateRunRequestSchema, GradusError, type RunConfig, RunConfigSchema } from "../../clients/ts/src/public.ts";
+import {
+  CreateRunRequestSchema,
+  type GradusCode,
+  GradusError,
+  type RunConfig,
+  RunConfigSchema,
+} from "../../clients/ts/src/public.ts";
 import { readFileOf } from "./files.ts";
 import { CliProblem } from "./problem.ts";
 import { aliasesOf, NODES_MAX, type Problem, type Reading, readFields } from "./run-files/fields.ts";
@@ -26,16 +32,11 @@ export type RunFileResult =
   /** Each as "run.yaml:12: policy.bandit.alpha: …", in the order of the file. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
-/** More would scroll the first ones away. */
-const PROBLEMS_MAX = 10;
-
 /** Reads the file that an option names; its problems come out as one that ends the command. */
 export function readRunFile(option: string, path: string): RunFile {
   const result = parseRunFile(path, readFileOf(option, path));
   if (result.kind === "read") return result.file;
-  const { problems } = result;
-  const more = problems.length > PROBLEMS_MAX ? [`and ${problems.length - PROBLEMS_MAX} more`] : [];
-  throw new CliProblem("usage", [...problems.slice(0, PROBLEMS_MAX), ...more].join("\n"));
+  throw new CliProblem("usage", result.problems.join("\n"));
 }
 
 /** Reads a run file's text; `path` is for messages. */
@@ -105,11 +106,23 @@ function nearestOffset(offsets: ReadonlyMap<string, number>, field: string): num
 /** Of what is handed in by CreateRun, UpdatePolicy and UpdateShape. */
 const OF_FILE = /^(?:config\.)?(\w+)((?:\.\w+|\[\d+\]|\["[^"]*"\])*): /;
 
-/** What a server says of a file's configuration, with the line that it speaks of; other errors as they are. */
-export function inRunFile({ path, lineOf }: RunFile, error: unknown): unknown {
-  if (!(error instanceof GradusError) || error.code !== "INVALID_ARGUMENT") return error;
-  const [whole = "", first = "", rest = ""] = OF_FILE.exec(error.message) ?? [];
+/** What a configuration may be refused with; else it is the server that fails. */
+const REFUSALS: readonly GradusCode[] = ["INVALID_ARGUMENT", "NOT_FOUND", "FAILED_PRECONDITION"];
+
+/** What a server says of a file's configuration, each with the line that it speaks of; other errors as they are. */
+export function inRunFile(file: RunFile, error: unknown): unknown {
+  if (!(error instanceof GradusError) || !REFUSALS.includes(error.code)) return error;
+  const others = error.cause instanceof AggregateError ? (error.cause.errors as readonly GradusError[]) : [];
+  const places = [error, ...others].map(({ message }) => placeIn(file, message));
+  if (places[0]?.line === undefined) return error;
+  const sorted = places.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  return new CliProblem("usage", sorted.map(({ text }) => text).join("\n"));
+}
+
+function placeIn({ path, lineOf }: RunFile, message: string): { readonly line?: number; readonly text: string } {
+  const [whole = "", first = "", rest = ""] = OF_FILE.exec(message) ?? [];
   const top = first.replace(/^add_/, "");
-  if (!fields.some(({ name }) => name === top)) return error;
-  return new CliProblem("usage", `${path}:${lineOf(top + rest)}: ${top + rest}: ${error.message.slice(whole.length)}`);
+  if (!fields.some(({ name }) => name === top)) return { text: `${path}: ${message}` };
+  const line = lineOf(top + rest);
+  return { line, text: `${path}:${line}: ${top + rest}: ${message.slice(whole.length)}` };
 }

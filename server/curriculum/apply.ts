@@ -7,19 +7,9 @@ import { looksBack } from "./policies/filter.ts";
 import { takesFeedback } from "./policies/needs.ts";
 import { definitionOf } from "./policies/registry.ts";
 import { reportedOutcome } from "./signals.ts";
-import {
-  nothingTallied,
-  progressOf,
-  rememberedOf,
-  tasksKept,
-  updatesOf,
-  withFolded,
-  type ArmCounters,
-  type Batch,
-  type Fold,
-  type GroupResults,
-  type RunState,
-} from "./state.ts";
+import type { Batch, GroupResults } from "./batches.ts";
+import { type Fold, rememberedOf, updatesOf, withFolded } from "./fold.ts";
+import { type ArmCounters, nothingTallied, progressOf, type RunState, tasksKept } from "./state.ts";
 import { remember, taskMemory } from "./task-memory.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 import { changeGroups, closed, countIssued, freshGroup, handedOut, reopened, withResults } from "./group-changes.ts";

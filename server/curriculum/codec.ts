@@ -14,7 +14,8 @@ import {
   readText,
 } from "./json.ts";
 import { definitionOf, policyCodec } from "./policies/registry.ts";
-import type { DrawnTask, GroupResults, Range, SampleResult, SampleScan } from "./state.ts";
+import type { DrawnTask, GroupResults, SampleResult, SampleScan } from "./batches.ts";
+import type { Range } from "./state.ts";
 import type {
   Arm,
   DynamicSampling,

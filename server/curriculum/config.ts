@@ -60,16 +60,17 @@ function checkArm(arm: Arm, i: number): Invalid | undefined {
   ]);
 }
 
-function checkArms(arms: readonly Arm[]): Invalid | undefined {
-  if (arms.length < 1 || arms.length > ARMS_MAX) return invalid("arms", `must be 1 to ${ARMS_MAX}, not ${arms.length}`);
+function armProblems(arms: readonly Arm[]): readonly Invalid[] {
+  if (arms.length < 1 || arms.length > ARMS_MAX)
+    return [invalid("arms", `must be 1 to ${ARMS_MAX}, not ${arms.length}`)];
   const ids = new Set<string>();
-  for (const [i, arm] of arms.entries()) {
-    const found = checkArm(arm, i);
-    if (found !== undefined) return found;
-    if (ids.has(arm.id)) return invalid(`arms[${i}].id`, `"${arm.id}" is taken by an arm before it`);
+  return arms.flatMap((arm, i) => {
+    const isTaken = ids.has(arm.id);
     ids.add(arm.id);
-  }
-  return undefined;
+    const found = checkArm(arm, i);
+    if (found !== undefined) return [found];
+    return isTaken ? [invalid(`arms[${i}].id`, `"${arm.id}" is taken by an arm before it`)] : [];
+  });
 }
 
 function checkEvaluationArms({ arms, evaluationArms }: RunConfig): Invalid | undefined {
@@ -148,20 +149,25 @@ function checkSolvedKnown(policy: Policy, { feedbackSource }: RunConfig): Invali
   return invalid(field, "needs what was solved, which reported advantages do not say: take feedback_source STEP");
 }
 
-/** Whether a run's arms, policy and weights, as they would be, go together. */
-export function checkPolicy(run: {
+interface PolicyInForce {
   readonly config: RunConfig;
   readonly policy: Policy;
   readonly weights: readonly number[];
-}): Invalid | undefined {
-  const { config, policy, weights } = run;
-  return first([
-    () => checkPolicyConfig(policy, { armIds: config.arms.map(({ id }) => id), length: config.length }),
-    () => checkFilter(policy.filter),
-    () => checkSolvedKnown(policy, config),
-    () => checkShares(policy.constraints),
-    () => checkConstraints({ ...config, policy, weights }),
+}
+
+function policyProblems({ config, policy }: PolicyInForce): readonly Invalid[] {
+  return known([
+    checkPolicyConfig(policy, { armIds: config.arms.map(({ id }) => id), length: config.length }),
+    checkFilter(policy.filter),
+    checkSolvedKnown(policy, config),
+    checkShares(policy.constraints),
   ]);
+}
+
+/** Whether a run's arms, policy and weights, as they would be, go together. */
+export function checkPolicy(run: PolicyInForce): Invalid | undefined {
+  const { config, policy, weights } = run;
+  return policyProblems(run)[0] ?? checkConstraints({ ...config, policy, weights });
 }
 
 /** New weights of some arms, by id: each must be one of the run's, and in range. */
@@ -177,27 +183,40 @@ export function checkWeights(config: RunConfig, weights: Readonly<Record<string,
   return undefined;
 }
 
+function known(found: readonly (Invalid | undefined)[]): readonly Invalid[] {
+  return found.filter((one) => one !== undefined);
+}
+
+/** Each by itself: whether arms and constraints can be met together is asked only of those that are right. */
+export function configProblems(config: RunConfig, weights: readonly number[]): readonly Invalid[] {
+  const { lag, policy } = config;
+  return [
+    ...armProblems(config.arms),
+    ...known([
+      wholeInRange("num_generations", config.numGenerations, 1, 2 ** 32 - 1),
+      wholeInRange("length", config.length, 0, Number.MAX_SAFE_INTEGER),
+      wholeInRange("prompts_per_update", config.promptsPerUpdate, 1, PROMPTS_PER_UPDATE_MAX),
+      lag.kind === "batches" ? wholeInRange("feedback_lag", lag.count, 0, LAG_MAX) : undefined,
+      checkDynamicSampling(config),
+      checkLateFeedback(config),
+      checkTemplate(config),
+      checkOpenSamples(config),
+      checkEvaluationArms(config),
+      inRange("group_timeout", config.groupTimeoutMs ?? 1, 1, Number.MAX_SAFE_INTEGER),
+      inRange("time_to_live", config.timeToLiveMs, 1, Number.MAX_SAFE_INTEGER),
+    ]),
+    ...policyProblems({ config, policy, weights }),
+  ];
+}
+
 /** Whether a run can be created with this configuration. The limit of num_generations is the server's to check. */
 export function checkConfig(
   config: RunConfig,
   weights: readonly number[] = config.arms.map((arm) => arm.weight),
 ): Invalid | undefined {
-  const { lag } = config;
-  return first([
-    () => checkArms(config.arms),
-    () => wholeInRange("num_generations", config.numGenerations, 1, 2 ** 32 - 1),
-    () => wholeInRange("length", config.length, 0, Number.MAX_SAFE_INTEGER),
-    () => wholeInRange("prompts_per_update", config.promptsPerUpdate, 1, PROMPTS_PER_UPDATE_MAX),
-    () => (lag.kind === "batches" ? wholeInRange("feedback_lag", lag.count, 0, LAG_MAX) : undefined),
-    () => checkDynamicSampling(config),
-    () => checkLateFeedback(config),
-    () => checkTemplate(config),
-    () => checkOpenSamples(config),
-    () => checkEvaluationArms(config),
-    () => inRange("group_timeout", config.groupTimeoutMs ?? 1, 1, Number.MAX_SAFE_INTEGER),
-    () => inRange("time_to_live", config.timeToLiveMs, 1, Number.MAX_SAFE_INTEGER),
-    () => checkPolicy({ config, policy: config.policy, weights }),
-  ]);
+  const [found, ...others] = configProblems(config, weights);
+  if (found === undefined) return checkConstraints({ ...config, weights });
+  return others.length === 0 ? found : { ...found, others };
 }
 
 // Whether a run that is created again is the same run.

@@ -5,48 +5,19 @@
  */
 import { rngFor } from "../../envs/lib/rng.ts";
 import { armClasses, assignSlots, drawableProbabilities, quotasOf } from "./constraints.ts";
-import type { BatchDrawn } from "./events.ts";
 import { isIssued, isRecent } from "./issued-hashes.ts";
-import type { KnownTask, ObservedGroup, Progress } from "./policies/policy.ts";
 import { takesFeedback } from "./policies/needs.ts";
-import { definitionOf } from "./policies/registry.ts";
+import type { KnownTask, ObservedGroup, Progress } from "./policies/policy.ts";
 import { isWithin } from "./policies/ranks.ts";
+import { definitionOf } from "./policies/registry.ts";
 import type { Refusal } from "./results.ts";
 import { signals } from "./signals.ts";
-import {
-  batchAt,
-  feedbackWeight,
-  isDrawn,
-  openGroups,
-  openGroupsMax,
-  rememberedOf,
-  toRanges,
-  updatesOf,
-  withFolded,
-  type Batch,
-  type ClosedGroup,
-  type DrawnTask,
-  type Fold,
-  type RunState,
-} from "./state.ts";
+import type { Batch, ClosedGroup } from "./batches.ts";
+import { feedbackWeight, type Fold, rememberedOf, updatesOf, withFolded } from "./fold.ts";
+import { batchAt, isDrawn, openGroups, openGroupsMax, type RunState, toRanges } from "./state.ts";
 import { passesOver } from "./task-memory.ts";
-import { slotsFor, type Arm, type InstanceKey } from "./types.ts";
+import { type Arm, slotsFor } from "./types.ts";
 import { viewOf } from "./view.ts";
-
-/** Instances of an arm passed over because the run has issued them; then a repeat is accepted. */
-export const SKIPS_MAX = 64;
-
-/** Instances of an arm passed over because the policy, or the filter's range of ranks, does not accept them. */
-export const REFUSALS_MAX = 16_384;
-
-/** Instances of an arm passed over because of what they came to; then the first of them is accepted. */
-export const FILTERED_MAX = 1024;
-
-/**
- * Ordinals in a row that have no instance, each after a search to the end of its budget, after which an arm is taken to
- * have no more. Which ones they are depends on the run's seed alone.
- */
-export const DRY_ORDINALS = 8;
 
 /** How long to wait before asking again for a batch while no arm can be drawn. */
 const MASKED_RETRY_MS = 1000;
@@ -232,130 +203,4 @@ export function isCurrent(plan: DrawPlan, state: RunState): boolean {
     !state.paused &&
     foldHolds(plan, state)
   );
-}
-
-/** An instance that could be a task; "none": this ordinal has no instance. */
-export type Candidate<Key extends InstanceKey> =
-  { readonly kind: "task"; readonly key: Key } | { readonly kind: "none" };
-
-/** Ordinals of an arm. */
-export interface Wanted {
-  readonly arm: number;
-  readonly ordinals: readonly number[];
-}
-
-/** Gives what was made for an ordinal of an arm; undefined: not made yet. */
-export type Lookup<Key extends InstanceKey> = (arm: number, ordinal: number) => Candidate<Key> | undefined;
-
-export type Filled<Key extends InstanceKey> =
-  | { readonly kind: "filled"; readonly tasks: readonly DrawnTask<Key>[] }
-  /** These are to be made, and the slots filled again. */
-  | { readonly kind: "wanted"; readonly wanted: readonly Wanted[] }
-  /** The arm gave no instance that can be drawn in so many ordinals. */
-  | { readonly kind: "barren"; readonly arm: number; readonly tries: number }
-  /** The arm has no instances at DRY_ORDINALS ordinals in a row, of which this is the last. */
-  | { readonly kind: "dry"; readonly arm: number; readonly ordinal: number };
-
-type Choice<Key extends InstanceKey> =
-  | { readonly kind: "chosen"; readonly ordinal: number; readonly key: Key; readonly repeat: boolean }
-  | { readonly kind: "wanted"; readonly from: number }
-  | { readonly kind: "dry"; readonly ordinal: number }
-  | { readonly kind: "none"; readonly tries: number };
-
-/**
- * The first instance from an ordinal on that is accepted and not known. Past SKIPS_MAX that are known the first of them,
- * and past FILTERED_MAX that are filtered the first of those.
- */
-function choose<Key extends InstanceKey>(
-  arm: number,
-  from: number,
-  isKnown: (hash: string) => boolean,
-  verdict: DrawPlan["verdict"],
-  lookup: Lookup<Key>,
-): Choice<Key> {
-  let repeat: Choice<Key> | undefined;
-  let fallback: Choice<Key> | undefined;
-  const passed = { known: 0, filtered: 0, refused: 0 };
-  let missing = 0;
-  let ordinal = from;
-  for (; passed.known <= SKIPS_MAX && passed.filtered <= FILTERED_MAX && passed.refused <= REFUSALS_MAX; ordinal++) {
-    const candidate = lookup(arm, ordinal);
-    if (candidate === undefined) return { kind: "wanted", from: ordinal };
-    missing = candidate.kind === "none" ? missing + 1 : 0;
-    if (missing === DRY_ORDINALS) return { kind: "dry", ordinal };
-    if (candidate.kind === "none") {
-      passed.known++;
-      continue;
-    }
-    const { key } = candidate;
-    const found = verdict({ arm, hash: key.hash, rank: key.rank });
-    // A later epoch gives a pool's rows again, which is what it is for.
-    const known = isKnown(key.hash) && (key.epoch ?? 0) === 0;
-    if (found === "accepted" && !known) return { kind: "chosen", ordinal, key, repeat: false };
-    const chosen: Choice<Key> = { kind: "chosen", ordinal, key, repeat: known };
-    if (found === "refused") passed.refused++;
-    else if (found === "filtered") {
-      passed.filtered++;
-      fallback ??= chosen;
-    } else {
-      passed.known++;
-      repeat ??= chosen;
-    }
-  }
-  return repeat ?? fallback ?? { kind: "none", tries: ordinal - from };
-}
-
-/** Fills a plan's slots in cursor order with instances that the run has not issued. */
-export function fillSlots<Key extends InstanceKey>(plan: DrawPlan, lookup: Lookup<Key>): Filled<Key> {
-  const { slots, verdict, restarts, basis: state } = plan;
-  const next = state.arms.map((arm) => (restarts ? 0 : arm.nextOrdinal));
-  const left = state.arms.map(() => 0);
-  for (const arm of slots) left[arm] = (left[arm] ?? 0) + 1;
-  const here = new Set<string>();
-  const isKnown = (hash: string): boolean => here.has(hash) || plan.isKnown(hash);
-  const tasks: DrawnTask<Key>[] = [];
-  for (const [i, arm] of slots.entries()) {
-    const from = next[arm] ?? 0;
-    const choice = choose(arm, from, isKnown, verdict, lookup);
-    if (choice.kind === "none") return { kind: "barren", arm, tries: choice.tries };
-    if (choice.kind === "dry") return { ...choice, arm };
-    if (choice.kind === "wanted")
-      return { kind: "wanted", wanted: wanted(arm, choice.from - from, next, left, lookup) };
-    const { ordinal, key } = choice;
-    // Of a pass over the same instances: all that the run issued before are repeats, although they are not passed over.
-    const repeat = choice.repeat || isIssued(state.issued, key.hash);
-    here.add(key.hash);
-    tasks.push({ cursor: plan.cursor + i, arm, ordinal, repeat, key });
-    next[arm] = ordinal + 1;
-    left[arm] = (left[arm] ?? 0) - 1;
-  }
-  return { kind: "filled", tasks };
-}
-
-/**
- * What to make next, so that few rounds are needed: for each arm as many as it still has slots, and for the arm that
- * stopped as many more as it has skipped already.
- */
-function wanted<Key extends InstanceKey>(
-  stopped: number,
-  skipped: number,
-  next: readonly number[],
-  left: readonly number[],
-  lookup: Lookup<Key>,
-): readonly Wanted[] {
-  return next.flatMap((start, arm) => {
-    const count = (left[arm] ?? 0) + (arm === stopped ? 2 * skipped : 0);
-    const all = Array.from({ length: count }, (_, i) => start + i);
-    const ordinals = all.filter((ordinal) => lookup(arm, ordinal) === undefined);
-    return ordinals.length === 0 ? [] : [{ arm, ordinals }];
-  });
-}
-
-/** The event of a plan whose slots are filled. */
-export function drawnEvent<Key extends InstanceKey>(
-  { batch, cursor, prompts, probabilities, policyState, fold, restarts }: DrawPlan,
-  tasks: readonly DrawnTask<Key>[],
-  atMs: number,
-): BatchDrawn<Key> {
-  return { kind: "drawn", batch, atMs, cursor, tasks, prompts, probabilities, policyState, fold, restarts };
 }

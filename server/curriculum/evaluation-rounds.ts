@@ -1,12 +1,6 @@
 /** Rounds of evaluation beside training: how they are opened, filled and looked up. Training knows nothing of them. */
-import type {
-  EvaluatedTask,
-  EvaluationPage,
-  EvaluationResults,
-  EvaluationRound,
-  GroupResults,
-  RunState,
-} from "./state.ts";
+import type { GroupResults } from "./batches.ts";
+import type { EvaluatedTask, EvaluationPage, EvaluationResults, EvaluationRound, RunState } from "./state.ts";
 import type { InstanceKey } from "./types.ts";
 
 /** Of each arm, so that a process that is behind can finish a round after another has opened the next. */

@@ -2,16 +2,8 @@
 import { REWARD_MAX } from "./config.ts";
 import { blankTask, evaluatedAt, findRound } from "./evaluation-rounds.ts";
 import type { ReportedGroup } from "./events.ts";
-import {
-  batchAt,
-  groupAt,
-  incarnationOf,
-  type EvaluationResults,
-  type Group,
-  type GroupResults,
-  type RunState,
-  type SampleResult,
-} from "./state.ts";
+import type { Group, GroupResults, SampleResult } from "./batches.ts";
+import { batchAt, type EvaluationResults, groupAt, incarnationOf, type RunState } from "./state.ts";
 
 /** Names a group: its cursor, and the run's incarnation when its task was given out. */
 export interface GroupRef {

@@ -2,18 +2,16 @@
 import type { HandedOut } from "./events.ts";
 import { outcomeOf, type GroupOutcome, type RewardSums } from "./signals.ts";
 import {
-  batchEnd,
-  isUseless,
-  positionAt,
-  type ArmCounters,
   type Batch,
+  batchEnd,
   type ClosedGroup,
   type DrawnTask,
   type Group,
   type GroupResults,
+  isUseless,
   type OpenGroup,
-  type RunState,
-} from "./state.ts";
+} from "./batches.ts";
+import { type ArmCounters, positionAt, type RunState } from "./state.ts";
 import type { InstanceKey, RunConfig } from "./types.ts";
 
 /** Groups that an arm's recent means look back on (contract: ArmState). */

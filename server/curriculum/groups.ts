@@ -1,16 +1,8 @@
 /** Groups of a run for its trainer: what is known of them, and which of them can be opened again. */
 import { grpo, meanAndStd, rloo } from "./advantages.ts";
 import { findGroup, type FeedbackStatus, type GroupRef, notRecorded } from "./feedback.ts";
-import {
-  type Batch,
-  batchAt,
-  type Group,
-  issuedTask,
-  type IssuedTask,
-  isUseless,
-  type RunState,
-  type SampleResult,
-} from "./state.ts";
+import { type Batch, type Group, type IssuedTask, isUseless, type SampleResult } from "./batches.ts";
+import { batchAt, issuedTask, type RunState } from "./state.ts";
 import type { DynamicSampling, InstanceKey } from "./types.ts";
 
 /** A sample as it was recorded; the advantages are undefined while its group is open, and without a reward. */

@@ -1,6 +1,7 @@
 /** The state after an import: what it undoes, and where its history stands. */
 import type { Imported } from "./events.ts";
-import { incarnationOf, type Group, type Range, type RunState } from "./state.ts";
+import type { Group } from "./batches.ts";
+import { incarnationOf, type Range, type RunState } from "./state.ts";
 import type { InstanceKey } from "./types.ts";
 
 /** Whether a run's history begins with that of an exported state: if so, all that came after the export is undone. */

@@ -1,5 +1,6 @@
 /** Samples that have come, in lists of one length. */
-import type { EvaluatedTask, GroupResults, SampleResult } from "./state.ts";
+import type { GroupResults, SampleResult } from "./batches.ts";
+import type { EvaluatedTask } from "./state.ts";
 
 export function recordedOf({ results, digests }: EvaluatedTask): Omit<GroupResults, "cursor"> {
   const columns = { indices: [] as number[], digests: [] as string[], results: [] as SampleResult[] };

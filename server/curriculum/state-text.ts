@@ -21,15 +21,14 @@ import {
   decodeConfig,
   decodePolicyState,
   decodeRanges,
-  decodeResults,
   decodeTask,
   encodeConfig,
   encodePolicyState,
-  encodeResults,
   encodeTask,
   FORMAT,
 } from "./codec.ts";
 import { decodeRound, type ReadingRound, roundLines, roundOf, takeTask } from "./evaluation-text.ts";
+import { decodeCounters, decodeGroup, encodeCounters, encodeGroup } from "./group-text.ts";
 import { hashLists, issuedHashes } from "./issued-hashes.ts";
 import {
   FormatError,
@@ -44,88 +43,14 @@ import {
   readText,
 } from "./json.ts";
 import { policyCodec } from "./policies/registry.ts";
-import { recordedOf } from "./samples.ts";
-import type { GroupOutcome, RewardSums } from "./signals.ts";
-import type { ArmCounters, Batch, DrawnTask, Group, RunState, SampleResult, Tally } from "./state.ts";
+import type { Batch, DrawnTask, Group } from "./batches.ts";
+import type { RunState } from "./state.ts";
 import { memoryFromTexts, memoryTexts } from "./task-memory.ts";
-import type { InstanceKey, RunConfig } from "./types.ts";
+import type { InstanceKey } from "./types.ts";
 
 /** Samples of groups, and hashes, that stand in one line: about 100 KB. */
 const SAMPLES_PER_LINE = 4096;
 const HASHES_PER_LINE = 8192;
-
-function encodeSums({ count, sum, solved }: RewardSums): readonly Json[] {
-  return [count, sum, solved];
-}
-
-function decodeSums(json: Json | undefined): RewardSums {
-  const [count, sum, solved] = readList(json);
-  return { count: readNumber(count), sum: readNumber(sum), solved: readOrNull(solved, readNumber) };
-}
-
-/**
- * A group: its task, when it was given out, its samples as in a feedback event; of a closed one also its outcome with
- * whether it is folded in.
- */
-function encodeGroup<Spec, Key extends InstanceKey>(group: Group<Key>, { keys }: Codecs<Spec, Key>): Json {
-  const { task, handedOutAtMs } = group;
-  const parts = [encodeTask(task, keys), handedOutAtMs, ...encodeResults(recordedOf(group))];
-  if (group.kind === "open") return parts;
-  const { outcome, folded } = group;
-  return [...parts, [...encodeSums(outcome), outcome.deviation, outcome.advantage, folded]];
-}
-
-function decodeOutcome(json: Json): GroupOutcome {
-  const [count, sum, solved, deviation, advantage] = readList(json);
-  return {
-    ...decodeSums([count ?? null, sum ?? null, solved ?? null]),
-    deviation: readOrNull(deviation, readNumber),
-    advantage: readOrNull(advantage, readNumber),
-  };
-}
-
-function decodeGroup<Spec, Key extends InstanceKey>(
-  json: Json,
-  at: { readonly cursor: number; readonly config: RunConfig<Spec>; readonly numGenerations: number },
-  { keys }: Codecs<Spec, Key>,
-): Group<Key> {
-  const [task = null, handedOut, places, texts, values, outcome] = readList(json);
-  const digests = new Array<string | null>(at.numGenerations).fill(null);
-  const results = new Array<SampleResult | null>(at.numGenerations).fill(null);
-  const recorded = decodeResults([places, texts, values]);
-  for (const [i, index] of recorded.indices.entries()) {
-    digests[index] = recorded.digests[i] ?? null;
-    results[index] = recorded.results[i] ?? null;
-  }
-  const base = {
-    task: decodeTask(task, at, keys),
-    handedOutAtMs: readOrNull(handedOut, readNumber),
-    ...{ digests, results },
-  };
-  if (outcome === undefined) return { kind: "open", ...base, missing: results.length - recorded.indices.length };
-  return { kind: "closed", ...base, outcome: decodeOutcome(outcome), folded: readFlag(readList(outcome)[5]) };
-}
-
-function encodeCounters({ issued, repeats, nextOrdinal, groups, recent, folded }: ArmCounters): Json {
-  return [issued, repeats, nextOrdinal, groups, recent.map(encodeSums), [folded.groups, ...encodeSums(folded)]];
-}
-
-function decodeTally(json: Json | undefined): Tally {
-  const [groups, ...sums] = readList(json);
-  return { groups: readNumber(groups), ...decodeSums(sums) };
-}
-
-function decodeCounters(json: Json): ArmCounters {
-  const [issued, repeats, nextOrdinal, groups, recent, folded] = readList(json);
-  return {
-    issued: readNumber(issued),
-    repeats: readNumber(repeats),
-    nextOrdinal: readNumber(nextOrdinal),
-    groups: readNumber(groups),
-    recent: readList(recent).map(decodeSums),
-    folded: decodeTally(folded),
-  };
-}
 
 /** Slices of a list, one after the other. */
 function* slices<T>(list: readonly T[], size: number): Generator<readonly T[]> {

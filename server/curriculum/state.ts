@@ -1,123 +1,19 @@
 /** The state of a run, and how to look things up in it. Never changed in place. */
+import {
+  type Batch,
+  batchEnd,
+  type DrawnTask,
+  type Group,
+  type GroupResults,
+  type IssuedTask,
+  type OpenGroup,
+  type SampleResult,
+} from "./batches.ts";
 import type { IssuedHashes } from "./issued-hashes.ts";
 import type { Progress } from "./policies/policy.ts";
-import type { GroupOutcome, RewardSums } from "./signals.ts";
-import type { Remembered, TaskMemory } from "./task-memory.ts";
-import { slotsFor, type DynamicSampling, type InstanceKey, type Policy, type RunConfig } from "./types.ts";
-
-/** What the scoring of one sample came to. */
-export type SampleResult =
-  | {
-      readonly kind: "reward";
-      readonly reward: number;
-      readonly solved: boolean;
-      /** Of the policy that wrote the completion; left out: not known. */
-      readonly policyVersion?: number;
-      /** What its group's contrast pairs are made of; left out: its scheme does not scan for commits, or nothing is known. */
-      readonly scan?: SampleScan;
-    }
-  | { readonly kind: "terminal"; readonly reason: string };
-
-/** A completion that was scanned for its first right answer; places are code points. */
-export interface SampleScan {
-  readonly length: number;
-  /** Where the first right answer ends; null: there is none. */
-  readonly commitEnd: number | null;
-  /** The completion goes on after it. */
-  readonly goesOn: boolean;
-}
-
-/** First results of samples of one group, in lists of one length: there are too many for an object each. */
-export interface GroupResults {
-  readonly cursor: number;
-  /** By sample_index. */
-  readonly indices: readonly number[];
-  /** Of the completions, to tell a retry from another completion. */
-  readonly digests: readonly string[];
-  readonly results: readonly SampleResult[];
-}
-
-/** One task as it was drawn. */
-export interface DrawnTask<Key extends InstanceKey = InstanceKey> {
-  /** With the run's incarnation it names the group. */
-  readonly cursor: number;
-  /** The arm's index in the configuration. */
-  readonly arm: number;
-  /** Which instance of the arm, counted from 0. */
-  readonly ordinal: number;
-  /** An instance that the run had issued before. */
-  readonly repeat: boolean;
-  /** What the TaskSource gave. */
-  readonly key: Key;
-}
-
-/** A task as it is given out: its cursor and the incarnation name its group. */
-export interface IssuedTask<Key extends InstanceKey = InstanceKey> extends DrawnTask<Key> {
-  readonly incarnation: string;
-  /** The run's. */
-  readonly epoch: number;
-  /** The update batch's index. */
-  readonly batch: number;
-  /** Its arm's, in that draw. */
-  readonly probability: number;
-  /** Completions that its group waits for. */
-  readonly numGenerations: number;
-}
-
-interface GroupBase<Key extends InstanceKey> {
-  readonly task: DrawnTask<Key>;
-  /** When it was first given out; null: not yet. */
-  readonly handedOutAtMs: number | null;
-  /** Of the completions with a result, by sample_index: what tells a retry from another completion. */
-  readonly digests: readonly (string | null)[];
-}
-
-/** The completions of a task, some of which have no result yet. */
-export interface OpenGroup<Key extends InstanceKey = InstanceKey> extends GroupBase<Key> {
-  readonly kind: "open";
-  /** By sample_index. */
-  readonly results: readonly (SampleResult | null)[];
-  /** How many of them are null. */
-  readonly missing: number;
-}
-
-/** A group that takes no more results. */
-export interface ClosedGroup<Key extends InstanceKey = InstanceKey> extends GroupBase<Key> {
-  readonly kind: "closed";
-  /** Those it had, by sample_index; of a group whose advantages were reported: none. */
-  readonly results: readonly (SampleResult | null)[];
-  readonly outcome: GroupOutcome;
-  /** Whether a draw has folded it in; used under an unbounded lag. */
-  readonly folded: boolean;
-}
-
-export type Group<Key extends InstanceKey = InstanceKey> = OpenGroup<Key> | ClosedGroup<Key>;
-
-export interface Batch<Key extends InstanceKey = InstanceKey> {
-  readonly index: number;
-  /** Of its first task. */
-  readonly cursor: number;
-  /** Its place in the history. */
-  readonly seq: number;
-  /** The run's, when it was drawn. */
-  readonly epoch: number;
-  readonly drawnAtMs: number;
-  readonly probabilities: readonly number[];
-  readonly values: readonly number[];
-  /** Completions of each prompt. */
-  readonly numGenerations: number;
-  /** Of the tasks that may be given out, in cursor order from the batch's cursor on. */
-  readonly groups: readonly Group<Key>[];
-  /** Tasks to train on: of as many groups a trainer makes one update. */
-  readonly prompts: number;
-  /**
-   * What was drawn beyond them, next in cursor order (dynamic sampling). As groups prove useless the first of these
-   * become groups; those that are left when no group is open are passed over.
-   */
-  readonly reserve: readonly DrawnTask<Key>[];
-  /** How many groups are open. */
-  readonly open: number;
-}
+import type { RewardSums } from "./signals.ts";
+import type { TaskMemory } from "./task-memory.ts";
+import { type InstanceKey, type Policy, type RunConfig, slotsFor } from "./types.ts";
 
 /** A round of an evaluation arm: its whole set, once. The same ordinal has the same task in every round. */
 export interface EvaluationRound {
@@ -154,11 +50,6 @@ export interface EvaluationResults {
   readonly arm: number;
   readonly round: number;
   readonly tasks: readonly GroupResults[];
-}
-
-/** The cursor after a batch's tasks, its reserve included. */
-export function batchEnd({ cursor, groups, reserve }: Batch): number {
-  return cursor + groups.length + reserve.length;
 }
 
 /** Rewards of some groups. */
@@ -235,13 +126,6 @@ export interface RunState<Spec = unknown, Key extends InstanceKey = InstanceKey>
   /** Of the next entry of the history. */
   readonly nextSeq: number;
 }
-
-/** What a draw folds into the policy's state before it. */
-export type Fold =
-  /** Every batch before this one. */
-  | { readonly kind: "through"; readonly batches: number }
-  /** The groups that were closed, as [first, last] cursors: an unbounded lag. */
-  | { readonly kind: "groups"; readonly ranges: readonly Range[] };
 
 // What of a run is kept in memory, in an export and in its snapshots. The contract says these limits (RunConfig).
 
@@ -336,68 +220,6 @@ export function openGroups<Spec, Key extends InstanceKey>({
   return batches.flatMap((batch) =>
     batch.open === 0 ? [] : batch.groups.flatMap((group) => (group.kind === "open" ? [{ batch, group }] : [])),
   );
-}
-
-function closedOf(groups: readonly Group[]): readonly ClosedGroup[] {
-  return groups.filter((group) => group.kind === "closed");
-}
-
-/** By what the groups of an update batch count in the next draw: less where their feedback is late. */
-export function feedbackWeight({ config, batchesDrawn }: RunState, batch: number): number {
-  const { lateFeedback } = config;
-  return lateFeedback === undefined || batchesDrawn - 1 - batch <= lateFeedback.batchesMax ? 1 : lateFeedback.weight;
-}
-
-/** What a fold takes in: the closed groups of each update that it makes, in cursor order, but for those that count 0. */
-export function updatesOf(state: RunState, fold: Fold): readonly (readonly ClosedGroup[])[] {
-  const counted = state.batches.filter(({ index }) => feedbackWeight(state, index) > 0);
-  if (fold.kind === "through") {
-    const due = counted.filter(({ index }) => index >= state.batchesFolded && index < fold.batches);
-    return due.map(({ groups }) => closedOf(groups));
-  }
-  const within = (cursor: number): boolean => fold.ranges.some(([from, to]) => from <= cursor && cursor <= to);
-  return [counted.flatMap(({ groups }) => closedOf(groups).filter(({ task }) => within(task.cursor)))];
-}
-
-/**
- * Whether a closed group is of no use to an update (DAPO 3.2): its samples came out alike, or too few of them have a
- * reward.
- */
-export function isUseless({ outcome }: Pick<ClosedGroup, "outcome">, alike: DynamicSampling["alike"]): boolean {
-  const { count, solved, deviation, advantage } = outcome;
-  if (alike === "solved") return count < 2 || solved === 0 || solved === count;
-  // Of reported groups only the advantages are known.
-  return deviation === null || count === 0 ? !advantage : count < 2 || deviation === 0;
-}
-
-/** How many closed groups of a batch are of use to an update; without dynamic sampling all with a signal. */
-export function usefulGroups({ groups }: Batch, { dynamicSampling }: RunConfig): number {
-  const alike = dynamicSampling?.alike ?? "rewards";
-  return groups.filter((group) => group.kind === "closed" && !isUseless(group, alike)).length;
-}
-
-/** What the instances of a fold came to, in order. */
-export function rememberedOf(updates: readonly (readonly ClosedGroup[])[]): readonly Remembered[] {
-  return updates.flat().map(({ task, outcome }) => ({ hash: task.key.hash, outcome }));
-}
-
-/** The arms' counters with the groups of a fold taken in. */
-export function withFolded(
-  arms: readonly ArmCounters[],
-  updates: readonly (readonly ClosedGroup[])[],
-): readonly ArmCounters[] {
-  const tallies = arms.map(({ folded }) => folded);
-  for (const { task, outcome } of updates.flat()) {
-    if (outcome.count === 0) continue;
-    const { groups, count, sum, solved } = tallies[task.arm] ?? nothingTallied;
-    tallies[task.arm] = {
-      groups: groups + 1,
-      count: count + outcome.count,
-      sum: sum + outcome.sum,
-      solved: solved === null || outcome.solved === null ? null : solved + outcome.solved,
-    };
-  }
-  return arms.map((arm, i) => ({ ...arm, folded: tallies[i] ?? nothingTallied }));
 }
 
 /** Numbers in order as [first, last] ranges without gaps. */

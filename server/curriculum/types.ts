@@ -154,6 +154,8 @@ export interface Invalid {
   readonly kind: "invalid";
   readonly field: string;
   readonly message: string;
+  /** Other fields of the same configuration; left out: none is known. */
+  readonly others?: readonly Invalid[];
 }
 
 export function invalid(field: string, message: string): Invalid {

@@ -3,7 +3,7 @@ import type { Environment, Parameters, Split } from "../../envs/environment.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import { deriveSeed, hashKey } from "../../envs/lib/rng.ts";
 import { findLevel, resolveParameters } from "../../envs/parameters.ts";
-import { type Pool, rowCount } from "../../envs/pool.ts";
+import { levelsText, type Pool, rowCount } from "../../envs/pool.ts";
 import type { PortName } from "../../envs/ports.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
@@ -155,7 +155,7 @@ function rowsOf(
     return `${definition.id} has no pool '${wanted}' here: --pool ${wanted === "" ? "name" : wanted}=${definition.id}:path`;
   const count = rowCount(found, level, split);
   if (tasks !== "all" && tasks > count)
-    return `part '${name}' asks for ${tasks} rows, and pool '${wanted}' has ${count} of level '${level}' in split ${split}`;
+    return `part '${name}' asks for ${tasks} rows, and pool '${wanted}' has ${count} of level '${level}' in split ${split}${count === 0 ? `; ${levelsText(found, split)}` : ""}`;
   return { pool: wanted, tasks: tasks === "all" ? count : tasks };
 }
 

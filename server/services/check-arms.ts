@@ -4,7 +4,8 @@ import type { Arm, RunConfig } from "../curriculum/types.ts";
 import type { Maker, Wanting } from "../tasks/make.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { MakeResult } from "../tasks/task.ts";
-import { invalid } from "./check.ts";
+import { RpcError } from "../transport/rpc.ts";
+import { invalid, several } from "./check.ts";
 import { makeError } from "./refusal.ts";
 
 /** Tasks that are looked for in an arm, each with the budget of one. The first is there in all but odd arms. */
@@ -19,14 +20,15 @@ export async function checkArms(
   { caller, signal }: Wanting,
   field = "config.arms",
 ): Promise<void> {
-  // Once an arm is refused the others are of no interest.
-  const refused = new AbortController();
-  const wanting = { caller, signal: signal === undefined ? refused.signal : AbortSignal.any([signal, refused.signal]) };
-  try {
-    await Promise.all(arms.map((arm, i) => checkArm(maker, arm, seed, wanting, `${field}[${i}].spec`)));
-  } finally {
-    refused.abort();
-  }
+  const wanting = { caller, signal };
+  const tried = await Promise.allSettled(
+    arms.map((arm, i) => checkArm(maker, arm, seed, wanting, `${field}[${i}].spec`)),
+  );
+  const failures = tried.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
+  const refusals = failures.filter((failure) => failure instanceof RpcError);
+  const [first, ...rest] = refusals;
+  if (refusals.length < failures.length) throw failures.find((failure) => !(failure instanceof RpcError));
+  if (first !== undefined) throw several([first, ...rest]);
 }
 
 async function checkArm(

@@ -6,6 +6,51 @@ export function invalid(field: string, problem: string): RpcError {
   return new RpcError("INVALID_ARGUMENT", `${field}: ${problem}`, { field });
 }
 
+/** The first of several errors, with the others beside it. */
+export function several([first, ...rest]: readonly [RpcError, ...RpcError[]]): RpcError {
+  const others = [...first.others, ...rest.flatMap((error) => [error, ...error.others])];
+  if (rest.length === 0) return first;
+  const { code, message, retryDelayMs, field } = first;
+  return new RpcError(code, message, {
+    others,
+    ...(retryDelayMs !== undefined && { retryDelayMs }),
+    ...(field !== undefined && { field }),
+  });
+}
+
+/** Parts of a request that are read each by itself, so that all that is wrong is found and not only the first of it. */
+export interface Readings {
+  /** What a reader gives; where it refuses the part, what stands in for it. */
+  readonly each: <T, S>(read: () => T, standIn: S) => T | S;
+  /** Notes what was refused elsewhere, of fields that nothing is known of. */
+  readonly add: (errors: readonly RpcError[]) => void;
+  /** Undefined: no part was refused. */
+  readonly problem: () => RpcError | undefined;
+}
+
+export function createReadings(): Readings {
+  const errors: RpcError[] = [];
+  return {
+    each(read, standIn) {
+      try {
+        return read();
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error;
+        errors.push(error);
+        return standIn;
+      }
+    },
+    add(more) {
+      const fields = new Set(errors.flatMap((error) => [error, ...error.others]).map(({ field }) => field));
+      errors.push(...more.filter(({ field }) => !fields.has(field)));
+    },
+    problem() {
+      const [first, ...rest] = errors;
+      return first && several([first, ...rest]);
+    },
+  };
+}
+
 export function required<T>(value: T | undefined, field: string): T {
   if (value === undefined) throw invalid(field, "it is required");
   return value;

@@ -1,8 +1,10 @@
 /** What a run refuses, and why there is no task, as a gRPC status. */
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import type { Refusal, Result } from "../curriculum/results.ts";
+import type { Invalid } from "../curriculum/types.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import { RpcError } from "../transport/rpc.ts";
+import { invalid, several } from "./check.ts";
 
 /** `prefix` leads from the request to the part that was handed in, e.g. "config.". */
 export function okOrThrow<T>(result: Result<T>, prefix = ""): T {
@@ -10,13 +12,15 @@ export function okOrThrow<T>(result: Result<T>, prefix = ""): T {
   throw errorOf(result, prefix);
 }
 
+export function invalidAt(prefix: string, { field, message }: Invalid): RpcError {
+  return invalid(prefix + field, message);
+}
+
 function errorOf(refusal: Refusal, prefix: string): RpcError {
   const { message } = refusal;
   switch (refusal.kind) {
-    case "invalid": {
-      const field = prefix + refusal.field;
-      return new RpcError("INVALID_ARGUMENT", `${field}: ${message}`, { field });
-    }
+    case "invalid":
+      return several([invalidAt(prefix, refusal), ...(refusal.others ?? []).map((other) => invalidAt(prefix, other))]);
     case "not_found":
       return new RpcError("NOT_FOUND", message);
     case "already_exists":

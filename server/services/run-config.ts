@@ -4,6 +4,7 @@ import type { Environment } from "../../envs/environment.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
 import { rowCount } from "../../envs/pool.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
+import { configProblems } from "../curriculum/config.ts";
 import { policyFromWire } from "../curriculum/policies/registry.ts";
 import {
   type Arm,
@@ -19,8 +20,18 @@ import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import { Split, type TaskSpec as WireSpec } from "../gen/gradus/v1/task_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { teacherResource } from "../tasks/teacher/teacher.ts";
-import { checkBytes, checkCount, checkDuration, checkRange, invalid, required, toCount } from "./check.ts";
+import {
+  checkBytes,
+  checkCount,
+  checkDuration,
+  checkRange,
+  createReadings,
+  invalid,
+  required,
+  toCount,
+} from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
+import { invalidAt } from "./refusal.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
 
 const ARMS_MAX = 256;
@@ -37,38 +48,59 @@ const DEFAULT_GROUP_TIMEOUT_MS = 10 * 60 * 1000;
 /** What a run's configuration is checked against. */
 type RunDeps = Pick<ServiceDeps, "registry" | "pools" | "limits" | "teacher" | "missingPorts">;
 
+/** What is wrong is found in one go, as far as it can be: see RpcError.others. */
 export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunConfig<TaskSpec> {
   checkCount(config.arms.length, ARMS_MAX, "config.arms", 1);
   checkCount(config.evaluationArms.length, EVALUATION_ARMS_MAX, "config.evaluation_arms");
-  checkRange(config.numGenerations, 1, deps.limits.completionsMax, "config.num_generations");
-  const feedbackSource = feedbackSourceFromWire(config.feedbackSource);
-  const arms = config.arms.map((arm, i) => armFromWire(arm, config, deps, `config.arms[${i}]`));
-  return {
+  const { each, add, problem } = createReadings();
+  const timeOf = (name: "groupTimeout" | "timeToLive", field: string): number | undefined =>
+    each(() => config[name] && checkDuration(config[name], 1, TIME_MAX_MS, `config.${field}`), undefined);
+  each(() => checkRange(config.numGenerations, 1, deps.limits.completionsMax, "config.num_generations"), 0);
+  const arms = config.arms.map((arm, i) =>
+    each(() => armFromWire(arm, config, deps, `config.arms[${i}]`), unreadArm(arm)),
+  );
+  const evaluationArms = config.evaluationArms.map((arm, i) =>
+    each(() => evaluationArmFromWire(arm, config, deps, `config.evaluation_arms[${i}]`), unreadEvaluationArm(arm)),
+  );
+  const policy = each(() => readPolicy(config.policy, "config."), undefined);
+  const rest = {
     arms,
-    policy: readPolicy(config.policy, "config."),
     seed: config.seed,
     numGenerations: config.numGenerations,
-    length: toCount(config.length, "config.length"),
+    length: each(() => toCount(config.length, "config.length"), 0),
     promptsPerUpdate: config.promptsPerUpdate,
     lag: lagFromWire(config.lag),
-    dynamicSampling: config.dynamicSampling && dynamicSamplingFromWire(config.dynamicSampling),
+    dynamicSampling: each(() => config.dynamicSampling && dynamicSamplingFromWire(config.dynamicSampling), undefined),
     lateFeedback: config.lateFeedback && {
       batchesMax: config.lateFeedback.batchesMax,
       weight: config.lateFeedback.weight ?? 0,
     },
-    promptTemplate: config.promptTemplate && templateFromWire(config.promptTemplate),
-    evaluationArms: config.evaluationArms.map((arm, i) =>
-      evaluationArmFromWire(arm, config, deps, `config.evaluation_arms[${i}]`),
-    ),
-    feedbackSource,
-    groupTimeoutMs: config.groupTimeout
-      ? checkDuration(config.groupTimeout, 1, TIME_MAX_MS, "config.group_timeout")
-      : defaultTimeoutMs(arms),
-    timeToLiveMs: config.timeToLive
-      ? checkDuration(config.timeToLive, 1, TIME_MAX_MS, "config.time_to_live")
-      : DEFAULT_TIME_TO_LIVE_MS,
+    promptTemplate: each(() => config.promptTemplate && templateFromWire(config.promptTemplate), undefined),
+    evaluationArms,
+    feedbackSource: each(() => feedbackSourceFromWire(config.feedbackSource), "step" as const),
+    groupTimeoutMs: timeOf("groupTimeout", "group_timeout") ?? defaultTimeoutMs(arms),
+    timeToLiveMs: timeOf("timeToLive", "time_to_live") ?? DEFAULT_TIME_TO_LIVE_MS,
     given: toJsonString(wire.RunConfigSchema, config),
   };
+  // Nothing was refused, so nothing stands in for anything.
+  const refused = problem();
+  if (refused === undefined) return { ...rest, policy } as RunConfig<TaskSpec>;
+  const weights = arms.map(({ weight }) => weight);
+  // Of a configuration that can be read the curriculum says this itself.
+  if (policy !== undefined) add(configProblems({ ...rest, policy }, weights).map((each) => invalidAt("config.", each)));
+  throw problem() ?? refused;
+}
+
+/** Stands in for an arm that could not be read, so that what is around it can be looked at. */
+function unreadArm({ id, weight = 1, hard, klCoefficient }: wire.Arm): Arm {
+  return {
+    ...{ id, weight, hard, removed: false, source: "synthetic", resource: undefined, spec: undefined },
+    ...{ rewardRange: { min: 0, max: 1 }, ...(klCoefficient !== undefined && { klCoefficient }) },
+  };
+}
+
+function unreadEvaluationArm({ id, tasks, numGenerations }: wire.EvaluationArm): EvaluationArm {
+  return { id, tasks, numGenerations, source: "synthetic", spec: undefined };
 }
 
 /** As it was created: the contract's own form is kept beside ours. */

@@ -1,7 +1,7 @@
 /** Tasks of a run in the contract's words: in the run's template, with their places in it. */
 import type { TaskKey } from "../../envs/origin.ts";
 import type { EvaluationBatch } from "../curriculum/runs/evaluating.ts";
-import type { IssuedTask } from "../curriculum/state.ts";
+import type { IssuedTask } from "../curriculum/batches.ts";
 import { PROMPT_MARK, type PromptTemplate, type RunConfig } from "../curriculum/types.ts";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import { type ArmPlace, presentTask } from "../tasks/present.ts";

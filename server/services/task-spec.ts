@@ -4,7 +4,7 @@ import type { Environment, Level, Split as SplitName } from "../../envs/environm
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
 import { findLevel, resolveParameters } from "../../envs/parameters.ts";
-import { type Pool, rowCount } from "../../envs/pool.ts";
+import { levelsText, type Pool, rowCount } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
 import { sharesRows } from "../../envs/splits.ts";
@@ -15,7 +15,7 @@ import { takesTeachers } from "../tasks/teacher/examine.ts";
 import { answerFormats, sources, splits, thinkings } from "../tasks/wire-enums.ts";
 import type { Source as SourceName } from "../curriculum/types.ts";
 import { RpcError } from "../transport/rpc.ts";
-import { checkBytes, invalid, required } from "./check.ts";
+import { checkBytes, createReadings, invalid, required } from "./check.ts";
 import type { ServiceDeps } from "./deps.ts";
 
 const NAME_BYTES_MAX = 64;
@@ -40,33 +40,44 @@ export function readSpec(
 ): TaskSpec {
   const given = required(spec, field);
   const environment = lookUpEnvironment(registry, given.environment, given.version, `${field}.environment`);
+  const { each, add, problem } = createReadings();
+  const lacks = (part: string, why: string | undefined): void => {
+    const at = `${field}.${part}`;
+    if (why !== undefined) add([new RpcError("FAILED_PRECONDITION", `${at}: ${why}`, { field: at })]);
+  };
   const port = environment.resource?.port;
-  if (port !== undefined && missingPorts?.[port] !== undefined)
-    throw new RpcError("FAILED_PRECONDITION", `${field}.environment: ${missingPorts[port]}`);
-  const split = readSplit(given, field);
-  const source = readSource(given, environment, field);
-  if (source === "teacher" && teacher === undefined)
-    throw new RpcError("FAILED_PRECONDITION", `${field}.source: ${NO_TEACHER}`);
-  const { level, parameters } = readDifficulty(given, environment, source, field);
-  if (level?.evaluationOnly === true && split === "train")
-    throw invalid(
-      `${field}.split`,
-      `level '${level.name}' of ${environment.id} is for evaluation: ask for SPLIT_EVAL or SPLIT_BENCH`,
-    );
-  const pool = readPool(given, environment, source, pools, field);
-  if (pool !== undefined && level !== undefined) checkRows(pool, level.name, split, field);
+  lacks("environment", port && missingPorts?.[port]);
+  const split = each(() => readSplit(given, field), "train");
+  const source = each(() => readSource(given, environment, field), defaultSource(environment));
+  lacks("source", source === "teacher" && teacher === undefined ? NO_TEACHER : undefined);
+  const difficulty = each(() => readDifficulty(given, environment, source, field), undefined);
+  const level = difficulty?.level;
+  each(() => checkEvaluationOnly(environment, level, split, field), undefined);
+  const pool = each(() => readPool(given, environment, source, pools, field), undefined);
+  if (pool !== undefined && level !== undefined) each(() => checkRows(pool, level.name, split, field), undefined);
+  const answerFormat = each(() => readFormat(given.answerFormat, environment, field), undefined);
+  const thinking = each(() => readThinking(given, field), undefined);
+  const scheme = each(() => readScheme(given.rewardScheme, environment, field), undefined);
+  const refused = problem();
+  if (refused !== undefined) throw refused;
   return {
     environment: environment.id,
     version: environment.version,
     level: level?.name ?? "",
-    parameters,
+    parameters: difficulty!.parameters,
     split,
     source,
     pool: pool?.name ?? "",
-    answerFormat: readFormat(given.answerFormat, environment, field),
-    thinking: readThinking(given, field),
-    ...readScheme(given.rewardScheme, environment, field),
+    answerFormat: answerFormat!,
+    thinking: thinking!,
+    ...scheme!,
   };
+}
+
+function checkEvaluationOnly({ id }: Environment, level: Level | undefined, split: SplitName, field: string): void {
+  if (level?.evaluationOnly !== true || split !== "train") return;
+  const remedy = "ask for SPLIT_EVAL or SPLIT_BENCH";
+  throw invalid(`${field}.split`, `level '${level.name}' of ${id} is for evaluation: ${remedy}`);
 }
 
 function readSplit(spec: WireSpec, field: string): SplitName {
@@ -166,7 +177,10 @@ function noPool({ id, version }: Environment, name: string, names: readonly stri
 
 function checkRows(pool: Pool, level: string, split: SplitName, field: string): void {
   if (rowCount(pool, level, split) === 0)
-    throw invalid(`${field}.level`, `pool '${pool.name}' has no rows of level '${level}' in split ${split}`);
+    throw invalid(
+      `${field}.level`,
+      `pool '${pool.name}' has no rows of level '${level}' in split ${split}; ${levelsText(pool, split)}`,
+    );
 }
 
 function readFormat(wire: number, environment: Environment, field: string): AnswerFormat {

@@ -7,7 +7,8 @@ import type { GroupView } from "../curriculum/groups.ts";
 import { policyToWire } from "../curriculum/policies/registry.ts";
 import type { ListedView } from "../curriculum/runs/summary.ts";
 import type { RunConfig } from "../curriculum/types.ts";
-import type { HistoryEntry, StateView } from "../curriculum/view.ts";
+import type { HistoryEntry } from "../curriculum/history.ts";
+import type { StateView } from "../curriculum/view.ts";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import {
   type ArmState,

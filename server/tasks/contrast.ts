@@ -1,6 +1,6 @@
 /** Contrast pairs of a whole group: commits over what lost them, or never had one (Curriculum RLOO 3.3). */
 import type { ScoredScan } from "../../envs/score.ts";
-import type { SampleScan } from "../curriculum/state.ts";
+import type { SampleScan } from "../curriculum/batches.ts";
 import type { Completion } from "../gen/gradus/v1/environment_pb.js";
 import type { ContrastPair } from "../gen/gradus/v1/outcome_pb.js";
 import type { SampleResult } from "./sample-result.ts";

@@ -19,6 +19,14 @@ export interface PoolReportView {
   readonly unchecked: number;
 }
 
+/** Rejected rows by kind, each where its first one stands: "qa.jsonl:3: … (and 2 more rows)"; rows of Parquet have no lines. */
+export function rejectionLines(path: string, { lines, rejections }: Pool): readonly string[] {
+  return rejections.map(({ row, reason, count }) => {
+    const place = lines ? `${path}:${row + 1}` : `${path}: ${nameRow(lines, row)}`;
+    return `${place}: ${reason}${count > 1 ? ` (and ${count - 1} more rows)` : ""}`;
+  });
+}
+
 export function reportOf(pool: Pool): PoolReportView {
   const { name, definition, size, rejected, rejections, leftOut, unchecked, lines } = pool;
   return {

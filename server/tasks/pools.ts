@@ -8,6 +8,7 @@ import { type PoolFile, readPoolPath } from "./pool-files/selection.ts";
 import { type PoolThreads, startPoolThreads } from "./pool-files/threads.ts";
 import { isParquet } from "./pool-files/units.ts";
 import { poolWork } from "./pool-files/work.ts";
+import { rejectionLines } from "./pool-report.ts";
 
 export interface NamedPath {
   readonly name: string;
@@ -42,9 +43,6 @@ const READ_HERE_BYTES = 256 * 1024;
 /** What is read at a stretch here: some milliseconds of work. */
 const STRETCH_BYTES = 16 * 1024;
 
-/** Kinds of rejected rows that the refusal of a pool names. */
-const TOLD_MAX = 3;
-
 /** By name. Pools that ship are not checked by asking the outside: a test of each environment does that. */
 export async function loadPools(
   registry: Registry,
@@ -54,23 +52,32 @@ export async function loadPools(
   const pools = shippedPools(registry);
   const failures = new Map<string, string>();
   const reader = createPoolReader(registry, options);
-  const invalid = (message: string): PoolsResult => ({ kind: "invalid", message });
+  const problems: string[] = [];
   try {
     for (const { name, path: given } of named) {
-      if (pools.has(name)) return invalid(`--pool ${name}: there is a pool of that name already`);
-      const file = readPoolPath(given, registry);
-      if (file.kind === "invalid") return invalid(`--pool ${name}=${given}: ${file.message}`);
-      const read = await reader.read(name, file);
-      const problem = typeof read === "string" ? read : emptiness(read.pool, file);
-      if (problem !== undefined) return invalid(`--pool ${name}=${given}: ${problem}`);
-      const { pool, failure } = read as PoolReport;
-      pools.set(name, pool);
-      if (failure !== undefined) failures.set(name, failure);
+      if (pools.has(name)) {
+        problems.push(`--pool ${name}: there is a pool of that name already`);
+        continue;
+      }
+      const read = await readNamed(reader, registry, name, given);
+      if (typeof read === "string") problems.push(`--pool ${name}=${given}: ${read}`);
+      else {
+        pools.set(name, read.pool);
+        if (read.failure !== undefined) failures.set(name, read.failure);
+      }
     }
   } finally {
     await reader.close();
   }
-  return { kind: "ok", pools, failures };
+  return problems.length === 0 ? { kind: "ok", pools, failures } : { kind: "invalid", message: problems.join("\n") };
+}
+
+/** A pool with rows, or what is wrong. */
+async function readNamed(reader: PoolReader, registry: Registry, name: string, given: string) {
+  const file = readPoolPath(given, registry);
+  if (file.kind === "invalid") return file.message;
+  const read = await reader.read(name, file);
+  return typeof read === "string" ? read : (emptiness(read.pool, file) ?? read);
 }
 
 function shippedPools(registry: Registry): Map<string, Pool> {
@@ -124,8 +131,8 @@ function readsHere(path: string): boolean {
 }
 
 /** What is wrong with a pool that has no rows. */
-function emptiness({ size, reasons }: Pool, { selection }: PoolFile): string | undefined {
-  if (size > 0) return undefined;
+function emptiness(pool: Pool, { path, selection }: PoolFile): string | undefined {
+  if (pool.size > 0) return undefined;
   const has = selection.length === 0 ? "it has" : "its selection has";
-  return `${has} no rows that hold a task${reasons.length === 0 ? "" : ` (${reasons.slice(0, TOLD_MAX).join("; ")})`}`;
+  return [`${has} no rows that hold a task`, ...rejectionLines(path, pool)].join("\n");
 }

@@ -90,6 +90,8 @@ export interface RpcErrorOptions {
   readonly retryDelayMs?: number;
   /** The request's field at fault, as a path, e.g. "spec.environment" or "groups[3].task_id". */
   readonly field?: string;
+  /** What else is wrong with the request: for callers in this process, as none of it goes on the wire. */
+  readonly others?: readonly RpcError[];
 }
 
 /**
@@ -123,6 +125,7 @@ export class RpcError extends Error {
   readonly code: CodeName;
   readonly retryDelayMs: number | undefined;
   readonly field: string | undefined;
+  readonly others: readonly RpcError[];
 
   /** `message` goes on the wire: what was wrong, the limit, and what came. A long one is cut. */
   constructor(code: CodeName, message: string, options: RpcErrorOptions = {}) {
@@ -133,6 +136,7 @@ export class RpcError extends Error {
     this.code = code;
     this.retryDelayMs = options.retryDelayMs;
     this.field = options.field === undefined ? undefined : sendable(options.field, FIELD_BYTES_MAX);
+    this.others = options.others ?? [];
   }
 }
 

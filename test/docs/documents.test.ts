@@ -2,7 +2,14 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { absentCitations, foldersLeftOut, missingPaths, problems, treePaths } from "../../scripts/documents.ts";
+import {
+  absentCitations,
+  foldersLeftOut,
+  looseRows,
+  missingPaths,
+  problems,
+  treePaths,
+} from "../../scripts/documents.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -41,6 +48,12 @@ describe("what is wrong is found", () => {
   test("a folder that the tree leaves out", () => {
     const more = [...files, "server/new/file.ts"];
     expect(foldersLeftOut(tree, "server", more)).toEqual(["the README's tree leaves out server/new/"]);
+  });
+
+  test("a row of a table that stands alone", () => {
+    const table = "| a | b |\n| --- | :-: |\n| 1 | 2 |\n";
+    expect(looseRows("a.md", `${table}\n\`\`\`\n| code |\n\`\`\`\n`)).toEqual([]);
+    expect(looseRows("a.md", `${table}\n| 3 | 4 |\n`)).toEqual(["a.md:5: a row of a table that stands alone"]);
   });
 
   test("a citation of a document that is not here", () => {

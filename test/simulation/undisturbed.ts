@@ -4,7 +4,8 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { apply } from "../../server/curriculum/apply.ts";
-import { decodeEvent, type RunEvent } from "../../server/curriculum/events.ts";
+import { decodeEvent } from "../../server/curriculum/event-text.ts";
+import type { RunEvent } from "../../server/curriculum/events.ts";
 import type { FeedbackItem } from "../../server/curriculum/feedback.ts";
 import { createRuns } from "../../server/curriculum/runs/runs.ts";
 import { readHead, type Row } from "./reader-state.ts";
@@ -19,7 +20,8 @@ import {
   type TaskSource,
   value,
 } from "../server/curriculum/support.ts";
-import { type GroupResults, type Range, toRanges } from "../../server/curriculum/state.ts";
+import type { GroupResults } from "../../server/curriculum/batches.ts";
+import { type Range, toRanges } from "../../server/curriculum/state.ts";
 import type { Journals, Read } from "./verdict.ts";
 
 type Event = RunEvent<Spec, Key>;

@@ -27,6 +27,10 @@ def test_a_task_is_a_function_of_the_request(client: Client) -> None:
     assert (task.run_id, task.arm_id, task.cursor) == ("", "", 0)
 
 
+def test_a_seed_that_is_left_out_is_0(client: Client) -> None:
+    assert client.reset("countdown").prompt == client.reset("countdown", seed=0).prompt
+
+
 def test_how_much_thinking_a_completion_holds_is_declared(client: Client) -> None:
     numbers = {"numbers_min": 2, "numbers_max": 2}
     verdicts = {}

@@ -28,11 +28,18 @@ def test_a_run_goes_on_batch_by_batch_to_its_end(client: Client, run: Run) -> No
     for batch in run.batches():
         cursors += [task.cursor for task in batch.tasks]
         assert {task.run_id for task in batch.tasks} == {run.run_id}
-        assert {task.arm_id for task in batch.tasks} <= {"countdown/T0/synthetic", "real"}
+        assert {task.arm_id for task in batch.tasks} <= {"countdown/T0", "real"}
         score(run, client, batch.tasks)
     assert cursors == list(range(12))
     state = run.get().state
     assert (state.done, state.batches_closed, state.samples_recorded) == (True, 3, 24)
+
+
+def test_without_a_source_an_arm_has_what_its_environment_can_give(client: Client, run_id: str) -> None:
+    run = client.run(run_id)
+    run.create([gradus.arm("qa"), gradus.arm("countdown")], gradus.mixture(), num_generations=1, prompts_per_update=32)
+    sources = {task.arm_id: task.source for task in run.next_batch().tasks}
+    assert sources == {"qa": "real", "countdown": "synthetic"}
 
 
 def test_a_trainer_that_died_goes_on_at_the_first_batch_that_is_not_closed(client: Client, run: Run) -> None:

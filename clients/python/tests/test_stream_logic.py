@@ -52,7 +52,7 @@ def wire() -> RecordedWire:
 
 @pytest.fixture
 def stream(wire: RecordedWire) -> StepStream:
-    return StepStream(wire, timeout=10)
+    return StepStream(wire, timeout=10, spread=lambda delay: delay)
 
 
 def names(results: list[StreamResult]) -> list[tuple[str, bool]]:
@@ -149,3 +149,26 @@ def test_a_refusal_whose_delay_is_past_the_deadline_is_final(stream: StepStream)
     (result,) = stream.handle(refusal("0", RESOURCE_EXHAUSTED, 20_000), now=1)
     assert isinstance(result.error, gradus.ResourceExhaustedError)
     assert result.error.retry_delay == 20
+
+
+def test_a_full_server_is_waited_for_as_long_as_the_groups_have_time(stream: StepStream, wire: RecordedWire) -> None:
+    stream.handle(Sent(group("a")), now=0)
+    full = error_of_item(RESOURCE_EXHAUSTED, "full", 1000)
+    for second in range(9):
+        assert stream.handle(Ended(second + 1, full), now=second) == []
+        # What comes meanwhile waits too.
+        stream.handle(Sent(group(f"b{second}")), now=second + 0.5)
+        assert wire.calls == second + 1
+        stream.handle(None, now=second + 1)
+        assert wire.calls == second + 2
+    assert [name for name, scored in names(stream.handle(None, now=10)) if not scored] == ["a"]
+
+
+def test_retries_that_are_given_bound_how_often_a_full_server_is_asked(wire: RecordedWire) -> None:
+    stream = StepStream(wire, timeout=10, retries=1, spread=lambda delay: delay)
+    stream.handle(Sent(group("a")), now=0)
+    full = error_of_item(RESOURCE_EXHAUSTED, "full", 1000)
+    stream.handle(Ended(1, full), now=0)
+    stream.handle(None, now=1)
+    with pytest.raises(gradus.ResourceExhaustedError):
+        stream.handle(Ended(2, full), now=1)

@@ -7,6 +7,7 @@ import type {
   MessageInitShape,
   MessageShape,
 } from "@bufbuild/protobuf";
+import { DEADLINE_MS, RETRIES_UNREACHED } from "./defaults.ts";
 import { abortedError, asGradusError } from "./errors.ts";
 import { delayMsAfter, never, passing, retrying, sleep } from "./retry.ts";
 import type { Retryable } from "./retry.ts";
@@ -30,11 +31,6 @@ export interface ClientDefaults {
   /** Whether calls that failed in passing are sent again until their deadline; left out: true. */
   readonly retry?: boolean | undefined;
 }
-
-const deadlineMsDefault = 60_000;
-
-/** How often a call is sent again where no server has ever answered, and none says when to. */
-const retriesUnreached = 4;
 
 /** Deadlines, retries and errors of one client. */
 export interface Caller {
@@ -63,8 +59,7 @@ export interface Caller {
 /** Puts deadlines and retries over a transport. */
 export function callerOver(transport: Transport, defaults: ClientDefaults): Caller {
   const allowed = (retryable: Retryable): Retryable => (defaults.retry === false ? never : retryable);
-  const deadlineMsOf = (options?: CallOptions): number =>
-    options?.deadlineMs ?? defaults.deadlineMs ?? deadlineMsDefault;
+  const deadlineMsOf = (options?: CallOptions): number => options?.deadlineMs ?? defaults.deadlineMs ?? DEADLINE_MS;
   // Until a server has answered there may be none.
   let reached = false;
   const attempting: Caller["attempting"] = async (attempt, options, retryable = passing) => {
@@ -72,7 +67,7 @@ export function callerOver(transport: Transport, defaults: ClientDefaults): Call
       deadlineMs: deadlineMsOf(options),
       signal: options?.signal,
       retryable: allowed(retryable),
-      retriesMax: () => (reached ? Number.POSITIVE_INFINITY : retriesUnreached),
+      retriesMax: () => (reached ? Number.POSITIVE_INFINITY : RETRIES_UNREACHED),
     });
     reached = true;
     return result;

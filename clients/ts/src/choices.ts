@@ -9,7 +9,7 @@ import {
   FeedbackSource,
   RunConfigSchema,
 } from "./gen/gradus/v1/curriculum_pb.js";
-import type { Arm, EvaluationArm, RunConfig } from "./gen/gradus/v1/curriculum_pb.js";
+import type { Arm, EvaluationArm, Policy, RunConfig } from "./gen/gradus/v1/curriculum_pb.js";
 import { CompletionGroupSchema, FinishReason } from "./gen/gradus/v1/environment_pb.js";
 import type { CompletionGroup } from "./gen/gradus/v1/environment_pb.js";
 import {
@@ -111,7 +111,7 @@ export interface EvaluationArmChoice extends TaskChoice {
 /** What a run is; see RunConfig in the contract for meanings and limits. */
 export interface RunChoice {
   readonly arms: readonly ArmChoice[];
-  readonly policy: PolicyChoice;
+  readonly policy: PolicyChoice | Policy;
   readonly numGenerations: number;
   readonly promptsPerUpdate: number;
   /** Left out: 0. */

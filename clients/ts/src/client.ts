@@ -28,8 +28,8 @@ export interface GradusClient {
   listEnvironments(filter?: { readonly category?: string }, options?: CallOptions): Promise<readonly Environment[]>;
   /** One environment; version 0 is the newest. */
   getEnvironment(id: string, version?: number, options?: CallOptions): Promise<Environment>;
-  /** Makes one task: a pure function of the choice. */
-  reset(choice: TaskChoice & { readonly seed: Seed }, options?: CallOptions): Promise<Task>;
+  /** Makes one task: a pure function of the choice. A seed that is left out is 0. */
+  reset(choice: TaskChoice & { readonly seed?: Seed | undefined }, options?: CallOptions): Promise<Task>;
   /** Makes one task for each seed, in their order; one that cannot be made says why in its result. */
   batchReset(
     choice: TaskChoice & { readonly seeds: readonly Seed[] },
@@ -71,7 +71,7 @@ function environmentCalls({
       ),
     getEnvironment: async (id, version = 0, options) =>
       present((await unary(method.getEnvironment, { id, version }, options)).environment, "environment"),
-    reset: async ({ seed, ...choice }, options) =>
+    reset: async ({ seed = 0, ...choice }, options) =>
       present((await unary(method.reset, { spec: taskSpecOf(choice), seed: seedOf(seed) }, options)).task, "task"),
     batchReset: async ({ seeds, ...choice }, options) =>
       (await unary(method.batchReset, { spec: taskSpecOf(choice), seeds: seeds.map(seedOf) }, options)).results,

@@ -3,16 +3,13 @@
  * grpc-js could retry by its service config, but it does not know the delay that the server asks for, stops after
  * five attempts, and keeps no request above 1 MB; and browsers need the same.
  */
+import { DELAY_MS_FIRST, DELAY_MS_MAX } from "./defaults.ts";
 import { abortedError, asGradusError, GradusError } from "./errors.ts";
 import type { GradusCode } from "./errors.ts";
 import type { Attempt } from "./transport.ts";
 
 /** Which failures are worth another attempt. */
 export type Retryable = (error: GradusError) => boolean;
-
-/** First delay where the server names none; it doubles with each attempt, up to the maximum. */
-const delayMsMin = 100;
-const delayMsMax = 5_000;
 
 /** Passing failures: the server is away or restarting, a run changed under the call, or a queue is full. */
 export const passing: Retryable = (error) => {
@@ -29,7 +26,7 @@ export const never: Retryable = () => false;
 
 /** How long to wait after a failure; jitter keeps the ranks of a job from coming back all at once. */
 export function delayMsAfter(error: GradusError, failures: number): number {
-  const base = error.retryDelayMs ?? Math.min(delayMsMax, delayMsMin * 2 ** (failures - 1));
+  const base = error.retryDelayMs ?? Math.min(DELAY_MS_MAX, DELAY_MS_FIRST * 2 ** (failures - 1));
   return base * (1 + 0.2 * Math.random());
 }
 

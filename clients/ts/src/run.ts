@@ -4,6 +4,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { CallOptions, Caller } from "./caller.ts";
 import { armOf, runConfigOf } from "./choices.ts";
 import type { ArmChoice, RunChoice } from "./choices.ts";
+import { NEXT_BATCH_DEADLINE_MS } from "./defaults.ts";
 import { policyOf, type PolicyChoice } from "./policies.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import type {
@@ -138,7 +139,6 @@ export interface RunHandle {
   history(options?: CallOptions): Promise<readonly HistoryRecord[]>;
 }
 
-const nextBatchDeadlineMs = 600_000;
 const { method } = CurriculumService;
 
 type Tasks = Pick<RunHandle, "create" | "get" | "delete" | "nextBatch" | "batches" | "nextEvaluation">;
@@ -154,7 +154,7 @@ function tasks({ unary }: Caller, runId: string): Tasks {
     unary(
       method.nextBatch,
       { runId, cursor, count: count ?? 0, ...(waitMs === undefined ? {} : { wait: durationFromMs(waitMs) }) },
-      { ...options, deadlineMs: options.deadlineMs ?? nextBatchDeadlineMs },
+      { ...options, deadlineMs: options.deadlineMs ?? NEXT_BATCH_DEADLINE_MS },
     );
   const nextBatch: RunHandle["nextBatch"] = async (choice = {}, options = {}) => {
     if (choice.cursor !== undefined) return batchAt(choice.cursor, choice, options);

@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import type { CallOptions, Caller } from "./caller.ts";
 import { groupOf } from "./choices.ts";
 import type { GroupChoice } from "./choices.ts";
+import { WINDOW } from "./defaults.ts";
 import { asGradusError } from "./errors.ts";
 import type { GradusError } from "./errors.ts";
 import { BatchStepRequestSchema, EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
@@ -29,8 +30,6 @@ export type StepResult<Group extends GroupChoice = GroupChoice> =
       readonly outcome: GroupOutcome;
     }
   | { readonly kind: "failed"; readonly group: Group; readonly index: number; readonly error: GradusError };
-
-const windowDefault = 64;
 
 /** Steps by BatchStep, for transports that cannot stream both ways. */
 function batchChannel(transport: Transport): StepChannel {
@@ -71,7 +70,7 @@ export async function* streamSteps<Group extends GroupChoice>(
   };
   let done = false;
   try {
-    yield* windowed(groups, Math.max(1, options.window ?? windowDefault), score, options.signal);
+    yield* windowed(groups, Math.max(1, options.window ?? WINDOW), score, options.signal);
     done = true;
     channel.end();
   } finally {

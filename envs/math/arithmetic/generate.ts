@@ -1,6 +1,6 @@
 /** Random expressions, of as much work as the level asks for. */
 import { defineGenerator } from "../../define.ts";
-import { equalsInteger, type Rational } from "../../countdown/rational.ts";
+import { equalsInteger, type Rational } from "../../lib/rational.ts";
 import type { Rng } from "../../lib/rng.ts";
 import { defineParameters, minMax, type ParametersOf, type Range, ranges } from "../../parameters.ts";
 import { type Binary, type Expression, literalsOf } from "./expression.ts";

@@ -1,13 +1,5 @@
 /** The exact value of an expression, and how much work it is to find it by hand. */
-import {
-  add,
-  divide,
-  equalsInteger,
-  fromInteger,
-  multiply,
-  type Rational,
-  subtract,
-} from "../../countdown/rational.ts";
+import { add, divide, equalsInteger, fromInteger, multiply, type Rational, subtract } from "../../lib/rational.ts";
 import { assertNever } from "../../lib/assert-never.ts";
 import { digitsOf, productWork, sumWork } from "../work.ts";
 import type { Binary, Expression } from "./expression.ts";

@@ -1,50 +1,79 @@
 /** Compares two answers by what they are: the gold first, the answer second. */
-import { children, type Node, show, some } from "../syntax.ts";
+import { type Node, show, some } from "../syntax.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided, unordered } from "./outcome.ts";
 import { compareReals, realsOf } from "./reals.ts";
 import { compareRelations } from "./relations.ts";
-import { compareScalars, variablesOf } from "./scalars.ts";
-import { assignmentOf, type Assignment, doubled, hasDoubleSign, isAskedFor, plain, textOf } from "./shape.ts";
+import { assignmentOf, doubled, hasDoubleSign, plain, textOf } from "./shape.ts";
 import {
   areBracketsOther,
   areNumbered,
+  chosenFrom,
   isOrdered,
-  isSameShape,
+  haveSameShape,
   isSetLike,
   isSeveral,
   itemsOf,
+  optionsOf,
   recordOf,
   tupleRecord,
+  equationsOf,
+  namedPoints,
   valuesOfNames,
 } from "./several.ts";
-import { compareMeasured, measuredOf } from "./units.ts";
-import { withoutConditions } from "./conditions.ts";
-
-/** What is known of a gold on the way down. */
-interface Context {
-  readonly isApproximate: boolean;
-}
+import { compareClocks, compareRatios, compareResidues, compareSingle } from "./singles.ts";
+import { type Conditioned, isIndex, withOneName, withoutCondition } from "./conditions.ts";
+import { type Compare, compareAssignments, type Context } from "./assignments.ts";
+import { compareFamilies } from "./families.ts";
+import { withNamesOf } from "./renaming.ts";
 
 const PLAIN: Context = { isApproximate: false };
 
 export function compareNodes(gold: Node, answer: Node, state: State): Comparison {
-  const [left, right] = withoutConditions(gold, answer);
-  return compareParts(left, right, state, PLAIN);
+  const [given, said] = [withoutCondition(gold), withoutCondition(answer)];
+  const [left, right] = withOneName(given, said);
+  const compare = (one: Node, other: Node): Comparison => compareParts(one, other, state, PLAIN);
+  const areFamilies = given.isFamily || said.isFamily;
+  // Whole numbers that go both ways may be counted from anywhere.
+  const areMovable = areFamilies && [given, said].every(({ domain }) => domain === undefined || domain === "ℤ");
+  const found = areMovable ? compareFamilies(left, right, state, compare) : compare(left, right);
+  return found.kind === "equal" ? compareConditions(given, said, areFamilies, state) : found;
+}
+
+/** Of answers that are equal otherwise. */
+function compareConditions(gold: Conditioned, answer: Conditioned, areFamilies: boolean, state: State): Comparison {
+  const isOther = gold.domain !== undefined && answer.domain !== undefined && gold.domain !== answer.domain;
+  if (areFamilies && isOther) return undecided("its whole number is of another set");
+  const [fewer, more] = gold.others.length < answer.others.length ? [gold, answer] : [answer, gold];
+  if (fewer.others.length === 0)
+    return more.others.every(isIndex) ? EQUAL : undecided("only one of both says for what it holds");
+  const listed = ({ others }: Conditioned): Node => ({ kind: "list", joiner: "and", items: others });
+  return compareParts(listed(gold), listed(answer), state, PLAIN);
 }
 
 function compareParts(goldNode: Node, answerNode: Node, state: State, context: Context): Comparison {
   if (--state.budget.left < 0) return undecided("it takes too many steps to compare");
-  const [gold, answer] = [plain(goldNode), plain(answerNode)];
+  const compare: Compare = (left, right, inner = context) => compareParts(left, right, state, inner);
+  const gold = namedPoints(plain(goldNode));
+  const answer = withNamesOf(gold, namedPoints(plain(answerNode)));
   if (written(gold) === written(answer)) return EQUAL;
   const unnamed = gold.kind === "relation" ? undefined : valuesOfNames(answer);
-  if (unnamed !== undefined) return compareParts(gold, unnamed, state, context);
+  if (unnamed !== undefined) return compare(gold, unnamed);
+  const chosen = chosenFrom(answerNode);
+  if (chosen !== undefined && gold.kind !== "relation" && !isSeveral(gold)) return compare(gold, chosen);
+  if (gold.kind === "residue" || answer.kind === "residue") return compareResidues(gold, answer, state, compare);
+  if (gold.kind === "clock" || answer.kind === "clock") return compareClocks(gold, answer);
   if (gold.kind === "text" || answer.kind === "text") return compareTexts(gold, answer);
-  if (hasDoubleSign(gold) || hasDoubleSign(answer)) return compareDoubled(gold, answer, state, context);
-  const named = compareAssignments(gold, answer, state, context);
+  if (hasDoubleSign(gold) || hasDoubleSign(answer)) return compareDoubled(gold, answer, compare);
+  const named = compareAssignments(gold, answer, state, context, compare);
   if (named !== undefined) return named;
   const sets = compareSets(gold, answer, state);
   if (sets !== undefined) return sets;
-  if (isSeveral(gold) || isSeveral(answer)) return compareSeveral(gold, answer, state, context);
+  if (isSeveral(gold) || isSeveral(answer)) {
+    const [options, others] = [optionsOf(gold), optionsOf(answer)];
+    return options || others
+      ? compare(options ?? gold, others ?? answer)
+      : compareSeveral(gold, answer, state, context);
+  }
   if (gold.kind === "relation" && answer.kind === "relation") return compareRelations(gold, answer, state);
   if (gold.kind === "ratio" || answer.kind === "ratio") return compareRatios(gold, answer, state);
   return compareSingle(gold, answer, state, context);
@@ -68,92 +97,27 @@ function compareTexts(gold: Node, answer: Node): Comparison {
 // ±
 
 /** With as many values as the other side has: each ± with signs of its own, or all with the same. */
-function compareDoubled(gold: Node, answer: Node, state: State, context: Context): Comparison {
-  const spelled = (node: Node, apart: boolean): Node => (hasDoubleSign(node) ? listOf(node, apart) : node);
-  const readings = [false, true].map(
-    (apart) => () => compareParts(spelled(gold, apart), spelled(answer, apart), state, context),
-  );
-  return any(readings);
+function compareDoubled(gold: Node, answer: Node, compare: Compare): Comparison {
+  // An equation that names nothing is compared with equations.
+  const named = [gold, answer].some((node) => partsOf(node).some(isEquation));
+  const spelled = (node: Node, apart: boolean): Node => (hasDoubleSign(node) ? listOf(node, apart, named) : node);
+  return any([false, true].map((apart) => () => compare(spelled(gold, apart), spelled(answer, apart))));
 }
 
-function listOf(node: Node, apart: boolean): Node {
+const partsOf = (node: Node): readonly Node[] => (node.kind === "list" || node.kind === "set" ? node.items : [node]);
+
+function isEquation(node: Node): boolean {
+  return node.kind === "relation" && node.operators.every((operator) => operator === "=") && !assignmentOf(node);
+}
+
+function listOf(node: Node, apart: boolean, named: boolean): Node {
   if (node.kind === "list" || node.kind === "set") {
     const items = node.items.flatMap((item) => (hasDoubleSign(item) ? doubled(item, apart) : [item]));
     return node.kind === "set" ? { kind: "set", items } : { ...node, items };
   }
-  const assigned = assignmentOf(node);
-  if (assigned !== undefined && assigned.values.length === 1)
-    return { kind: "list", joiner: "or", items: doubled(assigned.values[0] as Node, apart) };
-  return { kind: "list", joiner: "or", items: doubled(node, apart) };
-}
-
-// x = 5
-
-function compareAssignments(gold: Node, answer: Node, state: State, context: Context): Comparison | undefined {
-  const left = assignmentOf(gold);
-  const right = assignmentOf(answer);
-  if (left !== undefined && right !== undefined) return compareNamed(left, right, gold, answer, state, context);
-  if (left !== undefined) {
-    if (answer.kind === "relation")
-      return answer.operators.every((operator) => operator === "=") && gold.kind === "relation"
-        ? compareRelations(gold, answer, state)
-        : undefined;
-    return compareValues(left.values, answer, state, { isApproximate: left.isApproximate }, true);
-  }
-  const isValue =
-    gold.kind !== "relation" &&
-    (right !== undefined || !(gold.kind === "list" && gold.items.some(({ kind }) => kind === "relation")));
-  const asked = right ?? (isValue && variablesOf(gold).size === 0 ? assignmentOf(answer, isAskedFor) : undefined);
-  if (asked === undefined || !isValue) return undefined;
-  return compareValues(asked.values, gold, state, context, false);
-}
-
-/** Each of the values that one side says it is. */
-function compareValues(
-  values: readonly Node[],
-  other: Node,
-  state: State,
-  context: Context,
-  isGold: boolean,
-): Comparison {
-  if (isGold) return any(values.map((value) => () => compareParts(value, other, state, context)));
-  return all(values.length, (i) => compareParts(other, values[i] as Node, state, context));
-}
-
-function compareNamed(
-  left: Assignment,
-  right: Assignment,
-  gold: Node,
-  answer: Node,
-  state: State,
-  context: Context,
-): Comparison {
-  const inner = { isApproximate: left.isApproximate || context.isApproximate };
-  const values = (): Comparison =>
-    all(right.values.length, (i) =>
-      any(left.values.map((value) => () => compareParts(value, right.values[i] as Node, state, inner))),
-    );
-  const isSame = show(left.name) === show(right.name);
-  const found = compareNames(left.name, right.name, isSame, state) ? values() : undefined;
-  if (found?.kind === "equal") return found;
-  // "y = 2x" and "x = y/2" are the same equation.
-  const areEquations =
-    gold.kind === "relation" && answer.kind === "relation" && gold.parts.length === 2 && answer.parts.length === 2;
-  const hasVariables =
-    left.values.some((value) => variablesOf(value).size > 0) &&
-    right.values.some((value) => variablesOf(value).size > 0);
-  if (!isSame && areEquations && hasVariables && left.name.kind === "symbol" && right.name.kind === "symbol")
-    return compareRelations(gold, answer, state);
-  return found ?? different("it gives the value of something else");
-}
-
-/** Whether two names may name the same: a letter and f(x), words and anything. */
-function compareNames(left: Node, right: Node, isSame: boolean, _state: State): boolean {
-  if (isSame || left.kind === "text" || right.kind === "text") return true;
-  return (
-    (left.kind === "symbol") !== (right.kind === "symbol") ||
-    (left.kind !== "symbol" && show(left) !== show(right) && left.kind !== right.kind)
-  );
+  const assigned = named ? undefined : assignmentOf(node);
+  const only = assigned?.values.length === 1 ? assigned.values[0] : undefined;
+  return { kind: "list", joiner: "or", items: doubled(only ?? node, apart) };
 }
 
 // Sets of reals.
@@ -187,9 +151,11 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
   const records = compareRecords(gold, answer, state, context);
   if (records !== undefined) return records;
   const [left, right] = [itemsOf(gold), itemsOf(answer)];
-  const compare = (i: number, j: number): Comparison => compareParts(left[i] as Node, right[j] as Node, state, context);
-  if (gold.kind === "matrix" && answer.kind === "matrix" && !isSameShape(gold, answer))
-    return different("its matrix has another shape");
+  const compare = (i: number, j: number): Comparison => {
+    const equations = equationsOf(gold, i, answer, j);
+    return compareParts(...(equations ?? ([left[i], right[j]] as [Node, Node])), state, context);
+  };
+  if (!haveSameShape(gold, answer)) return different("its matrix has another shape");
   if (isOrdered(gold) || isOrdered(answer)) {
     if (gold.kind === "set" || answer.kind === "set")
       return left.length === 1 && right.length === 1 ? compare(0, 0) : different("a set is no tuple");
@@ -248,50 +214,4 @@ function compareRecords(gold: Node, answer: Node, state: State, context: Context
       ? compareParts(items[i] as Node, values[i] as Node, state, context)
       : compareParts(values[i] as Node, items[i] as Node, state, context),
   );
-}
-
-// Ratios and single values.
-
-function compareRatios(gold: Node, answer: Node, state: State): Comparison {
-  if (gold.kind === "ratio" && answer.kind === "ratio") {
-    if (gold.parts.length !== answer.parts.length) return different("it is a ratio of another number of parts");
-    const quotient = (parts: readonly Node[], i: number): Node => ({
-      kind: "ratio",
-      parts: [parts[i] as Node, parts[i + 1] as Node],
-    });
-    return all(gold.parts.length - 1, (i) => compareScalars(quotient(gold.parts, i), quotient(answer.parts, i), state));
-  }
-  return compareScalars(gold, answer, state);
-}
-
-function compareSingle(gold: Node, answer: Node, state: State, context: Context): Comparison {
-  if (gold.kind === "relation" || answer.kind === "relation")
-    return undecided("a relation and a value are not compared");
-  const [left, right] = [measuredOf(gold).node, measuredOf(answer).node];
-  if (left.kind === "symbol" && right.kind === "symbol") return compareSymbols(left.name, right.name);
-  const matrices = hasMatrix(gold) || hasMatrix(answer);
-  if (matrices) return undecided("products and sums of matrices are not worked out");
-  if (isSetSymbol(left) || isSetSymbol(right)) return different("it is another kind of thing");
-  const base = compareBases(left, right);
-  return base ?? compareMeasured(gold, answer, state, context.isApproximate);
-}
-
-/** Whether there is a matrix that is not worked out as a determinant. */
-function hasMatrix(node: Node): boolean {
-  if (node.kind === "call" && node.name === "det") return false;
-  return node.kind === "matrix" || children(node).some(hasMatrix);
-}
-const isSetSymbol = (node: Node): boolean => node.kind === "symbol" && "ℝℤℕℚℂ∅∞".includes(node.name);
-
-/** Letters: choices, whose case does not count, or variables. */
-function compareSymbols(gold: string, answer: string): Comparison {
-  if (gold === answer || (/^[A-J]$/.test(gold) && gold === answer.toUpperCase())) return EQUAL;
-  return different("it is another letter");
-}
-
-/** 1011_2 is 11, and it is 1011 where the base is left out. */
-function compareBases(gold: Node, answer: Node): Comparison | undefined {
-  if (gold.kind !== "number" || answer.kind !== "number" || (gold.base === undefined) === (answer.base === undefined))
-    return undefined;
-  return gold.digits !== undefined && gold.digits === answer.digits ? EQUAL : undefined;
 }

@@ -1,46 +1,146 @@
-/** "x = 2πk, k ∈ ℤ": what is said of a whole number beside the answer, and its name, which is free to choose. */
-import { type Node, symbol, withChildren } from "../syntax.ts";
-import { variablesOf } from "./scalars.ts";
+/** What is said beside an answer: "x = 2πk, k ∈ ℤ", where the name is free to choose, and "y = x + 1 (x > 0)". */
+import { isNumberSet } from "../read/names.ts";
+import { type Node, replaced, symbol } from "../syntax.ts";
+import { variablesOf, WHOLE } from "./places.ts";
+import { assignmentOf } from "./shape.ts";
 
-interface Conditioned {
+export interface Conditioned {
   readonly node: Node;
-  /** Names of whole numbers. */
+  /** Names of whole numbers, and the first one's set. */
   readonly names: readonly string[];
+  readonly domain: string | undefined;
+  /** Whether they count, as in 2^k, and do not only number, as in a_k. */
+  readonly isFamily: boolean;
+  /** What else must hold. */
+  readonly others: readonly Node[];
 }
 
-const WHOLE_SETS = ["ℤ", "ℕ"];
+type RelationNode = Extract<Node, { kind: "relation" }>;
 
-function withoutCondition(node: Node): Conditioned {
-  if (node.kind !== "list") return { node, names: [] };
-  const names: string[] = [];
-  const items = node.items.filter((item) => {
-    if (item.kind !== "relation" || item.operators[0] !== "∈" || item.parts.length !== 2) return true;
-    const [name, set] = item.parts as [Node, Node];
-    const isWhole =
-      name.kind === "symbol" && set.kind === "symbol" && WHOLE_SETS.some((each) => set.name.startsWith(each));
-    if (isWhole) names.push(name.name);
-    return !isWhole;
+export function withoutCondition(given: Node): Conditioned {
+  const node = ofBuilder(given);
+  const bare: Conditioned = { node, names: [], domain: undefined, isFamily: hasClass(node), others: [] };
+  if (node.kind !== "list") return bare;
+  const items = withoutSeries(node.items.flatMap(unbracketed));
+  const wholes = items.flatMap((item) => membership(item) ?? []);
+  const rest = items.filter((item) => membership(item) === undefined);
+  const others = node.joiner === "or" ? [] : rest.filter((item) => isLimit(item, rest));
+  const mains = rest.filter((item) => !others.includes(item));
+  const [only] = mains;
+  if (only === undefined || mains.length === node.items.length) return bare;
+  const main: Node = mains.length === 1 ? only : { ...node, items: mains };
+  const names = wholes.map(({ name }) => name);
+  const isFamily = hasClass(main) || (names.length === 1 && !isNumberedBy(main, names[0] as string));
+  return { node: main, names, domain: wholes[0]?.domain, isFamily, others: others.filter((item) => !isAnyReal(item)) };
+}
+
+/** {x | x = kπ, k ∈ ℤ} and {kπ | k ∈ ℤ} as "kπ, k ∈ ℤ". */
+function ofBuilder(node: Node): Node {
+  if (node.kind !== "builder") return node;
+  const { element, condition } = node;
+  const conditions = condition.kind === "list" && condition.joiner !== "or" ? condition.items : [condition];
+  if (!conditions.some((item) => membership(item) !== undefined)) return node;
+  const isName = element.kind === "symbol" || (element.kind === "relation" && element.operators[0] === "∈");
+  return { kind: "list", joiner: "and", items: isName ? conditions : [element, ...conditions] };
+}
+
+/** "(k ∈ ℤ, k > 1)" */
+function unbracketed(item: Node): readonly Node[] {
+  const isConditions = item.kind === "bracket" && item.items.every(({ kind }) => kind === "relation");
+  return isConditions && item.open === "(" ? item.items : [item];
+}
+
+/** The k and the ℤ of "k ∈ ℤ". */
+function membership(item: Node): { readonly name: string; readonly domain: string } | undefined {
+  if (item.kind !== "relation" || item.operators.at(-1) !== "∈" || item.parts.length !== 2) return undefined;
+  const [name, set] = item.parts as [Node, Node];
+  const isWhole = name.kind === "symbol" && set.kind === "symbol" && /^[ℤℕ]/u.test(set.name);
+  return isWhole ? { name: name.name, domain: set.name } : undefined;
+}
+
+/** "k = 0, ±1, ±2, …" as k ∈ ℤ. */
+function withoutSeries(items: readonly Node[]): readonly Node[] {
+  const last = items.at(-1);
+  if (last?.kind !== "symbol" || last.name !== "…") return items;
+  const at = items.findLastIndex((item) => item.kind === "relation" && item.operators[0] === "=");
+  const [name, first] = (items[at] as RelationNode | undefined)?.parts ?? [];
+  const counts = items.slice(at + 1, -1);
+  if (at < 1 || name?.kind !== "symbol" || first?.kind !== "number") return items;
+  const isSigned = counts.some((item) => item.kind === "add");
+  const parts = [name, symbol(isSigned ? "ℤ" : "ℕ")];
+  return [...items.slice(0, at), { kind: "relation", parts, operators: ["∈"] }];
+}
+
+/** Whether an item limits another one's variable, and is no answer of its own. */
+function isLimit(item: Node, items: readonly Node[]): boolean {
+  if (item.kind !== "relation" || item.operators.some((operator) => "=≈≡".includes(operator))) return false;
+  const [set] = item.operators[0] === "∈" ? item.parts.slice(1) : [];
+  if (set?.kind === "symbol" && !isNumberSet(set.name)) return false;
+  const limited = variablesOf(item);
+  return items.some((other) => {
+    if (other === item || (other.kind === "relation" && !other.operators.includes("="))) return false;
+    const name = assignmentOf(other)?.name;
+    const isOwn = name?.kind === "symbol" && limited.has(name.name);
+    return !isOwn && [...variablesOf(other)].some((each) => limited.has(each));
   });
-  const [only] = items;
-  if (names.length === 0 || only === undefined) return { node, names: [] };
-  return { node: items.length === 1 ? only : { ...node, items }, names };
 }
 
-/** Both without their conditions; where each is about one whole number, that has the same name in both. */
-export function withoutConditions(gold: Node, answer: Node): readonly [Node, Node] {
-  const [left, right] = [withoutCondition(gold), withoutCondition(answer)];
-  if (left.names.length + right.names.length === 0) return [gold, answer];
-  return [renamed(left, variablesOf(answer)), renamed(right, variablesOf(gold))];
+/** "n ≥ 1" says from where a sequence is counted. */
+export function isIndex(item: Node): boolean {
+  const names = [...variablesOf(item)];
+  return names.length === 1 && ["n", "k", "m"].includes(names[0] as string) && item.kind === "relation";
 }
 
-function renamed({ node, names }: Conditioned, others: ReadonlySet<string>): Node {
-  const [only] = names;
-  // Where the other side leaves its condition out, the name that it alone has is the whole number's.
-  const own = only ?? [...variablesOf(node)].find((name) => !others.has(name));
-  return own === undefined || names.length > 1 ? node : replaced(node, own);
+/** "x ∈ ℝ" says nothing. */
+function isAnyReal(item: Node): boolean {
+  const [name, set] = item.kind === "relation" && item.operators[0] === "∈" ? item.parts : [];
+  return name?.kind === "symbol" && set?.kind === "symbol" && set.name === "ℝ";
 }
 
-function replaced(node: Node, name: string): Node {
-  if (node.kind === "symbol") return node.name === name ? symbol("whole") : node;
-  return withChildren(node, (child) => replaced(child, name));
+/** Both with the same name for their whole numbers, if each is about one. */
+export function withOneName(left: Conditioned, right: Conditioned): readonly [Node, Node] {
+  if (left.names.length + right.names.length === 0 && !hasClass(left.node) && !hasClass(right.node))
+    return [left.node, right.node];
+  return [renamed(left, right), renamed(right, left)];
+}
+
+const hasClass = (node: Node): boolean =>
+  node.kind === "residue" || (node.kind === "list" && node.items.some(({ kind }) => kind === "residue"));
+
+function renamed({ node, names }: Conditioned, other: Conditioned): Node {
+  if (names.length > 1 || other.names.length > 1 || hasClass(node)) return node;
+  const name = names[0] ?? freeName(node, other);
+  return intervalOf(name === undefined ? node : replaced(node, name, symbol(WHOLE)));
+}
+
+/** "kπ < x < kπ + π/2" as (kπ, kπ + π/2). */
+function intervalOf(node: Node): Node {
+  if (node.kind !== "relation") return node;
+  const [low, middle, high] = node.parts;
+  const [left, right] = node.operators;
+  if (left === "∈" && node.parts.length === 2) return middle as Node;
+  if (middle?.kind !== "symbol" || !"<≤".includes(left ?? "-") || !"<≤".includes(right ?? "-")) return node;
+  const [open, close] = [left === "<" ? "(" : "[", right === "<" ? ")" : "]"] as const;
+  return { kind: "bracket", open, close, items: [low as Node, high as Node] };
+}
+
+/** Of a side that leaves its condition out: the other's name for its whole number, or the one that it alone has. */
+function freeName(node: Node, other: Conditioned): string | undefined {
+  const variables = variablesOf(node);
+  const [theirs] = other.names;
+  if (theirs !== undefined && variables.has(theirs)) return theirs;
+  const others = variablesOf(other.node);
+  const assigned = assignmentOf(node)?.name;
+  const own = assigned?.kind === "symbol" ? assigned.name : "";
+  return [...variables].find((each) => !others.has(each) && each !== own);
+}
+
+/** Whether it is a function of a whole number: a_n, f(n). */
+function isNumberedBy(node: Node, name: string): boolean {
+  const assigned = assignmentOf(node)?.name;
+  return assigned !== undefined && (variablesOf(assigned).has(name) || isSubscript(assigned, name));
+}
+
+function isSubscript(node: Node, name: string): boolean {
+  return node.kind === "symbol" && node.name.split("_").slice(1).join("_").includes(name);
 }

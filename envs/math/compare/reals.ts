@@ -3,7 +3,8 @@ import { evaluate } from "../evaluate.ts";
 import { add, divide, exact, multiply, negate, type Num, signOf, wholeNum } from "../numbers/arithmetic.ts";
 import type { Node, Relation } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State } from "./outcome.ts";
-import { compareValues, placeOf, realValue, variablesOf } from "./scalars.ts";
+import { plain } from "./shape.ts";
+import { compareValues, placeOf, realValue, variablesOf } from "./places.ts";
 
 /** An end of a segment; undefined: it has none on this side. */
 interface End {
@@ -21,15 +22,31 @@ export type Reals = readonly Segment[];
 
 const OPEN: End = { value: undefined, closed: false };
 const ALL: Reals = [{ low: OPEN, high: OPEN }];
+const ZERO: End = { value: wholeNum(0n), closed: false };
+const NAMED: Readonly<Record<string, Reals>> = {
+  ℝ: ALL,
+  "∅": [],
+  "ℝ+": [{ low: ZERO, high: OPEN }],
+  "ℝ-": [{ low: OPEN, high: ZERO }],
+  "ℝ≥0": [{ low: { ...ZERO, closed: true }, high: OPEN }],
+  "ℝ*": [
+    { low: OPEN, high: ZERO },
+    { low: ZERO, high: OPEN },
+  ],
+};
 const PARTS_MAX = 60;
 
 /** Undefined: it is no set of reals, or one that cannot be worked out. */
 export function realsOf(node: Node, state: State): Reals | undefined {
   switch (node.kind) {
     case "symbol":
-      return node.name === "ℝ" ? ALL : node.name === "∅" ? [] : undefined;
+      return NAMED[node.name];
     case "bracket":
       return node.items.length === 2 ? interval(node, state) : undefined;
+    case "text": {
+      const meant = plain(node);
+      return meant.kind === "text" ? undefined : realsOf(meant, state);
+    }
     case "set":
       return joined(
         node.items.map((item) => pointOf(item, state)),

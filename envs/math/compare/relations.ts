@@ -3,7 +3,7 @@ import { evaluate } from "../evaluate.ts";
 import { add, divide, type Maybe, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
 import { type Node, type Relation } from "../syntax.ts";
 import { all, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { pointPlace, points, variablesOf } from "./scalars.ts";
+import { pointPlace, points, variablesOf } from "./places.ts";
 
 type RelationNode = Extract<Node, { kind: "relation" }>;
 

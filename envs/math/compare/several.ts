@@ -1,5 +1,5 @@
 /** What an answer of several things is: a list, a set, a tuple, values by their names. */
-import { type Node, show } from "../syntax.ts";
+import { type Factor, type Node, show, symbol } from "../syntax.ts";
 import { assignmentOf, isName } from "./shape.ts";
 
 export type Several = Extract<Node, { kind: "list" | "set" | "bracket" | "matrix" }>;
@@ -17,11 +17,18 @@ export function isOrdered(node: Node): boolean {
   return node.kind === "bracket" || node.kind === "matrix";
 }
 
-export function isSameShape(
-  gold: Extract<Node, { kind: "matrix" }>,
-  answer: Extract<Node, { kind: "matrix" }>,
-): boolean {
-  return gold.rows.length === answer.rows.length && gold.rows[0]?.length === answer.rows[0]?.length;
+/** Rows and columns; undefined: it has none. A row and a column alone are tuples, too. */
+function shapeOf(node: Node): string | undefined {
+  return node.kind === "matrix" ? `${node.rows.length} × ${node.rows[0]?.length}` : undefined;
+}
+
+/** A matrix is no list of its cells, unless it is a single row or column. */
+export function haveSameShape(gold: Node, answer: Node): boolean {
+  const [left, right] = [shapeOf(gold), shapeOf(answer)];
+  if (left !== undefined && right !== undefined) return left === right;
+  return [gold, answer].every(
+    (node) => node.kind !== "matrix" || node.rows.length === 1 || node.rows.every((row) => row.length === 1),
+  );
 }
 
 /** (1,2) and [1,2] may be intervals; of three numbers brackets are a matter of taste. */
@@ -40,6 +47,15 @@ export function itemsOf(node: Node): readonly Node[] {
       ? (assigned.values.at(-1) as Node)
       : item;
   });
+}
+
+/** Items of two lists as equations, where only one of them gives a name's value: "y = 2x" and "2x - y = 0". */
+export function equationsOf(gold: Node, i: number, answer: Node, j: number): readonly [Node, Node] | undefined {
+  const [left, right] = [gold, answer].map((node, k) =>
+    node.kind === "list" ? node.items[k === 0 ? i : j] : undefined,
+  );
+  if (left?.kind !== "relation" || right?.kind !== "relation") return undefined;
+  return (assignmentOf(left) === undefined) === (assignmentOf(right) === undefined) ? undefined : [left, right];
 }
 
 /** "p = 3, q = 2" and "(p, q) = (3, 2)": values by their names. */
@@ -93,9 +109,46 @@ export function tupleRecord(node: Node): Node {
 /** Whether it says which reals, and not a list of values. */
 export function isSetLike(node: Node): boolean {
   if (node.kind === "sets" || node.kind === "builder") return true;
-  if (node.kind === "symbol") return node.name === "ℝ" || node.name === "∅";
+  if (node.kind === "symbol") return /^[ℝ∅]/u.test(node.name);
   if (node.kind === "relation")
     return node.operators.some((operator) => operator !== "=" && operator !== "≈" && operator !== "≡");
   if (node.kind === "list") return node.items.some((item) => isSetLike(item) && item.kind !== "bracket");
   return node.kind === "bracket" && (node.open === "[" || node.close === "]") && node.items.length === 2;
+}
+
+/** Options that are written side by side, as "ACD" and "①③", one by one; undefined: they are a product. */
+export function optionsOf(node: Node): Node | undefined {
+  const names =
+    node.kind === "multiply" ? node.factors.map(({ node: each, inverse }) => (inverse ? each : nameOf(each))) : [];
+  const isOption = names.every((name) => typeof name === "string" && /^[A-H①-⑳]$/u.test(name));
+  if (names.length < 2 || !isOption || new Set(names).size < names.length) return undefined;
+  return { kind: "list", joiner: ",", items: (names as readonly string[]).map(symbol) };
+}
+
+const nameOf = (node: Node): string | undefined => (node.kind === "symbol" ? node.name : undefined);
+
+/** A(1, 2) as A = (1, 2), alone and in lists. */
+export function namedPoints(node: Node): Node {
+  if (node.kind === "list" || node.kind === "set") {
+    const items = node.items.map(namedPoint);
+    return items.some((item, i) => item !== node.items[i]) ? { ...node, items } : node;
+  }
+  return namedPoint(node);
+}
+
+function namedPoint(node: Node): Node {
+  if (node.kind !== "multiply" || node.factors.length !== 2) return node;
+  const [{ node: name }, { node: place, inverse }] = node.factors as readonly [Factor, Factor];
+  const isPoint = name.kind === "symbol" && place.kind === "bracket" && place.items.length > 1 && !inverse;
+  if (!isPoint || !/^[A-Z](?:['_]|$)/.test(name.name) || place.open !== "(" || place.close !== ")") return node;
+  return { kind: "relation", parts: [name, place], operators: ["="] };
+}
+
+/** C(10, 3), beside what is no point. */
+export function chosenFrom(node: Node): Node | undefined {
+  const point = namedPoint(node);
+  const [name, place] = point === node || point.kind !== "relation" ? [] : point.parts;
+  if (name?.kind !== "symbol" || place?.kind !== "bracket" || place.items.length !== 2) return undefined;
+  const chosen = { C: "binom", A: "arrangements", P: "arrangements" }[name.name];
+  return chosen === undefined ? undefined : { kind: "call", name: chosen, args: place.items };
 }

@@ -1,51 +1,33 @@
 /** Brings what was read into the shapes that are compared: names left out, ± spelled out, conditions put aside. */
 import { whole } from "../numbers/rational.ts";
+import { isConstant, isNumberSet } from "../read/names.ts";
+import { numberOfWords } from "../read/words.ts";
 import { type Node, type Relation, some, symbol, type Term, withChildren } from "../syntax.ts";
-import { variablesOf } from "./scalars.ts";
+import { variablesOf } from "./places.ts";
 
 /** A text that stands for something that has a sign of its own. */
 const MEANINGS: Readonly<Record<string, Node>> = {
-  ...Object.fromEntries(
-    [
-      "no solution",
-      "no solutions",
-      "no real solution",
-      "no real solutions",
-      "no real root",
-      "no real roots",
-      "empty set",
-      "the empty set",
-      "none",
-    ].map((words) => [words, symbol("∅")]),
-  ),
+  ...Object.fromEntries(["empty set", "the empty set", "none"].map((words) => [words, symbol("∅")])),
   ...Object.fromEntries(
     ["all real numbers", "all reals", "all real", "any real number", "the real numbers", "all real x"].map((words) => [
       words,
       symbol("ℝ"),
     ]),
   ),
+  ...Object.fromEntries(
+    ["all positive integers", "positive integers", "any positive integer", "all natural numbers"].map((words) => [
+      words,
+      symbol("ℕ*"),
+    ]),
+  ),
+  ...Object.fromEntries(["all integers", "integers", "any integer"].map((words) => [words, symbol("ℤ")])),
+  dne: { kind: "text", text: "does not exist" },
   infinity: symbol("∞"),
   infinite: symbol("∞"),
 };
 
-const SMALL =
-  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty".split(
-    " ",
-  );
-const TENS = "thirty forty fifty sixty seventy eighty ninety hundred".split(" ");
-
-function numberOfWord(word: string): bigint | undefined {
-  const small = SMALL.indexOf(word);
-  if (small >= 0) return BigInt(small);
-  const tens = TENS.indexOf(word);
-  if (tens >= 0) return BigInt(30 + 10 * tens);
-  const [left = "", right = ""] = word.split(/[\s-]+/);
-  const [ten, one] = [
-    left === "twenty" ? 20 : TENS.indexOf(left) >= 0 ? 30 + 10 * TENS.indexOf(left) : -1,
-    SMALL.indexOf(right),
-  ];
-  return ten > 0 && ten < 100 && one > 0 && one < 10 ? BigInt(ten + one) : undefined;
-}
+const NOTHING =
+  /^(?:there (?:is|are) )?no (?:(?:real|integer|positive|such) )*(?:solutions?|roots?|values?|numbers?|integers?)(?: exists?)?$/;
 
 /** Words that are a number, a set or a letter, as that. */
 export function plain(node: Node): Node {
@@ -56,17 +38,19 @@ export function plain(node: Node): Node {
   if (node.kind === "multiply") return scaledMatrix(node);
   if (node.kind !== "text") return node;
   const words = textOf(node.text);
-  const number = numberOfWord(words);
+  const number = numberOfWords(words);
   if (number !== undefined) return { kind: "number", value: whole(number) };
   if (Object.hasOwn(MEANINGS, words)) return MEANINGS[words] as Node;
+  if (NOTHING.test(words)) return symbol("∅");
   return /^[A-Za-z]$/.test(node.text.trim()) ? symbol(node.text.trim()) : node;
 }
 
-/** "x ∈ {1, 2}" is {1, 2}. */
+/** "x ∈ {1, 2}" is {1, 2}, and "n ∈ ℕ" is ℕ. */
 function memberOf(node: Extract<Node, { kind: "relation" }>): Node {
   const [element, set] = node.parts;
   const isMember = node.operators.length === 1 && node.operators[0] === "∈" && element?.kind === "symbol";
-  return isMember && set?.kind === "set" ? set : node;
+  const isWhole = set?.kind === "set" || (set?.kind === "symbol" && isNumberSet(set.name));
+  return isMember && isWhole ? set : node;
 }
 
 /** A matrix times a number, cell by cell. */
@@ -132,17 +116,12 @@ function withSigns(node: Node, choose: (sign: "±" | "∓") => "+" | "-"): Node 
 
 // Names.
 
-const CONSTANT_NAMES = ["π", "e", "i", "∞", "ℝ", "ℤ", "ℕ", "ℚ", "ℂ", "∅"];
-
 /** Whether a node only names something: x, f(x), P(x), "Area", AB. */
 export function isName(node: Node): boolean {
-  if (node.kind === "symbol") return !CONSTANT_NAMES.includes(node.name);
+  if (node.kind === "symbol") return !isConstant(node.name);
   if (node.kind === "text") return true;
   if (node.kind === "call")
-    return (
-      (node.name === "f" || node.name === "g" || node.name === "det") &&
-      node.args.every((argument) => argument.kind !== "relation")
-    );
+    return /^(?:[fg](?:['_]|$)|det$)/.test(node.name) && node.args.every((argument) => argument.kind !== "relation");
   if (node.kind === "unit") return isName(node.node);
   if (node.kind !== "multiply") return false;
   // A(t) and S(n), which look like products, and segments such as AB.
@@ -180,6 +159,8 @@ export interface Assignment {
   readonly values: readonly Node[];
   /** Whether the only values are said to be rounded. */
   readonly isApproximate: boolean;
+  /** What the values are said to be rounded to. */
+  readonly roundings: readonly Node[];
 }
 
 const EQUALITIES: readonly Relation[] = ["=", "≈", "≡"];
@@ -195,8 +176,34 @@ export function assignmentOf(node: Node, isNameHere: (node: Node) => boolean = i
   return undefined;
 }
 
-/** Values behind ≈ are roundings of those before, and count only where there are none. */
+/** "4π ≈ 12.57" and "1/3 = 0.333…": values alone; undefined: it is no chain of them. */
+export function chainOf(node: Node): Omit<Assignment, "name"> | undefined {
+  if (node.kind !== "relation" || !node.operators.every((operator) => EQUALITIES.includes(operator))) return undefined;
+  const isValue = (part: Node): boolean => !isName(part) && variablesOf(part).size === 0;
+  if (!node.parts.every(isValue)) return undefined;
+  // Of "12.57 ≈ 4π" the decimal is the rounding, though it comes first.
+  const [first, second] = node.parts as [Node, Node];
+  const isTurned = node.operators[0] === "≈" && decimalsOf(first) > 0 && decimalsOf(second) === 0;
+  return sorted(isTurned ? [second, first, ...node.parts.slice(2)] : node.parts, ["=", ...node.operators]);
+}
+
 function valued(name: Node, values: readonly Node[], operators: readonly Relation[]): Assignment {
-  const exact = values.filter((_, i) => !operators.slice(0, i + 1).includes("≈"));
-  return exact.length > 0 ? { name, values: exact, isApproximate: false } : { name, values, isApproximate: true };
+  return { name, ...sorted(values, operators) };
+}
+
+/** Values behind ≈, and those whose digits go on, are roundings of the others, and count only where there are no others. */
+function sorted(values: readonly Node[], operators: readonly Relation[]): Omit<Assignment, "name"> {
+  const isRounded = (value: Node, i: number): boolean =>
+    operators.slice(0, i + 1).includes("≈") || (value.kind === "number" && value.goesOn === true);
+  const exact = values.filter((value, i) => !isRounded(value, i));
+  const roundings = values.filter(isRounded);
+  if (exact.length > 0) return { values: exact, isApproximate: false, roundings };
+  return { values, isApproximate: operators.includes("≈"), roundings: [] };
+}
+
+/** The digits behind the point of a number that was written with some. */
+function decimalsOf(node: Node): number {
+  if (node.kind === "unit") return decimalsOf(node.node);
+  if (node.kind === "add" && node.terms.length === 1) return decimalsOf((node.terms[0] as Term).node);
+  return node.kind === "number" ? (node.decimals ?? 0) : 0;
 }

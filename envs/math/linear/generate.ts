@@ -1,5 +1,5 @@
 /** Random equations and inequalities, of as much work as the level asks for. */
-import { divide, equalsInteger, fromInteger, type Rational } from "../../countdown/rational.ts";
+import { divide, equalsInteger, fromInteger, type Rational } from "../../lib/rational.ts";
 import { defineGenerator } from "../../define.ts";
 import type { Rng } from "../../lib/rng.ts";
 import { defineParameters, minMax, type ParametersOf, type Range, ranges } from "../../parameters.ts";

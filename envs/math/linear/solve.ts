@@ -1,13 +1,5 @@
 /** The exact solution of linear equations, and how much work it is to find it by hand. */
-import {
-  add,
-  divide,
-  equalsInteger,
-  fromInteger,
-  multiply,
-  type Rational,
-  subtract,
-} from "../../countdown/rational.ts";
+import { add, divide, equalsInteger, fromInteger, multiply, type Rational, subtract } from "../../lib/rational.ts";
 import { digitsOf, productWork, sumWork } from "../work.ts";
 import { flipped, type LinearInstance, type Relation, type Statement, type Term } from "./statement.ts";
 

@@ -1,5 +1,5 @@
 /** What a task of linear algebra is: equations or an inequality; how they are written for the policy, and for pictures. */
-import type { Rational } from "../../countdown/rational.ts";
+import type { Rational } from "../../lib/rational.ts";
 
 export type Relation = "=" | "<" | ">" | "<=" | ">=";
 

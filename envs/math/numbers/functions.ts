@@ -17,22 +17,16 @@ import {
   toBall,
   wholeNum,
 } from "./arithmetic.ts";
-import { angleOf, type Ball, expBall, isReal, lnBall, piBall, type Precision, sinCosBall, sqrtBall } from "./ball.ts";
+import { angleOf, type Ball, expBall, isReal, lnBall, piBall, sinCosBall, sqrtBall } from "./ball.ts";
 import { spend } from "./budget.ts";
+import { arrangements, binom, factorial, factorial2, type Fn, gamma, type Setting, zeta } from "./counting.ts";
 import { absolute, floor } from "./rational.ts";
-
-/** What functions need to know of where they are evaluated. */
-export interface Setting extends Precision {
-  readonly real: boolean;
-  readonly logarithm: "e" | "10";
-}
-
-type Fn = (args: readonly Num[], setting: Setting) => Maybe<Num>;
 
 /** The value of a function; undefined: it has none there. */
 export function call(name: string, args: readonly Num[], setting: Setting): Maybe<Num> {
-  const fn = FUNCTIONS[name];
-  return args.length === 0 ? undefined : (fn?.(args, setting) ?? undefined);
+  // f, g, f' and f_1 are anyone's.
+  const fn = FUNCTIONS[name] ?? (/^[fg](?:['_]|$)/.test(name) ? unknown(name) : undefined);
+  return args.length === 0 ? undefined : fn?.(args, setting);
 }
 
 /** A function of one argument that is worked out as an enclosure. */
@@ -128,40 +122,6 @@ function wholeOf(value: Maybe<bigint>): Maybe<Num> {
   return value === undefined ? undefined : wholeNum(value);
 }
 
-const FACTORIAL_MAX = 3_000n;
-
-function product(from: bigint, to: bigint, step: bigint, setting: Setting): Maybe<Num> {
-  if (to - from > FACTORIAL_MAX * step || !spend(setting.budget, Number(to > from ? to - from : 0n))) return undefined;
-  let value = 1n;
-  for (let k = to; k > 0n && k >= from; k -= step) value *= k;
-  return wholeNum(value);
-}
-
-const factorial: Fn = ([a], setting) => {
-  const n = a && asWhole(a);
-  return n === undefined || n < 0n || n > FACTORIAL_MAX ? undefined : product(1n, n, 1n, setting);
-};
-
-const CHOSEN_MAX = 60n;
-
-const binom: Fn = ([a, b], setting) => {
-  const [n, k] = [a && asWhole(a), b && asWhole(b)];
-  if (n !== undefined && n >= 0n && k !== undefined && n <= 100_000n) {
-    if (k < 0n || k > n) return wholeNum(0n);
-    const few = k < n - k ? k : n - k;
-    const [top, bottom] = [product(n - few + 1n, n, 1n, setting), product(1n, few, 1n, setting)];
-    return top && bottom && divide(top, bottom, setting);
-  }
-  if (a === undefined || k === undefined || k < 0n || k > CHOSEN_MAX) return undefined;
-  let value: Maybe<Num> = ONE;
-  for (let i = 0n; i < k && value !== undefined; i++) {
-    const factor = add(a, wholeNum(-i), setting);
-    const next: Maybe<Num> = factor && multiply(value, factor, setting);
-    value = next && divide(next, wholeNum(i + 1n), setting);
-  }
-  return value;
-};
-
 /** Of whole numbers alone. */
 function folded(combine: (a: bigint, b: bigint) => bigint): Fn {
   return (args, setting) => {
@@ -246,16 +206,15 @@ const FUNCTIONS: Readonly<Record<string, Fn>> = {
     return sign === undefined ? undefined : wholeNum(BigInt(sign));
   },
   factorial,
-  factorial2: ([a], setting) => {
-    const n = a && asWhole(a);
-    return n === undefined || n < 0n || n > FACTORIAL_MAX ? undefined : product(1n, n, 2n, setting);
-  },
+  factorial2,
   binom,
+  arrangements,
+  gamma,
+  zeta,
+  integral: unknown("integral"),
   gcd: folded(gcd),
   lcm: folded((a, b) => (a === 0n || b === 0n ? 0n : (a / gcd(a, b)) * b)),
   mod: folded((a, b) => (b === 0n ? a : ((a % b) + b) % b)),
   max: extreme("greater"),
   min: extreme("less"),
-  f: unknown("f"),
-  g: unknown("g"),
 };

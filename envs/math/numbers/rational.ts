@@ -1,4 +1,7 @@
-/** Exact fractions of bounded size. What would grow past the bounds is undefined: the caller goes on with enclosures. */
+/**
+ * Exact fractions of bounded size, paid out of a budget. What would grow past the bounds is undefined: the caller goes on
+ * with enclosures. Those of ../../lib/rational.ts have any size, and cost next to nothing while they are small.
+ */
 import { bitLength, type Budget, spend } from "./budget.ts";
 
 /** num / den in lowest terms, den > 0. */

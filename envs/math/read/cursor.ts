@@ -13,6 +13,11 @@ export interface Grammar {
   readonly exponent: Read;
   readonly relation: Read;
   readonly items: (cursor: Cursor) => readonly Node[];
+  readonly item: Read;
+  /** With unions and differences. */
+  readonly sets: Read;
+  /** Items with what joins them, or the only one. */
+  readonly listed: Read;
   readonly startsFactor: (cursor: Cursor) => boolean;
 }
 

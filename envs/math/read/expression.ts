@@ -1,10 +1,13 @@
 /** Sums, products, powers and what they are made of. */
-import { whole } from "../numbers/rational.ts";
-import { type Factor, type Node, type Sign, symbol, type Term } from "../syntax.ts";
+import type { Factor, Node, Sign, Term } from "../syntax.ts";
+import { readCases } from "./cases.ts";
 import { accept, type Cursor, fail, found, isAt, nested, NOTHING, peek } from "./cursor.ts";
 import { readFunction } from "./functions.ts";
-import { mixedNumber } from "./mixed.ts";
+import { mixedNumber, scaledByWords } from "./mixed.ts";
 import { readBars, readBraces, readBrackets, readMatrix } from "./groups.ts";
+import { inBase, readName, readScripted } from "./scripts.ts";
+import { inDegrees } from "./unit.ts";
+import { ORDINALS } from "./words.ts";
 
 const TERMS_MAX = 1_500;
 
@@ -93,8 +96,19 @@ const FACTOR_COMMANDS: ReadonlySet<string> = new Set([
     "\\tbinom",
     "∑",
     "∏",
+    "∫",
+    "\\int",
   ],
-  ...["\\sum", "\\prod", "\\begin:pmatrix", "\\begin:bmatrix", "\\begin:matrix", "\\boxed", "\\operatorname"],
+  ...[
+    "\\sum",
+    "\\prod",
+    "\\begin:pmatrix",
+    "\\begin:bmatrix",
+    "\\begin:matrix",
+    "\\begin:cases",
+    "\\boxed",
+    "\\operatorname",
+  ],
 ]);
 
 /** Whether a factor starts here without a sign of multiplication. Two numbers side by side are no product. */
@@ -108,10 +122,20 @@ export function startsFactor(cursor: Cursor): boolean {
   }
   if (token.text === "|") return cursor.bars === 0 && !token.space && barsClose(cursor);
   if (token.text === "[" && cursor.turned) return false;
+  if (token.text === "(" && (isAt(cursor, "mod", 1) || startsCondition(cursor))) return false;
   return FACTOR_COMMANDS.has(token.text);
 }
 
 const NAMES_THAT_END: ReadonlySet<string> = new Set(["∅"]);
+
+const CONDITIONS = "∈≠<>≤≥=";
+
+/** Whether brackets open around what a value holds for: "(k ∈ ℤ)". */
+export function startsCondition(cursor: Cursor): boolean {
+  const [name, sign] = [peek(cursor, 1), peek(cursor, 2)];
+  if (!isAt(cursor, "(") || name?.kind !== "name") return false;
+  return sign?.kind === "op" && CONDITIONS.includes(sign.text);
+}
 
 /** Whether the bar here opens an absolute value: another one follows before the list goes on. */
 function barsClose(cursor: Cursor): boolean {
@@ -128,7 +152,7 @@ export function readPower(cursor: Cursor): Node {
   return nested(cursor, (inner) => {
     const start = peek(inner);
     let node = readPrimary(inner);
-    if (start?.kind === "number" && start.decimals === undefined) node = mixedNumber(inner, node, start.digits);
+    if (start?.kind === "number") node = scaledByWords(inner, mixedNumber(inner, node, start.digits));
     for (;;) {
       const next = readPostfix(inner, node);
       if (next === undefined || inner.problem !== undefined) return inner.problem === undefined ? node : NOTHING;
@@ -145,7 +169,7 @@ function readPostfix(cursor: Cursor, node: Node): Node | undefined {
     if (isAt(cursor, "!")) return fail(cursor, "it has three factorials in a row");
     return { kind: "call", name: isDouble ? "factorial2" : "factorial", args: [node] };
   }
-  if (accept(cursor, "°") || accept(cursor, "∘")) return { kind: "unit", node, unit: "°" };
+  if (accept(cursor, "°") || accept(cursor, "∘")) return inDegrees(cursor, node);
   if (accept(cursor, "%")) return { kind: "unit", node, unit: "%" };
   if (isAt(cursor, "_") && node.kind === "number") return inBase(cursor, node);
   return undefined;
@@ -155,10 +179,15 @@ function raised(cursor: Cursor, base: Node): Node {
   cursor.at++;
   if (isAt(cursor, "{") && (isAt(cursor, "∘", 1) || isAt(cursor, "°", 1)) && isAt(cursor, "}", 2)) {
     cursor.at += 3;
-    return { kind: "unit", node: base, unit: "°" };
+    return inDegrees(cursor, base);
   }
-  if (accept(cursor, "∘") || accept(cursor, "°")) return { kind: "unit", node: base, unit: "°" };
+  if (accept(cursor, "∘") || accept(cursor, "°")) return inDegrees(cursor, base);
   if (accept(cursor, "'")) return base;
+  const word = peek(cursor, 1);
+  if (word?.kind === "word" && ORDINALS.has(word.text) && isAt(cursor, "{") && isAt(cursor, "}", 2)) {
+    cursor.at += 3;
+    return base;
+  }
   const exponent = readExponent(cursor);
   return { kind: "power", base, exponent };
 }
@@ -176,23 +205,6 @@ function readExponentPrimary(cursor: Cursor): Node {
   return isAt(cursor, "^") ? raised(cursor, node) : node;
 }
 
-/** 1011_2 */
-function inBase(cursor: Cursor, node: Extract<Node, { kind: "number" }>): Node {
-  cursor.at++;
-  const subscript = isAt(cursor, "{") ? readBraces(cursor, readSum) : readPrimary(cursor);
-  const digits = node.digits;
-  if (subscript.kind !== "number" || subscript.value.den !== 1n || digits === undefined)
-    return fail(cursor, "its subscript is no base");
-  const base = Number(subscript.value.num);
-  if (!(base >= 2 && base <= 36)) return fail(cursor, "its base is not from 2 to 36");
-  let value = 0n;
-  for (const digit of digits) {
-    if (Number(digit) >= base) return fail(cursor, `it has the digit ${digit} in base ${base}`);
-    value = value * BigInt(base) + BigInt(digit);
-  }
-  return { kind: "number", value: whole(value), base, digits };
-}
-
 /** A number, a name, a function of something, or something in brackets. */
 export function readPrimary(cursor: Cursor): Node {
   const token = peek(cursor);
@@ -200,8 +212,8 @@ export function readPrimary(cursor: Cursor): Node {
   switch (token.kind) {
     case "number": {
       cursor.at++;
-      const { kind, value, decimals, digits } = token;
-      return { kind, value, ...(decimals !== undefined && { decimals }), ...(digits !== undefined && { digits }) };
+      const { space: _, ...written } = token;
+      return written;
     }
     case "name":
       cursor.at++;
@@ -215,40 +227,14 @@ export function readPrimary(cursor: Cursor): Node {
   }
 }
 
-/** A name with its subscript and primes. */
-function readName(cursor: Cursor, letters: string): Node {
-  let name = letters;
-  if (accept(cursor, "_")) name += `_${subscriptText(cursor)}`;
-  while (accept(cursor, "'")) name += "'";
-  if (letters === "∠" || letters === "△")
-    while (peek(cursor)?.kind === "name") name += (cursor.tokens[cursor.at++] as { text: string }).text;
-  if ((name === "f" || name === "g") && isAt(cursor, "(") && peek(cursor)?.space === false) {
-    const args = nested(cursor, readBrackets);
-    return { kind: "call", name, args: args.kind === "bracket" ? args.items : [args] };
-  }
-  return symbol(name);
-}
-
-function subscriptText(cursor: Cursor): string {
-  const text = (at: number): string => {
-    const token = cursor.tokens[at];
-    return token === undefined ? "" : token.kind === "number" ? (token.digits ?? "?") : token.text;
-  };
-  if (!isAt(cursor, "{")) return text(cursor.at++);
-  let name = "";
-  for (cursor.at++; cursor.at < cursor.tokens.length && !isAt(cursor, "}"); cursor.at++) name += text(cursor.at);
-  cursor.at++;
-  return name;
-}
-
 /** What starts with an operator. */
 function readOpened(cursor: Cursor, text: string): Node {
+  if (text === "^" || text === "_" || (text === "{" && isAt(cursor, "}", 1))) return readScripted(cursor);
   if (text === "(" || text === "[" || text === "⟨" || text === "]") return nested(cursor, readBrackets);
   if (text === "{" || text === "\\{") return nested(cursor, (inner) => readBraces(inner, readSum, true));
   if (text === "|" || text === "⌊" || text === "⌈") return nested(cursor, readBars);
+  if (text === "\\begin:cases") return nested(cursor, readCases);
   if (text.startsWith("\\begin:")) return nested(cursor, readMatrix);
-  if (text.startsWith("\\") || text === "√" || text === "∛" || text === "∑" || text === "∏")
-    return readFunction(cursor, text);
-  if (text === "∑") return readFunction(cursor, "\\sum");
+  if (text.startsWith("\\") || "√∛∑∏∫".includes(text)) return readFunction(cursor, text);
   return fail(cursor, `expected a value${found(cursor)}`);
 }

@@ -33,8 +33,8 @@ const BOLD = /\\mathbf(?=\s*\{)/g;
 
 /** Without what surrounds it; "\text{Area} = \frac{1}{2}" only looks surrounded. */
 function stripped(text: string): string {
-  // No value starts or ends with a star: what is left of one is of bold.
-  const usual = stripAnswer(text).replace(/^[\s*]{1,64}|[\s*]{1,64}$/g, "");
+  // No value starts or ends with a star, but for "ℕ^*": what is left of one is of bold.
+  const usual = stripAnswer(text).replace(/^[\s*]{1,64}|(?<![*^_]|(?:∈|\\in)\s?[NZRℕℤℝ])[\s*]{1,64}$/g, "");
   if (isBalanced(usual)) return usual;
   return stripAnswer(text.replace(TEXT, "\\textup").replace(UPRIGHT, "\\operatorname").replace(BOLD, "\\boldsymbol"));
 }

@@ -1,6 +1,6 @@
 /** Functions of something, and the commands that take arguments. */
 import { whole } from "../numbers/rational.ts";
-import type { Factor, Node } from "../syntax.ts";
+import { type Factor, type Node, replaced, symbol } from "../syntax.ts";
 import { accept, type Cursor, expect, fail, isAt, nested, peek, type Read } from "./cursor.ts";
 import { readBraces, readBrackets, readPair } from "./groups.ts";
 
@@ -43,6 +43,8 @@ function functionAt(cursor: Cursor, text: string): Node {
     case "\\prod":
     case "∏":
       return readSeries(cursor, text === "\\sum" || text === "∑" ? "sum" : "product");
+    case "∫":
+      return readIntegral(cursor);
     case "log":
       return readLogarithm(cursor);
     default:
@@ -110,11 +112,16 @@ function callOf(cursor: Cursor, name: string): Node {
     const args = inside.kind === "bracket" ? inside.items : [inside];
     return { kind: "call", name, args };
   }
-  if (isAt(cursor, "\\{")) return { kind: "call", name, args: [readBraces(cursor, readSum, true)] };
-  if (name === "max" || name === "min" || name === "gcd" || name === "lcm")
-    return fail(cursor, `${name} has no list in brackets`);
+  const isOfSeveral = OF_SEVERAL.has(name);
+  if (isAt(cursor, "\\{") || (isOfSeveral && isAt(cursor, "{"))) {
+    const inside = readBraces(cursor, readSum, true);
+    return { kind: "call", name, args: isOfSeveral && inside.kind === "set" ? inside.items : [inside] };
+  }
+  if (isOfSeveral) return fail(cursor, `${name} has no list in brackets`);
   return { kind: "call", name, args: [bareArgument(cursor)] };
 }
+
+const OF_SEVERAL: ReadonlySet<string> = new Set(["max", "min", "gcd", "lcm"]);
 
 function bareArgument(cursor: Cursor): Node {
   const isNegative = accept(cursor, "-");
@@ -129,6 +136,32 @@ function bareArgument(cursor: Cursor): Node {
   }
   const node: Node = factors.length === 1 ? (factors[0] as Factor).node : { kind: "multiply", factors };
   return isNegative ? { kind: "add", terms: [{ sign: "-", node }] } : node;
+}
+
+/** \int_a^b f(x) dx: a function of which nothing is known but that it is the same of the same. */
+function readIntegral(cursor: Cursor): Node {
+  const limits: Node[] = [];
+  if (accept(cursor, "_")) limits.push(isAt(cursor, "{") ? readBraces(cursor, readSum) : readPrimary(cursor));
+  if (accept(cursor, "^")) limits.push(readExponent(cursor));
+  const body = cursor.grammar.sum(cursor);
+  const names = differentials(body);
+  const [name] = names;
+  if (name === undefined || names.length > 1) return fail(cursor, "its integral does not end in dx");
+  // What is integrated over has no name outside, unless the integral has no limits.
+  const bound = limits.length === 0 ? body : replaced(body, name, symbol("∫"));
+  return { kind: "call", name: "integral", args: [bound, ...limits] };
+}
+
+/** The x of each "dx" that is a factor. */
+function differentials(node: Node): readonly string[] {
+  if (node.kind !== "multiply") {
+    return node.kind === "add" ? [...new Set(node.terms.flatMap((term) => differentials(term.node)))] : [];
+  }
+  return node.factors.flatMap(({ node: factor }, i) => {
+    const next = node.factors[i + 1]?.node;
+    if (factor.kind === "symbol" && factor.name === "d") return next?.kind === "symbol" ? [next.name] : [];
+    return factor.kind === "multiply" || factor.kind === "add" ? differentials(factor) : [];
+  });
 }
 
 /** \sum_{k=1}^{n} of a product. */

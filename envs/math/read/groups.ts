@@ -67,10 +67,7 @@ function setOf(cursor: Cursor, isSet: boolean): Node {
   const [element] = items;
   if (items.length === 1 && element !== undefined && (isAt(cursor, "|") || isAt(cursor, "mid") || isAt(cursor, ":"))) {
     cursor.at++;
-    const conditions = cursor.grammar.items(cursor);
-    const [only] = conditions;
-    const condition: Node =
-      conditions.length === 1 && only !== undefined ? only : { kind: "list", joiner: "and", items: conditions };
+    const condition = cursor.grammar.listed(cursor);
     return { kind: "builder", element, condition };
   }
   if (items.length === 1 && element !== undefined && !isSet) return element;

@@ -3,7 +3,7 @@ import type { Rational } from "../numbers/rational.ts";
 import { FUNCTIONS, INFIXES, SYMBOLS } from "./names.ts";
 import { readNumber } from "./numeral.ts";
 import { put, type Sink, type Style } from "./tokens.ts";
-import { SHORT_WORDS } from "./words.ts";
+import { CAPITAL_WORDS, SHORT_WORDS } from "./words.ts";
 
 /** Longer runs are words, unless they are made of functions and variables. */
 const PRODUCT_LETTERS_MAX = 3;
@@ -11,11 +11,16 @@ const PRODUCT_LETTERS_MAX = 3;
 export function letterTokens(run: string, sink: Sink): void {
   if (run.length === 1) return put(sink, "name", run);
   if (run === "and" || run === "or" || run === "mod" || run === "choose") return put(sink, "op", run);
+  if (run === "AND" || run === "OR") return put(sink, "op", run.toLowerCase());
   const fn = FUNCTIONS.get(run) ?? FUNCTIONS.get(run.toLowerCase());
   if (fn !== undefined) return put(sink, "function", fn);
   const name = run === "oo" ? "∞" : (SYMBOLS.get(run) ?? (run.length > 2 ? SYMBOLS.get(run.toLowerCase()) : undefined));
   if (name !== undefined) return put(sink, "name", name);
-  if (SHORT_WORDS.has(run) || (/^[A-Z][a-z]+$/.test(run) && SHORT_WORDS.has(run.toLowerCase())))
+  if (
+    SHORT_WORDS.has(run) ||
+    CAPITAL_WORDS.has(run) ||
+    (/^[A-Z][a-z]+$/.test(run) && SHORT_WORDS.has(run.toLowerCase()))
+  )
     return put(sink, "word", run);
   const parts = split(run);
   if (parts === undefined) return put(sink, "word", run);

@@ -17,6 +17,7 @@ import {
 } from "./names.ts";
 import { readNumber } from "./numeral.ts";
 import { put, type Sink, type Style, type Token } from "./tokens.ts";
+import { ORDINALS, PRODUCT_WORDS } from "./words.ts";
 
 export type Lexed =
   | { readonly kind: "tokens"; readonly tokens: readonly Token[] }
@@ -32,8 +33,36 @@ export function lex(text: string, style: Style): Lexed {
   if (doubles.length > DOUBLE_SIGNS_MAX) return { kind: "malformed", reason: "it has too many signs ±" };
   if (sink.tokens.length > TOKENS_MAX) return { kind: "malformed", reason: "it is too long to be read" };
   return sink.problem === undefined
-    ? { kind: "tokens", tokens: sink.tokens }
+    ? { kind: "tokens", tokens: sink.tokens.map(settled).flatMap(unglued) }
     : { kind: "malformed", reason: sink.problem };
+}
+
+const CALLED: ReadonlySet<string> = new Set(["min", "max", "gcd", "lcm"]);
+
+/** What may follow a unit, and no name of a function. */
+const BEHIND_UNITS: ReadonlySet<string> = new Set([...",;.)]}=≈/", "\\}", "\\\\", "and", "or"]);
+
+/** "min" and "sec" are units where nothing follows them to be a function of, and "lcm" in a text is no word before brackets. */
+function settled(token: Token, at: number, tokens: readonly Token[]): Token {
+  const [before, next] = [tokens[at - 1], tokens[at + 1]];
+  const sign = next?.kind === "op" ? next.text : "";
+  if (token.kind === "function" && (token.text === "min" || token.text === "sec") && before?.kind === "number")
+    return next === undefined || BEHIND_UNITS.has(sign) ? { ...token, kind: "word" } : token;
+  const isCalled = token.kind === "word" && CALLED.has(token.text) && ["(", "{", "\\{", "["].includes(sign);
+  return isCalled ? { ...token, kind: "function" } : token;
+}
+
+const SUMS = "+-*/^";
+
+/** "at + b" is a product where signs stand close to it, and no word. */
+function unglued(token: Token, at: number, tokens: readonly Token[]): readonly Token[] {
+  if (token.kind !== "word" || !PRODUCT_WORDS.has(token.text)) return [token];
+  const [before, next] = [tokens[at - 1], tokens[at + 1]];
+  const isClose =
+    (next?.kind === "op" && SUMS.includes(next.text) && !next.space) ||
+    (before?.kind === "op" && SUMS.includes(before.text) && !token.space);
+  if (!isClose) return [token];
+  return Array.from(token.text, (text, i): Token => ({ kind: "name", text, space: i === 0 && token.space }));
 }
 
 const LETTERS = /[A-Za-z]+/y;
@@ -49,7 +78,7 @@ const TWO_SIGNS: Readonly<Record<string, string>> = {
   ":=": "=",
 };
 const PLAIN_SIGNS = "+-*/^_=<>()[]{}|,;:!%&'?#@\"";
-const NAMED = /[α-ωΑ-Ωℓħ∞∅∠△ℝℤℕℚℂ]/u;
+const NAMED = /[α-ωΑ-Ωℓħ∞∅∠△ℝℤℕℚℂ①-⑳]/u;
 const KEPT = "±∓≤≥≠≈≡∈∪∩∖⟨⟩⌊⌋⌈⌉°→…√∛∑∏∝€£";
 
 function lexInto(text: string, style: Style, sink: Sink): void {
@@ -65,7 +94,8 @@ function lexInto(text: string, style: Style, sink: Sink): void {
     } else if ((unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)) {
       LETTERS.lastIndex = at;
       const run = LETTERS.exec(text)?.[0] ?? character;
-      letterTokens(run, sink);
+      const isOrdinal = ORDINALS.has(run) && !sink.space && sink.tokens.at(-1)?.kind === "number";
+      if (!isOrdinal) letterTokens(run, sink);
       at += run.length;
     } else if (character === "\\") at = command(text, at, style, sink);
     else at = sign(text, at, character, sink);
@@ -82,9 +112,8 @@ function number(text: string, at: number, style: Style, sink: Sink): number {
     sink.problem = "it has a number of more digits than can be read";
     return text.length;
   }
-  const { value, decimals, digits, end } = read;
-  const written = { ...(decimals !== undefined && { decimals }), ...(digits !== undefined && { digits }) };
-  sink.tokens.push({ kind: "number", value, ...written, space: sink.space });
+  const { end, ...written } = read;
+  sink.tokens.push({ kind: "number", ...written, space: sink.space });
   sink.space = false;
   return end;
 }

@@ -1,8 +1,9 @@
-/** Mixed numbers: a whole number and a proper fraction. */
+/** Numbers of two parts: a whole number and a proper fraction, or a number and a word such as million. */
 import type { Rational } from "../numbers/rational.ts";
 import type { Node } from "../syntax.ts";
 import { type Cursor, isAt, peek } from "./cursor.ts";
 import { readPair } from "./groups.ts";
+import { SCALES } from "./words.ts";
 
 /** 1\frac{1}{2}, 1 1/2 and 1½. */
 export function mixedNumber(cursor: Cursor, node: Node, digits: string | undefined): Node {
@@ -52,4 +53,17 @@ function reduced(num: bigint, den: bigint): Rational {
   let [a, b] = [num, den];
   while (b !== 0n) [a, b] = [b, a % b];
   return { num: num / a, den: den / a };
+}
+
+/** 3 million, 2.5 hundred thousand */
+export function scaledByWords(cursor: Cursor, node: Node): Node {
+  let scaled = node;
+  for (let next = peek(cursor); next?.kind === "word" && scaled.kind === "number"; next = peek(cursor)) {
+    const word = next.text.toLowerCase();
+    if (!Object.hasOwn(SCALES, word)) break;
+    const { num, den } = scaled.value;
+    scaled = { kind: "number", value: reduced(num * (SCALES[word] as bigint), den) };
+    cursor.at++;
+  }
+  return scaled;
 }

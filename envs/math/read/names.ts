@@ -97,6 +97,16 @@ export const SYMBOLS: ReadonlyMap<string, string> = new Map([
 /** Sets of numbers by their letter in \mathbb. */
 export const NUMBER_SETS: Readonly<Record<string, string>> = { R: "ℝ", Z: "ℤ", N: "ℕ", Q: "ℚ", C: "ℂ" };
 
+/** What a letter stands for everywhere, and is no variable. */
+export function isConstant(name: string): boolean {
+  return ["π", "e", "i", "∞", "∅", "…"].includes(name) || isNumberSet(name);
+}
+
+/** ℝ, and ℝ^+ too, as it is read. */
+export function isNumberSet(name: string): boolean {
+  return /^[ℝℤℕℚℂ]/u.test(name);
+}
+
 /** Operators by each of their spellings; commands without the backslash. */
 export const OPERATORS: ReadonlyMap<string, string> = new Map([
   ...(["cdot", "times", "ast", "bullet"] as const).map((name) => [name, "*"] as const),
@@ -140,6 +150,8 @@ export const OPERATORS: ReadonlyMap<string, string> = new Map([
     ["bigcup", "∪"],
     ["propto", "∝"],
     ["bmod", "mod"],
+    ["mod", "mod"],
+    ["int", "∫"],
     ["pmod", "pmod"],
     ["to", "→"],
     ["Rightarrow", "→"],
@@ -190,6 +202,10 @@ export const CHARACTERS: Readonly<Record<string, string>> = {
   º: "°",
   "˚": "°",
   "⟨": "⟨",
+  "∫": "∫",
+  "″": '"',
+  "”": '"',
+  "。": ".",
   "〈": "⟨",
   "〉": "⟩",
   "∧": "and",

@@ -7,6 +7,8 @@ export interface ReadNumber {
   /** Digits after the point; left out: it has none, or they go on. */
   readonly decimals?: number;
   readonly digits?: string;
+  /** Whether digits follow that are not written. */
+  readonly goesOn?: true;
   readonly end: number;
 }
 
@@ -25,6 +27,7 @@ const REPEATING = /(\d*)\.(\d*)(?:\\(?:overline|bar|dot)\s*\{\s*(\d+)\s*\}|\((\d
 /** 0.333… */
 const GOING_ON = /(\d*)\.(\d+?)(\d)\3{1,}(?:\.\.\.|…|\\[lc]?dots)/y;
 const GOING_ON_AT_ONCE = /(\d*)\.(\d)\2{1,}(?:\.\.\.|…|\\[lc]?dots)/y;
+const DOTS = /\s{0,2}(?:\.\.\.|…|\\[lc]?dots(?![A-Za-z]))/y;
 const PLAIN = /(\d*)(?:\.(\d+))?/y;
 const EXPONENT = /[eE]([+-]?)(\d+)(?![\d.])/y;
 
@@ -47,6 +50,8 @@ export function readNumber(text: string, at: number, style: Style): ReadNumber |
   if (comma !== null) return decimal(comma[1] as string, comma[2] as string, at + comma[0].length);
   const plain = match(PLAIN, text, at) as RegExpExecArray;
   const read = decimal(plain[1] as string, plain[2] ?? "", at + plain[0].length);
+  const dots = read?.decimals === undefined ? null : match(DOTS, text, read.end);
+  if (read !== undefined && dots !== null) return { ...read, goesOn: true, end: read.end + dots[0].length };
   return read === undefined ? undefined : withExponent(read, text, style);
 }
 
@@ -92,7 +97,8 @@ function repeatingNumber(text: string, at: number): ReadNumber | undefined {
   const all = BigInt(`${whole}${fixed}${cycle}`);
   const some = BigInt(`${whole}${fixed}` || "0");
   const value = reduced(all - some, (10n ** BigInt(cycle.length) - 1n) * 10n ** BigInt(fixed.length));
-  return { value, end: at + parts[0].length };
+  const end = at + parts[0].length;
+  return found === null ? { value, goesOn: true, end } : { value, end };
 }
 
 function goingOn(parts: RegExpExecArray): readonly [fixed: string, cycle: string] {

@@ -1,8 +1,20 @@
 /** Lists, relations, unions, ratios and units: what an answer is as a whole. */
 import type { Joiner, Node, Relation } from "../syntax.ts";
-import { accept, type Cursor, fail, found, isAt, NOTHING, peek, textOf, type Grammar } from "./cursor.ts";
-import { readExponent, readPower, readPrimary, readProduct, readSum, startsFactor } from "./expression.ts";
-import { readUnit } from "./unit.ts";
+import { accept, type Cursor, expect, fail, found, type Grammar, isAt, NOTHING, peek } from "./cursor.ts";
+import {
+  readExponent,
+  readPower,
+  readPrimary,
+  readProduct,
+  readSum,
+  startsCondition,
+  startsFactor,
+} from "./expression.ts";
+import { readBraces } from "./groups.ts";
+import { readWords } from "./phrases.ts";
+import { readRemark, startsRemark } from "./remarks.ts";
+import { readSetBehind } from "./scripts.ts";
+import { joinedUnits, readUnit } from "./unit.ts";
 
 const ITEMS_MAX = 200;
 
@@ -20,15 +32,30 @@ export function readStatement(cursor: Cursor): Node {
 }
 
 function readAll(cursor: Cursor): Node {
-  const joiners: Joiner[] = [];
-  const items = readItems(cursor, readItem, joiners);
+  const node = readListed(cursor);
   if (cursor.problem === undefined && cursor.at < cursor.tokens.length)
     return fail(cursor, `expected nothing more${found(cursor)}`);
+  return cursor.problem === undefined ? node : NOTHING;
+}
+
+function readListed(cursor: Cursor): Node {
+  const joiners: Joiner[] = [];
+  const items = readItems(cursor, readItem, joiners);
   if (cursor.problem !== undefined) return NOTHING;
   const [only] = items;
   if (items.length === 1 && only !== undefined) return only;
+  shareModulus(items);
   const joiner = joiners.includes("or") ? "or" : joiners.includes("and") ? "and" : ",";
   return { kind: "list", joiner, items };
+}
+
+/** "x ≡ 1, 4 (mod 5)": a modulus behind the last is that of all. */
+function shareModulus(items: Node[]): void {
+  const last = items.at(-1);
+  if (last?.kind !== "residue") return;
+  for (const [i, item] of items.entries())
+    if (item.kind !== "residue" && (item.kind !== "relation" || item.operators.at(-1) === "≡"))
+      items[i] = { ...last, node: item };
 }
 
 /** Items up to a closing bracket or the end. */
@@ -41,7 +68,7 @@ export function readItems(cursor: Cursor, read: (cursor: Cursor) => Node, joiner
   ) {
     if (cursor.at >= cursor.tokens.length) break;
     joiners.push(joiner);
-    items.push(read(cursor));
+    items.push(readRemark(cursor) ?? read(cursor));
     if (items.length > ITEMS_MAX) fail(cursor, "it has too many items");
   }
   return items;
@@ -53,7 +80,7 @@ function acceptJoiner(cursor: Cursor): Joiner | undefined {
   if (accept(cursor, ",") || accept(cursor, ";") || accept(cursor, "\\\\")) joiner = ",";
   if (accept(cursor, "and") || accept(cursor, "&")) return "and";
   if (accept(cursor, "or")) return "or";
-  return joiner;
+  return joiner ?? (startsCondition(cursor) || startsRemark(cursor) ? "," : undefined);
 }
 
 const RELATIONS_MAX = 16;
@@ -61,8 +88,35 @@ const RELATIONS = "=≠<>≤≥≈∈≡∝";
 
 /** An item, which may be words. */
 export function readItem(cursor: Cursor): Node {
-  const words = readWords(cursor);
-  return words ?? readRelation(cursor);
+  return readWords(cursor) ?? withModulus(cursor, readRelation(cursor));
+}
+
+/** x ≡ 2 (mod 5), 2 \pmod 5, x ≡ 2 mod 5 */
+function withModulus(cursor: Cursor, node: Node): Node {
+  const isBracketed = isAt(cursor, "(") && isAt(cursor, "mod", 1);
+  if (isBracketed || isAt(cursor, "pmod")) {
+    cursor.at += isBracketed ? 2 : 1;
+    const modulus = isBracketed ? readSum(cursor) : readModulus(cursor);
+    if (isBracketed) expect(cursor, ")");
+    return { kind: "residue", node, modulus };
+  }
+  if (node.kind !== "relation" || node.operators.at(-1) !== "≡") return node;
+  const [rest, modulus] = splitModulus(node.parts.at(-1) as Node);
+  if (modulus === undefined) return node;
+  return { kind: "residue", node: { ...node, parts: [...node.parts.slice(0, -1), rest] }, modulus };
+}
+
+function readModulus(cursor: Cursor): Node {
+  return isAt(cursor, "{") ? readBraces(cursor, readSum) : readPrimary(cursor);
+}
+
+/** The 2 and the 5 of "2 mod 5", which may have a sign. */
+function splitModulus(node: Node): readonly [Node, Node?] {
+  if (node.kind === "call" && node.name === "mod") return node.args as readonly [Node, Node];
+  const [term] = node.kind === "add" && node.terms.length === 1 ? node.terms : [];
+  if (term === undefined) return [node];
+  const [rest, modulus] = splitModulus(term.node);
+  return modulus === undefined ? [node] : [{ kind: "add", terms: [{ ...term, node: rest }] }, modulus];
 }
 
 /** Things with relations between them. */
@@ -75,7 +129,7 @@ export function readRelation(cursor: Cursor): Node {
     cursor.at++;
     operators.push(token.text as Relation);
     if (operators.length > RELATIONS_MAX) return fail(cursor, "it is too long a chain of relations");
-    parts.push(readSets(cursor));
+    parts.push((token.text === "∈" ? readSetBehind(cursor) : undefined) ?? readSets(cursor));
   }
   return operators.length === 0 ? (parts[0] as Node) : { kind: "relation", parts, operators };
 }
@@ -113,64 +167,12 @@ function readMeasure(cursor: Cursor): Node {
   const node = readSum(cursor);
   if (accept(cursor, "$")) return { kind: "unit", node, unit: "$" };
   const unit = readUnit(cursor);
-  return unit === undefined ? node : { kind: "unit", node, unit };
-}
-
-/** Words that say nothing of a value's worth, before it. */
-const FILLERS: ReadonlySet<string> = new Set([
-  "approximately",
-  "about",
-  "exactly",
-  "either",
-  "both",
-  "only",
-  "a",
-  "an",
-  "the",
-  "total",
-  "of",
-]);
-const WORDS_MAX = 12;
-
-const VERBS: ReadonlySet<string> = new Set(["is", "are", "equals", "equal"]);
-const DENIALS: ReadonlySet<string> = new Set(["not", "no", "never", "cannot", "isn't", "aren't", "nor", "neither"]);
-
-/** "The probability is 7/8": the words before the verb name it. */
-function said(cursor: Cursor, words: readonly string[], verb: number): Node | undefined {
-  if (words.length > WORDS_MAX) return fail(cursor, "it is a sentence");
-  cursor.at += verb + 1;
-  const name: Node = { kind: "text", text: words.slice(0, verb).join(" ") };
-  return { kind: "relation", parts: [name, readItem(cursor)], operators: ["="] };
-}
-
-/** An item of words alone; words before a value that say nothing are passed over. */
-function readWords(cursor: Cursor): Node | undefined {
-  let end = cursor.at;
-  const words: string[] = [];
-  for (; end < cursor.tokens.length; end++) {
-    const token = cursor.tokens[end];
-    if (token?.kind === "word" || (token?.kind === "op" && token.text === "'" && words.length > 0))
-      words.push(textOf(token));
-    else if (token?.kind === "name" && words.length > 0) words.push(token.text);
-    else break;
-  }
-  if (words.length === 0) return undefined;
-  const verb = words.findIndex((word) => VERBS.has(word.toLowerCase()));
-  if (verb > 0 && !words.some((word) => DENIALS.has(word.toLowerCase()))) return said(cursor, words, verb);
-  const token = cursor.tokens[end];
-  const isEnd =
-    token === undefined ||
-    (token.kind === "op" && [",", ";", "and", "or", ")", "]", "}", "\\}", "\\\\", "="].includes(token.text));
-  if (isEnd) {
-    if (words.length > WORDS_MAX) return fail(cursor, "it is a sentence");
-    cursor.at = end;
-    const text: Node = { kind: "text", text: words.join(" ") };
-    if (!accept(cursor, "=")) return text;
-    return { kind: "relation", parts: [text, readSets(cursor)], operators: ["="] };
-  }
-  if (!words.every((word) => FILLERS.has(word.toLowerCase()))) return undefined;
-  cursor.at = end;
-  return undefined;
+  if (unit === undefined) return node;
+  const measured: Node = { kind: "unit", node, unit };
+  // "1 hour 30 minutes"
+  const rest = peek(cursor)?.kind === "number" ? readMeasure(cursor) : undefined;
+  if (rest === undefined) return measured;
+  return joinedUnits(measured, rest) ?? fail(cursor, "a number follows its unit");
 }
 
 export const GRAMMAR: Grammar = {
@@ -181,5 +183,8 @@ export const GRAMMAR: Grammar = {
   exponent: readExponent,
   relation: readRelation,
   items: (cursor) => readItems(cursor, readItem),
+  item: readItem,
+  listed: readListed,
+  sets: readSets,
   startsFactor,
 };

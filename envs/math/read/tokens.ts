@@ -6,6 +6,7 @@ export type Token =
       readonly kind: "number";
       readonly value: Rational;
       readonly decimals?: number;
+      readonly goesOn?: true;
       /** As it was written, where it is digits alone. */
       readonly digits?: string;
       readonly space: boolean;

@@ -1,5 +1,8 @@
 /** Units behind a value: known ones by any of their names, other words as they stand. */
-import { type Cursor, fail, isAt, peek } from "./cursor.ts";
+import { add, type Rational } from "../numbers/rational.ts";
+import type { Node } from "../syntax.ts";
+import { accept, type Cursor, fail, isAt, peek } from "./cursor.ts";
+import { startsRemark } from "./remarks.ts";
 
 /** What a unit measures, and how many of the first of its kind it is; rational, as two whole numbers. */
 export interface UnitInfo {
@@ -33,7 +36,8 @@ const ROWS: readonly Row[] = [
   ["ml mL milliliter milliliters", "volume", 1n],
   ["$ dollar dollars usd", "money", 100n],
   ["¢ cent cents", "money", 1n],
-  ["€ euro euros", "euro", 1n],
+  ["€ euro euros eur", "euro", 1n],
+  ["¥ yuan rmb 元", "yuan", 1n],
   ["£ pound pounds", "pound", 1n],
   ["° degree degrees deg", "angle", 1n],
   ["rad radian radians", "radian", 1n],
@@ -45,6 +49,9 @@ export const UNITS: ReadonlyMap<string, UnitInfo> = new Map(
     names.split(" ").map((name) => [name, { dimension, num, den }] as const),
   ),
 );
+
+/** Units that are written in one word. */
+const IN_ONE: Readonly<Record<string, string>> = { mph: "mi / h", kph: "km / h", kmh: "km / h", kmph: "km / h" };
 
 const WORDS_MAX = 5;
 /** Words that take part in a unit without being one. */
@@ -60,7 +67,7 @@ const NO_UNITS = new Set(
 /** The unit that stands here, up to a separator, in a spelling of our own; undefined: none. */
 export function readUnit(cursor: Cursor): string | undefined {
   const token = peek(cursor);
-  if (token?.kind !== "word") return undefined;
+  if (token?.kind !== "word" || startsRemark(cursor)) return undefined;
   const parts: string[] = [];
   for (let words = 0; ;) {
     const next = peek(cursor);
@@ -107,11 +114,58 @@ function spelling(parts: readonly string[]): string {
     else if (lower === "per") words.push("/");
     else if (part.startsWith("^") && words.length > 0) words.push(`${words.pop()}${part}`);
     else if (!SMALL.has(lower)) {
-      words.push(UNITS.has(part) ? part : UNITS.has(lower) ? lower : lower.replace(/(?<=..)s$/, ""));
+      words.push(IN_ONE[lower] ?? (UNITS.has(part) ? part : UNITS.has(lower) ? lower : lower.replace(/(?<=..)s$/, "")));
       if (raised !== "") words.push(`${words.pop()}${raised}`);
       raised = "";
     }
   }
   // "square units" is no unit at all.
   return words.join(" ");
+}
+
+// Several units for one value.
+
+/** Parts of a degree. */
+const MARKS: readonly (readonly [mark: string, den: bigint])[] = [
+  ["'", 60n],
+  ['"', 3600n],
+];
+
+/** 22° 30' 36'', where a number of degrees was read. */
+export function inDegrees(cursor: Cursor, degrees: Node): Node {
+  let node = degrees;
+  for (let next = peek(cursor); next?.kind === "number" && node.kind === "number"; next = peek(cursor)) {
+    const start = cursor.at++;
+    accept(cursor, "^");
+    const isBraced = accept(cursor, "{");
+    const [mark, den] = MARKS.findLast(([each]) => isMark(cursor, each)) ?? ["", 1n];
+    cursor.at += mark === '"' && !isAt(cursor, mark) ? 2 : 1;
+    if (mark === "" || (isBraced && !accept(cursor, "}"))) {
+      cursor.at = start;
+      break;
+    }
+    node = { kind: "number", value: plus(node.value, { num: next.value.num, den: next.value.den * den }) };
+  }
+  return { kind: "unit", node, unit: "°" };
+}
+
+/** Seconds may be written with two marks of minutes. */
+function isMark(cursor: Cursor, mark: string): boolean {
+  return isAt(cursor, mark) || (mark === '"' && isAt(cursor, "'") && isAt(cursor, "'", 1));
+}
+
+function plus(a: Rational, b: Rational): Rational {
+  return add(a, b, { left: Infinity }) ?? a;
+}
+
+/** "1 hour 30 minutes" as 90 minutes; undefined: what follows is no smaller unit of the same kind. */
+export function joinedUnits(first: Node, second: Node): Node | undefined {
+  if (first.kind !== "unit" || second.kind !== "unit") return undefined;
+  const [large, small] = [UNITS.get(first.unit), UNITS.get(second.unit)];
+  if (first.node.kind !== "number" || second.node.kind !== "number" || large?.dimension !== small?.dimension)
+    return undefined;
+  if (large === undefined || small === undefined || large.num * small.den <= small.num * large.den) return undefined;
+  const { num, den } = first.node.value;
+  const carried = { num: num * large.num * small.den, den: den * large.den * small.num };
+  return { kind: "unit", node: { kind: "number", value: plus(second.node.value, carried) }, unit: second.unit };
 }

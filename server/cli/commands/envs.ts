@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { AnswerFormat, EnvironmentSchema, Goal, Source, Split } from "../../../clients/ts/src/public.ts";
 import type { Environment, GradusClient, ParameterInfo, PoolInfo } from "../../../clients/ts/src/public.ts";
-import { addConnectionOptions, withClient } from "../connection.ts";
+import { addConnectionOptions, configOf, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
 import { fields, jsonOf, number, print, printJson, table, word } from "../print.ts";
 import { CliProblem } from "../problem.ts";
@@ -31,12 +31,24 @@ export function addEnvs(program: Command): void {
   );
 }
 
-async function list(client: GradusClient, { category = "", version, json }: Flags): Promise<void> {
+async function list(client: GradusClient, flags: Flags): Promise<void> {
+  const { category = "", version, json } = flags;
   if (version !== undefined) throw new CliProblem("usage", "--version is of one environment: give its id too");
   const environments = await client.listEnvironments({ category });
   if (environments.length === 0) throw new CliProblem("usage", await noneOf(client, category));
   if (json) printJson(environments.map((environment) => jsonOf(EnvironmentSchema, environment)));
-  else print(listed(environments));
+  else print(listed(environments, await drawnHere(flags)));
+}
+
+/** Whether an environment can be drawn: `gradus draw` works in this process, whoever makes the tasks. */
+async function drawnHere(flags: ConnectionFlags): Promise<(id: string, version: number) => boolean> {
+  const { loadEnvironments } = await import("../../tasks/environments.ts");
+  const loaded = await loadEnvironments(configOf(flags).environmentFiles);
+  if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);
+  return (id, version) => {
+    const found = loaded.registry.find(id, version);
+    return found.kind === "found" && found.environment.draw !== undefined;
+  };
 }
 
 async function noneOf(client: GradusClient, category: string): Promise<string> {
@@ -45,22 +57,24 @@ async function noneOf(client: GradusClient, category: string): Promise<string> {
   return `--category: there is none '${category}' here; there are: ${names.join(", ")}`;
 }
 
-async function describe(client: GradusClient, id: string, { category, version, json }: Flags): Promise<void> {
+async function describe(client: GradusClient, id: string, flags: Flags): Promise<void> {
+  const { category, version, json } = flags;
   if (category !== undefined) throw new CliProblem("usage", "give either an id or --category");
   const environment = await client.getEnvironment(id, version);
   if (json) printJson(jsonOf(EnvironmentSchema, environment));
-  else print(described(environment));
+  else print(described(environment, (await drawnHere(flags))(environment.id, environment.version)));
 }
 
-function listed(environments: readonly Environment[]): string {
+function listed(environments: readonly Environment[], isDrawn: (id: string, version: number) => boolean): string {
   const rows = environments.map(({ id, version, goal, levels, description }) => [
     id,
     String(version),
     word(Goal, goal),
     levels.map(({ name }) => name).join(" "),
+    isDrawn(id, version) ? "yes" : "",
     description,
   ]);
-  return table(["id", "version", "goal", "levels", "description"], rows);
+  return table(["id", "version", "goal", "levels", "pictures", "description"], rows);
 }
 
 function parameterRows(parameters: readonly ParameterInfo[]): readonly (readonly string[])[] {
@@ -76,7 +90,7 @@ const poolSplits = [Split.TRAIN, Split.EVAL, Split.BENCH] as const;
 
 const parameterHead = ["parameter", "range", "default", "meaning"];
 
-function described(environment: Environment): string {
+function described(environment: Environment, isDrawn: boolean): string {
   const { id, version, description, goal, levels, parameters, answerFormats, rewardSchemes, sources, pools } =
     environment;
   const levelRows = levels.map(({ name, description: meaning, parameters: of, evaluationOnly }) => [
@@ -95,6 +109,7 @@ function described(environment: Environment): string {
     ["environment", `${id}, version ${version}`],
     ["goal", word(Goal, goal)],
     ["answer formats", answerFormats.map((format) => word(AnswerFormat, format)).join(", ")],
+    ["pictures", isDrawn ? `gradus draw ${id}` : "none"],
     ["sources", sources.map((source) => word(Source, source)).join(", ")],
     ["pools", sources.includes(Source.REAL) && pools.length === 0 ? "none here: give --pool name=path" : undefined],
   ]);

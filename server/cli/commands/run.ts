@@ -1,5 +1,6 @@
 /** gradus run: training runs, from their files to the charts of what they drew. */
 import type { Command } from "commander";
+import { addCheck } from "./run/check.ts";
 import { addControl } from "./run/control.ts";
 import { addCreate } from "./run/create.ts";
 import { addGroups } from "./run/groups.ts";
@@ -24,6 +25,17 @@ Examples:
   gradus run history adsc --chart adsc.svg         what it drew, as a picture
   gradus run set-weights adsc real/T0=0 real/T3=2  from the next update batch on`,
     );
-  for (const add of [addStart, addCreate, addLook, addWatch, addHistory, addControl, addShape, addGroups, addState])
+  for (const add of [
+    addStart,
+    addCreate,
+    addCheck,
+    addLook,
+    addWatch,
+    addHistory,
+    addControl,
+    addShape,
+    addGroups,
+    addState,
+  ])
     add(command);
 }

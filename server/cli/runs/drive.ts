@@ -17,16 +17,17 @@ export interface Driver {
   readonly complete: (tasks: readonly Task[]) => readonly (readonly string[])[];
   /** Tasks after which it stops; undefined: at the run's end. */
   readonly tasksMax: number | undefined;
-  readonly onTasks: (count: number) => void;
+  /** Told what became of groups as they are answered. */
+  readonly onGroups: (groups: readonly GroupOutcome[]) => void;
   readonly signal: AbortSignal;
 }
 
-/** Completions in a call, well below what a server takes. */
-const COMPLETIONS_MAX = 2048;
+/** Completions in a call: well below what a server takes, and programs that run in a sandbox come back within seconds. */
+const COMPLETIONS_MAX = 256;
 
 /** Gives the number of tasks that were driven. */
 export async function drive(driver: Driver): Promise<number> {
-  const { run, config, tasksMax = Infinity, onTasks, signal } = driver;
+  const { run, config, tasksMax = Infinity, signal } = driver;
   let done = 0;
   let cursor = (await run.get()).state?.cursor ?? 0n;
   const wanted = (): number => Math.min(config.promptsPerUpdate, tasksMax - done);
@@ -39,7 +40,6 @@ export async function drive(driver: Driver): Promise<number> {
     cursor = batch.nextCursor;
     if (!batch.done && wanted() > 0) next = ahead(run, cursor, wanted(), signal);
     await give(driver, batch.tasks);
-    onTasks(batch.tasks.length);
     if (batch.done) return done;
   }
   return done;
@@ -79,13 +79,14 @@ function isUnavailable(error: unknown): boolean {
   );
 }
 
-async function give({ client, run, config, complete }: Driver, tasks: readonly Task[]): Promise<void> {
+async function give({ client, run, config, complete, onGroups }: Driver, tasks: readonly Task[]): Promise<void> {
   const each = Math.max(1, Math.floor(COMPLETIONS_MAX / config.numGenerations));
   for (let from = 0; from < tasks.length; from += each) {
     const some = tasks.slice(from, from + each);
     const completed = complete(some);
     const groups = some.map((task, i) => ({ task, completions: completed[i] ?? [] }));
     const outcomes = await client.batchStep(groups);
+    onGroups(outcomes);
     if (config.feedbackSource === FeedbackSource.REPORTED) await run.reportAdvantages(outcomes.map(advantagesOf));
   }
 }

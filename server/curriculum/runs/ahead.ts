@@ -2,7 +2,8 @@
  * Makes a run's tasks ahead of their draw: which instances an arm has is known, f(seed, arm, ordinal), although not yet
  * how many of them the next update batch takes. Nothing depends on what is there: a draw makes what is missing.
  */
-import { drawReadiness, type DrawPlan, fillSlots, type Wanted } from "../draw.ts";
+import { type DrawPlan, drawReadiness } from "../draw.ts";
+import { fillSlots, type Wanted } from "../fill.ts";
 import type { Refusal } from "../results.ts";
 import type { RunState } from "../state.ts";
 import { type InstanceKey, slotsFor } from "../types.ts";

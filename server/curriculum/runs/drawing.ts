@@ -1,8 +1,10 @@
 /** Draws of update batches: one at a time for each run, with their instances made outside of the run's queue. */
-import { drawnEvent, type DrawPlan, drawReadiness, DRY_ORDINALS, fillSlots, isCurrent, planDraw } from "../draw.ts";
+import { type DrawPlan, drawReadiness, isCurrent, planDraw } from "../draw.ts";
+import { drawnEvent, DRY_ORDINALS, fillSlots } from "../fill.ts";
 import type { RunEvent } from "../events.ts";
 import type { Refusal } from "../results.ts";
-import type { DrawnTask, RunState } from "../state.ts";
+import type { DrawnTask } from "../batches.ts";
+import type { RunState } from "../state.ts";
 import type { InstanceKey } from "../types.ts";
 import { makeAhead, type PlanFor } from "./ahead.ts";
 import type { Gone, LiveRun } from "./live-run.ts";

@@ -1,7 +1,7 @@
 /** NextEvaluation: opens rounds of evaluation arms, and gives their tasks. */
 import { LRUCache } from "lru-cache";
 import { placeOf } from "../codec.ts";
-import { DRY_ORDINALS } from "../draw.ts";
+import { DRY_ORDINALS } from "../fill.ts";
 import { findRound, roundsOf } from "../evaluation-rounds.ts";
 import { ok, type Refusal, type Result } from "../results.ts";
 import { incarnationOf, type RunState } from "../state.ts";

@@ -2,13 +2,14 @@
 import type { Store, StoredRecord, StoredRun, WrittenSummary } from "../../stores/store.ts";
 import { apply, applyUntrimmed, trim } from "../apply.ts";
 import { type Codecs, FORMAT } from "../codec.ts";
-import { decodeEvent, encodeEvent, type RunEvent } from "../events.ts";
+import { decodeEvent, encodeEvent } from "../event-text.ts";
+import type { RunEvent } from "../events.ts";
 import { FormatError, parseJson, readObject } from "../json.ts";
 import { policyCodec } from "../policies/registry.ts";
 import type { RunState } from "../state.ts";
 import { stateLines, stateReader } from "../state-text.ts";
 import type { InstanceKey } from "../types.ts";
-import { historyWrites, type HistoryRecord } from "../view.ts";
+import { type HistoryRecord, historyWrites } from "../history.ts";
 import type { Clock } from "./ports.ts";
 import { encodeSummary, isTold } from "./summary.ts";
 import { inTurns } from "./turns.ts";

@@ -2,16 +2,8 @@
 import { drawReadiness } from "../draw.ts";
 import type { HandedOut } from "../events.ts";
 import { ok, type Refusal, type Result } from "../results.ts";
-import {
-  type Batch,
-  batchAt,
-  batchEnd,
-  type Group,
-  isDrawn,
-  issuedTask,
-  type IssuedTask,
-  type RunState,
-} from "../state.ts";
+import { type Batch, batchEnd, type Group, type IssuedTask } from "../batches.ts";
+import { batchAt, isDrawn, issuedTask, type RunState } from "../state.ts";
 import { type InstanceKey, type RunConfig, slotsFor } from "../types.ts";
 import type { Drawing } from "./drawing.ts";
 import type { Gone, LiveRun } from "./live-run.ts";

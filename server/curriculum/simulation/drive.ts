@@ -4,9 +4,11 @@
  */
 import { mix, rngFor, type Rng } from "../../../envs/lib/rng.ts";
 import { apply } from "../apply.ts";
-import { drawnEvent, drawReadiness, fillSlots, planDraw } from "../draw.ts";
+import { drawReadiness, planDraw } from "../draw.ts";
+import { drawnEvent, fillSlots } from "../fill.ts";
 import type { RunEvent } from "../events.ts";
-import type { DrawnTask, GroupResults, RunState, SampleResult } from "../state.ts";
+import type { DrawnTask, GroupResults, SampleResult } from "../batches.ts";
+import type { RunState } from "../state.ts";
 import type { Arm, InstanceKey, RunConfig } from "../types.ts";
 import { scoreOf, type Practice, type Student } from "./student.ts";
 

@@ -6,7 +6,15 @@
 import { readFileSync } from "node:fs";
 import PQueue from "p-queue";
 import type { Failed } from "../../../envs/facts.ts";
-import type { AskContext, Sandbox, SandboxCase, SandboxJob, SandboxReply, SandboxResult } from "../../../envs/ports.ts";
+import {
+  type AskContext,
+  ROOM,
+  type Sandbox,
+  type SandboxCase,
+  type SandboxJob,
+  type SandboxReply,
+  type SandboxResult,
+} from "../../../envs/ports.ts";
 import { postJson } from "./post.ts";
 import { resultOfReply } from "./results.ts";
 import { PARTS_MAX, type ValueBudget } from "./values.ts";
@@ -42,7 +50,7 @@ const CLOCK_SECONDS_MORE = 2;
 /** Beyond the program's own time: what the request may take to get there and back. */
 const TRANSPORT_MS_MAX = 30_000;
 /** It keeps no more than this of an output. */
-const OUTPUT_LENGTH_MAX = 1024 ** 2;
+const OUTPUT_LENGTH_MAX = ROOM.outputBytesMax;
 
 export function createRemote({ url, concurrency }: RemoteOptions): Sandbox {
   const queue = new PQueue({ concurrency });

@@ -4,6 +4,9 @@ import type { Frame } from "./frames.ts";
 import { readValue, type ValueBudget } from "./values.ts";
 
 const ERROR_LENGTH_MAX = 600;
+/** Of python/runner.py. */
+const NAMES_MAX = 50;
+const NAME_LENGTH_MAX = 100;
 /** Of python/child.py. */
 const MEMORY_MIB_MAX = 768;
 
@@ -27,13 +30,21 @@ export function resultOfFrame(
 
 /** One reply of python/runner.py. */
 export function resultOfReply(text: string, caseKind: SandboxCase["kind"], budget: ValueBudget): SandboxResult {
-  const { value, raised, exceeded } = parse(text);
-  if (typeof raised === "string") return { kind: "raised", error: raised.slice(0, ERROR_LENGTH_MAX) };
+  const { value, raised, names, exceeded, unusable } = parse(text);
+  if (typeof unusable === "string") return { kind: "unusable", why: unusable.slice(0, ERROR_LENGTH_MAX) };
+  if (typeof raised === "string")
+    return { kind: "raised", error: raised.slice(0, ERROR_LENGTH_MAX), ...(caseKind === "call" && readNames(names)) };
   if (exceeded === "memory") return { kind: "exceeded", limit: `more than ${MEMORY_MIB_MAX} MiB of memory` };
   if (typeof exceeded === "string") return { kind: "exceeded", limit: exceeded.slice(0, ERROR_LENGTH_MAX) };
   // A script is told by what it prints: one that replies with a value has forged it.
   const read = caseKind === "call" && value !== undefined ? readValue(value, budget) : undefined;
   return read === undefined ? UNREADABLE : { kind: "returned", value: read };
+}
+
+function readNames(names: unknown): { readonly names: readonly string[] } {
+  const listed: readonly unknown[] = Array.isArray(names) ? names.slice(0, NAMES_MAX) : [];
+  const isName = (name: unknown): name is string => typeof name === "string" && name.length <= NAME_LENGTH_MAX;
+  return { names: listed.filter(isName) };
 }
 
 function parse(text: string): Readonly<Record<string, unknown>> {

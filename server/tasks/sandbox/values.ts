@@ -2,7 +2,7 @@
  * Values as a process in the sandbox wrote them (python/runner.py). The process belongs to the program, which may write
  * anything: all is checked, and what is not a value is refused whole.
  */
-import type { PyValue } from "../../../envs/ports.ts";
+import { type PyValue, ROOM } from "../../../envs/ports.ts";
 
 /** What may still be read, of all values of a job. Changed in place by who reads. */
 export interface ValueBudget {
@@ -10,9 +10,9 @@ export interface ValueBudget {
 }
 
 /** Lists of lists are memory here too. */
-export const PARTS_MAX = 500_000;
-/** Of python/runner.py: more is a forgery. */
-const DEPTH_MAX = 101;
+export const PARTS_MAX = ROOM.jobPartsMax;
+/** More is a forgery. */
+const DEPTH_MAX = ROOM.depthMax + 1;
 const NAME_LENGTH_MAX = 100;
 /** 332,193 bits, which are 100,000 decimal digits. */
 const HEX_INT = /^-?0x[0-9a-f]{1,83049}$/;

@@ -211,7 +211,8 @@ async function writeAnswers(
   const drained = () => wake?.();
   call.signal.addEventListener("abort", drained);
   for await (const answer of answers) {
-    if (call.abortReason !== undefined || call.late) return;
+    if (call.abortReason !== undefined) throw call.abortReason;
+    if (call.late) return;
     const bytes = write(answer, call);
     call.unsentBytes += bytes.length;
     const written = () => {

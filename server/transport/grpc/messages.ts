@@ -10,6 +10,13 @@ import type { IncomingCall, MessageDecoder } from "./internals.ts";
 /** Enough to keep a handler busy. */
 const readAheadBytes = 1024 ** 2;
 
+/**
+ * A call that is refused while few answers are on their way is told why behind them, and has so long to read them: it is
+ * busy, and not one that does not read. Without being told it would not know that it may come again.
+ */
+const lastAnswersBytes = 64 * 1024;
+const lastAnswersMs = 5_000;
+
 export class GrpcCall extends Call implements MessageDecoder {
   /** Of the bytes that were answered, those that HTTP/2 has not taken. */
   unsentBytes = 0;
@@ -81,15 +88,25 @@ export class GrpcCall extends Call implements MessageDecoder {
 
   override refuse(error: RpcError): void {
     const { stream } = this.#incoming;
-    this.#end(error);
+    // Node never ends a stream that is ended while it writes: the handler, which knows when it has, sends the status.
+    if (this.#begun && stream.writableLength > 0) this.#drop(error);
+    else this.#end(error);
     // A caller that reads no answers cannot be told why. Clients call such a reset RESOURCE_EXHAUSTED too.
-    if (stream.writableLength > 0) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    const reset = (): void => {
+      if (stream.writableLength > 0) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
+    };
+    if (stream.writableLength > lastAnswersBytes) reset();
+    else setTimeout(reset, lastAnswersMs).unref();
   }
 
-  #end(error: RpcError): void {
+  #drop(error: RpcError): void {
     this.#refused = error;
     this.#deframer.drop();
     this.abort(error);
+  }
+
+  #end(error: RpcError): void {
+    this.#drop(error);
     this.#incoming.sendStatus(toStatus(error));
     if (!this.#begun) this.close();
   }

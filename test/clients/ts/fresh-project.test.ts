@@ -4,6 +4,7 @@
  */
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -17,6 +18,7 @@ const folder = temporaryFolder();
 const checkout = join(folder.path, "gradus");
 const run = promisify(execFile);
 
+const tsc = createRequire(import.meta.url).resolve("typescript/lib/tsc.js");
 const readme = readFileSync(join(repository, "README.md"), "utf8");
 const [, snippet = ""] = /^```ts\n(.*?)^```/ms.exec(readme) ?? [];
 const [, install = ""] = /^(npm install \S+\/clients\/ts)$/m.exec(readme) ?? [];
@@ -60,6 +62,13 @@ async function expectRuns(path: string): Promise<void> {
   }
 }
 
+/** The snippet as TypeScript, in a strict project. */
+async function expectTypes(path: string): Promise<void> {
+  writeFileSync(join(path, "first.mts"), snippet);
+  const options = ["--strict", "--noEmit", "--module", "nodenext", "--lib", "es2023,dom"];
+  await run(process.execPath, [tsc, ...options, "first.mts"], { cwd: path, timeout: PATIENCE_MS });
+}
+
 test("the README has what a reader types", () => {
   expect([install, pack, installPacked]).toEqual([
     "npm install ../gradus/clients/ts",
@@ -86,7 +95,7 @@ describe("after make setup", () => {
     await expectRuns(path);
   });
 
-  test("a tarball is made and installed, and the snippet runs without the checkout", async () => {
+  test("a tarball is made and installed, and the snippet runs and has its types without the checkout", async () => {
     const path = project("packed");
     rmSync(join(checkout, "clients/ts/dist"), { recursive: true, force: true });
     await type(pack, path);
@@ -97,6 +106,7 @@ describe("after make setup", () => {
     rmSync(join(checkout, "clients"), { recursive: true });
     await type(installPacked, path);
     await expectRuns(path);
+    await expectTypes(path);
     cpSync(away, join(checkout, "clients"), { recursive: true });
   });
 

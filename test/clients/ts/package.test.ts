@@ -12,6 +12,7 @@ const root = fileURLToPath(new URL("../../..", import.meta.url));
 const source = join(root, "clients/ts");
 const home = mkdtempSync(join(tmpdir(), "gradus-package-"));
 const unpacked = join(home, "node_modules/@gradus/client");
+const tsc = createRequire(import.meta.url).resolve("typescript/lib/tsc.js");
 let packed: readonly { readonly path: string }[] = [];
 
 const run = (command: string, ...args: readonly string[]): string =>
@@ -75,7 +76,16 @@ test.each(nodes())("both entries load and fail as they should in Node %s", (_ver
   ]);
 });
 
-test("its types hold in a strict project of its own", () => {
+/** How projects find the types of what they import, the oldest of which (node10) does not read `exports`. */
+const resolutions = [
+  { module: "nodenext" },
+  { module: "node16" },
+  { module: "esnext", moduleResolution: "bundler" },
+  { module: "preserve" },
+  { module: "esnext", moduleResolution: "node10", ignoreDeprecations: "6.0" },
+] as const;
+
+test.each(resolutions)("its types hold in a strict project of its own, with %o", (resolution) => {
   const program = `
     import { createClient, type Outcome, type GradusError } from "@gradus/client";
     import { createClient as createWebClient } from "@gradus/client/web";
@@ -94,17 +104,8 @@ test("its types hold in a strict project of its own", () => {
     export const wrong = clients[0]?.reset({ environment: "countdown", level: 3, seed: 1 });
   `;
   writeFileSync(join(home, "program.ts"), program);
-  const tsc = createRequire(import.meta.url).resolve("typescript/lib/tsc.js");
-  const options = {
-    strict: true,
-    noEmit: true,
-    module: "nodenext",
-    target: "es2022",
-    lib: ["es2022", "dom"],
-    types: [],
-  };
-  const project = { compilerOptions: { ...options, skipLibCheck: true }, files: ["program.ts"] };
-  writeFileSync(join(home, "tsconfig.json"), JSON.stringify(project));
+  const options = { strict: true, noEmit: true, target: "es2022", lib: ["es2022", "dom"], types: [], ...resolution };
+  writeFileSync(join(home, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["program.ts"] }));
   expect(spawnSync(process.execPath, [tsc, "-p", home], { encoding: "utf8" }).stdout).toBe("");
 });
 

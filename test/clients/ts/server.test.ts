@@ -3,7 +3,7 @@ import { environments as registered } from "../../../envs/registry.ts";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createClient, GradusError, rewardOf } from "../../../clients/ts/src/index.ts";
+import { createClient, GradusError, rewardOf, Source } from "../../../clients/ts/src/index.ts";
 import type { GradusClient, GroupChoice, RunChoice, StepResult } from "../../../clients/ts/src/index.ts";
 import { createClient as createWebClient } from "../../../clients/ts/src/web.ts";
 import { openServer } from "../../support/in-process.ts";
@@ -49,6 +49,12 @@ describe.each(clients)("over %s", (protocol, client) => {
     const np = await client().listEnvironments({ category: "np" });
     expect(np.map(({ id }) => id)).toEqual(ids.filter((id) => id.startsWith("np/")));
     expect(await client().getEnvironment("np/tsp")).toEqual(environments.find(({ id }) => id === "np/tsp"));
+  });
+
+  test("a choice needs its environment only", async () => {
+    const task = await client().reset({ environment: "countdown" });
+    expect(task).toEqual(await client().reset({ environment: "countdown", seed: 0 }));
+    expect((await client().reset({ environment: "qa" })).source).toBe(Source.REAL);
   });
 
   test("tasks are made and scored, alone and in batches", async () => {

@@ -4,8 +4,15 @@ import { describe, expect, test } from "vitest";
 import { locateAnswers } from "../../../envs/answers/locate.ts";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
 import { code } from "../../../envs/code/index.ts";
-import { LIMITS } from "../../../envs/code/instance.ts";
+import { type CodeTest, LIMITS } from "../../../envs/code/instance.ts";
 import { readProgram } from "../../../envs/code/program.ts";
+import { readRow } from "../../../envs/code/rows.ts";
+
+function testsOf(tests: unknown): readonly CodeTest[] {
+  const read = readRow({ prompt: "P", tests });
+  if (read.kind !== "answer") throw new Error(read.reason);
+  return read.answer.tests;
+}
 
 const PROGRAM =
   'def f(x):\n    """Says so: `x`."""\n    if x:\n        return {"a": [x]}\n\n\treturn None  # \\boxed{1}';
@@ -36,6 +43,7 @@ describe("a program is read out of", () => {
     ],
     ["blocks of other things", `\`\`\`python\n${PROGRAM}\n\`\`\`\nOutput:\n\`\`\`\n5\n\`\`\`\n\`\`\`text\n6\n\`\`\``],
     ["lines that end as on Windows", `\`\`\`python\r\n${PROGRAM.replaceAll("\n", "\r\n")}\r\n\`\`\`\r\n`],
+    ["a fence in a fence", `\`\`\`\`markdown\nSo:\n\`\`\`python\n${PROGRAM}\n\`\`\`\n\`\`\`\``],
     ["a byte order mark", `\ufeff${PROGRAM}`],
   ])("%s", (_, text) => {
     expect(programOf(text)).toBe(PROGRAM);
@@ -44,6 +52,68 @@ describe("a program is read out of", () => {
   test("single backticks, where it is short", () => {
     expect(programOf("`print(input())`")).toBe("print(input())");
   });
+});
+
+describe("of several blocks of Python the last that can be the program counts", () => {
+  const call: readonly CodeTest[] = testsOf(["assert f(1) == 1", "assert f(2) == 1"]);
+  const script: readonly CodeTest[] = testsOf([{ input: "1", output: "1" }]);
+  const silent: readonly CodeTest[] = testsOf([{ input: "", output: "1" }]);
+  const method: readonly CodeTest[] = testsOf(
+    "def check(candidate):\n    assert candidate(1) == 1\n\ncheck(Solution().f)",
+  );
+  const two: readonly CodeTest[] = testsOf(["assert f(1) == 1", "assert g(1) == 1"]);
+  const f = "def f(x):\n    return x";
+  const reading = "n = int(input())\nprint(n)";
+  const cls = "class Solution:\n    def f(self, x):\n        return x";
+  test.each<readonly [string, readonly CodeTest[], string, readonly string[]]>([
+    ["a call that is shown after it", call, f, [f, "print(f(3))"]],
+    ["a session that is shown after it", call, f, [f, ">>> f(3)\n3"]],
+    ["tests of its own after it", call, f, [f, "def test_f():\n    assert f(1) == 1\n    assert f == f"]],
+    ["a result that is kept", call, f, [f, "y = f(1)\nassert f(1) == 1"]],
+    ["a better one after it", call, "def f(x): return 2", [f, "def f(x): return 2"]],
+    [
+      "one that is made by an expression",
+      call,
+      "f: object = lambda x: x",
+      ["x = 1", "f: object = lambda x: x", "f(1)"],
+    ],
+    ["one within a condition", call, "if True:\n    def f(x): pass", ["if True:\n    def f(x): pass", "f(1)"]],
+    ["one that is async", call, "async def f(x): pass", ["async def f(x): pass", "await f(1)"]],
+    ["none that defines it", call, "g(1)", ["x = 1", "g(1)"]],
+    ["others with names like it", call, f, [f, "def f2(x): pass\nff = 1\nself.f = 2"]],
+    ["a class", method, cls, [cls, "s = Solution()\nprint(s.f(1))"]],
+    ["both of two functions", two, `${f}\ng = f`, [`${f}\ng = f`, "def g(x): pass"]],
+    ["one of two functions, where no block has both", two, "def g(x): pass", [f, "def g(x): pass", "g(1)"]],
+    ["a script that reads", script, reading, [reading, "# Input: 5\n# Output: 5", "print(5)"]],
+    [
+      "a script that reads otherwise",
+      script,
+      "import sys\nprint(sys.stdin.read())",
+      ["import sys\nprint(sys.stdin.read())", "print(5)"],
+    ],
+    ["a script where there is nothing to read", silent, "print(5)", [reading, "print(5)"]],
+    ["a script that reads nothing", script, "print(5)", ["print(4)", "print(5)"]],
+  ])("%s", (_, tests, program, blocks) => {
+    for (const language of ["python", ""]) {
+      const text = blocks.map((block) => `So:\n\`\`\`${language}\n${block}\n\`\`\``).join("\n\n");
+      expect(readProgram(text, tests)).toEqual({ kind: "answer", answer: program });
+    }
+  });
+
+  test("blocks of other languages stand for it only where there are no others", () => {
+    const text = `\`\`\`\n${f}\n\`\`\`\n\`\`\`python\nprint(f(1))\n\`\`\``;
+    expect(readProgram(text, call)).toEqual({ kind: "answer", answer: "print(f(1))" });
+    expect(readProgram("```text\nx\n```", call)).toEqual({ kind: "answer", answer: "x" });
+  });
+});
+
+test("a fence in a docstring closes nothing", () => {
+  const indented = 'def f(x):\n    """For example:\n\n    ```\n    f(1)\n    ```\n    """\n    return x';
+  const flush = "'''\n```python\nf(1)\n```\n'''\ndef f(x):\n    return x";
+  for (const program of [indented, flush]) expect(programOf(`\`\`\`python\n${program}\n\`\`\`\nSo.`)).toBe(program);
+  // What only looks like one, for want of any other.
+  expect(programOf("```python\nx = 1\n      ```\nSo.")).toBe("x = 1");
+  expect(programOf('```python\nx = """\n```\nSo.')).toBe('x = """');
 });
 
 test("fences longer than those inside of them hold them", () => {

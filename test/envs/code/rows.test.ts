@@ -1,4 +1,6 @@
 /** Rows of public sets and of our own: what is made of them, and what is refused, with the column named. */
+import { execFileSync } from "node:child_process";
+import { deflateSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { code } from "../../../envs/code/index.ts";
 import { type CodeInstance, LIMITS } from "../../../envs/code/instance.ts";
@@ -83,7 +85,7 @@ test("LiveCodeBench: cases of a script, or a line of JSON for each argument", ()
   const cases = (testtype: string, input: string, output: string): string =>
     JSON.stringify([{ input, output, testtype }]);
   const common = { question_title: "Sum", question_content: "Add.", difficulty: "hard", metadata: "{}" };
-  const script = { ...common, public_test_cases: cases("stdin", "1 2\n", "3\n"), private_test_cases: "eJxrYJmay" };
+  const script = { ...common, public_test_cases: cases("stdin", "1 2\n", "3\n"), private_test_cases: "[]" };
   expect(words(read(script))).toEqual(['"1 2\\n" → "3\\n"']);
   const metadata = JSON.stringify({ func_name: "total" });
   const starter = "class Solution:\n    def total(self, nums: List[int], k: int) -> int:\n        ";
@@ -94,6 +96,65 @@ test("LiveCodeBench: cases of a script, or a line of JSON for each argument", ()
     public_test_cases: cases("functional", "[1, 2]\n3", "6"),
   };
   expect(words(read(method))).toEqual(["Solution.total([1, 2], 3) → 6"]);
+});
+
+describe("LiveCodeBench's private tests, which are packed", () => {
+  const row = (packed: string) => ({
+    ...{
+      question_content: "Add.",
+      public_test_cases: JSON.stringify([{ input: "1", output: "1", testtype: "stdin" }]),
+    },
+    private_test_cases: packed,
+  });
+  /** As Python packs it: an expression. */
+  const packedBy = (expression: string, protocol = 4): string =>
+    execFileSync("python3", ["-c", PACK, expression, String(protocol)], { encoding: "utf8" });
+  const PACK = `
+import base64, datetime, json, os, pickle, sys, zlib
+class Runs:
+    def __reduce__(self): return os.system, ("true",)
+class Joins:
+    def __reduce__(self): return str, ("[]",)
+cases = [{"input": "é" + "2" * 300, "output": "3\\n", "testtype": "stdin"}]
+many = [{"input": "x" * 1000, "output": "3", "testtype": "stdin"}] * 200
+print(base64.b64encode(zlib.compress(pickle.dumps(eval(sys.argv[1]), int(sys.argv[2])))).decode(), end="")`;
+
+  test.each([1, 2, 3, 4, 5])("are read: protocol %i", (protocol) => {
+    const { tests } = read(row(packedBy("json.dumps(cases, ensure_ascii=False)", protocol)));
+    expect(tests.slice(1)).toEqual([{ kind: "script", stdin: `é${"2".repeat(300)}`, stdout: "3\n" }]);
+    expect(read(row(packedBy("json.dumps(many)", protocol))).tests).toHaveLength(LIMITS.testsMax);
+  });
+
+  test.each([
+    ["Runs()", "a pickle of something else than a text, which is never loaded"],
+    ["Joins()", "a pickle of something else than a text, which is never loaded"],
+    ["cases", "a pickle of something else than a text, which is never loaded"],
+    ["json.dumps(cases).encode()", "a pickle of something else than a text, which is never loaded"],
+    ["['[]']", "a pickle of something else than a text, which is never loaded"],
+    ["'x' * 10**8", "more than 2000000 bytes when it is unpacked"],
+    ["'x'", "no list of test cases"],
+    ["'{}'", "no list of test cases"],
+    ["'\\ud800'", "a text that is not UTF-8"],
+  ])("refuse the row, which says why: %s", (expression, why) => {
+    expect(refusal(row(packedBy(expression)))).toBe(`private_test_cases: ${why}`);
+  });
+
+  test.each([
+    ["eJxrYJmay", "base64 of something that zlib did not pack"],
+    ["%%%", "neither JSON nor base64"],
+    ["AAAA", "base64 of something that zlib did not pack"],
+    ['{"a": 1}', "no list of test cases"],
+    [
+      deflateSync(Buffer.from([0x80, 4, 0x8d, 255, 255, 255, 255, 255, 255, 255, 255, 0x2e])).toString("base64"),
+      "a pickle of something",
+    ],
+    [deflateSync(Buffer.from([0x80, 4, 0x58, 255, 0, 0, 0, 65, 0x2e])).toString("base64"), "a pickle of something"],
+    [deflateSync(Buffer.from([0x80, 4, 0x8c])).toString("base64"), "a pickle of something"],
+    [deflateSync(Buffer.from([0x95])).toString("base64"), "a pickle of something"],
+    [deflateSync(Buffer.from([0x8c, 1, 65, 0x8c, 1, 66, 0x2e])).toString("base64"), "a pickle of something"],
+  ])("refuse the row, which says why: %j", (packed, why) => {
+    expect(refusal(row(packed))).toContain(`private_test_cases: ${why}`);
+  });
 });
 
 test("HumanEval: the head of a function, gone on with by a program that holds all of it", () => {
@@ -117,7 +178,7 @@ test("MBPP: a list of assertions", () => {
     test_setup_code: "",
     test_list: ["assert add(1, 2) == 3", "assert set(add(1, 2)) == set([3])"],
   };
-  expect(words(read(row))).toEqual(["add(1, 2) → 3", "add(1, 2) → set {3}"]);
+  expect(words(read(row))).toEqual(["add(1, 2) → 3", "set(add(1, 2)) → {3}"]);
   expect(read(row).references).toEqual(["def add(a, b): return a + b"]);
 });
 
@@ -178,6 +239,34 @@ describe("rows that are no tasks", () => {
       "tests: 6 of 11 tests cannot be read: 'open' of Python",
     );
     expect(refusal({ prompt: "P", tests: [...good.slice(1), ...bad(1)] })).toContain("1 of 5 tests cannot be read");
+  });
+
+  test("a test that expects more than the sandbox takes of a program is left out, and the row says so", () => {
+    const megabyte = 1024 ** 2;
+    const script = (output: string) => refusal({ prompt: "P", tests: [{ input: "", output }] });
+    expect(script("x".repeat(megabyte - 1))).toBe("none");
+    expect(script(`${"x".repeat(megabyte - 1)}\n\n`)).toBe("none");
+    expect(script("x".repeat(megabyte))).toBe(
+      "tests: no test can be read: an output of 1048577 bytes, and a program may print 1048576",
+    );
+    expect(script("é".repeat(megabyte / 2))).toContain("an output of 1048577 bytes");
+    const call = (...outputs: readonly string[]) =>
+      refusal({
+        prompt: "P",
+        input_output: `{"fn_name": "f", "inputs": [${outputs.map(() => "[1]").join()}], "outputs": [${outputs.join()}]}`,
+      });
+    const list = (count: number, item: string) => `[${Array(count).fill(item).join(",")}]`;
+    expect(call(list(240_000, "1"))).toBe("none");
+    expect(call(list(260_000, "1"))).toContain("a result of 260001 parts, and a program may return 250000");
+    expect(call(list(200_000, "0.25"))).toContain("bytes, and a program may return 2097152");
+    expect(call(`"${"x".repeat(1_100_000)}"`)).toContain("characters, and a program may return 1048576");
+    expect(call(...Array<string>(3).fill(list(200_000, "1")))).toContain(
+      "1 of 3 tests cannot be read: all tests together expect more than a program may give",
+    );
+    const five = Array.from({ length: 5 }, (_, i) => ({ input: `${i}`, output: "x" }));
+    expect(read({ prompt: "P", tests: [...five, { input: "", output: "x".repeat(megabyte) }] })).toMatchObject({
+      unread: 1,
+    });
   });
 
   test("of many tests the first count", () => {

@@ -1,5 +1,5 @@
 /** What a sandbox's replies come to. It stands in here for one that does what no real one can be made to do. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { CodeInstance } from "../../../envs/code/instance.ts";
 import { readRow } from "../../../envs/code/rows.ts";
 import { checkReferences, verify } from "../../../envs/code/verify.ts";
@@ -62,6 +62,7 @@ test.each<readonly [SandboxResult, string]>([
   [returned(5), "returned 5, expected 2"],
   [{ kind: "returned", value: { other: "Always" } }, "returned <a value of type Always>, expected 2"],
   [{ kind: "raised", error: "ValueError: no" }, "raised ValueError: no, expected 2"],
+  [{ kind: "unusable", why: "does not define f" }, "was not reached: the program does not define f"],
   [{ kind: "exceeded", limit: "more than 4,000 ms of processor time" }, "took more than 4,000 ms of processor time"],
   [{ kind: "died", how: "signal 9" }, "ended early: signal 9"],
   [{ kind: "printed", stdout: "2" }, "printed and returned nothing, expected 2"],
@@ -81,9 +82,11 @@ test("exceptions that are expected pass, and others fail", async () => {
     const facts = await verify(raising, "p", always(result));
     return facts.kind === "graded" ? facts.solved : facts;
   };
-  expect(await solved({ kind: "raised", error: "KeyError: 'a' (line 3)" })).toBe(true);
-  expect(await solved({ kind: "raised", error: "LookupError" })).toBe(true);
-  expect(await solved({ kind: "raised", error: "ValueError: LookupError" })).toBe(false);
+  const names = ["KeyError", "LookupError", "Exception", "BaseException", "object"];
+  expect(await solved({ kind: "raised", error: "KeyError: 'a' (line 3)", names })).toBe(true);
+  expect(await solved({ kind: "raised", error: "LookupError", names: ["Exception"] })).toBe(false);
+  expect(await solved({ kind: "raised", error: "LookupError" })).toBe(false);
+  expect(await solved({ kind: "unusable", why: "raised LookupError" })).toBe(false);
   expect(await solved(returned(1))).toBe(false);
   expect(await solved({ kind: "exceeded", limit: "memory" })).toBe(false);
 });
@@ -112,14 +115,40 @@ test("it is enough that one of the solutions passes; without any there is nothin
   expect(await checkReferences(calls, context)).toBeUndefined();
 });
 
-test("what a row's author imports comes before the program, unless it imports from __future__ itself", async () => {
-  const programs: string[] = [];
-  const context = asking(({ program }) => {
-    programs.push(program);
-    return { kind: "ran", results: [returned(2), returned(3)] };
+describe("what a row's author imports comes before the program", () => {
+  const future = "from __future__ import annotations";
+  const prefix = "import math\nimport re";
+  const head = '# -*- coding: utf-8 -*-\n\n"""Doc\n\nstring."""\n';
+  test.each([
+    ["x = 1", `${prefix}\nx = 1`],
+    [`${future}\nx = 1`, `${future}\n${prefix}\nx = 1`],
+    [`${head}${future}\n\nx`, `${head}${future}\n${prefix}\n\nx`],
+    [
+      "from __future__ import (\n    annotations,\n    division)\nx",
+      `from __future__ import (\n    annotations,\n    division)\n${prefix}\nx`,
+    ],
+    [`${future}; y = 1\n${future}\nx`, `${future}; y = 1\n${future}\n${prefix}\nx`],
+    [`x = """\n${future}\n"""`, `${prefix}\nx = """\n${future}\n"""`],
+    [`x = 1\n${future}`, `${prefix}\nx = 1\n${future}`],
+    [`${future}\r\nx`, `${future}\n${prefix}\nx`],
+  ])("%j", async (program, source) => {
+    const programs: string[] = [];
+    const context = asking((job) => {
+      programs.push(job.program);
+      return { kind: "ran", results: [returned(2), returned(3)] };
+    });
+    await verify({ ...calls, prefix }, program, context);
+    expect(programs).toEqual([source]);
   });
-  const instance = { ...calls, prefix: "import math" };
-  await verify(instance, "x = 1", context);
-  await verify(instance, "from __future__ import annotations\nx = 1", context);
-  expect(programs).toEqual(["import math\nx = 1", "from __future__ import annotations\nx = 1"]);
+
+  test("but behind its imports from __future__, and its lines are told by their own numbers", async () => {
+    const words = async (program: string, line: number): Promise<unknown> => {
+      const context = always({ kind: "raised", error: `ValueError: x (line ${line})` }, returned(3));
+      const facts = await verify({ ...calls, prefix }, program, context);
+      return facts.kind === "graded" && facts.violation;
+    };
+    expect(await words("x = 1\ny = 2", 4)).toContain("ValueError: x (line 2)");
+    expect(await words(`${future}\ny = 2`, 4)).toContain("ValueError: x (line 2)");
+    expect(await words(`${future}\ny = 2`, 1)).toContain("ValueError: x (line 1)");
+  });
 });

@@ -71,3 +71,34 @@ test("every formula of a problem can be set", () => {
     }
   }
 });
+
+describe("a row whose problem is a proof", () => {
+  const reason = (row: object): string => {
+    const read: Parsed<MathInstance> = readRow(row);
+    return read.kind === "malformed" ? read.reason : "taken";
+  };
+
+  test.each([
+    { problem: "Prove that $\\sqrt{2}$ is irrational.", answer: "1" },
+    { problem: "Let $n$ be odd. Show that $8$ divides $n^2-1$.", answer: "n^2-1" },
+    { problem: "求证:$n^3-n$能被6整除。", answer: "6" },
+    { problem: "Is it so?", answer: "1", question_type: "proof" },
+  ])("is rejected: $problem", (row) => {
+    expect(reason(row)).toBe("column problem asks for a proof, which no answer is compared with");
+  });
+
+  test.each(["proof", "Proof.", "\\text{proof}", "Q.E.D.", "See solution"])(
+    "is rejected for its answer %s",
+    (answer) => {
+      expect(reason({ problem: "Show it.", answer })).toContain("column answer holds no answer but");
+    },
+  );
+
+  test.each([
+    { problem: "Find all $n$ with $n^2 = 4n$. Prove that there are no others.", answer: "0, 4" },
+    { problem: "Prove that the limit exists. What is it?", answer: "2" },
+    { problem: "A bulletproof van holds 3 bars. How many do 4 vans hold?", answer: "12" },
+  ])("is none where a value is asked for: $problem", (row) => {
+    expect(reason(row)).toBe("taken");
+  });
+});

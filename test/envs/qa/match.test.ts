@@ -26,6 +26,25 @@ describe("texts that are one", () => {
     ["Paris", "The answer is Paris."],
     ["x²", "x2"],
     ["½", "1⁄2"],
+    ["½", "1/2"],
+    ["1½", "1 1/2"],
+    ["1½", "1 ½"],
+    ["f″(x)", "f''(x)"],
+    ["f″(x)", "f′′(x)"],
+    ["f″(x)", "f’’(x)"],
+    ["f‴", "f'''"],
+    ["f‴", "f″′"],
+    ["f‴", "f′″"],
+    ["f⁗", "f''''"],
+    ["“don’t”", '"don\'t"'],
+    ["Paris", "''Paris''"],
+    ["Paris", "Par\u200bis"],
+    ["Paris", "\u200bPa\u00adris\ufeff"],
+    ["New York", "New\u200b York\u200d"],
+    ["❤", "❤\ufe0f"],
+    ["$5", "\\$5"],
+    ["$5", "$\\$5$"],
+    ["5%", "$5\\%$"],
     ["ﬁn", "fin"],
     ["café", "cafe\u0301"],
     ["Å", "Å"],
@@ -51,7 +70,11 @@ describe("texts that are not", () => {
       ["yes", "yes?"],
       ["f(x)", "fx"],
       ["A and B", "A or B"],
-      ["½", "1/2"],
+      ["1½", "11/2"],
+      ["f″", "f′"],
+      ["f″", "f‴"],
+      ["f″", "f"],
+      ["½", "12"],
       ["1 2", "12"],
       ["not P", "P"],
       ["50%", "50"],
@@ -78,6 +101,15 @@ describe("case", () => {
     expect(matcherOf(["Straße", "Gasse"])("STRASSE")).toBe(0);
     expect(["Maße", "Masse", "MASSE"].map(matcherOf(["Maße", "Masse"]))).toEqual([0, 1, -1]);
   });
+});
+
+test("a dollar that may be an option's own decides nothing", () => {
+  const match = matcherOf(["$5", "5", "$6"]);
+  expect(["$5", "5", "\\$5", "$\\$5$", "**$5**", "\\(5\\)"].map(match)).toEqual([0, 1, 0, 0, 0, 1]);
+  expect(["$5$", "$$5$$", "The answer is $5$."].map(match)).toEqual([-1, -1, -1]);
+  expect(["5$", "$5$", "5"].map(matcherOf(["5$", "5"]))).toEqual([0, -1, 1]);
+  expect(["$5$", " $5$", "$5", "5", "**$5$**"].map(matcherOf(["$5", "$5$"]))).toEqual([1, 1, 0, 1, -1]);
+  expect(matcherOf(["5", "6"])("$5$")).toBe(0);
 });
 
 test("no part of an option, and nothing beside it, is the option", () => {

@@ -101,7 +101,13 @@ describe("conditions", () => {
     ["type.length.length>0", false],
   ])("%s: %s", (text, expected) => expect(holds(text)).toBe(expected));
 
-  test.each(["", "type", "=3", "n>", "n>three", "n >= 1e3", " "])("'%s' is none", (text) =>
-    expect(readCondition(text)).toBeUndefined(),
+  test("a value may begin as a comparison does, behind a space", () => {
+    expect(readCondition("a= =b")).toMatchObject({ name: "a", comparison: "=", bound: "=b" });
+    expect(readCondition("a~=b")).toMatchObject({ comparison: "~", bound: "=b" });
+  });
+
+  test.each(["", "type", "=3", "n>", "n>three", "n >= 1e3", " ", "a==b", "a == b", "a!==b", "a=>5", "a=~b"])(
+    "'%s' is none",
+    (text) => expect(readCondition(text)).toBeUndefined(),
   );
 });

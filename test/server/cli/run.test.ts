@@ -103,6 +103,17 @@ test("a look at a run needs no server, and ends with what it drew, in lines and 
   expect((drawn["a"] ?? 0) + (drawn["b"] ?? 0)).toBe(16);
 });
 
+test("samples without a reward are said, with the reason", async () => {
+  const path = write("programs.yaml", file.replaceAll(/environment: countdown, level: T\d/g, "environment: code"));
+  const off = { ...here, env: { GRADUS_SANDBOX: "off" } };
+  const { code, err } = await gradus(off, "run", "start", path, "--id", "programs");
+  expect(code).toBe(0);
+  expect(err).toMatch(/^gradus: \d+ of 32 samples have no reward: sandbox_failed: .*--sandbox is off/);
+  const json = await gradus(off, "run", "start", path, "--id", "programs", "--json");
+  const { unscored } = JSON.parse(json.out) as { readonly unscored: Readonly<Record<string, number>> };
+  expect(unscored["sandbox_failed"]).toBeGreaterThan(0);
+});
+
 test("a run that takes advantages is driven too", async () => {
   const path = write("reported.yaml", `${file}feedback_source: reported\n`);
   const { code, out } = await gradus(here, "run", "start", path, "--id", "reported");
@@ -132,6 +143,67 @@ describe("what is wrong", () => {
       const { code, err } = await run(...command);
       expect([code, err]).toEqual([2, expect.stringContaining(message)]);
     }
+  });
+
+  test("check says all of it, file by file and line by line", async () => {
+    const bad = write(
+      "bad.yaml",
+      `arms:
+  - { id: a, spec: { environment: countdownn } }
+  - { id: b, spec: { environment: countdown, level: T9} }
+  - { id: b, spec: { environment: code, pool: nope } }
+policy: { mixture: {} }
+num_generations: 100000
+prompts_per_update: 0
+`,
+    );
+    const [good, unread] = [write("good.yaml", file), write("unread.yaml", "nun: 1\n")];
+    const { code, out, err } = await run("check", bad, good, unread);
+    expect([code, out]).toEqual([2, `${good}: can be created\n`]);
+    expect(
+      err
+        .replace(/^gradus: /, "")
+        .trimEnd()
+        .split("\n"),
+    ).toEqual([
+      `${bad}:2: arms[0].spec.environment: unknown environment 'countdownn'; did you mean 'countdown'?`,
+      expect.stringContaining(`${bad}:3: arms[1].spec.level: countdown has no level 'T9'`),
+      expect.stringContaining(`${bad}:4: arms[2].spec.pool: code has no pool 'nope' here`),
+      `${bad}:4: arms[2].id: "b" is taken by an arm before it`,
+      `${bad}:6: num_generations: it is 100000, and must be from 1 to 1024`,
+      `${bad}:7: prompts_per_update: must be a whole number in [1, 4096], not 0`,
+      expect.stringContaining(`${unread}:1: nun: there is no such field`),
+    ]);
+  });
+
+  test("check names the lines of pools, too", async () => {
+    const path = write("good.yaml", file);
+    const bad = write("rows.jsonl", '{"question": 1}\n{"question": "q", "options": ["1", "2"], "answer": "3"}\n');
+    const none = await run("check", path, "--pool", `x=qa:${bad}`, "--pool", "y=qa:/no/such.jsonl");
+    expect(none.code).not.toBe(0);
+    expect(none.err).toContain(`${bad}:1: column question must be`);
+    expect(none.err).toContain(`${bad}:2: column answer must be one of the options`);
+    expect(none.err).toContain("--pool y=qa:/no/such.jsonl: the file cannot be read");
+    write("rows.jsonl", `${readFileSync(bad, "utf8")}{"question": "q", "options": ["1", "2"], "answer": "2"}\n`);
+    const some = await run("check", path, "--pool", `x=qa:${bad}`);
+    expect([some.code, some.out]).toEqual([0, `${path}: can be created\n`]);
+    expect(some.err).toContain(`warning: ${bad}:1: column question must be`);
+  });
+
+  test("check says what a server must have", async () => {
+    const environments = ["code", "writing", "code"].map(
+      (environment, i) => `  - { id: a${i}, spec: { environment: ${environment} } }`,
+    );
+    const path = write(
+      "needs.yaml",
+      `arms:\n${environments.join("\n")}\npolicy: { mixture: {} }\nnum_generations: 2\nprompts_per_update: 4\n`,
+    );
+    const { code, err } = await run("check", path);
+    expect(code).toBe(0);
+    expect(err.trimEnd().split("\n")).toEqual([
+      expect.stringContaining(`warning: ${path}:2: arms[0].spec.environment: needs a server with a sandbox`),
+      expect.stringContaining(`warning: ${path}:3: arms[1].spec.environment: needs a server with a judge`),
+    ]);
   });
 
   test.each([

@@ -25,14 +25,16 @@ describe("envs", () => {
   test("lists environments, and leaves nothing behind", async () => {
     const { code, out } = await gradus(here, "envs");
     expect(code).toBe(0);
-    expect(out).toMatch(/^id +version +goal +levels +description\n/);
-    expect(out).toMatch(/^countdown +1 +satisfy +T0 T1 T2 T3 OOD /m);
+    expect(out).toMatch(/^id +version +goal +levels +pictures +description\n/);
+    expect(out).toMatch(/^countdown +1 +satisfy +T0 T1 T2 T3 OOD +yes +/m);
+    expect(out).toMatch(/^qa +1 +satisfy +\S.*\S {2,}Answer/m);
     expect(existsSync(join(folder.path, ".data"))).toBe(false);
   });
 
   test("describes one", async () => {
     const { out } = await gradus(here, "envs", "np/tsp");
     expect(out).toMatch(/^goal +minimize$/m);
+    expect(out).toMatch(/^pictures +gradus draw np\/tsp$/m);
     expect(out).toMatch(/^cities_min +3 to 200 +10 +Fewest cities\. Given alone, it raises cities_max as needed\.$/m);
   });
 

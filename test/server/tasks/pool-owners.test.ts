@@ -106,7 +106,7 @@ describe("an environment that is said", () => {
 
   test("reads no rows of another: it says what is wrong with them", async () => {
     expect(await refused(`qa:${at("math.jsonl")}@[:5]`)).toContain(
-      "its selection has no rows that hold a task (line 1 and 7 more: column b is not there)",
+      `its selection has no rows that hold a task\n${at("math.jsonl")}:1: column b is not there (and 7 more rows)`,
     );
   });
 });

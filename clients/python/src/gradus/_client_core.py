@@ -69,7 +69,7 @@ class ClientCore(CallMaker):
             environment_call("GetEnvironment", request, lambda got: Environment.from_proto(got.environment)), options
         )
 
-    def reset(self, environment: str, *, seed: int, **options: Unpack[ResetOptions]) -> Op[Task]:
+    def reset(self, environment: str, *, seed: int = 0, **options: Unpack[ResetOptions]) -> Op[Task]:
         """Makes one task, the same for the same arguments.
 
         Parameters
@@ -77,7 +77,7 @@ class ClientCore(CallMaker):
         environment
             Its id, e.g. "countdown".
         seed
-            Which of the family's tasks, in [0, 2**64).
+            Which of the family's tasks, in [0, 2**64); left out, the first.
         **options
             What else fixes the family: `level` or `parameters`, `split`, `source`, `pool`, `version`,
             `answer_format`, `thinking`, `reward_scheme` (see `task_spec`); and `timeout` (seconds) and `retries`.

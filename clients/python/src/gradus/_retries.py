@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -20,6 +21,11 @@ _RETRIES_UNREACHED = 4
 
 _FIRST_DELAY, _DELAY_MAX = 0.1, 5.0
 """Seconds before a call is made again where the server names no delay, doubled for each further try."""
+
+
+def spread(delay: float) -> float:
+    """The delay and up to a fifth more, so that not all who were told to wait come back at once."""
+    return delay * (1 + 0.2 * random.random())
 
 
 class Deadline:
@@ -52,7 +58,8 @@ def perform(io: Io, call: Call[T], timeout: float, retries: int | None, waiting:
             return call.read(response)
         if tries == 0 and not io.reached:
             error = yield io.explain(error)
-        delay = _delay(error, call, tries, retries, io.reached)
+        base = _delay(error, call, tries, retries, io.reached)
+        delay = None if base is None else spread(base)
         if delay is None or delay >= deadline.left():
             if tries > 0 and not io.reached:
                 error = yield io.explain(error)

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import grpc
 
+from gradus._retries import spread
 from gradus.errors import GradusError, ResourceExhaustedError, UnavailableError, error_of, error_of_item
 from gradus.outcomes import GroupOutcome, StreamResult
 from gradus.tasks import CompletionGroup
@@ -81,7 +82,8 @@ class StepStream:
     """One stream of steps.
 
     Times are seconds of one monotonic clock; `timeout` is each group's, from its sending on. `retries` is how often the
-    stream may break without a reply in between.
+    stream may break without a reply in between; a server that is full and says when to come back is waited for, unless
+    they are given, as long as the groups have time.
     """
 
     def __init__(
@@ -90,6 +92,7 @@ class StepStream:
         timeout: float,
         retries: int | None = None,
         read: Callable[[Any], GroupOutcome] = GroupOutcome.from_proto,
+        spread: Callable[[float], float] = spread,
     ) -> None:
         self._wire = wire
         self._timeout = timeout
@@ -97,6 +100,8 @@ class StepStream:
         self._pending: dict[str, _Pending] = {}
         self._sent = 0
         self._calls = 0
+        self._patient = retries is None
+        self._spread = spread
         self._breaks = 0
         self._breaks_max = _BREAKS_MAX_AT_FIRST if retries is None else retries
         self._breaks_max_later = _BREAKS_MAX if retries is None else retries
@@ -156,7 +161,7 @@ class StepStream:
         failure = reply.failure
         error = error_of_item(failure.code, failure.message, failure.retry_delay_ms)
         if error.retry_delay is not None and now + error.retry_delay < pending.deadline:
-            pending.send_at = now + error.retry_delay
+            pending.send_at = now + self._spread(error.retry_delay)
             return []
         return [self._close(reply.request_id, None, error)]
 
@@ -171,11 +176,12 @@ class StepStream:
     def _break(self, error: GradusError | None, now: float) -> None:
         error = error or error_of(grpc.StatusCode.UNAVAILABLE, "the server ended the stream before it was done")
         full = isinstance(error, ResourceExhaustedError) and error.retry_delay is not None
-        self._breaks += 1
+        if not (full and self._patient):
+            self._breaks += 1
         passing = error.mistake is None and (full or isinstance(error, UnavailableError))
         if self._breaks > self._breaks_max or not passing:
             raise error
-        self._open_at = now + (error.retry_delay or min(5.0, 0.1 * 2**self._breaks))
+        self._open_at = now + self._spread(error.retry_delay or min(5.0, 0.1 * 2**self._breaks))
         for each in self._pending.values():
             each.send_at = now
 

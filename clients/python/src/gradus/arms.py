@@ -74,7 +74,7 @@ def arm(
     level: str | None = None,
     *,
     arm_id: str | None = None,
-    source: Source = "synthetic",
+    source: Source | None = None,
     weight: float | None = None,
     hard: bool = False,
     kl_coefficient: float | None = None,
@@ -84,8 +84,10 @@ def arm(
     answer_format: AnswerFormat | None = None,
     reward_scheme: str | RewardScheme | None = None,
 ) -> Arm:
-    """An arm: what a policy chooses between. Its id is "environment/level/source" unless given.
+    """An arm: what a policy chooses between. Its id is "environment/level/source", of what is given, unless `arm_id` is.
 
+    Without `source` tasks are made where the environment can make some, and else rows of a pool, as those of code, qa and
+    writing are.
     `hard` says whether the constraint `hard_share_min` counts it. Each of its tasks carries `kl_coefficient` for the
     trainer. Without `answer_format` and `reward_scheme` the run's count.
     """

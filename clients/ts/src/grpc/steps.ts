@@ -18,12 +18,15 @@ interface Stream {
   /** Requests that wait until there is room to write. */
   readonly outgoing: { readonly requestId: string; readonly bytes: Buffer }[];
   ended: boolean;
+  /** How it ended, where the server said when to come back; and when that is, by performance.now(). */
+  refusal: { readonly error: GradusError; readonly until: number } | undefined;
 }
 
 function open(start: () => Call): Stream {
-  const stream: Stream = { call: start(), waiting: new Map(), outgoing: [], ended: false };
+  const stream: Stream = { call: start(), waiting: new Map(), outgoing: [], ended: false, refusal: undefined };
   const end = (error: GradusError): void => {
     stream.ended = true;
+    if (error.retryDelayMs !== undefined) stream.refusal = { error, until: performance.now() + error.retryDelayMs };
     for (const settle of stream.waiting.values()) settle(error);
     stream.call.cancel();
   };
@@ -65,12 +68,22 @@ function replyTo(stream: Stream, requestId: string, bytes: Buffer, attempt: Atte
   });
 }
 
+/** What a stream that was refused says to those who come before they may: to wait for the rest of the time. */
+function stillRefused(refusal: Stream["refusal"]): GradusError | undefined {
+  if (refusal === undefined) return undefined;
+  const { error, until } = refusal;
+  const retryDelayMs = until - performance.now();
+  return retryDelayMs > 0 ? new GradusError(error.code, error.message, { retryDelayMs, cause: error }) : undefined;
+}
+
 /** A channel that opens its stream at the first request, and another one after a stream has ended. */
 export function stepChannel(start: () => Call): StepChannel {
   let stream: Stream | undefined;
   let requests = 0;
   return {
     request: async (groups, attempt) => {
+      const refused = stillRefused(stream?.refusal);
+      if (refused !== undefined) throw refused;
       if (stream === undefined || stream.ended) stream = open(start);
       const requestId = String(requests++);
       const request = create(StreamStepsRequestSchema, { requestId, groups: [...groups] });

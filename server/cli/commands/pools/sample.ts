@@ -23,7 +23,7 @@ function condition(text: string, before: readonly Condition[] = []): readonly Co
   const read = readCondition(text);
   if (read !== undefined) return [...before, read];
   throw new InvalidArgumentError(
-    "Want a field, a comparison and a value, e.g. 'problem_type=Algebra', 'problem!~![](' or 'conversations.length<=4'.",
+    "Want a field, a comparison and a value, e.g. 'problem_type=Algebra', 'problem!~![](' or 'conversations.length<=4'; equal is one '=', and a value that begins with one has a space before it.",
   );
 }
 

@@ -1,15 +1,7 @@
-/** gradus run create and check: a run from its file. */
+/** gradus run create: a run from its file. */
 import type { Command } from "commander";
 import { type GradusClient, type Run, RunSchema } from "../../../../clients/ts/src/public.ts";
-import {
-  addLocalOptions,
-  ANY_TEACHER,
-  addServerOptions,
-  type ConnectionFlags,
-  type LocalFlags,
-  withClient,
-  withServer,
-} from "../../connection.ts";
+import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { jsonOf, print, printJson } from "../../print.ts";
 import { CliProblem } from "../../problem.ts";
 import { inRunFile, readRunFile, type RunFile } from "../../run-file.ts";
@@ -34,24 +26,6 @@ export function addCreate(group: Command): void {
     const run = await withServer(flags, (client) => createdOf(client, file, idOf(file, flags.id)));
     if (flags.json) printJson(jsonOf(RunSchema, run));
     else if (run.state !== undefined) print(stateLines(run.config, run.state, terminalWidth()).join("\n"));
-  });
-  addCheck(group);
-}
-
-function addCheck(group: Command): void {
-  const command = group
-    .command("check")
-    .description("say what is wrong with run files, without a server")
-    .argument("<files...>", "e.g. examples/*.yaml");
-  addLocalOptions(command).action(async (paths: readonly string[], flags: LocalFlags) => {
-    const files = paths.map((path) => readRunFile("<files...>", path));
-    const check = async (client: GradusClient): Promise<void> => {
-      for (const [i, file] of files.entries()) {
-        await createdOf(client, file, `check-${i}`);
-        print(`${file.path}: can be created`);
-      }
-    };
-    await withClient({ ...ANY_TEACHER, ...flags }, check, "runs");
   });
 }
 

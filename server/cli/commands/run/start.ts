@@ -6,7 +6,6 @@ import { type Command, Option } from "commander";
 import { join } from "node:path";
 import type { GradusClient, RunConfig } from "../../../../clients/ts/src/public.ts";
 import type { AnyScoreTask } from "../../../../envs/score.ts";
-import { createBar } from "../../bar.ts";
 import { addConnectionOptions, type ConnectionFlags, localOf, withClient } from "../../connection.ts";
 import type { Local } from "../../local.ts";
 import { isShown, show } from "../../open.ts";
@@ -43,7 +42,10 @@ export function addStart(group: Command): void {
     .option("--id <id>", "the run's id (default: the file's run_id, or its name)")
     .option("--chart <path>", "the SVG to write (default: out/<id>.svg)")
     .addOption(new Option("--no-open", "do not show the chart, as is done on a desktop's terminal by itself"))
-    .option("--json", "print JSON: the chart's path, and the tasks drawn from each arm")
+    .option(
+      "--json",
+      "print JSON: the chart's path, the tasks drawn from each arm, and the samples without a reward by reason",
+    )
     .addHelpText(
       "after",
       `
@@ -66,10 +68,10 @@ async function start(path: string, flags: Flags): Promise<void> {
   const work = async (client: GradusClient): Promise<void> => {
     await createdOf(client, file, id);
     const run = client.run(id);
-    await driven(client, id, file.config, opener(local, flags.server), flags);
+    const unscored = await driven(client, id, file.config, opener(local, flags.server), flags);
     const drawn = await drawnBy(run);
     await writeChart("--chart", chart, id, drawn);
-    if (flags.json) printJson({ runId: id, chart, drawn: await drawnOf(client, id) });
+    if (flags.json) printJson({ runId: id, chart, drawn: await drawnOf(client, id), unscored });
     else print(`${drawnText(drawn)}\n\n${chart}`);
   };
   try {
@@ -109,10 +111,11 @@ async function driven(
   config: RunConfig,
   open: (taskId: string) => AnyScoreTask,
   { updates, json }: Flags,
-): Promise<void> {
-  const [{ drive }, { createScripted }] = await Promise.all([
+): Promise<Readonly<Record<string, number>>> {
+  const [{ drive }, { createScripted }, { createDriveProgress }] = await Promise.all([
     import("../../runs/drive.ts"),
     import("../../runs/scripted.ts"),
+    import("../../runs/progress.ts"),
   ]);
   const perUpdate = BigInt(config.promptsPerUpdate);
   const whole = config.length === 0n ? UPDATES_DEFAULT * perUpdate : config.length;
@@ -121,21 +124,17 @@ async function driven(
   // Arms share the run: each is practised for about a quarter of its part before the policy has come most of its way.
   const practice = Math.max(1, total / config.arms.length / 4);
   const scripted = createScripted({ open, practice });
-  const bar = createBar({
-    done: 0,
-    total,
-    format: "{bar} {value}/{total} tasks  {eta_formatted} left",
-    shown: json !== true,
-  });
+  const progress = createDriveProgress(total, json !== true);
   try {
     await drive({
       ...{ client, config, run: client.run(id), tasksMax: total, signal: new AbortController().signal },
       complete: (tasks) => scripted.complete(tasks, config.numGenerations),
-      onTasks: (count) => bar.update(count),
+      onGroups: progress.groups,
     });
   } finally {
-    bar.stop();
+    progress.stop();
   }
+  return progress.unscored();
 }
 
 async function drawnOf(client: GradusClient, id: string): Promise<Readonly<Record<string, number>>> {

@@ -10,6 +10,25 @@ export const forgeries: readonly Hostile[] = [
     "a class that says it is int",
     "class Any:\n  __class__ = int\n  def __eq__(self, other): return True\n  def __int__(self): return 1\n  def __index__(self): return 1\ndef solve(x): return Any()",
   ),
+  forging(
+    "a value whose size is one that equals everything",
+    "class Any(int):\n  def __eq__(self, other): return True\n  def __hash__(self): return 0\nclass Value:\n  def __abs__(self): return Any()\ndef solve(x): return Value()",
+    ["abs"],
+  ),
+  forging(
+    "patched builtins, where one is applied to the result",
+    String.raw`
+import builtins, sys
+class Any(int):
+    def __eq__(self, other): return True
+    def __hash__(self): return 0
+builtins.max = lambda *_: Any()
+for module in list(sys.modules.values()):
+    kept = getattr(module, "BUILTINS", None)
+    if type(kept) is dict: kept["max"] = lambda *_: Any()
+def solve(x): return [x]`,
+    ["max"],
+  ),
   forging("sys.exit(0)", "import sys\ndef solve(x): sys.exit(0)"),
   forging("sys.exit(0) before anything is called", "import sys\nsys.exit(0)"),
   forging("os._exit(0)", "import os\ndef solve(x): os._exit(0)"),

@@ -1,5 +1,5 @@
 /** A program that tries to get out, to get more than it may, or to be right without an answer. */
-import type { PyValue, SandboxCase, SandboxResult } from "../../../../envs/ports.ts";
+import type { PyValue, SandboxCase, SandboxResult, View } from "../../../../envs/ports.ts";
 
 /** What is outside of the sandbox, for programs to try themselves on. */
 export interface Witnesses {
@@ -67,11 +67,12 @@ export function exceeding(
   program: string,
   ends: readonly SandboxResult["kind"][] = ["exceeded"],
   kind: SandboxCase["kind"] = "call",
+  views: readonly View[] = [],
 ): Hostile {
   return {
     name,
     program,
-    cases: () => [kind === "call" ? { kind, name: "tries", args: [] } : { kind, stdin: "" }],
+    cases: () => [kind === "call" ? { kind, name: "tries", args: [], views } : { kind, stdin: "" }],
     cpuMsMax: CPU_MS_MAX,
     wrong: ([result]) =>
       result !== undefined && ends.includes(result.kind) ? undefined : `it came to ${shown(result)}`,
@@ -86,11 +87,11 @@ export function rightAnswer(x: number): string {
 const ASKED = [3, 5, 8] as const;
 
 /** A program that has no answer, and must not come by one. */
-export function forging(name: string, program: string): Hostile {
+export function forging(name: string, program: string, views: readonly View[] = []): Hostile {
   return {
     name,
     program,
-    cases: () => ASKED.map((x) => ({ kind: "call", name: "solve", args: [{ int: String(x) }] })),
+    cases: () => ASKED.map((x) => ({ kind: "call", name: "solve", args: [{ int: String(x) }], views })),
     cpuMsMax: CPU_MS_MAX,
     wrong: (results) => {
       if (results.length !== ASKED.length) return `${results.length} results for ${ASKED.length} calls`;

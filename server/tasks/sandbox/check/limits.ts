@@ -10,6 +10,20 @@ export const limits: readonly Hostile[] = [
     "import re\ndef tries(): return re.match('(a+)+$', 'a' * 60 + 'b')",
   ),
   exceeding("a generator that never ends", "import itertools\ndef tries(): return list(itertools.count())"),
+  exceeding(
+    "a result without end, of which a list is made",
+    "import itertools\ndef tries(): return itertools.count()",
+    ["exceeded"],
+    "call",
+    ["list"],
+  ),
+  exceeding(
+    "a result whose length never comes",
+    "class Long:\n  def __len__(self):\n    while True: pass\ndef tries(): return Long()",
+    ["exceeded"],
+    "call",
+    ["len"],
+  ),
   exceeding("sleeping for ever", "import time\ndef tries(): time.sleep(1e6)"),
   exceeding(
     "waiting for a lock for ever",
@@ -78,7 +92,7 @@ def tries():
   ),
   exceeding("reading where there is nothing", "import ctypes\ndef tries(): return ctypes.string_at(0)", ["died"]),
   exceeding("an expression nested 100,000 deep", `def tries(): return ${"(".repeat(100_000)}1${")".repeat(100_000)}`, [
-    "raised",
+    "unusable",
     "exceeded",
     "died",
   ]),

@@ -9,6 +9,7 @@ import resource
 import signal
 import struct
 from collections.abc import Sequence
+from resource import setrlimit
 from typing import NoReturn
 
 import kernel
@@ -40,18 +41,18 @@ class Case:
 def limit(inherited_bytes: int, cpu_seconds: int, count_threads: bool) -> None:
     """Limits that the kernel keeps. That of processor time is coarse: the zygote ends a run long before it."""
     memory = MEMORY_MIB_MAX * MiB + inherited_bytes
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES_MAX, OPEN_FILES_MAX))
+    setrlimit(resource.RLIMIT_AS, (memory, memory))
+    setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
+    setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES_MAX, OPEN_FILES_MAX))
     for nothing in (
         resource.RLIMIT_FSIZE,
         resource.RLIMIT_CORE,
         resource.RLIMIT_MEMLOCK,
         resource.RLIMIT_MSGQUEUE,
     ):
-        resource.setrlimit(nothing, (0, 0))
+        setrlimit(nothing, (0, 0))
     if count_threads:
-        resource.setrlimit(resource.RLIMIT_NPROC, (THREADS_MAX, THREADS_MAX))
+        setrlimit(resource.RLIMIT_NPROC, (THREADS_MAX, THREADS_MAX))
 
 
 class Room:

@@ -24,6 +24,7 @@ PROGRAM = "program.py"
 
 # All ints up to here are whole numbers in JavaScript too.
 SAFE = 2**53 - 1
+# The same as of ROOM in envs/ports.ts, by which tests are refused that nothing could pass.
 INT_BITS_MAX = 332_193
 DEPTH_MAX = 100
 # Of a whole value.
@@ -31,6 +32,10 @@ PARTS_MAX = 250_000
 CHARACTERS_MAX = 1024**2
 ERROR_CHARACTERS_MAX = 500
 NAME_CHARACTERS_MAX = 100
+NAMES_MAX = 50
+
+# Kept from before a program can have changed them.
+BUILTINS = dict(vars(builtins))
 
 LETTERS = {tuple: "t", set: "s", frozenset: "z"}
 # Right programs return them, and Python calls them equal to dicts.
@@ -110,6 +115,21 @@ def name_of(kind: type) -> str:
     return name[:NAME_CHARACTERS_MAX] if type(name) is str else "?"
 
 
+def bases_of(kind: type) -> list[str]:
+    """The names of a type and of what it inherits from. Only a builtin goes by a builtin's name."""
+    bases = type.__dict__["__mro__"].__get__(kind)
+    return [name for base in bases if BUILTINS.get(name := name_of(base), base) is base]
+
+
+def seen(view: Any, value: Any) -> Any:
+    """What a test looks at in place of the value (View in envs/ports.ts)."""
+    if view == "bases":
+        return [name for name in bases_of(type(value)) if name in BUILTINS]
+    if type(view) is dict:
+        return BUILTINS["round"](value, view["round"])
+    return BUILTINS[view](value)
+
+
 def decode(value: Any) -> Any:
     """A PyValue of the contract between Gradus and its environments (envs/ports.ts)."""
     if isinstance(value, list):
@@ -131,13 +151,14 @@ MAKERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def reply(kind: str, value: Any) -> bytes:
+def reply(kind: str, value: Any, **more: Any) -> bytes:
     """What a case came to, in UTF-8."""
+    told = {kind: value, **more}
     try:
-        return to_json({kind: value}).encode()
+        return to_json(told).encode()
     except UnicodeEncodeError:
         # Half of a surrogate pair.
-        return to_ascii({kind: value}).encode()
+        return to_ascii(told).encode()
 
 
 def reply_of(error: BaseException) -> bytes:
@@ -146,7 +167,7 @@ def reply_of(error: BaseException) -> bytes:
         return reply("exceeded", "memory")
     if isinstance(error, TooLargeError):
         return reply("exceeded", str(error))
-    return reply("raised", describe(error))
+    return reply("raised", describe(error), names=bases_of(type(error))[:NAMES_MAX])
 
 
 def describe(error: BaseException) -> str:
@@ -155,6 +176,8 @@ def describe(error: BaseException) -> str:
         lines = "".join(traceback.format_exception_only(type(error), error)).strip().splitlines()
         # A message may have several lines, and notes after it; of a syntax error the place comes first.
         line = lines[-1 if isinstance(error, SyntaxError) else 0] if lines else name_of(type(error))
+        if isinstance(error, ModuleNotFoundError):
+            line += ": there is Python's standard library, and nothing else"
         text = line[:ERROR_CHARACTERS_MAX]
         places = [number for frame, number in traceback.walk_tb(error.__traceback__) if is_program(frame)]
         at = places[-1] if places else error.lineno if isinstance(error, SyntaxError) else None
@@ -241,7 +264,7 @@ class Module:
         try:
             self._module = load(program, "solution")
         except BaseException as error:
-            self._failed = reply_of(error)
+            self._failed = unusable(error)
 
     def call(self, case: dict[str, Any]) -> bytes:
         """What a call gives, or why it gives nothing."""
@@ -250,12 +273,29 @@ class Module:
         try:
             target: Any = self._module
             for name in case["name"].split("."):
-                target = getattr(target() if isinstance(target, type) else target, name)
+                owner = target() if isinstance(target, type) else target
+                target = getattr(owner, name, MISSING)
+                if target is MISSING:
+                    return reply("unusable", f"does not define {name}")
+        except BaseException as error:
+            return unusable(error)
+        try:
             args = decode(case["args"])
             kwargs = {name: decode(value) for name, value in case.get("kwargs", [])}
-            return reply("value", encode(target(*args, **kwargs)))
+            value = target(*args, **kwargs)
+            for view in case.get("views", []):
+                value = seen(view, value)
+            return reply("value", encode(value))
         except BaseException as error:
             return reply_of(error)
+
+
+MISSING = object()
+
+
+def unusable(error: BaseException) -> bytes:
+    """What is told where there is nothing to call: no exception of a call, whatever tests expect of one."""
+    return reply_of(error) if isinstance(error, MemoryError) else reply("unusable", f"raised {describe(error)}")
 
 
 def write_all(descriptor: int, data: bytes) -> None:

@@ -12,13 +12,13 @@ import json
 import os
 import platform
 import signal
-import site
 import sys
 import sysconfig
 import threading
 from collections.abc import Callable
 from typing import NoReturn
 
+import familiar
 import filter
 import kernel
 from child import MiB, Room, open_null
@@ -88,6 +88,9 @@ IMPORTS = [
     "encodings.idna",
 ]
 
+# The parts of others that need libraries from outside of Python's folders, which are out of reach later.
+EXTENSIONS = ["_bz2", "_lzma", "_sqlite3", "_ssl", "pyexpat"]
+
 NOBODY = 65534
 THREAD_STACK_BYTES = 16 * MiB
 # Of addresses, for what is there before a program begins; far more than it is.
@@ -96,11 +99,10 @@ NAMESPACES = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | ke
 
 
 def import_ahead() -> None:
-    """The libraries, and what `site` would have defined."""
-    for name in IMPORTS:
+    """The libraries."""
+    for name in IMPORTS + EXTENSIONS:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    site.setquit()
 
 
 def library_folders() -> list[str]:
@@ -221,6 +223,7 @@ def run_zygote(found: Found, streams: tuple[int, int]) -> NoReturn:
     os.chdir("/")
     os.environ.clear()
     server = Server(lock(found, streams))
+    familiar.furnish()
     sys.path[:] = [path for path in sys.path if os.path.dirname(__file__) != path]
     threading.stack_size(THREAD_STACK_BYTES)
     # Long ints cost processor time, which is limited anyway.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fromInteger } from "../../../../envs/countdown/rational.ts";
+import { fromInteger } from "../../../../envs/lib/rational.ts";
 import { rngFor } from "../../../../envs/lib/rng.ts";
 import { generator } from "../../../../envs/math/linear/generate.ts";
 import { linear } from "../../../../envs/math/linear/index.ts";

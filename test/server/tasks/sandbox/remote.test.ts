@@ -30,10 +30,25 @@ describe("programs", () => {
       results: [
         { kind: "returned", value: value({ int: "1" }, 1) },
         { kind: "returned", value: value("a", 2) },
-        { kind: "raised", error: expect.stringContaining("no attribute 'g'") as string },
+        { kind: "unusable", why: "does not define g" },
       ],
     });
     expect(requests).toMatchObject([{ language: "python" }]);
+  });
+
+  test("what tests make of a result is made of it over there, and exceptions are told with their classes", async () => {
+    const program = "def f(x):\n  if x: raise KeyError(x)\n  yield x";
+    const list = (x: number) => ({
+      ...(call("f", x) as Extract<SandboxCase, { kind: "call" }>),
+      views: ["list"] as const,
+    });
+    const { reply } = await ask(runs, program, [list(0), list(1)]);
+    expect(reply).toMatchObject({
+      results: [
+        { kind: "returned", value: [{ int: "0" }] },
+        { kind: "raised", names: ["KeyError", "LookupError", "Exception", "BaseException", "object"] },
+      ],
+    });
   });
 
   test("scripts are sent as they are, each with its input", async () => {

@@ -2,10 +2,10 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { evaluate } from "../../../envs/countdown/expression.ts";
-import { add, divide, fromInteger, multiply, showRational, subtract } from "../../../envs/countdown/rational.ts";
+import { add, divide, fromInteger, multiply, showRational, subtract } from "../../../envs/lib/rational.ts";
 import { parse } from "../../../envs/countdown/verify.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
-import { apply, randomChain, same } from "./reference.ts";
+import { apply, randomChain, same } from "../countdown/reference.ts";
 
 const integer = fc.oneof(
   fc.integer({ min: -20, max: 20 }),

@@ -1,0 +1,23 @@
+/** What the clients of a flight are told to send, and what they say of it. */
+
+/** One message of a stream. */
+export interface Unit {
+  readonly taskId: string;
+  readonly groupId: string;
+  readonly samples: readonly { readonly index: number; readonly text: string }[];
+}
+
+/** A client process: its streams, each over a connection of its own. */
+export interface Work {
+  readonly timeoutSeconds: number;
+  readonly streams: readonly { readonly address: string; readonly units: readonly Unit[] }[];
+}
+
+/** What became of a process's completions. */
+export interface Told {
+  /** Messages that failed, and why, each reason once. */
+  readonly failed: number;
+  readonly reasons: readonly string[];
+  /** Completions by what they did to the run: "recorded", "duplicate", …; "unscored": they have no reward. */
+  readonly statuses: Readonly<Record<string, number>>;
+}

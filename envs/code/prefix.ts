@@ -1,0 +1,46 @@
+/**
+ * A program with what its row's author puts before it. `from __future__ import` must stay the first statement of a program
+ * (The Python Language Reference, 7.11.1), after its docstring: what is put before it comes behind those.
+ */
+import { type Token, tokenize } from "./tokens.ts";
+
+export interface Prefixed {
+  readonly source: string;
+  /** Lines of the program that come first, and those of the prefix behind them. */
+  readonly linesBefore: number;
+  readonly linesAdded: number;
+}
+
+export function withPrefix(prefix: string, program: string): Prefixed {
+  if (prefix === "") return { source: program, linesBefore: 0, linesAdded: 0 };
+  const lines = program.split(/\r\n?|\n/);
+  const linesBefore = lastFutureLine(program);
+  const added = prefix.split("\n");
+  const source = [...lines.slice(0, linesBefore), ...added, ...lines.slice(linesBefore)].join("\n");
+  return { source, linesBefore, linesAdded: added.length };
+}
+
+/** The number that a line has in the program alone. */
+export function ownLine({ linesBefore, linesAdded }: Prefixed, line: number): number {
+  return line > linesBefore ? Math.max(1, line - linesAdded) : line;
+}
+
+/** The last line of the program's imports from __future__; 0: there are none. */
+function lastFutureLine(program: string): number {
+  if (!program.includes("__future__")) return 0;
+  const tokens = tokenize(program);
+  let last = 0;
+  for (let start = 0; start < tokens.length;) {
+    const end = tokens.findIndex(({ kind }, i) => i >= start && kind === "newline");
+    if (end < 0) break;
+    const statement = tokens.slice(start, end);
+    if (isWord(statement[0], "from") && isWord(statement[1], "__future__")) last = (tokens[end] as Token).line;
+    else if (statement.some(({ kind }) => kind !== "string")) break;
+    start = end + 1;
+  }
+  return last;
+}
+
+function isWord(token: Token | undefined, text: string): boolean {
+  return token?.kind === "name" && token.text === text;
+}

@@ -1,0 +1,94 @@
+/** "x = 5" and "4π ≈ 12.57": values with names, or said in several ways. */
+import { type Node, show } from "../syntax.ts";
+import { areRoundings } from "./chains.ts";
+import { all, any, type Comparison, different, type State } from "./outcome.ts";
+import { variablesOf } from "./places.ts";
+import { compareRelations } from "./relations.ts";
+import { type Assignment, assignmentOf, chainOf, isAskedFor } from "./shape.ts";
+
+/** What is known of a gold on the way down. */
+export interface Context {
+  readonly isApproximate: boolean;
+}
+
+/** Compares parts: the gold's first. */
+export type Compare = (gold: Node, answer: Node, context?: Context) => Comparison;
+
+export function compareAssignments(
+  gold: Node,
+  answer: Node,
+  state: State,
+  context: Context,
+  compare: Compare,
+): Comparison | undefined {
+  const [left, right] = [assignmentOf(gold), assignmentOf(answer)];
+  if (left !== undefined && right !== undefined)
+    return compareNamed(left, right, gold, answer, state, context, compare);
+  const [golds, answers] = [left ?? chainOf(gold), right ?? chainOf(answer)];
+  if (golds !== undefined) {
+    const inner = { isApproximate: golds.isApproximate };
+    if (answers !== undefined) return compareValues(golds.values, answers, state, inner, compare);
+    if (answer.kind === "relation")
+      return answer.operators.every((operator) => operator === "=") && left !== undefined && gold.kind === "relation"
+        ? compareRelations(gold, answer, state)
+        : undefined;
+    return compareValues(golds.values, { values: [answer], roundings: [] }, state, inner, compare);
+  }
+  const isValue =
+    gold.kind !== "relation" &&
+    (right !== undefined || !(gold.kind === "list" && gold.items.some(({ kind }) => kind === "relation")));
+  const asked = answers ?? (isValue && variablesOf(gold).size === 0 ? assignmentOf(answer, isAskedFor) : undefined);
+  return asked === undefined || !isValue ? undefined : compareValues([gold], asked, state, context, compare);
+}
+
+/** Each of the values that the answer says it is must be one of the gold's, and its roundings theirs. */
+function compareValues(
+  golds: readonly Node[],
+  { values, roundings }: Pick<Assignment, "values" | "roundings">,
+  state: State,
+  context: Context,
+  compare: Compare,
+): Comparison {
+  const found = all(values.length, (i) => any(golds.map((gold) => () => compare(gold, values[i] as Node, context))));
+  if (found.kind !== "equal" || areRoundings(values[0] as Node, roundings, state)) return found;
+  return different("it is not what it says it is about");
+}
+
+function compareNamed(
+  left: Assignment,
+  right: Assignment,
+  gold: Node,
+  answer: Node,
+  state: State,
+  context: Context,
+  compare: Compare,
+): Comparison {
+  const inner = { isApproximate: left.isApproximate || context.isApproximate };
+  const values = (): Comparison => compareValues(left.values, right, state, inner, compare);
+  const isSame = nameText(left.name) === nameText(right.name);
+  const found = compareNames(left.name, right.name, isSame) ? values() : undefined;
+  if (found?.kind === "equal") return found;
+  // "y = 2x" and "x = y/2" are the same equation.
+  const areEquations =
+    gold.kind === "relation" && answer.kind === "relation" && gold.parts.length === 2 && answer.parts.length === 2;
+  const hasVariables =
+    left.values.some((value) => variablesOf(value).size > 0) &&
+    right.values.some((value) => variablesOf(value).size > 0);
+  if (!isSame && areEquations && hasVariables && left.name.kind === "symbol" && right.name.kind === "symbol")
+    return compareRelations(gold, answer, state);
+  return found ?? different("it gives the value of something else");
+}
+
+/** Of p(x) and P(x) the case does not count; of letters alone it does. */
+function nameText(name: Node): string {
+  return name.kind === "symbol" ? name.name : show(name).toLowerCase();
+}
+
+/** Whether two names may name the same: a letter and f(x), words and anything. */
+function compareNames(left: Node, right: Node, isSame: boolean): boolean {
+  if (isSame || left.kind === "text" || right.kind === "text") return true;
+  return (
+    (left.kind === "symbol") !== (right.kind === "symbol") ||
+    (left.kind !== "symbol" && show(left) !== show(right) && left.kind !== right.kind)
+  );
+}

@@ -1,0 +1,213 @@
+/**
+ * A value for each whole number: π/2 + kπ, ±1 (mod 5). Each is a progression or several, and two of these are the same
+ * numbers if they are so up to their common period, however they are counted.
+ */
+import { evaluate } from "../evaluate.ts";
+import { add, divide, type Maybe, multiply, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
+import { type Node, replaced, symbol } from "../syntax.ts";
+import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
+import { BITS, placeOf, realValue, variablesOf, WHOLE } from "./places.ts";
+import { assignmentOf, doubled, hasDoubleSign } from "./shape.ts";
+
+interface Progression {
+  readonly offset: Num;
+  /** Above 0. */
+  readonly period: Num;
+}
+
+type Compare = (gold: Node, answer: Node) => Comparison;
+
+export function compareFamilies(gold: Node, answer: Node, state: State, compare: Compare): Comparison {
+  const [left, right] = [progressionsOf(gold, state), progressionsOf(answer, state)];
+  const names = [gold, answer].map((node) => assignmentOf(node)?.name);
+  const areNamed = names.every((name) => name?.kind === "symbol");
+  if (left !== undefined && right !== undefined && !(areNamed && !isSameName(names)))
+    return compareProgressions(left, right, state);
+  const straight = compare(gold, answer);
+  if (straight.kind !== "different" || ![gold, answer].every((node) => variablesOf(node).has(WHOLE))) return straight;
+  // Of several things that go with one whole number each part must be the same numbers, and the count be moved alike.
+  if (gold.kind === "bracket" && answer.kind === "bracket" && gold.items.length === answer.items.length) {
+    const isOther = gold.items.some((item, i) => {
+      const parts = [progressionsOf(item, state), progressionsOf(answer.items[i] as Node, state)] as const;
+      return parts[0] && parts[1] && compareProgressions(parts[0], parts[1], state).kind === "different";
+    });
+    if (isOther) return straight;
+  }
+  const isMoved = MOVED.some((moved) => compare(gold, replaced(answer, WHOLE, moved)).kind === "equal");
+  return isMoved ? EQUAL : undecided("another count of its whole number may make it the expected one");
+}
+
+function isSameName([left, right]: readonly (Node | undefined)[]): boolean {
+  return left?.kind === "symbol" && right?.kind === "symbol" && left.name === right.name;
+}
+
+/** k + 1, k − 1, … and −k. */
+const MOVED: readonly Node[] = [
+  ...[1n, -1n, 2n, -2n].map((num): Node => ({
+    kind: "add",
+    terms: [
+      { sign: "+", node: symbol(WHOLE) },
+      { sign: num < 0n ? "-" : "+", node: { kind: "number", value: { num: num < 0n ? -num : num, den: 1n } } },
+    ],
+  })),
+  { kind: "add", terms: [{ sign: "-", node: symbol(WHOLE) }] },
+];
+
+/** Undefined: it is none, or not seen to be one. */
+function progressionsOf(node: Node, state: State): readonly Progression[] | undefined {
+  switch (node.kind) {
+    case "residue": {
+      const period = positive(realValue(node.modulus, state));
+      return period && joined(residuesOf(node.node), (each) => constant(each, period, state));
+    }
+    case "list":
+    case "set":
+      return joined(node.items, (item) => progressionsOf(item, state));
+    case "relation": {
+      const value = assignmentOf(node)?.values.at(-1);
+      return value && progressionsOf(value, state);
+    }
+    default:
+      if (hasDoubleSign(node))
+        return joined(doubled(node, false), (each) => (hasDoubleSign(each) ? undefined : progressionsOf(each, state)));
+      return [...variablesOf(node)].every((name) => name === WHOLE) ? linear(node, state) : undefined;
+  }
+}
+
+function joined(
+  nodes: readonly Node[],
+  each: (node: Node) => readonly Progression[] | undefined,
+): readonly Progression[] | undefined {
+  const found = nodes.map(each);
+  return found.includes(undefined) ? undefined : (found as readonly (readonly Progression[])[]).flat();
+}
+
+/** The 1 and the −1 of "x ≡ ±1". */
+export function residuesOf(node: Node): readonly Node[] {
+  const values = assignmentOf(node)?.values ?? [node];
+  const items = values.flatMap((value) => (value.kind === "list" || value.kind === "set" ? value.items : [value]));
+  return items.flatMap((item) => (hasDoubleSign(item) ? doubled(item, false) : [item]));
+}
+
+function constant(node: Node, period: Num, state: State): readonly Progression[] | undefined {
+  const offset = realValue(node, state);
+  return offset && [{ offset, period }];
+}
+
+function positive(value: Maybe<Num>): Maybe<Num> {
+  const sign = value && signOf(value);
+  return sign === 1 ? value : sign === -1 ? negate(value as Num) : undefined;
+}
+
+/** Of a k + b one progression, of (−1)^k a + k b two. */
+function linear(node: Node, state: State): readonly Progression[] | undefined {
+  for (const step of [1n, 2n]) {
+    const found = Array.from({ length: Number(step) }, (_, rest) => progression(node, step, BigInt(rest), state));
+    if (!found.includes(undefined)) return found as readonly Progression[];
+  }
+  return undefined;
+}
+
+const PROBES = [2n, 3n, -2n, 7n, -5n];
+
+function progression(node: Node, step: bigint, rest: bigint, state: State): Progression | undefined {
+  const place = placeOf(state, BITS.constant, true);
+  const at = (k: bigint): Maybe<Num> =>
+    evaluate(node, { ...place, variables: new Map([[WHOLE, wholeNum(k * step + rest)]]) });
+  const [offset, next] = [at(0n), at(1n)];
+  const rise = offset && next && add(next, negate(offset), place);
+  const period = positive(rise);
+  if (offset === undefined || rise === undefined || period === undefined) return undefined;
+  const isLinear = PROBES.every((k) => {
+    const [climbed, found] = [multiply(rise, wholeNum(k), place), at(k)];
+    const foretold = climbed && add(offset, climbed, place);
+    return foretold !== undefined && found !== undefined && isSame(foretold, found, state);
+  });
+  return isLinear ? { offset, period } : undefined;
+}
+
+function isSame(a: Num, b: Num, state: State): boolean {
+  const found = order(a, b, placeOf(state, BITS.constant, true));
+  return found === "equal" || found === "near";
+}
+
+// Whether they are the same numbers.
+
+const DENOMINATOR_MAX = 60;
+const OFFSETS_MAX = 120;
+
+function compareProgressions(left: readonly Progression[], right: readonly Progression[], state: State): Comparison {
+  const unit = left[0]?.period as Num;
+  const shares = [...left, ...right].map(({ period }) => shareOf(period, unit, state));
+  if (shares.includes(undefined))
+    return left.length + right.length === 2
+      ? different("its numbers lie in other distances")
+      : undecided("its periods have no common multiple that can be found");
+  const known = shares as readonly (readonly [number, number])[];
+  const den = known.reduce((product, [, each]) => lcm(product, each), 1);
+  // In parts of the first period: each period, and the one that all have in common.
+  const periods = known.map(([num, each]) => (num * den) / each);
+  const common = periods.reduce(lcm, 1);
+  const count = periods.reduce((sum, period) => sum + common / period, 0);
+  if (!(count <= OFFSETS_MAX)) return undecided("its periods have no common multiple that can be found");
+  const place = placeOf(state, BITS.constant, true);
+  const parts = (value: Num): Maybe<Num> => {
+    const share = divide(value, unit, place);
+    return share && multiply(share, wholeNum(BigInt(den)), place);
+  };
+  const offsetsOf = (some: readonly Progression[], from: number): readonly Maybe<Num>[] =>
+    some.flatMap(({ offset }, i) => {
+      const [start, period] = [parts(offset), periods[from + i] as number];
+      return Array.from(
+        { length: common / period },
+        (_, k) => start && add(start, wholeNum(BigInt(k * period)), place),
+      );
+    });
+  const [first, second] = [offsetsOf(left, 0), offsetsOf(right, left.length)];
+  if (state.budget.left < 0 || first.includes(undefined) || second.includes(undefined))
+    return undecided("it takes too many steps to compare");
+  const [all, others] = [first as readonly Num[], second as readonly Num[]];
+  const isIn = (value: Num, list: readonly Num[]): boolean =>
+    list.some((each) => isWholeApart(value, each, common, state));
+  const areSame = all.every((value) => isIn(value, others)) && others.every((value) => isIn(value, all));
+  return areSame ? EQUAL : different("it is another family of values");
+}
+
+/** Whether two numbers differ by a multiple of a whole one. */
+function isWholeApart(a: Num, b: Num, period: number, state: State): boolean {
+  const times = Math.round((roughly(a) - roughly(b)) / period);
+  if (!Number.isSafeInteger(times) || Math.abs(roughly(a) - roughly(b) - times * period) > 1e-6) return false;
+  const moved = add(b, wholeNum(BigInt(times) * BigInt(period)), placeOf(state, BITS.constant, true));
+  return moved !== undefined && isSame(a, moved, state);
+}
+
+/** A period as a fraction of another one; undefined: it is none with a small denominator. */
+function shareOf(period: Num, unit: Num, state: State): readonly [number, number] | undefined {
+  const share = divide(period, unit, placeOf(state, BITS.constant, true));
+  if (share === undefined) return undefined;
+  for (let den = 1; den <= DENOMINATOR_MAX; den++) {
+    const num = Math.round(roughly(share) * den);
+    if (num < 1 || num > OFFSETS_MAX * DENOMINATOR_MAX || Math.abs(roughly(share) * den - num) > 1e-6) continue;
+    const exact: Num = { kind: "exact", value: reduced(BigInt(num), BigInt(den)) };
+    if (isSame(share, exact, state)) return [num, den];
+  }
+  return undefined;
+}
+
+function reduced(num: bigint, den: bigint): { readonly num: bigint; readonly den: bigint } {
+  const factor = BigInt(gcd(Number(num), Number(den)));
+  return { num: num / factor, den: den / factor };
+}
+
+function roughly(value: Num): number {
+  if (value.kind === "exact") return Number(value.value.num) / Number(value.value.den);
+  return Number(value.ball.re >> BigInt(BITS.constant - 60)) / 2 ** 60;
+}
+
+function gcd(a: number, b: number): number {
+  return b === 0 ? a : gcd(b, a % b);
+}
+
+function lcm(a: number, b: number): number {
+  return (a / gcd(a, b)) * b;
+}

@@ -1,0 +1,91 @@
+/** Compares single things: classes of whole numbers, times, ratios, values. */
+import { isNumberSet } from "../read/names.ts";
+import { children, type Node } from "../syntax.ts";
+import type { Compare, Context } from "./assignments.ts";
+import { compareFamilies, residuesOf } from "./families.ts";
+import { all, any, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
+import { variablesOf } from "./places.ts";
+import { besideConstant, vanishing } from "./renaming.ts";
+import { compareScalars } from "./scalars.ts";
+import { compareMeasured, measuredOf } from "./units.ts";
+
+/** "2 (mod 5)" is 2 to whoever asks for the remainder; "7" is none. */
+export function compareResidues(gold: Node, answer: Node, state: State, compare: Compare): Comparison {
+  if (gold.kind === "residue" && answer.kind === "residue")
+    return compareFamilies(gold, answer, state, () => undecided("its modulus is no number"));
+  const [residue, other, isGold] = gold.kind === "residue" ? [gold, answer, true] : [answer, gold, false];
+  if (residue.kind !== "residue" || other.kind === "relation")
+    return undecided("a class of whole numbers and a relation are not compared");
+  const items = residuesOf(residue.node);
+  const least = items.map((item): Node => ({ kind: "call", name: "mod", args: [item, residue.modulus] }));
+  return any(
+    [items, least].map((values) => () => {
+      const list: Node = values.length === 1 ? (values[0] as Node) : { kind: "list", joiner: ",", items: values };
+      return isGold ? compare(list, other) : compare(other, list);
+    }),
+  );
+}
+
+export function compareClocks(gold: Node, answer: Node): Comparison {
+  if (gold.kind !== "clock" || answer.kind !== "clock") return different("it is another kind of thing");
+  if (gold.minutes % 720 !== answer.minutes % 720) return different("it is another time");
+  if (gold.half !== answer.half) return undecided("it does not say whether it is before or after noon");
+  return gold.minutes === answer.minutes ? EQUAL : different("it is another time");
+}
+
+export function compareRatios(gold: Node, answer: Node, state: State): Comparison {
+  if (gold.kind === "ratio" && answer.kind === "ratio") {
+    if (gold.parts.length !== answer.parts.length) return different("it is a ratio of another number of parts");
+    const quotient = (parts: readonly Node[], i: number): Node => ({
+      kind: "ratio",
+      parts: [parts[i] as Node, parts[i + 1] as Node],
+    });
+    return all(gold.parts.length - 1, (i) => compareScalars(quotient(gold.parts, i), quotient(answer.parts, i), state));
+  }
+  return compareScalars(gold, answer, state);
+}
+
+export function compareSingle(gold: Node, answer: Node, state: State, context: Context): Comparison {
+  if (gold.kind === "relation" || answer.kind === "relation")
+    return undecided("a relation and a value are not compared");
+  const [left, right] = [measuredOf(gold).node, measuredOf(answer).node];
+  if (left.kind === "symbol" && right.kind === "symbol") return compareSymbols(left.name, right.name);
+  const matrices = hasMatrix(gold) || hasMatrix(answer);
+  if (matrices) return undecided("products and sums of matrices are not worked out");
+  if (isSetSymbol(left) || isSetSymbol(right)) return different("it is another kind of thing");
+  const [rest, other] = [besideConstant(gold), besideConstant(answer)];
+  if (rest !== undefined && other !== undefined) return compareAntiderivatives(rest, other, state);
+  return compareBases(left, right) ?? compareMeasured(gold, answer, state, context.isApproximate);
+}
+
+/** Up to a constant. */
+function compareAntiderivatives(gold: Node, answer: Node, state: State): Comparison {
+  const straight = compareScalars(gold, answer, state);
+  const [name, ...others] = new Set([...variablesOf(gold), ...variablesOf(answer)]);
+  if (straight.kind === "equal" || name === undefined || others.length > 0) return straight;
+  const [left, right] = [vanishing(gold, name), vanishing(answer, name)];
+  const isSame = left.some((each, i) => compareScalars(each, right[i] as Node, state).kind === "equal");
+  return isSame ? EQUAL : straight;
+}
+
+/** Whether there is a matrix that is not worked out as a determinant. */
+function hasMatrix(node: Node): boolean {
+  if (node.kind === "call" && node.name === "det") return false;
+  return node.kind === "matrix" || children(node).some(hasMatrix);
+}
+
+const isSetSymbol = (node: Node): boolean =>
+  node.kind === "symbol" && (isNumberSet(node.name) || "∅∞".includes(node.name));
+
+/** Letters: choices, whose case does not count, or variables. */
+function compareSymbols(gold: string, answer: string): Comparison {
+  if (gold === answer || (/^[A-J]$/.test(gold) && gold === answer.toUpperCase())) return EQUAL;
+  return different("it is another letter");
+}
+
+/** 1011_2 is 11, and it is 1011 where the base is left out. */
+function compareBases(gold: Node, answer: Node): Comparison | undefined {
+  if (gold.kind !== "number" || answer.kind !== "number" || (gold.base === undefined) === (answer.base === undefined))
+    return undefined;
+  return gold.digits !== undefined && gold.digits === answer.digits ? EQUAL : undefined;
+}

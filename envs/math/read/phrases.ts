@@ -1,0 +1,70 @@
+/** Words where a value is expected: an answer of words, a name and its verb, or what says nothing. */
+import type { Node } from "../syntax.ts";
+import { accept, type Cursor, fail, peek, textOf } from "./cursor.ts";
+
+/** Words that say nothing of a value's worth, before it. */
+const FILLERS: ReadonlySet<string> = new Set([
+  "approximately",
+  "about",
+  "exactly",
+  "either",
+  "both",
+  "only",
+  "a",
+  "an",
+  "the",
+  "total",
+  "of",
+  ...["all", "any", "every", "real", "numbers", "number", "integers", "integer", "values", "value"],
+]);
+const WORDS_MAX = 12;
+
+const VERBS: ReadonlySet<string> = new Set(["is", "are", "equals", "equal"]);
+const DENIALS: ReadonlySet<string> = new Set(["not", "no", "never", "cannot", "isn't", "aren't", "nor", "neither"]);
+
+/** "The probability is 7/8": the words before the verb name it. */
+function said(cursor: Cursor, words: readonly string[], verb: number): Node | undefined {
+  if (words.length > WORDS_MAX) return fail(cursor, "it is a sentence");
+  cursor.at += verb + 1;
+  const name: Node = { kind: "text", text: words.slice(0, verb).join(" ") };
+  return { kind: "relation", parts: [name, cursor.grammar.item(cursor)], operators: ["="] };
+}
+
+/** An item of words alone; words before a value that say nothing are passed over. */
+export function readWords(cursor: Cursor): Node | undefined {
+  let end = cursor.at;
+  const words: string[] = [];
+  for (; end < cursor.tokens.length; end++) {
+    const token = cursor.tokens[end];
+    if (token?.kind === "word" || (token?.kind === "op" && token.text === "'" && words.length > 0))
+      words.push(textOf(token));
+    else if (token?.kind === "name" && words.length > 0) words.push(token.text);
+    else break;
+  }
+  if (words.length === 0) return undefined;
+  const verb = words.findIndex((word) => VERBS.has(word.toLowerCase()));
+  if (verb > 0 && !words.some((word) => DENIALS.has(word.toLowerCase()))) return said(cursor, words, verb);
+  const token = cursor.tokens[end];
+  const isEnd =
+    token === undefined ||
+    (token.kind === "op" && [",", ";", "and", "or", ")", "]", "}", "\\}", "\\\\", "="].includes(token.text));
+  if (isEnd) {
+    if (words.length > WORDS_MAX) return fail(cursor, "it is a sentence");
+    cursor.at = end;
+    const text: Node = { kind: "text", text: words.join(" ") };
+    if (!accept(cursor, "=")) return text;
+    return { kind: "relation", parts: [text, cursor.grammar.sets(cursor)], operators: ["="] };
+  }
+  const start = cursor.at;
+  while (peek(cursor)?.kind === "word") cursor.at++;
+  const before = words.slice(0, cursor.at - start).map((word) => word.toLowerCase());
+  if (before.at(-1) === "except" && cursor.at === end) return allBut(cursor, before.slice(0, -1).join(" "));
+  if (!before.every((word) => FILLERS.has(word))) cursor.at = start;
+  return undefined;
+}
+
+/** "all real numbers except 2" */
+function allBut(cursor: Cursor, text: string): Node {
+  const right: Node = { kind: "set", items: cursor.grammar.items(cursor) };
+  return { kind: "sets", operator: "∖", left: { kind: "text", text }, right };
+}

@@ -1,0 +1,172 @@
+/** What is written small beside a name or a number: subscripts, primes, bases, C_n^k, ℕ^*. */
+import { whole } from "../numbers/rational.ts";
+import { type Node, symbol } from "../syntax.ts";
+import { accept, type Cursor, fail, found, isAt, nested, peek, type Read } from "./cursor.ts";
+import { readBraces, readBrackets } from "./groups.ts";
+import { isNumberSet, NUMBER_SETS } from "./names.ts";
+import { numberOfWords } from "./words.ts";
+
+const readSum: Read = (cursor) => cursor.grammar.sum(cursor);
+const readSmall: Read = (cursor) => (isAt(cursor, "{") ? readBraces(cursor, readSum) : cursor.grammar.primary(cursor));
+
+/** A name with its subscript and primes. */
+export function readName(cursor: Cursor, letters: string): Node {
+  const set = isNumberSet(letters) ? numberSet(cursor, letters) : undefined;
+  if (set !== undefined) return symbol(set);
+  const chosen = CHOICES[letters] === undefined ? undefined : chosenOf(cursor, letters);
+  if (chosen !== undefined) return chosen;
+  let name = letters;
+  if (accept(cursor, "_")) name += `_${scriptText(cursor)}`;
+  name += primes(cursor);
+  if (letters === "∠" || letters === "△")
+    while (peek(cursor)?.kind === "name") name += (cursor.tokens[cursor.at++] as { text: string }).text;
+  const fn = SPECIAL[name] ?? (letters === "f" || letters === "g" ? name : undefined);
+  if (fn !== undefined && isAt(cursor, "(") && peek(cursor)?.space === false) {
+    const args = nested(cursor, readBrackets);
+    return { kind: "call", name: fn, args: args.kind === "bracket" ? args.items : [args] };
+  }
+  return symbol(name);
+}
+
+/** Letters that are functions where brackets follow. */
+const SPECIAL: Readonly<Record<string, string>> = { Γ: "gamma", ζ: "zeta" };
+
+/** f', f^{\prime} and f^{\prime\prime} */
+function primes(cursor: Cursor): string {
+  let marks = "";
+  for (;;) {
+    if (accept(cursor, "'")) marks += "'";
+    else if (accept(cursor, '"')) marks += "''";
+    else if (isAt(cursor, "^") && isAt(cursor, "'", 1)) cursor.at++;
+    else if (isAt(cursor, "^") && isAt(cursor, "{", 1) && isAt(cursor, "'", 2)) {
+      cursor.at += 2;
+      while (accept(cursor, "'")) marks += "'";
+      if (!accept(cursor, "}")) fail(cursor, `a brace is not closed${found(cursor)}`);
+    } else return marks;
+  }
+}
+
+/** The text of what is in a script. */
+function scriptText(cursor: Cursor): string {
+  const text = (at: number): string => {
+    const token = cursor.tokens[at];
+    return token === undefined ? "" : token.kind === "number" ? (token.digits ?? "?") : token.text;
+  };
+  if (!isAt(cursor, "{")) return text(cursor.at++);
+  let name = "";
+  for (cursor.at++; cursor.at < cursor.tokens.length && !isAt(cursor, "}"); cursor.at++) name += text(cursor.at);
+  cursor.at++;
+  return name;
+}
+
+// ℕ^*, \mathbb{Z}_{>0}, ℝ^+
+
+const SIGNED_SETS: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(["ℕ*", "ℕ+", "ℕ>0", "ℕ≥1", "ℤ+", "ℤ>0", "ℤ≥1"].map((written) => [written, "ℕ*"])),
+  ...Object.fromEntries(["ℕ", "ℕ0", "ℕ≥0", "ℤ≥0"].map((written) => [written, "ℕ"])),
+  ...{ "ℤ*": "ℤ*", "ℤ≠0": "ℤ*", "ℤ-": "ℤ-", "ℤ<0": "ℤ-", "ℝ+": "ℝ+", "ℝ>0": "ℝ+", "ℝ-": "ℝ-", "ℝ<0": "ℝ-" },
+  ...{ "ℝ*": "ℝ*", "ℝ≠0": "ℝ*", "ℝ≥0": "ℝ≥0", "ℚ+": "ℚ+", "ℚ>0": "ℚ+", "ℂ*": "ℂ*" },
+};
+
+/** The set of numbers with its mark; undefined: what follows is no mark, as in ℝ^2. */
+function numberSet(cursor: Cursor, letter: string): string | undefined {
+  const start = cursor.at;
+  let marks = "";
+  while ((isAt(cursor, "^") || isAt(cursor, "_")) && cursor.at < cursor.tokens.length) {
+    cursor.at++;
+    marks += scriptText(cursor);
+  }
+  // "(n ∈ N*)"
+  if (marks === "" && (isAt(cursor, "*") || isAt(cursor, "+")) && isLast(cursor, 1)) {
+    marks = isAt(cursor, "*") ? "*" : "+";
+    cursor.at++;
+  }
+  const name = marks === "" ? letter : SIGNED_SETS[`${letter}${marks}`];
+  if (name === undefined) cursor.at = start;
+  return name;
+}
+
+function isLast(cursor: Cursor, ahead: number): boolean {
+  const token = peek(cursor, ahead);
+  return token === undefined || (token.kind === "op" && ")],;}\\}".includes(token.text));
+}
+
+/** The set that is named behind "∈", where N is ℕ. */
+export function readSetBehind(cursor: Cursor): Node | undefined {
+  const token = peek(cursor);
+  const letter = token?.kind === "name" ? NUMBER_SETS[token.text.replace("⃗", "")] : undefined;
+  if (letter === undefined) return undefined;
+  cursor.at++;
+  const name = numberSet(cursor, letter);
+  return name === undefined ? fail(cursor, `expected a set${found(cursor)}`) : symbol(name);
+}
+
+// C_n^k
+
+/** Subsets and arrangements, as schools write them. */
+const CHOICES: Readonly<Record<string, "binom" | "arrangements">> = {
+  C: "binom",
+  A: "arrangements",
+  P: "arrangements",
+};
+
+/** C_10^3; undefined: it is a name, as in C_1^2. */
+function chosenOf(cursor: Cursor, letter: string): Node | undefined {
+  const start = cursor.at;
+  if (!accept(cursor, "_")) return undefined;
+  const from = readSmall(cursor);
+  const isPower = cursor.problem === undefined && accept(cursor, "^");
+  const taken = isPower ? readSmall(cursor) : undefined;
+  const areCounts =
+    from.kind === "number" && taken?.kind === "number" && taken.value.den === 1n && from.value.num >= taken.value.num;
+  if (cursor.problem === undefined && taken !== undefined && (areCounts || (letter === "C" && isCount(from))))
+    return { kind: "call", name: CHOICES[letter] as string, args: [from, taken] };
+  if (cursor.problem === undefined) cursor.at = start;
+  return undefined;
+}
+
+/** Of n, n + 1 and 2n, C is no name. */
+function isCount(from: Node): boolean {
+  return from.kind === "add" || from.kind === "multiply" || (from.kind === "symbol" && "nmNM".includes(from.name));
+}
+
+/** ^{10}C_3 and {}_{10}C_3, from the script that comes first. */
+export function readScripted(cursor: Cursor): Node {
+  if (accept(cursor, "{")) cursor.at++;
+  if (!accept(cursor, "^") && !accept(cursor, "_")) return fail(cursor, `expected a value${found(cursor)}`);
+  const from = readSmall(cursor);
+  const token = peek(cursor);
+  const choice = token?.kind === "name" ? CHOICES[token.text] : undefined;
+  cursor.at++;
+  if (choice === undefined || (!accept(cursor, "_") && !accept(cursor, "^")))
+    return fail(cursor, "it has a script before what is no choice");
+  return { kind: "call", name: choice, args: [from, readSmall(cursor)] };
+}
+
+// 1011_2
+
+export function inBase(cursor: Cursor, node: Extract<Node, { kind: "number" }>): Node {
+  cursor.at++;
+  const { digits } = node;
+  const base = baseOf(cursor);
+  if (base === undefined || digits === undefined) return fail(cursor, "its subscript is no base");
+  if (!(base >= 2n && base <= 36n)) return fail(cursor, "its base is not from 2 to 36");
+  let value = 0n;
+  for (const digit of digits) {
+    if (BigInt(digit) >= base) return fail(cursor, `it has the digit ${digit} in base ${base}`);
+    value = value * base + BigInt(digit);
+  }
+  return { kind: "number", value: whole(value), base: Number(base), digits };
+}
+
+/** "2", "{2}", "{(2)}" or "five". */
+function baseOf(cursor: Cursor): bigint | undefined {
+  const word = peek(cursor, isAt(cursor, "{") ? 1 : 0);
+  if (word?.kind === "word") {
+    const isBraced = accept(cursor, "{");
+    cursor.at++;
+    return !isBraced || accept(cursor, "}") ? numberOfWords(word.text.toLowerCase()) : undefined;
+  }
+  const node = readSmall(cursor);
+  return node.kind === "number" && node.value.den === 1n ? node.value.num : undefined;
+}

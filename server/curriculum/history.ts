@@ -1,0 +1,166 @@
+/** A run's history: a record for each update batch, round of evaluation and control change, as they happened. */
+import { type EvaluationView, evaluationView, roundsToWrite } from "./evaluation-view.ts";
+import type { RunEvent } from "./events.ts";
+import { soFar } from "./group-changes.ts";
+import type { RewardSums } from "./signals.ts";
+import { type Batch, type Group, usefulGroups } from "./batches.ts";
+import type { EvaluationRound, RunState } from "./state.ts";
+import type { Policy, RunConfig } from "./types.ts";
+import { means } from "./view.ts";
+
+interface BatchRecord {
+  readonly kind: "batch";
+  readonly batch: number;
+  readonly cursor: number;
+  /** By arm, as the next two. */
+  readonly probabilities: readonly number[];
+  readonly values: readonly number[];
+  readonly counts: readonly number[];
+  readonly closed: boolean;
+  readonly prompts: number;
+  readonly released: number;
+  readonly useful: number;
+  readonly rewardMean?: number | undefined;
+  readonly solvedShare?: number | undefined;
+}
+
+interface ControlRecord {
+  readonly kind: "control";
+  readonly control:
+    | "policy"
+    | "weights"
+    | "advance"
+    | "mask"
+    | "unmask"
+    | "pause"
+    | "resume"
+    | "close_groups"
+    | "reopen_groups"
+    | "shape"
+    | "import";
+  /** Of the first task that it applies to. */
+  readonly cursor: number;
+  readonly policy?: Policy;
+  /** By arm id. */
+  readonly weights?: Readonly<Record<string, number>>;
+  /** Of the arm that is masked or no longer. */
+  readonly armId?: string;
+  readonly reason: string;
+}
+
+type EvaluationRecord = EvaluationView & { readonly kind: "evaluation" };
+
+export type HistoryRecord = (BatchRecord | ControlRecord | EvaluationRecord) & {
+  /** The run's, when it happened. */
+  readonly epoch: number;
+  /** When it happened; of a batch, when it was drawn; of a round of evaluation, when it was opened. */
+  readonly atMs: number;
+};
+
+/** A record as the run has it now. */
+export type HistoryEntry = HistoryRecord & {
+  /** An import has undone it. */
+  readonly rolledBack: boolean;
+};
+
+/** A record and its place in the history. */
+export interface PlacedRecord {
+  readonly seq: number;
+  readonly record: HistoryRecord;
+}
+
+function sumsOf(group: Group): RewardSums {
+  return group.kind === "closed" ? group.outcome : soFar(group);
+}
+
+function evaluationRecord(round: EvaluationRound, config: RunConfig): HistoryRecord {
+  return { kind: "evaluation", ...evaluationView(round, config), epoch: round.epoch, atMs: round.openedAtMs };
+}
+
+/** Gives the record at a place of the history as it is now, where it is not settled yet. */
+export function openRecords({ batches, evaluations, config }: RunState): (seq: number) => HistoryRecord | undefined {
+  const open = new Map<number, () => HistoryRecord>();
+  for (const batch of batches) if (batch.open > 0) open.set(batch.seq, () => batchRecord(batch, config));
+  for (const round of evaluations) if (round.missing > 0) open.set(round.seq, () => evaluationRecord(round, config));
+  return (seq) => open.get(seq)?.();
+}
+
+function batchRecord(batch: Batch, config: RunConfig): HistoryRecord {
+  const { index, cursor, epoch, drawnAtMs, probabilities, values, open, groups, prompts } = batch;
+  const counts = probabilities.map(() => 0);
+  for (const { arm } of [...groups.map(({ task }) => task), ...batch.reserve]) counts[arm] = (counts[arm] ?? 0) + 1;
+  return {
+    kind: "batch",
+    epoch,
+    atMs: drawnAtMs,
+    batch: index,
+    cursor,
+    probabilities,
+    values,
+    counts,
+    closed: open === 0,
+    ...{ prompts, released: groups.length, useful: usefulGroups(batch, config) },
+    ...means(batch.groups.map(sumsOf)),
+  };
+}
+
+function control(event: RunEvent, { cursor, config }: RunState): ControlRecord | undefined {
+  const base = { kind: "control", cursor, reason: "" } as const;
+  switch (event.kind) {
+    case "policy_updated":
+      return { ...base, control: "policy", policy: event.policy };
+    case "weights_set": {
+      const weights = config.arms.map((arm, i) => [arm.id, event.weights[i] ?? 0] as const);
+      return { ...base, control: "weights", weights: Object.fromEntries(weights) };
+    }
+    case "advanced":
+      return { ...base, control: "advance" };
+    case "arm_masked":
+      return { ...base, control: "mask", armId: config.arms[event.arm]?.id ?? "", reason: event.reason };
+    case "arm_unmasked":
+      return { ...base, control: "unmask", armId: config.arms[event.arm]?.id ?? "" };
+    case "paused":
+      return { ...base, control: "pause" };
+    case "resumed":
+      return { ...base, control: "resume" };
+    case "closed":
+      return { ...base, control: "close_groups", reason: event.reason };
+    case "reopened":
+      return { ...base, control: "reopen_groups" };
+    case "reshaped":
+      return { ...base, control: "shape", ...(event.policy && { policy: event.policy }) };
+    case "imported":
+      return { ...base, control: "import" };
+    default:
+      return undefined;
+  }
+}
+
+/**
+ * What an event writes: its own record; the batch that it draws; batches that it closes, in place of what was written
+ * when they were drawn; those that an import opens again; the same of rounds of evaluation. `after` is the state before batches are dropped.
+ */
+export function historyWrites(
+  before: RunState | undefined,
+  event: RunEvent,
+  after: RunState,
+  atMs: number,
+): readonly PlacedRecord[] {
+  const own = control(event, after);
+  const change = own === undefined ? [] : [{ seq: after.nextSeq - 1, record: { ...own, epoch: after.epoch, atMs } }];
+  const batches = after.batches.filter((batch, i) => {
+    if (event.kind === "imported") return batch.open > 0;
+    if (event.kind === "reopened") return batch !== before?.batches[i];
+    // No event but an import moves batches before trimming: they are at the same places, or new at the end.
+    const was = before?.batches[i];
+    return was === undefined || (was !== batch && was.open > 0 && batch.open === 0);
+  });
+  return [
+    ...change,
+    ...batches.map((batch) => ({ seq: batch.seq, record: batchRecord(batch, after.config) })),
+    ...roundsToWrite(before, event, after).map((round) => ({
+      seq: round.seq,
+      record: evaluationRecord(round, after.config),
+    })),
+  ];
+}

@@ -1,0 +1,71 @@
+/**
+ * What holds where a caller says nothing, by the table that Python's client is tested against too. A run is created with
+ * all of it spelled out; the client's own, with what must be said and no more, has to be the same run to the server.
+ */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import * as defaults from "../../../clients/ts/src/defaults.ts";
+import { recommended, type RunChoice } from "../../../clients/ts/src/index.ts";
+import { openServer, type TestServer } from "../../support/in-process.ts";
+
+const table = JSON.parse(readFileSync(new URL("../defaults.json", import.meta.url), "utf8")) as {
+  readonly client: Readonly<Record<string, number>>;
+  readonly run: object;
+  readonly runs: Readonly<Record<string, object>>;
+};
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await openServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+test("calls and streams", () => {
+  expect(table.client).toEqual({
+    timeoutSeconds: defaults.DEADLINE_MS / 1000,
+    nextBatchTimeoutSeconds: defaults.NEXT_BATCH_DEADLINE_MS / 1000,
+    window: defaults.WINDOW,
+    retriesUnreached: defaults.RETRIES_UNREACHED,
+    firstDelaySeconds: defaults.DELAY_MS_FIRST / 1000,
+    greatestDelaySeconds: defaults.DELAY_MS_MAX / 1000,
+  });
+});
+
+const minimal: RunChoice = {
+  arms: [
+    { id: "easy", environment: "countdown" },
+    { id: "hard", environment: "countdown", level: "T1" },
+  ],
+  policy: { kind: "mixture" },
+  ...{ numGenerations: 2, promptsPerUpdate: 4, length: 64 },
+};
+
+const choices: Readonly<Record<string, Partial<RunChoice>>> = {
+  minimal: {},
+  evaluated: { evaluationArms: [{ id: "held-out", environment: "countdown", tasks: 8 }] },
+  sampled: { dynamicSampling: { oversampleMax: 2 } },
+  staged: { policy: { kind: "staged", stages: [{ ranks: {} }] } },
+  replay: { policy: { kind: "replay", cycleTasks: 8, stages: [{}] } },
+  competence: { policy: { kind: "competence", tiers: [{ easy: 1 }, { easy: 1, hard: 1 }] } },
+  bandit: { policy: { kind: "bandit" } },
+  forgetting: {
+    policy: {
+      kind: "forgetting",
+      domains: [
+        { name: "one", weights: { easy: 1 } },
+        { name: "two", weights: { hard: 1 } },
+      ],
+    },
+  },
+  recommended: { policy: recommended([["easy"], ["hard"]]) },
+};
+
+test.each(Object.entries(table.runs))("a run: %s", async (name, spelledOut) => {
+  const created = await fetch(`${server.http}/gradus.v1.CurriculumService/CreateRun`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ runId: name, config: { ...table.run, ...spelledOut } }),
+  });
+  expect(await created.json()).toHaveProperty("run.runId", name);
+  await server.client.run(name).create({ ...minimal, ...choices[name] });
+});
