@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from conftest import Server, wrong
+from conftest import Server, StartServer, wrong
 
 import gradus
 from gradus import Client, GroupOutcome, NoReward, Outcome, Run
@@ -216,6 +216,24 @@ def test_a_message_holds_no_more_than_the_server_takes(client: Client) -> None:
     outcomes = score_all(client, Places(), written)
     assert {each.verdict for each in outcomes} == {"malformed"}
     assert len(outcomes) == 200
+
+
+def test_a_server_that_is_restarted_is_waited_for(start_server: StartServer, run_id: str) -> None:
+    server = start_server()
+    run = create(Client(server.address).run(run_id))
+    address = RunAddress(server.address, run_id)
+    tasks = references(run, address)
+    port = int(server.address.rpartition(":")[2])
+
+    async def score_while_it_is_away() -> list[Outcome]:
+        scorer = Scorer(address)
+        await scorer.score(Written(tasks[0], "none", 0))
+        server.kill()
+        asked = asyncio.gather(*(scorer.score(Written(task, wrong()[0], 1)) for task in tasks))
+        await asyncio.to_thread(start_server, port=port)
+        return await asked
+
+    assert [each.feedback for each in asyncio.run(score_while_it_is_away())] == ["recorded"] * 4
 
 
 def test_an_error_reaches_everyone_who_asked() -> None:

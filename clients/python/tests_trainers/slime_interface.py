@@ -19,7 +19,7 @@ from enum import Enum
 from types import ModuleType
 from typing import Any
 
-from characters import characters
+from tiny import tokenizer
 
 
 class DataSource(abc.ABC):
@@ -72,7 +72,7 @@ def install() -> None:
         "slime.rollout": {},
         "slime.rollout.data_source": {"DataSource": DataSource},
         "slime.utils": {},
-        "slime.utils.processing_utils": {"load_tokenizer": lambda path, **_: characters()},
+        "slime.utils.processing_utils": {"load_tokenizer": lambda path, **_: tokenizer()},
         "slime.utils.types": {"Sample": Sample},
     }
     for name, contents in names.items():

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 import torch
 import verl
-from characters import characters
 from omegaconf import OmegaConf
 from policies import create, recorded, written
 from real_server import Server
 from tensordict import TensorDict
+from tiny import tokenizer
 from torchdata.stateful_dataloader import StatefulDataLoader
 from verl import DataProto
 from verl.experimental.reward_loop.reward_manager.naive import NaiveRewardManager
@@ -30,7 +30,7 @@ from gradus import Client, Run
 from gradus.training import RunAddress, TaskReference, UnscoredError
 from gradus.verl import RunDataset
 
-TOKENIZER = characters()
+TOKENIZER = tokenizer()
 
 
 @pytest.fixture

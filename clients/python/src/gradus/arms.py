@@ -26,7 +26,7 @@ class SpecOptions(TypedDict, total=False):
     level: str | None
     parameters: Mapping[str, float] | None
     split: Split
-    source: Source
+    source: Source | None
     pool: str
     version: int
     answer_format: AnswerFormat | None
@@ -84,10 +84,10 @@ def arm(
     answer_format: AnswerFormat | None = None,
     reward_scheme: str | RewardScheme | None = None,
 ) -> Arm:
-    """An arm: what a policy chooses between. Its id is "environment/level/source", of what is given, unless `arm_id` is.
+    """An arm: what a policy chooses between. Without `arm_id` its id is "environment/level/source", of what is given.
 
-    Without `source` tasks are made where the environment can make some, and else rows of a pool, as those of code, qa and
-    writing are.
+    Without `source` tasks are made where the environment can make some, and else rows of a pool, as those of code, qa
+    and writing are.
     `hard` says whether the constraint `hard_share_min` counts it. Each of its tasks carries `kl_coefficient` for the
     trainer. Without `answer_format` and `reward_scheme` the run's count.
     """
