@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tiny
 from trl import GRPOConfig, GRPOTrainer
 from trl_training import KINDS, run_config, settings, trainer_of
 
@@ -154,3 +155,22 @@ def test_evaluations_are_rounds_of_the_run(client: Client, run_id: str, policy: 
     ]
     assert "eval_gradus/eval/countdown/T0/reward" in logged[0]
     assert client.run(run_id).get().state.samples_recorded == 4 * 16
+
+
+def test_what_is_submitted_in_an_environment_is_what_is_scored(client: Client, run_id: str, tmp_path: Path) -> None:
+    policy = tiny.save(tmp_path / "policy", calls=True)
+    spec = GradusSpec(client, run_id, run_config(answer_format="answer_tag"))
+    calling = {"max_tool_calling_iterations": 1, "max_completion_length": 300}
+    trainer = GRPOTrainer(
+        str(policy),
+        reward_funcs=spec.reward_funcs,
+        args=GRPOConfig(**spec.config(**settings(tmp_path / "out", max_steps=2, **calling))),
+        train_dataset=spec.train_dataset,
+        environment_factory=spec.environment_factory,
+        callbacks=spec.callbacks,
+    )
+    trainer.train()
+    logs = [each for each in trainer.state.log_history if "reward" in each]
+    # The policy begins with the call, or with the call and another: what it submitted has the right form.
+    assert [each["reward"] for each in logs] == [pytest.approx(0.1)] * 2
+    assert client.run(run_id).get().state.samples_recorded == 2 * 16

@@ -66,7 +66,7 @@ def test_thoughts_that_a_template_moves_away_are_found_again() -> None:
     vocabulary = add_response_schema(vocabulary)
     text = "<think>\nfour and two\n</think>\n\n<answer>4 + 2</answer>"
     ids = vocabulary(text)["input_ids"]
-    parsed = [parse_response(vocabulary, ids)]
+    parsed = [parse_response(vocabulary, ids, prefix=vocabulary("<|im_start|>assistant\n")["input_ids"])]
     assert "four" not in parsed[0]["content"], "it no longer moves them: this test is to find another template"
     assert texts_of([parsed], [ids], vocabulary) == [text]
     assert texts_of([[{"role": "assistant", "content": text}]], [[]], vocabulary) == [text]
