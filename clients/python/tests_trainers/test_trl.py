@@ -160,12 +160,15 @@ def test_evaluations_are_rounds_of_the_run(client: Client, run_id: str, policy: 
 def test_what_is_submitted_in_an_environment_is_what_is_scored(client: Client, run_id: str, tmp_path: Path) -> None:
     policy = tiny.save(tmp_path / "policy", calls=True)
     spec = GradusSpec(client, run_id, run_config(answer_format="answer_tag"))
+    vocabulary = tiny.tokenizer()
+    vocabulary.chat_template = tiny.qwen3_template()
     calling = {"max_tool_calling_iterations": 1, "max_completion_length": 300}
     trainer = GRPOTrainer(
         str(policy),
         reward_funcs=spec.reward_funcs,
         args=GRPOConfig(**spec.config(**settings(tmp_path / "out", max_steps=2, **calling))),
         train_dataset=spec.train_dataset,
+        processing_class=vocabulary,
         environment_factory=spec.environment_factory,
         callbacks=spec.callbacks,
     )
