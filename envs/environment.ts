@@ -145,6 +145,8 @@ export interface RowReader<Instance> {
    * there is no telling, through a fault of ours. Left out: there is nothing to ask.
    */
   check?(instance: Instance, context: PortContext): Promise<string | undefined | Failed>;
+  /** What of the row the task leaves out, and why; undefined: nothing. For `gradus pools check --rows`. */
+  remark?(instance: Instance): string | undefined;
   /** The pool that ships with the environment: a JSONL file beside its index.ts. Left out: the operator gives pools. */
   readonly defaultPool?: { readonly name: string; readonly file: URL };
 }

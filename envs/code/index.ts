@@ -66,6 +66,7 @@ export const code = defineEnvironment<CodeInstance, string>({
     ],
     levelOf: ({ level }) => level,
     check: checkReferences,
+    remark: ({ unread: [first, ...others] }) => first && `${1 + others.length} of its tests left out: ${first}`,
     defaultPool: { name: "exercises", file: new URL("./pool.jsonl", import.meta.url) },
   },
   canonical: ({ prompt, starter, prefix, tests }) => JSON.stringify([prompt, starter, prefix, tests]),
@@ -75,7 +76,7 @@ export const code = defineEnvironment<CodeInstance, string>({
   render,
   metadata: ({ tests, unread, level }) => ({
     ...{ asks: namesOf(tests).join(" ") || "program", tests: `${tests.length}`, level },
-    ...(unread > 0 && { tests_unread: `${unread}` }),
+    ...(unread.length > 0 && { tests_unread: `${unread.length}` }),
   }),
   parse: (text, { tests }) => readProgram(text, tests),
   verify,

@@ -10,8 +10,8 @@ export interface CodeInstance {
   /** Python that is put before every program, such as imports that the author takes for granted; empty: none. */
   readonly prefix: string;
   readonly tests: readonly CodeTest[];
-  /** Tests of the row that could not be read, and are left out. */
-  readonly unread: number;
+  /** Why tests of the row are left out: they could not be read, or nothing could pass them. A reason for each. */
+  readonly unread: readonly string[];
   /** Right programs, as the row says; it is enough that one passes. */
   readonly references: readonly string[];
   readonly level: CodeLevel;

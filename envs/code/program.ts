@@ -8,6 +8,7 @@
  */
 import type { Parsed } from "../facts.ts";
 import { type CodeTest, LIMITS } from "./instance.ts";
+import { tokenize } from "./tokens.ts";
 
 interface Fence {
   readonly indent: number;
@@ -47,7 +48,7 @@ function chosen(blocks: readonly Block[], tests: readonly CodeTest[]): Block | u
   const signs = signsOf(tests);
   const text = among.map(({ lines }) => lines.join("\n"));
   for (const wanted of [signs.length, 1]) {
-    const place = text.findLastIndex((each) => signs.filter((sign) => sign.test(each)).length >= wanted);
+    const place = text.findLastIndex((each) => signs.filter((sign) => sign(each)).length >= wanted);
     if (place >= 0) return among[place];
   }
   return among.at(-1);
@@ -57,18 +58,32 @@ function isOfPython({ language }: Block): boolean {
   return PYTHON.test(language);
 }
 
-const READS_INPUT = /\binput\b|\bstdin\b|\bopen\s*\(\s*0\b|\bread\s*\(\s*0\b/;
-
 /** What a block has that is the program: a definition of each thing that is called, or a place where it reads its input. */
-function signsOf(tests: readonly CodeTest[]): readonly RegExp[] {
-  if (tests.some((test) => test.kind === "script" && test.stdin.trim() !== "")) return [READS_INPUT];
+function signsOf(tests: readonly CodeTest[]): readonly ((text: string) => boolean)[] {
+  if (tests.some((test) => test.kind === "script" && test.stdin.trim() !== "")) return [readsInput];
   const owners = tests.flatMap((test) => (test.kind === "call" ? [test.name.split(".")[0] as string] : []));
   return [...new Set(owners)].map((name) => {
     const exact = RegExp.escape(name);
-    return new RegExp(
+    const definition = new RegExp(
       `^[ \\t]*(?:(?:async[ \\t]+)?def|class)[ \\t]+${exact}\\b|^${exact}[ \\t]*(?::[^=\\n]*)?=(?!=)`,
       "m",
     );
+    return (text) => definition.test(text);
+  });
+}
+
+const INPUTS = new Set(["input", "stdin", "fileinput"]);
+
+/** By a name that stands for the input, "/dev/stdin", or what is opened or read as 0. */
+function readsInput(text: string): boolean {
+  const tokens = tokenize(text);
+  return tokens.some((token, i) => {
+    if (token.kind === "string") return token.value === "/dev/stdin";
+    if (token.kind === "name") return INPUTS.has(token.text);
+    const [opens, bracket] = [tokens[i - 2], tokens[i - 1]];
+    if (token.kind !== "int" || token.value !== 0n || opens?.kind !== "name" || bracket?.kind !== "operator")
+      return false;
+    return bracket.text === "(" && ["open", "read", "fdopen", "mmap"].includes(opens.text);
   });
 }
 
@@ -76,10 +91,13 @@ function tooLong(): Parsed<string> {
   return { kind: "malformed", reason: `the program has more than ${LIMITS.programCharsMax} characters` };
 }
 
+/** Of one answer. Each may have to be looked for the end of the text, for the line that closes it. */
+const BLOCKS_MAX = 256;
+
 /** Fenced blocks (CommonMark 4.5); one that nothing closes goes on to the end. */
 function blocksOf(lines: readonly string[]): readonly Block[] {
   const blocks: Block[] = [];
-  for (let at = 0; at < lines.length; at++) {
+  for (let at = 0; at < lines.length && blocks.length < BLOCKS_MAX; at++) {
     const fence = openedBy(lines[at] as string);
     if (fence === undefined) continue;
     const end = closingOf(lines, at + 1, fence);

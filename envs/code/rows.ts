@@ -45,7 +45,7 @@ export function readRow(value: unknown): Parsed<CodeInstance> {
     return malformed(
       `${column}: ${unread.length} of ${tests.length + unread.length} tests cannot be read: ${unread[0]}`,
     );
-  return { kind: "answer", answer: instanceOf(row, prompt, tests, unread.length) };
+  return { kind: "answer", answer: instanceOf(row, prompt, tests, unread) };
 }
 
 function malformed(reason: string): Parsed<CodeInstance> {
@@ -56,7 +56,7 @@ function bigints(_: string, value: unknown): unknown {
   return typeof value === "bigint" ? `${value}` : value;
 }
 
-function instanceOf(row: Row, prompt: string, tests: readonly CodeTest[], unread: number): CodeInstance {
+function instanceOf(row: Row, prompt: string, tests: readonly CodeTest[], unread: readonly string[]): CodeInstance {
   const head = headOf(row);
   return {
     prompt: head === "" ? prompt : "Complete this Python function. Your program holds all of it, imports included.",

@@ -92,8 +92,11 @@ const PADDED = /^[+-]?0\d/;
 
 /** The same text for the same number, of however many digits; it has no exponent. */
 function plain({ isNegative, digits, places }: Written): string {
-  const fraction = places === 0 ? "" : digits.slice(-places).replace(/0+$/, "");
-  const whole = digits.slice(0, digits.length - places).replace(/^0+(?=.)/, "");
+  const point = digits.length - places;
+  let end = digits.length;
+  while (end > point && digits[end - 1] === "0") end--;
+  const fraction = digits.slice(point, end);
+  const whole = digits.slice(0, point).replace(/^0+(?=.)/, "");
   const value = fraction === "" ? whole || "0" : `${whole || "0"}.${fraction}`;
   return isNegative && value !== "0" ? `-${value}` : value;
 }

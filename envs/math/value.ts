@@ -30,7 +30,7 @@ export interface MathAnswer {
 
 /** Reads the text of an answer. Never throws; bounded in steps, digits and depth whatever the text. */
 export function readMath(text: string): Parsed<MathAnswer> {
-  const extracted = extract(narrowed(text));
+  const extracted = extract(text);
   if (extracted.kind === "malformed") return extracted;
   const [only] = extracted.answer;
   return extracted.answer.length === 1 && only !== undefined ? readOne(only) : readSeveral(extracted.answer);
@@ -53,7 +53,8 @@ function readSeveral(texts: readonly string[]): Parsed<MathAnswer> {
   return { kind: "answer", answer: { text: texts.join(", "), readings: [{ node, comma: "separator" }] } };
 }
 
-function readOne(text: string): Parsed<MathAnswer> {
+function readOne(written: string): Parsed<MathAnswer> {
+  const text = narrowed(written);
   const [, bracketed, marked, content = ""] = CHOICE.exec(text) ?? [];
   const name = bracketed ?? marked;
   const inside = content === "" ? undefined : readings(content);

@@ -68,6 +68,14 @@ export function addLocalOptions(command: Command): Command {
     .option("--teacher-model <name>", "the model that is asked there (env GRADUS_TEACHER_MODEL)");
 }
 
+/** Of commands that score completions: what verifiers may ask, which no flag of theirs says. */
+export const VERIFIERS_HELP = `
+Writing is compared by a judge and code is run in a sandbox: those of the server with --server, and without it those of
+this process, set as for gradus serve:
+  GRADUS_JUDGE_URL, GRADUS_JUDGE_MODEL  the judge's OpenAI-compatible endpoint and model: both, or there is no judge
+  GRADUS_JUDGE_KEY                      its key, if it wants one
+  GRADUS_SANDBOX                        embedded (the default), the URL of a SandboxFusion server, or off`;
+
 /** Options of commands that work with suites in this process. */
 export function addSuiteOptions(command: Command): Command {
   return command.addOption(

@@ -3,21 +3,32 @@ import type { Failed } from "../../envs/facts.ts";
 import type { Ports } from "../../envs/ports.ts";
 import { systemClock } from "../curriculum/runs/system.ts";
 import type { Config } from "../runtime/config.ts";
-import { type OpenedPorts, openPorts } from "../tasks/ports.ts";
+import { type MissingPorts, type OpenedPorts, openPorts } from "../tasks/ports.ts";
 
 export interface LocalPorts {
   readonly ports: Ports;
   close(): Promise<void>;
 }
 
-export function createLocalPorts({ sandbox, judge }: Config, tell: (words: string) => void): LocalPorts {
+/** What would be asked in vain in this process, and the remedy, which is not a server's. */
+export function missingHere({ judge, sandbox }: Config): MissingPorts {
+  const judges =
+    "there is no judge: set GRADUS_JUDGE_URL and GRADUS_JUDGE_MODEL (and GRADUS_JUDGE_KEY), or give --server";
+  const sandboxes = "there is no sandbox, for GRADUS_SANDBOX is off: unset it, or give --server";
+  return { ...(judge === undefined && { judge: judges }), ...(sandbox.kind === "off" && { sandbox: sandboxes }) };
+}
+
+export function createLocalPorts(config: Config, tell: (words: string) => void): LocalPorts {
+  const { sandbox, judge } = config;
   let opening: Promise<OpenedPorts> | undefined;
-  const open = (): Promise<OpenedPorts> =>
-    (opening ??= openPorts({
+  const open = async (): Promise<OpenedPorts> => {
+    const opened = await (opening ??= openPorts({
       ...{ clock: systemClock, sandbox, judge },
       onFault: (port, why) => tell(`the ${port} failed: ${why}`),
       warn: (_, message) => tell(message),
     }));
+    return { ...opened, missing: { ...opened.missing, ...missingHere(config) } };
+  };
   return {
     ports: {
       sandbox: {

@@ -25,7 +25,7 @@ import { runSlice } from "../tasks/jobs.ts";
 import { type KeyringResult, loadKeyring, signingKey } from "../tasks/keyring.ts";
 import { createMaker } from "../tasks/make.ts";
 import { loadPools, type PoolsResult } from "../tasks/pools.ts";
-import { limitsOf, type MissingPorts, type OpenedPorts, openPorts } from "../tasks/ports.ts";
+import { limitsOf, type OpenedPorts, openPorts } from "../tasks/ports.ts";
 import { createRunSource } from "../tasks/run-source.ts";
 import { createAsyncScorer } from "../tasks/async-scorer.ts";
 import { createResources } from "../tasks/resources.ts";
@@ -33,7 +33,7 @@ import { createScorer } from "../tasks/scorer.ts";
 import { createTeacher } from "../tasks/teacher/teacher.ts";
 import { createWorkerPool, type WorkerPool } from "../tasks/workers.ts";
 import { type CallContext, RpcError } from "../transport/rpc.ts";
-import { createLocalPorts } from "./local-ports.ts";
+import { createLocalPorts, missingHere } from "./local-ports.ts";
 import { poolBars } from "./pool-bars.ts";
 import { CliProblem } from "./problem.ts";
 
@@ -42,14 +42,6 @@ export interface Local {
   readonly client: GradusClient;
   /** What the handlers work with; task ids are opened with its keys. */
   readonly deps: ServiceDeps;
-}
-
-/** What an evaluation in this process would ask in vain. */
-function missingOf({ judge, sandbox }: Config): MissingPorts {
-  const judges =
-    "there is no judge: set GRADUS_JUDGE_URL and GRADUS_JUDGE_MODEL (and GRADUS_JUDGE_KEY), or give --server";
-  const sandboxes = "there is no sandbox, for GRADUS_SANDBOX is off: unset it, or give --server";
-  return { ...(judge === undefined && { judge: judges }), ...(sandbox.kind === "off" && { sandbox: sandboxes }) };
 }
 
 /** One task after another, here: a thread would take longer to start than a command's task takes to make. */
@@ -112,7 +104,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
   const { registry } = environments;
   const loaded = await poolsOf(registry, config);
   if (loaded.kind === "invalid") throw new CliProblem("failure", loaded.message);
-  const missingPorts = needs === "evaluations" ? missingOf(config) : {};
+  const missingPorts = needs === "evaluations" ? missingHere(config) : {};
   const loadedSuites = loadSuites(registry, config.suiteFiles, { pools: loaded.pools, missingPorts });
   if (loadedSuites.kind === "invalid") throw new CliProblem("failure", loadedSuites.message);
   const { suites } = loadedSuites;

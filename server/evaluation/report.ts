@@ -184,7 +184,7 @@ function baselineText(tasks: readonly Counted[]): string {
   const proofs = tasks.flatMap(({ samples }) => samples.find(({ proven }) => proven !== undefined)?.proven ?? []);
   const proven = proofs.filter(Boolean).length;
   const bounded = proofs.length - proven;
-  if (proofs.length === 0) return "No baseline: an answer is right or it is not.";
+  if (proofs.length === 0) return "No baseline: an answer is right or wrong, or has a score of its own.";
   const against =
     bounded === 0
       ? `Ratios are against proven optima of all ${proven} tasks`

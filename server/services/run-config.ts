@@ -80,11 +80,13 @@ export function runConfigFromWire(config: wire.RunConfig, deps: RunDeps): RunCon
     feedbackSource: each(() => feedbackSourceFromWire(config.feedbackSource), "step" as const),
     groupTimeoutMs: timeOf("groupTimeout", "group_timeout") ?? defaultTimeoutMs(arms),
     timeToLiveMs: timeOf("timeToLive", "time_to_live") ?? DEFAULT_TIME_TO_LIVE_MS,
-    given: toJsonString(wire.RunConfigSchema, config),
+    given: "",
   };
   // Nothing was refused, so nothing stands in for anything.
   const refused = problem();
-  if (refused === undefined) return { ...rest, policy } as RunConfig<TaskSpec>;
+  // Only now is there JSON of it: a duration that is none has no JSON.
+  if (refused === undefined)
+    return { ...rest, policy, given: toJsonString(wire.RunConfigSchema, config) } as RunConfig<TaskSpec>;
   const weights = arms.map(({ weight }) => weight);
   // Of a configuration that can be read the curriculum says this itself.
   if (policy !== undefined) add(configProblems({ ...rest, policy }, weights).map((each) => invalidAt("config.", each)));

@@ -172,7 +172,7 @@ function noPool({ id, version }: Environment, name: string, names: readonly stri
   if (names.length === 0)
     return `${id} version ${version} has no data pool here: start the server with --pool name=${id}:path`;
   if (name === "") return `${id} has several pools and none that ships with it: name one of ${names.join(", ")}`;
-  return `${id} has no pool '${name}' here${didYouMean(name, names)}; it has: ${names.join(", ")}`;
+  return `${id} has no pool '${name}' here${didYouMean(name, names)}; it has: ${names.join(", ")}; --pool ${name}=path adds it`;
 }
 
 function checkRows(pool: Pool, level: string, split: SplitName, field: string): void {

@@ -87,6 +87,9 @@ function nameText(name: Node): string {
 /** Whether two names may name the same: a letter and f(x), words and anything. */
 function compareNames(left: Node, right: Node, isSame: boolean): boolean {
   if (isSame || left.kind === "text" || right.kind === "text") return true;
+  // "sin x" is something, and no other name for it.
+  if ([left, right].some((name) => name.kind === "ratio" || (name.kind === "call" && !/^[fg]/.test(name.name))))
+    return false;
   return (
     (left.kind === "symbol") !== (right.kind === "symbol") ||
     (left.kind !== "symbol" && show(left) !== show(right) && left.kind !== right.kind)

@@ -7,6 +7,7 @@ import { assignmentOf, doubled, hasDoubleSign, plain, textOf } from "./shape.ts"
 import {
   areBracketsOther,
   areNumbered,
+  asOneCurve,
   chosenFrom,
   isOrdered,
   haveSameShape,
@@ -58,8 +59,9 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (written(gold) === written(answer)) return EQUAL;
   const unnamed = gold.kind === "relation" ? undefined : valuesOfNames(answer);
   if (unnamed !== undefined) return compare(gold, unnamed);
-  const chosen = chosenFrom(answerNode);
+  const [chosen, given] = [chosenFrom(answerNode), chosenFrom(goldNode)];
   if (chosen !== undefined && gold.kind !== "relation" && !isSeveral(gold)) return compare(gold, chosen);
+  if (given !== undefined && answer.kind !== "relation" && !isSeveral(answer)) return compare(given, answer);
   if (gold.kind === "residue" || answer.kind === "residue") return compareResidues(gold, answer, state, compare);
   if (gold.kind === "clock" || answer.kind === "clock") return compareClocks(gold, answer);
   if (gold.kind === "text" || answer.kind === "text") return compareTexts(gold, answer);
@@ -68,6 +70,8 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (named !== undefined) return named;
   const sets = compareSets(gold, answer, state);
   if (sets !== undefined) return sets;
+  const curves = asOneCurve(gold, answer);
+  if (curves !== undefined) return compareRelations(...curves, state);
   if (isSeveral(gold) || isSeveral(answer)) {
     const [options, others] = [optionsOf(gold), optionsOf(answer)];
     return options || others
@@ -88,9 +92,14 @@ function written(node: Node): string {
   return text;
 }
 
+/** "all even integers" are even integers. */
+function bareText(text: string): string {
+  return textOf(text).replace(/^(?:all|the|an?|only) (?=.)/, "");
+}
+
 function compareTexts(gold: Node, answer: Node): Comparison {
   if (gold.kind === "text" && answer.kind === "text")
-    return textOf(gold.text) === textOf(answer.text) ? EQUAL : different("the words are others");
+    return bareText(gold.text) === bareText(answer.text) ? EQUAL : different("the words are others");
   return different(answer.kind === "text" ? "it is words" : "words are expected");
 }
 

@@ -166,28 +166,37 @@ function compareProgressions(left: readonly Progression[], right: readonly Progr
   const [first, second] = [offsetsOf(left, 0), offsetsOf(right, left.length)];
   if (state.budget.left < 0 || first.includes(undefined) || second.includes(undefined))
     return undecided("it takes too many steps to compare");
-  const [all, others] = [first as readonly Num[], second as readonly Num[]];
-  const isIn = (value: Num, list: readonly Num[]): boolean =>
-    list.some((each) => isWholeApart(value, each, common, state));
-  const areSame = all.every((value) => isIn(value, others)) && others.every((value) => isIn(value, all));
+  const placed = (values: readonly Maybe<Num>[]): readonly Offset[] =>
+    (values as readonly Num[]).map((value) => ({ value, size: roughly(value) }));
+  const [all, others] = [placed(first), placed(second)];
+  const isIn = (offset: Offset, list: readonly Offset[]): boolean =>
+    list.some((each) => isWholeApart(offset, each, common, state));
+  const areSame = all.every((offset) => isIn(offset, others)) && others.every((offset) => isIn(offset, all));
   return areSame ? EQUAL : different("it is another family of values");
 }
 
+interface Offset {
+  readonly value: Num;
+  /** Roughly, to see most differences at once. */
+  readonly size: number;
+}
+
 /** Whether two numbers differ by a multiple of a whole one. */
-function isWholeApart(a: Num, b: Num, period: number, state: State): boolean {
-  const times = Math.round((roughly(a) - roughly(b)) / period);
-  if (!Number.isSafeInteger(times) || Math.abs(roughly(a) - roughly(b) - times * period) > 1e-6) return false;
-  const moved = add(b, wholeNum(BigInt(times) * BigInt(period)), placeOf(state, BITS.constant, true));
-  return moved !== undefined && isSame(a, moved, state);
+function isWholeApart(a: Offset, b: Offset, period: number, state: State): boolean {
+  const times = Math.round((a.size - b.size) / period);
+  if (!Number.isSafeInteger(times * period) || Math.abs(a.size - b.size - times * period) > 1e-6) return false;
+  const moved = add(b.value, wholeNum(BigInt(times * period)), placeOf(state, BITS.constant, true));
+  return moved !== undefined && isSame(a.value, moved, state);
 }
 
 /** A period as a fraction of another one; undefined: it is none with a small denominator. */
 function shareOf(period: Num, unit: Num, state: State): readonly [number, number] | undefined {
   const share = divide(period, unit, placeOf(state, BITS.constant, true));
   if (share === undefined) return undefined;
+  const size = roughly(share);
   for (let den = 1; den <= DENOMINATOR_MAX; den++) {
-    const num = Math.round(roughly(share) * den);
-    if (num < 1 || num > OFFSETS_MAX * DENOMINATOR_MAX || Math.abs(roughly(share) * den - num) > 1e-6) continue;
+    const num = Math.round(size * den);
+    if (num < 1 || num > OFFSETS_MAX * DENOMINATOR_MAX || Math.abs(size * den - num) > 1e-6) continue;
     const exact: Num = { kind: "exact", value: reduced(BigInt(num), BigInt(den)) };
     if (isSame(share, exact, state)) return [num, den];
   }

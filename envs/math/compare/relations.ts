@@ -1,6 +1,6 @@
 /** Equations and inequalities that name no value. */
 import { evaluate } from "../evaluate.ts";
-import { add, divide, type Maybe, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
+import { add, divide, type Maybe, multiply, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
 import { type Node, type Relation } from "../syntax.ts";
 import { all, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { pointPlace, points, variablesOf } from "./places.ts";
@@ -138,14 +138,17 @@ function solutionFor(
   const at = (x: bigint): Maybe<Num> =>
     evaluate(equation, pointPlace(state, true, "e", new Map([...point, [name, wholeNum(x)]])));
   const place = pointPlace(state, true, "e", point);
-  const [one, two, five] = [at(1n), at(2n), at(5n)];
-  if (one === undefined || two === undefined || five === undefined) return undefined;
-  const slope = add(two, negate(one), place);
-  const [triple, rise] = [slope && add(slope, slope, place), slope && add(five, negate(two), place)];
-  const sum = triple && slope && add(triple, slope, place);
-  if (sum === undefined || rise === undefined || slope === undefined) return undefined;
-  const found = order(sum, rise, place);
-  if (found !== "equal" && found !== "near") return "not linear";
+  const [one, two] = [at(1n), at(2n)];
+  const slope = one && two && add(two, negate(one), place);
+  if (one === undefined || slope === undefined) return undefined;
+  // Below 0 too, where |x| turns.
+  for (const x of [5n, -3n]) {
+    const [climbed, found] = [multiply(slope, wholeNum(x - 1n), place), at(x)];
+    const foretold = climbed && add(one, climbed, place);
+    if (foretold === undefined || found === undefined) return undefined;
+    const compared = order(foretold, found, place);
+    if (compared !== "equal" && compared !== "near") return "not linear";
+  }
   // 1 − f(1) / slope
   const steps = divide(one, slope, place);
   return steps === undefined ? "not linear" : add(wholeNum(1n), negate(steps), place);

@@ -1,5 +1,6 @@
 /** What an answer of several things is: a list, a set, a tuple, values by their names. */
 import { type Factor, type Node, show, symbol } from "../syntax.ts";
+import { variablesOf } from "./places.ts";
 import { assignmentOf, isName } from "./shape.ts";
 
 export type Several = Extract<Node, { kind: "list" | "set" | "bracket" | "matrix" }>;
@@ -114,6 +115,30 @@ export function isSetLike(node: Node): boolean {
     return node.operators.some((operator) => operator !== "=" && operator !== "≈" && operator !== "≡");
   if (node.kind === "list") return node.items.some((item) => isSetLike(item) && item.kind !== "bracket");
   return node.kind === "bracket" && (node.open === "[" || node.close === "]") && node.items.length === 2;
+}
+
+type RelationNode = Extract<Node, { kind: "relation" }>;
+
+/** "y = x, y = -x" and "x² = y²", each as one equation; undefined: they are others. */
+export function asOneCurve(gold: Node, answer: Node): readonly [RelationNode, RelationNode] | undefined {
+  if ((gold.kind === "list") === (answer.kind === "list")) return undefined;
+  const [left, right] = [product(gold), product(answer)];
+  return left && right && [left, right];
+}
+
+/** Equations of two variables or more as one whose sides' difference is a product. */
+function product(node: Node): RelationNode | undefined {
+  const items = node.kind === "list" ? node.items : [node];
+  const factors = items.flatMap((item): readonly Factor[] => {
+    const isEquation = item.kind === "relation" && item.parts.length === 2 && item.operators[0] === "=";
+    if (!isEquation || variablesOf(item).size < 2) return [];
+    const [left, right] = item.parts as readonly [Node, Node];
+    const terms = [{ sign: "+", node: left } as const, { sign: "-", node: right } as const];
+    return [{ inverse: false, node: { kind: "add", terms } }];
+  });
+  if (factors.length < items.length) return undefined;
+  const zero: Node = { kind: "number", value: { num: 0n, den: 1n } };
+  return { kind: "relation", parts: [{ kind: "multiply", factors }, zero], operators: ["="] };
 }
 
 /** Options that are written side by side, as "ACD" and "①③", one by one; undefined: they are a product. */

@@ -2,7 +2,7 @@
 import { whole } from "../numbers/rational.ts";
 import { isConstant, isNumberSet } from "../read/names.ts";
 import { numberOfWords } from "../read/words.ts";
-import { type Node, type Relation, some, symbol, type Term, withChildren } from "../syntax.ts";
+import { type Node, type Relation, show, some, symbol, type Term, withChildren } from "../syntax.ts";
 import { variablesOf } from "./places.ts";
 
 /** A text that stands for something that has a sign of its own. */
@@ -116,14 +116,26 @@ function withSigns(node: Node, choose: (sign: "±" | "∓") => "+" | "-"): Node 
 
 // Names.
 
+/** dy/dx */
+const DERIVATIVE = /^\(d\*[a-z]\)\/\(d\*[a-z]\)$/;
+
+/** f(x), a limit, the cosine of an angle, the length of AB; but not |x|, of which an equation may be. */
+function isNamedCall({ name, args }: Extract<Node, { kind: "call" }>): boolean {
+  if (name === "lim") return true;
+  if (name === "sin" || name === "cos" || name === "tan") return args.every(isName);
+  if (name === "abs") return args.every((argument) => isName(argument) && /[A-Z⃗]/u.test(show(argument)));
+  return /^(?:[fg](?:['_⁻]|$)|det$)/u.test(name) && args.every((argument) => argument.kind !== "relation");
+}
+
 /** Whether a node only names something: x, f(x), P(x), "Area", AB. */
 export function isName(node: Node): boolean {
   if (node.kind === "symbol") return !isConstant(node.name);
   if (node.kind === "text") return true;
-  if (node.kind === "call")
-    return /^(?:[fg](?:['_]|$)|det$)/.test(node.name) && node.args.every((argument) => argument.kind !== "relation");
+  if (node.kind === "call") return isNamedCall(node);
+  if (node.kind === "ratio") return node.parts.every(isName);
   if (node.kind === "unit") return isName(node.node);
   if (node.kind !== "multiply") return false;
+  if (DERIVATIVE.test(show(node))) return true;
   // A(t) and S(n), which look like products, and segments such as AB.
   const [first] = node.factors;
   return (

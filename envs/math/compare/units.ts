@@ -120,6 +120,9 @@ function compareUnits(gold: Node, answer: Node, unit: string, other: string, pla
     const found = plain(gold, answer);
     return found.kind === "equal" ? undecided(`it is not known whether its unit is the expected one`) : found;
   }
+  // "$9.50" and "$9.50 per hour"
+  const isMoney = "$€£¥".includes(unit.charAt(0)) && unit.charAt(0) === other.charAt(0);
+  if (isMoney && (unit.length === 1 || other.length === 1)) return plain(gold, answer);
   if (known.dimension !== otherKnown.dimension) return different("it has another unit");
   return plain(scaled(gold, known), scaled(answer, otherKnown));
 }

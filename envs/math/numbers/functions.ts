@@ -25,7 +25,7 @@ import { absolute, floor } from "./rational.ts";
 /** The value of a function; undefined: it has none there. */
 export function call(name: string, args: readonly Num[], setting: Setting): Maybe<Num> {
   // f, g, f' and f_1 are anyone's.
-  const fn = FUNCTIONS[name] ?? (/^[fg](?:['_]|$)/.test(name) ? unknown(name) : undefined);
+  const fn = FUNCTIONS[name] ?? (/^[fg](?:['_⁻]|$)/u.test(name) ? unknown(name) : undefined);
   return args.length === 0 ? undefined : fn?.(args, setting);
 }
 

@@ -43,6 +43,9 @@ function functionAt(cursor: Cursor, text: string): Node {
     case "\\prod":
     case "∏":
       return readSeries(cursor, text === "\\sum" || text === "∑" ? "sum" : "product");
+    case "\\lim":
+      if (accept(cursor, "_")) skipScript(cursor);
+      return { kind: "call", name: "lim", args: [cursor.grammar.product(cursor)] };
     case "∫":
       return readIntegral(cursor);
     case "log":
@@ -52,6 +55,12 @@ function functionAt(cursor: Cursor, text: string): Node {
         ? fail(cursor, `the command ${text.slice(0, 40)} is not read`)
         : readCall(cursor, text);
   }
+}
+
+/** "n \\to \\infty" */
+function skipScript(cursor: Cursor): void {
+  if (!accept(cursor, "{")) return void cursor.at++;
+  while (cursor.at < cursor.tokens.length && !accept(cursor, "}")) cursor.at++;
 }
 
 function number(value: bigint): Node {

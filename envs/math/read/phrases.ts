@@ -15,7 +15,7 @@ const FILLERS: ReadonlySet<string> = new Set([
   "the",
   "total",
   "of",
-  ...["all", "any", "every", "real", "numbers", "number", "integers", "integer", "values", "value"],
+  ...["for", "all", "any", "every", "real", "numbers", "number", "integers", "integer", "values", "value"],
 ]);
 const WORDS_MAX = 12;
 

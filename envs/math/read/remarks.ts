@@ -40,7 +40,9 @@ function remarkAt(cursor: Cursor): Remark | undefined {
   const isBracketed = first?.kind === "op" && first.text === "(";
   const start = peek(cursor, isBracketed ? 1 : 0);
   const isIntroduced = start?.kind === "word" && STARTS.has(start.text.toLowerCase());
-  if (!isIntroduced && !isBracketed) return undefined;
+  const verb = peek(cursor, isBracketed ? 2 : 1);
+  const isSentence = start?.kind === "name" && verb?.kind === "word" && verb.text === "is";
+  if (!isIntroduced && !isBracketed && !isSentence) return undefined;
   const words: string[] = [];
   let name: string | undefined;
   let ahead = (isBracketed ? 1 : 0) + (isIntroduced ? 1 : 0);

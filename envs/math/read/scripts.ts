@@ -20,12 +20,24 @@ export function readName(cursor: Cursor, letters: string): Node {
   name += primes(cursor);
   if (letters === "∠" || letters === "△")
     while (peek(cursor)?.kind === "name") name += (cursor.tokens[cursor.at++] as { text: string }).text;
+  if ((letters === "f" || letters === "g") && isInverse(cursor)) {
+    name += "⁻¹";
+    cursor.at += 5;
+  }
   const fn = SPECIAL[name] ?? (letters === "f" || letters === "g" ? name : undefined);
   if (fn !== undefined && isAt(cursor, "(") && peek(cursor)?.space === false) {
     const args = nested(cursor, readBrackets);
     return { kind: "call", name: fn, args: args.kind === "bracket" ? args.items : [args] };
   }
   return symbol(name);
+}
+
+/** f^{-1}(x) */
+function isInverse(cursor: Cursor): boolean {
+  const one = peek(cursor, 3);
+  const isOne = one?.kind === "number" && one.digits === "1";
+  const isMinus = isAt(cursor, "^") && isAt(cursor, "{", 1) && isAt(cursor, "-", 2);
+  return isMinus && isOne && isAt(cursor, "}", 4) && isAt(cursor, "(", 5);
 }
 
 /** Letters that are functions where brackets follow. */

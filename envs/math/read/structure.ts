@@ -158,7 +158,9 @@ function readMeasure(cursor: Cursor): Node {
   const money = peek(cursor);
   if (money?.kind === "op" && "$€£".includes(money.text)) {
     cursor.at++;
-    return { kind: "unit", node: readSum(cursor), unit: money.text };
+    const node = readSum(cursor);
+    // "$9.50 per hour"
+    return { kind: "unit", node, unit: [money.text, readUnit(cursor) ?? ""].join(" ").trim() };
   }
   if (isAt(cursor, "…")) {
     cursor.at++;

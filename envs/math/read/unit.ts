@@ -113,7 +113,7 @@ function spelling(parts: readonly string[]): string {
     else if (lower === "cubic" || lower === "cu") raised = "^3";
     else if (lower === "per") words.push("/");
     else if (part.startsWith("^") && words.length > 0) words.push(`${words.pop()}${part}`);
-    else if (!SMALL.has(lower)) {
+    else if (!SMALL.has(lower) || (lower === "in" && parts.length === 1)) {
       words.push(IN_ONE[lower] ?? (UNITS.has(part) ? part : UNITS.has(lower) ? lower : lower.replace(/(?<=..)s$/, "")));
       if (raised !== "") words.push(`${words.pop()}${raised}`);
       raised = "";

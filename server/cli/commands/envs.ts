@@ -1,7 +1,13 @@
 /** gradus envs: what there is to learn. */
 import type { Command } from "commander";
 import { AnswerFormat, EnvironmentSchema, Goal, Source, Split } from "../../../clients/ts/src/public.ts";
-import type { Environment, GradusClient, ParameterInfo, PoolInfo } from "../../../clients/ts/src/public.ts";
+import type {
+  Environment,
+  GradusClient,
+  ParameterInfo,
+  PoolInfo,
+  RewardSchemeInfo,
+} from "../../../clients/ts/src/public.ts";
 import { addConnectionOptions, configOf, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
 import { fields, jsonOf, number, print, printJson, table, word } from "../print.ts";
@@ -86,6 +92,14 @@ function parameterRows(parameters: readonly ParameterInfo[]): readonly (readonly
   ]);
 }
 
+/** Weights of components, and what else a scheme takes: in a spec's reward_scheme, or by --scheme-param. */
+function schemeParameters(schemes: readonly RewardSchemeInfo[]): readonly string[] {
+  const rows = schemes.flatMap(({ name, parameters }) =>
+    parameterRows(parameters).map((row, i) => [i === 0 ? name : "", ...row]),
+  );
+  return rows.length === 0 ? [] : [table(["reward scheme", ...parameterHead], rows)];
+}
+
 const poolSplits = [Split.TRAIN, Split.EVAL, Split.BENCH] as const;
 
 const parameterHead = ["parameter", "range", "default", "meaning"];
@@ -116,9 +130,15 @@ function described(environment: Environment, isDrawn: boolean): string {
   return [
     description,
     head,
-    table(["level", "parameters", "meaning"], levelRows),
-    table(parameterHead, parameterRows(parameters)),
+    parameters.length === 0
+      ? table(
+          ["level", "meaning"],
+          levelRows.map(([name = "", , meaning = ""]) => [name, meaning]),
+        )
+      : table(["level", "parameters", "meaning"], levelRows),
+    ...(parameters.length === 0 ? [] : [table(parameterHead, parameterRows(parameters))]),
     table(["reward scheme", "rewards", "meaning"], schemeRows),
+    ...schemeParameters(rewardSchemes),
     ...(pools.length === 0 ? [] : [poolTable(pools)]),
   ].join("\n\n");
 }

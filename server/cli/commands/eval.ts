@@ -9,7 +9,14 @@ import {
   type GradusClient,
   type ThinkingName,
 } from "../../../clients/ts/src/public.ts";
-import { addConnectionOptions, addSuiteOptions, type ConnectionFlags, localOf, withClient } from "../connection.ts";
+import {
+  addConnectionOptions,
+  addSuiteOptions,
+  type ConnectionFlags,
+  localOf,
+  VERIFIERS_HELP,
+  withClient,
+} from "../connection.ts";
 import type { Picture } from "../evaluation/pictures.ts";
 import type { Settings, Summary } from "../evaluation/summary.ts";
 import { makeDirectory, writeOut } from "../out.ts";
@@ -77,13 +84,6 @@ function apiKeyOf(env: NodeJS.ProcessEnv): string | undefined {
   return key === "" ? undefined : key;
 }
 
-const VERIFIERS = `
-Writing is compared by a judge and code is run in a sandbox: those of the server with --server, and without it those of
-this process, set as for gradus serve:
-  GRADUS_JUDGE_URL, GRADUS_JUDGE_MODEL  the judge's OpenAI-compatible endpoint and model; both, or the suite is refused
-  GRADUS_JUDGE_KEY                      its key, if it wants one (also GRADUS_JUDGE_TIMEOUT_MS, _CONCURRENCY, _TEMPERATURE)
-  GRADUS_SANDBOX                        embedded (the default), the URL of a SandboxFusion server, or off`;
-
 export function addEval(program: Command): void {
   const command = program
     .command("eval")
@@ -113,7 +113,7 @@ export function addEval(program: Command): void {
     .option("--out <directory>", "where report.json and report.html go (default: out/<evaluation-id>)")
     .option("--json", "print report.json, and no progress");
   addSuiteOptions(addConnectionOptions(command))
-    .addHelpText("after", VERIFIERS)
+    .addHelpText("after", VERIFIERS_HELP)
     .action((flags: Flags) => withClient(flags, (client) => evaluate(client, flags), "evaluations"));
 }
 

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { OutcomeSchema } from "../../../clients/ts/src/public.ts";
 import type { Outcome, ScoredOutcome } from "../../../clients/ts/src/public.ts";
 import { completionIn } from "../completion.ts";
-import { addConnectionOptions, withClient } from "../connection.ts";
+import { addConnectionOptions, VERIFIERS_HELP, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
 import { baselineText, fields, jsonOf, number, print, printJson, table } from "../print.ts";
 import { CliProblem } from "../problem.ts";
@@ -28,14 +28,18 @@ export function addStep(program: Command): void {
     .option("--group-id <id>", "the task's group; needed for a task of a run")
     .option("--sample-index <number>", "which completion of the group", wholeNumber(0, 2 ** 32 - 1), 0)
     .option("--json", "print JSON");
-  addConnectionOptions(command).action(async (taskId: string, flags: Flags) => {
-    const completion = await readCompletion(flags);
-    const { sampleIndex, groupId = "" } = flags;
-    const outcome = await withClient(flags, (client) => client.step({ taskId, groupId }, completion, { sampleIndex }));
-    if (flags.json) printJson(jsonOf(OutcomeSchema, outcome.message));
-    else print(shown(outcome));
-    if (outcome.kind !== "scored") process.exitCode = 1;
-  });
+  addConnectionOptions(command)
+    .addHelpText("after", VERIFIERS_HELP)
+    .action(async (taskId: string, flags: Flags) => {
+      const completion = await readCompletion(flags);
+      const { sampleIndex, groupId = "" } = flags;
+      const outcome = await withClient(flags, (client) =>
+        client.step({ taskId, groupId }, completion, { sampleIndex }),
+      );
+      if (flags.json) printJson(jsonOf(OutcomeSchema, outcome.message));
+      else print(shown(outcome));
+      if (outcome.kind !== "scored") process.exitCode = 1;
+    });
 }
 
 async function readCompletion({ completion, file }: Flags): Promise<string> {

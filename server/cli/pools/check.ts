@@ -8,7 +8,14 @@ import type { FilePlan } from "../../tasks/pool-files/work.ts";
 import { fileRows } from "./stream.ts";
 
 export type CheckedRow =
-  | { readonly row: string; readonly kind: "task"; readonly level: string; readonly split: string }
+  | {
+      readonly row: string;
+      readonly kind: "task";
+      readonly level: string;
+      readonly split: string;
+      /** What of it is left out. */
+      readonly remark?: string;
+    }
   | { readonly row: string; readonly kind: "rejected"; readonly reason: string }
   /** The selection leaves it out. */
   | { readonly row: string; readonly kind: "left_out" };
@@ -28,8 +35,9 @@ export async function* checkedRows(
     if (raw.json?.trim() === "") continue;
     const row = nameRow(lines, raw.row);
     if (pool.columns.rows[place] === raw.row) {
-      const { level, split } = rowOf(pool, place++);
-      yield { row, kind: "task", level, split };
+      const { level, split, instance } = rowOf(pool, place++);
+      const remark = definition.rows?.remark?.(instance);
+      yield { row, kind: "task", level, split, ...(remark !== undefined && { remark }) };
       continue;
     }
     const examined = examineRow(definition, raw);

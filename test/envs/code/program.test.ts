@@ -91,6 +91,8 @@ describe("of several blocks of Python the last that can be the program counts", 
       "import sys\nprint(sys.stdin.read())",
       ["import sys\nprint(sys.stdin.read())", "print(5)"],
     ],
+    ["a script, and not words of its input", script, reading, [reading, "# input: 5\nprint('the input is', 5)"]],
+    ["a script that opens 0", script, "print(open(0).read())", ["print(open(0).read())", "print(5)"]],
     ["a script where there is nothing to read", silent, "print(5)", [reading, "print(5)"]],
     ["a script that reads nothing", script, "print(5)", ["print(4)", "print(5)"]],
   ])("%s", (_, tests, program, blocks) => {
@@ -114,6 +116,11 @@ test("a fence in a docstring closes nothing", () => {
   // What only looks like one, for want of any other.
   expect(programOf("```python\nx = 1\n      ```\nSo.")).toBe("x = 1");
   expect(programOf('```python\nx = """\n```\nSo.')).toBe('x = """');
+});
+
+test("many fences that are closed far to the right are read soon", () => {
+  const text = "```py\nx\n      ```\n".repeat(14_000);
+  expect(programOf(text)).toBe("x");
 });
 
 test("fences longer than those inside of them hold them", () => {

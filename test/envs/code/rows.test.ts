@@ -42,7 +42,7 @@ describe("code-r1-12k", () => {
   test("inputs and outputs", () => {
     const instance = read(row({ inputs: ["1 2\n", "3\n4\n"], outputs: ["3\n", "7\n"] }, { reference: "print(1)" }));
     expect(words(instance)).toEqual(['"1 2\\n" → "3\\n"', '"3\\n4\\n" → "7\\n"']);
-    expect(instance).toMatchObject({ references: ["print(1)"], level: "unrated", prefix: "", unread: 0 });
+    expect(instance).toMatchObject({ references: ["print(1)"], level: "unrated", prefix: "", unread: [] });
     expect(instance.prompt).toBe("Please solve the programming task below.\n\nAdd.");
   });
 
@@ -234,7 +234,8 @@ describe("rows that are no tasks", () => {
     const good = Array.from({ length: 5 }, (_, i) => `assert f(${i}) == ${i}`);
     const bad = (count: number): readonly string[] => Array.from({ length: count }, () => "assert f(open('x')) == 1");
     const kept = read({ prompt: "P", tests: [...good, ...bad(5)] });
-    expect([kept.tests.length, kept.unread, code.metadata(kept)["tests_unread"]]).toEqual([5, 5, "5"]);
+    expect([kept.tests.length, kept.unread.length, code.metadata(kept)["tests_unread"]]).toEqual([5, 5, "5"]);
+    expect(code.rows?.remark?.(kept)).toBe("5 of its tests left out: 'open' of Python");
     expect(refusal({ prompt: "P", tests: [...good, ...bad(6)] })).toBe(
       "tests: 6 of 11 tests cannot be read: 'open' of Python",
     );
@@ -265,7 +266,7 @@ describe("rows that are no tasks", () => {
     );
     const five = Array.from({ length: 5 }, (_, i) => ({ input: `${i}`, output: "x" }));
     expect(read({ prompt: "P", tests: [...five, { input: "", output: "x".repeat(megabyte) }] })).toMatchObject({
-      unread: 1,
+      unread: ["an output of 1048577 bytes, and a program may print 1048576"],
     });
   });
 

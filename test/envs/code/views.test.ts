@@ -134,6 +134,7 @@ describe("exceptions", () => {
     ["json.JSONDecodeError", "import json\ndef f(x): return json.loads('{')"],
     ["ValueError", "import json\ndef f(x): return json.loads('{')"],
     ["SyntaxError", "def f(x): return eval('1 +')"],
+    ["IOError", "def f(x): return open('/nowhere')"],
     ["SystemExit", "import sys\ndef f(x): sys.exit(3)"],
     ["ArithmeticError", "import decimal\ndef f(x): return decimal.Decimal(1) / 0"],
   ])("%s is raised by %s", async (names, program) => {

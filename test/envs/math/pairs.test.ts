@@ -90,6 +90,16 @@ const DEAR: readonly string[] = [
     `${times("e^{", 20)}x${times("}", 20)}`,
   ],
   ...[`${times("\\sqrt{1+", 25)}x${times("}", 25)}`, joined(40, (i) => `(${i}\\sqrt2,${i}\\sqrt2+1)`, "\\cup")],
+  ...[
+    `${joined(190, (i) => `\\frac{k\\pi}{${i + 2}}`, ",")}, k \\in \\mathbb{Z}`,
+    `${joined(60, (i) => `${i}`, ",")} \\pmod{120}`,
+    `\\begin{cases}${joined(19, (i) => `x^{${i}}, & x > ${50 - i}`, "\\\\")}\\end{cases}`,
+  ],
+  ...[
+    joined(250, (i) => `\\lfloor \\frac{n}{${i + 2}} \\rfloor`, "+"),
+    joined(200, () => "\\zeta(64)", "+"),
+    joined(200, (i) => `\\Gamma(${i}.5)`, "+"),
+  ],
 ];
 
 /** Texts that cannot be read, and must be refused for what they are. */

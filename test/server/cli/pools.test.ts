@@ -82,6 +82,19 @@ describe("check", () => {
     expect(report).toMatchObject({ rows: count("task"), rejected: count("rejected"), leftOut: count("left_out") });
   });
 
+  test("of a row that holds a task it is told what is left out of it, and why", async () => {
+    const tests = [1, 2, 3, 4, 5].map((n) => ({ input: `${n}`, output: `${n}` }));
+    const rows = [tests, [...tests, { input: "6", output: "6".repeat(1024 ** 2) }]].map((each, i) =>
+      JSON.stringify({ prompt: `P${i}`, tests: each }),
+    );
+    writeFileSync(at("code.jsonl"), rows.join("\n"));
+    const { out } = await pools("check", "code:code.jsonl@train", "--rows");
+    expect(out.split("\n").slice(0, 2)).toEqual([
+      "line 1: unrated, train",
+      "line 2: unrated, train; 1 of its tests left out: an output of 1048577 bytes, and a program may print 1048576",
+    ]);
+  });
+
   test.each([
     [["countdown:none.jsonl"], 1, "no row holds a task"],
     [["nowhere.jsonl"], 1, "nowhere.jsonl: the file cannot be read \\(ENOENT\\)"],

@@ -38,6 +38,12 @@ describe("envs", () => {
     expect(out).toMatch(/^cities_min +3 to 200 +10 +Fewest cities\. Given alone, it raises cities_max as needed\.$/m);
   });
 
+  test("describes what is graded: components with their weights, and no parameters where there are none", async () => {
+    const { out } = await gradus(here, "envs", "writing");
+    expect(out).toMatch(/^weighted +preference +0 to 1 +1 +Weight: /m);
+    expect(out).not.toMatch(/^parameter /m);
+  });
+
   test("as JSON, of one category", async () => {
     const np = (await json("envs", "--category", "np")) as readonly { readonly id: string }[];
     expect(np).toContainEqual(expect.objectContaining({ id: "np/tsp", version: 2 }));
@@ -187,6 +193,15 @@ describe("reset, solve and step", () => {
     expect(await json("step", row.taskId, "--completion", completion, ...pool)).toMatchObject({
       score: { solved: true },
     });
+  });
+
+  test("without a judge there is no reward, and the remedy is this process's", async () => {
+    const { taskId } = (await json("reset", "writing")) as { readonly taskId: string };
+    const completion = "<think>…</think><answer>Twelve letters and a few more for the judge.</answer>";
+    const { code, out } = await gradus(here, "step", taskId, "--completion", completion);
+    expect(code).toBe(1);
+    expect(out).toMatch(/^reason +judge_unavailable$/m);
+    expect(out).toContain("there is no judge: set GRADUS_JUDGE_URL and GRADUS_JUDGE_MODEL");
   });
 
   test("a task id of other keys has no reward, and ends with 1", async () => {

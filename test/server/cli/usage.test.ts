@@ -23,6 +23,15 @@ test("help lists the commands, on standard output", async () => {
   for (const command of commands) expect(out).toContain(command);
 });
 
+test.each([["eval"], ["step"], ["run", "start"]])(
+  "help of %s %s says where judge and sandbox come from",
+  async (...command) => {
+    const { out } = await gradus(here, ...command, "--help");
+    for (const name of ["GRADUS_JUDGE_URL", "GRADUS_JUDGE_MODEL", "GRADUS_JUDGE_KEY", "GRADUS_SANDBOX"])
+      expect(out).toContain(name);
+  },
+);
+
 describe("wrong command lines end with 2 and say what was meant", () => {
   test.each([
     [[], "Usage: gradus"],

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { countdown } from "../../../envs/countdown/index.ts";
 import { defineEnvironment } from "../../../envs/define.ts";
 import type { Environment } from "../../../envs/environment.ts";
+import { math } from "../../../envs/math/index.ts";
 import { loadPool, type Pool } from "../../../envs/pool.ts";
 import { createRegistry } from "../../../envs/registry.ts";
 import { Source, Split, TaskSpecSchema } from "../../../server/gen/gradus/v1/task_pb.js";
@@ -22,7 +23,7 @@ const plain = (version: number): Environment =>
     verify: judged,
   });
 const [plain1, plain2] = [plain(1), plain(2)];
-const registry = createRegistry([countdown, rowsOnly, plain1, plain2]);
+const registry = createRegistry([countdown, math, rowsOnly, plain1, plain2]);
 
 const sumRows = Array.from({ length: 60 }, (_, a) => JSON.stringify({ a, b: 1 }));
 const lines = `${sumRows.join("\n")}\nno\n`;
@@ -92,4 +93,15 @@ test("of a pool is told how many rows there are of each level and split, and wha
     ["only", Split.BENCH],
   ]);
   expect(first?.groups.reduce((sum, { rows }) => sum + rows, 0)).toBe(60);
+});
+
+test("a level that a pool has no rows of is answered with those that it has", () => {
+  const rows = ["2", "3"].flatMap((level) =>
+    Array.from({ length: 40 }, (_, i) => JSON.stringify({ problem: `What is ${i} + ${level}?`, answer: "1", level })),
+  );
+  const mine = loadPool(math, "mine", rows.join("\n"));
+  const asked = { environment: "math", pool: "mine", source: Source.REAL };
+  expect(() => specOf({ ...asked, difficulty: { case: "level", value: "5" } }, mine)).toThrow(
+    /spec.level: pool 'mine' has no rows of level '5' in split train; it has '2' in train \(\d+ rows\), '3' in train/,
+  );
 });

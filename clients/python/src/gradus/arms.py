@@ -84,7 +84,7 @@ def arm(
     answer_format: AnswerFormat | None = None,
     reward_scheme: str | RewardScheme | None = None,
 ) -> Arm:
-    """An arm: what a policy chooses between. Without `arm_id` its id is "environment/level/source", of what is given.
+    """An arm: what a policy chooses between. Its id is "environment/level/source", of what is given, unless set.
 
     Without `source` tasks are made where the environment can make some, and else rows of a pool, as those of code, qa
     and writing are.
@@ -108,7 +108,7 @@ def arm(
 class EvaluationArmOptions(TypedDict, total=False):
     """What else fixes an evaluation arm; see `arm`."""
 
-    source: Source
+    source: Source | None
     parameters: Mapping[str, float] | None
     pool: str
     version: int

@@ -84,7 +84,7 @@ async function printRows({ path, selection }: PoolFile, read: PoolReport, json: 
 function lineOf(row: CheckedRow): string {
   switch (row.kind) {
     case "task":
-      return `${row.row}: ${row.level}, ${row.split}`;
+      return `${row.row}: ${row.level}, ${row.split}${row.remark === undefined ? "" : `; ${row.remark}`}`;
     case "rejected":
       return `${row.row}: rejected, ${row.reason}`;
     case "left_out":

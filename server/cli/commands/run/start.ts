@@ -6,7 +6,7 @@ import { type Command, Option } from "commander";
 import { join } from "node:path";
 import type { GradusClient, RunConfig } from "../../../../clients/ts/src/public.ts";
 import type { AnyScoreTask } from "../../../../envs/score.ts";
-import { addConnectionOptions, type ConnectionFlags, localOf, withClient } from "../../connection.ts";
+import { addConnectionOptions, type ConnectionFlags, localOf, VERIFIERS_HELP, withClient } from "../../connection.ts";
 import type { Local } from "../../local.ts";
 import { isShown, show } from "../../open.ts";
 import { makeDirectory } from "../../out.ts";
@@ -56,7 +56,7 @@ Examples:
   gradus run start examples/adsc.yaml
   gradus run start examples/adsc.yaml --updates 20 --chart adsc.svg`,
     );
-  addConnectionOptions(command).action(start);
+  addConnectionOptions(command).addHelpText("after", VERIFIERS_HELP).action(start);
 }
 
 async function start(path: string, flags: Flags): Promise<void> {

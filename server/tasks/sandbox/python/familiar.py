@@ -39,11 +39,12 @@ def furnish() -> None:
 def with_streams(opens: Callable[..., Any], of_descriptor: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """The function that opens files, with the three streams under the names that they have on Linux."""
 
-    def open(file: Any, *args: Any, **kwargs: Any) -> Any:
+    def open(*args: Any, **kwargs: Any) -> Any:
+        file = args[0] if args else None
         name = os.fspath(file) if isinstance(file, os.PathLike) else file
         if type(name) is not str or name not in STREAMS:
-            return opens(file, *args, **kwargs)
-        return (of_descriptor or opens)(os.dup(STREAMS[name]), *args, **kwargs)
+            return opens(*args, **kwargs)
+        return (of_descriptor or opens)(os.dup(STREAMS[name]), *args[1:], **kwargs)
 
     return open
 

@@ -36,6 +36,11 @@ NAMES_MAX = 50
 
 # Kept from before a program can have changed them.
 BUILTINS = dict(vars(builtins))
+# The names of builtin types; IOError is OSError too.
+TYPE_NAMES: dict[int, list[str]] = {}
+for builtin_name, builtin in BUILTINS.items():
+    if isinstance(builtin, type):
+        TYPE_NAMES.setdefault(id(builtin), []).append(builtin_name)
 
 LETTERS = {tuple: "t", set: "s", frozenset: "z"}
 # Right programs return them, and Python calls them equal to dicts.
@@ -117,8 +122,11 @@ def name_of(kind: type) -> str:
 
 def bases_of(kind: type) -> list[str]:
     """The names of a type and of what it inherits from. Only a builtin goes by a builtin's name."""
-    bases = type.__dict__["__mro__"].__get__(kind)
-    return [name for base in bases if BUILTINS.get(name := name_of(base), base) is base]
+    names: list[str] = []
+    for base in type.__dict__["__mro__"].__get__(kind):
+        name = name_of(base)
+        names += TYPE_NAMES.get(id(base), [] if name in BUILTINS else [name])
+    return names
 
 
 def seen(view: Any, value: Any) -> Any:
