@@ -83,7 +83,7 @@ class StepStream:
 
     Times are seconds of one monotonic clock; `timeout` is each group's, from its sending on. `retries` is how often the
     stream may break without a reply in between; a server that is full and says when to come back is waited for, unless
-    they are given, as long as the groups have time.
+    they are given, as long as the groups have time. `read` reads what came of a group.
     """
 
     def __init__(

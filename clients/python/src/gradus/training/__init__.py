@@ -12,6 +12,7 @@ from gradus.training._address import RunAddress
 from gradus.training._checkpoints import (
     RunCheckpoint,
     checkpoint_of,
+    insist,
     packed,
     read_checkpoint,
     restore,
@@ -47,6 +48,7 @@ __all__ = [
     "check_scored_by_step",
     "check_whole_groups",
     "checkpoint_of",
+    "insist",
     "packed",
     "place_in_group",
     "read_checkpoint",

@@ -16,6 +16,9 @@ from gradus.training import place_in_group
 ASK_AGAIN_SECONDS = 1.0
 """How long a sample waits at least that the server asks to have sent again."""
 
+_BREAKS_MAX = 1000
+"""How often a stream is opened again: as often as there is time, for a server may be long in starting."""
+
 
 def groups_of(
     tasks: Sequence[Task],
@@ -89,7 +92,7 @@ class Scorer:
         deadline = time.monotonic() + self._patience
         waiting: Iterable[CompletionGroup] = groups
         while True:
-            options: CallOptions = {"timeout": max(1.0, deadline - time.monotonic())}
+            options: CallOptions = {"timeout": max(1.0, deadline - time.monotonic()), "retries": _BREAKS_MAX}
             for result in self._client._stream(waiting, len(groups), options, GroupOutcome.of_rewards):
                 for outcome in result.result().outcomes:
                     found[result.group.group_id, outcome.sample_index] = outcome
