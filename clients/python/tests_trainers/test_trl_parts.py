@@ -11,7 +11,6 @@ from trl.chat_template_utils import add_response_schema, parse_response
 
 from gradus import Client, CompletionGroup, Outcome, StreamResult, Task
 from gradus.outcomes import GroupOutcome, NoReward
-from gradus.trl import _callback
 from gradus.trl._scorer import Scorer, groups_of
 from gradus.trl._shape import Shape
 from gradus.trl._text import texts_of
@@ -124,8 +123,3 @@ def test_what_has_no_score_is_none_and_its_group_is_closed(client: Client) -> No
     outcomes = Scorer(busy, patience=0.5).score([group])
     assert [each.reward for each in outcomes] == [0.1, None, 0.1, None]
     assert [each.group_id for each in busy.closed] == [group.group_id]
-
-
-def test_a_state_goes_through_json() -> None:
-    state = bytes(range(256)) * 3
-    assert _callback.unpacked(_callback.packed(state)) == state

@@ -11,6 +11,7 @@ from gradus._options import CallOptions
 from gradus.client import Client
 from gradus.outcomes import GroupOutcome, Outcome
 from gradus.tasks import Completion, CompletionGroup, Task
+from gradus.training import place_in_group
 
 ASK_AGAIN_SECONDS = 1.0
 """How long a sample waits at least that the server asks to have sent again."""
@@ -49,7 +50,7 @@ def groups_of(
     samples: dict[str, list[Completion]] = {}
     of: dict[str, Task] = {}
     for i, (task, text, reason) in enumerate(zip(tasks, texts, reasons, strict=True)):
-        index = (rank * len(tasks) + i) % num_generations
+        index = place_in_group(i, rank, len(tasks), num_generations)
         of[task.group_id] = task
         samples.setdefault(task.group_id, []).append(Completion(index, text, reason, policy_version))
     return [

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cached_property
 from typing import Any
 
 from gradus.client import Client
-from gradus.errors import NotFoundError, UnavailableError
+from gradus.errors import NotFoundError
 from gradus.runs import RunConfig, RunInfo
+from gradus.training import insist, packed, unpacked
 from gradus.trl import _callback, _checks, _datasets
 from gradus.trl._environment import AnswerEnvironment
 from gradus.trl._feed import Feed
@@ -156,7 +156,7 @@ class GradusSpec:
         What a lost reply leaves open is done again: nothing is lost by importing, or deleting, twice.
         """
         if saved is not None:
-            state_then = _callback.unpacked(saved["run"])
+            state_then = unpacked(saved["run"])
             insist(lambda: self.run.import_state(state_then, timeout=self._patience), self._patience)
             return
         state = self.run.get(timeout=self._patience).state
@@ -184,18 +184,4 @@ class GradusSpec:
             return {}
         begun, cursor = self._origin
         trained = (step - begun) * self._shape.tasks_per_step
-        return {"cursor": cursor + int(trained), "run": _callback.packed(self.run.export_state(timeout=self._patience))}
-
-
-def insist(work: Callable[[], object], patience: float) -> None:
-    """Does something again for so many seconds as long as the server is away."""
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            work()
-        except UnavailableError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(1)
-        else:
-            return
+        return {"cursor": cursor + int(trained), "run": packed(self.run.export_state(timeout=self._patience))}
