@@ -9,8 +9,8 @@ import pytest
 import tiny
 from trl.chat_template_utils import add_response_schema, parse_response
 
-from gradus import Client, CompletionGroup, Outcome, StreamResult, Task
-from gradus.outcomes import GroupOutcome, NoReward
+from gradus import Client, CompletionGroup, Task
+from gradus.outcomes import NoReward, Reward
 from gradus.trl._scorer import Scorer, groups_of
 from gradus.trl._shape import Shape
 from gradus.trl._text import texts_of
@@ -82,18 +82,20 @@ class Busy:
         self.sent: list[list[int]] = []
         self.closed: list[Any] = []
 
-    def _stream(self, groups: Any, *_: Any) -> Any:
-        groups = list(groups)
-        self.sent.append([each.sample_index for group in groups for each in group.completions])
-        for result in self._client.stream_steps(groups):
-            outcomes = tuple(map(self._outcome, result.result().outcomes))
-            yield StreamResult(result.group, GroupOutcome(result.group.group_id, outcomes, None, None, ()), None)
+    @property
+    def _core(self) -> Any:
+        return self
 
-    def _outcome(self, outcome: Outcome) -> Outcome:
-        if outcome.sample_index % 2 == 0 or len(self.sent) > self._times:
-            return outcome
-        missing = NoReward("overloaded", "busy", 0.01)
-        return Outcome(**{**outcome.__dict__, "reward": None, "no_reward": missing})
+    def rewards(self, messages: Any, _: Any) -> Any:
+        groups = [group for message in messages for group in message]
+        self.sent.append([each.sample_index for group in groups for each in group.completions])
+        found = yield from self._client._core.rewards([groups], {})
+        return [tuple(map(self._reward, rewards)) for rewards in found]
+
+    def _reward(self, reward: Reward) -> Reward:
+        if reward.sample_index % 2 == 0 or len(self.sent) > self._times:
+            return reward
+        return reward._replace(reward=None, no_reward=NoReward("overloaded", "busy", 0.01))
 
     def run(self, run_id: str) -> Any:
         return self

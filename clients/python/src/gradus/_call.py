@@ -68,6 +68,9 @@ class Io(Protocol):
     def exchange(self, call: Call[Any], timeout: float) -> Any:
         """The response, once; raises GradusError."""
 
+    def begin(self, call: Call[Any], timeout: float) -> Callable[[], Any]:
+        """Sends the request; what it gives waits for the response, as `exchange` does."""
+
     def explain(self, error: GradusError) -> Any:
         """The error, with its reason found out where the address or the options are wrong."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from gradus._feedback import FeedbackLog, OnFeedback
 from gradus._mistakes import check_target
 from gradus._op import Each, Item, Op
 from gradus._options import CallOptions
-from gradus._retries import Waiting, perform
+from gradus._retries import Deadline, Waiting, perform
 
 T = TypeVar("T")
 
@@ -59,6 +59,17 @@ class CallMaker:
         """Makes a call."""
         io: Io = self.io
         return perform(io, call, *self.limits(options), waiting)
+
+    def calls(self, calls: Iterable[Call[T]], options: CallOptions) -> Op[list[T]]:
+        """Makes calls at the same time, each as soon as it is there; gives what they come to, (n,), in order."""
+        io: Io = self.io
+        timeout, retries = self.limits(options)
+        deadline = Deadline(timeout)
+        begun = [(call, io.begin(call, deadline.left())) for call in calls]
+        found: list[T] = []
+        for call, first in begun:
+            found.append((yield from perform(io, call, deadline.left(), retries, first=first)))
+        return found
 
     def pages(self, page: Page[T], options: CallOptions) -> Each[T]:
         """Item after item of page after page, each asked for when it is wanted."""

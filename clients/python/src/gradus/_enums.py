@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Literal, TypeAlias
 
 from gradus._options import suggestion
@@ -26,12 +27,14 @@ NoRewardReason: TypeAlias = Literal[
 FeedbackStatus: TypeAlias = Literal["recorded", "duplicate", "conflicting_completion", "stale_epoch", "not_recorded"]
 
 
+@functools.lru_cache(maxsize=1024)
 def name_in(enum: Any, value: int) -> Any:
     """E.g. "eval" for (Split's descriptor, 2); the number in digits for a value newer than this client."""
     found = enum.values_by_number.get(value)
     return str(value) if found is None else _short(enum, found.name)
 
 
+@functools.lru_cache(maxsize=1024)
 def value_in(enum: Any, name: str | None) -> Any:
     """E.g. 2 for (Split's descriptor, "eval"); None is the unspecified value, 0. Raises ValueError for other names."""
     if name is None:

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from gradus._enums import FeedbackStatus
 from gradus.errors import FeedbackError, FeedbackWarning
-from gradus.outcomes import Outcome
+from gradus.outcomes import Outcome, Reward
 
 OnFeedback: TypeAlias = Literal["warn", "raise", "ignore"]
 """What becomes of a score that its run did not record."""
@@ -38,10 +38,10 @@ class FeedbackLog:
                 counts[status] += count
         return dict(counts)
 
-    def note(self, run_id: str, outcomes: Iterable[Outcome]) -> FeedbackError | None:
+    def note(self, run_id: str, outcomes: Iterable[Outcome | Reward]) -> FeedbackError | None:
         """Counts outcomes of one run; warns once, or gives the error that is to be raised."""
         thread = threading.get_ident()
-        unexpected: Outcome | None = None
+        unexpected: Outcome | Reward | None = None
         for outcome in outcomes:
             if outcome.feedback is None:
                 continue
@@ -59,7 +59,7 @@ class FeedbackLog:
         self._warn(run_id, unexpected, message)
         return None
 
-    def _warn(self, run_id: str, outcome: Outcome, message: str) -> None:
+    def _warn(self, run_id: str, outcome: Outcome | Reward, message: str) -> None:
         key = (run_id, outcome.feedback or "not_recorded")
         if key not in self._warned:
             self._warned.add(key)
@@ -67,7 +67,7 @@ class FeedbackLog:
             warn(f"{message} (said once; {advice})", FeedbackWarning)
 
 
-def _message(run_id: str, outcome: Outcome) -> str:
+def _message(run_id: str, outcome: Outcome | Reward) -> str:
     reasons: dict[str | None, str] = {
         "conflicting_completion": "another completion of this sample was recorded before, and counts",
         "stale_epoch": "its task is from before an import of the run, or of a run that was deleted",

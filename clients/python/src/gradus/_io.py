@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import grpc
@@ -27,13 +28,24 @@ class BlockingIo:
 
     def exchange(self, call: Call[Any], timeout: float) -> Any:
         """See `Io`."""
-        method = self.channels.get().unary_unary(
+        method = self._method(call)
+        return self._response(lambda: method(call.request, timeout=timeout, metadata=self.address.metadata))
+
+    def begin(self, call: Call[Any], timeout: float) -> Callable[[], Any]:
+        """See `Io`."""
+        begun = self._method(call).future(call.request, timeout=timeout, metadata=self.address.metadata)
+        return lambda: self._response(begun.result)
+
+    def _method(self, call: Call[Any]) -> Any:
+        return self.channels.get().unary_unary(
             call.method,
             request_serializer=type(call.request).SerializeToString,
             response_deserializer=call.response.FromString,
         )
+
+    def _response(self, wait: Callable[[], Any]) -> Any:
         try:
-            response = method(call.request, timeout=timeout, metadata=self.address.metadata)
+            response = wait()
         except grpc.RpcError as failure:
             raise error_of_rpc(failure, self.address.target) from None
         self.address.reached.yes = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from gradus._call import Call, Io
 from gradus._op import Op
@@ -43,15 +43,25 @@ Waiting = Callable[[GradusError], Op[None]]
 """What is done each time before a call waits for its next try."""
 
 
-def perform(io: Io, call: Call[T], timeout: float, retries: int | None, waiting: Waiting | None = None) -> Op[T]:
-    """Makes the call until it succeeds, fails for good, or its time is over; raises GradusError."""
+def perform(
+    io: Io,
+    call: Call[T],
+    timeout: float,
+    retries: int | None,
+    waiting: Waiting | None = None,
+    first: Callable[[], Any] | None = None,
+) -> Op[T]:
+    """Makes the call until it succeeds, fails for good, or its time is over; raises GradusError.
+
+    `first` waits for its first try, where that has begun (`Io.begin`).
+    """
     deadline = Deadline(timeout)
     tries = 0
     while True:
         left = deadline.left()
         call.prepare(left)
         try:
-            response = yield io.exchange(call, left)
+            response = yield (io.exchange(call, left) if first is None or tries else first())
         except GradusError as failure:
             error = failure
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from gradus._enums import FeedbackStatus, NoRewardReason, Proof, Verdict, name_in
 from gradus._values import Derived, Value
@@ -173,29 +173,32 @@ class Outcome:
         )
 
 
-def _reward_only(proto: Any) -> Outcome:
-    score = proto.score if proto.WhichOneof("result") == "score" else None
-    return Outcome(
-        sample_index=proto.sample_index,
-        reward=score.reward if score else None,
-        no_reward=None if score else NoReward.from_proto(proto.no_reward),
-        verdict=None,
-        solved=score.solved if score else None,
-        violation="",
-        components={},
-        objective=None,
-        ratio=None,
-        baseline=None,
-        spans=(),
-        commit=None,
-        answers=0,
-        terminated=False,
-        truncated=False,
-        info={},
-        rloo_advantage=None,
-        grpo_advantage=None,
-        feedback=name_in(_STATUS, proto.feedback.status) if proto.HasField("feedback") else None,
-        feedback_detail=proto.feedback.detail,
+class Reward(NamedTuple):
+    """Of an outcome what a reward function wants; the fields are those of `Outcome`."""
+
+    sample_index: int
+    reward: float | None
+    solved: bool | None
+    no_reward: NoReward | None
+    feedback: FeedbackStatus | None
+    feedback_detail: str
+
+
+def rewards_of(group: Any) -> tuple[Reward, ...]:
+    """Reads of a group's outcomes only the rewards, in a tenth of the time."""
+    return tuple(map(_reward_of, group.outcomes))
+
+
+def _reward_of(proto: Any) -> Reward:
+    score = proto.score if proto.HasField("score") else None
+    feedback = proto.feedback if proto.HasField("feedback") else None
+    return Reward(
+        proto.sample_index,
+        score.reward if score else None,
+        score.solved if score else None,
+        None if score else NoReward.from_proto(proto.no_reward),
+        name_in(_STATUS, feedback.status) if feedback else None,
+        feedback.detail if feedback else "",
     )
 
 
@@ -229,11 +232,6 @@ class GroupOutcome:
             std=proto.statistics.std if whole else None,
             contrast_pairs=tuple(map(ContrastPair.from_proto, proto.contrast_pairs)),
         )
-
-    @staticmethod
-    def of_rewards(proto: Any) -> GroupOutcome:
-        """Reads of the message what a reward function wants, in half the time: the rest of each outcome is empty."""
-        return GroupOutcome(proto.group_id, tuple(map(_reward_only, proto.outcomes)), None, None, ())
 
     @property
     def rewards(self) -> list[float | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import grpc
@@ -42,6 +43,11 @@ class AsyncIo:
             raise error_of_rpc(failure, self.address.target) from None
         self.address.reached.yes = True
         return response
+
+    def begin(self, call: Call[Any], timeout: float) -> Callable[[], Any]:
+        """See `Io`."""
+        begun = asyncio.ensure_future(self.exchange(call, timeout))
+        return lambda: begun
 
     async def explain(self, error: GradusError) -> GradusError:
         """See `Io`."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from gradus._call import curriculum_call, paged
 from gradus._client_core import ClientCore
@@ -19,10 +20,12 @@ from gradus.training._places import Places
 from gradus.training._references import TaskReference
 from gradus.v1 import curriculum_pb2 as cur
 
+G = TypeVar("G")
+
 PATIENCE_SECONDS = 600.0
 """For how long a completion is sent again that the server asks to have again, unless the trainer says so."""
 
-_GROUPS_MAX = 1024
+GROUPS_MAX = 1024
 """Groups of a message, at most: the server's limit, unless it is configured."""
 
 _CHARACTERS_MAX = 8_000_000
@@ -153,26 +156,32 @@ def _send(core: ClientCore, tries: Sequence[_Try], seconds: float) -> Op[list[Ou
         seen[place] = seen.get(place, -1) + 1
         groups.setdefault((each.written.task.task_id, seen[place]), []).append(each)
     by_position: dict[int, Outcome] = {}
-    for message in _messages(groups.values()):
+    for message in messages_of(groups.values(), _length):
         results = yield from core.batch_step([_group(each) for each in message], timeout=seconds)
         for group, result in zip(message, results, strict=True):
             by_position |= {each.position: outcome for each, outcome in zip(group, result.outcomes, strict=True)}
     return [by_position[each.position] for each in tries]
 
 
-def _messages(groups: Iterable[list[_Try]]) -> Iterator[list[list[_Try]]]:
+def messages_of(
+    groups: Iterable[G], length_of: Callable[[G], int], groups_max: int = GROUPS_MAX
+) -> Iterator[list[G]]:
     """Groups, as many as may go in a message; one is never parted, so that its advantages can be known."""
-    message: list[list[_Try]] = []
+    message: list[G] = []
     characters = 0
     for group in groups:
-        length = sum(len(each.written.text) for each in group)
-        if message and (len(message) == _GROUPS_MAX or characters + length > _CHARACTERS_MAX):
+        length = length_of(group)
+        if message and (len(message) == groups_max or characters + length > _CHARACTERS_MAX):
             yield message
             message, characters = [], 0
         message.append(group)
         characters += length
     if message:
         yield message
+
+
+def _length(tries: Iterable[_Try]) -> int:
+    return sum(len(each.written.text) for each in tries)
 
 
 def _group(tries: Iterable[_Try]) -> CompletionGroup:

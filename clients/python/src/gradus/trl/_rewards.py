@@ -8,7 +8,7 @@ from typing import Any
 
 from gradus._enums import FinishReason
 from gradus.client import Client, Run
-from gradus.outcomes import Outcome
+from gradus.outcomes import Reward
 from gradus.tasks import Task
 from gradus.trl._datasets import round_of
 from gradus.trl._environment import AnswerEnvironment
@@ -105,11 +105,12 @@ class Rewards:
             num_generations=size,
             policy_version=step,
         )
-        outcomes = self._scorer.score(groups)
+        rewards = self._scorer.score(groups)
+        self._log(tasks, rewards, time.perf_counter() - began, log_metric)
         if training:
+            # Last, for the feed's thread would hold up this one.
             self._feed.ask()
-        self._log(tasks, outcomes, time.perf_counter() - began, log_metric)
-        return [each.reward for each in outcomes]
+        return [each.reward for each in rewards]
 
     def _in_round(self, task: Task, step: int) -> Task:
         """The task; one of an evaluation arm as this step's round has it."""
@@ -127,7 +128,7 @@ class Rewards:
         whole = len(ids) < self._args.max_completion_length or ids[-1] == self._tokenizer.eos_token_id
         return "stop" if whole else "length"
 
-    def _log(self, tasks: Sequence[Task], outcomes: Sequence[Outcome], seconds: float, log_metric: LogMetric) -> None:
+    def _log(self, tasks: Sequence[Task], rewards: Sequence[Reward], seconds: float, log_metric: LogMetric) -> None:
         waited, self._waited = self._feed.waited - self._waited, self._feed.waited
         log_metric("gradus/wait_tasks_ms", 1000 * waited)
         log_metric("gradus/wait_scores_ms", 1000 * seconds)
@@ -135,7 +136,7 @@ class Rewards:
         if tasks[0].evaluation_round is None:
             for arm in self._feed.arms:
                 log_metric(f"gradus/{arm.arm_id}/probability", arm.probability)
-        for task, outcome in zip(tasks, outcomes, strict=True):
-            if outcome.reward is not None:
-                log_metric(f"gradus/{task.arm_id}/reward", outcome.reward)
-                log_metric(f"gradus/{task.arm_id}/solved", float(outcome.solved or False))
+        for task, each in zip(tasks, rewards, strict=True):
+            if each.reward is not None:
+                log_metric(f"gradus/{task.arm_id}/reward", each.reward)
+                log_metric(f"gradus/{task.arm_id}/solved", float(each.solved or False))

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from gradus._enums import FinishReason
+from gradus._op import run
 from gradus._options import CallOptions
 from gradus.client import Client
-from gradus.outcomes import GroupOutcome, Outcome
+from gradus.outcomes import Reward
 from gradus.tasks import Completion, CompletionGroup, Task
 from gradus.training import place_in_group
+from gradus.training._scoring import GROUPS_MAX, messages_of
 
 ASK_AGAIN_SECONDS = 1.0
 """How long a sample waits at least that the server asks to have sent again."""
 
-_BREAKS_MAX = 1000
-"""How often a stream is opened again: as often as there is time, for a server may be long in starting."""
+_TRIES_MAX = 1000
+"""How often a call is made: as often as there is time, for a server may be long in starting."""
+
+_MESSAGES = 4
+"""Calls that go out at once: the server scores the first while the last is still being made."""
 
 
 def groups_of(
@@ -75,11 +80,11 @@ class Scorer:
         self._client = client
         self._patience = patience
 
-    def score(self, groups: Sequence[CompletionGroup]) -> list[Outcome]:
-        """Outcomes of all samples, in the order of groups and of their completions.
+    def score(self, groups: Sequence[CompletionGroup]) -> list[Reward]:
+        """Rewards of all samples, in the order of groups and of their completions.
 
         A sample that the server asks to have again, because its judge or sandbox is busy, is sent again as long as
-        there is patience. One that has no reward then has an outcome without one, and its group is closed, so that the
+        there is patience. One that has none then stays without, and its group is closed, so that the
         run does not wait for it.
 
         Raises
@@ -88,14 +93,14 @@ class Scorer:
             If the server cannot be reached for so long, or refuses a group.
 
         """
-        found: dict[tuple[str, int], Outcome] = {}
+        found: dict[tuple[str, int], Reward] = {}
         deadline = time.monotonic() + self._patience
-        waiting: Iterable[CompletionGroup] = groups
+        waiting = groups
         while True:
-            options: CallOptions = {"timeout": max(1.0, deadline - time.monotonic()), "retries": _BREAKS_MAX}
-            for result in self._client._stream(waiting, len(groups), options, GroupOutcome.of_rewards):
-                for outcome in result.result().outcomes:
-                    found[result.group.group_id, outcome.sample_index] = outcome
+            options: CallOptions = {"timeout": max(1.0, deadline - time.monotonic()), "retries": _TRIES_MAX}
+            messages = messages_of(waiting, _length, min(GROUPS_MAX, -(-len(waiting) // _MESSAGES)))
+            for group, rewards in zip(waiting, run(self._client._core.rewards(messages, options)), strict=True):
+                found.update(((group.group_id, each.sample_index), each) for each in rewards)
             waiting, delay = _again(groups, found)
             if not waiting or time.monotonic() + delay > deadline:
                 break
@@ -109,8 +114,12 @@ class Scorer:
             self._client.run(run_id).close_groups(of_run, "the trainer got no score in time")
 
 
+def _length(group: CompletionGroup) -> int:
+    return sum(len(each.text) for each in group.completions)
+
+
 def _again(
-    groups: Sequence[CompletionGroup], found: dict[tuple[str, int], Outcome]
+    groups: Sequence[CompletionGroup], found: dict[tuple[str, int], Reward]
 ) -> tuple[list[CompletionGroup], float]:
     """What is to be sent again, and after how many seconds."""
     delays: list[float] = []
