@@ -1,4 +1,4 @@
-"""How long TRL waits for Gradus in a step, with and without prefetch; and for its scores, streamed or in one message.
+"""How long TRL waits for Gradus in a step, with and without prefetch; and for its scores, as the client can ask for them.
 
     make serve                                                 # in another terminal
     make .trainers/.installed
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ import tiny
 from trl_training import settings, trainer_of
 
 import gradus
+from gradus import CompletionGroup
 from gradus.trl import GradusSpec, _rewards
 from gradus.trl._scorer import Scorer
 
@@ -78,22 +80,24 @@ def trainings(server: str, policy: Path, steps: int) -> None:
 
 
 def scores(server: str, steps: int, padding: int) -> None:
-    """Scores of as many completions without a trainer, streamed and in one message, by turns."""
+    """Scores of as many completions without a trainer, by turns: as `gradus.trl` asks for them, and as a client can."""
     with gradus.Client(server) as client:
         run = client.run(f"scores-{uuid.uuid4().hex[:8]}")
         run.create(**run_config())
         scorer = Scorer(client, patience=60)
-        taken: dict[str, list[float]] = {"streamed": [], "in one message": []}
-        for turn in range(2 * (steps + WARM_UP)):
-            texts = [f"<think>{'x' * padding}{i}</think><answer>1 + 1</answer>" for i in range(GENERATIONS)]
-            groups = [task.group(texts) for task in run.next_batch().tasks]
-            how = "streamed" if turn % 2 else "in one message"
-            began = time.perf_counter()
-            if turn % 2:
-                scorer.score(groups)
-            else:
-                client.batch_step(groups)
-            taken[how].append(time.perf_counter() - began)
+        ways: dict[str, Callable[[list[CompletionGroup]], object]] = {
+            "in calls at once": scorer.score,
+            "streamed": lambda groups: [each.result() for each in client.stream_steps(groups)],
+            "in one message": client.batch_step,
+        }
+        taken: dict[str, list[float]] = {how: [] for how in ways}
+        for i in range(steps + WARM_UP):
+            for how, ask in ways.items():
+                texts = [f"<think>{'x' * padding}{i}-{j}</think><answer>1 + 1</answer>" for j in range(GENERATIONS)]
+                groups = [task.group(texts) for task in run.next_batch().tasks]
+                began = time.perf_counter()
+                ask(groups)
+                taken[how].append(time.perf_counter() - began)
         for how, seconds in taken.items():
             row(f"scores {how}", seconds[WARM_UP:])
         run.delete()

@@ -169,9 +169,7 @@ class Client(ClientHandle):
         check_options("stream_steps", options, frozenset(CallOptions.__annotations__))
         return self._stream(groups, window, options)
 
-    def _stream(
-        self, groups: Iterable[CompletionGroup], window: int, options: CallOptions
-    ) -> Iterator[StreamResult]:
+    def _stream(self, groups: Iterable[CompletionGroup], window: int, options: CallOptions) -> Iterator[StreamResult]:
         io: BlockingIo = self._core.io
         with ThreadWire(io.channels.get(), io.address, groups, window) as wire:
             yield from run_each(self._core.stream_steps(wire, options))

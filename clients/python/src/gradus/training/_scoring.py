@@ -163,9 +163,7 @@ def _send(core: ClientCore, tries: Sequence[_Try], seconds: float) -> Op[list[Ou
     return [by_position[each.position] for each in tries]
 
 
-def messages_of(
-    groups: Iterable[G], length_of: Callable[[G], int], groups_max: int = GROUPS_MAX
-) -> Iterator[list[G]]:
+def messages_of(groups: Iterable[G], length_of: Callable[[G], int], groups_max: int = GROUPS_MAX) -> Iterator[list[G]]:
     """Groups, as many as may go in a message; one is never parted, so that its advantages can be known."""
     message: list[G] = []
     characters = 0

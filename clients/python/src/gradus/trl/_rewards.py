@@ -100,7 +100,7 @@ class Rewards:
         groups = groups_of(
             tasks,
             texts,
-            [self._finish_reason(ids) for ids in completion_ids],
+            self._finish_reasons(completion_ids),
             rank=self._args.process_index,
             num_generations=size,
             policy_version=step,
@@ -123,10 +123,11 @@ class Rewards:
             arms[task.arm_id] = round_of(self._run, task.arm_id, step)
         return arms[task.arm_id][task.cursor]
 
-    def _finish_reason(self, ids: Sequence[int]) -> FinishReason:
+    def _finish_reasons(self, completion_ids: Sequence[Sequence[int]]) -> list[FinishReason]:
         """TRL stops at its greatest length, and otherwise at an end of sequence."""
-        whole = len(ids) < self._args.max_completion_length or ids[-1] == self._tokenizer.eos_token_id
-        return "stop" if whole else "length"
+        # Looked up once: a tokenizer takes its time to say.
+        longest, end = self._args.max_completion_length, self._tokenizer.eos_token_id
+        return ["stop" if len(ids) < longest or ids[-1] == end else "length" for ids in completion_ids]
 
     def _log(self, tasks: Sequence[Task], rewards: Sequence[Reward], seconds: float, log_metric: LogMetric) -> None:
         waited, self._waited = self._feed.waited - self._waited, self._feed.waited
