@@ -6,6 +6,7 @@ import { type Comparison, EQUAL, type State, undecided } from "./compare/outcome
 import { type Budget, STEPS_MAX } from "./numbers/budget.ts";
 import { clockLike, clockOf } from "./read/clock.ts";
 import type { Cursor } from "./read/cursor.ts";
+import { dateOf } from "./read/date.ts";
 import { extract } from "./read/extract.ts";
 import { lex } from "./read/lex.ts";
 import type { Style } from "./read/tokens.ts";
@@ -72,7 +73,7 @@ function readOne(written: string): Parsed<MathAnswer> {
 
 /** "(B)", "B)", "\\textbf{(B)}", "Option B", alone or with what the choice says behind it. */
 const CHOICE =
-  /^\s*(?:option\s+|choice\s+)?(?:\\(?:text|textup|textbf|mathrm|mathbf|textrm|boldsymbol)\s*\{\s*)?(?:\(\s*([A-Ja-j])\s*\)|([A-J])\s*[).:])\s*\}?(?:$|(?:\\?\s|~)+(.*)$)/s;
+  /^\s*(?:[Oo]ption\s+|[Cc]hoice\s+)?(?:\\(?:text|textup|textbf|mathrm|mathbf|textrm|boldsymbol)\s*\{\s*)?(?:\(\s*([A-Ja-j])\s*\)|([A-J])\s*[).:])\s*\}?(?:$|(?:\\?\s|~)+(.*)$)/s;
 
 /** The ways to read a text; malformed as the first one is. */
 function readings(text: string): Parsed<readonly Reading[]> {
@@ -109,7 +110,7 @@ function stylesOf(text: string): readonly Style[] {
 
 /** What the text is, or what is wrong with it. */
 function parse(text: string, style: Style): Node | string {
-  const time = clockOf(text);
+  const time = clockOf(text) ?? dateOf(text);
   if (time !== undefined) return time;
   const lexed = lex(text, style);
   if (lexed.kind === "malformed") return lexed.reason;

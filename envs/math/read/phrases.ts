@@ -1,5 +1,7 @@
 /** Words where a value is expected: an answer of words, a name and its verb, or what says nothing. */
 import type { Node } from "../syntax.ts";
+import type { Token } from "./tokens.ts";
+import { UNITS } from "./unit.ts";
 import { accept, type Cursor, fail, peek, textOf } from "./cursor.ts";
 
 /** Words that say nothing of a value's worth, before it. */
@@ -19,7 +21,9 @@ const FILLERS: ReadonlySet<string> = new Set([
 ]);
 const WORDS_MAX = 12;
 
-const VERBS: ReadonlySet<string> = new Set(["is", "are", "equals", "equal"]);
+const VERBS: ReadonlySet<string> = new Set(
+  "is are equals equal has have takes take needs need costs cost gets get".split(" "),
+);
 const DENIALS: ReadonlySet<string> = new Set(["not", "no", "never", "cannot", "isn't", "aren't", "nor", "neither"]);
 
 /** "The probability is 7/8": the words before the verb name it. */
@@ -32,6 +36,7 @@ function said(cursor: Cursor, words: readonly string[], verb: number): Node | un
 
 /** An item of words alone; words before a value that say nothing are passed over. */
 export function readWords(cursor: Cursor): Node | undefined {
+  skipArticle(cursor);
   let end = cursor.at;
   const words: string[] = [];
   for (; end < cursor.tokens.length; end++) {
@@ -61,6 +66,23 @@ export function readWords(cursor: Cursor): Node | undefined {
   if (before.at(-1) === "except" && cursor.at === end) return allBut(cursor, before.slice(0, -1).join(" "));
   if (!before.every((word) => FILLERS.has(word))) cursor.at = start;
   return undefined;
+}
+
+/** The "a" of "a circle" is no variable, where words follow that are no unit and say nothing of it. */
+function skipArticle(cursor: Cursor): void {
+  const [first, second] = [peek(cursor), peek(cursor, 1)];
+  if (first?.kind !== "name" || first.text !== "a") return;
+  const length = second?.kind === "name" && second.text === "n" && !second.space ? 2 : 1;
+  let end = length;
+  for (let token = peek(cursor, end); isNoun(token); token = peek(cursor, end)) end++;
+  if (end > length && (peek(cursor, end) === undefined || peek(cursor, end)?.kind === "op")) cursor.at += length;
+}
+
+function isNoun(token: Token | undefined): boolean {
+  if (token?.kind === "name") return token.text === "△";
+  const word = token?.kind === "word" ? token.text : "";
+  const lower = word.toLowerCase();
+  return word.length > 2 && !UNITS.has(word) && ![VERBS, DENIALS, FILLERS].some((words) => words.has(lower));
 }
 
 /** "all real numbers except 2" */
