@@ -38,8 +38,12 @@ export function plain(node: Node): Node {
   if (node.kind === "multiply") return scaledMatrix(node);
   if (node.kind !== "text") return node;
   const words = textOf(node.text);
-  const number = numberOfWords(words);
-  if (number !== undefined) return { kind: "number", value: whole(number) };
+  const isNegative = /^(?:negative|minus) /.test(words);
+  const number = numberOfWords(words.replace(/^(?:negative|minus) /, ""));
+  if (number !== undefined) {
+    const node: Node = { kind: "number", value: whole(number) };
+    return isNegative ? { kind: "add", terms: [{ sign: "-", node }] } : node;
+  }
   if (Object.hasOwn(MEANINGS, words)) return MEANINGS[words] as Node;
   if (NOTHING.test(words)) return symbol("∅");
   return /^[A-Za-z]$/.test(node.text.trim()) ? symbol(node.text.trim()) : node;

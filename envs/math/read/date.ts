@@ -5,7 +5,7 @@ const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "
 
 /** Each may be cut to three letters, September to four. */
 const MONTH =
-  "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:(?<=jan|febr?)u?ary|(?<=mar)ch|(?<=apr)il|(?<=jun)e|(?<=jul)y|(?<=aug)ust|(?<=sep)t(?:ember)?|(?<=oct)ober|(?<=nov|dec)ember)?\\.?";
+  "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:(?<=jan)uary|(?<=feb)ruary|(?<=mar)ch|(?<=apr)il|(?<=jun)e|(?<=jul)y|(?<=aug)ust|(?<=sep)t(?:ember)?|(?<=oct)ober|(?<=nov|dec)ember)?\\.?";
 const DAY = "(\\d{1,2})(?:st|nd|rd|th)?";
 const YEAR = "(?:,? (\\d{4}))?";
 const MONTH_FIRST = new RegExp(`^(?:on )?${MONTH} ${DAY}${YEAR}$`, "i");

@@ -21,10 +21,25 @@ const FILLERS: ReadonlySet<string> = new Set([
 ]);
 const WORDS_MAX = 12;
 
-const VERBS: ReadonlySet<string> = new Set(
-  "is are equals equal has have takes take needs need costs cost gets get".split(" "),
-);
-const DENIALS: ReadonlySet<string> = new Set(["not", "no", "never", "cannot", "isn't", "aren't", "nor", "neither"]);
+const BEING: ReadonlySet<string> = new Set(["is", "are", "equals", "equal"]);
+const HAVING: ReadonlySet<string> = new Set("has have takes take needs need costs cost gets get".split(" "));
+/** What has something, and is something else. */
+const OWNERS: ReadonlySet<string> = new Set(["answer", "answers", "result", "value", "solution"]);
+const DENIALS: ReadonlySet<string> = new Set([
+  "not",
+  "no",
+  "never",
+  "cannot",
+  "isn't",
+  "aren't",
+  "nor",
+  "neither",
+  "nobody",
+  "none",
+  "nothing",
+  "which",
+  "if",
+]);
 
 /** "The probability is 7/8": the words before the verb name it. */
 function said(cursor: Cursor, words: readonly string[], verb: number): Node | undefined {
@@ -47,7 +62,7 @@ export function readWords(cursor: Cursor): Node | undefined {
     else break;
   }
   if (words.length === 0) return undefined;
-  const verb = words.findIndex((word) => VERBS.has(word.toLowerCase()));
+  const verb = verbOf(words);
   if (verb > 0 && !words.some((word) => DENIALS.has(word.toLowerCase()))) return said(cursor, words, verb);
   const token = cursor.tokens[end];
   const isEnd =
@@ -68,6 +83,13 @@ export function readWords(cursor: Cursor): Node | undefined {
   return undefined;
 }
 
+/** Where the verb stands behind which the value is; −1: nowhere. */
+function verbOf(words: readonly string[]): number {
+  const lower = words.map((word) => word.toLowerCase());
+  const verb = lower.findIndex((word) => BEING.has(word) || HAVING.has(word));
+  return HAVING.has(lower[verb] ?? "") && OWNERS.has(lower[verb - 1] ?? "") ? -1 : verb;
+}
+
 /** The "a" of "a circle" is no variable, where words follow that are no unit and say nothing of it. */
 function skipArticle(cursor: Cursor): void {
   const [first, second] = [peek(cursor), peek(cursor, 1)];
@@ -82,7 +104,7 @@ function isNoun(token: Token | undefined): boolean {
   if (token?.kind === "name") return token.text === "△";
   const word = token?.kind === "word" ? token.text : "";
   const lower = word.toLowerCase();
-  return word.length > 2 && !UNITS.has(word) && ![VERBS, DENIALS, FILLERS].some((words) => words.has(lower));
+  return word.length > 2 && !UNITS.has(word) && ![BEING, DENIALS, FILLERS].some((words) => words.has(lower));
 }
 
 /** "all real numbers except 2" */

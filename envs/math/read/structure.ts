@@ -34,12 +34,27 @@ export function readStatement(cursor: Cursor): Node {
 
 const CONNECTIVES: ReadonlySet<string> = new Set(["therefore", "thus", "hence", "so", "then", "finally"]);
 
-/** "Therefore, x = 6" */
+const CIRCUMSTANCES: ReadonlySet<string> = new Set(["after", "by", "using", "from", "upon"]);
+const WE: ReadonlySet<string> = new Set(["we"]);
+const FINDING: ReadonlySet<string> = new Set(["get", "find", "have", "obtain", "see", "conclude"]);
+const THAT: ReadonlySet<string> = new Set(["that"]);
+
+/** "Therefore, x = 6", "After simplifying, we get x = 6" */
 function skipConnective(cursor: Cursor): void {
-  const [first, second] = [peek(cursor), peek(cursor, 1)];
-  if (first?.kind !== "word" || second === undefined || !CONNECTIVES.has(first.text.toLowerCase())) return;
-  cursor.at++;
-  accept(cursor, ",");
+  const isWord = (words: ReadonlySet<string>, ahead = 0): boolean => {
+    const token = peek(cursor, ahead);
+    return token?.kind === "word" && words.has(token.text.toLowerCase()) && peek(cursor, ahead + 1) !== undefined;
+  };
+  if (isWord(CIRCUMSTANCES)) {
+    let end = 1;
+    while (peek(cursor, end)?.kind === "word") end++;
+    if (isAt(cursor, ",", end)) cursor.at += end + 1;
+  }
+  if (isWord(CONNECTIVES)) {
+    cursor.at++;
+    accept(cursor, ",");
+  }
+  if (isWord(WE) && isWord(FINDING, 1)) cursor.at += isWord(THAT, 2) ? 3 : 2;
 }
 
 function readAll(cursor: Cursor): Node {
@@ -70,7 +85,7 @@ function casesOf(items: readonly Node[], joiners: readonly Joiner[]): readonly N
     if (i > 0 && joiners[i - 1] === "or") cases.push([]);
     (cases.at(-1) as Node[]).push(item);
   }
-  const names = cases.map((each) => each.map(namedBy).join(" "));
+  const names = cases.map((each) => each.map(namedBy).sort().join(" "));
   const areAlike = names.every((each) => each === names[0] && /^\S+(?: \S+)+$/.test(each));
   return areAlike ? cases.map((each): Node => ({ kind: "list", joiner: "and", items: each })) : undefined;
 }
