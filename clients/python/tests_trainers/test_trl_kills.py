@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from conftest import ROOT, Server, StartServer
 
-from gradus import Client, GradusError
+from gradus import Client, GradusError, Task
 
 STEPS = 24
 KILLS = 12
@@ -74,11 +74,11 @@ def tasks_of(client: Client, run_id: str) -> list[Any]:
     """What the run gave and got, group by group."""
     run = client.run(run_id)
     groups = [group for batch in range(STEPS) for group in run.groups(batch, tasks=True)]
-    return [
-        (group.cursor, group.arm_id, group.task and (group.task.instance_hash, group.task.arm_probability))
-        + tuple((sample.sample_index, sample.reward, sample.policy_version) for sample in group.samples)
-        for group in groups
-    ]
+    return [(group.cursor, group.arm_id, identity(group.task), group.samples) for group in groups]
+
+
+def identity(task: Task | None) -> Any:
+    return task and (task.instance_hash, task.arm_probability)
 
 
 def recorded(client: Client, run_id: str) -> int:
@@ -134,3 +134,4 @@ def test_killed_trainers_and_servers_go_on_as_if_undisturbed(
     states = [client.run(run_id).get().state for run_id in ("undisturbed", "disturbed")]
     values = [[(arm.arm_id, arm.value, arm.probability) for arm in state.arms] for state in states]
     assert values[0] == values[1]
+    assert states[1].epoch > 0
