@@ -66,3 +66,20 @@ def test_the_script_trains_after(
     named = {"localhost:50051": server.address, "my-run": run_id}
     assert run_script(AFTER, changes | named)["trainer"].state.global_step == 2
     assert client.run(run_id).get().state.samples_recorded == 2 * 4 * 8
+
+
+def test_the_guides_script_trains(
+    server: Server, client: Client, run_id: str, policy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (script,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/guides/trl.md").read_text(), re.DOTALL)
+    shorter = {
+        "Qwen/Qwen3-0.6B": str(policy),
+        "max_steps=200": "max_steps=2, max_completion_length=8, use_cpu=True",
+        '"num_generations": 16': '"num_generations": 4',
+        '"prompts_per_update": 32': '"prompts_per_update": 4',
+        "localhost:50051": server.address,
+        "my-run": run_id,
+    }
+    assert run_script(script.splitlines(), shorter)["trainer"].state.global_step == 2
+    assert client.run(run_id).get().state.samples_recorded == 2 * 4 * 4
