@@ -254,6 +254,22 @@ describe("failures of ours", () => {
     );
   });
 
+  sandboxed("a program's process that is killed from outside is a failure of ours", async () => {
+    const one = await openTestSandbox({ concurrency: 1 });
+    if (one === undefined) return;
+    const zygote = one.zygotes()[0]?.pid ?? 0;
+    const before = descendants(zygote);
+    const running = runIn(one, "import time\ndef f(): time.sleep(60)", [call("f")], { cpuMsMax: 60_000 });
+    const born = () => descendants(zygote).filter((pid) => !before.includes(pid));
+    await until(async () => born().length > 0);
+    for (const pid of born()) process.kill(pid, "SIGKILL");
+    await expect(running).rejects.toThrow(/a process was killed/);
+    // One that only lets go of its pipes, as if it had been, has ended by itself.
+    const program = "import os, time\ndef f():\n    os.closerange(3, 64)\n    time.sleep(60)";
+    expect(await runIn(one, program, [call("f")])).toMatchObject([{ kind: "died" }]);
+    await one.close();
+  });
+
   sandboxed("a job that is too large is refused, and not tried again", async (sandbox) => {
     const context = { signal: new AbortController().signal, deadlineMs: Infinity };
     const job = { program: "", cases: [script("x".repeat(65 * 1024 ** 2))], cpuMsMax: 1000 };
