@@ -202,7 +202,7 @@ class Process:
             return Outcome(DIED, f"it ended the process, with status {status}".encode())
         if status == 0:
             return Outcome(PRINTED, output.part(0, output.length))
-        return Outcome(RAISED, f"it ended with status {status}".encode())
+        return Outcome(RAISED, f"an exit with status {status}".encode())
 
     def _too_much(self) -> Outcome:
         return Outcome(EXCEEDED, f"more than {OUTPUT_BYTES_MAX // MiB} MiB of output".encode())

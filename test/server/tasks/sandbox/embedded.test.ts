@@ -151,7 +151,7 @@ describe("scripts", () => {
     const ends = async (program: string) => (await runIn(sandbox, program, [script()]))[0];
     for (const end of ["exit()", "import sys; sys.exit(0)", "import sys; sys.exit(None)", "raise SystemExit"])
       expect(await ends(`print('x')\n${end}`), end).toEqual({ kind: "printed", stdout: "x\n" });
-    expect(await ends("import sys; sys.exit(3)")).toEqual({ kind: "raised", error: "it ended with status 3" });
+    expect(await ends("import sys; sys.exit(3)")).toEqual({ kind: "raised", error: "an exit with status 3" });
     expect(await ends("import sys; sys.exit('no')")).toEqual({ kind: "raised", error: "SystemExit: no" });
     expect(await ends("import atexit\natexit.register(print, 'bye')\nprint('x')")).toEqual({
       ...{ kind: "printed", stdout: "x\nbye\n" },
