@@ -11,9 +11,12 @@ VENV := .venv
 PY := $(VENV)/bin/python
 # The trainers that adapters are tested against have an environment of their own: it takes 6 GB.
 TRAINERS := .trainers
+# The study of curricula has one too, of 0.5 GB.
+STUDY := .venv-study
+STUDY_FOLDER := clients/python/examples/curriculum_study
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
-.PHONY: help setup demo serve test test-ts test-py test-browser test-trainers check format generate bench clean
+.PHONY: help setup demo serve test test-ts test-py test-browser test-trainers study check format generate bench clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -58,6 +61,16 @@ test-browser: setup ## Test the client in Chromium, which Debian's package bring
 
 test-trainers: node_modules/.package-lock.json $(TRAINERS)/.installed ## Test the adapters against real trainers, in an environment of 6 GB
 	$(TRAINERS)/bin/python -m pytest clients/python/tests_trainers
+
+$(STUDY)/.installed: $(STUDY_FOLDER)/requirements.txt
+	$(PYTHON) -m venv $(STUDY)
+	$(STUDY)/bin/python -m pip install --quiet --disable-pip-version-check -r $(STUDY_FOLDER)/requirements.txt
+	$(STUDY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e clients/python
+	@touch $@
+
+study: node_modules/.package-lock.json $(STUDY)/.installed ## Train the study of curricula where it is not trained yet (hours), write its tables and plots
+	$(STUDY)/bin/python $(STUDY_FOLDER)/study.py countdown
+	$(STUDY)/bin/python $(STUDY_FOLDER)/study.py packing
 
 check: setup ## Format, lint, types, import rules, contract, generated code, copy and paste
 	bash scripts/check.sh

@@ -22,6 +22,8 @@ import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
 import { recordItem } from "./services/feedback.ts";
+import { createPreparedTasks } from "./services/prepared.ts";
+import { prepareTasks } from "./services/run-task.ts";
 import { createEvaluationService } from "./services/evaluation-service.ts";
 import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
 import { sqliteEvaluationStore, sqliteStore } from "./stores/sqlite.ts";
@@ -34,7 +36,7 @@ import { reportOf } from "./tasks/pool-report.ts";
 import { createRunSource } from "./tasks/run-source.ts";
 import { type OpenedPorts, openPorts } from "./tasks/ports.ts";
 import { createAsyncScorer } from "./tasks/async-scorer.ts";
-import { createResources } from "./tasks/resources.ts";
+import { createResources, type Resources } from "./tasks/resources.ts";
 import { createScorer, type OpenToken } from "./tasks/scorer.ts";
 import { createTeacher } from "./tasks/teacher/teacher.ts";
 import { createWorkerPool, type WorkerPool } from "./tasks/workers.ts";
@@ -149,7 +151,10 @@ async function assembleAround(
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
   const maker = createMaker({ workers, registry, pools, teacher });
   const source = createRunSource(maker);
-  const runs = createRuns({ store, source, clock: systemClock, newIncarnation, log, aheadMax: AHEAD_MAX });
+  const runs = createRuns({
+    ...{ store, source, clock: systemClock, newIncarnation, log, aheadMax: AHEAD_MAX },
+    prepare: (...planned) => prepareTasks(deps, ...planned),
+  });
   const scoring = {
     completionBytesMax: limits.maxCompletionBytes,
     onFailure: (error: unknown, { environment, version }: OpenToken) =>
@@ -157,12 +162,7 @@ async function assembleAround(
   };
   const scorer = createScorer({ ...scoring, keyring, registry, pools });
   const onFailure = (error: unknown, what: string): void => log.error({ err: error }, what);
-  resources.onChange((resource, down) => {
-    if (down === undefined) log.info({ resource }, "a resource is asked again");
-    else log.warn({ resource, reason: down }, "a resource is down");
-    // What fails there is logged there.
-    void runs.maskArms(resource, down);
-  });
+  maskWhileDown(resources, runs, log);
   const asyncScorer = createAsyncScorer({
     ...{ ...scoring, resources },
     record: (runId, item) => recordItem({ runs, onFailure }, runId, item),
@@ -174,7 +174,7 @@ async function assembleAround(
   const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };
   const deps: ServiceDeps = {
     ...{ keyring, registry, pools, maker, teacher, missingPorts, scorer, asyncScorer, runs, evaluations, onFailure },
-    ...{ limits: requestLimits, meter: createOutcomeMeter(metrics.registry) },
+    ...{ limits: requestLimits, meter: createOutcomeMeter(metrics.registry), prepared: createPreparedTasks() },
   };
   registerRuns(metrics.registry, (limit) => runs.recent(limit));
   registerTeacher(metrics.registry, teacher?.counts);
@@ -188,6 +188,16 @@ async function assembleAround(
     await evaluationStore.close();
   };
   return { deps, ready: workers.ready, close };
+}
+
+/** Arms whose resource is down are not drawn from. */
+function maskWhileDown(resources: Resources, runs: ServiceDeps["runs"], log: Log["log"]): void {
+  resources.onChange((resource, down) => {
+    if (down === undefined) log.info({ resource }, "a resource is asked again");
+    else log.warn({ resource, reason: down }, "a resource is down");
+    // What fails there is logged there.
+    void runs.maskArms(resource, down);
+  });
 }
 
 async function openThePorts({ sandbox, judge }: Config, log: Log["log"], { registry }: Metrics) {

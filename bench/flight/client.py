@@ -41,9 +41,7 @@ def stream(client: Client, units: list[dict[str, Any]]) -> None:
             reasons[str(error)] += 1
 
 
-clients = [
-    Client(each["address"], timeout=WORK["timeoutSeconds"], on_feedback="ignore") for each in WORK["streams"]
-]
+clients = [Client(each["address"], timeout=WORK["timeoutSeconds"], on_feedback="ignore") for each in WORK["streams"]]
 for each in clients:
     each.list_environments()
 print("ready", flush=True)

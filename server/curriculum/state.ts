@@ -205,7 +205,7 @@ export function isDone(state: RunState): boolean {
 /** A task of a batch as it is given out. */
 export function issuedTask<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
-  { index, probabilities, numGenerations }: Batch<Key>,
+  { index, probabilities, numGenerations }: Pick<Batch<Key>, "index" | "probabilities" | "numGenerations">,
   task: DrawnTask<Key>,
 ): IssuedTask<Key> {
   const { epoch } = state;

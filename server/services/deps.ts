@@ -12,6 +12,7 @@ import type { TaskSpec } from "../tasks/spec.ts";
 import type { MissingPorts } from "../tasks/ports.ts";
 import type { Teacher } from "../tasks/teacher/teacher.ts";
 import type { GroupLimits } from "./check-groups.ts";
+import type { PreparedTasks } from "./prepared.ts";
 
 /** Limits on what a request may hold; each is named in the error that it gives. */
 export interface RequestLimits extends GroupLimits {
@@ -46,6 +47,8 @@ export interface ServiceDeps {
   /** Ports that the server does not have: why, and what to do. Tasks that need one of them are refused. */
   readonly missingPorts?: MissingPorts;
   readonly runs: Runs<TaskSpec, TaskKey>;
+  /** Undefined: no message is made before it is asked for. */
+  readonly prepared?: PreparedTasks;
   readonly evaluations: Evaluations;
   readonly limits: RequestLimits;
   /** Undefined: outcomes are not counted. */

@@ -6,11 +6,42 @@ import { PROMPT_MARK, type PromptTemplate, type RunConfig } from "../curriculum/
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import { type ArmPlace, presentTask } from "../tasks/present.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
+import { inStretches, nextTurn } from "../tasks/stretches.ts";
 import type { MadeTask } from "../tasks/task.ts";
 import type { ServiceDeps } from "./deps.ts";
 
+/** Tasks between two looks whether they are still wanted. */
+const CHUNK = 16;
+
+/** Makes the messages of tasks that will probably be asked for, in stretches, until they are no longer wanted. */
+export async function prepareTasks(
+  deps: ServiceDeps,
+  runId: string,
+  tasks: readonly IssuedTask<TaskKey>[],
+  config: RunConfig<TaskSpec>,
+  areWanted: () => boolean,
+): Promise<void> {
+  for (let i = 0; i < tasks.length && areWanted(); i += CHUNK) {
+    await inStretches(tasks.slice(i, i + CHUNK), (task) => {
+      if (deps.prepared?.has(runId, task, config) === false)
+        deps.prepared.keep(runId, task, config, made(deps, runId, task, config));
+    });
+    // Whoever waits goes first.
+    await nextTurn();
+  }
+}
+
 /** A task that was drawn for training. */
 export function issuedToWire(
+  deps: ServiceDeps,
+  runId: string,
+  task: IssuedTask<TaskKey>,
+  config: RunConfig<TaskSpec>,
+): Task {
+  return deps.prepared?.take(runId, task, config) ?? made(deps, runId, task, config);
+}
+
+function made(
   deps: ServiceDeps,
   runId: string,
   { incarnation, cursor, arm: index, key, epoch, batch, probability, numGenerations }: IssuedTask<TaskKey>,

@@ -58,7 +58,8 @@ function here(text: string): string {
 
 test("there are snippets in each language", () => {
   for (const language of ["sh", "python", "ts"]) expect(inLanguage(language), language).not.toHaveLength(0);
-  expect(new Set(snippets.map(({ language }) => language))).toEqual(new Set(["sh", "python", "ts"]));
+  // Diffs are applied and run by clients/python/tests_trainers/test_trl_diff.py, which has the trainer.
+  expect(new Set(snippets.map(({ language }) => language))).toEqual(new Set(["sh", "python", "ts", "diff"]));
 });
 
 /** The lines that a snippet says it prints. */

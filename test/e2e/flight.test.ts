@@ -51,6 +51,17 @@ test("all of them lie with the server before it answers one, and each is recorde
   expect(asked()).toBe(COMPLETIONS);
 });
 
+test("a server that has room for half of them gets them all, some of them twice, and counts each once", async () => {
+  const [completion, held] = [16 * 1024, 2 * 1024 ** 2];
+  const message = ["--max-completion-bytes", String(completion), "--max-message-bytes", String(2 * completion)];
+  const options = await flying(...message, "--max-held-bytes", String(held));
+  const to = { addresses: [server.address], environment: "countdown" };
+  const flight = await fly({ ...options, ...to, bytes: completion });
+  expect(flight).toMatchObject({ ...whole, closedGroups: PROMPTS });
+  const { recorded = 0, duplicate = 0 } = flight.statuses;
+  expect(recorded + duplicate).toBe(COMPLETIONS);
+});
+
 test("a server that takes few calls is waited for, as long as it asks for, by both clients", async () => {
   const options = await flying("--max-inflight-calls", "2");
   const proxy = await startProxy(server.address, STREAMS);

@@ -10,7 +10,7 @@ import pytest
 from conftest import Server, StartServer, wrong
 
 import gradus
-from gradus import Client, CompletionGroup, StreamResult, Task, aio
+from gradus import Client, CompletionGroup, GroupOutcome, StreamResult, Task, aio
 
 
 @pytest.fixture(scope="module")
@@ -128,3 +128,12 @@ def test_the_same_for_asyncio_where_the_server_drains(start_server: StartServer)
             check(results, tasks)
 
     asyncio.run(ask())
+
+
+def test_rewards_alone_are_those_of_whole_outcomes(client: Client, task: Task) -> None:
+    group = task.group([*wrong(3), "no answer", "x" * 2**21])
+    (whole,) = (each.result() for each in client.stream_steps([group]))
+    (brief,) = (each.result() for each in client._stream([group], 1, {}, GroupOutcome.of_rewards))
+    fields = ("sample_index", "reward", "solved", "no_reward", "feedback", "feedback_detail")
+    for ours, theirs in zip(brief.outcomes, whole.outcomes, strict=True):
+        assert [getattr(ours, name) for name in fields] == [getattr(theirs, name) for name in fields]

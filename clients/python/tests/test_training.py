@@ -1,37 +1,32 @@
-"""What adapters to trainers have in common, without a trainer."""
+"""What adapters to trainers have in common, without a trainer: addresses, scoring, places in groups."""
 
 from __future__ import annotations
 
 import asyncio
 import multiprocessing
-from pathlib import Path
+from dataclasses import replace
+from typing import Any
 
 import pytest
-from conftest import Server, wrong
+from conftest import Server, StartServer, wrong
 
 import gradus
-from gradus import Client, Run, Task
+from gradus import Client, GroupOutcome, NoReward, Outcome, Run
+from gradus._client_core import ClientCore
+from gradus._io import BlockingIo
+from gradus._op import Op, run_each
 from gradus.training import (
     Places,
     RunAddress,
-    RunCheckpoint,
     Scorer,
-    TaskReader,
     TaskReference,
     UnscoredError,
     Written,
-    check_batches,
-    check_generations,
-    check_length,
-    check_scored_by_step,
-    check_whole_groups,
-    checkpoint_of,
-    read_checkpoint,
-    restore,
+    place_in_group,
     reward_or,
+    score,
     score_all,
     score_one,
-    write_checkpoint,
 )
 
 ARMS = [gradus.arm("countdown", "T0", arm_id="easy"), gradus.arm("countdown", "T1", arm_id="hard")]
@@ -173,6 +168,74 @@ def test_what_has_no_reward_is_none_and_never_zero(client: Client, run: Run, add
         reward_or(outcome, None)
 
 
+class Busy(ClientCore):
+    """A client whose server asks, so many times, to have every other sample again."""
+
+    times = 0
+
+    def batch_step(self, groups: Any, **options: Any) -> Op[list[GroupOutcome]]:
+        outcomes = yield from super().batch_step(groups, **options)
+        if self.times == 0:
+            return outcomes
+        self.times -= 1
+        return [replace(each, outcomes=tuple(map(_asked_again, each.outcomes))) for each in outcomes]
+
+
+def _asked_again(outcome: Outcome) -> Outcome:
+    missing = NoReward("overloaded", "busy", 0.01)
+    return outcome if outcome.sample_index % 2 == 0 else replace(outcome, reward=None, no_reward=missing)
+
+
+@pytest.mark.parametrize(("times", "rewards"), [(3, [0.1] * 4), (10**9, [0.1, None, 0.1, None])])
+def test_what_is_asked_for_again_is_sent_again_as_long_as_there_is_patience(
+    client: Client, run: Run, address: RunAddress, times: int, rewards: list[float | None]
+) -> None:
+    task = references(run, address)[0]
+    busy = Busy(BlockingIo, client._core.settings)
+    busy.times = times
+    written = [Written(task, text, index) for index, text in enumerate(wrong(4))]
+    outcomes = dict(run_each(score(busy, Places(), written, patience=0.5)))
+    assert [outcomes[index].reward for index in range(4)] == rewards
+    # The run does not wait for a group that is given up; of another it waits for the rest.
+    (group,) = run.groups([task.group_id])
+    assert (group.closed, len(group.missing)) == (None in rewards, 4)
+
+
+def test_a_group_that_lies_on_two_ranks_has_each_sample_once() -> None:
+    row = [(group, sample) for group in "abc" for sample in range(4)]
+    placed = [(row[rank * 6 + place][0], place_in_group(place, rank, 6, 4)) for rank in (0, 1) for place in range(6)]
+    assert placed == row
+
+
+def test_a_message_holds_no_more_than_the_server_takes(client: Client) -> None:
+    """Groups of 40 MB in all, which no message may hold."""
+    task = client.reset("countdown", level="T0", seed=1)
+    written = [
+        Written(TaskReference("", task.task_id, f"group-{index}", "", 1), "x" * 200_000, 0) for index in range(200)
+    ]
+    outcomes = score_all(client, Places(), written)
+    assert {each.verdict for each in outcomes} == {"malformed"}
+    assert len(outcomes) == 200
+
+
+def test_a_server_that_is_restarted_is_waited_for(start_server: StartServer, run_id: str) -> None:
+    server = start_server()
+    run = create(Client(server.address).run(run_id))
+    address = RunAddress(server.address, run_id)
+    tasks = references(run, address)
+    port = int(server.address.rpartition(":")[2])
+
+    async def score_while_it_is_away() -> list[Outcome]:
+        scorer = Scorer(address)
+        await scorer.score(Written(tasks[0], "none", 0))
+        server.kill()
+        asked = asyncio.gather(*(scorer.score(Written(task, wrong()[0], 1)) for task in tasks))
+        await asyncio.to_thread(start_server, port=port)
+        return await asked
+
+    assert [each.feedback for each in asyncio.run(score_while_it_is_away())] == ["recorded"] * 4
+
+
 def test_an_error_reaches_everyone_who_asked() -> None:
     address = RunAddress("localhost:1", "none")
     task = TaskReference(str(address), "a", "b", "none", 2)
@@ -183,93 +246,3 @@ def test_an_error_reaches_everyone_who_asked() -> None:
         return await asyncio.gather(*asked, return_exceptions=True)
 
     assert [type(each) for each in asyncio.run(score())] == [gradus.UnavailableError] * 2
-
-
-def test_a_reader_gives_portions_of_any_size_and_tasks_in_flight_again(client: Client, run: Run, run_id: str) -> None:
-    reader = TaskReader(run)
-    tasks = [each for count in (1, 3, 4) for each in reader.take(count)]
-    assert [each.cursor for each in tasks] == [*range(8)]
-    run.step_group(tasks[0], wrong(8))
-    again = TaskReader(client.run(run_id))
-    again.run.cursor = 4
-    assert again.take_up() == 3
-    assert [each.cursor for each in again.take(5)] == [1, 2, 3, 4, 5]
-
-
-def test_a_run_that_moved_on_goes_back_to_its_checkpoint(run: Run, tmp_path: Path) -> None:
-    first = run.next_batch().tasks
-    saved = checkpoint_of(run)
-    assert restore(run, saved) is False
-    for task in first:
-        run.step_group(task, wrong(8))
-    run.next_batch()
-    write_checkpoint(tmp_path / "checkpoint" / "run.json", saved)
-    read: RunCheckpoint = read_checkpoint(tmp_path / "checkpoint" / "run.json")
-    assert read == saved
-    assert restore(run, read) is True
-    assert (run.cursor, run.get().state.samples_recorded) == (4, 0)
-    run.delete()
-    assert restore(run, read) is True
-    with pytest.raises(ValueError, match="the checkpoint is of run"):
-        restore(run, {**read, "run_id": "another"})
-
-
-@pytest.mark.parametrize(
-    ("at_once", "lag", "fits"),
-    [
-        (4, 0, True),
-        (2, 0, True),
-        (8, 0, False),
-        (8, 1, True),
-        (6, 1, True),
-        (6, 0, False),
-        (12, 1, False),
-        (12, 2, True),
-    ],
-)
-def test_batches_that_would_wait_for_themselves_are_refused(
-    client: Client, run_id: str, at_once: int, lag: int, fits: bool
-) -> None:
-    """A trainer that takes so many prompts at once, and scores them before it takes the next, is the witness."""
-    run = create(client.run(run_id), generations=1, feedback_lag=lag)
-    config = run.get().config
-    reader = TaskReader(run)
-
-    def train() -> None:
-        for _ in range(4):
-            tasks: list[Task] = []
-            for _ in range(at_once):
-                cursor = run.cursor
-                try:
-                    batch = run.next_batch(count=1, timeout=0.3)
-                except gradus.StalledError:
-                    run.cursor = cursor
-                    raise
-                tasks += batch.tasks
-            for result in client.stream_steps(task.group(wrong()) for task in tasks):
-                result.result()
-
-    assert reader.run is run
-    if fits:
-        check_batches(config, at_once, "prompts")
-        train()
-    else:
-        with pytest.raises(ValueError, match=f"prompts={at_once} would wait for ever"):
-            check_batches(config, at_once, "prompts")
-        with pytest.raises(gradus.StalledError):
-            train()
-
-
-def test_what_else_does_not_fit_is_refused(client: Client, run: Run, run_id: str) -> None:
-    config = run.get().config
-    check_generations(config, 8, "--n")
-    with pytest.raises(ValueError, match="Set --n=8"):
-        check_generations(config, 4, "--n")
-    with pytest.raises(ValueError, match="create it with group_timeout"):
-        check_whole_groups(config, "rollouts are dropped")
-    reported = create(client.run(f"{run_id}-2"), feedback_source="reported", length=8).get().config
-    with pytest.raises(ValueError, match="create it without that option"):
-        check_scored_by_step(reported)
-    with pytest.raises(ValueError, match="asks for 9 prompts, and the run's length is 8"):
-        check_length(reported, 9, "--steps")
-    check_batches(create(client.run(f"{run_id}-3"), feedback_lag="unbounded").get().config, 1000, "prompts")

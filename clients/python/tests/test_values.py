@@ -12,7 +12,7 @@ import dill
 import pytest
 
 import gradus
-from gradus import Client, Task
+from gradus import AnswerSpan, Client, Outcome, RewardComponent, Task
 from gradus._values import Derived, Value, field_sources
 from gradus.v1 import outcome_pb2, task_pb2
 
@@ -137,3 +137,13 @@ def test_what_calls_give_is_no_message() -> None:
         for name, method in public(kind).items():
             assert "pb2" not in str(inspect.signature(method)), f"{kind.__name__}.{name}"
     assert get_type_hints(gradus.Batch)["tasks"] == tuple[Task, ...]
+
+
+def test_parts_of_outcomes_that_are_read_by_hand_are_what_their_types_read() -> None:
+    proto = outcome_pb2.Outcome()
+    proto.score.components.add(name="format", value=0.0, weight=0.1)
+    proto.score.components.add(name="quality", weight=0.9, reason="no answer")
+    proto.score.spans.add(start=5, end=9, verdict=2, solved=True, marked_end=14)
+    outcome = Outcome.from_proto(proto)
+    assert outcome.spans == tuple(map(AnswerSpan.from_proto, proto.score.spans))
+    assert outcome.components == {each.name: RewardComponent.from_proto(each) for each in proto.score.components}

@@ -19,7 +19,7 @@ from enum import Enum
 from types import ModuleType
 from typing import Any
 
-from characters import characters
+from tiny import tokenizer
 
 
 class DataSource(abc.ABC):
@@ -65,14 +65,14 @@ class Sample:
 
 def install() -> None:
     """Makes the names importable, unless slime is there."""
-    if importlib.util.find_spec("slime") is not None:
+    if "slime" in sys.modules or importlib.util.find_spec("slime") is not None:
         return
     names: dict[str, dict[str, Any]] = {
         "slime": {},
         "slime.rollout": {},
         "slime.rollout.data_source": {"DataSource": DataSource},
         "slime.utils": {},
-        "slime.utils.processing_utils": {"load_tokenizer": lambda path, **_: characters()},
+        "slime.utils.processing_utils": {"load_tokenizer": lambda path, **_: tokenizer()},
         "slime.utils.types": {"Sample": Sample},
     }
     for name, contents in names.items():

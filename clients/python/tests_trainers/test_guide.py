@@ -15,9 +15,9 @@ import slime_interface
 import tomllib
 import verifiers.v1 as vf
 import verl
-from characters import characters
 from omegaconf import OmegaConf
 from real_server import ROOT, Server, launch
+from tiny import tokenizer
 from verl.trainer.ppo.utils import create_rl_dataset
 
 GUIDE = (ROOT / "docs/guides/trainers.md").read_text()
@@ -61,7 +61,7 @@ def test_verl_takes_its_lines(guided: Server) -> None:
     config = OmegaConf.merge(config, OmegaConf.create(at(lines, guided)))
     config.data.max_prompt_length = 4096
     training, validation = (
-        create_rl_dataset(files, config.data, characters(), None)
+        create_rl_dataset(files, config.data, tokenizer(), None)
         for files in (config.data.train_files, config.data.val_files)
     )
     assert (len(training), len(validation)) == (6400, 64)

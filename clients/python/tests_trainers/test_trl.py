@@ -3,56 +3,21 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from trl import GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer
+import tiny
+from trl import GRPOConfig, GRPOTrainer
+from trl_training import KINDS, run_config, settings, trainer_of
 
 import gradus
 from gradus import Client
 from gradus.trl import GradusSpec
 
-KINDS = {"grpo": (GRPOTrainer, GRPOConfig), "rloo": (RLOOTrainer, RLOOConfig)}
-
-
-def run_config(**changes: Any) -> dict[str, Any]:
-    return {
-        "arms": [gradus.arm("countdown", level) for level in ("T0", "T1", "T2")],
-        "policy": gradus.bandit(),
-        "num_generations": 4,
-        "prompts_per_update": 4,
-        "seed": 1,
-        **changes,
-    }
-
-
-def settings(out: Path, **changes: Any) -> dict[str, Any]:
-    return {
-        "output_dir": str(out),
-        "per_device_train_batch_size": 8,
-        "max_completion_length": 6,
-        "max_steps": 4,
-        "save_strategy": "no",
-        "logging_steps": 1,
-        "report_to": [],
-        "learning_rate": 1e-2,
-        "use_cpu": True,
-        **changes,
-    }
-
-
-def trainer_of(spec: GradusSpec, policy: Path, kind: str = "grpo", **changes: Any) -> Any:
-    """A trainer of a tiny policy, with the spec's settings and these."""
-    trainer, config = KINDS[kind]
-    return trainer(
-        str(policy),
-        reward_funcs=spec.reward_funcs,
-        args=config(**spec.config(**changes)),
-        train_dataset=spec.train_dataset,
-        eval_dataset=spec.eval_dataset,
-        callbacks=spec.callbacks,
-    )
+EVALUATED = gradus.evaluation_arm("countdown", "T0", tasks=4, num_generations=2)
+MANY_AT_ONCE = {"steps_per_generation": 1, "generation_batch_size": None, "gradient_accumulation_steps": 8}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -83,3 +48,132 @@ def test_a_trainer_trains_on_a_run(kind: str, client: Client, run_id: str, polic
     assert len(probabilities) == 3
     assert math.fsum(probabilities) == pytest.approx(1)
     assert len({group.mean for group in groups}) > 1
+
+
+@pytest.mark.parametrize(
+    ("run", "changes", "reason"),
+    [
+        ({}, {"shuffle_dataset": True}, "shuffle_dataset is True and must be False"),
+        ({}, {"ignore_data_skip": False}, "ignore_data_skip is False and must be True"),
+        ({}, {"remove_unused_columns": True}, "rewards need the tasks' columns"),
+        ({}, {"restore_callback_states_from_checkpoint": True}, "callbacks would be made anew"),
+        ({}, {"num_generations": 2}, "num_generations is 2, and the run's is 4"),
+        ({"feedback_lag": 0}, {}, "feedback_lag is 0, and must be 1 at least"),
+        ({}, MANY_AT_ONCE, "feedback_lag is 1, and must be 4 at least"),
+        ({"length": 15}, {}, "the run's length of 15 tasks is less"),
+        ({"feedback_source": "reported"}, {}, 'create it with "step"'),
+        ({"dynamic_sampling": gradus.DynamicSampling(2.0)}, {}, "the run has dynamic_sampling"),
+        ({}, {"gradient_accumulation_steps": 1, "save_strategy": "steps", "save_steps": 1}, "falls between two"),
+        ({"evaluation_arms": [EVALUATED]}, {"eval_strategy": "steps", "eval_steps": 2}, "num_generations_eval is 4"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_its_reason(
+    run: dict[str, Any], changes: dict[str, Any], reason: str, client: Client, run_id: str, policy: Path, tmp_path: Path
+) -> None:
+    spec = GradusSpec(client, run_id, run_config(**run))
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        # As somebody would set it without `config`.
+        GRPOTrainer(
+            str(policy),
+            reward_funcs=spec.reward_funcs,
+            args=GRPOConfig(**{**spec.config(**settings(tmp_path)), **changes}),
+            train_dataset=spec.train_dataset,
+            eval_dataset=spec.eval_dataset,
+            callbacks=spec.callbacks,
+        )
+
+
+def test_with_the_lag_that_is_asked_for_nothing_stalls(
+    client: Client, run_id: str, policy: Path, tmp_path: Path
+) -> None:
+    spec = GradusSpec(client, run_id, run_config(feedback_lag=4), patience=60)
+    trainer = trainer_of(spec, policy, **settings(tmp_path, max_steps=2, **MANY_AT_ONCE))
+    trainer.train()
+    assert client.run(run_id).get().state.samples_recorded == 2 * 8 * 8
+
+
+def test_config_refuses_what_the_run_cannot_be_trained_with(client: Client, run_id: str) -> None:
+    spec = GradusSpec(client, run_id, run_config(length=40))
+    with pytest.raises(ValueError, match="shuffle_dataset=True: a run of Gradus wants False"):
+        spec.config(shuffle_dataset=True)
+    with pytest.raises(ValueError, match="num_generations=8: a run of Gradus wants 4"):
+        spec.config(num_generations=8)
+    assert spec.config(per_device_train_batch_size=4)["max_steps"] == 10
+    assert spec.config(per_device_train_batch_size=4)["gradient_accumulation_steps"] == 4
+
+
+def test_without_the_callbacks_nothing_is_pulled(client: Client, run_id: str, policy: Path, tmp_path: Path) -> None:
+    spec = GradusSpec(client, run_id, run_config())
+    trainer = GRPOTrainer(
+        str(policy), spec.reward_funcs, GRPOConfig(**spec.config(**settings(tmp_path))), spec.train_dataset
+    )
+    with pytest.raises(ValueError, match="no callbacks"):
+        trainer.train()
+    assert client.run(run_id).get().state.cursor == 0
+
+
+def test_a_run_that_was_trained_on_is_not_begun_anew_unasked(
+    client: Client, run_id: str, policy: Path, tmp_path: Path
+) -> None:
+    trainer_of(GradusSpec(client, run_id, run_config()), policy, **settings(tmp_path, max_steps=1)).train()
+    hashes = [group.task and group.task.instance_hash for group in client.run(run_id).groups(0, tasks=True)]
+    again = trainer_of(GradusSpec(client, run_id, run_config()), policy, **settings(tmp_path, max_steps=1))
+    with pytest.raises(ValueError, match="has been trained on"):
+        again.train()
+    spec = GradusSpec(client, run_id, run_config(), restart=True)
+    trainer_of(spec, policy, **settings(tmp_path, max_steps=1)).train()
+    assert hashes == [group.task and group.task.instance_hash for group in client.run(run_id).groups(0, tasks=True)]
+
+
+def test_a_checkpoint_that_is_cut_short_is_passed_over(
+    client: Client, run_id: str, policy: Path, tmp_path: Path
+) -> None:
+    spec = GradusSpec(client, run_id, run_config())
+    assert spec.last_checkpoint(str(tmp_path)) is None
+    saving = settings(tmp_path, max_steps=2, save_strategy="steps", save_steps=1)
+    trainer_of(spec, policy, **saving).train()
+    newest = tmp_path / "checkpoint-2" / "trainer_state.json"
+    assert spec.last_checkpoint(str(tmp_path)) == str(newest.parent)
+    newest.write_text(newest.read_text()[:100])
+    assert spec.last_checkpoint(str(tmp_path)) == str(tmp_path / "checkpoint-1")
+
+
+def test_evaluations_are_rounds_of_the_run(client: Client, run_id: str, policy: Path, tmp_path: Path) -> None:
+    spec = GradusSpec(client, run_id, run_config(evaluation_arms=[EVALUATED]))
+    assert len(spec.eval_dataset) == 4
+    evaluating = {"eval_strategy": "steps", "eval_steps": 2, "num_generations_eval": 2, "per_device_eval_batch_size": 4}
+    trainer = trainer_of(spec, policy, **settings(tmp_path, **evaluating))
+    trainer.train()
+    records = [each.evaluation for each in client.run(run_id).history() if each.evaluation is not None]
+    assert [(each.evaluation_round, each.samples, each.closed) for each in records if each.samples] == [
+        (2, 8, True),
+        (4, 8, True),
+    ]
+    logged = [each for each in trainer.state.log_history if "eval_reward" in each]
+    assert [each["eval_reward"] for each in logged] == [
+        pytest.approx(each.reward_mean, abs=1e-6) for each in records if each.samples
+    ]
+    assert "eval_gradus/eval/countdown/T0/reward" in logged[0]
+    assert client.run(run_id).get().state.samples_recorded == 4 * 16
+
+
+def test_what_is_submitted_in_an_environment_is_what_is_scored(client: Client, run_id: str, tmp_path: Path) -> None:
+    policy = tiny.save(tmp_path / "policy", calls=True)
+    spec = GradusSpec(client, run_id, run_config(answer_format="answer_tag"))
+    vocabulary = tiny.tokenizer()
+    vocabulary.chat_template = tiny.qwen3_template()
+    calling = {"max_tool_calling_iterations": 1, "max_completion_length": 300}
+    trainer = GRPOTrainer(
+        str(policy),
+        reward_funcs=spec.reward_funcs,
+        args=GRPOConfig(**spec.config(**settings(tmp_path / "out", max_steps=2, **calling))),
+        train_dataset=spec.train_dataset,
+        processing_class=vocabulary,
+        environment_factory=spec.environment_factory,
+        callbacks=spec.callbacks,
+    )
+    trainer.train()
+    logs = [each for each in trainer.state.log_history if "reward" in each]
+    # The policy begins with the call, or with the call and another: what it submitted has the right form.
+    assert [each["reward"] for each in logs] == [pytest.approx(0.1)] * 2
+    assert client.run(run_id).get().state.samples_recorded == 2 * 16

@@ -16,10 +16,12 @@ from typing import Any
 import pytest
 from conftest import ROOT, Server, StartServer
 
-from gradus import Client, GradusError
+from gradus import Client, GradusError, Task
 
-STEPS = 24
+STEPS = 32
 KILLS = 12
+KILLS_MIN = 10
+"""A trainer on a fast machine may be done before the last kill."""
 PROMPTS = 4
 GENERATIONS = 4
 
@@ -74,11 +76,11 @@ def tasks_of(client: Client, run_id: str) -> list[Any]:
     """What the run gave and got, group by group."""
     run = client.run(run_id)
     groups = [group for batch in range(STEPS) for group in run.groups(batch, tasks=True)]
-    return [
-        (group.cursor, group.arm_id, group.task and (group.task.instance_hash, group.task.arm_probability))
-        + tuple((sample.sample_index, sample.reward, sample.policy_version) for sample in group.samples)
-        for group in groups
-    ]
+    return [(group.cursor, group.arm_id, identity(group.task), group.samples) for group in groups]
+
+
+def identity(task: Task | None) -> Any:
+    return task and (task.instance_hash, task.arm_probability)
 
 
 def recorded(client: Client, run_id: str) -> int:
@@ -111,12 +113,13 @@ def test_killed_trainers_and_servers_go_on_as_if_undisturbed(
     trainer = nursery.start(*arguments(server, "disturbed", policy, tmp_path / "disturbed"))
     while sum(kills.values()) < KILLS:
         victim = chance.choice(list(kills))
-        goal = recorded(client, "disturbed") + chance.randrange(3 * PROMPTS * GENERATIONS)
+        goal = recorded(client, "disturbed") + chance.randrange(2 * PROMPTS * GENERATIONS)
         began = time.monotonic()
         while recorded(client, "disturbed") < goal and time.monotonic() < began + 60 and alive(trainer):
             time.sleep(0.02)
-        time.sleep(chance.random() / 2)
-        assert alive(trainer), f"ended after {kills}: {nursery.log.read_text()[-5000:]}"
+        time.sleep(chance.random() / 4)
+        if not alive(trainer):
+            break
         kills[victim] += 1
         if victim != "trainer":
             server.kill()
@@ -129,8 +132,10 @@ def test_killed_trainers_and_servers_go_on_as_if_undisturbed(
             trainer = nursery.start(*arguments(server, "disturbed", policy, tmp_path / "disturbed"))
     assert nursery.status() == 0, nursery.log.read_text()[-5000:]
 
+    assert sum(kills.values()) >= KILLS_MIN
     assert min(kills.values()) > 0
     assert tasks_of(client, "disturbed") == expected
     states = [client.run(run_id).get().state for run_id in ("undisturbed", "disturbed")]
     values = [[(arm.arm_id, arm.value, arm.probability) for arm in state.arms] for state in states]
     assert values[0] == values[1]
+    assert states[1].epoch > 0

@@ -6,12 +6,14 @@ import string
 from pathlib import Path
 
 import torch
-from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM
+from trl import chat_template_utils
 
 OPENING = "<think></think><answer>"
 CLOSING = "</answer>"
-SPECIAL = ["<pad>", "<eos>"]
+SPECIAL = ["<pad>", "<|im_end|>"]
+CALL = '<tool_call>\n{"name": "submit", "arguments": {"response": "<answer>1 + 1</answer>"}}\n</tool_call>'
 WRITTEN = [CLOSING, *"12+"]
 """What the policy writes after OPENING: enough for right forms, wrong forms and now and then a right answer."""
 
@@ -21,15 +23,18 @@ TEMPLATE = (
 )
 
 
-def save(folder: Path, seed: int = 0) -> Path:
-    """The policy and its tokenizer, as `from_pretrained` reads them."""
+def save(folder: Path, seed: int = 0, calls: bool = False) -> Path:
+    """The policy and its tokenizer, as `from_pretrained` reads them. `calls`: it calls a tool, and writes nothing."""
     vocabulary = tokenizer()
+    if calls:
+        vocabulary.chat_template = qwen3_template()
     vocabulary.save_pretrained(folder)
     policy = model(vocabulary, seed)
-    # OPENING first, and then what is in WRITTEN.
+    # OPENING first, and then what is in WRITTEN; or CALL and the end.
     ids = range(len(vocabulary))
-    opening = vocabulary.convert_tokens_to_ids(OPENING)
-    written = {opening, vocabulary.eos_token_id, *map(vocabulary.convert_tokens_to_ids, WRITTEN)}
+    opening = vocabulary.convert_tokens_to_ids(CALL if calls else OPENING)
+    after = [] if calls else WRITTEN
+    written = {opening, vocabulary.eos_token_id, *map(vocabulary.convert_tokens_to_ids, after)}
     policy.generation_config.begin_suppress_tokens = [i for i in ids if i != opening]
     policy.generation_config.suppress_tokens = [i for i in ids if i not in written]
     policy.save_pretrained(folder)
@@ -38,11 +43,12 @@ def save(folder: Path, seed: int = 0) -> Path:
 
 def tokenizer() -> PreTrainedTokenizerFast:
     """Each character is a token, and so are OPENING and CLOSING."""
-    tokens = [*SPECIAL, "<unk>", OPENING, CLOSING, *sorted(set(string.printable))]
+    tokens = [*SPECIAL, "<unk>", OPENING, CLOSING, CALL, *sorted(set(string.printable))]
     core = Tokenizer(models.WordLevel({token: i for i, token in enumerate(tokens)}, unk_token="<unk>"))
     core.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), behavior="isolated")
+    core.decoder = decoders.Fuse()
     made = PreTrainedTokenizerFast(
-        tokenizer_object=core, pad_token="<pad>", eos_token="<eos>", unk_token="<unk>", padding_side="left"
+        tokenizer_object=core, pad_token="<pad>", eos_token="<|im_end|>", unk_token="<unk>", padding_side="left"
     )
     made.chat_template = TEMPLATE
     return made
@@ -63,3 +69,8 @@ def model(vocabulary: PreTrainedTokenizerFast, seed: int = 0) -> Qwen2ForCausalL
         bos_token_id=None,
     )
     return Qwen2ForCausalLM(config)
+
+
+def qwen3_template() -> str:
+    """TRL's copy of Qwen3's template, which TRL knows how to parse responses of."""
+    return Path(chat_template_utils.__file__).with_name("chat_templates").joinpath("qwen3.jinja").read_text()

@@ -5,10 +5,11 @@
 import { type DrawPlan, drawReadiness } from "../draw.ts";
 import { fillSlots, type Wanted } from "../fill.ts";
 import type { Refusal } from "../results.ts";
-import type { RunState } from "../state.ts";
+import type { IssuedTask } from "../batches.ts";
+import { issuedTask, type RunState } from "../state.ts";
 import { type InstanceKey, slotsFor } from "../types.ts";
 import type { LiveRun } from "./live-run.ts";
-import type { Clock, Log } from "./ports.ts";
+import type { Clock, Log, Prepare } from "./ports.ts";
 import type { Stock } from "./stock.ts";
 
 /** Tasks that are made at a time, so that a draw which wants some of them waits for few. */
@@ -39,14 +40,28 @@ function expected(state: RunState, stock: Stock<InstanceKey>): readonly Wanted[]
   });
 }
 
+/** What is to be made; and if that is nothing, the tasks that the next draw gives, as far as that is known. */
+interface Next<Key extends InstanceKey> {
+  readonly wanted: readonly Wanted[];
+  readonly tasks: readonly IssuedTask<Key>[];
+}
+
 /** What the next draw wants, exactly where it can be planned already. */
-function wantedNext(state: RunState, stock: Stock<InstanceKey>, planFor: PlanFor): readonly Wanted[] {
+function nextOf<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  stock: Stock<Key>,
+  planFor: PlanFor,
+): Next<Key> {
+  const { config, batchesDrawn: index } = state;
   // Under an unbounded lag each group that closes makes another plan.
-  if (state.config.lag.kind === "unbounded" || drawReadiness(state).kind !== "ready") return expected(state, stock);
+  if (config.lag.kind === "unbounded" || drawReadiness(state).kind !== "ready")
+    return { wanted: expected(state, stock), tasks: [] };
   const plan = planFor(state);
-  if (plan.kind !== "plan") return [];
+  if (plan.kind !== "plan") return { wanted: [], tasks: [] };
   const filled = fillSlots(plan, stock.lookup);
-  return filled.kind === "wanted" ? filled.wanted : [];
+  if (filled.kind !== "filled") return { wanted: filled.kind === "wanted" ? filled.wanted : [], tasks: [] };
+  const batch = { index, probabilities: plan.probabilities, numGenerations: config.numGenerations };
+  return { wanted: [], tasks: filled.tasks.map((task) => issuedTask(state, batch, task)) };
 }
 
 /** What of a run decides what is made ahead. */
@@ -61,9 +76,10 @@ function isSame(a: Step | undefined, b: Step): boolean {
   return a !== undefined && (Object.keys(b) as (keyof Step)[]).every((name) => a[name] === b[name]);
 }
 
-export interface AheadOptions {
+export interface AheadOptions<Spec, Key extends InstanceKey> {
   readonly clock: Clock;
   readonly log: Log | undefined;
+  readonly prepare: Prepare<Spec, Key> | undefined;
   readonly planFor: PlanFor;
   /** How many candidates may be in stock. */
   readonly candidatesMax: number;
@@ -72,7 +88,7 @@ export interface AheadOptions {
 export function makeAhead<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   stock: Stock<Key>,
-  { clock, log, planFor, candidatesMax }: AheadOptions,
+  { clock, log, prepare, planFor, candidatesMax }: AheadOptions<Spec, Key>,
 ): Ahead {
   const stopped = new AbortController();
   let last: Step | undefined;
@@ -85,7 +101,7 @@ export function makeAhead<Spec, Key extends InstanceKey>(
       const step = stepOf(state);
       // Before the first draw nobody has asked for anything.
       if (state.batchesDrawn === 0 || readiness === "paused" || readiness === "finished") return;
-      const wanted = wantedNext(state, stock, planFor);
+      const { wanted, tasks } = nextOf(state, stock, planFor);
       if (wanted.length === 0 && isSame(last, step)) return;
       last = step;
       for (const { arm, ordinals } of wanted) {
@@ -96,6 +112,8 @@ export function makeAhead<Spec, Key extends InstanceKey>(
           if (!isSame(stepOf(run.state()), step)) break;
         }
       }
+      const isCurrent = (): boolean => !stopped.signal.aborted && isSame(stepOf(run.state()), step);
+      await prepare?.(run.id, tasks, state.config, isCurrent);
       if (wanted.length === 0 || stock.size() >= candidatesMax) return;
     }
   };

@@ -164,11 +164,13 @@ function planner(): PlanFor {
 
 export function drawing<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
-  { source, clock, log, aheadMax = 0 }: Pick<Ports<Spec, Key>, "source" | "clock" | "log" | "aheadMax">,
+  ports: Pick<Ports<Spec, Key>, "source" | "clock" | "log" | "aheadMax" | "prepare">,
 ): Drawing {
+  const { source, clock, log, prepare, aheadMax = 0 } = ports;
   const stock = createStock(run, source, run.state());
   const planFor = planner();
-  const ahead = aheadMax > 0 ? makeAhead(run, stock, { clock, log, planFor, candidatesMax: aheadMax }) : undefined;
+  const ahead =
+    aheadMax > 0 ? makeAhead(run, stock, { clock, log, prepare, planFor, candidatesMax: aheadMax }) : undefined;
   const begin = () => {
     const leaving = new AbortController();
     const outcome = drawOnce({ run, clock, stock, planFor, abandoned: leaving.signal }).finally(() => {

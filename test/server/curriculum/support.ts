@@ -219,11 +219,13 @@ export function bench(
     clock?: FakeClock;
     newIncarnation?: () => string;
     aheadMax?: number;
+    prepare?: ports.Prepare<Spec, Key>;
   } = {},
 ): Bench {
   const { source = freshTasks, store = memoryStore(), clock = fakeClock(), newIncarnation = incarnations() } = more;
-  const { aheadMax = 0 } = more;
-  return { runs: createRuns({ store, source, clock, newIncarnation, aheadMax }), store, clock };
+  const { aheadMax = 0, prepare } = more;
+  const ports = { store, source, clock, newIncarnation, aheadMax, ...(prepare && { prepare }) };
+  return { runs: createRuns(ports), store, clock };
 }
 
 /** A state's text, as exports and snapshots have it. */

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -203,9 +203,11 @@ class ClientCore(CallMaker):
             raise error
         return outcomes
 
-    def stream_steps(self, wire: Any, options: CallOptions) -> Each[StreamResult]:
-        """Scores the groups that the wire brings; see `Client.stream_steps`."""
-        stream = StepStream(wire, *self.limits(options))
+    def stream_steps(
+        self, wire: Any, options: CallOptions, read: Callable[[Any], GroupOutcome] = GroupOutcome.from_proto
+    ) -> Each[StreamResult]:
+        """Scores the groups that the wire brings; see `Client.stream_steps`. `read` reads a group's outcomes."""
+        stream = StepStream(wire, *self.limits(options), read)
         while not stream.done:
             event: Event | None = yield wire.next_event(stream.wait(time.monotonic()))
             for result in stream.handle(event, time.monotonic()):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import grpc
 
@@ -83,7 +83,7 @@ class StepStream:
 
     Times are seconds of one monotonic clock; `timeout` is each group's, from its sending on. `retries` is how often the
     stream may break without a reply in between; a server that is full and says when to come back is waited for, unless
-    they are given, as long as the groups have time.
+    they are given, as long as the groups have time. `read` reads what came of a group.
     """
 
     def __init__(
@@ -91,10 +91,12 @@ class StepStream:
         wire: Wire,
         timeout: float,
         retries: int | None = None,
+        read: Callable[[Any], GroupOutcome] = GroupOutcome.from_proto,
         spread: Callable[[float], float] = spread,
     ) -> None:
         self._wire = wire
         self._timeout = timeout
+        self._read = read
         self._pending: dict[str, _Pending] = {}
         self._sent = 0
         self._calls = 0
@@ -155,7 +157,7 @@ class StepStream:
         self._breaks = 0
         self._breaks_max = self._breaks_max_later
         if not reply.HasField("failure"):
-            return [self._close(reply.request_id, GroupOutcome.from_proto(reply.groups[0]), None)]
+            return [self._close(reply.request_id, self._read(reply.groups[0]), None)]
         failure = reply.failure
         error = error_of_item(failure.code, failure.message, failure.retry_delay_ms)
         if error.retry_delay is not None and now + error.retry_delay < pending.deadline:

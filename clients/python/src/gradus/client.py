@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from gradus._op import blocking, blocking_each, run_each
 from gradus._options import CallOptions, check_options, suggesting
 from gradus._run_groups import WholeRunCore
 from gradus._wire import ThreadWire
-from gradus.outcomes import StreamResult
+from gradus.outcomes import GroupOutcome, StreamResult
 from gradus.tasks import CompletionGroup
 
 if TYPE_CHECKING:
@@ -169,10 +169,16 @@ class Client(ClientHandle):
         check_options("stream_steps", options, frozenset(CallOptions.__annotations__))
         return self._stream(groups, window, options)
 
-    def _stream(self, groups: Iterable[CompletionGroup], window: int, options: CallOptions) -> Iterator[StreamResult]:
+    def _stream(
+        self,
+        groups: Iterable[CompletionGroup],
+        window: int,
+        options: CallOptions,
+        read: Callable[[Any], GroupOutcome] = GroupOutcome.from_proto,
+    ) -> Iterator[StreamResult]:
         io: BlockingIo = self._core.io
         with ThreadWire(io.channels.get(), io.address, groups, window) as wire:
-            yield from run_each(self._core.stream_steps(wire, options))
+            yield from run_each(self._core.stream_steps(wire, options, read))
 
     def run(self, run_id: str) -> Run:
         """A handle on a run, whether or not it exists yet. Calls nothing."""

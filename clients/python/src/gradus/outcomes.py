@@ -173,6 +173,32 @@ class Outcome:
         )
 
 
+def _reward_only(proto: Any) -> Outcome:
+    score = proto.score if proto.WhichOneof("result") == "score" else None
+    return Outcome(
+        sample_index=proto.sample_index,
+        reward=score.reward if score else None,
+        no_reward=None if score else NoReward.from_proto(proto.no_reward),
+        verdict=None,
+        solved=score.solved if score else None,
+        violation="",
+        components={},
+        objective=None,
+        ratio=None,
+        baseline=None,
+        spans=(),
+        commit=None,
+        answers=0,
+        terminated=False,
+        truncated=False,
+        info={},
+        rloo_advantage=None,
+        grpo_advantage=None,
+        feedback=name_in(_STATUS, proto.feedback.status) if proto.HasField("feedback") else None,
+        feedback_detail=proto.feedback.detail,
+    )
+
+
 @dataclass(frozen=True)
 class GroupOutcome:
     """Outcomes of a group's completions, in the order they went.
@@ -203,6 +229,11 @@ class GroupOutcome:
             std=proto.statistics.std if whole else None,
             contrast_pairs=tuple(map(ContrastPair.from_proto, proto.contrast_pairs)),
         )
+
+    @staticmethod
+    def of_rewards(proto: Any) -> GroupOutcome:
+        """Reads of the message what a reward function wants, in half the time: the rest of each outcome is empty."""
+        return GroupOutcome(proto.group_id, tuple(map(_reward_only, proto.outcomes)), None, None, ())
 
     @property
     def rewards(self) -> list[float | None]:

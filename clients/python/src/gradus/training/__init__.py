@@ -9,7 +9,16 @@ and what is refused because it would wait for ever.
 from __future__ import annotations
 
 from gradus.training._address import RunAddress
-from gradus.training._checkpoints import RunCheckpoint, checkpoint_of, read_checkpoint, restore, write_checkpoint
+from gradus.training._checkpoints import (
+    RunCheckpoint,
+    checkpoint_of,
+    insist,
+    packed,
+    read_checkpoint,
+    restore,
+    unpacked,
+    write_checkpoint,
+)
 from gradus.training._checks import (
     check_batches,
     check_generations,
@@ -17,8 +26,8 @@ from gradus.training._checks import (
     check_scored_by_step,
     check_whole_groups,
 )
-from gradus.training._places import Places
-from gradus.training._reader import TaskReader
+from gradus.training._places import Places, place_in_group
+from gradus.training._reader import TaskReader, read_tasks
 from gradus.training._references import TaskReference
 from gradus.training._scorer import Scorer, score_one
 from gradus.training._scoring import PATIENCE_SECONDS, UnscoredError, Written, reward_or, score, score_all
@@ -39,11 +48,16 @@ __all__ = [
     "check_scored_by_step",
     "check_whole_groups",
     "checkpoint_of",
+    "insist",
+    "packed",
+    "place_in_group",
     "read_checkpoint",
+    "read_tasks",
     "restore",
     "reward_or",
     "score",
     "score_all",
     "score_one",
+    "unpacked",
     "write_checkpoint",
 ]

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import base64
 import json
+import time
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypedDict
 
 from gradus.client import Run
-from gradus.errors import NotFoundError
+from gradus.errors import NotFoundError, UnavailableError
 from gradus.runs import RunState
+from gradus.training._scoring import PATIENCE_SECONDS
 
 
 class RunCheckpoint(TypedDict):
@@ -58,14 +62,14 @@ def restore(run: Run, saved: RunCheckpoint) -> bool:
         )
     moved = not _stands_there(_state(run), saved)
     if moved:
-        run.import_state(saved["state"])
+        insist(lambda: run.import_state(saved["state"], timeout=PATIENCE_SECONDS), PATIENCE_SECONDS)
     run.cursor = saved["cursor"]
     return moved
 
 
 def _state(run: Run) -> RunState | None:
     try:
-        return run.get().state
+        return run.get(timeout=PATIENCE_SECONDS).state
     except NotFoundError:
         return None
 
@@ -76,7 +80,7 @@ def _stands_there(state: RunState | None, saved: RunCheckpoint) -> bool:
 
 def write_checkpoint(path: Path, saved: RunCheckpoint) -> None:
     """Writes it into a file, whole or not at all."""
-    text = json.dumps({**saved, "state": base64.b64encode(saved["state"]).decode()})
+    text = json.dumps({**saved, "state": packed(saved["state"])})
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.write_text(text)
@@ -91,5 +95,32 @@ def read_checkpoint(path: Path) -> RunCheckpoint:
         cursor=read["cursor"],
         incarnation=read["incarnation"],
         version=read["version"],
-        state=base64.b64decode(read["state"]),
+        state=unpacked(read["state"]),
     )
+
+
+def packed(state: bytes) -> str:
+    """A run's exported state as text, for JSON."""
+    return base64.b64encode(zlib.compress(state)).decode()
+
+
+def unpacked(text: str) -> bytes:
+    """The state that `packed` was given."""
+    return zlib.decompress(base64.b64decode(text))
+
+
+def insist(work: Callable[[], object], patience: float) -> None:
+    """Does something again for so many seconds as long as the server is away.
+
+    For what calls make once only, since it does more when it is made twice, and where that does no harm.
+    """
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            work()
+        except UnavailableError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(1)
+        else:
+            return

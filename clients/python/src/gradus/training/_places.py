@@ -1,4 +1,4 @@
-"""Sample indices for completions that come without one.
+"""Which of its group a completion is: by its place on its rank, or where that is not known, any that is free.
 
 Where verl and verifiers score a completion they no longer know which of its group it is, and several processes score
 those of one group. Each process counts up from 0; where the server says that another completion is at that index, it
@@ -12,6 +12,25 @@ from collections import OrderedDict
 from collections.abc import Sequence
 
 from gradus.training._references import TaskReference
+
+
+def place_in_group(place: int, rank: int, of_a_rank: int, num_generations: int) -> int:
+    """Which of its group a rank's sample is, where a batch's groups lie one after the other over the ranks.
+
+    Parameters
+    ----------
+    place
+        Of the sample among the rank's, from 0.
+    rank
+        The rank's number, from 0.
+    of_a_rank
+        Samples of each rank.
+    num_generations
+        Samples of a group, which may lie on several ranks.
+
+    """
+    return (rank * of_a_rank + place) % num_generations
+
 
 _GROUPS_MAX = 4096
 """Groups remembered; older ones were whole long ago."""

@@ -3,12 +3,31 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import TYPE_CHECKING
 
+from gradus._options import CallOptions
 from gradus.client import Run
 from gradus.tasks import Task
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 _COUNT_MAX = 4096
 """Tasks of one call, at most."""
+
+
+def read_tasks(run: Run, cursor: int, count: int, **options: Unpack[CallOptions]) -> tuple[list[Task], int]:
+    """Tasks from a cursor on, (count,), fewer where the run ends; and the cursor after them.
+
+    The run's handle stays where it stands. Feedback that is due is waited for, as `Run.next_batch` says.
+    """
+    tasks: list[Task] = []
+    while True:
+        batch = run.next_batch(cursor, count=min(count - len(tasks), _COUNT_MAX), **options)
+        tasks += batch.tasks
+        cursor = batch.next_cursor
+        if batch.done or len(tasks) >= count:
+            return tasks, cursor
 
 
 class TaskReader:
@@ -23,17 +42,11 @@ class TaskReader:
 
         When a call fails, the handle stands where it stood, and nothing is lost.
         """
-        cursor = self.run.cursor
         tasks = list(self._again)[:count]
-        try:
-            while len(tasks) < count:
-                batch = self.run.next_batch(count=min(count - len(tasks), _COUNT_MAX))
-                tasks += batch.tasks
-                if batch.done:
-                    break
-        except BaseException:
-            self.run.cursor = cursor
-            raise
+        if len(tasks) < count:
+            cursor = self.run.get().state.first_open_cursor if self.run.cursor is None else self.run.cursor
+            more, self.run.cursor = read_tasks(self.run, cursor, count - len(tasks))
+            tasks += more
         for _ in range(min(count, len(self._again))):
             self._again.popleft()
         return tasks

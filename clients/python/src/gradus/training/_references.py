@@ -20,7 +20,7 @@ class TaskReference:
     Attributes
     ----------
     address
-        Of its run, as `RunAddress` writes it.
+        Of its run, as `RunAddress` writes it; "": who scores has a client.
     num_generations
         The whole group's size, which goes with every completion.
 
@@ -33,9 +33,9 @@ class TaskReference:
     num_generations: int
 
     @classmethod
-    def of(cls, task: Task, address: RunAddress, num_generations: int) -> Self:
+    def of(cls, task: Task, address: RunAddress | None, num_generations: int) -> Self:
         """The reference to a task that was given out by the run at `address`."""
-        return cls(str(address), task.task_id, task.group_id, task.run_id, num_generations)
+        return cls("" if address is None else str(address), task.task_id, task.group_id, task.run_id, num_generations)
 
     def to_row(self) -> dict[str, str | int]:
         """As a row of a data set or a JSON object holds it."""

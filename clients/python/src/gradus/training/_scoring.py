@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gradus._call import curriculum_call, paged
@@ -21,6 +21,12 @@ from gradus.v1 import curriculum_pb2 as cur
 
 PATIENCE_SECONDS = 600.0
 """For how long a completion is sent again that the server asks to have again, unless the trainer says so."""
+
+_GROUPS_MAX = 1024
+"""Groups of a message, at most: the server's limit, unless it is configured."""
+
+_CHARACTERS_MAX = 8_000_000
+"""Characters of a message, about: a character takes at most four bytes, and the server takes 64 MiB."""
 
 _ANOTHERS = ("conflicting_completion", "duplicate")
 """What the server says of an index that another process's completion has. Two processes may well have written the same
@@ -79,7 +85,7 @@ def reward_or(outcome: Outcome, unscored: float | None) -> float:
 
 
 def score(core: ClientCore, places: Places, written: Sequence[Written], patience: float) -> Each[tuple[int, Outcome]]:
-    """Scores completions, in messages that hold all there are at a time.
+    """Scores completions, in messages that hold as many as may go together.
 
     Parameters
     ----------
@@ -90,7 +96,8 @@ def score(core: ClientCore, places: Places, written: Sequence[Written], patience
     written
         (n,), of any tasks.
     patience
-        Seconds for which a completion that is to be sent again is. Then its group is closed.
+        Seconds for which a server that is away is waited for, and a completion sent again that it asks to have again.
+        Then its group is closed, so that the run does not wait for it.
 
     Yields
     ------
@@ -101,7 +108,7 @@ def score(core: ClientCore, places: Places, written: Sequence[Written], patience
     until = time.monotonic() + patience
     tries = [_Try(position, each, _index(each, places)) for position, each in enumerate(written)]
     while tries:
-        outcomes = yield from _send(core, tries)
+        outcomes = yield from _send(core, tries, max(1.0, until - time.monotonic()))
         again: list[_Try] = []
         delay = 0.0
         for each, outcome in zip(tries, outcomes, strict=True):
@@ -136,8 +143,8 @@ def _index(written: Written, places: Places) -> int:
     return places.first(written.task) if written.sample_index is None else written.sample_index
 
 
-def _send(core: ClientCore, tries: Sequence[_Try]) -> Op[list[Outcome]]:
-    """The outcomes of tries, in their order; one message."""
+def _send(core: ClientCore, tries: Sequence[_Try], seconds: float) -> Op[list[Outcome]]:
+    """The outcomes of tries, in their order."""
     groups: dict[tuple[str, int], list[_Try]] = {}
     seen: dict[tuple[str, int], int] = {}
     for each in tries:
@@ -145,13 +152,27 @@ def _send(core: ClientCore, tries: Sequence[_Try]) -> Op[list[Outcome]]:
         # An index may be in a group of the message once only.
         seen[place] = seen.get(place, -1) + 1
         groups.setdefault((each.written.task.task_id, seen[place]), []).append(each)
-    results = yield from core.batch_step([_group(each) for each in groups.values()])
-    by_position = {
-        each.position: outcome
-        for group, result in zip(groups.values(), results, strict=True)
-        for each, outcome in zip(group, result.outcomes, strict=True)
-    }
+    by_position: dict[int, Outcome] = {}
+    for message in _messages(groups.values()):
+        results = yield from core.batch_step([_group(each) for each in message], timeout=seconds)
+        for group, result in zip(message, results, strict=True):
+            by_position |= {each.position: outcome for each, outcome in zip(group, result.outcomes, strict=True)}
     return [by_position[each.position] for each in tries]
+
+
+def _messages(groups: Iterable[list[_Try]]) -> Iterator[list[list[_Try]]]:
+    """Groups, as many as may go in a message; one is never parted, so that its advantages can be known."""
+    message: list[list[_Try]] = []
+    characters = 0
+    for group in groups:
+        length = sum(len(each.written.text) for each in group)
+        if message and (len(message) == _GROUPS_MAX or characters + length > _CHARACTERS_MAX):
+            yield message
+            message, characters = [], 0
+        message.append(group)
+        characters += length
+    if message:
+        yield message
 
 
 def _group(tries: Iterable[_Try]) -> CompletionGroup:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,16 +64,6 @@ def on_one_rank(work: Callable[[], object], is_first: bool) -> None:
     if is_first:
         work()
     PartialState().wait_for_everyone()
-
-
-def packed(state: bytes) -> str:
-    """A run's exported state as text, for JSON."""
-    return base64.b64encode(zlib.compress(state)).decode()
-
-
-def unpacked(text: str) -> bytes:
-    """The state that `packed` was given."""
-    return zlib.decompress(base64.b64decode(text))
 
 
 def last_checkpoint(output_dir: str) -> str | None:

@@ -14,6 +14,7 @@ from gradus.client import Run
 from gradus.errors import GradusError
 from gradus.runs import ArmState
 from gradus.tasks import Task
+from gradus.training import read_tasks
 
 Jobs = SimpleQueue["Future[list[Task]] | None"]
 """What the thread is to fill, in order; None: nothing more."""
@@ -115,11 +116,11 @@ class Feed:
     def _work(self, jobs: Jobs, cursor: int, count: int) -> None:
         while (future := jobs.get()) is not None:
             try:
-                tasks = self._fetch(cursor, count)
+                tasks, after = read_tasks(self._run, cursor, count, timeout=self._patience)
             except BaseException as error:
                 future.set_exception(error)
             else:
-                cursor += len(tasks)
+                cursor = after
                 future.set_result(tasks)
                 self._look()
 
@@ -127,13 +128,3 @@ class Feed:
         """Sees how the arms stand; for the log only, so that a failure is passed over."""
         with contextlib.suppress(GradusError):
             self.arms = self._run.get(retries=0).state.arms
-
-    def _fetch(self, cursor: int, count: int) -> list[Task]:
-        tasks: list[Task] = []
-        while len(tasks) < count:
-            batch = self._run.next_batch(cursor, count=count - len(tasks), timeout=self._patience)
-            tasks += batch.tasks
-            cursor = batch.next_cursor
-            if batch.done:
-                break
-        return tasks

@@ -7,12 +7,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gradus._enums import FinishReason
+from gradus._options import CallOptions
 from gradus.client import Client
-from gradus.outcomes import Outcome
+from gradus.outcomes import GroupOutcome, Outcome
 from gradus.tasks import Completion, CompletionGroup, Task
+from gradus.training import place_in_group
 
 ASK_AGAIN_SECONDS = 1.0
 """How long a sample waits at least that the server asks to have sent again."""
+
+_BREAKS_MAX = 1000
+"""How often a stream is opened again: as often as there is time, for a server may be long in starting."""
 
 
 def groups_of(
@@ -45,7 +50,7 @@ def groups_of(
     samples: dict[str, list[Completion]] = {}
     of: dict[str, Task] = {}
     for i, (task, text, reason) in enumerate(zip(tasks, texts, reasons, strict=True)):
-        index = (rank * len(tasks) + i) % num_generations
+        index = place_in_group(i, rank, len(tasks), num_generations)
         of[task.group_id] = task
         samples.setdefault(task.group_id, []).append(Completion(index, text, reason, policy_version))
     return [
@@ -87,7 +92,8 @@ class Scorer:
         deadline = time.monotonic() + self._patience
         waiting: Iterable[CompletionGroup] = groups
         while True:
-            for result in self._client.stream_steps(waiting, timeout=max(1.0, deadline - time.monotonic())):
+            options: CallOptions = {"timeout": max(1.0, deadline - time.monotonic()), "retries": _BREAKS_MAX}
+            for result in self._client._stream(waiting, len(groups), options, GroupOutcome.of_rewards):
                 for outcome in result.result().outcomes:
                     found[result.group.group_id, outcome.sample_index] = outcome
             waiting, delay = _again(groups, found)

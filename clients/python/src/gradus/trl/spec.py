@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cached_property
 from typing import Any
 
 from gradus.client import Client
+from gradus.errors import NotFoundError
 from gradus.runs import RunConfig, RunInfo
+from gradus.training import insist, packed, unpacked
 from gradus.trl import _callback, _checks, _datasets
 from gradus.trl._environment import AnswerEnvironment
 from gradus.trl._feed import Feed
@@ -148,9 +151,13 @@ class GradusSpec:
         return self._feed.take()
 
     def _start(self, saved: Mapping[str, Any] | None) -> None:
-        """Puts the run where the trainer begins; on one rank only."""
+        """Puts the run where the trainer begins; on one rank only, before any has a task.
+
+        What a lost reply leaves open is done again: nothing is lost by importing, or deleting, twice.
+        """
         if saved is not None:
-            self.run.import_state(_callback.unpacked(saved["run"]), timeout=self._patience)
+            state_then = unpacked(saved["run"])
+            insist(lambda: self.run.import_state(state_then, timeout=self._patience), self._patience)
             return
         state = self.run.get(timeout=self._patience).state
         if state.samples_recorded == 0:
@@ -161,7 +168,8 @@ class GradusSpec:
                 "begins without a checkpoint: resume from one, name another run_id, or say restart=True, with the "
                 "run's configuration, to delete it and begin anew"
             )
-        self.run.delete(timeout=self._patience)
+        with contextlib.suppress(NotFoundError):
+            insist(lambda: self.run.delete(timeout=self._patience), self._patience)
         self._create()
 
     def _begin(self, step: int, saved: Mapping[str, Any] | None) -> None:
@@ -176,4 +184,4 @@ class GradusSpec:
             return {}
         begun, cursor = self._origin
         trained = (step - begun) * self._shape.tasks_per_step
-        return {"cursor": cursor + int(trained), "run": _callback.packed(self.run.export_state(timeout=self._patience))}
+        return {"cursor": cursor + int(trained), "run": packed(self.run.export_state(timeout=self._patience))}

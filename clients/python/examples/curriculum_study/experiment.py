@@ -1,0 +1,158 @@
+"""What an experiment is made of; `countdown.py` and `packing.py` are two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from model import Size
+from tokens import Language, Tokens
+
+from gradus import Arm, Client, Policy, Task
+
+Figures = Mapping[str, Any]
+"""What one seed of one condition came to, as `training.Trained` is written down."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What every condition and every seed has in common.
+
+    Attributes
+    ----------
+    start_rows, start_steps, start_batch, start_rate
+        Of the supervised start: the solver's answers that are exported, and how they are imitated.
+    rate, entropy
+        Of RLOO.
+    contrast, contrast_beta
+        Weight and β of the contrast pairs' loss, where a condition has it (Curriculum RLOO 4.1).
+    temperature
+        Of evaluation (Curriculum RLOO 4.1); in training it is 1.
+    samples, curve_samples
+        Of each held-out prompt, at the end and on the way.
+    held_out
+        Prompts of a held-out set.
+    pool_rows
+        Rows of the pool, where the experiment has one; a tenth of them are held out.
+
+    """
+
+    size: Size
+    start_rows: int
+    start_steps: int
+    updates: int
+    start_batch: int = 256
+    start_rate: float = 2e-3
+    prompts: int = 16
+    generations: int = 8
+    rate: float = 1e-4
+    entropy: float = 0.001
+    contrast: float = 0.01
+    contrast_beta: float = 0.1
+    evaluate_every: int = 15
+    temperature: float = 0.6
+    samples: int = 16
+    curve_samples: int = 4
+    held_out: int = 400
+    pool_rows: int = 22_500
+
+    @property
+    def rollouts(self) -> int:
+        """Of a whole training."""
+        return self.updates * self.prompts * self.generations
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One line of the table.
+
+    Attributes
+    ----------
+    meaning
+        What the server does, and in which paper it is.
+    policy, arms
+        Make the run's policy and arms; called once for each run.
+    contrast
+        Whether contrast pairs (VCC) add a loss.
+    papers
+        What the papers have for it.
+
+    """
+
+    name: str
+    meaning: str
+    policy: Callable[[], Policy]
+    arms: Callable[[], Sequence[Arm]]
+    reward_scheme: str
+    contrast: bool = False
+    papers: str = ""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A column of the table."""
+
+    title: str
+    of: Callable[[Figures], float]
+
+
+def no_pool(_: Path, __: int) -> None:
+    """Of an experiment that has none."""
+
+
+def as_exported(answer: str, _: np.random.Generator) -> str:
+    """Of an experiment that imitates the solver's answers as they are."""
+    return answer
+
+
+def same_order(prompts: Tokens, _: np.random.Generator) -> Tokens:
+    """Of an experiment whose prompts are read as they stand."""
+    return prompts
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A question, and what it takes to answer it.
+
+    Attributes
+    ----------
+    levels
+        Environments and their levels that the solver's answers are exported of.
+    pool
+        The name of a pool of rows that the server is given, as NAME=ENVIRONMENT; "": none.
+    write_pool
+        Writes its rows, of which there are to be `Settings.pool_rows`.
+    held_out
+        Sets of tasks that no arm draws, by name.
+    twist, shuffle
+        What imitation does to an answer's text, and to a table of prompts.
+    score
+        Of one point of a curve, by set: what is plotted, and what `baseline` sets the mark for.
+    measures, compared
+        Columns of the table, and those of them that are compared with the baseline.
+
+    """
+
+    name: str
+    question: str
+    language: Language
+    settings: Mapping[str, Settings]
+    levels: Sequence[tuple[str, Sequence[str]]]
+    conditions: Sequence[Condition]
+    baseline: str
+    held_out: Callable[[Client, Settings], dict[str, list[Task]]]
+    score: Callable[[Mapping[str, Mapping[str, float]]], float]
+    score_title: str
+    measures: Sequence[Measure]
+    compared: Sequence[str]
+    pool: str = ""
+    write_pool: Callable[[Path, int], None] = no_pool
+    twist: Callable[[str, np.random.Generator], str] = as_exported
+    shuffle: Callable[[Tokens, np.random.Generator], Tokens] = same_order
+
+    def condition(self, name: str) -> Condition:
+        """The condition of that name."""
+        return next(each for each in self.conditions if each.name == name)

@@ -1,0 +1,171 @@
+"""The second experiment: does a reward for quality help, and does replay? Subset sum and knapsack (FORGE)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from experiment import Condition, Experiment, Figures, Measure, Settings
+from model import Size
+from tokens import FIRST_NUMBER, Language, UnreadError
+
+import gradus
+from gradus import Arm, Client, Policy, Task, TaskSpec
+
+# --- Texts. ---
+
+_ITEMS_MAX = 25
+_TARGET = re.compile(r"^(?:target|capacity): (\d+)$", re.MULTILINE)
+_NUMBER = re.compile(r"\b\d+=(\d+)\b")
+_ITEM = re.compile(r"^\d+: weight=(\d+) value=(\d+)$", re.MULTILINE)
+
+
+def _read_prompt(text: str) -> list[int | None]:
+    """The target or capacity, and for each of 25 places a number or weight, and a value, which a number has not."""
+    task = text[text.rfind("Your task:") :]
+    target = _TARGET.search(task)
+    items: list[tuple[int, int | None]] = [(int(w), int(v)) for w, v in _ITEM.findall(task)]
+    items = items or [(int(each), None) for each in _NUMBER.findall(task)]
+    if target is None or not items:
+        raise UnreadError(f"not a prompt of subset sum or knapsack: {text[:80]!r}")
+    empty: list[int | None] = [None] * (2 * (_ITEMS_MAX - len(items)))
+    return [int(target[1]), *(each for item in items for each in item), *empty]
+
+
+LANGUAGE = Language(
+    prompt_length=2 + 2 * _ITEMS_MAX,
+    completion_length=20,
+    written=FIRST_NUMBER + _ITEMS_MAX,
+    read_prompt=_read_prompt,
+    between_numbers=", ",
+)
+
+# --- Tasks: three levels of each environment; knapsack's are cut out of its easy one, for others are long. ---
+
+LEVELS = ("easy", "medium", "hard")
+_ITEMS = {"easy": (15, 17), "medium": (18, 21), "hard": (22, 25)}
+
+
+def _specs() -> dict[str, TaskSpec]:
+    """By the name that arms and held-out sets have in common."""
+    sums = {
+        f"subset-sum/{level}": gradus.task_spec("np/subset-sum", level=level, answer_format="answer_tag")
+        for level in LEVELS
+    }
+    sacks = {
+        f"knapsack/{level}": gradus.task_spec(
+            "np/knapsack",
+            parameters={"items_min": _ITEMS[level][0], "items_max": _ITEMS[level][1]},
+            answer_format="answer_tag",
+        )
+        for level in LEVELS
+    }
+    return sums | sacks
+
+
+def _arms() -> list[Arm]:
+    return [Arm(name, spec, weight=None, hard=False) for name, spec in _specs().items()]
+
+
+def _held_out(client: Client, settings: Settings) -> dict[str, list[Task]]:
+    """Of each environment, a third of each level; the eval split has no instance of an arm's."""
+    sets: dict[str, list[Task]] = {"subset-sum": [], "knapsack": []}
+    for name, spec in _specs().items():
+        tasks = client.batch_reset(replace(spec, split="eval"), range(settings.held_out // len(LEVELS)))
+        sets[name.partition("/")[0]] += [each.result() for each in tasks]
+    return sets
+
+
+# --- Conditions. ---
+
+
+def _cycles(cycles: int) -> Policy:
+    """Easy, medium, hard, 5:4:1, so many times."""
+    of_level = [{f"subset-sum/{level}": 1.0, f"knapsack/{level}": 1.0} for level in LEVELS]
+    stages = [gradus.stage(weights, share=share) for weights, share in zip(of_level, (0.5, 0.4, 0.1), strict=True)]
+    return gradus.replay(*stages, cycles=cycles)
+
+
+CONDITIONS = (
+    Condition(
+        "quality, replay",
+        "FORGE: quality-aware reward; easy to hard, three times",
+        lambda: _cycles(3),
+        _arms,
+        "quality",
+        papers="FORGE, table 4: GRPO with curriculum",
+    ),
+    Condition("quality, one pass", "easy to hard, once", lambda: _cycles(1), _arms, "quality"),
+    Condition("quality, shuffled", "all levels alike", gradus.mixture, _arms, "quality", papers="GRPO, shuffle"),
+    Condition(
+        "binary, replay", "1 for every feasible answer", lambda: _cycles(3), _arms, "binary", papers="binary GRPO"
+    ),
+)
+
+# --- Measures. ---
+
+_SETS = ("subset-sum", "knapsack")
+
+
+def _mean(sets: Sequence[str], fact: str) -> Measure:
+    titles = {"feasible": "feasible", "quality": "quality ratio", "solved": "optimal"}
+    title = titles[fact] + ("" if len(sets) > 1 else f", {sets[0]}")
+    return Measure(title, lambda figures: float(np.mean([figures["final"][each][fact] for each in sets])))
+
+
+def _score(point: Mapping[str, Mapping[str, float]]) -> float:
+    return float(np.mean([point[each]["quality"] for each in _SETS]))
+
+
+def _best(figures: Figures) -> float:
+    return float(np.mean([figures["passes"][each][-1] for each in _SETS]))
+
+
+EXPERIMENT = Experiment(
+    name="packing",
+    question="Do a reward for quality and replay help? Subset sum and knapsack, held-out instances",
+    language=LANGUAGE,
+    settings={
+        "tiny": Settings(
+            Size(LANGUAGE, 16, 1, 2),
+            start_rows=200,
+            start_steps=4,
+            start_batch=16,
+            updates=3,
+            prompts=4,
+            generations=4,
+            evaluate_every=1,
+            curve_samples=1,
+            held_out=6,
+        ),
+        "small": Settings(Size(LANGUAGE), start_rows=40_000, start_steps=600, updates=150, held_out=600, samples=8),
+        "large": Settings(
+            Size(LANGUAGE, 384, 6, 8),
+            start_rows=200_000,
+            start_steps=3_000,
+            updates=600,
+            prompts=64,
+            generations=16,
+            rate=3e-5,
+            evaluate_every=30,
+            held_out=600,
+        ),
+    },
+    levels=(("np/subset-sum", LEVELS), ("np/knapsack", ("easy",))),
+    held_out=_held_out,
+    conditions=CONDITIONS,
+    baseline="quality, one pass",
+    score=_score,
+    score_title="held-out quality ratio, infeasible 0",
+    measures=(
+        _mean(_SETS, "feasible"),
+        _mean(_SETS, "quality"),
+        _mean(_SETS, "solved"),
+        Measure("optimal in one of the samples", _best),
+        _mean(("subset-sum",), "quality"),
+        _mean(("knapsack",), "quality"),
+    ),
+    compared=("feasible", "quality ratio", "optimal"),
+)

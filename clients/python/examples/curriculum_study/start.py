@@ -1,0 +1,81 @@
+"""The supervised start: every condition and seed goes on from the same weights."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from experiment import Experiment, Settings
+from model import Parameters, Size, initial, log_probabilities
+from tokens import PAD, Tokens, UnreadError
+from tqdm import tqdm, trange
+
+
+def read_answers(experiment: Experiment, exported: Path) -> tuple[Tokens, Tokens]:
+    """Prompts and completions to imitate, (rows, tokens) each, from what `gradus export --solver` wrote.
+
+    Left out are the few that no tokens can say.
+    """
+    rng = np.random.default_rng(1)
+    language = experiment.language
+    prompts, completions = [], []
+    with exported.open() as lines:
+        for line in tqdm(lines, desc="reading answers", unit="row"):
+            prompt, answer = (message["content"] for message in json.loads(line)["messages"])
+            try:
+                completion = language.completion(experiment.twist(answer, rng))
+                prompts.append(language.prompt(prompt))
+                completions.append(completion)
+            except UnreadError:
+                continue
+    return np.stack(prompts), np.stack(completions)
+
+
+def make_start(experiment: Experiment, settings: Settings, exported: Path, out: Path) -> None:
+    """Imitates the solver's answers, and writes the weights to `out`."""
+    prompts, completions = read_answers(experiment, exported)
+    p = initial(settings.size, seed=0)
+    rate = optax.warmup_cosine_decay_schedule(
+        0, settings.start_rate, max(1, settings.start_steps // 10), settings.start_steps, settings.start_rate / 20
+    )
+    optimizer = optax.chain(optax.clip_by_global_norm(1), optax.adamw(rate, b2=0.98, weight_decay=0.01))
+    state = optimizer.init(p)
+
+    def step(
+        p: Parameters, state: optax.OptState, tokens: jnp.ndarray
+    ) -> tuple[Parameters, optax.OptState, jnp.ndarray]:
+        loss, gradient = jax.value_and_grad(imitation)(p, settings.size, tokens)
+        change, state = optimizer.update(gradient, state, p)
+        return optax.apply_updates(p, change), state, loss
+
+    compiled = jax.jit(step)
+    rng = np.random.default_rng(0)
+    # Most answers are short, and a few long ones would make every step cost as much as they do: seven times of eight
+    # what goes on past the usual length is cut off.
+    usual = int(np.percentile((completions != PAD).sum(axis=1), 85))
+    progress = trange(settings.start_steps, desc="supervised start", unit="step")
+    for i in progress:
+        rows = rng.integers(len(prompts), size=settings.start_batch)
+        width = completions.shape[1] if i % 8 == 0 else usual
+        tokens = np.concatenate([experiment.shuffle(prompts[rows], rng), completions[rows, :width]], axis=1)
+        p, state, loss = compiled(p, state, tokens)
+        if i % 20 == 0:
+            progress.set_postfix(loss=f"{loss:.3f}")
+    out.write_bytes(pickle.dumps(jax.tree.map(np.asarray, p)))
+
+
+def imitation(p: Parameters, size: Size, tokens: jnp.ndarray) -> jnp.ndarray:
+    """Mean negative log-probability of a completion's tokens."""
+    written = tokens[:, size.language.prompt_length :] != PAD
+    return -(log_probabilities(p, size, tokens) * written).sum() / written.sum()
+
+
+def load(path: Path) -> Parameters:
+    """The weights that `make_start` wrote."""
+    weights: Parameters = jax.tree.map(jnp.asarray, pickle.loads(path.read_bytes()))
+    return weights

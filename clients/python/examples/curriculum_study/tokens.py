@@ -1,0 +1,108 @@
+"""Texts to tokens and back.
+
+A token is a whole number up to 1,023, an operator, a bracket, or a mark. Of a prompt only what differs from task to
+task is read, each experiment in its way; of a completion all is written, token by token. Nothing holds the policy to a
+grammar, and it calculates in its head.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Tokens = npt.NDArray[np.int32]
+
+PAD, BEGIN, END = 0, 1, 2
+SYMBOLS = ("+", "-", "*", "/", "(", ")", "[", "]", "<answer>", "</answer>")
+FIRST_SYMBOL = 3
+FIRST_NUMBER = 16
+NUMBERS = 1024
+"""Numbers 0 to 1,023 have a token."""
+VOCABULARY = FIRST_NUMBER + NUMBERS
+
+_SYMBOL_OF = {FIRST_SYMBOL + i: symbol for i, symbol in enumerate(SYMBOLS)}
+_TOKEN_OF = {symbol: token for token, symbol in _SYMBOL_OF.items()}
+_WORD = re.compile(r"</?answer>|\d+|[-+*/()\[\]]")
+
+
+class UnreadError(ValueError):
+    """The text has what no token stands for."""
+
+
+@dataclass(frozen=True)
+class Language:
+    """How an experiment's texts are read and written.
+
+    Attributes
+    ----------
+    prompt_length, completion_length
+        In tokens; what is shorter is padded at its end.
+    written
+        Tokens below this one can be written.
+    read_prompt
+        The numbers of a prompt's text, in order, None for an empty place; (prompt_length - 1,) at most.
+    between_numbers
+        What stands between two numbers that are written one after the other.
+
+    """
+
+    prompt_length: int
+    completion_length: int
+    written: int
+    read_prompt: Callable[[str], Sequence[int | None]]
+    between_numbers: str = " "
+
+    @property
+    def length(self) -> int:
+        """Tokens of a prompt and its completion."""
+        return self.prompt_length + self.completion_length
+
+    def prompt(self, text: str) -> Tokens:
+        """(prompt_length,) tokens of a prompt."""
+        places = [PAD if each is None else number_token(each) for each in self.read_prompt(text)]
+        return _padded([BEGIN, *places], self.prompt_length)
+
+    def completion(self, text: str) -> Tokens:
+        """(completion_length,) tokens of a completion, with the end mark."""
+        words = _WORD.findall(text)
+        tokens = [number_token(int(word)) if word.isdigit() else _TOKEN_OF[word] for word in words]
+        return _padded([*tokens, END], self.completion_length)
+
+    def text(self, completion: Iterable[int]) -> str:
+        """What a completion says, up to its end mark."""
+        text, after_number = "", False
+        for token in completion:
+            if token in {END, PAD}:
+                break
+            number = token >= FIRST_NUMBER
+            word = str(token - FIRST_NUMBER) if number else _SYMBOL_OF.get(int(token), "")
+            text += (self.between_numbers if number and after_number else " " if text else "") + word
+            after_number = number
+        return text
+
+    def up_to(self, completion: Tokens, end: int) -> Tokens:
+        """The tokens that make the first `end` characters of the text; with the end mark, if that is all of it."""
+        for kept in range(len(completion)):
+            if len(self.text(completion[:kept])) >= end:
+                whole = kept < len(completion) and completion[kept] == END
+                return _padded(completion[: kept + int(whole)].tolist(), self.completion_length)
+        return completion
+
+
+def number_token(value: int) -> int:
+    """The token of a whole number."""
+    if not 0 <= value < NUMBERS:
+        raise UnreadError(f"{value} has no token")
+    return FIRST_NUMBER + value
+
+
+def _padded(row: Sequence[int], length: int) -> Tokens:
+    if len(row) > length:
+        raise UnreadError(f"{len(row)} tokens; at most {length}")
+    table = np.full(length, PAD, np.int32)
+    table[: len(row)] = row
+    return table

@@ -1,0 +1,125 @@
+"""Parts of gradus.trl for which a whole training would be a long way round."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+import pytest
+import tiny
+from trl.chat_template_utils import add_response_schema, parse_response
+
+from gradus import Client, CompletionGroup, Outcome, StreamResult, Task
+from gradus.outcomes import GroupOutcome, NoReward
+from gradus.trl._scorer import Scorer, groups_of
+from gradus.trl._shape import Shape
+from gradus.trl._text import texts_of
+
+
+def first_stall(shape: Shape, prompts_per_update: int, lag: int, steps: int = 60) -> int | None:
+    """The optimizer step in which TRL waits for itself, played as it pulls and scores; None: in none so far."""
+    pulled = scored = 0
+    for step in range(steps):
+        for _ in range(step * shape.accumulated, (step + 1) * shape.accumulated + 1):
+            last = _ // shape.repeats
+            while pulled <= last:
+                closed = scored * shape.prompts // prompts_per_update
+                if ((pulled + 1) * shape.prompts - 1) // prompts_per_update > closed + lag:
+                    return step
+                pulled += 1
+        scored = -(-(step + 1) * shape.accumulated // shape.repeats)
+    return None
+
+
+@pytest.mark.parametrize("prompts_per_update", [1, 4, 6, 32])
+@pytest.mark.parametrize("repeats", [1, 2, 6])
+@pytest.mark.parametrize("accumulated", [1, 2, 3, 8])
+def test_the_least_lag_is_the_least(accumulated: int, repeats: int, prompts_per_update: int) -> None:
+    shape = Shape(4, repeats, accumulated)
+    lag = shape.lag_wanted(prompts_per_update)
+    assert first_stall(shape, prompts_per_update, lag) is None
+    assert first_stall(shape, prompts_per_update, lag - 1) is not None
+
+
+def test_a_group_that_lies_on_two_ranks_has_each_sample_once(client: Client) -> None:
+    tasks = [client.reset("countdown", seed=seed) for seed in range(3)]
+    row = [(task, f"{task.group_id}-{sample}") for task in tasks for sample in range(4)]
+    found: dict[tuple[str, int], str] = {}
+    for rank in (0, 1):
+        mine = row[rank * 6 : rank * 6 + 6]
+        parts = groups_of(
+            [task for task, _ in mine],
+            [text for _, text in mine],
+            ["stop"] * 6,
+            rank=rank,
+            num_generations=4,
+            policy_version=7,
+        )
+        assert all(part.num_generations == 4 for part in parts)
+        found |= {(part.group_id, each.sample_index): each.text for part in parts for each in part.completions}
+    assert found == {(task.group_id, i): f"{task.group_id}-{i}" for task in tasks for i in range(4)}
+
+
+def test_thoughts_that_a_template_moves_away_are_found_again() -> None:
+    vocabulary: Any = tiny.tokenizer()
+    vocabulary.chat_template = tiny.qwen3_template()
+    vocabulary = add_response_schema(vocabulary)
+    text = "<think>\nfour and two\n</think>\n\n<answer>4 + 2</answer>"
+    ids = vocabulary(text)["input_ids"]
+    parsed = [parse_response(vocabulary, ids, prefix=vocabulary("<|im_start|>assistant\n")["input_ids"])]
+    assert "four" not in parsed[0]["content"], "it no longer moves them: this test is to find another template"
+    assert texts_of([parsed], [ids], vocabulary) == [text]
+    assert texts_of([[{"role": "assistant", "content": text}]], [[]], vocabulary) == [text]
+    assert texts_of([text], [[]], vocabulary) == [text]
+
+
+class Busy:
+    """A client whose server asks to have samples again, and has no score for some."""
+
+    def __init__(self, client: Client, times: int) -> None:
+        self._client = client
+        self._times = times
+        self.sent: list[list[int]] = []
+        self.closed: list[Any] = []
+
+    def _stream(self, groups: Any, *_: Any) -> Any:
+        groups = list(groups)
+        self.sent.append([each.sample_index for group in groups for each in group.completions])
+        for result in self._client.stream_steps(groups):
+            outcomes = tuple(map(self._outcome, result.result().outcomes))
+            yield StreamResult(result.group, GroupOutcome(result.group.group_id, outcomes, None, None, ()), None)
+
+    def _outcome(self, outcome: Outcome) -> Outcome:
+        if outcome.sample_index % 2 == 0 or len(self.sent) > self._times:
+            return outcome
+        missing = NoReward("overloaded", "busy", 0.01)
+        return Outcome(**{**outcome.__dict__, "reward": None, "no_reward": missing})
+
+    def run(self, run_id: str) -> Any:
+        return self
+
+    def close_groups(self, groups: Any, reason: str) -> None:
+        self.closed += groups
+
+
+def group_of(client: Client, run_id: str) -> tuple[Task, CompletionGroup]:
+    task = client.reset("countdown", seed=1)
+    text = (f"<think></think><answer>{i}</answer>" for i in count())
+    group = task.group([next(text) for _ in range(4)])
+    return task, CompletionGroup(group.task_id, group.group_id, group.completions, 4, run_id)
+
+
+def test_what_the_server_asks_for_again_is_sent_again(client: Client) -> None:
+    busy: Any = Busy(client, times=1)
+    _, group = group_of(client, "")
+    outcomes = Scorer(busy, patience=30).score([group])
+    assert [each.reward for each in outcomes] == [0.1] * 4
+    assert busy.sent == [[0, 1, 2, 3], [1, 3]]
+
+
+def test_what_has_no_score_is_none_and_its_group_is_closed(client: Client) -> None:
+    busy: Any = Busy(client, times=9)
+    _, group = group_of(client, "a-run")
+    outcomes = Scorer(busy, patience=0.5).score([group])
+    assert [each.reward for each in outcomes] == [0.1, None, 0.1, None]
+    assert [each.group_id for each in busy.closed] == [group.group_id]
