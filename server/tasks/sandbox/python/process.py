@@ -212,16 +212,19 @@ class Process:
 
         No call that a program may make sends it SIGKILL. The kernel does for processor time, which is a limit of ours.
         """
-        pause = 1e-4
-        while self._status is None and pause < END_SECONDS_MAX:
-            pid, status, used = os.wait4(self._pid, os.WNOHANG)
-            if pid == 0:
-                time.sleep(pause)
-                pause *= 2
-                continue
-            self._status = os.waitstatus_to_exitcode(status)
-            if self._status == -signal.SIGKILL and used.ru_utime + used.ru_stime > self._cpu_seconds - 1:
-                self._status = -signal.SIGXCPU
+        if self._status is not None:
+            return
+        # Kernels before 5.3 have no descriptors of processes; what has not ended by now is then not waited for.
+        with contextlib.suppress(OSError, AttributeError):
+            descriptor = os.pidfd_open(self._pid)
+            select.select([descriptor], [], [], END_SECONDS_MAX)
+            os.close(descriptor)
+        pid, status, used = os.wait4(self._pid, os.WNOHANG)
+        if pid == 0:
+            return
+        self._status = os.waitstatus_to_exitcode(status)
+        if self._status == -signal.SIGKILL and used.ru_utime + used.ru_stime > self._cpu_seconds - 1:
+            self._status = -signal.SIGXCPU
 
     def _end(self) -> int:
         """Ends the process, if it has not ended by itself. Its threads are all that it can have started."""
