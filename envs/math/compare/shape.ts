@@ -27,7 +27,7 @@ const MEANINGS: Readonly<Record<string, Node>> = {
 };
 
 const NOTHING =
-  /^(?:there (?:is|are) )?no (?:(?:real|integer|positive|such) )*(?:solutions?|roots?|values?|numbers?|integers?)(?: exists?)?$/;
+  /^(?:there (?:is|are|exists?) )?no (?:(?:real|integer|positive|prime|ordered|such) )*(?:(?:solutions?|roots?|values?|numbers?|integers?|pairs?|triples?|functions?|polynomials?|sequences?|primes?)(?: [a-z])?|such [a-z])(?: exists?)?$/;
 
 /** Words that are a number, a set or a letter, as that. */
 export function plain(node: Node): Node {
