@@ -27,7 +27,7 @@ const PYTHON = /^(?:py|python|python[23](?:\.\d{1,2})?|py3|cpython|ipython3?|pyc
 export function readProgram(text: string, tests: readonly CodeTest[] = []): Parsed<string> {
   if (text.length > 4 * LIMITS.programCharsMax) return tooLong();
   const lines = text
-    .replace(/^\ufeff/, "")
+    .replace(/^\ufeff/gm, "")
     .replace(/\r\n/g, "\n")
     .split("\n");
   const blocks = blocksOf(lines);

@@ -6,6 +6,8 @@ import { type Comparison, EQUAL, type State, undecided } from "./compare/outcome
 import { type Budget, STEPS_MAX } from "./numbers/budget.ts";
 import { clockLike, clockOf } from "./read/clock.ts";
 import type { Cursor } from "./read/cursor.ts";
+import { dateOf } from "./read/date.ts";
+import { remainderOf } from "./read/remainder.ts";
 import { extract } from "./read/extract.ts";
 import { lex } from "./read/lex.ts";
 import type { Style } from "./read/tokens.ts";
@@ -41,6 +43,11 @@ function narrowed(text: string): string {
   return text.replace(/[\uff01-\uff5e]/g, (wide) => String.fromCharCode(narrow(wide.charCodeAt(0))));
 }
 
+/** A dollar before a number that no other closes is one of money, and no formula's. */
+function withMoney(text: string): string {
+  return [...text.matchAll(/(?<!\\)\$/g)].length === 1 ? text.replace(/(?<!\\)\$(?=\s?\d)/, "\\$") : text;
+}
+
 /** Several boxes are a list. */
 function readSeveral(texts: readonly string[]): Parsed<MathAnswer> {
   const items: Node[] = [];
@@ -54,9 +61,9 @@ function readSeveral(texts: readonly string[]): Parsed<MathAnswer> {
 }
 
 function readOne(written: string): Parsed<MathAnswer> {
-  const text = narrowed(written);
-  const [, bracketed, marked, content = ""] = CHOICE.exec(text) ?? [];
-  const name = bracketed ?? marked;
+  const text = withMoney(narrowed(written));
+  const [, bracketed, marked, named, content = ""] = CHOICE.exec(text) ?? [];
+  const name = bracketed ?? marked ?? named;
   const inside = content === "" ? undefined : readings(content);
   const whole = readings(text);
   // What can be read as a whole is no choice, e.g. "A: 5"; but "(D) 12" is no product.
@@ -72,7 +79,7 @@ function readOne(written: string): Parsed<MathAnswer> {
 
 /** "(B)", "B)", "\\textbf{(B)}", "Option B", alone or with what the choice says behind it. */
 const CHOICE =
-  /^\s*(?:option\s+|choice\s+)?(?:\\(?:text|textup|textbf|mathrm|mathbf|textrm|boldsymbol)\s*\{\s*)?(?:\(\s*([A-Ja-j])\s*\)|([A-J])\s*[).:])\s*\}?(?:$|(?:\\?\s|~)+(.*)$)/s;
+  /^\s*(?:[Oo]ption\s+|[Cc]hoice\s+)?(?:\\(?:text|textup|textbf|mathrm|mathbf|textrm|boldsymbol)\s*\{\s*)?(?:\(\s*([A-Ja-j])\s*\)|([A-J])\s*[).:]|([A-J])(?<=[Oo]ption\s+.|[Cc]hoice\s+.)(?=\s*$))\s*\}?(?:$|(?:\\?\s|~)+(.*)$)/s;
 
 /** The ways to read a text; malformed as the first one is. */
 function readings(text: string): Parsed<readonly Reading[]> {
@@ -109,7 +116,7 @@ function stylesOf(text: string): readonly Style[] {
 
 /** What the text is, or what is wrong with it. */
 function parse(text: string, style: Style): Node | string {
-  const time = clockOf(text);
+  const time = clockOf(text) ?? dateOf(text) ?? remainderOf(text);
   if (time !== undefined) return time;
   const lexed = lex(text, style);
   if (lexed.kind === "malformed") return lexed.reason;

@@ -9,15 +9,15 @@ export function letterOf(place: number): string {
 }
 
 /** A letter, with "option" before it or not, in parentheses or not, and maybe what follows it. */
-const LETTER = /^(?:(?:option|choice) )?(?:\(([a-z])\)|([a-z]))(?:$|[).:]$|[).:]? (?=\S))/i;
+const LETTER = /^(?:(?:option|choice) )?(?:\(([a-z])\)|([a-z]))(?:$|[).:]$|[).:,]? (?=\S))/i;
 /** The same; but a text that follows is not told from an article without a mark between them: "A dog". */
-const MARKED = /^(?:(?:option|choice) )?(?:\([a-z]\)|[a-z][).:]) /i;
+const MARKED = /^(?:(?:option|choice) )?(?:\([a-z]\)|[a-z][).:,]) /i;
 
 /**
  * The place of the option whose letter a text is; a text: what is wrong with it. The letter may be in either case, alone,
- * as in "B", "(B)", "B)", "B." and "option B"; or with a mark before the option's own text, as in "B) Paris". Another
- * option's text behind it, or any other text, makes it unreadable, and so does the option's text without its letter: it was
- * the letter that was asked for.
+ * as in "B", "(B)", "B)", "B." and "option B"; or with a mark before the option's own text, as in "B) Paris" and "B, Paris".
+ * Another option's text behind it, or any other text, makes it unreadable, and so does the option's text without its
+ * letter: it was the letter that was asked for.
  */
 export function readLetter(text: string, question: Question): number | string {
   const given = normalized(text);

@@ -74,9 +74,14 @@ function compareNamed(
   const hasVariables =
     left.values.some((value) => variablesOf(value).size > 0) &&
     right.values.some((value) => variablesOf(value).size > 0);
-  if (!isSame && areEquations && hasVariables && left.name.kind === "symbol" && right.name.kind === "symbol")
+  if (!isSame && areEquations && hasVariables && isProduct(left.name) && isProduct(right.name))
     return compareRelations(gold, answer, state);
   return found ?? different("it gives the value of something else");
+}
+
+/** A letter, or several side by side. */
+function isProduct(name: Node): boolean {
+  return name.kind === "symbol" || name.kind === "multiply";
 }
 
 /** Of p(x) and P(x) the case does not count; of letters alone it does. */

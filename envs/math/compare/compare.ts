@@ -64,7 +64,7 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (given !== undefined && answer.kind !== "relation" && !isSeveral(answer)) return compare(given, answer);
   if (gold.kind === "residue" || answer.kind === "residue") return compareResidues(gold, answer, state, compare);
   if (gold.kind === "clock" || answer.kind === "clock") return compareClocks(gold, answer);
-  if (gold.kind === "text" || answer.kind === "text") return compareTexts(gold, answer);
+  if (gold.kind === "text" || answer.kind === "text") return compareTexts(gold, saidOf(answer));
   if (hasDoubleSign(gold) || hasDoubleSign(answer)) return compareDoubled(gold, answer, compare);
   const named = compareAssignments(gold, answer, state, context, compare);
   if (named !== undefined) return named;
@@ -92,9 +92,16 @@ function written(node: Node): string {
   return text;
 }
 
+/** The words that are said of what was asked for: "The function is odd", "It is odd"; but not "Ann is odd". */
+function saidOf(answer: Node): Node {
+  const [name, words, ...others] = answer.kind === "relation" && answer.operators[0] === "=" ? answer.parts : [];
+  const isSaid = name?.kind === "text" && /^(?:the|it|this|that|they|its)(?: |$)/i.test(name.text);
+  return isSaid && words?.kind === "text" && others.length === 0 ? words : answer;
+}
+
 /** "all even integers" are even integers. */
 function bareText(text: string): string {
-  return textOf(text).replace(/^(?:all|the|an?|only) (?=.)/, "");
+  return textOf(text).replace(/^(?:all|the|an?|only|on) (?=.)/, "");
 }
 
 function compareTexts(gold: Node, answer: Node): Comparison {
@@ -150,6 +157,12 @@ function isIntervalAgainstList(bracket: Node, list: Node): boolean {
   return bracket.open === "[" || bracket.close === "]" || list.joiner === "or" || isUnbounded;
 }
 
+/** {0, 1} and "{0}, {1}" */
+function isSetAgainstSets(one: Node, other: Node): boolean {
+  const isPlain = one.kind === "set" && !one.items.some(({ kind }) => kind === "set");
+  return isPlain && other.kind === "list" && other.items.every(({ kind }) => kind === "set");
+}
+
 function bracketsDiffer(gold: Node, answer: Node): Comparison {
   return different(gold.kind === answer.kind ? "its brackets are others" : "it is another kind of thing");
 }
@@ -164,6 +177,7 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
     const equations = equationsOf(gold, i, answer, j);
     return compareParts(...(equations ?? ([left[i], right[j]] as [Node, Node])), state, context);
   };
+  if (isSetAgainstSets(gold, answer) || isSetAgainstSets(answer, gold)) return different("several sets are not one");
   if (!haveSameShape(gold, answer)) return different("its matrix has another shape");
   if (isOrdered(gold) || isOrdered(answer)) {
     if (gold.kind === "set" || answer.kind === "set")

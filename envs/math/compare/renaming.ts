@@ -1,13 +1,17 @@
-/** Names that are free to choose: the n of f(n) = n + 1, and the C of x² + C. */
+/** Names that are free to choose: the n of f(n) = n + 1, the c of f(x) = cx, and the C of x² + C. */
 import { type Node, replaced, show, symbol } from "../syntax.ts";
 import { variablesOf } from "./places.ts";
 import { assignmentOf } from "./shape.ts";
 
-/** The answer with the gold's names for what a function is of; the same node where there are none, or others. */
+/** Letters that a constant goes by that may be any. */
+const CONSTANTS: ReadonlySet<string> = new Set(["C", "c", "K", "k", "C_0", "C_1", "c_1"]);
+
+/** The answer with the gold's names for what a function is of, and for its constant; the same node where there are none, or others. */
 export function withNamesOf(gold: Node, answer: Node): Node {
-  const [left, right] = [boundOf(gold), boundOf(answer)];
-  if (left === undefined || right === undefined || left.head !== right.head) return answer;
-  if (left.names.length !== right.names.length || show(left.name) === show(right.name)) return answer;
+  const [one, other] = [boundOf(gold), boundOf(answer)];
+  if (one === undefined || other === undefined || one.head !== other.head) return answer;
+  const [left, right] = withConstants(one, other);
+  if (left.names.length !== right.names.length || left.names.every((name, i) => name === right.names[i])) return answer;
   // All at once, so that f(x, y) and f(y, x) are told apart, and a name that is taken gives way.
   const places = right.names.map((_, i) => `${i} of ${left.head}`);
   const away = right.names.reduce((node, name, i) => replaced(node, name, symbol(places[i] as string)), right.value);
@@ -34,6 +38,21 @@ function boundOf(node: Node): Bound | undefined {
   return areBound ? { name, head, names, value } : undefined;
 }
 
+/** Where each has one constant, it is a name like what they are of. */
+function withConstants(left: Bound, right: Bound): readonly [Bound, Bound] {
+  const [one, other] = [loneConstant(left), loneConstant(right)];
+  if (one === undefined || other === undefined) return [left, right];
+  return [
+    { ...left, names: [...left.names, one] },
+    { ...right, names: [...right.names, other] },
+  ];
+}
+
+function loneConstant({ names, value }: Bound): string | undefined {
+  const [only, ...more] = [...variablesOf(value)].filter((name) => CONSTANTS.has(name) && !names.includes(name));
+  return more.length === 0 ? only : undefined;
+}
+
 /** The f and the n of f(n), the P and the x of P(x), the a and the n of a_n. */
 function headOf(name: Node): readonly [head: string, names: readonly string[]] {
   const areSymbols = (nodes: readonly Node[]): boolean => nodes.every(({ kind }) => kind === "symbol");
@@ -49,7 +68,6 @@ function headOf(name: Node): readonly [head: string, names: readonly string[]] {
 
 // Constants of integration.
 
-const CONSTANTS: ReadonlySet<string> = new Set(["C", "c", "K", "k", "C_0", "C_1", "c_1"]);
 /** Letters that are integrated over; "a + c" is a sum like any. */
 const INTEGRATED: readonly string[] = ["x", "t", "u", "y", "z", "s", "v", "r", "θ"];
 

@@ -27,7 +27,7 @@ const MEANINGS: Readonly<Record<string, Node>> = {
 };
 
 const NOTHING =
-  /^(?:there (?:is|are) )?no (?:(?:real|integer|positive|such) )*(?:solutions?|roots?|values?|numbers?|integers?)(?: exists?)?$/;
+  /^(?:there (?:is|are|exists?) )?no (?:(?:real|integer|positive|prime|ordered|such) )*(?:(?:solutions?|roots?|values?|numbers?|integers?|pairs?|triples?|functions?|polynomials?|sequences?|primes?)(?: [a-z])?|such [a-z])(?: exists?)?$/;
 
 /** Words that are a number, a set or a letter, as that. */
 export function plain(node: Node): Node {
@@ -38,8 +38,12 @@ export function plain(node: Node): Node {
   if (node.kind === "multiply") return scaledMatrix(node);
   if (node.kind !== "text") return node;
   const words = textOf(node.text);
-  const number = numberOfWords(words);
-  if (number !== undefined) return { kind: "number", value: whole(number) };
+  const isNegative = /^(?:negative|minus) /.test(words);
+  const number = numberOfWords(words.replace(/^(?:negative|minus) /, ""));
+  if (number !== undefined) {
+    const node: Node = { kind: "number", value: whole(number) };
+    return isNegative ? { kind: "add", terms: [{ sign: "-", node }] } : node;
+  }
   if (Object.hasOwn(MEANINGS, words)) return MEANINGS[words] as Node;
   if (NOTHING.test(words)) return symbol("∅");
   return /^[A-Za-z]$/.test(node.text.trim()) ? symbol(node.text.trim()) : node;
@@ -140,9 +144,16 @@ export function isName(node: Node): boolean {
   const [first] = node.factors;
   return (
     first?.node.kind === "symbol" &&
-    /^[A-Zuvyhpqrwz∠]/.test(first.node.name) &&
+    /^[A-Zuvyhpqrwz∠∁⃗]/u.test(first.node.name) &&
     node.factors.every((factor) => !factor.inverse && factor.node.kind === "symbol" && isName(factor.node))
   );
+}
+
+/** What is asked of figures and sets, and is no curve: PA/PB, A ∩ B. */
+function isFigure(node: Node): boolean {
+  if (node.kind === "symbol") return /^[A-Z∁]/u.test(node.name) && !isConstant(node.name);
+  if (node.kind === "sets") return isFigure(node.left) && isFigure(node.right);
+  return node.kind === "multiply" && node.factors.every((factor) => isFigure(factor.node));
 }
 
 /** Whether it is a term without a number, of which a problem may ask the value: x + y, abc, x^2 + y^2. */
@@ -183,6 +194,8 @@ export function assignmentOf(node: Node, isNameHere: (node: Node) => boolean = i
   const [first] = node.parts;
   const last = node.parts.at(-1);
   if (first === undefined || last === undefined) return undefined;
+  const rest = node.parts.slice(1);
+  if (isFigure(first) && rest.every((part) => variablesOf(part).size === 0)) return valued(first, rest, node.operators);
   if (isNameHere(first)) return valued(first, node.parts.slice(1), node.operators);
   if (isNameHere(last) && node.parts.length === 2) return valued(last, [first], node.operators);
   return undefined;

@@ -32,8 +32,10 @@ function readSigns(cursor: Cursor, first: boolean): Sign | undefined {
   let sign: Sign | undefined = first ? "+" : undefined;
   for (;;) {
     const token = peek(cursor);
-    if (token?.kind !== "op") return sign;
-    const { text } = token;
+    // "negative 10"
+    const isWord = first && token?.kind === "word" && /^(?:negative|minus)$/i.test(token.text);
+    if (token?.kind !== "op" && !isWord) return sign;
+    const text = isWord ? "-" : (token as { text: string }).text;
     if (text !== "+" && text !== "-" && text !== "±" && text !== "∓") return sign;
     cursor.at++;
     if (text === "±" || text === "∓") sign = sign === "-" ? (text === "±" ? "∓" : "±") : text;

@@ -26,13 +26,17 @@ export function extract(text: string): Parsed<readonly string[]> {
   return fitting([label === undefined ? whole : stripped(whole.slice(label.index + label[0].length))]);
 }
 
+/** A value in bold in a sentence, as Markdown has it: "The total is **42** apples". */
+const BOLD_IN_WORDS = /(?<=[A-Za-z]{2}[,:]? )\*\*(?! )([^*\n]{1,200})(?<! )\*\*(?=$|[\s.,;:])/g;
+
 /** Commands that surround an answer or only its first words, as commands that nothing takes away. */
 const TEXT = /\\(?:text|textbf|textit|textrm|texttt|mbox)(?=\s*\{)/g;
 const UPRIGHT = /\\(?:mathrm|mathit|mathsf|mathtt)(?=\s*\{)/g;
 const BOLD = /\\mathbf(?=\s*\{)/g;
 
 /** Without what surrounds it; "\text{Area} = \frac{1}{2}" only looks surrounded. */
-function stripped(text: string): string {
+function stripped(written: string): string {
+  const text = written.replace(BOLD_IN_WORDS, "$1");
   // No value starts or ends with a star, but for "ℕ^*": what is left of one is of bold.
   const usual = stripAnswer(text).replace(/^[\s*]{1,64}|(?<![*^_]|(?:∈|\\in)\s?[NZRℕℤℝ])[\s*]{1,64}$/g, "");
   if (isBalanced(usual)) return usual;

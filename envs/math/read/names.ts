@@ -91,6 +91,7 @@ export const SYMBOLS: ReadonlyMap<string, string> = new Map([
     ["imath", "i"],
     ["partial", "∂"],
     ["nabla", "∇"],
+    ["complement", "∁"],
   ] as const),
 ]);
 
@@ -163,6 +164,7 @@ export const OPERATORS: ReadonlyMap<string, string> = new Map([
     ["choose", "choose"],
     ["euro", "€"],
     ["pounds", "£"],
+    ["yen", "¥"],
   ] as const),
 ]);
 
@@ -210,6 +212,7 @@ export const CHARACTERS: Readonly<Record<string, string>> = {
   "〉": "⟩",
   "∧": "and",
   "∨": "or",
+  "￥": "¥",
   "→": "→",
   "⇒": "→",
   "∈": "∈",

@@ -1,5 +1,7 @@
 /** Words where a value is expected: an answer of words, a name and its verb, or what says nothing. */
 import type { Node } from "../syntax.ts";
+import type { Token } from "./tokens.ts";
+import { UNITS } from "./unit.ts";
 import { accept, type Cursor, fail, peek, textOf } from "./cursor.ts";
 
 /** Words that say nothing of a value's worth, before it. */
@@ -19,8 +21,25 @@ const FILLERS: ReadonlySet<string> = new Set([
 ]);
 const WORDS_MAX = 12;
 
-const VERBS: ReadonlySet<string> = new Set(["is", "are", "equals", "equal"]);
-const DENIALS: ReadonlySet<string> = new Set(["not", "no", "never", "cannot", "isn't", "aren't", "nor", "neither"]);
+const BEING: ReadonlySet<string> = new Set(["is", "are", "equals", "equal"]);
+const HAVING: ReadonlySet<string> = new Set("has have takes take needs need costs cost gets get".split(" "));
+/** What has something, and is something else. */
+const OWNERS: ReadonlySet<string> = new Set(["answer", "answers", "result", "value", "solution"]);
+const DENIALS: ReadonlySet<string> = new Set([
+  "not",
+  "no",
+  "never",
+  "cannot",
+  "isn't",
+  "aren't",
+  "nor",
+  "neither",
+  "nobody",
+  "none",
+  "nothing",
+  "which",
+  "if",
+]);
 
 /** "The probability is 7/8": the words before the verb name it. */
 function said(cursor: Cursor, words: readonly string[], verb: number): Node | undefined {
@@ -32,6 +51,7 @@ function said(cursor: Cursor, words: readonly string[], verb: number): Node | un
 
 /** An item of words alone; words before a value that say nothing are passed over. */
 export function readWords(cursor: Cursor): Node | undefined {
+  skipArticle(cursor);
   let end = cursor.at;
   const words: string[] = [];
   for (; end < cursor.tokens.length; end++) {
@@ -42,7 +62,7 @@ export function readWords(cursor: Cursor): Node | undefined {
     else break;
   }
   if (words.length === 0) return undefined;
-  const verb = words.findIndex((word) => VERBS.has(word.toLowerCase()));
+  const verb = verbOf(words);
   if (verb > 0 && !words.some((word) => DENIALS.has(word.toLowerCase()))) return said(cursor, words, verb);
   const token = cursor.tokens[end];
   const isEnd =
@@ -61,6 +81,30 @@ export function readWords(cursor: Cursor): Node | undefined {
   if (before.at(-1) === "except" && cursor.at === end) return allBut(cursor, before.slice(0, -1).join(" "));
   if (!before.every((word) => FILLERS.has(word))) cursor.at = start;
   return undefined;
+}
+
+/** Where the verb stands behind which the value is; −1: nowhere. */
+function verbOf(words: readonly string[]): number {
+  const lower = words.map((word) => word.toLowerCase());
+  const verb = lower.findIndex((word) => BEING.has(word) || HAVING.has(word));
+  return HAVING.has(lower[verb] ?? "") && OWNERS.has(lower[verb - 1] ?? "") ? -1 : verb;
+}
+
+/** The "a" of "a circle" is no variable, where words follow that are no unit and say nothing of it. */
+function skipArticle(cursor: Cursor): void {
+  const [first, second] = [peek(cursor), peek(cursor, 1)];
+  if (first?.kind !== "name" || first.text !== "a") return;
+  const length = second?.kind === "name" && second.text === "n" && !second.space ? 2 : 1;
+  let end = length;
+  for (let token = peek(cursor, end); isNoun(token); token = peek(cursor, end)) end++;
+  if (end > length && (peek(cursor, end) === undefined || peek(cursor, end)?.kind === "op")) cursor.at += length;
+}
+
+function isNoun(token: Token | undefined): boolean {
+  if (token?.kind === "name") return token.text === "△";
+  const word = token?.kind === "word" ? token.text : "";
+  const lower = word.toLowerCase();
+  return word.length > 2 && !UNITS.has(word) && ![BEING, DENIALS, FILLERS].some((words) => words.has(lower));
 }
 
 /** "all real numbers except 2" */

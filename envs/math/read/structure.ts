@@ -14,12 +14,13 @@ import { readBraces } from "./groups.ts";
 import { readWords } from "./phrases.ts";
 import { readRemark, startsRemark } from "./remarks.ts";
 import { readSetBehind } from "./scripts.ts";
-import { joinedUnits, readUnit } from "./unit.ts";
+import { joinedUnits, readUnit, startsTo } from "./unit.ts";
 
 const ITEMS_MAX = 200;
 
 /** All of an answer. */
 export function readStatement(cursor: Cursor): Node {
+  skipConnective(cursor);
   const first = peek(cursor);
   // "\le 5" leaves out what it is about.
   if (first?.kind === "op" && "<>≤≥≠".includes(first.text))
@@ -29,6 +30,31 @@ export function readStatement(cursor: Cursor): Node {
   const node = readAll(cursor);
   if (!isApproximate) return node;
   return { kind: "relation", parts: [{ kind: "text", text: "it" }, node], operators: ["≈"] };
+}
+
+const CONNECTIVES: ReadonlySet<string> = new Set(["therefore", "thus", "hence", "so", "then", "finally"]);
+
+const CIRCUMSTANCES: ReadonlySet<string> = new Set(["after", "by", "using", "from", "upon"]);
+const WE: ReadonlySet<string> = new Set(["we"]);
+const FINDING: ReadonlySet<string> = new Set(["get", "find", "have", "obtain", "see", "conclude"]);
+const THAT: ReadonlySet<string> = new Set(["that"]);
+
+/** "Therefore, x = 6", "After simplifying, we get x = 6" */
+function skipConnective(cursor: Cursor): void {
+  const isWord = (words: ReadonlySet<string>, ahead = 0): boolean => {
+    const token = peek(cursor, ahead);
+    return token?.kind === "word" && words.has(token.text.toLowerCase()) && peek(cursor, ahead + 1) !== undefined;
+  };
+  if (isWord(CIRCUMSTANCES)) {
+    let end = 1;
+    while (peek(cursor, end)?.kind === "word") end++;
+    if (isAt(cursor, ",", end)) cursor.at += end + 1;
+  }
+  if (isWord(CONNECTIVES)) {
+    cursor.at++;
+    accept(cursor, ",");
+  }
+  if (isWord(WE) && isWord(FINDING, 1)) cursor.at += isWord(THAT, 2) ? 3 : 2;
 }
 
 function readAll(cursor: Cursor): Node {
@@ -45,8 +71,29 @@ function readListed(cursor: Cursor): Node {
   const [only] = items;
   if (items.length === 1 && only !== undefined) return only;
   shareModulus(items);
+  const cases = casesOf(items, joiners);
+  if (cases !== undefined) return { kind: "list", joiner: "or", items: cases };
   const joiner = joiners.includes("or") ? "or" : joiners.includes("and") ? "and" : ",";
   return { kind: "list", joiner, items };
+}
+
+/** "x = 2, y = 3 or x = 3, y = 2": commas bind closer where what an "or" joins gives values to the same names. */
+function casesOf(items: readonly Node[], joiners: readonly Joiner[]): readonly Node[] | undefined {
+  if (!joiners.includes("or")) return undefined;
+  const cases: Node[][] = [[]];
+  for (const [i, item] of items.entries()) {
+    if (i > 0 && joiners[i - 1] === "or") cases.push([]);
+    (cases.at(-1) as Node[]).push(item);
+  }
+  const names = cases.map((each) => each.map(namedBy).sort().join(" "));
+  const areAlike = names.every((each) => each === names[0] && /^\S+(?: \S+)+$/.test(each));
+  return areAlike ? cases.map((each): Node => ({ kind: "list", joiner: "and", items: each })) : undefined;
+}
+
+/** The letter to which an equation gives a value. */
+function namedBy(node: Node): string {
+  const [name] = node.kind === "relation" && node.operators.every((operator) => operator === "=") ? node.parts : [];
+  return name?.kind === "symbol" ? name.name : "";
 }
 
 /** "x ≡ 1, 4 (mod 5)": a modulus behind the last is that of all. */
@@ -147,16 +194,19 @@ function readSets(cursor: Cursor): Node {
 
 function readRatio(cursor: Cursor): Node {
   const first = readMeasure(cursor);
-  if (!isAt(cursor, ":") || first.kind === "bracket" || cursor.inSet) return first;
+  if (!(isAt(cursor, ":") || startsTo(cursor)) || first.kind === "bracket" || cursor.inSet) return first;
   const parts: Node[] = [first];
-  while (accept(cursor, ":") && cursor.problem === undefined) parts.push(readMeasure(cursor));
+  while ((isAt(cursor, ":") || startsTo(cursor)) && cursor.problem === undefined) {
+    cursor.at++;
+    parts.push(readMeasure(cursor));
+  }
   return { kind: "ratio", parts };
 }
 
 /** A sum with its unit. */
 function readMeasure(cursor: Cursor): Node {
   const money = peek(cursor);
-  if (money?.kind === "op" && "$€£".includes(money.text)) {
+  if (money?.kind === "op" && "$€£¥".includes(money.text)) {
     cursor.at++;
     const node = readSum(cursor);
     // "$9.50 per hour"

@@ -67,7 +67,7 @@ const NO_UNITS = new Set(
 /** The unit that stands here, up to a separator, in a spelling of our own; undefined: none. */
 export function readUnit(cursor: Cursor): string | undefined {
   const token = peek(cursor);
-  if (token?.kind !== "word" || startsRemark(cursor)) return undefined;
+  if (token?.kind !== "word" || startsRemark(cursor) || startsTo(cursor)) return undefined;
   const parts: string[] = [];
   for (let words = 0; ;) {
     const next = peek(cursor);
@@ -87,6 +87,12 @@ export function readUnit(cursor: Cursor): string | undefined {
     else break;
   }
   return spelling(parts);
+}
+
+/** "3 to 4" is a ratio. */
+export function startsTo(cursor: Cursor): boolean {
+  const [word, next] = [peek(cursor), peek(cursor, 1)];
+  return word?.kind === "word" && word.text === "to" && next?.kind === "number";
 }
 
 /** "^2" or "^{2}" behind a unit. */

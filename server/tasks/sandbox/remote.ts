@@ -98,7 +98,7 @@ async function runScript(
   if (stdout.length >= OUTPUT_LENGTH_MAX) return [TOO_MUCH];
   if (status === 0) return [{ kind: "printed", stdout }];
   if (status < 0 || status > 128) return [{ kind: "died", how: `it ended with status ${status}` }];
-  return [{ kind: "raised", error: lastLine(stderr) ?? `it ended with status ${status}` }];
+  return [{ kind: "raised", error: lastLine(stderr) ?? `an exit with status ${status}` }];
 }
 
 /** What calls come to: the first ones, as far as the process got. At least one. */

@@ -45,6 +45,7 @@ describe("a program is read out of", () => {
     ["lines that end as on Windows", `\`\`\`python\r\n${PROGRAM.replaceAll("\n", "\r\n")}\r\n\`\`\`\r\n`],
     ["a fence in a fence", `\`\`\`\`markdown\nSo:\n\`\`\`python\n${PROGRAM}\n\`\`\`\n\`\`\`\``],
     ["a byte order mark", `\ufeff${PROGRAM}`],
+    ["a byte order mark in a fence", `\`\`\`python\n\ufeff${PROGRAM}\n\`\`\``],
   ])("%s", (_, text) => {
     expect(programOf(text)).toBe(PROGRAM);
   });

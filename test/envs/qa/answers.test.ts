@@ -130,13 +130,23 @@ describe("by letter", () => {
 
   test.each([
     ...[right, right.toLowerCase(), `(${right})`, `${right})`, `${right}.`, `${right}:`, `option ${right}`],
-    ...[`Option (${right})`, `choice ${right}.`, `${right}) Na`, `(${right}) Na`, `${right}. na`, `${right}: **Na**`],
+    ...[
+      `Option (${right})`,
+      `choice ${right}.`,
+      `${right}) Na`,
+      `(${right}) Na`,
+      `${right}. na`,
+      `${right}: **Na**`,
+      `${right}, Na`,
+    ],
   ])("%j is right", (text) => expect(given(qaLetter, SODIUM, text).solved).toBe(true));
 
   test.each([
     ...[
       "Na",
       `${right} Na`,
+      `${right}, Ni`,
+      `${wrong}, Na`,
       `${right}) Ni`,
       `${wrong}) Na`,
       `${right} or ${wrong}`,

@@ -1,7 +1,6 @@
 """One forked process: its pipes, its limits of time and output, and its end."""
 
 import contextlib
-import ctypes
 import mmap
 import os
 import select
@@ -11,8 +10,8 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
-import kernel
 from child import SCRIPT, Case, MiB, Room
+from watch import JOB_FACTOR, Budget, Watch
 
 # What a case came to. A REPLY is what the process says itself.
 REPLY, PRINTED, RAISED, EXCEEDED, DIED = 1, 2, 3, 4, 5
@@ -21,18 +20,8 @@ LENGTH = struct.Struct(">I")
 OUTPUT_BYTES_MAX = MiB
 REPLY_BYTES_MAX = 2 * MiB
 
-TICK_MS_MIN = 4
-TICK_MS_MAX = 50
-# A process that takes less of a processor than this is waiting for something; where others want it too, even less.
-WORKING_SHARE = 0.02
-# Beyond what a case may take of processor time.
-IDLE_MS_MAX = 1000
-WALL_MS_MIN = 5000
-WALL_FACTOR = 5
-# So much longer than one case all cases of a job may take together, so that a job comes to its end.
-JOB_FACTOR = 10
-# A machine that is busier than this is not waited for any longer.
-LOAD_MAX = 20
+# How long a process may take to its end once its pipes are closed, if it is not to go on without them.
+END_SECONDS_MAX = 0.1
 
 
 class Outcome:
@@ -44,13 +33,8 @@ class Outcome:
         self.alive = alive
 
 
-class Budget:
-    """What cases may take: each, and all of a job together. Waiting counts as work."""
-
-    def __init__(self, cpu_ms_max: int) -> None:
-        self.cpu_ms_max = cpu_ms_max
-        self.job_ms_max = JOB_FACTOR * cpu_ms_max + IDLE_MS_MAX
-        self.left_ms = float(self.job_ms_max)
+class KilledError(OSError):
+    """A process was ended by somebody who is neither its program nor we."""
 
 
 class Buffer:
@@ -102,7 +86,7 @@ class Process:
         turns_read, self._turns = os.pipe()
         self._replies, replies_write = os.pipe()
         self._output, output_write = os.pipe() if self._script else (-1, -1)
-        cpu_seconds = min(len(cases), JOB_FACTOR) * budget.cpu_ms_max // 1000 + 3
+        self._cpu_seconds = min(len(cases), JOB_FACTOR) * budget.cpu_ms_max // 1000 + 3
         self._pid = os.fork()
         if self._pid == 0:
             streams = (
@@ -112,7 +96,7 @@ class Process:
                 turns_read,
                 replies_write,
             )
-            room.run(streams, data, program, cases, cpu_seconds)
+            room.run(streams, data, program, cases, self._cpu_seconds)
         self._status: int | None = None
         for descriptor in (turns_read, replies_write, output_write):
             if descriptor >= 0:
@@ -150,7 +134,7 @@ class Process:
         watch.settle(self._cpu())
         return outcome
 
-    def _watched(self, watch: "Watch") -> Outcome:
+    def _watched(self, watch: Watch) -> Outcome:
         try:
             os.write(self._turns, b"\0")
         except BrokenPipeError:
@@ -198,6 +182,8 @@ class Process:
 
     def _ended(self) -> Outcome:
         """What the process came to, which has closed its pipes."""
+        self._let_end()
+        killed = self._status == -signal.SIGKILL
         status = self._end()
         while self._script and output.length <= OUTPUT_BYTES_MAX and output.fill(self._output) > 0:
             pass
@@ -206,16 +192,39 @@ class Process:
         told = self._told()
         if told is not None:
             return Outcome(told.kind, told.payload)
+        if killed:
+            raise KilledError(
+                "a process was killed that had kept to its limits, as when the machine is short of memory"
+            )
         if status < 0:
             return Outcome(DIED, f"ended by {name_of_signal(-status)}".encode())
         if not self._script:
             return Outcome(DIED, f"it ended the process, with status {status}".encode())
         if status == 0:
             return Outcome(PRINTED, output.part(0, output.length))
-        return Outcome(RAISED, f"it ended with status {status}".encode())
+        return Outcome(RAISED, f"an exit with status {status}".encode())
 
     def _too_much(self) -> Outcome:
         return Outcome(EXCEEDED, f"more than {OUTPUT_BYTES_MAX // MiB} MiB of output".encode())
+
+    def _let_end(self) -> None:
+        """Takes the status of a process that ends by itself. One that goes on without its pipes has none yet.
+
+        No call that a program may make sends it SIGKILL. The kernel does for processor time, which is a limit of ours.
+        """
+        if self._status is not None:
+            return
+        # Kernels before 5.3 have no descriptors of processes; what has not ended by now is then not waited for.
+        with contextlib.suppress(OSError, AttributeError):
+            descriptor = os.pidfd_open(self._pid)
+            select.select([descriptor], [], [], END_SECONDS_MAX)
+            os.close(descriptor)
+        pid, status, used = os.wait4(self._pid, os.WNOHANG)
+        if pid == 0:
+            return
+        self._status = os.waitstatus_to_exitcode(status)
+        if self._status == -signal.SIGKILL and used.ru_utime + used.ru_stime > self._cpu_seconds - 1:
+            self._status = -signal.SIGXCPU
 
     def _end(self) -> int:
         """Ends the process, if it has not ended by itself. Its threads are all that it can have started."""
@@ -231,62 +240,6 @@ class Process:
         return self._cpu_seen
 
 
-class Watch:
-    """Says when a case has had its time. Processor time is what counts; a clock is there for what only waits."""
-
-    def __init__(self, budget: Budget, cpu_ms: float) -> None:
-        self._budget = budget
-        self._cpu_ms_max = budget.cpu_ms_max
-        self._first_cpu_ms = self._last_cpu_ms = cpu_ms
-        self._first_ms = self._last_ms = time.monotonic() * 1000
-        self._idle_ms = 0.0
-        self.tick_ms = TICK_MS_MIN
-
-    def look(self, cpu_ms: float) -> bytes | None:
-        """The limit that is exceeded, if one is."""
-        now_ms = time.monotonic() * 1000
-        used_ms = cpu_ms - self._first_cpu_ms
-        passed_ms = now_ms - self._last_ms
-        if passed_ms >= TICK_MS_MIN:
-            if cpu_ms - self._last_cpu_ms < WORKING_SHARE * passed_ms / load_of_machine():
-                # Of what passed while this process had no turn itself, nothing is known.
-                self._idle_ms += min(passed_ms, 2 * TICK_MS_MAX)
-            self._last_ms, self._last_cpu_ms = now_ms, cpu_ms
-        left_ms = self._cpu_ms_max - used_ms
-        if left_ms < 0:
-            return f"more than {self._cpu_ms_max:,} ms of processor time".encode()
-        if self._idle_ms > self._cpu_ms_max + IDLE_MS_MAX:
-            return f"more than {self._cpu_ms_max + IDLE_MS_MAX:,} ms of waiting".encode()
-        if used_ms + self._idle_ms > self._budget.left_ms:
-            return f"more than {self._budget.job_ms_max:,} ms for all tests together".encode()
-        wall_ms_max = WALL_MS_MIN + WALL_FACTOR * self._cpu_ms_max
-        if now_ms - self._first_ms > wall_ms_max and now_ms - self._first_ms > wall_ms_max * load_of_machine():
-            return f"more than {wall_ms_max:,} ms, most of them of waiting".encode()
-        self.tick_ms = int(min(TICK_MS_MAX, max(TICK_MS_MIN, left_ms)))
-        return None
-
-    def settle(self, cpu_ms: float) -> None:
-        """Takes what the case has taken from what is left to the job."""
-        self._budget.left_ms -= cpu_ms - self._first_cpu_ms + self._idle_ms
-
-
-class SystemInfo(ctypes.Structure):
-    """The beginning of struct sysinfo."""
-
-    _fields_ = [
-        ("uptime", ctypes.c_long),
-        ("loads", ctypes.c_ulong * 3),
-        ("rest", ctypes.c_byte * 256),
-    ]
-
-
-def load_of_machine() -> float:
-    """Processes that want each processor, at least 1: by so much a program may be slowed down."""
-    info = SystemInfo()
-    kernel.libc.sysinfo(ctypes.byref(info))
-    return min(LOAD_MAX, max(1.0, float(info.loads[0]) / 65536 / (os.cpu_count() or 1)))
-
-
 def name_of_signal(number: int) -> str:
     """E.g. "SIGSEGV"; some with what mostly brings them about."""
     try:
@@ -295,6 +248,6 @@ def name_of_signal(number: int) -> str:
         name = f"signal {number}"
     reason = {
         "SIGSEGV": ", as by too deep a recursion",
-        "SIGKILL": ", as when memory is short",
+        "SIGXCPU": ", as by too much processor time",
     }.get(name, "")
     return name + reason

@@ -76,7 +76,7 @@ class Encoder:
         """It, with all that is in it."""
         self._parts_left -= 1
         if self._parts_left < 0:
-            raise TooLargeError(f"a value of more than {PARTS_MAX:,} parts")
+            raise TooLargeError(f"more than {PARTS_MAX:,} parts of a result")
         kind = type(value)
         if value is None or kind is bool:
             return value
@@ -92,7 +92,7 @@ class Encoder:
 
     def _container(self, kind: type, value: Any, depth: int) -> Any:
         if depth >= DEPTH_MAX:
-            raise TooLargeError(f"a value nested more than {DEPTH_MAX} deep")
+            raise TooLargeError(f"more than {DEPTH_MAX} levels of a result")
         if kind is list:
             return [self.value(item, depth + 1) for item in value]
         if kind in LETTERS:
@@ -104,13 +104,13 @@ class Encoder:
 
     def _hex(self, value: int) -> str:
         if value.bit_length() > INT_BITS_MAX:
-            raise TooLargeError(f"an int of more than {INT_BITS_MAX:,} bits")
+            raise TooLargeError(f"more than {INT_BITS_MAX:,} bits of an int")
         return hex(value)
 
     def _text(self, text: str) -> str:
         self._characters_left -= len(text)
         if self._characters_left < 0:
-            raise TooLargeError(f"a value of more than {CHARACTERS_MAX:,} characters")
+            raise TooLargeError(f"more than {CHARACTERS_MAX:,} characters of a result")
         return text
 
 

@@ -12,7 +12,8 @@ import select
 import struct
 
 from child import CASE_HEADER, SCRIPT, Case, MiB, Room
-from process import DIED, EXCEEDED, Budget, Outcome, Process
+from process import DIED, EXCEEDED, Outcome, Process
+from watch import Budget
 
 FRAME_HEADER = struct.Struct(">BII")
 JOB_HEADER = struct.Struct(">III")

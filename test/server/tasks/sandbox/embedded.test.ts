@@ -151,7 +151,7 @@ describe("scripts", () => {
     const ends = async (program: string) => (await runIn(sandbox, program, [script()]))[0];
     for (const end of ["exit()", "import sys; sys.exit(0)", "import sys; sys.exit(None)", "raise SystemExit"])
       expect(await ends(`print('x')\n${end}`), end).toEqual({ kind: "printed", stdout: "x\n" });
-    expect(await ends("import sys; sys.exit(3)")).toEqual({ kind: "raised", error: "it ended with status 3" });
+    expect(await ends("import sys; sys.exit(3)")).toEqual({ kind: "raised", error: "an exit with status 3" });
     expect(await ends("import sys; sys.exit('no')")).toEqual({ kind: "raised", error: "SystemExit: no" });
     expect(await ends("import atexit\natexit.register(print, 'bye')\nprint('x')")).toEqual({
       ...{ kind: "printed", stdout: "x\nbye\n" },
@@ -252,6 +252,22 @@ describe("failures of ours", () => {
         shared?.zygotes().some((of) => of.pid === pid || descendants(of.pid).includes(pid)),
       ),
     );
+  });
+
+  sandboxed("a program's process that is killed from outside is a failure of ours", async () => {
+    const one = await openTestSandbox({ concurrency: 1 });
+    if (one === undefined) return;
+    const zygote = one.zygotes()[0]?.pid ?? 0;
+    const before = descendants(zygote);
+    const running = runIn(one, "import time\ndef f(): time.sleep(60)", [call("f")], { cpuMsMax: 60_000 });
+    const born = () => descendants(zygote).filter((pid) => !before.includes(pid));
+    await until(async () => born().length > 0);
+    for (const pid of born()) process.kill(pid, "SIGKILL");
+    await expect(running).rejects.toThrow(/a process was killed/);
+    // One that only lets go of its pipes, as if it had been, has ended by itself.
+    const program = "import os, time\ndef f():\n    os.closerange(3, 64)\n    time.sleep(60)";
+    expect(await runIn(one, program, [call("f")])).toMatchObject([{ kind: "died" }]);
+    await one.close();
   });
 
   sandboxed("a job that is too large is refused, and not tried again", async (sandbox) => {
