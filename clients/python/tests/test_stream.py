@@ -11,7 +11,8 @@ from conftest import Server, StartServer, wrong
 
 import gradus
 from gradus import Client, CompletionGroup, StreamResult, Task, aio
-from gradus._op import run
+from gradus._op import arun, run
+from gradus.outcomes import Reward
 
 
 @pytest.fixture(scope="module")
@@ -138,3 +139,17 @@ def test_rewards_alone_are_those_of_whole_outcomes(client: Client, task: Task) -
     fields = ("sample_index", "reward", "solved", "no_reward", "feedback", "feedback_detail")
     for ours, theirs in zip(brief, whole.outcomes, strict=True):
         assert [getattr(ours, name) for name in fields] == [getattr(theirs, name) for name in fields]
+
+
+def test_rewards_of_several_messages_are_in_order_in_both_worlds(server: Server, tasks: list[Task]) -> None:
+    groups = list(groups_of(tasks))
+    messages = [groups[:1], groups[1:200], groups[200:]]
+
+    async def ask() -> list[tuple[Reward, ...]]:
+        async with aio.Client(server.address) as client:
+            return await arun(client._core.rewards(messages, {}))
+
+    with Client(server.address) as client:
+        whole = [[each.reward for each in outcome.outcomes] for outcome in client.batch_step(groups)]
+        for found in (run(client._core.rewards(messages, {})), asyncio.run(ask())):
+            assert [[each.reward for each in rewards] for rewards in found] == whole
