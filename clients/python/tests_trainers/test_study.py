@@ -83,6 +83,14 @@ def test_sampling_follows_the_model_s_probabilities() -> None:
         assert likeliest == greedy[at]
 
 
+def test_figures_of_two_starts_are_not_compared(tmp_path: Path) -> None:
+    for seed, start in enumerate("ab"):
+        figures = {"condition": "uniform", "seed": seed, "start": start}
+        (tmp_path / f"uniform.{seed}.json").write_text(json.dumps(figures))
+    with pytest.raises(SystemExit, match="figures of 2 starts"):
+        study.main(["countdown", "--report", "--results", str(tmp_path)])
+
+
 @pytest.mark.parametrize(
     ("name", "conditions"),
     [("countdown", ["uniform", "default + VCC"]), ("packing", ["quality, one pass", "binary, replay"])],
@@ -104,6 +112,7 @@ def test_tiny_from_export_to_report_and_nothing_twice(
         assert [sum(drawn) for drawn in one["drawn"]] == [settings.prompts] * settings.updates
         assert one["curve"][-1]["rollouts"] == settings.rollouts
     assert {path.name for path in (tmp_path / "results").glob("*.svg")} == {"arms.svg", "compared.svg", "curves.svg"}
+    assert len({json.loads(path.read_text())["start"] for path in figures}) == 1
     written = {path: path.stat().st_mtime_ns for path in figures}
     assert study.main(command) == 0
     assert {path: path.stat().st_mtime_ns for path in figures} == written

@@ -21,6 +21,9 @@ def read_results(experiment: Experiment, folder: Path) -> Results:
     for path in sorted(folder.glob("*.json")):
         figures = json.loads(path.read_text())
         found[figures["condition"]].append(figures)
+    starts = {each["start"] for seeds in found.values() for each in seeds}
+    if len(starts) > 1:
+        raise SystemExit(f"study: {folder} has figures of {len(starts)} starts: give another folder with --results")
     return {name: sorted(seeds, key=lambda each: each["seed"]) for name, seeds in found.items() if seeds}
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pickle
+from dataclasses import dataclass
 from pathlib import Path
 
 import jax
@@ -75,7 +77,15 @@ def imitation(p: Parameters, size: Size, tokens: jnp.ndarray) -> jnp.ndarray:
     return -(log_probabilities(p, size, tokens) * written).sum() / written.sum()
 
 
-def load(path: Path) -> Parameters:
-    """The weights that `make_start` wrote."""
-    weights: Parameters = jax.tree.map(jnp.asarray, pickle.loads(path.read_bytes()))
-    return weights
+@dataclass(frozen=True)
+class Start:
+    """Weights to start from, and a name that is theirs alone: another machine's are a little different."""
+
+    name: str
+    weights: Parameters
+
+
+def load(path: Path) -> Start:
+    """What `make_start` wrote."""
+    written = path.read_bytes()
+    return Start(hashlib.sha256(written).hexdigest()[:16], jax.tree.map(jnp.asarray, pickle.loads(written)))

@@ -14,7 +14,8 @@ import optax
 from experiment import Condition, Experiment, Settings
 from learning import Objective, improve, pairs_of, without_empty_columns
 from measures import curve_of
-from model import Parameters, sample
+from model import sample
+from start import Start
 from tokens import Tokens
 from tqdm import tqdm
 
@@ -44,6 +45,8 @@ class Trained:
     ----------
     final, passes
         By held-out set: facts, and pass@k for k = 1 to `Settings.samples`.
+    start
+        Names the weights that it started from; figures of several starts are not compared.
     drawn
         Tasks that each arm gave in each update, (updates, arms).
     seconds, waiting
@@ -55,6 +58,7 @@ class Trained:
     condition: str
     seed: int
     settings: str
+    start: str
     curve: Sequence[Point]
     final: Mapping[str, Facts]
     passes: Mapping[str, Sequence[float]]
@@ -74,13 +78,13 @@ class Trainer:
         size: str,
         condition: Condition,
         seed: int,
-        start: Parameters,
+        start: Start,
     ) -> None:
         settings = experiment.settings[size]
         self.client, self.experiment, self.condition, self.seed = client, experiment, condition, seed
         self.name, self.settings, self.language = size, settings, experiment.language
         optimizer = optax.chain(optax.clip_by_global_norm(1), optax.adam(settings.rate))
-        self.p, self.state = start, optimizer.init(start)
+        self.start, self.p, self.state = start.name, start.weights, optimizer.init(start.weights)
         self.objective = Objective(
             settings.size, optimizer, settings.entropy, settings.contrast, settings.contrast_beta
         )
@@ -108,6 +112,7 @@ class Trainer:
             condition=self.condition.name,
             seed=self.seed,
             settings=self.name,
+            start=self.start,
             curve=curve,
             final={name: _facts(outcomes) for name, outcomes in final.items()},
             passes={name: curve_of(_solved(outcomes)) for name, outcomes in final.items()},
