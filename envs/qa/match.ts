@@ -21,6 +21,8 @@ const DASHES = /[\u2010-\u2015\u2212]/g;
 const FRACTION_SLASH = /\u2044/g;
 /** Characters that are not seen: zero-width space, joiners, soft hyphens. Those that change the order of what is seen stay. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}--[\u202a-\u202e\u2066-\u2069]]/gv;
+/** Of these, what may stand where a space was: gone where that is an option, and else a space. */
+const UNSEEN_BREAKS = /[\u200b\u2060\ufeff]/g;
 /** What LaTeX writes with a backslash before it: "\$5". */
 const ESCAPING = /\\(?=[$%#&_])/g;
 const WHITE_SPACE = /[\s\u0085]+/g;
@@ -57,12 +59,16 @@ export function matcherOf(options: readonly string[]): Matcher {
   const exact = new Map(keys.map((key, place) => [key, place]));
   const verbatim = new Map(options.map((option, place) => [option, place]));
   const byFolded = Map.groupBy(keys.keys(), (place) => folded(keys[place] as string));
-  return (text) => {
-    if (text.length > GIVEN_UNITS_MAX) return -1;
+  const find: Matcher = (text) => {
     const key = normalized(text);
     if (isMoney(text, key, byFolded)) return verbatim.get(collapsed(text)) ?? -1;
     const [place, ...others] = byFolded.get(folded(key)) ?? [];
     return exact.get(key) ?? (others.length > 0 ? -1 : (place ?? -1));
+  };
+  return (text) => {
+    if (text.length > GIVEN_UNITS_MAX) return -1;
+    const place = find(text);
+    return place >= 0 ? place : find(text.replace(UNSEEN_BREAKS, " "));
   };
 }
 

@@ -138,3 +138,12 @@ test("a megabyte of anything is no option", () => {
   for (const text of ["Paris".repeat(2e5), "\ufdfa".repeat(3e5), "*".repeat(1e6), `Paris${" ".repeat(1e6)}`])
     expect(match(text)).toBe(-1);
 });
+
+test.each(["\u200b", "\u2060", "\ufeff"])(
+  "%j stands for nothing where that is an option, and else for a space",
+  (mark) => {
+    expect(matcherOf(["New York", "Paris"])(`New${mark}York`)).toBe(0);
+    expect(matcherOf(["the rapist", "therapist"])(`the${mark}rapist`)).toBe(1);
+    expect(matcherOf(["New York", "Paris"])(`New${mark}${mark}Yor${mark}k`)).toBe(-1);
+  },
+);
