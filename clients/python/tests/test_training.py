@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from conftest import Server, StartServer, wrong
+from training_run import create
 
 import gradus
 from gradus import Client, GroupOutcome, NoReward, Outcome, Run
@@ -28,20 +29,6 @@ from gradus.training import (
     score_all,
     score_one,
 )
-
-ARMS = [gradus.arm("countdown", "T0", arm_id="easy"), gradus.arm("countdown", "T1", arm_id="hard")]
-
-
-def create(run: Run, *, generations: int = 8, prompts: int = 4, **options: object) -> Run:
-    run.create(
-        ARMS,
-        gradus.bandit(),
-        num_generations=generations,
-        prompts_per_update=prompts,
-        seed=7,
-        **options,  # type: ignore[arg-type]
-    )
-    return run
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import wrong
+from training_run import create
 
 import gradus
 from gradus import Client, Run, Task
@@ -24,20 +25,6 @@ from gradus.training import (
     unpacked,
     write_checkpoint,
 )
-
-ARMS = [gradus.arm("countdown", "T0", arm_id="easy"), gradus.arm("countdown", "T1", arm_id="hard")]
-
-
-def create(run: Run, *, generations: int = 8, prompts: int = 4, **options: object) -> Run:
-    run.create(
-        ARMS,
-        gradus.bandit(),
-        num_generations=generations,
-        prompts_per_update=prompts,
-        seed=7,
-        **options,  # type: ignore[arg-type]
-    )
-    return run
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
-from experiment import Condition, Experiment, Figures, Measure, Settings
+from experiment import Condition, Experiment, Figures, Measure, Settings, sizes
 from model import Size
 from tokens import FIRST_NUMBER, PAD, Language, Tokens, UnreadError
 
@@ -253,32 +253,12 @@ EXPERIMENT = Experiment(
     name="countdown",
     question="Does the server's curriculum help? Countdown, held-out prompts of 3 and 4 numbers",
     language=LANGUAGE,
-    settings={
-        "tiny": Settings(
-            Size(LANGUAGE, 16, 1, 2),
-            start_rows=300,
-            start_steps=4,
-            start_batch=16,
-            updates=3,
-            prompts=4,
-            generations=4,
-            evaluate_every=1,
-            curve_samples=1,
-            held_out=8,
-            pool_rows=1_000,
-        ),
-        "small": Settings(Size(LANGUAGE), start_rows=150_000, start_steps=2_000, updates=150),
-        "large": Settings(
-            Size(LANGUAGE, 384, 6, 8),
-            start_rows=1_000_000,
-            start_steps=6_000,
-            updates=600,
-            prompts=64,
-            generations=16,
-            rate=3e-5,
-            evaluate_every=30,
-        ),
-    },
+    settings=sizes(
+        Settings(Size(LANGUAGE), start_rows=150_000, start_steps=2_000, updates=150),
+        tiny_held_out=8,
+        large_start_rows=1_000_000,
+        large_start_steps=6_000,
+    ),
     levels=(("countdown", TIERS),),
     pool=f"{POOL}=countdown",
     write_pool=write_pool,

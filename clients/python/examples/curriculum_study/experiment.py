@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,37 @@ class Settings:
     def rollouts(self) -> int:
         """Of a whole training."""
         return self.updates * self.prompts * self.generations
+
+
+def sizes(small: Settings, *, tiny_held_out: int, large_start_rows: int, large_start_steps: int) -> dict[str, Settings]:
+    """`small` fits two cores; of it are made "tiny", which tries the code, and "large", which wants a GPU."""
+    language = small.size.language
+    tiny = replace(
+        small,
+        size=Size(language, 16, 1, 2),
+        start_rows=300,
+        start_steps=4,
+        start_batch=16,
+        updates=3,
+        prompts=4,
+        generations=4,
+        evaluate_every=1,
+        curve_samples=1,
+        held_out=tiny_held_out,
+        pool_rows=1_000,
+    )
+    large = replace(
+        small,
+        size=Size(language, 384, 6, 8),
+        start_rows=large_start_rows,
+        start_steps=large_start_steps,
+        updates=600,
+        prompts=64,
+        generations=16,
+        rate=3e-5,
+        evaluate_every=30,
+    )
+    return {"tiny": tiny, "small": small, "large": large}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from experiment import Condition, Experiment, Figures, Measure, Settings
+from experiment import Condition, Experiment, Figures, Measure, Settings, sizes
 from model import Size
 from tokens import FIRST_NUMBER, Language, UnreadError
 
@@ -127,32 +127,12 @@ EXPERIMENT = Experiment(
     name="packing",
     question="Do a reward for quality and replay help? Subset sum and knapsack, held-out instances",
     language=LANGUAGE,
-    settings={
-        "tiny": Settings(
-            Size(LANGUAGE, 16, 1, 2),
-            start_rows=200,
-            start_steps=4,
-            start_batch=16,
-            updates=3,
-            prompts=4,
-            generations=4,
-            evaluate_every=1,
-            curve_samples=1,
-            held_out=6,
-        ),
-        "small": Settings(Size(LANGUAGE), start_rows=40_000, start_steps=600, updates=150, held_out=600, samples=8),
-        "large": Settings(
-            Size(LANGUAGE, 384, 6, 8),
-            start_rows=200_000,
-            start_steps=3_000,
-            updates=600,
-            prompts=64,
-            generations=16,
-            rate=3e-5,
-            evaluate_every=30,
-            held_out=600,
-        ),
-    },
+    settings=sizes(
+        Settings(Size(LANGUAGE), start_rows=40_000, start_steps=600, updates=150, held_out=600, samples=8),
+        tiny_held_out=6,
+        large_start_rows=200_000,
+        large_start_steps=3_000,
+    ),
     levels=(("np/subset-sum", LEVELS), ("np/knapsack", ("easy",))),
     held_out=_held_out,
     conditions=CONDITIONS,
