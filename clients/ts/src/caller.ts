@@ -9,6 +9,8 @@ import type {
 } from "@bufbuild/protobuf";
 import { DEADLINE_MS, RETRIES_UNREACHED } from "./defaults.ts";
 import { abortedError, asGradusError } from "./errors.ts";
+import { feedbackLog } from "./feedback.ts";
+import type { FeedbackLog, OnFeedback } from "./feedback.ts";
 import { delayMsAfter, never, passing, retrying, sleep } from "./retry.ts";
 import type { Retryable } from "./retry.ts";
 import type { Attempt, Transport } from "./transport.ts";
@@ -30,11 +32,17 @@ export interface ClientDefaults {
   readonly deadlineMs?: number | undefined;
   /** Whether calls that failed in passing are sent again until their deadline; left out: true. */
   readonly retry?: boolean | undefined;
+  /**
+   * What becomes of a score that its run did not record: "warn" (left out), once for each run and status; "error", the
+   * call or the group fails with a FeedbackError; "ignore". It is counted in any case.
+   */
+  readonly onFeedback?: OnFeedback | undefined;
 }
 
 /** Deadlines, retries and errors of one client. */
 export interface Caller {
   readonly transport: Transport;
+  readonly feedback: FeedbackLog;
   /** Calls a method; `retryable` says which failures are worth another attempt (left out: passing ones). */
   readonly unary: <I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
@@ -74,6 +82,7 @@ export function callerOver(transport: Transport, defaults: ClientDefaults): Call
   };
   return {
     transport,
+    feedback: feedbackLog(defaults.onFeedback),
     attempting,
     unary: (method, input, options, retryable) => {
       const message = create(method.input, input);

@@ -146,6 +146,8 @@ export interface DynamicSamplingChoice {
 export interface TaskRef {
   readonly taskId: string;
   readonly groupId: string;
+  /** Of a run's task: its run, for `feedbackCounts`; not sent. */
+  readonly runId?: string;
 }
 
 /** A completion, with what its trainer knows of it. */

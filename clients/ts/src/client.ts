@@ -5,6 +5,7 @@ import { groupOf, seedOf, taskSpecOf } from "./choices.ts";
 import type { GroupChoice, Seed, TaskChoice, TaskRef } from "./choices.ts";
 import { evaluationHandle } from "./evaluation.ts";
 import type { EvaluationHandle } from "./evaluation.ts";
+import type { FeedbackCounts } from "./feedback.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import type { Run } from "./gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "./gen/gradus/v1/environment_pb.js";
@@ -47,6 +48,8 @@ export interface GradusClient {
     groups: Items<Group>,
     options?: StreamOptions,
   ): AsyncGenerator<StepResult<Group>, void, undefined>;
+  /** How many scores did what to their runs, as far as this client has seen. */
+  feedbackCounts(): FeedbackCounts;
   /** The run of this id, which need not be there yet. */
   run(runId: string): RunHandle;
   /** All runs of the server, by id. */
@@ -61,6 +64,7 @@ export interface GradusClient {
 
 function environmentCalls({
   unary,
+  feedback,
 }: Caller): Pick<GradusClient, "listEnvironments" | "getEnvironment" | "reset" | "batchReset" | "step" | "batchStep"> {
   const { method } = EnvironmentService;
   return {
@@ -75,12 +79,18 @@ function environmentCalls({
       present((await unary(method.reset, { spec: taskSpecOf(choice), seed: seedOf(seed) }, options)).task, "task"),
     batchReset: async ({ seeds, ...choice }, options) =>
       (await unary(method.batchReset, { spec: taskSpecOf(choice), seeds: seeds.map(seedOf) }, options)).results,
-    step: async ({ taskId, groupId }, completion, options = {}) => {
+    step: async ({ taskId, groupId, runId }, completion, options = {}) => {
       const request = { taskId, groupId, sampleIndex: options.sampleIndex ?? 0, completion };
-      return outcomeOf(present((await unary(method.step, request, options)).outcome, "outcome"));
+      const outcome = outcomeOf(present((await unary(method.step, request, options)).outcome, "outcome"));
+      feedback.note({ runId, outcomes: [outcome] });
+      return outcome;
     },
-    batchStep: async (groups, options) =>
-      (await unary(method.batchStep, { groups: groups.map(groupOf) }, options)).groups.map(groupOutcomeOf),
+    batchStep: async (groups, options) => {
+      const response = await unary(method.batchStep, { groups: groups.map(groupOf) }, options);
+      const outcomes = response.groups.map(groupOutcomeOf);
+      feedback.note(...outcomes.map(({ outcomes }, i) => ({ runId: groups[i]?.task.runId, outcomes })));
+      return outcomes;
+    },
   };
 }
 
@@ -90,6 +100,7 @@ export function clientOver(transport: Transport, defaults: ClientDefaults): Grad
   return {
     ...environmentCalls(caller),
     streamSteps: (groups, options) => streamSteps(caller, groups, options),
+    feedbackCounts: () => caller.feedback.counts(),
     run: (runId) => runHandle(caller, runId),
     listRuns: (options) =>
       allPages(

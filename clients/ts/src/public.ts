@@ -28,6 +28,8 @@ export type {
 } from "./evaluation.ts";
 export { GradusError } from "./errors.ts";
 export type { ConnectionMistake, GradusCode } from "./errors.ts";
+export { FeedbackError } from "./feedback.ts";
+export type { FeedbackCounts, OnFeedback } from "./feedback.ts";
 export { rewardOf } from "./outcomes.ts";
 export type {
   AnswerSpan,

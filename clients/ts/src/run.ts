@@ -5,6 +5,7 @@ import type { CallOptions, Caller } from "./caller.ts";
 import { armOf, runConfigOf } from "./choices.ts";
 import type { ArmChoice, RunChoice } from "./choices.ts";
 import { NEXT_BATCH_DEADLINE_MS } from "./defaults.ts";
+import type { FeedbackCounts } from "./feedback.ts";
 import { policyOf, type PolicyChoice } from "./policies.ts";
 import { CurriculumService } from "./gen/gradus/v1/curriculum_pb.js";
 import type {
@@ -79,6 +80,8 @@ export interface ShapeChoice {
 /** One training run. */
 export interface RunHandle {
   readonly runId: string;
+  /** How many scores did what to the run, as far as this client has seen; those of tasks that name their run. */
+  feedbackCounts(): FeedbackCounts;
   /** Creates the run, or gives it as it is if it is there with the same configuration. */
   create(choice: RunChoice | RunConfig, options?: CallOptions): Promise<Run>;
   get(options?: CallOptions): Promise<Run>;
@@ -267,6 +270,7 @@ function records({ unary, follow }: Caller, runId: string): Records {
 export function runHandle(caller: Caller, runId: string): RunHandle {
   return {
     runId,
+    feedbackCounts: () => caller.feedback.counts(runId),
     ...tasks(caller, runId),
     ...feedback(caller, runId),
     ...control(caller, runId),

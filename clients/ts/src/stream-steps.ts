@@ -61,7 +61,9 @@ export async function* streamSteps<Group extends GroupChoice>(
         deadlineMs: options.deadlineMs,
         signal: leaving.signal,
       });
-      return { kind: "scored", group, index, outcome: groupOutcomeOf(present(outcomes[0], "outcome of the group")) };
+      const outcome = groupOutcomeOf(present(outcomes[0], "outcome of the group"));
+      caller.feedback.note({ runId: group.task.runId, outcomes: outcome.outcomes });
+      return { kind: "scored", group, index, outcome };
     } catch (error) {
       return { kind: "failed", group, index, error: asGradusError(error) };
     } finally {

@@ -1,0 +1,94 @@
+/** What scores did to runs: counted, and said where it is not what a trainer expects. */
+import { GradusError } from "./errors.ts";
+import type { FeedbackStatusName, Outcome } from "./outcomes.ts";
+
+const choices = ["warn", "error", "ignore"] as const;
+
+/** What becomes of a score that its run did not record. */
+export type OnFeedback = (typeof choices)[number];
+
+/** How many scores did what to a run. */
+export type FeedbackCounts = Readonly<Partial<Record<FeedbackStatusName, number>>>;
+
+/** A score that its run did not record; only with `onFeedback: "error"`. */
+export class FeedbackError extends GradusError {
+  readonly status: FeedbackStatusName;
+
+  constructor(message: string, status: FeedbackStatusName) {
+    super("FAILED_PRECONDITION", message);
+    this.status = status;
+  }
+}
+
+/** Outcomes of a group, and its run where that is known. */
+export interface Noted {
+  readonly runId: string | undefined;
+  readonly outcomes: readonly Outcome[];
+}
+
+/** Counts of what scores did to their runs. */
+export interface FeedbackLog {
+  /** Of one run or, left out, of all. */
+  readonly counts: (runId?: string) => FeedbackCounts;
+  /** Counts outcomes of groups, then warns of what is unexpected, once for each run and status, or throws the first. */
+  readonly note: (...groups: readonly Noted[]) => void;
+}
+
+type Counted = Map<string, Map<FeedbackStatusName, number>>;
+
+/** A duplicate is the same completion again, which a retry makes; nothing is lost. */
+const expected: ReadonlySet<FeedbackStatusName> = new Set(["recorded", "duplicate"]);
+
+const reasons: Partial<Record<FeedbackStatusName, string>> = {
+  conflicting_completion: "another completion of this sample was recorded before, and counts",
+  stale_epoch: "its task is from before an import of the run, or of a run that was deleted",
+};
+
+/** A log of a client; INVALID_ARGUMENT for a choice that does not exist. */
+export function feedbackLog(onFeedback: OnFeedback = "warn"): FeedbackLog {
+  if (!choices.includes(onFeedback))
+    throw new GradusError("INVALID_ARGUMENT", `onFeedback: want ${choices.join(", ")}; got ${String(onFeedback)}`);
+  const counted: Counted = new Map();
+  const warned = new Set<string>();
+  const say = (runId: string, status: FeedbackStatusName, message: string): void => {
+    if (onFeedback === "error") throw new FeedbackError(message, status);
+    const key = `${status} ${runId}`;
+    if (onFeedback === "ignore" || warned.has(key)) return;
+    warned.add(key);
+    console.warn(`gradus: ${message} (said once; counted in feedbackCounts; onFeedback: "error" makes it an error)`);
+  };
+  return {
+    counts: (runId) => {
+      const counts: Partial<Record<FeedbackStatusName, number>> = {};
+      for (const [run, statuses] of counted)
+        if (runId === undefined || run === runId)
+          for (const [status, count] of statuses) counts[status] = (counts[status] ?? 0) + count;
+      return counts;
+    },
+    note: (...groups) => {
+      const unexpected = groups.flatMap(({ runId = "", outcomes }) => {
+        const first = outcomes.filter((outcome) => count(counted, runId, outcome))[0];
+        return first?.feedback === undefined ? [] : [{ runId, first, status: first.feedback.status }];
+      });
+      for (const { runId, first, status } of unexpected) say(runId, status, messageOf(runId, first));
+    },
+  };
+}
+
+/** Counts an outcome; whether it is unexpected. */
+function count(counted: Counted, runId: string, outcome: Outcome): boolean {
+  if (outcome.feedback === undefined) return false;
+  const { status } = outcome.feedback;
+  const statuses = counted.get(runId) ?? new Map<FeedbackStatusName, number>();
+  counted.set(runId, statuses.set(status, (statuses.get(status) ?? 0) + 1));
+  // A sample that is to be sent again is not recorded yet, and says so itself.
+  const again = outcome.kind === "unscored" && outcome.retryDelayMs !== undefined;
+  return !expected.has(status) && !again;
+}
+
+function messageOf(runId: string, { sampleIndex, feedback }: Outcome): string {
+  const { status = "unknown", detail = "" } = feedback ?? {};
+  const reason = detail === "" ? (reasons[status] ?? "the server does not say why") : detail;
+  const where = runId === "" ? "the task's run" : `run "${runId}"`;
+  return `${where} did not learn from sample ${String(sampleIndex)}: ${status}: ${reason}`;
+}
