@@ -50,10 +50,12 @@ export function feedbackLog(onFeedback: OnFeedback = "warn"): FeedbackLog {
     throw new GradusError("INVALID_ARGUMENT", `onFeedback: want ${choices.join(", ")}; got ${String(onFeedback)}`);
   const counted: Counted = new Map();
   const warned = new Set<string>();
-  const say = (runId: string, status: FeedbackStatusName, message: string): void => {
-    if (onFeedback === "error") throw new FeedbackError(message, status);
+  const say = (runId: string, outcome: Outcome): void => {
+    const status = outcome.feedback?.status ?? "unknown";
     const key = `${status} ${runId}`;
     if (onFeedback === "ignore" || warned.has(key)) return;
+    const message = messageOf(runId, outcome);
+    if (onFeedback === "error") throw new FeedbackError(message, status);
     warned.add(key);
     console.warn(`gradus: ${message} (said once; counted in feedbackCounts; onFeedback: "error" makes it an error)`);
   };
@@ -66,11 +68,12 @@ export function feedbackLog(onFeedback: OnFeedback = "warn"): FeedbackLog {
       return counts;
     },
     note: (...groups) => {
-      const unexpected = groups.flatMap(({ runId = "", outcomes }) => {
-        const first = outcomes.filter((outcome) => count(counted, runId, outcome))[0];
-        return first?.feedback === undefined ? [] : [{ runId, first, status: first.feedback.status }];
-      });
-      for (const { runId, first, status } of unexpected) say(runId, status, messageOf(runId, first));
+      // All are counted before one is thrown.
+      const unexpected = groups.map(({ outcomes, runId = "" }) => ({
+        runId,
+        outcomes: outcomes.filter((outcome) => count(counted, runId, outcome)),
+      }));
+      for (const { runId, outcomes } of unexpected) for (const outcome of outcomes) say(runId, outcome);
     },
   };
 }

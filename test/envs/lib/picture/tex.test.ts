@@ -74,7 +74,7 @@ test("what is no TeX is shown as it is", () => {
 });
 
 test("a formula's macros are gone after it", () => {
-  expect(xmlOf("\\gdef\\sin{HACK}\\sin x")).toContain("HACK".charAt(0));
+  expect(xmlOf("\\gdef\\sin{q}\\sin x")).toContain("<mi>q</mi>");
   expect(xmlOf("\\sin x")).toContain("<mi>sin</mi>");
 });
 
