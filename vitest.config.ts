@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 /** Long enough with many times the load that there are cores for: a guard against hanging and nothing else. */
@@ -5,6 +6,8 @@ const PATIENCE_MS = 600_000;
 
 export default defineConfig({
   test: {
+    // The processes that tests start, hundreds of them, do not compile the same files again (as server/cli/bin.mjs has it).
+    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL("node_modules/.cache/gradus", import.meta.url)) },
     include: ["test/**/*.test.ts"],
     // They want a browser: `make test-browser`.
     exclude: ["test/browser/**"],

@@ -45,8 +45,10 @@ const environments = createClient(EnvironmentService, transport);
 const policy = { kind: { case: "bandit", value: {} } } as const;
 const config = { arms: levels, policy, numGenerations: 1, promptsPerUpdate: 2 };
 await curriculum.createRun({ runId: "walk", config });
+// Its second update batch of two tasks is its last, which leaves nothing to be made ahead.
+await curriculum.createRun({ runId: "short", config: { ...config, length: 4n } });
 
-const next = (cursor: number) => curriculum.nextBatch({ runId: "walk", cursor: BigInt(cursor) });
+const next = (cursor: number, runId = "walk") => curriculum.nextBatch({ runId, cursor: BigInt(cursor) });
 const step = async ({ taskId, groupId }: { readonly taskId: string; readonly groupId: string }) => {
   await environments.step({ taskId, groupId, completion: "<think></think><answer>1 + 2</answer>" });
 };
@@ -59,15 +61,19 @@ const [third, fourth] = tasks.results.map(({ result }) => (result.case === "task
 if (!first || !second || !third || !fourth) throw new Error("there are too few tasks");
 await step(third);
 await step(first);
+await next(0, "short");
 await settled();
 const session = new Session();
 session.connect();
 await session.post("Profiler.enable");
 const stepped = await filesOf(session, () => step(fourth));
+const fed = (await filesOf(session, () => step(second))).filter((file) => !stepped.includes(file));
+const drawn = await filesOf(session, () => next(2, "short"));
 const walks = {
   Step: stepped,
-  "Step's feedback": (await filesOf(session, () => step(second))).filter((file) => !stepped.includes(file)),
-  NextBatch: await filesOf(session, () => next(2)),
+  "Step's feedback": fed,
+  NextBatch: drawn,
+  "task that is made ahead": (await filesOf(session, () => next(2))).filter((file) => !drawn.includes(file)),
 };
 session.disconnect();
 

@@ -1,4 +1,5 @@
 /** Tasks of a run in the contract's words: in the run's template, with their places in it. */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { TaskKey } from "../../envs/origin.ts";
 import type { EvaluationBatch } from "../curriculum/runs/evaluating.ts";
 import type { IssuedTask } from "../curriculum/batches.ts";
@@ -12,6 +13,8 @@ import type { ServiceDeps } from "./deps.ts";
 
 /** Tasks between two looks whether they are still wanted. */
 const CHUNK = 16;
+/** What is made ahead is often wanted as soon as a draw is answered, and the bytes of that answer take some turns. */
+const ANSWER_FIRST_MS = 30;
 
 /** Makes the messages of tasks that will probably be asked for, in stretches, until they are no longer wanted. */
 export async function prepareTasks(
@@ -21,6 +24,7 @@ export async function prepareTasks(
   config: RunConfig<TaskSpec>,
   areWanted: () => boolean,
 ): Promise<void> {
+  if (tasks.length > 0) await sleep(ANSWER_FIRST_MS, undefined, { ref: false });
   for (let i = 0; i < tasks.length && areWanted(); i += CHUNK) {
     await inStretches(tasks.slice(i, i + CHUNK), (task) => {
       if (deps.prepared?.has(runId, task, config) === false)

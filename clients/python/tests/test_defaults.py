@@ -47,6 +47,7 @@ def test_calls_and_streams(client: Any) -> None:
         "retriesUnreached": _retries._RETRIES_UNREACHED,
         "firstDelaySeconds": _retries._FIRST_DELAY,
         "greatestDelaySeconds": _retries._DELAY_MAX,
+        "onFeedback": made["on_feedback"].default,
     } == TABLE["client"]
 
 

@@ -11,3 +11,5 @@ export const RETRIES_UNREACHED = 4;
 /** First delay before a call is sent again, where the server names none; it doubles each time, up to the greatest. */
 export const DELAY_MS_FIRST = 100;
 export const DELAY_MS_MAX = 5_000;
+/** Of a score that its run did not record: said once, and counted. */
+export const ON_FEEDBACK = "warn";

@@ -1,4 +1,5 @@
 /** What scores did to runs: counted, and said where it is not what a trainer expects. */
+import { ON_FEEDBACK } from "./defaults.ts";
 import { GradusError } from "./errors.ts";
 import type { FeedbackStatusName, Outcome } from "./outcomes.ts";
 
@@ -45,7 +46,7 @@ const reasons: Partial<Record<FeedbackStatusName, string>> = {
 };
 
 /** A log of a client; INVALID_ARGUMENT for a choice that does not exist. */
-export function feedbackLog(onFeedback: OnFeedback = "warn"): FeedbackLog {
+export function feedbackLog(onFeedback: OnFeedback = ON_FEEDBACK): FeedbackLog {
   if (!choices.includes(onFeedback))
     throw new GradusError("INVALID_ARGUMENT", `onFeedback: want ${choices.join(", ")}; got ${String(onFeedback)}`);
   const counted: Counted = new Map();

@@ -102,19 +102,22 @@ export function makeAhead<Spec, Key extends InstanceKey>(
       // Before the first draw nobody has asked for anything.
       if (state.batchesDrawn === 0 || readiness === "paused" || readiness === "finished") return;
       const { wanted, tasks } = nextOf(state, stock, planFor);
-      if (wanted.length === 0 && isSame(last, step)) return;
       last = step;
+      const isCurrent = (): boolean => !stopped.signal.aborted && isSame(stepOf(run.state()), step);
+      if (wanted.length === 0) {
+        await prepare?.(run.id, tasks, state.config, isCurrent);
+        if (isCurrent()) return;
+        continue;
+      }
       for (const { arm, ordinals } of wanted) {
         for (let i = 0; i < ordinals.length && stock.size() < candidatesMax; i += CHUNK) {
           const failed = await stock.make([{ arm, ordinals: ordinals.slice(i, i + CHUNK) }], stopped.signal);
           // The next change of the run begins anew.
           if (failed !== undefined) return;
-          if (!isSame(stepOf(run.state()), step)) break;
+          if (!isCurrent()) break;
         }
       }
-      const isCurrent = (): boolean => !stopped.signal.aborted && isSame(stepOf(run.state()), step);
-      await prepare?.(run.id, tasks, state.config, isCurrent);
-      if (wanted.length === 0 || stock.size() >= candidatesMax) return;
+      if (stock.size() >= candidatesMax) return;
     }
   };
   const begin = (): void => {

@@ -1,4 +1,5 @@
 /** Draws of update batches: one at a time for each run, with their instances made outside of the run's queue. */
+import { apply } from "../apply.ts";
 import { type DrawPlan, drawReadiness, isCurrent, planDraw } from "../draw.ts";
 import { drawnEvent, DRY_ORDINALS, fillSlots } from "../fill.ts";
 import type { RunEvent } from "../events.ts";
@@ -17,12 +18,15 @@ const PLANS_MAX = 32;
 /** "done": a batch was drawn, or the run is no longer ready for one: look again. */
 export type DrawOutcome = { readonly kind: "done" } | Gone | Refusal;
 
-export interface Drawing {
+/** What is written with a draw, on the state that it leads to; must be pure. */
+type WithDraw<Spec, Key extends InstanceKey> = (drawn: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[];
+
+export interface Drawing<Spec, Key extends InstanceKey> {
   /**
-   * Draws the next update batch, or joins the draw that is going on. Once all who asked for it have left it ends, and what
-   * was made is kept for the next one.
+   * Draws the next update batch, or joins the draw that is going on, with which only what its first caller gave is
+   * written. Once all who asked for it have left it ends, and what was made is kept for the next one.
    */
-  draw(signal: AbortSignal): Promise<DrawOutcome>;
+  draw(signal: AbortSignal, withDraw: WithDraw<Spec, Key>): Promise<DrawOutcome>;
   /** Makes no more tasks ahead. */
   stop(): void;
 }
@@ -96,6 +100,7 @@ interface Draw<Spec, Key extends InstanceKey> {
   readonly planFor: PlanFor;
   /** Aborted when nobody waits for it any more. */
   readonly abandoned: AbortSignal;
+  readonly withDraw: WithDraw<Spec, Key>;
 }
 
 /** Where no arm can be drawn, and none of those that are masked comes back, waiting does not help. */
@@ -120,7 +125,7 @@ function maskArm<Spec, Key extends InstanceKey>(
 type Written = { readonly kind: "done" } | { readonly kind: "outdated" };
 
 async function drawOnce<Spec, Key extends InstanceKey>(draw: Draw<Spec, Key>): Promise<DrawOutcome> {
-  const { run, clock, stock, planFor, abandoned } = draw;
+  const { run, clock, stock, planFor, abandoned, withDraw } = draw;
   // Each arm may be masked once.
   const plansMax = PLANS_MAX + run.state().config.arms.length;
   for (let plans = 0; plans < plansMax; plans++) {
@@ -138,11 +143,11 @@ async function drawOnce<Spec, Key extends InstanceKey>(draw: Draw<Spec, Key>): P
       if (masked !== null) return masked;
       continue;
     }
-    const outcome = await run.commit<Written>((now) =>
-      isCurrent(plan, now)
-        ? { events: eventsOf<Spec, Key>(plan, tasks, clock.now()), value: { kind: "done" } }
-        : { events: [], value: { kind: "outdated" } },
-    );
+    const outcome = await run.commit<Written>((now) => {
+      if (!isCurrent(plan, now)) return { events: [], value: { kind: "outdated" } };
+      const events = eventsOf<Spec, Key>(plan, tasks, clock.now());
+      return { events: [...events, ...withDraw(events.reduce(apply, now))], value: { kind: "done" } };
+    });
     if (outcome.kind === "outdated") continue;
     stock.follow(run.state());
     return outcome;
@@ -165,23 +170,23 @@ function planner(): PlanFor {
 export function drawing<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
   ports: Pick<Ports<Spec, Key>, "source" | "clock" | "log" | "aheadMax" | "prepare">,
-): Drawing {
+): Drawing<Spec, Key> {
   const { source, clock, log, prepare, aheadMax = 0 } = ports;
   const stock = createStock(run, source, run.state());
   const planFor = planner();
   const ahead =
     aheadMax > 0 ? makeAhead(run, stock, { clock, log, prepare, planFor, candidatesMax: aheadMax }) : undefined;
-  const begin = () => {
+  const begin = (withDraw: WithDraw<Spec, Key>) => {
     const leaving = new AbortController();
-    const outcome = drawOnce({ run, clock, stock, planFor, abandoned: leaving.signal }).finally(() => {
+    const outcome = drawOnce({ run, clock, stock, planFor, abandoned: leaving.signal, withDraw }).finally(() => {
       current = undefined;
     });
     return { outcome, leaving, waiting: 0 };
   };
   let current: ReturnType<typeof begin> | undefined;
   return {
-    draw: (signal) => {
-      const going = (current ??= begin());
+    draw: (signal, withDraw) => {
+      const going = (current ??= begin(withDraw));
       going.waiting++;
       const leave = (): void => {
         if (--going.waiting === 0) going.leaving.abort();

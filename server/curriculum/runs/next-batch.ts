@@ -144,34 +144,33 @@ interface Looked<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
 }
 
-/** Looks where the run stands, and marks what is served as given out. */
-async function look<Spec, Key extends InstanceKey>(
-  run: LiveRun<Spec, Key>,
-  clock: Clock,
-  { cursor, count }: NextBatchRequest,
-  mayDraw: boolean,
-): Promise<Looked<Spec, Key> | Gone | Refusal> {
-  return run.commit((state) => {
-    const step = nextStep(state, cursor, count ?? state.config.promptsPerUpdate, mayDraw);
-    const value = { kind: "looked", step, state } as const;
-    if (step.kind !== "serve" || step.groups.every(({ handedOutAtMs }) => handedOutAtMs !== null))
-      return { events: [], value };
-    const given: HandedOut = { kind: "handed_out", from: step.from, through: step.to, atMs: clock.now() };
-    return { events: [given], value };
-  });
+/** Marks what is served as given out, where it is not yet. */
+function handingOut<Key extends InstanceKey>(step: Step<Key>, clock: Clock): readonly HandedOut[] {
+  if (step.kind !== "serve" || step.groups.every(({ handedOutAtMs }) => handedOutAtMs !== null)) return [];
+  return [{ kind: "handed_out", from: step.from, through: step.to, atMs: clock.now() }];
 }
 
 export async function nextBatch<Spec, Key extends InstanceKey>(
   run: LiveRun<Spec, Key>,
-  drawing: Drawing,
+  drawing: Drawing<Spec, Key>,
   clock: Clock,
   request: NextBatchRequest,
 ): Promise<Result<NextBatch<Spec, Key>> | Gone> {
-  const { signal } = request;
-  const deadlineMs = clock.now() + request.waitMs;
+  const { signal, cursor, waitMs } = request;
+  const deadlineMs = clock.now() + waitMs;
+  const stepOf = (state: RunState<Spec, Key>, mayDraw: boolean): Step<Key> =>
+    nextStep(state, cursor, request.count ?? state.config.promptsPerUpdate, mayDraw);
+  // Written with the draw, so that the disk is waited for once. Without a cursor, the next look would give what follows;
+  // a caller who left is given nothing.
+  const withDraw = (drawn: RunState<Spec, Key>): readonly HandedOut[] =>
+    cursor === undefined || signal.aborted ? [] : handingOut(stepOf(drawn, true), clock);
   let refused: Gone | Refusal | undefined;
   while (!signal.aborted) {
-    const looked = await look(run, clock, request, refused === undefined);
+    const mayDraw = refused === undefined;
+    const looked = await run.commit<Looked<Spec, Key>>((state) => {
+      const step = stepOf(state, mayDraw);
+      return { events: handingOut(step, clock), value: { kind: "looked", step, state } };
+    });
     if (looked.kind !== "looked") return looked;
     const { step, state } = looked;
     if (step.kind === "serve") {
@@ -181,7 +180,7 @@ export async function nextBatch<Spec, Key extends InstanceKey>(
     if (step.kind === "draw") {
       // A draw that is refused must not keep back what is drawn already.
       if (refused !== undefined) return refused;
-      const drawn = await unlessAborted(drawing.draw(signal), signal);
+      const drawn = await unlessAborted(drawing.draw(signal, withDraw), signal);
       if (drawn !== undefined && drawn.kind !== "done") refused = drawn;
     } else if (step.kind === "wait") {
       const leftMs = deadlineMs - clock.now();

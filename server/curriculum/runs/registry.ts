@@ -62,7 +62,7 @@ const TOUCH_EVERY_MS = 60_000;
 /** A run in memory with what works on it. */
 export interface OpenRun<Spec, Key extends InstanceKey> {
   readonly run: LiveRun<Spec, Key>;
-  readonly drawing: Drawing;
+  readonly drawing: Drawing<Spec, Key>;
   readonly feedback: FeedbackQueue;
 }
 

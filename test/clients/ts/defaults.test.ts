@@ -9,7 +9,7 @@ import { recommended, type RunChoice } from "../../../clients/ts/src/index.ts";
 import { openServer, type TestServer } from "../../support/in-process.ts";
 
 const table = JSON.parse(readFileSync(new URL("../defaults.json", import.meta.url), "utf8")) as {
-  readonly client: Readonly<Record<string, number>>;
+  readonly client: Readonly<Record<string, number | string>>;
   readonly run: object;
   readonly runs: Readonly<Record<string, object>>;
 };
@@ -28,6 +28,7 @@ test("calls and streams", () => {
     retriesUnreached: defaults.RETRIES_UNREACHED,
     firstDelaySeconds: defaults.DELAY_MS_FIRST / 1000,
     greatestDelaySeconds: defaults.DELAY_MS_MAX / 1000,
+    onFeedback: defaults.ON_FEEDBACK,
   });
 });
 

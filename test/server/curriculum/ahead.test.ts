@@ -89,6 +89,20 @@ describe("tasks made ahead", () => {
     }
   });
 
+  test("are told too where more had to be made because the next draw became another", async () => {
+    const told = new Set<unknown>();
+    const prepare = async (_runId: string, tasks: readonly { readonly key: object }[]): Promise<void> =>
+      tasks.forEach(({ key }) => told.add(key));
+    const { runs } = bench({ source: freshTasks, aheadMax: 1000, prepare });
+    value(await runs.create("run", runConfig({ policy: mixturePolicy() })));
+    const { nextCursor } = value(await ask(runs, "run", 0, 6));
+    await settled();
+    value(await runs.setWeights("run", { a: 0, b: 0, c: 1 }));
+    await settled();
+    const { tasks } = value(await ask(runs, "run", nextCursor, 6));
+    expect(tasks.map(({ key }) => told.has(key))).toEqual(Array(6).fill(true));
+  });
+
   test("are as many as the limit says", async () => {
     const { runs, made } = await started({ promptsPerUpdate: 400, policy: mixturePolicy() }, 100);
     value(await ask(runs, "run", 0, 400));

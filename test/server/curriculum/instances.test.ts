@@ -164,6 +164,29 @@ test("a draw that nobody waits for any more ends, and what was made is kept", as
   expect(asked).toEqual([0, 1, 2, 1, 2]);
 });
 
+test("what was drawn for a caller who left is given to the next one as new", async () => {
+  const held = Promise.withResolvers<void>();
+  const runs = await begin(
+    {
+      ...freshTasks,
+      make: async (...wanted) => {
+        await held.promise;
+        return freshTasks.make(...wanted);
+      },
+    },
+    { ...oneArm, promptsPerUpdate: 3 },
+  );
+  const gone = new AbortController();
+  const call = { cursor: undefined, count: undefined, waitMs: 0 };
+  const left = runs.nextBatch("run", { ...call, cursor: 0, signal: gone.signal });
+  const stayed = runs.nextBatch("run", { ...call, signal: new AbortController().signal });
+  await settled();
+  gone.abort();
+  held.resolve();
+  expect((await left).kind).toBe("cancelled");
+  expect(value(await stayed).tasks.map(({ cursor }) => cursor)).toEqual([0, 1, 2]);
+});
+
 test("instances are asked for by the run's seed, the arm and the ordinal", async () => {
   const requests = new Map<string, Place>();
   const runs = await begin(

@@ -5,7 +5,7 @@ import { follow } from "../../../server/curriculum/runs/journal.ts";
 import { decodeState } from "../../../server/curriculum/state-text.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { ListedRun, Store } from "../../../server/stores/store.ts";
-import { bench, encodeState, freshTasks, runConfig, train, value } from "./support.ts";
+import { answer, ask, bench, encodeState, freshTasks, runConfig, train, value } from "./support.ts";
 
 async function trained() {
   const store = memoryStore();
@@ -87,5 +87,47 @@ describe("a state", () => {
     const { runs, store } = await trained();
     const beside: Store = { ...store, snapshot: async () => ({ version: 3, body: `{"format":${FORMAT + 1}}` }) };
     expect(value(await bench({ store: beside }).runs.get("run")).state).toEqual(value(await runs.get("run")).state);
+  });
+});
+
+describe("what is written of an update batch", () => {
+  /** A run, and the kinds of the events that each write since has had. */
+  async function watched() {
+    const store = memoryStore();
+    const writes: unknown[][] = [];
+    const { runs } = bench({
+      store: {
+        ...store,
+        append: (key, change) => {
+          writes.push(change.events.map((event) => (JSON.parse(event) as unknown[])[1]));
+          return store.append(key, change);
+        },
+      },
+    });
+    value(await runs.create("run", runConfig()));
+    return { runs, writes };
+  }
+
+  test("is one write where its cursor was named: the draw and the handing out", async () => {
+    const { runs, writes } = await watched();
+    const { tasks } = value(await ask(runs, "run", 0, 4));
+    expect(writes).toEqual([["drawn", "handed_out"]]);
+    // The rest of the batch needs no draw; what others have is not written again.
+    value(await ask(runs, "run", 4, 2));
+    value(await ask(runs, "run", 0, 4));
+    expect(writes).toEqual([["drawn", "handed_out"], ["handed_out"]]);
+    await answer(runs, "run", tasks);
+  });
+
+  test("gives out what was drawn once where no cursor was named", async () => {
+    const { runs, writes } = await watched();
+    const { signal } = new AbortController();
+    const first = value(await runs.nextBatch("run", { cursor: undefined, count: 4, waitMs: 0, signal }));
+    const second = value(await runs.nextBatch("run", { cursor: undefined, count: 4, waitMs: 0, signal }));
+    expect([first, second].map(({ tasks }) => tasks.map(({ cursor }) => cursor))).toEqual([
+      [0, 1, 2, 3],
+      [4, 5, 6, 7],
+    ]);
+    expect(writes).toEqual([["drawn"], ["handed_out"], ["drawn"], ["handed_out"]]);
   });
 });

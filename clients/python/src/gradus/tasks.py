@@ -98,20 +98,19 @@ class CompletionGroup:
 
     def to_proto(self) -> environment_pb2.CompletionGroup:
         """The message of `gradus.v1`."""
-        return environment_pb2.CompletionGroup(
-            task_id=self.task_id,
-            group_id=self.group_id,
-            completions=[
-                environment_pb2.Completion(
-                    sample_index=each.sample_index,
-                    text=each.text,
-                    finish_reason=finish_reason_value(each.finish_reason),
-                    policy_version=each.policy_version,
-                )
-                for each in self.completions
-            ],
-            num_generations=self.num_generations,
+        group = environment_pb2.CompletionGroup(
+            task_id=self.task_id, group_id=self.group_id, num_generations=self.num_generations
         )
+        # Made in their place: a list of messages would be copied, texts and all.
+        add = group.completions.add
+        for each in self.completions:
+            add(
+                sample_index=each.sample_index,
+                text=each.text,
+                finish_reason=finish_reason_value(each.finish_reason),
+                policy_version=each.policy_version,
+            )
+        return group
 
 
 def _prompt(proto: task_pb2.Task) -> list[ChatMessage]:
