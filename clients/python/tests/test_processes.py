@@ -106,6 +106,16 @@ if os.fork() == 0:
 os.wait()
 """
 
+ABANDONED = """
+import sys
+import gradus
+client = gradus.Client(sys.argv[1])
+task = client.reset("countdown", seed=1)
+kept = client.stream_steps(task.group(["?"]) for _ in range(10))
+next(kept)
+print("fine")
+"""
+
 
 PICKLED = """
 import multiprocessing, pickle, sys
@@ -165,6 +175,12 @@ def test_a_used_client_can_be_pickled(server: Server, run_id: str, tmp_path: Pat
 
 def test_an_asynchronous_client_lives_in_loop_after_loop_and_in_a_forked_child(server: Server) -> None:
     assert "fine" in run(LOOPS, server.address)
+
+
+def test_a_stream_that_is_left_open_lets_its_process_end(server: Server) -> None:
+    # Eight of ten hung.
+    for _ in range(3):
+        assert "fine" in run(ABANDONED, server.address)
 
 
 @pytest.mark.parametrize(

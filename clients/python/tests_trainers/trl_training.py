@@ -64,6 +64,8 @@ def main(kind: str, server: str, run_id: str, run: dict[str, Any], policy: str, 
     trainer.train(resume_from_checkpoint=spec.last_checkpoint(trainer.args.output_dir))
     if trainer.args.process_index == 0:
         print(json.dumps(trainer.state.log_history))
+    # Or now and then a thread of torch's, which frees the last gathered tensors, aborts its rank at the process's end.
+    trainer.accelerator.end_training()
 
 
 if __name__ == "__main__":

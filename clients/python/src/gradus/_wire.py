@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import os
 import queue
 import threading
+import weakref
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
@@ -17,12 +21,15 @@ from gradus.errors import error_of_rpc
 from gradus.tasks import CompletionGroup
 from gradus.v1 import environment_pb2
 
+_READER_SECONDS = 5.0
+"""How long the end of a process waits for a cancelled call's reader, which takes milliseconds."""
+
 
 class ThreadWire:
     """Carries a stream's messages: gRPC's thread reads the outgoing queue, a thread of ours the replies.
 
     Another puts the caller's groups into the inbox, at most `window` ahead of their results. To be used as a context:
-    its end says that no more will be sent, and cancels the call where it is left early.
+    its end says that no more will be sent, and cancels the call where it is left early, as the end of the process does.
     """
 
     def __init__(self, channel: grpc.Channel, address: Address, groups: Iterable[CompletionGroup], window: int) -> None:
@@ -30,6 +37,7 @@ class ThreadWire:
         self._outgoing: queue.SimpleQueue[environment_pb2.StreamStepsRequest | None] = queue.SimpleQueue()
         self._address = address
         self._call: Any = None
+        self._reader: threading.Thread | None = None
         self._slots = threading.Semaphore(window)
         self._stopped = False
         self._groups = groups
@@ -41,6 +49,7 @@ class ThreadWire:
 
     def __enter__(self) -> ThreadWire:
         """Begins to read the groups."""
+        _open.add(self)
         threading.Thread(target=self._feed, daemon=True).start()
         return self
 
@@ -48,11 +57,25 @@ class ThreadWire:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Ends the threads and the call."""
+        self._end(cancel=kind is not None)
+
+    def _end(self, *, cancel: bool) -> None:
+        if self._stopped:
+            return
         self._stopped = True
+        _open.discard(self)
         self._slots.release()
         self._outgoing.put(None)
-        if self._call is not None and kind is not None:
+        if self._call is not None and cancel:
             self._call.cancel()
+
+    def end_with_process(self) -> None:
+        """Cancels the call and waits for its reader."""
+        self._end(cancel=True)
+        if self._reader is not None:
+            self._reader.join(_READER_SECONDS)
+        # gRPC's own end of a call wants the lock as well.
+        self._call = None
 
     def open(self, number: int) -> None:
         """See Wire."""
@@ -61,7 +84,8 @@ class ThreadWire:
             self._call.cancel()
         self._outgoing = queue.SimpleQueue()
         self._call = self._method(iter(self._outgoing.get, None), metadata=self._address.metadata)
-        threading.Thread(target=self._read, args=(self._call, number), daemon=True).start()
+        self._reader = threading.Thread(target=self._read, args=(self._call, number), daemon=True)
+        self._reader.start()
 
     def send(self, message: environment_pb2.StreamStepsRequest) -> None:
         """See Wire."""
@@ -97,4 +121,26 @@ class ThreadWire:
             self._inbox.put(Ended(number, None))
         except grpc.RpcError as failure:
             error = error_of_rpc(failure, self._address.target)
+            # The failure is the call itself: by its traceback it would hold this frame, and so itself.
+            failure.with_traceback(None)
             self._inbox.put(Ended(number, explained(error, self._address)))
+
+
+_open: weakref.WeakSet[ThreadWire] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_all() -> None:
+    """Ends what was left open, for example by a `break` out of its loop, while threads can still be waited for.
+
+    Later Python's own end would: a generator that it closes then waits for a lock of the call for ever, which a thread
+    holds that is no more.
+    """
+    for wire in list(_open):
+        with contextlib.suppress(Exception):
+            wire.end_with_process()
+
+
+# A forked child must not touch its parent's calls. Windows has no fork.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_open.clear)
