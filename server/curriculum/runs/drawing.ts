@@ -1,5 +1,4 @@
 /** Draws of update batches: one at a time for each run, with their instances made outside of the run's queue. */
-import { apply } from "../apply.ts";
 import { type DrawPlan, drawReadiness, isCurrent, planDraw } from "../draw.ts";
 import { drawnEvent, DRY_ORDINALS, fillSlots } from "../fill.ts";
 import type { RunEvent } from "../events.ts";
@@ -146,7 +145,7 @@ async function drawOnce<Spec, Key extends InstanceKey>(draw: Draw<Spec, Key>): P
     const outcome = await run.commit<Written>((now) => {
       if (!isCurrent(plan, now)) return { events: [], value: { kind: "outdated" } };
       const events = eventsOf<Spec, Key>(plan, tasks, clock.now());
-      return { events: [...events, ...withDraw(events.reduce(apply, now))], value: { kind: "done" } };
+      return { events, following: withDraw, value: { kind: "done" } };
     });
     if (outcome.kind === "outdated") continue;
     stock.follow(run.state());

@@ -20,6 +20,13 @@ const JOURNAL_PER_SNAPSHOT = 4;
 /** Characters; a run whose snapshots are shorter is as quick to read from its journal. */
 const SNAPSHOT_MIN = 64 * 1024;
 
+/** What a change consists of: at least one event. */
+export interface Decided<Spec, Key extends InstanceKey> {
+  readonly events: readonly RunEvent<Spec, Key>[];
+  /** What is written with them, on the state that they lead to; must be pure. */
+  readonly following?: (after: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[];
+}
+
 /** Events as the store takes them, with the state that they lead to. */
 export interface Change<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
@@ -28,10 +35,10 @@ export interface Change<Spec, Key extends InstanceKey> {
   readonly summary?: WrittenSummary;
 }
 
-/** At least one event. `summarized`: the state that the store has the head of a summary of, if any. */
+/** `summarized`: the state that the store has the head of a summary of, if any. */
 export function encodeChange<Spec, Key extends InstanceKey>(
   before: RunState<Spec, Key> | undefined,
-  events: readonly RunEvent<Spec, Key>[],
+  { events: decided, following }: Decided<Spec, Key>,
   codecs: Codecs<Spec, Key>,
   atMs: number,
   summarized?: RunState<Spec, Key>,
@@ -39,15 +46,19 @@ export function encodeChange<Spec, Key extends InstanceKey>(
   let state = before;
   const texts: string[] = [];
   const records: StoredRecord[] = [];
-  for (const event of events) {
+  const write = (event: RunEvent<Spec, Key>): void => {
     texts.push(encodeEvent(event, state, codecs));
     const untrimmed = applyUntrimmed(state, event);
     for (const { seq, record } of historyWrites(state, event, untrimmed, atMs)) {
       records.push({ seq, body: encodeRecord(record) });
     }
     state = trim(untrimmed);
-  }
+  };
+  decided.forEach(write);
   if (state === undefined) throw new Error("a change without an event has no state");
+  const more = following?.(state) ?? [];
+  more.forEach(write);
+  const events = [...decided, ...more];
   const change = { state, events: texts, records };
   return isTold(before, events, state) ? { ...change, summary: encodeSummary(state, summarized) } : change;
 }

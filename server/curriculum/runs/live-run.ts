@@ -1,10 +1,9 @@
 /** One run in memory: its state, one queue for its changes, and the journal that each change is written to first. */
 import type { StoredRecord, StoredRun } from "../../stores/store.ts";
-import type { RunEvent } from "../events.ts";
 import type { Refusal } from "../results.ts";
 import type { RunState } from "../state.ts";
 import type { InstanceKey } from "../types.ts";
-import { encodeChange, readOn, snapshots } from "./journal.ts";
+import { type Decided, encodeChange, readOn, snapshots } from "./journal.ts";
 import type { Ports } from "./ports.ts";
 import { serial } from "./turns.ts";
 
@@ -12,8 +11,7 @@ import { serial } from "./turns.ts";
 const ATTEMPTS_MAX = 32;
 
 /** What a change writes, and what it answers. */
-export interface Decision<T, Spec, Key extends InstanceKey> {
-  readonly events: readonly RunEvent<Spec, Key>[];
+export interface Decision<T, Spec, Key extends InstanceKey> extends Decided<Spec, Key> {
   /** What else goes to the history, before what the events write. */
   readonly records?: readonly StoredRecord[];
   readonly value: T;
@@ -102,8 +100,9 @@ export function liveRun<Spec, Key extends InstanceKey>(
     return now !== undefined;
   };
 
-  const append = async (before: State, { events, records = [] }: Decision<unknown, Spec, Key>): Promise<boolean> => {
-    const { state: after, ...change } = encodeChange(before, events, source, clock.now(), summarized);
+  const append = async (before: State, decision: Decision<unknown, Spec, Key>): Promise<boolean> => {
+    const { records = [] } = decision;
+    const { state: after, ...change } = encodeChange(before, decision, source, clock.now(), summarized);
     const all = records.length === 0 ? change : { ...change, records: [...records, ...change.records] };
     const outcome = await store.append(key, { expectedVersion: before.version, ...all });
     if (outcome !== "appended") return false;

@@ -151,7 +151,7 @@ function keeping<Spec, Key extends InstanceKey>(
     if (invalid !== undefined) return invalid;
     const atMs = clock.now();
     const created = { kind: "created", runId, incarnation: newIncarnation(), config, atMs } as const;
-    const { state, events, records } = encodeChange(undefined, [created], source, atMs);
+    const { state, events, records } = encodeChange(undefined, { events: [created] }, source, atMs);
     const expiresAtMs = expiryMs(atMs, config.timeToLiveMs);
     const summary = encodeSummary(state, undefined);
     const outcome = await store.create({ id: runId, expiresAtMs, events, records, summary });

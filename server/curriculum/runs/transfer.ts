@@ -190,7 +190,7 @@ async function asNew<Spec, Key extends InstanceKey>(
 ): Promise<Result<ImportedRun<Spec, Key>> | "taken"> {
   const atMs = clock.now();
   const event = importEvent(exported, { runId, incarnation: newIncarnation(), atMs }, undefined);
-  const { state, events, records } = encodeChange(undefined, [event], source, atMs);
+  const { state, events, records } = encodeChange(undefined, { events: [event] }, source, atMs);
   const expiresAtMs = expiryMs(atMs, exported.state.config.timeToLiveMs);
   const all = [...placed(exported, undefined), ...records];
   if (

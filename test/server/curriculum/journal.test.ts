@@ -1,11 +1,14 @@
 /** Journals and states say which format they are of, and one that this server does not read is refused, not misread. */
 import { describe, expect, test } from "vitest";
 import { FORMAT } from "../../../server/curriculum/codec.ts";
-import { follow } from "../../../server/curriculum/runs/journal.ts";
+import { drawing } from "../../../server/curriculum/runs/drawing.ts";
+import { follow, readState } from "../../../server/curriculum/runs/journal.ts";
+import { liveRun } from "../../../server/curriculum/runs/live-run.ts";
+import { nextBatch } from "../../../server/curriculum/runs/next-batch.ts";
 import { decodeState } from "../../../server/curriculum/state-text.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { ListedRun, Store } from "../../../server/stores/store.ts";
-import { answer, ask, bench, encodeState, freshTasks, runConfig, train, value } from "./support.ts";
+import { answer, ask, bench, codecs, encodeState, freshTasks, runConfig, train, value } from "./support.ts";
 
 async function trained() {
   const store = memoryStore();
@@ -117,6 +120,25 @@ describe("what is written of an update batch", () => {
     value(await ask(runs, "run", 0, 4));
     expect(writes).toEqual([["drawn", "handed_out"], ["handed_out"]]);
     await answer(runs, "run", tasks);
+  });
+
+  test("folds the draw once: what was issued is added to, and never copied", async () => {
+    const { store, clock, runs } = bench();
+    value(await runs.create("run", runConfig()));
+    const stored = await store.find("run");
+    const state = stored && (await readState(store, stored, codecs, clock));
+    if (!stored || !state) throw new Error("the run was not stored");
+    const ports = { store, source: freshTasks, clock, newIncarnation: () => "i" };
+    const run = liveRun(ports, stored, state);
+    const draws = drawing(run, ports);
+    const logs: unknown[] = [];
+    for (const cursor of [0, 6]) {
+      const { signal } = new AbortController();
+      await nextBatch(run, draws, clock, { cursor, count: 6, waitMs: 0, signal });
+      logs.push(run.state().issued.recent.log);
+    }
+    expect(logs[0]).toHaveLength(12);
+    expect(logs[1]).toBe(logs[0]);
   });
 
   test("gives out what was drawn once where no cursor was named", async () => {

@@ -65,11 +65,19 @@ class CallMaker:
         io: Io = self.io
         timeout, retries = self.limits(options)
         deadline = Deadline(timeout)
-        begun = [(call, io.begin(call, deadline.left())) for call in calls]
-        found: list[T] = []
-        for call, first in begun:
+        begun: list[tuple[Call[T], Callable[[], Any]]] = []
+        last: Call[T] | None = None
+        for call in calls:
+            if last is not None:
+                begun.append((last, io.begin(last, deadline.left())))
+            last = call
+        if last is None:
+            return []
+        # The last needs no thread of gRPC's to wait for it.
+        found = [(yield from perform(io, last, deadline.left(), retries))]
+        for call, first in reversed(begun):
             found.append((yield from perform(io, call, deadline.left(), retries, first=first)))
-        return found
+        return found[::-1]
 
     def pages(self, page: Page[T], options: CallOptions) -> Each[T]:
         """Item after item of page after page, each asked for when it is wanted."""

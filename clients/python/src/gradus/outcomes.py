@@ -190,16 +190,19 @@ def rewards_of(group: Any) -> tuple[Reward, ...]:
 
 
 def _reward_of(proto: Any) -> Reward:
-    score = proto.score if proto.HasField("score") else None
-    feedback = proto.feedback if proto.HasField("feedback") else None
-    return Reward(
-        proto.sample_index,
-        score.reward if score else None,
-        score.solved if score else None,
-        None if score else NoReward.from_proto(proto.no_reward),
-        name_in(_STATUS, feedback.status) if feedback else None,
-        feedback.detail if feedback else "",
-    )
+    reward: float | None = None
+    solved: bool | None = None
+    no_reward: NoReward | None = None
+    if proto.HasField("score"):
+        score = proto.score
+        reward, solved = score.reward, score.solved
+    else:
+        no_reward = NoReward.from_proto(proto.no_reward)
+    if not proto.HasField("feedback"):
+        return Reward(proto.sample_index, reward, solved, no_reward, None, "")
+    feedback = proto.feedback
+    status = name_in(_STATUS, feedback.status)
+    return Reward(proto.sample_index, reward, solved, no_reward, status, feedback.detail)
 
 
 @dataclass(frozen=True)

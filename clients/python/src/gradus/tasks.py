@@ -236,11 +236,19 @@ class Task(Value, message=task_pb2.Task):
 
         """
         read: Any = json.loads(text)
-        names = [each.name for each in fields(cls)]
         if not isinstance(read, dict):
             raise ValueError(f"a task is a JSON object; got {type(read).__name__}")
-        for missing in (each for each in names if each not in read):
-            raise ValueError(f"a task's JSON has {missing!r}; here it has none")
-        for unknown in (each for each in read if each not in names):
-            raise ValueError(f"a task's JSON has no {unknown!r}{suggestion(unknown, names)}")
-        return cls(**(read | {"stop": tuple(read["stop"])}))
+        if read.keys() != _FIELDS.keys():
+            raise ValueError(_fields_problem(read))
+        read["stop"] = tuple(read["stop"])
+        return cls(**read)
+
+
+_FIELDS = dict.fromkeys(each.name for each in fields(Task))
+
+
+def _fields_problem(read: Mapping[str, Any]) -> str:
+    for missing in (each for each in _FIELDS if each not in read):
+        return f"a task's JSON has {missing!r}; here it has none"
+    unknown = next(each for each in read if each not in _FIELDS)
+    return f"a task's JSON has no {unknown!r}{suggestion(unknown, _FIELDS)}"
