@@ -64,6 +64,10 @@ interface Job extends Asked {
 const WRITES_MAX = 512;
 /** How long large reads go on before writes that came meanwhile have their turn. */
 const BULK_MS = 4;
+/** How long nothing was written before the log is copied to the file: what is asked next rarely comes right then. */
+const QUIET_MS = 50;
+/** Between two such copies, each of which syncs to disk. */
+const COPY_EVERY_MS = 1000;
 /** Between attempts to get a lock that another process holds: SQLite's own steps. */
 const BACKOFF_MS = [1, 2, 5, 10, 15, 20, 25];
 
@@ -84,6 +88,8 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
   let told: string | undefined;
   let next: NodeJS.Immediate | undefined;
   let retry: NodeJS.Timeout | undefined;
+  let copying: NodeJS.Timeout | undefined;
+  let copiedMs = -Infinity;
   let onClosed: (() => void) | undefined;
 
   const idle = (): boolean => Object.values(waiting).every((jobs) => jobs.length === 0);
@@ -94,6 +100,7 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
     onProblem(problem);
   };
   const work = (): Reply[] => {
+    if (waiting.write.length > 0) copyLater();
     const replies = writer.write(waiting.write);
     const reader = readJob(store);
     for (const job of waiting.read.splice(0)) reader(job, waiting.read, replies);
@@ -118,6 +125,18 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
     if (!idle() || (store.tidying.due() && onClosed === undefined)) goOn();
     else onClosed?.();
   };
+  /** Copies the log to the file in a quiet moment: SQLite would do it in the midst of a commit that is waited for. */
+  const copyLater = (): void => {
+    clearTimeout(copying);
+    copying = setTimeout(
+      () => {
+        if (lost !== undefined) return;
+        writer.copyLog();
+        copiedMs = performance.now();
+      },
+      Math.max(QUIET_MS, copiedMs + COPY_EVERY_MS - performance.now()),
+    );
+  };
   const fail = (job: { readonly id: number }): Reply => unavailable(job, lost ?? "");
   /** At once, unless another process holds the lock. */
   const goOn = (): void => {
@@ -141,7 +160,10 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
       tell();
     },
     close: (closed) => {
-      onClosed = closed;
+      onClosed = () => {
+        clearTimeout(copying);
+        closed();
+      };
       next ??= setImmediate(turn);
     },
   };
@@ -229,6 +251,14 @@ function createWriter({ db, store }: Pick<CommitQueueParts, "db" | "store">) {
     write,
     tidy: (portion: () => void) => void attempt(none(portion)),
     problem: () => problem,
+    /** Waits for nobody's lock; what keeps it from working shows in the next write. */
+    copyLog: () => {
+      try {
+        db.exec("PRAGMA wal_checkpoint(PASSIVE)");
+      } catch (error) {
+        if (!mayPass(error)) throw error;
+      }
+    },
     backoffMs: () => (busy === 0 ? 0 : (BACKOFF_MS[busy - 1] ?? 50)),
     /** Writes something, so that it is known whether that can be done. */
     probe: () => {

@@ -27,6 +27,12 @@ export interface OpenFile {
   readonly path: string;
 }
 
+/**
+ * Pages of the log, of 4 KiB, from which on SQLite itself copies them to the file, in the commit that finds them. Before that
+ * it is done when nobody waits (commit-queue.ts): with its two syncs it takes some tens of milliseconds.
+ */
+const LOG_PAGES_MAX = 4096;
+
 /** Opens a file, and makes its tables if it is new. Throws what the operator has to mend, with the file's name. */
 export function openFile({ directory, ...options }: FileOptions, schema: Schema): OpenFile {
   const path = join(directory, schema.file);
@@ -52,6 +58,7 @@ function open(path: string, options: Omit<FileOptions, "directory">, schema: Sch
   const { synchronous, busyTimeoutMs } = options;
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: schema.foreignKeys });
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous.toUpperCase()};`);
+  db.exec(`PRAGMA wal_autocheckpoint = ${LOG_PAGES_MAX}`);
   transaction(db, () => migrate(db, schema));
   // From here on the commit queue waits, and answers what needs no lock meanwhile.
   db.exec("PRAGMA busy_timeout = 0");

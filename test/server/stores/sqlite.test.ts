@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import { StoreUnavailable } from "../../../server/stores/store.ts";
+import { eventually } from "../../support/patience.ts";
 
 const directories: string[] = [];
 const directory = (): string => {
@@ -33,6 +34,22 @@ function elsewhere(where: string, script: string) {
   const exited = new Promise<void>((resolve) => child.once("close", () => resolve()));
   return { child, lines, exited };
 }
+
+test("what was written is copied from the log to the file once nobody writes", async () => {
+  const [where, other] = [directory(), directory()];
+  const store = await sqliteStore({ directory: where });
+  await store.create({ id: "run", expiresAtMs: 1, events: ["0"], records: [], summary });
+  await eventually(() => {
+    copyFileSync(join(where, "runs.sqlite"), join(other, "runs.sqlite"));
+    const copy = new DatabaseSync(join(other, "runs.sqlite"));
+    try {
+      expect(copy.prepare("SELECT id FROM runs").all()).toEqual([{ id: "run" }]);
+    } finally {
+      copy.close();
+    }
+  });
+  await store.close();
+});
 
 test("survives kill -9: what was answered is there", async () => {
   const where = directory();
