@@ -6,7 +6,7 @@ import type { RunConfig } from "../curriculum/types.ts";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { TaskSpec } from "../tasks/spec.ts";
 
-/** Of all that are kept: some thousand tasks. */
+/** Of all that are kept: some thousand tasks, and as many bytes again where they are written ahead too. */
 const KEPT_CHARACTERS_MAX = 16 * 1024 ** 2;
 /** About what a message takes beside its prompt. */
 const MESSAGE_CHARACTERS = 4096;
@@ -27,7 +27,8 @@ function isSame([runId, task, config]: Of, [otherId, other, otherConfig]: Of): b
   return runId === otherId && config === otherConfig && fields.every((name) => task[name] === other[name]);
 }
 
-export function createPreparedTasks(): PreparedTasks {
+/** `write` is told of each message that is kept, which from then on does not change. */
+export function createPreparedTasks(write: (message: Task) => void = () => undefined): PreparedTasks {
   // By the key, which is this very task's: of an equal one made again there is nothing.
   const kept = new LRUCache<TaskKey, { readonly of: Of; readonly message: Task }>({
     maxSize: KEPT_CHARACTERS_MAX,
@@ -40,7 +41,10 @@ export function createPreparedTasks(): PreparedTasks {
   };
   return {
     has: (...of) => find(of) !== undefined,
-    keep: (runId, task, config, message) => void kept.set(task.key, { of: [runId, task, config], message }),
+    keep(runId, task, config, message) {
+      kept.set(task.key, { of: [runId, task, config], message });
+      write(message);
+    },
     take(...of) {
       const message = find(of);
       kept.delete(of[1].key);

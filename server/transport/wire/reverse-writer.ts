@@ -95,6 +95,13 @@ export class ReverseWriter {
     for (let i = texts.length - 1; i >= 0; i--) this.presentString(field, texts[i]!);
   }
 
+  /** Fields that were written before. */
+  fields(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#at -= bytes.length;
+    this.#bytes.set(bytes, this.#at);
+  }
+
   message<T>(field: number, write: FieldsWriter<T>, message: T): void {
     const before = this.#written();
     write(this, message);

@@ -26,8 +26,10 @@ test("each is given once, and only for what it was made of", () => {
     expect(prepared.has(...other)).toBe(false);
     expect(prepared.take(...other)).toBeUndefined();
   }
-  const prepared = createPreparedTasks();
+  const written: unknown[] = [];
+  const prepared = createPreparedTasks((each) => written.push(each));
   prepared.keep("run", task, config, message);
+  expect(written).toEqual([message]);
   expect(prepared.has("run", task, config)).toBe(true);
   expect(prepared.take("run", task, config)).toBe(message);
   expect(prepared.take("run", task, config)).toBeUndefined();

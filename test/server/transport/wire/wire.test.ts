@@ -1,5 +1,5 @@
 /** What is read and written by hand is what protobuf-es reads and writes. */
-import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { create, type DescMessage, fromBinary, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -18,7 +18,7 @@ import {
 } from "../../../../server/gen/gradus/v1/environment_pb.js";
 import { GroupOutcomeSchema, OutcomeSchema } from "../../../../server/gen/gradus/v1/outcome_pb.js";
 import { decoderOf } from "../../../../server/transport/wire/requests.ts";
-import { encoderOf } from "../../../../server/transport/wire/responses.ts";
+import { encoderOf, writeAhead } from "../../../../server/transport/wire/responses.ts";
 import { arbitraryMessage } from "../../../support/arbitrary-message.ts";
 
 const requests: readonly DescMessage[] = [StepRequestSchema, BatchStepRequestSchema, StreamStepsRequestSchema];
@@ -142,4 +142,16 @@ describe("millions of empty parts are refused before they are made", () => {
       "r",
     );
   });
+});
+
+test("tasks that were written ahead have the same bytes in a batch, with others that were not", () => {
+  const encode = encoderOf(NextBatchResponseSchema);
+  fc.assert(
+    fc.property(arbitraryMessage(NextBatchResponseSchema), (message) => {
+      const response = message as MessageShape<typeof NextBatchResponseSchema>;
+      const bytes = encode(response);
+      response.tasks.filter((_, i) => i % 2 === 0).forEach(writeAhead);
+      expect(encode(response)).toEqual(bytes);
+    }),
+  );
 });
