@@ -27,6 +27,9 @@ export interface Decided<Spec, Key extends InstanceKey> {
   readonly following?: (after: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[];
 }
 
+/** Between the change after which a snapshot is due and its making: whoever made the change is answered meanwhile. */
+const SNAPSHOT_AFTER_MS = 50;
+
 /** Events as the store takes them, with the state that they lead to. */
 export interface Change<Spec, Key extends InstanceKey> {
   readonly state: RunState<Spec, Key>;
@@ -155,6 +158,7 @@ export function snapshots<Spec, Key extends InstanceKey>(
     going = true;
     written = 0;
     try {
+      await new Promise<void>((resolve) => clock.setTimer(SNAPSHOT_AFTER_MS, resolve));
       const lines: string[] = [];
       await inTurns(clock, stateLines(state, codecs), (line) => lines.push(line));
       const body = lines.join("\n");
