@@ -175,11 +175,8 @@ async function assembleAround(
   const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };
   const deps: ServiceDeps = {
     ...{ keyring, registry, pools, maker, teacher, missingPorts, scorer, asyncScorer, runs, evaluations, onFailure },
-    ...{
-      limits: requestLimits,
-      meter: createOutcomeMeter(metrics.registry),
-      prepared: createPreparedTasks(writeAhead),
-    },
+    ...{ limits: requestLimits, meter: createOutcomeMeter(metrics.registry) },
+    prepared: createPreparedTasks(writeAhead),
   };
   registerRuns(metrics.registry, (limit) => runs.recent(limit));
   registerTeacher(metrics.registry, teacher?.counts);

@@ -88,8 +88,9 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
   let told: string | undefined;
   let next: NodeJS.Immediate | undefined;
   let retry: NodeJS.Timeout | undefined;
-  let copying: NodeJS.Timeout | undefined;
-  let copiedMs = -Infinity;
+  const copying = inQuiet(() => {
+    if (lost === undefined) writer.copyLog();
+  });
   let onClosed: (() => void) | undefined;
 
   const idle = (): boolean => Object.values(waiting).every((jobs) => jobs.length === 0);
@@ -100,7 +101,7 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
     onProblem(problem);
   };
   const work = (): Reply[] => {
-    if (waiting.write.length > 0) copyLater();
+    if (waiting.write.length > 0) copying.later();
     const replies = writer.write(waiting.write);
     const reader = readJob(store);
     for (const job of waiting.read.splice(0)) reader(job, waiting.read, replies);
@@ -124,18 +125,6 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
     if (replies.length > 0) answer(replies);
     if (!idle() || (store.tidying.due() && onClosed === undefined)) goOn();
     else onClosed?.();
-  };
-  /** Copies the log to the file in a quiet moment: SQLite would do it in the midst of a commit that is waited for. */
-  const copyLater = (): void => {
-    clearTimeout(copying);
-    copying = setTimeout(
-      () => {
-        if (lost !== undefined) return;
-        writer.copyLog();
-        copiedMs = performance.now();
-      },
-      Math.max(QUIET_MS, copiedMs + COPY_EVERY_MS - performance.now()),
-    );
   };
   const fail = (job: { readonly id: number }): Reply => unavailable(job, lost ?? "");
   /** At once, unless another process holds the lock. */
@@ -161,11 +150,31 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
     },
     close: (closed) => {
       onClosed = () => {
-        clearTimeout(copying);
+        copying.stop();
         closed();
       };
       next ??= setImmediate(turn);
     },
+  };
+}
+
+/**
+ * Copies the log to the file in a quiet moment after a write: SQLite would do it in the midst of a commit that is waited
+ * for.
+ */
+function inQuiet(copy: () => void) {
+  let timer: NodeJS.Timeout | undefined;
+  let copiedMs = -Infinity;
+  const now = (): void => {
+    copy();
+    copiedMs = performance.now();
+  };
+  return {
+    later: (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(now, Math.max(QUIET_MS, copiedMs + COPY_EVERY_MS - performance.now()));
+    },
+    stop: (): void => clearTimeout(timer),
   };
 }
 
