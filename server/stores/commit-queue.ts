@@ -88,9 +88,7 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
   let told: string | undefined;
   let next: NodeJS.Immediate | undefined;
   let retry: NodeJS.Timeout | undefined;
-  const copying = inQuiet(() => {
-    if (lost === undefined) writer.copyLog();
-  });
+  const copying = inQuiet(() => lost ?? writer.copyLog());
   let onClosed: (() => void) | undefined;
 
   const idle = (): boolean => Object.values(waiting).every((jobs) => jobs.length === 0);
@@ -162,7 +160,7 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
  * Copies the log to the file in a quiet moment after a write: SQLite would do it in the midst of a commit that is waited
  * for.
  */
-function inQuiet(copy: () => void) {
+function inQuiet(copy: () => unknown) {
   let timer: NodeJS.Timeout | undefined;
   let copiedMs = -Infinity;
   const now = (): void => {
