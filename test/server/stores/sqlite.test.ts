@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
+import { runSchema } from "../../../server/stores/sqlite-runs.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
 import { StoreUnavailable } from "../../../server/stores/store.ts";
 import { eventually } from "../../support/patience.ts";
@@ -122,6 +123,22 @@ test("may be opened by many processes at once, and counts each of their writes",
   expect(writers.map(({ lines }) => lines)).toEqual([["done"], ["done"], ["done"], ["done"]]);
   const store = await sqliteStore({ directory: where });
   expect((await store.find("run"))?.version).toBe(401);
+  await store.close();
+});
+
+test("a file of the first version is brought to this one, with its runs", async () => {
+  const where = directory();
+  const db = new DatabaseSync(join(where, "runs.sqlite"));
+  db.exec(`${runSchema.steps[0]} PRAGMA user_version = 1`);
+  db.exec("INSERT INTO runs (id, version, expires_at_ms) VALUES ('run', 1, 1); INSERT INTO events VALUES (1, 1, '0')");
+  db.close();
+  const store = await sqliteStore({ directory: where });
+  // Nothing sums it up until it is written to; a list reads its journal until then.
+  expect((await store.list("", 10)).runs).toEqual([{ id: "run", key: 1, version: 1 }]);
+  const change = { events: ["1"], records: [], summary: { head: "head", state: "state" } };
+  expect(await store.append(1, { expectedVersion: 1, ...change })).toBe("appended");
+  expect(await store.read(1, 0)).toEqual(["0", "1"]);
+  expect((await store.list("", 10)).runs).toMatchObject([{ id: "run", version: 2, summary: change.summary }]);
   await store.close();
 });
 
