@@ -68,7 +68,7 @@ function build({ seed, plant = {}, trace }: Options) {
   let incarnations = 0;
   const ground: Ground = {
     ...{ world, shared, faults: scenario.server, outages: { store: false, source: false }, resourcesDown: new Map() },
-    source: sourceFor(world.rng.int(0, 7) === 0 ? 12_000 : 0),
+    source: sourceFor(world.rng.int(0, 2) === 0 ? 12_000 : 0),
     newIncarnation: () => `i${incarnations++}`,
   };
   let started = 0;
