@@ -34,6 +34,8 @@ from gradus.trl._scorer import Scorer
 PROMPTS = 32
 GENERATIONS = 16
 WARM_UP = 3
+ROUNDS = 2
+"""How often a training with prefetch and one without take turns: whichever comes first in a process is slower."""
 
 
 def run_config() -> dict[str, Any]:
@@ -54,18 +56,27 @@ def row(name: str, seconds: list[float]) -> None:
     print(f"{name:44} {statistics.median(ordered):8.1f} {high:8.1f} {ordered[-1]:8.1f}")
 
 
+def training(server: str, policy: Path, steps: int, prefetch: bool) -> list[dict[str, float]]:
+    """The log of each step of GRPOTrainer."""
+    spec = GradusSpec(server, f"wait-{uuid.uuid4().hex[:8]}", run_config(), prefetch=prefetch)
+    with tempfile.TemporaryDirectory() as out:
+        given = settings(out, per_device_train_batch_size=64, max_steps=steps + WARM_UP, disable_tqdm=True)
+        trainer = trainer_of(spec, policy, **given, log_level="error")
+        trainer.remove_callback(
+            next(type(each) for each in trainer.callback_handler.callbacks if "Printer" in str(each))
+        )
+        trainer.train()
+    spec.run.delete()
+    return [each for each in trainer.state.log_history if "gradus/wait_ms" in each][WARM_UP:]
+
+
 def trainings(server: str, policy: Path, steps: int) -> None:
-    """Steps of GRPOTrainer with and without prefetch."""
-    for prefetch in (True, False):
-        spec = GradusSpec(server, f"wait-{uuid.uuid4().hex[:8]}", run_config(), prefetch=prefetch)
-        with tempfile.TemporaryDirectory() as out:
-            given = settings(out, per_device_train_batch_size=64, max_steps=steps + WARM_UP, disable_tqdm=True)
-            trainer = trainer_of(spec, policy, **given, log_level="error")
-            trainer.remove_callback(
-                next(type(each) for each in trainer.callback_handler.callbacks if "Printer" in str(each))
-            )
-            trainer.train()
-        logs = [each for each in trainer.state.log_history if "gradus/wait_ms" in each][WARM_UP:]
+    """Steps of GRPOTrainer with and without prefetch, by turns."""
+    found: dict[bool, list[dict[str, float]]] = {True: [], False: []}
+    for _ in range(ROUNDS):
+        for prefetch, logs in found.items():
+            logs += training(server, policy, steps, prefetch)
+    for prefetch, logs in found.items():
         how = "with prefetch" if prefetch else "without prefetch"
         for part in ("wait_ms", "wait_tasks_ms", "wait_scores_ms"):
             row(f"{how}: gradus/{part}", [each[f"gradus/{part}"] / 1000 for each in logs])
@@ -76,7 +87,6 @@ def trainings(server: str, policy: Path, steps: int) -> None:
             / (step + sum(each["gradus/wait_tasks_ms"] for each in logs) / 1000)
         )
         print(f"{how}: {share:.2%} of the step's time ({step / len(logs):.2f} s each)")
-        spec.run.delete()
 
 
 def scores(server: str, steps: int, padding: int) -> None:
