@@ -258,12 +258,12 @@ function createWriter({ db, store }: Pick<CommitQueueParts, "db" | "store">) {
     write,
     tidy: (portion: () => void) => void attempt(none(portion)),
     problem: () => problem,
-    /** Waits for nobody's lock; what keeps it from working shows in the next write. */
+    /** Waits for nobody's lock. */
     copyLog: () => {
       try {
         db.exec("PRAGMA wal_checkpoint(PASSIVE)");
-      } catch (error) {
-        if (!mayPass(error)) throw error;
+      } catch {
+        // What keeps it from working shows in the next write.
       }
     },
     backoffMs: () => (busy === 0 ? 0 : (BACKOFF_MS[busy - 1] ?? 50)),

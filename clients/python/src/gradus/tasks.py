@@ -248,7 +248,8 @@ _FIELDS = dict.fromkeys(each.name for each in fields(Task))
 
 
 def _fields_problem(read: Mapping[str, Any]) -> str:
-    for missing in (each for each in _FIELDS if each not in read):
+    missing = next((each for each in _FIELDS if each not in read), None)
+    if missing is not None:
         return f"a task's JSON has {missing!r}; here it has none"
     unknown = next(each for each in read if each not in _FIELDS)
     return f"a task's JSON has no {unknown!r}{suggestion(unknown, _FIELDS)}"
