@@ -126,16 +126,19 @@ async function plainTasks({ environments }: Services, count: number, from: numbe
 
 async function measureSamples(services: Services, shape: Shape) {
   const { prompts, completions, batches } = shape;
-  const runId = `samples-${prompts}`;
   const arms = levels.map((level) => ({ id: level, spec: specOf(level) }));
   const sizes = { numGenerations: completions, promptsPerUpdate: prompts };
   const lag = { case: "feedbackLag", value: batches } as const;
   const policy = { kind: { case: "bandit", value: {} } } as const;
-  await services.curriculum.createRun({ runId, config: { arms, policy, lag, ...sizes } });
+  // A run each time that has no more update batches than are scored: else the feedback that closes one has the tasks of
+  // the next made, shown and signed, which is the cost of a draw.
+  const length = BigInt(prompts * batches);
   const tasksOf = async (repetition: number): Promise<readonly Task[]> => {
+    const runId = `samples-${prompts}-${repetition}`;
+    await services.curriculum.createRun({ runId, config: { arms, policy, lag, length, ...sizes } });
     const tasks: Task[] = [];
     for (let batch = 0; batch < batches; batch++) {
-      const cursor = BigInt((repetition * batches + batch) * prompts);
+      const cursor = BigInt(batch * prompts);
       tasks.push(...(await services.curriculum.nextBatch({ runId, cursor })).tasks);
     }
     return tasks;
