@@ -28,6 +28,12 @@ export interface WorkerPool extends Pick<Scheduler, "run" | "load"> {
 /** A worker that is being started may take its time: threads boot and warm up outside any task's limit. */
 const IDLE_TIMEOUT_NEVER = Number.POSITIVE_INFINITY;
 
+/**
+ * Where cores are few, calls are answered before tasks are made: the event loop has some three times a worker's share of a
+ * core that both want.
+ */
+const WORKERS_NICE = 5;
+
 export function createWorkerPool(options: WorkerOptions): WorkerPool {
   const { threads: count, timeLimitMs, environmentFiles } = options;
   const threads = new Piscina<Slice, SliceDone>({
@@ -36,6 +42,7 @@ export function createWorkerPool(options: WorkerOptions): WorkerPool {
     minThreads: count,
     maxThreads: count,
     idleTimeout: IDLE_TIMEOUT_NEVER,
+    niceIncrement: WORKERS_NICE,
   });
   threads.on("error", options.onError);
   const onThread = (name: "ready" | "warmUp"): Promise<unknown> => threads.run(undefined as never, { name });
