@@ -1,6 +1,7 @@
 /**
  * What drawing update batches costs: the server's CPU for each NextBatch of a run, all threads of it, against the CPU
- * that making the same number of tasks takes in one process without a server.
+ * that making the same number of tasks takes in one process without a server, and against a server that does nothing but
+ * make, sign and give them (minimal-server.ts).
  *
  *   node bench/draws/run.ts [--environment countdown] [--level T2] [--sizes 256,16] [--repetitions 9] [--profile]
  */
@@ -13,7 +14,7 @@ import { makeGenerated } from "../../envs/instances.ts";
 import { deriveSeed } from "../../envs/lib/rng.ts";
 import { createRegistry, environments } from "../../envs/registry.ts";
 import { spreadOf } from "../transport/measure.ts";
-import { startOurs } from "../transport/processes.ts";
+import { startMinimal, startOurs } from "../transport/processes.ts";
 import { summarize } from "../transport/profile.ts";
 
 const { values: options } = parseArgs({
@@ -55,6 +56,8 @@ const folder = mkdtempSync(join(tmpdir(), "gradus-draws-"));
 const profile = options.profile ? ["--cpu-prof", "--cpu-prof-dir", join(folder, "profiles")] : [];
 const server = await startOurs(folder, profile);
 const client = createClient(`127.0.0.1:${server.port}`);
+const minimal = await startMinimal(folder, [], ["bench/draws/minimal-server.ts", id, level]);
+const minimalClient = createClient(`127.0.0.1:${minimal.port}`);
 
 /** The server's CPU for drawing `batches` update batches, milliseconds. */
 async function drawn(name: string, size: number, batches: number, seed: number): Promise<number> {
@@ -74,31 +77,46 @@ async function drawn(name: string, size: number, batches: number, seed: number):
   return cpuMs;
 }
 
+/** The minimal server's, for as many tasks that nobody has drawn before. */
+async function given(size: number, batches: number, round: number): Promise<number> {
+  const run = minimalClient.run("minimal");
+  const before = minimal.cpuSeconds();
+  for (let i = 0; i < batches; i++) await run.nextBatch({ cursor: BigInt((round * batches + i) * size), count: size });
+  return (minimal.cpuSeconds() - before) * 1000;
+}
+
 try {
   for (const size of sizes) {
     const batches = batchesFor(size);
     // New code is slow, and V8's compiler counts as the server's CPU until it has seen everything often enough.
     for (let i = 0; i < WARM_UP_ROUNDS; i++) await drawn(`warm-${size}-${i}`, size, batches, 1000 + i);
+    for (let i = 0; i < WARM_UP_ROUNDS; i++) await given(size, batches, 1000 + i);
     for (let i = 0; i < WARM_UP_ROUNDS; i++) madeHere(size * batches, 1000 + i);
     const pairs = [];
     for (let i = 0; i < repetitions; i++) {
       const here = madeHere(size * batches, i) / batches;
       const there = (await drawn(`run-${size}-${i}`, size, batches, i)) / batches;
-      pairs.push({ here, there });
+      const least = (await given(size, batches, i)) / batches;
+      pairs.push({ here, there, least });
     }
-    const [here, there, ratio] = [
+    const [here, there, least, ratio, overLeast] = [
       spreadOf(pairs.map((pair) => pair.here)),
       spreadOf(pairs.map((pair) => pair.there)),
+      spreadOf(pairs.map((pair) => pair.least)),
       spreadOf(pairs.map((pair) => pair.there / pair.here)),
+      spreadOf(pairs.map((pair) => pair.there / pair.least)),
     ];
-    const times = (of: typeof here): string => `${of.median.toFixed(2)} ms (${of.min.toFixed(2)}–${of.max.toFixed(2)})`;
+    const spread = ({ median, min, max }: typeof here): string =>
+      `${median.toFixed(2)} (${min.toFixed(2)}–${max.toFixed(2)})`;
     console.log(
-      `${id} ${level}, ${size} tasks: here ${times(here)}, server ${times(there)}, ratio ${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)})`,
+      `${id} ${level}, ${size} tasks: here ${spread(here)} ms, server ${spread(there)} ms, minimal server ${spread(least)} ms;`,
     );
+    console.log(`  server over here ${spread(ratio)}, over the minimal server ${spread(overLeast)}`);
   }
 } finally {
   client.close();
-  await server.stop();
+  minimalClient.close();
+  await Promise.all([server.stop(), minimal.stop()]);
   if (options.profile) {
     for (const file of readdirSync(join(folder, "profiles"))) {
       const { packages, files } = summarize(join(folder, "profiles", file));

@@ -42,8 +42,13 @@ export function startOther(folder: string, checkout: string): Promise<ServerProc
   );
 }
 
-export function startMinimal(folder: string, extraNodeFlags: readonly string[] = []): Promise<ServerProcess> {
-  return startServer([...extraNodeFlags, "bench/transport/minimal-server.ts"], join(folder, "minimal.log"));
+/** A server that does the least: what the rest is measured by. */
+export function startMinimal(
+  folder: string,
+  extraNodeFlags: readonly string[] = [],
+  program: readonly string[] = ["bench/transport/minimal-server.ts"],
+): Promise<ServerProcess> {
+  return startServer([...extraNodeFlags, ...program], join(folder, "minimal.log"));
 }
 
 async function startServer(args: readonly string[], logFile: string, cwd = repository): Promise<ServerProcess> {

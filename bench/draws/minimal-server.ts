@@ -1,0 +1,105 @@
+/**
+ * What drawing an update batch costs at the least: tasks are made in a thread, signed, and given by grpc-js and
+ * protobuf-es with the transport settings of our server. There is no run, no policy, no split to keep, no journal. Prints
+ * its port, and runs until it is killed. The number of tasks is `count`, their seeds follow from `cursor`.
+ */
+import { createHmac, randomBytes } from "node:crypto";
+import { isMainThread, parentPort, Worker } from "node:worker_threads";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
+import { makeGenerated } from "../../envs/instances.ts";
+import { deriveSeed } from "../../envs/lib/rng.ts";
+import { createRegistry, environments } from "../../envs/registry.ts";
+import type { ChatMessage } from "../../envs/prompt.ts";
+import { CurriculumService, NextBatchResponseSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
+import type { NextBatchRequest, NextBatchResponse } from "../../server/gen/gradus/v1/curriculum_pb.js";
+import { setHttp2Options, widenConnections } from "../../server/transport/grpc/internals.ts";
+
+interface Order {
+  readonly environment: string;
+  readonly level: string;
+  readonly from: number;
+  readonly count: number;
+}
+
+interface Made {
+  readonly hash: string;
+  readonly prompt: readonly ChatMessage[];
+}
+
+function make({ environment: id, level, from, count }: Order): readonly Made[] {
+  const found = createRegistry(environments).find(id);
+  if (found.kind !== "found") throw new Error(found.message);
+  const { environment } = found;
+  const parameters = environment.levels.find(({ name }) => name === level)?.parameters;
+  if (parameters === undefined) throw new Error(`${id} has no level ${level}`);
+  return Array.from({ length: count }, (_, i) => {
+    const seed = deriveSeed("bench", from + i);
+    const result = makeGenerated(environment, { parameters, seed, split: "train" });
+    if (result.kind !== "made") throw new Error("a seed has no task");
+    const prompt = environment.render(result.instance, environment.answerFormats[0]!);
+    return { hash: result.key.hash, prompt };
+  });
+}
+
+function serve(): void {
+  const worker = new Worker(new URL(import.meta.url));
+  const waiting: ((made: readonly Made[]) => void)[] = [];
+  worker.on("message", (made: readonly Made[]) => waiting.shift()?.(made));
+  const key = randomBytes(32);
+  const [environment = "", level = ""] = process.argv.slice(2);
+
+  const respondTo = async (request: NextBatchRequest): Promise<NextBatchResponse> => {
+    const { runId, cursor = 0n, count } = request;
+    const made = await new Promise<readonly Made[]>((resolve) => {
+      waiting.push(resolve);
+      worker.postMessage({ environment, level, from: Number(cursor), count } satisfies Order);
+    });
+    const tasks = made.map(({ hash, prompt }, i) => {
+      const groupId = `${runId}/${Number(cursor) + i}`;
+      const mac = createHmac("sha256", key).update(groupId).update(hash).digest();
+      return {
+        ...{ taskId: `${hash}${mac.toString("base64url")}`, groupId, environment, level, version: 1, runId },
+        ...{ armId: "only", instanceHash: hash, cursor: cursor + BigInt(i), armProbability: 1 },
+        prompt: [...prompt],
+      };
+    });
+    return create(NextBatchResponseSchema, { tasks, nextCursor: cursor + BigInt(count) });
+  };
+
+  const { input, output, name } = CurriculumService.method.nextBatch;
+  const definition = {
+    path: `/${CurriculumService.typeName}/${name}`,
+    requestStream: false,
+    responseStream: false,
+    requestSerialize: (message: NextBatchRequest) => Buffer.from(toBinary(input, message)),
+    requestDeserialize: (bytes: Buffer) => fromBinary(input, bytes),
+    responseSerialize: (message: NextBatchResponse) => Buffer.from(toBinary(output, message)),
+    responseDeserialize: (bytes: Buffer) => fromBinary(output, bytes),
+  } as const;
+  const server = new Server({ "grpc.max_receive_message_length": 64 * 1024 ** 2, "grpc.enable_channelz": 0 });
+  setHttp2Options(server, 1024);
+  server.addService(
+    { nextBatch: definition },
+    {
+      nextBatch: (
+        { request }: ServerUnaryCall<NextBatchRequest, NextBatchResponse>,
+        respond: sendUnaryData<NextBatchResponse>,
+      ) => {
+        respondTo(request).then(
+          (response) => respond(null, response),
+          (error: unknown) => respond(error as Error),
+        );
+      },
+    },
+  );
+  process.on("SIGTERM", () => process.exit(0));
+  server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, grpcPort) => {
+    if (error !== null) throw error;
+    widenConnections(server);
+    console.log(JSON.stringify({ msg: "listening", grpcPort }));
+  });
+}
+
+if (isMainThread) serve();
+else parentPort?.on("message", (order: Order) => parentPort?.postMessage(make(order)));
