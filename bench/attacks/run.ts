@@ -2,7 +2,7 @@
  * What others notice while a server is attacked: their steps, health checks and update batches, and its memory.
  * README.md says how it was run and what came out.
  *
- *   node bench/attacks/run.ts [--json] [--seconds 10] [--attack "np/tsp benchmark"]
+ *   node bench/attacks/run.ts [--json] [--seconds 10] [--attack "np/tsp benchmark"] [--nice 19]
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -22,6 +22,7 @@ const { values: options } = parseArgs({
   options: {
     json: { type: "boolean", default: false },
     seconds: { type: "string", default: "10" },
+    nice: { type: "string", default: "19" },
     attack: { type: "string", multiple: true, default: [...attackNames] },
   },
 });
@@ -57,6 +58,8 @@ interface Result {
   readonly idle: Latencies;
   /** The most memory that the attacked server had, over what it had before. */
   readonly memoryOverIdleMiB: number;
+  /** The attackers' calls that ended, a second. */
+  readonly callsPerSecond: number;
 }
 
 type Timed = () => Promise<unknown>;
@@ -159,14 +162,16 @@ async function measure(attack: AttackName): Promise<Result> {
     await watch(WARM_UP_MS);
     const before = server.rssBytes();
     const alone = await watch(ALONE_MS);
-    const attacker = await startAttack(attack, server);
+    const attacker = await startAttack(attack, server, Number(options.nice));
     const durationMs = Number(options.seconds) * 1000;
     const watched = Promise.all([watch(durationMs), timed(healthOf(quiet.port), EVERY_MS, durationMs)]);
     const most = await highest(server, watched);
     const [attacked, idle] = await watched;
-    attacker.kill("SIGKILL");
+    const callsPerSecond = (1000 * attacker.calls()) / durationMs;
+    attacker.stop();
     const nextBatchRatio = attacked.nextBatch.p50Ms / alone.nextBatch.p50Ms;
-    return { attack, alone, attacked, nextBatchRatio, idle, memoryOverIdleMiB: (most - before) / 2 ** 20 };
+    const memoryOverIdleMiB = (most - before) / 2 ** 20;
+    return { attack, alone, attacked, nextBatchRatio, idle, memoryOverIdleMiB, callsPerSecond };
   } finally {
     await Promise.all([server.stop(), quiet.stop()]);
     for (const folder of folders) rmSync(folder, { recursive: true });
@@ -175,9 +180,10 @@ async function measure(attack: AttackName): Promise<Result> {
 
 function table(results: readonly Result[]): string {
   const ms = ({ p50Ms, p99Ms, maxMs }: Latencies) => [p50Ms, p99Ms, maxMs].map((each) => each.toFixed(1)).join(" / ");
-  const rows = results.map(({ attack, attacked, alone, nextBatchRatio, idle, memoryOverIdleMiB }) =>
+  const rows = results.map(({ attack, attacked, alone, nextBatchRatio, idle, memoryOverIdleMiB, callsPerSecond }) =>
     [
       attack,
+      callsPerSecond.toPrecision(2),
       ms(attacked.step),
       ms(attacked.health),
       ms(idle),
@@ -188,8 +194,8 @@ function table(results: readonly Result[]): string {
   return [
     machineText(cpus(), process.version),
     "",
-    "| attack | Step: p50 / p99 / max, ms | health | health of an idle server beside it | NextBatch, attacked ÷ alone, ms | memory over idle, MiB |",
-    "| --- | --- | --- | --- | --- | --- |",
+    "| attack | its calls a second | Step: p50 / p99 / max, ms | health | health of an idle server beside it | NextBatch, attacked ÷ alone, ms | memory over idle, MiB |",
+    "| --- | --- | --- | --- | --- | --- | --- |",
     ...rows.map((row) => `| ${row} |`),
   ].join("\n");
 }
