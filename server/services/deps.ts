@@ -11,7 +11,7 @@ import type { Scorer } from "../tasks/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import type { MissingPorts } from "../tasks/ports.ts";
 import type { Teacher } from "../tasks/teacher/teacher.ts";
-import type { GroupLimits } from "./check-groups.ts";
+import type { GroupLimits } from "./check.ts";
 import type { PreparedTasks } from "./prepared.ts";
 
 /** Limits on what a request may hold; each is named in the error that it gives. */

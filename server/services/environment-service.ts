@@ -13,7 +13,7 @@ import {
   type StreamStepsResponse,
   StreamStepsResponseSchema,
 } from "../gen/gradus/v1/environment_pb.js";
-import type { GroupOutcome } from "../gen/gradus/v1/outcome_pb.js";
+import { type GroupOutcome, NoRewardReason, Verdict } from "../gen/gradus/v1/outcome_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { Caller } from "../tasks/async-scorer.ts";
 import { peerCaller } from "../tasks/caller.ts";
@@ -33,13 +33,12 @@ import type { TaskSpec } from "../tasks/spec.ts";
 import { inStretches } from "../tasks/stretches.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import { type CallContext, codes, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
-import { checkGroups } from "./check-groups.ts";
+import { checkGroups } from "./check.ts";
 import { checkBytes, checkCount, invalid, pageOf, readPage } from "./check.ts";
 import { mapConcurrently } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { giveFeedback } from "./feedback.ts";
 import { makeError } from "./refusal.ts";
-import { tally } from "./tally.ts";
 import { lookUpEnvironment, readSpec } from "./task-spec.ts";
 import { environmentToWire } from "./wire-task.ts";
 
@@ -184,4 +183,32 @@ async function feed(deps: ServiceDeps, { outcome, feedback }: ScoredGroup): Prom
 function failureOf<Name extends string>($typeName: Name, error: RpcError) {
   const { message, retryDelayMs = 0 } = error;
   return { $typeName, code: codes[error.code], message, retryDelayMs };
+}
+
+// What the samples of a group came to, for the metrics.
+
+/** By number, made once: a name is looked up for each sample. */
+const lowerNames = (names: Readonly<Record<number, string>>): readonly string[] =>
+  Object.values(names)
+    .filter((name) => typeof name === "string")
+    .map((name) => name.toLowerCase());
+const verdicts = lowerNames(Verdict);
+const reasons = lowerNames(NoRewardReason);
+
+const sourceOf = { generated: "synthetic", row: "real", inline: "teacher" } as const;
+const unknown = Object.freeze({ environment: "", level: "", source: "" });
+
+function tally({ meter }: Pick<ServiceDeps, "meter">, task: OpenTask | NoReward, group: GroupOutcome): void {
+  if (meter === undefined) return;
+  const counts = meter(task.kind === "none" ? unknown : kindOf(task));
+  for (const { result } of group.outcomes) {
+    if (result.case === "score") {
+      const { verdict, reward, solved } = result.value;
+      counts.scored(verdicts[verdict] ?? "", reward, solved);
+    } else if (result.case === "noReward") counts.noReward(reasons[result.value.reason] ?? "");
+  }
+}
+
+function kindOf({ token: { environment, level, key } }: OpenTask) {
+  return { environment, level, source: sourceOf[key.origin.kind] };
 }
