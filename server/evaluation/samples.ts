@@ -6,8 +6,7 @@ import { didYouMean } from "../../envs/lib/text.ts";
 import type { Refusal, Result } from "../curriculum/results.ts";
 import type { SamplePlace, StoredSample } from "../stores/evaluation-store.ts";
 import type { Caller } from "../tasks/async-scorer.ts";
-import { isFinal, type SampleResult } from "../tasks/sample-result.ts";
-import type { OpenTask, OpenToken } from "../tasks/scorer.ts";
+import { isFinal, type OpenTask, type OpenToken, type SampleResult } from "../tasks/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { nextTurn } from "../tasks/stretches.ts";
 import type {

@@ -5,7 +5,7 @@ import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { FeedbackStatus, GroupRef } from "../curriculum/feedback.ts";
 import type { Wanted } from "../curriculum/groups.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
-import { peerCaller } from "../tasks/caller.ts";
+import { peerCaller } from "../tasks/make.ts";
 import { open, seal } from "../tasks/keyring.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { inStretches } from "../tasks/stretches.ts";

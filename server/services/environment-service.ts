@@ -16,8 +16,7 @@ import {
 import { type GroupOutcome, NoRewardReason, Verdict } from "../gen/gradus/v1/outcome_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { Caller } from "../tasks/async-scorer.ts";
-import { peerCaller } from "../tasks/caller.ts";
-import type { Wanting } from "../tasks/make.ts";
+import { peerCaller, type Wanting } from "../tasks/make.ts";
 import { presentTask } from "../tasks/present.ts";
 import {
   type GroupOptions,
@@ -27,14 +26,12 @@ import {
   scoreGroupAsync,
   scoreLargeGroup,
 } from "../tasks/score-group.ts";
-import type { NoReward } from "../tasks/sample-result.ts";
-import type { OpenTask } from "../tasks/scorer.ts";
+import type { NoReward, OpenTask } from "../tasks/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { inStretches } from "../tasks/stretches.ts";
 import type { MakeResult } from "../tasks/task.ts";
 import { type CallContext, codes, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
-import { checkGroups } from "./check.ts";
-import { checkBytes, checkCount, invalid, pageOf, readPage } from "./check.ts";
+import { checkBytes, checkCount, checkGroups, invalid, pageOf, readPage } from "./check.ts";
 import { mapConcurrently } from "./concurrency.ts";
 import type { ServiceDeps } from "./deps.ts";
 import { giveFeedback } from "./feedback.ts";

@@ -9,8 +9,15 @@ import { beginScore } from "../../envs/score.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
 import { unlessAborted } from "../curriculum/runs/watch.ts";
 import type { Resources } from "./resources.ts";
-import { bug, checkLength, failedSample, isFinal, type SampleResult } from "./sample-result.ts";
-import type { AsyncTask, OpenToken } from "./scorer.ts";
+import {
+  type AsyncTask,
+  bug,
+  checkLength,
+  failedSample,
+  isFinal,
+  type OpenToken,
+  type SampleResult,
+} from "./scorer.ts";
 
 /** Who asks. */
 export interface Caller {

@@ -3,7 +3,7 @@ import type { ScoredScan } from "../../envs/score.ts";
 import type { SampleScan } from "../curriculum/batches.ts";
 import type { Completion } from "../gen/gradus/v1/environment_pb.js";
 import type { ContrastPair } from "../gen/gradus/v1/outcome_pb.js";
-import type { SampleResult } from "./sample-result.ts";
+import type { SampleResult } from "./scorer.ts";
 
 /** A scanned completion of the group. */
 interface Sample extends SampleScan {

@@ -3,7 +3,7 @@ import type { Resource, VerifyContext } from "../../envs/environment.ts";
 import type { Facts, Failed } from "../../envs/facts.ts";
 import type { Ports } from "../../envs/ports.ts";
 import type { Clock } from "../curriculum/runs/ports.ts";
-import { bug } from "./sample-result.ts";
+import { bug } from "./scorer.ts";
 
 /** One verification. */
 export interface Job {

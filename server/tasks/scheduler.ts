@@ -3,11 +3,19 @@
  * longer; who has more to do waits for a turn again, behind others. Tasks that are dear never have all of the threads, so
  * that cheap ones do not wait for them. None of this changes which task a seed has.
  */
-import type { Costs, Kind } from "./costs.ts";
 import { type FairQueue, fairQueue } from "./fair-queue.ts";
 import type { Slice } from "./jobs.ts";
 import type { MakeResult } from "./task.ts";
-import { type MakeJob, type SliceOutcome, sliceSize, takeIn, takeTurn, type Work } from "./work.ts";
+import {
+  type Costs,
+  type Kind,
+  type MakeJob,
+  type SliceOutcome,
+  sliceSize,
+  takeIn,
+  takeTurn,
+  type Work,
+} from "./work.ts";
 
 /** A slice that a thread is on. */
 export interface Running {

@@ -6,8 +6,15 @@ import { type Completion, type CompletionGroup, FinishReason } from "../gen/grad
 import type { GroupOutcome, Outcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { AsyncScorer, Caller, RunSample } from "./async-scorer.ts";
 import { contrastPairs, scanned } from "./contrast.ts";
-import { isFinal, type NoReward, type SampleResult } from "./sample-result.ts";
-import type { AsyncTask, OpenTask, Scorer, SyncTask } from "./scorer.ts";
+import {
+  type AsyncTask,
+  isFinal,
+  type NoReward,
+  type OpenTask,
+  type SampleResult,
+  type Scorer,
+  type SyncTask,
+} from "./scorer.ts";
 import { inStretches } from "./stretches.ts";
 import { outcomeToWire } from "./wire-outcome.ts";
 

@@ -1,14 +1,59 @@
-/** Scores completions of tasks: opens the id, restores the instance, asks the environment. */
+/** Scores completions of tasks: opens the id, restores the instance, asks the environment; and what may become of one. */
 import { LRUCache } from "lru-cache";
 import type { Environment } from "../../envs/environment.ts";
+import type { Failed, FailureReason } from "../../envs/facts.ts";
 import { restore } from "../../envs/instances.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
-import { type AsyncScoreTask, score, type ScoreTask } from "../../envs/score.ts";
+import { type AsyncScoreTask, type Score, score, type ScoreTask } from "../../envs/score.ts";
 import type { Keyring } from "./keyring.ts";
-import { bug, checkLength, failedSample, invalidTask, type NoReward, type SampleResult } from "./sample-result.ts";
 import { openTaskId, type TaskToken } from "./task-id.ts";
+
+// What became of one completion: a score, or the reason why there is none.
+
+export type NoRewardReason = FailureReason | "invalid_task_id" | "too_large";
+
+export interface NoReward {
+  readonly kind: "none";
+  readonly reason: NoRewardReason;
+  readonly detail: string;
+  /** 0: trying again is of no use. */
+  readonly retryDelayMs: number;
+}
+
+export type SampleResult = { readonly kind: "score"; readonly score: Score } | NoReward;
+
+/** Whether no later attempt changes it: the sample counts as done, with its reward or without one. */
+export function isFinal(result: SampleResult): boolean {
+  return result.kind === "score" || result.retryDelayMs === 0;
+}
+
+function invalidTask(detail: string): NoReward {
+  return { kind: "none", reason: "invalid_task_id", detail, retryDelayMs: 0 };
+}
+
+/** A UTF-16 unit is at most 3 bytes of UTF-8, so most texts need no counting. */
+export function checkLength(completion: string, bytesMax: number): NoReward | undefined {
+  if (completion.length * 3 <= bytesMax) return undefined;
+  const bytes = Buffer.byteLength(completion);
+  if (bytes <= bytesMax) return undefined;
+  const detail = `the completion has ${bytes} bytes of UTF-8, and the limit is ${bytesMax}`;
+  return { kind: "none", reason: "too_large", detail, retryDelayMs: 0 };
+}
+
+/** How long a client waits before it sends again what we failed at, where nothing says how long. */
+const RETRY_DELAY_MS = 1000;
+
+export function failedSample({ reason, detail, retryable, retryDelayMs = RETRY_DELAY_MS }: Failed): NoReward {
+  return { kind: "none", reason, detail, retryDelayMs: retryable ? Math.max(1, Math.ceil(retryDelayMs)) : 0 };
+}
+
+/** A bug of ours, which the log tells of. */
+export const bug: Failed = Object.freeze({
+  ...({ kind: "failed", reason: "internal", retryable: true } as const),
+  detail: "the server failed to score this completion; its log says why",
+});
 
 // Sizes of plain data, for caches that are bounded by memory.
 

@@ -15,7 +15,7 @@ import {
   type RewardComponent as WireComponent,
   type Score as WireScore,
 } from "../gen/gradus/v1/outcome_pb.js";
-import type { NoReward, NoRewardReason, SampleResult } from "./sample-result.ts";
+import type { NoReward, NoRewardReason, SampleResult } from "./scorer.ts";
 import { verdicts } from "./wire-enums.ts";
 
 const reasons: Readonly<Record<NoRewardReason, WireReason>> = {

@@ -1,9 +1,8 @@
 /** Keeps work that takes longer than about 0.3 ms off the event loop: threads, and who may use them when. */
 import { Piscina } from "piscina";
-import { createCosts } from "./costs.ts";
 import type { LevelCost, Slice, SliceDone } from "./jobs.ts";
 import { createScheduler, type Running, type Scheduler } from "./scheduler.ts";
-import type { SliceOutcome } from "./work.ts";
+import { createCosts, type SliceOutcome } from "./work.ts";
 
 export interface WorkerOptions {
   readonly threads: number;

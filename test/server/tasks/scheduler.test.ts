@@ -1,10 +1,9 @@
 /** Who is served when, with threads of the test's own: a slice ends when the test says so. */
 import { expect, test } from "vitest";
 import { toColumns } from "../../../server/tasks/columns.ts";
-import { createCosts } from "../../../server/tasks/costs.ts";
 import type { Slice } from "../../../server/tasks/jobs.ts";
 import { createScheduler, type Running } from "../../../server/tasks/scheduler.ts";
-import type { MakeJob, SliceOutcome } from "../../../server/tasks/work.ts";
+import { createCosts, type MakeJob, type SliceOutcome } from "../../../server/tasks/work.ts";
 import type { MadeResult } from "../../../server/tasks/task.ts";
 
 interface Begun {
