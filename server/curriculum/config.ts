@@ -1,9 +1,8 @@
 /** Whether a configuration, a policy or weights can be as they are. Fields are named as the contract names them. */
 import { checkConstraints } from "./constraints.ts";
 import { first, inRange, WEIGHT_MAX } from "./policies/policy.ts";
-import { checkFilter } from "./policies/filter.ts";
-import { needsSolved } from "./policies/needs.ts";
-import { checkPolicyConfig } from "./policies/registry.ts";
+import { checkFilter, looksBack } from "./policies/filter.ts";
+import { checkPolicyConfig, definitionOf } from "./policies/registry.ts";
 import { EVALUATION_SAMPLES_MAX, OPEN_SAMPLES_MAX } from "./state.ts";
 import {
   invalid,
@@ -140,6 +139,13 @@ function checkShares(constraints: Constraints): Invalid | undefined {
     () => inRange(`${name}.hard_share_min`, constraints.hardShareMin, 0, 1),
     () => wholeInRange(`${name}.hard_warmup_batches`, constraints.hardWarmupBatches, 0, 2 ** 32 - 1),
   ]);
+}
+
+/** The field, from "policy" down, that asks for what was solved, which reported advantages do not say. */
+function needsSolved(policy: Policy): string | undefined {
+  const field = definitionOf(policy).needsSolved?.(policy.config);
+  if (field !== undefined) return `policy.${policy.kind}.${field}`;
+  return looksBack(policy.filter) ? "policy.filter" : undefined;
 }
 
 /** Reported advantages do not say what was solved. */

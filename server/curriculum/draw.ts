@@ -6,17 +6,15 @@
 import { rngFor } from "../../envs/lib/rng.ts";
 import { armClasses, assignSlots, drawableProbabilities, quotasOf } from "./constraints.ts";
 import { isIssued, isRecent } from "./issued-hashes.ts";
-import { takesFeedback } from "./policies/needs.ts";
 import type { KnownTask, ObservedGroup, Progress } from "./policies/policy.ts";
 import { isWithin } from "./policies/ranks.ts";
 import { definitionOf } from "./policies/registry.ts";
-import type { Refusal } from "./results.ts";
 import { signals } from "./signals.ts";
 import type { Batch, ClosedGroup } from "./batches.ts";
-import { feedbackWeight, type Fold, rememberedOf, updatesOf, withFolded } from "./fold.ts";
+import { feedbackWeight, type Fold, rememberedOf, takesFeedback, updatesOf, withFolded } from "./fold.ts";
 import { batchAt, isDrawn, openGroups, openGroupsMax, type RunState, toRanges } from "./state.ts";
 import { passesOver } from "./task-memory.ts";
-import { type Arm, slotsFor } from "./types.ts";
+import { type Arm, type Refusal, slotsFor } from "./types.ts";
 import { viewOf } from "./view.ts";
 
 /** How long to wait before asking again for a batch while no arm can be drawn. */

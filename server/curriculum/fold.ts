@@ -1,7 +1,10 @@
-/** What a draw folds into the state of the policy before it: which groups, as which updates, and by how much. */
+/** What a draw folds into the state of the policy before it: whether anything, which groups, as which updates, and by how much. */
 import type { ClosedGroup, Group } from "./batches.ts";
+import { looksBack } from "./policies/filter.ts";
+import { definitionOf } from "./policies/registry.ts";
 import { type ArmCounters, nothingTallied, type Range, type RunState } from "./state.ts";
 import type { Remembered } from "./task-memory.ts";
+import type { Policy } from "./types.ts";
 
 /** What a draw folds into the policy's state before it. */
 export type Fold =
@@ -9,6 +12,11 @@ export type Fold =
   | { readonly kind: "through"; readonly batches: number }
   /** The groups that were closed, as [first, last] cursors: an unbounded lag. */
   | { readonly kind: "groups"; readonly ranges: readonly Range[] };
+
+/** Whether draws under a policy wait for feedback that is due, and it is folded in. */
+export function takesFeedback(policy: Policy): boolean {
+  return definitionOf(policy).takesFeedback || looksBack(policy.filter);
+}
 
 function closedOf(groups: readonly Group[]): readonly ClosedGroup[] {
   return groups.filter((group) => group.kind === "closed");

@@ -1,5 +1,5 @@
 /** Groups of a run for its trainer: what is known of them, and which of them can be opened again. */
-import { grpo, meanAndStd, rloo } from "./advantages.ts";
+import { grpo, meanAndStd, rloo } from "./signals.ts";
 import { findGroup, type FeedbackStatus, type GroupRef, notRecorded } from "./feedback.ts";
 import { type Batch, type Group, type IssuedTask, isUseless, type SampleResult } from "./batches.ts";
 import { batchAt, issuedTask, type RunState } from "./state.ts";

@@ -1,12 +1,12 @@
 /** A run's history: a record for each update batch, round of evaluation and control change, as they happened. */
-import { type EvaluationView, evaluationView, roundsToWrite } from "./evaluation-view.ts";
+import { findRound } from "./evaluation-rounds.ts";
 import type { RunEvent } from "./events.ts";
 import { soFar } from "./group-changes.ts";
 import type { RewardSums } from "./signals.ts";
 import { type Batch, type Group, usefulGroups } from "./batches.ts";
 import type { EvaluationRound, RunState } from "./state.ts";
 import type { Policy, RunConfig } from "./types.ts";
-import { means } from "./view.ts";
+import { type EvaluationView, evaluationView, means } from "./view.ts";
 
 interface BatchRecord {
   readonly kind: "batch";
@@ -163,4 +163,23 @@ export function historyWrites(
       record: evaluationRecord(round, after.config),
     })),
   ];
+}
+
+/** Whose records an event writes: rounds that it opens, closes or drops unfinished, and those that an import opens again. */
+function roundsToWrite(before: RunState | undefined, event: RunEvent, after: RunState): readonly EvaluationRound[] {
+  const { evaluations } = after;
+  switch (event.kind) {
+    case "evaluation_opened": {
+      const dropped = before?.evaluations.filter((round) => round.missing > 0 && findRound(after, round) === undefined);
+      return [...(dropped ?? []), ...evaluations.slice(-1)];
+    }
+    case "evaluated":
+      return evaluations.filter(
+        (round) => round.missing === 0 && before !== undefined && findRound(before, round)?.missing !== 0,
+      );
+    case "imported":
+      return evaluations.filter(({ missing }) => missing > 0);
+    default:
+      return [];
+  }
 }

@@ -1,9 +1,8 @@
 /** Changes of a run's shape: which arms it has, and how many completions, prompts and tasks. */
 import { checkConfig, checkPolicy } from "./config.ts";
 import type { Reshaped } from "./events.ts";
-import type { Refusal } from "./results.ts";
 import type { RunState } from "./state.ts";
-import { type Arm, invalid, type InstanceKey, type Invalid, type Policy } from "./types.ts";
+import { type Arm, type InstanceKey, invalid, type Invalid, type Policy, type Refusal } from "./types.ts";
 
 /** A new shape; what is undefined stays as it is. */
 export interface NewShape<Spec> {

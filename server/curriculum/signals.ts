@@ -1,5 +1,4 @@
-/** What a closed group came to, and the signals that a policy may learn from it. */
-import { meanAndStd, rloo } from "./advantages.ts";
+/** What a closed group came to: the advantages of its samples, and the signals that a policy may learn from it. */
 
 /** Rewards of some samples. */
 export interface RewardSums {
@@ -24,6 +23,47 @@ export interface RewardRange {
   readonly max: number;
 }
 
+// Advantages of one group. Rewards are in order of sample_index, so that sums do not depend on the order in which they
+// came. They are taken relative to the first reward: equal rewards then have advantages of exactly 0.
+
+function relative(rewards: readonly number[]): readonly number[] {
+  const first = rewards[0] ?? 0;
+  return rewards.map((reward) => reward - first);
+}
+
+// A loop: `reduce` takes several times as long, and this is done for every group.
+function sumOf(values: readonly number[]): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}
+
+/** RLOO: each reward less the mean of the others (ADSC equation 3). Fewer than two rewards: all 0. */
+export function rloo(rewards: readonly number[]): readonly number[] {
+  if (rewards.length < 2) return rewards.map(() => 0);
+  const shifted = relative(rewards);
+  const total = sumOf(shifted);
+  return shifted.map((reward) => reward - (total - reward) / (rewards.length - 1));
+}
+
+/** Mean and population standard deviation, as GRPO takes them; both 0 for no rewards. */
+export function meanAndStd(rewards: readonly number[]): { readonly mean: number; readonly std: number } {
+  if (rewards.length === 0) return { mean: 0, std: 0 };
+  const shifted = relative(rewards);
+  const mean = sumOf(shifted) / shifted.length;
+  let squares = 0;
+  for (const reward of shifted) squares += (reward - mean) ** 2;
+  return { mean: mean + (rewards[0] as number), std: Math.sqrt(squares / shifted.length) };
+}
+
+/** GRPO: (r − mean) / σ with the population's σ; all 0 where σ is 0. */
+export function grpo(rewards: readonly number[]): readonly number[] {
+  const { std } = meanAndStd(rewards);
+  const shifted = relative(rewards);
+  const mean = sumOf(shifted) / shifted.length;
+  return shifted.map((reward) => (std > 0 ? (reward - mean) / std : 0));
+}
+
 function meanAbsolute(advantages: readonly number[]): number {
   let sum = 0;
   for (const advantage of advantages) sum += Math.abs(advantage);
@@ -32,10 +72,8 @@ function meanAbsolute(advantages: readonly number[]): number {
 
 /** Rewards in order of sample_index, so that sums are the same to the bit however they came. */
 export function outcomeOf(rewards: readonly number[], solved: number): GroupOutcome {
-  let sum = 0;
-  for (const reward of rewards) sum += reward;
   return {
-    ...{ count: rewards.length, sum },
+    ...{ count: rewards.length, sum: sumOf(rewards) },
     solved,
     deviation: meanAndStd(rewards).std,
     advantage: rewards.length < 2 ? null : meanAbsolute(rloo(rewards)),

@@ -1,4 +1,4 @@
-/** What a run is: its arms, its policy, and what is fixed when it is created. */
+/** What a run is: its arms, its policy, and what is fixed when it is created; and what operations on runs answer. */
 
 export type Source = "synthetic" | "real" | "teacher";
 
@@ -149,6 +149,8 @@ export interface RunConfig<Spec = unknown> {
   readonly given: string;
 }
 
+// What operations on runs answer. Expected outcomes are values; a rejected promise is a bug or a broken store.
+
 /** A field that cannot be as it is, named as the contract names it, from the configuration down. */
 export interface Invalid {
   readonly kind: "invalid";
@@ -164,4 +166,32 @@ export function invalid(field: string, message: string): Invalid {
 
 export function isInvalid(value: unknown): value is Invalid {
   return typeof value === "object" && value !== null && "kind" in value && value.kind === "invalid";
+}
+
+export type Refusal =
+  | Invalid
+  | { readonly kind: "not_found"; readonly message: string }
+  | { readonly kind: "already_exists"; readonly field: string; readonly message: string }
+  | { readonly kind: "failed_precondition"; readonly message: string }
+  | { readonly kind: "out_of_range"; readonly message: string }
+  | { readonly kind: "unavailable"; readonly message: string; readonly retryDelayMs: number }
+  /** Other processes kept changing the run; try again. */
+  | { readonly kind: "aborted"; readonly message: string }
+  /** The caller went away. */
+  | { readonly kind: "cancelled"; readonly message: string };
+
+/** `value` of an operation that did what was asked. */
+export interface Ok<T> {
+  readonly kind: "ok";
+  readonly value: T;
+}
+
+export type Result<T> = Ok<T> | Refusal;
+
+export function ok<T>(value: T): Ok<T> {
+  return { kind: "ok", value };
+}
+
+export function notFound(runId: string): Refusal {
+  return { kind: "not_found", message: `there is no run "${runId}"` };
 }

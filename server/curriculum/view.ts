@@ -1,12 +1,19 @@
-/** A run for its readers as it stands: all that the contract's RunState shows. */
+/** A run for its readers as it stands: all that the contract's RunState shows, rounds of evaluation among it. */
 import { rngFor } from "../../envs/lib/rng.ts";
 import { valuesOf } from "./apply.ts";
 import { drawableProbabilities } from "./constraints.ts";
-import { type EvaluationView, newestEvaluations } from "./evaluation-view.ts";
 import type { View } from "./policies/policy.ts";
 import { definitionOf } from "./policies/registry.ts";
 import type { RewardSums } from "./signals.ts";
-import { type ArmCounters, incarnationOf, isDone, progressOf, type RunState } from "./state.ts";
+import {
+  type ArmCounters,
+  type EvaluationPage,
+  type EvaluationRound,
+  incarnationOf,
+  isDone,
+  progressOf,
+  type RunState,
+} from "./state.ts";
 import type { InstanceKey, Policy, RunConfig } from "./types.ts";
 
 export interface ArmView {
@@ -22,6 +29,24 @@ export interface ArmView {
   /** Undefined: it is drawn from. */
   readonly maskedReason: string | undefined;
   readonly removed: boolean;
+}
+
+/** A round of evaluation. */
+export interface EvaluationView {
+  readonly armId: string;
+  readonly round: number;
+  /** The run's, when the round was opened. */
+  readonly cursor: number;
+  /** In the set. */
+  readonly tasks: number;
+  /** That have come. */
+  readonly samples: number;
+  /** Of those, how many have no reward. */
+  readonly withoutReward: number;
+  /** Over the samples with a reward, as the next; undefined: none. */
+  readonly rewardMean?: number | undefined;
+  readonly solvedShare?: number | undefined;
+  readonly closed: boolean;
 }
 
 export interface StateView {
@@ -121,6 +146,68 @@ function nextProbabilities(state: RunState): readonly number[] {
   const p = definition.probabilities(policy.config, policyState, view);
   return drawableProbabilities(policy, p, weights, masks)?.probabilities ?? p.map(() => 0);
 }
+
+// Rounds of evaluation: the state has the newest of each arm, and the history has all.
+
+/** Of the samples of a page. */
+interface Sums {
+  readonly samples: number;
+  readonly rewards: number;
+  readonly sum: number;
+  readonly solved: number;
+}
+
+/** They are asked for with every change of the run, and most changes are none of a page. */
+const pageSums = new WeakMap<EvaluationPage, Sums>();
+
+/** By ordinal and sample, so that a mean is the same to the bit in whatever order the samples came. */
+function sumsOf(page: EvaluationPage): Sums {
+  const found = pageSums.get(page);
+  if (found !== undefined) return found;
+  const sums = { samples: 0, rewards: 0, sum: 0, solved: 0 };
+  for (const task of page) {
+    for (const result of task?.results ?? []) {
+      if (result === null) continue;
+      sums.samples++;
+      if (result.kind !== "reward") continue;
+      sums.rewards++;
+      sums.sum += result.reward;
+      sums.solved += Number(result.solved);
+    }
+  }
+  pageSums.set(page, sums);
+  return sums;
+}
+
+function figures({ pages }: EvaluationRound) {
+  const all = pages.map(sumsOf);
+  const total = (name: keyof Sums): number => all.reduce((sum, page) => sum + page[name], 0);
+  const [samples, rewards] = [total("samples"), total("rewards")];
+  const counts = { samples, withoutReward: samples - rewards };
+  if (rewards === 0) return counts;
+  return { ...counts, rewardMean: total("sum") / rewards, solvedShare: total("solved") / rewards };
+}
+
+export function evaluationView(round: EvaluationRound, { evaluationArms }: RunConfig): EvaluationView {
+  return {
+    armId: evaluationArms[round.arm]?.id ?? "",
+    round: round.round,
+    cursor: round.cursor,
+    tasks: round.size,
+    ...figures(round),
+    closed: round.missing === 0,
+  };
+}
+
+/** The newest round of each evaluation arm. */
+function newestEvaluations({ config, evaluations }: RunState): readonly EvaluationView[] {
+  return config.evaluationArms.flatMap((_, arm) => {
+    const newest = evaluations.findLast((round) => round.arm === arm);
+    return newest === undefined ? [] : [evaluationView(newest, config)];
+  });
+}
+
+// All of it.
 
 export function stateView(state: RunState): StateView {
   const probabilities = state.probabilities ?? nextProbabilities(state);

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { TaskKey } from "../../envs/origin.ts";
 import { didYouMean } from "../../envs/lib/text.ts";
-import type { Refusal, Result } from "../curriculum/results.ts";
+import type { Refusal, Result } from "../curriculum/types.ts";
 import type { SamplePlace, StoredSample } from "../stores/evaluation-store.ts";
 import type { Caller } from "../tasks/async-scorer.ts";
 import { isFinal, type OpenTask, type OpenToken, type SampleResult } from "../tasks/scorer.ts";

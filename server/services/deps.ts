@@ -2,8 +2,11 @@
 import type { TaskKey } from "../../envs/origin.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
+import type { IssuedTask } from "../curriculum/batches.ts";
 import type { Runs } from "../curriculum/runs/runs.ts";
+import type { RunConfig } from "../curriculum/types.ts";
 import type { Evaluations } from "../evaluation/evaluations.ts";
+import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { Keyring } from "../tasks/keyring.ts";
 import type { AsyncScorer } from "../tasks/async-scorer.ts";
 import type { Maker } from "../tasks/make.ts";
@@ -12,7 +15,6 @@ import type { TaskSpec } from "../tasks/spec.ts";
 import type { MissingPorts } from "../tasks/ports.ts";
 import type { Teacher } from "../tasks/teacher/teacher.ts";
 import type { GroupLimits } from "./check.ts";
-import type { PreparedTasks } from "./prepared.ts";
 
 /** Limits on what a request may hold; each is named in the error that it gives. */
 export interface RequestLimits extends GroupLimits {
@@ -34,6 +36,17 @@ type OutcomeMeter = (kind: {
   readonly level: string;
   readonly source: string;
 }) => GroupTally;
+
+/** What the message of a task is made of. */
+export type MadeOf = readonly [runId: string, task: IssuedTask<TaskKey>, config: RunConfig<TaskSpec>];
+
+/** Messages of tasks that will probably be given out, made before they are asked for: see run-task.ts. */
+export interface PreparedTasks {
+  has(...of: MadeOf): boolean;
+  keep(...made: [...MadeOf, message: Task]): void;
+  /** Each is given once; undefined: there is none, or it was made of something else. */
+  take(...of: MadeOf): Task | undefined;
+}
 
 export interface ServiceDeps {
   readonly keyring: Keyring;

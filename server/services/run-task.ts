@@ -1,5 +1,6 @@
-/** Tasks of a run in the contract's words: in the run's template, with their places in it. */
+/** Tasks of a run in the contract's words: in its template, with their places in it; some before they are asked for. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { LRUCache } from "lru-cache";
 import type { TaskKey } from "../../envs/origin.ts";
 import type { EvaluationBatch } from "../curriculum/runs/evaluating.ts";
 import type { IssuedTask } from "../curriculum/batches.ts";
@@ -9,7 +10,7 @@ import { type ArmPlace, presentTask } from "../tasks/present.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { inStretches, nextTurn } from "../tasks/stretches.ts";
 import type { MadeTask } from "../tasks/task.ts";
-import type { ServiceDeps } from "./deps.ts";
+import type { MadeOf, PreparedTasks, ServiceDeps } from "./deps.ts";
 
 /** Tasks between two looks whether they are still wanted. */
 const CHUNK = 16;
@@ -96,4 +97,43 @@ function inTemplate(prompt: MadeTask["prompt"], { system, user }: PromptTemplate
   );
   if (system === undefined) return messages;
   return [{ role: "system", content: system }, ...messages.filter(({ role }) => role !== "system")];
+}
+
+// Messages that are kept until they are asked for.
+
+/** Of all that are kept: some thousand tasks, and as many bytes again where they are written ahead too. */
+const KEPT_CHARACTERS_MAX = 16 * 1024 ** 2;
+/** About what a message takes beside its prompt. */
+const MESSAGE_CHARACTERS = 4096;
+
+const fields = ["cursor", "arm", "incarnation", "epoch", "batch", "probability", "numGenerations"] as const;
+
+function isSame([runId, task, config]: MadeOf, [otherId, other, otherConfig]: MadeOf): boolean {
+  return runId === otherId && config === otherConfig && fields.every((name) => task[name] === other[name]);
+}
+
+/** `write` is told of each message that is kept, which from then on does not change. */
+export function createPreparedTasks(write: (message: Task) => void = () => undefined): PreparedTasks {
+  // By the key, which is this very task's: of an equal one made again there is nothing.
+  const kept = new LRUCache<TaskKey, { readonly of: MadeOf; readonly message: Task }>({
+    maxSize: KEPT_CHARACTERS_MAX,
+    sizeCalculation: ({ message: { prompt } }) =>
+      prompt.reduce((sum, { content }) => sum + content.length, MESSAGE_CHARACTERS),
+  });
+  const find = (of: MadeOf) => {
+    const found = kept.get(of[1].key);
+    return found !== undefined && isSame(found.of, of) ? found.message : undefined;
+  };
+  return {
+    has: (...of) => find(of) !== undefined,
+    keep(runId, task, config, message) {
+      kept.set(task.key, { of: [runId, task, config], message });
+      write(message);
+    },
+    take(...of) {
+      const message = find(of);
+      kept.delete(of[1].key);
+      return message;
+    },
+  };
 }

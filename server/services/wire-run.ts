@@ -2,13 +2,12 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { TaskKey } from "../../envs/origin.ts";
-import type { EvaluationView } from "../curriculum/evaluation-view.ts";
 import type { GroupView } from "../curriculum/groups.ts";
 import { policyToWire } from "../curriculum/policies/registry.ts";
 import type { ListedView } from "../curriculum/runs/summary.ts";
 import type { RunConfig } from "../curriculum/types.ts";
 import type { HistoryEntry } from "../curriculum/history.ts";
-import type { StateView } from "../curriculum/view.ts";
+import type { EvaluationView, StateView } from "../curriculum/view.ts";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import {
   type ArmState,

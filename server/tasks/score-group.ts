@@ -1,6 +1,6 @@
 /** Scores one group of completions. What a run must be told is handed back, or told by the scorer of slow samples. */
 import { hash } from "node:crypto";
-import { grpo, meanAndStd, rloo } from "../curriculum/advantages.ts";
+import { grpo, meanAndStd, rloo } from "../curriculum/signals.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
 import { type Completion, type CompletionGroup, FinishReason } from "../gen/gradus/v1/environment_pb.js";
 import type { GroupOutcome, Outcome } from "../gen/gradus/v1/outcome_pb.js";

@@ -2,7 +2,7 @@
 import { hashKey } from "../../envs/lib/rng.ts";
 import type { FeedbackItem, FeedbackStatus, GroupRef, ReportedAdvantages } from "../../server/curriculum/feedback.ts";
 import type { Wanted } from "../../server/curriculum/groups.ts";
-import type { Result } from "../../server/curriculum/results.ts";
+import type { Result } from "../../server/curriculum/types.ts";
 import type { SampleResult } from "../../server/curriculum/batches.ts";
 import type { RunConfig, Runs, Task } from "../server/curriculum/support.ts";
 import type { Model } from "./model.ts";

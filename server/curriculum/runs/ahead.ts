@@ -4,10 +4,9 @@
  */
 import { type DrawPlan, drawReadiness } from "../draw.ts";
 import { fillSlots, type Wanted } from "../fill.ts";
-import type { Refusal } from "../results.ts";
 import type { IssuedTask } from "../batches.ts";
 import { issuedTask, type RunState } from "../state.ts";
-import { type InstanceKey, slotsFor } from "../types.ts";
+import { type InstanceKey, type Refusal, slotsFor } from "../types.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Clock, Log, Prepare } from "./ports.ts";
 import type { Stock } from "./stock.ts";

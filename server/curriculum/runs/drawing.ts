@@ -2,10 +2,9 @@
 import { type DrawPlan, drawReadiness, isCurrent, planDraw } from "../draw.ts";
 import { drawnEvent, DRY_ORDINALS, fillSlots } from "../fill.ts";
 import type { RunEvent } from "../events.ts";
-import type { Refusal } from "../results.ts";
 import type { DrawnTask } from "../batches.ts";
 import type { RunState } from "../state.ts";
-import type { InstanceKey } from "../types.ts";
+import type { InstanceKey, Refusal } from "../types.ts";
 import { makeAhead, type PlanFor } from "./ahead.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Clock, Ports } from "./ports.ts";

@@ -3,9 +3,16 @@ import { LRUCache } from "lru-cache";
 import { placeOf } from "../codec.ts";
 import { DRY_ORDINALS } from "../fill.ts";
 import { findRound, roundsOf } from "../evaluation-rounds.ts";
-import { ok, type Refusal, type Result } from "../results.ts";
 import { incarnationOf, type RunState } from "../state.ts";
-import { type EvaluationArm, type InstanceKey, invalid, type RunConfig } from "../types.ts";
+import {
+  type EvaluationArm,
+  type InstanceKey,
+  invalid,
+  ok,
+  type Refusal,
+  type Result,
+  type RunConfig,
+} from "../types.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Ports } from "./ports.ts";
 

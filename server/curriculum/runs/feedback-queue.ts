@@ -1,7 +1,6 @@
 /** Feedback that comes at the same time is written as one. */
 import { decideFeedback, type FeedbackItem, type FeedbackStatus } from "../feedback.ts";
-import type { Refusal } from "../results.ts";
-import type { InstanceKey } from "../types.ts";
+import type { InstanceKey, Refusal } from "../types.ts";
 import type { Gone, LiveRun } from "./live-run.ts";
 import type { Clock } from "./ports.ts";
 

@@ -1,8 +1,7 @@
 /** Runs in memory: loaded when asked for, dropped when idle, removed from the store when they expire. */
 import { nextTimeoutAtMs, timedOut } from "../feedback.ts";
 import { FormatError } from "../json.ts";
-import { notFound, type Refusal } from "../results.ts";
-import type { InstanceKey } from "../types.ts";
+import { type InstanceKey, notFound, type Refusal } from "../types.ts";
 import { drawing, type Drawing } from "./drawing.ts";
 import { feedbackQueue, type FeedbackQueue } from "./feedback-queue.ts";
 import { readState } from "./journal.ts";

@@ -12,11 +12,10 @@ import {
 import type { ListedRun } from "../../stores/store.ts";
 import { decideReopen } from "../groups.ts";
 import { decideShape, type NewShape } from "../shape.ts";
-import { notFound, ok, type Refusal, type Result } from "../results.ts";
 import { usefulGroups } from "../batches.ts";
 import type { RunState } from "../state.ts";
 import { definitionOf } from "../policies/registry.ts";
-import type { InstanceKey, Policy, RunConfig } from "../types.ts";
+import { type InstanceKey, notFound, ok, type Policy, type Refusal, type Result, type RunConfig } from "../types.ts";
 import { type HistoryEntry, openRecords } from "../history.ts";
 import { runView, type RunView, stateView, type StateView, viewOf } from "../view.ts";
 import { decodeRecord, encodeChange, readState } from "./journal.ts";

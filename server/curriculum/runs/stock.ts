@@ -1,9 +1,8 @@
 /** Candidates of a run: instances that were made and not yet drawn, and those that are being made. */
 import { placeOf } from "../codec.ts";
 import { type Candidate, DRY_ORDINALS, type Wanted } from "../fill.ts";
-import type { Refusal } from "../results.ts";
 import type { RunState } from "../state.ts";
-import type { InstanceKey, RunConfig } from "../types.ts";
+import type { InstanceKey, Refusal, RunConfig } from "../types.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Made, TaskSource } from "./ports.ts";
 

@@ -20,8 +20,7 @@ import {
 import { policyCodec } from "../policies/registry.ts";
 import type { RunState } from "../state.ts";
 import type { RunConfig } from "../types.ts";
-import { type EvaluationView, openRounds } from "../evaluation-view.ts";
-import { stateView, type ArmView, type RunView, type StateView } from "../view.ts";
+import { stateView, type ArmView, type EvaluationView, type RunView, type StateView } from "../view.ts";
 
 /** A run as a list tells of it: its configuration in its creator's words only. */
 export interface ListedView extends Omit<RunView, "config"> {
@@ -32,6 +31,11 @@ export interface ListedView extends Omit<RunView, "config"> {
 export function isTold(before: RunState | undefined, events: readonly RunEvent[], after: RunState): boolean {
   const closes = before?.batchesClosed !== after.batchesClosed || openRounds(before) !== openRounds(after);
   return closes || events.some(({ kind }) => kind !== "feedback" && kind !== "evaluated");
+}
+
+/** How many rounds are not closed. */
+function openRounds({ evaluations }: RunState): number {
+  return evaluations.filter(({ missing }) => missing > 0).length;
 }
 
 /** `written`: the state whose head is in the store; undefined: none is known to be. */

@@ -9,12 +9,20 @@ import type { Codecs } from "../codec.ts";
 import { checkRunId } from "../config.ts";
 import type { Imported } from "../events.ts";
 import { FormatError, parseJson, readList, readNumber, readText } from "../json.ts";
-import { ok, type Refusal, type Result } from "../results.ts";
 import { historyOffset } from "../importing.ts";
 import type { IssuedTask } from "../batches.ts";
 import { issuedTask, openGroups, type RunState } from "../state.ts";
 import { stateLines, stateReader } from "../state-text.ts";
-import { invalid, isInvalid, type InstanceKey, type Invalid, type RunConfig } from "../types.ts";
+import {
+  type InstanceKey,
+  invalid,
+  type Invalid,
+  isInvalid,
+  ok,
+  type Refusal,
+  type Result,
+  type RunConfig,
+} from "../types.ts";
 import { runView, type RunView } from "../view.ts";
 import { encodeChange } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";

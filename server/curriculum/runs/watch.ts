@@ -1,6 +1,5 @@
 /** Waiting for a run to change, and a run's state as a stream. */
-import { ok, type Result } from "../results.ts";
-import type { InstanceKey } from "../types.ts";
+import { type InstanceKey, ok, type Result } from "../types.ts";
 import { stateView, type StateView } from "../view.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Clock } from "./ports.ts";

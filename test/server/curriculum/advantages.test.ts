@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { grpo, meanAndStd, rloo } from "../../../server/curriculum/advantages.ts";
+import { grpo, meanAndStd, rloo } from "../../../server/curriculum/signals.ts";
 
 const rewards = fc.array(fc.double({ min: -3, max: 3, noNaN: true }), { minLength: 2, maxLength: 16 });
 

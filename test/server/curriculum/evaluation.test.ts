@@ -3,9 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
 import type { EvaluationBatch } from "../../../server/curriculum/runs/evaluating.ts";
 import { readState } from "../../../server/curriculum/runs/journal.ts";
-import type { Result } from "../../../server/curriculum/results.ts";
 import { decodeState } from "../../../server/curriculum/state-text.ts";
-import type { EvaluationArm } from "../../../server/curriculum/types.ts";
+import type { EvaluationArm, Result } from "../../../server/curriculum/types.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import {
   arm,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Wanted } from "../../../server/curriculum/groups.ts";
-import { grpo, rloo } from "../../../server/curriculum/advantages.ts";
+import { grpo, rloo } from "../../../server/curriculum/signals.ts";
 import {
   answer,
   ask,

@@ -8,7 +8,6 @@ import type { ForgettingConfig } from "../../../server/curriculum/policies/forge
 import type { ReplayConfig } from "../../../server/curriculum/policies/replay.ts";
 import type { BanditConfig } from "../../../server/curriculum/policies/bandit/config.ts";
 import type { Stage } from "../../../server/curriculum/policies/stages.ts";
-import type { Result } from "../../../server/curriculum/results.ts";
 import type { NextBatch } from "../../../server/curriculum/runs/next-batch.ts";
 import type * as ports from "../../../server/curriculum/runs/ports.ts";
 import { createRuns, type Runs as RunsOf } from "../../../server/curriculum/runs/runs.ts";
@@ -16,7 +15,7 @@ import type { IssuedTask } from "../../../server/curriculum/batches.ts";
 import type { RunState } from "../../../server/curriculum/state.ts";
 import { stateLines } from "../../../server/curriculum/state-text.ts";
 import * as types from "../../../server/curriculum/types.ts";
-import type { Constraints, Policy } from "../../../server/curriculum/types.ts";
+import type { Constraints, Policy, Result } from "../../../server/curriculum/types.ts";
 import type { HistoryEntry } from "../../../server/curriculum/history.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
 import type { Store } from "../../../server/stores/store.ts";

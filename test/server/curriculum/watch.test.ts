@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Result } from "../../../server/curriculum/results.ts";
+import type { Result } from "../../../server/curriculum/types.ts";
 import type { StateView } from "../../../server/curriculum/view.ts";
 import type { Store } from "../../../server/stores/store.ts";
 import {

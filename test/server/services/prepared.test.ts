@@ -1,6 +1,6 @@
 /** Messages that were made before they were asked for: what they are of, and that a trainer cannot tell. */
 import { expect, test } from "vitest";
-import { createPreparedTasks } from "../../../server/services/prepared.ts";
+import { createPreparedTasks } from "../../../server/services/run-task.ts";
 import { openServer } from "../../support/in-process.ts";
 
 type Kept = Parameters<ReturnType<typeof createPreparedTasks>["keep"]>;

@@ -1,11 +1,31 @@
 /** A multi-armed bandit over the arms: signals become values by a rule, and values probabilities (ADSC 3.3 and others). */
 import type { BanditPolicy } from "../../../gen/gradus/v1/curriculum_pb.js";
+import {
+  type Codec,
+  isList,
+  type Json,
+  readList,
+  readNumber,
+  readNumbers,
+  readObject,
+  readOrNull,
+  readText,
+} from "../../json.ts";
 import type { ObservedGroup, PolicyDefinition } from "../policy.ts";
-import { type BanditState, banditStateCodec } from "./bandit-state.ts";
 import { type BanditConfig, checkConfig, configFromWire, configToWire, rules } from "./config.ts";
-import { noTracks, resizeTracks, track } from "./progress.ts";
-import { rescaled } from "./rescale.ts";
+import { noTracks, resizeTracks, track, type Tracks } from "./progress.ts";
+import { rescaled, windowFromText, windowToText } from "./rescale.ts";
 import type { Columns, Lesson, Rule } from "./rule.ts";
+
+/** What a bandit keeps. */
+interface BanditState {
+  /** Its rule's. */
+  readonly columns: Columns;
+  /** Undefined: the signal is not learning progress. */
+  readonly tracks: Tracks | undefined;
+  /** Codes of the last signals, oldest first; undefined: signals are not rescaled. */
+  readonly window: readonly number[] | undefined;
+}
 
 function initial({ rule, signal, rescale }: BanditConfig, armCount: number): BanditState {
   return {
@@ -61,6 +81,35 @@ function resize({ rule }: BanditConfig, { columns, tracks, window }: BanditState
   return { columns: extended, tracks: tracks && resizeTracks(tracks, armCount), window };
 }
 
+function readAverages(json: Json | undefined): readonly (number | null)[] {
+  return readList(json).map((average) => readOrNull(average, readNumber));
+}
+
+/**
+ * It goes into the journal with each draw, and so is short. One column and nothing else is a list of numbers: the values
+ * of EMA-softmax.
+ */
+const stateCodec: Codec<BanditState> = {
+  encode({ columns, tracks, window }) {
+    const [only] = columns;
+    if (only !== undefined && columns.length === 1 && tracks === undefined && window === undefined) return only;
+    return {
+      columns,
+      ...(tracks && { fast: tracks.fast, slow: tracks.slow }),
+      ...(window && { window: windowToText(window) }),
+    };
+  },
+  decode(json) {
+    if (isList(json)) return { columns: [readNumbers(json)], tracks: undefined, window: undefined };
+    const { columns, fast, slow, window } = readObject(json);
+    return {
+      columns: readList(columns).map(readNumbers),
+      tracks: fast === undefined ? undefined : { fast: readAverages(fast), slow: readAverages(slow) },
+      window: window === undefined ? undefined : windowFromText(readText(window)),
+    };
+  },
+};
+
 export const bandit: PolicyDefinition<BanditPolicy, BanditConfig, BanditState> = {
   kind: "bandit",
   fromWire: configFromWire,
@@ -72,7 +121,7 @@ export const bandit: PolicyDefinition<BanditPolicy, BanditConfig, BanditState> =
   initial,
   inherit,
   resize,
-  state: banditStateCodec,
+  state: stateCodec,
   /** (1 − ε) of what the rule gives, and ε/n. */
   probabilities(config, { columns }, view) {
     const { epsilon } = config;
