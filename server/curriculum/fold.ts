@@ -1,4 +1,4 @@
-/** What a draw folds into the state of the policy before it: whether anything, which groups, as which updates, and by how much. */
+/** What a draw folds into the policy's state before it: whether it does, which groups, as which updates, by how much. */
 import type { ClosedGroup, Group } from "./batches.ts";
 import { looksBack } from "./policies/filter.ts";
 import { definitionOf } from "./policies/registry.ts";

@@ -1,4 +1,4 @@
-/** Scores completions of tasks: opens the id, restores the instance, asks the environment; and what may become of one. */
+/** Scores completions of tasks: opens the id, restores the instance, asks the environment; and what comes of them. */
 import { LRUCache } from "lru-cache";
 import type { Environment } from "../../envs/environment.ts";
 import type { Failed, FailureReason } from "../../envs/facts.ts";

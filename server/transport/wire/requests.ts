@@ -18,7 +18,7 @@ import {
 } from "../../gen/gradus/v1/environment_pb.js";
 import { RpcError } from "../rpc.ts";
 
-// Protobuf that is written plainly is read here; whatever is not is left to protobuf-es, which says what is wrong with it.
+// Protobuf that is written plainly is read here; what is not is left to protobuf-es, which says what is wrong with it.
 
 /** This reader does not know what to make of the bytes. They may still be a message. */
 class NotPlain extends Error {}
