@@ -201,11 +201,21 @@ function numbersIn(ranges: Json | undefined): readonly number[] {
   return decodeRanges(ranges).flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, i) => from + i));
 }
 
-/** Reads an event after the one that led to `before`; throws a FormatError for what encodeEvent did not write. */
+/** The state in the text of an event, which only an import has. */
+export function stateTextIn(event: string): string | undefined {
+  const end = event.indexOf("\n");
+  return end < 0 ? undefined : event.slice(end + 1);
+}
+
+/**
+ * Reads an event after the one that led to `before`; throws a FormatError for what encodeEvent did not write.
+ * `imported`: the state in it, where that was read already.
+ */
 export function decodeEvent<Spec, Key extends InstanceKey>(
   text: string,
   before: RunState<Spec, Key> | undefined,
   codecs: Codecs<Spec, Key>,
+  imported?: RunState<Spec, Key>,
 ): RunEvent<Spec, Key> {
   const end = text.indexOf("\n");
   const json = parseJson(end < 0 ? text : text.slice(0, end));
@@ -213,7 +223,10 @@ export function decodeEvent<Spec, Key extends InstanceKey>(
   const [, kind, ...rest] = readList(json);
   const [one, two, three] = rest;
   if (kind === "created") return decodeCreated(rest, codecs);
-  if (kind === "imported") return decodeImported(rest, text.slice(end + 1), codecs);
+  if (kind === "imported") {
+    const stateText = stateTextIn(text) ?? "";
+    return decodeImported(rest, stateText, imported ?? decodeState(stateText, codecs));
+  }
   if (before === undefined) throw new FormatError('the journal does not begin with "created" or "imported"');
   switch (kind) {
     case "drawn":
@@ -265,7 +278,7 @@ function decodeCreated<Spec, Key extends InstanceKey>(
 function decodeImported<Spec, Key extends InstanceKey>(
   [runId, incarnation, epoch, atMs]: readonly Json[],
   text: string,
-  codecs: Codecs<Spec, Key>,
+  state: RunState<Spec, Key>,
 ): Imported<Spec, Key> {
   return {
     kind: "imported",
@@ -273,7 +286,7 @@ function decodeImported<Spec, Key extends InstanceKey>(
     incarnation: readText(incarnation),
     epoch: readNumber(epoch),
     atMs: readNumber(atMs),
-    state: decodeState(text, codecs),
+    state,
     text,
   };
 }

@@ -275,7 +275,7 @@ export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, 
   };
 }
 
-/** At once: for replays of a journal. Throws a FormatError for what stateLines did not write. */
+/** At once. Throws a FormatError for what stateLines did not write. */
 export function decodeState<Spec, Key extends InstanceKey>(
   text: string,
   codecs: Codecs<Spec, Key>,

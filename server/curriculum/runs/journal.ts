@@ -2,7 +2,7 @@
 import type { Store, StoredRecord, StoredRun, WrittenSummary } from "../../stores/store.ts";
 import { apply, applyUntrimmed, trim } from "../apply.ts";
 import { type Codecs, FORMAT } from "../codec.ts";
-import { decodeEvent, encodeEvent } from "../event-text.ts";
+import { decodeEvent, encodeEvent, stateTextIn } from "../event-text.ts";
 import type { RunEvent } from "../events.ts";
 import { FormatError, parseJson, readObject } from "../json.ts";
 import { policyCodec } from "../policies/registry.ts";
@@ -102,7 +102,7 @@ export async function readState<Spec, Key extends InstanceKey>(
   clock: Clock,
 ): Promise<RunState<Spec, Key> | undefined> {
   const snapshot = await store.snapshot(key);
-  return readOn(store, key, snapshot && (await readSnapshot(snapshot.body, codecs, clock)), codecs);
+  return readOn(store, key, snapshot && (await readSnapshot(snapshot.body, codecs, clock)), codecs, clock);
 }
 
 /** Follows the journal from a state on, a stretch at a time, so that others have their turn. */
@@ -111,13 +111,18 @@ export async function readOn<Spec, Key extends InstanceKey>(
   key: number,
   from: RunState<Spec, Key> | undefined,
   codecs: Codecs<Spec, Key>,
+  clock: Clock,
   onEvents: (state: RunState<Spec, Key>, events: readonly string[]) => void = () => undefined,
 ): Promise<RunState<Spec, Key> | undefined> {
   let state = from;
   for (;;) {
     const events = await store.read(key, state?.version ?? 0, STRETCH_CHARACTERS);
     if (events === undefined) return undefined;
-    state = follow(state, events, codecs);
+    for (const text of events) {
+      const within = stateTextIn(text);
+      if (within === undefined) state = follow(state, [text], codecs);
+      else state = apply(state, decodeEvent(text, state, codecs, await readStateText(within, codecs, clock)));
+    }
     if (state !== undefined && events.length > 0) onEvents(state, events);
     if (events.reduce((sum, event) => sum + event.length, 0) < STRETCH_CHARACTERS) return state;
   }
@@ -128,14 +133,25 @@ async function readSnapshot<Spec, Key extends InstanceKey>(
   codecs: Codecs<Spec, Key>,
   clock: Clock,
 ): Promise<RunState<Spec, Key> | undefined> {
-  const reader = stateReader(codecs);
   try {
-    await inTurns(clock, body.split("\n"), (line) => reader.take(line));
-    return reader.end();
+    return await readStateText(body, codecs, clock);
   } catch (error) {
     if (error instanceof FormatError) return undefined;
     throw error;
   }
+}
+
+/** In turns with other work, for a state may be of a million samples. */
+async function readStateText<Spec, Key extends InstanceKey>(
+  text: string,
+  codecs: Codecs<Spec, Key>,
+  clock: Clock,
+): Promise<RunState<Spec, Key>> {
+  const reader = stateReader(codecs);
+  await inTurns(clock, text.split("\n"), (line) => {
+    if (!reader.take(line)) throw new FormatError("the state has more lines than it says");
+  });
+  return reader.end();
 }
 
 /**

@@ -90,7 +90,7 @@ export function liveRun<Spec, Key extends InstanceKey>(
 
   const catchUp = async (): Promise<boolean> => {
     if (isGone()) return false;
-    const now = await readOn(store, key, state(), source, (next, events) => {
+    const now = await readOn(store, key, state(), source, clock, (next, events) => {
       // Others wrote, and maybe another head.
       summarized = undefined;
       takeIn(next, events);

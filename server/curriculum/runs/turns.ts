@@ -15,11 +15,11 @@ export function nextTurn(clock: Clock): Promise<void> {
   return new Promise((resolve) => clock.nextTurn(resolve));
 }
 
-/** Characters that are written or read in one turn of the event loop: a few milliseconds. */
-const LENGTH_PER_TURN = 256 * 1024;
+/** Characters that are written or read in one turn of the event loop: about a millisecond. */
+const LENGTH_PER_TURN = 64 * 1024;
 
 /** What a text counts for at least: a line of a state that is short may stand for thousands of samples without a result. */
-const LENGTH_MIN = 32 * 1024;
+const LENGTH_MIN = 8 * 1024;
 
 /** Does something with each text, in turns with other work. */
 export async function inTurns(clock: Clock, texts: Iterable<string>, each: (text: string) => unknown): Promise<void> {

@@ -1,5 +1,11 @@
 /** The HTTP port: Connect and gRPC-Web for curl and browsers, /metrics and /healthz. */
-import { cors, createConnectRouter, createContextValues, type ServiceImpl } from "@connectrpc/connect";
+import {
+  cors,
+  createConnectRouter,
+  createContextKey,
+  createContextValues,
+  type ServiceImpl,
+} from "@connectrpc/connect";
 import {
   compressionBrotli,
   compressionGzip,
@@ -14,7 +20,7 @@ import type { Metrics } from "../../runtime/metrics.ts";
 import type { RequestHeaders } from "../admission.ts";
 import { type Method, methodOf, type TransportContext } from "../call.ts";
 import { toConnectError } from "../errors.ts";
-import type { Registration } from "../rpc.ts";
+import type { Registration, RpcError } from "../rpc.ts";
 import { callKey, implementationOf, messageKey } from "./calls.ts";
 import { bodyReader, type ByteRequest, HttpCall } from "./messages.ts";
 
@@ -93,7 +99,8 @@ function createHttpServer({ tls, requestTimeoutMs }: HttpConfig, onRequest: Requ
 /** What answers the calls of a method. */
 interface Route {
   readonly method: Method;
-  readonly answer: (request: ByteRequest, call: HttpCall) => Promise<UniversalServerResponse>;
+  readonly read: ReturnType<typeof bodyReader>;
+  readonly handler: (request: ByteRequest) => Promise<UniversalServerResponse>;
 }
 
 /** By path. */
@@ -105,9 +112,8 @@ function routesOf(services: readonly Registration[], context: TransportContext):
     // Node's timers take no longer delay: one that is longer would fire at once.
     maxTimeoutMs: 2 ** 31 - 1,
     acceptCompression: [compressionGzip, compressionBrotli],
-    // Before the body is read: nobody without the token makes us read it.
-    requestGate: ({ requestHeader, values }) => {
-      const refused = context.admission.refuseHeaders(headersOf((name) => requestHeader.get(name) ?? undefined));
+    requestGate: ({ values }) => {
+      const refused = values.get(refusalKey);
       if (refused !== undefined) throw toConnectError(values.get(callKey)?.refusedBy(refused) ?? refused);
     },
   });
@@ -120,13 +126,16 @@ function routesOf(services: readonly Registration[], context: TransportContext):
   return new Map(
     router.handlers.map((handler) => {
       const read = bodyReader(handler.method.input);
-      const answer = (request: ByteRequest, call: HttpCall) => {
-        return handler(read(request, call, (message) => request.contextValues?.set(messageKey, message)));
-      };
-      return [handler.requestPath, { method: methodOf(context, handler.method), answer }];
+      return [handler.requestPath, { method: methodOf(context, handler.method), read, handler }];
     }),
   );
 }
+
+/** Of a request that is refused by its headers the body is not read. */
+const unread = (request: ByteRequest): ByteRequest => request;
+
+/** Why a request is refused by its headers. */
+const refusalKey = createContextKey<RpcError | undefined>(undefined);
 
 /** The headers that admission looks at. */
 function headersOf(get: (name: "host" | "origin" | "authorization") => string | undefined): RequestHeaders {
@@ -146,18 +155,24 @@ function listener(config: HttpConfig, routes: Routes, context: TransportContext,
 }
 
 async function answerCall(
-  { method, answer }: Route,
+  { method, read, handler }: Route,
   request: IncomingMessage,
   response: ServerResponse,
-  { log }: TransportContext,
+  { admission, log }: TransportContext,
 ): Promise<void> {
   const call = new HttpCall(method, { request, response });
   try {
-    const values = createContextValues().set(callKey, call);
+    // Before the body is read: nobody without the token makes us read it.
+    const refused = admission.refuseHeaders(headersOf((name) => request.headers[name]));
+    const fill = refused === undefined ? await read(call, request.headers) : unread;
+    // The caller has left.
+    if (response.closed) return;
+    const values = createContextValues().set(callKey, call).set(refusalKey, refused);
     const universal = universalRequestFromNodeRequest(request, response, undefined, values);
     // Connect refuses bidirectional calls over HTTP/1.1 without a word; ours are refused by a handler that explains.
     const asked: ByteRequest = { ...universal, httpVersion: "2.0", body: request };
-    await universalResponseToNodeResponse(await answer(asked, call), response);
+    const filled = fill(asked, (message) => values.set(messageKey, message));
+    await universalResponseToNodeResponse(await handler(filled), response);
   } catch (error) {
     // The connection broke, or the request has no host or a path that is none: nobody is there to be told more.
     log.debug({ err: error }, "an HTTP exchange failed");
