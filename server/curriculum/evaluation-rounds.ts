@@ -1,5 +1,5 @@
 /** Rounds of evaluation beside training: how they are opened, filled and looked up. Training knows nothing of them. */
-import type { GroupResults } from "./batches.ts";
+import { blankSamples, withSamples } from "./samples.ts";
 import type { EvaluatedTask, EvaluationPage, EvaluationResults, EvaluationRound, RunState } from "./state.ts";
 import type { InstanceKey } from "./types.ts";
 
@@ -63,22 +63,6 @@ export function withRound<Spec, Key extends InstanceKey>(
   return { ...state, evaluations: [...evaluations.filter((one) => !dropped.has(one)), opened] };
 }
 
-/** Nothing of a task has come. */
-export function blankTask(numGenerations: number): EvaluatedTask {
-  const none = new Array<null>(numGenerations).fill(null);
-  return { digests: none, results: none };
-}
-
-/** `results` has a task's ordinal for its cursor. */
-export function withSamples(task: EvaluatedTask, { indices, digests, results }: GroupResults): EvaluatedTask {
-  const next = { digests: [...task.digests], results: [...task.results] };
-  for (const [i, index] of indices.entries()) {
-    next.digests[index] = digests[i] ?? null;
-    next.results[index] = results[i] ?? null;
-  }
-  return next;
-}
-
 /** The state with results of a round. */
 export function withEvaluated<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
@@ -91,7 +75,7 @@ export function withEvaluated<Spec, Key extends InstanceKey>(
     let { missing } = round;
     for (const results of event.tasks) {
       const { cursor } = results;
-      const before = tasks.get(cursor) ?? evaluatedAt(round, cursor) ?? blankTask(numGenerations);
+      const before = tasks.get(cursor) ?? evaluatedAt(round, cursor) ?? blankSamples(numGenerations);
       tasks.set(cursor, withSamples(before, results));
       missing -= results.indices.length;
     }

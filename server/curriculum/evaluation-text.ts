@@ -1,8 +1,8 @@
 /** How rounds of evaluation are written in a run's state: see state-text.ts. */
 import { decodeResults, encodeResults } from "./codec.ts";
-import { blankTask, pagesOf, withSamples } from "./evaluation-rounds.ts";
+import { pagesOf } from "./evaluation-rounds.ts";
 import { FormatError, type Json, readList, readNumber } from "./json.ts";
-import { recordedOf } from "./samples.ts";
+import { blankSamples, recordedOf, withSamples } from "./samples.ts";
 import type { EvaluatedTask, EvaluationRound } from "./state.ts";
 import type { RunConfig } from "./types.ts";
 
@@ -52,7 +52,7 @@ export function takeTask(reading: ReadingRound, json: Json): void {
   const cursor = readNumber(ordinal);
   if (!(cursor < reading.round.size)) throw new FormatError(`the set of an evaluation arm has no task ${cursor}`);
   const results = { cursor, ...decodeResults(samples) };
-  reading.tasks.set(cursor, withSamples(blankTask(reading.numGenerations), results));
+  reading.tasks.set(cursor, withSamples(blankSamples(reading.numGenerations), results));
   reading.missing -= results.indices.length;
   reading.left--;
 }

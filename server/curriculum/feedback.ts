@@ -1,8 +1,9 @@
 /** What feedback does to a run: decisions only. The first write of a sample, or of a group's advantages, wins. */
 import { REWARD_MAX } from "./config.ts";
-import { blankTask, evaluatedAt, findRound } from "./evaluation-rounds.ts";
+import { evaluatedAt, findRound } from "./evaluation-rounds.ts";
 import type { ReportedGroup } from "./events.ts";
 import type { Group, GroupResults, SampleResult } from "./batches.ts";
+import { blankSamples } from "./samples.ts";
 import { batchAt, type EvaluationResults, groupAt, incarnationOf, type RunState } from "./state.ts";
 
 /** Names a group: its cursor, and the run's incarnation when its task was given out. */
@@ -122,7 +123,7 @@ function evaluatedTask(state: RunState, { incarnation, cursor }: GroupRef, place
   if (round === undefined) return notRecorded(`round ${place.round} of the evaluation arm is no longer kept`);
   if (!(cursor < round.size)) return notRecorded("the evaluation arm's set has no such task");
   const { digests } =
-    evaluatedAt(round, cursor) ?? blankTask(state.config.evaluationArms[place.arm]?.numGenerations ?? 0);
+    evaluatedAt(round, cursor) ?? blankSamples(state.config.evaluationArms[place.arm]?.numGenerations ?? 0);
   return { digests, hash: undefined, closed: false };
 }
 

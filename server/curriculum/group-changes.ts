@@ -11,6 +11,7 @@ import {
   isUseless,
   type OpenGroup,
 } from "./batches.ts";
+import { blankSamples, withSamples } from "./samples.ts";
 import { type ArmCounters, positionAt, type RunState } from "./state.ts";
 import type { InstanceKey, RunConfig } from "./types.ts";
 
@@ -37,14 +38,8 @@ export function closed<Key extends InstanceKey>(group: OpenGroup<Key>, outcome =
 
 /** Records results of one group; the last one that it waits for closes it. */
 export function withResults<Key extends InstanceKey>(group: OpenGroup<Key>, recorded: GroupResults): Group<Key> {
-  const digests = group.digests.slice();
-  const results = group.results.slice();
-  for (const [i, index] of recorded.indices.entries()) {
-    digests[index] = recorded.digests[i] ?? null;
-    results[index] = recorded.results[i] ?? null;
-  }
   const missing = group.missing - recorded.indices.length;
-  const next: OpenGroup<Key> = { ...group, digests, results, missing };
+  const next: OpenGroup<Key> = { ...group, ...withSamples(group, recorded), missing };
   return missing === 0 ? closed(next) : next;
 }
 
@@ -125,8 +120,8 @@ export function countIssued(arm: ArmCounters, repeat: boolean): ArmCounters {
 
 /** A task's group before anything is known of it. */
 export function freshGroup<Key extends InstanceKey>(task: DrawnTask<Key>, numGenerations: number): OpenGroup<Key> {
-  const none = new Array<null>(numGenerations).fill(null);
-  return { kind: "open", task, handedOutAtMs: null, digests: none, results: none, missing: numGenerations };
+  const { digests, results } = blankSamples(numGenerations);
+  return { kind: "open", task, handedOutAtMs: null, digests, results, missing: numGenerations };
 }
 
 export function handedOut<Spec, Key extends InstanceKey>(

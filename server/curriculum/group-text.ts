@@ -1,9 +1,9 @@
 /** Groups, their outcomes and the counters of arms in the text of a state: as lists, for they are many. */
 import { type Codecs, decodeResults, decodeTask, encodeResults, encodeTask } from "./codec.ts";
 import { type Json, readFlag, readList, readNumber, readOrNull } from "./json.ts";
-import { recordedOf } from "./samples.ts";
+import { blankSamples, recordedOf, withSamples } from "./samples.ts";
 import type { GroupOutcome, RewardSums } from "./signals.ts";
-import type { Group, SampleResult } from "./batches.ts";
+import type { Group } from "./batches.ts";
 import type { ArmCounters, Tally } from "./state.ts";
 import type { InstanceKey, RunConfig } from "./types.ts";
 
@@ -43,18 +43,10 @@ export function decodeGroup<Spec, Key extends InstanceKey>(
   { keys }: Codecs<Spec, Key>,
 ): Group<Key> {
   const [task = null, handedOut, places, texts, values, outcome] = readList(json);
-  const digests = new Array<string | null>(at.numGenerations).fill(null);
-  const results = new Array<SampleResult | null>(at.numGenerations).fill(null);
   const recorded = decodeResults([places, texts, values]);
-  for (const [i, index] of recorded.indices.entries()) {
-    digests[index] = recorded.digests[i] ?? null;
-    results[index] = recorded.results[i] ?? null;
-  }
-  const base = {
-    task: decodeTask(task, at, keys),
-    handedOutAtMs: readOrNull(handedOut, readNumber),
-    ...{ digests, results },
-  };
+  const samples = withSamples(blankSamples(at.numGenerations), recorded);
+  const { results } = samples;
+  const base = { task: decodeTask(task, at, keys), handedOutAtMs: readOrNull(handedOut, readNumber), ...samples };
   if (outcome === undefined) return { kind: "open", ...base, missing: results.length - recorded.indices.length };
   return { kind: "closed", ...base, outcome: decodeOutcome(outcome), folded: readFlag(readList(outcome)[5]) };
 }

@@ -1,9 +1,35 @@
-/** Samples that have come, in lists of one length. */
+/** Samples of a task: those that have come in lists of one length, and all of them by their index. */
 import type { GroupResults, SampleResult } from "./batches.ts";
 import type { EvaluatedTask } from "./state.ts";
 
+const blanks = new Map<number, EvaluatedTask>();
+
+/** Nothing has come. One for all of a length, for a run may have a million samples open. */
+export function blankSamples(numGenerations: number): EvaluatedTask {
+  const known = blanks.get(numGenerations);
+  if (known !== undefined) return known;
+  const none = Object.freeze(new Array<null>(numGenerations).fill(null));
+  const blank = Object.freeze({ digests: none, results: none });
+  blanks.set(numGenerations, blank);
+  return blank;
+}
+
+export function withSamples(
+  before: EvaluatedTask,
+  { indices, digests, results }: Omit<GroupResults, "cursor">,
+): EvaluatedTask {
+  if (indices.length === 0) return { digests: before.digests, results: before.results };
+  const next = { digests: before.digests.slice(), results: before.results.slice() };
+  for (const [i, index] of indices.entries()) {
+    next.digests[index] = digests[i] ?? null;
+    next.results[index] = results[i] ?? null;
+  }
+  return next;
+}
+
 export function recordedOf({ results, digests }: EvaluatedTask): Omit<GroupResults, "cursor"> {
   const columns = { indices: [] as number[], digests: [] as string[], results: [] as SampleResult[] };
+  if (digests === blanks.get(digests.length)?.digests) return columns;
   // A loop: a state may hold a million samples.
   for (let index = 0; index < results.length; index++) {
     const result = results[index];
