@@ -1,10 +1,10 @@
 /**
  * What a sample of a run costs over the same sample outside of a run: CPU of the server's process, by turns.
  *
- *   node bench/runs/run.ts [--json] [--repetitions 15] [--profile FOLDER]
+ *   node bench/runs/run.ts [--json] [--repetitions 15] [--profile FOLDER] [--other FOLDER]
  *
  * Tasks are countdown's, an arm for each tier. Samples come as short completions, one group a message, over a stream for
- * each update batch. What update batches cost is in bench/draws.
+ * each update batch. What update batches cost is in bench/draws. --other: of the server of another checkout.
  */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
@@ -17,7 +17,7 @@ import { CurriculumService } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService, StreamStepsRequestSchema } from "../../server/gen/gradus/v1/environment_pb.js";
 import type { Task } from "../../server/gen/gradus/v1/task_pb.js";
 import { spreadOf } from "../transport/measure.ts";
-import { startOurs, type ServerProcess } from "../transport/processes.ts";
+import { startOther, startOurs, type ServerProcess } from "../transport/processes.ts";
 import { messageTemplate, openWire, type Template, type Wire } from "../transport/wire.ts";
 
 const { values: options } = parseArgs({
@@ -25,6 +25,7 @@ const { values: options } = parseArgs({
     json: { type: "boolean", default: false },
     repetitions: { type: "string", default: "15" },
     profile: { type: "string" },
+    other: { type: "string" },
   },
 });
 const repetitions = Number(options.repetitions);
@@ -166,7 +167,7 @@ async function measureSamples(services: Services, shape: Shape) {
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-bench-"));
 const profiling = options.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profile}`];
-const server = await startOurs(folder, profiling);
+const server = await (options.other === undefined ? startOurs(folder, profiling) : startOther(folder, options.other));
 try {
   const transport = createGrpcTransport({ baseUrl: `http://127.0.0.1:${server.port}` });
   const services: Services = {

@@ -1,7 +1,7 @@
 /** The benchmark's processes: servers, their CPU, and the client that loads them. */
 import { fork, spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { closeSync, openSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Scenario } from "./data.ts";
@@ -33,13 +33,11 @@ export function startOurs(
   return startServer([...extraNodeFlags, ...serve, "--data-dir", folder, ...args], join(folder, "ours.log"));
 }
 
-/** Our server as another checkout has it. */
+/** Our server as another checkout has it; where ours runs beside it, with its keys. */
 export function startOther(folder: string, checkout: string): Promise<ServerProcess> {
-  return startServer(
-    [...serve, "--data-dir", join(folder, "other"), "--key-file", join(folder, "task-keys")],
-    join(folder, "other.log"),
-    checkout,
-  );
+  const keys = join(folder, "task-keys");
+  const shared = existsSync(keys) ? ["--key-file", keys] : [];
+  return startServer([...serve, "--data-dir", join(folder, "other"), ...shared], join(folder, "other.log"), checkout);
 }
 
 /** A server that does the least: what the rest is measured by. */
