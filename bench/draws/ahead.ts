@@ -4,7 +4,8 @@
  * The first update batches of each run stand apart: there the code is still being compiled. Timed until the last byte of
  * the answer is there; with --read until the client has made tasks of it, which is the client's time (640 KB of TSPs).
  *
- *   node bench/draws/ahead.ts [--environments np/tsp,countdown] [--prompts 256] [--batches 100] [--pause 300] [--read] [--json]
+ *   node bench/draws/ahead.ts [--environments np/tsp,countdown] [--prompts 256] [--batches 100] [--warm-up 60]
+ *     [--pause 300] [--read] [--json]
  *
  * Also what 64 runs at once get of the server's CPU: update batches a CPU second, against those of one run alone.
  *
@@ -29,6 +30,7 @@ const { values: options } = parseArgs({
     environments: { type: "string" },
     prompts: { type: "string" },
     batches: { type: "string", default: "100" },
+    "warm-up": { type: "string", default: "60" },
     pause: { type: "string", default: "300" },
     read: { type: "boolean", default: false },
     runs: { type: "string" },
@@ -37,10 +39,10 @@ const { values: options } = parseArgs({
 });
 const batches = Number(options.batches);
 /** Update batches of each run that are told of apart. */
-const WARM_UP = 60;
+const WARM_UP = Number(options["warm-up"]);
 const GENERATIONS = 2;
 /** By then the dearest update batch of these is made by two warm threads. */
-const MADE_MS_MAX = 1500;
+const MADE_MS_MAX = 500;
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-ahead-"));
 const server = await startOurs(folder);
@@ -117,7 +119,7 @@ async function latencies(): Promise<void> {
     );
     const counted = times.slice(WARM_UP);
     const round = (value: number): number => Number(value.toPrecision(3));
-    rows.push({
+    const row = {
       environment: id,
       first: round(times[0] ?? NaN),
       medianWarmingUp: round(spreadOf(times.slice(1, WARM_UP)).median),
@@ -125,8 +127,11 @@ async function latencies(): Promise<void> {
       p90: round(quantile(counted, 0.9)),
       p99: round(quantile(counted, 0.99)),
       greatest: round(Math.max(...counted)),
-    });
+    };
+    rows.push(row);
     progress.step();
+    // It takes minutes: what is known is told at once.
+    console.error(JSON.stringify(row));
   }
   progress.stop();
   wire?.close();

@@ -3,7 +3,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { RpcError } from "../rpc.ts";
 
 /** A length is only a claim: room for more than this is made as the bytes come. */
-const firstRoomBytes = 64 * 1024;
+const firstRoomBytes = 128 * 1024;
 
 /**
  * Puts pieces together. Each is copied as it comes, while it is in a cache. What has come is moved to a larger room little
