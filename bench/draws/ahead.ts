@@ -41,8 +41,8 @@ const batches = Number(options.batches);
 /** Update batches of each run that are told of apart. */
 const WARM_UP = Number(options["warm-up"]);
 const GENERATIONS = 2;
-/** By then the dearest update batch of these is made by two warm threads. */
-const MADE_MS_MAX = 500;
+/** Twice as long as making the dearest update batch, bisection's, takes. */
+const MADE_MS_MAX = 2500;
 
 const folder = mkdtempSync(join(tmpdir(), "gradus-ahead-"));
 const server = await startOurs(folder);

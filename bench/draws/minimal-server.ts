@@ -4,56 +4,38 @@
  * its port, and runs until it is killed. The number of tasks is `count`, their seeds follow from `cursor`.
  */
 import { createHmac, randomBytes } from "node:crypto";
-import { isMainThread, parentPort, Worker } from "node:worker_threads";
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { Server, ServerCredentials, type ServerUnaryCall, type sendUnaryData } from "@grpc/grpc-js";
-import { makeGenerated } from "../../envs/instances.ts";
 import { deriveSeed } from "../../envs/lib/rng.ts";
-import { createRegistry, environments } from "../../envs/registry.ts";
-import type { ChatMessage } from "../../envs/prompt.ts";
 import { CurriculumService, NextBatchResponseSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import type { NextBatchRequest, NextBatchResponse } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { setHttp2Options, widenConnections } from "../../server/transport/grpc/internals.ts";
+import { type Made, makerOf } from "./make.ts";
 
-interface Order {
+/** Whose tasks it makes: its arguments. */
+interface Kind {
   readonly environment: string;
   readonly level: string;
+}
+
+interface Order {
   readonly from: number;
   readonly count: number;
 }
 
-interface Made {
-  readonly hash: string;
-  readonly prompt: readonly ChatMessage[];
-}
-
-function make({ environment: id, level, from, count }: Order): readonly Made[] {
-  const found = createRegistry(environments).find(id);
-  if (found.kind !== "found") throw new Error(found.message);
-  const { environment } = found;
-  const parameters = environment.levels.find(({ name }) => name === level)?.parameters;
-  if (parameters === undefined) throw new Error(`${id} has no level ${level}`);
-  return Array.from({ length: count }, (_, i) => {
-    const seed = deriveSeed("bench", from + i);
-    const result = makeGenerated(environment, { parameters, seed, split: "train" });
-    if (result.kind !== "made") throw new Error("a seed has no task");
-    const prompt = environment.render(result.instance, environment.answerFormats[0]!);
-    return { hash: result.key.hash, prompt };
-  });
-}
-
 function serve(): void {
-  const worker = new Worker(new URL(import.meta.url));
+  const [environment = "", level = ""] = process.argv.slice(2);
+  const worker = new Worker(new URL(import.meta.url), { workerData: { environment, level } satisfies Kind });
   const waiting: ((made: readonly Made[]) => void)[] = [];
   worker.on("message", (made: readonly Made[]) => waiting.shift()?.(made));
   const key = randomBytes(32);
-  const [environment = "", level = ""] = process.argv.slice(2);
 
   const respondTo = async (request: NextBatchRequest): Promise<NextBatchResponse> => {
     const { runId, cursor = 0n, count } = request;
     const made = await new Promise<readonly Made[]>((resolve) => {
       waiting.push(resolve);
-      worker.postMessage({ environment, level, from: Number(cursor), count } satisfies Order);
+      worker.postMessage({ from: Number(cursor), count } satisfies Order);
     });
     const tasks = made.map(({ hash, prompt }, i) => {
       const groupId = `${runId}/${Number(cursor) + i}`;
@@ -101,5 +83,13 @@ function serve(): void {
   });
 }
 
+function work(): void {
+  const { environment, level } = workerData as Kind;
+  const make = makerOf(environment, level);
+  parentPort?.on("message", ({ from, count }: Order) => {
+    parentPort?.postMessage(Array.from({ length: count }, (_, i) => make(deriveSeed("bench", from + i))));
+  });
+}
+
 if (isMainThread) serve();
-else parentPort?.on("message", (order: Order) => parentPort?.postMessage(make(order)));
+else work();

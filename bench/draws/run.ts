@@ -10,12 +10,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createClient } from "../../clients/ts/src/index.ts";
-import { makeGenerated } from "../../envs/instances.ts";
 import { deriveSeed } from "../../envs/lib/rng.ts";
-import { createRegistry, environments } from "../../envs/registry.ts";
 import { spreadOf } from "../transport/measure.ts";
 import { startMinimal, startOurs } from "../transport/processes.ts";
 import { summarize } from "../transport/profile.ts";
+import { makerOf } from "./make.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -34,20 +33,12 @@ const WARM_UP_ROUNDS = 20;
 /** Batches in one measurement, so that it takes long enough to be measured. */
 const batchesFor = (size: number): number => Math.max(4, Math.round(1024 / size));
 
-const found = createRegistry(environments).find(id);
-if (found.kind !== "found") throw new Error(found.message);
-const { environment } = found;
-const parameters = environment.levels.find(({ name }) => name === level)?.parameters;
-if (parameters === undefined) throw new Error(`${id} has no level ${level}`);
+const make = makerOf(id, level);
 
 /** CPU of making tasks here, milliseconds. */
 function madeHere(tasks: number, round: number): number {
   const before = process.cpuUsage();
-  for (let i = 0; i < tasks; i++) {
-    const seed = deriveSeed("bench", round, i);
-    const result = makeGenerated(environment, { parameters: parameters!, seed, split: "train" });
-    if (result.kind === "made") environment.render(result.instance, environment.answerFormats[0]!);
-  }
+  for (let i = 0; i < tasks; i++) make(deriveSeed("bench", round, i));
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1000;
 }
