@@ -84,3 +84,17 @@ test("a length over the limit is refused before the message comes, wherever the 
     expect(() => cut(header, [at]).map((piece) => decoder.write(piece))).toThrow(/101 bytes, more than the 100 of/);
   }
 });
+
+test("a large message that comes in pieces is put together, whatever its rooms were", () => {
+  for (const size of [130_000, 140_000, 600_000, 3_000_000])
+    for (const piece of [1_000, 65_536, 400_000]) {
+      const message = Buffer.alloc(5 + size, 7);
+      message.writeUInt8(0, 0);
+      message.writeUInt32BE(size, 1);
+      for (let at = 5; at < message.length; at += 4_096) message.writeUInt8(at % 251, at);
+      const decoder = new Deframer(size, false);
+      const found: Buffer[] = [];
+      for (let at = 0; at < message.length; at += piece) found.push(...decoder.write(message.subarray(at, at + piece)));
+      expect(found.map((each) => each.equals(message))).toEqual([true]);
+    }
+});
