@@ -4,11 +4,15 @@
  */
 import { expect, test } from "vitest";
 import { killedAndNot } from "../simulation/continuation.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 const KILLS = Number(process.env["KILLS"] ?? 20);
 const SEED = Number(process.env["SEED"] ?? 1);
+/** Of each start, which waits for no longer than PATIENCE_MS itself: many of them take long on a machine that is busy. */
+const timeout = PATIENCE_MS + KILLS * 60_000;
+const what = `a run with waves and changes of shape is the same to the bit after ${KILLS} kills at random points`;
 
-test(`a run with waves and changes of shape is the same to the bit after ${KILLS} kills at random points`, async () => {
+test(what, { timeout }, async () => {
   const { violations, kills, tasks } = await killedAndNot({ kills: KILLS, seed: SEED });
   expect(violations).toEqual([]);
   expect(kills).toBe(KILLS);
