@@ -75,18 +75,14 @@ export function fairQueue<Item>(): FairQueue<Item> {
       if (share !== undefined && at >= 0) drop(share, at);
     },
     removeWhere(test) {
-      const removed: Item[] = [];
-      for (const share of shares.values()) {
-        const found = share.items.filter(({ item }) => test(item));
-        for (const { item } of found) {
-          drop(
-            share,
-            share.items.findIndex((each) => each.item === item),
-          );
-          removed.push(item);
-        }
-      }
-      return removed;
+      return [...shares.values()].flatMap((share) => {
+        const { removed = [], left = [] } = Object.groupBy(share.items, ({ item }) => (test(item) ? "removed" : "left"));
+        share.items = left;
+        const size = removed.reduce((sum, each) => sum + each.size, 0);
+        share.waiting -= size;
+        waiting -= size;
+        return removed.map(({ item }) => item);
+      });
     },
     waiting: (caller) => (caller === undefined ? waiting : (shares.get(caller)?.waiting ?? 0)),
   };

@@ -108,7 +108,7 @@ export function drawnLines(series: Series, width: number): readonly string[] {
   );
   const ends = `0${`${tasks} tasks`.padStart(columns - 1)}`;
   return [
-    row("arm", `share drawn (█ is ${percent(highest)})`, "tasks", ""),
+    row("arm", steps.length === 0 ? "share drawn" : `share drawn (█ is ${percent(highest)})`, "tasks", ""),
     ...rows,
     row("solved", solved, "", ""),
     row("", ends, "", ""),
