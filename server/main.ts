@@ -18,6 +18,7 @@ import { registerJudge } from "./runtime/judge-metrics.ts";
 import { registerRuns } from "./runtime/run-metrics.ts";
 import { registerSandbox } from "./runtime/sandbox-metrics.ts";
 import { registerTeacher } from "./runtime/teacher-metrics.ts";
+import { collectInQuiet, youngGarbage } from "./runtime/young-garbage.ts";
 import { createCurriculumService } from "./services/curriculum-service.ts";
 import type { ServiceDeps } from "./services/deps.ts";
 import { createEnvironmentService } from "./services/environment-service.ts";
@@ -151,9 +152,10 @@ async function assembleAround(
   const teacher = createTeacher({ registry, resources, endpoint: config.teacher });
   const maker = createMaker({ workers, registry, pools, teacher });
   const source = createRunSource(maker);
+  const onPrepared = collectInQuiet(youngGarbage());
   const runs = createRuns({
     ...{ store, source, clock: systemClock, newIncarnation, log, aheadMax: AHEAD_MAX },
-    prepare: (...planned) => prepareTasks(deps, ...planned),
+    prepare: (...planned) => prepareTasks(deps, ...planned).finally(onPrepared),
   });
   const scoring = {
     completionBytesMax: limits.maxCompletionBytes,
