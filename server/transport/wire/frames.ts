@@ -4,6 +4,15 @@ import { RpcError } from "../rpc.ts";
 
 /** A length is only a claim: room for more than this is made as the bytes come. */
 const firstRoomBytes = 128 * 1024;
+const growth = 4;
+
+/** Of the next room: so that the last one has room for what is expected, and each is at most so many times the one before. */
+function roomBytes(expected: number, before: number): number {
+  const max = Math.max(firstRoomBytes, growth * before);
+  let bytes = expected;
+  while (bytes > max) bytes /= growth;
+  return Math.ceil(bytes);
+}
 
 /**
  * Puts pieces together. Each is copied as it comes, while it is in a cache. What has come is moved to a larger room little
@@ -43,21 +52,19 @@ export class ByteGatherer {
     const before = this.#room;
     if (before !== undefined && bytes <= before.length) return before;
     this.#move(Infinity);
-    const wanted = Math.max(firstRoomBytes, 4 * (before?.length ?? 0));
-    const room = Buffer.allocUnsafeSlow(Math.max(bytes, Math.min(expected, wanted)));
+    const room = Buffer.allocUnsafeSlow(Math.max(bytes, roomBytes(expected, before?.length ?? 0)));
     this.#room = room;
     if (before === undefined) return room;
     const from = before.subarray(0, this.#length);
-    // So that all is moved when the room is full, and soon where it is large.
-    const forEachByte = Math.max(4, Math.ceil(from.length / Math.max(1, room.length - from.length)));
-    this.#moving = { from, done: 0, forEachByte };
+    // So that all is moved when the room is full, and no sooner: memory that is touched for the first time is dear.
+    this.#moving = { from, done: 0, forEachByte: from.length / Math.max(1, room.length - from.length) };
     return room;
   }
 
   #move(bytes: number): void {
     if (this.#room === undefined || this.#moving === undefined) return;
     const { from, done } = this.#moving;
-    const until = Math.min(from.length, done + bytes);
+    const until = Math.min(from.length, done + Math.ceil(bytes));
     from.copy(this.#room, done, done, until);
     this.#moving.done = until;
     if (until === from.length) this.#moving = undefined;
