@@ -8,6 +8,8 @@ import { getHeapSpaceStatistics } from "node:v8";
 const QUIET_MS = 20;
 /** With less of it there is nothing to gain: V8 waits until there are 16 MiB. */
 const GARBAGE_MIN = 4 * 1024 ** 2;
+/** Of that time. Beside more work it would be one collection more, and wait for what that work has just made. */
+const BUSY_MAX = 0.25;
 
 export interface YoungGarbage {
   bytes(): number;
@@ -24,16 +26,24 @@ export function youngGarbage(): YoungGarbage | undefined {
   };
 }
 
+/** Begins to look how busy the event loop is; what it gives says how much of the time since then it was, from 0 to 1. */
+export type WatchLoop = () => () => number;
+
+const watchLoop: WatchLoop = () => {
+  const before = performance.eventLoopUtilization();
+  return () => performance.eventLoopUtilization(before).utilization;
+};
+
 /** What it gives is to be called whenever something that was made in the background is done. */
-export function collectInQuiet(garbage: YoungGarbage | undefined): () => void {
+export function collectInQuiet(garbage: YoungGarbage | undefined, watch: WatchLoop = watchLoop): () => void {
   if (garbage === undefined) return () => undefined;
   let timer: NodeJS.Timeout | undefined;
-  const now = (): void => {
-    timer = undefined;
-    if (garbage.bytes() >= GARBAGE_MIN) garbage.collect();
-  };
   return () => {
     clearTimeout(timer);
-    timer = setTimeout(now, QUIET_MS).unref();
+    const busyShare = watch();
+    const collect = (): void => {
+      if (busyShare() <= BUSY_MAX && garbage.bytes() >= GARBAGE_MIN) garbage.collect();
+    };
+    timer = setTimeout(collect, QUIET_MS).unref();
   };
 }

@@ -9,9 +9,9 @@ describe("in a quiet moment", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  function asked(garbage: number) {
+  function asked(garbage: number, busyShare = 0) {
     const collect = vi.fn();
-    return { collect, ask: collectInQuiet({ bytes: () => garbage, collect }) };
+    return { collect, ask: collectInQuiet({ bytes: () => garbage, collect }, () => () => busyShare) };
   }
 
   test("it is collected once, a while after it was last asked for", () => {
@@ -28,8 +28,10 @@ describe("in a quiet moment", () => {
     expect(collect).toHaveBeenCalledTimes(2);
   });
 
-  test("where there is little nothing is done", () => {
-    const { collect, ask } = asked(1 * MIB);
+  test.each([
+    ["there is little", asked(1 * MIB)],
+    ["others are at work", asked(8 * MIB, 0.9)],
+  ])("where %s nothing is done", (_, { collect, ask }) => {
     ask();
     vi.advanceTimersByTime(1000);
     expect(collect).not.toHaveBeenCalled();
