@@ -76,7 +76,9 @@ export function fairQueue<Item>(): FairQueue<Item> {
     },
     removeWhere(test) {
       return [...shares.values()].flatMap((share) => {
-        const { removed = [], left = [] } = Object.groupBy(share.items, ({ item }) => (test(item) ? "removed" : "left"));
+        const { removed = [], left = [] } = Object.groupBy(share.items, ({ item }) =>
+          test(item) ? "removed" : "left",
+        );
         share.items = left;
         const size = removed.reduce((sum, each) => sum + each.size, 0);
         share.waiting -= size;
