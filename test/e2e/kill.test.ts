@@ -8,7 +8,7 @@ import { PATIENCE_MS } from "../support/patience.ts";
 
 const KILLS = Number(process.env["KILLS"] ?? 20);
 const SEED = Number(process.env["SEED"] ?? 1);
-/** Of each start, which waits for no longer than PATIENCE_MS itself: many of them take long on a machine that is busy. */
+/** Time for each start, for on a busy machine twenty take minutes. What hangs is found by the waits of each. */
 const timeout = PATIENCE_MS + KILLS * 60_000;
 const what = `a run with waves and changes of shape is the same to the bit after ${KILLS} kills at random points`;
 
