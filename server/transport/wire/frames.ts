@@ -6,9 +6,13 @@ import { RpcError } from "../rpc.ts";
 const firstRoomBytes = 128 * 1024;
 const growth = 4;
 
-/** Of the next room: so that the last one has room for what is expected, and each is at most so many times the one before. */
+/**
+ * Of the next room: so that the last one has room for what is expected, and each is at most so many times the one before.
+ * Infinity: nothing is known of what comes.
+ */
 function roomBytes(expected: number, before: number): number {
   const max = Math.max(firstRoomBytes, growth * before);
+  if (expected === Infinity) return max;
   let bytes = expected;
   while (bytes > max) bytes /= growth;
   return Math.ceil(bytes);
@@ -28,7 +32,7 @@ export class ByteGatherer {
     return this.#length;
   }
 
-  /** `expected` bytes will be there in the end, as far as is known; there may be more. */
+  /** `expected` bytes will be there in the end, as far as is known (Infinity: it is not); there may be more. */
   add(piece: Buffer, expected: number): void {
     const end = this.#length + piece.length;
     piece.copy(this.#roomFor(end, expected), this.#length);

@@ -153,3 +153,15 @@ describe("64-bit integers in JSON", () => {
     expect(await send({ method: "BatchReset", type: "proto", body })).toBe(expected);
   });
 });
+
+test("a body whose length no header says is read whole", async () => {
+  const { httpPort } = await start({ step: async (request) => echo(request) });
+  const pieces = [`{"taskId":"`, "t".repeat(300_000), `","sampleIndex":7}`].map((text) => Buffer.from(text));
+  const response = await fetch(`http://127.0.0.1:${httpPort}/gradus.v1.EnvironmentService/Step`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: ReadableStream.from(pieces),
+    duplex: "half",
+  });
+  expect(await response.json()).toEqual({ outcome: { sampleIndex: 7 } });
+});

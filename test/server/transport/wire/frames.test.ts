@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { createRequire } from "node:module";
 import { expect, test } from "vitest";
-import { Deframer } from "../../../../server/transport/wire/frames.ts";
+import { ByteGatherer, Deframer } from "../../../../server/transport/wire/frames.ts";
 
 interface Decoder {
   write(data: Buffer): Buffer[];
@@ -97,4 +97,12 @@ test("a large message that comes in pieces is put together, whatever its rooms w
       for (let at = 0; at < message.length; at += piece) found.push(...decoder.write(message.subarray(at, at + piece)));
       expect(found.map((each) => each.equals(message))).toEqual([true]);
     }
+});
+
+test.each([Infinity, 1, 500_000, 4_000_000])("bytes are put together of which %d were expected", (expected) => {
+  const all = Buffer.from(Array.from({ length: 1_000_000 }, (_, i) => i % 251));
+  const gatherer = new ByteGatherer();
+  for (let at = 0; at < all.length; at += 70_000) gatherer.add(all.subarray(at, at + 70_000), expected);
+  expect(gatherer.length).toBe(all.length);
+  expect(gatherer.bytes().equals(all)).toBe(true);
 });
