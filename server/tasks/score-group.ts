@@ -122,15 +122,17 @@ export async function scoreGroupAsync(
   caller: Caller,
 ): Promise<ScoredGroup> {
   const run = runOf(task, group);
-  const sampleOf = (completion: Completion): RunSample | undefined => {
+  const sampleOf = (completion: Completion, text: string): RunSample | undefined => {
     if (run.kind !== "run") return undefined;
-    const digest = completionDigest(completion.text);
+    const digest = completionDigest(text);
     const key = `${task.groupId} ${run.hash} ${completion.sampleIndex} ${digest}`;
     return { runId: run.runId, key, itemOf: (result) => run.itemOf(completion, digest, result) };
   };
-  const begun = await inStretches(group.completions, (completion) =>
-    scorer.score(task, completion.text, caller, sampleOf(completion)),
-  );
+  const begun = await inStretches(group.completions, (completion) => {
+    // Once: a long one is made of its bytes each time.
+    const { text } = completion;
+    return scorer.score(task, text, caller, sampleOf(completion, text));
+  });
   const scored = await Promise.all(begun);
   const results = scored.map(({ result }) => result);
   const outcome = toOutcome(group, results, options.statistics ? task : undefined);
