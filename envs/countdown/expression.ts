@@ -91,11 +91,6 @@ function precedence(expression: Expression): number {
 // Answer text to tokens, in one pass.
 
 type Mark = "(" | ")" | "[" | "]" | "{" | "}" | "=";
-const MARKS: ReadonlySet<string> = new Set<Mark>(["(", ")", "[", "]", "{", "}", "="]);
-
-function isMark(char: string): char is Mark {
-  return MARKS.has(char);
-}
 
 export type Token =
   | { readonly kind: "number"; readonly value: number; readonly at: number }
@@ -112,7 +107,7 @@ const DIGITS_MAX = 9;
 const ZERO = 48;
 
 /** Full-width forms are read as the ASCII characters that they stand for. */
-const OPERATORS: ReadonlyMap<string, Operator> = new Map([
+const MEANINGS: ReadonlyMap<string, Operator | Mark> = new Map([
   ["+", "+"],
   ["-", "-"],
   // Hyphens, figure and en dash, minus sign.
@@ -130,6 +125,13 @@ const OPERATORS: ReadonlyMap<string, Operator> = new Map([
   ["÷", "/"],
   ["∕", "/"],
   ["⁄", "/"],
+  ["(", "("],
+  [")", ")"],
+  ["[", "["],
+  ["]", "]"],
+  ["{", "{"],
+  ["}", "}"],
+  ["=", "="],
 ] as const);
 
 /** LaTeX that models write inside \boxed{}, and the plain token that each stands for. */
@@ -152,41 +154,50 @@ export function tokenize(text: string): Tokens {
   if (text.length > LENGTH_MAX) return malformed(`longer than ${LENGTH_MAX} characters`);
   const tokens: Token[] = [];
   for (let at = skipGap(text, 0); at < text.length;) {
-    const found = isDigit(text, at) ? readNumber(text, at) : readMark(text, at);
-    if (typeof found === "string") return malformed(found);
-    tokens.push(found.token);
-    at = skipGap(text, at + found.length);
+    const past = isDigit(text, at) ? readNumber(text, at, tokens) : readMark(text, at, tokens);
+    if (typeof past === "string") return malformed(past);
+    at = skipGap(text, past);
   }
   tokens.push({ kind: "end", at: text.length });
   return { kind: "tokens", tokens };
 }
 
-interface Read {
-  readonly token: Token;
-  readonly length: number;
-}
-
-function readNumber(text: string, at: number): Read | string {
+/** Adds the number that starts at an offset, and gives the offset past it, or what is wrong with it. */
+function readNumber(text: string, at: number, tokens: Token[]): number | string {
   let end = at;
   let value = 0;
   for (; isDigit(text, end); end++) value = value * 10 + narrow(text.charCodeAt(end)) - ZERO;
   const length = end - at;
   if (length > DIGITS_MAX) return `a number of ${length} digits at character ${at + 1}; at most ${DIGITS_MAX} are read`;
   if (length > 1 && narrow(text.charCodeAt(at)) === ZERO) return `a number with a leading zero at character ${at + 1}`;
-  return { token: { kind: "number", value, at }, length };
+  tokens.push({ kind: "number", value, at });
+  return end;
 }
 
-function readMark(text: string, at: number): Read | string {
+/** The same for anything else. */
+function readMark(text: string, at: number, tokens: Token[]): number | string {
   const char = String.fromCharCode(narrow(text.charCodeAt(at)));
-  const operator = OPERATORS.get(char);
-  if (operator !== undefined) return { token: { kind: "operator", operator, at }, length: 1 };
-  if (isMark(char)) return { token: { kind: char, at }, length: 1 };
-  const word = LATEX.find(([latex]) => char === "\\" && text.startsWith(latex, at));
+  const meaning = MEANINGS.get(char);
+  if (meaning !== undefined) {
+    tokens.push(tokenOf(meaning, at));
+    return at + 1;
+  }
+  const word = char === "\\" ? LATEX.find(([latex]) => text.startsWith(latex, at)) : undefined;
   if (word === undefined) return `${shown(text, at)} at character ${at + 1} is not part of an arithmetic expression`;
-  const [latex, meaning] = word;
-  const token: Token =
-    meaning === "*" || meaning === "/" ? { kind: "operator", operator: meaning, at } : { kind: meaning, at };
-  return { token, length: latex.length };
+  tokens.push(tokenOf(word[1], at));
+  return at + word[0].length;
+}
+
+function tokenOf(meaning: Operator | Mark | "frac", at: number): Token {
+  switch (meaning) {
+    case "+":
+    case "-":
+    case "*":
+    case "/":
+      return { kind: "operator", operator: meaning, at };
+    default:
+      return { kind: meaning, at };
+  }
 }
 
 /** The character there, quoted and escaped as in JSON: control characters and lone surrogates come out as text. */

@@ -24,8 +24,9 @@ export function verify(instance: CountdownInstance, answer: CountdownAnswer): Fa
   const value = evaluate(answer.expression);
   const info = value && { value: showRational(value) };
   const violation = wrongNumbers(instance.numbers, operands(answer.expression)) ?? wrongValue();
-  if (violation !== undefined) return { kind: "infeasible", violation, ...(info && { info }) };
-  return { kind: "feasible", ...(info && { info }) };
+  if (violation !== undefined)
+    return info ? { kind: "infeasible", violation, info } : { kind: "infeasible", violation };
+  return info ? { kind: "feasible", info } : { kind: "feasible" };
 
   function wrongValue(): string | undefined {
     if (value === undefined) return "divides by zero";
@@ -41,7 +42,10 @@ export function verify(instance: CountdownInstance, answer: CountdownAnswer): Fa
 /** Whether both hold the same numbers, each as often. Answers that get so far are nearly always right in this. */
 function sameNumbers(given: readonly number[], used: readonly number[]): boolean {
   if (given.length !== used.length) return false;
-  for (const number of used) if (occurrences(used, number) !== occurrences(given, number)) return false;
+  for (let i = 0; i < used.length; i++) {
+    const number = used[i] as number;
+    if (occurrences(used, number) !== occurrences(given, number)) return false;
+  }
   return true;
 }
 
@@ -49,21 +53,24 @@ function sameNumbers(given: readonly number[], used: readonly number[]): boolean
 function wrongNumbers(given: readonly number[], used: readonly number[]): string | undefined {
   if (sameNumbers(given, used)) return undefined;
   for (const number of used) {
-    const [uses, gifts] = [occurrences(used, number), occurrences(given, number)];
+    const uses = occurrences(used, number);
+    const gifts = occurrences(given, number);
     if (gifts === 0) return `uses ${number}, which is not given`;
     if (uses > gifts) return `uses ${number} ${times(uses)} but it is given ${times(gifts)}`;
   }
   for (const number of given) {
-    const [uses, gifts] = [occurrences(used, number), occurrences(given, number)];
+    const uses = occurrences(used, number);
+    const gifts = occurrences(given, number);
     if (uses === 0) return `does not use ${number}`;
     if (uses < gifts) return `uses ${number} ${times(uses)} but it is given ${times(gifts)}`;
   }
   return undefined;
 }
 
+/** A loop that counts, as in sameNumbers: they run for every answer, and an iterator costs more than the comparison. */
 function occurrences(numbers: readonly number[], wanted: number): number {
   let count = 0;
-  for (const number of numbers) if (number === wanted) count++;
+  for (let i = 0; i < numbers.length; i++) if (numbers[i] === wanted) count++;
   return count;
 }
 

@@ -1,5 +1,5 @@
 /** Groups of a run for its trainer: what is known of them, and which of them can be opened again. */
-import { grpo, meanAndStd, rloo } from "./signals.ts";
+import { advantagesOf } from "./signals.ts";
 import { findGroup, type FeedbackStatus, type GroupRef, notRecorded } from "./feedback.ts";
 import { type Batch, type Group, type IssuedTask, isUseless, type SampleResult } from "./batches.ts";
 import { batchAt, issuedTask, type RunState } from "./state.ts";
@@ -33,14 +33,16 @@ export type Wanted =
   | { readonly kind: "groups"; readonly refs: readonly GroupRef[] };
 
 /** Rewards by sample_index, undefined where there is none; their advantages at the same places. */
-function advantagesOf(results: readonly (SampleResult | null)[]) {
+function placedAdvantages(results: readonly (SampleResult | null)[]) {
   const rewards = results.map((result) => (result?.kind === "reward" ? result.reward : undefined));
   const known = rewards.filter((reward) => reward !== undefined);
   const spread = (values: readonly number[]): readonly (number | undefined)[] => {
     let next = 0;
     return rewards.map((reward) => (reward === undefined ? undefined : values[next++]));
   };
-  return { known, rloo: spread(rloo(known)), grpo: spread(grpo(known)) };
+  const { rloo, grpo, mean, std } = advantagesOf(known);
+  const statistics = known.length > 0 ? { count: known.length, mean, std } : undefined;
+  return { statistics, rloo: spread(rloo), grpo: spread(grpo) };
 }
 
 function groupView<Spec, Key extends InstanceKey>(
@@ -51,7 +53,7 @@ function groupView<Spec, Key extends InstanceKey>(
 ): GroupView<Key> {
   const { results } = group;
   const closed = group.kind === "closed";
-  const found = closed ? advantagesOf(results) : undefined;
+  const found = closed ? placedAdvantages(results) : undefined;
   return {
     task: issuedTask(state, batch, group.task),
     closed,
@@ -59,7 +61,7 @@ function groupView<Spec, Key extends InstanceKey>(
     samples: results.flatMap((result, index) =>
       result === null ? [] : [{ index, result, rloo: found?.rloo[index], grpo: found?.grpo[index] }],
     ),
-    statistics: found && found.known.length > 0 ? { count: found.known.length, ...meanAndStd(found.known) } : undefined,
+    statistics: found?.statistics,
     useful: closed && !isUseless(group, alikeOf(state)),
     selected: selected.has(group),
   };

@@ -24,59 +24,80 @@ export interface RewardRange {
 }
 
 // Advantages of one group. Rewards are in order of sample_index, so that sums do not depend on the order in which they
-// came. They are taken relative to the first reward: equal rewards then have advantages of exactly 0.
+// came. They are taken relative to the first reward: equal rewards then have advantages of exactly 0. Loops that count, for
+// this is done for every group: `map`, `reduce` and iterators take several times as long.
 
-function relative(rewards: readonly number[]): readonly number[] {
+/** Rewards relative to the first; their sum, mean and population standard deviation, 0 for no rewards. */
+interface Moments {
+  readonly shifted: readonly number[];
+  readonly total: number;
+  readonly mean: number;
+  readonly std: number;
+}
+
+function momentsOf(rewards: readonly number[]): Moments {
+  const count = rewards.length;
   const first = rewards[0] ?? 0;
-  return rewards.map((reward) => reward - first);
-}
-
-// A loop: `reduce` takes several times as long, and this is done for every group.
-function sumOf(values: readonly number[]): number {
+  const shifted = new Array<number>(count);
   let total = 0;
-  for (const value of values) total += value;
-  return total;
-}
-
-/** RLOO: each reward less the mean of the others (ADSC equation 3). Fewer than two rewards: all 0. */
-export function rloo(rewards: readonly number[]): readonly number[] {
-  if (rewards.length < 2) return rewards.map(() => 0);
-  const shifted = relative(rewards);
-  const total = sumOf(shifted);
-  return shifted.map((reward) => reward - (total - reward) / (rewards.length - 1));
-}
-
-/** Mean and population standard deviation, as GRPO takes them; both 0 for no rewards. */
-export function meanAndStd(rewards: readonly number[]): { readonly mean: number; readonly std: number } {
-  if (rewards.length === 0) return { mean: 0, std: 0 };
-  const shifted = relative(rewards);
-  const mean = sumOf(shifted) / shifted.length;
+  for (let i = 0; i < count; i++) total += shifted[i] = (rewards[i] as number) - first;
+  if (count === 0) return { shifted, total, mean: 0, std: 0 };
+  const mean = total / count;
   let squares = 0;
-  for (const reward of shifted) squares += (reward - mean) ** 2;
-  return { mean: mean + (rewards[0] as number), std: Math.sqrt(squares / shifted.length) };
+  for (let i = 0; i < count; i++) squares += ((shifted[i] as number) - mean) ** 2;
+  return { shifted, total, mean, std: Math.sqrt(squares / count) };
 }
 
-/** GRPO: (r − mean) / σ with the population's σ; all 0 where σ is 0. */
-export function grpo(rewards: readonly number[]): readonly number[] {
-  const { std } = meanAndStd(rewards);
-  const shifted = relative(rewards);
-  const mean = sumOf(shifted) / shifted.length;
-  return shifted.map((reward) => (std > 0 ? (reward - mean) / std : 0));
+function rlooOf({ shifted, total }: Moments): readonly number[] {
+  const count = shifted.length;
+  const advantages = new Array<number>(count);
+  for (let i = 0; i < count; i++) {
+    const reward = shifted[i] as number;
+    advantages[i] = count < 2 ? 0 : reward - (total - reward) / (count - 1);
+  }
+  return advantages;
+}
+
+function grpoOf({ shifted, mean, std }: Moments): readonly number[] {
+  const count = shifted.length;
+  const advantages = new Array<number>(count);
+  for (let i = 0; i < count; i++) advantages[i] = std > 0 ? ((shifted[i] as number) - mean) / std : 0;
+  return advantages;
+}
+
+/** What the samples of a group are told of. */
+export interface Advantages {
+  /** Each reward less the mean of the others (ADSC equation 3). Fewer than two rewards: all 0. */
+  readonly rloo: readonly number[];
+  /** (r − mean) / std; all 0 where std is 0. */
+  readonly grpo: readonly number[];
+  /** Mean and population standard deviation of the rewards, as GRPO takes them; both 0 for no rewards. */
+  readonly mean: number;
+  readonly std: number;
+}
+
+export function advantagesOf(rewards: readonly number[]): Advantages {
+  const moments = momentsOf(rewards);
+  const { mean, std } = moments;
+  return { rloo: rlooOf(moments), grpo: grpoOf(moments), mean: mean + (rewards[0] ?? 0), std };
 }
 
 function meanAbsolute(advantages: readonly number[]): number {
   let sum = 0;
-  for (const advantage of advantages) sum += Math.abs(advantage);
+  for (let i = 0; i < advantages.length; i++) sum += Math.abs(advantages[i] as number);
   return sum / advantages.length;
 }
 
 /** Rewards in order of sample_index, so that sums are the same to the bit however they came. */
 export function outcomeOf(rewards: readonly number[], solved: number): GroupOutcome {
+  const moments = momentsOf(rewards);
+  let sum = 0;
+  for (let i = 0; i < rewards.length; i++) sum += rewards[i] as number;
   return {
-    ...{ count: rewards.length, sum: sumOf(rewards) },
+    ...{ count: rewards.length, sum },
     solved,
-    deviation: meanAndStd(rewards).std,
-    advantage: rewards.length < 2 ? null : meanAbsolute(rloo(rewards)),
+    deviation: moments.std,
+    advantage: rewards.length < 2 ? null : meanAbsolute(rlooOf(moments)),
   };
 }
 

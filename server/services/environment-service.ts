@@ -13,7 +13,7 @@ import {
   type StreamStepsResponse,
   StreamStepsResponseSchema,
 } from "../gen/gradus/v1/environment_pb.js";
-import { type GroupOutcome, NoRewardReason, Verdict } from "../gen/gradus/v1/outcome_pb.js";
+import { type GroupOutcome, NoRewardReason, type Outcome, Verdict } from "../gen/gradus/v1/outcome_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { Caller } from "../tasks/async-scorer.ts";
 import { peerCaller, type Wanting } from "../tasks/make.ts";
@@ -149,7 +149,11 @@ async function scoreGroups(
     return scoreAndFeed(deps, task, group, { statistics: true }, caller);
   });
   if (waits) stepAside?.();
-  return Promise.all(outcomes.map((outcome) => Promise.resolve(outcome)));
+  return outcomes.every(isAtOnce) ? outcomes : Promise.all(outcomes);
+}
+
+function isAtOnce(outcome: GroupOutcome | Promise<GroupOutcome>): outcome is GroupOutcome {
+  return !(outcome instanceof Promise);
 }
 
 /** At once where nothing is asked of a resource or a run: without a promise. */
@@ -173,7 +177,7 @@ async function feed(deps: ServiceDeps, { outcome, feedback }: ScoredGroup): Prom
   const { outcomes } = outcome;
   const indices = outcomes.map(({ sampleIndex }) => sampleIndex);
   const given = await giveFeedback(deps, feedback, indices);
-  for (const [i, each] of outcomes.entries()) each.feedback = given?.[i];
+  for (let i = 0; i < outcomes.length; i++) (outcomes[i] as Outcome).feedback = given?.[i];
   return outcome;
 }
 
@@ -198,7 +202,9 @@ const unknown = Object.freeze({ environment: "", level: "", source: "" });
 function tally({ meter }: Pick<ServiceDeps, "meter">, task: OpenTask | NoReward, group: GroupOutcome): void {
   if (meter === undefined) return;
   const counts = meter(task.kind === "none" ? unknown : kindOf(task));
-  for (const { result } of group.outcomes) {
+  const { outcomes } = group;
+  for (let i = 0; i < outcomes.length; i++) {
+    const { result } = outcomes[i] as Outcome;
     if (result.case === "score") {
       const { verdict, reward, solved } = result.value;
       counts.scored(verdicts[verdict] ?? "", reward, solved);

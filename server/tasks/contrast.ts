@@ -23,7 +23,8 @@ export function scanned({ length, commit, complete }: ScoredScan): SampleScan | 
 export function contrastPairs(completions: readonly Completion[], results: readonly SampleResult[]): ContrastPair[] {
   const samples: Sample[] = [];
   let pairsMax = 0;
-  for (const [i, result] of results.entries()) {
+  for (let i = 0; i < results.length; i++) {
+    const result = results[i] as SampleResult;
     const scan = result.kind === "score" ? result.score.scan : undefined;
     if (scan === undefined) continue;
     pairsMax = scan.pairsMax;

@@ -1,6 +1,6 @@
 /** Scores one group of completions. What a run must be told is handed back, or told by the scorer of slow samples. */
 import { hash } from "node:crypto";
-import { grpo, meanAndStd, rloo } from "../curriculum/signals.ts";
+import { advantagesOf } from "../curriculum/signals.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
 import { type Completion, type CompletionGroup, FinishReason } from "../gen/gradus/v1/environment_pb.js";
 import type { GroupOutcome, Outcome } from "../gen/gradus/v1/outcome_pb.js";
@@ -162,19 +162,27 @@ function sizeOf(group: CompletionGroup, task: OpenTask): number {
 }
 
 function addStatistics(group: GroupOutcome, outcomes: readonly Outcome[]): void {
-  // By sample_index, so that sums are the same to the bit however the samples were ordered.
-  const scored = outcomes.filter(({ result }) => result.case === "score").sort((a, b) => a.sampleIndex - b.sampleIndex);
+  const scored = scoredInOrder(outcomes);
   if (scored.length === 0) return;
   const rewards = scored.map(({ result }) => (result.case === "score" ? result.value.reward : NaN));
-  const byRloo = rloo(rewards);
-  const byGrpo = grpo(rewards);
+  const { rloo, grpo, mean, std } = advantagesOf(rewards);
   for (let i = 0; i < scored.length; i++) {
     const outcome = scored[i] as Outcome;
-    outcome.rlooAdvantage = byRloo[i];
-    outcome.grpoAdvantage = byGrpo[i];
+    outcome.rlooAdvantage = rloo[i];
+    outcome.grpoAdvantage = grpo[i];
   }
-  const { mean, std } = meanAndStd(rewards);
   group.statistics = { $typeName: "gradus.v1.GroupStatistics", count: rewards.length, mean, std };
+}
+
+/** By sample_index, so that sums are the same to the bit however the samples were ordered. As nearly always: as they are. */
+function scoredInOrder(outcomes: readonly Outcome[]): readonly Outcome[] {
+  let inOrder = true;
+  for (let i = 0; i < outcomes.length && inOrder; i++) {
+    const { result, sampleIndex } = outcomes[i] as Outcome;
+    inOrder = result.case === "score" && (i === 0 || (outcomes[i - 1] as Outcome).sampleIndex < sampleIndex);
+  }
+  if (inOrder) return outcomes;
+  return outcomes.filter(({ result }) => result.case === "score").sort((a, b) => a.sampleIndex - b.sampleIndex);
 }
 
 /** The run that a group's results are to be recorded in, or why they are not. */

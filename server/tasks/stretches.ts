@@ -25,9 +25,9 @@ function giveTurn(): void {
 export async function inStretches<I, O>(items: readonly I[], work: (item: I, index: number) => O): Promise<O[]> {
   const results: O[] = [];
   let stretchStart = performance.now();
-  for (const [index, item] of items.entries()) {
-    results.push(work(item, index));
-    if (performance.now() - stretchStart < STRETCH_MS || index === items.length - 1) continue;
+  for (let index = 0; index < items.length; index++) {
+    results.push(work(items[index] as I, index));
+    if (index === items.length - 1 || performance.now() - stretchStart < STRETCH_MS) continue;
     await nextTurn();
     stretchStart = performance.now();
   }

@@ -62,11 +62,6 @@ const writeSpan: FieldsWriter<AnswerSpan> = (to, { start, end, verdict, solved, 
   to.uint32(1, start);
 };
 
-const writeEntry: FieldsWriter<readonly [string, string]> = (to, [key, value]) => {
-  to.presentString(2, value);
-  to.presentString(1, key);
-};
-
 const writeCommit: FieldsWriter<Commit> = (to, { answer, span, end }) => {
   to.uint32(3, end);
   to.uint32(2, span);
@@ -76,7 +71,7 @@ const writeCommit: FieldsWriter<Commit> = (to, { answer, span, end }) => {
 const writeScore: FieldsWriter<Score> = (to, score) => {
   to.uint32(14, score.answers);
   if (score.commit !== undefined) to.message(13, writeCommit, score.commit);
-  to.messages(12, writeEntry, Object.entries(score.info));
+  to.map(12, score.info);
   to.messages(11, writeSpan, score.spans);
   to.bool(10, score.truncated);
   to.bool(9, score.terminated);
@@ -153,7 +148,7 @@ const writeMessage: FieldsWriter<ChatMessage> = (to, { role, content }) => {
 };
 
 const writeHints: FieldsWriter<TaskHints> = (to, { stop, klCoefficient, metadata }) => {
-  to.messages(3, writeEntry, Object.entries(metadata));
+  to.map(3, metadata);
   to.optionalDouble(2, klCoefficient);
   to.strings(1, stop);
 };

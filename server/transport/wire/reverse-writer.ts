@@ -84,7 +84,7 @@ export class ReverseWriter {
     if (text !== "") this.presentString(field, text);
   }
 
-  /** Writes an empty one too, as the fields of a map's entries are. */
+  /** Writes an empty one too. */
   presentString(field: number, text: string): void {
     const before = this.#written();
     if (text.length > SHORT || !this.#ascii(text)) this.#text(text);
@@ -110,6 +110,18 @@ export class ReverseWriter {
 
   messages<T>(field: number, write: FieldsWriter<T>, messages: readonly T[]): void {
     for (let i = messages.length - 1; i >= 0; i--) this.message(field, write, messages[i] as T);
+  }
+
+  /** A map of texts: each entry is a message of two fields, written even where they are empty. */
+  map(field: number, entries: Readonly<Record<string, string>>): void {
+    const keys = Object.keys(entries);
+    for (let i = keys.length - 1; i >= 0; i--) {
+      const key = keys[i] as string;
+      const before = this.#written();
+      this.presentString(2, entries[key] as string);
+      this.presentString(1, key);
+      this.#length(field, this.#written() - before);
+    }
   }
 
   /** Bytes so far: unlike an offset, this stays true when the buffer grows. */

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { grpo, meanAndStd, rloo } from "../../../server/curriculum/signals.ts";
+import { advantagesOf } from "../../../server/curriculum/signals.ts";
+
+const rloo = (group: readonly number[]) => advantagesOf(group).rloo;
+const grpo = (group: readonly number[]) => advantagesOf(group).grpo;
+const meanAndStd = (group: readonly number[]) => {
+  const { mean, std } = advantagesOf(group);
+  return { mean, std };
+};
 
 const rewards = fc.array(fc.double({ min: -3, max: 3, noNaN: true }), { minLength: 2, maxLength: 16 });
 
