@@ -88,18 +88,24 @@ function precedence(expression: Expression): number {
   return expression.operator === "+" || expression.operator === "-" ? 1 : 2;
 }
 
-// Answer text to tokens, in one pass.
+// Answer text to tokens, one at a time and without an object for each: this runs for every completion.
 
 type Mark = "(" | ")" | "[" | "]" | "{" | "}" | "=";
 
-export type Token =
-  | { readonly kind: "number"; readonly value: number; readonly at: number }
-  | { readonly kind: "operator"; readonly operator: Operator; readonly at: number }
-  | { readonly kind: Mark | "frac" | "end"; readonly at: number };
+export type TokenKind = Operator | Mark | "number" | "frac" | "end" | "unreadable";
 
-export type Tokens =
-  | { readonly kind: "tokens"; readonly tokens: readonly Token[] }
-  | { readonly kind: "malformed"; readonly reason: string };
+/** An answer's text with the token that comes next. */
+export interface Lexer {
+  readonly text: string;
+  kind: TokenKind;
+  /** Where it starts, and the offset past it. */
+  at: number;
+  past: number;
+  /** Of a number. */
+  value: number;
+  /** Of what is unreadable: what is wrong with it. */
+  unreadable: string | undefined;
+}
 
 /** The longest expression allowed, 64 numbers of 9 digits, takes 764 characters as `format` writes it. */
 export const LENGTH_MAX = 2048;
@@ -149,64 +155,65 @@ const LATEX = [
   ["\\tfrac", "frac"],
 ] as const;
 
-/** Reads the text, already trimmed; the tokens end with one of kind "end". */
-export function tokenize(text: string): Tokens {
-  if (text.length > LENGTH_MAX) return malformed(`longer than ${LENGTH_MAX} characters`);
-  const tokens: Token[] = [];
-  for (let at = skipGap(text, 0); at < text.length;) {
-    const past = isDigit(text, at) ? readNumber(text, at, tokens) : readMark(text, at, tokens);
-    if (typeof past === "string") return malformed(past);
-    at = skipGap(text, past);
+/** Goes on to the next token; behind the last one that is always "end". */
+export function advance(lexer: Lexer): void {
+  const { text } = lexer;
+  const at = skipGap(text, lexer.past);
+  lexer.at = at;
+  if (at < text.length) {
+    if (isDigit(text, at)) readNumber(lexer, at);
+    else readMark(lexer, at);
+    return;
   }
-  tokens.push({ kind: "end", at: text.length });
-  return { kind: "tokens", tokens };
+  lexer.kind = "end";
+  lexer.past = at;
 }
 
-/** Adds the number that starts at an offset, and gives the offset past it, or what is wrong with it. */
-function readNumber(text: string, at: number, tokens: Token[]): number | string {
-  let end = at;
+/** What is wrong with the first unreadable token from the next one on; undefined: there is none. */
+export function firstUnreadable(lexer: Lexer): string | undefined {
+  while (lexer.kind !== "end" && lexer.kind !== "unreadable") advance(lexer);
+  return lexer.unreadable;
+}
+
+function readNumber(lexer: Lexer, at: number): void {
+  const { text } = lexer;
+  let past = at;
   let value = 0;
-  for (; isDigit(text, end); end++) value = value * 10 + narrow(text.charCodeAt(end)) - ZERO;
-  const length = end - at;
-  if (length > DIGITS_MAX) return `a number of ${length} digits at character ${at + 1}; at most ${DIGITS_MAX} are read`;
-  if (length > 1 && narrow(text.charCodeAt(at)) === ZERO) return `a number with a leading zero at character ${at + 1}`;
-  tokens.push({ kind: "number", value, at });
-  return end;
+  for (; isDigit(text, past); past++) value = value * 10 + narrow(text.charCodeAt(past)) - ZERO;
+  const length = past - at;
+  if (length > DIGITS_MAX)
+    return refuse(lexer, `a number of ${length} digits at character ${at + 1}; at most ${DIGITS_MAX} are read`);
+  if (length > 1 && narrow(text.charCodeAt(at)) === ZERO)
+    return refuse(lexer, `a number with a leading zero at character ${at + 1}`);
+  lexer.kind = "number";
+  lexer.value = value;
+  lexer.past = past;
 }
 
-/** The same for anything else. */
-function readMark(text: string, at: number, tokens: Token[]): number | string {
+function readMark(lexer: Lexer, at: number): void {
+  const { text } = lexer;
   const char = String.fromCharCode(narrow(text.charCodeAt(at)));
   const meaning = MEANINGS.get(char);
   if (meaning !== undefined) {
-    tokens.push(tokenOf(meaning, at));
-    return at + 1;
+    lexer.kind = meaning;
+    lexer.past = at + 1;
+    return;
   }
   const word = char === "\\" ? LATEX.find(([latex]) => text.startsWith(latex, at)) : undefined;
-  if (word === undefined) return `${shown(text, at)} at character ${at + 1} is not part of an arithmetic expression`;
-  tokens.push(tokenOf(word[1], at));
-  return at + word[0].length;
+  if (word === undefined)
+    return refuse(lexer, `${shown(text, at)} at character ${at + 1} is not part of an arithmetic expression`);
+  lexer.kind = word[1];
+  lexer.past = at + word[0].length;
 }
 
-function tokenOf(meaning: Operator | Mark | "frac", at: number): Token {
-  switch (meaning) {
-    case "+":
-    case "-":
-    case "*":
-    case "/":
-      return { kind: "operator", operator: meaning, at };
-    default:
-      return { kind: meaning, at };
-  }
+function refuse(lexer: Lexer, problem: string): void {
+  lexer.kind = "unreadable";
+  lexer.unreadable = problem;
 }
 
 /** The character there, quoted and escaped as in JSON: control characters and lone surrogates come out as text. */
 export function shown(text: string, at: number): string {
   return JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0));
-}
-
-function malformed(reason: string): Tokens {
-  return { kind: "malformed", reason };
 }
 
 function isDigit(text: string, at: number): boolean {

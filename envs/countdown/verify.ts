@@ -1,15 +1,18 @@
 /** What holds of an answer: facts only, exact. */
 import type { Facts, Parsed } from "../facts.ts";
 import {
+  advance,
   binary,
   type CountdownAnswer,
   evaluate,
   type Expression,
+  firstUnreadable,
+  LENGTH_MAX,
+  type Lexer,
   literal,
   operands,
   shown,
-  type Token,
-  tokenize,
+  type TokenKind,
 } from "./expression.ts";
 import type { CountdownInstance } from "./instance.ts";
 import { equalsInteger, showRational } from "../lib/rational.ts";
@@ -94,11 +97,8 @@ function times(count: number): string {
 const OPERANDS_MAX = 64;
 const DEPTH_MAX = 64;
 
-interface Reader {
-  readonly text: string;
-  readonly tokens: readonly Token[];
-  /** Index of the token that comes next. */
-  next: number;
+/** The text, what comes next in it, and what was read so far. */
+interface Reader extends Lexer {
   operands: number;
   depth: number;
   /** Whether the number that comes next has a minus before it. */
@@ -110,20 +110,16 @@ interface Reader {
 export function parse(answerText: string): Parsed<CountdownAnswer> {
   const text = answerText.trim();
   if (text === "") return { kind: "malformed", reason: "the answer is empty" };
-  const lexed = tokenize(text);
-  if (lexed.kind === "malformed") return lexed;
+  if (text.length > LENGTH_MAX) return { kind: "malformed", reason: `longer than ${LENGTH_MAX} characters` };
   const reader: Reader = {
-    text,
-    tokens: lexed.tokens,
-    next: 0,
-    operands: 0,
-    depth: 0,
-    negative: false,
-    problem: undefined,
+    ...{ text, kind: "end", at: 0, past: 0, value: 0, unreadable: undefined },
+    ...{ operands: 0, depth: 0, negative: false, problem: undefined },
   };
+  advance(reader);
   const answer = readAnswer(reader);
-  if (answer === undefined) return { kind: "malformed", reason: reader.problem ?? "not an expression" };
-  return { kind: "answer", answer };
+  if (answer !== undefined) return { kind: "answer", answer };
+  // What is no part of any expression is told before what is at the wrong place.
+  return { kind: "malformed", reason: firstUnreadable(reader) ?? reader.problem ?? "not an expression" };
 }
 
 function readAnswer(reader: Reader): CountdownAnswer | undefined {
@@ -139,10 +135,9 @@ function readAnswer(reader: Reader): CountdownAnswer | undefined {
 
 /** A side of an equation, or the whole answer: only here may a minus come first. */
 function readSide(reader: Reader): Expression | undefined {
-  if (takesOperator(reader, "-")) {
-    const token = peek(reader);
-    if (token.kind !== "number") return fail(reader, "a number after the first minus");
-    reader.negative = token.value !== 0;
+  if (takes(reader, "-")) {
+    if (reader.kind !== "number") return fail(reader, "a number after the first minus");
+    reader.negative = reader.value !== 0;
   }
   return readExpression(reader);
 }
@@ -164,27 +159,27 @@ function readChain(
 ): Expression | undefined {
   let left = readOperand(reader);
   while (left !== undefined) {
-    const token = peek(reader);
-    if (token.kind !== "operator" || (token.operator !== one && token.operator !== other)) return left;
-    reader.next++;
+    const operator = reader.kind;
+    if (operator !== one && operator !== other) return left;
+    advance(reader);
     const right = readOperand(reader);
-    left = right && binary(token.operator, left, right);
+    left = right && binary(operator, left, right);
   }
   return undefined;
 }
 
 function readFactor(reader: Reader): Expression | undefined {
-  const token = peek(reader);
-  if (token.kind === "number") {
+  const { kind } = reader;
+  if (kind === "number") {
     if (++reader.operands > OPERANDS_MAX) return stop(reader, `more than ${OPERANDS_MAX} numbers`);
-    reader.next++;
-    const value = reader.negative ? -token.value : token.value;
+    const value = reader.negative ? -reader.value : reader.value;
     reader.negative = false;
+    advance(reader);
     return literal(value);
   }
-  if (token.kind !== "(" && token.kind !== "[" && token.kind !== "frac") return fail(reader, "a number or '('");
+  if (kind !== "(" && kind !== "[" && kind !== "frac") return fail(reader, "a number or '('");
   if (++reader.depth > DEPTH_MAX) return stop(reader, `parentheses nested more than ${DEPTH_MAX} deep`);
-  const inner = token.kind === "frac" ? readFraction(reader) : readEnclosed(reader, token.kind, CLOSING[token.kind]);
+  const inner = kind === "frac" ? readFraction(reader) : readEnclosed(reader, kind, CLOSING[kind]);
   reader.depth--;
   return inner;
 }
@@ -198,39 +193,27 @@ function readEnclosed(reader: Reader, open: "(" | "[" | "{", close: ")" | "]" | 
 }
 
 function readFraction(reader: Reader): Expression | undefined {
-  reader.next++;
+  advance(reader);
   const above = readEnclosed(reader, "{", "}");
   const below = above && readEnclosed(reader, "{", "}");
   return above && below && binary("/", above, below);
 }
 
-/** The tokens end with one of kind "end", which nothing takes but the end of the answer. */
-function peek(reader: Reader): Token {
-  return reader.tokens[Math.min(reader.next, reader.tokens.length - 1)]!;
-}
-
-function takes(reader: Reader, kind: Token["kind"]): boolean {
-  if (peek(reader).kind !== kind) return false;
-  reader.next++;
+function takes(reader: Reader, kind: TokenKind): boolean {
+  if (reader.kind !== kind) return false;
+  advance(reader);
   return true;
 }
 
-function takesOperator(reader: Reader, operator: string): boolean {
-  const token = peek(reader);
-  if (token.kind !== "operator" || token.operator !== operator) return false;
-  reader.next++;
-  return true;
-}
-
-function expects(reader: Reader, kind: Token["kind"], wanted: string): boolean {
+function expects(reader: Reader, kind: TokenKind, wanted: string): boolean {
   if (takes(reader, kind)) return true;
   fail(reader, wanted);
   return false;
 }
 
 function fail(reader: Reader, wanted: string): undefined {
-  const { at, kind } = peek(reader);
-  const found = kind === "end" ? "the end" : `${shown(reader.text, at)} at character ${at + 1}`;
+  const { text, at, kind } = reader;
+  const found = kind === "end" ? "the end" : `${shown(text, at)} at character ${at + 1}`;
   return stop(reader, `expected ${wanted}, found ${found}`);
 }
 

@@ -149,7 +149,8 @@ async function scoreGroups(
     return scoreAndFeed(deps, task, group, { statistics: true }, caller);
   });
   if (waits) stepAside?.();
-  return outcomes.every(isAtOnce) ? outcomes : Promise.all(outcomes);
+  if (outcomes.every(isAtOnce)) return outcomes;
+  return Promise.all(outcomes.map((outcome) => Promise.resolve(outcome)));
 }
 
 function isAtOnce(outcome: GroupOutcome | Promise<GroupOutcome>): outcome is GroupOutcome {
