@@ -261,8 +261,12 @@ function toScoredSpans<Instance>(
   spans: readonly LocatedSpan[],
   findings: readonly Findings[],
 ): readonly ScoredSpan[] {
-  const ends: number[] = [];
-  for (const { start, end } of spans) ends.push(start, end);
+  const ends = new Array<number>(2 * spans.length);
+  for (let i = 0; i < spans.length; i++) {
+    const { start, end } = spans[i] as LocatedSpan;
+    ends[2 * i] = start;
+    ends[2 * i + 1] = end;
+  }
   const offsets = codePointOffsets(completion, ends);
   return findings.map((facts, i) => ({
     start: offsets[2 * i] as number,

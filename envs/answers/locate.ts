@@ -96,11 +96,12 @@ export function locateAnswers(completion: string, format: AnswerFormat, thinking
 }
 
 function toSpans(completion: string, offsets: readonly number[]): readonly LocatedSpan[] {
-  const spans: LocatedSpan[] = [];
-  for (let i = 0; i < offsets.length; i += 2) {
-    const end = skipSpaceBack(completion, offsets[i] as number, offsets[i + 1] as number);
-    const start = skipSpace(completion, offsets[i] as number, end);
-    spans.push({ start, end, text: completion.slice(start, end) });
+  const spans = new Array<LocatedSpan>(offsets.length / 2);
+  for (let i = 0; i < spans.length; i++) {
+    const from = offsets[2 * i] as number;
+    const end = skipSpaceBack(completion, from, offsets[2 * i + 1] as number);
+    const start = skipSpace(completion, from, end);
+    spans[i] = { start, end, text: completion.slice(start, end) };
   }
   return spans;
 }

@@ -60,6 +60,11 @@ export function scanTags(text: string, start: number, end: number): Marks {
   const firstClose = text.indexOf(CLOSE, first);
   if (firstClose < 0 || firstClose + CLOSE.length > end) return { offsets: [], open: true };
   const lastClose = text.lastIndexOf(CLOSE, end - CLOSE.length);
+  // As nearly always: one of each.
+  if (first === last && firstClose === lastClose) {
+    const content = first + OPEN.length;
+    return { offsets: holdsAnswer(text, content, lastClose) ? [content, lastClose] : [], open: false };
+  }
   const spans: number[] = [];
   let close = lastClose;
   for (let marks = 0; marks < MARKS_MAX && spans.length < 2 * SPANS_MAX && close > first; marks++) {

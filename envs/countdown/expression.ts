@@ -157,16 +157,21 @@ const LATEX = [
 
 /** Goes on to the next token; behind the last one that is always "end". */
 export function advance(lexer: Lexer): void {
-  const { text } = lexer;
-  const at = skipGap(text, lexer.past);
+  const { text, past } = lexer;
+  const at = isPlain(text.charCodeAt(past)) ? past : skipGap(text, past);
   lexer.at = at;
   if (at < text.length) {
-    if (isDigit(text, at)) readNumber(lexer, at);
+    if (isDigit(text.charCodeAt(at))) readNumber(lexer, at);
     else readMark(lexer, at);
     return;
   }
   lexer.kind = "end";
   lexer.past = at;
+}
+
+/** ASCII that is neither white space nor a backslash: no gap starts with it. */
+function isPlain(unit: number): boolean {
+  return unit > 32 && unit < 0x80 && unit !== 92;
 }
 
 /** What is wrong with the first unreadable token from the next one on; undefined: there is none. */
@@ -179,7 +184,7 @@ function readNumber(lexer: Lexer, at: number): void {
   const { text } = lexer;
   let past = at;
   let value = 0;
-  for (; isDigit(text, past); past++) value = value * 10 + narrow(text.charCodeAt(past)) - ZERO;
+  for (; isDigit(text.charCodeAt(past)); past++) value = value * 10 + narrow(text.charCodeAt(past)) - ZERO;
   const length = past - at;
   if (length > DIGITS_MAX)
     return refuse(lexer, `a number of ${length} digits at character ${at + 1}; at most ${DIGITS_MAX} are read`);
@@ -216,7 +221,7 @@ export function shown(text: string, at: number): string {
   return JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0));
 }
 
-function isDigit(text: string, at: number): boolean {
-  const digit = narrow(text.charCodeAt(at)) - ZERO;
+function isDigit(unit: number): boolean {
+  const digit = narrow(unit) - ZERO;
   return digit >= 0 && digit <= 9;
 }

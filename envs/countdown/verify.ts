@@ -112,8 +112,16 @@ export function parse(answerText: string): Parsed<CountdownAnswer> {
   if (text === "") return { kind: "malformed", reason: "the answer is empty" };
   if (text.length > LENGTH_MAX) return { kind: "malformed", reason: `longer than ${LENGTH_MAX} characters` };
   const reader: Reader = {
-    ...{ text, kind: "end", at: 0, past: 0, value: 0, unreadable: undefined },
-    ...{ operands: 0, depth: 0, negative: false, problem: undefined },
+    text,
+    kind: "end",
+    at: 0,
+    past: 0,
+    value: 0,
+    unreadable: undefined,
+    operands: 0,
+    depth: 0,
+    negative: false,
+    problem: undefined,
   };
   advance(reader);
   const answer = readAnswer(reader);

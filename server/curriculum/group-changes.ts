@@ -45,11 +45,13 @@ export function withResults<Key extends InstanceKey>(group: OpenGroup<Key>, reco
   return missing === 0 ? closed(next) : next;
 }
 
-function countClosed(arm: ArmCounters, { count, sum, solved }: RewardSums): ArmCounters {
-  if (count === 0) return arm;
-  const recent = arm.recent.length < RECENT_MAX ? arm.recent.slice() : arm.recent.slice(1);
-  recent.push({ count, sum, solved });
-  return { ...arm, groups: arm.groups + 1, recent };
+/** With groups that closed, in order: of all of a change at once, for what is kept of the last ones is copied. */
+function countClosed(arm: ArmCounters, outcomes: readonly RewardSums[]): ArmCounters {
+  const more = outcomes.flatMap(({ count, sum, solved }) => (count === 0 ? [] : [{ count, sum, solved }]));
+  if (more.length === 0) return arm;
+  const kept = Math.max(0, RECENT_MAX - more.length);
+  const before = arm.recent.length > kept ? arm.recent.slice(arm.recent.length - kept) : arm.recent;
+  return { ...arm, groups: arm.groups + more.length, recent: before.concat(more.slice(-RECENT_MAX)) };
 }
 
 /** The first batch from `from` on that is not closed. */
@@ -67,6 +69,7 @@ export function changeGroups<Spec, Key extends InstanceKey, At extends { readonl
   const batches = [...state.batches];
   const arms = [...state.arms];
   const copied = new Map<number, Group<Key>[]>();
+  const outcomes = new Map<number, RewardSums[]>();
   let closedNow = 0;
   for (const at of places) {
     const position = positionAt(state, at.cursor);
@@ -81,9 +84,13 @@ export function changeGroups<Spec, Key extends InstanceKey, At extends { readonl
     batches[position] = { ...batch, groups, open: batch.open - Number(next.kind === "closed") };
     if (next.kind === "open") continue;
     closedNow++;
-    arms[next.task.arm] = countClosed(arms[next.task.arm] as ArmCounters, next.outcome);
+    const { arm } = next.task;
+    const ofArm = outcomes.get(arm);
+    if (ofArm === undefined) outcomes.set(arm, [next.outcome]);
+    else ofArm.push(next.outcome);
   }
   if (closedNow === 0) return { ...state, batches };
+  for (const [arm, ofArm] of outcomes) arms[arm] = countClosed(arms[arm] as ArmCounters, ofArm);
   let groupsOpen = state.groupsOpen - closedNow;
   for (const position of copied.keys()) {
     const batch = batches[position] as Batch<Key>;

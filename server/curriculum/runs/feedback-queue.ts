@@ -1,13 +1,16 @@
-/** Feedback that comes at the same time is written as one. */
+/**
+ * Feedback that comes at the same time is written as one. It is gathered before its run is looked for: samples come a few
+ * at a time, and all that is done for a call would be done for each of them.
+ */
 import { decideFeedback, type FeedbackItem, type FeedbackStatus } from "../feedback.ts";
-import type { InstanceKey, Refusal } from "../types.ts";
-import type { Gone, LiveRun } from "./live-run.ts";
+import { type InstanceKey, ok, type Result } from "../types.ts";
 import type { Clock } from "./ports.ts";
+import type { Registry } from "./registry.ts";
 
-/** Items that may wait for the store, in all calls together. */
+/** Items of a run that may wait for the store, in all calls together. */
 export const PENDING_ITEMS_MAX = 262_144;
 
-type Outcome = readonly FeedbackStatus[] | Gone | Refusal;
+type Outcome = Result<readonly FeedbackStatus[]>;
 
 interface Call {
   readonly items: readonly FeedbackItem[];
@@ -15,60 +18,71 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
-export interface FeedbackQueue {
-  /** The status of each item, in order. */
-  record(items: readonly FeedbackItem[]): Promise<Outcome>;
+/** What waits for one run. */
+interface Gathered {
+  calls: Call[];
+  /** Of these calls, and of those that are being written. */
+  items: number;
 }
 
-export function feedbackQueue<Spec, Key extends InstanceKey>(run: LiveRun<Spec, Key>, clock: Clock): FeedbackQueue {
-  let waiting: Call[] = [];
-  let waitingItems = 0;
+export interface FeedbackQueue {
+  /** The status of each item, in order. */
+  record(runId: string, items: readonly FeedbackItem[]): Promise<Outcome>;
+}
 
-  const write = async (): Promise<void> => {
+export function feedbackQueue<Spec, Key extends InstanceKey>(
+  registry: Registry<Spec, Key>,
+  clock: Clock,
+): FeedbackQueue {
+  const byRun = new Map<string, Gathered>();
+
+  const write = async (runId: string, gathered: Gathered): Promise<void> => {
     let taken: readonly Call[] | undefined;
     const take = (): readonly Call[] => {
-      const calls = waiting;
-      waiting = [];
+      const { calls } = gathered;
+      gathered.calls = [];
       return calls;
     };
+    const settle = (each: (call: Call, from: number) => void): void => {
+      let from = 0;
+      for (const call of taken ?? take()) {
+        each(call, from);
+        from += call.items.length;
+      }
+      gathered.items -= from;
+      if (gathered.items === 0) byRun.delete(runId);
+    };
     try {
-      const outcome = await run.commit((state) => {
-        // The first time this is called is as late as calls can join.
-        taken ??= take();
-        const { statuses, groups, evaluated } = decideFeedback(
-          state,
-          taken.flatMap((call) => call.items),
-        );
-        const fed = groups.length > 0 ? [{ kind: "feedback", groups } as const] : [];
-        return { events: [...fed, ...evaluated], value: statuses };
-      });
-      settle(taken ?? take(), (call, from) =>
-        call.resolve("kind" in outcome ? outcome : outcome.slice(from, from + call.items.length)),
+      const outcome = await registry.withRun<Outcome>(runId, ({ run }) =>
+        run.commit<Outcome>((state) => {
+          // The first time this is called is as late as calls can join.
+          taken ??= take();
+          const items = taken.length === 1 ? (taken[0] as Call).items : taken.flatMap((call) => call.items);
+          const { statuses, groups, evaluated } = decideFeedback(state, items);
+          const fed = groups.length > 0 ? [{ kind: "feedback", groups } as const] : [];
+          return { events: [...fed, ...evaluated], value: ok(statuses) };
+        }),
+      );
+      settle((call, from) =>
+        call.resolve(outcome.kind === "ok" ? ok(outcome.value.slice(from, from + call.items.length)) : outcome),
       );
     } catch (error) {
-      settle(taken ?? take(), (call) => call.reject(error));
+      settle((call) => call.reject(error));
     }
-  };
-
-  const settle = (calls: readonly Call[], each: (call: Call, from: number) => void): void => {
-    let from = 0;
-    for (const call of calls) {
-      each(call, from);
-      from += call.items.length;
-    }
-    waitingItems -= from;
   };
 
   return {
-    record: (items) => {
-      if (waitingItems + items.length > PENDING_ITEMS_MAX) {
+    record: (runId, items) => {
+      const gathered = byRun.get(runId) ?? { calls: [], items: 0 };
+      if (gathered.items + items.length > PENDING_ITEMS_MAX) {
         const message = "too much feedback waits for the store";
         return Promise.resolve({ kind: "unavailable", message, retryDelayMs: 1000 });
       }
+      byRun.set(runId, gathered);
       return new Promise((resolve, reject) => {
-        waiting.push({ items, resolve, reject });
-        waitingItems += items.length;
-        if (waiting.length === 1) clock.nextTurn(() => void write());
+        gathered.calls.push({ items, resolve, reject });
+        gathered.items += items.length;
+        if (gathered.calls.length === 1) clock.nextTurn(() => void write(runId, gathered));
       });
     },
   };

@@ -3,7 +3,6 @@ import { nextTimeoutAtMs, timedOut } from "../feedback.ts";
 import { FormatError } from "../json.ts";
 import { type InstanceKey, notFound, type Refusal } from "../types.ts";
 import { drawing, type Drawing } from "./drawing.ts";
-import { feedbackQueue, type FeedbackQueue } from "./feedback-queue.ts";
 import { readState } from "./journal.ts";
 import { liveRun, type Gone, type LiveRun } from "./live-run.ts";
 import { createMasks, type Masks } from "./masks.ts";
@@ -62,7 +61,6 @@ const TOUCH_EVERY_MS = 60_000;
 export interface OpenRun<Spec, Key extends InstanceKey> {
   readonly run: LiveRun<Spec, Key>;
   readonly drawing: Drawing<Spec, Key>;
-  readonly feedback: FeedbackQueue;
 }
 
 interface Entry<Spec, Key extends InstanceKey> extends OpenRun<Spec, Key> {
@@ -113,12 +111,11 @@ async function load<Spec, Key extends InstanceKey>(
   await masks.bring(run);
   const endTimeouts = watchTimeouts(run, ports);
   const draws = drawing(run, ports);
-  const parts = { run, drawing: draws, feedback: feedbackQueue(run, clock) };
   const stop = (): void => {
     endTimeouts();
     draws.stop();
   };
-  return { ...parts, stop, askedAtMs: clock.now(), touchedAtMs: -Infinity, users: 0 };
+  return { run, drawing: draws, stop, askedAtMs: clock.now(), touchedAtMs: -Infinity, users: 0 };
 }
 
 async function touch<Spec, Key extends InstanceKey>(

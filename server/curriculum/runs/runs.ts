@@ -19,6 +19,7 @@ import { type InstanceKey, notFound, ok, type Policy, type Refusal, type Result,
 import { type HistoryEntry, openRecords } from "../history.ts";
 import { runView, type RunView, stateView, type StateView, viewOf } from "../view.ts";
 import { decodeRecord, encodeChange, readState } from "./journal.ts";
+import { feedbackQueue } from "./feedback-queue.ts";
 import { historyPage } from "./history-page.ts";
 import { type Gone, gone } from "./live-run.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
@@ -231,12 +232,9 @@ function feedingBack<Spec, Key extends InstanceKey>(
   registry: Registry<Spec, Key>,
   clock: Clock,
 ): Operations<Spec, Key, "recordFeedback" | "reportAdvantages" | "closeGroups" | "reopenGroups" | "groups"> {
+  const feedback = feedbackQueue(registry, clock);
   return {
-    recordFeedback: (runId, items) =>
-      within(registry, runId, async ({ feedback }) => {
-        const outcome = await feedback.record(items);
-        return "kind" in outcome ? outcome : ok(outcome);
-      }),
+    recordFeedback: (runId, items) => feedback.record(runId, items),
     reportAdvantages: (runId, reports) =>
       change(registry, runId, (state) => {
         if (state.config.feedbackSource !== "reported") {
