@@ -19,12 +19,21 @@ export function withSamples(
   { indices, digests, results }: Omit<GroupResults, "cursor">,
 ): EvaluatedTask {
   if (indices.length === 0) return { digests: before.digests, results: before.results };
-  const next = { digests: before.digests.slice(), results: before.results.slice() };
-  for (const [i, index] of indices.entries()) {
+  // As nearly always: a whole group at once.
+  if (indices.length === before.results.length && isInOrder(indices)) return { digests: [...digests], results: [...results] };
+  const next = { digests: [...before.digests], results: [...before.results] };
+  for (let i = 0; i < indices.length; i++) {
+    const index = indices[i] as number;
     next.digests[index] = digests[i] ?? null;
     next.results[index] = results[i] ?? null;
   }
   return next;
+}
+
+/** Whether they are 0, 1, 2 and so on. */
+function isInOrder(indices: readonly number[]): boolean {
+  for (let i = 0; i < indices.length; i++) if (indices[i] !== i) return false;
+  return true;
 }
 
 export function recordedOf({ results, digests }: EvaluatedTask): Omit<GroupResults, "cursor"> {

@@ -85,14 +85,19 @@ export function means(groups: readonly RewardSums[]): {
   readonly rewardMean: number | undefined;
   readonly solvedShare: number | undefined;
 } {
-  const total = (of: readonly RewardSums[], what: (sums: RewardSums) => number): number =>
-    of.reduce((sum, group) => sum + what(group), 0);
-  const count = total(groups, (group) => group.count);
-  const known = groups.filter((group) => group.solved !== null);
-  const knownCount = total(known, (group) => group.count);
+  let [count, sum, knownCount, solved] = [0, 0, 0, 0];
+  // A loop that counts: with every change that closes an update batch it goes over hundreds of groups of each arm.
+  for (let i = 0; i < groups.length; i++) {
+    const group = groups[i] as RewardSums;
+    count += group.count;
+    sum += group.sum;
+    if (group.solved === null) continue;
+    knownCount += group.count;
+    solved += group.solved;
+  }
   return {
-    rewardMean: count > 0 ? total(groups, (group) => group.sum) / count : undefined,
-    solvedShare: knownCount > 0 ? total(known, (group) => group.solved ?? 0) / knownCount : undefined,
+    rewardMean: count > 0 ? sum / count : undefined,
+    solvedShare: knownCount > 0 ? solved / knownCount : undefined,
   };
 }
 

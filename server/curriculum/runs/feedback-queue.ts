@@ -10,6 +10,9 @@ import type { Registry } from "./registry.ts";
 /** Items of a run that may wait for the store, in all calls together. */
 export const PENDING_ITEMS_MAX = 262_144;
 
+/** Of the event loop, for which feedback waits at most while each brings more. */
+const TURNS_MAX = 8;
+
 type Outcome = Result<readonly FeedbackStatus[]>;
 
 interface Call {
@@ -71,6 +74,15 @@ export function feedbackQueue<Spec, Key extends InstanceKey>(
     }
   };
 
+  /** Writes what waits once a turn brings no more of it, or after some turns: what came with it is still being scored. */
+  const writeSoon = (runId: string, gathered: Gathered, turns = 0): void => {
+    const seen = gathered.calls.length;
+    clock.nextTurn(() => {
+      if (gathered.calls.length > seen && turns < TURNS_MAX) writeSoon(runId, gathered, turns + 1);
+      else void write(runId, gathered);
+    });
+  };
+
   return {
     record: (runId, items) => {
       const gathered = byRun.get(runId) ?? { calls: [], items: 0 };
@@ -82,7 +94,7 @@ export function feedbackQueue<Spec, Key extends InstanceKey>(
       return new Promise((resolve, reject) => {
         gathered.calls.push({ items, resolve, reject });
         gathered.items += items.length;
-        if (gathered.calls.length === 1) clock.nextTurn(() => void write(runId, gathered));
+        if (gathered.calls.length === 1) writeSoon(runId, gathered);
       });
     },
   };
