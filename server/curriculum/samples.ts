@@ -20,7 +20,8 @@ export function withSamples(
 ): EvaluatedTask {
   if (indices.length === 0) return { digests: before.digests, results: before.results };
   // As nearly always: a whole group at once.
-  if (indices.length === before.results.length && isInOrder(indices)) return { digests: [...digests], results: [...results] };
+  if (indices.length === before.results.length && isInOrder(indices))
+    return { digests: [...digests], results: [...results] };
   const next = { digests: [...before.digests], results: [...before.results] };
   for (let i = 0; i < indices.length; i++) {
     const index = indices[i] as number;

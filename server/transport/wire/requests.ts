@@ -65,21 +65,13 @@ class MessageReader {
 
   /** A text. Bytes that are no UTF-8 come out as U+FFFD, and so would one that the text holds: rare, so it is not plain. */
   string(): string {
-    const end = this.#limit();
-    const text = this.#bytes.toString(undefined, this.#at, end);
-    if (text.includes(REPLACEMENT)) throw notPlain;
-    this.#at = end;
-    return text;
+    return this.#textUntil(this.#limit());
   }
 
-  /** The bytes of a text that is long, to be read later; undefined: it is not, and `string` reads it. */
-  longText(): Uint8Array | undefined {
-    const before = this.#at;
+  /** A text, or of one that is long the bytes, to be read later. */
+  text(): string | Uint8Array {
     const end = this.#limit();
-    if (end - this.#at < LONG_TEXT_BYTES) {
-      this.#at = before;
-      return undefined;
-    }
+    if (end - this.#at < LONG_TEXT_BYTES) return this.#textUntil(end);
     const bytes = this.#bytes.subarray(this.#at, end);
     if (!isUtf8(bytes)) throw notPlain;
     this.#at = end;
@@ -95,6 +87,13 @@ class MessageReader {
     const message = read(this);
     this.#end = outer;
     return message;
+  }
+
+  #textUntil(end: number): string {
+    const text = this.#bytes.toString(undefined, this.#at, end);
+    if (text.includes(REPLACEMENT)) throw notPlain;
+    this.#at = end;
+    return text;
   }
 
   #limit(): number {
@@ -164,20 +163,19 @@ class LongCompletion implements Completion {
 
 function readCompletion(from: MessageReader): Completion {
   let sampleIndex = 0;
-  let text = "";
-  let long: Uint8Array | undefined;
+  let text: string | Uint8Array = "";
   let finishReason: FinishReason = 0;
   let policyVersion: number | undefined;
   for (let tag = from.tag(); tag !== 0; tag = from.tag()) {
     if (tag === 8) sampleIndex = from.uint32();
-    else if (tag === 18) {
-      long = from.longText();
-      if (long === undefined) text = from.string();
-    } else if (tag === 24) finishReason = from.enumeration();
+    else if (tag === 18) text = from.text();
+    else if (tag === 24) finishReason = from.enumeration();
     else if (tag === 32) policyVersion = from.uint32();
     else unknownField();
   }
-  const completion: Completion = { $typeName: "gradus.v1.Completion", sampleIndex, text, finishReason };
+  const short = typeof text === "string" ? text : "";
+  const long = typeof text === "string" ? undefined : text;
+  const completion: Completion = { $typeName: "gradus.v1.Completion", sampleIndex, text: short, finishReason };
   if (policyVersion !== undefined) completion.policyVersion = policyVersion;
   return long === undefined ? completion : new LongCompletion(completion, long);
 }
