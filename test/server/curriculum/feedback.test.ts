@@ -1,6 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { FeedbackItem } from "../../../server/curriculum/feedback.ts";
-import { ask, bench, feedbackFor, runConfig, train, value, type Runs, type Task } from "./support.ts";
+import {
+  ask,
+  bench,
+  fakeClock,
+  feedbackFor,
+  runConfig,
+  settled,
+  train,
+  value,
+  type Runs,
+  type Task,
+} from "./support.ts";
 
 async function started(more: Parameters<typeof runConfig>[0] = {}) {
   const { runs, store } = bench();
@@ -197,4 +208,55 @@ test("calls at the same time are written as one, each with its own answer", asyn
   const calls = tasks.map((task) => send(runs, feedbackFor(task, 0), feedbackFor(task, 0)));
   expect(await Promise.all(calls)).toEqual(tasks.map(() => ["recorded", "duplicate"]));
   expect((await store.find("run"))?.version).toBe(before + 1);
+});
+
+describe("calls in turns that follow one another", () => {
+  /** A run whose clock's turns come when the test says so. */
+  async function startedInTurns() {
+    const turns: (() => void)[] = [];
+    let held = false;
+    const nextTurn = (callback: () => void): void => {
+      if (held) turns.push(callback);
+      else setImmediate(callback);
+    };
+    const { runs, store } = bench({ clock: { ...fakeClock(), nextTurn } });
+    value(await runs.create("run", runConfig()));
+    const { tasks } = value(await ask(runs, "run", 0, 6));
+    held = true;
+    const versionOf = async (): Promise<number> => (await store.find("run"))?.version ?? 0;
+    const turn = async (): Promise<void> => {
+      turns.shift()?.();
+      await settled();
+    };
+    return { runs, tasks, versionOf, turn };
+  }
+
+  test("are written as one, once a turn brings no more", async () => {
+    const { runs, tasks, versionOf, turn } = await startedInTurns();
+    const before = await versionOf();
+    const calls: Promise<readonly string[]>[] = [];
+    for (const task of tasks) {
+      calls.push(send(runs, feedbackFor(task, 0)));
+      if (calls.length > 1) await turn();
+    }
+    expect(await versionOf()).toBe(before);
+    await turn();
+    expect(await Promise.all(calls)).toEqual(tasks.map(() => ["recorded"]));
+    expect(await versionOf()).toBe(before + 1);
+  });
+
+  test("do not wait for ever where each turn brings more", async () => {
+    const { runs, tasks, versionOf, turn } = await startedInTurns();
+    const before = await versionOf();
+    const items = tasks.flatMap((task) => [0, 1, 2, 3].map((sample) => feedbackFor(task, sample)));
+    const calls: Promise<readonly string[]>[] = [];
+    for (const item of items) {
+      calls.push(send(runs, item));
+      if (calls.length % 2 === 0) await turn();
+    }
+    expect(await versionOf()).toBe(before + 1);
+    expect(await calls[0]).toEqual(["recorded"]);
+    for (let left = 0; left < items.length; left++) await turn();
+    expect((await Promise.all(calls)).flat()).toEqual(items.map(() => "recorded"));
+  });
 });
