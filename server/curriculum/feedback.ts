@@ -128,8 +128,10 @@ function evaluatedTask(state: RunState, { incarnation, cursor }: GroupRef, place
 }
 
 function isSamePlace(a: FeedbackItem, b: FeedbackItem): boolean {
-  const [x, y] = [a.evaluation, b.evaluation];
-  return a.cursor === b.cursor && a.incarnation === b.incarnation && x?.arm === y?.arm && x?.round === y?.round;
+  if (a.cursor !== b.cursor || a.incarnation !== b.incarnation) return false;
+  const { evaluation } = a;
+  if (evaluation === undefined || b.evaluation === undefined) return evaluation === b.evaluation;
+  return evaluation.arm === b.evaluation.arm && evaluation.round === b.evaluation.round;
 }
 
 /** A key for each target of an incarnation. */

@@ -12,12 +12,15 @@ interface FeedbackDeps extends Pick<ServiceDeps, "onFailure"> {
 
 const noReward = notRecorded("it has no reward yet: send it again");
 
-/** What each sample of a group did to its run, in order; undefined: no run issued its task. */
-export async function giveFeedback(
+/**
+ * What each sample of a group did to its run, in order; undefined: no run issued its task. At once where nothing is to be
+ * recorded; else in as few steps as can be, for this is done for every group of a run.
+ */
+export function giveFeedback(
   deps: FeedbackDeps,
   feedback: RunFeedback,
   sampleIndices: readonly number[],
-): Promise<readonly Feedback[] | undefined> {
+): readonly Feedback[] | undefined | Promise<readonly Feedback[]> {
   switch (feedback.kind) {
     case "none":
       return undefined;
@@ -29,38 +32,39 @@ export async function giveFeedback(
       return feedback.statuses.map((status) => feedbackToWire(status ?? noReward));
     case "items": {
       const { runId, items } = feedback;
-      const statuses = await recordItems(deps, runId, items);
-      // As nearly always: every sample has a result.
-      if (items.length === sampleIndices.length) return statuses.map(feedbackToWire);
-      const bySample = new Map(items.map(({ sample }, i) => [sample, statuses[i]]));
-      return sampleIndices.map((sample) => feedbackToWire(bySample.get(sample) ?? noReward));
+      return recordItems(deps, runId, items, (statuses) => {
+        // As nearly always: every sample has a result.
+        if (items.length === sampleIndices.length) return statuses.map(feedbackToWire);
+        const bySample = new Map(items.map(({ sample }, i) => [sample, statuses[i]]));
+        return sampleIndices.map((sample) => feedbackToWire(bySample.get(sample) ?? noReward));
+      });
     }
     default:
       return assertNever(feedback);
   }
 }
 
-/** The status of each item, in order. */
-async function recordItems(
+/** Records items, and gives what is made of the status of each, in order. */
+function recordItems<T>(
   { runs, onFailure }: FeedbackDeps,
   runId: string,
   items: readonly FeedbackItem[],
-): Promise<readonly FeedbackStatus[]> {
-  if (items.length === 0) return [];
+  use: (statuses: readonly FeedbackStatus[]) => T,
+): Promise<T> {
+  if (items.length === 0) return Promise.resolve(use([]));
   const all = (detail: string) => items.map(() => notRecorded(detail));
-  try {
-    const recorded = await runs.recordFeedback(runId, items);
-    return recorded.kind === "ok" ? recorded.value : all(recorded.message);
-  } catch (error) {
-    onFailure(error, "feedback was not recorded");
-    return all("the run's store failed: send it again");
-  }
+  return runs.recordFeedback(runId, items).then(
+    (recorded) => use(recorded.kind === "ok" ? recorded.value : all(recorded.message)),
+    (error: unknown) => {
+      onFailure(error, "feedback was not recorded");
+      return use(all("the run's store failed: send it again"));
+    },
+  );
 }
 
 /** The same for one item. */
-export async function recordItem(deps: FeedbackDeps, runId: string, item: FeedbackItem): Promise<FeedbackStatus> {
-  const [status] = await recordItems(deps, runId, [item]);
-  return status ?? noReward;
+export function recordItem(deps: FeedbackDeps, runId: string, item: FeedbackItem): Promise<FeedbackStatus> {
+  return recordItems(deps, runId, [item], ([status]) => status ?? noReward);
 }
 
 function notRecorded(detail: string): FeedbackStatus {
