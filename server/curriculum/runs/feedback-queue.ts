@@ -53,7 +53,7 @@ export function feedbackQueue<Spec, Key extends InstanceKey>(
         from += call.items.length;
       }
       gathered.items -= from;
-      if (gathered.items === 0) byRun.delete(runId);
+      if (gathered.items === 0 && gathered.calls.length === 0) byRun.delete(runId);
     };
     try {
       const outcome = await registry.withRun<Outcome>(runId, ({ run }) =>
