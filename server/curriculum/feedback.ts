@@ -128,10 +128,8 @@ function evaluatedTask(state: RunState, { incarnation, cursor }: GroupRef, place
 }
 
 function isSamePlace(a: FeedbackItem, b: FeedbackItem): boolean {
-  if (a.cursor !== b.cursor || a.incarnation !== b.incarnation) return false;
-  const { evaluation } = a;
-  if (evaluation === undefined || b.evaluation === undefined) return evaluation === b.evaluation;
-  return evaluation.arm === b.evaluation.arm && evaluation.round === b.evaluation.round;
+  const isSameRound = a.evaluation?.arm === b.evaluation?.arm && a.evaluation?.round === b.evaluation?.round;
+  return a.cursor === b.cursor && a.incarnation === b.incarnation && isSameRound;
 }
 
 /** A key for each target of an incarnation. */

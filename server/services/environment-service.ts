@@ -13,13 +13,7 @@ import {
   type StreamStepsResponse,
   StreamStepsResponseSchema,
 } from "../gen/gradus/v1/environment_pb.js";
-import {
-  type Feedback,
-  type GroupOutcome,
-  NoRewardReason,
-  type Outcome,
-  Verdict,
-} from "../gen/gradus/v1/outcome_pb.js";
+import { type GroupOutcome, NoRewardReason, type Outcome, Verdict } from "../gen/gradus/v1/outcome_pb.js";
 import type { Task } from "../gen/gradus/v1/task_pb.js";
 import type { Caller } from "../tasks/async-scorer.ts";
 import { peerCaller, type Wanting } from "../tasks/make.ts";
@@ -180,18 +174,12 @@ function scoreAndFeed(
   return done(scoreGroup(deps.scorer, task, group, options));
 }
 
-function feed(deps: ServiceDeps, { outcome, feedback }: ScoredGroup): GroupOutcome | Promise<GroupOutcome> {
+async function feed(deps: ServiceDeps, { outcome, feedback }: ScoredGroup): Promise<GroupOutcome> {
   const { outcomes } = outcome;
-  const given = giveFeedback(
-    deps,
-    feedback,
-    outcomes.map(({ sampleIndex }) => sampleIndex),
-  );
-  const withFeedback = (each: readonly Feedback[] | undefined): GroupOutcome => {
-    for (let i = 0; i < outcomes.length; i++) (outcomes[i] as Outcome).feedback = each?.[i];
-    return outcome;
-  };
-  return given instanceof Promise ? given.then(withFeedback) : withFeedback(given);
+  const indices = outcomes.map(({ sampleIndex }) => sampleIndex);
+  const given = await giveFeedback(deps, feedback, indices);
+  for (let i = 0; i < outcomes.length; i++) (outcomes[i] as Outcome).feedback = given?.[i];
+  return outcome;
 }
 
 function failureOf<Name extends string>($typeName: Name, error: RpcError) {

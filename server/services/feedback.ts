@@ -12,15 +12,12 @@ interface FeedbackDeps extends Pick<ServiceDeps, "onFailure"> {
 
 const noReward = notRecorded("it has no reward yet: send it again");
 
-/**
- * What each sample of a group did to its run, in order; undefined: no run issued its task. At once where nothing is to be
- * recorded; else in as few steps as can be, for this is done for every group of a run.
- */
-export function giveFeedback(
+/** What each sample of a group did to its run, in order; undefined: no run issued its task. */
+export async function giveFeedback(
   deps: FeedbackDeps,
   feedback: RunFeedback,
   sampleIndices: readonly number[],
-): readonly Feedback[] | undefined | Promise<readonly Feedback[]> {
+): Promise<readonly Feedback[] | undefined> {
   switch (feedback.kind) {
     case "none":
       return undefined;
@@ -32,39 +29,38 @@ export function giveFeedback(
       return feedback.statuses.map((status) => feedbackToWire(status ?? noReward));
     case "items": {
       const { runId, items } = feedback;
-      return recordItems(deps, runId, items, (statuses) => {
-        // As nearly always: every sample has a result.
-        if (items.length === sampleIndices.length) return statuses.map(feedbackToWire);
-        const bySample = new Map(items.map(({ sample }, i) => [sample, statuses[i]]));
-        return sampleIndices.map((sample) => feedbackToWire(bySample.get(sample) ?? noReward));
-      });
+      const statuses = await recordItems(deps, runId, items);
+      // As nearly always: every sample has a result.
+      if (items.length === sampleIndices.length) return statuses.map(feedbackToWire);
+      const bySample = new Map(items.map(({ sample }, i) => [sample, statuses[i]]));
+      return sampleIndices.map((sample) => feedbackToWire(bySample.get(sample) ?? noReward));
     }
     default:
       return assertNever(feedback);
   }
 }
 
-/** Records items, and gives what is made of the status of each, in order. */
-function recordItems<T>(
+/** The status of each item, in order. */
+async function recordItems(
   { runs, onFailure }: FeedbackDeps,
   runId: string,
   items: readonly FeedbackItem[],
-  use: (statuses: readonly FeedbackStatus[]) => T,
-): Promise<T> {
-  if (items.length === 0) return Promise.resolve(use([]));
+): Promise<readonly FeedbackStatus[]> {
+  if (items.length === 0) return [];
   const all = (detail: string) => items.map(() => notRecorded(detail));
-  return runs.recordFeedback(runId, items).then(
-    (recorded) => use(recorded.kind === "ok" ? recorded.value : all(recorded.message)),
-    (error: unknown) => {
-      onFailure(error, "feedback was not recorded");
-      return use(all("the run's store failed: send it again"));
-    },
-  );
+  try {
+    const recorded = await runs.recordFeedback(runId, items);
+    return recorded.kind === "ok" ? recorded.value : all(recorded.message);
+  } catch (error) {
+    onFailure(error, "feedback was not recorded");
+    return all("the run's store failed: send it again");
+  }
 }
 
 /** The same for one item. */
-export function recordItem(deps: FeedbackDeps, runId: string, item: FeedbackItem): Promise<FeedbackStatus> {
-  return recordItems(deps, runId, [item], ([status]) => status ?? noReward);
+export async function recordItem(deps: FeedbackDeps, runId: string, item: FeedbackItem): Promise<FeedbackStatus> {
+  const [status] = await recordItems(deps, runId, [item]);
+  return status ?? noReward;
 }
 
 function notRecorded(detail: string): FeedbackStatus {

@@ -163,22 +163,14 @@ export function commitQueue(parts: CommitQueueParts): CommitQueue {
 function inQuiet(copy: () => unknown) {
   let timer: NodeJS.Timeout | undefined;
   let copiedMs = -Infinity;
-  let dueMs = 0;
-  const look = (): void => {
-    const leftMs = dueMs - performance.now();
-    timer = undefined;
-    if (leftMs > 0) {
-      timer = setTimeout(look, leftMs);
-      return;
-    }
+  const now = (): void => {
     copy();
     copiedMs = performance.now();
   };
   return {
-    // A timer that runs is left alone: to begin it anew with each write costs more than to look once more when it ends.
     later: (): void => {
-      dueMs = Math.max(performance.now() + QUIET_MS, copiedMs + COPY_EVERY_MS);
-      timer ??= setTimeout(look, dueMs - performance.now());
+      clearTimeout(timer);
+      timer = setTimeout(now, Math.max(QUIET_MS, copiedMs + COPY_EVERY_MS - performance.now()));
     },
     stop: (): void => clearTimeout(timer),
   };

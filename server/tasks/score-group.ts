@@ -209,10 +209,8 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
   const { incarnation, cursor, runId, arm, evaluationRound } = run;
   const { hash } = key;
   const evaluation = evaluationRound === undefined ? undefined : { arm, round: evaluationRound };
-  let last: FeedbackItem["result"] | undefined;
   const itemOf = (completion: Completion, digest: string, result: SampleResult): FeedbackItem | undefined => {
-    const put = resultOf(result, completion, last);
-    last = put ?? last;
+    const put = resultOf(result, completion);
     if (put === undefined) return undefined;
     const item = { incarnation, cursor, sample: completion.sampleIndex, digest, result: put, hash };
     return evaluation === undefined ? item : { ...item, evaluation };
@@ -220,25 +218,12 @@ function runOf(task: OpenTask, group: CompletionGroup): GroupRun {
   return { kind: "run", runId, hash, itemOf };
 }
 
-/** `last`: of a sample of the same group. A run keeps its results for long, and many of a group are alike: it is kept once. */
-function resultOf(
-  result: SampleResult,
-  { policyVersion }: Completion,
-  last: FeedbackItem["result"] | undefined,
-): FeedbackItem["result"] | undefined {
+function resultOf(result: SampleResult, { policyVersion }: Completion): FeedbackItem["result"] | undefined {
   if (result.kind === "score") {
     const { reward, solved, scan } = result.score;
     const found = scan && scanned(scan);
     // As nearly always: with neither.
-    if (policyVersion === undefined && found === undefined) {
-      const isAlike =
-        last?.kind === "reward" &&
-        Object.is(last.reward, reward) &&
-        last.solved === solved &&
-        last.policyVersion === undefined &&
-        last.scan === undefined;
-      return isAlike ? last : { kind: "reward", reward, solved };
-    }
+    if (policyVersion === undefined && found === undefined) return { kind: "reward", reward, solved };
     return {
       ...{ kind: "reward", reward, solved },
       ...(policyVersion !== undefined && { policyVersion }),

@@ -208,8 +208,8 @@ function unlike(one: Trainer, other: Trainer): string[] {
     const [calm, stormy] = [one.tasks.get(cursor), other.tasks.get(cursor)];
     if (calm !== stormy) found.push(`task ${cursor}: ${stormy ?? "none"}; undisturbed: ${calm ?? "none"}`);
   }
-  // Not all are noted by both. A kill may come between a batch and its note; and where all samples of a batch were recorded
-  // before their trainer heard of it, its last tasks are asked for again by themselves: else they come with the next batch's.
+  // Not all are noted by both. A kill may come between a batch and its note. And where a killed trainer asks again, the tasks
+  // that its batch's reserve has let out meanwhile come with those that it had, and not with the next batch's.
   let compared = 0;
   for (const [drawn, state] of other.states) {
     const calm = one.states.get(drawn);

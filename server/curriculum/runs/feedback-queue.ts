@@ -60,8 +60,10 @@ export function feedbackQueue<Spec, Key extends InstanceKey>(
         run.commit<Outcome>((state) => {
           // The first time this is called is as late as calls can join.
           taken ??= take();
-          const items = taken.length === 1 ? (taken[0] as Call).items : taken.flatMap((call) => call.items);
-          const { statuses, groups, evaluated } = decideFeedback(state, items);
+          const { statuses, groups, evaluated } = decideFeedback(
+            state,
+            taken.flatMap((call) => call.items),
+          );
           const fed = groups.length > 0 ? [{ kind: "feedback", groups } as const] : [];
           return { events: [...fed, ...evaluated], value: ok(statuses) };
         }),
