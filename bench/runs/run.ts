@@ -4,7 +4,9 @@
  *   node bench/runs/run.ts [--json] [--repetitions 15] [--profile FOLDER] [--other FOLDER]
  *
  * Tasks are countdown's, an arm for each tier. Samples come as short completions, one group a message, over a stream for
- * each update batch. What update batches cost is in bench/draws. --other: of the server of another checkout.
+ * each update batch, as many on their way as the SDKs have. What update batches cost is in bench/draws: before each
+ * measurement, samples outside of runs are scored until V8 has collected what was left of drawing them. --other: of the
+ * server of another checkout.
  */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
@@ -12,7 +14,9 @@ import { createGrpcTransport } from "@connectrpc/connect-node";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { WINDOW } from "../../clients/ts/src/defaults.ts";
 import { CurriculumService } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService, StreamStepsRequestSchema } from "../../server/gen/gradus/v1/environment_pb.js";
 import type { Task } from "../../server/gen/gradus/v1/task_pb.js";
@@ -32,6 +36,11 @@ const repetitions = Number(options.repetitions);
 /** Not counted: compiled code, full caches. */
 const WARM_UP = 5;
 
+/** Times that 256 groups of 16 are scored before a measurement: some 100 MB of garbage, two collections of young garbage. */
+const TURN_OVERS = 6;
+/** Longer than what the server leaves to a quiet moment waits for one: snapshots, the copy of the store's log. */
+const QUIET_MS = 150;
+
 interface Shape {
   readonly prompts: number;
   readonly completions: number;
@@ -40,8 +49,8 @@ interface Shape {
 }
 
 const shapes: readonly Shape[] = [
-  { prompts: 256, completions: 16, batches: 2 },
-  { prompts: 16, completions: 4, batches: 32 },
+  { prompts: 256, completions: 16, batches: 4 },
+  { prompts: 16, completions: 4, batches: 64 },
 ];
 
 const levels = ["T0", "T1", "T2", "T3"];
@@ -76,6 +85,9 @@ function report(name: string, pairs: readonly { readonly run: number; readonly p
 
 // Samples.
 
+/** Of tasks that are not counted, far from those that are. */
+const OTHER_SEEDS = 2 ** 40;
+
 let nextCompletion = 0;
 
 /** A group's completions, none twice, so that no cache and no retry helps. */
@@ -92,7 +104,6 @@ function messageOf({ taskId, groupId }: Task, count: number): Template {
 
 /** Sends messages over one stream, a window of them at a time, until each is answered. */
 async function stream(wire: Wire, messages: readonly Template[]): Promise<void> {
-  const window = 16;
   await new Promise<void>((resolve) => {
     let sent = 0;
     let answered = 0;
@@ -106,7 +117,7 @@ async function stream(wire: Wire, messages: readonly Template[]): Promise<void> 
       () => resolve(),
     );
     const fill = (): void => {
-      for (; sent < messages.length && sent - answered < window; sent++) open.send(messages[sent] as Template);
+      for (; sent < messages.length && sent - answered < WINDOW; sent++) open.send(messages[sent] as Template);
     };
     fill();
   });
@@ -145,9 +156,18 @@ async function measureSamples(services: Services, shape: Shape) {
     return tasks;
   };
   const count = prompts * batches;
+  const others = await plainTasks(services, 256, OTHER_SEEDS);
+  const settle = async (wire: Wire): Promise<void> => {
+    for (let i = 0; i < TURN_OVERS; i++) {
+      const messages = others.map((task) => messageOf(task, 16));
+      await stream(wire, messages);
+    }
+    await sleep(QUIET_MS);
+  };
   const cost = async (tasks: readonly Task[]): Promise<number> => {
     const messages = tasks.map((task) => messageOf(task, completions));
     const wire = await openWire(services.server.port);
+    await settle(wire);
     const micros = await serverMicros(services, async () => {
       for (let from = 0; from < count; from += prompts) await stream(wire, messages.slice(from, from + prompts));
     });
