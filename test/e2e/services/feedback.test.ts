@@ -64,6 +64,21 @@ describe("the feedback of scores", () => {
     expect(state?.groupsOutstanding).toBe(1);
   });
 
+  test("tells completions of a sample apart, whatever their length", async () => {
+    const lengths = [10, 9000, 300_000];
+    const run = await runOf(wire, "apart", { numGenerations: lengths.length + 1 });
+    const task = await taskOf(run);
+    for (const [sample, length] of lengths.entries()) {
+      const fed = async (last: string) =>
+        short((await run.step(task, sample, `${"é".repeat(length - 1)}${last}`)).feedback)[0];
+      expect([await fed("a"), await fed("a"), await fed("b")]).toEqual([
+        FeedbackStatus.RECORDED,
+        FeedbackStatus.DUPLICATE,
+        FeedbackStatus.CONFLICTING_COMPLETION,
+      ]);
+    }
+  });
+
   test("is none for tasks outside of runs", async () => {
     const { task } = await wire.environments.reset({ spec: { environment: "countdown", split: 2 }, seed: 1n });
     if (task === undefined) throw new Error("no task");
