@@ -19,7 +19,7 @@ import {
 import { inStretches } from "./stretches.ts";
 import { outcomeToWire } from "./wire-outcome.ts";
 
-const { h64ToString } = await xxhash();
+const hasher = await xxhash();
 
 /** UTF-16 units up to which a text is copied to xxHash's memory, which grows to the longest one and never shrinks. */
 const UNITS_COPIED_MAX = 256 * 1024;
@@ -29,7 +29,7 @@ const UNITS_COPIED_MAX = 256 * 1024;
  * caller, who could leave the second text unsent: a fast hash will do.
  */
 function completionDigest(text: string): string {
-  const digits = text.length <= UNITS_COPIED_MAX ? h64ToString(text) : hash("sha256", text, "hex");
+  const digits = text.length <= UNITS_COPIED_MAX ? hasher.h64ToString(text) : hash("sha256", text, "hex");
   return digits.slice(0, 12);
 }
 
