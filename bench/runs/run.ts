@@ -1,12 +1,12 @@
 /**
  * What a sample of a run costs over the same sample outside of a run: CPU of the server's process, by turns.
  *
- *   node bench/runs/run.ts [--json] [--repetitions 15] [--profile FOLDER] [--other FOLDER]
+ *   node bench/runs/run.ts [--json] [--repetitions 15] [--characters 0] [--profile FOLDER] [--other FOLDER]
  *
  * Tasks are countdown's, an arm for each tier. Samples come as short completions, one group a message, over a stream for
  * each update batch, as many on their way as the SDKs have. What update batches cost is in bench/draws: before each
- * measurement, samples outside of runs are scored until V8 has collected what was left of drawing them. --other: of the
- * server of another checkout.
+ * measurement, samples outside of runs are scored until V8 has collected what was left of drawing them. --characters:
+ * so many more of thoughts in each completion. --other: of the server of another checkout.
  */
 import { create, toBinary } from "@bufbuild/protobuf";
 import { type Client, createClient } from "@connectrpc/connect";
@@ -28,11 +28,13 @@ const { values: options } = parseArgs({
   options: {
     json: { type: "boolean", default: false },
     repetitions: { type: "string", default: "15" },
+    characters: { type: "string", default: "0" },
     profile: { type: "string" },
     other: { type: "string" },
   },
 });
 const repetitions = Number(options.repetitions);
+const thoughts = "hm, ".repeat(Number(options.characters) / 4);
 /** Not counted: compiled code, full caches. */
 const WARM_UP = 5;
 
@@ -93,7 +95,7 @@ let nextCompletion = 0;
 /** A group's completions, none twice, so that no cache and no retry helps. */
 function messageOf({ taskId, groupId }: Task, count: number): Template {
   const completions = Array.from({ length: count }, (_, sampleIndex) => {
-    const thought = `<think>try ${nextCompletion++}</think><answer>`;
+    const thought = `<think>try ${nextCompletion++}${thoughts}</think><answer>`;
     return { sampleIndex, text: `${thought}${sampleIndex} + ${1 + (nextCompletion % 90)}</answer>` };
   });
   const groups = [{ taskId, groupId, completions, numGenerations: count }];
@@ -117,7 +119,7 @@ async function stream(wire: Wire, messages: readonly Template[]): Promise<void> 
       () => resolve(),
     );
     const fill = (): void => {
-      for (; sent < messages.length && sent - answered < WINDOW; sent++) open.send(messages[sent] as Template);
+      while (sent < messages.length && sent - answered < WINDOW && open.send(messages[sent] as Template)) sent++;
     };
     fill();
   });
