@@ -101,6 +101,8 @@ interface Route {
   readonly method: Method;
   readonly read: ReturnType<typeof bodyReader>;
   readonly handler: (request: ByteRequest) => Promise<UniversalServerResponse>;
+  /** HTTP methods that it may be called by. */
+  readonly allowed: readonly string[];
 }
 
 /** By path. */
@@ -126,7 +128,8 @@ function routesOf(services: readonly Registration[], context: TransportContext):
   return new Map(
     router.handlers.map((handler) => {
       const read = bodyReader(handler.method.input);
-      return [handler.requestPath, { method: methodOf(context, handler.method), read, handler }];
+      const { allowedMethods: allowed, requestPath } = handler;
+      return [requestPath, { method: methodOf(context, handler.method), read, handler, allowed }];
     }),
   );
 }
@@ -148,8 +151,11 @@ function listener(config: HttpConfig, routes: Routes, context: TransportContext,
     if (path === "/healthz") return answerHealth(response, context);
     if (answerCors(config.corsOrigins, request, response)) return;
     const route = routes.get(path);
-    if (route !== undefined) void answerCall(route, request, response, context);
-    else if (path === "/metrics") void answerMetrics(request, response, context, metrics);
+    if (route !== undefined) {
+      const { allowed } = route;
+      if (allowed.includes(request.method ?? "")) void answerCall(route, request, response, context);
+      else answerMethod(path, allowed.join(", "), request, response);
+    } else if (path === "/metrics") void answerMetrics(request, response, context, metrics);
     else answerText(response, 404, notFound(path, [...routes.keys()]));
   };
 }
@@ -179,6 +185,12 @@ async function answerCall(
     if (response.headersSent) response.destroy();
     else answerText(response, 400, "the request is not valid HTTP");
   }
+}
+
+/** Its body is nobody's to read. */
+function answerMethod(path: string, allowed: string, { method }: IncomingMessage, response: ServerResponse): void {
+  response.setHeader("allow", allowed);
+  answerText(response, 405, `${path} takes ${allowed}, not ${method}`);
 }
 
 function answerHealth(response: ServerResponse, { admission, health }: TransportContext): void {

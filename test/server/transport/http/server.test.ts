@@ -63,6 +63,16 @@ test("an unknown path is a 404 that says what there is", async () => {
   expect(text).toContain("POST /gradus.v1.EnvironmentService/Step\n");
 });
 
+test("a method that is called by another verb says which it takes, before the body is there", async () => {
+  const { httpPort } = await start({ step });
+  const head = "PUT /gradus.v1.EnvironmentService/Step HTTP/1.1\r\nhost: x\r\nconnection: close\r\n";
+  const type = "content-type: application/json\r\ncontent-length: 1000\r\n\r\n";
+  const answer = await talk(httpPort, `${head}${type}{`);
+  expect(answer).toMatch(/^HTTP\/1\.1 405 /);
+  expect(answer).toContain("allow: POST\r\n");
+  expect(answer).toContain("/gradus.v1.EnvironmentService/Step takes POST, not PUT");
+});
+
 test("/metrics counts calls on both ports", async () => {
   const server = await start({
     step: async (request) => {
