@@ -4,8 +4,6 @@ import { request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHead
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { StreamStepsRequestSchema } from "../../../server/gen/gradus/v1/environment_pb.js";
@@ -29,18 +27,17 @@ beforeAll(() => {
   framedBomb.writeUInt8(1);
 });
 
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
-
 /** The most that buffers grew by while something was done, but for those that nobody held any more. */
 async function growthWhile(work: () => Promise<unknown>): Promise<number> {
+  const { gc } = globalThis;
+  if (gc === undefined) throw new Error("the tests run with --expose-gc (vitest.config.ts)");
   const held = (): number => process.memoryUsage().arrayBuffers;
-  collectGarbage();
+  gc();
   const before = held();
   let most = before;
   const look = (): void => {
     if (held() <= most) return;
-    collectGarbage();
+    gc();
     most = Math.max(most, held());
   };
   const timer = setInterval(look, 1);
