@@ -48,8 +48,8 @@ export interface Plan {
 }
 
 /**
- * Enough for servers that are new. The minimal server needs some 10 s of batches: until then, objects in its old heap
- * keep young ones alive, its scavenges take 7 ms instead of 0.8, and it looks a third slower than it is.
+ * Enough for servers that are new, and not always for the minimal one, which has two states under batches (results.md): in
+ * that of its start, objects in its old heap keep young ones alive, and it looks a third slower than it is.
  */
 export const warmUpMs = 15_000;
 

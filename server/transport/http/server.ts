@@ -100,9 +100,13 @@ function createHttpServer({ tls, requestTimeoutMs }: HttpConfig, onRequest: Requ
 interface Route {
   readonly method: Method;
   readonly read: ReturnType<typeof bodyReader>;
-  readonly handler: (request: ByteRequest) => Promise<UniversalServerResponse>;
+  readonly handler: Handler;
+}
+
+interface Handler {
+  (request: ByteRequest): Promise<UniversalServerResponse>;
   /** HTTP methods that it may be called by. */
-  readonly allowed: readonly string[];
+  readonly allowedMethods: readonly string[];
 }
 
 /** By path. */
@@ -128,8 +132,7 @@ function routesOf(services: readonly Registration[], context: TransportContext):
   return new Map(
     router.handlers.map((handler) => {
       const read = bodyReader(handler.method.input);
-      const { allowedMethods: allowed, requestPath } = handler;
-      return [requestPath, { method: methodOf(context, handler.method), read, handler, allowed }];
+      return [handler.requestPath, { method: methodOf(context, handler.method), read, handler }];
     }),
   );
 }
@@ -151,11 +154,8 @@ function listener(config: HttpConfig, routes: Routes, context: TransportContext,
     if (path === "/healthz") return answerHealth(response, context);
     if (answerCors(config.corsOrigins, request, response)) return;
     const route = routes.get(path);
-    if (route !== undefined) {
-      const { allowed } = route;
-      if (allowed.includes(request.method ?? "")) void answerCall(route, request, response, context);
-      else answerMethod(path, allowed.join(", "), request, response);
-    } else if (path === "/metrics") void answerMetrics(request, response, context, metrics);
+    if (route !== undefined) void answerCall(route, request, response, context);
+    else if (path === "/metrics") void answerMetrics(request, response, context, metrics);
     else answerText(response, 404, notFound(path, [...routes.keys()]));
   };
 }
@@ -166,6 +166,12 @@ async function answerCall(
   response: ServerResponse,
   { admission, log }: TransportContext,
 ): Promise<void> {
+  if (!handler.allowedMethods.includes(request.method ?? "")) {
+    // Its body is nobody's to read.
+    const allowed = handler.allowedMethods.join(", ");
+    response.setHeader("allow", allowed);
+    return answerText(response, 405, `/${method.path} takes ${allowed}, not ${request.method}`);
+  }
   const call = new HttpCall(method, { request, response });
   try {
     // Before the body is read: nobody without the token makes us read it.
@@ -185,12 +191,6 @@ async function answerCall(
     if (response.headersSent) response.destroy();
     else answerText(response, 400, "the request is not valid HTTP");
   }
-}
-
-/** Its body is nobody's to read. */
-function answerMethod(path: string, allowed: string, { method }: IncomingMessage, response: ServerResponse): void {
-  response.setHeader("allow", allowed);
-  answerText(response, 405, `${path} takes ${allowed}, not ${method}`);
 }
 
 function answerHealth(response: ServerResponse, { admission, health }: TransportContext): void {
