@@ -138,10 +138,13 @@ async function assembleAround(
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
   const { suites } = loadedSuites;
   const { limits } = config;
-  const { store, evaluationStore } = await openStores(config, (part, problem) => {
-    if (problem === undefined) log.info({ store: part }, "the store can be used again");
-    else log.error({ store: part, problem }, "the store cannot be used");
-    health.set(part, problem);
+  const { store, evaluationStore } = await openStores(config, {
+    onProblem: (part, problem) => {
+      if (problem === undefined) log.info({ store: part }, "the store can be used again");
+      else log.error({ store: part, problem }, "the store cannot be used");
+      health.set(part, problem);
+    },
+    onLoss: (part, loss) => log.error({ store: part, loss }, "what was committed last is lost: the log is damaged"),
   });
   const workers = startWorkers(config, log);
   registerGauges(metrics, workers, dropped);
@@ -247,12 +250,16 @@ async function openPools(
 
 async function openStores(
   { store: kind, dataDir: directory, storeDurability: synchronous }: Config,
-  onProblem: (part: string, problem: string | undefined) => void,
+  told: {
+    readonly onProblem: (part: string, problem: string | undefined) => void;
+    readonly onLoss: (part: string, loss: string) => void;
+  },
 ) {
   if (kind === "memory") return { store: memoryStore(), evaluationStore: memoryEvaluationStore() };
   const at = (part: string) => ({
     ...{ directory, synchronous },
-    onProblem: (problem: string | undefined) => onProblem(part, problem),
+    onProblem: (problem: string | undefined) => told.onProblem(part, problem),
+    onLoss: (loss: string) => told.onLoss(part, loss),
   });
   try {
     const store = await sqliteStore(at("runs"));

@@ -135,7 +135,9 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
     record: (runId, item) => recordItem({ runs, onFailure: tell }, runId, item),
   });
   const store =
-    needs === "evaluations" ? await sqliteEvaluationStore({ directory: config.dataDir }) : memoryEvaluationStore();
+    needs === "evaluations"
+      ? await sqliteEvaluationStore({ directory: config.dataDir, onLoss: (loss) => console.error(loss) })
+      : memoryEvaluationStore();
   const deps: ServiceDeps = {
     ...{ keyring, registry, pools, maker, teacher, scorer, asyncScorer, runs },
     evaluations: createEvaluations({

@@ -28,7 +28,7 @@ import type { ServiceDeps } from "./deps.ts";
 import { okOrThrow } from "./refusal.ts";
 import { evaluationToWire, issuedToWire } from "./run-task.ts";
 import { addedArms, readPolicy, runConfigFromWire } from "./run-config.ts";
-import { groupToWire, recordToWire, runToWire, stateToWire } from "./wire-run.ts";
+import { groupToWire, recordToWire, listedToWire, runToWire, stateToWire } from "./wire-run.ts";
 
 const RUN_ID_BYTES_MAX = 128;
 const ARM_ID_BYTES_MAX = 64;
@@ -75,9 +75,9 @@ function runHandlers(deps: ServiceDeps): Handlers {
     },
     async listRuns(request) {
       const { size, after } = readPage(request, 100, 1000);
-      const { items, next } = okOrThrow(await runs.list(after ?? "", size));
+      const { items, next } = await runs.list(after ?? "", size);
       const nextPageToken = next === undefined ? "" : pageToken(next);
-      return create(wire.ListRunsResponseSchema, { runs: await inStretches(items, runToWire), nextPageToken });
+      return create(wire.ListRunsResponseSchema, { runs: await inStretches(items, listedToWire), nextPageToken });
     },
     async deleteRun(request) {
       okOrThrow(await runs.remove(readRunId(request)));

@@ -4,6 +4,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { TaskKey } from "../../envs/origin.ts";
 import type { GroupView } from "../curriculum/groups.ts";
 import { policyToWire } from "../curriculum/policies/registry.ts";
+import type { ListItem } from "../curriculum/runs/runs.ts";
 import type { ListedView } from "../curriculum/runs/summary.ts";
 import type { RunConfig } from "../curriculum/types.ts";
 import type { HistoryEntry } from "../curriculum/history.ts";
@@ -29,6 +30,11 @@ import { pairsOf } from "../tasks/contrast.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { runGroupId } from "../tasks/task-id.ts";
 import { runConfigToWire } from "./run-config.ts";
+
+export function listedToWire(item: ListItem): Run {
+  if (item.kind === "run") return runToWire(item.view);
+  return create(RunSchema, { runId: item.runId, unreadable: item.message });
+}
 
 export function runToWire(run: ListedView): Run {
   return create(RunSchema, {

@@ -3,7 +3,8 @@
  * reads go before large ones; nothing is answered before it is committed, and before the file is found to be at its path.
  */
 import type { DatabaseSync } from "node:sqlite";
-import { isBusy, mayPass, transaction } from "./sqlite-file.ts";
+import { isBusy, isDamage, mayPass, transaction } from "./sqlite-file.ts";
+import { StoreDamaged } from "./store.ts";
 
 /** "write": committed before its answer. "read": small. "bulk": may be large; it lets the others go first. */
 export type Kind = "write" | "read" | "bulk";
@@ -32,7 +33,9 @@ export type Reply =
   | { readonly kind: "done"; readonly id: number; readonly value: unknown }
   /** It may pass: nothing is said to be written. */
   | { readonly kind: "unavailable"; readonly id: number; readonly message: string }
-  /** A bug, or a damaged file. */
+  /** A part of the file is missing or cannot be read. */
+  | { readonly kind: "damaged"; readonly id: number; readonly message: string }
+  /** A bug. */
   | { readonly kind: "failed"; readonly id: number; readonly message: string; readonly stack: string | undefined };
 
 export interface CommitQueueParts {
@@ -77,6 +80,7 @@ function unavailable({ id }: { readonly id: number }, message: string): Reply {
 
 function failure(job: Job, error: unknown): Reply {
   const { message, stack } = error as Error;
+  if (isDamage(error) || error instanceof StoreDamaged) return { kind: "damaged", id: job.id, message };
   return mayPass(error) ? unavailable(job, message) : { kind: "failed", id: job.id, message, stack };
 }
 

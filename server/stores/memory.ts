@@ -2,6 +2,8 @@
 import type { EvaluationStore, SamplePlace, StoredEvaluation, StoredSample, StoredTask } from "./evaluation-store.ts";
 import {
   type Append,
+  type ExpiredRun,
+  expectVersion,
   LIST_CHARACTERS_MAX,
   type ListedRun,
   type NewRun,
@@ -43,6 +45,11 @@ function write(entry: Entry, events: readonly string[], records: readonly Stored
   for (const { seq, body } of records) entry.records.set(seq, body);
 }
 
+function expired(runs: ReadonlyMap<number, Entry>, nowMs: number): readonly ExpiredRun[] {
+  const due = [...runs.values()].filter(({ expiresAtMs }) => expiresAtMs < nowMs);
+  return due.map(({ id, key, expiresAtMs }) => ({ id, key, expiresAtMs }));
+}
+
 export function memoryStore(): Store {
   const runs = new Map<number, Entry>();
   let nextKey = 1;
@@ -79,7 +86,9 @@ export function memoryStore(): Store {
       return "appended";
     },
     read: async (key, fromVersion, charactersMax = Infinity) => {
-      const events = runs.get(key)?.events.slice(fromVersion);
+      const entry = runs.get(key);
+      if (entry !== undefined) expectVersion(entry.events.length, fromVersion);
+      const events = entry?.events.slice(fromVersion);
       return events?.slice(
         0,
         reaching(events, charactersMax, (event) => event.length),
@@ -102,10 +111,11 @@ export function memoryStore(): Store {
       if (entry !== undefined) entry.expiresAtMs = Math.max(entry.expiresAtMs, expiresAtMs);
     },
     remove: async (key) => runs.delete(key),
+    expired: async (nowMs) => expired(runs, nowMs),
     removeExpired: async (nowMs) => {
-      const keys = [...runs.values()].filter((entry) => entry.expiresAtMs < nowMs).map((entry) => entry.key);
-      for (const key of keys) runs.delete(key);
-      return keys;
+      const removed = expired(runs, nowMs);
+      for (const { key } of removed) runs.delete(key);
+      return removed;
     },
     close: async () => runs.clear(),
   };

@@ -35,7 +35,16 @@ const TABLES = `
   ) STRICT;
 `;
 
-export const evaluationSchema: Schema = { file: "evaluations.sqlite", steps: [TABLES], foreignKeys: true };
+const CENSUS = `
+  SELECT id AS name, (SELECT COUNT(*) FROM samples WHERE evaluation = key) AS count FROM evaluations ORDER BY id
+`;
+
+export const evaluationSchema: Schema = {
+  file: "evaluations.sqlite",
+  steps: [TABLES],
+  foreignKeys: true,
+  census: { of: "evaluation", counted: "samples", sql: CENSUS },
+};
 
 export const evaluationAccess: Access<EvaluationStore> = {
   create: "write",

@@ -3,6 +3,7 @@ import { closeSync, existsSync, openSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { makeFolder } from "./folder.ts";
+import { type Census, census, findDamage, lossOf } from "./log-loss.ts";
 
 /** What a file holds. */
 export interface Schema {
@@ -12,6 +13,8 @@ export interface Schema {
   readonly steps: readonly string[];
   /** Whether a row goes with the one that it refers to. */
   readonly foreignKeys: boolean;
+  /** What is told of the file where a part of it is lost. */
+  readonly census: Census;
 }
 
 export interface FileOptions {
@@ -25,6 +28,8 @@ export interface FileOptions {
 export interface OpenFile {
   readonly db: DatabaseSync;
   readonly path: string;
+  /** What was committed and could not be read, in words; undefined: nothing. */
+  readonly loss: string | undefined;
 }
 
 /**
@@ -39,7 +44,12 @@ export function openFile({ directory, ...options }: FileOptions, schema: Schema)
   try {
     makeFolder(directory, 0o700);
     if (!existsSync(path)) makePrivate(path);
-    return { db: open(path, options, schema), path };
+    const damage = findDamage(path, schema.census);
+    const db = open(path, options, schema);
+    const loss = damage && lossOf(damage, census(db, schema.census), schema.census);
+    // What is left of the log would be taken for a loss at the next start again.
+    if (loss !== undefined) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    return { db, path, loss };
   } catch (cause) {
     throw new Error(`cannot open ${path}: ${(cause as Error).message}`, { cause });
   }
@@ -118,10 +128,12 @@ export function isBusy(error: unknown): boolean {
   return primaryCode(error) === 5;
 }
 
-/**
- * What may pass without a change to the server: BUSY, LOCKED, READONLY, IOERR, FULL and CANTOPEN. Others are bugs, or a
- * file that is damaged. https://sqlite.org/rescode.html
- */
+/** CORRUPT and NOTADB. https://sqlite.org/rescode.html */
+export function isDamage(error: unknown): boolean {
+  return [11, 26].includes(primaryCode(error));
+}
+
+/** What may pass without a change to the server: BUSY, LOCKED, READONLY, IOERR, FULL and CANTOPEN. */
 export function mayPass(error: unknown): boolean {
   return [5, 6, 8, 10, 13, 14].includes(primaryCode(error));
 }

@@ -4,11 +4,15 @@ import type { Access, InThread } from "./commit-queue.ts";
 import type { Schema } from "./sqlite-file.ts";
 import {
   type Append,
+  type ExpiredRun,
+  expectEvent,
+  expectVersion,
   LIST_CHARACTERS_MAX,
   type ListedRun,
   type NewRun,
   type Snapshot,
   type Store,
+  StoreDamaged,
   type StoredRecord,
   type StoredRun,
 } from "./store.ts";
@@ -47,7 +51,12 @@ const SUMMARIES = `
 `;
 
 /** Rows of a deleted run are deleted a few at a time, so that a row does not wait for those that it refers to. */
-export const runSchema: Schema = { file: "runs.sqlite", steps: [TABLES, SUMMARIES], foreignKeys: false };
+export const runSchema: Schema = {
+  file: "runs.sqlite",
+  steps: [TABLES, SUMMARIES],
+  foreignKeys: false,
+  census: { of: "run", counted: "events", sql: "SELECT id AS name, version AS count FROM runs ORDER BY id" },
+};
 
 export const runAccess: Access<Store> = {
   create: "write",
@@ -56,6 +65,7 @@ export const runAccess: Access<Store> = {
   touch: "write",
   remove: "write",
   removeExpired: "write",
+  expired: "read",
   find: "read",
   read: "read",
   list: "bulk",
@@ -78,7 +88,7 @@ function prepare(db: DatabaseSync) {
     version: statement("SELECT version FROM runs WHERE key = ?"),
     setVersion: statement("UPDATE runs SET version = ? WHERE key = ?"),
     insertEvent: statement("INSERT INTO events (run, version, body) VALUES (?, ?, ?)"),
-    events: statement("SELECT body FROM events WHERE run = ? AND version > ? ORDER BY version"),
+    events: statement("SELECT version, body FROM events WHERE run = ? AND version > ? ORDER BY version"),
     insertRecord: statement(
       "INSERT INTO records (run, seq, body) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET body = excluded.body",
     ),
@@ -96,7 +106,10 @@ function prepare(db: DatabaseSync) {
     setSummary: statement("INSERT OR REPLACE INTO summaries (run, body) VALUES (?, ?)"),
     touch: statement("UPDATE runs SET expires_at_ms = ?2 WHERE key = ?1 AND expires_at_ms < ?2"),
     remove: statement("DELETE FROM runs WHERE key = ? RETURNING key"),
-    removeExpired: statement("DELETE FROM runs WHERE expires_at_ms < ? RETURNING key"),
+    expired: statement("SELECT id, key, expires_at_ms AS expiresAtMs FROM runs WHERE expires_at_ms < ? ORDER BY key"),
+    removeExpired: statement(
+      "DELETE FROM runs WHERE expires_at_ms < ? RETURNING id, key, expires_at_ms AS expiresAtMs",
+    ),
   };
 }
 
@@ -153,15 +166,33 @@ function list(
 }
 
 function read(sql: Statements, key: number, fromVersion: number, charactersMax: number): readonly string[] | undefined {
+  try {
+    return eventsAfter(sql, key, fromVersion, charactersMax);
+  } catch (error) {
+    // Of a run that another process removed in between some events are gone already.
+    if (error instanceof StoreDamaged && versionOf(sql, key) === undefined) return undefined;
+    throw error;
+  }
+}
+
+function eventsAfter(
+  sql: Statements,
+  key: number,
+  fromVersion: number,
+  charactersMax: number,
+): readonly string[] | undefined {
   const version = versionOf(sql, key);
   if (version === undefined) return undefined;
+  expectVersion(version, fromVersion);
   const events: string[] = [];
-  if (version <= fromVersion) return events;
   let characters = 0;
-  for (const { body } of sql.events.iterate(key, fromVersion)) {
-    events.push(body as string);
-    if ((characters += (body as string).length) >= charactersMax) break;
+  for (const row of sql.events.iterate(key, fromVersion)) {
+    const event = row as { readonly version: number; readonly body: string };
+    expectEvent(event.version, fromVersion + events.length + 1);
+    events.push(event.body);
+    if ((characters += event.body.length) >= charactersMax) return events;
   }
+  expectVersion(fromVersion + events.length, version);
   return events;
 }
 
@@ -181,8 +212,9 @@ export function runsIn(db: DatabaseSync): InThread<Store> {
       snapshot: (key) => sql.snapshot.get(key) as Snapshot | undefined,
       records: (key, fromSeq, limit) => sql.records.all(key, fromSeq, limit) as unknown as StoredRecord[],
       touch: (key, expiresAtMs) => void sql.touch.run(key, expiresAtMs),
-      remove: (key) => removals.add(sql.remove.all(key)).length > 0,
-      removeExpired: (nowMs) => removals.add(sql.removeExpired.all(nowMs)),
+      remove: (key) => removals.add(sql.remove.all(key) as unknown as { readonly key: number }[]).length > 0,
+      expired: (nowMs) => sql.expired.all(nowMs) as unknown as ExpiredRun[],
+      removeExpired: (nowMs) => removals.add(sql.removeExpired.all(nowMs) as unknown as ExpiredRun[]),
     },
   };
 }
@@ -203,12 +235,11 @@ function removalsIn(db: DatabaseSync) {
   let due = true;
   return {
     due: () => due,
-    /** Gives the runs' keys. */
-    add: (rows: readonly Record<string, unknown>[]): readonly number[] => {
-      const keys = rows.map((row) => row["key"] as number);
-      for (const key of keys) add.run(key);
-      due ||= keys.length > 0;
-      return keys;
+    /** Gives the rows back. */
+    add: <Row extends { readonly key: number }>(rows: readonly Row[]): readonly Row[] => {
+      for (const { key } of rows) add.run(key);
+      due ||= rows.length > 0;
+      return rows;
     },
     /** Deletes some rows of a run. */
     portion: (): void => {

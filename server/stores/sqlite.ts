@@ -17,14 +17,18 @@ export interface SqliteOptions {
   readonly busyTimeoutMs?: number;
   /** Told when the file can no longer be used (it is full, locked, deleted), and why; undefined: it can be again. */
   readonly onProblem?: (problem: string | undefined) => void;
+  /** Told what was committed and could not be read when the file was opened: its log was damaged. */
+  readonly onLoss?: (loss: string) => void;
 }
 
 function open<S>(
   holds: ThreadData["holds"],
   access: Parameters<typeof openInThread<S>>[1],
-  { directory, synchronous = "normal", busyTimeoutMs = 5000, onProblem = () => undefined }: SqliteOptions,
+  options: SqliteOptions,
 ): Promise<S> {
-  return openInThread({ holds, directory, synchronous, busyTimeoutMs }, access, onProblem);
+  const { directory, synchronous = "normal", busyTimeoutMs = 5000 } = options;
+  const { onProblem = () => undefined, onLoss = () => undefined } = options;
+  return openInThread({ holds, directory, synchronous, busyTimeoutMs }, access, { onProblem, onLoss });
 }
 
 /** Opens runs.sqlite. Rejects with CannotOpen. */

@@ -15,6 +15,13 @@ export interface StoredRun {
   readonly version: number;
 }
 
+/** A run whose time is over. */
+export interface ExpiredRun {
+  readonly id: string;
+  readonly key: number;
+  readonly expiresAtMs: number;
+}
+
 /** What a list tells of a run, in two parts: what seldom changes is then not written with every event. */
 export interface Summary {
   readonly head: string;
@@ -82,7 +89,7 @@ export interface Store {
   append(key: number, append: Append): Promise<"appended" | "conflict" | "gone">;
   /**
    * The events after the first `fromVersion`, and at most those that reach `charactersMax`: fewer are the last; undefined:
-   * the run was deleted.
+   * the run was deleted. Rejects with StoreDamaged where an event is missing.
    */
   read(key: number, fromVersion: number, charactersMax?: number): Promise<readonly string[] | undefined>;
   /** Keeps a snapshot in place of an older one; that of a deleted run is ignored. */
@@ -94,8 +101,10 @@ export interface Store {
   touch(key: number, expiresAtMs: number): Promise<void>;
   /** Whether there was such a run. It is gone at once; what is kept of it may be deleted after that, a bit at a time. */
   remove(key: number): Promise<boolean>;
-  /** Removes runs that expired before now; gives their keys. */
-  removeExpired(nowMs: number): Promise<readonly number[]>;
+  /** Runs that expired before now. */
+  expired(nowMs: number): Promise<readonly ExpiredRun[]>;
+  /** Removes the runs that expired before now, and gives them. */
+  removeExpired(nowMs: number): Promise<readonly ExpiredRun[]>;
   close(): Promise<void>;
 }
 
@@ -106,3 +115,16 @@ export interface Store {
  * said to be kept, and a later attempt may succeed.
  */
 export class StoreUnavailable extends Error {}
+
+/** What was kept is no longer all there: a part of it is missing or cannot be read, and no later attempt will succeed. */
+export class StoreDamaged extends Error {}
+
+/** Throws StoreDamaged where the event that was read is not the one that comes next. */
+export function expectEvent(version: number, expected: number): void {
+  if (version !== expected) throw new StoreDamaged(`event ${expected} of its journal is missing`);
+}
+
+/** Throws StoreDamaged where a journal has fewer events than the reader knows of. */
+export function expectVersion(version: number, known: number): void {
+  if (version < known) throw new StoreDamaged(`its journal ends at event ${version}, and ${known} were written`);
+}

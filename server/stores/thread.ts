@@ -4,7 +4,7 @@
  */
 import { Worker } from "node:worker_threads";
 import type { Access, Asked, Reply } from "./commit-queue.ts";
-import { StoreUnavailable } from "./store.ts";
+import { StoreDamaged, StoreUnavailable } from "./store.ts";
 
 /** What a thread is started with. */
 export interface ThreadData {
@@ -19,6 +19,8 @@ export type ToThread = { readonly kind: "asked"; readonly asked: readonly Asked[
 export type FromThread =
   | { readonly kind: "open" }
   | { readonly kind: "cannot_open"; readonly message: string }
+  /** What was committed and could not be read when the file was opened. */
+  | { readonly kind: "lost"; readonly loss: string }
   | { readonly kind: "replies"; readonly replies: readonly Reply[] }
   | { readonly kind: "problem"; readonly problem: string | undefined }
   | { readonly kind: "closed" };
@@ -44,12 +46,16 @@ function textBytes(value: unknown): number {
   return Object.values(value).reduce((sum: number, each) => sum + textBytes(each), 0);
 }
 
-/** Opens a store in a thread. Rejects with CannotOpen. `onProblem` is told when it fails, and when it works again. */
-export async function openInThread<S>(
-  data: ThreadData,
-  access: Access<S>,
-  onProblem: (problem: string | undefined) => void,
-): Promise<S> {
+/** What is told of a store. */
+export interface Told {
+  /** When it fails, and why; undefined: it works again. */
+  readonly onProblem: (problem: string | undefined) => void;
+  /** What was committed and could not be read when the file was opened. */
+  readonly onLoss: (loss: string) => void;
+}
+
+/** Opens a store in a thread. Rejects with CannotOpen. */
+export async function openInThread<S>(data: ThreadData, access: Access<S>, { onProblem, onLoss }: Told): Promise<S> {
   // Flags of the process may be for its main thread alone, as --input-type is.
   const worker = new Worker(new URL("./worker.ts", import.meta.url), { workerData: data, execArgv: [] });
   const calls = createCalls(worker);
@@ -58,6 +64,7 @@ export async function openInThread<S>(
   worker.on("message", (message: FromThread) => {
     if (message.kind === "replies") calls.settle(message.replies);
     else if (message.kind === "problem") onProblem(message.problem);
+    else if (message.kind === "lost") onLoss(message.loss);
     else if (message.kind === "open") opened.resolve();
     else if (message.kind === "cannot_open") opened.reject(new CannotOpen(message.message));
   });
@@ -145,6 +152,7 @@ function createCalls(worker: Worker) {
 
 function errorOf(reply: Exclude<Reply, { readonly kind: "done" }>): Error {
   if (reply.kind === "unavailable") return new StoreUnavailable(reply.message);
+  if (reply.kind === "damaged") return new StoreDamaged(reply.message);
   const error = new Error(reply.message);
   if (reply.stack !== undefined) error.stack = reply.stack;
   return error;

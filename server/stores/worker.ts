@@ -65,7 +65,9 @@ function isFull(path: string): boolean {
 }
 
 try {
-  serve(open());
+  const opened = open();
+  if (opened.loss !== undefined) tell({ kind: "lost", loss: opened.loss });
+  serve(opened);
   tell({ kind: "open" });
 } catch (error) {
   tell({ kind: "cannot_open", message: (error as Error).message });

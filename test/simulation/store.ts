@@ -74,7 +74,7 @@ export function storeOf(
           if (world.fault("store fails after it wrote", faults.failsAfterwards)) fail(new Error("the store failed"));
           else reply(() => resolve(value));
         };
-        world.after(world.delayMs(0.5), `${process.name} store ${name}`, () => void execute());
+        world.after(world.delayMs(0.5), `${process.name} store ${name}`, () => void execute().catch(fail));
       });
   const operations = Object.entries(shared as Operations).map(([name, operation]) => [name, far(name, operation)]);
   return Object.fromEntries(operations) as Store;

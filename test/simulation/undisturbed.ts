@@ -220,7 +220,12 @@ export async function firstDifference(
   const [created, ...rest] = events;
   if (created?.kind !== "created") throw new Error("a lineage begins with a creation");
   const store = memoryStore();
-  const clock = { now: () => 0, setTimer: () => () => undefined, nextTurn: (go: () => void) => queueMicrotask(go) };
+  const clock = {
+    now: () => 0,
+    wallNow: () => 0,
+    setTimer: () => () => undefined,
+    nextTurn: (go: () => void) => queueMicrotask(go),
+  };
   const runs = createRuns<Spec, Key>({ store, source, clock, newIncarnation: () => "undisturbed" });
   // Nothing is closed for its time: what was, is among the events.
   const config = { ...created.config, groupTimeoutMs: undefined };

@@ -1,5 +1,5 @@
 /** How changes of a run are written, and how a run is read back. */
-import type { Store, StoredRecord, StoredRun, WrittenSummary } from "../../stores/store.ts";
+import type { Snapshot, Store, StoredRecord, StoredRun, WrittenSummary } from "../../stores/store.ts";
 import { apply, applyUntrimmed, trim } from "../apply.ts";
 import { type Codecs, FORMAT } from "../codec.ts";
 import { decodeEvent, encodeEvent, stateTextIn } from "../event-text.ts";
@@ -82,13 +82,31 @@ export function decodeRecord(text: string): HistoryRecord {
 /** What is read and followed at once: a few milliseconds. */
 const STRETCH_CHARACTERS = 48 * 1024;
 
+/** An event that cannot be read or followed is damaged, or of another format: the error says which event it is. */
+function refuseEvent(before: RunState | undefined, cause: unknown): never {
+  throw new FormatError(`event ${(before?.version ?? 0) + 1}: ${(cause as Error).message}`, { cause });
+}
+
+function next<Spec, Key extends InstanceKey>(
+  before: RunState<Spec, Key> | undefined,
+  text: string,
+  codecs: Codecs<Spec, Key>,
+  imported?: RunState<Spec, Key>,
+): RunState<Spec, Key> {
+  try {
+    return apply(before, decodeEvent(text, before, codecs, imported));
+  } catch (cause) {
+    return refuseEvent(before, cause);
+  }
+}
+
 /** The state after events that were written. */
 export function follow<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key> | undefined,
   events: readonly string[],
   codecs: Codecs<Spec, Key>,
 ): RunState<Spec, Key> | undefined {
-  return events.reduce((now, text) => apply(now, decodeEvent(text, now, codecs)), state);
+  return events.reduce((now, text) => next(now, text, codecs), state);
 }
 
 /**
@@ -102,7 +120,7 @@ export async function readState<Spec, Key extends InstanceKey>(
   clock: Clock,
 ): Promise<RunState<Spec, Key> | undefined> {
   const snapshot = await store.snapshot(key);
-  return readOn(store, key, snapshot && (await readSnapshot(snapshot.body, codecs, clock)), codecs, clock);
+  return readOn(store, key, snapshot && (await readSnapshot(snapshot, codecs, clock)), codecs, clock);
 }
 
 /** Follows the journal from a state on, a stretch at a time, so that others have their turn. */
@@ -120,8 +138,8 @@ export async function readOn<Spec, Key extends InstanceKey>(
     if (events === undefined) return undefined;
     for (const text of events) {
       const within = stateTextIn(text);
-      if (within === undefined) state = follow(state, [text], codecs);
-      else state = apply(state, decodeEvent(text, state, codecs, await readStateText(within, codecs, clock)));
+      const imported = within === undefined ? undefined : readStateText(within, codecs, clock);
+      state = next(state, text, codecs, await imported?.catch((cause: unknown) => refuseEvent(state, cause)));
     }
     if (state !== undefined && events.length > 0) onEvents(state, events);
     if (events.reduce((sum, event) => sum + event.length, 0) < STRETCH_CHARACTERS) return state;
@@ -129,15 +147,17 @@ export async function readOn<Spec, Key extends InstanceKey>(
 }
 
 async function readSnapshot<Spec, Key extends InstanceKey>(
-  body: string,
+  { version, body }: Snapshot,
   codecs: Codecs<Spec, Key>,
   clock: Clock,
 ): Promise<RunState<Spec, Key> | undefined> {
   try {
-    return await readStateText(body, codecs, clock);
-  } catch (error) {
-    if (error instanceof FormatError) return undefined;
-    throw error;
+    const state = await readStateText(body, codecs, clock);
+    // One that is of other events than it says would have events followed twice, or passed over.
+    return state.version === version ? state : undefined;
+  } catch {
+    // The journal has it all.
+    return undefined;
   }
 }
 

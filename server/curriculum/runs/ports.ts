@@ -6,8 +6,10 @@ import type { InstanceKey, RunConfig } from "../types.ts";
 
 /** The time, for waiting, time-outs and expiry only: no task depends on it. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. */
+  /** Milliseconds since the Unix epoch, by the machine's clock at the start and the time passed since: it never jumps. */
   now(): number;
+  /** The same by the machine's clock as it stands, which may jump: for times that outlive the process. */
+  wallNow(): number;
   /** Calls back once after a delay (which may be longer than setTimeout takes); what it returns cancels it. */
   setTimer(delayMs: number, callback: () => void): () => void;
   /** Calls back when all that came in at the same time has been looked at: in the event loop's next turn. */
@@ -16,6 +18,7 @@ export interface Clock {
 
 /** Where failures of work in the background go. pino's loggers are such. */
 export interface Log {
+  info(details: object, message: string): void;
   warn(details: object, message: string): void;
 }
 

@@ -1,7 +1,9 @@
 /** Runs in memory: loaded when asked for, dropped when idle, removed from the store when they expire. */
 import { nextTimeoutAtMs, timedOut } from "../feedback.ts";
+import { StoreDamaged } from "../../stores/store.ts";
 import { FormatError } from "../json.ts";
 import { type InstanceKey, notFound, type Refusal } from "../types.ts";
+import { expiryMs, sweepExpired, touchEveryMs } from "./expiry.ts";
 import { drawing, type Drawing } from "./drawing.ts";
 import { readState } from "./journal.ts";
 import { liveRun, type Gone, type LiveRun } from "./live-run.ts";
@@ -50,12 +52,8 @@ function watchTimeouts<Spec, Key extends InstanceKey>(
   };
 }
 
-/** How often expired runs are looked for. */
-const SWEEP_MS = 30_000;
 /** A run that nothing was asked of for this long leaves memory; the store has it all. */
 const IDLE_MS = 10 * 60_000;
-/** Expiry times in the store are put off at most this often, and are that much too late. */
-const TOUCH_EVERY_MS = 60_000;
 
 /** A run in memory with what works on it. */
 export interface OpenRun<Spec, Key extends InstanceKey> {
@@ -89,15 +87,6 @@ export interface Registry<Spec, Key extends InstanceKey> {
   close(): void;
 }
 
-function touchEveryMs(timeToLiveMs: number): number {
-  return Math.min(TOUCH_EVERY_MS, timeToLiveMs / 4);
-}
-
-/** When a run that is asked for now expires in the store. */
-export function expiryMs(nowMs: number, timeToLiveMs: number): number {
-  return Math.ceil(nowMs + timeToLiveMs + touchEveryMs(timeToLiveMs));
-}
-
 async function load<Spec, Key extends InstanceKey>(
   ports: Ports<Spec, Key>,
   masks: Masks,
@@ -126,7 +115,7 @@ async function touch<Spec, Key extends InstanceKey>(
   const nowMs = clock.now();
   if (nowMs - entry.touchedAtMs < touchEveryMs(timeToLiveMs)) return;
   entry.touchedAtMs = nowMs;
-  await store.touch(entry.run.key, expiryMs(nowMs, timeToLiveMs));
+  await store.touch(entry.run.key, expiryMs(clock.wallNow(), timeToLiveMs));
 }
 
 /** Loaded runs by id. */
@@ -175,33 +164,23 @@ function cache<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>, masks: Ma
 
 /** A run whose journal this server does not read is refused; any other error is a bug, or the store's. */
 export function unreadable(id: string, error: unknown): Refusal {
-  if (!(error instanceof FormatError)) throw error;
+  if (!(error instanceof FormatError || error instanceof StoreDamaged)) throw error;
   return { kind: "failed_precondition", message: `run "${id}" cannot be read: ${error.message}` };
 }
 
 export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec, Key>): Registry<Spec, Key> {
-  const { store, clock, log } = ports;
+  const { clock, log } = ports;
   const masks = createMasks(log);
   const runs = cache(ports, masks);
-  let closed = false;
-  let cancelSweep = (): void => undefined;
 
   const forget = (key: number): Promise<void> =>
     runs.dropWhere(({ run }) => {
       if (run.key === key) run.forget();
       return run.key === key;
     });
-  const sweep = async (): Promise<void> => {
+  const dropIdle = (): Promise<void> => {
     const nowMs = clock.now();
-    await runs.dropWhere(({ users, askedAtMs }) => users === 0 && nowMs - askedAtMs >= IDLE_MS);
-    for (const key of await store.removeExpired(nowMs)) await forget(key);
-  };
-  const scheduleSweep = (): void => {
-    if (closed) return;
-    cancelSweep = clock.setTimer(SWEEP_MS, () => {
-      const swept = sweep().catch((err: unknown) => log?.warn({ err }, "expired runs could not be looked for"));
-      void swept.then(scheduleSweep);
-    });
+    return runs.dropWhere(({ users, askedAtMs }) => users === 0 && nowMs - askedAtMs >= IDLE_MS);
   };
   const work = async <T>(
     entry: Entry<Spec, Key>,
@@ -217,7 +196,7 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
     }
   };
 
-  scheduleSweep();
+  const endSweeps = sweepExpired(ports, dropIdle, forget);
   return {
     withRun: async (id, task) => {
       try {
@@ -237,8 +216,7 @@ export function createRegistry<Spec, Key extends InstanceKey>(ports: Ports<Spec,
     maskArms: async (resource, reason) => masks.set(resource, reason, await runs.runs()),
     forget,
     close: () => {
-      closed = true;
-      cancelSweep();
+      endSweeps();
       void runs.dropWhere(() => true);
     },
   };

@@ -24,9 +24,10 @@ import { historyPage } from "./history-page.ts";
 import { type Gone, gone } from "./live-run.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
 import { type EvaluationBatch, evaluationKeys, type EvaluationRequest, nextEvaluation } from "./evaluating.ts";
+import { expiryMs } from "./expiry.ts";
 import { type Groups, type GroupsRequest, getGroups } from "./groups.ts";
 import type { Clock, Ports } from "./ports.ts";
-import { createRegistry, expiryMs, type OpenRun, type Registry, unreadable } from "./registry.ts";
+import { createRegistry, type OpenRun, type Registry, unreadable } from "./registry.ts";
 import { exportRun, importRun, type ExportedRun, type ImportedRun } from "./transfer.ts";
 import { decodeSummary, encodeSummary, type ListedView } from "./summary.ts";
 import { nextTurn, serial } from "./turns.ts";
@@ -56,6 +57,11 @@ function recentRun(state: RunState): RecentRun {
   return { ...stateView(state), usefulShare };
 }
 
+/** A run of a list; one that cannot be read stands there with why, so that the others are listed. */
+export type ListItem =
+  | { readonly kind: "run"; readonly view: ListedView }
+  | { readonly kind: "unreadable"; readonly runId: string; readonly message: string };
+
 export interface Runs<Spec, Key extends InstanceKey> {
   /** Creating a run again with the same configuration gives it as it is. */
   create(
@@ -64,7 +70,7 @@ export interface Runs<Spec, Key extends InstanceKey> {
   ): Promise<Result<{ readonly run: RunView<Spec>; readonly created: boolean }>>;
   get(runId: string): Promise<Result<RunView<Spec>>>;
   /** By id; `afterId` "": from the first. */
-  list(afterId: string, limit: number): Promise<Result<Page<ListedView, string>>>;
+  list(afterId: string, limit: number): Promise<Page<ListItem, string>>;
   /** As they stand in memory, so many of those that were asked for last, the last one first. They are not asked for by that. */
   recent(limit: number): Promise<readonly RecentRun[]>;
   remove(runId: string): Promise<Result<null>>;
@@ -142,7 +148,7 @@ function change<T, Spec, Key extends InstanceKey>(
 type Operations<Spec, Key extends InstanceKey, Names extends keyof Runs<Spec, Key>> = Pick<Runs<Spec, Key>, Names>;
 
 function keeping<Spec, Key extends InstanceKey>(
-  { store, clock, source, newIncarnation }: Ports<Spec, Key>,
+  { store, clock, source, newIncarnation, log }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
 ): Operations<Spec, Key, "create" | "get" | "remove" | "history"> {
   type All = Runs<Spec, Key>;
@@ -152,7 +158,7 @@ function keeping<Spec, Key extends InstanceKey>(
     const atMs = clock.now();
     const created = { kind: "created", runId, incarnation: newIncarnation(), config, atMs } as const;
     const { state, events, records } = encodeChange(undefined, { events: [created] }, source, atMs);
-    const expiresAtMs = expiryMs(atMs, config.timeToLiveMs);
+    const expiresAtMs = expiryMs(clock.wallNow(), config.timeToLiveMs);
     const summary = encodeSummary(state, undefined);
     const outcome = await store.create({ id: runId, expiresAtMs, events, records, summary });
     const run = await read(registry, runId, runView<Spec, Key>);
@@ -165,6 +171,7 @@ function keeping<Spec, Key extends InstanceKey>(
   const remove: All["remove"] = async (runId) => {
     const row = await store.find(runId);
     if (row === undefined || !(await store.remove(row.key))) return notFound(runId);
+    log?.info({ run: runId }, "a run was deleted, as a caller asked");
     await registry.forget(row.key);
     return ok(null);
   };
@@ -195,17 +202,17 @@ function listing<Spec, Key extends InstanceKey>(
   const list: Runs<Spec, Key>["list"] = (afterId, limit) =>
     inTurn(async () => {
       const { runs: rows, more } = await store.list(afterId, limit);
-      const items: ListedView[] = [];
+      const items: ListItem[] = [];
       for (const [i, row] of rows.entries()) {
         if (i % LISTED_TOGETHER === LISTED_TOGETHER - 1) await nextTurn(clock);
         try {
           const view = await listed(row);
-          if (view !== undefined) items.push(view);
+          if (view !== undefined) items.push({ kind: "run", view });
         } catch (error) {
-          return unreadable(row.id, error);
+          items.push({ kind: "unreadable", runId: row.id, message: unreadable(row.id, error).message });
         }
       }
-      return ok({ items, next: more ? rows.at(-1)?.id : undefined });
+      return { items, next: more ? rows.at(-1)?.id : undefined };
     });
   /** From its summary; where that does not hold, as it is in memory; else from its journal, and the summary is mended. */
   const listed = async (row: ListedRun): Promise<ListedView | undefined> => {

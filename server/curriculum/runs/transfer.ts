@@ -27,7 +27,8 @@ import { runView, type RunView } from "../view.ts";
 import { encodeChange } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Clock, Ports } from "./ports.ts";
-import { expiryMs, type Registry } from "./registry.ts";
+import { expiryMs } from "./expiry.ts";
+import type { Registry } from "./registry.ts";
 import { encodeSummary } from "./summary.ts";
 import { inTurns } from "./turns.ts";
 
@@ -199,7 +200,7 @@ async function asNew<Spec, Key extends InstanceKey>(
   const atMs = clock.now();
   const event = importEvent(exported, { runId, incarnation: newIncarnation(), atMs }, undefined);
   const { state, events, records } = encodeChange(undefined, { events: [event] }, source, atMs);
-  const expiresAtMs = expiryMs(atMs, exported.state.config.timeToLiveMs);
+  const expiresAtMs = expiryMs(clock.wallNow(), exported.state.config.timeToLiveMs);
   const all = [...placed(exported, undefined), ...records];
   if (
     (await store.create({ id: runId, expiresAtMs, events, records: all, summary: encodeSummary(state, undefined) })) ===

@@ -26,6 +26,7 @@ import {
   stagedPolicy,
   train,
   value,
+  listedViews,
 } from "./support.ts";
 
 function evaluationArm(id: string, tasks = 5, numGenerations = 2): EvaluationArm<Spec> {
@@ -249,7 +250,7 @@ describe("what is told of a round", () => {
     await feed(runs, itemsOf(value(await evaluation(runs, 1))));
     const here = await stateOf(runs);
     runs.close();
-    const [listed] = value(await bench({ store }).runs.list("", 10)).items;
+    const [listed] = listedViews(await bench({ store }).runs.list("", 10));
     expect(listed?.state.evaluations).toEqual(here.evaluations);
     expect(here.evaluations).toMatchObject([{ samples: 10, closed: true }]);
   });

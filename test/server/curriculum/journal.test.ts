@@ -7,7 +7,7 @@ import { liveRun } from "../../../server/curriculum/runs/live-run.ts";
 import { nextBatch } from "../../../server/curriculum/runs/next-batch.ts";
 import { decodeState } from "../../../server/curriculum/state-text.ts";
 import { memoryStore } from "../../../server/stores/memory.ts";
-import type { ListedRun, Store } from "../../../server/stores/store.ts";
+import { type ListedRun, type Store, StoreDamaged } from "../../../server/stores/store.ts";
 import { answer, ask, bench, codecs, encodeState, freshTasks, runConfig, train, value } from "./support.ts";
 
 async function trained() {
@@ -37,7 +37,7 @@ function changed(store: Store, change: (event: string) => string): Store {
 
 describe("a journal of another format", () => {
   const message = (found: string): string =>
-    `run "run" cannot be read: an event of the run's journal is ${found}, and this server reads format ${FORMAT}: ` +
+    `run "run" cannot be read: event 1: an event of the run's journal is ${found}, and this server reads format ${FORMAT}: ` +
     "use the server that wrote it";
 
   test.each([
@@ -49,17 +49,57 @@ describe("a journal of another format", () => {
     const refusal = { kind: "failed_precondition", message: message(found) };
     expect(await runs.get("run")).toEqual(refusal);
     expect(await runs.pause("run")).toEqual(refusal);
-    expect(await runs.list("", 10)).toEqual(refusal);
+    const unreadable = { kind: "unreadable", runId: "run", message: refusal.message };
+    expect(await runs.list("", 10)).toEqual({ items: [unreadable], next: undefined });
   });
 
   test("is not taken for one that is damaged", async () => {
     const { store } = await trained();
     const cut = bench({ store: changed(store, (event) => event.slice(0, -1)) });
-    expect(await cut.runs.get("run")).toMatchObject({ message: 'run "run" cannot be read: it is not JSON' });
+    expect(await cut.runs.get("run")).toMatchObject({ message: 'run "run" cannot be read: event 1: it is not JSON' });
     const unknown = bench({ store: changed(store, () => `[${FORMAT},"danced"]`) });
     expect(await unknown.runs.get("run")).toMatchObject({ kind: "failed_precondition" });
   });
 });
+
+const missing = (): never => {
+  throw new StoreDamaged("event 3 of its journal is missing");
+};
+
+test.each([
+  ["lacks an event", missing],
+  [
+    "has an event of a group that is not there",
+    (events: readonly string[]) => events.with(2, `[${FORMAT},"closed",[9999],""]`),
+  ],
+  ["has an event of another shape", (events: readonly string[]) => events.with(2, `[${FORMAT},"drawn",{}]`)],
+])(
+  "a run whose journal %s is marked in the list and named by each call, and the others are served",
+  async (_n, change) => {
+    const { store, key } = await trained();
+    const { runs: healthy } = bench({ store });
+    value(await healthy.create("other", runConfig()));
+    const read: Store["read"] = async (asked, from) => {
+      const events = await store.read(asked, 0);
+      return asked === key ? events && change(events).slice(from) : events?.slice(from);
+    };
+    const list: Store["list"] = async (after, limit) => {
+      const { runs, more } = await store.list(after, limit);
+      return { runs: runs.map((run) => (run.key === key ? { ...run, summary: undefined } : run)), more };
+    };
+    const { runs } = bench({ store: { ...store, read, list } });
+    const refusal = await runs.get("run");
+    const message = refusal.kind === "failed_precondition" ? refusal.message : "";
+    expect(message).toMatch(/^run "run" cannot be read: event 3/);
+    const { signal } = new AbortController();
+    const wanted = { kind: "open" } as const;
+    expect(await runs.groups("run", { wanted, from: 0, limit: 1, waitMs: 0, signal })).toEqual(refusal);
+    const { items } = await runs.list("", 10);
+    const unreadable = { kind: "unreadable", runId: "run", message };
+    expect(items).toMatchObject([{ kind: "run", view: { runId: "other" } }, unreadable]);
+    expect((await runs.get("other")).kind).toBe("ok");
+  },
+);
 
 test("every event begins with the format and its kind", async () => {
   const { events } = await trained();

@@ -27,6 +27,7 @@ import {
   stage,
   stagedPolicy,
   value,
+  listedViews,
 } from "./support.ts";
 
 const directories: string[] = [];
@@ -87,7 +88,7 @@ function asListed(run: ListedView): ListedView {
 async function compare(store: Store): Promise<void> {
   const { runs: rows } = await store.list("", 100);
   const { runs } = bench({ store });
-  const listed = value(await runs.list("", 100)).items;
+  const listed = listedViews(await runs.list("", 100));
   for (const [i, row] of rows.entries()) {
     const state = await readState(store, row, freshTasks, fakeClock());
     if (state === undefined) throw new Error(`run ${row.id} is listed, and is gone`);
@@ -115,7 +116,7 @@ describe.each(stores)("on the $name store", ({ name, open }) => {
             await compare(store);
           }
           const got = value(await (servers[1] as Runs).get("run"));
-          const listed = value(await (servers[0] as Runs).list("", 100)).items;
+          const listed = listedViews(await (servers[0] as Runs).list("", 100));
           expect(listed.find(({ runId }) => runId === "run")).toEqual(asListed(got));
           for (const runs of servers) runs.close();
           await store.close();
@@ -151,7 +152,7 @@ describe.each(stores)("on the $name store", ({ name, open }) => {
       summary: { state },
     };
     expect(await store.append(key, paused)).toBe("appended");
-    expect(value(await bench({ store }).runs.list("", 1)).items[0]?.state).toMatchObject({ paused: true, version: 1 });
+    expect(listedViews(await bench({ store }).runs.list("", 1))[0]?.state).toMatchObject({ paused: true, version: 1 });
     await store.close();
   });
 });

@@ -9,6 +9,7 @@ import type { ReplayConfig } from "../../../server/curriculum/policies/replay.ts
 import type { BanditConfig } from "../../../server/curriculum/policies/bandit/config.ts";
 import type { Stage } from "../../../server/curriculum/policies/stages.ts";
 import type { NextBatch } from "../../../server/curriculum/runs/next-batch.ts";
+import type { ListedView } from "../../../server/curriculum/runs/summary.ts";
 import type * as ports from "../../../server/curriculum/runs/ports.ts";
 import { createRuns, type Runs as RunsOf } from "../../../server/curriculum/runs/runs.ts";
 import type { IssuedTask } from "../../../server/curriculum/batches.ts";
@@ -46,13 +47,18 @@ export type Place = TaskPlace<Spec>;
 export interface FakeClock extends ports.Clock {
   /** Moves on, and fires the timers that are due, in their order. */
   advance(ms: number): Promise<void>;
+  /** Sets the machine's clock by so much; no time passes. */
+  jump(ms: number): void;
 }
 
 export function fakeClock(): FakeClock {
   let now = 1_000_000;
+  let jumpedMs = 0;
   const timers = new Set<{ readonly atMs: number; readonly callback: () => void }>();
   return {
     now: () => now,
+    wallNow: () => now + jumpedMs,
+    jump: (ms) => (jumpedMs += ms),
     setTimer: (delayMs, callback) => {
       const timer = { atMs: now + delayMs, callback };
       timers.add(timer);
@@ -73,6 +79,14 @@ export function fakeClock(): FakeClock {
       await settled();
     },
   };
+}
+
+/** The runs of a page of the list, all of which are read. */
+export function listedViews({ items }: Awaited<ReturnType<Runs["list"]>>): readonly ListedView[] {
+  return items.map((item) => {
+    if (item.kind === "run") return item.view;
+    throw new Error(item.message);
+  });
 }
 
 /** Lets everything that can run without the clock run. */
@@ -219,11 +233,12 @@ export function bench(
     newIncarnation?: () => string;
     aheadMax?: number;
     prepare?: ports.Prepare<Spec, Key>;
+    log?: ports.Log;
   } = {},
 ): Bench {
   const { source = freshTasks, store = memoryStore(), clock = fakeClock(), newIncarnation = incarnations() } = more;
-  const { aheadMax = 0, prepare } = more;
-  const ports = { store, source, clock, newIncarnation, aheadMax, ...(prepare && { prepare }) };
+  const { aheadMax = 0, prepare, log } = more;
+  const ports = { store, source, clock, newIncarnation, aheadMax, ...(prepare && { prepare }), ...(log && { log }) };
   return { runs: createRuns(ports), store, clock };
 }
 

@@ -1,5 +1,6 @@
 /** What depends on the clock: waiting, time-outs and expiry. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
+import { systemClock } from "../../../server/curriculum/runs/system.ts";
 import {
   answer,
   arm,
@@ -139,6 +140,81 @@ describe("groups that time out", () => {
     expect(value(await runs.get("run")).state.groupsOutstanding).toBe(6);
     await clock.advance(1000);
     expect(value(await runs.get("run")).state.groupsOutstanding).toBe(0);
+  });
+});
+
+describe("the machine's clock", () => {
+  const DAY_MS = 86_400_000;
+  const config = runConfig({ timeToLiveMs: 7 * DAY_MS });
+
+  /** What was logged: the message, and the runs that it names. */
+  function logged() {
+    const lines: (readonly [string, unknown])[] = [];
+    const write = (details: object, message: string): void => {
+      const { run, runs = run } = details as { readonly run?: string; readonly runs?: readonly string[] };
+      lines.push([message, runs]);
+    };
+    return { lines, log: { info: write, warn: write } };
+  }
+
+  const announced = "runs are past their time to live and will be removed: if the clock is wrong, set it before that";
+  const jumped = "the machine's clock jumped: no run is removed for the next minutes";
+  const removed = "a run past its time to live was removed";
+
+  test("40 days ahead at a start removes nothing in the first minutes, says what it will, and logs each removal", async () => {
+    const { store, clock, runs } = bench();
+    for (const id of ["a", "b"]) value(await runs.create(id, config));
+    runs.close();
+    clock.jump(40 * DAY_MS);
+    const { lines, log } = logged();
+    bench({ store, clock, log });
+    await clock.advance(299_000);
+    expect(lines).toEqual([[announced, ["a", "b"]]]);
+    expect((await store.list("", 10)).runs).toHaveLength(2);
+    await clock.advance(60_000);
+    expect(lines.slice(1)).toEqual([
+      [removed, "a"],
+      [removed, "b"],
+    ]);
+    expect((await store.list("", 10)).runs).toEqual([]);
+  });
+
+  test("that jumps ahead and is set right within minutes removes nothing", async () => {
+    const { lines, log } = logged();
+    const { store, clock, runs } = bench({ log });
+    value(await runs.create("a", config));
+    await clock.advance(600_000);
+    clock.jump(40 * DAY_MS);
+    await clock.advance(120_000);
+    clock.jump(-40 * DAY_MS);
+    await clock.advance(3_600_000);
+    expect(lines).toEqual([
+      [jumped, undefined],
+      [announced, ["a"]],
+      [jumped, undefined],
+    ]);
+    expect(await store.find("a")).toBeDefined();
+  });
+
+  test("that goes back by a day leaves time-outs as they were", async () => {
+    const before = systemClock.now();
+    const { Date: real } = globalThis;
+    vi.setSystemTime(real.now() - DAY_MS);
+    try {
+      expect(systemClock.wallNow()).toBeLessThan(before);
+      expect(systemClock.now()).toBeGreaterThanOrEqual(before);
+      expect(Number.isInteger(systemClock.now())).toBe(true);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("a run that a caller deletes is logged, too", async () => {
+    const { lines, log } = logged();
+    const { runs } = bench({ log });
+    value(await runs.create("a", config));
+    value(await runs.remove("a"));
+    expect(lines).toEqual([["a run was deleted, as a caller asked", "a"]]);
   });
 });
 

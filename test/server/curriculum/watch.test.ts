@@ -14,6 +14,7 @@ import {
   value,
   type Runs,
   mixturePolicy,
+  listedViews,
 } from "./support.ts";
 
 async function started(more: Parameters<typeof runConfig>[0] = {}) {
@@ -171,11 +172,11 @@ test("the history of a long run keeps what memory does not", async () => {
 test("runs are listed by id, in pages", async () => {
   const { runs } = bench();
   for (const id of ["b", "a", "C", "a-1"]) value(await runs.create(id, runConfig()));
-  const first = value(await runs.list("", 3));
-  expect(first.items.map(({ runId }) => runId)).toEqual(["C", "a", "a-1"]);
+  const first = await runs.list("", 3);
+  expect(listedViews(first).map(({ runId }) => runId)).toEqual(["C", "a", "a-1"]);
   expect(first.next).toBe("a-1");
-  const second = value(await runs.list("a-1", 3));
-  expect([second.items.map(({ runId }) => runId), second.next]).toEqual([["b"], undefined]);
+  const second = await runs.list("a-1", 3);
+  expect([listedViews(second).map(({ runId }) => runId), second.next]).toEqual([["b"], undefined]);
   await answer(runs, "b", value(await ask(runs, "b", 0, 6)).tasks);
-  expect(value(await runs.list("a-1", 3)).items[0]?.state.samplesRecorded).toBe(24);
+  expect(listedViews(await runs.list("a-1", 3))[0]?.state.samplesRecorded).toBe(24);
 });

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { runSchema } from "../../../server/stores/sqlite-runs.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
-import { StoreUnavailable } from "../../../server/stores/store.ts";
+import { StoreDamaged, StoreUnavailable } from "../../../server/stores/store.ts";
 import { eventually } from "../../support/patience.ts";
 
 const directories: string[] = [];
@@ -73,6 +73,24 @@ test("survives kill -9: what was answered is there", async () => {
   expect(events.length).toBeGreaterThan(Number(lines.at(-1)));
   expect(events).toEqual(events.map((_, i) => String(i)));
   expect(run?.version).toBe(events.length);
+  await store.close();
+});
+
+test.each([
+  ["the first", 1, "event 1 of its journal is missing"],
+  ["one in the middle", 3, "event 3 of its journal is missing"],
+  ["the last", 5, "its journal ends at event 4, and 5 were written"],
+])("a journal without %s of its events is refused, and the run beside it is read", async (_name, version, message) => {
+  const where = directory();
+  const store = await sqliteStore({ directory: where });
+  const events = ["0", "1", "2", "3", "4"];
+  for (const id of ["run", "other"]) await store.create({ id, expiresAtMs: 1, events, records: [], summary });
+  const [run, other] = await Promise.all([store.find("run"), store.find("other")]);
+  const db = new DatabaseSync(join(where, "runs.sqlite"));
+  db.prepare("DELETE FROM events WHERE run = ? AND version = ?").run(run?.key ?? -1, version);
+  db.close();
+  await expect(store.read(run?.key ?? -1, 0)).rejects.toThrow(new StoreDamaged(message));
+  expect(await store.read(other?.key ?? -1, 0)).toEqual(events);
   await store.close();
 });
 

@@ -196,9 +196,16 @@ describe.each(stores)("the store: $name", ({ open }) => {
     await store.touch(b, 2000);
     await store.touch(b, 500);
     expect(await store.removeExpired(1000)).toEqual([]);
-    expect(await store.removeExpired(1001)).toEqual([a]);
-    expect(await store.removeExpired(2001)).toEqual([b]);
+    const first = [{ id: "a", key: a, expiresAtMs: 1000 }];
+    expect([await store.expired(1001), await store.removeExpired(1001)]).toEqual([first, first]);
+    expect(await store.removeExpired(2001)).toEqual([{ id: "b", key: b, expiresAtMs: 2000 }]);
+    expect(await store.expired(3000)).toEqual([]);
     expect(await store.list("", 10)).toEqual({ runs: [], more: false });
+  });
+
+  test("refuses a reader that knows of more events than there are", async () => {
+    const [key = -1] = await begin("run");
+    await expect(store.read(key, 2)).rejects.toThrow("its journal ends at event 1, and 2 were written");
   });
 
   test("behaves as a list of events, whatever is done to it", async () => {

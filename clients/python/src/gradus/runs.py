@@ -200,12 +200,16 @@ class RunState(Value, message=cur.RunState):
 
 @dataclass(frozen=True)
 class RunInfo(Value, message=cur.Run):
-    """A run: as it was created, and as it stands."""
+    """A run: as it was created, and as it stands.
+
+    `unreadable`: only in lists, why the server cannot read the run (empty: it can); all but `run_id` says nothing then.
+    """
 
     run_id: str
     config: RunConfig
     state: RunState
     create_time: datetime
+    unreadable: str
 
 
 @dataclass(frozen=True)

@@ -1006,7 +1006,8 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
 
   /**
    * The run is deleted when nothing was asked of it for this long; unset: 30
-   * days.
+   * days. Not in the first minutes after a start of the server, or after a jump
+   * of its clock, which the log announces.
    *
    * @generated from field: google.protobuf.Duration time_to_live = 13;
    */
@@ -1375,6 +1376,14 @@ export declare type Run = Message<"gradus.v1.Run"> & {
    * @generated from field: google.protobuf.Timestamp create_time = 4;
    */
   createTime?: Timestamp | undefined;
+
+  /**
+   * Only in lists: why the server cannot read the run (its journal is damaged, or of another version), in words. All but
+   * run_id is unset then, and calls on the run fail with FAILED_PRECONDITION and the same words. Empty: it is read.
+   *
+   * @generated from field: string unreadable = 5;
+   */
+  unreadable: string;
 };
 
 /**

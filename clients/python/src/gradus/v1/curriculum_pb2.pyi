@@ -1193,7 +1193,8 @@ class RunConfig(google.protobuf.message.Message):
     @property
     def time_to_live(self) -> google.protobuf.duration_pb2.Duration:
         """The run is deleted when nothing was asked of it for this long; unset: 30
-        days.
+        days. Not in the first minutes after a start of the server, or after a jump
+        of its clock, which the log announces.
         """
 
     @property
@@ -1468,8 +1469,13 @@ class Run(google.protobuf.message.Message):
     CONFIG_FIELD_NUMBER: builtins.int
     STATE_FIELD_NUMBER: builtins.int
     CREATE_TIME_FIELD_NUMBER: builtins.int
+    UNREADABLE_FIELD_NUMBER: builtins.int
     run_id: builtins.str
     """Its id."""
+    unreadable: builtins.str
+    """Only in lists: why the server cannot read the run (its journal is damaged, or of another version), in words. All but
+    run_id is unset then, and calls on the run fail with FAILED_PRECONDITION and the same words. Empty: it is read.
+    """
     @property
     def config(self) -> global___RunConfig:
         """As it was created."""
@@ -1489,9 +1495,10 @@ class Run(google.protobuf.message.Message):
         config: global___RunConfig | None = ...,
         state: global___RunState | None = ...,
         create_time: google.protobuf.timestamp_pb2.Timestamp | None = ...,
+        unreadable: builtins.str = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["config", b"config", "create_time", b"create_time", "state", b"state"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["config", b"config", "create_time", b"create_time", "run_id", b"run_id", "state", b"state"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["config", b"config", "create_time", b"create_time", "run_id", b"run_id", "state", b"state", "unreadable", b"unreadable"]) -> None: ...
 
 global___Run = Run
 

@@ -1,0 +1,205 @@
+/**
+ * What SQLite drops without a word when it opens a file: from the first frame of the write-ahead log that does not add up on,
+ * it takes the rest for what a crash left behind. Where commits of the same generation stand after such a frame, that is a
+ * loss (a flipped bit, a write that never came to the disk), and the operator is told of it.
+ * https://sqlite.org/fileformat2.html#walformat
+ */
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+/** What a file is asked to say what was in it, and what is. */
+export interface Census {
+  /** What a row is, for a sentence: "run". */
+  readonly of: string;
+  /** What is counted of it: "events". */
+  readonly counted: string;
+  /** Gives rows of name and count. */
+  readonly sql: string;
+}
+
+export interface Damage {
+  /** In words: where the log is damaged, and where a copy is. */
+  readonly where: string;
+  /** What the file held, as far as the rest of the log can be read; undefined: it cannot. */
+  readonly held: ReadonlyMap<string, number> | undefined;
+}
+
+const HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+const MAGIC = 0x377f0682;
+/** The lowest bit of the magic number says that checksums read words with the highest byte first. */
+const BIG_ENDIAN = 1;
+/** A log that another process is writing to may look damaged for a moment. */
+const LOOK_AGAIN_MS = 100;
+
+type Sum = readonly [number, number];
+
+function checksum(bytes: DataView, from: number, to: number, littleEndian: boolean, [one, two]: Sum): Sum {
+  for (let at = from; at < to; at += 8) {
+    one = (one + bytes.getUint32(at, littleEndian) + two) >>> 0;
+    two = (two + bytes.getUint32(at + 4, littleEndian) + one) >>> 0;
+  }
+  return [one, two];
+}
+
+/** A log's frames, and which checksums they should have. */
+function framesOf(bytes: DataView, pageSize: number, littleEndian: boolean) {
+  const size = FRAME_HEADER_BYTES + pageSize;
+  const saltsAt = (at: number): string => `${bytes.getUint32(at)} ${bytes.getUint32(at + 4)}`;
+  return {
+    count: Math.max(0, Math.floor((bytes.byteLength - HEADER_BYTES) / size)),
+    start: (frame: number): number => HEADER_BYTES + frame * size,
+    salts: (frame: number): string => saltsAt(HEADER_BYTES + frame * size + 8),
+    headerSalts: (): string => saltsAt(16),
+    isCommit: (frame: number): boolean => bytes.getUint32(HEADER_BYTES + frame * size + 4) !== 0,
+    sum: (frame: number, before: Sum): Sum => {
+      const at = HEADER_BYTES + frame * size;
+      const head = checksum(bytes, at, at + 8, littleEndian, before);
+      return checksum(bytes, at + FRAME_HEADER_BYTES, at + size, littleEndian, head);
+    },
+  };
+}
+
+/** Writes a checksum; gives whether it stood there already. */
+function put(bytes: DataView, at: number, [one, two]: Sum): boolean {
+  const stood = bytes.getUint32(at) === one && bytes.getUint32(at + 4) === two;
+  bytes.setUint32(at, one);
+  bytes.setUint32(at + 4, two);
+  return stood;
+}
+
+/** The size of a page by a file's own header, where 1 stands for 65,536; as Gradus makes them where it has none yet. */
+function pageSizeOf(path: string): number {
+  const header = Buffer.alloc(18);
+  const file = openSync(path, "r");
+  const read = readSync(file, header, 0, header.length, 0);
+  closeSync(file);
+  const size = read < header.length ? 4096 : header.readUInt16BE(16);
+  return size === 1 ? 65_536 : size;
+}
+
+interface Mended {
+  /** Where the first bytes stand that do not add up. */
+  readonly damagedAt: number;
+  readonly lostCommits: number;
+  /** The log up to its last commit, as though it were whole. */
+  readonly log: Buffer;
+}
+
+/** Mends a copy of the log; undefined: nothing that was committed is lost. */
+function mend(original: Buffer, pageSize: number): Mended | undefined {
+  const log = Buffer.from(original);
+  const bytes = new DataView(log.buffer, log.byteOffset, log.byteLength);
+  if (log.length < HEADER_BYTES + FRAME_HEADER_BYTES + pageSize) return undefined;
+  const littleEndian = (bytes.getUint32(0) & BIG_ENDIAN) === 0;
+  const frames = framesOf(bytes, pageSize, littleEndian);
+  const headerSum = checksum(bytes, 0, 24, littleEndian, [0, 0]);
+  const headerIsWhole = headerSum[0] === bytes.getUint32(24) && headerSum[1] === bytes.getUint32(28);
+  // The salts are of this generation of the log: what stands behind it is left of an earlier one.
+  const salts = headerIsWhole ? frames.headerSalts() : frames.salts(0);
+  const ours = Array.from({ length: frames.count }, (_, i) => frames.salts(i) === salts);
+  const last = ours.findLastIndex((own, i) => own && frames.isCommit(i));
+  if (last < 0) return undefined;
+  const head = headerIsWhole ? headerSum : newHeader(bytes, pageSize, littleEndian);
+  let sum = head;
+  let damagedAt = headerIsWhole ? undefined : 0;
+  let lostCommits = 0;
+  for (let frame = 0; frame <= last; frame++) {
+    const at = frames.start(frame);
+    bytes.setUint32(at + 8, bytes.getUint32(16));
+    bytes.setUint32(at + 12, bytes.getUint32(20));
+    sum = frames.sum(frame, sum);
+    if (!put(bytes, at + 16, sum) || !ours[frame]) damagedAt ??= at;
+    if (damagedAt !== undefined && frames.isCommit(frame)) lostCommits++;
+  }
+  return damagedAt === undefined || lostCommits === 0
+    ? undefined
+    : { damagedAt, lostCommits, log: log.subarray(0, frames.start(last + 1)) };
+}
+
+/** A header in place of one that is damaged, with the salts of the first frame. */
+function newHeader(bytes: DataView, pageSize: number, littleEndian: boolean): Sum {
+  bytes.setUint32(0, MAGIC | (littleEndian ? 0 : BIG_ENDIAN));
+  bytes.setUint32(4, 3_007_000);
+  bytes.setUint32(8, pageSize);
+  bytes.setUint32(16, bytes.getUint32(HEADER_BYTES + 8));
+  bytes.setUint32(20, bytes.getUint32(HEADER_BYTES + 12));
+  const sum = checksum(bytes, 0, 24, littleEndian, [0, 0]);
+  put(bytes, 24, sum);
+  return sum;
+}
+
+export function census(db: DatabaseSync, { sql }: Census): ReadonlyMap<string, number> {
+  const rows = db.prepare(sql).all() as unknown as readonly { readonly name: string; readonly count: number }[];
+  return new Map(rows.map(({ name, count }) => [name, count]));
+}
+
+/** What the file held with the mended log, read beside it; undefined: it cannot be read. */
+function heldWith(path: string, log: Buffer, asked: Census): ReadonlyMap<string, number> | undefined {
+  const folder = mkdtempSync(`${path}-salvage-`);
+  const copy = join(folder, basename(path));
+  try {
+    linkSync(path, copy);
+    writeFileSync(`${copy}-wal`, log, { mode: 0o600 });
+    const db = new DatabaseSync(copy, { readOnly: true });
+    try {
+      return census(db, asked);
+    } finally {
+      db.close();
+    }
+  } catch {
+    return undefined;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Looks at the log of a file before it is opened. Where commits in it are lost, a copy of both is kept beside them. */
+export function findDamage(path: string, asked: Census): Damage | undefined {
+  const look = (): Mended | undefined =>
+    existsSync(path) && existsSync(`${path}-wal`) ? mend(readFileSync(`${path}-wal`), pageSizeOf(path)) : undefined;
+  if (look() === undefined) return undefined;
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_AGAIN_MS);
+  const mended = look();
+  if (mended === undefined) return undefined;
+  const { damagedAt, lostCommits, log } = mended;
+  const kept = keep(path);
+  const commits = `${lostCommits} ${lostCommits === 1 ? "commit" : "commits"}`;
+  const where = `${path}-wal is damaged at byte ${damagedAt}: ${commits} from there on cannot be read; file and log are kept as ${kept}`;
+  return { where, held: heldWith(path, log, asked) };
+}
+
+/** Copies the file with its log, as a pair that SQLite opens: what SQLite does with the log next changes both. */
+function keep(path: string): string {
+  let [kept, n] = [`${path}.damaged`, 1];
+  while (existsSync(kept)) kept = `${path}.damaged-${++n}`;
+  for (const log of ["", "-wal"]) copyFileSync(`${path}${log}`, `${kept}${log}`, constants.COPYFILE_FICLONE);
+  return kept;
+}
+
+/** In words: what of that is no longer there. */
+export function lossOf(damage: Damage, has: ReadonlyMap<string, number>, { of, counted }: Census): string {
+  const { where, held } = damage;
+  if (held === undefined) return `${where}; what it held cannot be told`;
+  const lost = [...held].flatMap(([name, count]) => {
+    const now = has.get(name);
+    if (now === undefined) return [`${of} "${name}" (all ${count} ${counted})`];
+    return now < count ? [`of ${of} "${name}" the newest ${count - now} of ${count} ${counted}`] : [];
+  });
+  const back = [...has.keys()].filter((name) => !held.has(name)).map((name) => `that ${of} "${name}" was deleted`);
+  const all = [...lost, ...back];
+  return `${where}; lost: ${all.length === 0 ? `nothing that a ${of} is made of` : all.join(", ")}`;
+}
