@@ -4,7 +4,7 @@ import type { DescMethod } from "@bufbuild/protobuf";
 import type { Logger } from "pino";
 import type { Health } from "../runtime/health.ts";
 import type { MethodMeter } from "../runtime/metrics.ts";
-import { StoreUnavailable } from "../stores/store.ts";
+import { StoreDamaged, StoreUnavailable } from "../stores/store.ts";
 import type { AdmissionControl, OpenCall } from "./admission.ts";
 import { type CallContext, type CodeName, codes, RpcError } from "./rpc.ts";
 
@@ -169,6 +169,11 @@ export abstract class Call implements CallContext, OpenCall {
       this.log.error({ err: thrown, method: this.method.path }, "the store is unavailable");
       const message = `the server's store is unavailable, and its log says why (request id ${this.requestId}): try again`;
       return new RpcError("UNAVAILABLE", message, { retryDelayMs: storeDelayMs });
+    }
+    if (thrown instanceof StoreDamaged) {
+      this.log.error({ err: thrown, method: this.method.path }, "the store is damaged");
+      const message = `the server's store is damaged, and its log says where (request id ${this.requestId})`;
+      return new RpcError("DATA_LOSS", message);
     }
     this.log.error({ err: thrown, method: this.method.path }, "internal error");
     return new RpcError("INTERNAL", `internal error (request id ${this.requestId})`);

@@ -2,7 +2,7 @@
 import { createRegistry } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { afterEach, describe, expect, test } from "vitest";
-import { StoreUnavailable } from "../../../server/stores/store.ts";
+import { StoreDamaged, StoreUnavailable } from "../../../server/stores/store.ts";
 import { type CodeName, codes, RpcError } from "../../../server/transport/rpc.ts";
 import { type Fixture, type Handlers, start, stopAll } from "./fixture.ts";
 import { callRaw, connectRaw, frame } from "./grpc/raw.ts";
@@ -58,6 +58,14 @@ describe.each(ports)("over %s", (port) => {
     expect(error.rawMessage).toMatch(/^the server's store is unavailable, .* \(request id .*\): try again$/);
     const logged = server.lines().find(({ msg }) => msg === "the store is unavailable");
     expect(logged).toMatchObject({ level: 50, err: { message: "secret path" } });
+  });
+
+  test("a store that is damaged is DATA_LOSS; where goes to the log only", async () => {
+    const server = await start(throwing(new StoreDamaged("secret path")));
+    const error = await failure(server, port);
+    expect(error.code).toBe(Code.DataLoss);
+    expect(error.rawMessage).toMatch(/^the server's store is damaged, and its log says where \(request id .*\)$/);
+    expect(server.lines().find(({ msg }) => msg === "the store is damaged")).toMatchObject({ level: 50 });
   });
 
   test("a bug is INTERNAL with the request's id; its message and stack go to the log only", async () => {
