@@ -137,7 +137,7 @@ test("ranks are shares of the level and split that are easier: more solutions fi
   expect(group.length).toBe(count);
   group.sort((a, b) => (a.rank ?? NaN) - (b.rank ?? NaN));
   expect(group.map(({ rank }) => rank)).toEqual(group.map((_, i) => Math.floor((1e6 * i) / count) / 1e6));
-  const difficulties = group.map(({ instance }) => countdown.rows?.difficulty?.(instance as never) ?? NaN);
+  const difficulties = group.map(({ instance }) => countdown.rows?.difficulty?.of(instance as never) ?? NaN);
   expect(difficulties).toEqual(difficulties.toSorted((a, b) => a - b));
   const easiest = group.filter(({ rank }) => rank! < 0.3);
   expect(easiest.length).toBe(Math.ceil(0.3 * count));
