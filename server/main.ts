@@ -224,7 +224,7 @@ function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: 
 }
 
 async function openPools(
-  { workers: threads, environmentFiles, dataDir, pools: named }: Config,
+  { workers: threads, environmentFiles, dataDir, pools: named, columns }: Config,
   registry: Registry,
   { log, opened, onPoolProgress }: Pick<Log, "log"> & { opened: OpenedPorts } & Pick<AssembleOptions, "onPoolProgress">,
 ) {
@@ -233,6 +233,7 @@ async function openPools(
   const options = {
     threads,
     environmentFiles,
+    columns,
     folder,
     openPorts,
     ...(onPoolProgress && { onProgress: onPoolProgress }),
