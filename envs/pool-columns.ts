@@ -200,12 +200,12 @@ function addKeys<Instance>(
   instance: Instance,
   { asked, problems }: { readonly asked: number[]; readonly problems: number[] },
 ): void {
-  const { rows, invariant } = environment;
+  const { rows } = environment;
   const family = instanceFamily(environment);
   const add = (list: number[], name: string, key: string): void =>
     void list.push(...halvesOf(hashKey(name, family, key)));
   if (rows?.asked !== undefined) add(asked, "asked", rows.asked(instance));
-  const problem = rows?.problem?.(instance) ?? invariant?.(instance);
+  const problem = rows?.problem?.(instance) ?? environment.invariant?.(instance);
   if (problem !== undefined) add(problems, "problem", problem);
 }
 

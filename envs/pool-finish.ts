@@ -93,9 +93,7 @@ export function finishPool(
     hashes: kept.hashes.slice(0, 2 * count),
     groups: kept.groups.slice(0, count),
     ranks:
-      ranking.source === undefined
-        ? new Uint32Array(0)
-        : rankRows(kept.difficulties, kept.hashes, members, starts),
+      ranking.source === undefined ? new Uint32Array(0) : rankRows(kept.difficulties, kept.hashes, members, starts),
     problems: kept.problems.slice(0, 2 * count),
     ends: kept.ends.slice(0, count),
     bytes: firstBytes(kept.bytes, kept.ends[count - 1] ?? 0),
@@ -196,7 +194,7 @@ function copyKeys(unit: UnitColumns, i: number, room: Room, count: number): void
 /** Finds rows that are asked what one before was asked, and are another task: they agree, or contradict it. */
 function contradictionsIn(environment: Environment, { asked, rows, bytes, ends }: Room, total: number) {
   const seen = hashTable(asked, total);
-  const agrees = environment.rows?.agrees;
+  const { rows: reader } = environment;
   let found: Contradictions = { rows: 0 };
   const instance = (place: number): unknown =>
     decodeInstance(environment, bytes.subarray(ends[place - 1] ?? 0, ends[place]));
@@ -204,7 +202,7 @@ function contradictionsIn(environment: Environment, { asked, rows, bytes, ends }
     found: () => found,
     look(place: number): void {
       const earlier = asked.length === 0 ? -1 : seen(place);
-      if (earlier < 0 || agrees?.(instance(earlier), instance(place)) === true) return;
+      if (earlier < 0 || reader?.agrees?.(instance(earlier), instance(place)) === true) return;
       found = { rows: found.rows + 1, first: found.first ?? [rows[place]!, rows[earlier]!] };
     },
   };

@@ -25,7 +25,10 @@ export function columnsOfReader({ columns }: Reader): readonly string[] | undefi
 
 /** How names are compared that differ in no more than case, blanks and hyphens: "Correct Answer" is correct_answer. */
 export function nameKey(name: string): string {
-  return name.trim().toLowerCase().replaceAll(/[\s-]+/g, "_");
+  return name
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, "_");
 }
 
 /** What is wrong with names that were given; undefined: nothing. */

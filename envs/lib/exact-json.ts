@@ -36,7 +36,8 @@ export function exactNumber(source: string): number | RawNumber {
 
 /** A number's sign, digits and exponent, the same for all ways to write it. */
 function digitsOf(text: string): string {
-  const [, sign = "", whole = "", part = "", exponent = "0"] = /^(-?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const [, sign = "", whole = "", part = "", exponent = "0"] =
+    /^(-?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const digits = `${whole}${part}`.replace(/^0+/, "");
   const short = digits.replace(/0+$/, "");
   if (short === "") return "0";

@@ -1,4 +1,5 @@
 /** The expected answer of a row: bare, or at the end of a worked solution, in the forms that public data have. */
+import { scanBoxes } from "../answers/scan.ts";
 import type { Parsed } from "../facts.ts";
 import { numberText } from "../lib/exact-json.ts";
 import { firstThere, isRow, type Row, shown, unpacked } from "../row-columns.ts";
@@ -21,8 +22,7 @@ export interface Gold {
 
 export function goldOf(row: Row): Parsed<Gold> {
   const column = firstThere(row, ANSWERS);
-  if (column === undefined)
-    return malformed(`column answer (or ${ANSWERS.slice(1).join(", ")}) is missing or empty`);
+  if (column === undefined) return malformed(`column answer (or ${ANSWERS.slice(1).join(", ")}) is missing or empty`);
   const given = row[column];
   const name = column === "reward_model" ? "reward_model.ground_truth" : column;
   const value = unpacked(column === "reward_model" && isRow(given) ? given["ground_truth"] : given);
@@ -64,44 +64,28 @@ function workedOut(text: string, name: string, isWorked: boolean): Parsed<Gold> 
 /** At the end, as MetaMathQA has it. */
 const SAID = /(?:^|[\s.])[Tt]he (?:final )?answer is:? *([^\n]*?)\.?\s*$/;
 
-/** Words of people's language in a row, outside of what LaTeX sets as a text. */
+/** Words of people's language that an answer has at most, outside of what LaTeX sets as a text. */
 const WORDS_MAX = 6;
+const WORD = /(?<![\\a-zA-Z])[a-zA-Z]{2,}/g;
 
-/** Whether a text says more than an answer: it goes over lines of words, or has more words in a row than an answer has. */
+/** Whether a text says more than an answer: in many words, over lines of words, or in sentences. */
 function isProse(text: string): boolean {
   const bare = text.trim().replaceAll(/\\(?:text|textbf|mathrm|mbox|textit)\s*\{[^{}]*\}/g, " 0 ");
-  const lines = bare.split("\n").filter((line) => WORD.test(line));
-  if (lines.length > 1) return true;
-  const runs = bare.match(/(?:(?<![\\a-zA-Z])[a-zA-Z][a-zA-Z'’-]*[,;:]?\s+)+[a-zA-Z]+/g) ?? [];
-  return runs.some((run) => run.trim().split(/\s+/).length > WORDS_MAX) || /[a-z]{2}[.!?]\s+[A-Z][a-z]+\s[a-z]/.test(bare);
+  const lines = bare.split("\n").filter((line) => /(?<![\\a-zA-Z])[a-zA-Z]{3,}/.test(line));
+  const words = bare.match(WORD) ?? [];
+  return lines.length > 1 || words.length > WORDS_MAX || /[a-z]{2}[.!?]\s+[A-Z][a-z]+\s[a-z]/.test(bare);
 }
-
-const WORD = /(?<![\\a-zA-Z])[a-zA-Z]{3,}/;
-
-const BOX = /\\f?boxed\s*\{/g;
 
 /** What stands in boxes, each text once. */
 function boxesIn(text: string): readonly string[] {
+  const boxed = text.replaceAll("\\fbox", "\\boxed");
+  const { offsets } = scanBoxes(boxed, 0, boxed.length);
   const found = new Map<string, string>();
-  for (const match of text.matchAll(BOX)) {
-    const start = match.index + match[0].length;
-    const end = closing(text, start);
-    const inner = text.slice(start, end < 0 ? start : end).trim();
-    if (inner !== "") found.set(inner.replaceAll(/\s+|\\[!,;]/g, ""), inner);
+  for (let i = 0; i < offsets.length; i += 2) {
+    const inner = boxed.slice(offsets[i], offsets[i + 1]).trim();
+    found.set(inner.replaceAll(/\s+|\\[!,;]/g, ""), inner);
   }
   return [...found.values()];
-}
-
-/** The brace that closes what was opened before `start`; −1: none. */
-function closing(text: string, start: number): number {
-  let depth = 1;
-  for (let i = start; i < text.length; i++) {
-    const character = text[i];
-    if (character === "\\") i++;
-    else if (character === "{") depth++;
-    else if (character === "}" && --depth === 0) return i;
-  }
-  return -1;
 }
 
 /** What stands where an answer was to be, and is none. */

@@ -81,8 +81,7 @@ function problemOf(row: Row): Parsed<{ readonly text: string; readonly from: str
   const column = firstThere(row, COLUMNS.problem);
   if (column === undefined) return malformed(`column problem (or ${COLUMNS.problem.slice(1).join(", ")}) is missing`);
   const text = askedIn(row[column]);
-  if (text === undefined)
-    return malformed(`column ${column} must be a text, or chat messages with one of the user`);
+  if (text === undefined) return malformed(`column ${column} must be a text, or chat messages with one of the user`);
   const problem = withoutInstruction(text).trim();
   if (problem === "") return malformed(`column ${column} is empty`);
   if (problem.length > LIMITS.problemLengthMax)
@@ -119,7 +118,8 @@ function levelOf(row: Row): readonly [level: string, from: string | undefined] {
   for (const column of COLUMNS.level) {
     const value = row[column];
     const isOfFive = typeof value === "string" ? column === "level" || /level/i.test(value) : column === "level";
-    const found = isOfFive && (typeof value === "string" || typeof value === "number") ? LEVEL.exec(`${value}`.trim()) : null;
+    const found =
+      isOfFive && (typeof value === "string" || typeof value === "number") ? LEVEL.exec(`${value}`.trim()) : null;
     if (found?.[1] !== undefined) return [found[1], column];
   }
   return ["all", undefined];
@@ -141,7 +141,9 @@ function asked({ problem }: MathInstance): string {
 /** Undecided is no contradiction. */
 function agrees({ answer: one }: MathInstance, { answer: other }: MathInstance): boolean {
   const [first, second] = [readMath(one), readMath(other)];
-  return first.kind === "answer" && second.kind === "answer" && compareMath(first.answer, second.answer).kind !== "different";
+  return (
+    first.kind === "answer" && second.kind === "answer" && compareMath(first.answer, second.answer).kind !== "different"
+  );
 }
 
 export const rows: RowDefinition<MathInstance> = {

@@ -81,7 +81,9 @@ function byLetter(from: string, value: Row): Parsed<Options> {
 
 /** "A) Lyon" and "(b) Nice" are shown without letters of their own, where each has its own. */
 function unlettered(items: readonly unknown[]): Pick<Given, "texts" | "labels"> {
-  const found = items.map((item) => (typeof item === "string" ? /^\s*\(?([A-Za-z])\s?[).:]\s*(?=\S)/.exec(item) : null));
+  const found = items.map((item) =>
+    typeof item === "string" ? /^\s*\(?([A-Za-z])\s?[).:]\s*(?=\S)/.exec(item) : null,
+  );
   const isLettered = found.every((match, i) => match?.[1]?.toUpperCase() === String.fromCharCode(65 + i));
   if (!isLettered || items.length < 2) return { texts: items };
   return { texts: items.map((item, i) => (item as string).slice(found[i]?.[0].length)) };

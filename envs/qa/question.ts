@@ -45,9 +45,7 @@ const levels: readonly Omit<Level, "parameters">[] = [
 ];
 
 /** Where a question is looked for, the first that is there wins. A stem may lie in an object beside its options. */
-const QUESTIONS = [
-  ...["question", "question_stem", "query", "problem", "prompt", "ctx", "sentence", "goal"],
-] as const;
+const QUESTIONS = [...["question", "question_stem", "query", "problem", "prompt", "ctx", "sentence", "goal"]] as const;
 /** What a question is about, and is shown before it. */
 const CONTEXTS = ["passage", "article", "context", "premise"] as const;
 const CATEGORIES = ["discipline", "category", "subject", "subject_name"] as const;

@@ -57,7 +57,9 @@ export function rightOf(row: Row, options: Options): Parsed<Right> {
   const where = `column ${column} is ${shown(given)}, and ${from} says ${shown(options.texts[place])}`;
   if (text !== undefined && from === LETTER)
     return malformed(`column ${LETTER} is ${shown(row[LETTER])}, which is not where the answer stands in options`);
-  return malformed(text === undefined && from === LETTER ? `column answer must be one of the options: ${where}` : where);
+  return malformed(
+    text === undefined && from === LETTER ? `column answer must be one of the options: ${where}` : where,
+  );
 }
 
 /** By the columns that leave no doubt, all of which must say the same. */
@@ -70,7 +72,9 @@ function sureOf(row: Row, { texts, labels }: Options): Parsed<{ readonly place?:
     if (!isThere(row[from])) continue;
     const place = wholeIn(row[from]) ?? NaN;
     if (!(place >= start && place < texts.length + start))
-      return malformed(`column ${from} must be the index of an option, counted from ${start}, and is ${shown(row[from])}`);
+      return malformed(
+        `column ${from} must be the index of an option, counted from ${start}, and is ${shown(row[from])}`,
+      );
     places.push({ place: place - start, from });
   }
   if (isThere(row[LETTER])) {
@@ -82,7 +86,9 @@ function sureOf(row: Row, { texts, labels }: Options): Parsed<{ readonly place?:
   const [first, ...others] = places;
   const other = others.find(({ place }) => place !== first?.place);
   if (first !== undefined && other !== undefined)
-    return malformed(`column ${other.from} is ${shown(row[other.from])}, and ${first.from} says ${shown(texts[first.place])}`);
+    return malformed(
+      `column ${other.from} is ${shown(row[other.from])}, and ${first.from} says ${shown(texts[first.place])}`,
+    );
   return { kind: "answer", answer: first ?? { from: "" } };
 }
 
@@ -116,12 +122,18 @@ function readAnswer(row: Row, column: string, options: Options): Parsed<Right> {
     );
   if (text !== undefined) {
     const doubt = index !== undefined && index !== text;
-    return found({ place: text, from: `${column}, by its text`, ...(index !== text && { proof: asText(column, !doubt) }) });
+    return found({
+      place: text,
+      from: `${column}, by its text`,
+      ...(index !== text && { proof: asText(column, !doubt) }),
+    });
   }
   if (index !== undefined)
     return found({ place: index, from: `${column}, by its index from 0`, proof: fromZero(column, index === 0) });
   const range = isPast ? `: as an index, which counts from 0, it is past the last of ${options.texts.length}` : "";
-  return malformed(`column ${column} must be one of the options, its letter or its index, and is ${shown(given)}${range}`);
+  return malformed(
+    `column ${column} must be one of the options, its letter or its index, and is ${shown(given)}${range}`,
+  );
 }
 
 /** A whole number, or a text of one. */

@@ -170,7 +170,16 @@ function assemble(values: OptionValues): Config {
     requestTimeoutMs,
   } = values;
   const listen = { host, port, httpPort, tls, token, insecure, corsOrigins, allowedHosts };
-  const work = { workers, workerTimeLimitMs, drainTimeoutMs, requestTimeoutMs, environmentFiles, pools, columns, suiteFiles };
+  const work = {
+    workers,
+    workerTimeLimitMs,
+    drainTimeoutMs,
+    requestTimeoutMs,
+    environmentFiles,
+    pools,
+    columns,
+    suiteFiles,
+  };
   return Object.freeze({
     ...listen,
     ...work,

@@ -25,12 +25,18 @@ export function checkRanks(pools: Pools, policy: Policy, arms: readonly DrawnArm
       const pool = spec.source === "real" ? pools.get(spec.pool) : undefined;
       return pool === undefined ? [] : [{ id, pool }];
     });
-    if (real.length === 0) return [invalid(prefix + field, "none of its arms draws rows of a pool, which alone have ranks")];
+    if (real.length === 0)
+      return [invalid(prefix + field, "none of its arms draws rows of a pool, which alone have ranks")];
     return real.flatMap(({ id, pool }) => {
       const { source, reason } = pool.ranking;
       if (source !== undefined) return [];
       const remedy = "give the pool a column pass_rate or difficulty (--column pass_rate=NAME), or take the range away";
-      return [invalid(prefix + field, `arm '${id}' draws from pool '${pool.name}', whose rows have no ranks, for ${reason}: ${remedy}`)];
+      return [
+        invalid(
+          prefix + field,
+          `arm '${id}' draws from pool '${pool.name}', whose rows have no ranks, for ${reason}: ${remedy}`,
+        ),
+      ];
     });
   });
   throwAll(problems);
@@ -56,9 +62,11 @@ function partOf(pools: Pools, { source, pool: name, level, split }: TaskSpec): P
 function evaluatedBy({ pools, evaluations }: RowDeps, evaluationArms: readonly DrawnArm[]): readonly Evaluated[] {
   const named = [
     ...evaluationArms.map(({ id, spec }) => ({ by: `evaluation arm '${id}'`, spec })),
-    ...evaluations.suites().flatMap(({ definition: { id, version }, parts }) =>
-      parts.map(({ name, spec }) => ({ by: `part '${name}' of suite '${id}' version ${version}`, spec })),
-    ),
+    ...evaluations
+      .suites()
+      .flatMap(({ definition: { id, version }, parts }) =>
+        parts.map(({ name, spec }) => ({ by: `part '${name}' of suite '${id}' version ${version}`, spec })),
+      ),
   ];
   return named.flatMap(({ by, spec }) => {
     const part = spec.split === "train" && !by.startsWith("evaluation arm") ? undefined : partOf(pools, spec);
@@ -80,7 +88,10 @@ interface RowProblem {
   readonly message: string;
 }
 
-async function trainedOnEvaluated(deps: RowDeps, { arms, evaluationArms }: TrainingRows): Promise<readonly RowProblem[]> {
+async function trainedOnEvaluated(
+  deps: RowDeps,
+  { arms, evaluationArms }: TrainingRows,
+): Promise<readonly RowProblem[]> {
   const problems: RowProblem[] = [];
   const evaluated = evaluatedBy(deps, evaluationArms);
   for (const [arm, { spec }] of arms.entries()) {

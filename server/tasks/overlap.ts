@@ -27,14 +27,15 @@ const COMPARED_MAX = 256;
 const CHUNK = 1024;
 
 /** Pools stay as they are loaded: two parts are held against each other once. */
-const known = new WeakMap<Pool, Map<string, { readonly other: Pool; readonly overlap: Promise<Overlap> }>>();
+const known = new WeakMap<Pool, Known>();
+type Known = Map<string, { readonly other: Pool; readonly overlap: Promise<Overlap> }>;
 
 export function overlapOf(one: PoolPart, other: PoolPart): Promise<Overlap> {
-  const own = known.get(one.pool) ?? new Map();
+  const own: Known = known.get(one.pool) ?? new Map<string, never>();
   known.set(one.pool, own);
   const key = JSON.stringify([one.level, one.split, other.pool.name, other.level, other.split]);
   const before = own.get(key);
-  if (before?.other === other.pool) return before.overlap as Promise<Overlap>;
+  if (before?.other === other.pool) return before.overlap;
   const overlap = find(one, other);
   own.set(key, { other: other.pool, overlap });
   return overlap;
@@ -51,18 +52,18 @@ async function find(one: PoolPart, other: PoolPart): Promise<Overlap> {
   await inChunks(others, (place) => void placeOf.set(problemAt(other.pool, place), place));
   let [rows, contradicting, compared] = [0, 0, 0];
   let first: Overlap["first"];
-  const agrees = one.pool.definition.rows?.agrees;
+  const { rows: reader } = one.pool.definition;
   await inChunks(places, (place) => {
     const twin = placeOf.get(problemAt(one.pool, place));
     if (twin === undefined) return;
     rows++;
-    const isCompared = compared < COMPARED_MAX && agrees !== undefined;
+    const isCompared = compared < COMPARED_MAX && reader?.agrees !== undefined;
     if (first !== undefined && !isCompared) return;
     const [row, twinRow] = [rowOf(one.pool, place), rowOf(other.pool, twin)];
     first ??= [row.index, twinRow.index];
     if (!isCompared || row.hash === twinRow.hash) return;
     compared++;
-    if (!agrees(row.instance, twinRow.instance)) contradicting++;
+    if (reader?.agrees?.(row.instance, twinRow.instance) === false) contradicting++;
   });
   return { rows, of: places.length, contradicting, ...(first && { first }) };
 }

@@ -78,7 +78,7 @@ export interface RunShape {
 /** A range of ranks that a policy draws in, for the arms of a stage. */
 export interface RankUse {
   readonly field: string;
-  draws(armId: string): boolean;
+  readonly draws: (armId: string) => boolean;
 }
 
 export type Advance<State> =

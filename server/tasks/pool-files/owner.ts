@@ -1,6 +1,6 @@
 /** Which environment a pool's file is for, where nobody said it. */
 import type { Environment } from "../../../envs/environment.ts";
-import { rejectionText } from "../../../envs/pool-finish.ts";
+import { fileProblem, rejectionText } from "../../../envs/pool-finish.ts";
 import type { UnitColumns } from "../../../envs/pool-columns.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { type ColumnNames, wantedColumns } from "../../../envs/pool-view.ts";
@@ -40,13 +40,20 @@ export async function findOwner(
   }
   const columns = await columnsOf(path);
   const most = Math.max(...tried.map(rowsOf));
-  if (most === 0) return `no environment can read its rows: ${reasons(tried, columns, kind === "lines")}`;
+  if (most === 0)
+    return absentIn(tried, names) ?? `no environment can read its rows: ${reasons(tried, columns, kind === "lines")}`;
   const able = tried.filter((each) => 2 * rowsOf(each) >= most);
   const nearest = mostOf(able, (each) => sharedBy(each, columns, names));
   const [best, ...others] = mostOf(nearest, rowsOf).map(({ environment }) => environment);
   if (best === undefined || others.length === 0) return best ?? "there are no environments with pools";
   const ids = [best, ...others].map(({ id }) => id);
   return `its rows can be read by ${ids.slice(0, -1).join(", ")} and by ${ids.at(-1)}: say whose they are, as in --pool name=${best.id}:${path}; a file may be given twice, with two names`;
+}
+
+/** A column that was named and is in no row, whoever looks: why nobody can read them. */
+function absentIn(tried: readonly Tried[], names: ColumnNames): string | undefined {
+  const [unit] = tried.flatMap((each) => (each.unit.kind === "done" ? [each.unit.value] : []));
+  return unit && fileProblem([{ ...unit, proofs: [] }], names);
 }
 
 function mostOf(tried: readonly Tried[], measure: (each: Tried) => number): readonly Tried[] {

@@ -86,7 +86,11 @@ describe("columns", () => {
       changed(SUPER_GPQA, { options: ["{x", "c"], answer: "{x", answer_letter: "A" }),
       "answer format boxed",
     ],
-    ["difficulty", changed(SUPER_GPQA, { difficulty: "medium" }), 'one of easy, middle, hard, or a number, and is "medium"'],
+    [
+      "difficulty",
+      changed(SUPER_GPQA, { difficulty: "medium" }),
+      'one of easy, middle, hard, or a number, and is "medium"',
+    ],
     ["index", changed(MMLU_PRO, { answer_index: 4 }), "column answer_index"],
     ["letter", changed(MMLU_PRO, { answer: "C" }), 'column answer is "C", and answer_index says "4"'],
   ])("%s", (_, row, reason) => {

@@ -99,7 +99,11 @@ const codeR1Rows = [0, 1].map((i) => ({
 
 const values = async (path: string, columns?: readonly string[]): Promise<readonly unknown[]> =>
   Array.from(
-    await readParquet(path, { start: 0, end: 100 }, (there) => columns && there.filter((name) => columns.includes(name))),
+    await readParquet(
+      path,
+      { start: 0, end: 100 },
+      (there) => columns && there.filter((name) => columns.includes(name)),
+    ),
     ({ value }) => value,
   );
 

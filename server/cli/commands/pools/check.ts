@@ -23,7 +23,10 @@ export function addCheck(group: Command): void {
   const command = group
     .command("check")
     .description("say what a server would make of a pool's file; ends with 1 where no row holds a task")
-    .argument("<file>", "JSONL, JSON, CSV, TSV, Parquet, Arrow or a folder of save_to_disk, as for --pool: FILE, FILE@train[200:],eval[:200], or qa:FILE for one environment's")
+    .argument(
+      "<file>",
+      "JSONL, JSON, CSV, TSV, Parquet, Arrow or a folder of save_to_disk, as for --pool: FILE, FILE@train[200:],eval[:200], or qa:FILE for one environment's",
+    )
     .option("--environment <id>", "whose rows they are (default: the one that can read them)")
     .addOption(columnOption())
     .addOption(new Option("--rows", "row by row, before the report"))
@@ -33,13 +36,14 @@ export function addCheck(group: Command): void {
 
 async function check(given: string, flags: Flags): Promise<void> {
   const config = configOf(flags);
-  const [{ systemClock }, { loadEnvironments }, { openPorts }, { createPoolReader }, { exampleOf, reportOf }] = await Promise.all([
-    import("../../../curriculum/runs/system.ts"),
-    import("../../../tasks/environments.ts"),
-    import("../../../tasks/ports.ts"),
-    import("../../../tasks/pools.ts"),
-    import("../../../tasks/pool-report.ts"),
-  ]);
+  const [{ systemClock }, { loadEnvironments }, { openPorts }, { createPoolReader }, { exampleOf, reportOf }] =
+    await Promise.all([
+      import("../../../curriculum/runs/system.ts"),
+      import("../../../tasks/environments.ts"),
+      import("../../../tasks/ports.ts"),
+      import("../../../tasks/pools.ts"),
+      import("../../../tasks/pool-report.ts"),
+    ]);
   const loaded = await loadEnvironments(config.environmentFiles);
   if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
   const file = await fileOf(given, flags, config.columns, loaded.registry);
@@ -56,7 +60,11 @@ async function check(given: string, flags: Flags): Promise<void> {
     const { pool: _, ...report } = reportOf(read.pool);
     if (flags.rows) await printRows(file, read, flags.json ?? false);
     const example = exampleOf(read.pool);
-    const whole = { ...report, ...(example && { example }), ...(read.failure !== undefined && { failure: read.failure }) };
+    const whole = {
+      ...report,
+      ...(example && { example }),
+      ...(read.failure !== undefined && { failure: read.failure }),
+    };
     if (flags.json) (flags.rows ? (value: unknown) => print(JSON.stringify(value)) : printJson)(whole);
     else print(shown(report, example, read.failure));
     if (report.rows === 0) throw new CliProblem("failure", `${file.path}: no row holds a task`);
@@ -139,5 +147,9 @@ function shown(
 
 function exampleText({ row, prompt, answer }: ExampleView): string {
   const messages = prompt.map(({ role, content }) => `--- ${role}\n${content}`);
-  return [`An example, ${row}, as a policy is asked it:`, ...messages, `--- its answer\n${answer ?? "(none to show)"}`].join("\n\n");
+  return [
+    `An example, ${row}, as a policy is asked it:`,
+    ...messages,
+    `--- its answer\n${answer ?? "(none to show)"}`,
+  ].join("\n\n");
 }

@@ -7,7 +7,7 @@ import type { Registry } from "../../../../envs/registry.ts";
 import { rowWarnings } from "../../../services/check-rows.ts";
 import { readPoolPath } from "../../../tasks/pool-files/selection.ts";
 import { contradictionLine, rejectionLines } from "../../../tasks/pool-report.ts";
-import { addLocalOptions, ANY_TEACHER, configOf, type LocalFlags, localOf } from "../../connection.ts";
+import { addLocalOptions, addSuiteOptions, ANY_TEACHER, configOf, type LocalFlags, localOf } from "../../connection.ts";
 import type { Local } from "../../local.ts";
 import { print } from "../../print.ts";
 import { CliProblem, problemOf } from "../../problem.ts";
@@ -24,7 +24,7 @@ export function addCheck(group: Command): void {
       `
 Rows of --pool that hold no task, and what a server must have for a file (a judge, a sandbox, a teacher), are warnings.`,
     );
-  addLocalOptions(command).action(check);
+  addSuiteOptions(addLocalOptions(command)).action(check);
 }
 
 async function check(paths: readonly string[], flags: LocalFlags): Promise<void> {

@@ -1,6 +1,6 @@
 /** Arrow: streams, as `datasets` saves them, and files. */
 import { readFileSync } from "node:fs";
-import type { DataType, Vector } from "apache-arrow";
+import type { DataType, Precision, Vector } from "apache-arrow";
 import type { RawRow } from "../../../../envs/pool-columns.ts";
 import type { ColumnChoice } from "./parquet.ts";
 import { decimalOf, floatOf, plain } from "./plain.ts";
@@ -19,11 +19,11 @@ export async function readArrow(path: string, choose: ColumnChoice): Promise<Ite
   const { arrow, table } = await tableOf(path);
   const there = table.schema.names.map(String);
   const columns = choose(there) ?? there;
-  const read = valueReader(arrow.DataType);
+  const read = valueReader(arrow.DataType, arrow.Precision.DOUBLE);
   return (function* () {
     let row = 0;
     for (const batch of table.batches) {
-      const vectors = columns.map((name) => [name, batch.getChild(name)] as const);
+      const vectors = columns.map((name): Named => [name, batch.getChild(name)]);
       for (let i = 0; i < batch.numRows; i++) {
         const entries = vectors.map(([name, vector]) => [name, vector && read(vector.type, vector.get(i))]);
         yield { row: row++, value: Object.fromEntries(entries) as unknown };
@@ -33,14 +33,15 @@ export async function readArrow(path: string, choose: ColumnChoice): Promise<Ite
 }
 
 type Types = typeof DataType;
+type Named = readonly [name: string, vector: Vector<DataType> | null];
 
 /** Values by their type, for a number does not say whether it had 32 bits, and a decimal not where its point is. */
-function valueReader(types: Types): (type: DataType, value: unknown) => unknown {
+function valueReader(types: Types, double: Precision): (type: DataType, value: unknown) => unknown {
   const read = (type: DataType, value: unknown): unknown => {
     if (value === null || value === undefined) return null;
     if (types.isDictionary(type)) return read(type.dictionary as DataType, value);
     if (types.isDecimal(type)) return decimalOf(littleEndian(value as Uint32Array), type.scale);
-    if (types.isFloat(type)) return plain(type.precision === 2 ? value : floatOf(value));
+    if (types.isFloat(type)) return plain(type.precision === double ? value : floatOf(value));
     if (types.isList(type) || types.isFixedSizeList(type)) {
       const [child] = type.children;
       return Array.from(value as Vector, (each) => read(child?.type as DataType, each));

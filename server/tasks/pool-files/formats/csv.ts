@@ -23,7 +23,8 @@ export function csvHead(bytes: Bytes, isTsv: boolean): { readonly head: CsvHead;
     const end = firstRecordEnd(first, delimiter);
     const read = textOf(first.subarray(0, end));
     const [names] = "text" in read ? (parsed(read.text, delimiter) ?? []) : [];
-    if (names !== undefined && names.length > 1) return { head: { names: checked(names), delimiter }, end: start + end };
+    if (names !== undefined && names.length > 1)
+      return { head: { names: checked(names), delimiter }, end: start + end };
   }
   return undefined;
 }

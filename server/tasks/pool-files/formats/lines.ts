@@ -25,7 +25,10 @@ export function lineStretches(bytes: number, stretchBytes = STRETCH_BYTES): read
 export function* readLines(bytes: Bytes, { start, end }: Stretch): Iterable<RawRow> {
   const stretch = readStretch(bytes, start, end);
   const first = start === 0 ? textStart(bytes) : 0;
-  if (!isUtf8(stretch)) return yield* readBadLines(stretch.subarray(first));
+  if (!isUtf8(stretch)) {
+    yield* readBadLines(stretch.subarray(first));
+    return;
+  }
   const text = stretch.toString("utf8", first);
   let row = 0;
   for (let from = 0; from < text.length;) {

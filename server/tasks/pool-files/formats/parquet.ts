@@ -46,7 +46,11 @@ export const compressors: Compressors = {
 /** Which of a file's columns are read; undefined: all. */
 export type ColumnChoice = (there: readonly string[]) => readonly string[] | undefined;
 
-export async function readParquet(path: string, { start, end }: Stretch, choose: ColumnChoice): Promise<Iterable<RawRow>> {
+export async function readParquet(
+  path: string,
+  { start, end }: Stretch,
+  choose: ColumnChoice,
+): Promise<Iterable<RawRow>> {
   const file = await asyncBufferFromFile(path);
   const found = await parquetMetadataAsync(file);
   const all = topLevel(found.schema);
@@ -126,7 +130,9 @@ function structOf(value: unknown, readers: ReadonlyMap<string, Reader>): unknown
 function leafReader(element: Element): Reader {
   if (!isDecimal(element)) return element.type === "FLOAT" ? (value) => plain(floatOf(value)) : plain;
   if (element.type === "BYTE_ARRAY")
-    throw new PoolFileProblem(`column ${element.name} has decimals of any length, which are not read: save them as texts`);
+    throw new PoolFileProblem(
+      `column ${element.name} has decimals of any length, which are not read: save them as texts`,
+    );
   return (value) => decimalOf(value, element.scale ?? 0);
 }
 
