@@ -8,7 +8,7 @@ import type { OpenPorts } from "./pool-files/checks.ts";
 import { type PoolReport, type PoolStage, readPoolFile } from "./pool-files/read.ts";
 import { type PoolFile, readPoolPath } from "./pool-files/selection.ts";
 import { type PoolThreads, startPoolThreads } from "./pool-files/threads.ts";
-import { isParquet } from "./pool-files/units.ts";
+import { isPlain } from "./pool-files/units.ts";
 import { poolWork } from "./pool-files/work.ts";
 import { rejectionLines } from "./pool-report.ts";
 
@@ -156,7 +156,8 @@ export function createPoolReader(registry: Registry, options: PoolOptions): Pool
 function readsHere(path: string): boolean {
   try {
     const stats = statSync(path);
-    return !stats.isFile() || (stats.size <= READ_HERE_BYTES && !isParquet(path));
+    if (stats.isDirectory()) return false;
+    return !stats.isFile() || (stats.size <= READ_HERE_BYTES && isPlain(path));
   } catch {
     return true;
   }

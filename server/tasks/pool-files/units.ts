@@ -52,8 +52,10 @@ export function filesOf(path: string): readonly string[] {
   return [path];
 }
 
-export function isParquet(path: string): boolean {
-  return startOf(path).toString("latin1") === "PAR1";
+/** Whether a file is a text as it stands, which takes no more memory than it has bytes. */
+export function isPlain(path: string): boolean {
+  const start = startOf(path).toString("latin1");
+  return [...BINARY, ...PACKED].every(([mark]) => !start.startsWith(mark));
 }
 
 function startOf(path: string): Buffer {
