@@ -126,19 +126,59 @@ export interface Solver<Instance, Answer> {
   format(answer: Answer): string;
 }
 
+/** What a row was read as, and from which columns. */
+export type RowRead<Instance> =
+  | { readonly kind: "malformed"; readonly reason: string }
+  | {
+      readonly kind: "answer";
+      readonly answer: Instance;
+      /** What was taken from which column, and how, e.g. ["answer", "solution, in \\boxed{}"]. */
+      readonly taken?: readonly Taken[];
+      /** Set where it is read right only if another row of the file shows it, e.g. an index of 0. */
+      readonly proof?: RowProof;
+    };
+
+/** A field of a task, and the column that it was taken from. */
+export type Taken = readonly [field: string, from: string];
+
+/** What rows of a file have to show together. Where none does, the file is refused. */
+export interface RowProof {
+  /** What is to be mended then; it names the proof, too. */
+  readonly wanted: string;
+  /** Whether this row gives it. */
+  readonly given: boolean;
+}
+
 /** Rows of a data pool, read into instances. */
 export interface RowReader<Instance> {
   /** One row of a pool as parsed JSON. What is wrong with a row names its column. */
-  read(row: unknown): Parsed<Instance>;
+  read(row: unknown): RowRead<Instance>;
   /**
    * The columns that `read` looks at, of all schemas that it knows: of a Parquet file no others are read, and of no row
-   * others are kept, so `read` never sees them. A file need not have them all. Left out: all.
+   * others are kept, so `read` never sees them. A file need not have them all, and may write them in another case. Left
+   * out: all. A number in a row that JavaScript would change is a RawNumber (lib/exact-json.ts).
    */
   readonly columns?: readonly string[];
+  /** The columns that hold one thing by several names, by what it is called: where one is named by the operator, none of the others is looked at. */
+  readonly fields?: Readonly<Record<string, readonly string[]>>;
+  /**
+   * All that is asked, without what is right: two rows that are asked the same and are not the same task contradict each
+   * other, unless they agree. Left out: rows cannot.
+   */
+  asked?(instance: Instance): string;
+  /** Whether two rows that are asked the same have the same right answer, written in two ways. Left out: they have not. */
+  agrees?(one: Instance, other: Instance): boolean;
+  /** The same for rows that teach each other's answers, for a run is not evaluated on what it trains on. Left out: the environment's invariant. */
+  problem?(instance: Instance): string;
   /** The name of the level that a row belongs to; undefined: none. May search. */
   levelOf(instance: Instance): string | undefined;
-  /** Greater for harder ones: rows of a level and a split are ranked by it. May search. Left out: rows have no ranks. */
-  difficulty?(instance: Instance): number;
+  /** What rows of a level and a split are ranked by. Left out: a pass rate or a difficulty that the file has, or nothing (pool-ranks.ts). */
+  readonly difficulty?: {
+    /** In words, e.g. "the count of solutions". */
+    readonly source: string;
+    /** Greater for harder ones. May search. */
+    of(instance: Instance): number;
+  };
   /**
    * Asks the outside whether a task that could be read is right, once, when its pool is loaded: e.g. whether its own
    * solution passes its tests. Undefined: it is; a string: what is wrong with the row, which is then rejected; Failed:

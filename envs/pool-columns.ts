@@ -2,9 +2,13 @@
  * Rows of a data pool as columns: typed arrays rather than an object for each row, so that millions of rows take some
  * forty bytes each beside their instance, and go from thread to thread without being copied.
  */
-import type { Environment, Split } from "./environment.ts";
+import type { Environment, RowProof, Split, Taken } from "./environment.ts";
+import { parseExact } from "./lib/exact-json.ts";
+import { hashKey } from "./lib/rng.ts";
+import { type Difficulty, difficultyIn, OWN_MEASURE } from "./pool-ranks.ts";
 import { createReasonCounter, type RejectedRows } from "./pool-reasons.ts";
-import { instanceHash, splitOf } from "./splits.ts";
+import { type ColumnNames, createView, type Reader, type View } from "./pool-view.ts";
+import { instanceFamily, instanceHash, splitOf } from "./splits.ts";
 
 export const POOL_SPLITS: readonly Split[] = ["train", "eval", "bench"];
 
@@ -15,6 +19,15 @@ export interface RawRow {
   /** Its JSON, if it is to be parsed; else its value. White space alone is passed over. */
   readonly json?: string;
   readonly value?: unknown;
+  /** Why it cannot be read, e.g. that it is not UTF-8. */
+  readonly problem?: string;
+}
+
+/** Rows of which a field was taken from one column, in one way. */
+export interface TakenRows {
+  readonly field: string;
+  readonly from: string;
+  readonly rows: number;
 }
 
 /** Rows of a unit of a file that hold tasks, in the file's order. Each list has a place for each of them. */
@@ -29,8 +42,19 @@ export interface UnitColumns {
   readonly levels: Uint8Array<ArrayBuffer>;
   /** Indices of POOL_SPLITS. */
   readonly splits: Uint8Array<ArrayBuffer>;
-  /** NaN where the environment knows none. */
+  /** NaN where nothing says how hard a row is. */
   readonly difficulties: Float64Array<ArrayBuffer>;
+  /** What says it: see pool-ranks.ts. */
+  readonly rankSources: Uint8Array<ArrayBuffer>;
+  /** Two places for each, as for hashes: of what is asked, and of the problem. Empty where the environment does not say. */
+  readonly asked: Uint32Array<ArrayBuffer>;
+  readonly problems: Uint32Array<ArrayBuffer>;
+  /** Proofs that rows want, each with whether one of them gives it. */
+  readonly proofs: readonly RowProof[];
+  /** What was taken from which column, by how many rows. */
+  readonly taken: readonly TakenRows[];
+  /** How many rows had each column that the operator named. */
+  readonly named: Uint32Array<ArrayBuffer>;
   /** Where each instance ends in the bytes. */
   readonly ends: Uint32Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -46,8 +70,10 @@ export interface PoolColumns {
   readonly hashes: Uint32Array<ArrayBuffer>;
   /** Level and split: index of the level times three, and index of the split. */
   readonly groups: Uint8Array<ArrayBuffer>;
-  /** How many rows of its group are easier; empty where the environment knows no difficulty. */
+  /** How many rows of its group are easier; empty where rows have no ranks. */
   readonly ranks: Uint32Array<ArrayBuffer>;
+  /** Two places for each row, as for hashes: the same for rows that teach each other's answers. Empty: hashes are. */
+  readonly problems: Uint32Array<ArrayBuffer>;
   readonly ends: Uint32Array<ArrayBuffer>;
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Places of the rows of group 0 in the file's order, then of group 1, and so on. */
@@ -92,43 +118,106 @@ class InstanceBytes {
   }
 }
 
+/** Ways to take a field that are told apart. */
+const TAKEN_MAX = 16;
+
 /** Reads the rows of a unit into columns. A row that is not JSON, not a task or of no level is rejected and counted. */
-export function readUnit<Instance>(environment: Environment<Instance>, rows: Iterable<RawRow>): UnitColumns {
+export function readUnit<Instance>(
+  environment: Environment<Instance>,
+  rows: Iterable<RawRow>,
+  names: ColumnNames = [],
+): UnitColumns {
   const lists = { rows: [] as number[], hashes: [] as number[], levels: [] as number[], splits: [] as number[] };
-  const [difficulties, ends]: [number[], number[]] = [[], []];
+  const keys = { asked: [] as number[], problems: [] as number[] };
+  const ranked = { difficulties: [] as number[], rankSources: [] as number[] };
+  const ends: number[] = [];
   const instances = new InstanceBytes();
   const reasons = createReasonCounter();
-  let rejected = 0;
-  let rowsRead = 0;
+  const proofs = new Map<string, boolean>();
+  const taken = createTakenCounter();
+  const view = viewOf(environment, names);
+  let [rejected, rowsRead] = [0, 0];
   for (const raw of rows) {
     const { row } = raw;
     rowsRead = row + 1;
-    const examined = examineRow(environment, raw);
+    const examined = examineRow(environment, raw, view);
     if (examined.kind === "blank") continue;
     if (examined.kind === "rejected") {
       rejected++;
       reasons.add({ row, reason: examined.reason, count: 1 });
       continue;
     }
-    const { instance, level, inline, bytes } = examined;
-    const hash = instanceHash(environment, instance);
+    const { instance, level, inline, bytes, difficulty, proof } = examined;
     lists.rows.push(row);
-    lists.hashes.push(parseInt(hash.slice(0, 8), 16), parseInt(hash.slice(8), 16));
+    lists.hashes.push(...halvesOf(instanceHash(environment, instance)));
     lists.levels.push(level);
     lists.splits.push(POOL_SPLITS.indexOf(splitOf(environment, instance)));
-    difficulties.push(environment.rows?.difficulty?.(instance) ?? NaN);
+    addKeys(environment, instance, keys);
+    ranked.difficulties.push(difficulty.value);
+    ranked.rankSources.push(difficulty.source);
     ends.push(instances.add(inline ? INLINE : JSON_ROW, bytes));
+    for (const each of examined.taken) taken.add(each, 1);
+    if (proof !== undefined) proofs.set(proof.wanted, proof.given || proofs.get(proof.wanted) === true);
   }
   return {
-    ...{ rowsRead, rejected, rejections: reasons.counted() },
+    ...{ rowsRead, rejected, rejections: reasons.counted(), named: view.found },
+    taken: taken.counted(),
+    proofs: [...proofs].map(([wanted, given]) => ({ wanted, given })),
     rows: Uint32Array.from(lists.rows),
     hashes: Uint32Array.from(lists.hashes),
     levels: Uint8Array.from(lists.levels),
     splits: Uint8Array.from(lists.splits),
-    difficulties: Float64Array.from(difficulties),
+    difficulties: Float64Array.from(ranked.difficulties),
+    rankSources: Uint8Array.from(ranked.rankSources),
+    asked: Uint32Array.from(keys.asked),
+    problems: Uint32Array.from(keys.problems),
     ends: Uint32Array.from(ends),
     bytes: instances.done(),
   };
+}
+
+/** Counts what was taken from where. Ways beyond so many are not told apart: a column may be named by the row. */
+export function createTakenCounter() {
+  const fields = new Map<string, Map<string, number>>();
+  return {
+    add([field, from]: Taken, rows: number): void {
+      const own = fields.get(field) ?? new Map<string, number>();
+      fields.set(field, own);
+      const name = own.has(from) || own.size < TAKEN_MAX ? from : "other columns";
+      own.set(name, (own.get(name) ?? 0) + rows);
+    },
+    counted: (): readonly TakenRows[] =>
+      [...fields].flatMap(([field, own]) => [...own].map(([from, rows]) => ({ field, from, rows }))),
+  };
+}
+
+/** The upper and the lower half of a hash of 16 hex digits. */
+const halvesOf = (hash: string): [number, number] => [parseInt(hash.slice(0, 8), 16), parseInt(hash.slice(8, 16), 16)];
+
+/** Where the environment says nothing, a task is asked once and is its own problem. */
+function addKeys<Instance>(
+  environment: Environment<Instance>,
+  instance: Instance,
+  { asked, problems }: { readonly asked: number[]; readonly problems: number[] },
+): void {
+  const { rows } = environment;
+  const family = instanceFamily(environment);
+  const add = (list: number[], name: string, key: string): void =>
+    void list.push(...halvesOf(hashKey(name, family, key)));
+  if (rows?.asked !== undefined) add(asked, "asked", rows.asked(instance));
+  const problem = rows?.problem?.(instance) ?? environment.invariant?.(instance);
+  if (problem !== undefined) add(problems, "problem", problem);
+}
+
+interface Viewed {
+  readonly id: string;
+  readonly rows?: Reader;
+}
+
+/** What an environment sees of rows whose columns were given these names. */
+export function viewOf({ id, rows }: Viewed, names: ColumnNames): View {
+  if (rows === undefined) throw new Error(`${id} has no data pools`);
+  return createView(rows, names);
 }
 
 /** What a row is, taken by itself. */
@@ -143,25 +232,31 @@ export type ExaminedRow<Instance> =
       /** Whether the bytes are those of the environment's inline codec; else they are the row's JSON. */
       readonly inline: boolean;
       readonly bytes: Uint8Array;
+      readonly difficulty: Difficulty;
+      readonly taken: readonly Taken[];
+      readonly proof: RowProof | undefined;
     };
 
 export function examineRow<Instance>(
   environment: Environment<Instance>,
-  { json, value }: RawRow,
+  { json, value, problem }: RawRow,
+  view: View = viewOf(environment, []),
 ): ExaminedRow<Instance> {
   const reader = environment.rows;
   if (reader === undefined) throw new Error(`${environment.id} has no data pools`);
   if (json?.trim() === "") return { kind: "blank" };
   const rejected = (reason: string) => ({ kind: "rejected", reason }) as const;
+  if (problem !== undefined) return rejected(problem);
   let whole = value;
   if (json !== undefined)
     try {
-      whole = JSON.parse(json);
+      whole = parseExact(json);
     } catch (error) {
       return rejected(`not JSON: ${error instanceof Error ? error.message.slice(0, 200) : ""}`);
     }
+  const seen = view.row(whole);
   // Read as it is kept, so that it is sure to be read again.
-  const row = projectRow(whole, reader.columns);
+  const row = view.kept(seen);
   const read = reader.read(row);
   if (read.kind === "malformed") return rejected(read.reason);
   const instance = read.answer;
@@ -172,21 +267,19 @@ export function examineRow<Instance>(
   const name = reader.levelOf(instance);
   const level = environment.levels.findIndex((each) => each.name === name);
   if (level < 0) return rejected("of no level");
-  return { kind: "task", instance, level, inline: inline !== undefined, bytes };
-}
-
-/** A row with the columns alone that its reader looks at. */
-export function projectRow(row: unknown, columns: readonly string[] | undefined): unknown {
-  if (columns === undefined || typeof row !== "object" || row === null || Array.isArray(row)) return row;
-  const own = row as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(columns.filter((name) => Object.hasOwn(own, name)).map((name) => [name, own[name]]));
+  const difficulty =
+    reader.difficulty === undefined
+      ? difficultyIn(seen)
+      : { source: OWN_MEASURE, value: reader.difficulty.of(instance) };
+  const { taken = [], proof } = read;
+  return { kind: "task", instance, level, inline: inline !== undefined, bytes, difficulty, taken, proof };
 }
 
 /** The instance in bytes that readUnit wrote. */
 export function decodeInstance<Instance>(environment: Environment<Instance>, bytes: Uint8Array): Instance {
   const content = bytes.subarray(1);
   if (bytes[0] === INLINE && environment.inline !== undefined) return environment.inline.decode(content);
-  const read = environment.rows?.read(JSON.parse(decoder.decode(content)));
+  const read = environment.rows?.read(parseExact(decoder.decode(content)));
   if (read?.kind !== "answer")
     throw new Error(`bug: a row of ${environment.id} that was read once cannot be read again`);
   return read.answer;

@@ -1,6 +1,15 @@
 /** The rows of all units of a pool's file, put together: selected, each task once, and ranked. */
 import type { Environment, Split } from "./environment.ts";
-import { POOL_SPLITS, type PoolColumns, type UnitColumns } from "./pool-columns.ts";
+import {
+  createTakenCounter,
+  decodeInstance,
+  POOL_SPLITS,
+  type PoolColumns,
+  type TakenRows,
+  type UnitColumns,
+} from "./pool-columns.ts";
+import type { ColumnNames } from "./pool-view.ts";
+import { type Ranking, rankingOf } from "./pool-ranks.ts";
 import { createReasonCounter, type RejectedRows } from "./pool-reasons.ts";
 
 export interface PoolSummary {
@@ -14,6 +23,19 @@ export interface PoolSummary {
   readonly unchecked: number;
   /** Whether the file's rows are lines. */
   readonly lines: boolean;
+  /** Of the rejected rows those that hold a task that came before. */
+  readonly repeats: number;
+  /** Rows of the pool that are asked what a row before them is asked, and have another answer. */
+  readonly contradictions: Contradictions;
+  readonly ranking: Ranking;
+  /** What was taken from which column, by how many rows that hold a task. */
+  readonly taken: readonly TakenRows[];
+}
+
+export interface Contradictions {
+  readonly rows: number;
+  /** The first of them, and the row that it contradicts. */
+  readonly first?: readonly [row: number, earlier: number];
 }
 
 export interface FinishedPool {
@@ -39,6 +61,16 @@ export function rejectionText(lines: boolean, { row, reason, count }: RejectedRo
   return `${nameRow(lines, row)}${count > 1 ? ` and ${count - 1} more` : ""}: ${reason}`;
 }
 
+/** Why a file as a whole is not read, whatever its rows are by themselves; undefined: it is. */
+export function fileProblem(units: readonly UnitColumns[], names: ColumnNames): string | undefined {
+  const absent = names.find((_, i) => units.every(({ named }) => named[i] === 0));
+  if (absent !== undefined) return `no row has a column '${absent[1]}', which was to be its ${absent[0]}`;
+  const proofs = new Map<string, boolean>();
+  for (const { wanted, given } of units.flatMap((unit) => unit.proofs))
+    proofs.set(wanted, given || proofs.get(wanted) === true);
+  return [...proofs].find(([, given]) => !given)?.[0];
+}
+
 /**
  * Puts the units of a file together, in their order: rows that the selection leaves out and tasks that came before go,
  * and each row is ranked within its level and split.
@@ -51,22 +83,24 @@ export function finishPool(
 ): FinishedPool {
   const sizes = units.map(({ rows }) => rows.length);
   const total = sizes.reduce((sum, size) => sum + size, 0);
-  const kept = keepRows(units, total, selection, lines);
+  const kept = keepRows(environment, units, total, selection, lines);
   const { count } = kept;
   const groupCount = environment.levels.length * POOL_SPLITS.length;
   const { members, starts } = membersOf(kept.groups, groupCount, count);
-  const ranks = rankRows(kept.difficulties, kept.hashes, members, starts);
+  const ranking = rankingOf(kept.rankSources, environment.rows?.difficulty?.source);
   const columns: PoolColumns = {
     rows: kept.rows.slice(0, count),
     hashes: kept.hashes.slice(0, 2 * count),
     groups: kept.groups.slice(0, count),
-    ranks,
+    ranks:
+      ranking.source === undefined ? new Uint32Array(0) : rankRows(kept.difficulties, kept.hashes, members, starts),
+    problems: kept.problems.slice(0, 2 * count),
     ends: kept.ends.slice(0, count),
     bytes: firstBytes(kept.bytes, kept.ends[count - 1] ?? 0),
     members,
     starts,
   };
-  return { columns, summary: kept.summary };
+  return { columns, summary: { ...kept.summary, ranking } };
 }
 
 /** Of a pool without repeats no copy is made: the bytes are the most of what it takes. */
@@ -74,20 +108,39 @@ function firstBytes(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<
   return length === bytes.length ? bytes : bytes.slice(0, length);
 }
 
-/** Rows that stay, in columns with room for all. */
-function keepRows(units: readonly UnitColumns[], total: number, selection: readonly RowRange[], lines: boolean) {
+/** Columns with room for all rows of units. */
+function roomFor(units: readonly UnitColumns[], total: number) {
   const byteCount = units.reduce((sum, { bytes }) => sum + bytes.length, 0);
   if (byteCount >= 2 ** 32)
     throw new Error(`a pool's instances take ${byteCount} bytes, and the limit is 4 GiB: split it`);
-  const rows = new Uint32Array(total);
-  const hashes = new Uint32Array(2 * total);
-  const groups = new Uint8Array(total);
-  const difficulties = new Float64Array(total);
-  const ends = new Uint32Array(total);
-  const bytes = new Uint8Array(byteCount);
+  const has = (name: "asked" | "problems"): boolean => units.some((unit) => unit[name].length > 0);
+  return {
+    rows: new Uint32Array(total),
+    hashes: new Uint32Array(2 * total),
+    asked: new Uint32Array(has("asked") ? 2 * total : 0),
+    problems: new Uint32Array(has("problems") ? 2 * total : 0),
+    groups: new Uint8Array(total),
+    difficulties: new Float64Array(total),
+    ends: new Uint32Array(total),
+    bytes: new Uint8Array(byteCount),
+  };
+}
+
+/** Rows that stay, in columns with room for all. */
+function keepRows(
+  environment: Environment,
+  units: readonly UnitColumns[],
+  total: number,
+  selection: readonly RowRange[],
+  lines: boolean,
+) {
+  const room = roomFor(units, total);
+  const { rows, hashes, groups, difficulties, ends, bytes } = room;
   const seen = hashTable(hashes, total);
+  const contradicted = contradictionsIn(environment, room, total);
   const reasons = createReasonCounter();
-  let [count, end, first, rejected, leftOut] = [0, 0, 0, 0, 0];
+  const rankSources = new Map<number, number>();
+  let [count, end, first, rejected, leftOut, repeats] = [0, 0, 0, 0, 0, 0];
   for (const unit of units) {
     for (const { row, ...rest } of unit.rejections) reasons.add({ row: first + row, ...rest });
     rejected += unit.rejected;
@@ -98,11 +151,10 @@ function keepRows(units: readonly UnitColumns[], total: number, selection: reado
         leftOut++;
         continue;
       }
-      hashes[2 * count] = unit.hashes[2 * i]!;
-      hashes[2 * count + 1] = unit.hashes[2 * i + 1]!;
+      copyKeys(unit, i, room, count);
       const earlier = seen(count);
       if (earlier >= 0) {
-        rejected++;
+        [rejected, repeats] = [rejected + 1, repeats + 1];
         reasons.add({ row, reason: `the same task as ${nameRow(lines, rows[earlier]!)}`, count: 1 });
         continue;
       }
@@ -111,14 +163,49 @@ function keepRows(units: readonly UnitColumns[], total: number, selection: reado
         unit.levels[i]! * POOL_SPLITS.length +
         (range.split === undefined ? unit.splits[i]! : POOL_SPLITS.indexOf(range.split));
       difficulties[count] = unit.difficulties[i]!;
+      rankSources.set(unit.rankSources[i]!, (rankSources.get(unit.rankSources[i]!) ?? 0) + 1);
       const instance = unit.bytes.subarray(unit.ends[i - 1] ?? 0, unit.ends[i]);
       bytes.set(instance, end);
-      ends[count++] = end += instance.length;
+      ends[count] = end += instance.length;
+      contradicted.look(count++);
     }
     first += unit.rowsRead;
   }
-  const summary: PoolSummary = { rejected, rejections: reasons.counted(), leftOut, unchecked: 0, lines };
-  return { count, rows, hashes, groups, difficulties, ends, bytes, summary };
+  const taken = createTakenCounter();
+  for (const each of units.flatMap((unit) => unit.taken)) taken.add([each.field, each.from], each.rows);
+  const summary = {
+    taken: taken.counted(),
+    ...{ rejected, rejections: reasons.counted(), leftOut, unchecked: 0, lines, repeats },
+    contradictions: contradicted.found(),
+  };
+  return { count, ...room, rankSources, summary };
+}
+
+type Room = ReturnType<typeof roomFor>;
+
+function copyKeys(unit: UnitColumns, i: number, room: Room, count: number): void {
+  for (const name of ["hashes", "asked", "problems"] as const) {
+    if (room[name].length === 0) continue;
+    room[name][2 * count] = unit[name][2 * i]!;
+    room[name][2 * count + 1] = unit[name][2 * i + 1]!;
+  }
+}
+
+/** Finds rows that are asked what one before was asked, and are another task: they agree, or contradict it. */
+function contradictionsIn(environment: Environment, { asked, rows, bytes, ends }: Room, total: number) {
+  const seen = hashTable(asked, total);
+  const { rows: reader } = environment;
+  let found: Contradictions = { rows: 0 };
+  const instance = (place: number): unknown =>
+    decodeInstance(environment, bytes.subarray(ends[place - 1] ?? 0, ends[place]));
+  return {
+    found: () => found,
+    look(place: number): void {
+      const earlier = asked.length === 0 ? -1 : seen(place);
+      if (earlier < 0 || reader?.agrees?.(instance(earlier), instance(place)) === true) return;
+      found = { rows: found.rows + 1, first: found.first ?? [rows[place]!, rows[earlier]!] };
+    },
+  };
 }
 
 const ALL: RowRange = { from: 0, to: Infinity, split: undefined };
@@ -132,7 +219,7 @@ function rangeOf(selection: readonly RowRange[], row: number): RowRange | undefi
 /** Finds the place of an equal hash before, or notes this one: open addressing, for a Map takes a hundred bytes a row. */
 function hashTable(hashes: Uint32Array, total: number): (place: number) => number {
   let size = 16;
-  while (size < 2 * total) size *= 2;
+  while (hashes.length > 0 && size < 2 * total) size *= 2;
   const table = new Int32Array(size).fill(-1);
   return (place) => {
     const [high, low] = [hashes[2 * place]!, hashes[2 * place + 1]!];
@@ -163,7 +250,6 @@ function rankRows(
   members: Uint32Array,
   starts: Uint32Array,
 ): Uint32Array<ArrayBuffer> {
-  if (members.length === 0 || Number.isNaN(difficulties[0])) return new Uint32Array(0);
   const ranks = new Uint32Array(members.length);
   const compare = (a: number, b: number): number =>
     difficulties[a]! - difficulties[b]! || hashes[2 * a]! - hashes[2 * b]! || hashes[2 * a + 1]! - hashes[2 * b + 1]!;
@@ -172,6 +258,12 @@ function rankRows(
     for (let rank = 0; rank < sorted.length; rank++) ranks[sorted[rank]!] = rank;
   }
   return ranks;
+}
+
+/** The two halves of a hash for each place. */
+function pairsOf(hashes: Uint32Array, places: readonly number[]): Uint32Array<ArrayBuffer> {
+  if (hashes.length === 0) return new Uint32Array(0);
+  return Uint32Array.from({ length: 2 * places.length }, (_, i) => hashes[2 * places[i >> 1]! + (i & 1)]!);
 }
 
 /**
@@ -194,13 +286,14 @@ export function removeRows(
   for (const [i, place] of places.entries())
     bytes.set(columns.bytes.subarray(startOf(place), columns.ends[place]), ends[i - 1] ?? 0);
   const groups = Uint8Array.from(places, (place) => columns.groups[place]!);
-  const hashes = Uint32Array.from({ length: 2 * count }, (_, i) => columns.hashes[2 * places[i >> 1]! + (i & 1)]!);
+  const hashes = pairsOf(columns.hashes, places);
   const { members, starts } = membersOf(groups, environment.levels.length * POOL_SPLITS.length, count);
   // Their old ranks tell the easier ones as well as their difficulties did.
   const oldRanks = Float64Array.from(places, (place) => columns.ranks[place] ?? NaN);
+  const ranks = columns.ranks.length === 0 ? columns.ranks : rankRows(oldRanks, hashes, members, starts);
   const kept: PoolColumns = {
     rows: Uint32Array.from(places, (place) => columns.rows[place]!),
-    ...{ hashes, groups, ranks: rankRows(oldRanks, hashes, members, starts), ends, bytes, members, starts },
+    ...{ hashes, groups, ranks, problems: pairsOf(columns.problems, places), ends, bytes, members, starts },
   };
   const counter = createReasonCounter();
   for (const rejection of summary.rejections) counter.add(rejection);

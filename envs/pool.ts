@@ -99,6 +99,18 @@ function groupOf({ definition, columns }: Pool, level: string, split: Split) {
   return { start, count: levelIndex < 0 ? 0 : (columns.starts[group + 1] as number) - start };
 }
 
+/** The places of the rows of a level and a split. */
+export function placesOf(pool: Pool, level: string, split: Split): Uint32Array {
+  const { start, count } = groupOf(pool, level, split);
+  return pool.columns.members.subarray(start, start + count);
+}
+
+/** A number that two rows share exactly if they are the same problem, but for one in 2^52. */
+export function problemAt({ columns: { problems, hashes } }: Pool, place: number): number {
+  const keys = problems.length === 0 ? hashes : problems;
+  return (keys[2 * place] as number) * 2 ** 20 + ((keys[2 * place + 1] as number) >>> 12);
+}
+
 /** How many rows there are of a level and a split. */
 export function rowCount(pool: Pool, level: string, split: Split): number {
   return groupOf(pool, level, split).count;

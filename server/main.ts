@@ -227,7 +227,7 @@ function startWorkers({ workers, limits, workerTimeLimitMs, environmentFiles }: 
 }
 
 async function openPools(
-  { workers: threads, environmentFiles, dataDir, pools: named }: Config,
+  { workers: threads, environmentFiles, dataDir, pools: named, columns }: Config,
   registry: Registry,
   { log, opened, onPoolProgress }: Pick<Log, "log"> & { opened: OpenedPorts } & Pick<AssembleOptions, "onPoolProgress">,
 ) {
@@ -236,6 +236,7 @@ async function openPools(
   const options = {
     threads,
     environmentFiles,
+    columns,
     folder,
     openPorts,
     ...(onPoolProgress && { onProgress: onPoolProgress }),

@@ -1,4 +1,5 @@
 /** JSON in rows, without losing digits. */
+import { isRawNumber } from "../lib/exact-json.ts";
 import type { PyValue } from "../ports.ts";
 import { pyFloat, pyInt } from "./value.ts";
 
@@ -8,12 +9,25 @@ export function exactJson(text: string): unknown {
     // The third argument is the number as it is written (ECMAScript 2026, JSON.parse source text access).
     return JSON.parse(text, ((_: string, value: unknown, context?: { readonly source?: string }) => {
       if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
-      const source = context?.source ?? "";
-      return /^-?\d{1,4000}$/.test(source) ? BigInt(source) : value;
+      return numberOf(context?.source ?? "") ?? value;
     }) as (key: string, value: unknown) => unknown);
   } catch {
     return undefined;
   }
+}
+
+/** As Python reads it: an int has all its digits, and a float those that a double has. Undefined: neither. */
+function numberOf(source: string): bigint | number | undefined {
+  if (/^-?\d{1,4000}$/.test(source)) return BigInt(source);
+  return /^-?\d+$/.test(source) ? undefined : Number(source);
+}
+
+/** A value of a row, with numbers as `exactJson` has them. */
+export function exactValue(value: unknown): unknown {
+  if (isRawNumber(value)) return numberOf(value.rawJSON);
+  if (Array.isArray(value)) return value.map(exactValue);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, exactValue(part)]));
 }
 
 const DEPTH_MAX = 64;

@@ -4,7 +4,7 @@
  */
 import type { Parsed } from "../facts.ts";
 import { type CodeInstance, type CodeLevel, type CodeTest, LIMITS } from "./instance.ts";
-import { exactJson } from "./json.ts";
+import { exactJson, exactValue } from "./json.ts";
 import { unpackText } from "./pickled.ts";
 import { readProgram } from "./program.ts";
 import { fitting } from "./room.ts";
@@ -31,7 +31,8 @@ export function readRow(value: unknown): Parsed<CodeInstance> {
   if (prompt === undefined) return malformed(`no prompt: one of ${PROMPTS.join(", ")} must be a text or chat messages`);
   if (prompt.length > LIMITS.promptCharsMax)
     return malformed(`the prompt has more than ${LIMITS.promptCharsMax} characters`);
-  const { column, truth, problem } = truthOf(row);
+  const { column, truth: given, problem } = truthOf(row);
+  const truth = exactValue(given);
   if (problem !== undefined) return malformed(`${column}: ${problem}`);
   if (truth === undefined) return malformed(`no tests: one of ${TRUTHS.join(", ")} or reward_model must hold them`);
   const size = typeof truth === "string" ? truth.length : JSON.stringify(truth, bigints).length;

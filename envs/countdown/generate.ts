@@ -191,7 +191,7 @@ export const rows = {
   read,
   columns: ["nums", "target"],
   levelOf: tierOf,
-  difficulty,
+  difficulty: { source: "the count of solutions, then the target", of: difficulty },
   defaultPool: { name: "countdown", file: new URL("pool.jsonl", import.meta.url) },
 } satisfies RowReader<CountdownInstance>;
 

@@ -1,7 +1,18 @@
 /** What a math task is, and how rows of the public schemas are read into it. */
-import type { RowDefinition } from "../environment.ts";
+import type { RowDefinition, RowRead } from "../environment.ts";
 import type { Parsed } from "../facts.ts";
-import { readMath } from "./value.ts";
+import {
+  askedIn,
+  firstThere,
+  isRow,
+  OPTION_COLUMNS,
+  optionColumn,
+  PICTURE_COLUMNS,
+  pictureProblem,
+  type Row,
+} from "../row-columns.ts";
+import { ANSWERS, goldOf } from "./gold.ts";
+import { compareMath, readMath } from "./value.ts";
 
 export interface MathInstance {
   readonly problem: string;
@@ -9,20 +20,17 @@ export interface MathInstance {
   readonly answer: string;
   /** "1" to "5", or "all" where the row names no level. */
   readonly level: string;
-  /** Greater for harder ones, where the row says so. */
-  readonly difficulty?: number;
   /** What the row says of its problem, e.g. its source and type. */
   readonly facts: Readonly<Record<string, string>>;
 }
 
-export const LIMITS = { problemLengthMax: 20_000, answerLengthMax: 2_000, factLengthMax: 100 } as const;
+const LIMITS = { problemLengthMax: 20_000, factLengthMax: 100 } as const;
 
-/** Columns by what they hold: the first that a row has counts. OpenR1-Math, MATH-500 and DAPO-Math-17k, in this order. */
+/** Columns by what they hold: the first that a row has counts. */
 const COLUMNS = {
-  problem: ["problem", "question", "prompt"],
-  answer: ["answer", "reward_model"],
+  problem: ["problem", "question", "query", "prompt"],
+  answer: ANSWERS,
   level: ["level", "difficulty"],
-  solveRate: ["solve_rate", "pass_rate"],
   facts: ["problem_type", "question_type", "source", "data_source", "subject", "type"],
 } as const;
 
@@ -38,53 +46,47 @@ export const LEVELS = [
   { name: "all", description: "Rows that name no level from 1 to 5." },
 ] as const;
 
-type Row = Readonly<Record<string, unknown>>;
-
 function malformed(reason: string): Parsed<never> {
   return { kind: "malformed", reason };
 }
 
-export function readRow(given: unknown): Parsed<MathInstance> {
-  if (typeof given !== "object" || given === null || Array.isArray(given)) return malformed("a row must be an object");
-  const row = given as Row;
+export function readRow(row: unknown): RowRead<MathInstance> {
+  if (!isRow(row)) return malformed("a row must be an object");
+  const options = optionColumn(row);
+  if (options !== undefined)
+    return malformed(`column ${options} holds options: the row is a question for qa, and its answer no expression`);
+  const picture = pictureProblem(row);
+  if (picture !== undefined) return malformed(picture);
   const problem = problemOf(row);
   if (problem.kind === "malformed") return problem;
-  if (asksForProof(row, problem.answer))
-    return malformed("column problem asks for a proof, which no answer is compared with");
-  const answer = answerOf(row);
-  if (answer.kind === "malformed") return answer;
-  const level = levelOf(row);
-  const difficulty = difficultyOf(row, level);
-  const facts = factsOf(row);
-  const instance = { problem: problem.answer, answer: answer.answer, level, facts };
-  return { kind: "answer", answer: difficulty === undefined ? instance : { ...instance, difficulty } };
-}
-
-function firstOf(row: Row, columns: readonly string[]): string | undefined {
-  return columns.find((column) => row[column] !== undefined && row[column] !== null);
+  const { text, from } = problem.answer;
+  if (asksForProof(row, text)) return malformed(`column ${from} asks for a proof, which no answer is compared with`);
+  const gold = goldOf(row);
+  if (gold.kind === "malformed") return gold;
+  const [level, levelFrom] = levelOf(row);
+  return {
+    kind: "answer",
+    answer: { problem: text, answer: gold.answer.text, level, facts: factsOf(row) },
+    taken: [
+      ["problem", from],
+      ["answer", gold.answer.from],
+      ...(levelFrom === undefined ? [] : [["level", levelFrom] as const]),
+    ],
+  };
 }
 
 // The problem.
 
-function problemOf(row: Row): Parsed<string> {
-  const column = firstOf(row, COLUMNS.problem);
-  if (column === undefined) return malformed("column problem (or question, or prompt) is missing");
-  const text = column === "prompt" ? promptText(row[column]) : row[column];
-  if (typeof text !== "string")
-    return malformed(`column ${column} must be a text, or chat messages with one of the user`);
+function problemOf(row: Row): Parsed<{ readonly text: string; readonly from: string }> {
+  const column = firstThere(row, COLUMNS.problem);
+  if (column === undefined) return malformed(`column problem (or ${COLUMNS.problem.slice(1).join(", ")}) is missing`);
+  const text = askedIn(row[column]);
+  if (text === undefined) return malformed(`column ${column} must be a text, or chat messages with one of the user`);
   const problem = withoutInstruction(text).trim();
   if (problem === "") return malformed(`column ${column} is empty`);
   if (problem.length > LIMITS.problemLengthMax)
     return malformed(`column ${column} has ${problem.length} characters, and the limit is ${LIMITS.problemLengthMax}`);
-  return { kind: "answer", answer: problem };
-}
-
-/** The last message of the user. */
-function promptText(prompt: unknown): unknown {
-  if (!Array.isArray(prompt)) return prompt;
-  const messages = prompt as readonly unknown[];
-  const said = messages.filter((one) => typeof one === "object" && one !== null && (one as Row)["role"] === "user");
-  return (said.at(-1) as Row | undefined)?.["content"];
+  return { kind: "answer", answer: { text: problem, from: column } };
 }
 
 /** What DAPO-Math-17k puts around each problem: it asks for an answer format of its own. */
@@ -109,47 +111,18 @@ function asksForProof(row: Row, problem: string): boolean {
   return isSaid || (PROOF.test(problem) && !ASKED.test(problem));
 }
 
-// The answer.
-
-/** What stands where an answer was to be, and is none. */
-const NO_ANSWER =
-  /^[\s$*.("]*(?:\\(?:text|textbf|mathrm|boxed)\s?\{\s?)?(?:proof|see (?:the )?(?:proof|solution|above)|q\.?\s?e\.?\s?d|not (?:provided|available)|证明)[\s$*.)"}]*$/i;
-
-function answerOf(row: Row): Parsed<string> {
-  const column = firstOf(row, COLUMNS.answer);
-  if (column === undefined) return malformed("column answer (or reward_model.ground_truth) is missing");
-  const isNested = column === "reward_model";
-  const name = isNested ? "reward_model.ground_truth" : column;
-  const value = isNested ? (row[column] as Row)["ground_truth"] : row[column];
-  const text = typeof value === "number" ? `${value}` : value;
-  if (typeof text !== "string") return malformed(`column ${name} must be a text`);
-  if (text.trim() === "") return malformed(`column ${name} is empty`);
-  if (NO_ANSWER.test(text)) return malformed(`column ${name} holds no answer but ${JSON.stringify(text.slice(0, 40))}`);
-  if (text.length > LIMITS.answerLengthMax)
-    return malformed(`column ${name} has ${text.length} characters, and the limit is ${LIMITS.answerLengthMax}`);
-  const read = readMath(text);
-  if (read.kind === "malformed") return malformed(`column ${name} cannot be read: ${read.reason}`);
-  return { kind: "answer", answer: text };
-}
-
 // What else a row says.
 
-function levelOf(row: Row): string {
+/** MATH's, of five; a number that is called difficulty counts on a scale of its own. */
+function levelOf(row: Row): readonly [level: string, from: string | undefined] {
   for (const column of COLUMNS.level) {
     const value = row[column];
-    const found = typeof value === "string" || typeof value === "number" ? LEVEL.exec(`${value}`.trim()) : null;
-    if (found?.[1] !== undefined) return found[1];
+    const isOfFive = typeof value === "string" ? column === "level" || /level/i.test(value) : column === "level";
+    const found =
+      isOfFive && (typeof value === "string" || typeof value === "number") ? LEVEL.exec(`${value}`.trim()) : null;
+    if (found?.[1] !== undefined) return [found[1], column];
   }
-  return "all";
-}
-
-/** By solve rate, where there is one, from 0 to 1: the rarer, the harder; else by a number called difficulty; else by level. */
-function difficultyOf(row: Row, level: string): number | undefined {
-  const rate = COLUMNS.solveRate.map((column) => row[column]).find((value) => typeof value === "number");
-  if (rate !== undefined && rate >= 0 && rate <= 1) return 1 - rate;
-  const { difficulty } = row;
-  if (typeof difficulty === "number" && Number.isFinite(difficulty)) return difficulty;
-  return level === "all" ? undefined : Number(level);
+  return ["all", undefined];
 }
 
 function factsOf(row: Row): Readonly<Record<string, string>> {
@@ -160,11 +133,27 @@ function factsOf(row: Row): Readonly<Record<string, string>> {
   return Object.fromEntries(facts);
 }
 
+/** Problems that differ in no more than case and white space are one. */
+function asked({ problem }: MathInstance): string {
+  return problem.normalize("NFKC").toLowerCase().replaceAll(/\s+/g, " ");
+}
+
+/** Undecided is no contradiction. */
+function agrees({ answer: one }: MathInstance, { answer: other }: MathInstance): boolean {
+  const [first, second] = [readMath(one), readMath(other)];
+  return (
+    first.kind === "answer" && second.kind === "answer" && compareMath(first.answer, second.answer).kind !== "different"
+  );
+}
+
 export const rows: RowDefinition<MathInstance> = {
   read: readRow,
-  columns: Object.values(COLUMNS).flat(),
+  columns: [...Object.values(COLUMNS).flat(), ...OPTION_COLUMNS, ...PICTURE_COLUMNS],
+  fields: { problem: COLUMNS.problem, answer: COLUMNS.answer, level: ["level"] },
   levels: LEVELS,
   levelOf: ({ level }) => level,
-  difficulty: ({ difficulty }) => difficulty ?? 0,
+  asked,
+  agrees,
+  problem: asked,
   defaultPool: { name: "math", file: new URL("./pool.jsonl", import.meta.url) },
 };

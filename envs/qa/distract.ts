@@ -7,7 +7,7 @@ import type { Parsed } from "../facts.ts";
 import type { ChatMessage } from "../prompt.ts";
 import { rngFor } from "../lib/rng.ts";
 import { collapsed, folded, normalized, OPTION_UNITS_MAX } from "./match.ts";
-import { namesOthers } from "./question.ts";
+import { namesOthers } from "./options.ts";
 
 const REPLY_UNITS_MAX = 64 * 1024;
 

@@ -1,11 +1,23 @@
-/** Questions with options of which one is right, read from rows of SuperGPQA's and MMLU-Pro's columns. */
+/** Questions with options of which one is right, read from rows of public data. */
 import { locateAnswers } from "../answers/locate.ts";
 import { formatInstruction, wrapAnswer } from "../answers/wording.ts";
-import type { Level, RowDefinition } from "../environment.ts";
+import type { Level, RowDefinition, RowRead } from "../environment.ts";
 import type { Parsed } from "../facts.ts";
 import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import { keyOf, rngFor } from "../lib/rng.ts";
-import { collapsed, folded, matcherOf, normalized, OPTION_UNITS_MAX } from "./match.ts";
+import {
+  askedIn,
+  firstThere,
+  isRow,
+  OPTION_COLUMNS,
+  PICTURE_COLUMNS,
+  pictureProblem,
+  type Row,
+  shown,
+} from "../row-columns.ts";
+import { folded, matcherOf, normalized } from "./match.ts";
+import { optionsOf, RIGHT_TEXTS } from "./options.ts";
+import { ANSWERS, INDEX, LETTER, NUMBER, RIGHT_COLUMNS, rightOf } from "./right.ts";
 
 export interface Question {
   readonly question: string;
@@ -21,8 +33,6 @@ export interface Question {
 }
 
 const QUESTION_UNITS_MAX = 32_768;
-/** Options have letters. */
-const OPTIONS_MAX = 26;
 const NAME_UNITS_MAX = 128;
 const FORMATS: readonly AnswerFormat[] = ["think_answer", "answer_line", "answer_tag", "boxed"];
 
@@ -34,14 +44,31 @@ const levels: readonly Omit<Level, "parameters">[] = [
   { name: UNRATED, description: "questions without a difficulty, as MMLU-Pro's" },
 ];
 
+/** Where a question is looked for, the first that is there wins. A stem may lie in an object beside its options. */
+const QUESTIONS = [...["question", "question_stem", "query", "problem", "prompt", "ctx", "sentence", "goal"]] as const;
+/** What a question is about, and is shown before it. */
+const CONTEXTS = ["passage", "article", "context", "premise"] as const;
+const CATEGORIES = ["discipline", "category", "subject", "subject_name"] as const;
+const FIELDS = ["field", "subfield"] as const;
+
 export const rows = {
   read,
   columns: [
-    ...["question", "options", "answer", "answer_letter", "answer_index"],
-    ...["difficulty", "discipline", "category", "field", "subfield"],
+    ...[...QUESTIONS, ...CONTEXTS, ...OPTION_COLUMNS, ...RIGHT_COLUMNS],
+    ...["difficulty", ...CATEGORIES, ...FIELDS, ...PICTURE_COLUMNS],
   ],
+  fields: {
+    question: QUESTIONS,
+    context: CONTEXTS,
+    options: OPTION_COLUMNS,
+    answer: [...new Set([...ANSWERS, ...RIGHT_TEXTS, INDEX, NUMBER, LETTER])],
+  },
   levels,
   levelOf: ({ level }) => level,
+  // A stem such as "Which of these is true?" is no problem by itself.
+  asked: ({ question, options }) => keyOf(folded(normalized(question)), ...options.map(normalized).sort()),
+  problem: ({ question, options, right }) =>
+    keyOf(folded(normalized(question)), folded(normalized(options[right] as string))),
   defaultPool: { name: "qa", file: new URL("pool.jsonl", import.meta.url) },
 } satisfies RowDefinition<Question>;
 
@@ -66,88 +93,67 @@ export function prompt(question: string, lines: readonly string[], ask: string, 
   return [{ role: "user", content }];
 }
 
-type Row = Readonly<Record<string, unknown>>;
-
-function read(row: unknown): Parsed<Question> {
-  if (typeof row !== "object" || row === null) return malformed("a row is an object with question, options and answer");
-  const from = row as Row;
-  const question = textOf(from["question"], QUESTION_UNITS_MAX)?.trim();
-  if (question === undefined || question === "")
-    return malformed(`column question must be a text of 1 to ${QUESTION_UNITS_MAX} characters`);
-  const given = readOptions(from["options"]);
+function read(row: unknown): RowRead<Question> {
+  if (!isRow(row)) return malformed("a row is an object with question, options and answer");
+  const question = questionIn(row);
+  if (question.kind === "malformed") return question;
+  const picture = pictureProblem(row);
+  if (picture !== undefined) return malformed(picture);
+  const given = optionsOf(row);
   if (given.kind === "malformed") return given;
-  const right = readRight(from, given.answer);
+  const right = rightOf(row, given.answer);
   if (right.kind === "malformed") return right;
-  const options = distinct(given.answer, right.answer);
+  const rightText = given.answer.texts[right.answer.place] as string;
+  const options = distinct(given.answer.texts, rightText);
   if (options.kind === "malformed") return options;
-  const level = from["difficulty"] ?? UNRATED;
-  if (typeof level !== "string" || !levels.some(({ name }) => name === level))
-    return malformed(`column difficulty must be one of ${DIFFICULTIES.join(", ")}, and is ${shown(level)}`);
-  const shuffled = rngFor("qa options", question, ...options.answer).shuffle(options.answer);
+  const level = levelIn(row);
+  if (level === undefined)
+    return malformed(
+      `column difficulty must be one of ${DIFFICULTIES.join(", ")}, or a number, and is ${shown(row["difficulty"])}`,
+    );
+  const { text, from } = question.answer;
+  const shuffled = rngFor("qa options", text, ...options.answer).shuffle(options.answer);
   const names = (...columns: readonly string[]): readonly string[] =>
-    columns.flatMap((column) => textOf(from[column], NAME_UNITS_MAX) ?? []).filter((name) => name !== "");
+    columns.flatMap((column) => textOf(row[column], NAME_UNITS_MAX) ?? []).filter((name) => name !== "");
   return {
     kind: "answer",
     answer: {
-      ...{ question, options: shuffled, right: shuffled.indexOf(right.answer), level },
-      category: names("discipline", "category")[0] ?? "",
-      field: names("field", "subfield").join(": "),
+      ...{ question: text, options: shuffled, right: shuffled.indexOf(rightText), level },
+      category: names(...CATEGORIES)[0] ?? "",
+      field: names(...FIELDS).join(": "),
     },
+    taken: [
+      ["question", from],
+      ["options", given.answer.from],
+      ["answer", right.answer.from],
+    ],
+    ...(right.answer.proof && { proof: right.answer.proof }),
   };
 }
 
-/** As they are shown and asked for: in one line, for the list of them has a line for each. */
-function readOptions(options: unknown): Parsed<readonly string[]> {
-  if (!Array.isArray(options) || options.length < 2 || options.length > OPTIONS_MAX)
-    return malformed(
-      `column options must be a list of 2 to ${OPTIONS_MAX} texts, and is ${shown(options)}: gradus pools distract asks a teacher for wrong ones`,
-    );
-  const texts: string[] = [];
-  for (const option of options as readonly unknown[]) {
-    const text = textOf(option, OPTION_UNITS_MAX);
-    if (text === undefined || normalized(text) === "")
-      return malformed(`column options: ${shown(option)} is no text of 1 to ${OPTION_UNITS_MAX} characters`);
-    if (namesOthers(text))
-      return malformed(`column options: ${shown(text)} names other options by letter, and their order is not kept`);
-    texts.push(collapsed(text));
-  }
-  return { kind: "answer", answer: texts };
+/** With what it is about before it. */
+function questionIn(row: Row): Parsed<{ readonly text: string; readonly from: string }> {
+  const column = firstThere(row, QUESTIONS) ?? "question";
+  const given = row[column];
+  const stem = askedIn(isRow(given) ? given["stem"] : given);
+  const about = firstThere(row, CONTEXTS);
+  const context = about === undefined ? "" : textOf(row[about], QUESTION_UNITS_MAX)?.trim();
+  if (context === undefined)
+    return malformed(`column ${about} must be a text of at most ${QUESTION_UNITS_MAX} characters`);
+  const text = stem?.trim() ?? "";
+  if (text === "" || text.length + context.length > QUESTION_UNITS_MAX)
+    return malformed(`column ${column} must be a text of 1 to ${QUESTION_UNITS_MAX} characters`);
+  const name = isRow(given) ? `${column}.stem` : column;
+  return {
+    kind: "answer",
+    answer: context === "" ? { text, from: name } : { text: `${context}\n\n${text}`, from: `${about} and ${name}` },
+  };
 }
 
-const LETTER = "\\(?[A-J]\\)?";
-
-/** "Both A and C", "(A), (B) and (D) only", "None of A or B". */
-const NAMES_OTHERS = new RegExp(
-  `^(?:both |either |neither |all of |none of |only )?(?:options? |choices? |answers? )?${LETTER}(?:, ?${LETTER}){0,8},? (?:and|or|nor|&) ${LETTER}(?: only| above| are correct| are both correct)?\\.?$`,
-  "i",
-);
-
-export function namesOthers(option: string): boolean {
-  return NAMES_OTHERS.test(option.trim());
-}
-
-/** The right option: MMLU-Pro gives its index and letter, SuperGPQA its text and letter. */
-function readRight(from: Row, options: readonly string[]): Parsed<string> {
-  const { answer, answer_index: index, answer_letter: letter } = from;
-  const find = (place: unknown): string | undefined => (typeof place === "number" ? options[place] : undefined);
-  if (typeof answer !== "string") return malformed(`column answer must be a text, and is ${shown(answer)}`);
-  if (index !== undefined && index !== null) {
-    const right = find(index);
-    if (right === undefined)
-      return malformed(`column answer_index must be the index of an option, and is ${shown(index)}`);
-    if (placeOf(answer) === index || normalized(answer) === normalized(right)) return { kind: "answer", answer: right };
-    return malformed(`column answer is ${shown(answer)}, and answer_index says ${shown(right)}`);
-  }
-  const right = options.find((option) => normalized(option) === normalized(answer));
-  if (right === undefined) return malformed(`column answer must be one of the options, and is ${shown(answer)}`);
-  if (typeof letter !== "string") return { kind: "answer", answer: right };
-  if (normalized(find(placeOf(letter)) ?? "") === normalized(answer)) return { kind: "answer", answer: right };
-  return malformed(`column answer_letter is ${shown(letter)}, which is not where the answer stands in options`);
-}
-
-/** The place of a letter; undefined: it is none. */
-function placeOf(letter: string): number | undefined {
-  return /^[A-Z]$/.test(letter) ? letter.charCodeAt(0) - 65 : undefined;
+/** A number tells how hard a question is beside others: what it is ranked by, and no level. Undefined: none that is known. */
+function levelIn({ difficulty = UNRATED }: Row): string | undefined {
+  if (difficulty === null || difficulty === "" || typeof difficulty === "number") return UNRATED;
+  return typeof difficulty === "string" && levels.some(({ name }) => name === difficulty) ? difficulty : undefined;
 }
 
 /** The options in an order of their own. Wrong ones that come twice, and MMLU-Pro's filling "N/A", come once or not at all. */
@@ -187,10 +193,6 @@ export function placeOfText(question: Question, text: string): number {
 
 function textOf(value: unknown, unitsMax: number): string | undefined {
   return typeof value === "string" && value.length <= unitsMax ? value : undefined;
-}
-
-function shown(value: unknown): string {
-  return (JSON.stringify(value) ?? "not there").slice(0, 64);
 }
 
 function malformed(reason: string): Parsed<never> {

@@ -54,6 +54,13 @@ export function addRegistryOptions(command: Command): Command {
     );
 }
 
+/** The columns of files of pools. */
+export function columnOption(): Option {
+  const words =
+    "the column of a pool's file that holds what its environment knows by another name, e.g. answer=final_answer (or p:answer=… for the pool p alone); may be given several times";
+  return new Option("--column <name=column>", words).argParser(collect);
+}
+
 /** Options for work in this process. */
 export function addLocalOptions(command: Command): Command {
   return addRegistryOptions(command)
@@ -61,9 +68,10 @@ export function addLocalOptions(command: Command): Command {
     .addOption(
       new Option(
         "--pool <name=path>",
-        "a data pool, JSONL or Parquet, name=FILE, name=FILE@train[200:] or name=qa:FILE for one environment's; may be given several times",
+        "a data pool, name=FILE, name=FILE@train[200:] or name=qa:FILE for one environment's; may be given several times",
       ).argParser(collect),
     )
+    .addOption(columnOption())
     .option("--teacher-url <url>", "endpoint that is asked for tasks of a teacher (env GRADUS_TEACHER_URL)")
     .option("--teacher-model <name>", "the model that is asked there (env GRADUS_TEACHER_MODEL)");
 }

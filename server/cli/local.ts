@@ -86,7 +86,8 @@ async function poolsOf(registry: Registry, config: Config): Promise<PoolsResult>
   const bars = poolBars();
   let checking: Promise<OpenedPorts> | undefined;
   return loadPools(registry, config.pools, {
-    ...{ threads: config.workers, environmentFiles: config.environmentFiles, folder: join(config.dataDir, "pools") },
+    ...{ threads: config.workers, environmentFiles: config.environmentFiles, columns: config.columns },
+    folder: join(config.dataDir, "pools"),
     openPorts: () => (checking ??= openPorts({ clock: systemClock, sandbox: config.sandbox, judge: undefined })),
     onProgress: bars.onProgress,
   }).finally(async () => {

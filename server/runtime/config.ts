@@ -54,6 +54,7 @@ export interface Config {
   /** Modules of environments, beside Gradus's own. */
   readonly environmentFiles: readonly string[];
   readonly pools: OptionValues["pool"];
+  readonly columns: OptionValues["column"];
   readonly teacher: TeacherConfig | undefined;
   readonly sandbox: SandboxConfig;
   readonly judge: JudgeConfig | undefined;
@@ -144,6 +145,7 @@ function assemble(values: OptionValues): Config {
   const {
     environments: environmentFiles,
     pool: pools,
+    column: columns,
     suiteFile: suiteFiles,
     corsOrigin: corsOrigins,
     allowedHost: allowedHosts,
@@ -168,7 +170,16 @@ function assemble(values: OptionValues): Config {
     requestTimeoutMs,
   } = values;
   const listen = { host, port, httpPort, tls, token, insecure, corsOrigins, allowedHosts };
-  const work = { workers, workerTimeLimitMs, drainTimeoutMs, requestTimeoutMs, environmentFiles, pools, suiteFiles };
+  const work = {
+    workers,
+    workerTimeLimitMs,
+    drainTimeoutMs,
+    requestTimeoutMs,
+    environmentFiles,
+    pools,
+    columns,
+    suiteFiles,
+  };
   return Object.freeze({
     ...listen,
     ...work,

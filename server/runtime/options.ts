@@ -9,6 +9,7 @@ import {
   hostName,
   integer,
   list,
+  namedColumn,
   namedPath,
   optionalText,
   type OptionSpec,
@@ -205,8 +206,15 @@ export const configOptions = {
     flag: "pool",
     placeholder: "name=[environment:]path[@selection]",
     description:
-      "a data pool for SOURCE_REAL, JSONL or Parquet; an environment such as qa: before the path says whose rows they are; a selection such as @train[200:],eval[:200] says which rows are taken and of which split they are; may be given several times",
+      "a data pool for SOURCE_REAL: JSONL, JSON, CSV, TSV, Parquet, Arrow or a folder of save_to_disk; an environment such as qa: before the path says whose rows they are; a selection such as @train[200:],eval[:200] says which rows are taken and of which split they are; may be given several times",
     each: namedPath,
+  }),
+  column: list({
+    flag: "column",
+    placeholder: "[pool:]name=column",
+    description:
+      "for the files of --pool: the column that holds what their environment knows by another name, e.g. answer=final_answer or p:answer=meta.gold for the pool p alone; may be given several times",
+    each: namedColumn,
   }),
   teacherUrl: optionalText({
     flag: "teacher-url",

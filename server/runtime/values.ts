@@ -119,6 +119,15 @@ export function namedPath(given: string): Parsed<{ readonly name: string; readon
   return accept({ name: match[1] ?? "", path: match[2] ?? "" });
 }
 
+/** `[pool:]name=column` for an option that can be given several times. */
+export function namedColumn(
+  given: string,
+): Parsed<{ readonly pool: string | undefined; readonly name: string; readonly column: string }> {
+  const match = /^(?:([a-zA-Z0-9._-]{1,64}):)?([^=:]{1,128})=(.+)$/s.exec(given);
+  if (match === null) return refuse("name=column or pool:name=column, e.g. answer=final_answer");
+  return accept({ pool: match[1], name: match[2] ?? "", column: match[3] ?? "" });
+}
+
 /** An origin as browsers send it, or `*` for any. */
 export function origin(given: string): Parsed<string> {
   const right = given === "*" || /^https?:\/\/[^/\s,]+$/.test(given);

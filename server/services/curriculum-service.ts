@@ -4,6 +4,7 @@ import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { FeedbackStatus, GroupRef } from "../curriculum/feedback.ts";
 import type { Wanted } from "../curriculum/groups.ts";
+import type { RunConfig } from "../curriculum/types.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import { peerCaller } from "../tasks/make.ts";
 import { open, seal } from "../tasks/keyring.ts";
@@ -12,6 +13,7 @@ import { inStretches } from "../tasks/stretches.ts";
 import { feedbackToWire } from "../tasks/wire-outcome.ts";
 import { type CallContext, RpcError, type ServiceHandlers, shuttingDown } from "../transport/rpc.ts";
 import { checkArms } from "./check-arms.ts";
+import { checkEvaluatedRows, checkRanks, rowWarnings } from "./check-rows.ts";
 import {
   checkBytes,
   checkCount,
@@ -27,7 +29,7 @@ import {
 import type { ServiceDeps } from "./deps.ts";
 import { okOrThrow } from "./refusal.ts";
 import { evaluationToWire, issuedToWire } from "./run-task.ts";
-import { addedArms, readPolicy, runConfigFromWire } from "./run-config.ts";
+import { addedArms, readPolicy, runConfigFromWire, runConfigToWire } from "./run-config.ts";
 import { groupToWire, recordToWire, listedToWire, runToWire, stateToWire } from "./wire-run.ts";
 
 const RUN_ID_BYTES_MAX = 128;
@@ -48,6 +50,11 @@ export function createCurriculumService(deps: ServiceDeps): ServiceHandlers<type
 
 type Handlers = ServiceHandlers<typeof wire.CurriculumService>;
 
+async function checkRows(deps: ServiceDeps, config: RunConfig<TaskSpec>, isAllowed: boolean): Promise<void> {
+  checkRanks(deps.pools, config.policy, config.arms, "config.");
+  if (!isAllowed) await checkEvaluatedRows(deps, config, "config.arms");
+}
+
 function readRunId({ runId }: { readonly runId: string }): string {
   return checkId(runId, RUN_ID_BYTES_MAX, "run_id");
 }
@@ -55,7 +62,7 @@ function readRunId({ runId }: { readonly runId: string }): string {
 function runHandlers(deps: ServiceDeps): Handlers {
   const { runs } = deps;
   return {
-    async createRun(request, { peer, signal }) {
+    async createRun(request, { peer, signal, log }) {
       const runId = readRunId(request);
       const config = runConfigFromWire(required(request.config, "config"), deps);
       // What there is already was tried when it was made.
@@ -65,6 +72,8 @@ function runHandlers(deps: ServiceDeps): Handlers {
         await checkArms(deps, config, wanting);
         const { evaluationArms: arms, seed } = config;
         await checkArms(deps, { arms, seed }, wanting, "config.evaluation_arms");
+        await checkRows(deps, config, request.config?.trainOnEvaluated ?? false);
+        for (const warning of await rowWarnings(deps, config)) log.warn({ runId, warning }, "rows of a run");
       }
       const { run, created } = okOrThrow(await runs.create(runId, config), "config.");
       return create(wire.CreateRunResponseSchema, { run: runToWire(run), created });
@@ -219,14 +228,21 @@ function controlHandlers(deps: ServiceDeps): Handlers {
       const { config } = okOrThrow(await runs.get(runId));
       const addArms = addedArms(request.addArms, config, deps);
       await checkArms(deps, { arms: addArms, seed: config.seed }, { caller: peerCaller(peer), signal }, "add_arms");
-      const length = request.length === undefined ? undefined : toCount(request.length, "length");
       const { removeArms } = request;
+      const staying = config.arms.filter(({ id }) => !removeArms.includes(id));
+      if (policy !== undefined || addArms.length > 0)
+        checkRanks(deps.pools, policy ?? config.policy, [...staying, ...addArms]);
+      if (!runConfigToWire(config).trainOnEvaluated)
+        await checkEvaluatedRows(deps, { arms: addArms, evaluationArms: config.evaluationArms }, "add_arms");
+      const length = request.length === undefined ? undefined : toCount(request.length, "length");
       const shape = { addArms, removeArms, numGenerations, promptsPerUpdate, length, policy };
       return create(wire.UpdateShapeResponseSchema, from(okOrThrow(await runs.updateShape(runId, shape))));
     },
     async updatePolicy(request) {
+      const runId = readRunId(request);
       const policy = readPolicy(request.policy);
-      const applied = okOrThrow(await runs.updatePolicy(readRunId(request), policy));
+      checkRanks(deps.pools, policy, okOrThrow(await runs.get(runId)).config.arms);
+      const applied = okOrThrow(await runs.updatePolicy(runId, policy));
       return create(wire.UpdatePolicyResponseSchema, from(applied));
     },
     async setWeights(request) {

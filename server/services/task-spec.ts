@@ -50,10 +50,11 @@ export function readSpec(
   const split = each(() => readSplit(given, field), "train");
   const source = each(() => readSource(given, environment, field), defaultSource(environment));
   lacks("source", source === "teacher" && teacher === undefined ? NO_TEACHER : undefined);
-  const difficulty = each(() => readDifficulty(given, environment, source, field), undefined);
+  const pool = each(() => readPool(given, environment, source, pools, field), undefined);
+  const easiest = pool && easiestLevel(pool, split);
+  const difficulty = each(() => readDifficulty(given, { environment, source, easiest }, field), undefined);
   const level = difficulty?.level;
   each(() => checkEvaluationOnly(environment, level, split, field), undefined);
-  const pool = each(() => readPool(given, environment, source, pools, field), undefined);
   if (pool !== undefined && level !== undefined) each(() => checkRows(pool, level.name, split, field), undefined);
   const answerFormat = each(() => readFormat(given.answerFormat, environment, field), undefined);
   const thinking = each(() => readThinking(given, field), undefined);
@@ -106,7 +107,19 @@ function defaultSource({ generator, rows }: Environment): SourceName {
   return generator === undefined && rows !== undefined ? "real" : "synthetic";
 }
 
-function readDifficulty(spec: WireSpec, environment: Environment, source: SourceName, field: string) {
+interface Levels {
+  readonly environment: Environment;
+  readonly source: SourceName;
+  /** Of the pool; undefined: there is no pool, or it has no rows of the split. */
+  readonly easiest: Level | undefined;
+}
+
+/** A pool need not have rows of each level: a level that is left out is the easiest that it has. */
+function easiestLevel(pool: Pool, split: SplitName): Level | undefined {
+  return pool.definition.levels.find(({ name }) => rowCount(pool, name, split) > 0);
+}
+
+function readDifficulty(spec: WireSpec, { environment, source, easiest }: Levels, field: string) {
   const { difficulty } = spec;
   if (difficulty.case === "parameters") {
     if (source === "real") throw invalid(`${field}.parameters`, "rows of a pool are told apart by level: give a level");
@@ -120,7 +133,7 @@ function readDifficulty(spec: WireSpec, environment: Environment, source: Source
     return { level: undefined, parameters: resolved.parameters };
   }
   const name = difficulty.case === "level" ? checkBytes(difficulty.value, NAME_BYTES_MAX, `${field}.level`) : "";
-  const level = name === "" ? firstLevel(environment) : knownLevel(environment, name, `${field}.level`);
+  const level = name === "" ? (easiest ?? firstLevel(environment)) : knownLevel(environment, name, `${field}.level`);
   return { level, parameters: level.parameters };
 }
 

@@ -39,9 +39,10 @@ export function environmentToWire(environment: Environment, { pools, teacher }: 
 }
 
 function poolToWire(pool: Pool, shipped: boolean) {
-  const { name, rejected, leftOut, unchecked } = pool;
+  const { name, rejected, leftOut, unchecked, ranking } = pool;
+  const rankedBy = ranking.source ?? "";
   const groups = groupCounts(pool).map(({ level, split, rows }) => ({ level, split: splits.toWire[split], rows }));
-  return { name, rows: { ...rowCounts(pool) }, groups, rejected, leftOut, unchecked, shipped };
+  return { name, rows: { ...rowCounts(pool) }, groups, rejected, leftOut, unchecked, shipped, rankedBy };
 }
 
 function schemeToWire(environment: Environment, name: string) {

@@ -1,6 +1,7 @@
 /** What a server makes of a pool's file, in plain values: the line of its log, and what `gradus pools check` says. */
-import { groupCounts, type Pool } from "../../envs/pool.ts";
+import { groupCounts, type Pool, rowOf } from "../../envs/pool.ts";
 import { nameRow } from "../../envs/pool-finish.ts";
+import type { ChatMessage } from "../../envs/prompt.ts";
 
 export interface PoolReportView {
   readonly pool: string;
@@ -17,6 +18,34 @@ export interface PoolReportView {
   readonly leftOut: number;
   /** Rows that hold a task as far as is known: what checks them could not be asked. */
   readonly unchecked: number;
+  /** Of the rejected rows those that hold a task that came before. */
+  readonly repeats: number;
+  /** Rows that are asked what a row before them is asked, and have another answer; the first of them in words. */
+  readonly contradictions: { readonly rows: number; readonly first?: string };
+  /** What rows are ranked by; or why they have no ranks. */
+  readonly ranks: { readonly by?: string; readonly none?: string };
+  /** What was taken from which column, by how many rows. */
+  readonly taken: readonly { readonly field: string; readonly from: string; readonly rows: number }[];
+}
+
+/** What a row is as a policy is asked it, and the answer that is right. */
+export interface ExampleView {
+  readonly row: string;
+  readonly prompt: readonly ChatMessage[];
+  /** Undefined: the environment has none to show. */
+  readonly answer: string | undefined;
+}
+
+/** The first row; undefined: there is none. */
+export function exampleOf(pool: Pool): ExampleView | undefined {
+  if (pool.size === 0) return undefined;
+  const { definition, lines } = pool;
+  const { index, instance } = rowOf(pool, 0);
+  const [format] = definition.answerFormats;
+  const answer =
+    definition.reference?.(instance) ??
+    (definition.solver && definition.solver.format(definition.solver.solve(instance).answer));
+  return { row: nameRow(lines, index), prompt: definition.render(instance, format ?? "think_answer"), answer };
 }
 
 /** Rejected rows by kind, each where its first one stands: "qa.jsonl:3: … (and 2 more rows)"; rows of Parquet have no lines. */
@@ -27,12 +56,26 @@ export function rejectionLines(path: string, { lines, rejections }: Pool): reado
   });
 }
 
+function contradictionText({ lines, contradictions: { first } }: Pool): { readonly first?: string } {
+  return first === undefined ? {} : { first: `${nameRow(lines, first[0])} and ${nameRow(lines, first[1])}` };
+}
+
+/** Rows that contradict each other, for whoever is to mend them; undefined: there are none. */
+export function contradictionLine(path: string, pool: Pool): string | undefined {
+  const { rows } = pool.contradictions;
+  if (rows === 0) return undefined;
+  return `${path}: ${rows} rows are asked what another row is asked and have another answer, such as ${contradictionText(pool).first}`;
+}
+
 export function reportOf(pool: Pool): PoolReportView {
   const { name, definition, size, rejected, rejections, leftOut, unchecked, lines } = pool;
+  const { repeats, contradictions, ranking, taken } = pool;
   return {
     ...{ pool: name, environment: definition.id, version: definition.version, rows: size, groups: groupCounts(pool) },
     rejected,
     rejections: rejections.map(({ row, reason, count }) => ({ rows: count, first: nameRow(lines, row), reason })),
-    ...{ leftOut, unchecked },
+    ...{ leftOut, unchecked, repeats, taken },
+    contradictions: { rows: contradictions.rows, ...contradictionText(pool) },
+    ranks: ranking.source === undefined ? { none: ranking.reason ?? "" } : { by: ranking.source },
   };
 }

@@ -1,12 +1,14 @@
 /** Data pools: those that ship with environments, and those that the operator names, of any size. */
 import { readFileSync, statSync } from "node:fs";
 import { loadPool, type Pool } from "../../envs/pool.ts";
+import { didYouMean } from "../../envs/lib/text.ts";
+import type { ColumnNames } from "../../envs/pool-view.ts";
 import type { Registry } from "../../envs/registry.ts";
 import type { OpenPorts } from "./pool-files/checks.ts";
 import { type PoolReport, type PoolStage, readPoolFile } from "./pool-files/read.ts";
 import { type PoolFile, readPoolPath } from "./pool-files/selection.ts";
 import { type PoolThreads, startPoolThreads } from "./pool-files/threads.ts";
-import { isParquet } from "./pool-files/units.ts";
+import { isPlain } from "./pool-files/units.ts";
 import { poolWork } from "./pool-files/work.ts";
 import { rejectionLines } from "./pool-report.ts";
 
@@ -14,6 +16,13 @@ export interface NamedPath {
   readonly name: string;
   /** May begin with an environment and end with a selection: see pool-files/selection.ts. */
   readonly path: string;
+}
+
+/** A column of pools' files that has another name than their environment knows; of one pool, or of all. */
+export interface NamedColumn {
+  readonly pool: string | undefined;
+  readonly name: string;
+  readonly column: string;
 }
 
 export type PoolsResult =
@@ -29,6 +38,7 @@ export interface PoolOptions {
   readonly threads: number;
   /** Modules of environments beside Gradus's own. */
   readonly environmentFiles: readonly string[];
+  readonly columns?: readonly NamedColumn[];
   /** Where pools that were read once are kept; undefined: nowhere. */
   readonly folder: string | undefined;
   /** What rows are checked with. Left out: nothing, and they count as unchecked. */
@@ -52,14 +62,15 @@ export async function loadPools(
   const pools = shippedPools(registry);
   const failures = new Map<string, string>();
   const reader = createPoolReader(registry, options);
-  const problems: string[] = [];
+  const { columns = [] } = options;
+  const problems = unknownPools(named, columns);
   try {
     for (const { name, path: given } of named) {
       if (pools.has(name)) {
         problems.push(`--pool ${name}: there is a pool of that name already`);
         continue;
       }
-      const read = await readNamed(reader, registry, name, given);
+      const read = await readNamed(reader, registry, name, { given, names: namesFor(name, columns) });
       if (typeof read === "string") problems.push(`--pool ${name}=${given}: ${read}`);
       else {
         pools.set(name, read.pool);
@@ -72,9 +83,30 @@ export async function loadPools(
   return problems.length === 0 ? { kind: "ok", pools, failures } : { kind: "invalid", message: problems.join("\n") };
 }
 
+function unknownPools(named: readonly NamedPath[], columns: readonly NamedColumn[]): string[] {
+  const names = named.map(({ name }) => name);
+  return columns.flatMap(({ pool, name, column }) =>
+    pool === undefined || names.includes(pool)
+      ? []
+      : [`--column ${pool}:${name}=${column}: there is no --pool ${pool}${didYouMean(pool, names)}`],
+  );
+}
+
+/** The names of a pool's columns: of what is said twice the pool's own. */
+export function namesFor(pool: string, columns: readonly NamedColumn[]): ColumnNames {
+  const own = columns.filter((each) => each.pool === undefined || each.pool === pool);
+  const ordered = [...own.filter((each) => each.pool === undefined), ...own.filter((each) => each.pool === pool)];
+  return [...new Map(ordered.map(({ name, column }) => [name, column]))];
+}
+
 /** A pool with rows, or what is wrong. */
-async function readNamed(reader: PoolReader, registry: Registry, name: string, given: string) {
-  const file = readPoolPath(given, registry);
+async function readNamed(
+  reader: PoolReader,
+  registry: Registry,
+  name: string,
+  { given, names }: { readonly given: string; readonly names: ColumnNames },
+) {
+  const file = readPoolPath(given, registry, names);
   if (file.kind === "invalid") return file.message;
   const read = await reader.read(name, file);
   return typeof read === "string" ? read : (emptiness(read.pool, file) ?? read);
@@ -124,7 +156,8 @@ export function createPoolReader(registry: Registry, options: PoolOptions): Pool
 function readsHere(path: string): boolean {
   try {
     const stats = statSync(path);
-    return !stats.isFile() || (stats.size <= READ_HERE_BYTES && !isParquet(path));
+    if (stats.isDirectory()) return false;
+    return !stats.isFile() || (stats.size <= READ_HERE_BYTES && isPlain(path));
   } catch {
     return true;
   }

@@ -22,7 +22,7 @@ const wide = defineEnvironment<Sum & { readonly note: string }, number>({
         return { kind: "malformed", reason: `${Object.keys(rest).join()}: not asked for` };
       return typeof a === "number" ? { kind: "answer", answer: { a, b, note } } : { kind: "malformed", reason: "no a" };
     },
-    difficulty: ({ a, b }) => a + b,
+    difficulty: { source: "the sum", of: ({ a, b }) => a + b },
   },
   verify: judged,
 });

@@ -127,6 +127,8 @@ export interface RunChoice {
   readonly timeToLiveMs?: number;
   /** What the run is evaluated on beside training. */
   readonly evaluationArms?: readonly EvaluationArmChoice[];
+  /** Whether arms may hold rows that the run's evaluation arms, or suites of the server, evaluate; left out: such arms are refused. */
+  readonly trainOnEvaluated?: boolean;
   /** Update batches with a reserve, for groups whose outcomes are alike (DAPO); left out: none. */
   readonly dynamicSampling?: DynamicSamplingChoice;
   /** What becomes of feedback that comes late; left out: it counts like other. */
@@ -267,6 +269,7 @@ export function runConfigOf(choice: RunChoice | RunConfig): RunConfig {
     length: BigInt(choice.length ?? 0),
     lag: lagOf(choice.feedbackLag),
     evaluationArms: (choice.evaluationArms ?? []).map(evaluationArmOf),
+    trainOnEvaluated: choice.trainOnEvaluated ?? false,
     ...(feedbackSource === undefined ? {} : { feedbackSource: feedbackSources[feedbackSource] }),
     ...(rewardScheme === undefined ? {} : { rewardScheme: rewardSchemeOf(rewardScheme) }),
     ...answerFormatOf(answerFormat),

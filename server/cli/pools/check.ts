@@ -1,9 +1,11 @@
 /** A pool's rows one by one: what a server makes of each. */
 import { type Pool, rowOf } from "../../../envs/pool.ts";
-import { examineRow } from "../../../envs/pool-columns.ts";
-import { nameRow, type RowRange } from "../../../envs/pool-finish.ts";
+import { examineRow, viewOf } from "../../../envs/pool-columns.ts";
+import { nameRow } from "../../../envs/pool-finish.ts";
+import { wantedColumns } from "../../../envs/pool-view.ts";
 import { instanceHash } from "../../../envs/splits.ts";
 import type { PoolReport } from "../../tasks/pool-files/read.ts";
+import type { PoolFile } from "../../tasks/pool-files/selection.ts";
 import type { FilePlan } from "../../tasks/pool-files/work.ts";
 import { fileRows } from "./stream.ts";
 
@@ -22,16 +24,17 @@ export type CheckedRow =
 
 /** Reads the file again, so that none of it need be held. Blank lines are passed over. */
 export async function* checkedRows(
-  path: string,
   plan: Pick<FilePlan, "units">,
   { pool, failed }: PoolReport,
-  selection: readonly RowRange[],
+  { selection, names }: Pick<PoolFile, "selection" | "names">,
 ): AsyncGenerator<CheckedRow, void, undefined> {
   const { definition, lines } = pool;
   const firstOf = firstRows(pool);
   // The pool's rows are in the file's order.
   let place = 0;
-  for await (const raw of fileRows(path, plan, { columns: definition.rows?.columns }, [])) {
+  const view = viewOf(definition, names);
+  const choose = (there: readonly string[]) => wantedColumns(definition.rows ?? {}, names, there);
+  for await (const raw of fileRows(plan, { choose }, [])) {
     if (raw.json?.trim() === "") continue;
     const row = nameRow(lines, raw.row);
     if (pool.columns.rows[place] === raw.row) {
@@ -40,7 +43,7 @@ export async function* checkedRows(
       yield { row, kind: "task", level, split, ...(remark !== undefined && { remark }) };
       continue;
     }
-    const examined = examineRow(definition, raw);
+    const examined = examineRow(definition, raw, view);
     const isChosen = selection.length === 0 || selection.some(({ from, to }) => raw.row >= from && raw.row < to);
     if (examined.kind === "rejected") yield { row, kind: "rejected", reason: examined.reason };
     else if (!isChosen || examined.kind === "blank") yield { row, kind: "left_out" };

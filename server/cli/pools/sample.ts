@@ -2,10 +2,12 @@
 import { realpathSync } from "node:fs";
 import type { Environment } from "../../../envs/environment.ts";
 import { didYouMean } from "../../../envs/lib/text.ts";
-import { examineRow } from "../../../envs/pool-columns.ts";
+import { examineRow, viewOf } from "../../../envs/pool-columns.ts";
 import { nameRow } from "../../../envs/pool-finish.ts";
 import { createReasonCounter } from "../../../envs/pool-reasons.ts";
+import { type ColumnNames, wantedColumns } from "../../../envs/pool-view.ts";
 import { instanceHash } from "../../../envs/splits.ts";
+import type { ColumnChoice } from "../../tasks/pool-files/formats/parquet.ts";
 import { columnsOf } from "../../tasks/pool-files/units.ts";
 import { type FilePlan, problemText, type PoolWork } from "../../tasks/pool-files/work.ts";
 import type { Condition } from "../conditions.ts";
@@ -22,6 +24,8 @@ export interface SampleOptions {
   readonly plan: (path: string) => ReturnType<PoolWork["plan"]>;
   /** Rows that hold no task of it, or one that came before, are dropped. */
   readonly environment: Environment | undefined;
+  /** Columns that have another name than the environment knows. */
+  readonly columns: ColumnNames;
   /** Rows are kept for which all hold. */
   readonly where: readonly Condition[];
   /** Of the prompt as the environment renders it. */
@@ -77,13 +81,13 @@ export async function samplePool(options: SampleOptions): Promise<SampleReport> 
 }
 
 /** How rows go from a file to another. */
-function copierOf(path: string, out: string, { lines }: FilePlan): typeof copyLines {
+function copierOf(path: string, out: string, { format: from }: FilePlan): typeof copyLines {
   const format = formatOf(out);
   if (format === undefined) throw new CliProblem("usage", `--out must end in .jsonl or .parquet; got '${out}'`);
   if (isSame(path, out)) throw new CliProblem("usage", `--out must be another file than the one that is sampled`);
   if (format === "jsonl") return copyLines;
-  if (!lines) return copyParquet;
-  throw new CliProblem("usage", `--out must end in .jsonl, for ${path} is JSONL, whose columns have no types`);
+  if (from === "parquet") return copyParquet;
+  throw new CliProblem("usage", `--out must end in .jsonl, for ${path} is no Parquet, whose columns have types`);
 }
 
 function isSame(path: string, out: string): boolean {
@@ -97,7 +101,7 @@ function isSame(path: string, out: string): boolean {
 type Sieved = { readonly category: string } | { readonly why: string };
 
 async function sift(options: SampleOptions, plan: FilePlan, sizes: number[]) {
-  const { path, environment, where, by, onPart } = options;
+  const { path, where, by, onPart } = options;
   const names = [...where.map(({ name }) => name), ...(by === undefined ? [] : [by])];
   const found = new Set<string>();
   const categories = new Map<string, number[]>();
@@ -105,8 +109,8 @@ async function sift(options: SampleOptions, plan: FilePlan, sizes: number[]) {
   const reasons = createReasonCounter();
   const sieve = sieveOf(options, plan.lines, (rejected) => reasons.add(rejected));
   let rows = 0;
-  const columns = await columnsToRead(path, environment, names, plan.lines);
-  for await (const row of fileRows(path, plan, { columns, onUnit: onPart }, sizes)) {
+  const choose = choiceOf(options, names);
+  for await (const row of fileRows(plan, { choose, onUnit: onPart }, sizes)) {
     if (row.json?.trim() === "") continue;
     rows++;
     const value = valueOf(row);
@@ -135,12 +139,13 @@ async function sift(options: SampleOptions, plan: FilePlan, sizes: number[]) {
 
 /** What becomes of a row; undefined: it holds no task, which `reject` was told. */
 function sieveOf(
-  { environment, where, promptBytesMax, by }: SampleOptions,
+  { environment, columns, where, promptBytesMax, by }: SampleOptions,
   lines: boolean,
   reject: (rejected: { readonly row: number; readonly reason: string; readonly count: number }) => void,
 ): (row: FileRow, value: unknown) => Sieved | undefined {
   /** Where a task came first, by its hash. */
   const firsts = new Map<string, number>();
+  const view = environment && viewOf(environment, columns);
   return (raw, value) => {
     const { row } = raw;
     if (value === undefined && environment === undefined) return { why: "not JSON" };
@@ -148,7 +153,7 @@ function sieveOf(
       value === undefined ? undefined : where.find((condition) => !condition.holds(fieldOf(value, condition.name)));
     if (fault !== undefined) return { why: `not ${fault.text}` };
     if (environment !== undefined) {
-      const examined = examineRow(environment, raw);
+      const examined = examineRow(environment, raw, view);
       if (examined.kind !== "task") {
         reject({ row, reason: examined.kind === "rejected" ? examined.reason : "blank", count: 1 });
         return undefined;
@@ -178,21 +183,15 @@ function categoryOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Of Parquet no more is read to sift rows than what decides on them; undefined: all. */
-async function columnsToRead(
-  path: string,
-  environment: Environment | undefined,
-  names: readonly string[],
-  lines: boolean,
-): Promise<readonly string[] | undefined> {
-  const own = environment?.rows?.columns;
-  if (lines || (environment !== undefined && own === undefined)) return undefined;
-  const found = await columnsOf(path);
-  const named = names.map((name) => (found.includes(name) ? name : (name.split(".")[0] ?? name)));
-  const wanted = new Set([...named, ...(own ?? [])]);
-  const there = found.filter((name) => wanted.has(name));
-  // Without a column there would be no rows; the first is as good as any.
-  return there.length > 0 ? there : found.slice(0, 1);
+/** Of formats with columns no more is read to sift rows than what decides on them. */
+function choiceOf({ environment, columns }: SampleOptions, fields: readonly string[]): ColumnChoice {
+  return (there) => {
+    const own = environment && wantedColumns(environment.rows ?? {}, columns, there);
+    if (environment !== undefined && own === undefined) return undefined;
+    const named = fields.map((name) => (there.includes(name) ? name : (name.split(".")[0] ?? name)));
+    const wanted = new Set([...named, ...(own ?? [])]);
+    return there.filter((name) => wanted.has(name));
+  };
 }
 
 async function unknownField(path: string, name: string, option: string): Promise<CliProblem> {

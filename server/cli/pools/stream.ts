@@ -1,12 +1,14 @@
 /** The rows of a pool's file one after the other, a unit in memory at a time. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RawRow } from "../../../envs/pool-columns.ts";
-import { readLines, readRows, type Unit } from "../../tasks/pool-files/units.ts";
+import { isRawNumber, parseExact } from "../../../envs/lib/exact-json.ts";
+import { rowsOf } from "../../tasks/pool-files/units.ts";
+import type { ColumnChoice } from "../../tasks/pool-files/formats/parquet.ts";
 import type { FilePlan } from "../../tasks/pool-files/work.ts";
 
 export interface StreamOptions {
-  /** Of Parquet; left out: all. */
-  readonly columns?: readonly string[] | undefined;
+  /** Of formats that have columns; left out: all. */
+  readonly choose?: ColumnChoice;
   /** Only these units, by their numbers. */
   readonly only?: ReadonlySet<number>;
   /** Told of each unit when its rows are gone through. */
@@ -24,16 +26,15 @@ export interface FileRow extends RawRow {
  * that is read, and gives it back for those that are not.
  */
 export async function* fileRows(
-  path: string,
   { units }: Pick<FilePlan, "units">,
-  { columns, only, onUnit }: StreamOptions,
+  { choose = () => undefined, only, onUnit }: StreamOptions,
   sizes: number[],
 ): AsyncGenerator<FileRow, void, undefined> {
   let first = 0;
   for (const [unit, of] of units.entries()) {
     if (only === undefined || only.has(unit)) {
       let size = 0;
-      for (const raw of await rowsOf(path, of, columns)) {
+      for (const raw of await rowsOf(of, choose)) {
         size = raw.row + 1;
         yield { ...raw, row: first + raw.row, unit };
       }
@@ -46,16 +47,11 @@ export async function* fileRows(
   }
 }
 
-async function rowsOf(path: string, unit: Unit, columns: readonly string[] | undefined): Promise<Iterable<RawRow>> {
-  if (unit.kind === "lines") return readLines(path, unit.start, unit.end);
-  return (await readRows(path, unit.start, unit.end, columns)).rows;
-}
-
 /** The value of a row: parsed, where it is a line. Undefined: it is no JSON. */
 export function valueOf({ json, value }: RawRow): unknown {
   if (json === undefined) return value;
   try {
-    return JSON.parse(json);
+    return parseExact(json);
   } catch {
     return undefined;
   }
@@ -71,7 +67,7 @@ export function fieldOf(row: unknown, name: string): unknown {
     else if (isObject(at) && Object.hasOwn(at, part)) at = at[part];
     else return undefined;
   }
-  return at;
+  return isRawNumber(at) ? Number(at.rawJSON) : at;
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

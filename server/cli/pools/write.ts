@@ -3,12 +3,12 @@ import { appendFileSync } from "node:fs";
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
 import type { FilePlan } from "../../tasks/pool-files/work.ts";
-import { compressors, topLevel } from "../../tasks/pool-files/units.ts";
-import { fileRows } from "./stream.ts";
+import { compressors, topLevel } from "../../tasks/pool-files/formats/parquet.ts";
+import { fileRows, valueOf } from "./stream.ts";
 
 export interface CopyOptions {
   readonly from: string;
-  readonly plan: Pick<FilePlan, "units" | "lines">;
+  readonly plan: Pick<FilePlan, "units" | "lines" | "format">;
   /** Rows of the file. */
   readonly rows: ReadonlySet<number>;
   /** Of each unit. */
@@ -19,17 +19,18 @@ export interface CopyOptions {
 
 const ROWS_AT_ONCE = 1000;
 
-/** As JSONL: lines as they are, rows of Parquet as JSON. */
-export async function copyLines({ from, plan, rows, sizes, to, onUnit }: CopyOptions): Promise<void> {
+/** As JSONL: lines as they are, rows of other formats as JSON in a line. */
+export async function copyLines({ plan, rows, sizes, to, onUnit }: CopyOptions): Promise<void> {
   let waiting: string[] = [];
   const flush = (): void => {
     if (waiting.length > 0) appendFileSync(to, waiting.join(""));
     waiting = [];
   };
   const options = { only: unitsWith(rows, sizes), onUnit };
-  for await (const { row, json, value } of fileRows(from, plan, options, [...sizes])) {
-    if (!rows.has(row)) continue;
-    waiting.push(`${json?.replace(/\r$/, "") ?? JSON.stringify(value)}\n`);
+  for await (const raw of fileRows(plan, options, [...sizes])) {
+    if (!rows.has(raw.row)) continue;
+    const line = plan.lines ? raw.json?.replace(/\r$/, "") : JSON.stringify(valueOf(raw));
+    waiting.push(`${line}\n`);
     if (waiting.length >= ROWS_AT_ONCE) flush();
   }
   flush();

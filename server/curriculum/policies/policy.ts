@@ -75,6 +75,12 @@ export interface RunShape {
   readonly length: number;
 }
 
+/** A range of ranks that a policy draws in, for the arms of a stage. */
+export interface RankUse {
+  readonly field: string;
+  readonly draws: (armId: string) => boolean;
+}
+
 export type Advance<State> =
   { readonly kind: "advanced"; readonly state: State } | { readonly kind: "refused"; readonly message: string };
 
@@ -137,6 +143,8 @@ export interface PolicyDefinition<Received = unknown, Config = unknown, State = 
   values?(config: Config, state: State): readonly number[];
   /** Whether an instance may be drawn now; what is refused is passed over. Left out: any. */
   accepts?(config: Config, state: State, task: KnownTask, progress: Progress): boolean;
+  /** The ranges of ranks that it draws in, and of which arms; left out: none. */
+  ranked?(config: Config): readonly RankUse[];
   /** Moves on to what comes next, from the update batch at `progress` on. Left out: there is nothing to move on to. */
   advance?(config: Config, state: State, progress: Progress): Advance<State>;
 }

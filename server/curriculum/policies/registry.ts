@@ -8,7 +8,7 @@ import { competence } from "./competence.ts";
 import { filterFromWire, filterToWire } from "./filter.ts";
 import { forgetting } from "./forgetting.ts";
 import { mixture } from "./mixture.ts";
-import type { PolicyDefinition, RunShape } from "./policy.ts";
+import type { PolicyDefinition, RankUse, RunShape } from "./policy.ts";
 import { replay } from "./replay.ts";
 import { staged } from "./staged.ts";
 
@@ -58,6 +58,13 @@ export function policyToWire(policy: Policy): Message {
 
 function underPolicy(kind: string, found: Invalid): Invalid {
   return { ...found, field: `policy.${kind}.${found.field}` };
+}
+
+/** Every range of ranks that a policy draws in, named from "policy" down. */
+export function rankUsesOf(policy: Policy): readonly RankUse[] {
+  const own = definitionOf(policy).ranked?.(policy.config) ?? [];
+  const ranges = own.map(({ field, draws }) => ({ field: `policy.${policy.kind}.${field}`, draws }));
+  return policy.filter?.ranks === undefined ? ranges : [...ranges, { field: "policy.filter.ranks", draws: () => true }];
 }
 
 /** Whether the policy's own configuration goes with a run. */

@@ -8,6 +8,7 @@ import { isWithin } from "./ranks.ts";
 import {
   checkStages,
   ROUNDING,
+  rankedStages,
   type Stage,
   stagePhases,
   stageShares,
@@ -150,6 +151,7 @@ export const replay: PolicyDefinition<ReplayPolicy, ReplayConfig, ReplayState> =
   },
   probabilities: (config, state, { progress, arms }) => stageShares(stageOf(config, state, progress), arms),
   phases: ({ stages }, armIds) => stagePhases(stages, armIds),
+  ranked: ({ stages }) => rankedStages(stages),
   accepts: (config, state, { rank }, progress) => isWithin(stageOf(config, state, progress)?.ranks, rank),
   /** From a cycle's last stage the next cycle begins. */
   advance(config, state, { cursor, ...progress }) {

@@ -8,6 +8,7 @@ import { isWithin } from "./ranks.ts";
 import {
   checkStages,
   nextPart,
+  rankedStages,
   type Stage,
   stagePhases,
   stageShares,
@@ -60,6 +61,7 @@ export const staged: PolicyDefinition<StagedPolicy, StagedConfig, Standing> = {
   state: standingCodec,
   probabilities: (config, state, { progress, arms }) => stageShares(stageOf(config, state, progress), arms),
   phases: ({ stages }, armIds) => stagePhases(stages, armIds),
+  ranked: ({ stages }) => rankedStages(stages),
   accepts: (config, state, { rank }, progress) => isWithin(stageOf(config, state, progress)?.ranks, rank),
   advance: (config, state, progress) =>
     nextPart(standing(config, state, progress).stage, config.stages.length, "stages", progress.cursor),

@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { type Stage as Message, StageSchema } from "../../gen/gradus/v1/curriculum_pb.js";
 import { invalid, type Invalid, isInvalid, type RankRange } from "../types.ts";
 import { type ArmWeights, checkArmWeights, sharesOf, weightIn } from "./arm-weights.ts";
-import type { Advance, ArmRecord } from "./policy.ts";
+import type { Advance, ArmRecord, RankUse } from "./policy.ts";
 import { checkRankRange, rankRangeFromWire, rankRangeToWire } from "./ranks.ts";
 
 const STAGES_MAX = 64;
@@ -95,6 +95,13 @@ export function checkShare(field: string, share: number, before: number, whole: 
 export function stageWeight({ weights }: Pick<Stage, "weights">, id: string): number {
   for (const _ in weights) return weightIn(weights, id);
   return 1;
+}
+
+/** Stages that draw in a range of ranks. */
+export function rankedStages(stages: readonly Stage[]): readonly RankUse[] {
+  return stages.flatMap((stage, i) =>
+    stage.ranks === undefined ? [] : [{ field: `stages[${i}].ranks`, draws: (id) => stageWeight(stage, id) > 0 }],
+  );
 }
 
 /** Each arm's share in a stage; undefined, there being none: 0. */

@@ -22,7 +22,7 @@ import type { PoolColumns } from "../../../envs/pool-columns.ts";
 import type { FinishedPool, PoolSummary } from "../../../envs/pool-finish.ts";
 
 /** A change of what the columns mean needs a new one. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 /** Pools that are kept: the ones used last. */
 const POOLS_MAX = 16;
@@ -48,7 +48,7 @@ export function cachePath(folder: string, key: CacheKey): string {
   return join(folder, `${createHash("sha256").update(all).digest("hex").slice(0, 32)}${SUFFIX}`);
 }
 
-const NAMES = ["rows", "hashes", "groups", "ranks", "ends", "bytes", "members", "starts"] as const;
+const NAMES = ["rows", "hashes", "groups", "ranks", "problems", "ends", "bytes", "members", "starts"] as const;
 
 interface Header {
   readonly format: number;
@@ -91,22 +91,22 @@ function readColumns(descriptor: number): FinishedPool | undefined {
   };
   const headerLength = new Uint32Array(take(4).buffer)[0] ?? 0;
   const header = JSON.parse(new TextDecoder().decode(take(headerLength))) as Header;
-  const [rows, hashes, groups, ranks, ends, bytes, members, starts] = header.lengths.map(
-    (length) => take(length).buffer,
-  ) as [ArrayBuffer, ArrayBuffer, ArrayBuffer, ArrayBuffer, ArrayBuffer, ArrayBuffer, ArrayBuffer, ArrayBuffer];
+  const parts = header.lengths.map((length) => take(length).buffer);
   const expected = digest.digest();
   const found = new Uint8Array(DIGEST_BYTES);
   readAll(descriptor, found, at);
   if (!expected.equals(found) || fstatSync(descriptor).size !== at + DIGEST_BYTES) return undefined;
+  const part = (name: (typeof NAMES)[number]): ArrayBuffer => parts[NAMES.indexOf(name)] as ArrayBuffer;
   const columns: PoolColumns = {
-    rows: new Uint32Array(rows),
-    hashes: new Uint32Array(hashes),
-    groups: new Uint8Array(groups),
-    ranks: new Uint32Array(ranks),
-    ends: new Uint32Array(ends),
-    bytes: new Uint8Array(bytes),
-    members: new Uint32Array(members),
-    starts: new Uint32Array(starts),
+    rows: new Uint32Array(part("rows")),
+    hashes: new Uint32Array(part("hashes")),
+    groups: new Uint8Array(part("groups")),
+    ranks: new Uint32Array(part("ranks")),
+    problems: new Uint32Array(part("problems")),
+    ends: new Uint32Array(part("ends")),
+    bytes: new Uint8Array(part("bytes")),
+    members: new Uint32Array(part("members")),
+    starts: new Uint32Array(part("starts")),
   };
   return { columns, summary: header.summary };
 }

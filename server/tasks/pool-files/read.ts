@@ -4,6 +4,7 @@ import type { Environment } from "../../../envs/environment.ts";
 import { type Pool, poolOf } from "../../../envs/pool.ts";
 import type { UnitColumns } from "../../../envs/pool-columns.ts";
 import type { FinishedPool } from "../../../envs/pool-finish.ts";
+import { namesProblem } from "../../../envs/pool-view.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { checkPool, type OpenPorts } from "./checks.ts";
 import { findOwner } from "./owner.ts";
@@ -43,11 +44,13 @@ export async function readPoolFile(reading: Reading): Promise<PoolReport | strin
   const planned = await work.plan(file.path);
   if (planned.kind === "problem") return planned.message;
   const { units, ...plan } = planned.value;
-  const environment = file.environment ?? (await findOwner(registry, work, file.path, units));
+  const environment = file.environment ?? (await findOwner(registry, work, file, units));
   if (typeof environment === "string") return environment;
+  const misnamed = namesProblem(environment.id, environment.rows ?? {}, file.names);
+  if (misnamed !== undefined) return misnamed;
   const request = {
     ...{ environment: environment.id, version: environment.version, path: file.path },
-    ...{ plan, selection: file.selection, environmentFiles },
+    ...{ plan, selection: file.selection, names: file.names, environmentFiles },
   };
   const finished = await finishedPool(reading, environment, units, request);
   if (typeof finished === "string") return finished;
@@ -91,7 +94,7 @@ async function readUnits(
   let done = 0;
   const reads = units.map(async (unit) => {
     await nextTurn();
-    const read = await work.unit({ environment, version, path: file.path, unit });
+    const read = await work.unit({ environment, version, unit, names: file.names });
     onProgress?.(name, ++done, units.length, "reading");
     return read;
   });

@@ -4,6 +4,7 @@ import type { Environment, Split } from "../../../envs/environment.ts";
 import { didYouMean } from "../../../envs/lib/text.ts";
 import { POOL_SPLITS } from "../../../envs/pool-columns.ts";
 import type { RowRange } from "../../../envs/pool-finish.ts";
+import type { ColumnNames } from "../../../envs/pool-view.ts";
 import type { Registry } from "../../../envs/registry.ts";
 
 export interface PoolFile {
@@ -12,6 +13,8 @@ export interface PoolFile {
   readonly selection: readonly RowRange[];
   /** Undefined: the one that can read its rows. */
   readonly environment: Environment | undefined;
+  /** Columns that have another name than their environment knows. */
+  readonly names: ColumnNames;
 }
 
 type Invalid = { readonly kind: "invalid"; readonly message: string };
@@ -26,7 +29,14 @@ const PART = /^([a-zA-Z_]*)(?:\[(\d*):(\d*)\])?$/;
  * selection follows is of the path. "qa/letter:rows.jsonl", or "qa@1:rows.jsonl" for a version that is not the newest: the
  * rows are that environment's; see `readOwner`.
  */
-export function readPoolPath(given: string, registry: Registry): PoolFileResult {
+export function readPoolPath(given: string, registry: Registry, names: ColumnNames = []): PoolFileResult {
+  const read = readPath(given, registry);
+  return read.kind === "ok" ? { ...read, names } : read;
+}
+
+type PathResult = ({ readonly kind: "ok" } & Omit<PoolFile, "names">) | Invalid;
+
+function readPath(given: string, registry: Registry): PathResult {
   const at = given.lastIndexOf("@");
   const parts = at < 1 ? [] : given.slice(at + 1).split(",");
   const matches = parts.map((part) => PART.exec(part));
@@ -56,7 +66,7 @@ function readPart([part, name = "", from = "", to = ""]: RegExpExecArray): RowRa
 const OWNER = /^([a-z0-9-]+(?:\/[a-z0-9-]+)*)(?:@(\d{1,9}))?:(.+)$/s;
 
 /** Before a colon stands an environment, unless there is none of that name and there is a file of the whole name. */
-function readOwner(given: string, selection: readonly RowRange[], registry: Registry): PoolFileResult {
+function readOwner(given: string, selection: readonly RowRange[], registry: Registry): PathResult {
   const [, id = "", version, path = ""] = OWNER.exec(given) ?? [];
   if (id === "") return { kind: "ok", path: given, selection, environment: undefined };
   const found = ownerOf(registry, id, version);

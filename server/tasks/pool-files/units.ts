@@ -1,192 +1,194 @@
-/** Files of pools in units, which threads read one by one: stretches of JSONL, rows of Parquet. */
-import { closeSync, openSync, readSync } from "node:fs";
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
-import {
-  asyncBufferFromFile,
-  type Compressors,
-  type FileMetaData,
-  parquetMetadataAsync,
-  parquetReadObjects,
-} from "hyparquet";
+/** Files of pools in units, which threads read one by one, whatever the format: it is told by the first bytes. */
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { extname } from "node:path";
 import type { RawRow } from "../../../envs/pool-columns.ts";
+import { arrowColumns, readArrow } from "./formats/arrow.ts";
+import { type Bytes, openBytes, type Packing, PoolFileProblem, textStart } from "./formats/bytes.ts";
+import { type CsvHead, csvHead, csvStretches, readCsv } from "./formats/csv.ts";
+import { savedFiles } from "./formats/folder.ts";
+import { readValues, valueStretches } from "./formats/json-values.ts";
+import { lineStretches, readLines, type Stretch } from "./formats/lines.ts";
+import { type ColumnChoice, parquetColumns, readParquet, rowStretches } from "./formats/parquet.ts";
 
-export type Unit =
-  /** The lines that begin in [start, end) bytes. */
-  | { readonly kind: "lines"; readonly start: number; readonly end: number }
-  /** Rows [start, end) of a Parquet file. */
-  | { readonly kind: "rows"; readonly start: number; readonly end: number };
+/** What the bytes of a file are. */
+type Form =
+  | { readonly kind: "lines" | "list" | "values"; readonly packing: Packing | undefined }
+  | { readonly kind: "csv"; readonly packing: Packing | undefined; readonly head: CsvHead; readonly end: number }
+  | { readonly kind: "parquet" }
+  | { readonly kind: "arrow" };
 
-const LINES_BYTES = 1 << 18;
+/** Some rows of a file: bytes of a text, rows of a Parquet file, the whole of an Arrow file. */
+export interface Unit extends Stretch {
+  readonly path: string;
+  readonly form: Form;
+}
 
-/** A line has at most so many bytes. */
-const LINE_BYTES_MAX = 64 << 20;
+export interface Layout {
+  readonly format: Form["kind"];
+  /** Of a folder several. */
+  readonly files: readonly string[];
+  readonly units: readonly Unit[];
+}
 
-const ROWS = 1 << 14;
+/** `unitBytes`: of a stretch of a text, if not the usual size. */
+export async function layOut(path: string, unitBytes?: number): Promise<Layout> {
+  const files = filesOf(path);
+  const units: Unit[] = [];
+  let format: Form["kind"] = "lines";
+  for (const file of files) {
+    const form = formOf(file);
+    format = form.kind;
+    units.push(...(await stretchesOf(file, form, unitBytes)).map((stretch) => ({ path: file, form, ...stretch })));
+  }
+  return { format, files, units };
+}
 
-/** Of a unit of Parquet, uncompressed: rows may hold long texts, and each thread holds a unit. */
-const ROWS_BYTES = 64 << 20;
+/** One, unless the path is a folder. */
+export function filesOf(path: string): readonly string[] {
+  const stats = statSync(path);
+  if (stats.isDirectory()) return savedFiles(path);
+  // A FIFO would wait for a writer that never comes.
+  if (!stats.isFile()) throw new PoolFileProblem("the file cannot be read (not a regular file)");
+  return [path];
+}
 
-/** Of a row group that is read in parts the pages before a part are read again: so it has few parts. */
-const PARTS_MAX = 8;
+/** Whether a file is a text as it stands, which takes no more memory than it has bytes. */
+export function isPlain(path: string): boolean {
+  const start = startOf(path).toString("latin1");
+  return [...BINARY, ...PACKED].every(([mark]) => !start.startsWith(mark));
+}
 
-export function isParquet(path: string): boolean {
+function startOf(path: string): Buffer {
   const start = Buffer.alloc(4);
   const descriptor = openSync(path, "r");
   try {
-    return readSync(descriptor, start, 0, 4, 0) === 4 && start.toString("latin1") === "PAR1";
+    return start.subarray(0, readSync(descriptor, start, 0, 4, 0));
   } finally {
     closeSync(descriptor);
   }
 }
 
-export function lineUnits(bytes: number, unitBytes = LINES_BYTES): readonly Unit[] {
-  const count = Math.ceil(bytes / unitBytes);
-  return Array.from({ length: count }, (_, i) => ({
-    ...{ kind: "lines", start: i * unitBytes },
-    end: Math.min(bytes, (i + 1) * unitBytes),
-  }));
+/** Formats by their first bytes, in Latin-1. */
+const BINARY: readonly (readonly [start: string, kind: "parquet" | "arrow"])[] = [
+  ["PAR1", "parquet"],
+  ["ARRO", "arrow"],
+  // A stream begins with a mark that a message follows.
+  ["\xff\xff\xff\xff", "arrow"],
+];
+const PACKED: readonly (readonly [start: string, packing: Packing])[] = [
+  ["\x1f\x8b", "gzip"],
+  ["\x28\xb5\x2f\xfd", "zstd"],
+];
+const OTHERS: readonly (readonly [start: string, problem: string])[] = [
+  ["PK\x03\x04", "it is a zip archive, or a workbook: unpack it, or save it as CSV"],
+  ["BZh", "it is packed by bzip2: unpack it, or pack it by gzip"],
+  ["\xfd7zX", "it is packed by xz: unpack it, or pack it by gzip"],
+  ["\xff\xfe", "it is UTF-16: save it as UTF-8"],
+  ["\xfe\xff", "it is UTF-16: save it as UTF-8"],
+  ["SQLi", "it is a database: save the table as Parquet or CSV"],
+  ["Obj\x01", "it is Avro: save it as Parquet"],
+  ["ORC", "it is ORC: save it as Parquet"],
+];
+
+function formOf(path: string): Form {
+  const start = startOf(path).toString("latin1");
+  const begins = ([mark]: readonly [string, unknown]): boolean => start.startsWith(mark);
+  const binary = BINARY.find(begins)?.[1];
+  if (binary !== undefined) return { kind: binary };
+  const other = OTHERS.find(begins)?.[1];
+  if (other !== undefined) throw new PoolFileProblem(other);
+  const packing = PACKED.find(begins)?.[1];
+  const name = packing === undefined ? path : path.slice(0, -extname(path).length || undefined);
+  return withBytes(path, packing, (bytes) => textForm(bytes, extname(name).toLowerCase(), packing));
 }
 
-/** Units of a Parquet file, none of which goes over the end of a row group. */
-export async function rowUnits(path: string, unitBytes = ROWS_BYTES): Promise<readonly Unit[]> {
-  const metadata = await parquetMetadataAsync(await asyncBufferFromFile(path));
-  const units: Unit[] = [];
-  let first = 0;
-  for (const group of metadata.row_groups) {
-    const rows = Number(group.num_rows);
-    const fitting = Math.floor((rows * unitBytes) / Math.max(1, Number(group.total_byte_size)));
-    const size = Math.max(1, Math.min(ROWS, fitting), Math.ceil(rows / PARTS_MAX));
-    for (let start = 0; start < rows; start += size)
-      units.push({ kind: "rows", start: first + start, end: first + Math.min(rows, start + size) });
-    first += rows;
-  }
-  return units;
-}
-
-/** The lines that begin in a stretch. Its first bytes may belong to a line that began before. */
-export function* readLines(path: string, start: number, end: number): Iterable<RawRow> {
-  const descriptor = openSync(path, "r");
+function withBytes<T>(path: string, packing: Packing | undefined, work: (bytes: Bytes) => T): T {
+  const bytes = openBytes(path, packing);
   try {
-    const bytes = readStretch(descriptor, start, end);
-    const text = bytes.toString("utf8");
-    let row = 0;
-    for (let from = 0; from < text.length;) {
-      const to = text.indexOf("\n", from);
-      yield { row: row++, json: to < 0 ? text.slice(from) : text.slice(from, to) };
-      from = to < 0 ? text.length : to + 1;
-    }
+    return work(bytes);
   } finally {
-    closeSync(descriptor);
+    bytes.close();
   }
 }
 
-const NEWLINE = 10;
+const LOOKED_AT_BYTES = 1 << 16;
+const LINES = [".jsonl", ".ndjson"];
 
-/** From the start of the first line that begins in [start, end) to the end of the last one. */
-function readStretch(descriptor: number, start: number, end: number): Buffer {
-  // A byte before, which tells whether a line begins at the start.
-  const before = Math.max(0, start - 1);
-  let bytes = readBytes(descriptor, before, end - before);
-  const first = start === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
-  if (start > 0 && first === 0) return Buffer.alloc(0);
-  // The stretch ends with a line that begins in it.
-  while (bytes.at(-1) !== NEWLINE) {
-    if (bytes.length > LINE_BYTES_MAX) throw new Error(`a line has over ${LINE_BYTES_MAX} bytes`);
-    const more = readBytes(descriptor, before + bytes.length, LINES_BYTES);
-    const newline = more.indexOf(NEWLINE);
-    bytes = Buffer.concat([bytes, newline < 0 ? more : more.subarray(0, newline + 1)]);
-    if (more.length === 0) break;
+function textForm(bytes: Bytes, extension: string, packing: Packing | undefined): Form {
+  const start = bytes.read(textStart(bytes), LOOKED_AT_BYTES).toString("latin1");
+  const first = start.trimStart()[0];
+  const isTable = extension === ".csv" || extension === ".tsv";
+  if (first === "[" && !isTable) return { kind: "list", packing };
+  if (first === "{" && !isTable) {
+    return { kind: isSpread(start, extension) ? "values" : "lines", packing };
   }
-  return bytes.subarray(first);
+  const table = LINES.includes(extension) ? undefined : csvHead(bytes, extension === ".tsv");
+  if (table !== undefined) return { kind: "csv", packing, ...table };
+  if (isTable && start.trim() !== "")
+    throw new PoolFileProblem("its first line does not name several columns, as that of a table does");
+  return { kind: "lines", packing };
 }
 
-function readBytes(descriptor: number, position: number, length: number): Buffer {
-  const bytes = Buffer.alloc(length);
-  let filled = 0;
-  while (filled < length) {
-    const read = readSync(descriptor, bytes, filled, length - filled, position + filled);
-    if (read === 0) break;
-    filled += read;
-  }
-  return bytes.subarray(0, filled);
-}
-
-/** Snappy and plain pages hyparquet reads itself. */
-export const compressors: Compressors = {
-  GZIP: (input) => new Uint8Array(gunzipSync(input)),
-  ZSTD: (input) => new Uint8Array(zstdDecompressSync(input)),
-  BROTLI: (input) => new Uint8Array(brotliDecompressSync(input)),
-};
-
-export interface ReadRows {
-  readonly rows: readonly RawRow[];
-  /** Columns that were asked for and are not there, in words; undefined: none. */
-  readonly missing: string | undefined;
-}
-
-/** Columns that are not there are left out: a reader may know several schemas. */
-export async function readRows(
-  path: string,
-  start: number,
-  end: number,
-  columns: readonly string[] | undefined,
-): Promise<ReadRows> {
-  const file = await asyncBufferFromFile(path);
-  const metadata = await parquetMetadataAsync(file);
-  const found = topLevel(metadata.schema);
-  const there = columns?.filter((name) => found.includes(name));
-  const missing = missingColumns(found, columns ?? []);
-  if (there?.length === 0 && missing !== undefined) throw new PoolFileProblem(missing);
-  const options = { file, metadata, compressors, rowStart: start, rowEnd: end };
-  const rows = await parquetReadObjects(there === undefined ? options : { ...options, columns: there });
-  return { rows: rows.map((value, row) => ({ row, value: plain(value) })), missing };
-}
-
-/** What the operator has to mend in a file. */
-export class PoolFileProblem extends Error {}
-
-function missingColumns(found: readonly string[], columns: readonly string[]): string | undefined {
-  const missing = columns.filter((name) => !found.includes(name));
-  if (missing.length === 0) return undefined;
-  return `it has no column ${missing.map((name) => `'${name}'`).join(" and ")}; its columns are ${found.map((name) => `'${name}'`).join(", ")}`;
-}
-
-/** The names of a file's columns; of lines those of the first. */
-export async function columnsOf(path: string): Promise<readonly string[]> {
-  if (isParquet(path)) return topLevel((await parquetMetadataAsync(await asyncBufferFromFile(path))).schema);
-  const [first] = readLines(path, 0, 1);
+/** Whether a row goes over several lines: its first line ends in the middle. */
+function isSpread(start: string, extension: string): boolean {
+  if (/^\s*\{\s*\n/.test(start)) return true;
+  const [line = "", ...others] = start.trimStart().split("\n", 2);
+  if (LINES.includes(extension) || others.length === 0) return false;
   try {
-    const row: unknown = JSON.parse(first?.json ?? "");
-    return typeof row === "object" && row !== null && !Array.isArray(row) ? Object.keys(row) : [];
+    JSON.parse(line);
+    return false;
   } catch {
-    return [];
+    return true;
   }
 }
 
-/** A schema is a tree in pre-order: the root, then each column with what is below it. */
-export function topLevel(schema: FileMetaData["schema"]): readonly string[] {
-  const names: string[] = [];
-  const skip = (at: number): number => {
-    let next = at + 1;
-    for (let child = 0; child < (schema[at]?.num_children ?? 0); child++) next = skip(next);
-    return next;
-  };
-  for (let at = 1; at < schema.length; at = skip(at)) names.push(schema[at]?.name ?? "");
-  return names;
+async function stretchesOf(path: string, form: Form, unitBytes: number | undefined): Promise<readonly Stretch[]> {
+  if (form.kind === "parquet") return rowStretches(path);
+  if (form.kind === "arrow") return [{ start: 0, end: statSync(path).size }];
+  return withBytes(path, form.packing, (bytes) => {
+    // What is packed is unpacked for each unit: it is one.
+    const size = form.packing === undefined ? unitBytes : Infinity;
+    if (form.kind === "csv") return csvStretches(bytes, form.head, form.end, size);
+    if (form.kind === "lines") return lineStretches(bytes.size, size === Infinity ? bytes.size || 1 : size);
+    return valueStretches(bytes, form.kind === "list", size);
+  });
 }
 
-/**
- * A value as JSON has it, so that a row is the same when it is read again. Whole numbers of 64 bits come as bigints: as
- * numbers, where those are exact.
- */
-export function plain(value: unknown): unknown {
-  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : `${value}`;
-  if (typeof value === "number") return Number.isFinite(value) ? value : null;
-  if (Array.isArray(value)) return value.map(plain);
-  if (ArrayBuffer.isView(value) && !(value instanceof DataView))
-    return Array.from(value as unknown as ArrayLike<unknown>, plain);
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString();
-  if (value === undefined) return null;
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, plain(part)]));
+/** The rows of a unit. `choose`: which columns are read, of formats that have columns. */
+export async function rowsOf(unit: Unit, choose: ColumnChoice): Promise<Iterable<RawRow>> {
+  const { path, form } = unit;
+  if (form.kind === "parquet") return readParquet(path, unit, choose);
+  if (form.kind === "arrow") return readArrow(path, choose);
+  return textRows(unit, form);
+}
+
+function* textRows({ path, ...stretch }: Unit, form: Extract<Form, { readonly packing: unknown }>) {
+  const bytes = openBytes(path, form.packing);
+  try {
+    if (form.kind === "csv") yield* readCsv(bytes, form.head, stretch);
+    else if (form.kind === "lines") yield* readLines(bytes, stretch);
+    else yield* readValues(bytes, form.kind === "list", stretch);
+  } finally {
+    bytes.close();
+  }
+}
+
+/** The names of a file's columns; of JSON those of the first row. */
+export async function columnsOf(path: string): Promise<readonly string[]> {
+  const { units } = await layOut(path);
+  const [first] = units;
+  if (first === undefined) return [];
+  if (first.form.kind === "parquet") return parquetColumns(first.path);
+  if (first.form.kind === "arrow") return arrowColumns(first.path);
+  if (first.form.kind === "csv") return first.form.head.names;
+  for (const { json } of await rowsOf(first, () => undefined)) {
+    if (json?.trim() === "") continue;
+    try {
+      const row: unknown = JSON.parse(json ?? "");
+      return typeof row === "object" && row !== null && !Array.isArray(row) ? Object.keys(row) : [];
+    } catch {
+      return [];
+    }
+  }
+  return [];
 }

@@ -5,14 +5,17 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Environment } from "../../../envs/environment.ts";
 import { readUnit, type UnitColumns } from "../../../envs/pool-columns.ts";
-import { type FinishedPool, finishPool, type RowRange } from "../../../envs/pool-finish.ts";
+import { fileProblem, type FinishedPool, finishPool, type RowRange } from "../../../envs/pool-finish.ts";
+import { type ColumnNames, wantedColumns } from "../../../envs/pool-view.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { cachePath, readCache, writeCache } from "./cache.ts";
-import { isParquet, lineUnits, PoolFileProblem, readLines, readRows, rowUnits, type Unit } from "./units.ts";
+import { PoolFileProblem } from "./formats/bytes.ts";
+import { filesOf, layOut, type Layout, rowsOf, type Unit } from "./units.ts";
 
 /** What a file is, before its rows are read. */
 export interface FilePlan {
   readonly units: readonly Unit[];
+  readonly format: Layout["format"];
   /** SHA-256 of its bytes. */
   readonly content: string;
   /** By which a file that is written to meanwhile is found out. */
@@ -27,8 +30,9 @@ export interface ReaderName {
 }
 
 export interface UnitRequest extends ReaderName {
-  readonly path: string;
   readonly unit: Unit;
+  /** Columns that the operator gave another name. */
+  readonly names: ColumnNames;
 }
 
 export interface FinishRequest extends ReaderName {
@@ -36,6 +40,7 @@ export interface FinishRequest extends ReaderName {
   readonly plan: Omit<FilePlan, "units">;
   readonly units: readonly UnitColumns[];
   readonly selection: readonly RowRange[];
+  readonly names: ColumnNames;
   /** Where it is kept; undefined: nowhere. */
   readonly folder: string | undefined;
   readonly environmentFiles: readonly string[];
@@ -61,21 +66,19 @@ const READ_BYTES = 1 << 20;
 export function poolWork(registry: Registry, unitBytes?: number): PoolWork {
   return {
     plan: (path) => attempt(() => planOf(path, unitBytes)),
-    unit: ({ path, unit, ...reader }) =>
+    unit: ({ unit, names, ...reader }) =>
       attempt(async () => {
         const environment = environmentOf(registry, reader);
-        const { start, end } = unit;
-        if (unit.kind === "lines") return readUnit(environment, readLines(path, start, end));
-        const { rows, missing } = await readRows(path, start, end, environment.rows?.columns);
-        const columns = readUnit(environment, rows);
-        if (columns.rows.length === 0 && missing !== undefined) throw new PoolFileProblem(missing);
-        return columns;
+        const choose = (there: readonly string[]) => wantedColumns(environment.rows ?? {}, names, there);
+        return readUnit(environment, await rowsOf(unit, choose), names);
       }),
     finish: (request) =>
       attempt(() => {
-        const { path, plan, units, selection, folder } = request;
+        const { path, plan, units, selection, names, folder } = request;
         if (stampOf(path) !== plan.stamp) throw new PoolFileProblem("it was written to while it was read: try again");
         const environment = environmentOf(registry, request);
+        const problem = fileProblem(units, names);
+        if (problem !== undefined) throw new PoolFileProblem(problem);
         const finished = finishPool(environment, units, selection, plan.lines);
         if (folder !== undefined) writeCache(folder, keptAt({ ...request, folder }), finished);
         return finished;
@@ -108,38 +111,39 @@ function environmentOf(registry: Registry, { environment, version }: ReaderName)
 
 /** What a file is; throws where it cannot be read. */
 export async function planOf(path: string, unitBytes: number | undefined): Promise<FilePlan> {
-  const stats = statSync(path);
-  // A FIFO would wait for a writer that never comes.
-  if (!stats.isFile())
-    throw new PoolFileProblem(`the file cannot be read (${stats.isDirectory() ? "EISDIR" : "not a regular file"})`);
   const stamp = stampOf(path);
-  const lines = !isParquet(path);
-  const units = lines ? lineUnits(stats.size, unitBytes) : await rowUnits(path);
-  return { units, content: contentOf(path), stamp, lines };
+  const { format, files, units } = await layOut(path, unitBytes);
+  return { units, format, content: contentOf(files), stamp, lines: format === "lines" };
 }
 
 function stampOf(path: string): string {
-  const { size, mtimeMs, ino } = statSync(path);
-  return `${ino} ${size} ${mtimeMs}`;
+  const stamps = filesOf(path).map((file) => {
+    const { size, mtimeMs, ino } = statSync(file);
+    return `${ino} ${size} ${mtimeMs}`;
+  });
+  return stamps.join(" ");
 }
 
-function contentOf(path: string): string {
+function contentOf(files: readonly string[]): string {
   const digest = createHash("sha256");
   const bytes = Buffer.alloc(READ_BYTES);
-  const descriptor = openSync(path, "r");
-  try {
-    for (let read = readSync(descriptor, bytes); read > 0; read = readSync(descriptor, bytes))
-      digest.update(bytes.subarray(0, read));
-  } finally {
-    closeSync(descriptor);
+  for (const file of files) {
+    const descriptor = openSync(file, "r");
+    try {
+      for (let read = readSync(descriptor, bytes); read > 0; read = readSync(descriptor, bytes))
+        digest.update(bytes.subarray(0, read));
+    } finally {
+      closeSync(descriptor);
+    }
   }
   return digest.digest("hex");
 }
 
 /** Where in a folder a pool is kept, by all that decides on it. */
-export function keptAt({ environment, version, plan, selection, folder, environmentFiles }: CachedRequest): string {
+export function keptAt(request: CachedRequest): string {
+  const { environment, version, plan, selection, names, folder, environmentFiles } = request;
   const ranges = selection.map(({ from, to, split }) => [from, to === Infinity ? "end" : to, split ?? "hash"]);
-  const key = { environment, version, content: plan.content, selection: JSON.stringify(ranges) };
+  const key = { environment, version, content: plan.content, selection: JSON.stringify([ranges, names, plan.format]) };
   return cachePath(folder, { ...key, code: codeDigest(environmentFiles) });
 }
 

@@ -66,7 +66,7 @@ describe("columns", () => {
     ],
     ["by letters", changed(SUPER_GPQA, { options: ["Paris", "Nice", "(A), (C) or (D) only."] }), "names other options"],
     ["only wrong", changed(SUPER_GPQA, { options: ["Lyon", "Nice"] }), "column answer must be one of the options"],
-    ["no answer", changed(SUPER_GPQA, { answer: 5 }), "column answer must be a text, and is 5"],
+    ["no answer", changed(SUPER_GPQA, { answer: 5 }), "column answer must be one of the options: column answer is 5"],
     ["another letter", changed(SUPER_GPQA, { answer_letter: "A" }), 'column answer_letter is "A"'],
     ["no letter", changed(SUPER_GPQA, { answer_letter: "Z" }), 'column answer_letter is "Z"'],
     ["twice right", changed(SUPER_GPQA, { options: ["Paris", "$Paris$", "Nice"] }), "are compared as the same"],
@@ -86,7 +86,11 @@ describe("columns", () => {
       changed(SUPER_GPQA, { options: ["{x", "c"], answer: "{x", answer_letter: "A" }),
       "answer format boxed",
     ],
-    ["difficulty", changed(SUPER_GPQA, { difficulty: "medium" }), 'one of easy, middle, hard, and is "medium"'],
+    [
+      "difficulty",
+      changed(SUPER_GPQA, { difficulty: "medium" }),
+      'one of easy, middle, hard, or a number, and is "medium"',
+    ],
     ["index", changed(MMLU_PRO, { answer_index: 4 }), "column answer_index"],
     ["letter", changed(MMLU_PRO, { answer: "C" }), 'column answer is "C", and answer_index says "4"'],
   ])("%s", (_, row, reason) => {

@@ -24,7 +24,7 @@ function sample(
   ...where: readonly string[]
 ): Promise<SampleReport> {
   return samplePool({
-    ...{ path: at("all.jsonl"), out: at(out), plan: (file) => work.plan(file), environment: undefined },
+    ...{ path: at("all.jsonl"), out: at(out), plan: (file) => work.plan(file), environment: undefined, columns: [] },
     ...{ promptBytesMax: undefined, by: undefined, count: Infinity, seed: "0" },
     where: where.flatMap((text) => readCondition(text) ?? []),
     ...{ onParts: () => undefined, onPart: () => undefined },

@@ -138,7 +138,10 @@ describe("without one", () => {
     for (const { id, rows } of shipping) {
       const path = fileURLToPath(rows?.defaultPool?.file ?? "");
       const planned = await work.plan(path);
-      const found = planned.kind === "done" ? await findOwner(own, work, path, planned.value.units) : planned.message;
+      const found =
+        planned.kind === "done"
+          ? await findOwner(own, work, { path, names: [] }, planned.value.units)
+          : planned.message;
       expect(typeof found === "string" ? found : found.id).toBe(id);
     }
   });

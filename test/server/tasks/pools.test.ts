@@ -11,7 +11,8 @@ import { finishPool, rejectionText } from "../../../envs/pool-finish.ts";
 import { createRegistry } from "../../../envs/registry.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { loadPools, type PoolOptions, type PoolsResult } from "../../../server/tasks/pools.ts";
-import { lineUnits, readLines } from "../../../server/tasks/pool-files/units.ts";
+import { openBytes } from "../../../server/tasks/pool-files/formats/bytes.ts";
+import { lineStretches, readLines } from "../../../server/tasks/pool-files/formats/lines.ts";
 
 const registry = createRegistry([countdown]);
 
@@ -104,9 +105,9 @@ describe("a pool is the same", () => {
     for (const bytes of [7, 64, 1000, 1 << 20]) {
       const lines = jsonl.slice(0, 5000);
       writeFileSync(at("part.jsonl"), lines);
-      const units = lineUnits(lines.length, bytes).map(({ start, end }) =>
-        readUnit(countdown, readLines(at("part.jsonl"), start, end)),
-      );
+      const file = openBytes(at("part.jsonl"), undefined);
+      const units = lineStretches(lines.length, bytes).map((stretch) => readUnit(countdown, readLines(file, stretch)));
+      file.close();
       const { columns, summary } = finishPool(countdown, units, [], true);
       const whole = loadPool(countdown, "mine", lines);
       expect(columns).toEqual(whole.columns);
@@ -137,7 +138,7 @@ test("ranks are shares of the level and split that are easier: more solutions fi
   expect(group.length).toBe(count);
   group.sort((a, b) => (a.rank ?? NaN) - (b.rank ?? NaN));
   expect(group.map(({ rank }) => rank)).toEqual(group.map((_, i) => Math.floor((1e6 * i) / count) / 1e6));
-  const difficulties = group.map(({ instance }) => countdown.rows?.difficulty?.(instance as never) ?? NaN);
+  const difficulties = group.map(({ instance }) => countdown.rows?.difficulty?.of(instance as never) ?? NaN);
   expect(difficulties).toEqual(difficulties.toSorted((a, b) => a - b));
   const easiest = group.filter(({ rank }) => rank! < 0.3);
   expect(easiest.length).toBe(Math.ceil(0.3 * count));
@@ -226,13 +227,13 @@ describe("what cannot be read is named", () => {
     });
     void writer.finish();
     expect(await refused(at("other.parquet"))).toContain(
-      "it has no column 'nums'; its columns are 'target', 'numbers'",
+      "column nums must be a list of 2 to 6 numbers, and is not there; its columns are 'target', 'numbers'",
     );
   });
 
   test("a file that is none, that is empty, or that only says it is Parquet", async () => {
     expect(await refused(at("none.jsonl"))).toContain("the file cannot be read (ENOENT)");
-    expect(await refused(folder)).toContain("the file cannot be read (EISDIR)");
+    expect(await refused(folder)).toContain("it is a folder without state.json: give one of its files");
     expect(await refused("/dev/null")).toContain("the file cannot be read (not a regular file)");
     writeFileSync(at("empty.jsonl"), "");
     expect(await refused(at("empty.jsonl"))).toContain("it is empty");

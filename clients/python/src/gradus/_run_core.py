@@ -72,7 +72,8 @@ class RunCore:
             `seed`, `length` (tasks; 0: no end), `feedback_lag` (update batches that a draw runs ahead of feedback, or
             "unbounded"; 1), `feedback_source` ("step" or "reported"), `reward_scheme`, `answer_format`,
             `group_timeout` and `time_to_live` (seconds), `evaluation_arms`, `dynamic_sampling`, `late_feedback`,
-            `prompt_template`; and `timeout` (seconds) and `retries`.
+            `prompt_template`, `train_on_evaluated` (whether arms may hold rows that the run or a suite evaluates);
+            and `timeout` (seconds) and `retries`.
 
         Raises
         ------
@@ -101,6 +102,7 @@ class RunCore:
             late_feedback=options.get("late_feedback"),
             prompt_template=options.get("prompt_template"),
             evaluation_arms=tuple(options.get("evaluation_arms", ())),
+            train_on_evaluated=options.get("train_on_evaluated", False),
         )
         request = cur.CreateRunRequest(run_id=self.run_id, config=config.to_proto())
         return self.call(curriculum_call("CreateRun", request, _read_run), options)

@@ -30,6 +30,7 @@ class RunOptions(TypedDict, total=False):
     dynamic_sampling: DynamicSampling
     late_feedback: LateFeedback
     prompt_template: PromptTemplate
+    train_on_evaluated: bool
 
 
 class CreateOptions(RunOptions, CallOptions, total=False):

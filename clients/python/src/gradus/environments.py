@@ -69,6 +69,8 @@ class PoolInfo(Value, message=environment_pb2.PoolInfo):
         Rows that hold a task as far as is known: what checks them could not be asked.
     shipped
         It ships with the environment.
+    ranked_by
+        What its rows are ranked by from easy to hard; "": they have no ranks.
 
     """
 
@@ -79,6 +81,7 @@ class PoolInfo(Value, message=environment_pb2.PoolInfo):
     left_out: int
     unchecked: int
     shipped: bool
+    ranked_by: str
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,7 @@ class RunConfig(Value, message=cur.RunConfig):
     late_feedback: LateFeedback | None = None
     prompt_template: PromptTemplate | None = None
     evaluation_arms: tuple[EvaluationArm, ...] = ()
+    train_on_evaluated: bool = False
 
     def to_proto(self) -> cur.RunConfig:
         """The message of `gradus.v1`."""

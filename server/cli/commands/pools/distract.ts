@@ -51,7 +51,7 @@ async function distract(path: string, flags: Flags): Promise<void> {
   const plan = await planOf(path, undefined);
   const kept = await openKept(`${out}.partial`, { file: await digestOf(path), model, count });
   let total = 0;
-  for await (const row of fileRows(path, plan, {}, [])) if (row.json?.trim() !== "") total++;
+  for await (const row of fileRows(plan, {}, [])) if (row.json?.trim() !== "") total++;
   const bar: Bar = createBar({
     done: kept.done.size,
     total,
@@ -61,7 +61,7 @@ async function distract(path: string, flags: Flags): Promise<void> {
   const stop = new AbortController();
   const ask = createEndpoint({ url, model, key: process.env["GRADUS_TEACHER_KEY"], timeoutMs });
   async function* missing() {
-    for await (const raw of fileRows(path, plan, {}, []))
+    for await (const raw of fileRows(plan, {}, []))
       if (raw.json?.trim() !== "" && !kept.done.has(raw.row)) yield { row: raw.row, value: valueOf(raw) };
   }
   try {

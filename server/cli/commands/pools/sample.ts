@@ -2,7 +2,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { createBar } from "../../bar.ts";
 import { type Condition, readCondition } from "../../conditions.ts";
-import { addRegistryOptions, configOf, type RegistryFlags } from "../../connection.ts";
+import { addRegistryOptions, columnOption, configOf, type RegistryFlags } from "../../connection.ts";
 import type { SampleReport } from "../../pools/sample.ts";
 import { print, printJson, table } from "../../print.ts";
 import { CliProblem } from "../../problem.ts";
@@ -13,6 +13,7 @@ interface Flags extends RegistryFlags {
   readonly environment?: string;
   readonly where?: readonly Condition[];
   readonly promptBytesMax?: number;
+  readonly column?: readonly string[];
   readonly by?: string;
   readonly count?: number;
   readonly seed: string;
@@ -31,8 +32,9 @@ export function addSample(group: Command): void {
   const command = group
     .command("sample")
     .description("write a sample of a file's rows, as they are, and say what was dropped and why")
-    .argument("<file>", "JSONL or Parquet")
+    .argument("<file>", "as for --pool, without a selection")
     .requiredOption("--out <file>", "where to: a name that ends in .jsonl, or .parquet where <file> is Parquet")
+    .addOption(columnOption())
     .option("--environment <id>", "drop rows that hold no task of it, or one that came before")
     .addOption(
       new Option(
@@ -56,13 +58,15 @@ async function sample(path: string, flags: Flags): Promise<void> {
   const { environment: id, out, where = [], promptBytesMax, by, count = Infinity, seed, json } = flags;
   if (promptBytesMax !== undefined && id === undefined)
     throw new CliProblem("usage", "--prompt-bytes-max is of the prompt that an environment makes: give --environment");
-  const [{ samplePool }, { loadEnvironments }, { ownerOf }, { poolWork }] = await Promise.all([
+  const [{ samplePool }, { loadEnvironments }, { ownerOf }, { poolWork }, { namesFor }] = await Promise.all([
     import("../../pools/sample.ts"),
     import("../../../tasks/environments.ts"),
     import("../../../tasks/pool-files/selection.ts"),
     import("../../../tasks/pool-files/work.ts"),
+    import("../../../tasks/pools.ts"),
   ]);
-  const loaded = await loadEnvironments(configOf(flags).environmentFiles);
+  const { environmentFiles, columns } = configOf(flags);
+  const loaded = await loadEnvironments(environmentFiles);
   if (loaded.kind === "invalid") throw new CliProblem("usage", loaded.message);
   const owner = id === undefined ? undefined : ownerOf(loaded.registry, id);
   if (owner?.kind === "invalid") throw new CliProblem("usage", `--environment: ${owner.message}`);
@@ -70,6 +74,7 @@ async function sample(path: string, flags: Flags): Promise<void> {
   let bar: ReturnType<typeof createBar> | undefined;
   const report = await samplePool({
     ...{ path, out, plan: (file) => work.plan(file), environment: owner?.environment },
+    columns: namesFor(path, columns),
     ...{ where, promptBytesMax, by, count, seed },
     onParts: (total) => (bar = createBar({ done: 0, total, format: "{bar} {percentage}%  {eta_formatted} left" })),
     onPart: () => bar?.update(1),

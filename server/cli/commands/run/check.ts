@@ -4,9 +4,10 @@ import type { RunConfig } from "../../../../clients/ts/src/public.ts";
 import { Source } from "../../../../clients/ts/src/public.ts";
 import type { PortName } from "../../../../envs/ports.ts";
 import type { Registry } from "../../../../envs/registry.ts";
+import { rowWarnings } from "../../../services/check-rows.ts";
 import { readPoolPath } from "../../../tasks/pool-files/selection.ts";
-import { rejectionLines } from "../../../tasks/pool-report.ts";
-import { addLocalOptions, ANY_TEACHER, configOf, type LocalFlags, localOf } from "../../connection.ts";
+import { contradictionLine, rejectionLines } from "../../../tasks/pool-report.ts";
+import { addLocalOptions, addSuiteOptions, ANY_TEACHER, configOf, type LocalFlags, localOf } from "../../connection.ts";
 import type { Local } from "../../local.ts";
 import { print } from "../../print.ts";
 import { CliProblem, problemOf } from "../../problem.ts";
@@ -23,7 +24,7 @@ export function addCheck(group: Command): void {
       `
 Rows of --pool that hold no task, and what a server must have for a file (a judge, a sandbox, a teacher), are warnings.`,
     );
-  addLocalOptions(command).action(check);
+  addSuiteOptions(addLocalOptions(command)).action(check);
 }
 
 async function check(paths: readonly string[], flags: LocalFlags): Promise<void> {
@@ -37,6 +38,7 @@ async function check(paths: readonly string[], flags: LocalFlags): Promise<void>
       if (file instanceof CliProblem) problems.push(file.message);
       else {
         print(`${path}: can be created`);
+        for (const warning of await rowsOf(local, `check-${i}`)) console.error(`warning: ${path}: ${warning}`);
         for (const warning of needWarnings(local.deps.registry, file)) console.error(warning);
       }
     }
@@ -59,11 +61,19 @@ async function checked({ client }: Local, path: string, id: string): Promise<Run
   }
 }
 
+/** What the rows of a run that was created here are worth a word about. */
+async function rowsOf({ deps }: Local, id: string): Promise<readonly string[]> {
+  const created = await deps.runs.get(id);
+  return created.kind === "ok" ? rowWarnings(deps, created.value.config) : [];
+}
+
 function poolWarnings({ deps }: Local, named: readonly { readonly name: string; readonly path: string }[]) {
   return named.flatMap(({ name, path }) => {
     const [file, pool] = [readPoolPath(path, deps.registry), deps.pools.get(name)];
     if (file.kind === "invalid" || pool === undefined) return [];
-    return rejectionLines(file.path, pool).map((line) => `warning: ${line}`);
+    const contradiction = contradictionLine(file.path, pool);
+    const lines = [...rejectionLines(file.path, pool), ...(contradiction === undefined ? [] : [contradiction])];
+    return lines.map((line) => `warning: ${line}`);
   });
 }
 

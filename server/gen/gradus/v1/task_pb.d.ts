@@ -110,7 +110,8 @@ export declare type TaskSpec = Message<"gradus.v1.TaskSpec"> & {
   version: number;
 
   /**
-   * How hard; unset: the environment's first level.
+   * How hard; unset: the environment's first level, of SOURCE_REAL the first that
+   * the pool has rows of in the split.
    *
    * @generated from oneof gradus.v1.TaskSpec.difficulty
    */

@@ -578,8 +578,9 @@ class Stage(google.protobuf.message.Message):
     @property
     def ranks(self) -> global___RankRange:
         """Only rows of real pools whose rank lies in this range: {"max": 0.3} is the
-        easiest 30% (Curriculum RLOO). Unset: all. It does not touch tasks without a
-        rank. Other rows are passed over: an arm none of whose next 16,384 rows lies in
+        easiest 30% (Curriculum RLOO). Unset: all. It does not touch tasks of other
+        sources; an arm of a pool whose rows have no ranks (PoolInfo.ranked_by) is
+        refused. Other rows are passed over: an arm none of whose next 16,384 rows lies in
         the range ends the draw with FAILED_PRECONDITION.
         """
 
@@ -946,7 +947,9 @@ class TaskFilter(google.protobuf.message.Message):
     """
     @property
     def ranks(self) -> global___RankRange:
-        """Only rows of real pools whose rank lies in this range; unset: all."""
+        """Only rows of real pools whose rank lies in this range, as in a stage; unset:
+        all.
+        """
 
     def __init__(
         self,
@@ -1139,6 +1142,7 @@ class RunConfig(google.protobuf.message.Message):
     LATE_FEEDBACK_FIELD_NUMBER: builtins.int
     PROMPT_TEMPLATE_FIELD_NUMBER: builtins.int
     EVALUATION_ARMS_FIELD_NUMBER: builtins.int
+    TRAIN_ON_EVALUATED_FIELD_NUMBER: builtins.int
     answer_format: gradus.v1.task_pb2.AnswerFormat.ValueType
     """How answers are marked where an arm's spec does not say; unset: each
     environment's default.
@@ -1168,6 +1172,12 @@ class RunConfig(google.protobuf.message.Message):
     """
     feedback_source: global___FeedbackSource.ValueType
     """Where feedback comes from; unset: FEEDBACK_SOURCE_STEP."""
+    train_on_evaluated: builtins.bool
+    """Whether arms may train on rows that the run's evaluation arms evaluate, or that
+    a suite of this server evaluates outside of SPLIT_TRAIN. Rows are the same that
+    ask for the same, whatever their pools. Unset: an arm that would is refused,
+    with how many of its rows are evaluated and by what.
+    """
     @property
     def arms(self) -> google.protobuf.internal.containers.RepeatedCompositeFieldContainer[global___Arm]:
         """What the policy chooses between: 1 to 256."""
@@ -1235,9 +1245,10 @@ class RunConfig(google.protobuf.message.Message):
         late_feedback: global___LateFeedback | None = ...,
         prompt_template: global___PromptTemplate | None = ...,
         evaluation_arms: collections.abc.Iterable[global___EvaluationArm] | None = ...,
+        train_on_evaluated: builtins.bool = ...,
     ) -> None: ...
     def HasField(self, field_name: typing.Literal["dynamic_sampling", b"dynamic_sampling", "feedback_lag", b"feedback_lag", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "late_feedback", b"late_feedback", "policy", b"policy", "prompt_template", b"prompt_template", "reward_scheme", b"reward_scheme", "time_to_live", b"time_to_live"]) -> builtins.bool: ...
-    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arms", b"arms", "dynamic_sampling", b"dynamic_sampling", "evaluation_arms", b"evaluation_arms", "feedback_lag", b"feedback_lag", "feedback_source", b"feedback_source", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "late_feedback", b"late_feedback", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompt_template", b"prompt_template", "prompts_per_update", b"prompts_per_update", "reward_scheme", b"reward_scheme", "seed", b"seed", "time_to_live", b"time_to_live"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["answer_format", b"answer_format", "arms", b"arms", "dynamic_sampling", b"dynamic_sampling", "evaluation_arms", b"evaluation_arms", "feedback_lag", b"feedback_lag", "feedback_source", b"feedback_source", "feedback_unbounded", b"feedback_unbounded", "group_timeout", b"group_timeout", "lag", b"lag", "late_feedback", b"late_feedback", "length", b"length", "num_generations", b"num_generations", "policy", b"policy", "prompt_template", b"prompt_template", "prompts_per_update", b"prompts_per_update", "reward_scheme", b"reward_scheme", "seed", b"seed", "time_to_live", b"time_to_live", "train_on_evaluated", b"train_on_evaluated"]) -> None: ...
     def WhichOneof(self, oneof_group: typing.Literal["lag", b"lag"]) -> typing.Literal["feedback_lag", "feedback_unbounded"] | None: ...
 
 global___RunConfig = RunConfig

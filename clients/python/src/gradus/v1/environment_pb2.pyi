@@ -241,6 +241,7 @@ class PoolInfo(google.protobuf.message.Message):
     LEFT_OUT_FIELD_NUMBER: builtins.int
     UNCHECKED_FIELD_NUMBER: builtins.int
     SHIPPED_FIELD_NUMBER: builtins.int
+    RANKED_BY_FIELD_NUMBER: builtins.int
     name: builtins.str
     """Its name, at most 64 bytes."""
     rejected: builtins.int
@@ -255,6 +256,11 @@ class PoolInfo(google.protobuf.message.Message):
     """
     shipped: builtins.bool
     """Whether it ships with the environment; else the operator named its file."""
+    ranked_by: builtins.str
+    """What its rows are ranked by from easy to hard, in words, e.g. "column pass_rate
+    (a pass rate)". Empty: they have no ranks, and policies that ask for some are
+    refused.
+    """
     @property
     def rows(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.int]:
         """Rows that hold a task, by level's name, over all splits. 0 for a level without
@@ -277,8 +283,9 @@ class PoolInfo(google.protobuf.message.Message):
         left_out: builtins.int = ...,
         unchecked: builtins.int = ...,
         shipped: builtins.bool = ...,
+        ranked_by: builtins.str = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["groups", b"groups", "left_out", b"left_out", "name", b"name", "rejected", b"rejected", "rows", b"rows", "shipped", b"shipped", "unchecked", b"unchecked"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["groups", b"groups", "left_out", b"left_out", "name", b"name", "ranked_by", b"ranked_by", "rejected", b"rejected", "rows", b"rows", "shipped", b"shipped", "unchecked", b"unchecked"]) -> None: ...
 
 global___PoolInfo = PoolInfo
 

@@ -359,8 +359,9 @@ export declare type Stage = Message<"gradus.v1.Stage"> & {
 
   /**
    * Only rows of real pools whose rank lies in this range: {"max": 0.3} is the
-   * easiest 30% (Curriculum RLOO). Unset: all. It does not touch tasks without a
-   * rank. Other rows are passed over: an arm none of whose next 16,384 rows lies in
+   * easiest 30% (Curriculum RLOO). Unset: all. It does not touch tasks of other
+   * sources; an arm of a pool whose rows have no ranks (PoolInfo.ranked_by) is
+   * refused. Other rows are passed over: an arm none of whose next 16,384 rows lies in
    * the range ends the draw with FAILED_PRECONDITION.
    *
    * @generated from field: gradus.v1.RankRange ranks = 4;
@@ -701,7 +702,8 @@ export declare type TaskFilter = Message<"gradus.v1.TaskFilter"> & {
   skipFailedAfter: number;
 
   /**
-   * Only rows of real pools whose rank lies in this range; unset: all.
+   * Only rows of real pools whose rank lies in this range, as in a stage; unset:
+   * all.
    *
    * @generated from field: gradus.v1.RankRange ranks = 3;
    */
@@ -1041,6 +1043,16 @@ export declare type RunConfig = Message<"gradus.v1.RunConfig"> & {
    * @generated from field: repeated gradus.v1.EvaluationArm evaluation_arms = 17;
    */
   evaluationArms: EvaluationArm[];
+
+  /**
+   * Whether arms may train on rows that the run's evaluation arms evaluate, or that
+   * a suite of this server evaluates outside of SPLIT_TRAIN. Rows are the same that
+   * ask for the same, whatever their pools. Unset: an arm that would is refused,
+   * with how many of its rows are evaluated and by what.
+   *
+   * @generated from field: bool train_on_evaluated = 18;
+   */
+  trainOnEvaluated: boolean;
 };
 
 /**

@@ -251,6 +251,15 @@ export declare type PoolInfo = Message<"gradus.v1.PoolInfo"> & {
    * @generated from field: bool shipped = 7;
    */
   shipped: boolean;
+
+  /**
+   * What its rows are ranked by from easy to hard, in words, e.g. "column pass_rate
+   * (a pass rate)". Empty: they have no ranks, and policies that ask for some are
+   * refused.
+   *
+   * @generated from field: string ranked_by = 8;
+   */
+  rankedBy: string;
 };
 
 /**

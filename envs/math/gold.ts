@@ -1,0 +1,111 @@
+/** The expected answer of a row: bare, or at the end of a worked solution, in the forms that public data have. */
+import { scanBoxes } from "../answers/scan.ts";
+import type { Parsed } from "../facts.ts";
+import { numberText } from "../lib/exact-json.ts";
+import { firstThere, isRow, type Row, shown, unpacked } from "../row-columns.ts";
+import { readMath } from "./value.ts";
+
+export const ANSWER_LENGTH_MAX = 2_000;
+
+/** The first that a row has counts. */
+export const ANSWERS = [
+  ...["answer", "final_answer", "expected_answer", "ground_truth", "gold_answer", "reward_model", "target"],
+  ...["solution", "response"],
+] as const;
+/** Of these, those that hold a worked solution, or the answer alone. */
+const WORKED: readonly string[] = ["solution", "response"];
+
+export interface Gold {
+  readonly text: string;
+  readonly from: string;
+}
+
+export function goldOf(row: Row): Parsed<Gold> {
+  const column = firstThere(row, ANSWERS);
+  if (column === undefined) return malformed(`column answer (or ${ANSWERS.slice(1).join(", ")}) is missing or empty`);
+  const given = row[column];
+  const name = column === "reward_model" ? "reward_model.ground_truth" : column;
+  const value = unpacked(column === "reward_model" && isRow(given) ? given["ground_truth"] : given);
+  const [only, ...others] = Array.isArray(value) ? (value as readonly unknown[]) : [value];
+  if (others.length > 0)
+    return malformed(`column ${name} holds ${others.length + 1} answers, and does not say how they go together`);
+  const text = numberText(only) ?? only;
+  if (typeof text !== "string") return malformed(`column ${name} must be a text, and is ${shown(given)}`);
+  if (text.trim() === "") return malformed(`column ${name} is empty`);
+  const worked = workedOut(text, name, WORKED.includes(column));
+  return worked.kind === "malformed" ? worked : checked(worked.answer, name);
+}
+
+/** What GSM8K writes before an answer, on a line of its own. */
+const MARK = /(?:^|\n)[ \t]*#{4}[ \t]*([^\n]*)/g;
+
+/** The answer in a text, where a mark says which part of it is the answer. */
+function workedOut(text: string, name: string, isWorked: boolean): Parsed<Gold> {
+  const marked = [...text.matchAll(MARK)].map(([, answer = ""]) => answer.trim());
+  if (marked.length > 0) {
+    const [answer = "", ...others] = new Set(marked);
+    if (others.length > 0) return malformed(`column ${name} has ${others.length + 1} different answers after ####`);
+    return gold(answer, `${name}, after ####`);
+  }
+  // Of what is not a solution several boxes are several values.
+  const boxes = isWorked || isProse(text) ? boxesIn(text) : [];
+  if (boxes.length > 1) return malformed(`column ${name} has ${boxes.length} different boxes: which is the answer?`);
+  const [box] = boxes;
+  if (box !== undefined) return gold(box, `${name}, in \\boxed{}`);
+  const said = SAID.exec(text)?.[1];
+  if (said !== undefined && isProse(text)) return gold(said, `${name}, after "The answer is"`);
+  if (isProse(text))
+    return malformed(
+      `column ${name} is a text in which nothing says where its answer is (####, \\boxed{} or "The answer is"): ${shown(text)}`,
+    );
+  return gold(text, name);
+}
+
+/** At the end, as MetaMathQA has it. */
+const SAID = /(?:^|[\s.])[Tt]he (?:final )?answer is:? *([^\n]*?)\.?\s*$/;
+
+/** Words of people's language that an answer has at most, outside of what LaTeX sets as a text. */
+const WORDS_MAX = 6;
+const WORD = /(?<![\\a-zA-Z])[a-zA-Z]{2,}/g;
+
+/** Whether a text says more than an answer: in many words, over lines of words, or in sentences. */
+function isProse(text: string): boolean {
+  const bare = text.trim().replaceAll(/\\(?:text|textbf|mathrm|mbox|textit)\s*\{[^{}]*\}/g, " 0 ");
+  const lines = bare.split("\n").filter((line) => /(?<![\\a-zA-Z])[a-zA-Z]{3,}/.test(line));
+  const words = bare.match(WORD) ?? [];
+  return lines.length > 1 || words.length > WORDS_MAX || /[a-z]{2}[.!?]\s+[A-Z][a-z]+\s[a-z]/.test(bare);
+}
+
+/** What stands in boxes, each text once. */
+function boxesIn(text: string): readonly string[] {
+  const boxed = text.replaceAll("\\fbox", "\\boxed");
+  const { offsets } = scanBoxes(boxed, 0, boxed.length);
+  const found = new Map<string, string>();
+  for (let i = 0; i < offsets.length; i += 2) {
+    const inner = boxed.slice(offsets[i], offsets[i + 1]).trim();
+    found.set(inner.replaceAll(/\s+|\\[!,;]/g, ""), inner);
+  }
+  return [...found.values()];
+}
+
+/** What stands where an answer was to be, and is none. */
+const NO_ANSWER =
+  /^[\s$*.("]*(?:\\(?:text|textbf|mathrm|boxed)\s?\{\s?)?(?:proof|see (?:the )?(?:proof|solution|above)|q\.?\s?e\.?\s?d|not (?:provided|available|found)|n\/a|nan|null|none|unknown|\[?invalid\]?|\?+|-+|证明)[\s$*.)"}]*$/i;
+
+function checked({ text, from }: Gold, name: string): Parsed<Gold> {
+  if (text.trim() === "") return malformed(`column ${from} is empty`);
+  if (NO_ANSWER.test(text)) return malformed(`column ${name} holds no answer but ${JSON.stringify(text.slice(0, 40))}`);
+  if (text.length > ANSWER_LENGTH_MAX)
+    return malformed(`column ${name} has ${text.length} characters, and the limit is ${ANSWER_LENGTH_MAX}`);
+  const read = readMath(text);
+  if (read.kind === "malformed") return malformed(`column ${name} cannot be read: ${read.reason}`);
+  return gold(text, from);
+}
+
+function gold(text: string, from: string): Parsed<Gold> {
+  return { kind: "answer", answer: { text, from } };
+}
+
+function malformed(reason: string): Parsed<never> {
+  return { kind: "malformed", reason };
+}

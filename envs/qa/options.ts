@@ -1,0 +1,161 @@
+/** The options of a row, in whatever form public data have them. */
+import type { Parsed } from "../facts.ts";
+import {
+  firstThere,
+  isRow,
+  isThere,
+  OPTION_FAMILIES,
+  OPTION_LISTS,
+  type Row,
+  shown,
+  textIn,
+  unpacked,
+  WRONG_FAMILIES,
+  WRONG_LISTS,
+} from "../row-columns.ts";
+import { numberText } from "../lib/exact-json.ts";
+import { collapsed, normalized, OPTION_UNITS_MAX } from "./match.ts";
+
+/** Options have letters. */
+export const OPTIONS_MAX = 26;
+
+export interface Options {
+  readonly texts: readonly string[];
+  /** What the row calls them, e.g. "A"; undefined: nothing, so that they count by their letters. */
+  readonly labels?: readonly string[];
+  /** Where the form says it by itself. */
+  readonly right?: number;
+  /** Whether they are numbers in the row, so that an answer that is a number may be one of them. */
+  readonly areNumbers: boolean;
+  /** The column. */
+  readonly from: string;
+}
+
+export const RIGHT_TEXTS = ["correct_answer", "best_answer", "answer"] as const;
+
+export function optionsOf(row: Row): Parsed<Options> {
+  const list = firstThere(row, OPTION_LISTS);
+  if (list !== undefined) return listed(list, unpacked(row[list]));
+  const { question } = row;
+  if (isRow(question) && isThere(question["choices"])) return listed("question.choices", question["choices"]);
+  const wrong = wrongOf(row);
+  if (wrong !== undefined) return beside(row, wrong);
+  const family = OPTION_FAMILIES.find(([first, second]) => isThere(row[first ?? ""]) && isThere(row[second ?? ""]));
+  if (family !== undefined) return spread(row, family);
+  return malformed(
+    `column ${list ?? "options"} must be a list of 2 to ${OPTIONS_MAX} texts, and is ${shown(row[list ?? "options"])}: gradus pools distract asks a teacher for wrong ones`,
+  );
+}
+
+/** A list of texts or of objects with a text, lists of texts and labels side by side, or an object by letter. */
+function listed(from: string, value: unknown): Parsed<Options> {
+  if (isRow(value)) return byName(from, value);
+  if (!Array.isArray(value)) return notAList(from, value);
+  const items: readonly unknown[] = value;
+  if (!items.every(isRow)) return checked({ ...unlettered(items), from });
+  const texts = items.map(({ text, content }) => text ?? content);
+  const labels = items.map((item) => textIn(item["label"] ?? item["key"] ?? item["id"]));
+  return checked({ texts, from, ...(labels.every((label) => label !== undefined) && { labels: labels }) });
+}
+
+function byName(from: string, value: Row): Parsed<Options> {
+  const texts = value["text"] ?? value["choices"];
+  if (!Array.isArray(texts)) return byLetter(from, value);
+  const labels: unknown = value["label"] ?? value["labels"];
+  if (!Array.isArray(labels) || labels.length !== texts.length) return checked({ texts, from });
+  // TruthfulQA marks the right one with a 1, and the others with a 0.
+  if (labels.every((label) => label === 0 || label === 1)) {
+    const right = labels.indexOf(1);
+    if (right < 0 || labels.includes(1, right + 1)) return malformed(`column ${from} marks none or several as right`);
+    return checked({ texts, right, from });
+  }
+  return checked({ texts, labels: labels.map((label) => textIn(label) ?? ""), from });
+}
+
+function byLetter(from: string, value: Row): Parsed<Options> {
+  const entries = Object.entries(value).filter(([, text]) => isThere(text));
+  const labels = entries.map(([label]) => label.trim());
+  if (!labels.every((label, i) => label.toUpperCase() === String.fromCharCode(65 + i))) return notAList(from, value);
+  return checked({ texts: entries.map(([, text]) => text), labels: labels.map((label) => label.toUpperCase()), from });
+}
+
+/** "A) Lyon" and "(b) Nice" are shown without letters of their own, where each has its own. */
+function unlettered(items: readonly unknown[]): Pick<Given, "texts" | "labels"> {
+  const found = items.map((item) =>
+    typeof item === "string" ? /^\s*\(?([A-Za-z])\s?[).:]\s*(?=\S)/.exec(item) : null,
+  );
+  const isLettered = found.every((match, i) => match?.[1]?.toUpperCase() === String.fromCharCode(65 + i));
+  if (!isLettered || items.length < 2) return { texts: items };
+  return { texts: items.map((item, i) => (item as string).slice(found[i]?.[0].length)) };
+}
+
+function spread(row: Row, family: readonly string[]): Parsed<Options> {
+  const columns = family.filter((column) => isThere(row[column]));
+  const [first = "", last = ""] = [family[0], columns.at(-1)];
+  if (columns.length !== family.indexOf(last) + 1) return malformed(`columns ${first} to ${last} have a gap`);
+  return checked({ texts: columns.map((column) => row[column]), from: `${first} to ${last}` });
+}
+
+interface Wrong {
+  readonly from: string;
+  readonly texts: readonly unknown[];
+}
+
+function wrongOf(row: Row): Wrong | undefined {
+  const list = firstThere(row, WRONG_LISTS);
+  if (list !== undefined) {
+    const texts = unpacked(row[list]);
+    return { from: list, texts: Array.isArray(texts) ? texts : [texts] };
+  }
+  const family = WRONG_FAMILIES.find(([first]) => isThere(row[first ?? ""]));
+  const columns = family?.filter((column) => isThere(row[column])) ?? [];
+  return family && { from: `${columns[0]} to ${columns.at(-1)}`, texts: columns.map((column) => row[column]) };
+}
+
+/** The right answer and the wrong ones, each in a place of its own. */
+function beside(row: Row, { from, texts }: Wrong): Parsed<Options> {
+  const column = firstThere(row, RIGHT_TEXTS);
+  if (column === undefined) return malformed(`column correct_answer is missing beside ${from}`);
+  return checked({ texts: [row[column], ...texts], right: 0, from: `${column} and ${from}` });
+}
+
+interface Given extends Omit<Options, "texts" | "areNumbers"> {
+  readonly texts: readonly unknown[];
+}
+
+function checked({ texts: given, from, ...rest }: Given): Parsed<Options> {
+  if (given.length < 2 || given.length > OPTIONS_MAX) return notAList(from, given);
+  const areNumbers = given.every((option) => numberText(option) !== undefined);
+  const texts: string[] = [];
+  for (const option of given) {
+    const text = areNumbers ? numberText(option) : option;
+    if (typeof text !== "string" || text.length > OPTION_UNITS_MAX || normalized(text) === "")
+      return malformed(`column ${from}: ${shown(option)} is no text of 1 to ${OPTION_UNITS_MAX} characters`);
+    if (namesOthers(text))
+      return malformed(`column ${from}: ${shown(text)} names other options by letter, and their order is not kept`);
+    texts.push(collapsed(text));
+  }
+  return { kind: "answer", answer: { texts, from, areNumbers, ...rest } };
+}
+
+const LETTER = "\\(?[A-J]\\)?";
+
+/** "Both A and C", "(A), (B) and (D) only", "None of A or B". */
+const NAMES_OTHERS = new RegExp(
+  `^(?:both |either |neither |all of |none of |only )?(?:options? |choices? |answers? )?${LETTER}(?:, ?${LETTER}){0,8},? (?:and|or|nor|&) ${LETTER}(?: only| above| are correct| are both correct)?\\.?$`,
+  "i",
+);
+
+export function namesOthers(option: string): boolean {
+  return NAMES_OTHERS.test(option.trim());
+}
+
+function notAList(from: string, value: unknown): Parsed<never> {
+  return malformed(
+    `column ${from} must be a list of 2 to ${OPTIONS_MAX} texts, and is ${shown(value)}: gradus pools distract asks a teacher for wrong ones`,
+  );
+}
+
+function malformed(reason: string): Parsed<never> {
+  return { kind: "malformed", reason };
+}
