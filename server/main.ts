@@ -25,6 +25,7 @@ import { createEnvironmentService } from "./services/environment-service.ts";
 import { recordItem } from "./services/feedback.ts";
 import { createPreparedTasks, prepareTasks } from "./services/run-task.ts";
 import { createEvaluationService } from "./services/evaluation-service.ts";
+import { fileHolds, memoryHolds } from "./stores/holds.ts";
 import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
 import { sqliteEvaluationStore, sqliteStore } from "./stores/sqlite.ts";
 import { CannotOpen } from "./stores/thread.ts";
@@ -170,6 +171,7 @@ async function assembleAround(
     record: (runId, item) => recordItem({ runs, onFailure }, runId, item),
   });
   const evaluations = createEvaluations({
+    holds: config.store === "memory" ? memoryHolds() : fileHolds(config.dataDir),
     ...{ store: evaluationStore, maker, scorer, asyncScorer, registry, suites, sources: { pools, missingPorts } },
   });
   const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;

@@ -50,6 +50,15 @@ function report(error: unknown): number {
   return exitCode(kind);
 }
 
+/**
+ * The launcher stands in for this process: a kill -9 of it is meant for this one, which sees it by the end of the channel
+ * that they share. By a signal, so that a terminal is left as it was; `gradus serve` drains.
+ */
+function endWithLauncher(): void {
+  process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+  process.channel?.unref();
+}
+
 // A reader such as head may leave before all is written; a disk may be full.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
@@ -57,6 +66,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
+endWithLauncher();
 try {
   await createProgram().parseAsync();
 } catch (error) {

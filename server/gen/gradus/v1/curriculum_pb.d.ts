@@ -2304,6 +2304,15 @@ export declare type UpdateShapeResponse = Message<"gradus.v1.UpdateShapeResponse
    * @generated from field: uint64 applies_from_cursor = 1;
    */
   appliesFromCursor: bigint;
+
+  /**
+   * What of the request changes nothing that is drawn, a sentence each, for
+   * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+   * all of it does something.
+   *
+   * @generated from field: repeated string no_effect = 2;
+   */
+  noEffect: string[];
 };
 
 /**
@@ -2357,6 +2366,15 @@ export declare type UpdatePolicyResponse = Message<"gradus.v1.UpdatePolicyRespon
    * @generated from field: uint64 applies_from_cursor = 1;
    */
   appliesFromCursor: bigint;
+
+  /**
+   * What of the request changes nothing that is drawn, a sentence each, for
+   * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+   * all of it does something.
+   *
+   * @generated from field: repeated string no_effect = 2;
+   */
+  noEffect: string[];
 };
 
 /**
@@ -2404,6 +2422,15 @@ export declare type SetWeightsResponse = Message<"gradus.v1.SetWeightsResponse">
    * @generated from field: uint64 applies_from_cursor = 1;
    */
   appliesFromCursor: bigint;
+
+  /**
+   * What of the request changes nothing that is drawn, a sentence each, for
+   * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+   * all of it does something.
+   *
+   * @generated from field: repeated string no_effect = 2;
+   */
+  noEffect: string[];
 };
 
 /**
@@ -2444,6 +2471,15 @@ export declare type AdvanceResponse = Message<"gradus.v1.AdvanceResponse"> & {
    * @generated from field: uint64 applies_from_cursor = 1;
    */
   appliesFromCursor: bigint;
+
+  /**
+   * What of the request changes nothing that is drawn, a sentence each, for
+   * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+   * all of it does something.
+   *
+   * @generated from field: repeated string no_effect = 2;
+   */
+  noEffect: string[];
 };
 
 /**
@@ -2484,6 +2520,15 @@ export declare type PauseResponse = Message<"gradus.v1.PauseResponse"> & {
    * @generated from field: uint64 applies_from_cursor = 1;
    */
   appliesFromCursor: bigint;
+
+  /**
+   * What of the request changes nothing that is drawn, a sentence each, for
+   * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+   * all of it does something.
+   *
+   * @generated from field: repeated string no_effect = 2;
+   */
+  noEffect: string[];
 };
 
 /**
@@ -2524,6 +2569,15 @@ export declare type ResumeResponse = Message<"gradus.v1.ResumeResponse"> & {
    * @generated from field: uint64 applies_from_cursor = 1;
    */
   appliesFromCursor: bigint;
+
+  /**
+   * What of the request changes nothing that is drawn, a sentence each, for
+   * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+   * all of it does something.
+   *
+   * @generated from field: repeated string no_effect = 2;
+   */
+  noEffect: string[];
 };
 
 /**

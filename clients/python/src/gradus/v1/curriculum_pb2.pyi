@@ -2288,14 +2288,23 @@ class UpdateShapeResponse(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     APPLIES_FROM_CURSOR_FIELD_NUMBER: builtins.int
+    NO_EFFECT_FIELD_NUMBER: builtins.int
     applies_from_cursor: builtins.int
     """The cursor of the first task that the change applies to."""
+    @property
+    def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """What of the request changes nothing that is drawn, a sentence each, for
+        people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+        all of it does something.
+        """
+
     def __init__(
         self,
         *,
         applies_from_cursor: builtins.int = ...,
+        no_effect: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor", "no_effect", b"no_effect"]) -> None: ...
 
 global___UpdateShapeResponse = UpdateShapeResponse
 
@@ -2338,14 +2347,23 @@ class UpdatePolicyResponse(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     APPLIES_FROM_CURSOR_FIELD_NUMBER: builtins.int
+    NO_EFFECT_FIELD_NUMBER: builtins.int
     applies_from_cursor: builtins.int
     """The cursor of the first task that the change applies to."""
+    @property
+    def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """What of the request changes nothing that is drawn, a sentence each, for
+        people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+        all of it does something.
+        """
+
     def __init__(
         self,
         *,
         applies_from_cursor: builtins.int = ...,
+        no_effect: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor", "no_effect", b"no_effect"]) -> None: ...
 
 global___UpdatePolicyResponse = UpdatePolicyResponse
 
@@ -2396,14 +2414,23 @@ class SetWeightsResponse(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     APPLIES_FROM_CURSOR_FIELD_NUMBER: builtins.int
+    NO_EFFECT_FIELD_NUMBER: builtins.int
     applies_from_cursor: builtins.int
     """The cursor of the first task that the change applies to."""
+    @property
+    def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """What of the request changes nothing that is drawn, a sentence each, for
+        people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+        all of it does something.
+        """
+
     def __init__(
         self,
         *,
         applies_from_cursor: builtins.int = ...,
+        no_effect: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor", "no_effect", b"no_effect"]) -> None: ...
 
 global___SetWeightsResponse = SetWeightsResponse
 
@@ -2432,14 +2459,23 @@ class AdvanceResponse(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     APPLIES_FROM_CURSOR_FIELD_NUMBER: builtins.int
+    NO_EFFECT_FIELD_NUMBER: builtins.int
     applies_from_cursor: builtins.int
     """The cursor of the first task that the change applies to."""
+    @property
+    def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """What of the request changes nothing that is drawn, a sentence each, for
+        people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+        all of it does something.
+        """
+
     def __init__(
         self,
         *,
         applies_from_cursor: builtins.int = ...,
+        no_effect: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor", "no_effect", b"no_effect"]) -> None: ...
 
 global___AdvanceResponse = AdvanceResponse
 
@@ -2468,14 +2504,23 @@ class PauseResponse(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     APPLIES_FROM_CURSOR_FIELD_NUMBER: builtins.int
+    NO_EFFECT_FIELD_NUMBER: builtins.int
     applies_from_cursor: builtins.int
     """The cursor of the first task that the change applies to."""
+    @property
+    def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """What of the request changes nothing that is drawn, a sentence each, for
+        people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+        all of it does something.
+        """
+
     def __init__(
         self,
         *,
         applies_from_cursor: builtins.int = ...,
+        no_effect: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor", "no_effect", b"no_effect"]) -> None: ...
 
 global___PauseResponse = PauseResponse
 
@@ -2504,14 +2549,23 @@ class ResumeResponse(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     APPLIES_FROM_CURSOR_FIELD_NUMBER: builtins.int
+    NO_EFFECT_FIELD_NUMBER: builtins.int
     applies_from_cursor: builtins.int
     """The cursor of the first task that the change applies to."""
+    @property
+    def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """What of the request changes nothing that is drawn, a sentence each, for
+        people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+        all of it does something.
+        """
+
     def __init__(
         self,
         *,
         applies_from_cursor: builtins.int = ...,
+        no_effect: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor", "no_effect", b"no_effect"]) -> None: ...
 
 global___ResumeResponse = ResumeResponse
 
