@@ -16,7 +16,7 @@ import { addServe } from "./commands/serve.ts";
 import { addSimulate } from "./commands/simulate.ts";
 import { addSolve } from "./commands/solve.ts";
 import { addStep } from "./commands/step.ts";
-import { describe, exitCode } from "./problem.ts";
+import { describe, exitCode, EXIT_CODES_HELP } from "./problem.ts";
 
 function versionOfPackage(): string {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
@@ -27,6 +27,7 @@ function createProgram(): Command {
   const program = new Command("gradus")
     .description("A gRPC gym of verifiable tasks for training language models.")
     .version(versionOfPackage(), "-V, --version", "print the version")
+    .addHelpText("after", EXIT_CODES_HELP)
     .showHelpAfterError("(gradus <command> --help shows what there is)")
     // So that --version after a command is the command's.
     .enablePositionalOptions()
