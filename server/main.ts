@@ -139,7 +139,7 @@ async function assembleAround(
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
   const { suites } = loadedSuites;
   const { limits } = config;
-  const { store, evaluationStore } = await openStores(config, (part, problem) => {
+  const { store, evaluationStore, holds } = await openStores(config, (part, problem) => {
     if (problem === undefined) log.info({ store: part }, "the store can be used again");
     else log.error({ store: part, problem }, "the store cannot be used");
     health.set(part, problem);
@@ -171,8 +171,8 @@ async function assembleAround(
     record: (runId, item) => recordItem({ runs, onFailure }, runId, item),
   });
   const evaluations = createEvaluations({
-    holds: config.store === "memory" ? memoryHolds() : fileHolds(config.dataDir),
-    ...{ store: evaluationStore, maker, scorer, asyncScorer, registry, suites, sources: { pools, missingPorts } },
+    ...{ store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites },
+    sources: { pools, missingPorts },
   });
   const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;
   const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };
@@ -251,7 +251,8 @@ async function openStores(
   { store: kind, dataDir: directory, storeDurability: synchronous }: Config,
   onProblem: (part: string, problem: string | undefined) => void,
 ) {
-  if (kind === "memory") return { store: memoryStore(), evaluationStore: memoryEvaluationStore() };
+  if (kind === "memory")
+    return { store: memoryStore(), evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
   const at = (part: string) => ({
     ...{ directory, synchronous },
     onProblem: (problem: string | undefined) => onProblem(part, problem),
@@ -259,7 +260,8 @@ async function openStores(
   try {
     const store = await sqliteStore(at("runs"));
     try {
-      return { store, evaluationStore: await sqliteEvaluationStore(at("evaluations")) };
+      const evaluationStore = await sqliteEvaluationStore(at("evaluations"));
+      return { store, evaluationStore, holds: fileHolds(directory) };
     } catch (error) {
       await store.close();
       throw error;

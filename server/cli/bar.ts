@@ -2,10 +2,13 @@
 import { Presets, SingleBar } from "cli-progress";
 import { timeLeft } from "./time-left.ts";
 
+/** What a format names beside the count. */
+export type Payload = Readonly<Record<string, string | number>>;
+
 export interface Bar {
   /** Whether there is a terminal to show it on. */
   readonly visible: boolean;
-  update(more: number, payload?: object): void;
+  update(more: number, payload?: Payload): void;
   stop(): void;
 }
 
@@ -14,7 +17,7 @@ export interface BarOptions {
   readonly total: number;
   /** As cli-progress takes it; its other names are fields of the payload. */
   readonly format: string;
-  readonly payload?: object;
+  readonly payload?: Payload;
   /** Left out: true. */
   readonly shown?: boolean;
 }
@@ -47,7 +50,7 @@ function onTerminal({ done, total, format, payload = {} }: BarOptions): Bar {
   };
   for (const signal of endings) process.on(signal, end);
   bar.start(total, done, payload);
-  const update = (more: number, now?: object): void => {
+  const update = (more: number, now?: Payload): void => {
     steps += more;
     bar.increment(more, now);
   };
@@ -62,8 +65,8 @@ function inLines({ done, total, format, payload = {} }: BarOptions): Bar {
     const value = done + steps;
     const left = timeLeft(performance.now() - startMs, steps, total - value);
     const percentage = total === 0 ? 100 : Math.floor((100 * value) / total);
-    const known: Readonly<Record<string, unknown>> = { ...shown, value, total, percentage, eta_formatted: left };
-    return format.replace("{bar} ", "").replaceAll(/\{(\w+)\}/g, (_, name: string) => String(known[name] ?? ""));
+    const known = new Map(Object.entries({ ...shown, value, total, percentage, eta_formatted: left }));
+    return format.replace("{bar} ", "").replaceAll(/\{(\w+)\}/g, (_, name: string) => `${known.get(name) ?? ""}`);
   };
   const say = (): void => {
     console.error(line());
@@ -71,7 +74,7 @@ function inLines({ done, total, format, payload = {} }: BarOptions): Bar {
     timer = setTimeout(say, afterMs).unref();
   };
   let timer = setTimeout(say, afterMs).unref();
-  const update = (more: number, now: object = shown): void => {
+  const update = (more: number, now: Payload = shown): void => {
     steps += more;
     shown = now;
   };

@@ -31,7 +31,7 @@ export interface Drawing extends Plot.PlotOptions {
 export function draw(label: string, { nothing = false, marks = [], ...options }: Drawing): string {
   const note = nothing ? [Plot.text(["nothing yet"], { frameAnchor: "middle", fillOpacity: 0.6 })] : [];
   const all = { document, width: PLOT_WIDTH, ariaLabel: label, ...options, marks: [...marks, ...note] };
-  const drawn = Plot.plot(all as Plot.PlotOptions) as unknown as { readonly outerHTML: string };
+  const drawn = Plot.plot(all) as unknown as { readonly outerHTML: string };
   return drawn.outerHTML;
 }
 
@@ -44,7 +44,7 @@ export function known<T extends { readonly value: number | undefined }>(
 
 /** An axis from 0, or the least below it, to the greatest; where all are 0, or there are none, from 0 to 1. */
 export function spanOf(values: readonly (number | undefined)[]): readonly [number, number] {
-  const finite = values.filter((value) => value !== undefined && Number.isFinite(value)) as readonly number[];
+  const finite = values.filter((value): value is number => value !== undefined && Number.isFinite(value));
   const low = finite.reduce((least, value) => Math.min(least, value), 0);
   const high = finite.reduce((most, value) => Math.max(most, value), 0);
   return low === high ? [0, 1] : [low, high];

@@ -122,8 +122,8 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
 }
 
 /** Held until the caller leaves: it has no end of its own, so that a shutdown breaks it off. */
-async function* hold({ hold: take }: ServiceDeps["evaluations"], id: string, { signal, draining }: CallContext) {
-  const release = okOrThrow(await take(id));
+async function* hold(evaluations: ServiceDeps["evaluations"], id: string, { signal, draining }: CallContext) {
+  const release = okOrThrow(await evaluations.hold(id));
   const ended = AbortSignal.any([signal, draining]);
   try {
     yield create(wire.HoldEvaluationResponseSchema);

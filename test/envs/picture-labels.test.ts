@@ -62,8 +62,8 @@ const crowded: readonly (readonly [id: string, parameters: Parameters])[] = [
 
 describe.each(crowded)("%s of %j", (id, more) => {
   const environment = environments.find((each) => each.id === id);
-  if (environment?.generator === undefined || environment.solver === undefined) throw new Error("it has a generator");
-  const { generator, solver, levels, draw } = environment;
+  if (environment?.generator === undefined) throw new Error("it has no generator");
+  const { generator, levels } = environment;
 
   test.each([1, 2, 3, 4, 5, 6, 7, 8])("seed %d: every label stands by itself", (seed) => {
     const parameters = resolveParameters(environment, { ...levels[0]?.parameters, ...more });
@@ -72,7 +72,6 @@ describe.each(crowded)("%s of %j", (id, more) => {
     if (instance === undefined) throw new Error("no instance");
     const best = [0];
     for (const answer of [undefined, best])
-      expect(faultsOf(draw!(instance, answer as never, best as never))).toEqual([]);
-    expect(solver).toBeDefined();
+      expect(faultsOf(environment.draw!(instance, answer as never, best as never))).toEqual([]);
   });
 });

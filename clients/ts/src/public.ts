@@ -58,7 +58,15 @@ export type {
   StagedChoice,
 } from "./policies.ts";
 export { recommended } from "./recommended.ts";
-export type { BatchChoice, ControlOptions, EvaluationRoundChoice, GroupFeedback, GroupsChoice, RunHandle, ShapeChoice } from "./run.ts";
+export type {
+  BatchChoice,
+  ControlOptions,
+  EvaluationRoundChoice,
+  GroupFeedback,
+  GroupsChoice,
+  RunHandle,
+  ShapeChoice,
+} from "./run.ts";
 export type { StepResult, StreamOptions } from "./stream-steps.ts";
 export type { Items } from "./windowed.ts";
 export * from "./gen/gradus/v1/curriculum_pb.js";

@@ -253,8 +253,10 @@ function control({ unary }: Caller, runId: string): Control {
       const shape = { runId, ...arms, ...numbers, ...(policy && { policy: policyOf(policy) }) };
       return from(unary(method.updateShape, shape, options, asked), options);
     },
-    updatePolicy: (policy, options) => from(unary(method.updatePolicy, { runId, policy: policyOf(policy) }, options), options),
-    setWeights: (weights, options) => from(unary(method.setWeights, { runId, weights: { ...weights } }, options), options),
+    updatePolicy: (policy, options) =>
+      from(unary(method.updatePolicy, { runId, policy: policyOf(policy) }, options), options),
+    setWeights: (weights, options) =>
+      from(unary(method.setWeights, { runId, weights: { ...weights } }, options), options),
     advance: (options) => from(unary(method.advance, { runId }, options, asked), options),
     pause: (options) => from(unary(method.pause, { runId }, options), options),
     resume: (options) => from(unary(method.resume, { runId }, options), options),

@@ -157,7 +157,9 @@ describe("gradus eval", () => {
     const first = start(flags, here);
     await until(() => server.requests.length === 2);
     const second = await gradus(here, ...flags);
-    const words = expect.stringMatching(/another command is completing evaluation two-\d+: wait until it ends/);
+    const words: unknown = expect.stringMatching(
+      /another command is completing evaluation two-\d+: wait until it ends/,
+    );
     expect([second.code, second.err, second.out]).toEqual([1, words, ""]);
     expect(server.requests).toHaveLength(2);
     open = true;

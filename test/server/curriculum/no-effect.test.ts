@@ -1,6 +1,7 @@
 /** Changes of a run that change nothing say so, and those that change something say nothing. */
 import { describe, expect, test } from "vitest";
-import type { Policy } from "../../../server/curriculum/types.ts";
+import type { AppliesFrom } from "../../../server/curriculum/runs/runs.ts";
+import type { Policy, Result } from "../../../server/curriculum/types.ts";
 import {
   arm,
   ask,
@@ -90,8 +91,7 @@ const none = { addArms: [], removeArms: [], numGenerations: undefined, promptsPe
 describe("other changes", () => {
   test("that leave all as it is say so", async () => {
     const runs = await runOf(mixturePolicy(), 6);
-    const noEffects = async (change: Promise<unknown>) =>
-      (value((await change) as never) as { noEffect: string[] }).noEffect;
+    const noEffects = async (change: Promise<Result<AppliesFrom>>) => value(await change).noEffect;
     expect(await noEffects(runs.updatePolicy("run", mixturePolicy()))).toEqual([
       expect.stringContaining("in force already"),
     ]);
