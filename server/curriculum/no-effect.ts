@@ -46,7 +46,7 @@ export function ofWeights(
   if (sharing.some((among) => differ(partsOf(weights, among), partsOf(before, among)))) return [];
   if (sharing.length === 0)
     return [
-      `${quoted(ids)}: a ${policy.kind} draws by what it has learnt of each arm; a weight says only whether it draws an arm at all, 0 or above`,
+      `${quoted(ids)}: a ${policy.kind} draws by what it has learnt of each arm; a weight says only whether it draws an arm at all, 0 or above, until it counts under a policy that draws by weights`,
     ];
   return [
     `${quoted(ids)}: each arm's share stays as it is, for a weight counts beside those of the arms that it shares a stage, a tier or the run with`,

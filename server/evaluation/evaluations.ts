@@ -1,8 +1,7 @@
 /** Evaluations: a model's completions of a suite's tasks, and how good they are. Expected outcomes are values. */
 import type { Caller } from "../tasks/async-scorer.ts";
 import type { Result } from "../curriculum/types.ts";
-import type { SamplePlace } from "../stores/evaluation-store.ts";
-import type { Release } from "../stores/holds.ts";
+import type { Release, SamplePlace } from "../stores/evaluation-store.ts";
 import type {
   Context,
   Evaluation,

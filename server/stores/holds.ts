@@ -4,15 +4,9 @@
  */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { Holds } from "./evaluation-store.ts";
 import { makeFolder } from "./folder.ts";
 import { isBusy } from "./sqlite-file.ts";
-
-export type Release = () => void;
-
-export interface Holds {
-  /** Undefined: another holds it. */
-  hold(name: string): Release | undefined;
-}
 
 /** Within one process. */
 export function memoryHolds(): Holds {

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
-import { fileHolds, type Holds, memoryHolds } from "../../../server/stores/holds.ts";
+import type { Holds } from "../../../server/stores/evaluation-store.ts";
+import { fileHolds, memoryHolds } from "../../../server/stores/holds.ts";
 import { eventually } from "../../support/patience.ts";
 import { temporaryFolder } from "../../support/server-process.ts";
 
