@@ -177,7 +177,8 @@ export function positive(field: string, value: number, max: number): Invalid | u
 }
 
 export function zeroOrMore(field: string, value: number, max: number): Invalid | undefined {
-  if (value === 0 || (value >= LEAST && value <= max)) return undefined;
+  const found = inRange(field, value, 0, max);
+  if (found !== undefined || value === 0 || value >= LEAST) return found;
   return invalid(field, `must be 0, or in [${LEAST}, ${max}], not ${value}`);
 }
 
