@@ -137,7 +137,6 @@ async function assembleAround(
   const pools = await openPools(config, registry, { log, opened, onPoolProgress });
   const loadedSuites = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
-  const { suites } = loadedSuites;
   const { limits } = config;
   const { store, evaluationStore, holds } = await openStores(config, (part, problem) => {
     if (problem === undefined) log.info({ store: part }, "the store can be used again");
@@ -171,7 +170,7 @@ async function assembleAround(
     record: (runId, item) => recordItem({ runs, onFailure }, runId, item),
   });
   const evaluations = createEvaluations({
-    ...{ store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites },
+    ...{ store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites: loadedSuites.suites },
     sources: { pools, missingPorts },
   });
   const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;
