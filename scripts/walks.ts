@@ -12,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
-import { CurriculumService } from "../server/gen/gradus/v1/curriculum_pb.js";
+import { BanditSignal, CurriculumService } from "../server/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "../server/gen/gradus/v1/environment_pb.js";
 import { openServer } from "../test/support/in-process.ts";
 
@@ -86,7 +86,8 @@ async function walked(): Promise<Readonly<Record<Walk, readonly string[]>>> {
   const transport = createGrpcTransport({ baseUrl: `http://${server.address}` });
   const curriculum = createClient(CurriculumService, transport);
   const environments = createClient(EnvironmentService, transport);
-  const policy = { kind: { case: "bandit", value: {} } } as const;
+  // One completion of each prompt, so that a step closes its group: the signal is the one that takes one.
+  const policy = { kind: { case: "bandit", value: { signal: BanditSignal.LEARNING_PROGRESS } } } as const;
   const config = { arms: levels, policy, numGenerations: 1, promptsPerUpdate: 2 };
   await curriculum.createRun({ runId: "walk", config });
   // Its second update batch of two tasks is its last, which leaves nothing to be made ahead.

@@ -25,6 +25,7 @@ import { createEnvironmentService } from "./services/environment-service.ts";
 import { recordItem } from "./services/feedback.ts";
 import { createPreparedTasks, prepareTasks } from "./services/run-task.ts";
 import { createEvaluationService } from "./services/evaluation-service.ts";
+import { fileHolds, memoryHolds } from "./stores/holds.ts";
 import { memoryEvaluationStore, memoryStore } from "./stores/memory.ts";
 import { sqliteEvaluationStore, sqliteStore } from "./stores/sqlite.ts";
 import { CannotOpen } from "./stores/thread.ts";
@@ -136,16 +137,8 @@ async function assembleAround(
   const pools = await openPools(config, registry, { log, opened, onPoolProgress });
   const loadedSuites = loadSuites(registry, config.suiteFiles, { pools, missingPorts });
   if (loadedSuites.kind === "invalid") throw new StartError(loadedSuites.message);
-  const { suites } = loadedSuites;
   const { limits } = config;
-  const { store, evaluationStore } = await openStores(config, {
-    onProblem: (part, problem) => {
-      if (problem === undefined) log.info({ store: part }, "the store can be used again");
-      else log.error({ store: part, problem }, "the store cannot be used");
-      health.set(part, problem);
-    },
-    onLoss: (part, loss) => log.error({ store: part, loss }, "what was committed last is lost: the log is damaged"),
-  });
+  const { store, evaluationStore, holds } = await openStores(config, log, health);
   const workers = startWorkers(config, log);
   registerGauges(metrics, workers, dropped);
   const resources = createResources({
@@ -173,7 +166,8 @@ async function assembleAround(
     record: (runId, item) => recordItem({ runs, onFailure }, runId, item),
   });
   const evaluations = createEvaluations({
-    ...{ store: evaluationStore, maker, scorer, asyncScorer, registry, suites, sources: { pools, missingPorts } },
+    ...{ store: evaluationStore, holds, maker, scorer, asyncScorer, registry, suites: loadedSuites.suites },
+    sources: { pools, missingPorts },
   });
   const { maxGroups: groupsMax, maxCompletions: completionsMax, maxBatchSeeds: batchSeedsMax } = limits;
   const requestLimits = { groupsMax, completionsMax, batchSeedsMax, streamWindow: STREAM_WINDOW };
@@ -251,21 +245,25 @@ async function openPools(
 
 async function openStores(
   { store: kind, dataDir: directory, storeDurability: synchronous }: Config,
-  told: {
-    readonly onProblem: (part: string, problem: string | undefined) => void;
-    readonly onLoss: (part: string, loss: string) => void;
-  },
+  log: Log["log"],
+  health: Health,
 ) {
-  if (kind === "memory") return { store: memoryStore(), evaluationStore: memoryEvaluationStore() };
+  if (kind === "memory")
+    return { store: memoryStore(), evaluationStore: memoryEvaluationStore(), holds: memoryHolds() };
   const at = (part: string) => ({
     ...{ directory, synchronous },
-    onProblem: (problem: string | undefined) => told.onProblem(part, problem),
-    onLoss: (loss: string) => told.onLoss(part, loss),
+    onProblem: (problem: string | undefined) => {
+      if (problem === undefined) log.info({ store: part }, "the store can be used again");
+      else log.error({ store: part, problem }, "the store cannot be used");
+      health.set(part, problem);
+    },
+    onLoss: (loss: string) => log.error({ store: part, loss }, "what was committed last is lost: the log is damaged"),
   });
   try {
     const store = await sqliteStore(at("runs"));
     try {
-      return { store, evaluationStore: await sqliteEvaluationStore(at("evaluations")) };
+      const evaluationStore = await sqliteEvaluationStore(at("evaluations"));
+      return { store, evaluationStore, holds: fileHolds(directory) };
     } catch (error) {
       await store.close();
       throw error;

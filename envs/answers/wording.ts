@@ -28,7 +28,7 @@ export function wrapAnswer(
 ): string {
   switch (thinking) {
     case "required":
-      return `${format === "think_answer" ? `<think>\n${thoughts}\n</think>` : thoughts}\n${marked(answer, format)}`;
+      return `${thoughtsBefore(format, thoughts)}${marked(answer, format)}`;
     case "prefilled":
       return `\n${thoughts}\n</think>\n${marked(answer, format)}`;
     case "stripped":
@@ -36,6 +36,12 @@ export function wrapAnswer(
     default:
       return assertNever(thinking);
   }
+}
+
+/** Without thoughts nothing stands before an answer, and no empty line that a model would learn to write. */
+function thoughtsBefore(format: AnswerFormat, thoughts: string): string {
+  if (format === "think_answer") return `<think>\n${thoughts}\n</think>\n`;
+  return thoughts === "" ? "" : `${thoughts}\n`;
 }
 
 function marked(answer: string, format: AnswerFormat): string {

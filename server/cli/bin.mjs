@@ -45,6 +45,29 @@ child.on("error", (error) => {
 
 const signals = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR2"];
 for (const signal of signals) process.on(signal, () => child.kill(signal));
+
+/** The npx that this was started by, through a shell or without one; undefined: none, or there is no /proc to tell. */
+function npxAbove(pid = process.ppid, steps = 2) {
+  try {
+    if (readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith("npm exec")) return pid;
+    const [, above] = /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+    return steps > 1 ? npxAbove(Number(above), steps - 1) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+// As this process is to the program, npx is to this one, for those who kill what they started.
+const npx = npxAbove();
+if (npx !== undefined) setInterval(() => isAlive(npx) || process.kill(process.pid, "SIGTERM"), 500).unref();
 child.on("exit", (code, signal) => {
   if (signal === null) process.exit(code);
   process.removeAllListeners(signal);

@@ -4,6 +4,7 @@ import { addressProblem } from "../../clients/ts/src/grpc/address.ts";
 import type { ClientOptions } from "../../clients/ts/src/index.ts";
 import type { GradusClient } from "../../clients/ts/src/public.ts";
 import { type Config, readConfig } from "../runtime/config.ts";
+import { DATA_DIR_WORDS } from "../runtime/data-dir.ts";
 import type { Local, Needs } from "./local.ts";
 import { readFileOf } from "./files.ts";
 import { CliProblem, problemOf } from "./problem.ts";
@@ -45,7 +46,7 @@ export const collect = (text: string, before: readonly string[] | undefined): re
 /** Options of commands that need to know which environments there are. */
 export function addRegistryOptions(command: Command): Command {
   return command
-    .option("--data-dir <directory>", "where keys and pools are kept (default .data, env GRADUS_DATA_DIR)")
+    .option("--data-dir <directory>", `where keys and pools are kept (default: ${DATA_DIR_WORDS}; env GRADUS_DATA_DIR)`)
     .addOption(
       new Option(
         "--environments <path>",

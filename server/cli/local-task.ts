@@ -38,10 +38,14 @@ export async function taskIdOf(
   }
 }
 
+/** Where a task's id is not opened by the keys that there are. */
+export const OTHER_KEYS =
+  "ids are opened by the keys of where the task was made: give its --data-dir or --key-file, or --server";
+
 /** The task of an id. */
 export function openTask({ deps }: Local, taskId: string): AnyScoreTask {
   const task = deps.scorer.open(taskId);
-  if (task.kind === "none") throw new CliProblem("failure", task.detail);
+  if (task.kind === "none") throw new CliProblem("failure", `${task.detail}: ${OTHER_KEYS}`);
   return task.scoring;
 }
 

@@ -18,6 +18,7 @@ import { createEnvironmentService } from "../services/environment-service.ts";
 import { recordItem } from "../services/feedback.ts";
 import { createEvaluationService } from "../services/evaluation-service.ts";
 import { memoryEvaluationStore, memoryStore } from "../stores/memory.ts";
+import { fileHolds, memoryHolds } from "../stores/holds.ts";
 import { sqliteEvaluationStore } from "../stores/sqlite.ts";
 import { loadEnvironments } from "../tasks/environments.ts";
 import { fromColumns } from "../tasks/columns.ts";
@@ -143,6 +144,7 @@ export async function openLocal(config: Config, needs: Needs): Promise<Local> {
     ...{ keyring, registry, pools, maker, teacher, scorer, asyncScorer, runs },
     evaluations: createEvaluations({
       store,
+      holds: needs === "evaluations" ? fileHolds(config.dataDir) : memoryHolds(),
       maker,
       scorer,
       asyncScorer,

@@ -16,7 +16,7 @@ import { addServe } from "./commands/serve.ts";
 import { addSimulate } from "./commands/simulate.ts";
 import { addSolve } from "./commands/solve.ts";
 import { addStep } from "./commands/step.ts";
-import { describe, exitCode } from "./problem.ts";
+import { describe, exitCode, EXIT_CODES_HELP } from "./problem.ts";
 
 function versionOfPackage(): string {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
@@ -27,6 +27,7 @@ function createProgram(): Command {
   const program = new Command("gradus")
     .description("A gRPC gym of verifiable tasks for training language models.")
     .version(versionOfPackage(), "-V, --version", "print the version")
+    .addHelpText("after", EXIT_CODES_HELP)
     .showHelpAfterError("(gradus <command> --help shows what there is)")
     // So that --version after a command is the command's.
     .enablePositionalOptions()
@@ -50,6 +51,15 @@ function report(error: unknown): number {
   return exitCode(kind);
 }
 
+/**
+ * The launcher stands in for this process: a kill -9 of it is meant for this one, which sees it by the end of the channel
+ * that they share. By a signal, so that a terminal is left as it was; `gradus serve` drains.
+ */
+function endWithLauncher(): void {
+  process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+  process.channel?.unref();
+}
+
 // A reader such as head may leave before all is written; a disk may be full.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
@@ -57,6 +67,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
+endWithLauncher();
 try {
   await createProgram().parseAsync();
 } catch (error) {

@@ -3,8 +3,15 @@ import { GradusError } from "../../clients/ts/src/public.ts";
 import type { ConnectionMistake, GradusCode } from "../../clients/ts/src/public.ts";
 import { assertNever } from "../../envs/lib/assert-never.ts";
 
-/** usage: the command line asks for what there is not. failure: what it asks for could not be done. */
-export type ProblemKind = "usage" | "failure";
+/**
+ * failure: what the command line asks for could not be done. usage: it asks in a way that there is not. missing: it names
+ * what is not there, such as a run. unreachable: no server answers, or not as it was asked to.
+ */
+export type ProblemKind = "failure" | "usage" | "missing" | "unreachable";
+
+export const EXIT_CODES_HELP = `
+Exit codes: 0 done, 1 failed, 2 wrong use, 3 what is named is not there (a run, a suite, an environment), 4 no server
+was reached.`;
 
 export class CliProblem extends Error {
   readonly kind: ProblemKind;
@@ -21,6 +28,10 @@ export function exitCode(kind: ProblemKind): number {
       return 1;
     case "usage":
       return 2;
+    case "missing":
+      return 3;
+    case "unreachable":
+      return 4;
     default:
       return assertNever(kind);
   }
@@ -55,7 +66,11 @@ function inOurWords(message: string): string {
   return option === undefined ? words : `${option}: ${rest}`;
 }
 
-const usageCodes: readonly GradusCode[] = ["INVALID_ARGUMENT", "NOT_FOUND", "OUT_OF_RANGE"];
+const kinds: Readonly<Partial<Record<GradusCode, ProblemKind>>> = {
+  INVALID_ARGUMENT: "usage",
+  OUT_OF_RANGE: "usage",
+  NOT_FOUND: "missing",
+};
 
 /** A mistake in the flags that say whom to ask, in their words. */
 function mistakeIn({ message }: GradusError, mistake: ConnectionMistake, server: string): string {
@@ -80,12 +95,13 @@ function mistakeIn({ message }: GradusError, mistake: ConnectionMistake, server:
 export function problemOf(error: unknown, server: string | undefined): unknown {
   if (!(error instanceof GradusError)) return error;
   if (server !== undefined && error.mistake !== undefined)
-    return new CliProblem("failure", mistakeIn(error, error.mistake, server));
+    return new CliProblem("unreachable", mistakeIn(error, error.mistake, server));
   if (server !== undefined && error.code === "UNAVAILABLE" && error.message.startsWith("no server answers")) {
-    return new CliProblem("failure", `no server at ${server}: start one with \`gradus serve\``);
+    return new CliProblem("unreachable", `no server at ${server}: start one with \`gradus serve\``);
   }
   if (error.code === "UNAUTHENTICATED") return new CliProblem("failure", `${error.message} (give --token-file)`);
-  const kind = usageCodes.includes(error.code) ? "usage" : "failure";
+  const lost = server !== undefined && error.code === "UNAVAILABLE";
+  const kind = lost ? "unreachable" : (kinds[error.code] ?? "failure");
   return new CliProblem(kind, inOurWords(error.message));
 }
 

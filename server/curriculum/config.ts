@@ -1,8 +1,9 @@
 /** Whether a configuration, a policy or weights can be as they are. Fields are named as the contract names them. */
 import { checkConstraints } from "./constraints.ts";
-import { first, inRange, WEIGHT_MAX } from "./policies/policy.ts";
+import { first, inRange, WEIGHT_MAX, zeroOrMore } from "./policies/policy.ts";
 import { checkFilter, looksBack } from "./policies/filter.ts";
 import { checkPolicyConfig, definitionOf } from "./policies/registry.ts";
+import { needsTwo } from "./signals.ts";
 import { EVALUATION_SAMPLES_MAX, OPEN_SAMPLES_MAX } from "./state.ts";
 import {
   invalid,
@@ -47,8 +48,8 @@ function checkArm(arm: Arm, i: number): Invalid | undefined {
   const { min, max } = arm.rewardRange;
   return first([
     () => checkArmId(`arms[${i}].id`, arm.id),
-    () => inRange(`arms[${i}].weight`, arm.weight, 0, WEIGHT_MAX),
-    () => inRange(`arms[${i}].kl_coefficient`, arm.klCoefficient ?? 0, 0, KL_COEFFICIENT_MAX),
+    () => zeroOrMore(`arms[${i}].weight`, arm.weight, WEIGHT_MAX),
+    () => zeroOrMore(`arms[${i}].kl_coefficient`, arm.klCoefficient ?? 0, KL_COEFFICIENT_MAX),
     () =>
       min >= -REWARD_MAX && max <= REWARD_MAX && min <= max
         ? undefined
@@ -102,9 +103,17 @@ function checkOpenSamples({ promptsPerUpdate, numGenerations, lag, dynamicSampli
   );
 }
 
-function checkDynamicSampling({ dynamicSampling, feedbackSource }: RunConfig): Invalid | undefined {
+/** Why a group of one completion is too small, where the server makes its advantage of the others' rewards. */
+const TOO_FEW = "must be at least 2";
+
+function checkDynamicSampling({ dynamicSampling, feedbackSource, numGenerations }: RunConfig): Invalid | undefined {
   if (dynamicSampling === undefined) return undefined;
   const { oversampleMax, alike } = dynamicSampling;
+  if (numGenerations === 1 && feedbackSource === "step")
+    return invalid(
+      "num_generations",
+      `${TOO_FEW} with dynamic_sampling, not 1: one completion is alike with itself, and every group would be passed over`,
+    );
   if (alike === "solved" && feedbackSource === "reported")
     return invalid(
       "dynamic_sampling.alike",
@@ -118,7 +127,7 @@ function checkLateFeedback({ lateFeedback }: RunConfig): Invalid | undefined {
   const { batchesMax, weight } = lateFeedback;
   return (
     wholeInRange("late_feedback.batches_max", batchesMax, 0, LATE_BATCHES_MAX) ??
-    inRange("late_feedback.weight", weight, 0, 1)
+    zeroOrMore("late_feedback.weight", weight, 1)
   );
 }
 
@@ -134,9 +143,9 @@ function checkTemplate({ promptTemplate }: RunConfig): Invalid | undefined {
 function checkShares(constraints: Constraints): Invalid | undefined {
   const name = "policy.constraints";
   return first([
-    () => inRange(`${name}.real_share_min`, constraints.realShareMin, 0, 1),
-    () => inRange(`${name}.synthetic_share_max`, constraints.syntheticShareMax, 0, 1),
-    () => inRange(`${name}.hard_share_min`, constraints.hardShareMin, 0, 1),
+    () => zeroOrMore(`${name}.real_share_min`, constraints.realShareMin, 1),
+    () => zeroOrMore(`${name}.synthetic_share_max`, constraints.syntheticShareMax, 1),
+    () => zeroOrMore(`${name}.hard_share_min`, constraints.hardShareMin, 1),
     () => wholeInRange(`${name}.hard_warmup_batches`, constraints.hardWarmupBatches, 0, 2 ** 32 - 1),
   ]);
 }
@@ -155,6 +164,17 @@ function checkSolvedKnown(policy: Policy, { feedbackSource }: RunConfig): Invali
   return invalid(field, "needs what was solved, which reported advantages do not say: take feedback_source STEP");
 }
 
+/** A signal that compares the completions of a group has nothing to compare. */
+function checkSignalThere(policy: Policy, { feedbackSource, numGenerations }: RunConfig): Invalid | undefined {
+  const signal = definitionOf(policy).signal?.(policy.config);
+  if (numGenerations !== 1 || feedbackSource !== "step" || signal === undefined || !needsTwo(signal)) return undefined;
+  const remedy = "give more, or signal LEARNING_PROGRESS, which takes one";
+  return invalid(
+    "num_generations",
+    `${TOO_FEW} with the signal ${signal} of policy.${policy.kind}, not 1: no group would give one, and nothing would be learnt; ${remedy}`,
+  );
+}
+
 interface PolicyInForce {
   readonly config: RunConfig;
   readonly policy: Policy;
@@ -166,6 +186,7 @@ function policyProblems({ config, policy }: PolicyInForce): readonly Invalid[] {
     checkPolicyConfig(policy, { armIds: config.arms.map(({ id }) => id), length: config.length }),
     checkFilter(policy.filter),
     checkSolvedKnown(policy, config),
+    checkSignalThere(policy, config),
     checkShares(policy.constraints),
   ]);
 }
@@ -183,7 +204,7 @@ export function checkWeights(config: RunConfig, weights: Readonly<Record<string,
   for (const [id, weight] of Object.entries(weights)) {
     if (!ids.has(id)) return invalid(`weights["${id}"]`, "is not an arm of the run");
     if (removed.has(id)) return invalid(`weights["${id}"]`, "the arm was removed from the run");
-    const found = inRange(`weights["${id}"]`, weight, 0, WEIGHT_MAX);
+    const found = zeroOrMore(`weights["${id}"]`, weight, WEIGHT_MAX);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -143,3 +143,9 @@ export const signals = {
 } as const satisfies Readonly<Record<string, Signal>>;
 
 export type SignalName = keyof typeof signals;
+
+/** Whether a signal compares rewards of a group, so that one reward gives none. */
+export function needsTwo(signal: SignalName): boolean {
+  const one = outcomeOf([1], 1);
+  return signals[signal](one, { min: 0, max: 1 }) === undefined;
+}

@@ -2,7 +2,7 @@
 import type { Thinking } from "../../envs/answers/locate.ts";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { Registry } from "../../envs/registry.ts";
-import type { EvaluationStore, SamplePlace } from "../stores/evaluation-store.ts";
+import type { EvaluationStore, Holds, SamplePlace } from "../stores/evaluation-store.ts";
 import type { AsyncScorer } from "../tasks/async-scorer.ts";
 import type { Maker } from "../tasks/make.ts";
 import type { SampleResult, Scorer } from "../tasks/scorer.ts";
@@ -67,6 +67,7 @@ export interface SamplePage {
 
 export interface EvaluationDeps {
   readonly store: EvaluationStore;
+  readonly holds: Holds;
   readonly maker: Maker;
   readonly scorer: Scorer;
   readonly asyncScorer: AsyncScorer;

@@ -1,7 +1,7 @@
 /** Evaluations: a model's completions of a suite's tasks, and how good they are. Expected outcomes are values. */
 import type { Caller } from "../tasks/async-scorer.ts";
 import type { Result } from "../curriculum/types.ts";
-import type { SamplePlace } from "../stores/evaluation-store.ts";
+import type { Release, SamplePlace } from "../stores/evaluation-store.ts";
 import type {
   Context,
   Evaluation,
@@ -37,6 +37,8 @@ export interface Evaluations {
   /** Creates an evaluation, or gives it as it stands. */
   create(id: string, choice: EvaluationChoice): Promise<Result<Evaluation>>;
   get(id: string): Promise<Result<Evaluation>>;
+  /** Holds an evaluation that nobody holds; what it gives lets go of it. */
+  hold(id: string): Promise<Result<Release>>;
   /** Tasks with missing samples, after an ordinal (−1: from the start). */
   pending(id: string, after: number, limit: number, signal?: AbortSignal): Promise<Result<PendingPage>>;
   /** A caller that leaves takes along what waits for a resource; `stepAside` is told when it begins to wait for one. */
@@ -89,6 +91,13 @@ export function createEvaluations(deps: EvaluationDeps): Evaluations {
       });
     },
     get: (id) => withOpen(id, async (open) => ({ kind: "ok", value: await stateOf(open) })),
+    hold: (id) =>
+      withOpen(id, async () => {
+        const release = deps.holds.hold(id);
+        if (release !== undefined) return { kind: "ok", value: release };
+        const message = `another client is completing evaluation "${id}": wait until it is done`;
+        return { kind: "failed_precondition", message };
+      }),
     pending: (id, after, limit, signal) => withOpen(id, (open) => findPending(context, open, after, limit, signal)),
     submit: (submission, caller, stepAside) =>
       withOpen(submission.evaluationId, (open) => submit(context, open, submission, caller, stepAside)),

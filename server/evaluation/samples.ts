@@ -120,6 +120,8 @@ export interface Submission {
   readonly taskId: string;
   readonly index: number;
   readonly completion: string;
+  /** Its author says that it was cut off at its greatest length. */
+  readonly truncated: boolean;
 }
 
 export interface Submitted {
@@ -132,7 +134,7 @@ export interface Submitted {
 export async function submit(
   context: Context,
   open: OpenEvaluation,
-  { taskId, index, completion }: Submission,
+  { taskId, index, completion, truncated }: Submission,
   caller: Caller,
   stepAside: () => void,
 ): Promise<Result<Submitted>> {
@@ -144,7 +146,8 @@ export async function submit(
   if (task.kind === "none") return notOfTheSuite(task.detail.replace(/^task_id:? /, ""));
   const ordinal = await ordinalOf(context, open, task);
   if (ordinal === undefined) return notOfTheSuite("it is not a task of this evaluation, in its answer format");
-  const result = await score(context, task, completion, caller, stepAside);
+  const scored = await score(context, task, completion, caller, stepAside);
+  const result = truncated && scored.kind === "score" ? asTruncated(scored) : scored;
   if (!isFinal(result)) return { kind: "ok", value: { result, status: "not_recorded" } };
   const facts = JSON.stringify(factsOf(result.kind === "score" ? result.score : result));
   const sample = { ordinal, index, completion, facts, result: JSON.stringify(result) };
@@ -171,6 +174,10 @@ async function score(
   }
   stepAside();
   return (await asyncScorer.score(task, completion, caller)).result;
+}
+
+function asTruncated({ score }: Extract<SampleResult, { readonly kind: "score" }>): SampleResult {
+  return { kind: "score", score: { ...score, truncated: true } };
 }
 
 function notOfTheSuite(message: string): Refusal {

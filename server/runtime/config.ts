@@ -2,6 +2,7 @@
 import { type Command, Option } from "commander";
 import { statSync } from "node:fs";
 import { BlockList, isIP } from "node:net";
+import { defaultDataDir } from "./data-dir.ts";
 import { readTextFile } from "./files.ts";
 import { type JudgeConfig, readJudge, readTeacher, type TeacherConfig } from "./model-config.ts";
 import { configOptions, type OptionName, type OptionValues, variableOf } from "./options.ts";
@@ -94,7 +95,7 @@ export function readConfig(
 ): ConfigResult {
   try {
     const values = Object.fromEntries(entries.map(([name, spec]) => [name, valueOf(spec, flags[name], env)]));
-    return { kind: "ok", config: assemble(values as OptionValues) };
+    return { kind: "ok", config: assemble(values as OptionValues, env) };
   } catch (error) {
     if (error instanceof ConfigProblem) return { kind: "invalid", message: error.message };
     throw error;
@@ -138,7 +139,7 @@ function valueOf(spec: OptionSpec<unknown>, flag: unknown, env: Readonly<Record<
   throw new ConfigProblem(`--${spec.flag} must be ${parsed.expected}${came}${source}`);
 }
 
-function assemble(values: OptionValues): Config {
+function assemble(values: OptionValues, env: Readonly<Record<string, string | undefined>>): Config {
   const tls = readTls(values);
   const token = readToken(values);
   refuseOpenDoor(values, tls, token);
@@ -158,7 +159,7 @@ function assemble(values: OptionValues): Config {
     throw new ConfigProblem(`--port and --http-port must differ; both are ${port}`);
   }
   const {
-    dataDir,
+    dataDir = defaultDataDir(env),
     keyFile,
     store,
     storeDurability,

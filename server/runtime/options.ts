@@ -1,6 +1,7 @@
 /** The one table of the server's options. A row is a flag `--name` and a variable `GRADUS_NAME`; the flag wins. */
 import { availableParallelism } from "node:os";
 import { getHeapStatistics } from "node:v8";
+import { DATA_DIR_WORDS } from "./data-dir.ts";
 import { judgeOptions } from "./judge-options.ts";
 import {
   bytes,
@@ -42,11 +43,10 @@ export const configOptions = {
     max: 65535,
     defaultValue: 8080,
   }),
-  dataDir: text({
+  dataDir: optionalText({
     flag: "data-dir",
     placeholder: "directory",
-    description: "where keys and runs are kept",
-    defaultValue: ".data",
+    description: `where keys, runs and evaluations are kept; default: ${DATA_DIR_WORDS}`,
   }),
   keyFile: optionalText({
     flag: "key-file",

@@ -4,6 +4,7 @@ import { resolveScheme } from "../../envs/reward/schemes.ts";
 import type { Duration } from "@bufbuild/protobuf/wkt";
 import type { FeedbackStatus, GroupRef } from "../curriculum/feedback.ts";
 import type { Wanted } from "../curriculum/groups.ts";
+import type { AppliesFrom } from "../curriculum/runs/runs.ts";
 import type { RunConfig } from "../curriculum/types.ts";
 import * as wire from "../gen/gradus/v1/curriculum_pb.js";
 import { peerCaller } from "../tasks/make.ts";
@@ -213,8 +214,9 @@ function groupFeedback(groupIds: readonly string[], statuses: readonly FeedbackS
 
 function controlHandlers(deps: ServiceDeps): Handlers {
   const { runs } = deps;
-  const from = ({ appliesFromCursor }: { readonly appliesFromCursor: number }) => ({
+  const from = ({ appliesFromCursor, noEffect }: AppliesFrom) => ({
     appliesFromCursor: BigInt(appliesFromCursor),
+    noEffect: [...noEffect],
   });
   return {
     async updateShape(request, { peer, signal }) {

@@ -1,14 +1,16 @@
 /** EvaluationService: contract in, domain, contract out. */
 import { create } from "@bufbuild/protobuf";
+import { once } from "node:events";
 import type { AnswerFormat } from "../../envs/prompt.ts";
 import type { Submitted } from "../evaluation/samples.ts";
+import { FinishReason } from "../gen/gradus/v1/environment_pb.js";
 import * as wire from "../gen/gradus/v1/evaluation_pb.js";
 import { FeedbackSchema, FeedbackStatus } from "../gen/gradus/v1/outcome_pb.js";
 import { presentTask } from "../tasks/present.ts";
 import type { Caller } from "../tasks/async-scorer.ts";
 import { answerFormats, thinkings } from "../tasks/wire-enums.ts";
 import { outcomeToWire } from "../tasks/wire-outcome.ts";
-import { codes, RpcError, type ServiceHandlers } from "../transport/rpc.ts";
+import { type CallContext, codes, RpcError, type ServiceHandlers, shuttingDown } from "../transport/rpc.ts";
 import {
   checkBytes,
   checkCount,
@@ -72,6 +74,7 @@ function evaluationHandlers({ evaluations }: ServiceDeps): Handlers {
       const evaluation = evaluationToWire(okOrThrow(await evaluations.get(readId(request))));
       return create(wire.GetEvaluationResponseSchema, { evaluation });
     },
+    holdEvaluation: (request, context) => hold(evaluations, readId(request), context),
     async getReport(request) {
       const report = reportToWire(okOrThrow(await evaluations.report(readId(request))));
       return create(wire.GetReportResponseSchema, { report });
@@ -118,6 +121,19 @@ function sampleHandlers(deps: ServiceDeps): Handlers {
   };
 }
 
+/** Held until the caller leaves: it has no end of its own, so that a shutdown breaks it off. */
+async function* hold(evaluations: ServiceDeps["evaluations"], id: string, { signal, draining }: CallContext) {
+  const release = okOrThrow(await evaluations.hold(id));
+  const ended = AbortSignal.any([signal, draining]);
+  try {
+    yield create(wire.HoldEvaluationResponseSchema);
+    if (!ended.aborted) await once(ended, "abort");
+  } finally {
+    release();
+  }
+  if (draining.aborted) throw shuttingDown();
+}
+
 function readFormat(format: number): AnswerFormat | undefined {
   return format === 0 ? undefined : required(answerFormats.fromWire(format), "answer_format");
 }
@@ -147,10 +163,11 @@ async function submitOne(
   caller: Caller,
   stepAside: () => void,
 ): Promise<wire.SubmitCompletionsResponse> {
-  const { taskId, sampleIndex: index, completion } = request;
+  const { taskId, sampleIndex: index, completion, finishReason } = request;
+  const truncated = finishReason === FinishReason.LENGTH;
   const response = create(wire.SubmitCompletionsResponseSchema, { taskId, sampleIndex: index });
   try {
-    const submission = { evaluationId: readId(request), taskId, index, completion };
+    const submission = { evaluationId: readId(request), taskId, index, completion, truncated };
     const { result, status } = okOrThrow(await evaluations.submit(submission, caller, stepAside));
     response.outcome = outcomeToWire(index, result);
     const detail = status === "not_recorded" ? "it has no reward yet: send it again" : "";

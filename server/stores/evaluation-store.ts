@@ -35,6 +35,15 @@ export interface StoredTask {
   readonly body: string;
 }
 
+/** Lets go of what was held. A second time does nothing. */
+export type Release = () => void;
+
+/** Who works on what: a name is held by one at a time. */
+export interface Holds {
+  /** Undefined: another holds it. */
+  hold(name: string): Release | undefined;
+}
+
 export interface EvaluationStore {
   /** "exists": the id is taken, and nothing was written. */
   create(id: string, body: string): Promise<"created" | "exists">;

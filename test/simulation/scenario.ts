@@ -1,5 +1,6 @@
 /** What a seed chooses: a run's configuration, and what goes wrong how often. */
 import { hashKey, type Rng } from "../../envs/lib/rng.ts";
+import { checkConfig } from "../../server/curriculum/config.ts";
 import type { Policy } from "../../server/curriculum/types.ts";
 import type { Stage } from "../../server/curriculum/policies/stages.ts";
 import {
@@ -119,7 +120,7 @@ function configFor(rng: Rng, target: number): RunConfig {
   const lag = rng.pick([0, 1, 1, 2, "unbounded"] as const);
   const feedbackSource = rng.int(0, 5) === 0 ? "reported" : "step";
   const alike = feedbackSource === "step" ? rng.pick(["rewards", "solved"] as const) : "rewards";
-  return runConfig({
+  const config = runConfig({
     arms: ARMS,
     policy: policyFor(rng, { length, feedbackSource }),
     seed: BigInt(rng.int(0, 1000)),
@@ -131,6 +132,8 @@ function configFor(rng: Rng, target: number): RunConfig {
     groupTimeoutMs: rng.int(0, 3) === 0 ? rng.int(500, 4000) : undefined,
     timeToLiveMs: 1e7,
   });
+  // One completion is too few for some policies.
+  return checkConfig(config)?.field === "num_generations" ? { ...config, numGenerations: 2 } : config;
 }
 
 /** Most seeds have most faults; some have none of a kind, so that a rare meeting of the others is not hidden. */

@@ -19,12 +19,19 @@ export type Behaviour =
       readonly kind: "answer";
       readonly content: string | null;
       readonly reasoning?: string;
+      /** Left out: "stop". */
+      readonly finishReason?: string;
       readonly delayMs?: number;
       readonly usage?: object;
     }
   | { readonly kind: "status"; readonly status: number; readonly retryAfter?: string; readonly message?: string }
   /** A reply of any kind, and what comes after it. */
-  | { readonly kind: "raw"; readonly body: string; readonly then: "end" | "reset" | "silence" }
+  | {
+      readonly kind: "raw";
+      readonly body: string;
+      readonly then: "end" | "reset" | "silence";
+      readonly contentType?: string;
+    }
   | { readonly kind: "reset" }
   | { readonly kind: "silence" };
 
@@ -67,9 +74,9 @@ export async function startChatServer(behave: (request: ChatRequest, index: numb
 function reply(incoming: IncomingMessage, response: ServerResponse, request: ChatRequest, behaviour: Behaviour): void {
   switch (behaviour.kind) {
     case "answer": {
-      const { content, reasoning, usage } = behaviour;
+      const { content, reasoning, finishReason = "stop", usage } = behaviour;
       const message = { role: "assistant", content, ...(reasoning !== undefined && { reasoning_content: reasoning }) };
-      const choices = [{ index: 0, message, finish_reason: "stop" }];
+      const choices = [{ index: 0, message, finish_reason: finishReason }];
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify({ id: "chat", object: "chat.completion", model: request.model, choices, usage }));
       return;
@@ -84,7 +91,7 @@ function reply(incoming: IncomingMessage, response: ServerResponse, request: Cha
       return;
     }
     case "raw":
-      response.writeHead(200, { "content-type": "application/json" });
+      response.writeHead(200, { "content-type": behaviour.contentType ?? "application/json" });
       // Written first, so that the reply has begun when it breaks off.
       response.write(behaviour.body, () => {
         if (behaviour.then === "end") response.end();

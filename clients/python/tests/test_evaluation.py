@@ -60,6 +60,17 @@ def test_what_is_wrong_harms_no_other(client: Client, run_id: str) -> None:
         client.evaluation(f"{run_id}-other").create("countdwn")
 
 
+def test_what_was_cut_off_counts_as_truncated(client: Client, run_id: str) -> None:
+    evaluation = client.evaluation(run_id)
+    evaluation.create("countdown")
+    pending = next(iter(evaluation.pending()))
+    [submitted] = evaluation.submit([(pending.task, 0, "<think>a</think><answer>1", "length")])
+    assert submitted.outcome is not None
+    assert submitted.outcome.truncated
+    assert next(iter(evaluation.samples())).outcome.truncated
+    assert evaluation.report().overall.figures["truncated_rate"] == 1
+
+
 def test_asyncio(server: Server, run_id: str) -> None:
     async def main() -> None:
         async with aio.Client(server.address) as client:

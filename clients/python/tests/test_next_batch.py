@@ -120,7 +120,7 @@ def test_a_stall_says_of_which_groups(client: Client, run_id: str) -> None:
 
 def test_a_long_stall_is_warned_of_while_it_lasts(client: Client, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = client.run(run_id)
-    run.create(ARMS, gradus.bandit(), num_generations=1, prompts_per_update=1, feedback_lag=0)
+    run.create(ARMS, gradus.bandit(), num_generations=2, prompts_per_update=1, feedback_lag=0)
     run.next_batch()
     monkeypatch.setattr(_run_core, "NOTICE_SECONDS", 0.0)
     with (

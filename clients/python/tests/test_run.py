@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 
 import pytest
 from conftest import Server, StartServer, solution, wrong
@@ -134,7 +135,8 @@ def test_advantages_can_be_reported(client: Client, run_id: str) -> None:
 
 def test_control_is_kept_in_the_history(client: Client, run: Run) -> None:
     score(run, client, run.next_batch(0).tasks)
-    assert run.set_weights({"real": 3}) == 4
+    with pytest.warns(gradus.NoEffectWarning, match="it counts under a policy that draws by weights"):
+        assert run.set_weights({"real": 3}) == 4
     assert run.update_policy(gradus.mixture()) == 4
     assert run.pause() == 4
     with pytest.raises(gradus.FailedPreconditionError):
@@ -228,8 +230,9 @@ def test_the_same_for_asyncio(server: Server, run_id: str) -> None:
             state = await run.export_state()
             assert (await run.import_state(state)).run.state.epoch == 1
             assert await run.pause() == await run.resume() == 12
-            assert await run.set_weights({"real": 2}) == 12
-            assert await run.update_policy(gradus.mixture()) == 12
+            with pytest.warns(gradus.NoEffectWarning, match="has issued all of its 12 tasks"):
+                assert await run.set_weights({"real": 2}) == 12
+                assert await run.update_policy(gradus.mixture()) == 12
             with pytest.raises(gradus.InvalidArgumentError, match="it has none"):
                 await run.next_evaluation("held-out", 0)
             assert run_id in {each.run_id for each in await client.list_runs()}
@@ -270,3 +273,13 @@ def test_stages_change_what_is_drawn_and_advance_ends_one(client: Client, run_id
         run.advance()
     with pytest.raises(ValueError, match="not both"):
         gradus.stage(share=0.5, tasks=3)
+
+
+def test_a_change_without_effect_is_warned_of(client: Client, run_id: str) -> None:
+    run = client.run(run_id)
+    run.create([gradus.arm("countdown", "T0", arm_id="a")], gradus.bandit(), num_generations=2, prompts_per_update=1)
+    with pytest.warns(gradus.NoEffectWarning, match="a bandit draws by what it has learnt"):
+        run.set_weights({"a": 2})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run.pause()

@@ -152,12 +152,15 @@ export interface TaskRef {
   readonly runId?: string;
 }
 
+/** Why generation ended. */
+export type FinishReasonName = "stop" | "length";
+
 /** A completion, with what its trainer knows of it. */
 export interface SampleChoice {
   readonly sampleIndex: number;
   readonly text: string;
   /** Why generation ended; "length": the completion is truncated. */
-  readonly finishReason?: "stop" | "length";
+  readonly finishReason?: FinishReasonName | undefined;
   /** Of the policy that wrote it, e.g. its number of updates. */
   readonly policyVersion?: number;
 }
@@ -213,9 +216,14 @@ export function taskSpecOf(choice: TaskChoice): TaskSpec {
   });
 }
 
-function completionOf({ finishReason, ...completion }: SampleChoice) {
+/** The field of a message that has one; none where it is not known. */
+export function finishReasonOf(finishReason: FinishReasonName | undefined): { readonly finishReason?: FinishReason } {
   const reasons = { stop: FinishReason.STOP, length: FinishReason.LENGTH };
-  return finishReason === undefined ? completion : { ...completion, finishReason: reasons[finishReason] };
+  return finishReason === undefined ? {} : { finishReason: reasons[finishReason] };
+}
+
+function completionOf({ finishReason, ...completion }: SampleChoice) {
+  return { ...completion, ...finishReasonOf(finishReason) };
 }
 
 /** The message for completions of one task. */

@@ -1,8 +1,10 @@
 /** One evaluation: a model's completions of a suite's tasks, and the report on them. */
 import type { CallOptions, Caller } from "./caller.ts";
-import { answerFormatOf, thinkingOf } from "./choices.ts";
-import type { AnswerFormatName, ThinkingName } from "./choices.ts";
-import { EvaluationService } from "./gen/gradus/v1/evaluation_pb.js";
+import { create } from "@bufbuild/protobuf";
+import { answerFormatOf, finishReasonOf, thinkingOf } from "./choices.ts";
+import type { AnswerFormatName, FinishReasonName, ThinkingName } from "./choices.ts";
+import { GradusError } from "./errors.ts";
+import { EvaluationService, HoldEvaluationRequestSchema } from "./gen/gradus/v1/evaluation_pb.js";
 import type {
   Evaluation,
   PendingTask,
@@ -38,6 +40,8 @@ export interface CompletionChoice {
   /** Left out: 0. */
   readonly sampleIndex?: number | undefined;
   readonly completion: string;
+  /** Why generation ended; "length": the completion is truncated. */
+  readonly finishReason?: FinishReasonName | undefined;
 }
 
 /** How a list is read. */
@@ -66,12 +70,24 @@ export interface Sample {
   readonly category: string;
 }
 
+/** An evaluation that is held for this client. */
+export interface Hold {
+  /** Rejects when it is held no longer, though it was not released: the server is gone. */
+  readonly lost: Promise<never>;
+  release(): void;
+}
+
 /** One evaluation. Every call may be made again: the first completion of each sample counts. */
 export interface EvaluationHandle {
   readonly evaluationId: string;
   /** Creates the evaluation, or gives it as it stands if it is there with the same choices. */
   create(choice: EvaluationChoice, options?: CallOptions): Promise<Evaluation>;
   get(options?: CallOptions): Promise<Evaluation>;
+  /**
+   * Holds it, so that no other program that asks to hold it completes the same samples; FAILED_PRECONDITION while another
+   * does. It ends with this process, too.
+   */
+  hold(): Promise<Hold>;
   /** Tasks whose completions are missing, in the suite's order; each page is asked for when it is wanted. */
   pending(options?: ListOptions): AsyncGenerator<PendingTask, void, undefined>;
   /** Has completions scored, at most 1024; what became of each, in their order. */
@@ -85,7 +101,7 @@ export interface EvaluationHandle {
 const { method } = EvaluationService;
 
 /** The calls of one evaluation. */
-export function evaluationHandle({ unary }: Caller, evaluationId: string): EvaluationHandle {
+export function evaluationHandle({ unary, transport }: Caller, evaluationId: string): EvaluationHandle {
   return {
     evaluationId,
     create: async ({ answerFormat, thinking, ...choice }, options) => {
@@ -95,14 +111,28 @@ export function evaluationHandle({ unary }: Caller, evaluationId: string): Evalu
     },
     get: async (options) =>
       present((await unary(method.getEvaluation, { evaluationId }, options)).evaluation, "evaluation"),
+    hold: async () => {
+      const ending = new AbortController();
+      const request = create(HoldEvaluationRequestSchema, { evaluationId });
+      const stream = transport.serverStream(method.holdEvaluation, request, { signal: ending.signal });
+      const replies = stream[Symbol.asyncIterator]();
+      await replies.next();
+      const lost = replies.next().then((): never => {
+        throw new GradusError("UNAVAILABLE", "the server holds the evaluation no longer");
+      });
+      // Whoever released it asks no more.
+      lost.catch(() => undefined);
+      return { lost, release: () => ending.abort() };
+    },
     pending: ({ pageSize = 0, ...options } = {}) =>
       eachOfPages(
         (pageToken) => unary(method.listPendingTasks, { evaluationId, pageSize, pageToken }, options),
         (page) => page.tasks,
       ),
     submit: async (completions, options) => {
-      const items = completions.map(({ task: { taskId }, sampleIndex = 0, completion }) => {
-        return { evaluationId, taskId, sampleIndex, completion };
+      const items = completions.map(({ task: { taskId }, sampleIndex = 0, completion, finishReason }) => {
+        const why = finishReasonOf(finishReason);
+        return { evaluationId, taskId, sampleIndex, completion, ...why };
       });
       return (await unary(method.batchSubmitCompletions, { completions: items }, options)).results.map(submittedOf);
     },

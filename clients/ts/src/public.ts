@@ -5,6 +5,7 @@ export type {
   AnswerFormatName,
   ArmChoice,
   EvaluationArmChoice,
+  FinishReasonName,
   SampleChoice,
   DynamicSamplingChoice,
   GroupChoice,
@@ -22,6 +23,7 @@ export type {
   CompletionChoice,
   EvaluationChoice,
   EvaluationHandle,
+  Hold,
   ListOptions,
   Sample,
   Submitted,
@@ -56,7 +58,15 @@ export type {
   StagedChoice,
 } from "./policies.ts";
 export { recommended } from "./recommended.ts";
-export type { BatchChoice, EvaluationRoundChoice, GroupFeedback, GroupsChoice, RunHandle, ShapeChoice } from "./run.ts";
+export type {
+  BatchChoice,
+  ControlOptions,
+  EvaluationRoundChoice,
+  GroupFeedback,
+  GroupsChoice,
+  RunHandle,
+  ShapeChoice,
+} from "./run.ts";
 export type { StepResult, StreamOptions } from "./stream-steps.ts";
 export type { Items } from "./windowed.ts";
 export * from "./gen/gradus/v1/curriculum_pb.js";

@@ -77,6 +77,12 @@ export interface ShapeChoice {
   readonly policy?: PolicyChoice | Policy | undefined;
 }
 
+/** How a change of a run goes. */
+export interface ControlOptions extends CallOptions {
+  /** Told what of the change changes nothing that is drawn, a sentence each; of a change that does all it says, nothing. */
+  readonly onNoEffect?: ((words: readonly string[]) => void) | undefined;
+}
+
 /** One training run. */
 export interface RunHandle {
   readonly runId: string;
@@ -118,17 +124,17 @@ export interface RunHandle {
   /** Opens groups again that were closed before they were whole. */
   reopenGroups(groupIds: readonly string[], options?: CallOptions): Promise<readonly GroupFeedback[]>;
   /** Changes arms, generations, prompts or length; gives the cursor that it applies from. */
-  updateShape(shape: ShapeChoice, options?: CallOptions): Promise<bigint>;
+  updateShape(shape: ShapeChoice, options?: ControlOptions): Promise<bigint>;
   /** Puts a policy in place of the run's; gives the cursor that it applies from, as do the calls below. */
-  updatePolicy(policy: PolicyChoice | Policy, options?: CallOptions): Promise<bigint>;
+  updatePolicy(policy: PolicyChoice | Policy, options?: ControlOptions): Promise<bigint>;
   /** Sets the weights of arms by id; arms left out keep theirs. */
-  setWeights(weights: Readonly<Record<string, number>>, options?: CallOptions): Promise<bigint>;
+  setWeights(weights: Readonly<Record<string, number>>, options?: ControlOptions): Promise<bigint>;
   /** Moves a staged policy on. */
-  advance(options?: CallOptions): Promise<bigint>;
+  advance(options?: ControlOptions): Promise<bigint>;
   /** Stops issuing update batches. */
-  pause(options?: CallOptions): Promise<bigint>;
+  pause(options?: ControlOptions): Promise<bigint>;
   /** Issues update batches again. */
-  resume(options?: CallOptions): Promise<bigint>;
+  resume(options?: ControlOptions): Promise<bigint>;
   /** The whole state as bytes, with its epoch and cursor. */
   export(options?: CallOptions): Promise<ExportRunResponse>;
   /**
@@ -232,20 +238,28 @@ function wanted(which: GroupsChoice["which"]) {
 }
 
 function control({ unary }: Caller, runId: string): Control {
-  const from = async (reply: Promise<{ readonly appliesFromCursor: bigint }>): Promise<bigint> =>
-    (await reply).appliesFromCursor;
+  const from = async (
+    reply: Promise<{ readonly appliesFromCursor: bigint; readonly noEffect: readonly string[] }>,
+    options: ControlOptions | undefined,
+  ): Promise<bigint> => {
+    const { appliesFromCursor, noEffect } = await reply;
+    if (noEffect.length > 0) options?.onNoEffect?.(noEffect);
+    return appliesFromCursor;
+  };
   return {
     // Sent again only where the server says that it did nothing: after a lost reply its arms would be there already.
     updateShape: ({ addArms = [], removeArms = [], policy, ...numbers }, options) => {
       const arms = { addArms: addArms.map(armOf), removeArms: [...removeArms] };
       const shape = { runId, ...arms, ...numbers, ...(policy && { policy: policyOf(policy) }) };
-      return from(unary(method.updateShape, shape, options, asked));
+      return from(unary(method.updateShape, shape, options, asked), options);
     },
-    updatePolicy: (policy, options) => from(unary(method.updatePolicy, { runId, policy: policyOf(policy) }, options)),
-    setWeights: (weights, options) => from(unary(method.setWeights, { runId, weights: { ...weights } }, options)),
-    advance: (options) => from(unary(method.advance, { runId }, options, asked)),
-    pause: (options) => from(unary(method.pause, { runId }, options)),
-    resume: (options) => from(unary(method.resume, { runId }, options)),
+    updatePolicy: (policy, options) =>
+      from(unary(method.updatePolicy, { runId, policy: policyOf(policy) }, options), options),
+    setWeights: (weights, options) =>
+      from(unary(method.setWeights, { runId, weights: { ...weights } }, options), options),
+    advance: (options) => from(unary(method.advance, { runId }, options, asked), options),
+    pause: (options) => from(unary(method.pause, { runId }, options), options),
+    resume: (options) => from(unary(method.resume, { runId }, options), options),
   };
 }
 

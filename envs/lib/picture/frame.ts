@@ -1,6 +1,19 @@
 /** A picture with its title above, and its legend and notes below, as an SVG document. */
 import type { LegendEntry, Picture } from "./picture.ts";
-import { circle, hatching, path, rect, segment, shape, type Shape, STYLE_SHEET, text, toXml } from "./svg.ts";
+import {
+  circle,
+  hatching,
+  LABEL_SIZE,
+  path,
+  rect,
+  segment,
+  shape,
+  type Shape,
+  STYLE_SHEET,
+  text,
+  TINY_SIZE,
+  toXml,
+} from "./svg.ts";
 
 export interface Headline {
   readonly text: string;
@@ -97,6 +110,13 @@ export function wrapped(content: string, width: number, size: number): readonly 
   return [...lines, rest];
 }
 
+/** A label around a point, as large as there is room for; none where it would run into those beside it. */
+export function labelShapes(words: string, x: number, y: number, width: number, className = ""): readonly Shape[] {
+  const classes = className === "" ? "gd-label" : `gd-label ${className}`;
+  if (width > textWidth(words, LABEL_SIZE) + 2) return [text(x, y, classes, words)];
+  return width > textWidth(words, TINY_SIZE) + 1 ? [text(x, y, `${classes} gd-tiny`, words)] : [];
+}
+
 // Amounts laid end to end against a line that they must not, or must just, reach.
 
 export interface Piece {
@@ -141,7 +161,21 @@ export function sumOfPieces(pieces: readonly Piece[]): number {
   return pieces.reduce((sum, { amount }) => sum + amount, 0);
 }
 
+export interface Limit {
+  readonly x: number;
+  /** From where to where down the picture its line goes. */
+  readonly spans: readonly (readonly [top: number, bottom: number])[];
+  /** What it is, and where that is written. */
+  readonly words: string;
+  readonly top: number;
+  /** Of the picture: the words stay within it. */
+  readonly width: number;
+}
+
 /** A vertical line at an amount, with words above it. */
-export function limitShapes(x: number, top: number, bottom: number, words: string): readonly Shape[] {
-  return [path([segment(x, top, x, bottom)], "gd-limit"), text(x, top - 9, "gd-mid", words)];
+export function limitShapes({ x, spans, words, top, width }: Limit): readonly Shape[] {
+  const half = textWidth(words) / 2;
+  const middle = Math.min(Math.max(x, half), width - half);
+  const segments = spans.map(([from, to]) => segment(x, from, x, to));
+  return [path(segments, "gd-limit"), text(middle, top, "gd-mid", words)];
 }

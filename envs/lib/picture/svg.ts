@@ -167,13 +167,17 @@ function themed({ paper, ink, soft, faint, band, wrong, good, pick, cut }: Theme
   ].join("");
 }
 
+/** Of letters of gd-label, and of gd-tiny. */
+export const LABEL_SIZE = 10;
+export const TINY_SIZE = 7;
+
 const FORMS = [
   ".gd text{font-family:ui-sans-serif,system-ui,'DejaVu Sans',sans-serif;font-size:12px}",
   ".gd text.gd-title{font-size:15px;font-weight:600}",
   ".gd text.gd-label,.gd text.gd-mid,.gd text.gd-on-dark,.gd text.gd-on-light{text-anchor:middle}",
-  ".gd text.gd-label,.gd text.gd-on-dark,.gd text.gd-on-light{font-size:10px}",
+  `.gd text.gd-label,.gd text.gd-on-dark,.gd text.gd-on-light{font-size:${LABEL_SIZE}px}`,
   ".gd text.gd-end{text-anchor:end}",
-  ".gd text.gd-tiny{font-size:7px}",
+  `.gd text.gd-tiny{font-size:${TINY_SIZE}px}`,
   ".gd text.gd-halo{stroke-width:3px;paint-order:stroke;font-weight:600}",
   ".gd-on-dark{fill:#ffffff}.gd-on-light{fill:#101418}",
   ".gd-edge,.gd-grid,.gd-axis,.gd-link,.gd-chosen,.gd-cut,.gd-other,.gd-best,.gd-hint,.gd-limit,.gd-wrong,.gd-missing,.gd-ring,.gd-hatch{fill:none}",

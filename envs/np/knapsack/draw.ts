@@ -1,6 +1,6 @@
 /** Weights against the capacity, so that a person sees by how much they exceed it, and which items are worth more. */
 import type { IndexList as Choice } from "../../lib/lists.ts";
-import { limitShapes, type Piece, stackShapes, sumOfPieces } from "../../lib/picture/frame.ts";
+import { labelShapes, limitShapes, type Piece, stackShapes, sumOfPieces } from "../../lib/picture/frame.ts";
 import { isWithin, legendOf, noteOf, notesOf, type Picture, tally, type Tally } from "../../lib/picture/picture.ts";
 import { path, rect, segment, type Shape, text } from "../../lib/picture/svg.ts";
 import { type KnapsackInstance, total } from "./generate.ts";
@@ -9,6 +9,7 @@ const WIDTH = 900;
 const LEFT = 10;
 const BARS = 190;
 const STACK = 34;
+const ROW = STACK + 26;
 
 export function draw(instance: KnapsackInstance, choice?: Choice, best?: Choice): Picture {
   const { capacity, weights, values } = instance;
@@ -23,7 +24,7 @@ export function draw(instance: KnapsackInstance, choice?: Choice, best?: Choice)
     [caption("Chosen", choice ?? []), pieces],
     ...(best === undefined ? [] : [[caption("A best choice", best), piecesOf(instance, best, "gd-f6")] as const]),
   ];
-  const bottom = stackTop + rows.length * (STACK + 26);
+  const bottom = stackTop + rows.length * ROW;
 
   function caption(words: string, items: Choice): string {
     const real = items.filter((item) => isWithin(item, weights.length));
@@ -42,13 +43,20 @@ export function draw(instance: KnapsackInstance, choice?: Choice, best?: Choice)
       ),
       ...itemShapes(instance, chosen, bestOnly, scale),
       ...rows.flatMap(([words, row], i) => {
-        const top = stackTop + i * (STACK + 26);
+        const top = stackTop + i * ROW;
         return [
           text(LEFT, top - 6, "gd-text", words),
           ...stackShapes({ pieces: row, left: LEFT, top, height: STACK, scale, limit: capacity }),
         ];
       }),
-      ...limitShapes(LEFT + capacity * scale, BARS + 58, bottom - 18, `capacity ${capacity}`),
+      ...limitShapes({
+        x: LEFT + capacity * scale,
+        // Not through the words above a row.
+        spans: rows.map((_, i) => [stackTop - 4 + i * ROW, stackTop + STACK + 4 + i * ROW] as const),
+        words: `capacity ${capacity}`,
+        top: BARS + 49,
+        width: WIDTH,
+      }),
     ],
     legend: legendOf(
       [chosen.distinct.length > 0, "box", "gd-f0", "chosen"],
@@ -88,7 +96,6 @@ function itemShapes(
   const order = [...weights.keys()].sort((a, b) => ratio(b) - ratio(a) || a - b);
   const highest = Math.max(1e-9, ...order.map(ratio));
   const bottom = BARS + 14;
-  const nameClass = order.length > 50 ? "gd-label gd-tiny" : "gd-label";
   let x = LEFT;
   const shapes = order.flatMap((item) => {
     const width = (weights[item] as number) * scale;
@@ -99,7 +106,7 @@ function itemShapes(
     x += width;
     return [
       rect(start + 0.5, bottom - height, Math.max(0.5, width - 1), height, className),
-      ...(width >= 10 ? [text(start + width / 2, bottom + 9, nameClass, `${item}`)] : []),
+      ...labelShapes(`${item}`, start + width / 2, bottom + 9, width),
     ];
   });
   return [...shapes, path([segment(LEFT, bottom, x, bottom)], "gd-axis")];

@@ -1,6 +1,6 @@
 /** Numbers laid end to end against the target, so that a person sees by how much they miss it, or how few they are. */
 import type { IndexList as Subset } from "../../lib/lists.ts";
-import { limitShapes, type Piece, stackShapes, sumOfPieces } from "../../lib/picture/frame.ts";
+import { labelShapes, limitShapes, type Piece, stackShapes, sumOfPieces } from "../../lib/picture/frame.ts";
 import { isWithin, legendOf, noteOf, notesOf, type Picture, tally } from "../../lib/picture/picture.ts";
 import { hatching, path, rect, segment, type Shape, text } from "../../lib/picture/svg.ts";
 import type { SubsetSumInstance } from "./generate.ts";
@@ -38,7 +38,14 @@ export function draw(instance: SubsetSumInstance, subset?: Subset, best?: Subset
         ...stackShapes({ pieces: row, left: LEFT, top: top + i * ROW, height: STACK, scale, limit: target }),
       ]),
       ...(short ? [path(hatching(LEFT + sum * scale, top, (target - sum) * scale, STACK), "gd-hatch")] : []),
-      ...limitShapes(LEFT + target * scale, BARS + 62, bottom - 18, `target ${target}`),
+      ...limitShapes({
+        x: LEFT + target * scale,
+        // Not through the words above a row.
+        spans: rows.map((_, i) => [top - 4 + i * ROW, top + STACK + 4 + i * ROW] as const),
+        words: `target ${target}`,
+        top: BARS + 53,
+        width: WIDTH,
+      }),
     ],
     legend: legendOf(
       [chosen.distinct.length > 0, "box", "gd-f0", "chosen"],
@@ -81,11 +88,10 @@ function columnShapes({ numbers }: SubsetSumInstance, times: Uint16Array): reado
       height,
       times[index] === 0 ? "gd-plain" : "gd-f0",
     );
-    if (step < 18) return [column];
     return [
       column,
-      text(middle, bottom - height - 8, "gd-label", `${number}`),
-      text(middle, bottom + 9, "gd-label gd-soft", `${index}`),
+      ...labelShapes(`${number}`, middle, bottom - height - 8, step),
+      ...labelShapes(`${index}`, middle, bottom + 9, step, "gd-soft"),
     ];
   });
   return [...shapes.flat(), path([segment(LEFT, bottom, LEFT + numbers.length * step, bottom)], "gd-axis")];

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import {
   type AnswerFormatName,
   answerFormatNames,
+  type Evaluation,
   type EvaluationHandle,
   type GradusClient,
   type ThinkingName,
@@ -135,14 +136,14 @@ function defaultId(flags: Flags): string {
 async function evaluate(client: GradusClient, flags: Flags): Promise<void> {
   const { suite, model, samples, format, thinking, json } = flags;
   const evaluation = client.evaluation(flags.evaluationId ?? defaultId(flags));
-  const { samplesScored, samplesTotal } = await evaluation.create({
+  const created = await evaluation.create({
     ...{ suite, model, samplesPerTask: samples, answerFormat: format, thinking },
   });
   const say = (words: string): void => (json ? undefined : console.error(words));
-  say(`evaluation ${evaluation.evaluationId}: ${samplesScored} of ${samplesTotal} samples are there`);
+  say(`evaluation ${evaluation.evaluationId}: ${created.samplesScored} of ${created.samplesTotal} samples are there`);
   const directory = flags.out ?? join("out", evaluation.evaluationId);
   makeDirectory("--out", directory);
-  const { failed, reason } = await complete(evaluation, flags, Number(samplesScored), Number(samplesTotal));
+  const { failed, reason } = await completeAlone(evaluation, flags, created);
   const { reportTable, summarize, summaryToJson } = await import("../evaluation/summary.ts");
   const summary = await summarize(evaluation, settingsOf(flags));
   await write(directory, summary, await picturesOf(flags, summary));
@@ -154,8 +155,24 @@ async function evaluate(client: GradusClient, flags: Flags): Promise<void> {
   }
 }
 
+/** What is missing, by this command and no other at a time: two would pay for every completion twice. */
+async function completeAlone(evaluation: EvaluationHandle, flags: Flags, { samplesScored, samplesTotal }: Evaluation) {
+  if (samplesScored === samplesTotal) return { failed: 0, reason: "" };
+  const { holdAlone } = await import("../evaluation/hold.ts");
+  const hold = await holdAlone(evaluation);
+  try {
+    // Whoever held it before may have gone on until now.
+    const now = await evaluation.get();
+    return await Promise.race([
+      complete(evaluation, flags, Number(now.samplesScored), Number(samplesTotal)),
+      hold.lost,
+    ]);
+  } finally {
+    hold.release();
+  }
+}
+
 async function complete(evaluation: EvaluationHandle, flags: Flags, scored: number, total: number) {
-  if (scored === total) return { failed: 0, reason: "" };
   const { endpoint, model, timeout, deadline, temperature, maxTokens, body, concurrency, json } = flags;
   const apiKey = apiKeyOf(process.env);
   const [{ createModel }, { createProgress }, { runEvaluation }] = await Promise.all([

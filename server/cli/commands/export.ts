@@ -22,7 +22,7 @@ interface Flags extends ConnectionFlags {
   readonly count: number;
   readonly split: SplitName;
   readonly format?: AnswerFormatName;
-  readonly ratioAbove: number;
+  readonly ratioAbove?: number;
   readonly where?: readonly ScoreFilter[];
   readonly pairs?: boolean;
   readonly pairsPerPrompt: number;
@@ -80,7 +80,11 @@ export function addExport(program: Command): void {
         .choices(answerFormatNames)
         .conflicts("evaluationId"),
     )
-    .option("--ratio-above <ratio>", "keep completions with a better ratio than this", ratio, 0.5)
+    .option(
+      "--ratio-above <ratio>",
+      "keep completions with a better ratio than this (default: 0.5; with --where all that it keeps)",
+      ratio,
+    )
     .addOption(
       new Option(
         "--where <condition>",
@@ -111,7 +115,7 @@ export function addExport(program: Command): void {
 
 async function exportData(flags: Flags): Promise<void> {
   const { formatOf, createRowWriter } = await import("../export/write.ts");
-  const { out, solver = false, evaluationId, ratioAbove } = flags;
+  const { out, solver = false, evaluationId } = flags;
   const format = formatOf(out);
   if (format === undefined) throw new CliProblem("usage", `--out must end in .jsonl or .parquet; got '${out}'`);
   if ((evaluationId === undefined) === !solver)
@@ -123,7 +127,7 @@ async function exportData(flags: Flags): Promise<void> {
   const summary = await withOut("--out", out, async (path) => {
     const writer = createRowWriter(path, format);
     const made = await (evaluationId === undefined ? addSolved(flags, writer) : addGraded(flags, evaluationId, writer));
-    if (Math.max(...made.kept.values(), 0) === 0) throw new CliProblem("failure", nothingLeft(made, ratioAbove));
+    if (Math.max(...made.kept.values(), 0) === 0) throw new CliProblem("failure", nothingLeft(made, flags));
     writer.finish();
     return countText(made, out);
   });
@@ -161,12 +165,12 @@ interface Made {
 }
 
 async function addGraded(flags: Flags, evaluationId: string, writer: RowWriter): Promise<Made> {
-  const { ratioAbove, perEnvironment } = flags;
+  const { perEnvironment } = flags;
   const { selectEvenly } = await import("../export/rows.ts");
   const graded = await gradedRows(flags, evaluationId);
   const rows = graded.map(({ commitEnd: _, ...row }): ExportRow => row);
   refuseBench(rows, flags);
-  const { rows: selected, available } = selectEvenly(rows, ratioAbove, perEnvironment);
+  const { rows: selected, available } = selectEvenly(rows, ratioAboveOf(flags), perEnvironment);
   const kept = new Map<string, number>();
   for (const row of selected) add(writer, row, kept);
   return { available, kept };
@@ -178,7 +182,7 @@ function add(writer: RowWriter, row: ExportRow, kept: Map<string, number>): void
 }
 
 async function addSolved(flags: Flags, writer: RowWriter): Promise<Made> {
-  const { environment = [], level = [], split, count, format, ratioAbove, perEnvironment, allowBench } = flags;
+  const { environment = [], level = [], split, count, format, perEnvironment, allowBench } = flags;
   if (split === "bench" && !allowBench) throw new CliProblem("usage", `--split bench is ${benchWords}`);
   const [{ solverSources }, { takeEvenly }] = await Promise.all([
     import("../export/sources.ts"),
@@ -191,7 +195,7 @@ async function addSolved(flags: Flags, writer: RowWriter): Promise<Made> {
   const total = sources.length * Math.min(count, perEnvironment ?? count);
   const bar = createBar({ done: 0, total, format: "{bar} {value}/{total} rows  {eta_formatted} left" });
   try {
-    for await (const row of takeEvenly(sources, available, ratioAbove, perEnvironment)) {
+    for await (const row of takeEvenly(sources, available, ratioAboveOf(flags), perEnvironment)) {
       add(writer, row, kept);
       bar.update(1);
     }
@@ -211,9 +215,18 @@ function refuseBench(rows: readonly ExportRow[], { allowBench }: Flags): void {
   if (bench > 0 && !allowBench) throw new CliProblem("failure", `${bench} rows are of the bench split, ${benchWords}`);
 }
 
-function nothingLeft({ available }: Made, ratioAbove: number): string {
+/** Who says by --where what is good means just that, and not a good ratio besides. */
+const RATIO_DEFAULT = 0.5;
+
+function ratioAboveOf({ ratioAbove, where = [] }: Flags): number {
+  return ratioAbove ?? (where.length > 0 ? -Infinity : RATIO_DEFAULT);
+}
+
+function nothingLeft({ available }: Made, flags: Flags): string {
   const none = [...available].filter(([, count]) => count === 0).map(([name]) => name);
-  if (none.length === 0) return "there are no completions to export";
+  if (none.length === 0)
+    return flags.where === undefined ? "there are no completions to export" : "no completion meets every --where";
+  const ratioAbove = ratioAboveOf(flags);
   return `no completion with a ratio above ${ratioAbove} in ${none.join(", ")}: lower --ratio-above, or give --per-environment to take what there is`;
 }
 

@@ -23,7 +23,7 @@ Examples:
   gradus run create --file examples/adsc.yaml      create it on a server, for a trainer
   gradus run watch adsc                            see what it draws, live
   gradus run history adsc --chart adsc.svg         what it drew, as a picture
-  gradus run set-weights adsc real/T0=0 real/T3=2  from the next update batch on`,
+  gradus run set-weights adsc real/T0=0            take an arm out, from the next update batch on`,
     );
   for (const add of [
     addStart,

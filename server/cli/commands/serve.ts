@@ -41,8 +41,5 @@ function toldToStop(): Promise<void> {
       resolve();
     };
     for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, stop);
-    // The launcher is gone without a word: it was killed, and meant to be.
-    process.once("disconnect", stop);
-    process.channel?.unref();
   });
 }

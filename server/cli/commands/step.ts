@@ -7,6 +7,7 @@ import { completionIn } from "../completion.ts";
 import { addConnectionOptions, VERIFIERS_HELP, withClient } from "../connection.ts";
 import type { ConnectionFlags } from "../connection.ts";
 import { baselineText, fields, jsonOf, number, print, printJson, table } from "../print.ts";
+import { OTHER_KEYS } from "../local-task.ts";
 import { CliProblem } from "../problem.ts";
 import { wholeNumber } from "../task-options.ts";
 
@@ -38,6 +39,8 @@ export function addStep(program: Command): void {
       );
       if (flags.json) printJson(jsonOf(OutcomeSchema, outcome.message));
       else print(shown(outcome));
+      if (outcome.kind !== "scored" && outcome.reason === "invalid_task_id" && flags.server === undefined)
+        console.error(`gradus: ${OTHER_KEYS}`);
       if (outcome.kind !== "scored") process.exitCode = 1;
     });
 }

@@ -28,7 +28,9 @@ export function createAttempt(timeoutMs: number, onTrouble: (words: string) => v
       const trouble = troubleOf(status, body);
       if (trouble !== undefined && !isOk(status)) onTrouble(trouble);
       if (trouble !== undefined && isOk(status)) throw new Error(trouble);
-      const shown = Object.entries(headers).map(([name, value = ""]): [string, string] => [name, String(value)]);
+      const shown = new Headers(Object.entries(headers).map(([name, value = ""]) => [name, String(value)]));
+      // It was read as JSON: some servers name another type, or none, and the client would take it for a text.
+      if (isOk(status)) shown.set("content-type", "application/json");
       return new Response(body === "" ? null : body, { status, headers: shown });
     } catch (error) {
       const late = init?.signal?.aborted === true;

@@ -1,7 +1,8 @@
 /** The charts of a report, as SVG made here: the page needs no script. Colours are the page's CSS variables. */
 import * as Plot from "@observablehq/plot";
 import type { ReportRow } from "../../../clients/ts/src/public.ts";
-import { draw, marginFor, percent } from "../plot.ts";
+import { type Colour, coloursOf } from "../colours.ts";
+import { clippedName, draw, known, marginFor, percent, spanOf } from "../plot.ts";
 import type { PartSummary } from "./summary.ts";
 
 const ROW = 30;
@@ -12,22 +13,30 @@ export function figureBars(
   rows: readonly ReportRow[],
   figures: readonly { readonly figure: string; readonly title: string; readonly colour: string }[],
 ): string {
-  const names = rows.map(({ name }) => name);
-  const data = rows.flatMap((row) =>
-    figures.map(({ figure, title }) => ({ name: row.name, title, value: row.figures[figure] ?? 0 })),
+  const shown = rows.filter((row) => figures.some(({ figure }) => row.figures[figure] !== undefined));
+  const names = shown.map(({ name }) => name);
+  // What has no such figure has a dash, and not a bar of 0%.
+  const all = shown.flatMap((row) =>
+    figures.map(({ figure, title }) => ({ name: row.name, title, value: row.figures[figure] })),
   );
+  const data = known(all);
   const marks = { x: "value", y: "title", fy: "name" } as const;
   return draw(label, {
-    height: 40 + rows.length * (figures.length * 22 + 12),
+    nothing: data.length === 0,
+    height: 40 + Math.max(1, shown.length) * (figures.length * 22 + 12),
     marginLeft: marginFor(names),
     marginRight: 40,
     x: { domain: [0, 1], tickFormat: percent, label: null, grid: true },
     y: { domain: figures.map(({ title }) => title), axis: null, padding: 0.15 },
-    fy: { domain: names, label: null, padding: 0.2 },
+    fy: { domain: names, label: null, padding: 0.2, tickFormat: clippedName },
     color: { domain: figures.map(({ title }) => title), range: figures.map(({ colour }) => colour) },
     marks: [
       Plot.barX(data, { ...marks, fill: "title", rx2: 3 }),
       Plot.text(data, { ...marks, text: ({ value }: { value: number }) => percent(value), dx: 4, textAnchor: "start" }),
+      Plot.text(
+        all.filter(({ value }) => value === undefined),
+        { ...marks, x: () => 0, text: () => "–", dx: 4, textAnchor: "start" },
+      ),
       Plot.ruleX([0]),
     ],
   });
@@ -67,18 +76,24 @@ export function outcomeBars(label: string, parts: readonly PartSummary[], kinds:
   const names = parts.map(({ part }) => part);
   const data = parts.flatMap((part) => {
     const total = kinds.reduce((sum, { count }) => sum + count(part), 0);
-    return kinds.map(({ title, ink, count }) => ({ part: part.part, title, ink, value: count(part) / total }));
+    const share = (count: number): number => (total === 0 ? 0 : count / total);
+    return kinds.map(({ title, ink, count }) => ({ part: part.part, title, ink, value: share(count(part)) }));
   });
+  const isEmpty = (part: PartSummary): boolean => kinds.every(({ count }) => count(part) === 0);
   // Slices too thin for their share have none; stacked like the bars, so that they stand in their middles.
   const shareOf = ({ value }: Slice): string => (value >= 0.06 ? percent(value) : "");
   return draw(label, {
-    height: 50 + ROW * parts.length,
+    nothing: parts.length === 0,
+    height: 50 + ROW * Math.max(1, parts.length),
     marginLeft: marginFor(names),
     x: { domain: [0, 1], tickFormat: percent, label: null },
-    y: { domain: names, label: null, tickSize: 0, padding: 0.25 },
+    y: { domain: names, label: null, tickSize: 0, padding: 0.25, tickFormat: clippedName },
     color: { domain: kinds.map(({ title }) => title), range: kinds.map(({ colour }) => colour) },
     marks: [
       Plot.barX(data, Plot.stackX({ x: "value", y: "part", fill: "title", insetRight: 1 })),
+      Plot.text(parts.filter(isEmpty), {
+        ...{ x: () => 0, y: "part", text: () => "no samples", dx: 6, textAnchor: "start", fill: "var(--soft)" },
+      }),
       ...[...new Set(kinds.map(({ ink }) => ink))].map((ink) =>
         Plot.text(
           data,
@@ -101,29 +116,32 @@ export function ratioHistograms(label: string, parts: readonly PartSummary[]): s
   const data = parts.flatMap(({ part, ratios }) =>
     ratios.map((count, step) => ({ part, from: step / ratios.length, to: (step + 1) / ratios.length, count })),
   );
-  const highest = Math.max(...data.map(({ count }) => count));
+  const [, highest] = spanOf(data.map(({ count }) => count));
+  const filled = data.filter(({ count }) => count > 0);
+  const isEmpty = ({ ratios }: PartSummary): boolean => ratios.every((count) => count === 0);
   return draw(label, {
-    height: 30 + 46 * parts.length,
+    nothing: parts.length === 0,
+    height: 30 + 46 * Math.max(1, parts.length),
     marginLeft: marginFor(names),
     x: { domain: [0, 1], tickFormat: (value: number) => value.toFixed(1), label: null },
     // Room for the numbers above the bars.
     y: { axis: null, domain: [0, highest * 1.5] },
-    fy: { domain: names, label: null, padding: 0.1 },
+    fy: { domain: names, label: null, padding: 0.1, tickFormat: clippedName },
     marks: [
-      Plot.rectY(data, { x1: "from", x2: "to", y: "count", fy: "part", fill: "var(--good)", inset: 0.5 }),
-      Plot.text(
-        data.filter(({ count }) => count > 0),
-        {
-          ...{ x: ({ from, to }: { from: number; to: number }) => (from + to) / 2, y: "count", fy: "part" },
-          ...{ text: "count", dy: -7 },
-        },
-      ),
+      Plot.rectY(filled, { x1: "from", x2: "to", y: "count", fy: "part", fill: "var(--good)", inset: 0.5 }),
+      Plot.text(filled, {
+        ...{ x: ({ from, to }: { from: number; to: number }) => (from + to) / 2, y: "count", fy: "part" },
+        ...{ text: "count", dy: -7 },
+      }),
+      Plot.text(parts.filter(isEmpty), {
+        ...{ fy: "part", text: () => "no feasible answer", frameAnchor: "middle", fill: "var(--soft)" },
+      }),
       Plot.ruleY([0], { stroke: "var(--line)" }),
     ],
   });
 }
 
-/** pass@k over k, a line for each row. */
+/** pass@k over k, a line for each row, in the page's colours of lines: see linesStyle. */
 export function passCurves(label: string, rows: readonly ReportRow[]): string {
   const data = rows.flatMap(({ name, figures }) =>
     Object.entries(figures).flatMap(([figure, value]) => {
@@ -138,7 +156,7 @@ export function passCurves(label: string, rows: readonly ReportRow[]): string {
   return draw(label, {
     height: 330,
     marginBottom: 44,
-    marginRight: marginFor(names),
+    marginLeft: marginFor([percent(1)]),
     x: {
       type: "log",
       base: 2,
@@ -150,11 +168,16 @@ export function passCurves(label: string, rows: readonly ReportRow[]): string {
       labelOffset: 38,
     },
     y: { domain: [0, 1], tickFormat: percent, grid: true, label: null },
-    color: { domain: names, range: names.map((_, i) => `var(--series-${i % 6})`) },
-    marks: [
-      Plot.line(data, { ...marks, z: "name", strokeWidth: 2 }),
-      Plot.dot(data, { ...marks, fill: "name", r: 3 }),
-      Plot.text(data, Plot.selectLast({ x: "k", y: "value", z: "name", text: "name", dx: 8, textAnchor: "start" })),
-    ],
+    color: { domain: names, range: names.map((_, i) => lineColour(i)) },
+    marks: [Plot.line(data, { ...marks, z: "name", strokeWidth: 2 }), Plot.dot(data, { ...marks, fill: "name", r: 3 })],
   });
+}
+
+export const lineColour = (i: number): string => `var(--line-${i})`;
+
+/** The page's colours of lines, for light and dark: as many as there are rows, so that no two are alike. */
+export function linesStyle(names: readonly string[]): string {
+  const colours = coloursOf(names);
+  const of = (ground: keyof Colour): string => colours.map((colour, i) => `--line-${i}: ${colour[ground]};`).join(" ");
+  return `<style>:root { ${of("light")} } @media (prefers-color-scheme: dark) { :root { ${of("dark")} } }</style>`;
 }

@@ -3,6 +3,7 @@ import { setTimeout as after } from "node:timers/promises";
 import OpenAI, { APIError } from "openai";
 import type { ChatMessage } from "../../../clients/ts/src/public.ts";
 import { createAttempt, oneLine } from "./attempt.ts";
+import { readReply, type Written } from "./reply.ts";
 
 export interface EndpointOptions {
   /** Base URL, e.g. "http://localhost:8000/v1". */
@@ -23,7 +24,7 @@ export interface EndpointOptions {
 }
 
 export type Completed =
-  | { readonly kind: "completion"; readonly text: string }
+  | ({ readonly kind: "completion" } & Written)
   /** No completion came before the deadline, or the endpoint refused this prompt. */
   | { readonly kind: "failed"; readonly message: string }
   /** The endpoint refuses all prompts: its address, the key or the model is wrong. */
@@ -34,11 +35,15 @@ export type Model = (prompt: readonly ChatMessage[]) => Promise<Completed>;
 /** Enough for any deadline: waits between attempts grow to 8 s, or are as the endpoint asks (up to 60 s). */
 const RETRIES_MAX = 100_000;
 
+/** Replies with nothing in them that one prompt may get: at a temperature of 0 it would get them for ever. */
+const EMPTY_MAX = 4;
+const EMPTY_DELAY_MS = 250;
+
 const REFUSALS: ReadonlySet<number | undefined> = new Set([401, 403, 404]);
 
 /**
  * Attempts are made again after failures that pass: no connection, time-outs, 408, 409, 429, 5xx, and replies that break
- * off or hold no completion.
+ * off or hold no completion. Replies in which the model says nothing are asked for again a few times.
  */
 export function createModel(options: EndpointOptions): Model {
   const { endpoint, model, apiKey, timeoutMs, deadlineMs, body, signal, onTrouble } = options;
@@ -63,13 +68,20 @@ export function createModel(options: EndpointOptions): Model {
     const client = shared.withOptions({ fetch: createAttempt(timeoutMs, note) });
     const messages = prompt.map(({ role, content }) => ({ role, content }));
     const request = { ...body, model, messages } as OpenAI.ChatCompletionCreateParamsNonStreaming;
+    const ask = async (): Promise<Completed> => {
+      for (let tries = 1; ; tries++) {
+        const reply = readReply(await client.chat.completions.create(request, { signal: ending }));
+        if (reply.kind === "completion") return reply;
+        note(reply.message);
+        if (tries >= EMPTY_MAX) return { kind: "failed", message: `${reply.message}, ${tries} times` };
+        await after(EMPTY_DELAY_MS * 2 ** tries, undefined, { signal: ending });
+      }
+    };
     try {
-      const call = client.chat.completions.create(request, { signal: ending });
       const late = after(deadlineMs, undefined, { signal: ending }).then(() => undefined);
-      const reply = await Promise.race([call, late]);
+      const completed = await Promise.race([ask(), late]);
       // The call, which is aborted below, ends with an error that nobody waits for; the race has taken it.
-      if (reply === undefined) return { kind: "failed", message: lateWords(deadlineMs, last) };
-      return { kind: "completion", text: textOf(reply) };
+      return completed ?? { kind: "failed", message: lateWords(deadlineMs, last) };
     } catch (error) {
       return failureOf(error);
     } finally {
@@ -81,20 +93,6 @@ export function createModel(options: EndpointOptions): Model {
 function lateWords(deadlineMs: number, last: string): string {
   const words = `no completion within ${deadlineMs / 1000} s`;
   return last === "" ? words : `${words}; the last attempt: ${last}`;
-}
-
-/** Servers that split off the thinking give it apart; it is part of what the model wrote. */
-function textOf({ choices }: OpenAI.ChatCompletion): string {
-  const message = choices[0]?.message as
-    | {
-        readonly content?: string | null;
-        readonly reasoning_content?: string | null;
-        readonly reasoning?: string | null;
-      }
-    | undefined;
-  const content = message?.content ?? "";
-  const thinking = message?.reasoning_content ?? message?.reasoning ?? "";
-  return thinking === "" || content.includes("</think>") ? content : `<think>\n${thinking}\n</think>\n${content}`;
 }
 
 function failureOf(error: unknown): Completed {

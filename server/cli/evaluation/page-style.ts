@@ -4,16 +4,14 @@ export const style = `
   --ground: #fbfbfa; --panel: #fff; --ink: #1c1d1f; --soft: #5e6268; --line: #dfe0e2;
   --best: #0b5f6b; --good: #3aa6a0; --poor: #d9983a; --bad: #b5473c; --none: #9a9da3;
   --on-deep: #fff; --on-pale: #14161a;
-  --series-0: #0b5f6b; --series-1: #d9983a; --series-2: #6a5acd; --series-3: #b5473c; --series-4: #3aa6a0;
-  --series-5: #7a7d83;
+  --series-0: #0b5f6b; --series-1: #d9983a;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ground: #15171a; --panel: #1d2024; --ink: #e8e9eb; --soft: #a2a7ae; --line: #34383e;
     --best: #5fd0c9; --good: #2b8a86; --poor: #c58a35; --bad: #c45e53; --none: #8a8e96;
     --on-deep: #0e1012; --on-pale: #0e1012;
-    --series-0: #5fd0c9; --series-1: #e0a64e; --series-2: #a79bf0; --series-3: #dd7c70; --series-4: #2b8a86;
-    --series-5: #a2a7ae;
+    --series-0: #5fd0c9; --series-1: #e0a64e;
   }
 }
 * { box-sizing: border-box; }

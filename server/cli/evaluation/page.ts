@@ -1,6 +1,14 @@
 /** report.html: one file with everything in it, that reads without a script, in light and dark. */
 import type { Report, ReportRow } from "../../../clients/ts/src/public.ts";
-import { figureBars, outcomeBars, outcomeKindsOf, passCurves, ratioHistograms } from "./charts.ts";
+import {
+  figureBars,
+  lineColour,
+  linesStyle,
+  outcomeBars,
+  outcomeKindsOf,
+  passCurves,
+  ratioHistograms,
+} from "./charts.ts";
 import { type Column, cellOf, columnsOf } from "./figures.ts";
 import { style } from "./page-style.ts";
 import type { Picture } from "./pictures.ts";
@@ -73,7 +81,7 @@ function qualitySections({ report, parts }: Summary): readonly string[] {
     report.parts.some(({ name, figures }) => name === part && "quality_ratio" in figures),
   );
   if (withRatio.length === 0) return [];
-  const rows = scored(report.categories);
+  const rows = scored(report.categories).filter(({ figures }) => "quality_ratio" in figures);
   return [
     section(
       "By category",
@@ -94,13 +102,20 @@ function exactSections({ report }: Summary): readonly string[] {
   const rows = scored(report.categories).filter(({ figures }) => "pass@1" in figures);
   const several = rows.some(({ figures }) => "pass@2" in figures);
   if (rows.length === 0) return [];
+  const names = rows.map(({ name }) => name);
   const svg = several
-    ? passCurves("pass@k by category", rows)
-    : figureBars("Exact rate by category", rows, [{ figure: "exact_rate", title: "exact", colour: "var(--series-0)" }]);
+    ? linesStyle(names) +
+      legend(names.map((title, i) => ({ title, colour: lineColour(i) }))) +
+      chart(passCurves("pass@k by category", rows))
+    : chart(
+        figureBars("Exact rate by category", rows, [
+          { figure: "exact_rate", title: "exact", colour: "var(--series-0)" },
+        ]),
+      );
   const words = several
     ? "The chance that at least one of k samples of a task is right."
     : "The share of samples that are right.";
-  return [section(several ? "pass@k" : "Right answers", words, chart(svg))];
+  return [section(several ? "pass@k" : "Right answers", words, svg)];
 }
 
 function outcomeSection({ parts, report }: Summary): string {

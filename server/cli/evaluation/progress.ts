@@ -1,4 +1,4 @@
-/** A progress bar on standard error, where that is a terminal. */
+/** How far an evaluation is, on standard error, and what goes wrong with attempts. */
 import { createBar } from "../bar.ts";
 import type { Step } from "./run.ts";
 

@@ -4,6 +4,7 @@ import type { EvaluationHandle, Outcome, Task } from "../../../clients/ts/src/pu
 import { windowed } from "../../../clients/ts/src/windowed.ts";
 import { CliProblem } from "../problem.ts";
 import type { Model } from "./endpoint.ts";
+import type { Written } from "./reply.ts";
 
 /** What became of one sample. */
 export type Step =
@@ -52,7 +53,7 @@ export async function runEvaluation(options: RunOptions): Promise<RunResult> {
     const completed = await model(task.prompt);
     if (completed.kind === "refused") throw new CliProblem("failure", `the endpoint refuses: ${completed.message}`);
     if (completed.kind === "failed") return completed;
-    return submit(evaluation, { task, sampleIndex }, completed.text);
+    return submit(evaluation, { task, sampleIndex }, completed);
   };
   let [scored, failed, inARow, reason] = [0, 0, 0, ""];
   for await (const step of windowed(wantedOf(evaluation), concurrency, work)) {
@@ -71,9 +72,13 @@ export async function runEvaluation(options: RunOptions): Promise<RunResult> {
   return { scored, failed, reason };
 }
 
-async function submit(evaluation: EvaluationHandle, { task, sampleIndex }: Wanted, completion: string): Promise<Step> {
+async function submit(
+  evaluation: EvaluationHandle,
+  wanted: Wanted,
+  { text: completion, finishReason }: Written,
+): Promise<Step> {
   for (let tries = 1; ; tries++) {
-    const [result] = await evaluation.submit([{ task, sampleIndex, completion }]);
+    const [result] = await evaluation.submit([{ ...wanted, completion, finishReason }]);
     const { outcome, failure, feedback } = result ?? {};
     if (outcome === undefined) return { kind: "failed", message: failure?.message ?? "the server gave no outcome" };
     if (feedback?.status !== "not_recorded") return { kind: "scored", outcome };

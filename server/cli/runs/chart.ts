@@ -1,27 +1,17 @@
 /** The chart of a run: what was drawn, with which probabilities and values, and with what success, over its cursor. */
 import * as Plot from "@observablehq/plot";
-import { draw, marginFor, percent, PLOT_WIDTH } from "../plot.ts";
+import { type Colour, coloursOf, darkStyle, GROUND, INK } from "../colours.ts";
+import { clippedName, draw, known, marginFor, percent, PLOT_WIDTH, short, spanOf } from "../plot.ts";
 import type { Series, Step } from "./series.ts";
 
 /** Steps that can be told apart at the chart's width. */
 export const CHART_STEPS_MAX = 180;
 
-/** As many as are told apart by hue; more arms are coloured along a scale. */
-const HUES = [
-  "#0b5f6b",
-  "#d9983a",
-  "#6a5acd",
-  "#b5473c",
-  "#3aa6a0",
-  "#7a7d83",
-  "#8c5a2b",
-  "#c05c9a",
-  "#5b8c3a",
-  "#3a6fb0",
-];
 const PANEL_HEIGHT = 210;
 const HEAD = 26;
 const LEGEND_ROW = 18;
+/** Of what is of all arms together. */
+const LINE: Colour = { light: "#0b5f6b", dark: "#5fd0c9" };
 
 interface Panel {
   readonly title: string;
@@ -29,10 +19,11 @@ interface Panel {
   readonly height: number;
 }
 
-/** A whole SVG document, on a ground of its own, for programs that show pictures know no style sheets. */
+/** A whole SVG document, on a ground of its own, which is dark where its reader's is. */
 export function runChart(title: string, series: Series): string {
-  const panels = panelsOf(series);
-  const legend = legendOf(series.arms);
+  const colours = coloursOf(series.families);
+  const panels = panelsOf(series, colours);
+  const legend = legendOf(series.arms, colours);
   const top = 34 + legend.height;
   const height = panels.reduce((sum, panel) => sum + HEAD + panel.height, top) + 10;
   let y = top;
@@ -45,8 +36,9 @@ export function runChart(title: string, series: Series): string {
   });
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${PLOT_WIDTH}" height="${height}" viewBox="0 0 ${PLOT_WIDTH} ${height}"`,
-    ` font-family="system-ui, sans-serif" font-size="12" fill="#1c1d1f" color="#1c1d1f" role="img">`,
-    `<title>${escape(title)}</title><rect width="100%" height="100%" fill="#fbfbfa"/>`,
+    ` font-family="system-ui, sans-serif" font-size="12" fill="${INK.light}" color="${INK.light}" role="img">`,
+    `<title>${escape(title)}</title>${darkStyle([GROUND, INK, LINE, ...colours])}`,
+    `<rect width="100%" height="100%" fill="${GROUND.light}"/>`,
     text(16, 22, title, "font-size: 15px; font-weight: 600"),
     legend.svg,
     ...placed,
@@ -54,15 +46,17 @@ export function runChart(title: string, series: Series): string {
   ].join("");
 }
 
-function panelsOf(series: Series): readonly Panel[] {
+function panelsOf(series: Series, colours: readonly Colour[]): readonly Panel[] {
   const { steps } = series;
+  const isShown = (of: (step: Step) => readonly (number | undefined)[]): boolean =>
+    steps.some((step) => of(step).some((value) => value !== undefined && value !== 0));
   const panels = [
-    sharesPanel(series),
-    linesPanel("probability of each arm", series, ({ probabilities }) => probabilities, true),
+    sharesPanel(series, colours),
+    linesPanel("probability of each arm", series, colours, ({ probabilities }) => probabilities, percent),
   ];
   // A mixture has no values.
-  if (steps.some(({ values }) => values.some((value) => value !== 0)))
-    panels.push(linesPanel("value of each arm", series, ({ values }) => values, false));
+  if (isShown(({ values }) => values))
+    panels.push(linesPanel("value of each arm", series, colours, ({ values }) => values, short));
   if (steps.some(({ solvedShare }) => solvedShare !== undefined))
     panels.push(outcomePanel("share of samples that are solved", series, ({ solvedShare }) => solvedShare, true));
   if (steps.some(({ rewardMean }) => rewardMean !== undefined))
@@ -70,93 +64,144 @@ function panelsOf(series: Series): readonly Panel[] {
   return panels;
 }
 
-function colours(arms: readonly string[]) {
-  if (arms.length <= HUES.length) return { domain: [...arms], range: HUES.slice(0, arms.length) };
-  return { domain: [...arms], scheme: "turbo" as const, type: "ordinal" as const };
-}
-
-/** The same for all panels, so that they can be read one below the other. */
-function cursorAxis({ steps }: Series) {
-  const end = steps.at(-1);
-  return {
-    label: "cursor (tasks) →",
-    domain: [steps[0]?.cursor ?? 0, end === undefined ? 1 : endOf(end)],
-    tickFormat: (cursor: number) => (cursor >= 1000 ? `${cursor / 1000}k` : String(cursor)),
-  };
-}
-
-function marks({ changes }: Series): readonly Plot.Markish[] {
-  return [
-    Plot.ruleX(changes, { x: "cursor", stroke: "#1c1d1f", strokeOpacity: 0.5, strokeDasharray: "3,3" }),
-    Plot.text(changes, { x: "cursor", text: "kind", frameAnchor: "top", dy: -8, fontSize: 10 }),
-  ];
+function scaleOf(series: Series, colours: readonly Colour[]): Plot.ScaleOptions {
+  return { domain: [...series.arms], range: colours.map(({ light }) => light) };
 }
 
 const endOf = ({ cursor, tasks }: Step): number => cursor + tasks;
 
-function sharesPanel(series: Series): Panel {
+/** The first cursor, and where the last batch ends. */
+function extentOf({ steps }: Series): readonly [number, number] {
+  const [first, last] = [steps[0]?.cursor ?? 0, steps.at(-1)];
+  return last === undefined || endOf(last) <= first ? [first, first + 1] : [first, endOf(last)];
+}
+
+/** Fewer have a tick each. */
+const TASKS_TICKED = 10;
+
+/** The same for all panels, so that they can be read one below the other. */
+function cursorAxis(series: Series): Plot.ScaleOptions {
+  const [from, to] = extentOf(series);
+  return {
+    label: "cursor (tasks) →",
+    domain: [from, to],
+    // Tasks come whole.
+    ...(to - from < TASKS_TICKED && { ticks: Array.from({ length: to - from + 1 }, (_, i) => from + i) }),
+    tickFormat: (cursor: number) => {
+      if (!Number.isInteger(cursor)) return "";
+      return cursor >= 1000 ? `${Number((cursor / 1000).toPrecision(4))}k` : String(cursor);
+    },
+  };
+}
+
+/** Of the width: changes nearer to one another than this have one label. */
+const LABELS_APART = 0.12;
+
+function changeMarks(series: Series): readonly Plot.Markish[] {
+  const [from, to] = extentOf(series);
+  const at = (cursor: number): number => (cursor - from) / (to - from);
+  let last = -Infinity;
+  const labelled = series.changes.filter(({ cursor }) => {
+    if (at(cursor) - last < LABELS_APART) return false;
+    last = at(cursor);
+    return true;
+  });
+  const label = (some: typeof labelled, textAnchor: "start" | "end"): Plot.Markish =>
+    Plot.text(some, { x: "cursor", text: "kind", frameAnchor: "top", dy: -14, fontSize: 10, textAnchor });
+  return [
+    Plot.ruleX(series.changes, { x: "cursor", stroke: "currentColor", strokeOpacity: 0.5, strokeDasharray: "3,3" }),
+    // Away from the edge that is near.
+    label(
+      labelled.filter(({ cursor }) => at(cursor) <= 0.5),
+      "start",
+    ),
+    label(
+      labelled.filter(({ cursor }) => at(cursor) > 0.5),
+      "end",
+    ),
+  ];
+}
+
+const frame = { height: PANEL_HEIGHT, marginLeft: 64, marginTop: 20 } as const;
+
+function sharesPanel(series: Series, colours: readonly Colour[]): Panel {
   const data = series.steps.flatMap((step) =>
     series.arms.map((arm, i) => ({ arm, from: step.cursor, to: endOf(step), share: step.shares[i] ?? 0 })),
   );
   const svg = draw("the share of tasks that were drawn from each arm", {
-    ...{ height: PANEL_HEIGHT, marginLeft: 56, marginTop: 18 },
+    ...frame,
+    nothing: series.tasks === 0,
     x: cursorAxis(series),
     y: { domain: [0, 1], tickFormat: percent, label: null },
-    color: colours(series.arms),
+    color: scaleOf(series, colours),
     marks: [
       Plot.rectY(data, Plot.stackY({ x1: "from", x2: "to", y: "share", fill: "arm", order: [...series.arms] })),
-      ...marks(series),
+      ...changeMarks(series),
     ],
   });
   return { title: "drawn: share of tasks", svg, height: PANEL_HEIGHT };
 }
 
-function linesPanel(title: string, series: Series, of: (step: Step) => readonly number[], isShare: boolean): Panel {
-  const data = series.steps.flatMap((step) =>
-    series.arms.map((arm, i) => ({ arm, cursor: step.cursor, value: of(step)[i] ?? 0 })),
-  );
+function linesPanel(
+  title: string,
+  series: Series,
+  colours: readonly Colour[],
+  of: (step: Step) => readonly (number | undefined)[],
+  tickFormat: (value: number) => string,
+): Panel {
+  const { arms, steps } = series;
+  const last = steps.at(-1);
+  // What holds from a cursor on holds until the next, and at last to where the last batch ends.
+  const ends = last === undefined ? steps : [...steps, { ...last, cursor: endOf(last) }];
+  const data = arms.flatMap((arm, i) => ends.map((step) => ({ arm, cursor: step.cursor, value: of(step)[i] })));
   const svg = draw(title, {
-    ...{ height: PANEL_HEIGHT, marginLeft: 56, marginTop: 18 },
+    ...frame,
+    nothing: known(data).length === 0,
     x: cursorAxis(series),
-    y: { zero: true, grid: true, label: null, ...(isShare && { tickFormat: percent }) },
-    color: colours(series.arms),
+    y: { domain: [...spanOf(data.map(({ value }) => value))], grid: true, label: null, tickFormat },
+    color: scaleOf(series, colours),
     marks: [
-      // What holds from a cursor on holds until the next.
-      Plot.line(data, { x: "cursor", y: "value", stroke: "arm", strokeWidth: 1.6, curve: "step-after" }),
-      ...marks(series),
+      Plot.line(known(data), { x: "cursor", y: "value", stroke: "arm", strokeWidth: 1.6, curve: "step-after" }),
+      ...changeMarks(series),
     ],
   });
   return { title, svg, height: PANEL_HEIGHT };
 }
 
+/** Fewer points than this are seen one by one. */
+const POINTS_SEEN = 40;
+
 function outcomePanel(title: string, series: Series, of: (step: Step) => number | undefined, isShare: boolean): Panel {
-  const data = series.steps.flatMap((step) => {
-    const value = of(step);
-    return value === undefined ? [] : [{ cursor: step.cursor + step.tasks / 2, value }];
-  });
+  const data = known(series.steps.map((step) => ({ cursor: step.cursor + step.tasks / 2, value: of(step) })));
   const height = PANEL_HEIGHT - 60;
   const svg = draw(title, {
-    ...{ height, marginLeft: 56, marginTop: 18 },
+    ...{ ...frame, height },
     x: cursorAxis(series),
-    y: { grid: true, label: null, ...(isShare ? { domain: [0, 1], tickFormat: percent } : { nice: true }) },
+    y: {
+      ...{ grid: true, label: null, tickFormat: isShare ? percent : short },
+      domain: isShare ? [0, 1] : [...spanOf(data.map(({ value }) => value))],
+    },
     marks: [
-      Plot.line(data, { x: "cursor", y: "value", stroke: "#0b5f6b", strokeWidth: 1.8 }),
-      Plot.dot(data.length > 40 ? [] : data, { x: "cursor", y: "value", fill: "#0b5f6b", r: 2.5 }),
-      ...marks(series),
+      // One point makes no line.
+      Plot.line(data.length > 1 ? data : [], { x: "cursor", y: "value", stroke: LINE.light, strokeWidth: 1.8 }),
+      Plot.dot(data.length > POINTS_SEEN ? [] : data, { x: "cursor", y: "value", fill: LINE.light, r: 2.5 }),
+      ...changeMarks(series),
     ],
   });
   return { title, svg, height };
 }
 
 /** Plot's own legends are HTML. */
-function legendOf(arms: readonly string[]): { readonly svg: string; readonly height: number } {
-  const { range, ...scale } = { range: undefined, ...colours(arms) };
-  const fills = range ?? (Plot.scale({ color: scale }).range as readonly string[]);
+function legendOf(
+  arms: readonly string[],
+  colours: readonly Colour[],
+): { readonly svg: string; readonly height: number } {
   const width = marginFor(arms) + 8;
   const columns = Math.max(1, Math.floor((PLOT_WIDTH - 32) / width));
   const items = arms.map((arm, i) => {
     const [x, y] = [16 + (i % columns) * width, 34 + Math.floor(i / columns) * LEGEND_ROW];
-    return `<rect x="${x}" y="${y}" width="11" height="11" rx="2" fill="${fills[i % fills.length]}"/>${text(x + 16, y + 10, arm)}`;
+    const box = `<rect x="${x}" y="${y}" width="11" height="11" rx="2" fill="${colours[i]?.light}"/>`;
+    return box + text(x + 16, y + 10, clippedName(arm));
   });
   return { svg: items.join(""), height: Math.ceil(arms.length / columns) * LEGEND_ROW + 8 };
 }

@@ -17,18 +17,15 @@ interface Unscored {
 }
 
 const FORMAT = "{bar} {value}/{total} tasks  {eta_formatted} left{unscored}";
-/** Where there is no terminal. */
-const LINE_EVERY_MS = 10_000;
 
 export function createDriveProgress(total: number, shown: boolean): DriveProgress {
   const reasons = new Map<string, Unscored>();
-  let [done, samples, saidAtMs] = [0, 0, performance.now()];
+  let samples = 0;
   const without = (): number => [...reasons.values()].reduce((sum, { count }) => sum + count, 0);
   const beside = (): string => (without() === 0 ? "" : `  ${without()} of ${samples} samples without a reward`);
-  const bar = createBar({ done, total, format: FORMAT, payload: { unscored: "" }, shown });
+  const bar = createBar({ done: 0, total, format: FORMAT, payload: { unscored: "" }, shown });
   return {
     groups(groups) {
-      done += groups.length;
       for (const { outcomes } of groups)
         for (const outcome of outcomes) {
           samples++;
@@ -38,9 +35,6 @@ export function createDriveProgress(total: number, shown: boolean): DriveProgres
           else known.count++;
         }
       bar.update(groups.length, { unscored: beside() });
-      if (bar.visible || !shown || performance.now() - saidAtMs < LINE_EVERY_MS) return;
-      saidAtMs = performance.now();
-      console.error(`${done} of ${total} tasks${beside()}`);
     },
     unscored: () => Object.fromEntries([...reasons].map(([reason, { count }]) => [reason, count])),
     stop() {

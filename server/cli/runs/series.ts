@@ -8,9 +8,9 @@ export interface Step {
   readonly tasks: number;
   /** Each arm's share of the tasks, in the configuration's order, as the next two. */
   readonly shares: readonly number[];
-  /** Means over its batches. */
-  readonly probabilities: readonly number[];
-  readonly values: readonly number[];
+  /** Means over its batches; undefined: the run had not the arm yet. */
+  readonly probabilities: readonly (number | undefined)[];
+  readonly values: readonly (number | undefined)[];
   /** Undefined: no reward is known. */
   readonly rewardMean: number | undefined;
   readonly solvedShare: number | undefined;
@@ -24,6 +24,8 @@ export interface Change {
 
 export interface Series {
   readonly arms: readonly string[];
+  /** What each arm is of, by which it is coloured: its environment. */
+  readonly families: readonly string[];
   readonly steps: readonly Step[];
   readonly changes: readonly Change[];
   /** Tasks drawn. */
@@ -44,8 +46,17 @@ interface Batch {
 /** Changes that happen by themselves, often, and change nothing that is drawn. */
 const PASSED_OVER = ["close_groups"];
 
-/** `arms` are those of the run's state: a run may be given more than it was created with. What an import undid is left out: it is no part of how the run came to where it is. */
-export function seriesOf(arms: readonly string[], history: readonly HistoryRecord[], stepsMax: number): Series {
+/** An arm of the run's state: a run may be given more than it was created with. */
+export interface DrawnArm {
+  readonly id: string;
+  /** Undefined: it is not known; arms whose ids begin alike are of one kind then. */
+  readonly environment?: string | undefined;
+}
+
+/** What an import undid is left out: it is no part of how the run came to where it is. */
+export function seriesOf(drawnArms: readonly DrawnArm[], history: readonly HistoryRecord[], stepsMax: number): Series {
+  const arms = drawnArms.map(({ id }) => id);
+  const families = drawnArms.map(({ id, environment }) => environment ?? id.replace(/\/[^/]*$/, ""));
   const batches: Batch[] = [];
   const changes: Change[] = [];
   for (const { kind, rolledBack } of history) {
@@ -62,7 +73,7 @@ export function seriesOf(arms: readonly string[], history: readonly HistoryRecor
   for (let from = 0; from < batches.length; from += each)
     steps.push(stepOf(batches.slice(from, from + each), arms.length));
   const drawn = arms.map((_, arm) => sum(batches.map(({ counts }) => counts[arm] ?? 0)));
-  return { arms, steps, changes, tasks: sum(drawn), drawn };
+  return { arms, families, steps, changes, tasks: sum(drawn), drawn };
 }
 
 function stepOf(batches: readonly Batch[], armCount: number): Step {
@@ -75,8 +86,8 @@ function stepOf(batches: readonly Batch[], armCount: number): Step {
     cursor: batches[0]?.cursor ?? 0,
     tasks,
     shares: counts.map((count) => (tasks === 0 ? 0 : count / tasks)),
-    probabilities: arms.map((arm) => mean(batches.map((batch) => batch.probabilities[arm] ?? 0)) ?? 0),
-    values: arms.map((arm) => mean(batches.map((batch) => batch.values[arm] ?? 0)) ?? 0),
+    probabilities: arms.map((arm) => known((batch) => batch.probabilities[arm])),
+    values: arms.map((arm) => known((batch) => batch.values[arm])),
     rewardMean: known(({ rewardMean }) => rewardMean),
     solvedShare: known(({ solvedShare }) => solvedShare),
   };

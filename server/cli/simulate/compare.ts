@@ -63,7 +63,11 @@ function uniformOf<Spec>(config: RunConfig<Spec>): RunConfig<Spec> {
 }
 
 /** The mean over students of what each update batch drew, a step for some batches. */
-function seriesOf<Spec>(config: RunConfig<Spec>, runs: readonly (readonly Step[])[], stepsMax: number): Series {
+function seriesOf<Spec>(
+  { config, places }: Pick<Asked<Spec>, "config" | "places">,
+  runs: readonly (readonly Step[])[],
+  stepsMax: number,
+): Series {
   const batches = runs[0]?.length ?? 0;
   const each = Math.max(1, Math.ceil(batches / stepsMax));
   const counts = (steps: readonly Step[], arm: number): number =>
@@ -77,7 +81,7 @@ function seriesOf<Spec>(config: RunConfig<Spec>, runs: readonly (readonly Step[]
     steps.push({
       cursor: from * config.promptsPerUpdate,
       tasks: tasks / runs.length,
-      shares: arms.map((arm) => counts(here, arm) / tasks),
+      shares: arms.map((arm) => (tasks === 0 ? 0 : counts(here, arm) / tasks)),
       probabilities: arms.map((arm) => mean(here.map(({ probabilities }) => probabilities[arm] ?? 0))),
       values: arms.map(() => 0),
       rewardMean: undefined,
@@ -85,8 +89,9 @@ function seriesOf<Spec>(config: RunConfig<Spec>, runs: readonly (readonly Step[]
     });
   }
   const drawn = arms.map((arm) => counts(runs.flat(), arm) / runs.length);
+  const families = places.map(({ family }) => family);
   const tasks = drawn.reduce((sum, count) => sum + count, 0);
-  return { arms: config.arms.map(({ id }) => id), steps, changes: [], tasks, drawn };
+  return { arms: config.arms.map(({ id }) => id), families, steps, changes: [], tasks, drawn };
 }
 
 export function compare<Spec>(asked: Asked<Spec>, stepsMax: number): Comparison {
@@ -108,7 +113,7 @@ export function compare<Spec>(asked: Asked<Spec>, stepsMax: number): Comparison 
   const successAt = (runs: typeof given, arm: number): number =>
     mean(runs.map(({ steps }) => steps.at(-1)?.success[arm] ?? 0));
   const series = seriesOf(
-    config,
+    asked,
     given.map(({ steps }) => steps),
     stepsMax,
   );

@@ -1,6 +1,6 @@
 /** Weights over some of a run's arms, by their ids: what stages, tiers and domains are made of. */
 import { invalid, type Invalid } from "../types.ts";
-import { type ArmRecord, inRange, positive, WEIGHT_MAX } from "./policy.ts";
+import { type ArmRecord, positive, WEIGHT_MAX, zeroOrMore } from "./policy.ts";
 
 /** By arm id. */
 export type ArmWeights = Readonly<Record<string, number>>;
@@ -16,7 +16,7 @@ export function checkArmWeights(
   for (const [id, weight] of entries) {
     const name = `${field}["${id}"]`;
     if (!armIds.includes(id)) return invalid(name, "is not an arm of the run");
-    const found = zero ? inRange(name, weight, 0, WEIGHT_MAX) : positive(name, weight, WEIGHT_MAX);
+    const found = zero ? zeroOrMore(name, weight, WEIGHT_MAX) : positive(name, weight, WEIGHT_MAX);
     if (found !== undefined) return found;
   }
   const isNothing = entries.length > 0 && entries.every(([, weight]) => weight === 0);

@@ -7,7 +7,16 @@ import { type CompetencePolicy, CompetencePolicySchema, CompetenceStep } from ".
 import { readList, readNumber, readNumbers } from "../json.ts";
 import { invalid, isInvalid } from "../types.ts";
 import { type ArmWeights, checkArmWeights, normalized, sharesOf, weightIn } from "./arm-weights.ts";
-import { chosen, first, inRange, type ObservedGroup, type PolicyDefinition, positive, type View } from "./policy.ts";
+import {
+  chosen,
+  first,
+  inRange,
+  type ObservedGroup,
+  type PolicyDefinition,
+  positive,
+  type View,
+  zeroOrMore,
+} from "./policy.ts";
 
 const TIERS_MAX = 64;
 const WINDOW_MAX = 256;
@@ -109,7 +118,8 @@ export const competence: PolicyDefinition<CompetencePolicy, CompetenceConfig, Co
     return first([
       () => positive("threshold", threshold, 1),
       () => inRange("window", window, 1, WINDOW_MAX),
-      () => (floor >= 0 && floor < 1 ? undefined : invalid("floor", `must be at least 0 and below 1, not ${floor}`)),
+      () =>
+        floor < 1 ? zeroOrMore("floor", floor, 1) : invalid("floor", `must be at least 0 and below 1, not ${floor}`),
       () => (newestShare === undefined ? undefined : positive("newest_share", newestShare, 1)),
     ]);
   },
@@ -138,6 +148,7 @@ export const competence: PolicyDefinition<CompetencePolicy, CompetenceConfig, Co
       return armIds.map((id) => config.tiers.some((weights, t) => (shares[t] ?? 0) > 0 && weightIn(weights, id) > 0));
     });
   },
+  sharing: ({ tiers }, armIds) => tiers.map((weights) => armIds.map((id) => weightIn(weights, id) > 0)),
   advance(config, { tier }) {
     const count = config.tiers.length;
     return tier < count - 1

@@ -140,6 +140,7 @@ export const forgetting: PolicyDefinition<ForgettingPolicy, ForgettingConfig, St
   probabilities: (config, state, { progress, arms }) =>
     stageShares(domainOrder(config)[standing(config, state, progress).stage], arms),
   phases: (config, armIds) => stagePhases(domainOrder(config), armIds),
+  sharing: (config, armIds) => stagePhases(domainOrder(config), armIds),
   advance: (config, state, progress) =>
     nextPart(standing(config, state, progress).stage, config.domains.length, "domains", progress.cursor),
 };

@@ -135,6 +135,11 @@ export interface PolicyDefinition<Received = unknown, Config = unknown, State = 
    * probability of 0, and no constraint draws it. Left out: all arms, always.
    */
   phases?(config: Config, armIds: readonly string[]): readonly (readonly boolean[])[];
+  /**
+   * The sets of arms that share a draw in proportion to the arms' own weights, by index: where no share in any of them
+   * changes, no draw does. None: weights say only which arms are drawn. Left out: all arms share every draw.
+   */
+  sharing?(config: Config, armIds: readonly string[]): readonly (readonly boolean[])[];
   /** The state after one more update batch; its closed groups are in cursor order. */
   observe?(config: Config, state: State, groups: readonly ObservedGroup[]): State;
   /** The pass that a draw is of. Undefined or left out: instances are to come once. */
@@ -167,8 +172,22 @@ export function inRange(field: string, value: number, min: number, max: number):
   return value >= min && value <= max ? undefined : invalid(field, `must be in [${min}, ${max}], not ${value}`);
 }
 
+/**
+ * The least of a number that is not 0. Smaller ones do what 0 does, and are slips of the one who gives them: a rate that
+ * never moves, a temperature at which only the greatest is drawn, a weight that draws nothing.
+ */
+export const LEAST = 1e-6;
+
 export function positive(field: string, value: number, max: number): Invalid | undefined {
-  return value > 0 && value <= max ? undefined : invalid(field, `must be above 0 and at most ${max}, not ${value}`);
+  if (value >= LEAST && value <= max) return undefined;
+  const least = value > 0 && value < LEAST ? `, and at least ${LEAST}` : "";
+  return invalid(field, `must be above 0 and at most ${max}${least}, not ${value}`);
+}
+
+export function zeroOrMore(field: string, value: number, max: number): Invalid | undefined {
+  const found = inRange(field, value, 0, max);
+  if (found !== undefined || value === 0 || value >= LEAST) return found;
+  return invalid(field, `must be 0, or in [${LEAST}, ${max}], not ${value}`);
 }
 
 /**

@@ -152,6 +152,7 @@ export const replay: PolicyDefinition<ReplayPolicy, ReplayConfig, ReplayState> =
   probabilities: (config, state, { progress, arms }) => stageShares(stageOf(config, state, progress), arms),
   phases: ({ stages }, armIds) => stagePhases(stages, armIds),
   ranked: ({ stages }) => rankedStages(stages),
+  sharing: ({ stages }, armIds) => stagePhases(stages, armIds),
   accepts: (config, state, { rank }, progress) => isWithin(stageOf(config, state, progress)?.ranks, rank),
   /** From a cycle's last stage the next cycle begins. */
   advance(config, state, { cursor, ...progress }) {

@@ -62,6 +62,7 @@ export const staged: PolicyDefinition<StagedPolicy, StagedConfig, Standing> = {
   probabilities: (config, state, { progress, arms }) => stageShares(stageOf(config, state, progress), arms),
   phases: ({ stages }, armIds) => stagePhases(stages, armIds),
   ranked: ({ stages }) => rankedStages(stages),
+  sharing: ({ stages }, armIds) => stagePhases(stages, armIds),
   accepts: (config, state, { rank }, progress) => isWithin(stageOf(config, state, progress)?.ranks, rank),
   advance: (config, state, progress) =>
     nextPart(standing(config, state, progress).stage, config.stages.length, "stages", progress.cursor),

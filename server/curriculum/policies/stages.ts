@@ -3,7 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import { type Stage as Message, StageSchema } from "../../gen/gradus/v1/curriculum_pb.js";
 import { invalid, type Invalid, isInvalid, type RankRange } from "../types.ts";
 import { type ArmWeights, checkArmWeights, sharesOf, weightIn } from "./arm-weights.ts";
-import type { Advance, ArmRecord, RankUse } from "./policy.ts";
+import { type Advance, type ArmRecord, positive, type RankUse } from "./policy.ts";
 import { checkRankRange, rankRangeFromWire, rankRangeToWire } from "./ranks.ts";
 
 const STAGES_MAX = 64;
@@ -86,7 +86,8 @@ export function checkStages(stages: readonly Stage[], armIds: readonly string[],
 /** A share of a run's length after those that have `before` of it together. */
 export function checkShare(field: string, share: number, before: number, whole: number): Invalid | undefined {
   if (whole === 0) return invalid(field, "is of the run's length, which is 0: set it, or give tasks");
-  if (!(share > 0 && share <= 1)) return invalid(field, `must be above 0 and at most 1, not ${share}`);
+  const wrong = positive(field, share, 1);
+  if (wrong !== undefined) return wrong;
   const shares = before + share;
   return shares > 1 + ROUNDING ? invalid(field, `makes ${shares} with those before, which is above 1`) : undefined;
 }

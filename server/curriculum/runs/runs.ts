@@ -22,6 +22,7 @@ import { decodeRecord, encodeChange, readState } from "./journal.ts";
 import { feedbackQueue } from "./feedback-queue.ts";
 import { historyPage } from "./history-page.ts";
 import { type Gone, gone } from "./live-run.ts";
+import { ofAnyChange, ofPause, ofPolicy, ofResume, ofShape, ofWeights } from "../no-effect.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
 import { type EvaluationBatch, evaluationKeys, type EvaluationRequest, nextEvaluation } from "./evaluating.ts";
 import { expiryMs } from "./expiry.ts";
@@ -36,6 +37,8 @@ import { watchRun } from "./watch.ts";
 /** From which task on a control change applies. */
 export interface AppliesFrom {
   readonly appliesFromCursor: number;
+  /** What of it changes nothing, a sentence each. */
+  readonly noEffect: readonly string[];
 }
 
 /** A page of a list; `next`: where the next page starts; undefined: this is the last. */
@@ -282,31 +285,47 @@ function controlling<Spec, Key extends InstanceKey>(
   const control = (
     runId: string,
     decide: (state: RunState<Spec, Key>) => readonly RunEvent<Spec, Key>[] | Refusal,
+    withoutEffect: (state: RunState<Spec, Key>) => readonly string[] = ofAnyChange,
   ): Promise<Result<AppliesFrom>> =>
     change(registry, runId, (state) => {
       const events = decide(state);
-      return "kind" in events ? events : { events, value: { appliesFromCursor: state.cursor } };
+      if ("kind" in events) return events;
+      return { events, value: { appliesFromCursor: state.cursor, noEffect: withoutEffect(state) } };
     });
   return {
     updateShape: (runId, shape) =>
-      control(runId, (state) => {
-        const decision = decideShape(state, shape);
-        return decision.kind === "reshaped" ? [decision] : decision;
-      }),
+      control(
+        runId,
+        (state) => {
+          const decision = decideShape(state, shape);
+          return decision.kind === "reshaped" ? [decision] : decision;
+        },
+        (state) => ofShape(state, shape),
+      ),
     updatePolicy: (runId, policy) =>
-      control(runId, ({ config, weights }) => {
-        return checkPolicy({ config, policy, weights }) ?? [{ kind: "policy_updated", policy }];
-      }),
-    setWeights: (runId, changed) =>
-      control(runId, ({ config, policy, weights: old }) => {
-        const weights = config.arms.map((arm, i) => changed[arm.id] ?? old[i] ?? 0);
-        const invalid = checkWeights(config, changed) ?? checkPolicy({ config, policy, weights });
-        return invalid ?? [{ kind: "weights_set", weights }];
-      }),
+      control(
+        runId,
+        ({ config, weights }) => checkPolicy({ config, policy, weights }) ?? [{ kind: "policy_updated", policy }],
+        (state) => ofPolicy(state, policy),
+      ),
+    setWeights: (runId, changed) => {
+      const weightsIn = ({ config, weights: old }: RunState): readonly number[] =>
+        config.arms.map((arm, i) => changed[arm.id] ?? old[i] ?? 0);
+      return control(
+        runId,
+        (state) => {
+          const { config, policy } = state;
+          const weights = weightsIn(state);
+          const invalid = checkWeights(config, changed) ?? checkPolicy({ config, policy, weights });
+          return invalid ?? [{ kind: "weights_set", weights }];
+        },
+        (state) => ofWeights(state, changed, weightsIn(state)),
+      );
+    },
     advance: (runId) => control(runId, advanced),
     maskArms: (resource, reason) => registry.maskArms(resource, reason),
-    pause: (runId) => control(runId, (state) => (state.paused ? [] : [{ kind: "paused" }])),
-    resume: (runId) => control(runId, (state) => (state.paused ? [{ kind: "resumed" }] : [])),
+    pause: (runId) => control(runId, (state) => (state.paused ? [] : [{ kind: "paused" }]), ofPause),
+    resume: (runId) => control(runId, (state) => (state.paused ? [{ kind: "resumed" }] : []), ofResume),
   };
 }
 

@@ -1,4 +1,5 @@
 /** The HTTP port: Connect and gRPC-Web for curl and browsers, /metrics and /healthz. */
+import type { DescMethod } from "@bufbuild/protobuf";
 import {
   cors,
   createConnectRouter,
@@ -107,6 +108,8 @@ interface Handler {
   (request: ByteRequest): Promise<UniversalServerResponse>;
   /** HTTP methods that it may be called by. */
   readonly allowedMethods: readonly string[];
+  supportedContentType(type: string): boolean;
+  readonly method: DescMethod;
 }
 
 /** By path. */
@@ -172,6 +175,8 @@ async function answerCall(
     response.setHeader("allow", allowed);
     return answerText(response, 405, `/${method.path} takes ${allowed}, not ${request.method}`);
   }
+  const wrongType = contentTypeProblem(method, handler, request.headers["content-type"]);
+  if (wrongType !== undefined) return answerText(response, 415, wrongType);
   const call = new HttpCall(method, { request, response });
   try {
     // Before the body is read: nobody without the token makes us read it.
@@ -221,6 +226,24 @@ async function answerMetrics(
 
 function answerText(response: ServerResponse, status: number, text: string, type = "text/plain; charset=utf-8"): void {
   response.writeHead(status, { "content-type": type }).end(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+/** Connect refuses a content type without a word. Undefined: it takes this one. A GET has none. */
+function contentTypeProblem({ path }: Method, handler: Handler, type: string | undefined): string | undefined {
+  if (type === undefined ? handler.allowedMethods.includes("GET") : handler.supportedContentType(type))
+    return undefined;
+  const got = type === undefined ? "and none came" : `not ${type.slice(0, 100)}`;
+  if (handler.method.methodKind === "unary")
+    return `/${path} takes content-type application/json or application/proto, ${got}`;
+  const message = `{"${handler.method.input.fields[0]?.jsonName}":"one"}`;
+  const length = message.length.toString(8);
+  return [
+    `/${path} is a stream: it takes content-type application/connect+json (or gRPC-Web's), ${got}.`,
+    "Each message, in the request and in the answer, has five bytes before it: a 0, and its length in four bytes, the",
+    "highest first. In the answer the last message has a 2 in place of the 0, and says how the stream ended. For example:",
+    `  { printf '\\0\\0\\0\\0\\${length}'; printf '${message}'; } |`,
+    `    curl -sN localhost:8080/${path} -H 'content-type: application/connect+json' --data-binary @-`,
+  ].join("\n");
 }
 
 function notFound(path: string, paths: readonly string[]): string {

@@ -1,4 +1,6 @@
 /** The same calls in the protocols of the HTTP port, and services that nothing answers yet. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcWebTransport } from "@connectrpc/connect-web";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -110,6 +112,23 @@ describe("Connect with JSON", () => {
     });
     expect([response.status, response.headers.get("retry-delay-ms")]).toEqual([503, "1000"]);
   });
+});
+
+test("WatchRun over JSON: the command that its refusal names streams the run's states", async () => {
+  await runOf(wire, "one");
+  const path = `${wire.http}/gradus.v1.CurriculumService/WatchRun`;
+  const refused = await fetch(path, { method: "POST", headers: { "content-type": "application/json" }, body: "{}" });
+  const command = (await refused.text())
+    .trim()
+    .split("\n")
+    .slice(-2)
+    .join("\n")
+    .replace("localhost:8080", new URL(wire.http).host);
+  expect([refused.status, command]).toEqual([415, expect.stringContaining("--data-binary @-")]);
+  const child = spawn("sh", ["-c", command], { stdio: ["ignore", "pipe", "ignore"] });
+  const [first] = (await once(child.stdout, "data")) as [Buffer];
+  child.kill();
+  expect(first.subarray(5).toString()).toContain('{"state":{"runId":"one"');
 });
 
 describe("gRPC-Web", () => {

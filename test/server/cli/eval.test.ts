@@ -250,7 +250,7 @@ describe("gradus eval", () => {
   });
 
   test.each([
-    [["--suite", "frge-bench"], 2, "there is no suite 'frge-bench' here"],
+    [["--suite", "frge-bench"], 3, "there is no suite 'frge-bench' here"],
     [["--suite", "mini", "--suite-file", "nowhere.json"], 1, "--suite-file nowhere.json: the file cannot be read"],
     [["--suite", "mini", "--suite-file", "mini.json", "--body", "[1]"], 2, "Want a JSON object"],
     [["--suite", "mini", "--suite-file", "mini.json", "--temperature", "warm"], 2, "Want a number from 0"],
@@ -311,6 +311,27 @@ describe("gradus export", () => {
     expect(existsSync(at("none.jsonl"))).toBe(false);
   });
 
+  test("a condition says what is good by itself, unless a ratio is asked for too", async () => {
+    const flags = ["--evaluation-id", "rft", "--suite-file", "training.json", "--per-environment", "1000"];
+    const ratiosOf = async (...more: readonly string[]): Promise<readonly number[]> => {
+      expect((await gradus(here, "export", ...flags, "--out", "where.jsonl", ...more)).err).toContain("rows in");
+      return rowsIn("where.jsonl").map(({ ratio }) => ratio);
+    };
+    const all = await ratiosOf("--ratio-above", "-1");
+    expect(await ratiosOf("--where", "reward>=-100")).toEqual(all);
+    expect(Math.min(...all)).toBeLessThanOrEqual(0.5);
+    expect(Math.min(...(await ratiosOf("--where", "reward>=-100", "--ratio-above", "0.5")))).toBeGreaterThan(0.5);
+    const none = await gradus(here, "export", ...flags, "--out", "none.jsonl", "--where", "reward>9");
+    expect([none.code, none.err]).toEqual([1, "gradus: no completion meets every --where\n"]);
+  });
+
+  test.each(["boxed", "answer_tag", "answer_line"])("a solver's %s answer begins at once", async (format) => {
+    const flags = ["--solver", "--environment", "countdown", "--level", "T0", "--count", "2", "--format", format];
+    await gradus(here, "export", ...flags, "--out", "begins.jsonl");
+    for (const { messages } of rowsIn("begins.jsonl"))
+      expect(messages.at(-1)?.content).toMatch(/^(\\boxed|<answer>|Answer:)/);
+  });
+
   test("an export that is broken off leaves what was there, and no file that looks whole", async () => {
     writeFileSync(at("old.jsonl"), "as it was\n");
     const child = start(["export", "--solver", "--count", "100000", "--out", "old.jsonl"], here);
@@ -349,7 +370,7 @@ describe("gradus export", () => {
     [["--out", "a.jsonl", "--solver", "--split", "bench"], 2, "--split bench is what benchmarks are made of"],
     [["--out", "nowhere/a.jsonl", "--solver"], 1, "--out must be a file that can be written; got 'nowhere/a.jsonl'"],
     [["--out", "a.jsonl", "--evaluation-id", "rft", "--count", "5"], 2, "cannot be used with option"],
-    [["--out", "a.jsonl", "--evaluation-id", "nobody"], 2, 'there is no evaluation "nobody"'],
+    [["--out", "a.jsonl", "--evaluation-id", "nobody"], 3, 'there is no evaluation "nobody"'],
     [
       ["--out", "a.jsonl", "--solver", "--ratio-above", "1", "--count", "1"],
       1,

@@ -22,14 +22,15 @@ export interface Settings {
   readonly node?: string;
 }
 
-/** The environment without settings of whoever runs the tests. */
-function environmentWith(env: Settings["env"]): Record<string, string | undefined> {
+/** The environment without settings of whoever runs the tests, and with a user's data in the folder of the test. */
+function environmentWith({ env, cwd }: Settings): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("GRADUS_"));
-  return { ...Object.fromEntries(inherited), ...env };
+  return { ...Object.fromEntries(inherited), XDG_DATA_HOME: resolve(cwd), ...env };
 }
 
-export function start(args: readonly string[], { cwd, env, node = process.execPath }: Settings): ChildProcess {
-  return spawn(node, [launcher, ...args], { cwd, env: environmentWith(env), stdio: "pipe" });
+export function start(args: readonly string[], settings: Settings): ChildProcess {
+  const { cwd, node = process.execPath } = settings;
+  return spawn(node, [launcher, ...args], { cwd, env: environmentWith(settings), stdio: "pipe" });
 }
 
 /** Runs a command to its end. */

@@ -51,11 +51,16 @@ test("a run from its file to its end, with every change on the way", async () =>
   expect(JSON.parse(await ok("get", "small", "--json"))).toMatchObject({ runId: "small", config: { length: "16" } });
   expect(await ok("list")).toMatch(/small +mixture +going on +0 of 16/);
   expect(await ok("set-weights", "small", "a=3", "b=0.5")).toBe("from task 0 on\n");
+  expect(await ok("set-weights", "small", "a=3")).toBe('no effect: "a": the weight is that already\n');
   expect(JSON.parse(await ok("pause", "small", "--json"))).toEqual({ appliesFromCursor: "0" });
   expect(await ok("list")).toContain("paused");
   expect(await ok("resume", "small")).toBe("from task 0 on\n");
   const bandit = write("bandit.yaml", "policy:\n  bandit: { tau: 0.5 }\n");
   expect(await ok("update-policy", "small", "--file", bandit)).toBe("from task 0 on\n");
+  expect(await ok("set-weights", "small", "a=7")).toMatch(/^no effect: "a": a bandit draws by what it has learnt/);
+  expect(JSON.parse(await ok("set-weights", "small", "a=6", "--json"))).toMatchObject({
+    noEffect: [expect.stringContaining("a bandit")],
+  });
   const state = join(folder.path, "small.run");
   expect(await ok("export", "small", "--out", state)).toMatch(/small\.run: run small at task 0, \d+ bytes/);
   expect(await ok("import", state, "--id", "copy")).toContain("run copy stands at task 0; no tasks were open");
@@ -89,7 +94,7 @@ test("a run from its file to its end, with every change on the way", async () =>
     err: expect.stringContaining("is taken by an arm before it") as string,
   });
   expect(await ok("delete", "small")).toBe("small is deleted\n");
-  expect(await run("get", "small")).toMatchObject({ code: 2, err: expect.stringContaining("small") as string });
+  expect(await run("get", "small")).toMatchObject({ code: 3, err: expect.stringContaining("small") as string });
 });
 
 test("a look at a run needs no server, and ends with what it drew, in lines and as a chart", async () => {
@@ -210,7 +215,7 @@ prompts_per_update: 0
 
   test.each([
     [["set-weights", "none", "a"], 2, "wants arm=weight, e.g. real/T0=0.5; got 'a'"],
-    [["get", "none"], 2, "none"],
+    [["get", "none"], 3, "none"],
     [["create", "--file", "/no/such.yaml"], 2, "--file must be a file that can be read"],
     [["import", "/no/such.run", "--id", "x"], 2, "<file> must be a file that can be read"],
     [["waatch", "none"], 2, "Did you mean watch?"],
@@ -229,6 +234,6 @@ prompts_per_update: 0
 
   test("no server", async () => {
     const { code, err } = await gradus(here, "run", "list", "--server", "127.0.0.1:1");
-    expect([code, err]).toEqual([1, "gradus: no server at 127.0.0.1:1: start one with `gradus serve`\n"]);
+    expect([code, err]).toEqual([4, "gradus: no server at 127.0.0.1:1: start one with `gradus serve`\n"]);
   });
 });

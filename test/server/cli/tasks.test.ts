@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 /** Tasks and scores without a server. */
 import { create } from "@bufbuild/protobuf";
 import type { sendUnaryData, ServerUnaryCall } from "@grpc/grpc-js";
@@ -28,7 +29,7 @@ describe("envs", () => {
     expect(out).toMatch(/^id +version +goal +levels +pictures +description\n/);
     expect(out).toMatch(/^countdown +1 +satisfy +T0 T1 T2 T3 OOD +yes +/m);
     expect(out).toMatch(/^qa +1 +satisfy +\S.*\S {2,}Answer/m);
-    expect(existsSync(join(folder.path, ".data"))).toBe(false);
+    expect(existsSync(join(folder.path, "gradus"))).toBe(false);
   });
 
   test("describes one", async () => {
@@ -129,7 +130,30 @@ describe("reset, solve and step", () => {
   test("equal choices give equal tasks; the keys are made once, for the owner alone", async () => {
     expect(await json("reset", "np/tsp", "--seed", "3")).toEqual(task);
     expect(await json("reset", "np/tsp", "--seed", "4")).not.toEqual(task);
-    expect(existsSync(join(folder.path, ".data/task-keys"))).toBe(true);
+    expect(existsSync(join(folder.path, "gradus/task-keys"))).toBe(true);
+  });
+
+  test("a task of one folder is scored in another: the keys are the user's", async () => {
+    const elsewhere = { cwd: tmpdir(), env: { XDG_DATA_HOME: folder.path } };
+    const scored = await gradus(elsewhere, "step", task.taskId, "--completion", "[0]", "--json");
+    expect([scored.code, scored.out]).toEqual([0, expect.stringContaining('"score"')]);
+  });
+
+  test("a task of other keys says what became of it, and what to do", async () => {
+    const other = { cwd: folder.path, env: { XDG_DATA_HOME: join(folder.path, "another") } };
+    const refused = await gradus(other, "step", task.taskId, "--completion", "[0]");
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain("give its --data-dir or --key-file, or --server");
+    expect((await gradus(other, "solve", "--task-id", task.taskId)).err).toContain("give its --data-dir or --key-file");
+  });
+
+  test("keys that are in .data of the current folder are taken first, as they were before", async () => {
+    using old = temporaryFolder();
+    await gradus({ cwd: old.path, env: { GRADUS_DATA_DIR: ".data" } }, "reset", "np/tsp");
+    const [made] = [JSON.parse((await gradus({ cwd: old.path }, "reset", "np/tsp", "--json")).out) as Task];
+    expect(existsSync(join(old.path, "gradus"))).toBe(false);
+    const scored = await gradus({ cwd: old.path }, "step", made.taskId, "--completion", "[0]");
+    expect(scored.code).toBe(0);
   });
 
   test("people see the prompt and the ids", async () => {

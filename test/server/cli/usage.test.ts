@@ -21,6 +21,7 @@ test("help lists the commands, on standard output", async () => {
   expect([code, err]).toEqual([0, ""]);
   const commands = ["serve", "envs", "reset", "step", "solve", "draw", "eval", "export", "calibrate"];
   for (const command of commands) expect(out).toContain(command);
+  expect(out).toContain("Exit codes: 0 done, 1 failed, 2 wrong use, 3 what is named is not there");
 });
 
 test.each([["eval"], ["step"], ["run", "start"]])(
@@ -44,8 +45,6 @@ describe("wrong command lines end with 2 and say what was meant", () => {
     [["reset", "np/tsp", "--param", "cities_mni=5"], "--param: unknown parameter 'cities_mni'; did you mean"],
     [["reset", "np/tsp", "--count", "0"], "Want a whole number from 1"],
     [["reset", "np/tsp", "--seed", "one"], "seed: want a whole number from 0 to 2^64 - 1, got one"],
-    [["reset", "np/tps"], "unknown environment 'np/tps'; did you mean 'np/tsp'?"],
-    [["reset", "chess"], "gradus: unknown environment 'chess'; gradus envs lists what there is\n"],
     [["export", "--solver", "--out", "a.csv"], "--out must end in .jsonl or .parquet; got 'a.csv'"],
     [["reset", "np/tsp", "--level", "eazy"], "--level: np/tsp has no level 'eazy'; did you mean 'easy'?"],
     [["reset", "np/tsp", "--scheme", "qualty"], "did you mean 'quality'?"],
@@ -54,7 +53,6 @@ describe("wrong command lines end with 2 and say what was meant", () => {
       "--split: level 'OOD' of countdown is for evaluation: ask for eval or bench",
     ],
     [["reset", "np/tsp", "--scheme-param", "a=1"], "--scheme-param: unknown parameter 'a'"],
-    [["envs", "np/tps"], "did you mean 'np/tsp'?"],
     [
       ["envs", "--category", "pn"],
       "--category: there is none 'pn' here; there are: code, countdown, math, np, qa, writing",
@@ -88,8 +86,6 @@ describe("wrong command lines end with 2 and say what was meant", () => {
 
 describe("what cannot be done ends with 1", () => {
   test.each([
-    [["envs", "--server", "localhost:1"], "gradus: no server at localhost:1: start one with `gradus serve`\n"],
-    [["reset", "countdown", "--server", "nowhere.invalid:1"], "no server at nowhere.invalid:1"],
     [["solve", "--task-id", "AAAA"], "task_id: it is too short to be one"],
     [["reset", "countdown", "--data-dir", "file/data"], "ENOTDIR"],
     [["reset", "countdown", "--key-file", "file"], "key 1 is not 64 hex digits"],
@@ -132,13 +128,29 @@ describe("what cannot be done ends with 1", () => {
     expect(err).not.toMatch(/^ +at /m);
   });
 
+  test.each([
+    [["envs", "--server", "localhost:1"], 4, "gradus: no server at localhost:1: start one with `gradus serve`\n"],
+    [["reset", "countdown", "--server", "nowhere.invalid:1"], 4, "no server at nowhere.invalid:1"],
+    [["reset", "countdwn"], 3, "did you mean 'countdown'?"],
+    [["reset", "np/tps"], 3, "unknown environment 'np/tps'; did you mean 'np/tsp'?"],
+    [["reset", "chess"], 3, "gradus: unknown environment 'chess'; gradus envs lists what there is\n"],
+    [["envs", "np/tps"], 3, "did you mean 'np/tsp'?"],
+    [["reset", "countdown", "--level", "T9"], 2, "--level: "],
+    [["reset", "countdown", "--nonsense"], 2, "unknown option '--nonsense'"],
+    [["nonsense"], 2, "unknown command 'nonsense'"],
+    [["export", "--evaluation-id", "none", "--out", "a.jsonl"], 3, 'there is no evaluation "none"'],
+  ])("gradus %j ends with %d", async (args, expected, words) => {
+    const { code, err } = await gradus(here, ...args);
+    expect([code, err]).toEqual([expected, expect.stringContaining(words)]);
+  });
+
   test("what answers, but is no gRPC server or speaks no TLS, is told from no server", async () => {
     await using other = await startChatServer(() => ({ kind: "silence" }));
     const server = new URL(other.url).host;
     for (const tls of [[], ["--tls"]]) {
       const { code, err } = await gradus(here, "envs", "--server", server, ...tls);
       expect([code, err]).toEqual([
-        1,
+        4,
         expect.stringContaining(
           `gradus: ${server} answers HTTP/1.1, as web servers do, and is no Gradus server's gRPC port: ` +
             "give the server's gRPC port, 50051 unless it was told otherwise\n",
@@ -161,12 +173,12 @@ describe("what cannot be done ends with 1", () => {
     ] as const) {
       const { code, out, err } = await gradus(here, "envs", "--server", server, ...flags);
       expect(err).toContain(words);
-      expect([code, out]).toEqual([1, ""]);
+      expect([code, out]).toEqual([4, ""]);
     }
   });
 
   test("the server's address may come from the environment", async () => {
     const { code, err } = await gradus({ ...here, env: { GRADUS_SERVER: "localhost:2" } }, "envs");
-    expect([code, err]).toEqual([1, "gradus: no server at localhost:2: start one with `gradus serve`\n"]);
+    expect([code, err]).toEqual([4, "gradus: no server at localhost:2: start one with `gradus serve`\n"]);
   });
 });

@@ -5,6 +5,7 @@ import {
   bench,
   fakeClock,
   feedbackFor,
+  mixturePolicy,
   runConfig,
   settled,
   train,
@@ -139,7 +140,7 @@ describe("what cannot count says why", () => {
   });
 
   test("groups that were closed so long ago that nothing of them is kept", async () => {
-    const { runs, first } = await started({ numGenerations: 1 });
+    const { runs, first } = await started({ numGenerations: 1, policy: mixturePolicy() });
     const cursor = (await train(runs, "run", 1024 / 6)).tasks.length;
     // The last 1,024 tasks that are closed, whatever the size of an update batch.
     expect(await send(runs, feedbackFor(first, 0))).toEqual(["duplicate"]);

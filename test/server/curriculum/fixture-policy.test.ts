@@ -116,7 +116,7 @@ test("Advance moves it on from the next batch not yet drawn, and the journal has
   const { runs, store, clock } = bench({ source: pool });
   value(await runs.create("run", config));
   await answer(runs, "run", value(await ask(runs, "run", 0, 5)).tasks);
-  expect(value(await runs.advance("run"))).toEqual({ appliesFromCursor: 5 });
+  expect(value(await runs.advance("run"))).toMatchObject({ appliesFromCursor: 5 });
   const again = bench({ source: pool, store, clock }).runs;
   const { tasks } = value(await ask(again, "run", 5, 5));
   expect(tasks.every((task) => rankOf(task) < 0.2)).toBe(true);

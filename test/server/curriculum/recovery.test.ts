@@ -138,7 +138,7 @@ describe("two servers on one SQLite file at the same moment", () => {
     expect((await one.pause("run")).kind).toBe("not_found");
     value(await other.create("run", runConfig({ seed: 99n })));
     expect(value(await one.get("run")).config.seed).toBe(99n);
-    expect(value(await one.resume("run"))).toEqual({ appliesFromCursor: 0 });
+    expect(value(await one.resume("run"))).toMatchObject({ appliesFromCursor: 0 });
   });
 
   test("a run that another server deleted and created again is found at the first call", async () => {

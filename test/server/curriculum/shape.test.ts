@@ -37,7 +37,7 @@ describe("a change of shape", () => {
     const { runs } = await started();
     await train(runs, "run", 10);
     const before = value(await runs.get("run")).state;
-    expect(value(await shapes(runs, { addArms: [arm("d")] }))).toEqual({ appliesFromCursor: 60 });
+    expect(value(await shapes(runs, { addArms: [arm("d")] }))).toMatchObject({ appliesFromCursor: 60 });
     const after = value(await runs.get("run")).state;
     expect(after.arms.slice(0, 3)).toEqual(before.arms);
     // A new arm begins with the mean of what the others are worth, so that it is neither favoured nor shunned.

@@ -100,7 +100,12 @@ test("the state shows what the contract says", async () => {
 });
 
 test("recent means look back on 256 groups", async () => {
-  const { runs } = await started({ arms: runConfig().arms.slice(0, 1), numGenerations: 1, promptsPerUpdate: 10 });
+  const { runs } = await started({
+    arms: runConfig().arms.slice(0, 1),
+    policy: mixturePolicy(),
+    numGenerations: 1,
+    promptsPerUpdate: 10,
+  });
   let cursor = 0;
   for (let batch = 0; batch < 30; batch++) {
     const { tasks, nextCursor } = value(await ask(runs, "run", cursor, 10));

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { wrapAnswer } from "../../../envs/answers/wording.ts";
 import { createEvaluations } from "../../../server/evaluation/evaluations.ts";
 import type { SuiteDefinition } from "../../../server/evaluation/suite.ts";
+import { memoryHolds } from "../../../server/stores/holds.ts";
 import { memoryEvaluationStore } from "../../../server/stores/memory.ts";
 import { signingKey } from "../../../server/tasks/keyring.ts";
 import { createMaker, type Maker } from "../../../server/tasks/make.ts";
@@ -68,7 +69,7 @@ function setUp(store = memoryEvaluationStore(), suites = [tsp], refusal?: MakeRe
     onFailure,
   });
   return {
-    evaluations: createEvaluations({ store, maker, scorer, asyncScorer, registry, suites }),
+    evaluations: createEvaluations({ store, holds: memoryHolds(), maker, scorer, asyncScorer, registry, suites }),
     made,
   };
 }
@@ -105,7 +106,7 @@ test("the solver's answers have SR 1 and QR 1, and are optimal", async () => {
     if (opened.kind === "none") throw new Error(opened.detail);
     const { environment, instance, format } = opened.scoring;
     const completion = wrapAnswer(environment.solver!.format(environment.solver!.solve(instance).answer), format);
-    const submission = { evaluationId: "a", taskId, index: 0, completion };
+    const submission = { evaluationId: "a", taskId, index: 0, completion, truncated: false };
     const caller = { signal: new AbortController().signal, deadlineMs: undefined };
     expect(await evaluations.submit(submission, caller, () => undefined)).toMatchObject({
       kind: "ok",

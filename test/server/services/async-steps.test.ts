@@ -1,10 +1,12 @@
 /** Environments that ask the outside, behind the services: cancellation, deadlines, and samples of runs. */
+import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import type { AsyncEnvironment, VerifyContext } from "../../../envs/environment.ts";
 import type { Failed } from "../../../envs/facts.ts";
 import { createRegistry } from "../../../envs/registry.ts";
 import { createRuns } from "../../../server/curriculum/runs/runs.ts";
 import { type CompletionGroup, FinishReason } from "../../../server/gen/gradus/v1/environment_pb.js";
+import { SubmitCompletionsRequestSchema } from "../../../server/gen/gradus/v1/evaluation_pb.js";
 import { FeedbackStatus, NoRewardReason, type Outcome } from "../../../server/gen/gradus/v1/outcome_pb.js";
 import type { ServiceDeps } from "../../../server/services/deps.ts";
 import { createEnvironmentService } from "../../../server/services/environment-service.ts";
@@ -160,7 +162,7 @@ test("the deadline and the signal of every call reach the verifier", async () =>
   const evaluation = createEvaluationService({ ...server.deps, evaluations: { submit } } as unknown as ServiceDeps);
   const request = { evaluationId: "e", taskId: "t", sampleIndex: 0, completion: "" };
   async function* submissions() {
-    yield { $typeName: "gradus.v1.SubmitCompletionsRequest", ...request } as const;
+    yield create(SubmitCompletionsRequestSchema, request);
   }
   await evaluation.submitCompletions?.(submissions(), call)[Symbol.asyncIterator]().next();
   expect(submitted).toEqual([call]);

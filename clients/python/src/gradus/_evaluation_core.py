@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, TypedDict
 
 from gradus._call import Call, evaluation_call, paged
 from gradus._client_core import ClientCore
-from gradus._enums import AnswerFormat, Thinking
+from gradus._enums import AnswerFormat, FinishReason, Thinking
 from gradus._op import Each, Op
 from gradus._options import CallOptions, call_options
 from gradus.evaluations import EvaluationInfo, PendingTask, Report, Sample, Submitted
-from gradus.tasks import Task
+from gradus.tasks import Task, finish_reason_value
 from gradus.v1 import evaluation_pb2 as ev
 
 if TYPE_CHECKING:
@@ -98,14 +98,17 @@ class EvaluationCore:
         return self.client.pages(page, options)
 
     def submit(
-        self, completions: Iterable[tuple[Task | str, int, str]], **options: Unpack[CallOptions]
+        self,
+        completions: Iterable[tuple[Task | str, int, str] | tuple[Task | str, int, str, FinishReason | None]],
+        **options: Unpack[CallOptions],
     ) -> Op[list[Submitted]]:
         """Has completions scored; the first of each sample counts.
 
         Parameters
         ----------
         completions
-            (n,) of task or its id, sample index and text; at most 1024.
+            (n,) of task or its id, sample index and text; at most 1024. A fourth item says why generation ended:
+            "stop", or "length", with which the completion is truncated.
         **options
             `timeout` in seconds and `retries`, in place of the client's.
 
@@ -121,8 +124,9 @@ class EvaluationCore:
                 task_id=task if isinstance(task, str) else task.task_id,
                 sample_index=sample_index,
                 completion=completion,
+                finish_reason=finish_reason_value(ended[0] if ended else None),
             )
-            for task, sample_index, completion in completions
+            for task, sample_index, completion, *ended in completions
         ]
         request = ev.BatchSubmitCompletionsRequest(completions=protos)
         return self.client.call(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -12,7 +13,7 @@ from gradus._options import CallOptions, call_options
 from gradus._run_core import RunCore
 from gradus._run_options import ShapeOptions
 from gradus._values import duration
-from gradus.errors import GradusError
+from gradus.errors import GradusError, NoEffectWarning
 from gradus.groups import GroupAdvantages, HistoryRecord, RunGroup
 from gradus.outcomes import GroupOutcome
 from gradus.policy_values import Policy
@@ -216,4 +217,6 @@ def _feedback(response: cur.CloseGroupsResponse) -> dict[str, FeedbackStatus]:
 
 
 def _applies_from(response: cur.PauseResponse) -> int:
+    for words in response.no_effect:
+        warnings.warn(f"no effect: {words}", NoEffectWarning, stacklevel=2)
     return response.applies_from_cursor

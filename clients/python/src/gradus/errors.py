@@ -110,6 +110,10 @@ class StallWarning(UserWarning):
     """A run has given no tasks for a while, for it waits for feedback."""
 
 
+class NoEffectWarning(UserWarning):
+    """A change of a run that changes nothing that is drawn, e.g. of weights under a bandit."""
+
+
 class FeedbackWarning(UserWarning):
     """A score was not recorded by its run."""
 

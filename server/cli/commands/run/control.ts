@@ -1,6 +1,6 @@
 /** gradus run set-weights, update-policy, advance, pause and resume: each from the first update batch not yet issued. */
 import type { Command } from "commander";
-import type { RunHandle } from "../../../../clients/ts/src/public.ts";
+import type { ControlOptions, RunHandle } from "../../../../clients/ts/src/public.ts";
 import { addServerOptions, type ConnectionFlags, withServer } from "../../connection.ts";
 import { print, printJson } from "../../print.ts";
 import { CliProblem } from "../../problem.ts";
@@ -16,16 +16,16 @@ export function addControl(group: Command): void {
     .description("set the weights of arms; an arm of weight 0 is not drawn from, and arms left out keep theirs")
     .argument("<run>", "its id")
     .argument("<arm=weight...>", "e.g. real/T0=0 real/T3=2");
-  control(setWeights, (run, given) => run.setWeights(weightsOf(given)));
+  control(setWeights, (run, options, given) => run.setWeights(weightsOf(given), options));
 
   addUpdatePolicy(group);
 
   const advance = group.command("advance").description("move a policy of stages or tiers on to the next");
-  control(advance.argument("<run>", "its id"), (run) => run.advance());
+  control(advance.argument("<run>", "its id"), (run, options) => run.advance(options));
   const pause = group.command("pause").description("stop issuing update batches; those issued go on");
-  control(pause.argument("<run>", "its id"), (run) => run.pause());
+  control(pause.argument("<run>", "its id"), (run, options) => run.pause(options));
   const resume = group.command("resume").description("issue update batches again");
-  control(resume.argument("<run>", "its id"), (run) => run.resume());
+  control(resume.argument("<run>", "its id"), (run, options) => run.resume(options));
 }
 
 function addUpdatePolicy(group: Command): void {
@@ -39,29 +39,45 @@ function addUpdatePolicy(group: Command): void {
     const file = readRunFile("--file", flags.file);
     const { policy } = file.config;
     if (policy === undefined) throw new CliProblem("usage", `${file.path} has no policy`);
+    const { options, noEffect } = noting();
     const from = await withServer(flags, async (client) => {
       try {
-        return await client.run(id).updatePolicy(policy);
+        return await client.run(id).updatePolicy(policy, options);
       } catch (error) {
         throw inRunFile(file, error);
       }
     });
-    said(flags, from);
+    said(flags, from, noEffect);
   });
 }
 
-function control(command: Command, change: (run: RunHandle, given: readonly string[]) => Promise<bigint>): void {
+/** Options of a change, and what it turned out not to do. */
+export function noting(): { readonly options: ControlOptions; readonly noEffect: string[] } {
+  const noEffect: string[] = [];
+  return { options: { onNoEffect: (words) => void noEffect.push(...words) }, noEffect };
+}
+
+type Change = (run: RunHandle, options: ControlOptions, given: readonly string[]) => Promise<bigint>;
+
+function control(command: Command, change: Change): void {
   addServerOptions(command.option("--json", "print JSON")).action(async (id: string, ...rest: readonly unknown[]) => {
     // Commander gives the arguments, then the options.
     const [given, flags] = rest.length === 3 ? (rest as [readonly string[], Flags]) : [[], rest[0] as Flags];
-    const from = await withServer(flags, (client) => change(client.run(id), given));
-    said(flags, from);
+    const { options, noEffect } = noting();
+    const from = await withServer(flags, (client) => change(client.run(id), options, given));
+    said(flags, from, noEffect);
   });
 }
 
-export function said({ json }: { readonly json?: boolean }, appliesFromCursor: bigint): void {
-  if (json) printJson({ appliesFromCursor: String(appliesFromCursor) });
-  else print(`from task ${appliesFromCursor} on`);
+/** A change that does nothing is no failure: whoever repeats a command has what was asked for. */
+export function said(
+  { json }: { readonly json?: boolean },
+  appliesFromCursor: bigint,
+  noEffect: readonly string[],
+): void {
+  if (json) printJson({ appliesFromCursor: String(appliesFromCursor), ...(noEffect.length > 0 && { noEffect }) });
+  else if (noEffect.length === 0) print(`from task ${appliesFromCursor} on`);
+  else print(noEffect.map((words) => `no effect: ${words}`).join("\n"));
 }
 
 function weightsOf(given: readonly string[]): Readonly<Record<string, number>> {

@@ -6,7 +6,7 @@ import { addServerOptions, type ConnectionFlags, withServer } from "../../connec
 import { writeOut } from "../../out.ts";
 import { jsonOf, number, print, printJson, table } from "../../print.ts";
 import { drawnColumns, drawnLines } from "../../runs/lines.ts";
-import { seriesOf } from "../../runs/series.ts";
+import { type DrawnArm, seriesOf } from "../../runs/series.ts";
 import { terminalWidth } from "../../runs/terminal.ts";
 
 interface Flags extends ConnectionFlags {
@@ -34,20 +34,24 @@ export function addHistory(group: Command): void {
 
 /** What a run drew. */
 export interface Drawn {
-  /** By id, in the state's order. */
-  readonly arms: readonly string[];
+  /** In the state's order. */
+  readonly arms: readonly DrawnArm[];
   readonly history: readonly HistoryRecord[];
 }
 
 export async function drawnBy(run: RunHandle): Promise<Drawn> {
-  const { state } = await run.get();
-  return { arms: (state?.arms ?? []).map(({ armId }) => armId), history: await run.history() };
+  const { state, config } = await run.get();
+  const environments = new Map(config?.arms.map(({ id, spec }) => [id, spec?.environment]));
+  const arms = (state?.arms ?? []).map(({ armId: id }) => ({ id, environment: environments.get(id) }));
+  return { arms, history: await run.history() };
 }
+
+const idsOf = (arms: readonly DrawnArm[]): readonly string[] => arms.map(({ id }) => id);
 
 /** The lines of a terminal. */
 export function drawnText({ arms, history }: Drawn): string {
   const width = terminalWidth();
-  return drawnLines(seriesOf(arms, history, drawnColumns(arms, width)), width).join("\n");
+  return drawnLines(seriesOf(arms, history, drawnColumns(idsOf(arms), width)), width).join("\n");
 }
 
 export async function writeChart(option: string, path: string, title: string, { arms, history }: Drawn): Promise<void> {

@@ -4,7 +4,7 @@ import { addServerOptions, collect, type ConnectionFlags, withServer } from "../
 import { CliProblem } from "../../problem.ts";
 import { inRunFile, readRunFile } from "../../run-file.ts";
 import { wholeNumber } from "../../task-options.ts";
-import { said } from "./control.ts";
+import { noting, said } from "./control.ts";
 
 interface Flags extends ConnectionFlags {
   readonly file?: string;
@@ -41,18 +41,20 @@ async function updateShape(id: string, flags: Flags): Promise<void> {
       "usage",
       "give what is to change: --file, --remove-arm, --num-generations, --prompts-per-update or --length",
     );
+  const { options, noEffect } = noting();
   const from = await withServer(flags, async (client) => {
     try {
-      return await client.run(id).updateShape({
+      const shape = {
         ...(file && { addArms: file.config.arms, policy: file.config.policy }),
         ...(removeArms && { removeArms }),
         ...(numGenerations !== undefined && { numGenerations }),
         ...(promptsPerUpdate !== undefined && { promptsPerUpdate }),
         ...(length !== undefined && { length: BigInt(length) }),
-      });
+      };
+      return await client.run(id).updateShape(shape, options);
     } catch (error) {
       throw file === undefined ? error : inRunFile(file, error);
     }
   });
-  said(flags, from);
+  said(flags, from, noEffect);
 }

@@ -117,6 +117,7 @@ export const bandit: PolicyDefinition<BanditPolicy, BanditConfig, BanditState> =
   check: checkConfig,
   takesFeedback: true,
   signal: ({ signal }) => signal,
+  sharing: () => [],
   needsSolved: ({ signal }) => (signal === "ABSOLUTE_ADVANTAGE" ? undefined : "signal"),
   initial,
   inherit,

@@ -9,7 +9,7 @@ import {
 } from "../../../gen/gradus/v1/curriculum_pb.js";
 import { type SignalName, signals } from "../../signals.ts";
 import { invalid, type Invalid, isInvalid } from "../../types.ts";
-import { chosen, inRange, positive } from "../policy.ts";
+import { chosen, positive, zeroOrMore } from "../policy.ts";
 import { thompson, ucb } from "./discounted.ts";
 import { emaSoftmax } from "./ema-softmax.ts";
 import { exp3S } from "./exp3-s.ts";
@@ -39,8 +39,10 @@ export interface BanditConfig extends RuleNumbers, TrackRates {
 /** A choice of ours: ADSC gives no number. */
 const DEFAULT_EPSILON = 0.1;
 
-/** Of the bonus and the prior: signals are of a reward's size, or smaller. */
+/** Of the bonus and the prior: signals are at most 1, and far above that nothing of them is left in a draw. */
 const EXPLORATION_MAX = 1e9;
+/** Of the softmax: above it the shares of arms whose values are 1 apart differ by less than a millionth. */
+const TAU_MAX = 1e6;
 
 interface NumberField {
   /** As the contract names it. */
@@ -58,17 +60,17 @@ const fields: Readonly<Record<keyof RuleNumbers | keyof TrackRates, NumberField>
   alpha: { field: "alpha", byDefault: 0.15, readBy: ["EMA_SOFTMAX"], check: rate },
   tau: {
     ...{ field: "tau", byDefault: 0.25, readBy: ["EMA_SOFTMAX"] },
-    check: (field, value) => positive(field, value, Number.MAX_VALUE),
+    check: (field, value) => positive(field, value, TAU_MAX),
   },
   exp3Rate: { field: "exp3_rate", byDefault: 0.1, readBy: ["EXP3_S"], check: rate },
   exp3Share: {
     ...{ field: "exp3_share", byDefault: 0.01, readBy: ["EXP3_S"] },
-    check: (field, value) => inRange(field, value, 0, 1),
+    check: (field, value) => zeroOrMore(field, value, 1),
   },
   discount: { field: "discount", byDefault: 0.95, readBy: ["THOMPSON", "UCB"], check: rate },
   exploration: {
     ...{ field: "exploration", byDefault: 0.5, readBy: ["THOMPSON", "UCB"] },
-    check: (field, value) => inRange(field, value, 0, EXPLORATION_MAX),
+    check: (field, value) => zeroOrMore(field, value, EXPLORATION_MAX),
   },
   progressFastRate: {
     ...{ field: "progress_fast_rate", byDefault: 0.3, readBy: ["LEARNING_PROGRESS"], check: rate },
@@ -123,7 +125,7 @@ export function configToWire(config: BanditConfig): BanditPolicy {
 }
 
 export function checkConfig(config: BanditConfig): Invalid | undefined {
-  const epsilon = inRange("epsilon", config.epsilon, 0, 1);
+  const epsilon = zeroOrMore("epsilon", config.epsilon, 1);
   if (epsilon !== undefined) return epsilon;
   for (const name of names) {
     const found = fields[name].check(fields[name].field, config[name]);

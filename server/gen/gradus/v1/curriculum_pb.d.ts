@@ -2325,6 +2325,15 @@ export declare type UpdateShapeResponse = Message<"gradus.v1.UpdateShapeResponse
    * @generated from field: uint64 applies_from_cursor = 1;
    */
   appliesFromCursor: bigint;
+
+  /**
+   * What of the request changes nothing that is drawn, a sentence each, for
+   * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+   * all of it does something.
+   *
+   * @generated from field: repeated string no_effect = 2;
+   */
+  noEffect: string[];
 };
 
 /**
@@ -2378,6 +2387,15 @@ export declare type UpdatePolicyResponse = Message<"gradus.v1.UpdatePolicyRespon
    * @generated from field: uint64 applies_from_cursor = 1;
    */
   appliesFromCursor: bigint;
+
+  /**
+   * What of the request changes nothing that is drawn, a sentence each, for
+   * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+   * all of it does something.
+   *
+   * @generated from field: repeated string no_effect = 2;
+   */
+  noEffect: string[];
 };
 
 /**
@@ -2425,6 +2443,15 @@ export declare type SetWeightsResponse = Message<"gradus.v1.SetWeightsResponse">
    * @generated from field: uint64 applies_from_cursor = 1;
    */
   appliesFromCursor: bigint;
+
+  /**
+   * What of the request changes nothing that is drawn, a sentence each, for
+   * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+   * all of it does something.
+   *
+   * @generated from field: repeated string no_effect = 2;
+   */
+  noEffect: string[];
 };
 
 /**
@@ -2465,6 +2492,15 @@ export declare type AdvanceResponse = Message<"gradus.v1.AdvanceResponse"> & {
    * @generated from field: uint64 applies_from_cursor = 1;
    */
   appliesFromCursor: bigint;
+
+  /**
+   * What of the request changes nothing that is drawn, a sentence each, for
+   * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+   * all of it does something.
+   *
+   * @generated from field: repeated string no_effect = 2;
+   */
+  noEffect: string[];
 };
 
 /**
@@ -2505,6 +2541,15 @@ export declare type PauseResponse = Message<"gradus.v1.PauseResponse"> & {
    * @generated from field: uint64 applies_from_cursor = 1;
    */
   appliesFromCursor: bigint;
+
+  /**
+   * What of the request changes nothing that is drawn, a sentence each, for
+   * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+   * all of it does something.
+   *
+   * @generated from field: repeated string no_effect = 2;
+   */
+  noEffect: string[];
 };
 
 /**
@@ -2545,6 +2590,15 @@ export declare type ResumeResponse = Message<"gradus.v1.ResumeResponse"> & {
    * @generated from field: uint64 applies_from_cursor = 1;
    */
   appliesFromCursor: bigint;
+
+  /**
+   * What of the request changes nothing that is drawn, a sentence each, for
+   * people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+   * all of it does something.
+   *
+   * @generated from field: repeated string no_effect = 2;
+   */
+  noEffect: string[];
 };
 
 /**

@@ -7,6 +7,7 @@
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
 import type { AnswerFormat, Parameters, Split, Task, Thinking } from "./task_pb.js";
+import type { FinishReason } from "./environment_pb.js";
 import type { Feedback, Outcome } from "./outcome_pb.js";
 
 /**
@@ -377,6 +378,40 @@ export declare type GetEvaluationResponse = Message<"gradus.v1.GetEvaluationResp
 export declare const GetEvaluationResponseSchema: GenMessage<GetEvaluationResponse>;
 
 /**
+ * Which evaluation to hold.
+ *
+ * @generated from message gradus.v1.HoldEvaluationRequest
+ */
+export declare type HoldEvaluationRequest = Message<"gradus.v1.HoldEvaluationRequest"> & {
+  /**
+   * Its id. Required; it must have been created.
+   *
+   * @generated from field: string evaluation_id = 1;
+   */
+  evaluationId: string;
+};
+
+/**
+ * Describes the message gradus.v1.HoldEvaluationRequest.
+ * Use `create(HoldEvaluationRequestSchema)` to create a new message.
+ */
+export declare const HoldEvaluationRequestSchema: GenMessage<HoldEvaluationRequest>;
+
+/**
+ * The evaluation is held from here on. Sent once.
+ *
+ * @generated from message gradus.v1.HoldEvaluationResponse
+ */
+export declare type HoldEvaluationResponse = Message<"gradus.v1.HoldEvaluationResponse"> & {
+};
+
+/**
+ * Describes the message gradus.v1.HoldEvaluationResponse.
+ * Use `create(HoldEvaluationResponseSchema)` to create a new message.
+ */
+export declare const HoldEvaluationResponseSchema: GenMessage<HoldEvaluationResponse>;
+
+/**
  * Which tasks to give.
  *
  * @generated from message gradus.v1.ListPendingTasksRequest
@@ -497,6 +532,13 @@ export declare type SubmitCompletionsRequest = Message<"gradus.v1.SubmitCompleti
    * @generated from field: string completion = 4;
    */
   completion: string;
+
+  /**
+   * Why generation ended; unset: not known. See StepRequest.finish_reason.
+   *
+   * @generated from field: gradus.v1.FinishReason finish_reason = 5;
+   */
+  finishReason: FinishReason;
 };
 
 /**
@@ -956,6 +998,19 @@ export declare const EvaluationService: GenService<{
     methodKind: "unary";
     input: typeof GetEvaluationRequestSchema;
     output: typeof GetEvaluationResponseSchema;
+  },
+  /**
+   * Holds an evaluation for one client, for as long as the stream is open: the
+   * stream says that it is held, and then nothing more until the client leaves.
+   * FAILED_PRECONDITION while another client holds it. It keeps programs that ask a
+   * model for all that is missing from doing it twice; calls are taken from anyone.
+   *
+   * @generated from rpc gradus.v1.EvaluationService.HoldEvaluation
+   */
+  holdEvaluation: {
+    methodKind: "server_streaming";
+    input: typeof HoldEvaluationRequestSchema;
+    output: typeof HoldEvaluationResponseSchema;
   },
   /**
    * Gives tasks whose completions are missing.

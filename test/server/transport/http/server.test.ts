@@ -73,6 +73,22 @@ test("a method that is called by another verb says which it takes, before the bo
   expect(answer).toContain("/gradus.v1.EnvironmentService/Step takes POST, not PUT");
 });
 
+test.each([
+  ["EnvironmentService/Step", "text/plain", "takes content-type application/json or application/proto, not text/plain"],
+  ["EnvironmentService/Step", undefined, "and none came"],
+  [
+    "EnvironmentService/Step",
+    "application/connect+json",
+    "application/json or application/proto, not application/connect",
+  ],
+])("%s of type %s is a 415 that says what it takes", async (path, type, words) => {
+  const { httpPort } = await start({ step });
+  const head = `POST /gradus.v1.${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 2\r\n`;
+  const answer = await talk(httpPort, `${head}${type === undefined ? "" : `content-type: ${type}\r\n`}\r\n{}`);
+  expect(answer).toMatch(/^HTTP\/1\.1 415 /);
+  expect(answer).toContain(words);
+});
+
 test("/metrics counts calls on both ports", async () => {
   const server = await start({
     step: async (request) => {

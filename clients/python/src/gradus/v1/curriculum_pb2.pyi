@@ -2306,14 +2306,23 @@ class UpdateShapeResponse(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     APPLIES_FROM_CURSOR_FIELD_NUMBER: builtins.int
+    NO_EFFECT_FIELD_NUMBER: builtins.int
     applies_from_cursor: builtins.int
     """The cursor of the first task that the change applies to."""
+    @property
+    def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """What of the request changes nothing that is drawn, a sentence each, for
+        people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+        all of it does something.
+        """
+
     def __init__(
         self,
         *,
         applies_from_cursor: builtins.int = ...,
+        no_effect: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor", "no_effect", b"no_effect"]) -> None: ...
 
 global___UpdateShapeResponse = UpdateShapeResponse
 
@@ -2356,14 +2365,23 @@ class UpdatePolicyResponse(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     APPLIES_FROM_CURSOR_FIELD_NUMBER: builtins.int
+    NO_EFFECT_FIELD_NUMBER: builtins.int
     applies_from_cursor: builtins.int
     """The cursor of the first task that the change applies to."""
+    @property
+    def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """What of the request changes nothing that is drawn, a sentence each, for
+        people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+        all of it does something.
+        """
+
     def __init__(
         self,
         *,
         applies_from_cursor: builtins.int = ...,
+        no_effect: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor", "no_effect", b"no_effect"]) -> None: ...
 
 global___UpdatePolicyResponse = UpdatePolicyResponse
 
@@ -2414,14 +2432,23 @@ class SetWeightsResponse(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     APPLIES_FROM_CURSOR_FIELD_NUMBER: builtins.int
+    NO_EFFECT_FIELD_NUMBER: builtins.int
     applies_from_cursor: builtins.int
     """The cursor of the first task that the change applies to."""
+    @property
+    def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """What of the request changes nothing that is drawn, a sentence each, for
+        people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+        all of it does something.
+        """
+
     def __init__(
         self,
         *,
         applies_from_cursor: builtins.int = ...,
+        no_effect: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor", "no_effect", b"no_effect"]) -> None: ...
 
 global___SetWeightsResponse = SetWeightsResponse
 
@@ -2450,14 +2477,23 @@ class AdvanceResponse(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     APPLIES_FROM_CURSOR_FIELD_NUMBER: builtins.int
+    NO_EFFECT_FIELD_NUMBER: builtins.int
     applies_from_cursor: builtins.int
     """The cursor of the first task that the change applies to."""
+    @property
+    def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """What of the request changes nothing that is drawn, a sentence each, for
+        people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+        all of it does something.
+        """
+
     def __init__(
         self,
         *,
         applies_from_cursor: builtins.int = ...,
+        no_effect: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor", "no_effect", b"no_effect"]) -> None: ...
 
 global___AdvanceResponse = AdvanceResponse
 
@@ -2486,14 +2522,23 @@ class PauseResponse(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     APPLIES_FROM_CURSOR_FIELD_NUMBER: builtins.int
+    NO_EFFECT_FIELD_NUMBER: builtins.int
     applies_from_cursor: builtins.int
     """The cursor of the first task that the change applies to."""
+    @property
+    def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """What of the request changes nothing that is drawn, a sentence each, for
+        people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+        all of it does something.
+        """
+
     def __init__(
         self,
         *,
         applies_from_cursor: builtins.int = ...,
+        no_effect: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor", "no_effect", b"no_effect"]) -> None: ...
 
 global___PauseResponse = PauseResponse
 
@@ -2522,14 +2567,23 @@ class ResumeResponse(google.protobuf.message.Message):
     DESCRIPTOR: google.protobuf.descriptor.Descriptor
 
     APPLIES_FROM_CURSOR_FIELD_NUMBER: builtins.int
+    NO_EFFECT_FIELD_NUMBER: builtins.int
     applies_from_cursor: builtins.int
     """The cursor of the first task that the change applies to."""
+    @property
+    def no_effect(self) -> google.protobuf.internal.containers.RepeatedScalarFieldContainer[builtins.str]:
+        """What of the request changes nothing that is drawn, a sentence each, for
+        people: e.g. weights under a bandit, which draws by what it has learnt. Empty:
+        all of it does something.
+        """
+
     def __init__(
         self,
         *,
         applies_from_cursor: builtins.int = ...,
+        no_effect: collections.abc.Iterable[builtins.str] | None = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["applies_from_cursor", b"applies_from_cursor", "no_effect", b"no_effect"]) -> None: ...
 
 global___ResumeResponse = ResumeResponse
 

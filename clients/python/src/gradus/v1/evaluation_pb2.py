@@ -12,11 +12,12 @@ from google.protobuf.internal import builder as _builder
 _sym_db = _symbol_database.Default()
 
 
+from gradus.v1 import environment_pb2 as gradus_dot_v1_dot_environment__pb2
 from gradus.v1 import outcome_pb2 as gradus_dot_v1_dot_outcome__pb2
 from gradus.v1 import task_pb2 as gradus_dot_v1_dot_task__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1agradus/v1/evaluation.proto\x12\tgradus.v1\x1a\x17gradus/v1/outcome.proto\x1a\x14gradus/v1/task.proto\"m\n\x05Suite\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\r\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12\r\n\x05tasks\x18\x04 \x01(\r\x12#\n\x05parts\x18\x05 \x03(\x0b\x32\x14.gradus.v1.SuitePart\"\xa9\x01\n\tSuitePart\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05tasks\x18\x02 \x01(\r\x12\x13\n\x0b\x65nvironment\x18\x03 \x01(\t\x12\x0f\n\x07version\x18\x04 \x01(\r\x12\r\n\x05level\x18\x05 \x01(\t\x12)\n\nparameters\x18\x06 \x01(\x0b\x32\x15.gradus.v1.Parameters\x12\x1f\n\x05split\x18\x07 \x01(\x0e\x32\x10.gradus.v1.Split\":\n\x11ListSuitesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\"O\n\x12ListSuitesResponse\x12 \n\x06suites\x18\x01 \x03(\x0b\x32\x10.gradus.v1.Suite\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xf8\x01\n\nEvaluation\x12\x15\n\revaluation_id\x18\x01 \x01(\t\x12\r\n\x05suite\x18\x02 \x01(\t\x12\x15\n\rsuite_version\x18\x03 \x01(\r\x12\x18\n\x10samples_per_task\x18\x04 \x01(\r\x12\x15\n\rsamples_total\x18\x05 \x01(\x04\x12\x16\n\x0esamples_scored\x18\x06 \x01(\x04\x12\r\n\x05model\x18\x07 \x01(\t\x12.\n\ranswer_format\x18\x08 \x01(\x0e\x32\x17.gradus.v1.AnswerFormat\x12%\n\x08thinking\x18\t \x01(\x0e\x32\x13.gradus.v1.Thinking\"\xd6\x01\n\x17\x43reateEvaluationRequest\x12\x15\n\revaluation_id\x18\x01 \x01(\t\x12\r\n\x05suite\x18\x02 \x01(\t\x12\x15\n\rsuite_version\x18\x03 \x01(\r\x12\x18\n\x10samples_per_task\x18\x04 \x01(\r\x12\r\n\x05model\x18\x05 \x01(\t\x12.\n\ranswer_format\x18\x06 \x01(\x0e\x32\x17.gradus.v1.AnswerFormat\x12%\n\x08thinking\x18\x07 \x01(\x0e\x32\x13.gradus.v1.Thinking\"E\n\x18\x43reateEvaluationResponse\x12)\n\nevaluation\x18\x01 \x01(\x0b\x32\x15.gradus.v1.Evaluation\"-\n\x14GetEvaluationRequest\x12\x15\n\revaluation_id\x18\x01 \x01(\t\"B\n\x15GetEvaluationResponse\x12)\n\nevaluation\x18\x01 \x01(\x0b\x32\x15.gradus.v1.Evaluation\"W\n\x17ListPendingTasksRequest\x12\x15\n\revaluation_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\r\x12\x12\n\npage_token\x18\x03 \x01(\t\"D\n\x0bPendingTask\x12\x1d\n\x04task\x18\x01 \x01(\x0b\x32\x0f.gradus.v1.Task\x12\x16\n\x0esample_indices\x18\x02 \x03(\r\"Z\n\x18ListPendingTasksResponse\x12%\n\x05tasks\x18\x01 \x03(\x0b\x32\x16.gradus.v1.PendingTask\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"l\n\x18SubmitCompletionsRequest\x12\x15\n\revaluation_id\x18\x01 \x01(\t\x12\x0f\n\x07task_id\x18\x02 \x01(\t\x12\x14\n\x0csample_index\x18\x03 \x01(\r\x12\x12\n\ncompletion\x18\x04 \x01(\t\"F\n\rSubmitFailure\x12\x0c\n\x04\x63ode\x18\x01 \x01(\x05\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x16\n\x0eretry_delay_ms\x18\x03 \x01(\r\"\xb9\x01\n\x19SubmitCompletionsResponse\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12#\n\x07outcome\x18\x02 \x01(\x0b\x32\x12.gradus.v1.Outcome\x12\x14\n\x0csample_index\x18\x03 \x01(\r\x12%\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x04 \x01(\x0b\x32\x13.gradus.v1.Feedback\x12)\n\x07\x66\x61ilure\x18\x05 \x01(\x0b\x32\x18.gradus.v1.SubmitFailure\"Y\n\x1d\x42\x61tchSubmitCompletionsRequest\x12\x38\n\x0b\x63ompletions\x18\x01 \x03(\x0b\x32#.gradus.v1.SubmitCompletionsRequest\"W\n\x1e\x42\x61tchSubmitCompletionsResponse\x12\x35\n\x07results\x18\x01 \x03(\x0b\x32$.gradus.v1.SubmitCompletionsResponse\"R\n\x12ListSamplesRequest\x12\x15\n\revaluation_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\r\x12\x12\n\npage_token\x18\x03 \x01(\t\"\x96\x01\n\x06Sample\x12\x1d\n\x04task\x18\x01 \x01(\x0b\x32\x0f.gradus.v1.Task\x12\x14\n\x0csample_index\x18\x02 \x01(\r\x12\x12\n\ncompletion\x18\x03 \x01(\t\x12#\n\x07outcome\x18\x04 \x01(\x0b\x32\x12.gradus.v1.Outcome\x12\x0c\n\x04part\x18\x05 \x01(\t\x12\x10\n\x08\x63\x61tegory\x18\x06 \x01(\t\"R\n\x13ListSamplesResponse\x12\"\n\x07samples\x18\x01 \x03(\x0b\x32\x11.gradus.v1.Sample\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\")\n\x10GetReportRequest\x12\x15\n\revaluation_id\x18\x01 \x01(\t\"\xb7\x01\n\tReportRow\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07samples\x18\x02 \x01(\x04\x12\x32\n\x07\x66igures\x18\x03 \x03(\x0b\x32!.gradus.v1.ReportRow.FiguresEntry\x12\r\n\x05tasks\x18\x04 \x01(\x04\x12\x18\n\x10samples_expected\x18\x05 \x01(\x04\x1a.\n\x0c\x46iguresEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"\x88\x02\n\x06Report\x12)\n\nevaluation\x18\x01 \x01(\x0b\x32\x15.gradus.v1.Evaluation\x12*\n\x0c\x65nvironments\x18\x02 \x03(\x0b\x32\x14.gradus.v1.ReportRow\x12(\n\ncategories\x18\x03 \x03(\x0b\x32\x14.gradus.v1.ReportRow\x12%\n\x07overall\x18\x04 \x01(\x0b\x32\x14.gradus.v1.ReportRow\x12\x10\n\x08\x62\x61seline\x18\x05 \x01(\t\x12#\n\x05parts\x18\x06 \x03(\x0b\x32\x14.gradus.v1.ReportRow\x12\x1f\n\x05suite\x18\x07 \x01(\x0b\x32\x10.gradus.v1.Suite\"6\n\x11GetReportResponse\x12!\n\x06report\x18\x01 \x01(\x0b\x32\x11.gradus.v1.Report2\xd5\x05\n\x11\x45valuationService\x12I\n\nListSuites\x12\x1c.gradus.v1.ListSuitesRequest\x1a\x1d.gradus.v1.ListSuitesResponse\x12[\n\x10\x43reateEvaluation\x12\".gradus.v1.CreateEvaluationRequest\x1a#.gradus.v1.CreateEvaluationResponse\x12R\n\rGetEvaluation\x12\x1f.gradus.v1.GetEvaluationRequest\x1a .gradus.v1.GetEvaluationResponse\x12[\n\x10ListPendingTasks\x12\".gradus.v1.ListPendingTasksRequest\x1a#.gradus.v1.ListPendingTasksResponse\x12\x62\n\x11SubmitCompletions\x12#.gradus.v1.SubmitCompletionsRequest\x1a$.gradus.v1.SubmitCompletionsResponse(\x01\x30\x01\x12m\n\x16\x42\x61tchSubmitCompletions\x12(.gradus.v1.BatchSubmitCompletionsRequest\x1a).gradus.v1.BatchSubmitCompletionsResponse\x12L\n\x0bListSamples\x12\x1d.gradus.v1.ListSamplesRequest\x1a\x1e.gradus.v1.ListSamplesResponse\x12\x46\n\tGetReport\x12\x1b.gradus.v1.GetReportRequest\x1a\x1c.gradus.v1.GetReportResponseb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1agradus/v1/evaluation.proto\x12\tgradus.v1\x1a\x1bgradus/v1/environment.proto\x1a\x17gradus/v1/outcome.proto\x1a\x14gradus/v1/task.proto\"m\n\x05Suite\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\r\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\x12\r\n\x05tasks\x18\x04 \x01(\r\x12#\n\x05parts\x18\x05 \x03(\x0b\x32\x14.gradus.v1.SuitePart\"\xa9\x01\n\tSuitePart\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05tasks\x18\x02 \x01(\r\x12\x13\n\x0b\x65nvironment\x18\x03 \x01(\t\x12\x0f\n\x07version\x18\x04 \x01(\r\x12\r\n\x05level\x18\x05 \x01(\t\x12)\n\nparameters\x18\x06 \x01(\x0b\x32\x15.gradus.v1.Parameters\x12\x1f\n\x05split\x18\x07 \x01(\x0e\x32\x10.gradus.v1.Split\":\n\x11ListSuitesRequest\x12\x11\n\tpage_size\x18\x01 \x01(\r\x12\x12\n\npage_token\x18\x02 \x01(\t\"O\n\x12ListSuitesResponse\x12 \n\x06suites\x18\x01 \x03(\x0b\x32\x10.gradus.v1.Suite\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xf8\x01\n\nEvaluation\x12\x15\n\revaluation_id\x18\x01 \x01(\t\x12\r\n\x05suite\x18\x02 \x01(\t\x12\x15\n\rsuite_version\x18\x03 \x01(\r\x12\x18\n\x10samples_per_task\x18\x04 \x01(\r\x12\x15\n\rsamples_total\x18\x05 \x01(\x04\x12\x16\n\x0esamples_scored\x18\x06 \x01(\x04\x12\r\n\x05model\x18\x07 \x01(\t\x12.\n\ranswer_format\x18\x08 \x01(\x0e\x32\x17.gradus.v1.AnswerFormat\x12%\n\x08thinking\x18\t \x01(\x0e\x32\x13.gradus.v1.Thinking\"\xd6\x01\n\x17\x43reateEvaluationRequest\x12\x15\n\revaluation_id\x18\x01 \x01(\t\x12\r\n\x05suite\x18\x02 \x01(\t\x12\x15\n\rsuite_version\x18\x03 \x01(\r\x12\x18\n\x10samples_per_task\x18\x04 \x01(\r\x12\r\n\x05model\x18\x05 \x01(\t\x12.\n\ranswer_format\x18\x06 \x01(\x0e\x32\x17.gradus.v1.AnswerFormat\x12%\n\x08thinking\x18\x07 \x01(\x0e\x32\x13.gradus.v1.Thinking\"E\n\x18\x43reateEvaluationResponse\x12)\n\nevaluation\x18\x01 \x01(\x0b\x32\x15.gradus.v1.Evaluation\"-\n\x14GetEvaluationRequest\x12\x15\n\revaluation_id\x18\x01 \x01(\t\"B\n\x15GetEvaluationResponse\x12)\n\nevaluation\x18\x01 \x01(\x0b\x32\x15.gradus.v1.Evaluation\".\n\x15HoldEvaluationRequest\x12\x15\n\revaluation_id\x18\x01 \x01(\t\"\x18\n\x16HoldEvaluationResponse\"W\n\x17ListPendingTasksRequest\x12\x15\n\revaluation_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\r\x12\x12\n\npage_token\x18\x03 \x01(\t\"D\n\x0bPendingTask\x12\x1d\n\x04task\x18\x01 \x01(\x0b\x32\x0f.gradus.v1.Task\x12\x16\n\x0esample_indices\x18\x02 \x03(\r\"Z\n\x18ListPendingTasksResponse\x12%\n\x05tasks\x18\x01 \x03(\x0b\x32\x16.gradus.v1.PendingTask\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x9c\x01\n\x18SubmitCompletionsRequest\x12\x15\n\revaluation_id\x18\x01 \x01(\t\x12\x0f\n\x07task_id\x18\x02 \x01(\t\x12\x14\n\x0csample_index\x18\x03 \x01(\r\x12\x12\n\ncompletion\x18\x04 \x01(\t\x12.\n\rfinish_reason\x18\x05 \x01(\x0e\x32\x17.gradus.v1.FinishReason\"F\n\rSubmitFailure\x12\x0c\n\x04\x63ode\x18\x01 \x01(\x05\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x16\n\x0eretry_delay_ms\x18\x03 \x01(\r\"\xb9\x01\n\x19SubmitCompletionsResponse\x12\x0f\n\x07task_id\x18\x01 \x01(\t\x12#\n\x07outcome\x18\x02 \x01(\x0b\x32\x12.gradus.v1.Outcome\x12\x14\n\x0csample_index\x18\x03 \x01(\r\x12%\n\x08\x66\x65\x65\x64\x62\x61\x63k\x18\x04 \x01(\x0b\x32\x13.gradus.v1.Feedback\x12)\n\x07\x66\x61ilure\x18\x05 \x01(\x0b\x32\x18.gradus.v1.SubmitFailure\"Y\n\x1d\x42\x61tchSubmitCompletionsRequest\x12\x38\n\x0b\x63ompletions\x18\x01 \x03(\x0b\x32#.gradus.v1.SubmitCompletionsRequest\"W\n\x1e\x42\x61tchSubmitCompletionsResponse\x12\x35\n\x07results\x18\x01 \x03(\x0b\x32$.gradus.v1.SubmitCompletionsResponse\"R\n\x12ListSamplesRequest\x12\x15\n\revaluation_id\x18\x01 \x01(\t\x12\x11\n\tpage_size\x18\x02 \x01(\r\x12\x12\n\npage_token\x18\x03 \x01(\t\"\x96\x01\n\x06Sample\x12\x1d\n\x04task\x18\x01 \x01(\x0b\x32\x0f.gradus.v1.Task\x12\x14\n\x0csample_index\x18\x02 \x01(\r\x12\x12\n\ncompletion\x18\x03 \x01(\t\x12#\n\x07outcome\x18\x04 \x01(\x0b\x32\x12.gradus.v1.Outcome\x12\x0c\n\x04part\x18\x05 \x01(\t\x12\x10\n\x08\x63\x61tegory\x18\x06 \x01(\t\"R\n\x13ListSamplesResponse\x12\"\n\x07samples\x18\x01 \x03(\x0b\x32\x11.gradus.v1.Sample\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\")\n\x10GetReportRequest\x12\x15\n\revaluation_id\x18\x01 \x01(\t\"\xb7\x01\n\tReportRow\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07samples\x18\x02 \x01(\x04\x12\x32\n\x07\x66igures\x18\x03 \x03(\x0b\x32!.gradus.v1.ReportRow.FiguresEntry\x12\r\n\x05tasks\x18\x04 \x01(\x04\x12\x18\n\x10samples_expected\x18\x05 \x01(\x04\x1a.\n\x0c\x46iguresEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01:\x02\x38\x01\"\x88\x02\n\x06Report\x12)\n\nevaluation\x18\x01 \x01(\x0b\x32\x15.gradus.v1.Evaluation\x12*\n\x0c\x65nvironments\x18\x02 \x03(\x0b\x32\x14.gradus.v1.ReportRow\x12(\n\ncategories\x18\x03 \x03(\x0b\x32\x14.gradus.v1.ReportRow\x12%\n\x07overall\x18\x04 \x01(\x0b\x32\x14.gradus.v1.ReportRow\x12\x10\n\x08\x62\x61seline\x18\x05 \x01(\t\x12#\n\x05parts\x18\x06 \x03(\x0b\x32\x14.gradus.v1.ReportRow\x12\x1f\n\x05suite\x18\x07 \x01(\x0b\x32\x10.gradus.v1.Suite\"6\n\x11GetReportResponse\x12!\n\x06report\x18\x01 \x01(\x0b\x32\x11.gradus.v1.Report2\xae\x06\n\x11\x45valuationService\x12I\n\nListSuites\x12\x1c.gradus.v1.ListSuitesRequest\x1a\x1d.gradus.v1.ListSuitesResponse\x12[\n\x10\x43reateEvaluation\x12\".gradus.v1.CreateEvaluationRequest\x1a#.gradus.v1.CreateEvaluationResponse\x12R\n\rGetEvaluation\x12\x1f.gradus.v1.GetEvaluationRequest\x1a .gradus.v1.GetEvaluationResponse\x12W\n\x0eHoldEvaluation\x12 .gradus.v1.HoldEvaluationRequest\x1a!.gradus.v1.HoldEvaluationResponse0\x01\x12[\n\x10ListPendingTasks\x12\".gradus.v1.ListPendingTasksRequest\x1a#.gradus.v1.ListPendingTasksResponse\x12\x62\n\x11SubmitCompletions\x12#.gradus.v1.SubmitCompletionsRequest\x1a$.gradus.v1.SubmitCompletionsResponse(\x01\x30\x01\x12m\n\x16\x42\x61tchSubmitCompletions\x12(.gradus.v1.BatchSubmitCompletionsRequest\x1a).gradus.v1.BatchSubmitCompletionsResponse\x12L\n\x0bListSamples\x12\x1d.gradus.v1.ListSamplesRequest\x1a\x1e.gradus.v1.ListSamplesResponse\x12\x46\n\tGetReport\x12\x1b.gradus.v1.GetReportRequest\x1a\x1c.gradus.v1.GetReportResponseb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -25,56 +26,60 @@ if _descriptor._USE_C_DESCRIPTORS == False:
   DESCRIPTOR._options = None
   _globals['_REPORTROW_FIGURESENTRY']._options = None
   _globals['_REPORTROW_FIGURESENTRY']._serialized_options = b'8\001'
-  _globals['_SUITE']._serialized_start=88
-  _globals['_SUITE']._serialized_end=197
-  _globals['_SUITEPART']._serialized_start=200
-  _globals['_SUITEPART']._serialized_end=369
-  _globals['_LISTSUITESREQUEST']._serialized_start=371
-  _globals['_LISTSUITESREQUEST']._serialized_end=429
-  _globals['_LISTSUITESRESPONSE']._serialized_start=431
-  _globals['_LISTSUITESRESPONSE']._serialized_end=510
-  _globals['_EVALUATION']._serialized_start=513
-  _globals['_EVALUATION']._serialized_end=761
-  _globals['_CREATEEVALUATIONREQUEST']._serialized_start=764
-  _globals['_CREATEEVALUATIONREQUEST']._serialized_end=978
-  _globals['_CREATEEVALUATIONRESPONSE']._serialized_start=980
-  _globals['_CREATEEVALUATIONRESPONSE']._serialized_end=1049
-  _globals['_GETEVALUATIONREQUEST']._serialized_start=1051
-  _globals['_GETEVALUATIONREQUEST']._serialized_end=1096
-  _globals['_GETEVALUATIONRESPONSE']._serialized_start=1098
-  _globals['_GETEVALUATIONRESPONSE']._serialized_end=1164
-  _globals['_LISTPENDINGTASKSREQUEST']._serialized_start=1166
-  _globals['_LISTPENDINGTASKSREQUEST']._serialized_end=1253
-  _globals['_PENDINGTASK']._serialized_start=1255
-  _globals['_PENDINGTASK']._serialized_end=1323
-  _globals['_LISTPENDINGTASKSRESPONSE']._serialized_start=1325
-  _globals['_LISTPENDINGTASKSRESPONSE']._serialized_end=1415
-  _globals['_SUBMITCOMPLETIONSREQUEST']._serialized_start=1417
-  _globals['_SUBMITCOMPLETIONSREQUEST']._serialized_end=1525
-  _globals['_SUBMITFAILURE']._serialized_start=1527
-  _globals['_SUBMITFAILURE']._serialized_end=1597
-  _globals['_SUBMITCOMPLETIONSRESPONSE']._serialized_start=1600
-  _globals['_SUBMITCOMPLETIONSRESPONSE']._serialized_end=1785
-  _globals['_BATCHSUBMITCOMPLETIONSREQUEST']._serialized_start=1787
-  _globals['_BATCHSUBMITCOMPLETIONSREQUEST']._serialized_end=1876
-  _globals['_BATCHSUBMITCOMPLETIONSRESPONSE']._serialized_start=1878
-  _globals['_BATCHSUBMITCOMPLETIONSRESPONSE']._serialized_end=1965
-  _globals['_LISTSAMPLESREQUEST']._serialized_start=1967
-  _globals['_LISTSAMPLESREQUEST']._serialized_end=2049
-  _globals['_SAMPLE']._serialized_start=2052
-  _globals['_SAMPLE']._serialized_end=2202
-  _globals['_LISTSAMPLESRESPONSE']._serialized_start=2204
-  _globals['_LISTSAMPLESRESPONSE']._serialized_end=2286
-  _globals['_GETREPORTREQUEST']._serialized_start=2288
-  _globals['_GETREPORTREQUEST']._serialized_end=2329
-  _globals['_REPORTROW']._serialized_start=2332
-  _globals['_REPORTROW']._serialized_end=2515
-  _globals['_REPORTROW_FIGURESENTRY']._serialized_start=2469
-  _globals['_REPORTROW_FIGURESENTRY']._serialized_end=2515
-  _globals['_REPORT']._serialized_start=2518
-  _globals['_REPORT']._serialized_end=2782
-  _globals['_GETREPORTRESPONSE']._serialized_start=2784
-  _globals['_GETREPORTRESPONSE']._serialized_end=2838
-  _globals['_EVALUATIONSERVICE']._serialized_start=2841
-  _globals['_EVALUATIONSERVICE']._serialized_end=3566
+  _globals['_SUITE']._serialized_start=117
+  _globals['_SUITE']._serialized_end=226
+  _globals['_SUITEPART']._serialized_start=229
+  _globals['_SUITEPART']._serialized_end=398
+  _globals['_LISTSUITESREQUEST']._serialized_start=400
+  _globals['_LISTSUITESREQUEST']._serialized_end=458
+  _globals['_LISTSUITESRESPONSE']._serialized_start=460
+  _globals['_LISTSUITESRESPONSE']._serialized_end=539
+  _globals['_EVALUATION']._serialized_start=542
+  _globals['_EVALUATION']._serialized_end=790
+  _globals['_CREATEEVALUATIONREQUEST']._serialized_start=793
+  _globals['_CREATEEVALUATIONREQUEST']._serialized_end=1007
+  _globals['_CREATEEVALUATIONRESPONSE']._serialized_start=1009
+  _globals['_CREATEEVALUATIONRESPONSE']._serialized_end=1078
+  _globals['_GETEVALUATIONREQUEST']._serialized_start=1080
+  _globals['_GETEVALUATIONREQUEST']._serialized_end=1125
+  _globals['_GETEVALUATIONRESPONSE']._serialized_start=1127
+  _globals['_GETEVALUATIONRESPONSE']._serialized_end=1193
+  _globals['_HOLDEVALUATIONREQUEST']._serialized_start=1195
+  _globals['_HOLDEVALUATIONREQUEST']._serialized_end=1241
+  _globals['_HOLDEVALUATIONRESPONSE']._serialized_start=1243
+  _globals['_HOLDEVALUATIONRESPONSE']._serialized_end=1267
+  _globals['_LISTPENDINGTASKSREQUEST']._serialized_start=1269
+  _globals['_LISTPENDINGTASKSREQUEST']._serialized_end=1356
+  _globals['_PENDINGTASK']._serialized_start=1358
+  _globals['_PENDINGTASK']._serialized_end=1426
+  _globals['_LISTPENDINGTASKSRESPONSE']._serialized_start=1428
+  _globals['_LISTPENDINGTASKSRESPONSE']._serialized_end=1518
+  _globals['_SUBMITCOMPLETIONSREQUEST']._serialized_start=1521
+  _globals['_SUBMITCOMPLETIONSREQUEST']._serialized_end=1677
+  _globals['_SUBMITFAILURE']._serialized_start=1679
+  _globals['_SUBMITFAILURE']._serialized_end=1749
+  _globals['_SUBMITCOMPLETIONSRESPONSE']._serialized_start=1752
+  _globals['_SUBMITCOMPLETIONSRESPONSE']._serialized_end=1937
+  _globals['_BATCHSUBMITCOMPLETIONSREQUEST']._serialized_start=1939
+  _globals['_BATCHSUBMITCOMPLETIONSREQUEST']._serialized_end=2028
+  _globals['_BATCHSUBMITCOMPLETIONSRESPONSE']._serialized_start=2030
+  _globals['_BATCHSUBMITCOMPLETIONSRESPONSE']._serialized_end=2117
+  _globals['_LISTSAMPLESREQUEST']._serialized_start=2119
+  _globals['_LISTSAMPLESREQUEST']._serialized_end=2201
+  _globals['_SAMPLE']._serialized_start=2204
+  _globals['_SAMPLE']._serialized_end=2354
+  _globals['_LISTSAMPLESRESPONSE']._serialized_start=2356
+  _globals['_LISTSAMPLESRESPONSE']._serialized_end=2438
+  _globals['_GETREPORTREQUEST']._serialized_start=2440
+  _globals['_GETREPORTREQUEST']._serialized_end=2481
+  _globals['_REPORTROW']._serialized_start=2484
+  _globals['_REPORTROW']._serialized_end=2667
+  _globals['_REPORTROW_FIGURESENTRY']._serialized_start=2621
+  _globals['_REPORTROW_FIGURESENTRY']._serialized_end=2667
+  _globals['_REPORT']._serialized_start=2670
+  _globals['_REPORT']._serialized_end=2934
+  _globals['_GETREPORTRESPONSE']._serialized_start=2936
+  _globals['_GETREPORTRESPONSE']._serialized_end=2990
+  _globals['_EVALUATIONSERVICE']._serialized_start=2993
+  _globals['_EVALUATIONSERVICE']._serialized_end=3807
 # @@protoc_insertion_point(module_scope)

@@ -8,6 +8,7 @@ import collections.abc
 import google.protobuf.descriptor
 import google.protobuf.internal.containers
 import google.protobuf.message
+import gradus.v1.environment_pb2
 import gradus.v1.outcome_pb2
 import gradus.v1.task_pb2
 import typing
@@ -294,6 +295,36 @@ class GetEvaluationResponse(google.protobuf.message.Message):
 global___GetEvaluationResponse = GetEvaluationResponse
 
 @typing.final
+class HoldEvaluationRequest(google.protobuf.message.Message):
+    """Which evaluation to hold."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    EVALUATION_ID_FIELD_NUMBER: builtins.int
+    evaluation_id: builtins.str
+    """Its id. Required; it must have been created."""
+    def __init__(
+        self,
+        *,
+        evaluation_id: builtins.str = ...,
+    ) -> None: ...
+    def ClearField(self, field_name: typing.Literal["evaluation_id", b"evaluation_id"]) -> None: ...
+
+global___HoldEvaluationRequest = HoldEvaluationRequest
+
+@typing.final
+class HoldEvaluationResponse(google.protobuf.message.Message):
+    """The evaluation is held from here on. Sent once."""
+
+    DESCRIPTOR: google.protobuf.descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+
+global___HoldEvaluationResponse = HoldEvaluationResponse
+
+@typing.final
 class ListPendingTasksRequest(google.protobuf.message.Message):
     """Which tasks to give."""
 
@@ -380,6 +411,7 @@ class SubmitCompletionsRequest(google.protobuf.message.Message):
     TASK_ID_FIELD_NUMBER: builtins.int
     SAMPLE_INDEX_FIELD_NUMBER: builtins.int
     COMPLETION_FIELD_NUMBER: builtins.int
+    FINISH_REASON_FIELD_NUMBER: builtins.int
     evaluation_id: builtins.str
     """The evaluation. Required."""
     task_id: builtins.str
@@ -388,6 +420,8 @@ class SubmitCompletionsRequest(google.protobuf.message.Message):
     """Which completion of the task, from 0."""
     completion: builtins.str
     """The completion; see StepRequest.completion."""
+    finish_reason: gradus.v1.environment_pb2.FinishReason.ValueType
+    """Why generation ended; unset: not known. See StepRequest.finish_reason."""
     def __init__(
         self,
         *,
@@ -395,8 +429,9 @@ class SubmitCompletionsRequest(google.protobuf.message.Message):
         task_id: builtins.str = ...,
         sample_index: builtins.int = ...,
         completion: builtins.str = ...,
+        finish_reason: gradus.v1.environment_pb2.FinishReason.ValueType = ...,
     ) -> None: ...
-    def ClearField(self, field_name: typing.Literal["completion", b"completion", "evaluation_id", b"evaluation_id", "sample_index", b"sample_index", "task_id", b"task_id"]) -> None: ...
+    def ClearField(self, field_name: typing.Literal["completion", b"completion", "evaluation_id", b"evaluation_id", "finish_reason", b"finish_reason", "sample_index", b"sample_index", "task_id", b"task_id"]) -> None: ...
 
 global___SubmitCompletionsRequest = SubmitCompletionsRequest
 

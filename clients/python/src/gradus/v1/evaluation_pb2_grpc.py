@@ -31,6 +31,11 @@ class EvaluationServiceStub(object):
                 request_serializer=gradus_dot_v1_dot_evaluation__pb2.GetEvaluationRequest.SerializeToString,
                 response_deserializer=gradus_dot_v1_dot_evaluation__pb2.GetEvaluationResponse.FromString,
                 )
+        self.HoldEvaluation = channel.unary_stream(
+                '/gradus.v1.EvaluationService/HoldEvaluation',
+                request_serializer=gradus_dot_v1_dot_evaluation__pb2.HoldEvaluationRequest.SerializeToString,
+                response_deserializer=gradus_dot_v1_dot_evaluation__pb2.HoldEvaluationResponse.FromString,
+                )
         self.ListPendingTasks = channel.unary_unary(
                 '/gradus.v1.EvaluationService/ListPendingTasks',
                 request_serializer=gradus_dot_v1_dot_evaluation__pb2.ListPendingTasksRequest.SerializeToString,
@@ -82,6 +87,16 @@ class EvaluationServiceServicer(object):
 
     def GetEvaluation(self, request, context):
         """Gives an evaluation as it stands.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def HoldEvaluation(self, request, context):
+        """Holds an evaluation for one client, for as long as the stream is open: the
+        stream says that it is held, and then nothing more until the client leaves.
+        FAILED_PRECONDITION while another client holds it. It keeps programs that ask a
+        model for all that is missing from doing it twice; calls are taken from anyone.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -141,6 +156,11 @@ def add_EvaluationServiceServicer_to_server(servicer, server):
                     servicer.GetEvaluation,
                     request_deserializer=gradus_dot_v1_dot_evaluation__pb2.GetEvaluationRequest.FromString,
                     response_serializer=gradus_dot_v1_dot_evaluation__pb2.GetEvaluationResponse.SerializeToString,
+            ),
+            'HoldEvaluation': grpc.unary_stream_rpc_method_handler(
+                    servicer.HoldEvaluation,
+                    request_deserializer=gradus_dot_v1_dot_evaluation__pb2.HoldEvaluationRequest.FromString,
+                    response_serializer=gradus_dot_v1_dot_evaluation__pb2.HoldEvaluationResponse.SerializeToString,
             ),
             'ListPendingTasks': grpc.unary_unary_rpc_method_handler(
                     servicer.ListPendingTasks,
@@ -227,6 +247,23 @@ class EvaluationService(object):
         return grpc.experimental.unary_unary(request, target, '/gradus.v1.EvaluationService/GetEvaluation',
             gradus_dot_v1_dot_evaluation__pb2.GetEvaluationRequest.SerializeToString,
             gradus_dot_v1_dot_evaluation__pb2.GetEvaluationResponse.FromString,
+            options, channel_credentials,
+            insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
+
+    @staticmethod
+    def HoldEvaluation(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_stream(request, target, '/gradus.v1.EvaluationService/HoldEvaluation',
+            gradus_dot_v1_dot_evaluation__pb2.HoldEvaluationRequest.SerializeToString,
+            gradus_dot_v1_dot_evaluation__pb2.HoldEvaluationResponse.FromString,
             options, channel_credentials,
             insecure, call_credentials, compression, wait_for_ready, timeout, metadata)
 

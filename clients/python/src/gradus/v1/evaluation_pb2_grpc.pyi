@@ -46,6 +46,16 @@ class EvaluationServiceStub:
     ]
     """Gives an evaluation as it stands."""
 
+    HoldEvaluation: grpc.UnaryStreamMultiCallable[
+        gradus.v1.evaluation_pb2.HoldEvaluationRequest,
+        gradus.v1.evaluation_pb2.HoldEvaluationResponse,
+    ]
+    """Holds an evaluation for one client, for as long as the stream is open: the
+    stream says that it is held, and then nothing more until the client leaves.
+    FAILED_PRECONDITION while another client holds it. It keeps programs that ask a
+    model for all that is missing from doing it twice; calls are taken from anyone.
+    """
+
     ListPendingTasks: grpc.UnaryUnaryMultiCallable[
         gradus.v1.evaluation_pb2.ListPendingTasksRequest,
         gradus.v1.evaluation_pb2.ListPendingTasksResponse,
@@ -106,6 +116,16 @@ class EvaluationServiceAsyncStub:
         gradus.v1.evaluation_pb2.GetEvaluationResponse,
     ]
     """Gives an evaluation as it stands."""
+
+    HoldEvaluation: grpc.aio.UnaryStreamMultiCallable[
+        gradus.v1.evaluation_pb2.HoldEvaluationRequest,
+        gradus.v1.evaluation_pb2.HoldEvaluationResponse,
+    ]
+    """Holds an evaluation for one client, for as long as the stream is open: the
+    stream says that it is held, and then nothing more until the client leaves.
+    FAILED_PRECONDITION while another client holds it. It keeps programs that ask a
+    model for all that is missing from doing it twice; calls are taken from anyone.
+    """
 
     ListPendingTasks: grpc.aio.UnaryUnaryMultiCallable[
         gradus.v1.evaluation_pb2.ListPendingTasksRequest,
@@ -173,6 +193,18 @@ class EvaluationServiceServicer(metaclass=abc.ABCMeta):
         context: _ServicerContext,
     ) -> typing.Union[gradus.v1.evaluation_pb2.GetEvaluationResponse, collections.abc.Awaitable[gradus.v1.evaluation_pb2.GetEvaluationResponse]]:
         """Gives an evaluation as it stands."""
+
+    @abc.abstractmethod
+    def HoldEvaluation(
+        self,
+        request: gradus.v1.evaluation_pb2.HoldEvaluationRequest,
+        context: _ServicerContext,
+    ) -> typing.Union[collections.abc.Iterator[gradus.v1.evaluation_pb2.HoldEvaluationResponse], collections.abc.AsyncIterator[gradus.v1.evaluation_pb2.HoldEvaluationResponse]]:
+        """Holds an evaluation for one client, for as long as the stream is open: the
+        stream says that it is held, and then nothing more until the client leaves.
+        FAILED_PRECONDITION while another client holds it. It keeps programs that ask a
+        model for all that is missing from doing it twice; calls are taken from anyone.
+        """
 
     @abc.abstractmethod
     def ListPendingTasks(
