@@ -3,10 +3,13 @@ import type { Resource, VerifyContext } from "../../envs/environment.ts";
 import type { Facts, Failed } from "../../envs/facts.ts";
 import type { Ports } from "../../envs/ports.ts";
 import type { Clock } from "../curriculum/runs/ports.ts";
+import type { Party } from "./fair-turns.ts";
 import { bug } from "./scorer.ts";
 
 /** One verification. */
 export interface Job {
+  /** Whose share of the resource it comes out of. */
+  readonly party: Party;
   /** Of the completion: what it holds while it waits. */
   readonly bytes: number;
   /** Aborted when nobody needs the result any more; undefined: it is needed whoever waits. */
@@ -39,7 +42,7 @@ export interface AttemptOptions {
 /** Resolves when the verifier has come to its end; `answer` is called once, at the latest at the time limit. */
 export async function attemptJob(
   { name, timeLimitMs, attemptsMax = ATTEMPTS_MAX }: Resource,
-  { signal: caller, deadlineMs = Infinity, verify }: Omit<Job, "bytes">,
+  { signal: caller, deadlineMs = Infinity, verify }: Omit<Job, "bytes" | "party">,
   attempt: number,
   { clock, onFailure, ports = {} }: AttemptOptions,
   answer: (outcome: JobOutcome) => void,
