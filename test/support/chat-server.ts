@@ -25,6 +25,7 @@ export type Behaviour =
   | { readonly kind: "status"; readonly status: number; readonly retryAfter?: string; readonly message?: string }
   /** A reply of any kind, and what comes after it. */
   | { readonly kind: "raw"; readonly body: string; readonly then: "end" | "reset" | "silence" }
+  | { readonly kind: "redirect"; readonly status: number; readonly to: string }
   | { readonly kind: "reset" }
   | { readonly kind: "silence" };
 
@@ -90,6 +91,10 @@ function reply(incoming: IncomingMessage, response: ServerResponse, request: Cha
         if (behaviour.then === "end") response.end();
         if (behaviour.then === "reset") incoming.socket.destroy();
       });
+      return;
+    case "redirect":
+      response.writeHead(behaviour.status, { location: behaviour.to });
+      response.end();
       return;
     case "reset":
       incoming.socket.destroy();

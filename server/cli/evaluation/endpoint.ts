@@ -2,6 +2,7 @@
 import { setTimeout as after } from "node:timers/promises";
 import OpenAI, { APIError } from "openai";
 import type { ChatMessage } from "../../../clients/ts/src/public.ts";
+import { secretCutter } from "../../runtime/secrets.ts";
 import { createAttempt, oneLine } from "./attempt.ts";
 
 export interface EndpointOptions {
@@ -50,6 +51,7 @@ export function createModel(options: EndpointOptions): Model {
     timeout: timeoutMs,
     logLevel: "off",
   });
+  const cut = secretCutter([apiKey]);
   return async (prompt) => {
     const ended = new AbortController();
     const ending = AbortSignal.any([ended.signal, signal]);
@@ -60,7 +62,7 @@ export function createModel(options: EndpointOptions): Model {
       last = words;
       onTrouble(words);
     };
-    const client = shared.withOptions({ fetch: createAttempt(timeoutMs, note) });
+    const client = shared.withOptions({ fetch: createAttempt(timeoutMs, cut, note) });
     const messages = prompt.map(({ role, content }) => ({ role, content }));
     const request = { ...body, model, messages } as OpenAI.ChatCompletionCreateParamsNonStreaming;
     try {
@@ -69,9 +71,9 @@ export function createModel(options: EndpointOptions): Model {
       const reply = await Promise.race([call, late]);
       // The call, which is aborted below, ends with an error that nobody waits for; the race has taken it.
       if (reply === undefined) return { kind: "failed", message: lateWords(deadlineMs, last) };
-      return { kind: "completion", text: textOf(reply) };
+      return { kind: "completion", text: cut(textOf(reply)) };
     } catch (error) {
-      return failureOf(error);
+      return failureOf(error, cut);
     } finally {
       ended.abort();
     }
@@ -97,8 +99,8 @@ function textOf({ choices }: OpenAI.ChatCompletion): string {
   return thinking === "" || content.includes("</think>") ? content : `<think>\n${thinking}\n</think>\n${content}`;
 }
 
-function failureOf(error: unknown): Completed {
+function failureOf(error: unknown, cut: (words: string) => string): Completed {
   if (!(error instanceof APIError)) throw error;
-  const message = oneLine(error.message);
+  const message = oneLine(cut(error.message));
   return REFUSALS.has(error.status as number | undefined) ? { kind: "refused", message } : { kind: "failed", message };
 }
