@@ -58,16 +58,7 @@ export function fairQueue<Item>(): FairQueue<Item> {
       waiting -= size;
     }
   };
-  /** Of those that have something waiting; the first of equals. */
-  const least = (by: (share: Share<Item>) => number): string | undefined => {
-    let found: readonly [caller: string, value: number] | undefined;
-    for (const [caller, share] of shares) {
-      const value = share.items.length === 0 ? Infinity : by(share);
-      if (value < (found?.[1] ?? Infinity)) found = [caller, value];
-    }
-    return found?.[0];
-  };
-  const nextCaller = (): string | undefined => least(({ given }) => given);
+  const nextCaller = (): string | undefined => least(shares, ({ given }) => given);
   const serve = (caller: string, item: Item): void => {
     const share = shareOf(caller);
     level = Math.max(level, share.given);
@@ -109,8 +100,18 @@ export function fairQueue<Item>(): FairQueue<Item> {
         return removed.map(({ item }) => item);
       });
     },
-    heaviest: () => least((share) => -share.waiting),
+    heaviest: () => least(shares, (share) => -share.waiting),
     newest: (caller) => shares.get(caller)?.items.at(-1)?.item,
     waiting: (caller) => (caller === undefined ? waiting : (shares.get(caller)?.waiting ?? 0)),
   };
+}
+
+/** Of those that have something waiting; the first of equals. */
+function least<Item>(shares: ReadonlyMap<string, Share<Item>>, by: (share: Share<Item>) => number): string | undefined {
+  let found: readonly [caller: string, value: number] | undefined;
+  for (const [caller, share] of shares) {
+    const value = share.items.length === 0 ? Infinity : by(share);
+    if (value < (found?.[1] ?? Infinity)) found = [caller, value];
+  }
+  return found?.[0];
 }

@@ -161,7 +161,7 @@ function createPlaces({ concurrencyMax }: Resource, { clock }: AttemptOptions, r
     },
     leave: (entry: Entry): void => turns.remove(entry.job.party, entry),
     /** Whether somebody who has more waiting has made some. */
-    makeRoom(job: Job, refusal: Failed): boolean {
+    makeRoom: (job: Job, refusal: Failed): boolean => {
       const entry = turns.outweighed(job.party, room.shareOf(job));
       if (entry === undefined) return false;
       turns.remove(entry.job.party, entry);
