@@ -58,7 +58,7 @@ module.exports = {
     only(
       "tasks-know-no-service",
       "^server/tasks/",
-      "^(server/(tasks|gen)/|server/curriculum/|server/stores/(store|folder)\\.ts$|server/runtime/files\\.ts$|envs/)",
+      "^(server/(tasks|gen)/|server/curriculum/|server/stores/(store|folder)\\.ts$|server/runtime/(files|secrets)\\.ts$|envs/)",
       "What a task is, and what its completions are worth, whoever asks.",
     ),
     only(

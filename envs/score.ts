@@ -7,6 +7,7 @@ import type { Facts, Failed, Parsed } from "./facts.ts";
 import type { AnswerFormat } from "./prompt.ts";
 import { assertNever } from "./lib/assert-never.ts";
 import { clipUtf8, codePointOffsets } from "./lib/text.ts";
+import { escaped } from "./lib/words.ts";
 import { type Findings, isOptimal, qualityRatio, type RewardComponent } from "./reward/scheme.ts";
 import type { ResolvedScheme } from "./reward/schemes.ts";
 import { tidinessOf } from "./reward/tidiness.ts";
@@ -191,14 +192,20 @@ function scoreOf<Instance>(
     objective,
     baseline: task.baseline,
     ratio: ratioOf(task, objective),
-    violation: clipUtf8(violationOf(counts), VIOLATION_BYTES_MAX),
+    violation: clipUtf8(escaped(clipUtf8(violationOf(counts), VIOLATION_BYTES_MAX)), VIOLATION_BYTES_MAX),
     terminated: true,
     truncated: located.truncated,
     spans:
       scanned?.spans.map((span) => toScannedSpan(task, span)) ??
       (findings.length === 0 ? NO_SPANS : toScoredSpans(task, completion, spans, findings)),
-    info: (counts.kind === "malformed" ? undefined : counts.info) ?? NO_INFO,
+    info: infoOf(counts),
   };
+}
+
+function infoOf(findings: Findings): Readonly<Record<string, string>> {
+  const info = findings.kind === "malformed" ? undefined : findings.info;
+  if (info === undefined) return NO_INFO;
+  return Object.fromEntries(Object.entries(info).map(([name, value]) => [name, escaped(value)]));
 }
 
 function price<Instance>(

@@ -10,6 +10,7 @@ import type { DescMethodUnary, MessageInitShape, MessageShape, DescMessage } fro
 import type { RunConfigSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { CurriculumService } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "../../server/gen/gradus/v1/environment_pb.js";
+import { AnswerFormat, Source } from "../../server/gen/gradus/v1/task_pb.js";
 
 const environments = EnvironmentService.method;
 const curriculum = CurriculumService.method;
@@ -72,6 +73,23 @@ function stepping(texts: readonly string[]): Attack["call"] {
     await unary(environments.batchStep, { groups: [{ taskId, groupId, completions }] });
   };
 }
+
+/** Programs that sit in the sandbox, one for each caller. */
+function running(program: string): Attack["call"] {
+  const completion = `<answer>\n\`\`\`python\n${program}\n\`\`\`\n</answer>`;
+  return async ({ unary }, i) => {
+    const spec = { environment: "code", source: Source.REAL, answerFormat: AnswerFormat.ANSWER_TAG };
+    const { task } = await unary(environments.reset, { spec, seed: BigInt(i) });
+    if (task === undefined) throw new Error("no task");
+    await unary(environments.step, { taskId: task.taskId, groupId: task.groupId, completion });
+  };
+}
+
+const WORKING_AT_3_PERCENT = `import time
+while True:
+    until = time.perf_counter() + 0.0015
+    while time.perf_counter() < until: pass
+    time.sleep(0.0485)`;
 
 const countdownArms = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ id: `arm-${i}`, spec: { environment: "countdown" } }));
@@ -182,6 +200,8 @@ const attacks = {
   },
   "bombs, no token": { callers: 40, call: bomb({}), args: ["--token-file", "TOKEN"] },
   "bombs with it": { callers: 40, call: bomb({ authorization: "Bearer TOKEN" }), args: ["--token-file", "TOKEN"] },
+  "programs at 3%": { callers: 2, call: running(WORKING_AT_3_PERCENT) },
+  "programs asleep": { callers: 12, call: running("import time\ntime.sleep(1e6)") },
   "one-byte POSTs": { callers: 6, call: stall },
 } as const satisfies Record<string, Attack>;
 

@@ -2,6 +2,7 @@
 import type { PortContext } from "../environment.ts";
 import type { Failed, Facts } from "../facts.ts";
 import { assertNever } from "../lib/assert-never.ts";
+import { escaped } from "../lib/words.ts";
 import type { SandboxCase, SandboxResult } from "../ports.ts";
 import { expectationWords, meets } from "./expect.ts";
 import { type CallTest, type CodeInstance, type CodeTest, LIMITS } from "./instance.ts";
@@ -48,7 +49,11 @@ export async function runTests(
   if (index < 0) return { kind: "outcome", passed };
   const result = inOwnLines(reply.results[index] as SandboxResult, prefixed);
   const words = failureWords(tests[index] as CodeTest, result);
-  return { kind: "outcome", passed, failed: { index, words: `test ${index + 1} of ${tests.length}: ${words}` } };
+  return {
+    kind: "outcome",
+    passed,
+    failed: { index, words: escaped(`test ${index + 1} of ${tests.length}: ${words}`) },
+  };
 }
 
 /** Tells of the lines of the program as its author numbers them. */

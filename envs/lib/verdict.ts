@@ -4,6 +4,7 @@
  */
 import type { Parsed } from "../facts.ts";
 import type { Verdict } from "../ports.ts";
+import { onOneLine } from "./words.ts";
 
 /** UTF-16 units of a verdict's reason that are kept. */
 export const REASON_MAX = 300;
@@ -71,9 +72,6 @@ function objectOf(json: string): Readonly<Record<string, unknown>> | undefined {
 
 /** On one line; of a long text the end, where it comes to the point. */
 function inBrief(text: string): string {
-  const line = text
-    .slice(-VERDICT_MAX)
-    .replaceAll(/[\s\p{C}]+/gu, " ")
-    .trim();
+  const line = onOneLine(text.slice(-VERDICT_MAX));
   return line.length <= REASON_MAX ? line : `…${line.slice(1 - REASON_MAX).toWellFormed()}`;
 }

@@ -1,8 +1,9 @@
 /** The server's log: JSON lines, or pretty ones on a terminal. */
-import { type Logger, pino } from "pino";
+import { type Logger, type LoggerOptions, pino } from "pino";
 import pretty from "pino-pretty";
 import sonicBoom from "sonic-boom";
 import type { Config } from "./config.ts";
+import { secretCutter } from "./secrets.ts";
 
 export interface Log {
   readonly log: Logger;
@@ -20,13 +21,21 @@ const heldBytesMax = 8 * 1024 ** 2;
 const lastTries = 10;
 
 /** Opens the log on a file descriptor, 1 (standard output) unless told otherwise. */
-export function openLog(config: Pick<Config, "logLevel" | "logFormat">, descriptor = 1): Log {
+export function openLog(config: LogConfig, descriptor = 1): Log {
   const terminal = descriptor === 1 && process.stdout.isTTY;
   const format = config.logFormat === "auto" ? (terminal ? "pretty" : "json") : config.logFormat;
-  return format === "pretty" ? prettyLog(config.logLevel, descriptor) : jsonLog(config.logLevel, descriptor);
+  const { token, judge, teacher } = config;
+  const options = {
+    ...{ level: config.logLevel, base: null },
+    // No line holds a secret, whoever wrote it.
+    hooks: { streamWrite: secretCutter([token, judge?.key, teacher?.key]) },
+  };
+  return format === "pretty" ? prettyLog(options, descriptor) : jsonLog(options, descriptor);
 }
 
-function jsonLog(level: string, descriptor: number): Log {
+type LogConfig = Pick<Config, "logLevel" | "logFormat"> & Partial<Pick<Config, "token" | "judge" | "teacher">>;
+
+function jsonLog(options: LoggerOptions, descriptor: number): Log {
   const stream = new sonicBoom.SonicBoom({
     fd: descriptor,
     sync: false,
@@ -64,10 +73,10 @@ function jsonLog(level: string, descriptor: number): Log {
     ending = 0;
   };
   process.once("exit", flush);
-  return { log: pino({ level, base: null }, { write }), dropped: () => dropped, flush };
+  return { log: pino(options, { write }), dropped: () => dropped, flush };
 }
 
-function prettyLog(level: string, descriptor: number): Log {
+function prettyLog(options: LoggerOptions, descriptor: number): Log {
   const stream = pretty({ destination: descriptor, sync: true, translateTime: "HH:MM:ss.l", singleLine: true });
-  return { log: pino({ level, base: null }, stream), dropped: () => 0, flush: () => undefined };
+  return { log: pino(options, stream), dropped: () => 0, flush: () => undefined };
 }

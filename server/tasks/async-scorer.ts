@@ -8,6 +8,8 @@ import type { Failed } from "../../envs/facts.ts";
 import { beginScore } from "../../envs/score.ts";
 import type { FeedbackItem, FeedbackStatus } from "../curriculum/feedback.ts";
 import { unlessAborted } from "../curriculum/runs/watch.ts";
+import type { Party } from "./fair-turns.ts";
+import { peerParty, runParty } from "./make.ts";
 import type { Resources } from "./resources.ts";
 import {
   type AsyncTask,
@@ -21,6 +23,8 @@ import {
 
 /** Who asks. */
 export interface Caller {
+  /** Its address, with the port. */
+  readonly peer: string;
   /** Aborted when the caller is gone, or its deadline has passed. */
   readonly signal: AbortSignal;
   /** Milliseconds since the epoch; undefined: never. */
@@ -85,7 +89,7 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
 
   const begin = async (task: AsyncTask, completion: string, sample: RunSample): Promise<ScoredSample> => {
     try {
-      const result = await verified(options, task, completion, undefined);
+      const result = await verified(options, task, completion, runParty(sample.runId), undefined);
       if (isFinal(result)) recent.set(sample.key, result);
       return await put(sample, result);
     } catch (error) {
@@ -107,7 +111,8 @@ export function createAsyncScorer(options: AsyncScorerOptions): AsyncScorer {
   return {
     async score(task, completion, caller, sample) {
       const tooLarge = checkLength(completion, completionBytesMax);
-      if (sample === undefined) return { result: tooLarge ?? (await verified(options, task, completion, caller)) };
+      if (sample === undefined)
+        return { result: tooLarge ?? (await verified(options, task, completion, peerParty(caller.peer), caller)) };
       const known = tooLarge ?? recent.get(sample.key);
       if (known !== undefined) return put(sample, known);
       const going = inFlight.get(sample.key) ?? begin(task, completion, sample);
@@ -123,12 +128,14 @@ async function verified(
   { resources, onFailure }: AsyncScorerOptions,
   { scoring, token }: AsyncTask,
   completion: string,
+  party: Party,
   caller: Caller | undefined,
 ): Promise<SampleResult> {
   try {
     const begun = beginScore(scoring, completion);
     if (begun.kind !== "verification") return begun.kind === "score" ? begun : failedSample(begun);
     const outcome = await resources.run(scoring.environment.resource, {
+      party,
       bytes: Buffer.byteLength(completion),
       signal: caller?.signal,
       deadlineMs: caller?.deadlineMs,

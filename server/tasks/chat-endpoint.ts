@@ -1,6 +1,8 @@
 /** One question to a model behind an OpenAI-compatible chat endpoint: a teacher, or a judge. */
 import OpenAI, { APIError } from "openai";
+import { onOneLine } from "../../envs/lib/words.ts";
 import type { ChatMessage } from "../../envs/prompt.ts";
+import { secretCutter } from "../runtime/secrets.ts";
 
 export interface EndpointOptions {
   /** Base URL, e.g. "http://localhost:8000/v1". */
@@ -54,6 +56,7 @@ export function createEndpoint({ url, model, key, timeoutMs, ...options }: Endpo
     ...(key === undefined && { defaultHeaders: { Authorization: null } }),
     ...{ maxRetries: 0, timeout: timeoutMs, logLevel: "off", fetch: fetchBounded },
   });
+  const cut = secretCutter([key]);
   return async (prompt, signal) => {
     const messages = prompt.map(({ role, content }) => ({ role, content }));
     try {
@@ -61,16 +64,24 @@ export function createEndpoint({ url, model, key, timeoutMs, ...options }: Endpo
         { model, messages, max_tokens: outputTokensMax, ...(temperature !== undefined && { temperature }) },
         { signal },
       );
-      return { kind: "reply", text: textOf(reply), tokens: tokensOf(reply) };
+      return { kind: "reply", text: cut(textOf(reply)), tokens: tokensOf(reply) };
     } catch (error) {
-      return failureOf(error, signal.aborted, timeoutMs);
+      return failureOf(error, signal.aborted, timeoutMs, cut);
     }
   };
 }
 
-/** Reads the whole reply, within the request's time, and no more of it than there may be. */
+/**
+ * Reads the whole reply, within the request's time, and no more of it than there may be. It goes nowhere else: the key is
+ * for the address that the operator gave.
+ */
 const fetchBounded: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
+  const response = await fetch(input, { ...init, redirect: "manual" });
+  if (response.status >= 300 && response.status < 400) {
+    await response.body?.cancel();
+    const error = { message: `${response.status}: it sends us to another address, where the key does not go` };
+    return Response.json({ error }, { status: response.status });
+  }
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -98,25 +109,22 @@ function tokensOf(reply: unknown): Tokens | undefined {
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
-function failureOf(error: unknown, aborted: boolean, timeoutMs: number): Reply {
+function failureOf(error: unknown, aborted: boolean, timeoutMs: number, cut: (words: string) => string): Reply {
   if (aborted || error instanceof OpenAI.APIConnectionTimeoutError)
     return { kind: "failed", why: "timeout", message: `no whole reply within ${timeoutMs} ms` };
-  const message = wordsOf(error);
+  const message = onOneLine(cut(wordsOf(error))).slice(0, WORDS_MAX);
   const status = error instanceof APIError ? (error.status as number | undefined) : undefined;
   if (!(error instanceof APIError) || status === undefined) return { kind: "failed", why: "connection", message };
   const retryDelayMs = retryDelayOf((error.headers as Headers | undefined)?.get("retry-after"));
   return { kind: "failed", why: "status", message, status, ...(retryDelayMs !== undefined && { retryDelayMs }) };
 }
 
-/** On one line. Of a lost connection the innermost cause says the most. */
+/** Of a lost connection the innermost cause says the most. */
 function wordsOf(error: unknown): string {
   let innermost = error;
   while (innermost instanceof Error && innermost.cause instanceof Error) innermost = innermost.cause;
   const { message = "", code = "" } = innermost as { readonly message?: string; readonly code?: string };
-  return (message === "" ? String(code) : message)
-    .replaceAll(/[\s\p{C}]+/gu, " ")
-    .trim()
-    .slice(0, WORDS_MAX);
+  return message === "" ? String(code) : message;
 }
 
 /** Seconds, or a date. */

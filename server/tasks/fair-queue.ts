@@ -3,8 +3,12 @@
 export interface FairQueue<Item> {
   /** Adds an item behind the caller's others. `size`: how much it counts while it waits. */
   add(caller: string, item: Item, size: number): void;
-  /** Takes out the first item of the caller that was given least; undefined: none waits. */
+  /** The caller that was given least, of those that have something waiting; undefined: none has. */
+  nextCaller(): string | undefined;
+  /** Takes out the first item of that caller. */
   next(): Item | undefined;
+  /** Takes out one of a caller's items, because its turn has come. */
+  serve(caller: string, item: Item): void;
   /** What a caller was given, in any unit; less than 0 takes back. */
   charge(caller: string, amount: number): void;
   /** Takes an item out, wherever it is. */
@@ -13,6 +17,10 @@ export interface FairQueue<Item> {
   removeWhere(test: (item: Item) => boolean): readonly Item[];
   /** The sum of the sizes that wait: of one caller, or of all. */
   waiting(caller?: string): number;
+  /** Who has most waiting; undefined: nobody has anything. */
+  heaviest(): string | undefined;
+  /** The item that was added last; undefined: none of the caller's waits. */
+  newest(caller: string): Item | undefined;
 }
 
 interface Share<Item> {
@@ -22,7 +30,7 @@ interface Share<Item> {
 }
 
 /** Beyond so many callers, those that have nothing waiting are forgotten. */
-const CALLERS_MAX = 4096;
+export const CALLERS_MAX = 4096;
 
 /**
  * Start-time fair queuing (Goyal, Vin, Cheng, "Start-time fair queueing", 1997), with what work has cost in place of
@@ -42,12 +50,19 @@ export function fairQueue<Item>(): FairQueue<Item> {
     shares.set(caller, share);
     return share;
   };
-  const drop = (share: Share<Item>, at: number): Item | undefined => {
-    const [dropped] = share.items.splice(at, 1);
-    if (dropped === undefined) return undefined;
-    share.waiting -= dropped.size;
-    waiting -= dropped.size;
-    return dropped.item;
+  const take = (share: Share<Item>, item: Item): void => {
+    const at = share.items.findIndex((each) => each.item === item);
+    if (at < 0) return;
+    for (const { size } of share.items.splice(at, 1)) {
+      share.waiting -= size;
+      waiting -= size;
+    }
+  };
+  const nextCaller = (): string | undefined => least(shares, ({ given }) => given);
+  const serve = (caller: string, item: Item): void => {
+    const share = shareOf(caller);
+    level = Math.max(level, share.given);
+    take(share, item);
   };
 
   return {
@@ -58,21 +73,20 @@ export function fairQueue<Item>(): FairQueue<Item> {
       share.waiting += size;
       waiting += size;
     },
+    nextCaller,
     next() {
-      let least: Share<Item> | undefined;
-      for (const share of shares.values())
-        if (share.items.length > 0 && (least === undefined || share.given < least.given)) least = share;
-      if (least === undefined) return undefined;
-      level = Math.max(level, least.given);
-      return drop(least, 0);
+      const caller = nextCaller();
+      const first = caller === undefined ? undefined : shares.get(caller)?.items[0];
+      if (caller !== undefined && first !== undefined) serve(caller, first.item);
+      return first?.item;
     },
+    serve,
     charge(caller, amount) {
       shareOf(caller).given += amount;
     },
     remove(caller, item) {
       const share = shares.get(caller);
-      const at = share?.items.findIndex((each) => each.item === item) ?? -1;
-      if (share !== undefined && at >= 0) drop(share, at);
+      if (share !== undefined) take(share, item);
     },
     removeWhere(test) {
       return [...shares.values()].flatMap((share) => {
@@ -86,6 +100,18 @@ export function fairQueue<Item>(): FairQueue<Item> {
         return removed.map(({ item }) => item);
       });
     },
+    heaviest: () => least(shares, (share) => -share.waiting),
+    newest: (caller) => shares.get(caller)?.items.at(-1)?.item,
     waiting: (caller) => (caller === undefined ? waiting : (shares.get(caller)?.waiting ?? 0)),
   };
+}
+
+/** Of those that have something waiting; the first of equals. */
+function least<Item>(shares: ReadonlyMap<string, Share<Item>>, by: (share: Share<Item>) => number): string | undefined {
+  let found: readonly [caller: string, value: number] | undefined;
+  for (const [caller, share] of shares) {
+    const value = share.items.length === 0 ? Infinity : by(share);
+    if (value < (found?.[1] ?? Infinity)) found = [caller, value];
+  }
+  return found?.[0];
 }

@@ -5,6 +5,7 @@ import { restore } from "../../envs/instances.ts";
 import type { MakeResult as Instantiated, TaskKey } from "../../envs/origin.ts";
 import { pickRow, type Pool, rowAt } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
+import type { Party } from "./fair-turns.ts";
 import type { TaskSpec } from "./spec.ts";
 import { NO_TEACHER, type Teacher, type WantedOfTeacher } from "./teacher/teacher.ts";
 import { type MadeResult, type MadeTask, type MakeResult, renderTask } from "./task.ts";
@@ -25,7 +26,8 @@ export interface Wanting {
 
 // Whose share of the workers some work comes out of. A server knows one token at most, so what tells callers apart is
 // what they ask for: a run has a share of its own, and so has the making of a suite; all else is shared by address, not
-// by connection, which would reward who opens many.
+// by connection, which would reward who opens many. Where one piece of work takes long, an address's share is shared
+// once more, by connection.
 
 export function runCaller(runId: string): string {
   return `run ${runId}`;
@@ -38,6 +40,14 @@ export function suiteCaller(digest: string): string {
 /** `peer` is an address and, after a colon, a port. */
 export function peerCaller(peer: string): string {
   return `address ${peer.replace(/:\d+$/, "")}`;
+}
+
+export function runParty(runId: string): Party {
+  return { caller: runCaller(runId), connection: runId };
+}
+
+export function peerParty(peer: string): Party {
+  return { caller: peerCaller(peer), connection: peer };
 }
 
 export interface Maker {

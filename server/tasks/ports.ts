@@ -1,4 +1,5 @@
 /** What verifiers may ask of the outside, as this server has it. */
+import { escaped } from "../../envs/lib/words.ts";
 import type { PortName, Ports } from "../../envs/ports.ts";
 import type { Clock } from "../curriculum/runs/ports.ts";
 import type { JudgeFigures } from "./judge/counts.ts";
@@ -38,7 +39,7 @@ export interface OpenedPorts {
 
 export async function openPorts(options: PortsOptions): Promise<OpenedPorts> {
   const { sandbox: settings, judge: judgeOptions, onOpen, onFault } = options;
-  const opened = await openSandbox(settings, (why) => onFault?.("sandbox", why));
+  const opened = await openSandbox(settings, (why) => onFault?.("sandbox", escaped(why)));
   if (opened.kind === "opened") onOpen?.("sandbox", opened.found);
   const sandbox = opened.kind === "opened" ? opened.sandbox : undefined;
   const judge = judgeOptions && openJudge(judgeOptions, options);

@@ -1,12 +1,16 @@
 /** One attempt at one verification: within its resource's time limit, and given up when nobody needs it any more. */
 import type { Resource, VerifyContext } from "../../envs/environment.ts";
 import type { Facts, Failed } from "../../envs/facts.ts";
+import { escaped } from "../../envs/lib/words.ts";
 import type { Ports } from "../../envs/ports.ts";
 import type { Clock } from "../curriculum/runs/ports.ts";
+import type { Party } from "./fair-turns.ts";
 import { bug } from "./scorer.ts";
 
 /** One verification. */
 export interface Job {
+  /** Whose share of the resource it comes out of. */
+  readonly party: Party;
   /** Of the completion: what it holds while it waits. */
   readonly bytes: number;
   /** Aborted when nobody needs the result any more; undefined: it is needed whoever waits. */
@@ -39,7 +43,7 @@ export interface AttemptOptions {
 /** Resolves when the verifier has come to its end; `answer` is called once, at the latest at the time limit. */
 export async function attemptJob(
   { name, timeLimitMs, attemptsMax = ATTEMPTS_MAX }: Resource,
-  { signal: caller, deadlineMs = Infinity, verify }: Omit<Job, "bytes">,
+  { signal: caller, deadlineMs = Infinity, verify }: Omit<Job, "bytes" | "party">,
   attempt: number,
   { clock, onFailure, ports = {} }: AttemptOptions,
   answer: (outcome: JobOutcome) => void,
@@ -58,7 +62,9 @@ export async function attemptJob(
   const signal = caller === undefined ? limit.signal : AbortSignal.any([caller, limit.signal]);
   const untilMs = Math.min(deadlineMs, clock.now() + timeLimitMs);
   try {
-    once(await verify({ signal, deadlineMs: untilMs, ports, attempt, attemptsMax }));
+    const outcome = await verify({ signal, deadlineMs: untilMs, ports, attempt, attemptsMax });
+    // It goes on to logs and to those who see that an arm is masked.
+    once(outcome.kind === "failed" ? { ...outcome, detail: escaped(outcome.detail) } : outcome);
   } catch (error) {
     // What is aborted may reject, and nobody listens.
     if (!signal.aborted) onFailure(error, name);

@@ -3,6 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Environment } from "../../envs/environment.ts";
 import type { Failed, FailureReason } from "../../envs/facts.ts";
 import { restore } from "../../envs/instances.ts";
+import { escaped } from "../../envs/lib/words.ts";
 import type { Pool } from "../../envs/pool.ts";
 import type { Registry } from "../../envs/registry.ts";
 import { resolveScheme } from "../../envs/reward/schemes.ts";
@@ -46,7 +47,12 @@ export function checkLength(completion: string, bytesMax: number): NoReward | un
 const RETRY_DELAY_MS = 1000;
 
 export function failedSample({ reason, detail, retryable, retryDelayMs = RETRY_DELAY_MS }: Failed): NoReward {
-  return { kind: "none", reason, detail, retryDelayMs: retryable ? Math.max(1, Math.ceil(retryDelayMs)) : 0 };
+  return {
+    kind: "none",
+    reason,
+    detail: escaped(detail),
+    retryDelayMs: retryable ? Math.max(1, Math.ceil(retryDelayMs)) : 0,
+  };
 }
 
 /** A bug of ours, which the log tells of. */

@@ -1,5 +1,6 @@
 /** Domain to contract: outcomes. On the hot path, so messages are built once and plainly. */
 import type { Baseline } from "../../envs/environment.ts";
+import { escaped } from "../../envs/lib/words.ts";
 import type { RewardComponent } from "../../envs/reward/scheme.ts";
 import type { Score, ScoredSpan } from "../../envs/score.ts";
 import type { FeedbackStatus as DomainStatus } from "../curriculum/feedback.ts";
@@ -52,7 +53,7 @@ function noRewardToWire({ reason, detail, retryDelayMs }: NoReward): WireNoRewar
 }
 
 function componentToWire({ name, value, weight, reason = "" }: RewardComponent): WireComponent {
-  const component: WireComponent = { $typeName: "gradus.v1.RewardComponent", name, weight, reason };
+  const component: WireComponent = { $typeName: "gradus.v1.RewardComponent", name, weight, reason: escaped(reason) };
   if (value !== undefined) component.value = value;
   return component;
 }

@@ -8,6 +8,7 @@ import type {
   MessageShape,
 } from "@bufbuild/protobuf";
 import { clipUtf8 } from "../../envs/lib/text.ts";
+import { escaped } from "../../envs/lib/words.ts";
 import type { Logger } from "pino";
 
 /** One call, as its handler sees it. */
@@ -101,9 +102,9 @@ export interface RpcErrorOptions {
 const MESSAGE_BYTES_MAX = 1024;
 const FIELD_BYTES_MAX = 256;
 
-/** Half of a surrogate pair has no UTF-8, and makes grpc-js throw where nothing catches it. */
+/** Half of a surrogate pair has no UTF-8, and makes grpc-js throw where nothing catches it; and terminals show it. */
 function sendable(text: string, bytesMax: number): string {
-  return clipUtf8(text, bytesMax).toWellFormed();
+  return clipUtf8(escaped(text), bytesMax).toWellFormed();
 }
 
 /**

@@ -32,6 +32,7 @@ export type Behaviour =
       readonly then: "end" | "reset" | "silence";
       readonly contentType?: string;
     }
+  | { readonly kind: "redirect"; readonly status: number; readonly to: string }
   | { readonly kind: "reset" }
   | { readonly kind: "silence" };
 
@@ -97,6 +98,10 @@ function reply(incoming: IncomingMessage, response: ServerResponse, request: Cha
         if (behaviour.then === "end") response.end();
         if (behaviour.then === "reset") incoming.socket.destroy();
       });
+      return;
+    case "redirect":
+      response.writeHead(behaviour.status, { location: behaviour.to });
+      response.end();
       return;
     case "reset":
       incoming.socket.destroy();

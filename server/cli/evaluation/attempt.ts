@@ -3,27 +3,29 @@ import { request as overHttp } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { request as overHttps } from "node:https";
 import { text } from "node:stream/consumers";
+import { onOneLine } from "../../../envs/lib/words.ts";
 
 /** Longest piece of a reply that is shown. */
 const SHOWN_MAX = 200;
 
 /** On one line, without what a terminal would obey. */
-export const oneLine = (words: string): string =>
-  words
-    .replaceAll(/[\s\p{C}]+/gu, " ")
-    .trim()
-    .slice(0, SHOWN_MAX);
+export const oneLine = (words: string): string => onOneLine(words).slice(0, SHOWN_MAX);
 
 /**
  * Reads the reply within the attempt, so that one that breaks off, stops in the middle or holds no completion is a
  * failure that passes, like a lost connection. By Node's own requests, for its `fetch` gives up after 300 s without a
- * byte, whatever it is told, and a long completion comes later. `onTrouble` is told what went wrong.
+ * byte, whatever it is told, and a long completion comes later; and they go to no other address. `onTrouble` is told what
+ * went wrong; `cut` takes the key out of all that comes back.
  */
-export function createAttempt(timeoutMs: number, onTrouble: (words: string) => void): typeof fetch {
+export function createAttempt(
+  timeoutMs: number,
+  cut: (words: string) => string,
+  onTrouble: (words: string) => void,
+): typeof fetch {
   return async (input, init) => {
     try {
       const reply = await send(new URL(input instanceof Request ? input.url : input), init ?? {});
-      const body = await text(reply);
+      const body = cut(await text(reply));
       const { statusCode: status = 0, headers } = reply;
       const trouble = troubleOf(status, body);
       if (trouble !== undefined && !isOk(status)) onTrouble(trouble);
@@ -34,7 +36,7 @@ export function createAttempt(timeoutMs: number, onTrouble: (words: string) => v
       return new Response(body === "" ? null : body, { status, headers: shown });
     } catch (error) {
       const late = init?.signal?.aborted === true;
-      onTrouble(late ? `no whole reply within ${timeoutMs / 1000} s` : wordsOf(error));
+      onTrouble(late ? `no whole reply within ${timeoutMs / 1000} s` : cut(wordsOf(error)));
       throw error;
     }
   };

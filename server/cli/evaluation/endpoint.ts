@@ -2,6 +2,7 @@
 import { setTimeout as after } from "node:timers/promises";
 import OpenAI, { APIError } from "openai";
 import type { ChatMessage } from "../../../clients/ts/src/public.ts";
+import { secretCutter } from "../../runtime/secrets.ts";
 import { createAttempt, oneLine } from "./attempt.ts";
 import { readReply, type Written } from "./reply.ts";
 
@@ -55,6 +56,7 @@ export function createModel(options: EndpointOptions): Model {
     timeout: timeoutMs,
     logLevel: "off",
   });
+  const cut = secretCutter([apiKey]);
   return async (prompt) => {
     const ended = new AbortController();
     const ending = AbortSignal.any([ended.signal, signal]);
@@ -65,7 +67,7 @@ export function createModel(options: EndpointOptions): Model {
       last = words;
       onTrouble(words);
     };
-    const client = shared.withOptions({ fetch: createAttempt(timeoutMs, note) });
+    const client = shared.withOptions({ fetch: createAttempt(timeoutMs, cut, note) });
     const messages = prompt.map(({ role, content }) => ({ role, content }));
     const request = { ...body, model, messages } as OpenAI.ChatCompletionCreateParamsNonStreaming;
     const ask = async (): Promise<Completed> => {
@@ -81,9 +83,10 @@ export function createModel(options: EndpointOptions): Model {
       const late = after(deadlineMs, undefined, { signal: ending }).then(() => undefined);
       const completed = await Promise.race([ask(), late]);
       // The call, which is aborted below, ends with an error that nobody waits for; the race has taken it.
-      return completed ?? { kind: "failed", message: lateWords(deadlineMs, last) };
+      if (completed === undefined) return { kind: "failed", message: lateWords(deadlineMs, last) };
+      return completed.kind === "completion" ? { ...completed, text: cut(completed.text) } : completed;
     } catch (error) {
-      return failureOf(error);
+      return failureOf(error, cut);
     } finally {
       ended.abort();
     }
@@ -95,8 +98,8 @@ function lateWords(deadlineMs: number, last: string): string {
   return last === "" ? words : `${words}; the last attempt: ${last}`;
 }
 
-function failureOf(error: unknown): Completed {
+function failureOf(error: unknown, cut: (words: string) => string): Completed {
   if (!(error instanceof APIError)) throw error;
-  const message = oneLine(error.message);
+  const message = oneLine(cut(error.message));
   return REFUSALS.has(error.status as number | undefined) ? { kind: "refused", message } : { kind: "failed", message };
 }

@@ -66,6 +66,8 @@ function createEmbedded(first: Zygote, options: EmbeddedOptions): Embedded {
       case "fault":
         if (!closed) options.onFault?.(outcome.why);
         return failed(outcome.why);
+      case "busy":
+        return { ...failed(outcome.why), reason: "overloaded", retryDelayMs: BUSY_DELAY_MS };
       default:
         return assertNever(outcome);
     }
@@ -82,6 +84,9 @@ function createEmbedded(first: Zygote, options: EmbeddedOptions): Embedded {
     },
   };
 }
+
+/** So long that it is the client's to try again: others' programs go first. */
+const BUSY_DELAY_MS = 10_000;
 
 const CANCELLED: Failed = Object.freeze({
   kind: "failed",

@@ -14,6 +14,7 @@ const frameKinds = {
   done: 11,
   counted: 12,
   fault: 13,
+  busy: 14,
 } as const;
 
 const caseKinds = { script: 0, call: 1 } as const;

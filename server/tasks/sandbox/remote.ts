@@ -29,6 +29,8 @@ export interface RemoteOptions {
 /** What a program did over there. */
 interface Run {
   readonly kind: "run";
+  /** That it took, by that server's account. */
+  readonly seconds: number;
   readonly timedOut: boolean;
   readonly status: number;
   readonly stdout: string;
@@ -47,6 +49,8 @@ const MEMORY_MIB_MAX = 768;
 /** That server's limit is on the clock, ours on the processor: so much longer it may take. */
 const CLOCK_FACTOR = 2;
 const CLOCK_SECONDS_MORE = 2;
+/** So much longer than one case all cases of a job may take together (python/watch.py). */
+const JOB_FACTOR = 10;
 /** Beyond the program's own time: what the request may take to get there and back. */
 const TRANSPORT_MS_MAX = 30_000;
 /** It keeps no more than this of an output. */
@@ -63,18 +67,37 @@ export function createRemote({ url, concurrency }: RemoteOptions): Sandbox {
 async function runJob(address: string, job: SandboxJob, context: AskContext): Promise<SandboxReply | Failed> {
   const budget = { partsLeft: PARTS_MAX };
   const results: SandboxResult[] = [];
+  const allSeconds = secondsOf(JOB_FACTOR * job.cpuMsMax);
+  let secondsLeft = allSeconds;
+  const request: Request = {
+    ...{ job, budget },
+    ask: async (code, stdin, seconds) => {
+      const ran = await ask(address, code, stdin, Math.min(seconds, secondsLeft), context);
+      if (ran.kind === "run") secondsLeft -= ran.seconds;
+      return ran;
+    },
+  };
   let broken = 0;
   while (results.length < job.cases.length) {
     const left = job.cases.slice(results.length);
-    const found = left[0]?.kind === "script" ? await runScript(address, job, left[0], context) : undefined;
-    const more = found === undefined ? await runCalls(address, job, calls(left), budget, context) : found;
+    const more = left[0]?.kind === "script" ? await runScript(request, left[0]) : await runCalls(request, calls(left));
     if ("kind" in more) return more;
     results.push(...more);
     const last = results.at(-1);
     if (last?.kind === "exceeded" || last?.kind === "died") broken++;
-    if (broken >= BROKEN_MAX && last !== undefined) while (results.length < job.cases.length) results.push(last);
+    const end = secondsLeft <= 0 ? late(1000 * allSeconds, " for all tests together") : last;
+    if (end !== undefined && (broken >= BROKEN_MAX || secondsLeft <= 0))
+      while (results.length < job.cases.length) results.push(end);
   }
   return { kind: "ran", results };
+}
+
+/** What a job is asked for with. */
+interface Request {
+  readonly job: SandboxJob;
+  readonly budget: ValueBudget;
+  /** Runs code over there for so many seconds at most, and for no more than are left to the job. */
+  readonly ask: (code: string, stdin: string, seconds: number) => Promise<Run | Failed>;
 }
 
 type Call = Extract<SandboxCase, { readonly kind: "call" }>;
@@ -86,12 +109,10 @@ function calls(cases: readonly SandboxCase[]): readonly Call[] {
 }
 
 async function runScript(
-  address: string,
-  { program, cpuMsMax }: SandboxJob,
+  { job: { program, cpuMsMax }, ask: run }: Request,
   { stdin }: { readonly stdin: string },
-  context: AskContext,
 ): Promise<readonly SandboxResult[] | Failed> {
-  const ran = await ask(address, program, stdin, secondsOf(cpuMsMax), context);
+  const ran = await run(program, stdin, secondsOf(cpuMsMax));
   if (ran.kind === "failed") return ran;
   const { timedOut, status, stdout, stderr } = ran;
   if (timedOut) return [late(cpuMsMax)];
@@ -103,15 +124,11 @@ async function runScript(
 
 /** What calls come to: the first ones, as far as the process got. At least one. */
 async function runCalls(
-  address: string,
-  { program, cpuMsMax }: SandboxJob,
+  { job: { program, cpuMsMax }, budget, ask: run }: Request,
   cases: readonly Call[],
-  budget: ValueBudget,
-  context: AskContext,
 ): Promise<readonly SandboxResult[] | Failed> {
   const job = Buffer.from(JSON.stringify({ program, cases, cpuMsMax })).toString("base64");
-  const code = `${DRIVER}\n\ndrive("${job}")\n`;
-  const ran = await ask(address, code, "", secondsOf(cpuMsMax * cases.length), context);
+  const ran = await run(`${DRIVER}\n\ndrive("${job}")\n`, "", secondsOf(cpuMsMax * cases.length));
   if (ran.kind === "failed") return ran;
   // The last piece is empty, or the beginning of a line that was cut off.
   const lines = ran.stdout.split("\n").slice(0, -1).slice(0, cases.length);
@@ -132,22 +149,24 @@ async function ask(
   { signal }: AskContext,
 ): Promise<Run | Failed> {
   const body = { language: "python", code, stdin, run_timeout: seconds, memory_limit_MB: MEMORY_MIB_MAX };
+  const startedAtMs = performance.now();
   const answer = await postJson(address, body, { signal, timeoutMs: seconds * 1000 + TRANSPORT_MS_MAX });
   if (answer.kind === "failed") return failed(answer.timedOut ? "timeout" : "sandbox_failed", answer.why, answer.again);
-  return readAnswer(answer.json);
+  return readAnswer(answer.json, (performance.now() - startedAtMs) / 1000);
 }
 
-function readAnswer(json: unknown): Run | Failed {
+function readAnswer(json: unknown, seconds: number): Run | Failed {
   const { status, message, run_result: result } = asRecord(json);
   if (status === "SandboxError")
     return failed("sandbox_failed", `it reports an error of its own: ${cut(message)}`, true);
-  const { status: how, return_code: code, stdout, stderr } = asRecord(result);
+  const { status: how, return_code: code, stdout, stderr, execution_time: took } = asRecord(result);
   const timedOut = how === "TimeLimitExceeded";
   if (!timedOut && (how !== "Finished" || typeof code !== "number"))
     return failed("sandbox_failed", `it does not say what the program came to: ${cut(JSON.stringify(json))}`, true);
   const text = (value: unknown): string => (typeof value === "string" ? value : "");
   return {
     kind: "run",
+    seconds: typeof took === "number" && took >= 0 ? took : seconds,
     timedOut,
     status: typeof code === "number" ? code : -1,
     stdout: text(stdout),
@@ -157,8 +176,8 @@ function readAnswer(json: unknown): Run | Failed {
 
 const TOO_MUCH: SandboxResult = { kind: "exceeded", limit: "more than 1 MiB of output" };
 
-function late(cpuMsMax: number): SandboxResult {
-  return { kind: "exceeded", limit: `more than ${cpuMsMax.toLocaleString("en-US")} ms` };
+function late(ms: number, of = ""): SandboxResult {
+  return { kind: "exceeded", limit: `more than ${ms.toLocaleString("en-US")} ms${of}` };
 }
 
 function secondsOf(cpuMs: number): number {

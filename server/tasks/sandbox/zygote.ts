@@ -35,7 +35,9 @@ export type ZygoteOutcome =
   | { readonly kind: "too_large" }
   | { readonly kind: "cancelled" }
   /** A failure of ours. */
-  | { readonly kind: "fault"; readonly why: string };
+  | { readonly kind: "fault"; readonly why: string }
+  /** The same, where all that is wrong is that the machine had no processor for the program. */
+  | { readonly kind: "busy"; readonly why: string };
 
 export interface Zygote {
   readonly found: Found;
@@ -55,7 +57,7 @@ export interface ZygoteOptions {
   /** Path of the interpreter. */
   readonly python: string;
   /** What it is not to use though the kernel has it, for tests. */
-  readonly without?: readonly ("landlock" | "namespaces")[];
+  readonly without?: readonly ("landlock" | "namespaces" | "listener")[];
 }
 
 /**
@@ -163,7 +165,7 @@ function createZygote(link: Link, found: Found): Zygote {
       const frame = await link.next();
       if (frame.kind === "ended") return { kind: "fault", why: frame.why };
       if (frame.jobId !== jobId) continue;
-      if (frame.kind === "fault") return { kind: "fault", why: frame.payload.toString() };
+      if (frame.kind === "fault" || frame.kind === "busy") return { kind: frame.kind, why: frame.payload.toString() };
       if (frame.kind === "done") return results.length === cases.length ? { kind: "ran", results } : CANCELLED;
       const next = cases[results.length];
       const result = next && resultOfFrame(frame, next, budget);

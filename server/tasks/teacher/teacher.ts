@@ -9,6 +9,7 @@ import type { Failed, Facts } from "../../../envs/facts.ts";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import type { Registry } from "../../../envs/registry.ts";
 import { type AskModel, createEndpoint, type EndpointOptions } from "../chat-endpoint.ts";
+import type { Party } from "../fair-turns.ts";
 import type { Resources } from "../resources.ts";
 import type { TaskSpec } from "../spec.ts";
 import type { MakeResult } from "../task.ts";
@@ -65,6 +66,8 @@ interface Scope {
 
 /** What one request is for. */
 interface Asking {
+  /** Whose share of the teacher it comes out of. */
+  readonly party: Party;
   readonly environment: Environment;
   readonly spec: TaskSpec;
   readonly known: Known;
@@ -84,7 +87,7 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
     const { environment, level } = asking.spec;
     const counter = counters.of(environment, level);
     const outcome = await resources.run(resourceOf(asking.spec), {
-      ...{ bytes: 0, signal: closed.signal, deadlineMs: undefined },
+      ...{ party: asking.party, bytes: 0, signal: closed.signal, deadlineMs: undefined },
       verify: async ({ signal }) => {
         const { result, found } = await request(ask, asking, counter, AbortSignal.any([signal, closed.signal]));
         counter.requested(result);
@@ -112,7 +115,8 @@ export function createTeacher({ registry, resources, endpoint }: TeacherDeps): T
     const name = JSON.stringify([environment, version, level, split, answerFormat]);
     const shelf = shelves.get(name) ?? newShelf();
     shelves.set(name, shelf);
-    return { environment: found.environment, spec, known, shelf, seed: `${scope} ${name}` };
+    const party = { caller: scope, connection: name };
+    return { party, environment: found.environment, spec, known, shelf, seed: `${scope} ${name}` };
   };
 
   return {

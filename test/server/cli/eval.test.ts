@@ -119,7 +119,10 @@ describe("gradus eval", () => {
       [{ kind: "raw", body: '{"choices": [{', then: "reset" }, "the reply broke off"],
       [{ kind: "raw", body: '{"choices": [{', then: "silence" }, "no whole reply within 5 s"],
       [{ kind: "raw", body: "{not JSON", then: "end" }, "the reply is no completion: {not JSON"],
-      [{ kind: "raw", body: "<html>\u001b[2J\nhello", then: "end" }, "the reply is no completion: <html> [2J hello"],
+      [
+        { kind: "raw", body: "<html>\u001b[2J\nhello", then: "end" },
+        "the reply is no completion: <html>\\u{1b}[2J hello",
+      ],
       [{ kind: "raw", body: '{"error": {"message": "full"}}', then: "end" }, '{"error": {"message": "full"}}'],
       [{ kind: "raw", body: '{"choices": []}', then: "end" }, 'the reply is no completion: {"choices": []}'],
       [{ kind: "raw", body: "null", then: "end" }, "the reply is no completion: null"],

@@ -107,7 +107,7 @@ test("the solver's answers have SR 1 and QR 1, and are optimal", async () => {
     const { environment, instance, format } = opened.scoring;
     const completion = wrapAnswer(environment.solver!.format(environment.solver!.solve(instance).answer), format);
     const submission = { evaluationId: "a", taskId, index: 0, completion, truncated: false };
-    const caller = { signal: new AbortController().signal, deadlineMs: undefined };
+    const caller = { peer: "127.0.0.1:1", signal: new AbortController().signal, deadlineMs: undefined };
     expect(await evaluations.submit(submission, caller, () => undefined)).toMatchObject({
       kind: "ok",
       value: { status: "recorded" },

@@ -104,7 +104,7 @@ function groupOf(environment: string, texts: readonly string[], run?: RunPlace):
 }
 
 function callOf(signal = new AbortController().signal, deadlineMs?: number): CallContext {
-  return { signal, deadlineMs } as unknown as CallContext;
+  return { peer: "127.0.0.1:1", signal, deadlineMs } as unknown as CallContext;
 }
 
 async function step(

@@ -1,7 +1,8 @@
 /** What asynchronous environments ask: limits, attempts, deadlines, and a resource that is down. */
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Resource, VerifyContext } from "../../../envs/environment.ts";
 import type { Failed } from "../../../envs/facts.ts";
+import type { Party } from "../../../server/tasks/fair-turns.ts";
 import { FAILURES_MAX } from "../../../server/tasks/resource-health.ts";
 import { createResources } from "../../../server/tasks/resources.ts";
 import { NO_ANSWER } from "../../support/environments/flaky.ts";
@@ -14,6 +15,9 @@ const BIG: Resource = {
   ...{ name: "judge", concurrencyMax: 2, waitingMax: 3, heldBytesMax: 1000, timeLimitMs: 5000 },
 };
 
+const party = (caller: string, connection = ""): Party => ({ caller, connection });
+const ANY = { party: party("anybody"), bytes: 1, signal: undefined, deadlineMs: undefined };
+
 /** A judge that answers when it is told to. */
 function judge(resource: Partial<Resource> = {}) {
   const clock = fakeClock();
@@ -25,8 +29,8 @@ function judge(resource: Partial<Resource> = {}) {
   const verify = (context: VerifyContext): Promise<Answer> =>
     new Promise((resolve, reject) => asked.push({ context, answer: resolve, fail: reject }));
   const whole = { ...BIG, ...resource };
-  const run = (more: { bytes?: number; signal?: AbortSignal; deadlineMs?: number } = {}) =>
-    resources.run(whole, { bytes: 1, signal: undefined, deadlineMs: undefined, verify, ...more });
+  const run = (more: { bytes?: number; signal?: AbortSignal; deadlineMs?: number; party?: Party } = {}) =>
+    resources.run(whole, { ...ANY, verify, ...more });
   return { clock, resources, asked, run, changes, failures, whole };
 }
 
@@ -38,7 +42,7 @@ function steady(answer: (attempt: number) => Answer, resource: Partial<Resource>
     asked++;
     return answer(attempt);
   };
-  const run = () => resources.run(whole, { bytes: 1, signal: undefined, deadlineMs: undefined, verify });
+  const run = () => resources.run(whole, { ...ANY, verify });
   return { clock, resources, changes, run, asked: () => asked };
 }
 
@@ -76,13 +80,13 @@ test("one resource that is full holds up no other", async () => {
   await settled();
   const other = { ...BIG, name: "sandbox" };
   const verify = async (): Promise<Answer> => RIGHT;
-  expect(await resources.run(other, { bytes: 1, signal: undefined, deadlineMs: undefined, verify })).toEqual(RIGHT);
+  expect(await resources.run(other, { ...ANY, verify })).toEqual(RIGHT);
 });
 
 test("two resources of one name are a mistake of the environments'", () => {
   const { resources, run } = judge();
   void run();
-  const job = { bytes: 1, signal: undefined, deadlineMs: undefined, verify: async () => RIGHT };
+  const job = { ...ANY, verify: async () => RIGHT };
   expect(() => resources.run({ ...BIG }, job)).toThrow("two resources are named 'judge'");
 });
 
@@ -235,4 +239,103 @@ test("a resource whose verifier tries again itself is attempted once", async () 
   const { run, asked } = steady((attempt) => (attempts.push(attempt), NO_ANSWER), { attemptsMax: 1 });
   expect(await run()).toEqual(NO_ANSWER);
   expect([attempts, asked()]).toEqual([[1], 1]);
+});
+
+describe("who asks shares the resource with others", () => {
+  const one = { concurrencyMax: 1, waitingMax: 100, heldBytesMax: 1000 };
+  /** Asks for so many of each, one after the other, answers each after a second, and says whose came in which order. */
+  async function order(wanted: readonly (readonly [party: Party, count: number])[], resource: Partial<Resource> = one) {
+    const { clock, resources, whole } = judge(resource);
+    const served: string[] = [];
+    const outcomes = wanted.flatMap(([of, count]) =>
+      Array.from({ length: count }, () => {
+        const verify = async (): Promise<Answer> => {
+          served.push(of.connection);
+          await new Promise<void>((resolve) => clock.setTimer(1000, resolve));
+          return RIGHT;
+        };
+        return resources.run(whole, { ...ANY, party: of, verify });
+      }),
+    );
+    for (let i = 0; i < outcomes.length; i++) await clock.advance(1000);
+    await Promise.all(outcomes);
+    return served.join("");
+  }
+
+  test.each<readonly [string, readonly (readonly [Party, number])[], string]>([
+    [
+      "one behind another's twelve",
+      [
+        [party("a", "a"), 12],
+        [party("b", "b"), 1],
+      ],
+      "abaaaaaaaaaaa",
+    ],
+    [
+      "one behind twelve of twelve connections elsewhere",
+      [..."cdefghijklmn"].map((name) => [party("a", name), 1] as const).concat([[party("b", "b"), 1]]),
+      "cbdefghijklmn",
+    ],
+    [
+      "one behind twelve of another connection from the same place",
+      [
+        [party("a", "a"), 12],
+        [party("a", "b"), 1],
+      ],
+      "abaaaaaaaaaaa",
+    ],
+    [
+      "two that have as much to do",
+      [
+        [party("a", "a"), 4],
+        [party("b", "b"), 4],
+      ],
+      "abababab",
+    ],
+    [
+      "a run beside an address with two connections",
+      [
+        [party("a", "a"), 4],
+        [party("a", "c"), 4],
+        [party("r", "r"), 4],
+      ],
+      "arcracrcaccc",
+    ],
+  ])("%s", async (_name, wanted, expected) => {
+    const served = await order(wanted);
+    if (expected.length > 12 || wanted.length === 2) expect(served).toBe(expected);
+    // Half of the first turns are the run's, however many connections the address has.
+    else expect([...served.slice(0, 8)].filter((name) => name === "r")).toHaveLength(4);
+  });
+
+  test("who has most waiting makes room for others, and is told to come again", async () => {
+    const { asked, run } = judge({ concurrencyMax: 1, waitingMax: 3, heldBytesMax: 1000 });
+    const many = Array.from({ length: 4 }, () => run({ party: party("a", "a") }));
+    await settled();
+    const other = run({ party: party("b", "b") });
+    expect(await many[3]).toMatchObject({ reason: "overloaded", retryable: true });
+    // Those who have as much as others, and one more, make none.
+    const second = run({ party: party("b", "b") });
+    expect(await second).toMatchObject({ reason: "overloaded" });
+    for (let i = 0; i < 4; i++) {
+      asked[i]?.answer(RIGHT);
+      await settled();
+    }
+    expect(await Promise.all([...many.slice(0, 3), other])).toEqual(Array(4).fill(RIGHT));
+  });
+
+  test("the same where it is bytes that are held", async () => {
+    const { run } = judge({ concurrencyMax: 1, waitingMax: 100, heldBytesMax: 1000 });
+    const many = [400, 300, 300].map((bytes) => run({ bytes, party: party("a", "a") }));
+    await settled();
+    void run({ bytes: 200, party: party("b", "b") });
+    expect(await many[2]).toMatchObject({ reason: "overloaded" });
+  });
+});
+
+test("what took all of its time is not tried again here, nor what was refused", async () => {
+  for (const reason of ["timeout", "overloaded"] as const) {
+    const { run, asked } = steady(() => ({ ...NO_ANSWER, reason }));
+    expect([await run(), asked()]).toMatchObject([{ reason }, 1]);
+  }
 });

@@ -33,6 +33,8 @@ export function channelOptions(address: string, tls: TlsOptions | undefined): Ch
   return {
     "grpc-node.flow_control_window": windowBytes,
     "grpc.max_receive_message_length": receiveBytesMax,
+    // A connection of its own for each client: a server shares what is scarce between connections.
+    "grpc.use_local_subchannel_pool": 1,
     // A server that came back is found soon: grpc-js waits from 1 s up to 2 min by default.
     "grpc.initial_reconnect_backoff_ms": 250,
     "grpc.max_reconnect_backoff_ms": 5_000,

@@ -75,7 +75,21 @@ def tries(secret, folder, pid, port):
     return done
 `;
 
+/** With stacks so small that memory does not end it. */
+const THREADS = String.raw`
+import threading
+def tries(*_):
+    threading.stack_size(32768)
+    event, started = threading.Event(), 0
+    try:
+        for started in range(2000): threading.Thread(target=event.wait, daemon=True).start()
+    except RuntimeError:
+        pass
+    return done if started <= 64 else [f"{started} threads at once"]
+`;
+
 export const reach: readonly Hostile[] = [
+  reaching("2,000 threads", THREADS),
   reaching("reading, writing, linking and removing files", FILES),
   reaching(
     "reading the environment",

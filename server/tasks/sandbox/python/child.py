@@ -14,13 +14,13 @@ from typing import NoReturn
 
 import kernel
 import runner
+from doorman import THREADS_MAX, Doorman
 
 # Descriptors of a child, beside its input and outputs.
 TURNS = 3
 REPLIES = 4
 
 MiB = 1024**2
-THREADS_MAX = 64
 OPEN_FILES_MAX = 16
 # A stack of 512 MiB, which some programs give to a thread of theirs, fits in.
 MEMORY_MIB_MAX = 768
@@ -64,12 +64,17 @@ class Room:
         nothing: int,
         filter_code: bytes,
         inherited_bytes: int,
-        count_threads: bool,
+        doorman: Doorman,
+        file_rules: int | None,
+        accounts: int,
     ) -> None:
         self._filter = kernel.make_filter(filter_code)
         self._inherited_bytes = inherited_bytes
-        self._count_threads = count_threads
+        self._file_rules = file_rules
         self._zygote = os.getpid()
+        self.doorman = doorman
+        # Where the kernel tells what processes have taken (meter.py).
+        self.accounts = accounts
         # What takes everything, and what there is nothing in.
         self.null = null
         self.nothing = nothing
@@ -81,7 +86,7 @@ class Room:
             os._exit(1)
         # A session of its own would be a scheduling group of its own, which costs more than all the rest.
         os.setpgid(0, 0)
-        limit(self._inherited_bytes, cpu_seconds, self._count_threads)
+        limit(self._inherited_bytes, cpu_seconds, self.doorman.is_kernel)
         kernel.install_filter(self._filter)
 
     def run(
@@ -98,6 +103,9 @@ class Room:
         """
         status = 1
         try:
+            # Here, and not in the zygote, which reads the kernel's accounts.
+            if self._file_rules is not None:
+                kernel.restrict_files(self._file_rules)
             for target, source in enumerate(streams):
                 os.dup2(source, target)
             os.closerange(REPLIES + 1, 1 << 16)

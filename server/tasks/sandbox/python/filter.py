@@ -21,6 +21,7 @@ JUMP_ANY_BIT = 0x45
 RETURN = 0x06
 
 ALLOW = 0x7FFF0000
+ASK = 0x7FC00000
 KILL_PROCESS = 0x80000000
 
 # Where struct seccomp_data has its fields.
@@ -88,7 +89,6 @@ ALWAYS: dict[str, tuple[int | None, int | None]] = {
     "ppoll": (271, 73),
     "select": (23, None),
     "pselect6": (270, 72),
-    "sched_yield": (24, 124),
     "nanosleep": (35, 101),
     "clock_nanosleep": (230, 115),
     "restart_syscall": (219, 128),
@@ -138,6 +138,7 @@ IOCTL = (16, 29)
 PRLIMIT64 = (302, 261)
 SOCKETPAIR = (53, 199)
 SENDTO = (44, 206)
+SCHED_YIELD = (24, 124)
 
 Instruction = tuple[int, int, int, int]
 
@@ -149,7 +150,7 @@ def machine() -> str | None:
 
 
 def program(name: str) -> bytes:
-    """The filter for an architecture, as an array of struct sock_filter."""
+    """The filter for an architecture."""
     column = list(ARCHITECTURES).index(name)
     rules = {numbers[column]: [_verdict(ALLOW)] for numbers in ALWAYS.values()} | {
         OPENAT[column]: _unless_any_bit(2, WRITING_FLAGS),
@@ -162,14 +163,41 @@ def program(name: str) -> bytes:
         SOCKETPAIR[column]: _if_one_of(0, (AF_UNIX,)),
         # To the other end, and to no address.
         SENDTO[column]: _if_null(4),
+        # It succeeds and does nothing: who gives its turn away would wait for a processor by its own will.
+        SCHED_YIELD[column]: [_error(0)],
     }
-    code: list[Instruction] = [
-        (LOAD, 0, 0, ARCHITECTURE),
-        (JUMP_EQUAL, 1, 0, ARCHITECTURES[name]),
-        _verdict(KILL_PROCESS),
-        (LOAD, 0, 0, NUMBER),
-        *_search(_ranges({number: block for number, block in rules.items() if number is not None})),
-    ]
+    return _packed(
+        [
+            (LOAD, 0, 0, ARCHITECTURE),
+            (JUMP_EQUAL, 1, 0, ARCHITECTURES[name]),
+            _verdict(KILL_PROCESS),
+            (LOAD, 0, 0, NUMBER),
+            *_search(_ranges({number: block for number, block in rules.items() if number is not None})),
+        ]
+    )
+
+
+def asking_for_threads(name: str) -> bytes:
+    """A filter beside it that has whoever listens asked for each thread, and lets all else through."""
+    column = list(ARCHITECTURES).index(name)
+    ask = [instruction for flags in THREAD_FLAGS for instruction in ((JUMP_EQUAL, 0, 1, flags), _verdict(ASK))]
+    return _packed(
+        [
+            (LOAD, 0, 0, ARCHITECTURE),
+            (JUMP_EQUAL, 1, 0, ARCHITECTURES[name]),
+            _verdict(ALLOW),
+            (LOAD, 0, 0, NUMBER),
+            (JUMP_EQUAL, 1, 0, CLONE[column]),
+            _verdict(ALLOW),
+            _low(0),
+            *ask,
+            _verdict(ALLOW),
+        ]
+    )
+
+
+def _packed(code: Sequence[Instruction]) -> bytes:
+    """As an array of struct sock_filter."""
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
 
 

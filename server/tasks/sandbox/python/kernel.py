@@ -50,6 +50,9 @@ MNT_DETACH = 2
 # MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_NOATIME and MS_NODIRATIME, which statvfs calls alike.
 KEPT_FLAGS = 1 | 2 | 4 | 8 | 1024 | 2048
 
+SECCOMP = {"x86_64": 317, "aarch64": 277}
+SECCOMP_SET_MODE_FILTER = 1
+SECCOMP_FILTER_FLAG_NEW_LISTENER = 8
 PIVOT_ROOT = {"x86_64": 155, "aarch64": 41}
 CAPSET = {"x86_64": 126, "aarch64": 91}
 CAPABILITY_VERSION_3 = 0x20080522
@@ -86,6 +89,18 @@ def install_filter(made: Filter) -> None:
     )
 
 
+def install_listener(machine: str, made: Filter) -> int:
+    """A filter that asks: the descriptor by which this process hears what its children ask, and answers.
+
+    Needs PR_SET_NO_NEW_PRIVS, and a kernel since 5.5, where nobody listens yet.
+    """
+    flags = SECCOMP_FILTER_FLAG_NEW_LISTENER
+    return _checked(
+        libc.syscall(SECCOMP[machine], SECCOMP_SET_MODE_FILTER, flags, ctypes.byref(made)),
+        "a listener of seccomp",
+    )
+
+
 def landlock_version() -> int:
     """What the kernel's Landlock can do; 0: there is none."""
     return max(
@@ -94,8 +109,8 @@ def landlock_version() -> int:
     )
 
 
-def restrict_files(version: int, readable: Sequence[str]) -> None:
-    """Leaves this process and its children nothing of the file system but reading these folders.
+def make_file_rules(version: int, readable: Sequence[str]) -> int:
+    """Rules that leave nothing of the file system but reading these folders: a descriptor of them.
 
     Other things that this version of Landlock can deny, such as TCP and signals to others, are denied altogether.
     """
@@ -105,21 +120,23 @@ def restrict_files(version: int, readable: Sequence[str]) -> None:
         libc.syscall(LANDLOCK_CREATE_RULESET, attributes, len(attributes), 0),
         "landlock",
     )
-    try:
-        for folder in readable:
-            try:
-                handle = os.open(folder, os.O_PATH | os.O_CLOEXEC)
-            except OSError:
-                continue
-            rule = struct.pack("=Qi", READ_FILE_AND_FOLDER, handle)
-            _checked(
-                libc.syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_RULE_PATH_BENEATH, rule, 0),
-                "landlock",
-            )
-            os.close(handle)
-        _checked(libc.syscall(LANDLOCK_RESTRICT_SELF, rules, 0), "landlock")
-    finally:
-        os.close(rules)
+    for folder in readable:
+        try:
+            handle = os.open(folder, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue
+        rule = struct.pack("=Qi", READ_FILE_AND_FOLDER, handle)
+        _checked(
+            libc.syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_RULE_PATH_BENEATH, rule, 0),
+            "landlock",
+        )
+        os.close(handle)
+    return rules
+
+
+def restrict_files(rules: int) -> None:
+    """Holds this process and its children to them. Needs PR_SET_NO_NEW_PRIVS."""
+    _checked(libc.syscall(LANDLOCK_RESTRICT_SELF, rules, 0), "landlock")
 
 
 def unshare(flags: int) -> None:

@@ -6,11 +6,11 @@ import os
 import select
 import signal
 import struct
-import time
 from collections.abc import Callable
 from types import TracebackType
 
 from child import SCRIPT, Case, MiB, Room
+from meter import Meter
 from watch import JOB_FACTOR, Budget, Watch
 
 # What a case came to. A REPLY is what the process says itself.
@@ -101,10 +101,10 @@ class Process:
         for descriptor in (turns_read, replies_write, output_write):
             if descriptor >= 0:
                 os.close(descriptor)
-        self._clock = ~self._pid << 3 | 2
-        self._cpu_seen = 0.0
+        self._meter = Meter(room.accounts, self._pid)
+        self._doorman = room.doorman
         self._poll = select.poll()
-        for descriptor in (0, self._replies, self._output):
+        for descriptor in (0, self._replies, self._output, self._doorman.listener):
             if descriptor >= 0:
                 self._poll.register(descriptor, select.POLLIN)
 
@@ -120,6 +120,7 @@ class Process:
     ) -> None:
         """Nothing of it is left."""
         self._end()
+        self._meter.close()
         for descriptor in (self._turns, self._replies, self._output):
             if descriptor >= 0:
                 os.close(descriptor)
@@ -129,9 +130,9 @@ class Process:
     def next(self) -> Outcome:
         """Lets the next case run, to its end or to a limit."""
         replies.length = 0
-        watch = Watch(self._budget, self._cpu())
+        watch = Watch(self._budget, self._meter)
         outcome = self._watched(watch)
-        watch.settle(self._cpu())
+        watch.settle()
         return outcome
 
     def _watched(self, watch: Watch) -> Outcome:
@@ -141,7 +142,7 @@ class Process:
             return self._ended()
         while True:
             events = self._poll.poll(watch.tick_ms)
-            exceeded = watch.look(self._cpu())
+            exceeded = watch.look()
             for descriptor, _ in events:
                 outcome = self._take(descriptor)
                 if outcome is not None:
@@ -153,6 +154,9 @@ class Process:
         """What came over one pipe; the outcome, if that ends the case."""
         if descriptor == 0:
             self._heed()
+            return None
+        if descriptor == self._doorman.listener:
+            self._doorman.answer(self._meter)
             return None
         if descriptor == self._output:
             if output.fill(descriptor) == 0:
@@ -232,12 +236,6 @@ class Process:
             os.kill(self._pid, signal.SIGKILL)
             self._status = os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
         return self._status
-
-    def _cpu(self) -> float:
-        """Processor time that all its threads have taken, milliseconds."""
-        with contextlib.suppress(OSError):
-            self._cpu_seen = time.clock_gettime(self._clock) * 1000
-        return self._cpu_seen
 
 
 def name_of_signal(number: int) -> str:

@@ -13,7 +13,7 @@ import struct
 
 from child import CASE_HEADER, SCRIPT, Case, MiB, Room
 from process import DIED, EXCEEDED, Outcome, Process
-from watch import Budget
+from watch import Budget, BusyError
 
 FRAME_HEADER = struct.Struct(">BII")
 JOB_HEADER = struct.Struct(">III")
@@ -21,7 +21,7 @@ JOB_HEADER = struct.Struct(">III")
 # What comes from the server.
 RUN, CANCEL, FIGURES = 1, 2, 3
 # What goes to it, beside what cases come to (process.py).
-HELLO, DONE, COUNTED, FAULT = 10, 11, 12, 13
+HELLO, DONE, COUNTED, FAULT, BUSY = 10, 11, 12, 13, 14
 
 JOB_BYTES_MAX = 64 * MiB
 # What all cases of a job come to.
@@ -110,6 +110,8 @@ class Server:
                 say(DONE, job_id)
             except CancelledError:
                 say(DONE, job_id)
+            except BusyError as error:
+                say(BUSY, job_id, str(error).encode())
             except (OSError, ValueError, struct.error) as error:
                 if isinstance(error, BrokenPipeError):
                     raise

@@ -1,71 +1,97 @@
-"""When a case has had its time: processor time first, and a clock for what only waits."""
+"""When a case has had its time: that of the processor first, and then what it spent asleep.
+
+What a program does with its time is known in full: of each second that passes it works, or waits until others leave it
+a processor, or sleeps. The kernel counts the first two, and the rest is the third, however it is brought about: asleep,
+at a lock, at a pipe, stopped, or at work for a hundredth of the time.
+"""
 
 import ctypes
 import os
 import time
 
 import kernel
+from meter import Meter
 
 TICK_MS_MIN = 4
 TICK_MS_MAX = 50
-# A process that takes less of a processor than this is waiting for something; where others want it too, even less.
-WORKING_SHARE = 0.02
-# Beyond what a case may take of processor time.
+# So much longer than it may work a case may sleep.
 IDLE_MS_MAX = 1000
-WALL_MS_MIN = 5000
-WALL_FACTOR = 5
 # So much longer than one case all cases of a job may take together, so that a job comes to its end.
 JOB_FACTOR = 10
-# A machine that is busier than this is not waited for any longer.
+# Waiting for a processor counts up to so many times the work: on a busy machine a program that works is slowed down by
+# so much, and one that sleeps and works by turns is not to live longer for it.
 LOAD_MAX = 20
+# Beside that: a program may wait before its first turn.
+WAIT_MS_MIN = 1000
+# All cases of a job may wait so long for a processor. With all else that a job may take it is less than the time limit
+# of the resource (envs/code/index.ts), so that there are words for it.
+WAIT_MS_MAX = 200_000
+# What passes at once beyond this passed for all of us, as when a machine is halted.
+PAUSE_MS_MAX = 1000
+
+
+class BusyError(OSError):
+    """The machine had no processor for the program."""
 
 
 class Budget:
-    """What cases may take: each, and all of a job together. Waiting counts as work."""
+    """What cases may take: each, and all of a job together. Sleep counts as work."""
 
     def __init__(self, cpu_ms_max: int) -> None:
         self.cpu_ms_max = cpu_ms_max
         self.job_ms_max = JOB_FACTOR * cpu_ms_max + IDLE_MS_MAX
         self.left_ms = float(self.job_ms_max)
+        self.waited_ms = 0.0
 
 
 class Watch:
-    """Says when a case has had its time. Processor time is what counts; a clock is there for what only waits."""
+    """Of one case, which begins now."""
 
-    def __init__(self, budget: Budget, cpu_ms: float) -> None:
+    def __init__(self, budget: Budget, meter: Meter) -> None:
         self._budget = budget
-        self._cpu_ms_max = budget.cpu_ms_max
-        self._first_cpu_ms = self._last_cpu_ms = cpu_ms
-        self._first_ms = self._last_ms = time.monotonic() * 1000
-        self._idle_ms = 0.0
+        self._meter = meter
+        self._first_cpu_ms = meter.cpu_ms()
+        self._first_waited_ms = meter.waited_ms() or 0.0
+        self._last_ms = time.monotonic() * 1000
+        self._passed_ms = self._used_ms = self._waited_ms = self._slept_ms = 0.0
         self.tick_ms = TICK_MS_MIN
 
-    def look(self, cpu_ms: float) -> bytes | None:
+    def look(self) -> bytes | None:
         """The limit that is exceeded, if one is."""
-        now_ms = time.monotonic() * 1000
-        used_ms = cpu_ms - self._first_cpu_ms
-        passed_ms = now_ms - self._last_ms
-        if passed_ms >= TICK_MS_MIN:
-            if cpu_ms - self._last_cpu_ms < WORKING_SHARE * passed_ms / load_of_machine():
-                # Of what passed while this process had no turn itself, nothing is known.
-                self._idle_ms += min(passed_ms, 2 * TICK_MS_MAX)
-            self._last_ms, self._last_cpu_ms = now_ms, cpu_ms
-        left_ms = self._cpu_ms_max - used_ms
+        self._measure()
+        budget = self._budget
+        left_ms = budget.cpu_ms_max - self._used_ms
         if left_ms < 0:
-            return f"more than {self._cpu_ms_max:,} ms of processor time".encode()
-        if self._idle_ms > self._cpu_ms_max + IDLE_MS_MAX:
-            return f"more than {self._cpu_ms_max + IDLE_MS_MAX:,} ms of waiting".encode()
-        if used_ms + self._idle_ms > self._budget.left_ms:
-            return f"more than {self._budget.job_ms_max:,} ms for all tests together".encode()
-        wall_ms_max = WALL_MS_MIN + WALL_FACTOR * self._cpu_ms_max
-        if now_ms - self._first_ms > wall_ms_max and now_ms - self._first_ms > wall_ms_max * load_of_machine():
-            return f"more than {wall_ms_max:,} ms, most of them of waiting".encode()
+            return f"more than {budget.cpu_ms_max:,} ms of processor time".encode()
+        if self._slept_ms > budget.cpu_ms_max + IDLE_MS_MAX:
+            return f"more than {budget.cpu_ms_max + IDLE_MS_MAX:,} ms of waiting".encode()
+        if self._used_ms + self._slept_ms > budget.left_ms:
+            return f"more than {budget.job_ms_max:,} ms for all tests together".encode()
+        if budget.waited_ms + self._waited_ms > WAIT_MS_MAX:
+            raise BusyError(f"the machine is too busy: a program waited {WAIT_MS_MAX // 1000} s for a processor")
         self.tick_ms = int(min(TICK_MS_MAX, max(TICK_MS_MIN, left_ms)))
         return None
 
-    def settle(self, cpu_ms: float) -> None:
+    def settle(self) -> None:
         """Takes what the case has taken from what is left to the job."""
-        self._budget.left_ms -= cpu_ms - self._first_cpu_ms + self._idle_ms
+        self._measure()
+        self._budget.left_ms -= self._used_ms + self._slept_ms
+        self._budget.waited_ms += self._waited_ms
+
+    def _measure(self) -> None:
+        now_ms = time.monotonic() * 1000
+        self._passed_ms += min(now_ms - self._last_ms, PAUSE_MS_MAX)
+        self._last_ms = now_ms
+        self._used_ms = self._meter.cpu_ms() - self._first_cpu_ms
+        self._waited_ms = self._wait()
+        self._slept_ms = max(0.0, self._passed_ms - self._used_ms - self._waited_ms)
+
+    def _wait(self) -> float:
+        """For a processor. Where the kernel does not tell, as long as the load of the machine makes it likely."""
+        told_ms = self._meter.waited_ms()
+        if told_ms is None:
+            return (load_of_machine() - 1) * self._used_ms
+        return min(told_ms - self._first_waited_ms, LOAD_MAX * self._used_ms + WAIT_MS_MIN)
 
 
 class SystemInfo(ctypes.Structure):

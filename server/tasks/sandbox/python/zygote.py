@@ -7,10 +7,10 @@ Landlock nor namespaces, it tells why it refuses, and ends.
 
 import contextlib
 import gc
-import importlib
 import json
 import os
 import platform
+import resource
 import signal
 import sys
 import sysconfig
@@ -21,88 +21,17 @@ from typing import NoReturn
 import familiar
 import filter
 import kernel
+from ahead import import_ahead
 from child import MiB, Room, open_null
+from doorman import Doorman
+from meter import open_accounts
 from serve import HELLO, Server, say
-
-# What tests' programs import. It costs nothing where it is there already.
-IMPORTS = [
-    "abc",
-    "array",
-    "ast",
-    "base64",
-    "binascii",
-    "bisect",
-    "calendar",
-    "cmath",
-    "collections",
-    "collections.abc",
-    "contextlib",
-    "copy",
-    "csv",
-    "dataclasses",
-    "datetime",
-    "decimal",
-    "difflib",
-    "enum",
-    "fractions",
-    "functools",
-    "graphlib",
-    "hashlib",
-    "heapq",
-    "inspect",
-    "io",
-    "itertools",
-    "json",
-    "keyword",
-    "locale",
-    "math",
-    "numbers",
-    "operator",
-    "os",
-    "pprint",
-    "queue",
-    "random",
-    "re",
-    "secrets",
-    "statistics",
-    "string",
-    "struct",
-    "sys",
-    "textwrap",
-    "threading",
-    "time",
-    "timeit",
-    "traceback",
-    "types",
-    "typing",
-    "unicodedata",
-    "uuid",
-    "warnings",
-    "weakref",
-    "zlib",
-    "_strptime",
-    "encodings.ascii",
-    "encodings.latin_1",
-    "encodings.utf_8",
-    "encodings.utf_16",
-    "encodings.idna",
-]
-
-# The parts of others that need libraries from outside of Python's folders, which are out of reach later.
-EXTENSIONS = ["_bz2", "_lzma", "_sqlite3", "_ssl", "pyexpat"]
 
 NOBODY = 65534
 THREAD_STACK_BYTES = 16 * MiB
 # Of addresses, for what is there before a program begins; far more than it is.
 INHERITED_BYTES = 256 * MiB
 NAMESPACES = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
-
-
-def import_ahead() -> None:
-    """The libraries."""
-    for name in IMPORTS + EXTENSIONS:
-        with contextlib.suppress(ImportError):
-            importlib.import_module(name)
 
 
 def library_folders() -> list[str]:
@@ -162,6 +91,7 @@ class Found:
             raise RefusedError(f"there is no list of system calls for {platform.machine()}")
         self.machine = machine
         self.folders = library_folders()
+        self.without = without
         self.landlock = 0 if "landlock" in without else kernel.landlock_version()
         self._with_user = os.getuid() != 0
         self.no_namespaces = "not asked for" if "namespaces" in without else tried(self.enter)
@@ -177,24 +107,58 @@ class Found:
         enter_namespaces(self.machine, self.folders, self._with_user)
 
 
-def lock(found: Found, streams: tuple[int, int]) -> Room:
+def enter_own_user(found: Found) -> bool:
+    """Whether this zygote has a user namespace of its own, by which its threads are counted apart."""
+    if found.no_namespaces is None and os.getuid() != NOBODY:
+        return True  # It was entered with the others.
+    if "namespaces" in found.without:
+        return False
+    try:
+        kernel.unshare(kernel.CLONE_NEWUSER)
+    except OSError:
+        return False
+    return True
+
+
+def counts_processes() -> bool:
+    """Whether the kernel holds this user to RLIMIT_NPROC, found out in a process of its own: it lets root be."""
+
+    def start_one_too_many() -> None:
+        resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+        started = os.fork()
+        if started == 0:
+            os._exit(0)
+        os.waitpid(started, 0)
+
+    return tried(start_one_too_many) is not None
+
+
+def find_doorman(found: Found, is_own_user: bool) -> Doorman:
+    """Who holds programs to so many threads: the kernel, or this process, which programs then ask for each."""
+    if is_own_user and counts_processes():
+        return Doorman()
+    try:
+        if "listener" in found.without:
+            raise OSError("not asked for")
+        made = kernel.make_filter(filter.asking_for_threads(found.machine))
+        return Doorman(kernel.install_listener(found.machine, made))
+    except OSError as error:
+        raise RefusedError(
+            f"this kernel bounds no program's threads: it has neither a user namespace nor a listener for it ({error})"
+        ) from error
+
+
+def lock(found: Found, streams: tuple[int, int], accounts: int) -> Room:
     """What holds for the zygote and for all its children. Gives what is left to be done in each of them."""
-    own_user = False
     become_nobody()
-    if found.no_namespaces is None:
-        # Who was root has none yet. Threads are counted by user and namespace.
-        with contextlib.suppress(OSError):
-            if os.getuid() == NOBODY:
-                kernel.unshare(kernel.CLONE_NEWUSER)
-            own_user = True
+    is_own_user = enter_own_user(found)
     kernel.drop_capabilities(found.machine)
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    doorman = find_doorman(found, is_own_user)
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
-    room = Room(*streams, filter.program(found.machine), INHERITED_BYTES, own_user)
-    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    if found.landlock > 0:
-        kernel.restrict_files(found.landlock, found.folders)
-    return room
+    rules = kernel.make_file_rules(found.landlock, found.folders) if found.landlock > 0 else None
+    return Room(*streams, filter.program(found.machine), INHERITED_BYTES, doorman, rules, accounts)
 
 
 def is_readable(folder: str) -> bool:
@@ -218,11 +182,20 @@ def in_words(found: Found) -> dict[str, object]:
     }
 
 
-def run_zygote(found: Found, streams: tuple[int, int]) -> NoReturn:
+def refuse(error: Exception) -> None:
+    """Tells the server why there is no room here."""
+    say(HELLO, 0, json.dumps({"refused": str(error)}).encode())
+
+
+def run_zygote(found: Found, streams: tuple[int, int], accounts: int) -> NoReturn:
     """The process that forks."""
     os.chdir("/")
     os.environ.clear()
-    server = Server(lock(found, streams))
+    try:
+        server = Server(lock(found, streams, accounts))
+    except (RefusedError, OSError) as error:
+        refuse(error)
+        os._exit(0)
     familiar.furnish()
     sys.path[:] = [path for path in sys.path if os.path.dirname(__file__) != path]
     threading.stack_size(THREAD_STACK_BYTES)
@@ -243,16 +216,16 @@ def main() -> None:
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     import_ahead()
     streams = (open_null(os.O_WRONLY), open_null(os.O_RDONLY))
+    accounts = open_accounts()
     try:
         found = Found(set(sys.argv[1:]))
         if found.no_namespaces is None:
             found.enter()
     except (RefusedError, OSError) as error:
-        say(HELLO, 0, json.dumps({"refused": str(error)}).encode())
-        return
+        return refuse(error)
     zygote = os.fork()
     if zygote == 0:
-        run_zygote(found, streams)
+        run_zygote(found, streams, accounts)
     os.close(0)
     os.close(1)
     sys.exit(os.waitstatus_to_exitcode(os.waitpid(zygote, 0)[1]) & 0xFF)

@@ -4,12 +4,15 @@ import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 
 const ALLOW = 0x7fff0000;
+const ASKED = 0x7fc00000;
 const KILL = 0x80000000;
 const ERRNO = 0x00050000;
 const [EPERM, EACCES, ENOSYS] = [ERRNO | 1, ERRNO | 13, ERRNO | 38];
 
 interface Made {
   readonly code: string;
+  /** The filter that asks for threads. */
+  readonly asking: string;
   readonly architecture: number;
   /** Numbers that are always let through. */
   readonly always: readonly number[];
@@ -18,9 +21,9 @@ interface Made {
 
 const ASK = `
 import filter, json
-names = ("OPEN", "OPENAT", "CLONE", "FCNTL", "IOCTL", "PRLIMIT64", "SOCKETPAIR", "SENDTO")
+names = ("OPEN", "OPENAT", "CLONE", "FCNTL", "IOCTL", "PRLIMIT64", "SOCKETPAIR", "SENDTO", "SCHED_YIELD")
 print(json.dumps({name: {
-    "code": filter.program(name).hex(), "architecture": number,
+    "code": filter.program(name).hex(), "asking": filter.asking_for_threads(name).hex(), "architecture": number,
     "always": [numbers[i] for numbers in filter.ALWAYS.values() if numbers[i] is not None],
     "some": {each: getattr(filter, each)[i] for each in names},
 } for i, (name, number) in enumerate(filter.ARCHITECTURES.items())}))`;
@@ -31,7 +34,12 @@ const made = JSON.parse(execFileSync("python3", ["-B", "-c", ASK], { cwd: folder
 >;
 
 /** Classic BPF, as far as the filter uses it. */
-function verdict({ code }: Made, architecture: number, call: number, args: readonly bigint[] = []): number {
+function verdict(
+  { code }: Pick<Made, "code">,
+  architecture: number,
+  call: number,
+  args: readonly bigint[] = [],
+): number {
   const program = Buffer.from(code, "hex");
   const data = Buffer.alloc(64);
   data.writeUInt32LE(call, 0);
@@ -73,6 +81,19 @@ describe.each(Object.entries(made))("on %s", (_name, filter) => {
   test("calls of another architecture or interface end the process", () => {
     expect(verdict(filter, 0x40000003, 1)).toBe(KILL);
     for (const call of [0x40000000, 0x40000001, 0x7fffffff, 0xffffffff]) expect(ask(call)).toBe(KILL);
+  });
+
+  test("who gives a turn away keeps it, and is told that it is gone", () => {
+    expect(ask(some["SCHED_YIELD"])).toBe(ERRNO);
+  });
+
+  test("threads are asked for where somebody listens, and nothing else is", () => {
+    const asks = (call: number | null | undefined, ...args: readonly bigint[]) =>
+      verdict({ code: filter.asking }, architecture, call ?? NaN, args);
+    for (const flags of [0x3d0f00n, 0x7d0f00n]) expect(asks(some["CLONE"], flags)).toBe(ASKED);
+    // As processes are forked.
+    for (const flags of [17n, 0x1200011n, 0n]) expect(asks(some["CLONE"], flags)).toBe(ALLOW);
+    for (let call = 0; call < 600; call++) if (call !== some["CLONE"]) expect(asks(call, 0x3d0f00n)).toBe(ALLOW);
   });
 
   test("files are opened to read, threads are started, and nothing else of the kind", () => {

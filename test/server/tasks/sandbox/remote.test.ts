@@ -93,6 +93,18 @@ describe("programs", () => {
   });
 });
 
+test("all cases of a job together have their limit, by that server's own account", async () => {
+  const result = { status: "Finished", return_code: 0, stdout: "7\n", stderr: "", execution_time: 9 };
+  const slow = (): FusionBehaviour => ({ kind: "reply", json: { status: "Success", run_result: result } });
+  const { reply, requests } = await ask(slow, "print(7)", Array<SandboxCase>(64).fill(script()), { cpuMsMax: 4000 });
+  expect(requests).toHaveLength(10);
+  expect(reply.kind === "ran" && reply.results.map(({ kind }) => kind)).toEqual([
+    ...Array<string>(10).fill("printed"),
+    ...Array<string>(54).fill("exceeded"),
+  ]);
+  expect(Math.max(...requests.map(({ run_timeout: seconds }) => seconds))).toBe(10);
+});
+
 describe("failures over there are no answers", () => {
   const finished = (more: object) => ({
     status: "Success",

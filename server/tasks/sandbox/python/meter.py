@@ -1,0 +1,116 @@
+"""What a process has taken of the processors, and how long it waited for one: as the kernel counts it."""
+
+import contextlib
+import os
+import time
+
+# The kernel's account is read again after so long.
+READ_EVERY_MS = 20
+
+
+def open_accounts() -> int:
+    """The folder of the kernel's accounts, as it is outside of all namespaces; -1: it cannot be read."""
+    try:
+        return os.open("/proc", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return -1
+
+
+class Meter:
+    """Of one process, with all its threads."""
+
+    def __init__(self, accounts: int, pid: int) -> None:
+        self._accounts = accounts
+        self._pid = pid
+        self._clock = ~pid << 3 | 2
+        self._folder: int | None = None
+        self._cpu_ms = 0.0
+        self._delays: dict[str, int] = {}
+        self._waited_ms: float | None = 0.0
+        self._read_at_ms = time.monotonic() * 1000
+
+    def close(self) -> None:
+        """Nothing is held open."""
+        if self._folder is not None and self._folder >= 0:
+            os.close(self._folder)
+        self._folder = -1
+
+    def cpu_ms(self) -> float:
+        """Processor time that all its threads have taken."""
+        # What has ended takes no more.
+        with contextlib.suppress(OSError):
+            self._cpu_ms = time.clock_gettime(self._clock) * 1000
+        return self._cpu_ms
+
+    def waited_ms(self) -> float | None:
+        """How long it was ready to run while others had the processors; None: the kernel does not say.
+
+        Of threads that wait at the same time, the one that waits longest counts.
+        """
+        now_ms = time.monotonic() * 1000
+        passed_ms = now_ms - self._read_at_ms
+        if self._waited_ms is None or passed_ms < READ_EVERY_MS:
+            return self._waited_ms
+        self._read_at_ms = now_ms
+        delays = self._read_delays()
+        if delays is None:
+            self._waited_ms = None
+        else:
+            longest = max((delay - self._delays.get(name, 0) for name, delay in delays.items()), default=0)
+            self._delays = delays
+            self._waited_ms += min(passed_ms, longest / 1e6)
+        return self._waited_ms
+
+    def threads(self) -> int | None:
+        """How many there are; None: the kernel does not say."""
+        try:
+            return len(os.listdir(self._threads_folder()))
+        except OSError:
+            return None
+
+    def _read_delays(self) -> dict[str, int] | None:
+        """Nanoseconds that each thread has waited for a processor since it began."""
+        delays: dict[str, int] = {}
+        ran = 0
+        try:
+            for name in os.listdir(self._threads_folder()):
+                try:
+                    text = read_file(f"{name}/schedstat", self._threads_folder())
+                except (FileNotFoundError, ProcessLookupError):
+                    continue  # A thread that has ended meanwhile.
+                on, delays[name], _ = (int(field) for field in text.split())
+                ran += on
+        except (OSError, ValueError):
+            return None
+        # Kernels without these accounts write zeros.
+        return delays if ran > 0 or not delays else None
+
+    def _threads_folder(self) -> int:
+        if self._folder is None:
+            try:
+                place = f"{outside_id(self._accounts, self._pid)}/task"
+                self._folder = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self._accounts)
+            except (OSError, AttributeError, ValueError):
+                self._folder = -1
+        if self._folder < 0:
+            raise OSError("there are no accounts of it")
+        return self._folder
+
+
+def outside_id(accounts: int, pid: int) -> int:
+    """The number by which the accounts know a child of this process: in a namespace it has another one."""
+    handle = os.pidfd_open(pid)
+    try:
+        fields = read_file(f"self/fdinfo/{handle}", accounts).split()
+        return int(fields[fields.index("Pid:") + 1])
+    finally:
+        os.close(handle)
+
+
+def read_file(path: str, folder: int) -> str:
+    """All of a small file of the kernel's."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        return os.read(handle, 4096).decode()
+    finally:
+        os.close(handle)

@@ -1,0 +1,35 @@
+/** A secret is cut out of words in every form in which it is quoted, and nothing else is. */
+import { expect, test } from "vitest";
+import { secretCutter } from "../../../server/runtime/secrets.ts";
+
+const KEY = 'sk-proj/Ab+9=&"x<';
+const cut = secretCutter([undefined, "none", KEY]);
+const base64 = (text: string, encoding: "base64" | "base64url" = "base64") => Buffer.from(text).toString(encoding);
+
+test.each([
+  ["as it is", `Incorrect API key provided: ${KEY}.`],
+  ["as it was sent", `Authorization: Bearer ${KEY}`],
+  ["in other cases", KEY.toUpperCase()],
+  ["in a URL", `https://host/?key=${encodeURIComponent(KEY)}`],
+  ["in a form", new URLSearchParams({ key: KEY }).toString()],
+  ["byte for byte", [...Buffer.from(KEY)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("")],
+  ["in JSON", JSON.stringify({ key: KEY })],
+  ["in HTML", "sk-proj/Ab+9=&amp;&quot;x&lt;"],
+  ["in hex", Buffer.from(KEY).toString("hex")],
+  ["in base64", base64(KEY)],
+  ["in base64, with a user before it", base64(`u:${KEY}`)],
+  ["in base64, in the middle", base64(`Bearer ${KEY}, and more`)],
+  ["in base64 for URLs", base64(`me@host:${KEY}`, "base64url")],
+  ["twice", `${KEY} ${KEY}`],
+])("%s", (_name, words) => {
+  const left = cut(words);
+  expect(left).toContain("[a secret]");
+  // Nothing is left of it that one could begin to guess from.
+  for (let at = 0; at + 6 <= KEY.length; at++)
+    expect(left.toLowerCase()).not.toContain(KEY.slice(at, at + 6).toLowerCase());
+});
+
+test("words without it stay as they are, and so do all where a key is none", () => {
+  expect(cut("none of the keys is here: sk-proj")).toBe("none of the keys is here: sk-proj");
+  expect(secretCutter(["none", "", undefined])("none")).toBe("none");
+});
