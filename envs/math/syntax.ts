@@ -31,8 +31,8 @@ export type Node =
       readonly base?: number;
       readonly digits?: string;
     }
-  /** A variable, a constant, ∞ or a set such as ℝ. */
-  | { readonly kind: "symbol"; readonly name: string }
+  /** A variable, a constant, ∞ or a set such as ℝ; `run`: the letters that it was written among. */
+  | { readonly kind: "symbol"; readonly name: string; readonly run?: string }
   | { readonly kind: "add"; readonly terms: readonly Term[] }
   | { readonly kind: "multiply"; readonly factors: readonly Factor[] }
   | { readonly kind: "power"; readonly base: Node; readonly exponent: Node }

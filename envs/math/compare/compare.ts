@@ -26,6 +26,7 @@ import { type Conditioned, isIndex, withOneName, withoutCondition } from "./cond
 import { type Compare, compareAssignments, type Context } from "./assignments.ts";
 import { compareFamilies } from "./families.ts";
 import { withNamesOf } from "./renaming.ts";
+import { asTuples, isUnworked, isVectorOrNumber } from "./vectors.ts";
 
 const PLAIN: Context = { isApproximate: false };
 
@@ -68,6 +69,10 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (hasDoubleSign(gold) || hasDoubleSign(answer)) return compareDoubled(gold, answer, compare);
   const named = compareAssignments(gold, answer, state, context, compare);
   if (named !== undefined) return named;
+  const tuples = asTuples(gold, answer);
+  if (tuples !== undefined) return compare(...tuples);
+  if (isVectorOrNumber(gold, answer)) return undecided("it is a vector or a complex number");
+  if (isUnworked(gold) || isUnworked(answer)) return undecided("products and sums of matrices are not worked out");
   const sets = compareSets(gold, answer, state);
   if (sets !== undefined) return sets;
   const curves = asOneCurve(gold, answer);

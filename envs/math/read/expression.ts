@@ -37,6 +37,7 @@ function readSigns(cursor: Cursor, first: boolean): Sign | undefined {
     if (token?.kind !== "op" && !isWord) return sign;
     const text = isWord ? "-" : (token as { text: string }).text;
     if (text !== "+" && text !== "-" && text !== "±" && text !== "∓") return sign;
+    if (!first && token?.gap === true) return sign;
     cursor.at++;
     if (text === "±" || text === "∓") sign = sign === "-" ? (text === "±" ? "∓" : "±") : text;
     else if (text === "-") sign = negated(sign ?? "+");
@@ -56,7 +57,8 @@ export function readProduct(cursor: Cursor): Node {
     if (accept(cursor, "*")) factors.push({ inverse: false, node: readSigned(cursor) });
     else if (accept(cursor, "/")) factors.push({ inverse: true, node: readSigned(cursor) });
     else if (isAt(cursor, "mod")) return readModulo(cursor, productOf(factors));
-    else if (startsFactor(cursor)) factors.push({ inverse: false, node: readPower(cursor) });
+    else if (peek(cursor)?.gap !== true && startsFactor(cursor))
+      factors.push({ inverse: false, node: readPower(cursor) });
     else break;
     if (factors.length > TERMS_MAX) return fail(cursor, "it has too many factors");
   }
@@ -214,12 +216,12 @@ export function readPrimary(cursor: Cursor): Node {
   switch (token.kind) {
     case "number": {
       cursor.at++;
-      const { space: _, ...written } = token;
+      const { space: _, gap: __, ...written } = token;
       return written;
     }
     case "name":
       cursor.at++;
-      return readName(cursor, token.text);
+      return readName(cursor, token.text, token.run);
     case "function":
       return readFunction(cursor, token.text);
     case "word":

@@ -18,7 +18,7 @@ const DECIMALS_MAX = 400;
 const EXPONENT_MAX = 400;
 
 /** What LaTeX and typographers put between groups of three digits. */
-const THIN = "\\{,\\}|,\\\\!\\s?|\\\\,|\\\\ |\\\\;|\\\\!|[\\u00a0\\u2009\\u202f']| ";
+const THIN = "~|\\{,\\}|,\\\\!\\s?|\\\\,|\\\\ |\\\\;|\\\\!|[\\u00a0\\u2009\\u202f']| ";
 const GROUPED = new RegExp(`\\d{1,3}(?:(?:${THIN})\\d{3})+(?![\\d/])(\\.\\d+)?`, "y");
 const THOUSANDS = /\d{1,3}(?:,\d{3})+(?!\d)(\.\d+)?/y;
 const BRACED_COMMA = /(\d+)\{,\}(\d+)/y;

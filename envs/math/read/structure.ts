@@ -121,12 +121,20 @@ export function readItems(cursor: Cursor, read: (cursor: Cursor) => Node, joiner
   return items;
 }
 
+/** Whether something else begins here, behind a new line, \quad or another formula's dollars. */
+function startsAfresh(cursor: Cursor): boolean {
+  const token = peek(cursor);
+  if (token?.gap !== true || token.kind === "word") return false;
+  return token.kind !== "op" || cursor.grammar.startsFactor(cursor) || "+-±∓".includes(token.text);
+}
+
 /** A comma and an "and" after it are one. */
 function acceptJoiner(cursor: Cursor): Joiner | undefined {
   let joiner: Joiner | undefined;
   if (accept(cursor, ",") || accept(cursor, ";") || accept(cursor, "\\\\")) joiner = ",";
   if (accept(cursor, "and") || accept(cursor, "&")) return "and";
   if (accept(cursor, "or")) return "or";
+  if (joiner === undefined && startsAfresh(cursor)) return ",";
   return joiner ?? (startsCondition(cursor) || startsRemark(cursor) ? "," : undefined);
 }
 
