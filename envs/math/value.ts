@@ -131,6 +131,7 @@ function parse(text: string, style: Style): Node | string {
     tokens: [...lexed.tokens],
     at: 0,
     depth: 0,
+    reads: 0,
     bars: 0,
     turned: false,
     inSet: false,

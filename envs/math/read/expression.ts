@@ -151,14 +151,17 @@ function barsClose(cursor: Cursor): boolean {
   return false;
 }
 
+const POSTFIXES_MAX = 16;
+
 /** A thing with what follows it: powers, factorials, degrees, percents. */
 export function readPower(cursor: Cursor): Node {
   return nested(cursor, (inner) => {
     const start = peek(inner);
     let node = readPrimary(inner);
     if (start?.kind === "number") node = scaledByWords(inner, mixedNumber(inner, node, start.digits));
-    for (;;) {
+    for (let marks = 0; ; marks++) {
       const next = readPostfix(inner, node);
+      if (marks > POSTFIXES_MAX) return fail(inner, "too many marks stand behind a value");
       if (next === undefined || inner.problem !== undefined) return inner.problem === undefined ? node : NOTHING;
       node = next;
     }
@@ -233,7 +236,7 @@ export function readPrimary(cursor: Cursor): Node {
 
 /** What starts with an operator. */
 function readOpened(cursor: Cursor, text: string): Node {
-  if (text === "^" || text === "_" || (text === "{" && isAt(cursor, "}", 1))) return readScripted(cursor);
+  if (text === "^" || text === "_" || (text === "{" && isAt(cursor, "}", 1))) return nested(cursor, readScripted);
   if (text === "(" || text === "[" || text === "⟨" || text === "]") return nested(cursor, readBrackets);
   if (text === "{" || text === "\\{") return nested(cursor, (inner) => readBraces(inner, readSum, true));
   if (text === "|" || text === "⌊" || text === "⌈") return nested(cursor, readBars);

@@ -28,7 +28,7 @@ const TOKENS_MAX = 3_000;
 const DOUBLE_SIGNS_MAX = 12;
 
 export function lex(text: string, style: Style): Lexed {
-  const sink: Sink = { tokens: [], space: false, gap: "none", dollars: 0, problem: undefined };
+  const sink: Sink = { tokens: [], space: false, gap: "none", depth: 0, dollars: 0, problem: undefined };
   lexInto(text, style, sink);
   const doubles = sink.tokens.filter((token) => token.kind === "op" && (token.text === "±" || token.text === "∓"));
   if (doubles.length > DOUBLE_SIGNS_MAX) return { kind: "malformed", reason: "it has too many signs ±" };
@@ -210,14 +210,15 @@ function command(text: string, at: number, style: Style, sink: Sink): number {
     return end;
   }
   if (SKIPPED_WITH_ARGUMENT.has(name)) return groupOf(text, end).end;
-  if (TEXTS.has(name)) return inGroup(text, end, (inner) => textTokens(inner, style, sink));
-  if (UPRIGHTS.has(name)) return inGroup(text, end, (inner) => upright(inner, style, sink));
+  if (TEXTS.has(name)) return inGroup(text, end, sink, (inner) => textTokens(inner, style, sink));
+  if (UPRIGHTS.has(name)) return inGroup(text, end, sink, (inner) => upright(inner, style, sink));
   if (name === "mathbb")
-    return inGroup(text, end, (inner) => put(sink, "name", NUMBER_SETS[inner.trim()] ?? inner.trim()));
-  if (name === "mathcal" || name === "mathfrak") return inGroup(text, end, (inner) => put(sink, "name", inner.trim()));
-  if (DECORATIONS.has(name)) return inGroup(text, end, (inner) => decorated(name, inner, style, sink));
+    return inGroup(text, end, sink, (inner) => put(sink, "name", NUMBER_SETS[inner.trim()] ?? inner.trim()));
+  if (name === "mathcal" || name === "mathfrak")
+    return inGroup(text, end, sink, (inner) => put(sink, "name", inner.trim()));
+  if (DECORATIONS.has(name)) return inGroup(text, end, sink, (inner) => decorated(name, inner, style, sink));
   if (name === "begin" || name === "end")
-    return inGroup(text, end, (inner) => put(sink, "op", `\\${name}:${inner.trim()}`));
+    return inGroup(text, end, sink, (inner) => put(sink, "op", `\\${name}:${inner.trim()}`));
   const plain = named(name, sink);
   if (plain) return end;
   put(sink, "op", `\\${name}`);
@@ -249,10 +250,15 @@ function groupOf(text: string, from: number): { readonly inner: string; readonly
   return { inner: text.slice(at + 1), end: text.length + 1 };
 }
 
-function inGroup(text: string, from: number, read: (inner: string) => void): number {
-  const sunk = groupOf(text, from);
-  read(sunk.inner);
-  return sunk.end;
+/** Each level is looked through for its end again. */
+const GROUPS_MAX = 40;
+
+function inGroup(text: string, from: number, sink: Sink, read: (inner: string) => void): number {
+  const group = groupOf(text, from);
+  if (++sink.depth > GROUPS_MAX) sink.problem ??= "it is nested too deep";
+  else read(group.inner);
+  sink.depth--;
+  return group.end;
 }
 
 const SPACES = /~|\\[,;!: ]/g;

@@ -192,7 +192,8 @@ export function readRelation(cursor: Cursor): Node {
 /** Unions, intersections and differences of sets. */
 function readSets(cursor: Cursor): Node {
   let left: Node = readRatio(cursor);
-  for (;;) {
+  for (let count = 0; ; count++) {
+    if (count > ITEMS_MAX) return fail(cursor, "it is of too many sets");
     const token = peek(cursor);
     if (token?.kind !== "op" || (token.text !== "∪" && token.text !== "∩" && token.text !== "∖")) return left;
     cursor.at++;

@@ -40,6 +40,8 @@ export interface Sink {
   space: boolean;
   /** What ends a thing: a new line, behind which a sum may go on with its sign, or the end of a formula. */
   gap: "none" | "line" | "formula";
+  /** How many groups of commands are open. */
+  depth: number;
   /** Dollars since the last token: the second one opens another formula. */
   dollars: number;
   problem: string | undefined;
