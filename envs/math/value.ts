@@ -104,6 +104,8 @@ const PAIR = /[([{]\s*[-+−]?\d+,\d+\s*\\?[)\]}]/;
 /** 1,0,1 */
 const LISTED = /\d,\d+,\d/;
 const EXPONENT = /\de[+-]\d/;
+/** Longer texts with commas are lists. */
+const DECIMAL_LENGTH_MAX = 400;
 
 /** 1,234 is a number, and perhaps a list; 3,14 is a list, and perhaps a number. */
 function stylesOf(text: string): readonly Style[] {
@@ -112,7 +114,13 @@ function stylesOf(text: string): readonly Style[] {
   const styles: Style[] = holdsBases === "likely" ? [{ ...plain, bases: true }] : [];
   if (THOUSANDS.test(text)) styles.push({ ...plain, comma: "thousands" });
   styles.push(plain);
-  if (styles.length === 1 && COMMA.test(text) && !PAIR.test(text) && !LISTED.test(text))
+  if (
+    styles.length === 1 &&
+    text.length <= DECIMAL_LENGTH_MAX &&
+    COMMA.test(text) &&
+    !PAIR.test(text) &&
+    !LISTED.test(text)
+  )
     styles.push({ ...plain, comma: "decimal" });
   if (EXPONENT.test(text)) styles.push({ ...plain, exponent: true });
   if (holdsBases === "maybe") styles.push({ ...plain, bases: true });
@@ -183,7 +191,10 @@ function compareReading(gold: Node, answer: Node, state: State): Verdict {
   const word = unknownWord(answer, gold);
   return word === undefined
     ? compareNodes(gold, answer, state)
-    : { kind: "unread", reason: `${word} is no word that is known, and no product of the expected answer's variables` };
+    : {
+        kind: "unread",
+        reason: `${word.slice(0, 40)} is no word that is known, and no product of the expected answer's variables`,
+      };
 }
 
 /** "10:30" is a time or a ratio: beside a time it is a time, and beside a ratio of the same value it cannot be told. */
