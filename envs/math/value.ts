@@ -158,6 +158,7 @@ export type Verdict = Comparison | { readonly kind: "unread"; readonly reason: s
 /** Whether an answer says what the gold answer says. Never throws, and spends its budget of steps at most. */
 export function compareMath(gold: MathAnswer, answer: MathAnswer, budget: Budget = { left: STEPS_MAX }): Verdict {
   if (bare(gold.text) === bare(answer.text)) return EQUAL;
+  if (gold.readings.some(({ node }) => isWrittenSo(node, answer.text))) return EQUAL;
   if (isAnagram(gold.text, answer.text)) return undecided("it is a word of the same letters, or their product");
   const state = { budget, seed: `${gold.text}\n${answer.text}` };
   const meant = gold.readings.filter(({ comma }) => comma !== "decimal" || SURELY_DECIMAL.test(gold.text));
@@ -168,6 +169,11 @@ export function compareMath(gold: MathAnswer, answer: MathAnswer, budget: Budget
   const letters = compareReadings(meant.slice(0, 1), answer.readings.slice(0, 1), state);
   const isSaidTwice = letters.kind === "equal" && left.length > 0 && right.length > 0;
   return isSaidTwice ? compareReadings(left, right, state) : letters;
+}
+
+/** The 2A of 2A_{16}, whose base is left out. */
+function isWrittenSo(gold: Node, text: string): boolean {
+  return gold.kind === "number" && (gold.base ?? 0) > 10 && gold.digits?.toLowerCase() === text.trim().toLowerCase();
 }
 
 /** "tea" and "eat" */

@@ -146,6 +146,12 @@ function callOf(cursor: Cursor, name: string): Node {
 
 const OF_SEVERAL: ReadonlySet<string> = new Set(["max", "min", "gcd", "lcm"]);
 
+/** The unit vector of "\cos t \mathbf{i}" is what the cosine is multiplied with. */
+function isMarked(cursor: Cursor): boolean {
+  const token = peek(cursor);
+  return token?.kind === "name" && /^⃗[ijk]$/u.test(token.text);
+}
+
 function bareArgument(cursor: Cursor): Node {
   const isNegative = accept(cursor, "-");
   const factors: Factor[] = [{ inverse: false, node: readPower(cursor) }];
@@ -154,6 +160,7 @@ function bareArgument(cursor: Cursor): Node {
     peek(cursor)?.gap !== true &&
     cursor.grammar.startsFactor(cursor) &&
     peek(cursor)?.kind !== "function" &&
+    !isMarked(cursor) &&
     !isAt(cursor, "(")
   ) {
     factors.push({ inverse: false, node: readPower(cursor) });
