@@ -97,7 +97,7 @@ function readings(text: string): Parsed<readonly Reading[]> {
   return found.length > 0 ? { kind: "answer", answer: found } : { kind: "malformed", reason: problem ?? "it is empty" };
 }
 
-const THOUSANDS = /(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])/;
+const THOUSANDS = /(?<![\d,.])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])/;
 const COMMA = /\d,\d/;
 /** Two numbers in brackets of their own: a pair, an interval, a set. */
 const PAIR = /[([{]\s*[-+−]?\d+,\d+\s*\\?[)\]}]/;
@@ -203,6 +203,12 @@ function compareReading(gold: Node, answer: Node, state: State): Verdict {
       };
 }
 
+/** Whether a ratio is written as it is in the other: the 7:32 of "S_1:S_2 = 7:32". */
+function isWrittenIn(gold: Node, answer: Node): boolean {
+  const ratioIn = (node: Node): string => (node.kind === "relation" ? show(node.parts.at(-1) as Node) : show(node));
+  return ratioIn(gold) === ratioIn(answer);
+}
+
 /** "10:30" is a time or a ratio: beside a time it is a time, and beside a ratio of the same value it cannot be told. */
 function compareTimes(golds: readonly Reading[], answers: readonly Reading[], state: State): Verdict | undefined {
   const isTime = ({ node }: Reading): boolean => node.kind === "clock";
@@ -212,8 +218,9 @@ function compareTimes(golds: readonly Reading[], answers: readonly Reading[], st
   if (times !== undefined && times.kind !== "different") return times;
   const others = (readings: readonly Reading[]): readonly Reading[] => readings.filter((each) => !isTime(each));
   const [theirs, given] = [others(golds), others(answers)];
+  const isSame = theirs.some((one) => given.some((other) => isWrittenIn(one.node, other.node)));
   const ratios = theirs.length > 0 && given.length > 0 ? compareReadings(theirs, given, state) : undefined;
-  if (ratios?.kind === "equal") return undecided("it is a time or a ratio");
+  if (ratios?.kind === "equal") return isSame ? EQUAL : undecided("it is a time or a ratio");
   return times ?? ratios ?? different("it is another kind of thing");
 }
 

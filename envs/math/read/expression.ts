@@ -55,7 +55,7 @@ export function readProduct(cursor: Cursor): Node {
   const factors: Factor[] = [{ inverse: false, node: readSigned(cursor) }];
   while (cursor.problem === undefined) {
     if (accept(cursor, "*")) factors.push({ inverse: false, node: readSigned(cursor) });
-    else if (accept(cursor, "/")) factors.push({ inverse: true, node: readSigned(cursor) });
+    else if (accept(cursor, "/")) factors.push({ inverse: true, node: readDifferential(cursor) ?? readSigned(cursor) });
     else if (isAt(cursor, "mod")) return readModulo(cursor, productOf(factors));
     else if (peek(cursor)?.gap !== true && startsFactor(cursor))
       factors.push({ inverse: false, node: readPower(cursor) });
@@ -63,6 +63,14 @@ export function readProduct(cursor: Cursor): Node {
     if (factors.length > TERMS_MAX) return fail(cursor, "it has too many factors");
   }
   return productOf(factors);
+}
+
+/** The dx of "dy/dx", which is one thing. */
+function readDifferential(cursor: Cursor): Node | undefined {
+  const token = peek(cursor);
+  if (token?.kind !== "name" || token.text !== "d" || token.run?.length !== 2) return undefined;
+  const factors = [readPower(cursor), readPower(cursor)].map((node) => ({ inverse: false, node }));
+  return { kind: "multiply", factors };
 }
 
 function productOf(factors: readonly Factor[]): Node {

@@ -65,7 +65,7 @@ function readAll(cursor: Cursor): Node {
 }
 
 function readListed(cursor: Cursor): Node {
-  const joiners: Joiner[] = [];
+  const joiners: Joined[] = [];
   const items = readItems(cursor, readItem, joiners);
   if (cursor.problem !== undefined) return NOTHING;
   const [only] = items;
@@ -77,12 +77,16 @@ function readListed(cursor: Cursor): Node {
   return { kind: "list", joiner, items };
 }
 
-/** "x = 2, y = 3 or x = 3, y = 2": commas bind closer where what an "or" joins gives values to the same names. */
-function casesOf(items: readonly Node[], joiners: readonly Joiner[]): readonly Node[] | undefined {
-  if (!joiners.includes("or")) return undefined;
+/** What joins items as it is written. */
+type Joined = Joiner | ";";
+
+/** "x = 2, y = 3 or x = 3, y = 2": commas bind closer where what an "or" or a ";" joins gives values to the same names. */
+function casesOf(items: readonly Node[], joiners: readonly Joined[]): readonly Node[] | undefined {
+  const outer = joiners.includes("or") ? "or" : ";";
+  if (!joiners.includes(outer)) return undefined;
   const cases: Node[][] = [[]];
   for (const [i, item] of items.entries()) {
-    if (i > 0 && joiners[i - 1] === "or") cases.push([]);
+    if (i > 0 && joiners[i - 1] === outer) cases.push([]);
     (cases.at(-1) as Node[]).push(item);
   }
   const names = cases.map((each) => each.map(namedBy).sort().join(" "));
@@ -106,7 +110,7 @@ function shareModulus(items: Node[]): void {
 }
 
 /** Items up to a closing bracket or the end. */
-export function readItems(cursor: Cursor, read: (cursor: Cursor) => Node, joiners: Joiner[] = []): Node[] {
+export function readItems(cursor: Cursor, read: (cursor: Cursor) => Node, joiners: Joined[] = []): Node[] {
   const items = [read(cursor)];
   for (
     let joiner = acceptJoiner(cursor);
@@ -129,9 +133,10 @@ function startsAfresh(cursor: Cursor): boolean {
 }
 
 /** A comma and an "and" after it are one. */
-function acceptJoiner(cursor: Cursor): Joiner | undefined {
-  let joiner: Joiner | undefined;
-  if (accept(cursor, ",") || accept(cursor, ";") || accept(cursor, "\\\\")) joiner = ",";
+function acceptJoiner(cursor: Cursor): Joined | undefined {
+  let joiner: Joined | undefined;
+  if (accept(cursor, ",") || accept(cursor, "\\\\")) joiner = ",";
+  else if (accept(cursor, ";")) joiner = ";";
   if (accept(cursor, "and") || accept(cursor, "&")) return "and";
   if (accept(cursor, "or")) return "or";
   if (joiner === undefined && startsAfresh(cursor)) return ",";

@@ -111,7 +111,7 @@ function power(cursor: Cursor): string {
 
 /** "square feet" and "ft^2" are one; plurals of unknown words too. */
 function spelling(parts: readonly string[]): string {
-  if (parts.join(" ").toLowerCase() === "per cent") return "percent";
+  if (/^(?:per cent|percentage)$/i.test(parts.join(" "))) return "percent";
   let raised = "";
   const words: string[] = [];
   for (const part of parts) {
