@@ -15,7 +15,11 @@ COLUMNS = {"expected", "result"}
 def pairs_of(source: str):
     """Every row of a test that is parametrized by a gold, a prediction and whether they are equal."""
     for node in ast.walk(ast.parse(source)):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "parametrize"):
+        if not (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "parametrize"
+        ):
             continue
         try:
             names, rows = (ast.literal_eval(argument) for argument in node.args[:2])
@@ -26,7 +30,11 @@ def pairs_of(source: str):
         if "gold" not in columns or "pred" not in columns or told is None:
             continue
         for row in rows:
-            yield row[columns.index("gold")], row[columns.index("pred")], bool(row[told])
+            yield (
+                row[columns.index("gold")],
+                row[columns.index("pred")],
+                bool(row[told]),
+            )
 
 
 def main() -> None:
@@ -38,7 +46,12 @@ def main() -> None:
             if name.parent.name == "tests" and name.suffix == ".py":
                 source = tar.extractfile(member).read().decode()
                 found += [
-                    {"gold": gold, "answer": answer, "isEqual": is_equal, "file": name.name}
+                    {
+                        "gold": gold,
+                        "answer": answer,
+                        "isEqual": is_equal,
+                        "file": name.name,
+                    }
                     for gold, answer, is_equal in pairs_of(source)
                 ]
     json.dump(found, sys.stdout)
