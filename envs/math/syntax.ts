@@ -124,7 +124,7 @@ export function show(node: Node): string {
     case "cases":
       return `{${node.pieces.map(({ value, condition }) => `${show(value)} if ${condition === undefined ? "not" : show(condition)}`).join("; ")}}`;
     case "clock":
-      return `${Math.floor(node.minutes / 60)}:${`${node.minutes % 60}`.padStart(2, "0")}${node.half ? " a.m. or p.m." : ""}`;
+      return `${Math.floor(node.minutes / 60)}:${`${node.minutes % 60}`.padStart(2, "0")}${node.half ? " a.m. or p.m." : " h"}`;
     case "matrix":
       return `[${node.rows.map((row) => `[${row.map(show).join(", ")}]`).join(", ")}]`;
     default:

@@ -234,6 +234,6 @@ const SHOWN_MAX = 120;
 
 /** What an answer was read as, in one line. */
 export function showMath(answer: MathAnswer): string {
-  const text = show((answer.readings[0] as Reading).node);
+  const text = show((answer.readings[0] as Reading).node).replace(/#-?[0-9a-f]+/g, "a number of hundreds of digits");
   return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`;
 }

@@ -5,7 +5,7 @@ type Rows = readonly (readonly Node[])[];
 type Bracket = Extract<Node, { kind: "bracket" }>;
 
 /** Parts that the cells of what is worked out may have together: a product of many would double them with each. */
-const PARTS_MAX = 20_000;
+const PARTS_MAX = 4_000;
 const POWER_MAX = 6;
 
 const multiplied = (factors: readonly Node[]): Node => ({

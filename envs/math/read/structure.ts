@@ -16,7 +16,10 @@ import { readRemark, startsRemark } from "./remarks.ts";
 import { readSetBehind } from "./scripts.ts";
 import { joinedUnits, readUnit, startsTo } from "./unit.ts";
 
-const ITEMS_MAX = 200;
+/** Of a list; things in any order are compared with each other. */
+const ITEMS_MAX = 100;
+/** Of a union: each is put in its place among the others. */
+const SETS_MAX = 60;
 
 /** All of an answer. */
 export function readStatement(cursor: Cursor): Node {
@@ -198,7 +201,7 @@ export function readRelation(cursor: Cursor): Node {
 function readSets(cursor: Cursor): Node {
   let left: Node = readRatio(cursor);
   for (let count = 0; ; count++) {
-    if (count > ITEMS_MAX) return fail(cursor, "it is of too many sets");
+    if (count > SETS_MAX) return fail(cursor, "it is of too many sets");
     const token = peek(cursor);
     if (token?.kind !== "op" || (token.text !== "∪" && token.text !== "∩" && token.text !== "∖")) return left;
     cursor.at++;

@@ -1,5 +1,5 @@
 /** Every pair of every file of pairs/: none is called equal that is not, and nearly all have the verdict they should have. */
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { compareMath, readMath } from "../../../envs/math/value.ts";
 import type { Label, LabelledPair } from "./labelled.ts";
@@ -7,12 +7,14 @@ import type { Label, LabelledPair } from "./labelled.ts";
 const AGREEMENT_MIN = 0.97;
 const FOLDER = new URL("pairs/", import.meta.url);
 
-const files = readdirSync(FOLDER).filter((name) => name.endsWith(".ts"));
-const pairs = (
-  await Promise.all(
-    files.map((name) => import(new URL(name, FOLDER).href) as Promise<{ pairs: readonly LabelledPair[] }>),
-  )
-).flatMap((file) => file.pairs);
+/** A file of one class: a list of its pairs, in TypeScript or JSON. */
+async function pairsOf(name: string): Promise<readonly LabelledPair[]> {
+  const url = new URL(name, FOLDER);
+  if (name.endsWith(".json")) return JSON.parse(readFileSync(url, "utf8")) as readonly LabelledPair[];
+  return ((await import(url.href)) as { readonly pairs: readonly LabelledPair[] }).pairs;
+}
+
+const pairs = (await Promise.all(readdirSync(FOLDER).map(pairsOf))).flat();
 
 function judged({ gold, answer }: LabelledPair): Label {
   const [expected, given] = [readMath(gold), readMath(answer)];
