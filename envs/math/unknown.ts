@@ -5,7 +5,8 @@ import { children, type Node } from "./syntax.ts";
 /** Letters that need no variable: constants, and the d of dx. */
 const KNOWN: readonly string[] = ["e", "i", "π", "d"];
 
-const CONSTANTS: readonly string[] = ["C", "c", "K", "k"];
+/** Letters that a constant goes by: who writes one may write another. */
+const CONSTANTS: readonly string[] = ["A", "B", "C", "D", "K", "c", "k"];
 
 /** Letters of choices and of figures. */
 const CHOICES = /^[A-H]{2,}$/;

@@ -125,6 +125,9 @@ const isDeterminant = (node: Node): boolean => node.kind === "call" && node.name
 
 // 3i − 2j
 
+/** Nobody writes a vector of more terms. */
+const UNITS_MAX = 60;
+
 type Axis = 0 | 1 | 2;
 /** How much of each unit vector there is: terms of a sum. */
 type Amounts = readonly (readonly Term[])[];
@@ -163,6 +166,7 @@ function amountsOf(node: Node): Amounts | undefined {
     return axis === undefined ? undefined : [0, 1, 2].map((each) => (each === axis ? [one] : []));
   }
   if (node.kind === "add") {
+    if (node.terms.length > UNITS_MAX) return undefined;
     const amounts: Term[][] = [[], [], []];
     for (const { sign, node: term } of node.terms) {
       const found = amountsOf(term);
