@@ -156,7 +156,7 @@ const SURELY_DECIMAL = /(?<!\d)0,\d|\d,\d\d/;
 export type Verdict = Comparison | { readonly kind: "unread"; readonly reason: string };
 
 /** Whether an answer says what the gold answer says. Never throws, and spends its budget of steps at most. */
-export function compareMath(gold: MathAnswer, answer: MathAnswer, budget: Budget = { left: STEPS_MAX }): Verdict {
+export function compareMath(gold: MathAnswer, answer: MathAnswer, budget = budgetOf(gold, answer)): Verdict {
   if (bare(gold.text) === bare(answer.text)) return EQUAL;
   if (gold.readings.some(({ node }) => isWrittenSo(node, answer.text))) return EQUAL;
   if (isAnagram(gold.text, answer.text)) return undecided("it is a word of the same letters, or their product");
@@ -169,6 +169,14 @@ export function compareMath(gold: MathAnswer, answer: MathAnswer, budget: Budget
   const letters = compareReadings(meant.slice(0, 1), answer.readings.slice(0, 1), state);
   const isSaidTwice = letters.kind === "equal" && left.length > 0 && right.length > 0;
   return isSaidTwice ? compareReadings(left, right, state) : letters;
+}
+
+/** Characters that are read in the time of a step. */
+const READ_IN_A_STEP = 3;
+
+/** What long texts took to read is not there to compare them. */
+function budgetOf(gold: MathAnswer, answer: MathAnswer): Budget {
+  return { left: STEPS_MAX - (gold.text.length + answer.text.length) / READ_IN_A_STEP };
 }
 
 /** The 2A of 2A_{16}, whose base is left out. */

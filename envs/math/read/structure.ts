@@ -19,7 +19,7 @@ import { joinedUnits, readUnit, startsTo } from "./unit.ts";
 /** Of a list; things in any order are compared with each other. */
 const ITEMS_MAX = 100;
 /** Of a union: each is put in its place among the others. */
-const SETS_MAX = 60;
+const SETS_MAX = 30;
 
 /** All of an answer. */
 export function readStatement(cursor: Cursor): Node {

@@ -89,7 +89,7 @@ const DEAR: readonly string[] = [
     joined(20, () => `0.${times("1", 399)}`, "+"),
     `${times("e^{", 20)}x${times("}", 20)}`,
   ],
-  ...[`${times("\\sqrt{1+", 25)}x${times("}", 25)}`, joined(40, (i) => `(${i}\\sqrt2,${i}\\sqrt2+1)`, "\\cup")],
+  ...[`${times("\\sqrt{1+", 25)}x${times("}", 25)}`, joined(29, (i) => `(${i}\\sqrt2,${i}\\sqrt2+1)`, "\\cup")],
   ...[
     `${joined(95, (i) => `\\frac{k\\pi}{${i + 2}}`, ",")}, k \\in \\mathbb{Z}`,
     `${joined(60, (i) => `${i}`, ",")} \\pmod{120}`,
