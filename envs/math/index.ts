@@ -3,6 +3,7 @@ import { formatInstruction } from "../answers/wording.ts";
 import { defineEnvironment } from "../define.ts";
 import type { Grading } from "../environment.ts";
 import type { Facts } from "../facts.ts";
+import { assertNever } from "../lib/assert-never.ts";
 import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import type { Picture } from "../lib/picture/picture.ts";
 import { answerPart, drawParts, problemPart } from "./draw.ts";
@@ -23,15 +24,28 @@ export function gradeMath(gold: string, answer: MathAnswer): Facts {
   if (expected.kind === "malformed") throw new Error("bug: a gold answer that was read once cannot be read again");
   const compared = compareMath(expected.answer, answer);
   const info = { read_as: showMath(answer) };
-  if (compared.kind === "undecided") {
-    const violation = `it cannot be told whether ${info.read_as} is the expected answer: ${compared.reason}`;
-    const components = [{ name: "correctness", value: undefined, reason: compared.reason }];
-    return { kind: "graded", components, solved: false, violation, info };
-  }
   const solved = compared.kind === "equal";
   const components = [{ name: "correctness", value: Number(solved) }];
-  if (compared.kind === "equal") return { kind: "graded", components, solved, info };
-  return { kind: "graded", components, solved, violation: `${info.read_as} is not equal to the expected answer`, info };
+  switch (compared.kind) {
+    case "equal":
+      return { kind: "graded", components, solved, info };
+    case "different":
+      return {
+        kind: "graded",
+        components,
+        solved,
+        violation: `${info.read_as} is not equal to the expected answer`,
+        info,
+      };
+    // Nobody is paid for what we cannot tell; that it is so is said apart, and counted in reports.
+    case "undecided":
+    case "unread": {
+      const violation = `it cannot be told whether ${info.read_as} is the expected answer: ${compared.reason}`;
+      return { kind: "graded", components, solved, violation, info: { ...info, [compared.kind]: compared.reason } };
+    }
+    default:
+      return assertNever(compared);
+  }
 }
 
 function render({ problem }: MathInstance, format: AnswerFormat): readonly ChatMessage[] {

@@ -1,82 +1,97 @@
 /**
- * Answers of generated tasks, which are values: whether a text is one, and not a calculation that is still to be done. An
- * expression equal to the value would be no answer, for the task itself is such an expression.
+ * Answers of generated tasks, which are values: read as any answer of `math` is, and then a value, and no calculation that
+ * is still to be done. An expression equal to the value would be no answer, for the task itself is such an expression.
  */
-import { equalsInteger, type Rational } from "../lib/rational.ts";
 import type { Facts } from "../facts.ts";
-import { narrow } from "../lib/text.ts";
-import type { Comparison } from "./compare/outcome.ts";
-import { compareMath, readMath } from "./value.ts";
+import { equalsInteger, type Rational } from "../lib/rational.ts";
+import { isName } from "./compare/shape.ts";
+import type { Rational as Fraction } from "./numbers/rational.ts";
+import { type Node, show } from "./syntax.ts";
 
 /** A whole number or a fraction, with the sign before it. */
-export function numeralOf({ num, den }: Rational): string {
-  return equalsInteger({ num: den, den: 1 }, 1) ? `${num}` : `${num}/${den}`;
+export function numeralOf({ num, den }: Rational | Fraction): string {
+  return den === 1n || equalsInteger({ num: den, den: 1 }, 1) ? `${num}` : `${num}/${den}`;
 }
 
-const LENGTH_MAX = 300;
+/** The value of a whole number, a decimal, a fraction or a mixed number, in lowest terms; undefined: it is none. */
+export function valueOfNumeral(node: Node): Fraction | undefined {
+  if (node.kind === "number") return node.goesOn === true ? undefined : node.value;
+  if (node.kind === "add") {
+    const [term, ...more] = node.terms;
+    if (term === undefined || more.length > 0 || (term.sign !== "-" && term.sign !== "+")) return undefined;
+    const value = valueOfNumeral(term.node);
+    return value && { num: term.sign === "-" ? -value.num : value.num, den: value.den };
+  }
+  if (node.kind !== "multiply" || node.factors.length !== 2) return undefined;
+  const [top, bottom] = node.factors.map(({ node: part, inverse }, i) =>
+    inverse === (i === 1) ? wholeOf(part) : undefined,
+  );
+  return top === undefined || bottom === undefined || bottom === 0n ? undefined : reduced(top, bottom);
+}
 
-/** Digits, perhaps with commas or spaces between thousands. */
-const WHOLE = "\\d+(?:[, ]\\d{3})*";
-const DECIMAL = `(?:${WHOLE}(?:\\.\\d*)?|\\.\\d+)(?:\\\\overline\\{\\d+\\})?`;
-const PART = `(?:${WHOLE}|\\([+-]?${WHOLE}\\))`;
-const SLASHED = `(?:\\d+ )?${PART}/${PART}`;
-const BRACED = `(?:\\d|\\{[+-]?${WHOLE}\\})`;
-const STACKED = `(?:\\d+)? ?\\\\frac${BRACED}${BRACED}`;
-const NUMERAL = new RegExp(`^[+-]?(?:${DECIMAL}|${SLASHED}|${STACKED})$`);
-const ENCLOSED = /^([+-]?)\((.*)\)$/;
+/** A whole number, with its sign. */
+function wholeOf(node: Node): bigint | undefined {
+  if (node.kind === "number") return node.digits === undefined ? undefined : node.value.num;
+  const [term, ...more] = node.kind === "add" ? node.terms : [];
+  const value = term?.node.kind === "number" && more.length === 0 ? wholeOf(term.node) : undefined;
+  if (value === undefined || term === undefined) return undefined;
+  return term.sign === "-" ? -value : term.sign === "+" ? value : undefined;
+}
 
-/** Whether a text is a whole number, a decimal, a fraction or a mixed number, however it is written. */
-export function isNumeral(text: string): boolean {
-  if (text.length > LENGTH_MAX) return false;
-  const bare = plain(text);
-  if (NUMERAL.test(bare)) return true;
-  const [, sign = "", inner = ""] = ENCLOSED.exec(bare) ?? [];
-  return NUMERAL.test(`${sign}${inner}`);
+function reduced(num: bigint, den: bigint): Fraction {
+  let [a, b] = [num < 0n ? -num : num, den < 0n ? -den : den];
+  while (b !== 0n) [a, b] = [b, a % b];
+  const divisor = den < 0n ? -a : a;
+  return { num: num / divisor, den: den / divisor };
+}
+
+/** What an answer gives a value to, and the value; the name is undefined where the value stands alone. */
+export interface NamedValue {
+  readonly name: Node | undefined;
+  readonly value: Fraction;
+}
+
+/** "31", "p = 31", "31 = p", "p = 62/2 = 31"; undefined: it is something else, or names two values. */
+export function namedValue(node: Node): NamedValue | undefined {
+  if (node.kind !== "relation") {
+    const value = valueOfNumeral(node);
+    return value && { name: undefined, value };
+  }
+  if (node.operators.some((operator) => operator !== "=")) return undefined;
+  const values = node.parts.map(valueOfNumeral);
+  const others = node.parts.filter((_, i) => values[i] === undefined);
+  const [first, ...more] = values.filter((value) => value !== undefined);
+  const [name, ...names] = others;
+  // What is named stands at one of the ends.
+  const isAtEnd = name === node.parts[0] || (name === node.parts[1] && node.parts.length === 2);
+  if (first === undefined || name === undefined || names.length > 0 || !isAtEnd) return undefined;
+  return more.every(({ num, den }) => num === first.num && den === first.den) ? { name, value: first } : undefined;
+}
+
+/** Whether a name is this letter, or words, which say nothing of it. */
+export function isNamed(name: Node | undefined, letter: string): boolean {
+  return name === undefined || name.kind === "text" || (name.kind === "symbol" && name.name === letter);
+}
+
+/** Whether a name may stand for the value of an expression: any letter or words, or the expression as it was given. */
+export function mayName(name: Node | undefined, expression: Node | undefined): boolean {
+  return name === undefined || isName(name) || (expression !== undefined && show(name) === show(expression));
 }
 
 /**
- * Marks of LaTeX that change nothing taken away, and one spelling for what has several. Of white space one space is left
- * between two digits, where it tells a mixed number from a fraction.
- */
-export function plain(text: string): string {
-  return Array.from(text, (each) => String.fromCodePoint(narrow(each.codePointAt(0) as number)))
-    .join("")
-    .replaceAll(/[¼-¾⅐-⅞]/g, (each) => ` ${each.normalize("NFKC").replace("⁄", "/")}`)
-    .replaceAll(/[−–‐‑]/g, "-")
-    .replaceAll("{,}", ",")
-    .replaceAll(/\\(?:left|right)(?![a-z])|\\[,!]/g, "")
-    .replaceAll(/\\[;: ]|\s+/g, " ")
-    .replaceAll(/(?<!\d) +| +(?!\d| )/g, "")
-    .replaceAll(/\\[dtc]frac/g, "\\frac");
-}
-
-/**
- * The facts of values against those expected, each compared as any answer of `math` is. The expected ones are not shown;
- * `wrong` says what is wrong with a value.
+ * The facts of values against those expected, both in lowest terms. The expected ones are not shown; `wrong` says what is
+ * wrong with a value.
  */
 export function gradeValues(
   expected: readonly Rational[],
   values: readonly string[],
   wrong: (value: string, i: number) => string,
 ): Facts {
-  const compared = expected.map((value, i) => compareTexts(numeralOf(value), values[i] ?? ""));
-  const at = compared.findIndex(({ kind }) => kind === "different");
+  const at = expected.findIndex((value, i) => numeralOf(value) !== values[i]);
   if (at >= 0) return wrongFacts(wrong((values[at] ?? "").slice(0, 100), at));
-  const undecided = compared.find((each) => each.kind === "undecided");
-  if (undecided !== undefined) {
-    const components = [{ name: "correctness", value: undefined, reason: undecided.reason }];
-    return { kind: "graded", components, solved: false, violation: `it cannot be told: ${undecided.reason}` };
-  }
   return { kind: "graded", components: [{ name: "correctness", value: 1 }], solved: true };
 }
 
 export function wrongFacts(violation: string): Facts {
   return { kind: "graded", components: [{ name: "correctness", value: 0 }], solved: false, violation };
-}
-
-function compareTexts(expected: string, given: string): Comparison {
-  const [gold, answer] = [readMath(expected), readMath(given)];
-  if (gold.kind === "malformed") throw new Error(`bug: the value ${expected} cannot be read`);
-  if (answer.kind === "malformed") return { kind: "different", reason: answer.reason };
-  return compareMath(gold.answer, answer.answer);
 }

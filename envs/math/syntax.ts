@@ -31,8 +31,8 @@ export type Node =
       readonly base?: number;
       readonly digits?: string;
     }
-  /** A variable, a constant, ∞ or a set such as ℝ. */
-  | { readonly kind: "symbol"; readonly name: string }
+  /** A variable, a constant, ∞ or a set such as ℝ; `run`: the letters that it was written among. */
+  | { readonly kind: "symbol"; readonly name: string; readonly run?: string }
   | { readonly kind: "add"; readonly terms: readonly Term[] }
   | { readonly kind: "multiply"; readonly factors: readonly Factor[] }
   | { readonly kind: "power"; readonly base: Node; readonly exponent: Node }
@@ -124,7 +124,7 @@ export function show(node: Node): string {
     case "cases":
       return `{${node.pieces.map(({ value, condition }) => `${show(value)} if ${condition === undefined ? "not" : show(condition)}`).join("; ")}}`;
     case "clock":
-      return `${Math.floor(node.minutes / 60)}:${`${node.minutes % 60}`.padStart(2, "0")}${node.half ? " a.m. or p.m." : ""}`;
+      return `${Math.floor(node.minutes / 60)}:${`${node.minutes % 60}`.padStart(2, "0")}${node.half ? " a.m. or p.m." : " h"}`;
     case "matrix":
       return `[${node.rows.map((row) => `[${row.map(show).join(", ")}]`).join(", ")}]`;
     default:

@@ -2,8 +2,9 @@
 import type { Parsed } from "../facts.ts";
 import { narrow } from "../lib/text.ts";
 import { compareNodes } from "./compare/compare.ts";
-import { type Comparison, EQUAL, type State, undecided } from "./compare/outcome.ts";
+import { type Comparison, different, EQUAL, type State, undecided } from "./compare/outcome.ts";
 import { type Budget, STEPS_MAX } from "./numbers/budget.ts";
+import { mayHoldBases } from "./read/bases.ts";
 import { clockLike, clockOf } from "./read/clock.ts";
 import type { Cursor } from "./read/cursor.ts";
 import { dateOf } from "./read/date.ts";
@@ -13,6 +14,7 @@ import { lex } from "./read/lex.ts";
 import type { Style } from "./read/tokens.ts";
 import { GRAMMAR, readStatement } from "./read/structure.ts";
 import { type Node, show } from "./syntax.ts";
+import { unknownWord } from "./unknown.ts";
 
 /** One way to read an answer. */
 interface Reading {
@@ -95,22 +97,33 @@ function readings(text: string): Parsed<readonly Reading[]> {
   return found.length > 0 ? { kind: "answer", answer: found } : { kind: "malformed", reason: problem ?? "it is empty" };
 }
 
-const THOUSANDS = /(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])/;
+const THOUSANDS = /(?<![\d,.])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])/;
 const COMMA = /\d,\d/;
 /** Two numbers in brackets of their own: a pair, an interval, a set. */
 const PAIR = /[([{]\s*[-+−]?\d+,\d+\s*\\?[)\]}]/;
 /** 1,0,1 */
 const LISTED = /\d,\d+,\d/;
 const EXPONENT = /\de[+-]\d/;
+/** Longer texts with commas are lists. */
+const DECIMAL_LENGTH_MAX = 400;
 
 /** 1,234 is a number, and perhaps a list; 3,14 is a list, and perhaps a number. */
 function stylesOf(text: string): readonly Style[] {
-  const styles: Style[] = [];
-  if (THOUSANDS.test(text)) styles.push({ comma: "thousands", exponent: false });
-  styles.push({ comma: "separator", exponent: false });
-  if (styles.length === 1 && COMMA.test(text) && !PAIR.test(text) && !LISTED.test(text))
-    styles.push({ comma: "decimal", exponent: false });
-  if (EXPONENT.test(text)) styles.push({ comma: "separator", exponent: true });
+  const holdsBases = mayHoldBases(text);
+  const plain: Style = { comma: "separator", exponent: false, bases: false };
+  const styles: Style[] = holdsBases === "likely" ? [{ ...plain, bases: true }] : [];
+  if (THOUSANDS.test(text)) styles.push({ ...plain, comma: "thousands" });
+  styles.push(plain);
+  if (
+    styles.length === 1 &&
+    text.length <= DECIMAL_LENGTH_MAX &&
+    COMMA.test(text) &&
+    !PAIR.test(text) &&
+    !LISTED.test(text)
+  )
+    styles.push({ ...plain, comma: "decimal" });
+  if (EXPONENT.test(text)) styles.push({ ...plain, exponent: true });
+  if (holdsBases === "maybe") styles.push({ ...plain, bases: true });
   return styles;
 }
 
@@ -126,6 +139,7 @@ function parse(text: string, style: Style): Node | string {
     tokens: [...lexed.tokens],
     at: 0,
     depth: 0,
+    reads: 0,
     bars: 0,
     turned: false,
     inSet: false,
@@ -138,50 +152,96 @@ function parse(text: string, style: Style): Node | string {
 /** A comma of the gold's is a decimal point only where it can hardly be a list: "0,5", "3,14". */
 const SURELY_DECIMAL = /(?<!\d)0,\d|\d,\d\d/;
 
+/** What a comparison finds, or that only beside the expected answer it is seen that the answer was not read. */
+export type Verdict = Comparison | { readonly kind: "unread"; readonly reason: string };
+
 /** Whether an answer says what the gold answer says. Never throws, and spends its budget of steps at most. */
-export function compareMath(gold: MathAnswer, answer: MathAnswer, budget: Budget = { left: STEPS_MAX }): Comparison {
+export function compareMath(gold: MathAnswer, answer: MathAnswer, budget = budgetOf(gold, answer)): Verdict {
   if (bare(gold.text) === bare(answer.text)) return EQUAL;
+  if (gold.readings.some(({ node }) => isWrittenSo(node, answer.text))) return EQUAL;
+  if (isAnagram(gold.text, answer.text)) return undecided("it is a word of the same letters, or their product");
   const state = { budget, seed: `${gold.text}\n${answer.text}` };
+  const meant = gold.readings.filter(({ comma }) => comma !== "decimal" || SURELY_DECIMAL.test(gold.text));
   const [left, right] = [gold.choice, answer.choice];
-  if (left === undefined || right === undefined) return compareReadings(gold, gold.readings, answer.readings, state);
+  if (left === undefined || right === undefined)
+    return compareTimes(meant, answer.readings, state) ?? compareReadings(meant, answer.readings, state);
   // Of two choices both letters and what they say count; who leaves one of them out says nothing else.
-  const letters = compareReadings(gold, gold.readings.slice(0, 1), answer.readings.slice(0, 1), state);
+  const letters = compareReadings(meant.slice(0, 1), answer.readings.slice(0, 1), state);
   const isSaidTwice = letters.kind === "equal" && left.length > 0 && right.length > 0;
-  return isSaidTwice ? compareReadings(gold, left, right, state) : letters;
+  return isSaidTwice ? compareReadings(left, right, state) : letters;
 }
 
-function compareReadings(
-  { text }: MathAnswer,
-  golds: readonly Reading[],
-  answers: readonly Reading[],
-  state: State,
-): Comparison {
-  const meant = golds.filter(({ comma }) => comma !== "decimal" || SURELY_DECIMAL.test(text));
-  const isTime = [golds[0], answers[0]].some((reading) => reading?.node.kind === "clock");
-  const ordered = (readings: readonly Reading[]): readonly Reading[] => (isTime ? timesFirst(readings) : readings);
-  const found = ordered(meant).flatMap((left) =>
-    ordered(answers).map((right) => () => compareNodes(left.node, right.node, state)),
+/** Characters that are read in the time of a step. */
+const READ_IN_A_STEP = 3;
+
+/** What long texts took to read is not there to compare them. */
+function budgetOf(gold: MathAnswer, answer: MathAnswer): Budget {
+  return { left: STEPS_MAX - (gold.text.length + answer.text.length) / READ_IN_A_STEP };
+}
+
+/** The 2A of 2A_{16}, whose base is left out. */
+function isWrittenSo(gold: Node, text: string): boolean {
+  return gold.kind === "number" && (gold.base ?? 0) > 10 && gold.digits?.toLowerCase() === text.trim().toLowerCase();
+}
+
+/** "tea" and "eat" */
+function isAnagram(gold: string, answer: string): boolean {
+  const [left, right] = [gold, answer].map((text) =>
+    /^[A-Za-z][a-z]{2,8}$/.test(text) && /[aeiou]/.test(text) ? [...text.toLowerCase()].sort().join("") : undefined,
   );
+  return left !== undefined && left === right && gold.toLowerCase() !== answer.toLowerCase();
+}
+
+function compareReadings(meant: readonly Reading[], answers: readonly Reading[], state: State): Verdict {
+  const found = meant.flatMap((left) => answers.map((right) => () => compareReading(left.node, right.node, state)));
   const [first, ...others] = found;
   const likeliest = first?.() ?? undecided("it cannot be read as the expected answer is");
   // What is less likely meant may make it equal, and nothing else.
   return likeliest.kind !== "equal" && others.some((compare) => compare().kind === "equal") ? EQUAL : likeliest;
 }
 
-/** Beside a time, "4:30" is likelier a time than a ratio. */
-function timesFirst(readings: readonly Reading[]): readonly Reading[] {
-  return readings.toSorted((a, b) => Number(b.node.kind === "clock") - Number(a.node.kind === "clock"));
+/** A word that is not known is no product of its letters, whatever its value would be. */
+function compareReading(gold: Node, answer: Node, state: State): Verdict {
+  const word = unknownWord(answer, gold);
+  return word === undefined
+    ? compareNodes(gold, answer, state)
+    : {
+        kind: "unread",
+        reason: `${word.slice(0, 40)} is no word that is known, and no product of the expected answer's variables`,
+      };
 }
 
-/** The text without what is never seen. */
+/** Whether a ratio is written as it is in the other: the 7:32 of "S_1:S_2 = 7:32". */
+function isWrittenIn(gold: Node, answer: Node): boolean {
+  const ratioIn = (node: Node): string => (node.kind === "relation" ? show(node.parts.at(-1) as Node) : show(node));
+  return ratioIn(gold) === ratioIn(answer);
+}
+
+/** "10:30" is a time or a ratio: beside a time it is a time, and beside a ratio of the same value it cannot be told. */
+function compareTimes(golds: readonly Reading[], answers: readonly Reading[], state: State): Verdict | undefined {
+  const isTime = ({ node }: Reading): boolean => node.kind === "clock";
+  const [left, right] = [golds.find(isTime), answers.find(isTime)];
+  if (left === undefined && right === undefined) return undefined;
+  const times = left && right && compareNodes(left.node, right.node, state);
+  if (times !== undefined && times.kind !== "different") return times;
+  const others = (readings: readonly Reading[]): readonly Reading[] => readings.filter((each) => !isTime(each));
+  const [theirs, given] = [others(golds), others(answers)];
+  const isSame = theirs.some((one) => given.some((other) => isWrittenIn(one.node, other.node)));
+  const ratios = theirs.length > 0 && given.length > 0 ? compareReadings(theirs, given, state) : undefined;
+  if (ratios?.kind === "equal") return isSame ? EQUAL : undecided("it is a time or a ratio");
+  return times ?? ratios ?? different("it is another kind of thing");
+}
+
+/** The text without what is never seen; what stands apart does so still: "2 1/2" is not "21/2". */
 function bare(text: string): string {
-  return text.replace(/\\[,;:! ]|[\s$]+/g, "").replace(/\\(?:left|right|displaystyle)(?![A-Za-z])/g, "");
+  const spaced = text.replace(/(?:\\(?:left|right|displaystyle)(?![A-Za-z])|\\[,;:! ]|[\s$])+/g, " ");
+  return spaced.replace(/(?<![\w.]) | (?![\w.])/g, "");
 }
 
 const SHOWN_MAX = 120;
 
 /** What an answer was read as, in one line. */
 export function showMath(answer: MathAnswer): string {
-  const text = show((answer.readings[0] as Reading).node);
+  const text = show((answer.readings[0] as Reading).node).replace(/#-?[0-9a-f]+/g, "a number of hundreds of digits");
   return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}…`;
 }

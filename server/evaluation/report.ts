@@ -40,6 +40,8 @@ function common(samples: readonly SampleFacts[]): Figures {
     mean_reward: mean(samples.map(({ reward }) => reward)),
     malformed_rate: share(samples, ({ verdict }) => verdict === "malformed"),
     infeasible_rate: share(samples, ({ verdict }) => verdict === "infeasible"),
+    unread_rate: share(samples, ({ unread }) => unread === true),
+    undecided_rate: share(samples, ({ undecided }) => undecided === true),
     truncated_rate: share(samples, ({ truncated }) => truncated),
     no_reward_rate: share(samples, ({ verdict }) => verdict === "none"),
   };
@@ -233,6 +235,10 @@ export interface SampleFacts {
   readonly ratio: number;
   readonly reward: number;
   readonly truncated: boolean;
+  /** An answer was found and could not be read; undefined: no. */
+  readonly unread?: boolean;
+  /** It could not be told whether it is right; undefined: it could. */
+  readonly undecided?: boolean;
   /** Marked answers in all of it, where the reward scheme scans for commits. */
   readonly answers?: number;
   /** Whether the baseline is proven optimal; undefined: there is none. */
@@ -242,8 +248,13 @@ export interface SampleFacts {
 export function factsOf(result: Score | NoReward): SampleFacts {
   if ("reason" in result)
     return { verdict: "none", solved: false, verified: false, ratio: 0, reward: 0, truncated: false };
-  const { verdict, solved, ratio = 0, reward, truncated, spans, baseline, scan } = result;
+  const { verdict, solved, ratio = 0, reward, truncated, spans, baseline, scan, info } = result;
   const verified = solved || spans.some((span) => span.solved);
-  const facts = { verdict, solved, verified, ratio, reward, truncated };
+  const isUnread = info["unread"] !== undefined || (verdict === "malformed" && spans.at(-1)?.verdict === "malformed");
+  const doubts = {
+    ...(isUnread && { unread: true }),
+    ...(info["undecided"] !== undefined && { undecided: true }),
+  } as const;
+  const facts = { verdict, solved, verified, ratio, reward, truncated, ...doubts };
   return { ...facts, ...(scan && { answers: scan.answers }), ...(baseline && { proven: baseline.proven }) };
 }

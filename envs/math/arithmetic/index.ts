@@ -52,7 +52,7 @@ function solve({ expression }: ArithmeticInstance): Solution<ArithmeticAnswer> {
 
 export const arithmetic = defineEnvironment<ArithmeticInstance, ArithmeticAnswer>({
   id: "math/arithmetic",
-  version: 1,
+  version: 2,
   description: "Work out the exact value of an arithmetic expression.",
   grading,
   generator,
@@ -64,6 +64,8 @@ export const arithmetic = defineEnvironment<ArithmeticInstance, ArithmeticAnswer
     operations: `${countOf(expression)}`,
     work: `${workOut(expression, Infinity)?.work}`,
   }),
+  // What surrounds an answer is taken away as in math.
+  verbatim: true,
   parse,
   verify,
   draw,

@@ -1,34 +1,50 @@
 /** Reads the value that an answer gives, and compares it with that of the expression. */
 import type { Facts, Parsed } from "../../facts.ts";
-import { gradeValues, isNumeral, plain } from "../numeral.ts";
+import { gradeValues, mayName, namedValue, numeralOf } from "../numeral.ts";
+import type { Node } from "../syntax.ts";
 import { readMath } from "../value.ts";
-import { textOf } from "./expression.ts";
+import { type Expression, textOf } from "./expression.ts";
 import type { ArithmeticInstance } from "./generate.ts";
 import { valueOf } from "./solve.ts";
 
 export interface ArithmeticAnswer {
-  /** One, as it was written. */
+  /** One, in lowest terms. */
   readonly values: readonly [string];
 }
 
 const LENGTH_MAX = 2000;
 
-/** A value alone, or after an equals sign, before which the expression may stand as it was given. */
+/** A value alone, or with a name, or after an equals sign, before which the expression may stand as it was given. */
 export function parse(text: string, { expression }: ArithmeticInstance): Parsed<ArithmeticAnswer> {
   if (text.length > LENGTH_MAX) return malformed(`it has ${text.length} characters, and the limit is ${LENGTH_MAX}`);
-  const at = text.lastIndexOf("=");
-  const before = text.slice(0, Math.max(0, at));
-  const value = plain(text.slice(at + 1));
-  if (value === "") return malformed("it holds no value");
-  if (plain(before) !== "" && plain(before) !== plain(textOf(expression)))
-    return malformed("what stands before its '=' is not the expression");
-  if (!isNumeral(value)) return malformed("it is not one whole number, fraction or decimal");
-  const read = readMath(value);
-  return read.kind === "malformed" ? read : { kind: "answer", answer: { values: [value] } };
+  const read = readMath(withoutExpression(text, expression));
+  if (read.kind === "malformed") return read;
+  const given = readExpression(expression);
+  for (const { node } of read.answer.readings) {
+    const found = namedValue(node);
+    if (found !== undefined && mayName(found.name, given))
+      return { kind: "answer", answer: { values: [numeralOf(found.value)] } };
+  }
+  return malformed("it is not one whole number, fraction or decimal");
 }
 
 export function verify({ expression }: ArithmeticInstance, { values }: ArithmeticAnswer): Facts {
   return gradeValues([valueOf(expression)], values, (value) => `the value is not ${value}`);
+}
+
+/** The expression as it was given, read as an answer would be; undefined where it holds words such as "15% of". */
+function readExpression(expression: Expression): Node | undefined {
+  const read = readMath(textOf(expression));
+  return read.kind === "answer" ? read.answer.readings[0]?.node : undefined;
+}
+
+const SPECIAL = /[\\^$.*+?()[\]{}|/]/g;
+
+/** The answer without the expression that it repeats before its equals sign, however it is spaced. */
+function withoutExpression(text: string, expression: Expression): string {
+  const characters = [...textOf(expression).replace(/\s/g, "")];
+  const spaced = characters.map((character) => character.replace(SPECIAL, "\\$&")).join("\\s{0,3}");
+  return text.replace(new RegExp(`^([\\s$]{0,8})${spaced}\\s{0,3}=`), "$1");
 }
 
 function malformed(reason: string): Parsed<never> {

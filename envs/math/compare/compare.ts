@@ -26,6 +26,7 @@ import { type Conditioned, isIndex, withOneName, withoutCondition } from "./cond
 import { type Compare, compareAssignments, type Context } from "./assignments.ts";
 import { compareFamilies } from "./families.ts";
 import { withNamesOf } from "./renaming.ts";
+import { asTuples, isUnworked, isVectorOrNumber } from "./vectors.ts";
 
 const PLAIN: Context = { isApproximate: false };
 
@@ -53,6 +54,8 @@ function compareConditions(gold: Conditioned, answer: Conditioned, areFamilies: 
 
 function compareParts(goldNode: Node, answerNode: Node, state: State, context: Context): Comparison {
   if (--state.budget.left < 0) return undecided("it takes too many steps to compare");
+  if (areExact(goldNode, answerNode))
+    return written(goldNode) === written(answerNode) ? EQUAL : different("its value is another");
   const compare: Compare = (left, right, inner = context) => compareParts(left, right, state, inner);
   const gold = namedPoints(plain(goldNode));
   const answer = withNamesOf(gold, namedPoints(plain(answerNode)));
@@ -68,6 +71,10 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (hasDoubleSign(gold) || hasDoubleSign(answer)) return compareDoubled(gold, answer, compare);
   const named = compareAssignments(gold, answer, state, context, compare);
   if (named !== undefined) return named;
+  const tuples = asTuples(gold, answer);
+  if (tuples !== undefined) return compare(...tuples);
+  if (isVectorOrNumber(gold, answer)) return undecided("it is a vector or a complex number");
+  if (isUnworked(gold) || isUnworked(answer)) return undecided("products and sums of matrices are not worked out");
   const sets = compareSets(gold, answer, state);
   if (sets !== undefined) return sets;
   const curves = asOneCurve(gold, answer);
@@ -189,23 +196,51 @@ function compareSeveral(gold: Node, answer: Node, state: State, context: Context
       return different(`it has ${right.length} parts where ${left.length} are expected`);
     return all(left.length, (i) => compare(i, i));
   }
-  if (gold.kind !== "set" && answer.kind !== "set") return unordered(left.length, right.length, compare, state);
-  const [once, otherOnce] = [distinct(left, state, context), distinct(right, state, context)];
-  const compareOnce = (i: number, j: number): Comparison =>
-    compareParts(once[i] as Node, otherOnce[j] as Node, state, context);
-  return unordered(once.length, otherOnce.length, compareOnce, state);
+  if (gold.kind !== "set" && answer.kind !== "set") return inAnyOrder(left, right, compare, state);
+  return sameMembers(left, right, compare);
 }
 
-/** Of a set what comes twice counts once. */
-function distinct(items: readonly Node[], state: State, context: Context): readonly Node[] {
-  const kept: Node[] = [];
-  for (const item of items) {
-    const isKnown = kept.some(
-      (other) => state.budget.left >= 0 && compareParts(other, item, state, context).kind === "equal",
-    );
-    if (!isKnown) kept.push(item);
-  }
-  return kept;
+/** Of a set what comes twice counts once: each of either side is one of the other's. */
+function sameMembers(
+  left: readonly Node[],
+  right: readonly Node[],
+  compare: (i: number, j: number) => Comparison,
+): Comparison {
+  const [golds, answers] = [left, right].map((items) => new Set(items.map(written)));
+  const unmatched = (items: readonly Node[], others: ReadonlySet<string>): readonly number[] =>
+    [...items.keys()].filter((i) => !others.has(written(items[i] as Node)));
+  const [missing, more] = [unmatched(left, answers as Set<string>), unmatched(right, golds as Set<string>)];
+  const isMember = all(more.length, (k) => any(left.map((_, i) => () => compare(i, more[k] as number))));
+  if (isMember.kind === "different") return isMember;
+  const isFound = all(missing.length, (k) => any(right.map((_, j) => () => compare(missing[k] as number, j))));
+  return isFound.kind === "equal" ? isMember : isFound;
+}
+
+/** What is written the same on both sides is the same, and need not be looked for among all others. */
+function inAnyOrder(
+  left: readonly Node[],
+  right: readonly Node[],
+  compare: (i: number, j: number) => Comparison,
+  state: State,
+): Comparison {
+  const places = Map.groupBy(right.keys(), (j) => written(right[j] as Node));
+  const taken = new Set<number>();
+  const others = [...left.keys()].filter((i) => {
+    const partner = places.get(written(left[i] as Node))?.pop();
+    if (partner !== undefined) taken.add(partner);
+    return partner === undefined;
+  });
+  const rest = [...right.keys()].filter((j) => !taken.has(j));
+  if (left.length !== right.length) return unordered(left.length, right.length, compare, state);
+  return unordered(others.length, rest.length, (i, j) => compare(others[i] as number, rest[j] as number), state);
+}
+
+/** Whether two nodes are numbers that nothing needs to be known of but their values. */
+function areExact(gold: Node, answer: Node): boolean {
+  return [gold, answer].every(
+    (node) =>
+      node.kind === "number" && node.decimals === undefined && node.base === undefined && node.goesOn === undefined,
+  );
 }
 
 function compareRecords(gold: Node, answer: Node, state: State, context: Context): Comparison | undefined {

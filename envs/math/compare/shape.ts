@@ -4,6 +4,7 @@ import { isConstant, isNumberSet } from "../read/names.ts";
 import { numberOfWords } from "../read/words.ts";
 import { type Node, type Relation, show, some, symbol, type Term, withChildren } from "../syntax.ts";
 import { variablesOf } from "./places.ts";
+import { matrixOf } from "./vectors.ts";
 
 /** A text that stands for something that has a sign of its own. */
 const MEANINGS: Readonly<Record<string, Node>> = {
@@ -35,8 +36,7 @@ export function plain(node: Node): Node {
   if (node.kind === "bracket" && node.items.length === 1 && node.open === "(" && node.items[0] !== undefined)
     return plain(node.items[0]);
   if (node.kind === "relation") return memberOf(node);
-  if (node.kind === "multiply") return scaledMatrix(node);
-  if (node.kind !== "text") return node;
+  if (node.kind !== "text") return matrixOf(node) ?? node;
   const words = textOf(node.text);
   const isNegative = /^(?:negative|minus) /.test(words);
   const number = numberOfWords(words.replace(/^(?:negative|minus) /, ""));
@@ -55,16 +55,6 @@ function memberOf(node: Extract<Node, { kind: "relation" }>): Node {
   const isMember = node.operators.length === 1 && node.operators[0] === "∈" && element?.kind === "symbol";
   const isWhole = set?.kind === "set" || (set?.kind === "symbol" && isNumberSet(set.name));
   return isMember && isWhole ? set : node;
-}
-
-/** A matrix times a number, cell by cell. */
-function scaledMatrix(node: Extract<Node, { kind: "multiply" }>): Node {
-  const matrices = node.factors.filter((factor) => factor.node.kind === "matrix");
-  const [only] = matrices;
-  if (matrices.length !== 1 || only?.node.kind !== "matrix" || only.inverse) return node;
-  const others = node.factors.filter((factor) => factor !== only);
-  const times = (cell: Node): Node => ({ kind: "multiply", factors: [...others, { inverse: false, node: cell }] });
-  return { kind: "matrix", rows: only.node.rows.map((row) => row.map(times)) };
 }
 
 /** Words as they are compared: case, dots and gaps do not count. */
@@ -208,7 +198,8 @@ export function chainOf(node: Node): Omit<Assignment, "name"> | undefined {
   if (!node.parts.every(isValue)) return undefined;
   // Of "12.57 ≈ 4π" the decimal is the rounding, though it comes first.
   const [first, second] = node.parts as [Node, Node];
-  const isTurned = node.operators[0] === "≈" && decimalsOf(first) > 0 && decimalsOf(second) === 0;
+  const isTurned =
+    node.operators[0] === "≈" && decimalsOf(first) > 0 && decimalsOf(second) === 0 && second.kind !== "number";
   return sorted(isTurned ? [second, first, ...node.parts.slice(2)] : node.parts, ["=", ...node.operators]);
 }
 

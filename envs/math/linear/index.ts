@@ -56,7 +56,7 @@ function solvedOf(instance: LinearInstance): Solved {
 
 export const linear = defineEnvironment<LinearInstance, LinearAnswer>({
   id: "math/linear",
-  version: 1,
+  version: 2,
   description: "Solve linear equations, or a linear inequality.",
   grading,
   generator,
@@ -69,6 +69,8 @@ export const linear = defineEnvironment<LinearInstance, LinearAnswer>({
     relation: isInequality(instance) ? "inequality" : "equations",
     work: `${solvedOf(instance).work}`,
   }),
+  // What surrounds an answer is taken away as in math.
+  verbatim: true,
   parse,
   verify,
   draw,

@@ -1,6 +1,8 @@
 /** Reads the values that an answer gives the unknowns, and compares them with the solution. */
 import type { Facts, Parsed } from "../../facts.ts";
-import { gradeValues, isNumeral, plain, wrongFacts } from "../numeral.ts";
+import { gradeValues, isNamed, namedValue, numeralOf, valueOfNumeral, wrongFacts } from "../numeral.ts";
+import type { Rational } from "../numbers/rational.ts";
+import type { Node, Relation as Sign } from "../syntax.ts";
 import { readMath } from "../value.ts";
 import { solveLinear } from "./solve.ts";
 import { flipped, isInequality, type LinearInstance, type Relation } from "./statement.ts";
@@ -8,12 +10,9 @@ import { flipped, isInequality, type LinearInstance, type Relation } from "./sta
 export interface LinearAnswer {
   readonly names: readonly string[];
   readonly relation: Relation;
-  /** As they were written, in the order of the unknowns. */
+  /** In lowest terms, in the order of the unknowns. */
   readonly values: readonly string[];
 }
-
-/** Marks of LaTeX around lines and words. */
-const DRESSING = /\\(?:begin|end)\{[a-z]{1,10}\*?\};?|&|\\(?:text|mathrm)\{(.{0,20}?)\}/g;
 
 /** As a model would write it. */
 export function format({ names, relation, values }: LinearAnswer): string {
@@ -28,15 +27,21 @@ const LENGTH_MAX = 2000;
  */
 export function parse(text: string, instance: LinearInstance): Parsed<LinearAnswer> {
   if (text.length > LENGTH_MAX) return malformed(`it has ${text.length} characters, and the limit is ${LENGTH_MAX}`);
-  const bare = plain(text.replaceAll(/\n|\\q?quad|\\\\/g, ";").replaceAll(DRESSING, "$1"));
-  const read = isInequality(instance) ? inequality(bare, instance) : equations(bare, instance);
+  const read = readMath(text);
   if (read.kind === "malformed") return read;
-  for (const value of read.answer.values) {
-    if (!isNumeral(value)) return malformed(`${value.slice(0, 60)} is not a whole number, fraction or decimal`);
-    const each = readMath(value);
-    if (each.kind === "malformed") return each;
+  const { names } = instance;
+  const isOfOne = isInequality(instance);
+  for (const { node } of read.answer.readings) {
+    const found = isOfOne ? inequality(said(node), names[0] as string) : equations(node, names);
+    if (found !== undefined) return { kind: "answer", answer: { names, ...found } };
   }
-  return read;
+  const [name] = names;
+  if (isOfOne)
+    return malformed(`it is not of the form ${name} < …, ${name} <= …, ${name} > … or ${name} >= …, nor an interval`);
+  const wanted = names.map((each) => `${each} = …`).join(", ");
+  return malformed(
+    `it is not of the form ${wanted}, with each unknown once, and a whole number, fraction or decimal for each`,
+  );
 }
 
 export function verify(instance: LinearInstance, { relation, values }: LinearAnswer): Facts {
@@ -51,96 +56,103 @@ function malformed(reason: string): Parsed<never> {
   return { kind: "malformed", reason };
 }
 
+type Given = Pick<LinearAnswer, "relation" | "values">;
+
+/** "The solution is x = 3" without its words. */
+function said(node: Node): Node {
+  const [words, statement, ...more] = node.kind === "relation" && node.operators[0] === "=" ? node.parts : [];
+  return words?.kind === "text" && statement !== undefined && more.length === 0 && statement.kind !== "number"
+    ? said(statement)
+    : node;
+}
+
 // Equations.
 
-function equations(bare: string, { names }: LinearInstance): Parsed<LinearAnswer> {
-  const values = byName(bare, names) ?? inOrder(bare, names);
-  if (values !== undefined) return { kind: "answer", answer: { names, relation: "=", values } };
-  const wanted = names.map((name) => `${name} = …`).join(", ");
-  return malformed(`it is not of the form ${wanted}, with each unknown once`);
+function equations(node: Node, names: readonly string[]): Given | undefined {
+  const values =
+    (names.length === 1 ? ofOne(node, names[0] as string) : undefined) ?? byName(node, names) ?? inOrder(node, names);
+  return values && { relation: "=", values };
 }
 
-/** What stands between two values. */
-const SEPARATOR = /^(?:[,;]+(?:and)?|and)$/;
+/** "x = 3" and "3". */
+function ofOne(node: Node, name: string): readonly string[] | undefined {
+  const found = namedValue(said(node));
+  return found !== undefined && isNamed(found.name, name) ? [numeralOf(found.value)] : undefined;
+}
 
-/** "x=3,y=-1": undefined if it is not that. */
-function byName(bare: string, names: readonly string[]): readonly string[] | undefined {
-  const starts = names.map((name) => startOf(bare, name));
-  if (starts.some((start) => start === undefined)) return undefined;
-  const places = (starts as readonly number[]).map((start, i) => ({ start, name: names[i] as string }));
-  const sorted = places.toSorted((a, b) => a.start - b.start);
-  if (sorted[0]?.start !== 0) return undefined;
+/** "x = 3, y = -1" in any order. */
+function byName(node: Node, names: readonly string[]): readonly string[] | undefined {
+  const isRow = (node.kind === "list" && node.joiner !== "or") || (node.kind === "bracket" && node.open === "(");
+  const items = isRow ? node.items : [];
+  if (items.length !== names.length) return undefined;
   const found = new Map<string, string>();
-  for (const [i, { start, name }] of sorted.entries()) {
-    const next = sorted[i + 1];
-    const part = bare.slice(start + name.length + 1, next?.start);
-    const [value, separator] = withoutSeparator(part);
-    if (next !== undefined && !SEPARATOR.test(separator)) return undefined;
-    if (next === undefined && !/^;*$/.test(separator)) return undefined;
-    found.set(name, value);
+  for (const item of items) {
+    const { name, value } = namedValue(said(item)) ?? {};
+    if (name?.kind === "symbol" && value !== undefined) found.set(name.name, numeralOf(value));
   }
-  return names.map((name) => found.get(name) as string);
-}
-
-/** Where "x=" stands, if it stands just once. */
-function startOf(bare: string, name: string): number | undefined {
-  const at = bare.indexOf(`${name}=`);
-  return at < 0 || bare.includes(`${name}=`, at + 1) ? undefined : at;
-}
-
-/** The value, and what follows the last digit or bracket of it. */
-function withoutSeparator(part: string): readonly [value: string, separator: string] {
-  const end = part.search(/[^\d)}]*$/);
-  return [part.slice(0, end), part.slice(end)];
-}
-
-/** "(x,y)=(3,-1)", "(3,-1)", and of one unknown "3". */
-function inOrder(bare: string, names: readonly string[]): readonly string[] | undefined {
-  const prefix = `(${names.join(",")})=`;
-  const rest = bare.startsWith(prefix) ? bare.slice(prefix.length) : bare;
-  if (names.length === 1) return rest.includes("=") ? undefined : [rest];
-  if (!rest.startsWith("(") || !rest.endsWith(")")) return undefined;
-  const values = rest.slice(1, -1).split(/,|;/);
+  const values = names.flatMap((name) => found.get(name) ?? []);
   return values.length === names.length ? values : undefined;
+}
+
+/** "(x,y) = (3,-1)" and "(3,-1)". */
+function inOrder(given: Node, names: readonly string[]): readonly string[] | undefined {
+  const node = said(given);
+  const [left, right, ...more] = node.kind === "relation" && node.operators[0] === "=" ? node.parts : [];
+  const isTuple = left !== undefined && right !== undefined && more.length === 0 && namesOf(left) === names.join(" ");
+  const items = itemsOf(isTuple ? right : node);
+  const values = items.map(valueOfNumeral).filter((value): value is Rational => value !== undefined);
+  return items.length === names.length && names.length > 1 && values.length === items.length
+    ? values.map(numeralOf)
+    : undefined;
+}
+
+/** Those of a tuple or of a column. */
+function itemsOf(node: Node): readonly Node[] {
+  if (node.kind === "matrix") return node.rows.length === 1 || node.rows[0]?.length === 1 ? node.rows.flat() : [];
+  return node.kind === "bracket" && node.open === "(" && node.close === ")" ? node.items : [];
+}
+
+function namesOf(node: Node): string {
+  return itemsOf(node)
+    .map((item) => (item.kind === "symbol" ? item.name : "?"))
+    .join(" ");
 }
 
 // One inequality.
 
-const RELATIONS: readonly (readonly [written: RegExp, relation: Relation])[] = [
-  [/\\leqslant|\\leq|\\le|≤|⩽|=<|<=/, "<="],
-  [/\\geqslant|\\geq|\\ge|≥|⩾|=>|>=/, ">="],
-  [/\\lt|</, "<"],
-  [/\\gt|>/, ">"],
-];
+const RELATIONS: Readonly<Partial<Record<Sign, Relation>>> = { "<": "<", ">": ">", "≤": "<=", "≥": ">=" };
 
-function inequality(bare: string, { names }: LinearInstance): Parsed<LinearAnswer> {
-  const name = names[0] as string;
-  const read = related(bare, name) ?? interval(bare, name);
-  if (read !== undefined) return { kind: "answer", answer: read };
-  return malformed(`it is not of the form ${name} < …, ${name} <= …, ${name} > … or ${name} >= …, nor an interval`);
+function inequality(node: Node, name: string): Given | undefined {
+  if (node.kind === "builder") return isLetter(node.element, name) ? inequality(node.condition, name) : undefined;
+  if (node.kind === "bracket") return interval(node);
+  if (node.kind !== "relation" || node.parts.length !== 2) return undefined;
+  const [left, right] = node.parts as readonly [Node, Node];
+  const [sign] = node.operators as readonly [Sign];
+  if (sign === "∈") return isLetter(left, name) ? inequality(right, name) : undefined;
+  const relation = RELATIONS[sign];
+  if (relation === undefined) return undefined;
+  const value = valueOfNumeral(isLetter(left, name) ? right : left);
+  if (value === undefined || !(isLetter(left, name) || isLetter(right, name))) return undefined;
+  return { relation: isLetter(left, name) ? relation : flipped(relation), values: [numeralOf(value)] };
 }
 
-function related(bare: string, name: string): LinearAnswer | undefined {
-  for (const [written, relation] of RELATIONS) {
-    const [left, right, ...more] = bare.split(written);
-    if (left === undefined || right === undefined || more.length > 0) continue;
-    if (left === name) return { names: [name], relation, values: [right] };
-    if (right === name) return { names: [name], relation: flipped(relation), values: [left] };
-  }
+function isLetter(node: Node, name: string): boolean {
+  return node.kind === "symbol" && node.name === name;
+}
+
+/** "(3/2, ∞)" */
+function interval({ open, close, items }: Extract<Node, { kind: "bracket" }>): Given | undefined {
+  const [low, high, ...more] = items;
+  if (low === undefined || high === undefined || more.length > 0) return undefined;
+  const [from, to] = [valueOfNumeral(low), valueOfNumeral(high)];
+  if (from !== undefined && isInfinite(high, "+"))
+    return { relation: open === "(" ? ">" : ">=", values: [numeralOf(from)] };
+  if (to !== undefined && isInfinite(low, "-"))
+    return { relation: close === ")" ? "<" : "<=", values: [numeralOf(to)] };
   return undefined;
 }
 
-const INFINITY = "(?:\\\\infty|∞|inf|infinity|oo)";
-const RAY_UP = new RegExp(`^([[(])([^,]+),\\+?${INFINITY}[)\\]]$`);
-const RAY_DOWN = new RegExp(`^[([]-${INFINITY},([^,]+)([)\\]])$`);
-
-/** "(3/2,\infty)", also after "x\in". */
-function interval(bare: string, name: string): LinearAnswer | undefined {
-  const prefix = [`${name}\\in`, `${name}∈`].find((each) => bare.startsWith(each)) ?? "";
-  const rest = bare.slice(prefix.length);
-  const up = RAY_UP.exec(rest);
-  if (up !== null) return { names: [name], relation: up[1] === "(" ? ">" : ">=", values: [up[2] as string] };
-  const down = RAY_DOWN.exec(rest);
-  if (down !== null) return { names: [name], relation: down[2] === ")" ? "<" : "<=", values: [down[1] as string] };
-  return undefined;
+function isInfinite(node: Node, sign: "+" | "-"): boolean {
+  const [term, ...more] = node.kind === "add" ? node.terms : [{ sign: "+", node } as const];
+  return more.length === 0 && term?.sign === sign && isLetter(term.node, "∞");
 }

@@ -124,8 +124,8 @@ function wholeRoot(value: bigint, degree: number, budget: Budget): bigint | unde
   return guess ** n === value ? guess : undefined;
 }
 
-/** "5", "-3/4"; cut where it is long. */
+/** "5", "-3/4"; what has hundreds of digits in base 16, for that takes no longer than they are. No two have the same text. */
 export function showRational({ num, den }: Rational): string {
-  if (bitLength(num) > 400 || bitLength(den) > 400) return "a number of hundreds of digits";
-  return den === 1n ? `${num}` : `${num}/${den}`;
+  const [top, bottom] = [num, den].map((part) => (bitLength(part) > 400 ? `#${part.toString(16)}` : `${part}`));
+  return den === 1n ? `${top}` : `${top}/${bottom}`;
 }

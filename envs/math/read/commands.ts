@@ -16,6 +16,7 @@ export const SKIPPED_WITH_ARGUMENT: ReadonlySet<string> = new Set([
   "hphantom",
   "vphantom",
   "color",
+  "textcolor",
   "tag",
   "label",
   "kern",
@@ -49,6 +50,9 @@ export const UPRIGHTS: ReadonlySet<string> = new Set([
   "rm",
 ]);
 
+/** Those of them that only say how a formula looks. */
+export const PLAIN_LOOKS: ReadonlySet<string> = new Set(["underline", "mathbf", "boldsymbol", "bm"]);
+
 /** Commands that make a name of their argument, e.g. of a vector or a line segment. */
 export const DECORATIONS: ReadonlySet<string> = new Set([
   ...[
@@ -67,7 +71,6 @@ export const DECORATIONS: ReadonlySet<string> = new Set([
     "overleftrightarrow",
     "dot",
     "ddot",
-    "overset",
     "wideparen",
     "overparen",
     "overarc",

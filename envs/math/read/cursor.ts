@@ -27,6 +27,8 @@ export interface Cursor {
   readonly tokens: Token[];
   at: number;
   depth: number;
+  /** Values read so far: some are read twice, where the first way to read them is none. */
+  reads: number;
   /** Open bars of absolute values. */
   bars: number;
   /** Whether a bracket is open that "[" closes, as in "]1,2[". */
@@ -37,6 +39,8 @@ export interface Cursor {
 }
 
 const DEPTH_MAX = 160;
+/** More than an answer of this length needs, unless reading twice goes through many levels. */
+const READS_MAX = 10_000;
 
 export const NOTHING: Node = { kind: "text", text: "" };
 
@@ -81,6 +85,7 @@ export function fail(cursor: Cursor, problem: string): Node {
 /** Reads something nested, unless it is nested too deep. */
 export function nested(cursor: Cursor, read: Read): Node {
   if (++cursor.depth > DEPTH_MAX) return fail(cursor, "it is nested too deep");
+  if (++cursor.reads > READS_MAX) return fail(cursor, "it takes too many steps to read");
   const node = read(cursor);
   cursor.depth--;
   return node;

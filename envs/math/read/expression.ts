@@ -37,6 +37,7 @@ function readSigns(cursor: Cursor, first: boolean): Sign | undefined {
     if (token?.kind !== "op" && !isWord) return sign;
     const text = isWord ? "-" : (token as { text: string }).text;
     if (text !== "+" && text !== "-" && text !== "±" && text !== "∓") return sign;
+    if (!first && token?.gap === true) return sign;
     cursor.at++;
     if (text === "±" || text === "∓") sign = sign === "-" ? (text === "±" ? "∓" : "±") : text;
     else if (text === "-") sign = negated(sign ?? "+");
@@ -54,13 +55,22 @@ export function readProduct(cursor: Cursor): Node {
   const factors: Factor[] = [{ inverse: false, node: readSigned(cursor) }];
   while (cursor.problem === undefined) {
     if (accept(cursor, "*")) factors.push({ inverse: false, node: readSigned(cursor) });
-    else if (accept(cursor, "/")) factors.push({ inverse: true, node: readSigned(cursor) });
+    else if (accept(cursor, "/")) factors.push({ inverse: true, node: readDifferential(cursor) ?? readSigned(cursor) });
     else if (isAt(cursor, "mod")) return readModulo(cursor, productOf(factors));
-    else if (startsFactor(cursor)) factors.push({ inverse: false, node: readPower(cursor) });
+    else if (peek(cursor)?.gap !== true && startsFactor(cursor))
+      factors.push({ inverse: false, node: readPower(cursor) });
     else break;
     if (factors.length > TERMS_MAX) return fail(cursor, "it has too many factors");
   }
   return productOf(factors);
+}
+
+/** The dx of "dy/dx", which is one thing. */
+function readDifferential(cursor: Cursor): Node | undefined {
+  const token = peek(cursor);
+  if (token?.kind !== "name" || token.text !== "d" || token.run?.length !== 2) return undefined;
+  const factors = [readPower(cursor), readPower(cursor)].map((node) => ({ inverse: false, node }));
+  return { kind: "multiply", factors };
 }
 
 function productOf(factors: readonly Factor[]): Node {
@@ -149,14 +159,17 @@ function barsClose(cursor: Cursor): boolean {
   return false;
 }
 
+const POSTFIXES_MAX = 16;
+
 /** A thing with what follows it: powers, factorials, degrees, percents. */
 export function readPower(cursor: Cursor): Node {
   return nested(cursor, (inner) => {
     const start = peek(inner);
     let node = readPrimary(inner);
     if (start?.kind === "number") node = scaledByWords(inner, mixedNumber(inner, node, start.digits));
-    for (;;) {
+    for (let marks = 0; ; marks++) {
       const next = readPostfix(inner, node);
+      if (marks > POSTFIXES_MAX) return fail(inner, "too many marks stand behind a value");
       if (next === undefined || inner.problem !== undefined) return inner.problem === undefined ? node : NOTHING;
       node = next;
     }
@@ -214,12 +227,12 @@ export function readPrimary(cursor: Cursor): Node {
   switch (token.kind) {
     case "number": {
       cursor.at++;
-      const { space: _, ...written } = token;
+      const { space: _, gap: __, ...written } = token;
       return written;
     }
     case "name":
       cursor.at++;
-      return readName(cursor, token.text);
+      return readName(cursor, token.text, token.run);
     case "function":
       return readFunction(cursor, token.text);
     case "word":
@@ -231,7 +244,7 @@ export function readPrimary(cursor: Cursor): Node {
 
 /** What starts with an operator. */
 function readOpened(cursor: Cursor, text: string): Node {
-  if (text === "^" || text === "_" || (text === "{" && isAt(cursor, "}", 1))) return readScripted(cursor);
+  if (text === "^" || text === "_" || (text === "{" && isAt(cursor, "}", 1))) return nested(cursor, readScripted);
   if (text === "(" || text === "[" || text === "⟨" || text === "]") return nested(cursor, readBrackets);
   if (text === "{" || text === "\\{") return nested(cursor, (inner) => readBraces(inner, readSum, true));
   if (text === "|" || text === "⌊" || text === "⌈") return nested(cursor, readBars);

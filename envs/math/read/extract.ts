@@ -66,17 +66,38 @@ function malformed(reason: string): Parsed<never> {
 /** What stands in boxes, each text once; or what is wrong with them. In time linear in the text's length. */
 function boxesOf(text: string): readonly string[] | string {
   if (!text.includes("boxed")) return [];
-  const boxes = new Set<string>();
+  const found: Box[] = [];
+  let past = 0;
   BOX.lastIndex = 0;
   for (let count = 1; BOX.test(text); count++) {
     if (count > BOXES_MAX) return "it has too many boxes";
     const start = BOX.lastIndex;
     const end = closing(text, start);
     if (end < 0) return "a box is not closed";
-    boxes.add(end - start > LENGTH_MAX ? text.slice(start, end) : stripped(text.slice(start, end)));
+    const inner = end - start > LENGTH_MAX ? text.slice(start, end) : stripped(text.slice(start, end));
+    found.push({ inner, before: text.slice(Math.max(past, start - BEFORE_MAX), start).replace(/\\f?boxed\s*\{$/, "") });
+    past = end + 1;
     BOX.lastIndex = end;
   }
-  return [...boxes];
+  return [...new Set(found.map((box) => named(box, found.length > 1)))];
+}
+
+interface Box {
+  readonly inner: string;
+  /** What stands before it, as far as a name may reach. */
+  readonly before: string;
+}
+
+const BEFORE_MAX = 60;
+const NAME =
+  /([A-Za-z](?:_(?:\w|\{\w{1,3}\}))?)\s?(=|[<>≤≥]=?|\\(?:lt|gt|leq?|geq?|leqslant|geqslant|ne|neq|in)(?![a-z]))[\s$]{0,3}$/;
+const HAS_RELATION = /[=<>≤≥∈]|\\(?:lt|gt|leq?|geq?|leqslant|geqslant|ne|neq|in)(?![a-z])/;
+
+/** "x > \boxed{3}" says x > 3, and of several boxes each may have its name: "y = \boxed{3}, x = \boxed{-1}". */
+function named({ inner, before }: Box, isOfSeveral: boolean): string {
+  const [, name = "", sign = ""] = NAME.exec(before) ?? [];
+  const counts = name !== "" && (isOfSeveral || sign !== "=") && !HAS_RELATION.test(inner);
+  return counts ? `${name} ${sign} ${inner}` : inner;
 }
 
 /** The place of the brace that closes what was opened before `start`, or −1. */

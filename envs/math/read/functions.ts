@@ -50,6 +50,8 @@ function functionAt(cursor: Cursor, text: string): Node {
       return readIntegral(cursor);
     case "log":
       return readLogarithm(cursor);
+    case "cis":
+      return cis(readCall(cursor, "cis"));
     default:
       return text.startsWith("\\")
         ? fail(cursor, `the command ${text.slice(0, 40)} is not read`)
@@ -103,6 +105,18 @@ function withBase(call: Node, base: Node): Node {
   return call.kind === "call" ? { ...call, args: [...call.args, base] } : call;
 }
 
+/** cis x is cos x + i sin x. */
+function cis(call: Node): Node {
+  if (call.kind === "power") return { ...call, base: cis(call.base) };
+  if (call.kind !== "call") return call;
+  const of = (name: string): Node => ({ ...call, name });
+  const sine: readonly Factor[] = [symbol("i"), of("sin")].map((node) => ({ inverse: false, node }));
+  return {
+    kind: "add",
+    terms: [of("cos"), { kind: "multiply", factors: sine } as const].map((node) => ({ sign: "+", node })),
+  };
+}
+
 /** A function's argument: in brackets, or the factors that follow up to a sign or another function. */
 function readCall(cursor: Cursor, name: string): Node {
   if (!accept(cursor, "^")) return callOf(cursor, name);
@@ -132,13 +146,21 @@ function callOf(cursor: Cursor, name: string): Node {
 
 const OF_SEVERAL: ReadonlySet<string> = new Set(["max", "min", "gcd", "lcm"]);
 
+/** The unit vector of "\cos t \mathbf{i}" is what the cosine is multiplied with. */
+function isMarked(cursor: Cursor): boolean {
+  const token = peek(cursor);
+  return token?.kind === "name" && /^⃗[ijk]$/u.test(token.text);
+}
+
 function bareArgument(cursor: Cursor): Node {
   const isNegative = accept(cursor, "-");
   const factors: Factor[] = [{ inverse: false, node: readPower(cursor) }];
   while (
     cursor.problem === undefined &&
+    peek(cursor)?.gap !== true &&
     cursor.grammar.startsFactor(cursor) &&
     peek(cursor)?.kind !== "function" &&
+    !isMarked(cursor) &&
     !isAt(cursor, "(")
   ) {
     factors.push({ inverse: false, node: readPower(cursor) });

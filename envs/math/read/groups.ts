@@ -104,7 +104,8 @@ function argument(cursor: Cursor, read: Read, isShort: boolean): Node {
 
 function splitDigits(cursor: Cursor): void {
   const token = peek(cursor);
-  if (token?.kind !== "number" || token.digits === undefined || token.digits.length < 2) return;
+  if (token?.kind !== "number" || token.digits === undefined || token.digits.length < 2 || token.base !== undefined)
+    return;
   const [first, rest] = [token.digits.slice(0, 1), token.digits.slice(1)];
   cursor.tokens.splice(
     cursor.at,

@@ -2,7 +2,7 @@
 import type { Rational } from "../numbers/rational.ts";
 import { FUNCTIONS, INFIXES, SYMBOLS } from "./names.ts";
 import { readNumber } from "./numeral.ts";
-import { put, type Sink, type Style } from "./tokens.ts";
+import { push, put, type Sink, type Style } from "./tokens.ts";
 import { CAPITAL_WORDS, SHORT_WORDS } from "./words.ts";
 
 /** Longer runs are words, unless they are made of functions and variables. */
@@ -27,7 +27,7 @@ export function letterTokens(run: string, sink: Sink): void {
   for (const part of parts) {
     const inner = FUNCTIONS.get(part);
     if (inner !== undefined) put(sink, "function", inner);
-    else put(sink, "name", part === "pi" ? "π" : part);
+    else push(sink, { kind: "name", text: part === "pi" ? "π" : part, run });
   }
 }
 
@@ -63,8 +63,7 @@ export function textTokens(inner: string, style: Style, sink: Sink): void {
         end: inner.length,
       };
       const { end, ...number } = read;
-      sink.tokens.push({ kind: "number", ...number, space: sink.space });
-      sink.space = false;
+      push(sink, { kind: "number", ...number });
       at = end;
       continue;
     }

@@ -1,6 +1,7 @@
 /** Cuts the text of an answer into tokens: LaTeX, Unicode and plain text alike. Time is linear in the text's length. */
 import { isSpace, narrow } from "../../lib/text.ts";
-import { DECORATIONS, SKIPPED, SKIPPED_WITH_ARGUMENT, TEXTS, UPRIGHTS } from "./commands.ts";
+import { DECORATIONS, PLAIN_LOOKS, SKIPPED, SKIPPED_WITH_ARGUMENT, TEXTS, UPRIGHTS } from "./commands.ts";
+import { basedNumber } from "./bases.ts";
 import { letterTokens, textTokens } from "./letters.ts";
 import {
   CHARACTERS,
@@ -16,7 +17,7 @@ import {
   VULGAR,
 } from "./names.ts";
 import { readNumber } from "./numeral.ts";
-import { put, type Sink, type Style, type Token } from "./tokens.ts";
+import { push, put, type Sink, type Style, type Token } from "./tokens.ts";
 import { ORDINALS, PRODUCT_WORDS } from "./words.ts";
 
 export type Lexed =
@@ -27,7 +28,7 @@ const TOKENS_MAX = 3_000;
 const DOUBLE_SIGNS_MAX = 12;
 
 export function lex(text: string, style: Style): Lexed {
-  const sink: Sink = { tokens: [], space: false, problem: undefined };
+  const sink: Sink = { tokens: [], space: false, gap: "none", depth: 0, dollars: 0, problem: undefined };
   lexInto(text, style, sink);
   const doubles = sink.tokens.filter((token) => token.kind === "op" && (token.text === "±" || token.text === "∓"));
   if (doubles.length > DOUBLE_SIGNS_MAX) return { kind: "malformed", reason: "it has too many signs ±" };
@@ -37,7 +38,7 @@ export function lex(text: string, style: Style): Lexed {
     : { kind: "malformed", reason: sink.problem };
 }
 
-const CALLED: ReadonlySet<string> = new Set(["min", "max", "gcd", "lcm"]);
+const CALLED: ReadonlySet<string> = new Set(["min", "max", "gcd", "lcm", "cis"]);
 
 /** What may follow a unit, and no name of a function. */
 const BEHIND_UNITS: ReadonlySet<string> = new Set([...",;.)]}=≈/", "\\}", "\\\\", "and", "or"]);
@@ -49,7 +50,8 @@ function settled(token: Token, at: number, tokens: readonly Token[]): Token {
   if (token.kind === "function" && (token.text === "min" || token.text === "sec") && before?.kind === "number")
     return next === undefined || BEHIND_UNITS.has(sign) ? { ...token, kind: "word" } : token;
   const isCalled = token.kind === "word" && CALLED.has(token.text) && ["(", "{", "\\{", "["].includes(sign);
-  return isCalled ? { ...token, kind: "function" } : token;
+  const isAngle = token.kind === "word" && token.text === "cis" && next !== undefined;
+  return isCalled || isAngle ? { ...token, kind: "function" } : token;
 }
 
 const SUMS = "+-*/^";
@@ -87,9 +89,10 @@ function lexInto(text: string, style: Style, sink: Sink): void {
     const unit = narrow(text.charCodeAt(at));
     const character = String.fromCharCode(unit);
     if (isSpace(unit) || character === "~" || character === "$" || character === "`") {
-      sink.space = true;
+      separate(character, sink);
       at++;
-    } else if (isDigit(unit) || (character === "." && isDigit(text.charCodeAt(at + 1)))) {
+    } else if (style.bases && basedNumber(text, at) !== undefined) at = number(text, at, style, sink);
+    else if (isDigit(unit) || (character === "." && isDigit(text.charCodeAt(at + 1)))) {
       at = number(text, at, style, sink);
     } else if ((unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)) {
       LETTERS.lastIndex = at;
@@ -102,19 +105,26 @@ function lexInto(text: string, style: Style, sink: Sink): void {
   }
 }
 
+/** What is between tokens, and what ends a thing: a new line, and the dollars of another formula. */
+function separate(character: string, sink: Sink): void {
+  sink.space = true;
+  if (character.startsWith("$")) sink.dollars += character.length;
+  if (sink.dollars > 1) sink.gap = "formula";
+  else if (character === "\n" && sink.gap === "none") sink.gap = "line";
+}
+
 function isDigit(unit: number): boolean {
   return unit >= 48 && unit <= 57;
 }
 
 function number(text: string, at: number, style: Style, sink: Sink): number {
-  const read = readNumber(text, at, style);
+  const read = (style.bases ? basedNumber(text, at) : undefined) ?? readNumber(text, at, style);
   if (read === undefined) {
     sink.problem = "it has a number of more digits than can be read";
     return text.length;
   }
   const { end, ...written } = read;
-  sink.tokens.push({ kind: "number", ...written, space: sink.space });
-  sink.space = false;
+  push(sink, { kind: "number", ...written });
   return end;
 }
 
@@ -130,8 +140,7 @@ function sign(text: string, at: number, character: string, sink: Sink): number {
   if (raised > 0) return at + raised;
   const vulgar = VULGAR[character];
   if (vulgar !== undefined) {
-    sink.tokens.push({ kind: "number", value: { num: BigInt(vulgar[0]), den: BigInt(vulgar[1]) }, space: sink.space });
-    sink.space = false;
+    push(sink, { kind: "number", value: { num: BigInt(vulgar[0]), den: BigInt(vulgar[1]) } });
     return at + 1;
   }
   const other = CHARACTERS[character];
@@ -171,7 +180,7 @@ function script(text: string, at: number, from: string, to: string, mark: "^" | 
   if (plain === "") return 0;
   put(sink, "op", mark);
   put(sink, "op", "{");
-  lexInto(plain, { comma: "separator", exponent: false }, sink);
+  lexInto(plain, { comma: "separator", exponent: false, bases: false }, sink);
   put(sink, "op", "}");
   return plain.length;
 }
@@ -186,13 +195,13 @@ function command(text: string, at: number, style: Style, sink: Sink): number {
   const name = found?.[1];
   if (found === null || name === undefined) return op(sink, "∖", at + 1);
   const end = at + found[0].length;
-  if (name === "\\") return op(sink, "\\\\", end);
+  if (name === "\\") return op(sink, "\\\\", lineEnd(text, end));
   if ("{}".includes(name)) return op(sink, `\\${name}`, end);
   if (name === "%" || name === "$" || name === "&") return op(sink, name === "&" ? "and" : name, end);
   if (name === "|") return op(sink, "|", end);
   if (name === "_") return op(sink, "_", end);
   if (SKIPPED.has(name)) {
-    sink.space ||= name.includes("quad");
+    if (name.includes("quad")) separate("$$", sink);
     // "\left." and "\right." are delimiters that are not there.
     return (name === "left" || name === "right") && text[end] === "." ? end + 1 : end;
   }
@@ -201,14 +210,15 @@ function command(text: string, at: number, style: Style, sink: Sink): number {
     return end;
   }
   if (SKIPPED_WITH_ARGUMENT.has(name)) return groupOf(text, end).end;
-  if (TEXTS.has(name)) return inGroup(text, end, (inner) => textTokens(inner, style, sink));
-  if (UPRIGHTS.has(name)) return inGroup(text, end, (inner) => upright(inner, style, sink));
+  if (TEXTS.has(name)) return inGroup(text, end, sink, (inner) => textTokens(inner, style, sink));
+  if (UPRIGHTS.has(name)) return inGroup(text, end, sink, (inner) => upright(inner, style, sink));
   if (name === "mathbb")
-    return inGroup(text, end, (inner) => put(sink, "name", NUMBER_SETS[inner.trim()] ?? inner.trim()));
-  if (name === "mathcal" || name === "mathfrak") return inGroup(text, end, (inner) => put(sink, "name", inner.trim()));
-  if (DECORATIONS.has(name)) return inGroup(text, end, (inner) => decorated(inner, sink));
+    return inGroup(text, end, sink, (inner) => put(sink, "name", NUMBER_SETS[inner.trim()] ?? inner.trim()));
+  if (name === "mathcal" || name === "mathfrak")
+    return inGroup(text, end, sink, (inner) => put(sink, "name", inner.trim()));
+  if (DECORATIONS.has(name)) return inGroup(text, end, sink, (inner) => decorated(name, inner, style, sink));
   if (name === "begin" || name === "end")
-    return inGroup(text, end, (inner) => put(sink, "op", `\\${name}:${inner.trim()}`));
+    return inGroup(text, end, sink, (inner) => put(sink, "op", `\\${name}:${inner.trim()}`));
   const plain = named(name, sink);
   if (plain) return end;
   put(sink, "op", `\\${name}`);
@@ -240,10 +250,15 @@ function groupOf(text: string, from: number): { readonly inner: string; readonly
   return { inner: text.slice(at + 1), end: text.length + 1 };
 }
 
-function inGroup(text: string, from: number, read: (inner: string) => void): number {
-  const sunk = groupOf(text, from);
-  read(sunk.inner);
-  return sunk.end;
+/** Each level is looked through for its end again. */
+const GROUPS_MAX = 40;
+
+function inGroup(text: string, from: number, sink: Sink, read: (inner: string) => void): number {
+  const group = groupOf(text, from);
+  if (++sink.depth > GROUPS_MAX) sink.problem ??= "it is nested too deep";
+  else read(group.inner);
+  sink.depth--;
+  return group.end;
 }
 
 const SPACES = /~|\\[,;!: ]/g;
@@ -259,8 +274,22 @@ function upright(inner: string, style: Style, sink: Sink): void {
   else lexInto(inner, style, sink);
 }
 
-/** "\vec{v}" and "\overline{AB}" are names, whatever they look like. */
-function decorated(inner: string, sink: Sink): void {
-  const letters = inner.replace(/\\[A-Za-z]+|[\s{}]/g, "");
+/** The unit vectors of the plane are written without their dots. */
+const DOTLESS = /\\([ij])math(?![A-Za-z])/g;
+
+/** "\vec{v}" and "\overline{AB}" are names, whatever they look like; what is bold and no name counts as it stands. */
+function decorated(command: string, inner: string, style: Style, sink: Sink): void {
+  if (PLAIN_LOOKS.has(command) && /[^A-Za-z\s{}\\]/.test(inner)) return lexInto(inner, style, sink);
+  if (/^[\d\s.,{}]+$/.test(inner)) {
+    sink.problem ??= `\\${command} over digits is not read`;
+    return;
+  }
+  const letters = inner.replace(DOTLESS, "$1").replace(/\\[A-Za-z]+|[\s{}]/g, "");
   put(sink, "name", `⃗${letters === "" ? inner.trim() : letters}`);
+}
+
+/** Up to the end of "\\\\[2pt]", which says how far apart lines are. */
+function lineEnd(text: string, at: number): number {
+  const [space = ""] = /^\[-?[\d.]{1,8}\s?[a-z]{2}\]/.exec(text.slice(at, at + 16)) ?? [];
+  return at + space.length;
 }

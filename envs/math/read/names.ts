@@ -5,7 +5,7 @@ export const FUNCTIONS: ReadonlyMap<string, string> = new Map([
   ...["sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "arccot"].map(
     (name) => [name, name] as const,
   ),
-  ...["ln", "log", "exp", "gcd", "lcm", "max", "min", "abs", "floor", "ceil", "sqrt", "cbrt", "sgn", "det"].map(
+  ...["ln", "log", "exp", "gcd", "lcm", "max", "min", "abs", "floor", "ceil", "sqrt", "cbrt", "sgn", "det", "cis"].map(
     (name) => [name, name] as const,
   ),
   ...([

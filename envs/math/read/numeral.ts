@@ -18,15 +18,14 @@ const DECIMALS_MAX = 400;
 const EXPONENT_MAX = 400;
 
 /** What LaTeX and typographers put between groups of three digits. */
-const THIN = "\\{,\\}|,\\\\!\\s?|\\\\,|\\\\ |\\\\;|\\\\!|[\\u00a0\\u2009\\u202f']| ";
+const THIN = "~|\\{,\\}|,\\\\!\\s?|\\\\,|\\\\ |\\\\;|\\\\!|[\\u00a0\\u2009\\u202f']| ";
 const GROUPED = new RegExp(`\\d{1,3}(?:(?:${THIN})\\d{3})+(?![\\d/])(\\.\\d+)?`, "y");
 const THOUSANDS = /\d{1,3}(?:,\d{3})+(?!\d)(\.\d+)?/y;
 const BRACED_COMMA = /(\d+)\{,\}(\d+)/y;
 const DECIMAL_COMMA = /(\d+),(\d+)/y;
 const REPEATING = /(\d*)\.(\d*)(?:\\(?:overline|bar|dot)\s*\{\s*(\d+)\s*\}|\((\d+)\))/y;
 /** 0.333… */
-const GOING_ON = /(\d*)\.(\d+?)(\d)\3{1,}(?:\.\.\.|…|\\[lc]?dots)/y;
-const GOING_ON_AT_ONCE = /(\d*)\.(\d)\2{1,}(?:\.\.\.|…|\\[lc]?dots)/y;
+const GOING_ON = /(\d*)\.(\d+)(?:\.\.\.|…|\\[lc]?dots)/y;
 const DOTS = /\s{0,2}(?:\.\.\.|…|\\[lc]?dots(?![A-Za-z]))/y;
 const PLAIN = /(\d*)(?:\.(\d+))?/y;
 const EXPONENT = /[eE]([+-]?)(\d+)(?![\d.])/y;
@@ -88,11 +87,11 @@ function reduced(num: bigint, den: bigint): Rational {
 /** 0.1\overline{6}, 0.1(6), 0.166… */
 function repeatingNumber(text: string, at: number): ReadNumber | undefined {
   const found = match(REPEATING, text, at);
-  const dots = found === null ? (match(GOING_ON_AT_ONCE, text, at) ?? match(GOING_ON, text, at)) : null;
-  const parts = found ?? dots;
+  const parts = found ?? match(GOING_ON, text, at);
   if (parts === null) return undefined;
-  const whole = parts[1] ?? "";
-  const [fixed, cycle] = found === null ? goingOn(parts) : [parts[2] ?? "", parts[3] ?? parts[4] ?? ""];
+  const [, whole = "", after = ""] = parts;
+  const [fixed, cycle] = found === null ? goingOn(after) : [after, parts[3] ?? parts[4] ?? ""];
+  if (cycle === "") return undefined;
   if (whole.length + fixed.length + cycle.length > DIGITS_MAX / 10) return undefined;
   const all = BigInt(`${whole}${fixed}${cycle}`);
   const some = BigInt(`${whole}${fixed}` || "0");
@@ -101,7 +100,10 @@ function repeatingNumber(text: string, at: number): ReadNumber | undefined {
   return found === null ? { value, goesOn: true, end } : { value, end };
 }
 
-function goingOn(parts: RegExpExecArray): readonly [fixed: string, cycle: string] {
-  // Of 0.333… all digits repeat; of 0.1666… the last one.
-  return parts[3] === undefined ? ["", parts[2] as string] : [parts[2] as string, parts[3]];
+/** Of 0.333… all digits repeat, and of 0.1666… the last one; of 0.123… none does. */
+function goingOn(digits: string): readonly [fixed: string, cycle: string] {
+  const last = digits.charAt(digits.length - 1);
+  let start = digits.length - 1;
+  while (start > 0 && digits[start - 1] === last) start--;
+  return start === digits.length - 1 ? [digits, ""] : [digits.slice(0, start), last];
 }

@@ -46,7 +46,10 @@ function said(cursor: Cursor, words: readonly string[], verb: number): Node | un
   if (words.length > WORDS_MAX) return fail(cursor, "it is a sentence");
   cursor.at += verb + 1;
   const name: Node = { kind: "text", text: words.slice(0, verb).join(" ") };
-  return { kind: "relation", parts: [name, cursor.grammar.item(cursor)], operators: ["="] };
+  const item = cursor.grammar.item(cursor);
+  // "The solution is x > 5" says x > 5.
+  if (item.kind === "relation" && item.parts[0]?.kind !== "text") return item;
+  return { kind: "relation", parts: [name, item], operators: ["="] };
 }
 
 /** An item of words alone; words before a value that say nothing are passed over. */

@@ -1,6 +1,7 @@
 /** What is written small beside a name or a number: subscripts, primes, bases, C_n^k, ℕ^*. */
 import { whole } from "../numbers/rational.ts";
 import { type Node, symbol } from "../syntax.ts";
+import { valueInBase } from "./bases.ts";
 import { accept, type Cursor, fail, found, isAt, nested, peek, type Read } from "./cursor.ts";
 import { readBraces, readBrackets } from "./groups.ts";
 import { isNumberSet, NUMBER_SETS } from "./names.ts";
@@ -10,7 +11,7 @@ const readSum: Read = (cursor) => cursor.grammar.sum(cursor);
 const readSmall: Read = (cursor) => (isAt(cursor, "{") ? readBraces(cursor, readSum) : cursor.grammar.primary(cursor));
 
 /** A name with its subscript and primes. */
-export function readName(cursor: Cursor, letters: string): Node {
+export function readName(cursor: Cursor, letters: string, run?: string): Node {
   const set = isNumberSet(letters) ? numberSet(cursor, letters) : undefined;
   if (set !== undefined) return symbol(set);
   const chosen = CHOICES[letters] === undefined ? undefined : chosenOf(cursor, letters);
@@ -29,7 +30,7 @@ export function readName(cursor: Cursor, letters: string): Node {
     const args = nested(cursor, readBrackets);
     return { kind: "call", name: fn, args: args.kind === "bracket" ? args.items : [args] };
   }
-  return symbol(name);
+  return run === undefined ? symbol(name) : { kind: "symbol", name, run };
 }
 
 /** f^{-1}(x) */
@@ -163,11 +164,8 @@ export function inBase(cursor: Cursor, node: Extract<Node, { kind: "number" }>):
   const base = baseOf(cursor);
   if (base === undefined || digits === undefined) return fail(cursor, "its subscript is no base");
   if (!(base >= 2n && base <= 36n)) return fail(cursor, "its base is not from 2 to 36");
-  let value = 0n;
-  for (const digit of digits) {
-    if (BigInt(digit) >= base) return fail(cursor, `it has the digit ${digit} in base ${base}`);
-    value = value * base + BigInt(digit);
-  }
+  const value = node.base === undefined ? valueInBase(digits, base) : undefined;
+  if (value === undefined) return fail(cursor, `it has a digit that is none in base ${base}`);
   return { kind: "number", value: whole(value), base: Number(base), digits };
 }
 

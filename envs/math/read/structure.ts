@@ -16,7 +16,10 @@ import { readRemark, startsRemark } from "./remarks.ts";
 import { readSetBehind } from "./scripts.ts";
 import { joinedUnits, readUnit, startsTo } from "./unit.ts";
 
-const ITEMS_MAX = 200;
+/** Of a list; things in any order are compared with each other. */
+const ITEMS_MAX = 100;
+/** Of a union: each is put in its place among the others. */
+const SETS_MAX = 30;
 
 /** All of an answer. */
 export function readStatement(cursor: Cursor): Node {
@@ -65,7 +68,7 @@ function readAll(cursor: Cursor): Node {
 }
 
 function readListed(cursor: Cursor): Node {
-  const joiners: Joiner[] = [];
+  const joiners: Joined[] = [];
   const items = readItems(cursor, readItem, joiners);
   if (cursor.problem !== undefined) return NOTHING;
   const [only] = items;
@@ -77,12 +80,16 @@ function readListed(cursor: Cursor): Node {
   return { kind: "list", joiner, items };
 }
 
-/** "x = 2, y = 3 or x = 3, y = 2": commas bind closer where what an "or" joins gives values to the same names. */
-function casesOf(items: readonly Node[], joiners: readonly Joiner[]): readonly Node[] | undefined {
-  if (!joiners.includes("or")) return undefined;
+/** What joins items as it is written. */
+type Joined = Joiner | ";";
+
+/** "x = 2, y = 3 or x = 3, y = 2": commas bind closer where what an "or" or a ";" joins gives values to the same names. */
+function casesOf(items: readonly Node[], joiners: readonly Joined[]): readonly Node[] | undefined {
+  const outer = joiners.includes("or") ? "or" : ";";
+  if (!joiners.includes(outer)) return undefined;
   const cases: Node[][] = [[]];
   for (const [i, item] of items.entries()) {
-    if (i > 0 && joiners[i - 1] === "or") cases.push([]);
+    if (i > 0 && joiners[i - 1] === outer) cases.push([]);
     (cases.at(-1) as Node[]).push(item);
   }
   const names = cases.map((each) => each.map(namedBy).sort().join(" "));
@@ -106,7 +113,7 @@ function shareModulus(items: Node[]): void {
 }
 
 /** Items up to a closing bracket or the end. */
-export function readItems(cursor: Cursor, read: (cursor: Cursor) => Node, joiners: Joiner[] = []): Node[] {
+export function readItems(cursor: Cursor, read: (cursor: Cursor) => Node, joiners: Joined[] = []): Node[] {
   const items = [read(cursor)];
   for (
     let joiner = acceptJoiner(cursor);
@@ -121,12 +128,21 @@ export function readItems(cursor: Cursor, read: (cursor: Cursor) => Node, joiner
   return items;
 }
 
+/** Whether something else begins here, behind a new line, \quad or another formula's dollars. */
+function startsAfresh(cursor: Cursor): boolean {
+  const token = peek(cursor);
+  if (token?.gap !== true || token.kind === "word") return false;
+  return token.kind !== "op" || cursor.grammar.startsFactor(cursor) || "+-±∓".includes(token.text);
+}
+
 /** A comma and an "and" after it are one. */
-function acceptJoiner(cursor: Cursor): Joiner | undefined {
-  let joiner: Joiner | undefined;
-  if (accept(cursor, ",") || accept(cursor, ";") || accept(cursor, "\\\\")) joiner = ",";
+function acceptJoiner(cursor: Cursor): Joined | undefined {
+  let joiner: Joined | undefined;
+  if (accept(cursor, ",") || accept(cursor, "\\\\")) joiner = ",";
+  else if (accept(cursor, ";")) joiner = ";";
   if (accept(cursor, "and") || accept(cursor, "&")) return "and";
   if (accept(cursor, "or")) return "or";
+  if (joiner === undefined && startsAfresh(cursor)) return ",";
   return joiner ?? (startsCondition(cursor) || startsRemark(cursor) ? "," : undefined);
 }
 
@@ -184,7 +200,8 @@ export function readRelation(cursor: Cursor): Node {
 /** Unions, intersections and differences of sets. */
 function readSets(cursor: Cursor): Node {
   let left: Node = readRatio(cursor);
-  for (;;) {
+  for (let count = 0; ; count++) {
+    if (count > SETS_MAX) return fail(cursor, "it is of too many sets");
     const token = peek(cursor);
     if (token?.kind !== "op" || (token.text !== "∪" && token.text !== "∩" && token.text !== "∖")) return left;
     cursor.at++;

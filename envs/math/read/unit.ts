@@ -41,7 +41,7 @@ const ROWS: readonly Row[] = [
   ["£ pound pounds", "pound", 1n],
   ["° degree degrees deg", "angle", 1n],
   ["rad radian radians", "radian", 1n],
-  ["% percent", "percent", 1n],
+  ["% percent pct", "percent", 1n],
 ];
 
 export const UNITS: ReadonlyMap<string, UnitInfo> = new Map(
@@ -111,6 +111,7 @@ function power(cursor: Cursor): string {
 
 /** "square feet" and "ft^2" are one; plurals of unknown words too. */
 function spelling(parts: readonly string[]): string {
+  if (/^(?:per cent|percentage)$/i.test(parts.join(" "))) return "percent";
   let raised = "";
   const words: string[] = [];
   for (const part of parts) {

@@ -5,9 +5,10 @@ export const SHORT_WORDS: ReadonlySet<string> = new Set([
   ..."and or no yes not the is are for all any but if of to as at by we so it on one two six ten has was may can odd".split(
     " ",
   ),
-  ..."per usd hrs yrs yr wk gal cm mm km kg mg ft in hr min sec mph kph lb lbs oz ml mL deg rad day days year pm am PM AM Hz dm inch".split(
+  ..."per usd hrs yrs yr wk gal cm mm km kg mg ft in hr min sec mph kph lb lbs oz ml mL deg rad day days year pm am PM AM Hz dm inch pct".split(
     " ",
   ),
+  ..."ppm bpm rpm mpg kJ kN kW MHz kHz GHz kPa GB MB KB TB mol atm cal kcal EUR GBP sq cu".split(" "),
   ..."her his she he him who man men boy pen cat dog red son mon tue wed thu fri sat sun jan feb mar apr jun jul aug sep oct nov dec dne DNE".split(
     " ",
   ),

@@ -6,6 +6,8 @@ export interface Column {
   readonly title: string;
   readonly meaning: string;
   readonly percent: boolean;
+  /** Shown only where there are some. */
+  readonly rare?: true;
 }
 
 const percent = (figure: string, title: string, meaning: string): Column => ({ figure, title, meaning, percent: true });
@@ -23,6 +25,8 @@ const columns: readonly Column[] = [
   { figure: "answers_per_rollout", title: "answers", meaning: "marked answers in a completion", percent: false },
   percent("infeasible_rate", "infeasible", "answers that break a constraint"),
   percent("malformed_rate", "malformed", "answers that could not be read"),
+  { ...percent("unread_rate", "unread", "answers that were found and could not be read"), rare: true },
+  { ...percent("undecided_rate", "undecided", "answers that could not be told from the expected one"), rare: true },
   percent("truncated_rate", "truncated", "completions cut before they were done"),
 ];
 
@@ -35,7 +39,8 @@ export function columnsOf(rows: readonly ReportRow[]): readonly Column[] {
     .map((k) =>
       percent(`pass@${k}`, `pass@${k}`, k === 1 ? "tasks that one sample solves" : `tasks that ${k} samples solve`),
     );
-  const shown = columns.filter(({ figure }) => names.has(figure));
+  const isAny = (figure: string): boolean => rows.some(({ figures }) => (figures[figure] ?? 0) > 0);
+  const shown = columns.filter(({ figure, rare }) => names.has(figure) && (rare !== true || isAny(figure)));
   const at = shown.findIndex(({ figure }) => figure === "pass@avg");
   return at < 0 ? [...shown, ...passes] : [...shown.slice(0, at), ...passes, ...shown.slice(at)];
 }

@@ -81,17 +81,17 @@ const DEAR: readonly string[] = [
   ],
   ...[
     joined(700, () => "\\sin x", "+"),
-    joined(199, (i) => `\\sin ${i}`, ","),
-    joined(199, (i) => `\\sqrt{${i + 2}}`, ","),
+    joined(99, (i) => `\\sin ${i}`, ","),
+    joined(99, (i) => `\\sqrt{${i + 2}}`, ","),
   ],
   ...[
     joined(700, (i) => `${i + 2}`, "/"),
     joined(20, () => `0.${times("1", 399)}`, "+"),
     `${times("e^{", 20)}x${times("}", 20)}`,
   ],
-  ...[`${times("\\sqrt{1+", 25)}x${times("}", 25)}`, joined(40, (i) => `(${i}\\sqrt2,${i}\\sqrt2+1)`, "\\cup")],
+  ...[`${times("\\sqrt{1+", 25)}x${times("}", 25)}`, joined(29, (i) => `(${i}\\sqrt2,${i}\\sqrt2+1)`, "\\cup")],
   ...[
-    `${joined(190, (i) => `\\frac{k\\pi}{${i + 2}}`, ",")}, k \\in \\mathbb{Z}`,
+    `${joined(95, (i) => `\\frac{k\\pi}{${i + 2}}`, ",")}, k \\in \\mathbb{Z}`,
     `${joined(60, (i) => `${i}`, ",")} \\pmod{120}`,
     `\\begin{cases}${joined(19, (i) => `x^{${i}}, & x > ${50 - i}`, "\\\\")}\\end{cases}`,
   ],

@@ -1,6 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { meanFigures, passAtK, passKs, type SampleFacts, taskFigures } from "../../../server/evaluation/report.ts";
+import type { ReportRow } from "../../../clients/ts/src/public.ts";
+import type { Grading } from "../../../envs/environment.ts";
+import { math } from "../../../envs/math/index.ts";
+import type { MathInstance } from "../../../envs/math/instance.ts";
+import { weighted } from "../../../envs/reward/weighted.ts";
+import { type Score, score } from "../../../envs/score.ts";
+import { columnsOf } from "../../../server/cli/evaluation/figures.ts";
+import {
+  factsOf,
+  meanFigures,
+  passAtK,
+  passKs,
+  type SampleFacts,
+  taskFigures,
+} from "../../../server/evaluation/report.ts";
 
 const facts = (some: Partial<SampleFacts> = {}): SampleFacts => ({
   ...{ verdict: "feasible", solved: false, verified: false, ratio: 0, reward: 0, truncated: false },
@@ -91,6 +105,48 @@ test("answers that have a quality: an infeasible one counts 0, and what has no v
   expect(taskFigures("minimize", samples, 4)).toEqual({
     ...{ success_rate: 0.5, quality_ratio: 0.375, optimal_rate: 0.25, mean_reward: 0.75 },
     ...{ malformed_rate: 0, infeasible_rate: 0.25, truncated_rate: 0, no_reward_rate: 0.25 },
+    ...{ unread_rate: 0, undecided_rate: 0 },
+  });
+});
+
+describe("what could not be judged is counted apart, and earns what a wrong answer earns", () => {
+  const scheme = { name: "weighted", parameters: { correctness: 1, format: 0, format_strict: 0, tags: 0 } };
+  const instance: MathInstance = { problem: "", answer: "x^2+1", level: "all", facts: {} };
+  const scored = (text: string): Score =>
+    score(
+      {
+        environment: math,
+        instance,
+        format: "boxed",
+        scheme: { ...scheme, scheme: weighted(math.grading as Grading) },
+      },
+      `\\boxed{${text}}`,
+    );
+  const wrong = scored("x^2+2").reward;
+
+  test.each([
+    ["unread", "x^2+"],
+    ["unread", "foo"],
+    ["unread", "x^2 + 3 1"],
+    ["undecided", "y < 3"],
+    ["undecided", "9^{9^9}"],
+  ] as const)("%s: %s", (kind, text) => {
+    const result = scored(text);
+    const found = factsOf(result);
+    expect([found.unread === true, found.undecided === true]).toEqual([kind === "unread", kind === "undecided"]);
+    expect([result.reward, found.solved]).toEqual([wrong, false]);
+    const figures = taskFigures("satisfy", [found, factsOf(scored("x^2+2")), factsOf(scored("1+x^2"))], 4);
+    expect(figures[`${kind}_rate`]).toBeCloseTo(1 / 3);
+  });
+
+  test("is no column where there is nothing of the kind", () => {
+    const row = (figures: Record<string, number>): ReportRow => ({ figures }) as unknown as ReportRow;
+    const titles = (rows: readonly ReportRow[]): readonly string[] => columnsOf(rows).map(({ title }) => title);
+    expect(titles([row({ exact_rate: 1, unread_rate: 0, undecided_rate: 0 })])).toEqual(["exact"]);
+    expect(titles([row({ unread_rate: 0 }), row({ unread_rate: 0.1, undecided_rate: 0.2 })])).toEqual([
+      "unread",
+      "undecided",
+    ]);
   });
 });
 

@@ -157,6 +157,19 @@ describe("of a system", () => {
     ],
     ...[
       "\\left(3, -1\\right)",
+      ...["$x = 3$, $y = -1$", "$x = 3$ and $y = -1$", "$x = 3$ $y = -1$", "$y = -1$\n$x = 3$", "3 = x, -1 = y"],
+      ...[
+        "x = \\boxed{3}, y = \\boxed{-1}",
+        "y = \\boxed{-1}, x = \\boxed{3}",
+        "\\boxed{x = 3, y = -1}",
+        "(x, y) = \\boxed{(3, -1)}",
+      ],
+      ...[
+        "The solution is x = 3, y = -1",
+        "\\begin{pmatrix}3\\\\-1\\end{pmatrix}",
+        "x = 3\\qquad y = -1",
+        "**x = 3, y = -1**",
+      ],
       "\\begin{cases} x = 3 \\\\ y = -1 \\end{cases}",
       "x = 3 \\quad y = -1",
       "x = \\frac{6}{2}, y = -1",
@@ -165,12 +178,17 @@ describe("of a system", () => {
     expect(verdict(SYSTEM, text)).toBe("right");
   });
 
-  test.each(["x = -1, y = 3", "(-1, 3)", "x = 3, y = 1", "x = 1 1/2, y = -1", "x = 3, y = -1/2"])(
-    "%s is wrong",
-    (text) => {
-      expect(verdict(SYSTEM, text)).toBe("wrong");
-    },
-  );
+  test.each([
+    "y = \\boxed{3}, x = \\boxed{-1}",
+    "x = 3\\\\ y = 1",
+    "x = -1, y = 3",
+    "(-1, 3)",
+    "x = 3, y = 1",
+    "x = 1 1/2, y = -1",
+    "x = 3, y = -1/2",
+  ])("%s is wrong", (text) => {
+    expect(verdict(SYSTEM, text)).toBe("wrong");
+  });
 
   test.each([
     ...[
@@ -181,6 +199,13 @@ describe("of a system", () => {
       "x = 3, y = -1, x = 3",
       "x = 3, x = 3, y = -1",
       "x = 3, y = 2 - x",
+      ...[
+        "x = 3&1, y = -1",
+        "x = \\left3\\right1, y = -1",
+        "x = 3 y = -1",
+        "\\boxed{3}, \\boxed{-1}",
+        "x = 3 \\approx 4, y = -1",
+      ],
     ],
     ...[
       "x = y + 4, y = -1",
@@ -198,13 +223,24 @@ describe("of a system", () => {
 });
 
 describe("of one equation", () => {
-  test.each(["x = 5/6", "5/6", "\\frac56", "x=\\frac{5}{6}", "10/12", "x = (5/6)"])("%s is right", (text) => {
+  test.each([
+    "x = 5/6 = 10/12",
+    "5/6 = x",
+    "x = \\boxed{5/6}",
+    "The solution is $x = \\frac56$.",
+    "x = 5/6",
+    "5/6",
+    "\\frac56",
+    "x=\\frac{5}{6}",
+    "10/12",
+    "x = (5/6)",
+  ])("%s is right", (text) => {
     expect(verdict(EQUATION, text)).toBe("right");
   });
   test.each(["x = 0.8333", "x = -5/6", "6/5", "x = 56"])("%s is wrong", (text) => {
     expect(verdict(EQUATION, text)).toBe("wrong");
   });
-  test.each(["2x + 5 = 8x", "x = 5/6x", "x = 5/6 = 10/12", "y = 5/6", "6x = 5", "x > 5/6"])(
+  test.each(["2x + 5 = 8x", "x = 5/6x", "x = 5/6 = 11/12", "y = 5/6", "6x = 5", "x > 5/6"])(
     "%s is malformed",
     (text) => {
       expect(verdict(EQUATION, text)).toBe("malformed");
@@ -224,20 +260,44 @@ describe("of an inequality", () => {
       "(-3, ∞)",
       "a \\gt -3",
       "(-3, +\\infty)",
+      ...[
+        "a > \\boxed{-3}",
+        "\\boxed{a > -3}",
+        "The solution is $a > -3$.",
+        "\\{a \\mid a > -3\\}",
+        "-3 \\lt a",
+        "$(-3, \\infty)$",
+      ],
     ],
   ])("%s is right", (text) => {
     expect(verdict(INEQUALITY, text)).toBe("right");
   });
-  test.each(["a < -3", "a >= -3", "a \\ge -3", "a > 3", "[-3, \\infty)", "(-\\infty, -3)", "-3 > a"])(
-    "%s is wrong",
-    (text) => {
-      expect(verdict(INEQUALITY, text)).toBe("wrong");
-    },
-  );
-  test.each(["a = -3", "-3", "5 - 2(a + 1) < 9", "-2a < 6", "a > -3 or a < 5", "-3 < a < 5", "(-3, 5)", "b > -3", ""])(
-    "%s is malformed",
-    (text) => {
-      expect(verdict(INEQUALITY, text)).toBe("malformed");
-    },
-  );
+  test.each([
+    "a < \\boxed{-3}",
+    "a < -3",
+    "a >= -3",
+    "a \\ge -3",
+    "a > 3",
+    "[-3, \\infty)",
+    "(-\\infty, -3)",
+    "-3 > a",
+  ])("%s is wrong", (text) => {
+    expect(verdict(INEQUALITY, text)).toBe("wrong");
+  });
+  test.each([
+    "a = -3",
+    "-3",
+    "\\boxed{-3}",
+    "a > -3&1",
+    "a > 3 > -3",
+    "5 - 2(a + 1) < 9",
+    "-2a < 6",
+    "a > -3 or a < 5",
+    "-3 < a < 5",
+    "(-3, 5)",
+    "b > -3",
+    "",
+  ])("%s is malformed", (text) => {
+    expect(verdict(INEQUALITY, text)).toBe("malformed");
+  });
 });

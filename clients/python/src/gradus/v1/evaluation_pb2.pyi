@@ -713,6 +713,9 @@ class ReportRow(google.protobuf.message.Message):
                           abandoned
           answers_per_rollout  marked answers in a completion, where the suite's reward
                           scheme scans for commits
+          unread_rate     answers that were found and could not be read
+          undecided_rate  answers of which it could not be told whether they are right;
+                          both earn what a wrong answer earns
           mean_reward, malformed_rate, infeasible_rate, truncated_rate, no_reward_rate
         A task counts once however many samples it has; tasks without one are left
         out.

@@ -404,7 +404,10 @@ class Score(google.protobuf.message.Message):
 
     @property
     def info(self) -> google.protobuf.internal.containers.ScalarMap[builtins.str, builtins.str]:
-        """Environment-specific facts, e.g. {"value": "24"}. At most 16."""
+        """Environment-specific facts, e.g. {"value": "24"}. At most 16. "unread" and
+        "undecided" say, in words, why an answer could not be judged: it earns what a
+        wrong one earns, and reports count it apart (ReportRow.figures).
+        """
 
     @property
     def commit(self) -> global___Commit:

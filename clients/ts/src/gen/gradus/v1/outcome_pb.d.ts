@@ -292,7 +292,9 @@ export declare type Score = Message<"gradus.v1.Score"> & {
   spans: AnswerSpan[];
 
   /**
-   * Environment-specific facts, e.g. {"value": "24"}. At most 16.
+   * Environment-specific facts, e.g. {"value": "24"}. At most 16. "unread" and
+   * "undecided" say, in words, why an answer could not be judged: it earns what a
+   * wrong one earns, and reports count it apart (ReportRow.figures).
    *
    * @generated from field: map<string, string> info = 12;
    */

@@ -1,0 +1,86 @@
+/**
+ * What the dearest answers cost: each of the shapes at the length that is taken at most, read and compared through the
+ * environment's front door with a gold of its own shape and length, and with three short ones; the median of five each.
+ *
+ *   node bench/math/worst.ts [--length 8192] [--limit-ms 20] [--top 15] [--json]
+ *
+ * Exits with 1 where a shape takes longer than the limit.
+ */
+import { parseArgs } from "node:util";
+import { math } from "../../envs/math/index.ts";
+import { LIMITS, type MathInstance } from "../../envs/math/instance.ts";
+import { LENGTH_MAX } from "../../envs/math/read/extract.ts";
+import { SHAPES } from "./shapes.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    length: { type: "string", default: `${LENGTH_MAX}` },
+    "limit-ms": { type: "string", default: "20" },
+    top: { type: "string", default: "15" },
+    json: { type: "boolean", default: false },
+  },
+});
+
+const ROUNDS = 5;
+
+/** What became of one answer: one of the verdicts, or that it or its gold is not taken. */
+function verify(instance: MathInstance, text: string): string {
+  const read = math.parse(text, instance);
+  if (read.kind === "malformed") return "unread";
+  try {
+    const facts = math.verify(instance, read.answer);
+    return facts.kind === "graded" ? (facts.solved ? "equal" : (facts.info?.["undecided"] ?? "different")) : facts.kind;
+  } catch {
+    // Such a gold is refused when its pool is loaded.
+    return "no gold";
+  }
+}
+
+interface Row {
+  readonly shape: string;
+  readonly gold: string;
+  readonly length: number;
+  readonly verdict: string;
+  /** Of the processor: other work on the machine lengthens the time by the clock. */
+  readonly ms: number;
+  readonly wallMs: number;
+}
+
+function measured(shape: string, gold: string, answer: string, name: string): Row {
+  const instance: MathInstance = { problem: "", answer: gold, level: "all", facts: {} };
+  const times: number[] = [];
+  const spent: number[] = [];
+  let verdict = "";
+  for (let round = 0; round < ROUNDS; round++) {
+    const [start, before] = [performance.now(), process.threadCpuUsage()];
+    verdict = verify(instance, answer);
+    const { user, system } = process.threadCpuUsage(before);
+    times.push(performance.now() - start);
+    spent.push((user + system) / 1000);
+  }
+  const median = (values: number[]): number => values.sort((a, b) => a - b)[Math.floor(ROUNDS / 2)] as number;
+  const [wallMs, ms] = [median(times), median(spent)];
+  return { shape, gold: name, length: answer.length, verdict: verdict.slice(0, 40), ms, wallMs };
+}
+
+const length = Number(options.length);
+const SHORT = ["5", "x^2+1", "\\{1,2,3\\}", "y=2x+1"];
+const rows = Object.entries(SHAPES)
+  .flatMap(([name, shape]) => [
+    ...SHORT.map((gold) => measured(name, gold, shape(length, 1), gold)),
+    measured(name, shape(LIMITS.answerLengthMax, 2), shape(length, 1), "its own, of 2,000"),
+    measured(name, shape(length, 2), shape(length, 1), "its own, as long"),
+  ])
+  .sort((a, b) => b.ms - a.ms);
+
+const limit = Number(options["limit-ms"]);
+const over = rows.filter(({ ms }) => ms > limit);
+if (options.json) console.log(JSON.stringify(rows, null, 2));
+else {
+  for (const { shape, gold, length: size, verdict, ms, wallMs } of rows.slice(0, Number(options.top)))
+    console.log(
+      `${ms.toFixed(2).padStart(8)} ms ${wallMs.toFixed(2).padStart(8)} by the clock  ${shape.padEnd(32)} ${`${size}`.padStart(5)}  gold ${gold.padEnd(20)} ${verdict}`,
+    );
+  console.log(`${rows.length} of ${Object.keys(SHAPES).length} shapes, ${over.length} over ${limit} ms`);
+}
+process.exitCode = over.length > 0 ? 1 : 0;

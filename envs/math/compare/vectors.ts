@@ -1,0 +1,211 @@
+/** Sums and products of matrices and vectors worked out cell by cell, and 3i − 2j as the vector (3, −2). */
+import { type Factor, type Node, some, type Term } from "../syntax.ts";
+
+type Rows = readonly (readonly Node[])[];
+type Bracket = Extract<Node, { kind: "bracket" }>;
+
+/** Parts that the cells of what is worked out may have together: a product of many would double them with each. */
+const PARTS_MAX = 4_000;
+const POWER_MAX = 6;
+
+const multiplied = (factors: readonly Node[]): Node => ({
+  ...{ kind: "multiply", factors: factors.map((node) => ({ inverse: false, node })) },
+});
+
+/** An expression of matrices as one matrix; undefined: it is none, or not of the sizes that go together. */
+export function matrixOf(node: Node): Node | undefined {
+  if (node.kind !== "add" && node.kind !== "multiply" && node.kind !== "power") return undefined;
+  const isTuple = node.kind === "add" && !some(node, ({ kind }) => kind === "matrix");
+  const rows = rowsOf(node, isTuple);
+  if (rows === undefined) return undefined;
+  return isTuple ? { kind: "bracket", open: "(", close: ")", items: rows.flat() } : { kind: "matrix", rows };
+}
+
+/** `isTuple`: of brackets, as in (1, 2) + t(3, 4). */
+function rowsOf(node: Node, isTuple: boolean): Rows | undefined {
+  const rows = worked(node, isTuple);
+  return rows !== undefined && rows !== (node as { rows?: Rows }).rows && isTooLarge(rows) ? undefined : rows;
+}
+
+function isTooLarge(rows: Rows): boolean {
+  let parts = 0;
+  const count = (): boolean => ++parts > PARTS_MAX;
+  return rows.some((row) => row.some((cell) => some(cell, count)));
+}
+
+function worked(node: Node, isTuple: boolean): Rows | undefined {
+  switch (node.kind) {
+    case "matrix":
+      return node.rows;
+    case "bracket":
+      return isTuple && isVector(node) ? node.items.map((item) => [item]) : undefined;
+    case "add":
+      return sum(node.terms, isTuple);
+    case "multiply":
+      return product(node.factors, isTuple);
+    case "power":
+      return power(node.base, node.exponent);
+    default:
+      return undefined;
+  }
+}
+
+function isVector(node: Node): node is Bracket {
+  return node.kind === "bracket" && node.open === "(" && node.close === ")" && node.items.length > 1;
+}
+
+function sum(terms: readonly Term[], isTuple: boolean): Rows | undefined {
+  const parts = terms.map(({ node }) => rowsOf(node, isTuple));
+  const [first] = parts;
+  if (first === undefined || !parts.every((rows) => rows !== undefined && areAlike(rows, first))) return undefined;
+  return first.map((row, i) =>
+    row.map((_, j): Node => ({
+      kind: "add",
+      terms: terms.map(({ sign }, k) => ({ sign, node: (parts[k] as Rows)[i]?.[j] as Node })),
+    })),
+  );
+}
+
+function areAlike(left: Rows, right: Rows): boolean {
+  return left.length === right.length && left[0]?.length === right[0]?.length;
+}
+
+/** Numbers before, between or behind; matrices in their order. */
+function product(factors: readonly Factor[], isTuple: boolean): Rows | undefined {
+  let rows: Rows | undefined;
+  const scalars: Factor[] = [];
+  for (const factor of factors) {
+    const next = rowsOf(factor.node, isTuple);
+    if (next === undefined) scalars.push(factor);
+    else if (factor.inverse || (rows !== undefined && isTuple)) return undefined;
+    else rows = rows === undefined ? next : times(rows, next);
+    if (next !== undefined && (rows === undefined || isTooLarge(rows))) return undefined;
+  }
+  if (rows === undefined || scalars.some(({ node }) => some(node, ({ kind }) => kind === "matrix"))) return undefined;
+  if (scalars.length === 0) return rows;
+  return rows.map((row) =>
+    row.map((cell): Node => ({ kind: "multiply", factors: [...scalars, { inverse: false, node: cell }] })),
+  );
+}
+
+function times(left: Rows, right: Rows): Rows | undefined {
+  const [inner, columns] = [right.length, right[0]?.length ?? 0];
+  if (left[0]?.length !== inner || left.length * inner * columns > PARTS_MAX) return undefined;
+  return left.map((row) =>
+    Array.from({ length: columns }, (_, j): Node => {
+      const terms = row.map((cell, k) => ({ sign: "+" as const, node: multiplied([cell, right[k]?.[j] as Node]) }));
+      return { kind: "add", terms };
+    }),
+  );
+}
+
+/** A power of small matrices, and the transpose A^T. */
+function power(base: Node, exponent: Node): Rows | undefined {
+  const rows = rowsOf(base, false);
+  if (rows === undefined) return undefined;
+  if (exponent.kind === "symbol" && (exponent.name === "T" || exponent.name === "⊤"))
+    return (rows[0] ?? []).map((_, j) => rows.map((row) => row[j] as Node));
+  const count = exponent.kind === "number" && exponent.value.den === 1n ? Number(exponent.value.num) : 0;
+  if (!(count >= 1 && count <= POWER_MAX) || rows.length > 3) return undefined;
+  let result: Rows | undefined = rows;
+  for (let i = 1; i < count && result !== undefined; i++) {
+    result = times(result, rows);
+    if (result !== undefined && isTooLarge(result)) return undefined;
+  }
+  return result;
+}
+
+/** Whether it holds a sum or a product of matrices that was not worked out. */
+export function isUnworked(node: Node): boolean {
+  const isWork = node.kind === "add" || node.kind === "multiply" || node.kind === "power";
+  return isWork && some(node, ({ kind }) => kind === "matrix") && !some(node, isDeterminant);
+}
+
+const isDeterminant = (node: Node): boolean => node.kind === "call" && node.name === "det";
+
+// 3i − 2j
+
+/** Nobody writes a vector of more terms. */
+const UNITS_MAX = 60;
+
+type Axis = 0 | 1 | 2;
+/** How much of each unit vector there is: terms of a sum. */
+type Amounts = readonly (readonly Term[])[];
+
+const AXES: Readonly<Record<string, Axis>> = { "⃗i": 0, "⃗j": 1, "⃗k": 2, i: 0, j: 1, k: 2 };
+
+/** Two answers of which one is a sum of unit vectors, as tuples; undefined: none is, or what stands beside it is no vector. */
+export function asTuples(gold: Node, answer: Node): readonly [Node, Node] | undefined {
+  const [left, right] = [unitSum(gold), unitSum(answer)];
+  if (left === undefined && right === undefined) return undefined;
+  const size = Math.max(sizeOf(left ?? gold), sizeOf(right ?? answer));
+  const [one, other] = [tupleOf(left ?? gold, size), tupleOf(right ?? answer, size)];
+  return one && other && [one, other];
+}
+
+/** Whether both may mean a vector, and one of them may mean a complex number: 3i beside 3 i-hat. */
+export function isVectorOrNumber(gold: Node, answer: Node): boolean {
+  const [left, right] = [unitSum(gold), unitSum(answer)];
+  const other = left === undefined ? gold : right === undefined ? answer : undefined;
+  return (left ?? right) !== undefined && other !== undefined && amountsOf(other) !== undefined;
+}
+
+/** Undefined: it is no sum of unit vectors. The i alone is a number, and the k alone a variable. */
+function unitSum(node: Node): Amounts | undefined {
+  const isMarked = (part: Node): boolean => part.kind === "symbol" && /^⃗[ijk]$/u.test(part.name);
+  const amounts = amountsOf(node);
+  if (amounts === undefined) return undefined;
+  const [i = [], j = []] = amounts;
+  return some(node, isMarked) || (i.length > 0 && j.length > 0) ? amounts : undefined;
+}
+
+function amountsOf(node: Node): Amounts | undefined {
+  if (node.kind === "symbol") {
+    const axis = AXES[node.name];
+    const one: Term = { sign: "+", node: { kind: "number", value: { num: 1n, den: 1n } } };
+    return axis === undefined ? undefined : [0, 1, 2].map((each) => (each === axis ? [one] : []));
+  }
+  if (node.kind === "add") {
+    if (node.terms.length > UNITS_MAX) return undefined;
+    const amounts: Term[][] = [[], [], []];
+    for (const { sign, node: term } of node.terms) {
+      const found = amountsOf(term);
+      if (found === undefined) return undefined;
+      for (const [axis, terms] of found.entries())
+        if (terms.length > 0) amounts[axis]?.push({ sign, node: { kind: "add", terms } });
+    }
+    return amounts;
+  }
+  if (node.kind !== "multiply") return undefined;
+  const parts = node.factors.map((factor) => amountsOf(factor.node));
+  const at = parts.findIndex((part) => part !== undefined);
+  const others = node.factors.filter((_, i) => i !== at);
+  const isLinear = at >= 0 && node.factors[at]?.inverse === false && !others.some((each) => some(each.node, isUnit));
+  if (!isLinear) return undefined;
+  return (parts[at] as Amounts).map((terms) => {
+    const amount: Node = { kind: "add", terms };
+    const scaled: Node = { kind: "multiply", factors: [...others, { inverse: false, node: amount }] };
+    return terms.length === 0 ? [] : [{ sign: "+", node: scaled }];
+  });
+}
+
+const isUnit = (node: Node): boolean => node.kind === "symbol" && AXES[node.name] !== undefined;
+
+function sizeOf(part: Node | Amounts): number {
+  if ("kind" in part)
+    return part.kind === "bracket" ? part.items.length : part.kind === "matrix" ? part.rows.flat().length : 2;
+  return (part[2] ?? []).length > 0 ? 3 : 2;
+}
+
+/** As (a, b) or (a, b, c), with 0 for what there is nothing of; undefined: it is no vector of this size. */
+function tupleOf(part: Node | Amounts, size: number): Node | undefined {
+  if (size > 3) return undefined;
+  if ("kind" in part) {
+    if (isVector(part)) return part.items.length === size ? part : undefined;
+    const isLine = part.kind === "matrix" && (part.rows.length === 1 || part.rows[0]?.length === 1);
+    return isLine ? { kind: "bracket", open: "(", close: ")", items: part.rows.flat() } : undefined;
+  }
+  const zero: Node = { kind: "number", value: { num: 0n, den: 1n } };
+  const items = part.slice(0, size).map((terms): Node => (terms.length === 0 ? zero : { kind: "add", terms }));
+  return { kind: "bracket", open: "(", close: ")", items };
+}

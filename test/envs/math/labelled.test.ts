@@ -1,0 +1,43 @@
+/** Every pair of every file of pairs/: none is called equal that is not, and nearly all have the verdict they should have. */
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { compareMath, readMath } from "../../../envs/math/value.ts";
+import type { Label, LabelledPair } from "./labelled.ts";
+
+const AGREEMENT_MIN = 0.97;
+const FOLDER = new URL("pairs/", import.meta.url);
+
+/** A file of one class: a list of its pairs, in TypeScript or JSON. */
+async function pairsOf(name: string): Promise<readonly LabelledPair[]> {
+  const url = new URL(name, FOLDER);
+  if (name.endsWith(".json")) return JSON.parse(readFileSync(url, "utf8")) as readonly LabelledPair[];
+  return ((await import(url.href)) as { readonly pairs: readonly LabelledPair[] }).pairs;
+}
+
+const pairs = (await Promise.all(readdirSync(FOLDER).map(pairsOf))).flat();
+
+function judged({ gold, answer }: LabelledPair): Label {
+  const [expected, given] = [readMath(gold), readMath(answer)];
+  if (expected.kind === "malformed") throw new Error(`the gold ${gold} cannot be read: ${expected.reason}`);
+  return given.kind === "malformed" ? "unread" : compareMath(expected.answer, given.answer).kind;
+}
+
+const found = pairs.map((pair) => ({ ...pair, judged: judged(pair) }));
+const shown = ({ gold, answer, verdict, judged: now, why }: (typeof found)[number]): string =>
+  `${gold} and ${answer}: ${verdict}, found ${now} (${why})`;
+
+test("there are many pairs, and half of them are no equal ones", () => {
+  expect(pairs.length).toBeGreaterThanOrEqual(300);
+  expect(pairs.filter(({ verdict }) => verdict !== "equal").length).toBeGreaterThanOrEqual(pairs.length * 0.45);
+});
+
+test("no pair is called equal that is not", () => {
+  expect(found.filter((pair) => pair.judged === "equal" && pair.verdict !== "equal").map(shown)).toEqual([]);
+});
+
+test("nearly all have the verdict that is right, and the others the one that is written down", () => {
+  const disagreeing = found.filter((pair) => pair.judged !== pair.verdict);
+  expect(disagreeing.filter((pair) => pair.judged !== pair.found).map(shown)).toEqual([]);
+  for (const line of disagreeing.map(shown)) console.info(line);
+  expect(1 - disagreeing.length / found.length).toBeGreaterThanOrEqual(AGREEMENT_MIN);
+});
