@@ -1,7 +1,7 @@
 /** Where expressions are evaluated: without variables to many digits, with them at points that both texts seed. */
 import { rngFor, type Rng } from "../../lib/rng.ts";
 import { evaluate, type Place } from "../evaluate.ts";
-import { add, divide, exact, type Num, order, type Order, wholeNum } from "../numbers/arithmetic.ts";
+import { add, asWhole, divide, exact, type Num, order, type Order, wholeNum } from "../numbers/arithmetic.ts";
 import { isConstant } from "../read/names.ts";
 import { children, type Node, some } from "../syntax.ts";
 import type { State } from "./outcome.ts";
@@ -47,33 +47,69 @@ export function pointPlace(
   return { ...placeOf(state, BITS.point, real, logarithm), variables };
 }
 
-const TRIES = 30;
-/** Whole numbers that are tried besides, for what is defined for these alone. */
+/** With so many variables every combination of their signs is tried; with more some. */
+const SIGNED_MAX = 4;
+/** Points of each stage at least, and tiny ones. */
+const STAGE_MIN = 8;
+const TINY = 3;
+/** Whole numbers that are tried besides, for what is defined for these alone: small ones and large ones. */
 const WHOLE_TRIES = 16;
 
-/** The same points for the same texts. */
+/**
+ * The same points for the same texts. Each coordinate has a sign and a size of its own: with every combination of signs
+ * first of everyday size, then of any, then tiny, then whole.
+ */
 export function* points(
   variables: readonly string[],
   state: State,
-  wholes: ReadonlySet<string> = new Set(),
+  nodes: readonly Node[],
 ): Generator<ReadonlyMap<string, Num>> {
   const rng = rngFor("math-points", state.seed, ...variables);
-  const coordinateOf = (name: string, i: number): Num =>
-    name === WHOLE || wholes.has(name) ? wholeNum(BigInt(rng.int(1, 60))) : coordinate(i % KINDS, rng);
-  for (let i = 0; i < TRIES; i++) yield new Map(variables.map((name) => [name, coordinateOf(name, i)]));
+  const wholes = wholesOf(nodes);
+  const thresholds = wholeConstants(nodes, state);
+  const isWhole = (name: string): boolean => name === WHOLE || wholes.has(name);
+  const at = (make: (i: number) => Num): ReadonlyMap<string, Num> =>
+    new Map(variables.map((name, i) => [name, isWhole(name) ? wholeNum(largeWhole(thresholds, rng)) : make(i)]));
+  for (const sizes of [EVERYDAY, [...EVERYDAY, ...FAR]])
+    for (const signs of signsOf(variables.length, rng)) yield at((i) => coordinate(rng.pick(sizes), signs[i] === true, rng));
+  for (let i = 0; i < TINY; i++) yield at(() => coordinate("tiny", rng.int(0, 1) === 0, rng));
   for (let i = 0; i < WHOLE_TRIES; i++)
-    yield new Map(variables.map((name) => [name, wholeNum(BigInt(rng.int(2, 40)))]));
+    yield new Map(variables.map((name) => [name, wholeNum(i % 2 === 0 ? BigInt(rng.int(2, 40)) : largeWhole(thresholds, rng))]));
 }
 
-const KINDS = 5;
+/** Every combination of signs, in any order, as often as a stage has points. */
+function signsOf(count: number, rng: Rng): readonly (readonly boolean[])[] {
+  const known = Math.min(count, SIGNED_MAX);
+  const combinations = Array.from({ length: Math.max(STAGE_MIN, 2 ** known) }, (_, bits) =>
+    Array.from({ length: count }, (_, i) => (i < known ? ((bits >> i) & 1) === 1 : rng.int(0, 1) === 1)),
+  );
+  return rng.shuffle(combinations);
+}
 
-/** In (0, 1), in (1, 5), in (−4, 0), a whole number, or in (−4, 4): where functions are defined differs. */
-function coordinate(kind: number, rng: Rng): Num {
-  if (kind === 3) return wholeNum(BigInt(rng.int(1, 15)));
+type Size = "part" | "few" | "whole" | "tens" | "far" | "tiny";
+const EVERYDAY: readonly Size[] = ["part", "few", "whole"];
+const FAR: readonly Size[] = ["tens", "far"];
+
+/** In (0, 1), (1, 5), a whole number up to 15, up to 100, from 100 to 10^6, or down to 10^-9. */
+function coordinate(size: Size, isNegative: boolean, rng: Rng): Num {
+  if (size === "whole") return wholeNum(BigInt(isNegative ? -rng.int(1, 15) : rng.int(1, 15)));
   const part = BigInt(rng.int(1, 2 ** 24 - 1));
-  const unit = 2n ** 24n;
-  const num = [part, 4n * part + unit, -4n * part, unit, 8n * part - 4n * unit][kind] as bigint;
-  return { kind: "ball", ball: { re: num << BigInt(BITS.point - 24), im: 0n, error: 0 } };
+  const unit = 1n << BigInt(BITS.point);
+  const share = (unit * part) >> 24n;
+  const scale = size === "tens" || size === "far" || size === "tiny" ? 10n ** BigInt(size === "tens" ? 1 : rng.int(2, 5)) : 1n;
+  const least = { part: 0n, few: unit, tens: 10n * unit, far: scale * unit, tiny: 0n }[size];
+  const span = { part: share, few: 4n * share, tens: 90n * share, far: 9n * scale * share, tiny: share / scale ** 2n }[size];
+  const re = least + span;
+  return { kind: "ball", ball: { re: isNegative ? -re : re, im: 0n, error: 0 } };
+}
+
+/** A small number, one beside what the expressions name, or a large one. */
+function largeWhole(thresholds: readonly bigint[], rng: Rng): bigint {
+  const kind = rng.int(0, 2);
+  if (kind === 0) return BigInt(rng.int(1, 60));
+  if (kind === 1 && thresholds.length > 0)
+    return rng.pick(thresholds) * BigInt(rng.int(1, 3)) + BigInt(rng.int(-1, 2));
+  return BigInt(Math.floor(10 ** (1.5 + 2 * rng.float())));
 }
 
 // Expressions that jump, whose points must not all lie between two jumps.
@@ -93,14 +129,14 @@ export function wholesOf(nodes: readonly Node[]): ReadonlySet<string> {
 }
 
 const CONSTANTS_MAX = 12;
-const CONSTANT_MAX = 1000n;
+const CONSTANT_MAX = 10n ** 15n;
 
 /** Points at, between and beside the jumps of expressions of one variable. */
 export function* jumpPoints(name: string, nodes: readonly Node[], state: State): Generator<ReadonlyMap<string, Num>> {
   const at = (value: Num): ReadonlyMap<string, Num> => new Map([[name, value]]);
   if (name === WHOLE || wholesOf(nodes).has(name)) {
     for (let k = 1n; k <= 24n; k++) yield at(wholeNum(k));
-    for (const c of wholeConstants(nodes))
+    for (const c of wholeConstants(nodes, state))
       for (const near of [c - 1n, c, c + 1n, 2n * c - 1n, 2n * c, 2n * c + 1n]) yield at(wholeNum(near));
     return;
   }
@@ -117,15 +153,18 @@ export function* jumpPoints(name: string, nodes: readonly Node[], state: State):
   }
 }
 
-function wholeConstants(nodes: readonly Node[]): ReadonlySet<bigint> {
+/** Whole numbers above 1 that the expressions name, or work out of numbers: 100, and 10^4. */
+function wholeConstants(nodes: readonly Node[], state: State): readonly bigint[] {
   const found = new Set<bigint>();
   for (const node of nodes)
     some(node, (part) => {
-      if (part.kind === "number" && part.value.den === 1n && part.value.num > 1n && part.value.num <= CONSTANT_MAX)
-        found.add(part.value.num);
+      if (part.kind === "symbol" || part.kind === "unit" || variablesOf(part).size > 0) return false;
+      const value = realValue(part, state);
+      const whole = value && asWhole(value);
+      if (whole !== undefined && whole > 1n && whole <= CONSTANT_MAX) found.add(whole);
       return found.size >= CONSTANTS_MAX;
     });
-  return found;
+  return [...found];
 }
 
 /** What the conditions of cases compare their variable with, and 0. */

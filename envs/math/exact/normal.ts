@@ -1,0 +1,184 @@
+/**
+ * Expressions as fractions of polynomials. What comes out equal is equal wherever both are defined; what comes out
+ * otherwise is different only where there are no atoms but variables.
+ */
+import { type Factor, type Node, show, type Term } from "../syntax.ts";
+import { nodeOf, numberNode } from "./node.ts";
+import { amountOf, rootOf } from "./roots-and-amounts.ts";
+import {
+  type Fraction,
+  inverse,
+  keyOfFraction,
+  numberOf,
+  ofPolynomial,
+  POWER_MAX,
+  product,
+  type Ring,
+  sum,
+  whole,
+  wholeFraction,
+  written,
+} from "./ring.ts";
+import { constantOf, type Polynomial } from "./polynomial.ts";
+
+type Maybe<T> = T | undefined;
+
+/** Undefined: it cannot be written so, or it is too large. */
+export function fractionOf(node: Node, ring: Ring): Maybe<Fraction> {
+  if (--ring.budget.left < 0) return undefined;
+  switch (node.kind) {
+    case "number":
+      return { num: constantOf(node.value.num), den: constantOf(node.value.den) };
+    case "symbol":
+      return symbolIn(node.name, ring);
+    case "add":
+      return folded(node.terms, wholeFraction(0n), (total, { sign, node: term }: Term) => {
+        const value = sign === "+" || sign === "-" ? fractionOf(term, ring) : undefined;
+        return value && sum(total, value, sign === "-" ? -1n : 1n, ring);
+      });
+    case "multiply":
+      return folded(node.factors, wholeFraction(1n), (total, factor: Factor) => {
+        const value = fractionOf(factor.node, ring);
+        const turned = value && factor.inverse ? inverse(value) : value;
+        return turned && product(total, turned, ring);
+      });
+    case "power":
+      return powerIn(node.base, node.exponent, ring);
+    case "call":
+      return callIn(node.name, node.args, ring);
+    case "unit": {
+      const [value, factor] = [fractionOf(node.node, ring), UNITS[node.unit]];
+      const unit = factor && fractionOf(factor, ring);
+      return value && unit && product(value, unit, ring);
+    }
+    case "ratio": {
+      const [left, right] = node.parts.map((part) => fractionOf(part, ring));
+      const under = right && inverse(right);
+      return node.parts.length === 2 ? left && under && product(left, under, ring) : undefined;
+    }
+    case "bracket":
+      return node.items.length === 1 ? fractionOf(node.items[0] as Node, ring) : undefined;
+    case "cases":
+    case "series":
+      return other(`${show(node)}`, node, node.kind === "cases" ? endsOf(node, ring) : [], ring);
+    default:
+      return undefined;
+  }
+}
+
+const UNITS: Readonly<Record<string, Node>> = {
+  "%": numberNode(1n, 100n),
+  "°": quotientOf({ kind: "symbol", name: "π" }, numberNode(180n)),
+};
+
+function folded<T>(items: readonly T[], start: Fraction, step: (total: Fraction, item: T) => Maybe<Fraction>) {
+  let total: Maybe<Fraction> = start;
+  for (const item of items) total = total && step(total, item);
+  return total;
+}
+
+function other(key: string, node: Node, turns: readonly Polynomial[], ring: Ring): Maybe<Fraction> {
+  return ofPolynomial(written(ring, key, () => ({ kind: "other", node, turns })));
+}
+
+function symbolIn(name: string, ring: Ring): Maybe<Fraction> {
+  if (name === "i")
+    return ring.real
+      ? undefined
+      : ofPolynomial(written(ring, "i", () => ({ kind: "root", degree: 2, of: constantOf(-1n) })));
+  if (name === "π" || name === "e") return other(name, { kind: "symbol", name }, [], ring);
+  if (/^[∞∅…ℝℤℕℚℂ]/u.test(name)) return undefined;
+  return ofPolynomial(written(ring, `the variable ${name}`, () => ({ kind: "variable", name })));
+}
+
+function powerIn(base: Node, exponent: Node, ring: Ring): Maybe<Fraction> {
+  const [from, to] = [fractionOf(base, ring), fractionOf(exponent, ring)];
+  if (from === undefined || to === undefined) return undefined;
+  const constant = numberOf(to);
+  if (constant === undefined) return exponential(from, to, base, ring);
+  const { num, den } = constant;
+  if (num > POWER_MAX || num < -POWER_MAX || den > POWER_MAX) return opaque(from, to, base, ring);
+  const rooted = den === 1n ? from : rootOf(from, Number(den), ring);
+  return rooted && whole(rooted, Number(num), ring);
+}
+
+/** a^(2u + v + 1) as (a^u)² · a^v · a, for terms u and v. */
+function exponential(from: Fraction, to: Fraction, base: Node, ring: Ring): Maybe<Fraction> {
+  const den = to.den.size === 1 ? to.den.get("") : undefined;
+  if (den === undefined || den === 0n) return opaque(from, to, base, ring);
+  return folded([...to.num], wholeFraction(1n), (total, [monomial, coefficient]) => {
+    if (coefficient > POWER_MAX || coefficient < -POWER_MAX) return undefined;
+    const isWhole = monomial === "" && den === 1n;
+    const unit: Fraction = { num: new Map([[monomial, 1n]]), den: constantOf(den) };
+    const part = isWhole ? from : opaque(from, unit, base, ring);
+    const raised = part && whole(part, Number(coefficient), ring);
+    return raised && product(total, raised, ring);
+  });
+}
+
+function opaque(from: Fraction, to: Fraction, base: Node, ring: Ring): Maybe<Fraction> {
+  const key = `(${keyOfFraction(from)})^(${keyOfFraction(to)})`;
+  const exponent = quotientOf(nodeOf(to.num, ring), nodeOf(to.den, ring));
+  return other(key, { kind: "power", base, exponent }, [from.num, from.den], ring);
+}
+
+function quotientOf(top: Node, bottom: Node): Node {
+  return {
+    kind: "multiply",
+    factors: [
+      { inverse: false, node: top },
+      { inverse: true, node: bottom },
+    ],
+  };
+}
+
+/** Functions that are defined on one side of a zero of what they are of. */
+const BROKEN: ReadonlySet<string> = new Set(["ln", "log", "log10", "logbase", "arcsin", "arccos"]);
+
+function callIn(name: string, args: readonly Node[], ring: Ring): Maybe<Fraction> {
+  const [first, second] = args;
+  if (name === "det" || first === undefined) return undefined;
+  if (name === "exp") return powerIn({ kind: "symbol", name: "e" }, first, ring);
+  const values = args.map((argument) => fractionOf(argument, ring));
+  const [a, b] = values;
+  if (a === undefined || values.includes(undefined)) return undefined;
+  if (name === "sqrt") return rootOf(a, 2, ring);
+  const degree = name === "root" && b !== undefined ? numberOf(b) : undefined;
+  if (degree?.den === 1n && degree.num > 0n && degree.num <= POWER_MAX) return rootOf(a, Number(degree.num), ring);
+  if (ring.real && name === "abs" && second === undefined) return amountOf(a, ring);
+  if (ring.real && name === "sgn" && second === undefined) {
+    const [amount, under] = [amountOf(a, ring), inverse(a)];
+    return amount && under && product(amount, under, ring);
+  }
+  if (ring.real && (name === "max" || name === "min"))
+    return folded((values as Fraction[]).slice(1), a, (best, each) => extreme(best, each, name, ring));
+  const one = wholeFraction(1n);
+  const turns = BROKEN.has(name) ? [sum(a, one, 1n, ring), sum(a, one, -1n, ring)] : [];
+  const zeros = BROKEN.has(name) ? [a, b, ...turns].flatMap((each) => (each ? [each.num, each.den] : [])) : [a.den];
+  const key = `${name}(${(values as Fraction[]).map(keyOfFraction).join(";")})`;
+  return other(key, { kind: "call", name, args }, zeros, ring);
+}
+
+/** (a + b ± |a − b|) / 2 */
+function extreme(a: Fraction, b: Fraction, name: "max" | "min", ring: Ring): Maybe<Fraction> {
+  const [both, apart] = [sum(a, b, 1n, ring), sum(a, b, -1n, ring)];
+  const amount = apart && amountOf(apart, ring);
+  const doubled = both && amount && sum(both, amount, name === "max" ? 1n : -1n, ring);
+  return doubled && product(doubled, { num: constantOf(1n), den: constantOf(2n) }, ring);
+}
+
+/** Where the conditions of cases turn. */
+function endsOf({ pieces }: Extract<Node, { kind: "cases" }>, ring: Ring): readonly Polynomial[] {
+  return pieces.flatMap(({ condition }) => {
+    const relations = condition?.kind === "list" ? condition.items : condition ? [condition] : [];
+    return relations.flatMap((relation) => {
+      if (relation.kind !== "relation") return [];
+      return relation.operators.flatMap((_, i) => {
+        const [left, right] = [relation.parts[i], relation.parts[i + 1]].map((part) => part && fractionOf(part, ring));
+        const found = left && right && sum(left, right, -1n, ring);
+        return found ? [found.num, found.den] : [];
+      });
+    });
+  });
+}
+
