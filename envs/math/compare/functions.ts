@@ -11,14 +11,23 @@ import { type Algebra, algebraOf, isPlain } from "./algebra.ts";
 import { depthOf, isTiny } from "./depth.ts";
 import { lineAlong } from "./lines.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { BITS, hasJumps, jumpPoints, placeOf, pointPlace, points } from "./places.ts";
+import { BITS, hasJumps, jumpPoints, placeOf, pointPlace, pointsOf } from "./places.ts";
 import { areSettled, sideOf, switchNodes } from "./sides.ts";
 
 /** Of those at a point, how many a constant may take before it is lost beside the others. */
 const POINT_DEPTH_MAX = 64;
 const AGREED_MIN = 5;
-/** Where nothing turns or breaks off, so many points of everyday size and of any are enough. */
-const SMOOTH_ENOUGH = 24;
+/** So many points tell that an expression is defined for more than whole numbers. */
+const AGREED_ENOUGH = 8;
+/** What a point of whole numbers may cost: a factorial of a large one tells nothing if it takes more. */
+const WHOLE_STEPS_MAX = 500;
+const WHOLE_FUNCTIONS: ReadonlySet<string> = new Set([
+  ...["factorial", "factorial2", "binom", "arrangements", "gamma", "mod", "gcd", "lcm"],
+]);
+const isOfWholes = (part: Node): boolean =>
+  part.kind === "series" || (part.kind === "call" && WHOLE_FUNCTIONS.has(part.name));
+
+type Look = (point: ReadonlyMap<string, Num>, seen: Seen, stepsMax: number) => Comparison | undefined;
 
 const hasI = (node: Node): boolean => some(node, (part) => part.kind === "symbol" && part.name === "i");
 const isCase = (node: Node): boolean => node.kind === "cases";
@@ -45,36 +54,57 @@ export function compareFunctions(
   const algebra = algebraOf(gold, answer, real, state);
   if (algebra.gap?.size === 0) return EQUAL;
   if (algebra.gap !== undefined && isPlain(algebra)) return different("it is another expression");
-  const nodes = [gold, answer];
-  const seen: Seen = { agreed: 0, differing: 0, alone: 0, sides: new Set() };
   const look = lookingAt(gold, answer, switchNodes(algebra), real, logarithm, state);
-  const lines = real ? linesOf(algebra, variables, state) : undefined;
-  const enough = nodes.some(hasJumps) ? Infinity : SMOOTH_ENOUGH;
-  for (const point of pointsFor(nodes, variables, lines?.points ?? [], state)) {
-    const found = look(point, seen);
-    if (state.budget.left < 0) return undecided("it takes too many steps to compare");
-    if (found !== undefined) return found;
-    if (seen.agreed >= enough && algebra.turns.length === 0) break;
-  }
+  const looked = lookAll(look, algebra, variables, [gold, answer], real, state);
+  if ("kind" in looked) return looked;
+  const { seen } = looked;
   const constants = placeOf(state, BITS.constant, false, logarithm);
-  if (seen.agreed >= AGREED_MIN && nodes.some((node) => depthOf(node, constants) > POINT_DEPTH_MAX))
+  if (seen.agreed >= AGREED_MIN && [gold, answer].some((node) => depthOf(node, constants) > POINT_DEPTH_MAX))
     return show(gold) === show(answer) ? EQUAL : undecided("it has powers too large or too small to be told apart");
   if (seen.agreed < AGREED_MIN)
     return seen.differing > 0
       ? different("it has another value at some point")
       : undecided("both are defined at too few points to compare them");
   if (seen.differing > 0) return undecided("it is equal only where its variables are positive");
-  return concluded(algebra, seen, lines?.isComplete === true);
-}
-
-/** Of what agreed wherever both were looked at. */
-function concluded(algebra: Algebra, seen: Seen, isComplete: boolean): Comparison {
-  if (algebra.gap === undefined && algebra.switches.length === 0) return EQUAL;
-  if (algebra.switches.length === 0) return EQUAL;
-  if (isComplete && seen.alone === 0) return EQUAL;
-  return areSettled(algebra, seen.sides)
+  const isSeen = algebra.switches.length === 0 || (looked.isComplete && seen.alone === 0);
+  return isSeen || areSettled(algebra, seen.sides)
     ? EQUAL
     : undecided("it agrees where it was looked at, and may differ on another side of what turns in it");
+}
+
+/** What was seen at all points, cheap refutation first; a comparison where no more is to be seen. */
+function lookAll(
+  look: Look,
+  algebra: Algebra,
+  variables: readonly string[],
+  nodes: readonly Node[],
+  real: boolean,
+  state: State,
+): Comparison | { readonly seen: Seen; readonly isComplete: boolean } {
+  const seen: Seen = { agreed: 0, differing: 0, alone: 0, sides: new Set() };
+  const lookAt = (points: Iterable<ReadonlyMap<string, Num>>, stepsMax = Infinity): Comparison | undefined => {
+    for (const point of points) {
+      const found = look(point, seen, stepsMax);
+      if (state.budget.left < 0) return undecided("it takes too many steps to compare");
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  const { everyday, tiny, wide, whole } = pointsOf(variables, state, nodes);
+  const [name] = variables;
+  const isJumping = nodes.some(hasJumps);
+  const atJumps = name !== undefined && variables.length === 1 && isJumping ? jumpPoints(name, nodes, state) : [];
+  const first = lookAt(atJumps) ?? lookAt(everyday());
+  if (first !== undefined) return first;
+  if (algebra.switches.length > 0 && seen.differing === 0 && areSettled(algebra, new Set())) return EQUAL;
+  const lines = real && algebra.turns.length > 0 ? linesOf(algebra, variables, state) : undefined;
+  const isComplete = lines?.isComplete === true && !isJumping;
+  const found = lookAt(lines?.points ?? []) ?? lookAt(tiny());
+  if (found !== undefined) return found;
+  const wider = isComplete && seen.agreed >= AGREED_ENOUGH ? undefined : lookAt(wide());
+  if (wider !== undefined) return wider;
+  const isForWholes = seen.agreed < AGREED_ENOUGH || nodes.some((node) => some(node, isOfWholes));
+  return (isForWholes ? lookAt(whole(), WHOLE_STEPS_MAX) : undefined) ?? { seen, isComplete };
 }
 
 /** Looks at one point: what refutes it, if anything does. */
@@ -85,11 +115,16 @@ function lookingAt(
   real: boolean,
   logarithm: "e" | "10",
   state: State,
-): (point: ReadonlyMap<string, Num>, seen: Seen) => Comparison | undefined {
+): Look {
   const haveRoots = hasRoots(gold) || hasRoots(answer);
-  return (point, seen) => {
-    const place = pointPlace(state, real, logarithm, point);
-    const [left, right] = [evaluate(gold, place), evaluate(answer, place)];
+  return (point, seen, stepsMax) => {
+    const budget = { left: Math.min(state.budget.left, stepsMax) };
+    const before = budget.left;
+    const place = { ...pointPlace(state, real, logarithm, point), budget };
+    const left = evaluate(gold, place);
+    const right = evaluate(answer, place);
+    state.budget.left -= before - budget.left;
+    if (budget.left < 0) return undefined;
     if (left === undefined || right === undefined) {
       if ((left === undefined) === (right === undefined)) return undefined;
       seen.alone++;
@@ -118,8 +153,7 @@ interface Lines {
 }
 
 /** Along each variable in turn, with everyday numbers and with any for the others. */
-function linesOf(algebra: Algebra, variables: readonly string[], state: State): Lines | undefined {
-  if (algebra.turns.length === 0) return undefined;
+function linesOf(algebra: Algebra, variables: readonly string[], state: State): Lines {
   const rng = rngFor("math-lines", state.seed, ...variables);
   const lines = (variables.length === 1 ? [1] : LINE_SIZES).flatMap((size) =>
     variables.map((name) => {
@@ -132,19 +166,6 @@ function linesOf(algebra: Algebra, variables: readonly string[], state: State): 
 }
 
 const LINE_SIZES = [9, 2_000];
-
-/** Those at the jumps of one variable come first. */
-function* pointsFor(
-  nodes: readonly Node[],
-  variables: readonly string[],
-  onLines: readonly ReadonlyMap<string, Num>[],
-  state: State,
-): Generator<ReadonlyMap<string, Num>> {
-  const [name] = variables;
-  if (name !== undefined && variables.length === 1 && nodes.some(hasJumps)) yield* jumpPoints(name, nodes, state);
-  yield* onLines;
-  yield* points(variables, state, nodes);
-}
 
 /** Roots and logarithms, which are simplified as if all variables were positive. */
 function hasRoots(node: Node): boolean {

@@ -73,7 +73,7 @@ function turnsOf(
 
 const UNIT = 1n << BigInt(BITS_OF_TURN);
 /** Far beyond the last turn; and not so far. */
-const BEYOND = [1n, 3n, 40n, 10_000n, 1_000_000n];
+const BEYOND = [1n, 40n, 1_000_000n];
 
 function between(turns: readonly bigint[], rng: Rng): readonly Num[] {
   const part = (): bigint => BigInt(rng.int(1, 2 ** 20 - 1));

@@ -51,30 +51,64 @@ export function pointPlace(
 const SIGNED_MAX = 4;
 /** Points of each stage at least, and tiny ones. */
 const STAGE_MIN = 8;
-const TINY = 3;
-/** Whole numbers that are tried besides, for what is defined for these alone: small ones and large ones. */
-const WHOLE_TRIES = 16;
+const TINY = 4;
+/** Whole numbers, for what is defined for these alone: small ones, and those beside what the expressions name, or large. */
+const SMALL_WHOLES = 20;
+const LARGE_WHOLES = 12;
 
-/**
- * The same points for the same texts. Each coordinate has a sign and a size of its own: with every combination of signs
- * first of everyday size, then of any, then tiny, then whole.
- */
-export function* points(
-  variables: readonly string[],
-  state: State,
-  nodes: readonly Node[],
-): Generator<ReadonlyMap<string, Num>> {
-  const rng = rngFor("math-points", state.seed, ...variables);
+type Point = ReadonlyMap<string, Num>;
+
+/** Points in the order in which they are looked at, the same for the same texts. */
+export interface Points {
+  /** Each coordinate of a size of its own, with every combination of signs: of everyday size. */
+  readonly everyday: () => Iterable<Point>;
+  /** Tiny ones, where what is flat or steep is told from what is not. */
+  readonly tiny: () => Iterable<Point>;
+  /** Of any size. */
+  readonly wide: () => Iterable<Point>;
+  /** Whole numbers above 0. */
+  readonly whole: () => Iterable<Point>;
+}
+
+export function pointsOf(variables: readonly string[], state: State, nodes: readonly Node[]): Points {
   const wholes = wholesOf(nodes);
-  const thresholds = wholeConstants(nodes, state);
-  const isWhole = (name: string): boolean => name === WHOLE || wholes.has(name);
-  const at = (make: (i: number) => Num): ReadonlyMap<string, Num> =>
-    new Map(variables.map((name, i) => [name, isWhole(name) ? wholeNum(largeWhole(thresholds, rng)) : make(i)]));
-  for (const sizes of [EVERYDAY, [...EVERYDAY, ...FAR]])
-    for (const signs of signsOf(variables.length, rng)) yield at((i) => coordinate(rng.pick(sizes), signs[i] === true, rng));
-  for (let i = 0; i < TINY; i++) yield at(() => coordinate("tiny", rng.int(0, 1) === 0, rng));
-  for (let i = 0; i < WHOLE_TRIES; i++)
-    yield new Map(variables.map((name) => [name, wholeNum(i % 2 === 0 ? BigInt(rng.int(2, 40)) : largeWhole(thresholds, rng))]));
+  let known: readonly bigint[] | undefined;
+  const thresholds = (): readonly bigint[] => (known ??= wholeConstants(nodes, state));
+  const stage = (name: string): Rng => rngFor("math-points", state.seed, name, ...variables);
+  const at = (rng: Rng, make: (i: number) => Num): Point =>
+    new Map(
+      variables.map((name, i) => {
+        const isWhole = name === WHOLE || wholes.has(name);
+        return [name, isWhole ? wholeNum(anyWhole(thresholds(), rng)) : make(i)];
+      }),
+    );
+  function* signed(sizes: readonly Size[], rng: Rng): Iterable<Point> {
+    for (const signs of signsOf(variables.length, rng))
+      yield at(rng, (i) => coordinate(rng.pick(sizes), signs[i] === true, rng));
+  }
+  return {
+    everyday: () => signed(EVERYDAY, stage("everyday")),
+    *tiny() {
+      const rng = stage("tiny");
+      for (let i = 0; i < TINY; i++) yield at(rng, () => coordinate("tiny", rng.int(0, 1) === 0, rng));
+    },
+    wide: () => signed([...EVERYDAY, ...FAR], stage("wide")),
+    *whole() {
+      const rng = stage("whole");
+      const wholePoint = (make: () => bigint): Point => new Map(variables.map((name) => [name, wholeNum(make())]));
+      for (let i = 0; i < SMALL_WHOLES; i++) yield wholePoint(() => BigInt(rng.int(1, 25)));
+      for (let i = 0; i < LARGE_WHOLES; i++) yield wholePoint(() => anyWhole(thresholds(), rng));
+    },
+  };
+}
+
+/** All of them. */
+export function* points(variables: readonly string[], state: State, nodes: readonly Node[] = []): Iterable<Point> {
+  const { everyday, tiny, wide, whole } = pointsOf(variables, state, nodes);
+  yield* everyday();
+  yield* wide();
+  yield* tiny();
+  yield* whole();
 }
 
 /** Every combination of signs, in any order, as often as a stage has points. */
@@ -104,7 +138,7 @@ function coordinate(size: Size, isNegative: boolean, rng: Rng): Num {
 }
 
 /** A small number, one beside what the expressions name, or a large one. */
-function largeWhole(thresholds: readonly bigint[], rng: Rng): bigint {
+function anyWhole(thresholds: readonly bigint[], rng: Rng): bigint {
   const kind = rng.int(0, 2);
   if (kind === 0) return BigInt(rng.int(1, 60));
   if (kind === 1 && thresholds.length > 0)

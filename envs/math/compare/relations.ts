@@ -62,7 +62,7 @@ function compareFactors(gold: Node, answer: Node, state: State, positive: boolea
   const variables = [...new Set([...variablesOf(gold), ...variablesOf(answer)])].sort();
   let ratio: Maybe<Num>;
   let agreed = 0;
-  for (const point of points(variables, state, [])) {
+  for (const point of points(variables, state)) {
     const place = pointPlace(state, true, "e", point);
     const [left, right] = [evaluate(gold, place), evaluate(answer, place)];
     if (state.budget.left < 0) return undecided("it takes too many steps to compare");
@@ -113,7 +113,7 @@ function compareSolutions(gold: Node, answer: Node, state: State, otherwise: Com
 function vanishes(equation: Node, other: Node, variables: readonly string[], state: State): boolean | undefined {
   for (const name of variables) {
     let agreed = 0;
-    for (const point of points(variables, state, [])) {
+    for (const point of points(variables, state)) {
       const solution = solutionFor(equation, name, point, state);
       if (solution === "not linear") break;
       if (solution === undefined) continue;

@@ -134,6 +134,13 @@ function quotientOf(top: Node, bottom: Node): Node {
 
 /** Functions that are defined on one side of a zero of what they are of. */
 const BROKEN: ReadonlySet<string> = new Set(["ln", "log", "log10", "logbase", "arcsin", "arccos"]);
+/** Functions that are defined from −1 to 1. */
+const ANGLES: ReadonlySet<string> = new Set(["arcsin", "arccos"]);
+
+/** a + 1 and a − 1 */
+function ends(a: Fraction, ring: Ring): readonly Fraction[] {
+  return ([1n, -1n] as const).flatMap((sign) => sum(a, wholeFraction(1n), sign, ring) ?? []);
+}
 
 function callIn(name: string, args: readonly Node[], ring: Ring): Maybe<Fraction> {
   const [first, second] = args;
@@ -152,11 +159,10 @@ function callIn(name: string, args: readonly Node[], ring: Ring): Maybe<Fraction
   }
   if (ring.real && (name === "max" || name === "min"))
     return folded((values as Fraction[]).slice(1), a, (best, each) => extreme(best, each, name, ring));
-  const one = wholeFraction(1n);
-  const turns = BROKEN.has(name) ? [sum(a, one, 1n, ring), sum(a, one, -1n, ring)] : [];
-  const zeros = BROKEN.has(name) ? [a, b, ...turns].flatMap((each) => (each ? [each.num, each.den] : [])) : [a.den];
+  const zeros = [...(values as Fraction[]), ...(ANGLES.has(name) ? ends(a, ring) : [])];
+  const turns = BROKEN.has(name) ? zeros.flatMap(({ num, den }) => [num, den]) : [a.den];
   const key = `${name}(${(values as Fraction[]).map(keyOfFraction).join(";")})`;
-  return other(key, { kind: "call", name, args }, zeros, ring);
+  return other(key, { kind: "call", name, args }, turns, ring);
 }
 
 /** (a + b ± |a − b|) / 2 */
@@ -173,7 +179,8 @@ function endsOf({ pieces }: Extract<Node, { kind: "cases" }>, ring: Ring): reado
     const relations = condition?.kind === "list" ? condition.items : condition ? [condition] : [];
     return relations.flatMap((relation) => {
       if (relation.kind !== "relation") return [];
-      return relation.operators.flatMap((_, i) => {
+      return relation.operators.flatMap((operator, i) => {
+        if (!"<>≤≥".includes(operator)) return [];
         const [left, right] = [relation.parts[i], relation.parts[i + 1]].map((part) => part && fractionOf(part, ring));
         const found = left && right && sum(left, right, -1n, ring);
         return found ? [found.num, found.den] : [];
