@@ -123,7 +123,8 @@ function lookingAt(
     const place = { ...pointPlace(state, real, logarithm, point), budget };
     const left = evaluate(gold, place);
     const right = evaluate(answer, place);
-    state.budget.left -= before - budget.left;
+    // What is refused for its price is not worked out.
+    state.budget.left -= before === stepsMax ? before - Math.max(0, budget.left) : before - budget.left;
     if (budget.left < 0) return undefined;
     if (left === undefined || right === undefined) {
       if ((left === undefined) === (right === undefined)) return undefined;

@@ -58,9 +58,9 @@ function derivative(a: Univariate): Univariate {
   return trimmed(a.slice(1).map((each, i) => each * BigInt(i + 1)));
 }
 
-/** a, its derivative, and each remainder of two of them with the other sign. */
-function chainOf(a: Univariate, budget: Budget): Maybe<readonly Univariate[]> {
-  const chain = [primitive(a), primitive(derivative(a))];
+/** a, b, and each remainder of two of them with the other sign: for b the derivative of a, Sturm's chain. */
+function chainOf(a: Univariate, b: Univariate, budget: Budget): Maybe<readonly Univariate[]> {
+  const chain = [primitive(a), primitive(b)];
   for (;;) {
     const [before, last] = chain.slice(-2) as [Univariate, Univariate];
     if (last.length === 0) return chain.slice(0, -1);
@@ -72,7 +72,7 @@ function chainOf(a: Univariate, budget: Budget): Maybe<readonly Univariate[]> {
 
 /** The same zeros, each once. */
 function squareFree(a: Univariate, budget: Budget): Maybe<Univariate> {
-  const divisor = chainOf(a, budget)?.at(-1);
+  const divisor = chainOf(a, derivative(a), budget)?.at(-1);
   if (divisor === undefined) return undefined;
   if (divisor.length <= 1) return primitive(a);
   // Divided by long division, after a factor that keeps each step whole.
@@ -125,7 +125,7 @@ export function zerosOf(given: Univariate, budget: Budget): Maybe<readonly Zero[
   if (polynomial.length === 0 || polynomial.length > DEGREE_MAX + 1) return undefined;
   if (polynomial.length === 1) return [];
   const a = squareFree(polynomial, budget);
-  const chain = a && chainOf(a, budget);
+  const chain = a && chainOf(a, derivative(a), budget);
   if (a === undefined || chain === undefined) return undefined;
   // Cauchy: no zero is larger than 1 plus the largest coefficient over the first.
   const bits = Math.max(...a.map((each) => bitLength(each))) - bitLength(a.at(-1) as bigint) + 6;
@@ -197,4 +197,13 @@ function isWider(low: Dyadic, high: Dyadic, bits: number): boolean {
 /** Without double zeros, for `narrowed`. */
 export function simplified(a: Univariate, budget: Budget): Maybe<Univariate> {
   return squareFree(trimmed(a), budget);
+}
+
+/** Whether two polynomials have the same real zeros. */
+export function haveSameZeros(a: Univariate, b: Univariate, budget: Budget): Maybe<boolean> {
+  const [left, right] = [trimmed(a), trimmed(b)];
+  if (left.length === 0 || right.length === 0) return left.length === right.length ? true : undefined;
+  const common = chainOf(left, right, budget)?.at(-1);
+  const counts = [left, right, common].map((each) => each && zerosOf(each, budget)?.length);
+  return counts.includes(undefined) ? undefined : counts.every((count) => count === counts[2]);
 }
