@@ -24,16 +24,12 @@ export function algebraOf(gold: Node, answer: Node, real: boolean, state: State)
   const ring = newRing(budget, real);
   const [left, right] = [fractionOf(gold, ring), fractionOf(answer, ring)];
   const found = left && right && gap(left, right, ring);
-  const inAtoms = ring.atoms.flatMap((atom): readonly Polynomial[] => {
-    if (atom.kind === "root") return atom.degree % 2 === 0 ? [atom.of] : [];
-    return atom.kind === "amount" ? [atom.of] : atom.kind === "other" ? atom.turns : [];
-  });
   const switches = ring.atoms.flatMap((atom): readonly Polynomial[] => {
     if (atom.kind === "amount") return [atom.of];
     return atom.kind === "other" && atom.node.kind === "cases" ? atom.turns : [];
   });
   const dens = [left, right].flatMap((fraction) => (fraction === undefined ? [] : [fraction.den]));
-  const turns = [...inAtoms, ...dens].filter((each) => each.size > 1 || !each.has(""));
+  const turns = [...turnsIn(ring), ...dens].filter((each) => each.size > 1 || !each.has(""));
   state.budget.left -= before - budget.left;
   return { ring: { ...ring, budget: state.budget }, gap: found, turns, switches };
 }
@@ -41,4 +37,12 @@ export function algebraOf(gold: Node, answer: Node, real: boolean, state: State)
 /** Whether there are variables alone: what is not 0 by algebra is not 0. */
 export function isPlain({ ring }: Algebra): boolean {
   return ring.atoms.every(({ kind }) => kind === "variable");
+}
+
+/** Where an atom turns or breaks off. */
+export function turnsIn({ atoms }: Ring): readonly Polynomial[] {
+  return atoms.flatMap((atom): readonly Polynomial[] => {
+    if (atom.kind === "root") return atom.degree % 2 === 0 ? [atom.of] : [];
+    return atom.kind === "amount" ? [atom.of] : atom.kind === "other" ? atom.turns : [];
+  });
 }

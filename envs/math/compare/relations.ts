@@ -1,6 +1,6 @@
 /** Equations and inequalities that name no value. */
 import { fractionOf } from "../exact/normal.ts";
-import { isNeverNegative } from "../exact/roots-and-amounts.ts";
+import { isNeverNegative, isPositive } from "../exact/roots-and-amounts.ts";
 import { atomsIn, plus, type Polynomial, primitive, quotient, times, ZERO } from "../exact/polynomial.ts";
 import { type Fraction, keyOf, newRing, reduced, type Ring } from "../exact/ring.ts";
 import { univariateIn } from "../exact/univariate.ts";
@@ -77,11 +77,11 @@ function compareZeros(gold: Fraction, answer: Fraction, ring: Ring, state: State
   if (left.size > 0 && keyOf(left) === keyOf(right)) return EQUAL;
   if (left.size === 0 || right.size === 0)
     return left.size === right.size ? EQUAL : arePlain(ring) ? different("it is another equation") : undefined;
-  if (!arePlain(ring)) return undefined;
   const dens = times(gold.den, answer.den, ring.budget);
-  const factor = quotient(right, left, ring.budget) ?? quotient(left, right, ring.budget);
-  const smaller = factor && (right.size > 0 && quotient(right, left, ring.budget) ? left : right);
-  if (factor && smaller && dens && isHarmless(factor, smaller, dens, ring)) return EQUAL;
+  const [more, less] = [quotient(right, left, ring.budget), quotient(left, right, ring.budget)];
+  if (dens !== undefined && more !== undefined && isHarmless(more, left, dens, ring)) return EQUAL;
+  if (dens !== undefined && less !== undefined && isHarmless(less, right, dens, ring)) return EQUAL;
+  if (!arePlain(ring)) return undefined;
   return haveOtherZeros(left, right, ring, state)
     ? different("it is another equation")
     : undecided("the equations are no multiples of each other");
@@ -110,12 +110,22 @@ function isHarmless(factor: Polynomial, equation: Polynomial, dens: Polynomial, 
 function signOfAll(a: Polynomial, ring: Ring): 1 | -1 | undefined {
   for (const sign of [1, -1] as const) {
     const turned = sign === 1 ? a : plus(ZERO, a, -1n);
-    if ((turned.get("") ?? 0n) > 0n && isNeverNegative(turned, ring)) return sign;
+    if (isNeverNegative(turned, ring) && hasPositiveTerm(turned, ring)) return sign;
   }
   const [index, ...others] = atomsIn(a);
   const univariate = index === undefined || others.length > 0 ? undefined : univariateIn(a, index);
   if (univariate === undefined || zerosOf(univariate, ring.budget)?.length !== 0) return undefined;
   return (univariate[0] as bigint) > 0n ? 1 : -1;
+}
+
+/** A number, or a power of e times one. */
+function hasPositiveTerm(a: Polynomial, { atoms }: Ring): boolean {
+  return [...a.keys()].some((monomial) =>
+    [...monomial].every((exponent, index) => {
+      const atom = atoms[index];
+      return exponent === "\0" || (atom?.kind === "other" && isPositive(atom.node));
+    }),
+  );
 }
 
 /** Of inequalities: by what is above 0. */

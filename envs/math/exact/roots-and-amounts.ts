@@ -82,7 +82,7 @@ export function isNeverNegative(a: Polynomial, { atoms }: Ring): boolean {
 }
 
 /** π, e, and powers of them. */
-function isPositive(node: Node): boolean {
+export function isPositive(node: Node): boolean {
   return node.kind === "symbol" ? node.name === "π" || node.name === "e" : node.kind === "power" && isPositive(node.base);
 }
 
