@@ -24,12 +24,15 @@ import {
 import { compareClocks, compareRatios, compareResidues, compareSingle } from "./singles.ts";
 import { type Conditioned, isIndex, withOneName, withoutCondition } from "./conditions.ts";
 import { type Compare, compareAssignments, type Context } from "./assignments.ts";
+import { compareDomains } from "./domains.ts";
 import { compareFamilies } from "./families.ts";
 import { withNamesOf } from "./renaming.ts";
 
 const PLAIN: Context = { isApproximate: false };
 
 export function compareNodes(gold: Node, answer: Node, state: State): Comparison {
+  const sets = written(gold) === written(answer) ? EQUAL : compareDomains(gold, answer, state);
+  if (sets !== undefined) return sets;
   const [given, said] = [withoutCondition(gold), withoutCondition(answer)];
   const [left, right] = withOneName(given, said);
   const compare = (one: Node, other: Node): Comparison => compareParts(one, other, state, PLAIN);
@@ -70,6 +73,7 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (named !== undefined) return named;
   const sets = compareSets(gold, answer, state);
   if (sets !== undefined) return sets;
+  if (gold.kind === "builder" || answer.kind === "builder") return undecided("it is a set that is not worked out");
   const curves = asOneCurve(gold, answer);
   if (curves !== undefined) return compareRelations(...curves, state);
   if (isSeveral(gold) || isSeveral(answer)) {

@@ -4,10 +4,9 @@ import type { Node, Relation } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State } from "./outcome.ts";
 import { plain } from "./shape.ts";
 import { compareValues, realValue, variablesOf } from "./places.ts";
-import { type End, OPEN, type Reals, type Segment } from "./segments.ts";
+import { ALL, type End, OPEN, type Reals, type Segment } from "./segments.ts";
 import { solutionsOf } from "./solutions.ts";
 
-const ALL: Reals = [{ low: OPEN, high: OPEN }];
 const ZERO: End = { value: wholeNum(0n), closed: false };
 const NAMED: Readonly<Record<string, Reals>> = {
   ℝ: ALL,
@@ -93,7 +92,7 @@ function pointOf(node: Node, state: State): Reals | undefined {
 
 // Unions, and what is built of them.
 
-function joined(parts: readonly (Reals | undefined)[], state: State): Reals | undefined {
+export function joined(parts: readonly (Reals | undefined)[], state: State): Reals | undefined {
   if (parts.length > PARTS_MAX || parts.some((part) => part === undefined)) return undefined;
   const segments = (parts as readonly Reals[]).flat();
   let isClear = true;
@@ -145,7 +144,7 @@ function meets(high: End, low: End, state: State): boolean | undefined {
   return found === undefined ? undefined : found > 0 || (found === 0 && (high.closed || low.closed));
 }
 
-function complement(reals: Reals): Reals {
+export function complement(reals: Reals): Reals {
   const ends = reals.flatMap(({ low, high }) => [low, high]);
   const flipped = ends.map(({ value, closed }): End => ({ value, closed: value !== undefined && !closed }));
   const bounds = [OPEN, ...flipped, OPEN];
@@ -160,7 +159,7 @@ function complement(reals: Reals): Reals {
   return gaps;
 }
 
-function met(parts: readonly (Reals | undefined)[], state: State): Reals | undefined {
+export function met(parts: readonly (Reals | undefined)[], state: State): Reals | undefined {
   const union = joined(
     parts.map((part) => part && complement(part)),
     state,

@@ -16,3 +16,4 @@ export interface Segment {
 export type Reals = readonly Segment[];
 
 export const OPEN: End = { value: undefined, closed: false };
+export const ALL: Reals = [{ low: OPEN, high: OPEN }];

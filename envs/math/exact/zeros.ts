@@ -158,7 +158,8 @@ function fractional(a: Univariate, zero: Zero): Zero {
     if (evaluated(a, num, head) !== 0n) continue;
     const common = gcd(num, head) * (head < 0n ? -1n : 1n);
     const exact = { num: num / common, den: head / common };
-    const isInside = exact.num << BigInt(shift) > near.low.num * exact.den && exact.num << BigInt(shift) <= near.high.num * exact.den;
+    const isBehind = ({ num: end, shift: places }: Dyadic): boolean => exact.num << BigInt(places) > end * exact.den;
+    const isInside = isBehind(near.low) && !isBehind(near.high);
     if (isInside) return { ...near, exact };
   }
   return near;
@@ -175,17 +176,21 @@ function evaluated(a: Univariate, num: bigint, den: bigint): bigint {
 export function narrowed(a: Univariate, { low, high, ...rest }: Zero, bits: number): Zero {
   let [from, to] = [low, high];
   const last = signAt(a, to);
-  while (last !== 0 && isWider(from, to, bits)) {
-    const half = middle(from, to);
-    if (signAt(a, half) === last) to = half;
+  while (isWider(from, to, bits)) {
+    const half = last === 0 ? to : middle(from, to);
+    const sign = signAt(a, half);
+    if (sign === 0) return { ...rest, ...justBelow(half, bits) };
+    if (sign === last) to = half;
     else from = half;
   }
-  if (last === 0 && isWider(from, to, bits)) {
-    const shift = Math.max(bits + 1, to.shift);
-    from = { num: aligned(to, shift) - 1n, shift };
-    to = { num: aligned(to, shift), shift };
-  }
   return { ...rest, low: from, high: to };
+}
+
+/** Around a zero that was met. */
+function justBelow(at: Dyadic, bits: number): Zero {
+  const shift = Math.max(bits + 1, at.shift);
+  const num = aligned(at, shift);
+  return { low: { num: num - 1n, shift }, high: { num, shift } };
 }
 
 function isWider(low: Dyadic, high: Dyadic, bits: number): boolean {
