@@ -26,11 +26,19 @@ import { type Conditioned, isIndex, withOneName, withoutCondition } from "./cond
 import { type Compare, compareAssignments, type Context } from "./assignments.ts";
 import { compareDomains } from "./domains.ts";
 import { compareFamilies } from "./families.ts";
-import { withNamesOf } from "./renaming.ts";
+import { withNamesOf, withOtherConstants } from "./renaming.ts";
 
 const PLAIN: Context = { isApproximate: false };
 
 export function compareNodes(gold: Node, answer: Node, state: State): Comparison {
+  const straight = compareStatements(gold, answer, state);
+  if (straight.kind === "equal") return straight;
+  const others = gold.kind === "list" || answer.kind === "list" ? [] : withOtherConstants(gold, answer);
+  const isEqual = others.some((other) => compareStatements(gold, other, state).kind === "equal");
+  return isEqual ? EQUAL : straight;
+}
+
+function compareStatements(gold: Node, answer: Node, state: State): Comparison {
   const sets = written(gold) === written(answer) ? EQUAL : compareDomains(gold, answer, state);
   if (sets !== undefined) return sets;
   const [given, said] = [withoutCondition(gold), withoutCondition(answer)];

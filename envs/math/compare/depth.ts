@@ -4,7 +4,7 @@ import { exact, type Num, toBall } from "../numbers/arithmetic.ts";
 import { magnitude } from "../numbers/ball.ts";
 import { bitLength } from "../numbers/budget.ts";
 import { type Node, some } from "../syntax.ts";
-import { BITS } from "./places.ts";
+import { BITS, variablesOf } from "./places.ts";
 
 /** Whether both are so near to 0 that nothing is known of them. */
 export function isTiny(a: Num, b: Num, place: Place): boolean {
@@ -24,7 +24,8 @@ export function depthOf(node: Node, place: Place): number {
   const add = (part: Node): boolean => {
     if (part.kind === "number") depth += digitsOf(exact(part.value));
     else if (part.kind === "power") depth += powerDepth(part, place);
-    else if (part.kind === "call" && part.name === "exp") depth += exponentOf(part.args[0], place) * Math.LOG2E;
+    else if (part.kind === "call") depth += callDepth(part, place);
+    else if (part.kind === "multiply" && variablesOf(part).size === 0) depth += valueDepth(part, place);
     return false;
   };
   some(node, add);
@@ -39,10 +40,21 @@ function digitsOf(value: Num): number {
   return bits > EVERYDAY_BITS ? bits : 0;
 }
 
+/** Of factors that are small together. */
+function valueDepth(node: Node, place: Place): number {
+  const value = evaluate(node, place);
+  return value === undefined ? 0 : digitsOf(value);
+}
+
 function powerDepth({ base, exponent }: Extract<Node, { kind: "power" }>, place: Place): number {
   const value = evaluate(base, place);
-  const bits = value === undefined ? 0 : exponentOf(exponent, place) * Math.abs(log2Of(value));
-  return bits > EVERYDAY_BITS ? bits : 0;
+  return value === undefined ? 0 : exponentOf(exponent, place) * Math.abs(log2Of(value));
+}
+
+/** tanh(100) is 1 to 288 digits. */
+function callDepth({ name, args }: Extract<Node, { kind: "call" }>, place: Place): number {
+  if (name === "exp") return exponentOf(args[0], place) * Math.LOG2E;
+  return ["sinh", "cosh", "tanh"].includes(name) ? 2 * exponentOf(args[0], place) * Math.LOG2E : 0;
 }
 
 /** Of an exponent that is a constant; else 0. */

@@ -108,7 +108,8 @@ function linear(node: Node, state: State): readonly Progression[] | undefined {
   return undefined;
 }
 
-const PROBES = [2n, 3n, -2n, 7n, -5n];
+/** Near and far: what is no progression must not look like one. */
+const PROBES = [2n, 3n, -2n, 7n, -5n, 58n, -143n, 1_009n, -99_991n, 1_000_003n];
 
 function progression(node: Node, step: bigint, rest: bigint, state: State): Progression | undefined {
   const place = placeOf(state, BITS.constant, true);

@@ -3,7 +3,9 @@
  * nothing turns or breaks off, agreement at random points is taken for equality; where something does, they must agree on
  * each side of it. Points where one has no value tell nothing.
  */
-import { evaluate } from "../evaluate.ts";
+import { evaluate, type Place } from "../evaluate.ts";
+import { nodeOf } from "../exact/node.ts";
+import { asConstant, primitive } from "../exact/polynomial.ts";
 import { rngFor } from "../../lib/rng.ts";
 import { type Num, order, signOf } from "../numbers/arithmetic.ts";
 import { type Node, show, some } from "../syntax.ts";
@@ -53,8 +55,9 @@ export function compareFunctions(
   const real = !hasI(gold) && !hasI(answer);
   const algebra = algebraOf(gold, answer, real, state);
   if (algebra.gap?.size === 0) return EQUAL;
-  if (algebra.gap !== undefined && isPlain(algebra)) return different("it is another expression");
-  const look = lookingAt(gold, answer, switchNodes(algebra), real, logarithm, state);
+  if (algebra.gap !== undefined && (isPlain(algebra) || asConstant(algebra.gap) !== undefined))
+    return different("it is another expression");
+  const look = lookingAt(gold, answer, algebra, real, logarithm, state);
   const looked = lookAll(look, algebra, variables, [gold, answer], real, state);
   if ("kind" in looked) return looked;
   const { seen } = looked;
@@ -111,12 +114,14 @@ function lookAll(
 function lookingAt(
   gold: Node,
   answer: Node,
-  switches: readonly Node[],
+  algebra: Algebra,
   real: boolean,
   logarithm: "e" | "10",
   state: State,
 ): Look {
   const haveRoots = hasRoots(gold) || hasRoots(answer);
+  const switches = switchNodes(algebra);
+  const gap = algebra.gap && nodeOf(primitive(algebra.gap).part, algebra.ring);
   return (point, seen, stepsMax) => {
     const budget = { left: Math.min(state.budget.left, stepsMax) };
     const before = budget.left;
@@ -134,7 +139,9 @@ function lookingAt(
     const found = order(left, right, place);
     // Of what is 0 as far as can be seen nothing is known.
     if (found === "unclear" || (found === "near" && isTiny(left, right, place))) return undefined;
-    if (found === "equal" || found === "near") {
+    // A difference that is small beside both is not so without what it is multiplied by.
+    const isGap = gap !== undefined && seen.agreed < GAP_POINTS && found === "near" && isFar(gap, place);
+    if ((found === "equal" || found === "near") && !isGap) {
       seen.agreed++;
       const side = switches.length === 0 ? undefined : sideOf(switches, point, state);
       if (side !== undefined) seen.sides.add(side);
@@ -145,6 +152,14 @@ function lookingAt(
     seen.differing++;
     return undefined;
   };
+}
+
+const GAP_POINTS = 4;
+
+function isFar(gap: Node, place: Place): boolean {
+  const value = evaluate(gap, place);
+  const sign = value && signOf(value);
+  return sign === 1 || sign === -1;
 }
 
 interface Lines {

@@ -29,6 +29,9 @@ export function compareScalars(gold: Node, answer: Node, state: State, isApproxi
 
 // Constants.
 
+/** How many binary digits what is everyday may take. */
+const DEPTH_MAX = 40;
+
 function compareConstants(
   gold: Node,
   answer: Node,
@@ -43,7 +46,7 @@ function compareConstants(
   if (found === "equal") return EQUAL;
   if (found === "near" || found === "unclear") {
     const depth = Math.max(depthOf(gold, place), depthOf(answer, place));
-    const isSure = found === "near" && depth === 0 && !isTiny(left, right, place);
+    const isSure = found === "near" && depth <= DEPTH_MAX && !isTiny(left, right, place);
     return isSure ? EQUAL : compareClose(gold, answer, depth, state, logarithm);
   }
   if (roundsTo(gold, answer, left, right, place, isApproximate)) return EQUAL;
