@@ -3,9 +3,8 @@
  * breaks off, at these places, and far beyond the last ones.
  */
 import type { Rng } from "../../lib/rng.ts";
-import { degreeIn, type Polynomial } from "../exact/polynomial.ts";
+import { constantOf, degreeIn, type Polynomial } from "../exact/polynomial.ts";
 import { type Ring, substituted } from "../exact/ring.ts";
-import { constantOf } from "../exact/polynomial.ts";
 import { univariateIn, withoutRoots } from "../exact/univariate.ts";
 import { aligned, narrowed, simplified, zerosOf } from "../exact/zeros.ts";
 import { exact, type Num, wholeNum } from "../numbers/arithmetic.ts";
@@ -51,16 +50,27 @@ function turnsOf(
   ring: Ring,
 ): readonly Turn[] | undefined {
   const index = ring.indices.get(`the variable ${name}`);
-  let rest = withoutRoots(polynomial, ring);
+  const branches = withoutRoots(polynomial, ring);
+  if (branches === undefined || index === undefined) return branches === undefined ? undefined : [];
+  const found = branches.map((branch) => turnsOfOne(branch, index, others, ring));
+  return found.includes(undefined) ? undefined : (found as readonly (readonly Turn[])[]).flat();
+}
+
+function turnsOfOne(
+  polynomial: Polynomial,
+  index: number,
+  others: ReadonlyMap<string, bigint>,
+  ring: Ring,
+): readonly Turn[] | undefined {
+  let rest: Polynomial | undefined = polynomial;
   for (const [other, value] of others) {
     const at = ring.indices.get(`the variable ${other}`);
     if (at !== undefined && rest !== undefined && degreeIn(rest, at) > 0)
       rest = substituted(rest, at, constantOf(value), ring);
   }
-  if (rest === undefined || index === undefined) return rest === undefined ? undefined : [];
-  const univariate = univariateIn(rest, index);
+  const univariate = rest && univariateIn(rest, index);
   // A polynomial that is 0 all along has no zeros of its own.
-  if (univariate === undefined || rest.size === 0) return rest.size === 0 ? [] : undefined;
+  if (univariate === undefined || rest?.size === 0) return rest?.size === 0 ? [] : undefined;
   const [zeros, simple] = [zerosOf(univariate, ring.budget), simplified(univariate, ring.budget)];
   if (zeros === undefined || simple === undefined) return undefined;
   return zeros.map((zero): Turn => {

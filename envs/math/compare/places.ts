@@ -92,7 +92,10 @@ export function pointsOf(variables: readonly string[], state: State, nodes: read
       const rng = stage("tiny");
       for (let i = 0; i < TINY; i++) yield at(rng, () => coordinate("tiny", rng.int(0, 1) === 0, rng));
     },
-    wide: () => signed([...EVERYDAY, ...FAR], stage("wide")),
+    *wide() {
+      yield* signed([...EVERYDAY, ...FAR], stage("wide"));
+      yield* signed(["far"], stage("far"));
+    },
     *whole() {
       const rng = stage("whole");
       const wholePoint = (make: () => bigint): Point => new Map(variables.map((name) => [name, wholeNum(make())]));

@@ -8,7 +8,7 @@ import { fractionOf } from "../exact/normal.ts";
 import { asConstant, atomsIn, coefficientsIn, type Polynomial } from "../exact/polynomial.ts";
 import { gap, newRing, type Ring, wholeFraction } from "../exact/ring.ts";
 import { univariateIn, withoutRoots } from "../exact/univariate.ts";
-import { aligned, narrowed, simplified, zerosOf } from "../exact/zeros.ts";
+import { aligned, narrowed, simplified, type Univariate, zerosOf } from "../exact/zeros.ts";
 import { add, divide, exact, type Maybe, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
 import { spend } from "../numbers/budget.ts";
 import type { Node, Relation } from "../syntax.ts";
@@ -74,10 +74,13 @@ function isSame(a: Num, b: Num, state: State): boolean {
 }
 
 function zerosIn(polynomial: Polynomial, index: number, ring: Ring, state: State): Maybe<readonly Num[]> {
-  if (polynomial.size === 0) return [];
-  const rest = withoutRoots(polynomial, ring);
-  const univariate = rest && univariateIn(rest, index);
-  if (univariate === undefined) return zeroOfLinear(polynomial, index, ring, state);
+  const branches = withoutRoots(polynomial, ring)?.map((branch) => univariateIn(branch, index));
+  if (branches === undefined || branches.includes(undefined)) return zeroOfLinear(polynomial, index, ring, state);
+  const found = (branches as readonly Univariate[]).map((branch) => zerosOfOne(branch, ring));
+  return found.includes(undefined) ? undefined : (found as readonly (readonly Num[])[]).flat();
+}
+
+function zerosOfOne(univariate: Univariate, ring: Ring): Maybe<readonly Num[]> {
   const [zeros, simple] = [zerosOf(univariate, ring.budget), simplified(univariate, ring.budget)];
   if (zeros === undefined || simple === undefined) return undefined;
   const found = zeros.map((zero): Maybe<Num> => {

@@ -7,7 +7,7 @@ import { haveSameZeros, signAt, type Univariate } from "../exact/zeros.ts";
 import type { State } from "./outcome.ts";
 
 /** How far from 0 the other variables lie. */
-const SIZES = [5, 30, 2_000];
+const SIZES = [0, 5, 30, 2_000];
 
 /** Both polynomials along each variable in turn, with random whole numbers for the others. */
 function* lines(
