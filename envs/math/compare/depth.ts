@@ -4,7 +4,8 @@ import { exact, type Num, toBall } from "../numbers/arithmetic.ts";
 import { magnitude } from "../numbers/ball.ts";
 import { bitLength } from "../numbers/budget.ts";
 import { type Node, some } from "../syntax.ts";
-import { BITS, variablesOf } from "./places.ts";
+import { BITS } from "./places.ts";
+import { variablesOf } from "../variables.ts";
 
 /** Whether both are so near to 0 that nothing is known of them. */
 export function isTiny(a: Num, b: Num, place: Place): boolean {

@@ -13,7 +13,7 @@ import { type Algebra, algebraOf, isPlain } from "./algebra.ts";
 import { depthOf, isTiny } from "./depth.ts";
 import { lineAlong } from "./lines.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { BITS, hasJumps, jumpPoints, placeOf, pointPlace, pointsOf } from "./places.ts";
+import { BITS, hasJumps, jumpPoints, placeOf, pointPlace, pointsOf, WHOLE, wholesOf } from "./places.ts";
 import { areSettled, sideOf, switchNodes } from "./sides.ts";
 
 /** Of those at a point, how many a constant may take before it is lost beside the others. */
@@ -69,6 +69,8 @@ export function compareFunctions(
       ? different("it has another value at some point")
       : undecided("both are defined at too few points to compare them");
   if (seen.differing > 0) return undecided("it is equal only where its variables are positive");
+  if (variables.length > 1 && [gold, answer].some(hasJumps) && algebra.switches.length === 0)
+    return undecided("it agrees where it was looked at, and may jump elsewhere");
   const isSeen = algebra.switches.length === 0 || (looked.isComplete && seen.alone === 0);
   return isSeen || areSettled(algebra, seen.sides)
     ? EQUAL
@@ -100,7 +102,7 @@ function lookAll(
   const first = lookAt(atJumps) ?? lookAt(everyday());
   if (first !== undefined) return first;
   if (algebra.switches.length > 0 && seen.differing === 0 && areSettled(algebra, new Set())) return EQUAL;
-  const lines = real && algebra.turns.length > 0 ? linesOf(algebra, variables, state) : undefined;
+  const lines = real && algebra.turns.length > 0 ? linesOf(algebra, variables, wholesOf(nodes), state) : undefined;
   const isComplete = lines?.isComplete === true && !isJumping;
   const found = lookAt(lines?.points ?? []) ?? lookAt(tiny());
   if (found !== undefined) return found;
@@ -169,12 +171,14 @@ interface Lines {
 }
 
 /** Along each variable in turn, with everyday numbers and with any for the others. */
-function linesOf(algebra: Algebra, variables: readonly string[], state: State): Lines {
+function linesOf(algebra: Algebra, variables: readonly string[], wholes: ReadonlySet<string>, state: State): Lines {
   const rng = rngFor("math-lines", state.seed, ...variables);
   const lines = (variables.length === 1 ? [1] : LINE_SIZES).flatMap((size) =>
     variables.map((name) => {
       const others = variables.filter((each) => each !== name);
-      return lineAlong(name, new Map(others.map((each) => [each, BigInt(rng.int(-size, size))])), algebra, rng);
+      const isWhole = (each: string): boolean => each === WHOLE || wholes.has(each);
+      const at = others.map((each) => [each, BigInt(rng.int(isWhole(each) ? 1 : -size, size))] as const);
+      return lineAlong(name, new Map(at), algebra, isWhole(name), rng);
     }),
   );
   const isComplete = variables.length === 1 && lines.every((line) => line.isComplete);

@@ -31,6 +31,7 @@ export function lineAlong(
   name: string,
   others: ReadonlyMap<string, bigint>,
   { ring, turns }: Algebra,
+  isWhole: boolean,
   rng: Rng,
 ): Line {
   const found = turns.map((polynomial) => turnsOf(polynomial, name, others, ring));
@@ -38,7 +39,13 @@ export function lineAlong(
   const apart = known.filter(({ at }, i) => i === 0 || at - (known[i - 1] as Turn).at > 4n).slice(0, TURNS_MAX);
   const fixed = [...others].map(([other, value]) => [other, wholeNum(value)] as const);
   const place = (value: Num): ReadonlyMap<string, Num> => new Map([[name, value], ...fixed]);
-  const values = [...apart.flatMap(({ value }) => value ?? []), ...between(apart.map(({ at }) => at), rng)];
+  const inside = between(
+    apart.map(({ at }) => at),
+    rng,
+  );
+  const values = isWhole
+    ? [...apart.flatMap(({ at }) => [at, at + UNIT]), ...inside].map((at) => wholeNum(at >> BigInt(BITS_OF_TURN)))
+    : [...apart.flatMap(({ value }) => value ?? []), ...inside.map(numberAt)];
   const isComplete = !found.includes(undefined) && apart.length < TURNS_MAX;
   return { points: values.map(place), isComplete };
 }
@@ -85,7 +92,7 @@ const UNIT = 1n << BigInt(BITS_OF_TURN);
 /** Far beyond the last turn; and not so far. */
 const BEYOND = [1n, 40n, 1_000_000n];
 
-function between(turns: readonly bigint[], rng: Rng): readonly Num[] {
+function between(turns: readonly bigint[], rng: Rng): readonly bigint[] {
   const part = (): bigint => BigInt(rng.int(1, 2 ** 20 - 1));
   const inside = turns.slice(1).flatMap((high, i) => {
     const low = turns[i] as bigint;
@@ -96,7 +103,7 @@ function between(turns: readonly bigint[], rng: Rng): readonly Num[] {
     const beyond = distance * UNIT + (UNIT * part()) / 2n ** 20n;
     return [last + beyond, first - beyond];
   });
-  return [...inside, ...outside].map(numberAt);
+  return [...inside, ...outside];
 }
 
 function numberAt(value: bigint): Num {

@@ -2,8 +2,8 @@
 import { rngFor, type Rng } from "../../lib/rng.ts";
 import { evaluate, type Place } from "../evaluate.ts";
 import { add, asWhole, divide, exact, type Num, order, type Order, wholeNum } from "../numbers/arithmetic.ts";
-import { isConstant } from "../read/names.ts";
-import { children, type Node, some } from "../syntax.ts";
+import { type Node, some } from "../syntax.ts";
+import { variablesOf } from "../variables.ts";
 import type { State } from "./outcome.ts";
 
 /** Binary digits after the point: of constants, of constants too near to tell, of expressions at a point. */
@@ -11,19 +11,6 @@ export const BITS = { constant: 256, close: 640, most: 960, point: 160 } as cons
 
 /** The name that is given to what a condition says is a whole number: "k ∈ ℤ". */
 export const WHOLE = "whole";
-
-/** The variables of an expression. */
-export function variablesOf(node: Node, found = new Set<string>()): Set<string> {
-  if (node.kind === "symbol" && !isConstant(node.name)) found.add(node.name);
-  if (node.kind === "series") {
-    const inner = variablesOf(node.body);
-    inner.delete(node.index);
-    for (const name of inner) found.add(name);
-    variablesOf(node.from, found);
-    variablesOf(node.to, found);
-  } else for (const child of children(node)) variablesOf(child, found);
-  return found;
-}
 
 export function placeOf(state: State, bits: number, real: boolean, logarithm: "e" | "10" = "e"): Place {
   return { bits, budget: state.budget, variables: new Map(), real, logarithm, sign: 1 };

@@ -3,11 +3,12 @@ import { evaluate } from "../evaluate.ts";
 import { nodeOf } from "../exact/node.ts";
 import { fractionOf } from "../exact/normal.ts";
 import { asConstant, coefficientsIn, degreeIn } from "../exact/polynomial.ts";
-import { newRing } from "../exact/ring.ts";
+import { isWithin, newRing } from "../exact/ring.ts";
 import { divide, type Maybe, type Num, negate, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
 import { type Node, replaced } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { pointPlace, points, variablesOf } from "./places.ts";
+import { pointPlace, points } from "./places.ts";
+import { variablesOf } from "../variables.ts";
 import { compareScalars } from "./scalars.ts";
 
 const UNLIKE = undecided("the relations are no multiples of each other");
@@ -114,10 +115,7 @@ function graphOver(equation: Node, name: string, state: State): Graph | undefine
   const fraction = fractionOf(equation, ring);
   const index = ring.indices.get(`the variable ${name}`);
   if (fraction === undefined || index === undefined || degreeIn(fraction.num, index) !== 1) return undefined;
-  const isInside = ring.atoms.some((atom) => {
-    if (atom.kind === "variable") return false;
-    return variablesOf(atom.kind === "other" ? atom.node : nodeOf(atom.of, ring)).has(name);
-  });
+  const isInside = isWithin(name, index, ring);
   const [rest, factor] = coefficientsIn(fraction.num, index);
   const slope = factor && asConstant(factor);
   if (isInside || rest === undefined || slope === undefined || asConstant(fraction.den) === undefined) return undefined;

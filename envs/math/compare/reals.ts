@@ -3,7 +3,8 @@ import { type Num, wholeNum } from "../numbers/arithmetic.ts";
 import type { Node, Relation } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State } from "./outcome.ts";
 import { plain } from "./shape.ts";
-import { compareValues, realValue, variablesOf } from "./places.ts";
+import { compareValues, realValue } from "./places.ts";
+import { variablesOf } from "../variables.ts";
 import { ALL, type End, OPEN, type Reals, type Segment } from "./segments.ts";
 import { solutionsOf } from "./solutions.ts";
 

@@ -1,8 +1,8 @@
 /** Equations and inequalities that name no value. */
 import { fractionOf } from "../exact/normal.ts";
 import { isNeverNegative, isPositive } from "../exact/roots-and-amounts.ts";
-import { atomsIn, plus, type Polynomial, primitive, quotient, times, ZERO } from "../exact/polynomial.ts";
-import { type Fraction, keyOf, newRing, reduced, type Ring } from "../exact/ring.ts";
+import { areSame, atomsIn, plus, type Polynomial, primitive, quotient, times, ZERO } from "../exact/polynomial.ts";
+import { type Fraction, newRing, reduced, type Ring } from "../exact/ring.ts";
 import { univariateIn } from "../exact/univariate.ts";
 import { zerosOf } from "../exact/zeros.ts";
 import type { Node, Relation } from "../syntax.ts";
@@ -74,7 +74,7 @@ const arePlain = ({ atoms }: Ring): boolean => atoms.every(({ kind }) => kind ==
 /** Of equations: by what is 0. Undefined: it cannot be told by algebra. */
 function compareZeros(gold: Fraction, answer: Fraction, ring: Ring, state: State): Comparison | undefined {
   const [left, right] = [primitive(gold.num).part, primitive(answer.num).part];
-  if (left.size > 0 && keyOf(left) === keyOf(right)) return EQUAL;
+  if (left.size > 0 && areSame(left, right)) return EQUAL;
   if (left.size === 0 || right.size === 0)
     return left.size === right.size ? EQUAL : arePlain(ring) ? different("it is another equation") : undefined;
   const dens = times(gold.den, answer.den, ring.budget);
@@ -134,7 +134,7 @@ function compareSigns(gold: Fraction, answer: Fraction, ring: Ring, state: State
   if (left === undefined || right === undefined || left.size === 0 || right.size === 0) return undefined;
   const [one, other] = [primitive(left), primitive(right)];
   const isTurned = one.content < 0n !== other.content < 0n;
-  if (keyOf(one.part) === keyOf(other.part)) return isTurned ? turnedOver() : EQUAL;
+  if (areSame(one.part, other.part)) return isTurned ? turnedOver() : EQUAL;
   if (!arePlain(ring)) return undefined;
   const factor = quotient(other.part, one.part, ring.budget) ?? quotient(one.part, other.part, ring.budget);
   if (factor !== undefined && signOfAll(factor, ring) === (isTurned ? -1 : 1)) return EQUAL;

@@ -1,6 +1,6 @@
 /** Names that are free to choose: the n of f(n) = n + 1, the c of f(x) = cx, and the C of x² + C. */
 import { type Node, replaced, show, symbol } from "../syntax.ts";
-import { variablesOf } from "./places.ts";
+import { variablesOf } from "../variables.ts";
 import { assignmentOf } from "./shape.ts";
 
 /** Letters that a constant goes by that may be any. */

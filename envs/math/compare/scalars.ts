@@ -5,7 +5,8 @@ import { type Node, some } from "../syntax.ts";
 import { depthOf, isTiny } from "./depth.ts";
 import { compareFunctions } from "./functions.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { BITS, placeOf, variablesOf } from "./places.ts";
+import { BITS, placeOf } from "./places.ts";
+import { variablesOf } from "../variables.ts";
 import { roundsTo } from "./rounding.ts";
 
 const hasLog = (node: Node): boolean => some(node, (part) => part.kind === "call" && part.name === "log");

@@ -2,7 +2,9 @@
  * Expressions as fractions of polynomials. What comes out equal is equal wherever both are defined; what comes out
  * otherwise is different only where there are no atoms but variables.
  */
+import type { Rational } from "../numbers/rational.ts";
 import { type Factor, type Node, show, type Term } from "../syntax.ts";
+import { variablesOf } from "../variables.ts";
 import { nodeOf, numberNode } from "./node.ts";
 import { amountOf, rootOf } from "./roots-and-amounts.ts";
 import {
@@ -19,7 +21,7 @@ import {
   wholeFraction,
   written,
 } from "./ring.ts";
-import { constantOf, type Polynomial } from "./polynomial.ts";
+import { COEFFICIENT_BITS_MAX, constantOf, type Polynomial } from "./polynomial.ts";
 
 type Maybe<T> = T | undefined;
 
@@ -28,7 +30,7 @@ export function fractionOf(node: Node, ring: Ring): Maybe<Fraction> {
   if (--ring.budget.left < 0) return undefined;
   switch (node.kind) {
     case "number":
-      return { num: constantOf(node.value.num), den: constantOf(node.value.den) };
+      return numberIn(node.value);
     case "symbol":
       return symbolIn(node.name, ring);
     case "add":
@@ -77,8 +79,20 @@ function folded<T>(items: readonly T[], start: Fraction, step: (total: Fraction,
   return total;
 }
 
-function other(key: string, node: Node, turns: readonly Polynomial[], ring: Ring): Maybe<Fraction> {
-  return ofPolynomial(written(ring, key, () => ({ kind: "other", node, turns })));
+/** Undefined: it has too many digits. */
+function numberIn({ num, den }: Rational): Maybe<Fraction> {
+  const isSmall = [num, den].every((part) => BigInt.asIntN(COEFFICIENT_BITS_MAX, part) === part);
+  return isSmall ? { num: constantOf(num), den: constantOf(den) } : undefined;
+}
+
+function other(
+  key: string,
+  node: Node,
+  turns: readonly Polynomial[],
+  ring: Ring,
+  names: () => ReadonlySet<string> = () => variablesOf(node),
+): Maybe<Fraction> {
+  return ofPolynomial(written(ring, key, () => ({ kind: "other", node, turns, names: names() })));
 }
 
 function symbolIn(name: string, ring: Ring): Maybe<Fraction> {
@@ -95,31 +109,36 @@ function powerIn(base: Node, exponent: Node, ring: Ring): Maybe<Fraction> {
   const [from, to] = [fractionOf(base, ring), fractionOf(exponent, ring)];
   if (from === undefined || to === undefined) return undefined;
   const constant = numberOf(to);
-  if (constant === undefined) return exponential(from, to, base, ring);
+  if (constant === undefined) return exponential(from, to, { base, exponent }, ring);
   const { num, den } = constant;
-  if (num > POWER_MAX || num < -POWER_MAX || den > POWER_MAX) return opaque(from, to, base, ring);
+  if (num > POWER_MAX || num < -POWER_MAX || den > POWER_MAX) return opaque(from, to, { base, exponent }, ring);
   const rooted = den === 1n ? from : rootOf(from, Number(den), ring);
   return rooted && whole(rooted, Number(num), ring);
 }
 
+/** As it was written. */
+type Power = Pick<Extract<Node, { kind: "power" }>, "base" | "exponent">;
+
 /** a^(2u + v + 1) as (a^u)² · a^v · a, for terms u and v. */
-function exponential(from: Fraction, to: Fraction, base: Node, ring: Ring): Maybe<Fraction> {
+function exponential(from: Fraction, to: Fraction, power: Power, ring: Ring): Maybe<Fraction> {
   const den = to.den.size === 1 ? to.den.get("") : undefined;
-  if (den === undefined || den === 0n) return opaque(from, to, base, ring);
+  if (den === undefined || den === 0n) return opaque(from, to, power, ring);
   return folded([...to.num], wholeFraction(1n), (total, [monomial, coefficient]) => {
     if (coefficient > POWER_MAX || coefficient < -POWER_MAX) return undefined;
     const isWhole = monomial === "" && den === 1n;
     const unit: Fraction = { num: new Map([[monomial, 1n]]), den: constantOf(den) };
-    const part = isWhole ? from : opaque(from, unit, base, ring);
+    const part = isWhole ? from : opaque(from, unit, power, ring);
     const raised = part && whole(part, Number(coefficient), ring);
     return raised && product(total, raised, ring);
   });
 }
 
-function opaque(from: Fraction, to: Fraction, base: Node, ring: Ring): Maybe<Fraction> {
+function opaque(from: Fraction, to: Fraction, power: Power, ring: Ring): Maybe<Fraction> {
   const key = `(${keyOfFraction(from)})^(${keyOfFraction(to)})`;
   const exponent = quotientOf(nodeOf(to.num, ring), nodeOf(to.den, ring));
-  return other(key, { kind: "power", base, exponent }, [from.num, from.den], ring);
+  const node: Node = { kind: "power", base: power.base, exponent };
+  const names = (): ReadonlySet<string> => variablesOf(power.exponent, variablesOf(power.base));
+  return other(key, node, [from.num, from.den], ring, names);
 }
 
 function quotientOf(top: Node, bottom: Node): Node {
@@ -133,13 +152,16 @@ function quotientOf(top: Node, bottom: Node): Node {
 }
 
 /** Functions that are defined on one side of a zero of what they are of. */
-const BROKEN: ReadonlySet<string> = new Set(["ln", "log", "log10", "logbase", "arcsin", "arccos"]);
-/** Functions that are defined from −1 to 1. */
-const ANGLES: ReadonlySet<string> = new Set(["arcsin", "arccos"]);
+const BROKEN: ReadonlySet<string> = new Set(["ln", "log", "log10", "logbase"]);
+/** Functions that end at 1 and −1, or jump there for the first time; a remainder does so at what it is taken by. */
+const STEPPED: ReadonlyMap<string, Fraction | undefined> = new Map([
+  ...["arcsin", "arccos", "floor", "ceil"].map((name) => [name, wholeFraction(1n)] as const),
+  ["mod", undefined],
+]);
 
-/** a + 1 and a − 1 */
-function ends(a: Fraction, ring: Ring): readonly Fraction[] {
-  return ([1n, -1n] as const).flatMap((sign) => sum(a, wholeFraction(1n), sign, ring) ?? []);
+/** a + end and a − end */
+function ends(a: Fraction, end: Fraction | undefined, ring: Ring): readonly Fraction[] {
+  return ([1n, -1n] as const).flatMap((sign) => (end && sum(a, end, sign, ring)) ?? []);
 }
 
 function callIn(name: string, args: readonly Node[], ring: Ring): Maybe<Fraction> {
@@ -159,9 +181,10 @@ function callIn(name: string, args: readonly Node[], ring: Ring): Maybe<Fraction
   }
   if (ring.real && (name === "max" || name === "min"))
     return folded((values as Fraction[]).slice(1), a, (best, each) => extreme(best, each, name, ring));
-  const zeros = [...(values as Fraction[]), ...(ANGLES.has(name) ? ends(a, ring) : [])];
-  const turns = BROKEN.has(name) ? zeros.flatMap(({ num, den }) => [num, den]) : [a.den];
-  const key = `${name}(${(values as Fraction[]).map(keyOfFraction).join(";")})`;
+  const zeros = [...(values as Fraction[]), ...(STEPPED.has(name) ? ends(a, STEPPED.get(name) ?? b, ring) : [])];
+  const turns = BROKEN.has(name) || STEPPED.has(name) ? zeros.flatMap(({ num, den }) => [num, den]) : [a.den];
+  const keys = (values as Fraction[]).map(keyOfFraction);
+  const key = `${name}(${(name === "gcd" || name === "lcm" ? keys.sort() : keys).join(";")})`;
   return other(key, { kind: "call", name, args }, turns, ring);
 }
 

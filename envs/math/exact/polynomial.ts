@@ -12,9 +12,10 @@ type Maybe<T> = T | undefined;
 
 const TERMS_MAX = 1_200;
 const EXPONENT_MAX = 512;
-const COEFFICIENT_BITS_MAX = 20_000;
+/** Of a coefficient, and of a number that is read into one. */
+export const COEFFICIENT_BITS_MAX = 4_000;
 /** Products of terms that a step pays for. */
-const PRODUCTS_A_STEP = 2;
+const PRODUCTS_A_STEP = 1;
 
 export const ZERO: Polynomial = new Map();
 
@@ -66,6 +67,10 @@ function put(terms: Map<string, bigint>, monomial: string, coefficient: bigint):
   const sum = (terms.get(monomial) ?? 0n) + coefficient;
   if (sum === 0n) terms.delete(monomial);
   else terms.set(monomial, sum);
+}
+
+export function areSame(a: Polynomial, b: Polynomial): boolean {
+  return a.size === b.size && [...a].every(([monomial, coefficient]) => b.get(monomial) === coefficient);
 }
 
 /** a + scale · b */

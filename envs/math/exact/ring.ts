@@ -2,11 +2,13 @@
  * What polynomials are written in: atoms. A variable is one, and so is what is no sum, product or whole power of others: a
  * root, an amount, sin(x). What is known of roots and amounts is put in at the end, newest atom first.
  */
-import { type Budget } from "../numbers/budget.ts";
+import { type Budget, spend } from "../numbers/budget.ts";
 import type { Node } from "../syntax.ts";
 import {
+  areSame,
   asConstant,
   atomOf,
+  atomsIn,
   coefficientsIn,
   constantOf,
   plus,
@@ -32,7 +34,12 @@ export type Atom =
   /** |of| */
   | { readonly kind: "amount"; readonly of: Polynomial }
   /** A number or a function of which nothing is put in, and where it may break off or turn: at the zeros of these. */
-  | { readonly kind: "other"; readonly node: Node; readonly turns: readonly Polynomial[] };
+  | {
+      readonly kind: "other";
+      readonly node: Node;
+      readonly turns: readonly Polynomial[];
+      readonly names: ReadonlySet<string>;
+    };
 
 /** Grows with what is written in it. An atom is written in older ones alone. */
 export interface Ring {
@@ -48,6 +55,16 @@ export function newRing(budget: Budget, real: boolean): Ring {
 }
 
 const ATOMS_MAX = 40;
+
+/** Whether a variable is within an atom, and not that atom itself. */
+export function isWithin(name: string, index: number, ring: Ring): boolean {
+  const found = ring.atoms.map((atom) => atom.kind === "other" && atom.names.has(name));
+  // An atom is written in older ones.
+  for (const [i, atom] of ring.atoms.entries())
+    if (atom.kind === "root" || atom.kind === "amount")
+      found[i] = [...atomsIn(atom.of)].some((each) => found[each] === true || each === index);
+  return found.includes(true);
+}
 
 /** The atom of this key as a polynomial; undefined: there are too many. */
 export function written(ring: Ring, key: string, make: () => Atom): Maybe<Polynomial> {
@@ -94,7 +111,8 @@ export function ofPolynomial(num: Maybe<Polynomial>): Maybe<Fraction> {
 
 /** a + sign · b */
 export function sum(a: Fraction, b: Fraction, sign: 1n | -1n, { budget }: Ring): Maybe<Fraction> {
-  if (keyOf(a.den) === keyOf(b.den)) return { num: plus(a.num, b.num, sign), den: a.den };
+  if (!spend(budget, (a.num.size + b.num.size) / 8)) return undefined;
+  if (areSame(a.den, b.den)) return { num: plus(a.num, b.num, sign), den: a.den };
   const [left, right] = [times(a.num, b.den, budget), times(b.num, a.den, budget)];
   const den = times(a.den, b.den, budget);
   return left && right && den && { num: plus(left, right, sign), den };

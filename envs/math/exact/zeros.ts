@@ -24,7 +24,7 @@ interface Dyadic {
 }
 
 const DEGREE_MAX = 40;
-const COEFFICIENT_BITS_MAX = 20_000;
+const COEFFICIENT_BITS_MAX = 8_000;
 
 function trimmed(a: readonly bigint[]): Univariate {
   let end = a.length;
@@ -80,7 +80,8 @@ function squareFree(a: Univariate, budget: Budget): Maybe<Univariate> {
   const head = divisor.at(-1) as bigint;
   const result: bigint[] = [];
   while (rest.length >= divisor.length) {
-    if (!spend(budget, rest.length)) return undefined;
+    const bits = bitLength(rest.at(-1) as bigint);
+    if (bits > COEFFICIENT_BITS_MAX || !spend(budget, rest.length * (1 + bits / 512))) return undefined;
     const shift = rest.length - divisor.length;
     if ((rest.at(-1) as bigint) % head !== 0n) {
       rest = rest.map((each) => each * head);

@@ -122,7 +122,7 @@ export function meet(a: Fn, b: Fn, rng: Rng): boolean {
   return Array.from({ length: 10 }, () => somePlace(names, rng)).some((at) => valueOf(a, at) && valueOf(b, at));
 }
 
-const STRENGTH: Readonly<Partial<Record<Fn["op"], number>>> = { "+": 1, "-": 1, negate: 1, "*": 2, number: 4, variable: 4 };
+const STRENGTH: Readonly<Partial<Record<Fn["op"], number>>> = { "+": 1, "-": 1, negate: 1, "*": 2, square: 3, cube: 3 };
 
 /** In LaTeX, in one of the ways that people write it. */
 export function written(fn: Fn, rng: Rng): string {
