@@ -43,14 +43,20 @@ for (const { gold, answer, isEqual, how } of knownPairs(Number(options.count), r
   tally[verdict as keyof Tally]++;
   tallies.set(kind, tally);
   const isWrong = isEqual ? verdict !== "equal" : verdict === "equal";
-  if (isWrong && (!isEqual || wrong.length < Number(options.show))) wrong.push(`${kind}: ${verdict}: ${gold} ||| ${answer}`);
+  if (isWrong && (!isEqual || wrong.length < Number(options.show)))
+    wrong.push(`${kind}: ${verdict}: ${gold} ||| ${answer}`);
 }
 
 const all = [...tallies].map(([kind, tally]) => ({ kind, ...tally }));
 const count = (isEqual: boolean, verdict: keyof Tally): number =>
-  all.filter(({ kind }) => kind.endsWith(isEqual ? ", equal" : ", different")).reduce((sum, tally) => sum + tally[verdict], 0);
+  all
+    .filter(({ kind }) => kind.endsWith(isEqual ? ", equal" : ", different"))
+    .reduce((sum, tally) => sum + tally[verdict], 0);
 const totals = (isEqual: boolean): number =>
-  (["equal", "different", "undecided", "malformed"] as const).reduce((sum, verdict) => sum + count(isEqual, verdict), 0);
+  (["equal", "different", "undecided", "malformed"] as const).reduce(
+    (sum, verdict) => sum + count(isEqual, verdict),
+    0,
+  );
 const result = {
   pairs: totals(true) + totals(false),
   wrongEquals: count(false, "equal"),

@@ -1,4 +1,5 @@
 /** Compares two answers by what they are: the gold first, the answer second. */
+import { spend } from "../numbers/budget.ts";
 import { type Node, show, some } from "../syntax.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided, unordered } from "./outcome.ts";
 import { compareReals, realsOf } from "./reals.ts";
@@ -62,8 +63,11 @@ function compareConditions(gold: Conditioned, answer: Conditioned, areFamilies: 
   return compareParts(listed(gold), listed(answer), state, PLAIN);
 }
 
+/** What it takes to see what two parts are. */
+const PART_STEPS = 4;
+
 function compareParts(goldNode: Node, answerNode: Node, state: State, context: Context): Comparison {
-  if (--state.budget.left < 0) return undecided("it takes too many steps to compare");
+  if (!spend(state.budget, PART_STEPS)) return undecided("it takes too many steps to compare");
   const compare: Compare = (left, right, inner = context) => compareParts(left, right, state, inner);
   const gold = namedPoints(plain(goldNode));
   const answer = withNamesOf(gold, namedPoints(plain(answerNode)));

@@ -55,7 +55,8 @@ function numbersOf(given: Node, least: Naturals, state: State): NumberSet | unde
       return combined(node, least, state);
     case "relation": {
       const [letter, set] = node.parts;
-      if (node.operators.length !== 1 || node.operators[0] !== "∈" || letter?.kind !== "symbol") return ofReals(node, state);
+      if (node.operators.length !== 1 || node.operators[0] !== "∈" || letter?.kind !== "symbol")
+        return ofReals(node, state);
       const found = set && numbersOf(set, least, state);
       return found && { ...found, letter: letter.name };
     }
@@ -154,7 +155,10 @@ interface Run {
 function runsOf(reals: Reals, state: State): readonly Run[] | undefined {
   const runs: Run[] = [];
   for (const { low, high } of reals) {
-    const [from, to] = [low.value && wholeFrom(negate(low.value), low.closed, state), high.value && wholeFrom(high.value, high.closed, state)];
+    const [from, to] = [
+      low.value && wholeFrom(negate(low.value), low.closed, state),
+      high.value && wholeFrom(high.value, high.closed, state),
+    ];
     if ((low.value && from === undefined) || (high.value && to === undefined)) return undefined;
     const first = from === undefined ? undefined : -from;
     if (first !== undefined && to !== undefined && first > to) continue;
@@ -184,7 +188,9 @@ function compareNumbers(gold: NumberSet, answer: NumberSet, state: State): Compa
   if (left.domain !== "ℤ") return compareReals(left.reals, right.reals, state);
   const [runs, others] = [runsOf(left.reals, state), runsOf(right.reals, state)];
   if (runs === undefined || others === undefined) return undecided("its whole numbers cannot be told");
-  const isSame = runs.length === others.length && runs.every(({ low, high }, i) => low === others[i]?.low && high === others[i]?.high);
+  const isSame =
+    runs.length === others.length &&
+    runs.every(({ low, high }, i) => low === others[i]?.low && high === others[i]?.high);
   return isSame ? EQUAL : different("it is another set of numbers");
 }
 

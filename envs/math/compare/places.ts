@@ -120,9 +120,12 @@ function coordinate(size: Size, isNegative: boolean, rng: Rng): Num {
   const part = BigInt(rng.int(1, 2 ** 24 - 1));
   const unit = 1n << BigInt(BITS.point);
   const share = (unit * part) >> 24n;
-  const scale = size === "tens" || size === "far" || size === "tiny" ? 10n ** BigInt(size === "tens" ? 1 : rng.int(2, 5)) : 1n;
+  const scale =
+    size === "tens" || size === "far" || size === "tiny" ? 10n ** BigInt(size === "tens" ? 1 : rng.int(2, 5)) : 1n;
   const least = { part: 0n, few: unit, tens: 10n * unit, far: scale * unit, tiny: 0n }[size];
-  const span = { part: share, few: 4n * share, tens: 90n * share, far: 9n * scale * share, tiny: share / scale ** 2n }[size];
+  const span = { part: share, few: 4n * share, tens: 90n * share, far: 9n * scale * share, tiny: share / scale ** 2n }[
+    size
+  ];
   const re = least + span;
   return { kind: "ball", ball: { re: isNegative ? -re : re, im: 0n, error: 0 } };
 }
@@ -131,8 +134,7 @@ function coordinate(size: Size, isNegative: boolean, rng: Rng): Num {
 function anyWhole(thresholds: readonly bigint[], rng: Rng): bigint {
   const kind = rng.int(0, 2);
   if (kind === 0) return BigInt(rng.int(1, 60));
-  if (kind === 1 && thresholds.length > 0)
-    return rng.pick(thresholds) * BigInt(rng.int(1, 3)) + BigInt(rng.int(-1, 2));
+  if (kind === 1 && thresholds.length > 0) return rng.pick(thresholds) * BigInt(rng.int(1, 3)) + BigInt(rng.int(-1, 2));
   return BigInt(Math.floor(10 ** (1.5 + 2 * rng.float())));
 }
 

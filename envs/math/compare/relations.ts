@@ -102,7 +102,10 @@ function isHarmless(factor: Polynomial, equation: Polynomial, dens: Polynomial, 
     }
   }
   const squared = times(part, part, ring.budget);
-  const isInDens = squared !== undefined && part.size + rest.size > 2 && quotient(squared, primitive(rest).part, ring.budget) !== undefined;
+  const isInDens =
+    squared !== undefined &&
+    part.size + rest.size > 2 &&
+    quotient(squared, primitive(rest).part, ring.budget) !== undefined;
   return isInDens || signOfAll(rest, ring) !== undefined;
 }
 

@@ -34,9 +34,7 @@ const SWITCHES_MAX = 10;
 /** `seen`: the sides on which the two were seen to agree. */
 export function areSettled({ ring, gap, switches }: Algebra, seen: ReadonlySet<string>): boolean {
   if (switches.length > SWITCHES_MAX) return false;
-  const amounts = switches.map((each) =>
-    ring.atoms.findIndex((atom) => atom.kind === "amount" && atom.of === each),
-  );
+  const amounts = switches.map((each) => ring.atoms.findIndex((atom) => atom.kind === "amount" && atom.of === each));
   return settled({ gap, switches, amounts, at: switches.length - 1, side: "" }, ring, seen);
 }
 
@@ -53,7 +51,8 @@ interface Side {
 function settled({ gap, switches, amounts, at, side }: Side, ring: Ring, seen: ReadonlySet<string>): boolean {
   if (gap?.size === 0) return true;
   if (ring.budget.left < 0) return false;
-  const decided = switches.slice(at + 1);
+  // What is 0 all over this side bounds nothing there.
+  const decided = switches.slice(at + 1).filter(({ size }) => size > 0);
   if (isFeasible(decided.filter(isLinear), ring.budget) === false) return true;
   if (at < 0) return seen.has(side);
   return ([1n, -1n] as const).every((sign) => {
@@ -64,11 +63,14 @@ function settled({ gap, switches, amounts, at, side }: Side, ring: Ring, seen: R
       return found && reduced(found, ring);
     };
     const next = switches.with(at, turned).map((each, i) => (i > at ? (put(each) ?? each) : each));
-    return settled({ gap: put(gap), switches: next, amounts, at: at - 1, side: (sign > 0n ? "+" : "-") + side }, ring, seen);
+    return settled(
+      { gap: put(gap), switches: next, amounts, at: at - 1, side: (sign > 0n ? "+" : "-") + side },
+      ring,
+      seen,
+    );
   });
 }
 
 function isLinear(a: Polynomial): boolean {
   return [...a.keys()].every((monomial) => [...monomial].reduce((sum, each) => sum + each.charCodeAt(0), 0) <= 1);
 }
-

@@ -44,7 +44,8 @@ function stretches(places: readonly Num[], inside: readonly boolean[], at: reado
   for (const [i, value] of places.entries()) {
     const [here, next] = [at[i] === true, inside[i + 1] === true];
     if (low !== undefined && !(here && next)) found.push({ low, high: { value, closed: here } });
-    else if (low === undefined && here && !next) found.push({ low: { value, closed: true }, high: { value, closed: true } });
+    else if (low === undefined && here && !next)
+      found.push({ low: { value, closed: true }, high: { value, closed: true } });
     if (!(low !== undefined && here && next)) low = next ? { value, closed: here } : undefined;
   }
   return low === undefined ? found : [...found, { low, high: OPEN }];
@@ -99,7 +100,10 @@ function zeroOfLinear(polynomial: Polynomial, index: number, ring: Ring, state: 
   const isNumber = (a: Polynomial): boolean =>
     [...atomsIn(a)].every((each) => {
       const atom = ring.atoms[each];
-      return (atom?.kind === "other" && atom.node.kind === "symbol") || (atom?.kind === "root" && asConstant(atom.of) !== undefined);
+      return (
+        (atom?.kind === "other" && atom.node.kind === "symbol") ||
+        (atom?.kind === "root" && asConstant(atom.of) !== undefined)
+      );
     });
   if (rest === undefined || others.length > 0 || !isNumber(rest) || (factor && !isNumber(factor))) return undefined;
   if (factor === undefined) return [];

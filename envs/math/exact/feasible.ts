@@ -26,9 +26,15 @@ export function isFeasible(polynomials: readonly Polynomial[], budget: Budget): 
     const [index] = first?.coefficients.keys() ?? [];
     if (index === undefined) return true;
     const coefficient = ({ coefficients }: Half): bigint => coefficients.get(index) ?? 0n;
-    const [lower, upper] = [halves.filter((half) => coefficient(half) > 0n), halves.filter((half) => coefficient(half) < 0n)];
-    if (lower.length * upper.length > HALVES_MAX || !spend(budget, 1 + lower.length * upper.length * 2)) return undefined;
-    const joined = lower.flatMap((low) => upper.map((high) => combined(low, -coefficient(high), high, coefficient(low))));
+    const [lower, upper] = [
+      halves.filter((half) => coefficient(half) > 0n),
+      halves.filter((half) => coefficient(half) < 0n),
+    ];
+    if (lower.length * upper.length > HALVES_MAX || !spend(budget, 1 + lower.length * upper.length * 2))
+      return undefined;
+    const joined = lower.flatMap((low) =>
+      upper.map((high) => combined(low, -coefficient(high), high, coefficient(low))),
+    );
     halves = [...halves.filter((half) => coefficient(half) === 0n), ...joined];
   }
 }
@@ -56,5 +62,8 @@ function combined(a: Half, times: bigint, b: Half, others: bigint): Half {
   let common = constant;
   for (const value of sums.values()) common = gcd(common, value);
   const divisor = common < 0n ? -common : common === 0n ? 1n : common;
-  return { coefficients: new Map([...sums].map(([index, value]) => [index, value / divisor])), constant: constant / divisor };
+  return {
+    coefficients: new Map([...sums].map(([index, value]) => [index, value / divisor])),
+    constant: constant / divisor,
+  };
 }

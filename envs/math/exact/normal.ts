@@ -211,4 +211,3 @@ function endsOf({ pieces }: Extract<Node, { kind: "cases" }>, ring: Ring): reado
     });
   });
 }
-

@@ -83,7 +83,9 @@ export function isNeverNegative(a: Polynomial, { atoms }: Ring): boolean {
 
 /** π, e, and powers of them. */
 export function isPositive(node: Node): boolean {
-  return node.kind === "symbol" ? node.name === "π" || node.name === "e" : node.kind === "power" && isPositive(node.base);
+  return node.kind === "symbol"
+    ? node.name === "π" || node.name === "e"
+    : node.kind === "power" && isPositive(node.base);
 }
 
 /** The root of a degree. Of what is real, (u²v)^(1/2) is |u|·v^(1/2). */
@@ -143,4 +145,3 @@ function squareTaken(a: Polynomial, ring: Ring): { readonly square: Polynomial; 
   if (joined !== undefined) return { square: joined, rest: constantOf(inside) };
   return { square, rest: new Map([...rest].map(([monomial, coefficient]) => [monomial, coefficient * inside])) };
 }
-

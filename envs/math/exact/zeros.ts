@@ -97,7 +97,8 @@ function squareFree(a: Univariate, budget: Budget): Maybe<Univariate> {
 /** The sign of a polynomial at num / 2^shift. */
 export function signAt(a: Univariate, { num, shift }: Dyadic): -1 | 0 | 1 {
   let value = 0n;
-  for (let i = a.length - 1; i >= 0; i--) value = value * num + ((a[i] as bigint) << BigInt(shift * (a.length - 1 - i)));
+  for (let i = a.length - 1; i >= 0; i--)
+    value = value * num + ((a[i] as bigint) << BigInt(shift * (a.length - 1 - i)));
   return value === 0n ? 0 : value < 0n ? -1 : 1;
 }
 

@@ -56,7 +56,8 @@ function everywhere(fn: Fn, change: (part: Fn) => Fn | undefined, found: Fn[]): 
 const half = (fn: Fn): Fn => two("/", fn, number(2));
 
 export const IDENTITIES: readonly Change[] = [
-  (fn) => ((fn.op === "+" || fn.op === "*" || fn.op === "max" || fn.op === "min") ? two(fn.op, fn.right, fn.left) : undefined),
+  (fn) =>
+    fn.op === "+" || fn.op === "*" || fn.op === "max" || fn.op === "min" ? two(fn.op, fn.right, fn.left) : undefined,
   (fn) => (fn.op === "-" ? one("negate", two("-", fn.right, fn.left)) : undefined),
   (fn) => (fn.op === "-" ? two("+", one("negate", fn.right), fn.left) : undefined),
   (fn) =>
@@ -67,13 +68,21 @@ export const IDENTITIES: readonly Change[] = [
   (fn) => (fn.op === "square" ? one("square", one("abs", fn.of)) : undefined),
   (fn) =>
     fn.op === "square" && (fn.of.op === "+" || fn.of.op === "-")
-      ? two("+", two(fn.of.op, one("square", fn.of.left), two("*", number(2), two("*", fn.of.left, fn.of.right))), one("square", fn.of.right))
+      ? two(
+          "+",
+          two(fn.of.op, one("square", fn.of.left), two("*", number(2), two("*", fn.of.left, fn.of.right))),
+          one("square", fn.of.right),
+        )
       : undefined,
   (fn) => (fn.op === "abs" ? one("root of square", fn.of) : fn.op === "root of square" ? one("abs", fn.of) : undefined),
   (fn) => (fn.op === "abs" ? two("max", fn.of, one("negate", fn.of)) : undefined),
   (fn) => (fn.op === "abs" ? one("abs", one("negate", fn.of)) : undefined),
-  (fn) => (fn.op === "abs" && (fn.of.op === "*" || fn.of.op === "/") ? two(fn.of.op, one("abs", fn.of.left), one("abs", fn.of.right)) : undefined),
-  (fn) => (fn.op === "max" ? half(two("+", two("+", fn.left, fn.right), one("abs", two("-", fn.left, fn.right)))) : undefined),
+  (fn) =>
+    fn.op === "abs" && (fn.of.op === "*" || fn.of.op === "/")
+      ? two(fn.of.op, one("abs", fn.of.left), one("abs", fn.of.right))
+      : undefined,
+  (fn) =>
+    fn.op === "max" ? half(two("+", two("+", fn.left, fn.right), one("abs", two("-", fn.left, fn.right)))) : undefined,
   (fn) => (fn.op === "min" ? two("-", two("+", fn.left, fn.right), two("max", fn.left, fn.right)) : undefined),
   (fn) => (fn.op === "max" ? one("negate", two("min", one("negate", fn.left), one("negate", fn.right))) : undefined),
   (fn) => (fn.op === "/" ? two("*", fn.left, two("/", number(1), fn.right)) : undefined),
@@ -93,10 +102,14 @@ const LARGE = [50, 1_000, 12_345, 1_000_000, 100_000_000];
 export const MISTAKES: readonly Change[] = [
   (fn) => (fn.op === "abs" || fn.op === "root of square" ? fn.of : undefined),
   (fn) => (fn.op === "abs" || fn.op === "root of square" ? one("negate", fn.of) : undefined),
-  (fn) => (fn.op === "abs" && (fn.of.op === "+" || fn.of.op === "-") ? two("+", one("abs", fn.of.left), one("abs", fn.of.right)) : undefined),
+  (fn) =>
+    fn.op === "abs" && (fn.of.op === "+" || fn.of.op === "-")
+      ? two("+", one("abs", fn.of.left), one("abs", fn.of.right))
+      : undefined,
   (fn) => (fn.op === "abs" && fn.of.op === "*" ? two("*", one("abs", fn.of.left), fn.of.right) : undefined),
   (fn) => (fn.op === "max" || fn.op === "min" ? fn.left : undefined),
-  (fn) => (fn.op === "max" ? two("min", fn.left, fn.right) : fn.op === "min" ? two("max", fn.left, fn.right) : undefined),
+  (fn) =>
+    fn.op === "max" ? two("min", fn.left, fn.right) : fn.op === "min" ? two("max", fn.left, fn.right) : undefined,
   (fn) => (fn.op === "variable" || fn.op === "square" ? one("abs", fn) : undefined),
   (fn, rng) => two("min", fn, number(rng.pick(LARGE))),
   (fn, rng) => two("max", fn, number(-rng.pick(LARGE))),

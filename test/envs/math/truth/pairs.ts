@@ -22,7 +22,9 @@ function someFn(rng: Rng): Fn {
 
 function pairOf(gold: Fn, answer: Fn, isEqual: boolean, how: string, rng: Rng): KnownPair | undefined {
   const [left, right] = [written(gold, rng), written(answer, rng)];
-  return left === right || left.length + right.length > LENGTH_MAX ? undefined : { gold: left, answer: right, isEqual, how };
+  return left === right || left.length + right.length > LENGTH_MAX
+    ? undefined
+    : { gold: left, answer: right, isEqual, how };
 }
 
 const identity: Maker = (rng) => {

@@ -2,7 +2,8 @@
 import type { Rng } from "../../../../envs/lib/rng.ts";
 import type { Maker } from "./pairs.ts";
 
-const sum = (first: string, rest: number): string => (rest === 0 ? first : `${first}${rest < 0 ? "-" : "+"}${Math.abs(rest)}`);
+const sum = (first: string, rest: number): string =>
+  rest === 0 ? first : `${first}${rest < 0 ? "-" : "+"}${Math.abs(rest)}`;
 const nonzero = (rng: Rng, most: number): number => rng.int(1, most) * rng.pick([1, -1]);
 
 /** y = ax + b, times a number or something above 0, turned, or a power: the same points. */
@@ -40,7 +41,11 @@ const otherLine: Maker = (rng) => {
   return { gold: `y=${sum(`${a}x`, b)}`, answer, isEqual: false, how: "line" };
 };
 
-const interval = (rng: Rng, low: number, high: number): { readonly text: string; readonly ends: readonly [boolean, boolean] } => {
+const interval = (
+  rng: Rng,
+  low: number,
+  high: number,
+): { readonly text: string; readonly ends: readonly [boolean, boolean] } => {
   const ends = [rng.int(0, 1) === 1, rng.int(0, 1) === 1] as const;
   return { text: `${ends[0] ? "[" : "("}${low},${high}${ends[1] ? "]" : ")"}`, ends };
 };
@@ -88,7 +93,14 @@ const otherStretch: Maker = (rng) => {
 const ray: Maker = (rng) => {
   const a = rng.int(1, 9);
   const isEqual = rng.int(0, 1) === 0;
-  const equal = [`x^3>${a ** 3}`, `x^5>${a ** 5}`, `x^3+x>${a ** 3 + a}`, `2x-${a}>x`, `(x-${a})(x^2+1)>0`, `(x-${a})^3>0`];
+  const equal = [
+    `x^3>${a ** 3}`,
+    `x^5>${a ** 5}`,
+    `x^3+x>${a ** 3 + a}`,
+    `2x-${a}>x`,
+    `(x-${a})(x^2+1)>0`,
+    `(x-${a})^3>0`,
+  ];
   const others = [`x^2>${a * a}`, `x^3\\ge${a ** 3}`, `|x|>${a}`, `(x-${a})(x-${a + 1000})^2>0`, `x^3>${a ** 3 + 1}`];
   return { gold: `x>${a}`, answer: rng.pick(isEqual ? equal : others), isEqual, how: "ray" };
 };
