@@ -13,7 +13,7 @@ import { type Algebra, algebraOf, isPlain } from "./algebra.ts";
 import { depthOf, isTiny } from "./depth.ts";
 import { lineAlong } from "./lines.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { BITS, hasJumps, jumpPoints, placeOf, pointPlace, pointsOf, WHOLE, wholesOf } from "./places.ts";
+import { BITS, hasJumps, jumpPoints, jumps, placeOf, pointPlace, pointsOf, WHOLE, wholesOf } from "./places.ts";
 import { areSettled, sideOf, switchNodes } from "./sides.ts";
 
 /** Of those at a point, how many a constant may take before it is lost beside the others. */
@@ -22,7 +22,7 @@ const AGREED_MIN = 5;
 /** So many points tell that an expression is defined for more than whole numbers. */
 const AGREED_ENOUGH = 8;
 /** What a point of whole numbers may cost: a factorial of a large one tells nothing if it takes more. */
-const WHOLE_STEPS_MAX = 500;
+const WHOLE_STEPS_MAX = 300;
 const WHOLE_FUNCTIONS: ReadonlySet<string> = new Set([
   ...["factorial", "factorial2", "binom", "arrangements", "gamma", "mod", "gcd", "lcm"],
 ]);
@@ -57,6 +57,7 @@ export function compareFunctions(
   if (algebra.gap?.size === 0) return EQUAL;
   if (algebra.gap !== undefined && (isPlain(algebra) || asConstant(algebra.gap) !== undefined))
     return different("it is another expression");
+  const isJumping = [gold, answer].some((node) => some(node, jumps));
   const look = lookingAt(gold, answer, algebra, real, logarithm, state);
   const looked = lookAll(look, algebra, variables, [gold, answer], real, state);
   if ("kind" in looked) return looked;
@@ -69,9 +70,9 @@ export function compareFunctions(
       ? different("it has another value at some point")
       : undecided("both are defined at too few points to compare them");
   if (seen.differing > 0) return undecided("it is equal only where its variables are positive");
-  if (variables.length > 1 && [gold, answer].some(hasJumps) && algebra.switches.length === 0)
+  if (isJumping && (variables.length > 1 || !looked.isComplete))
     return undecided("it agrees where it was looked at, and may jump elsewhere");
-  const isSeen = algebra.switches.length === 0 || (looked.isComplete && seen.alone === 0);
+  const isSeen = algebra.switches.length === 0 || (looked.isComplete && !isJumping && seen.alone === 0);
   return isSeen || areSettled(algebra, seen.sides)
     ? EQUAL
     : undecided("it agrees where it was looked at, and may differ on another side of what turns in it");
@@ -103,10 +104,10 @@ function lookAll(
   if (first !== undefined) return first;
   if (algebra.switches.length > 0 && seen.differing === 0 && areSettled(algebra, new Set())) return EQUAL;
   const lines = real && algebra.turns.length > 0 ? linesOf(algebra, variables, wholesOf(nodes), state) : undefined;
-  const isComplete = lines?.isComplete === true && !isJumping;
+  const isComplete = lines?.isComplete ?? variables.length === 1;
   const found = lookAt(lines?.points ?? []) ?? lookAt(tiny());
   if (found !== undefined) return found;
-  const wider = isComplete && seen.agreed >= AGREED_ENOUGH ? undefined : lookAt(wide());
+  const wider = lookAt(wide());
   if (wider !== undefined) return wider;
   const isForWholes = seen.agreed < AGREED_ENOUGH || nodes.some((node) => some(node, isOfWholes));
   return (isForWholes ? lookAt(whole(), WHOLE_STEPS_MAX) : undefined) ?? { seen, isComplete };

@@ -1,9 +1,10 @@
 /** Where expressions are evaluated: without variables to many digits, with them at points that both texts seed. */
 import { rngFor, type Rng } from "../../lib/rng.ts";
 import { evaluate, type Place } from "../evaluate.ts";
-import { add, asWhole, divide, exact, type Num, order, type Order, wholeNum } from "../numbers/arithmetic.ts";
+import { add, divide, exact, type Num, order, type Order, wholeNum } from "../numbers/arithmetic.ts";
 import { type Node, some } from "../syntax.ts";
 import { variablesOf } from "../variables.ts";
+import { absolute, floor } from "../numbers/rational.ts";
 import type { State } from "./outcome.ts";
 
 /** Binary digits after the point: of constants, of constants too near to tell, of expressions at a point. */
@@ -82,6 +83,10 @@ export function pointsOf(variables: readonly string[], state: State, nodes: read
     *wide() {
       yield* signed([...EVERYDAY, ...FAR], stage("wide"));
       yield* signed(["far"], stage("far"));
+      // What is flat but near a number that it names is seen beside that number alone.
+      const rng = stage("beside");
+      for (const threshold of thresholds().filter((each) => each > NEAR_MAX))
+        for (const sign of [1n, -1n]) yield at(rng, () => beside(sign * threshold, rng));
     },
     *whole() {
       const rng = stage("whole");
@@ -130,6 +135,14 @@ function coordinate(size: Size, isNegative: boolean, rng: Rng): Num {
   return { kind: "ball", ball: { re: isNegative ? -re : re, im: 0n, error: 0 } };
 }
 
+/** What everyday points reach. */
+const NEAR_MAX = 5n;
+
+/** Less than 1 away from a whole number. */
+function beside(whole: bigint, rng: Rng): Num {
+  return exact({ num: 2_048n * whole + BigInt(2 * rng.int(-1_000, 1_000) + 1), den: 2_048n });
+}
+
 /** A small number, one beside what the expressions name, or a large one. */
 function anyWhole(thresholds: readonly bigint[], rng: Rng): bigint {
   const kind = rng.int(0, 2);
@@ -141,7 +154,8 @@ function anyWhole(thresholds: readonly bigint[], rng: Rng): bigint {
 // Expressions that jump, whose points must not all lie between two jumps.
 
 const JUMPS: ReadonlySet<string> = new Set(["floor", "ceil", "mod", "gcd", "lcm"]);
-const jumps = (part: Node): boolean => part.kind === "call" && JUMPS.has(part.name);
+/** Of one part: whether it jumps at each of many places. */
+export const jumps = (part: Node): boolean => part.kind === "call" && JUMPS.has(part.name);
 
 export function hasJumps(node: Node): boolean {
   return some(node, (part) => part.kind === "cases" || jumps(part));
@@ -155,6 +169,7 @@ export function wholesOf(nodes: readonly Node[]): ReadonlySet<string> {
 }
 
 const CONSTANTS_MAX = 12;
+const CONSTANTS_SEEN_MAX = 60;
 const CONSTANT_MAX = 10n ** 15n;
 
 /** Points at, between and beside the jumps of expressions of one variable. */
@@ -179,18 +194,18 @@ export function* jumpPoints(name: string, nodes: readonly Node[], state: State):
   }
 }
 
-/** Whole numbers above 1 that the expressions name, or work out of numbers: 100, and 10^4. */
+/** The largest numbers that the expressions name, or work out of numbers, cut to whole ones: 100, and 10^4. */
 function wholeConstants(nodes: readonly Node[], state: State): readonly bigint[] {
   const found = new Set<bigint>();
   for (const node of nodes)
     some(node, (part) => {
       if (part.kind === "symbol" || part.kind === "unit" || variablesOf(part).size > 0) return false;
       const value = realValue(part, state);
-      const whole = value && asWhole(value);
-      if (whole !== undefined && whole > 1n && whole <= CONSTANT_MAX) found.add(whole);
-      return found.size >= CONSTANTS_MAX;
+      const whole = value?.kind === "exact" ? floor(absolute(value.value)) : 0n;
+      if (whole > 1n && whole <= CONSTANT_MAX) found.add(whole);
+      return found.size >= CONSTANTS_SEEN_MAX;
     });
-  return [...found];
+  return [...found].sort((a, b) => (a < b ? 1 : -1)).slice(0, CONSTANTS_MAX);
 }
 
 /** What the conditions of cases compare their variable with, and 0. */

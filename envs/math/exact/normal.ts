@@ -17,6 +17,7 @@ import {
   product,
   type Ring,
   sum,
+  tidied,
   whole,
   wholeFraction,
   written,
@@ -106,7 +107,7 @@ function symbolIn(name: string, ring: Ring): Maybe<Fraction> {
 }
 
 function powerIn(base: Node, exponent: Node, ring: Ring): Maybe<Fraction> {
-  const [from, to] = [fractionOf(base, ring), fractionOf(exponent, ring)];
+  const [from, to] = [tidyOf(base, ring), tidyOf(exponent, ring)];
   if (from === undefined || to === undefined) return undefined;
   const constant = numberOf(to);
   if (constant === undefined) return exponential(from, to, { base, exponent }, ring);
@@ -168,13 +169,13 @@ function callIn(name: string, args: readonly Node[], ring: Ring): Maybe<Fraction
   const [first, second] = args;
   if (name === "det" || first === undefined) return undefined;
   if (name === "exp") return powerIn({ kind: "symbol", name: "e" }, first, ring);
-  const values = args.map((argument) => fractionOf(argument, ring));
+  if (ring.real && name === "abs" && second === undefined) return amountIn(first, ring);
+  const values = args.map((argument) => tidyOf(argument, ring));
   const [a, b] = values;
   if (a === undefined || values.includes(undefined)) return undefined;
   if (name === "sqrt") return rootOf(a, 2, ring);
   const degree = name === "root" && b !== undefined ? numberOf(b) : undefined;
   if (degree?.den === 1n && degree.num > 0n && degree.num <= POWER_MAX) return rootOf(a, Number(degree.num), ring);
-  if (ring.real && name === "abs" && second === undefined) return amountOf(a, ring);
   if (ring.real && name === "sgn" && second === undefined) {
     const [amount, under] = [amountOf(a, ring), inverse(a)];
     return amount && under && product(amount, under, ring);
@@ -188,10 +189,35 @@ function callIn(name: string, args: readonly Node[], ring: Ring): Maybe<Fraction
   return other(key, { kind: "call", name, args }, turns, ring);
 }
 
+/** What stands within an atom is brought into one form. */
+function tidyOf(node: Node, ring: Ring): Maybe<Fraction> {
+  const value = fractionOf(node, ring);
+  return value && tidied(value, ring);
+}
+
+/** Of a product factor by factor, before it is multiplied out. */
+function amountIn(node: Node, ring: Ring): Maybe<Fraction> {
+  if (node.kind === "multiply")
+    return folded(node.factors, wholeFraction(1n), (total, factor: Factor) => {
+      const amount = amountIn(factor.node, ring);
+      const turned = amount && factor.inverse ? inverse(amount) : amount;
+      return turned && product(total, turned, ring);
+    });
+  if (node.kind === "power" && node.exponent.kind === "number" && node.exponent.value.den === 1n) {
+    const base = amountIn(node.base, ring);
+    return base && whole(base, Number(node.exponent.value.num), ring);
+  }
+  const [term, ...others] = node.kind === "add" ? node.terms : [];
+  if (term !== undefined && others.length === 0) return amountIn(term.node, ring);
+  const value = tidyOf(node, ring);
+  return value && amountOf(value, ring);
+}
+
 /** (a + b ± |a − b|) / 2 */
 function extreme(a: Fraction, b: Fraction, name: "max" | "min", ring: Ring): Maybe<Fraction> {
   const [both, apart] = [sum(a, b, 1n, ring), sum(a, b, -1n, ring)];
-  const amount = apart && amountOf(apart, ring);
+  const tidy = apart && tidied(apart, ring);
+  const amount = tidy && amountOf(tidy, ring);
   const doubled = both && amount && sum(both, amount, name === "max" ? 1n : -1n, ring);
   return doubled && product(doubled, { num: constantOf(1n), den: constantOf(2n) }, ring);
 }

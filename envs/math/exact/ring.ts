@@ -156,6 +156,12 @@ export function reduced(a: Polynomial, ring: Ring): Maybe<Polynomial> {
   return result;
 }
 
+/** A fraction of which each part is reduced; undefined: it is too large, or its denominator is 0. */
+export function tidied({ num, den }: Fraction, ring: Ring): Maybe<Fraction> {
+  const [top, bottom] = [reduced(num, ring), reduced(den, ring)];
+  return top === undefined || bottom === undefined || bottom.size === 0 ? undefined : { num: top, den: bottom };
+}
+
 function reducedIn(a: Polynomial, index: number, { atoms, budget }: Ring): Maybe<Polynomial> {
   const atom = atoms[index];
   if (atom?.kind !== "root" && atom?.kind !== "amount") return a;
