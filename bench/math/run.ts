@@ -1,14 +1,15 @@
 /**
  * How right and how fast answers are compared: the table of pairs, near misses and equal pairs from seeds, or a file of
- * pairs of one's own ("gold ||| answer ||| 1" for equal, 0 for not), and what the dearest of some hostile texts cost.
+ * pairs of one's own ("gold ||| answer ||| 1" for equal, 0 for not), labelled pairs, and what dear and hostile texts cost.
  *
  *   node bench/math/run.ts [--pairs FILE] [--seed 1] [--count 1500] [--json]
  */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { rngFor } from "../../envs/lib/rng.ts";
 import { compareMath, readMath } from "../../envs/math/value.ts";
 import { hostileTexts } from "../../test/envs/hostile.ts";
+import { DEAR } from "../../test/envs/math/dear.ts";
 import { equalPairs, nearMisses } from "../../test/envs/math/look-alikes.ts";
 
 const { values: options } = parseArgs({
@@ -45,15 +46,16 @@ function judge(gold: string, answer: string): string {
   return compareMath(expected.answer, given.answer).kind;
 }
 
-/** The shortest of three: other work on the machine lengthens single ones. */
+/** The median of five: other work on the machine lengthens single ones. */
 function timed(run: () => string): { readonly verdict: string; readonly ms: number } {
-  let [verdict, ms] = ["", Infinity];
-  for (let i = 0; i < 3; i++) {
+  const times: number[] = [];
+  let verdict = "";
+  for (let i = 0; i < 5; i++) {
     const start = performance.now();
     verdict = run();
-    ms = Math.min(ms, performance.now() - start);
+    times.push(performance.now() - start);
   }
-  return { verdict, ms };
+  return { verdict, ms: times.sort((a, b) => a - b)[2] as number };
 }
 
 function measured(name: string, cases: Iterable<Case>): Row {
@@ -86,6 +88,25 @@ function* hostile(): Iterable<Case> {
       for (const gold of ["x^2+1", "\\{1,2,3\\}"]) yield { gold, answer, isEqual: false };
 }
 
+/** Each beside golds of several kinds, in both places. */
+function* dear(): Iterable<Case> {
+  for (const text of DEAR)
+    for (const other of ["5", "x^2+1", "\\{1,2,3\\}", "x>3", "x+2y=3"]) {
+      yield { gold: other, answer: text, isEqual: false };
+      yield { gold: text, answer: other, isEqual: false };
+    }
+}
+
+/** Labelled pairs of ours, a file a class. */
+function labelled(): readonly Case[] {
+  const folder = new URL("../../test/envs/math/pairs/", import.meta.url);
+  return readdirSync(folder).flatMap((name) =>
+    (JSON.parse(readFileSync(new URL(name, folder), "utf8")) as readonly (Case & { readonly verdict: string })[]).map(
+      ({ gold, answer, verdict }) => ({ gold, answer, isEqual: verdict === "equal" }),
+    ),
+  );
+}
+
 const count = Number(options.count);
 const rows: Row[] = [
   measured("table", fromFile(new URL("../../test/envs/math/pairs.txt", import.meta.url), "equal")),
@@ -97,6 +118,8 @@ const rows: Row[] = [
     "equal pairs",
     equalPairs(count, rngFor("equal-pairs", options.seed)).map((pair) => ({ ...pair, isEqual: true })),
   ),
+  measured("labelled pairs", labelled()),
+  measured("dear texts", dear()),
   measured("hostile texts", hostile()),
 ];
 if (options.pairs !== undefined) rows.push(measured("own pairs", fromFile(options.pairs, "1")));

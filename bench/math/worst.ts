@@ -8,7 +8,8 @@
  */
 import { parseArgs } from "node:util";
 import { math } from "../../envs/math/index.ts";
-import { LIMITS, type MathInstance } from "../../envs/math/instance.ts";
+import { ANSWER_LENGTH_MAX } from "../../envs/math/gold.ts";
+import type { MathInstance } from "../../envs/math/instance.ts";
 import { LENGTH_MAX } from "../../envs/math/read/extract.ts";
 import { SHAPES } from "./shapes.ts";
 
@@ -68,7 +69,7 @@ const SHORT = ["5", "x^2+1", "\\{1,2,3\\}", "y=2x+1"];
 const rows = Object.entries(SHAPES)
   .flatMap(([name, shape]) => [
     ...SHORT.map((gold) => measured(name, gold, shape(length, 1), gold)),
-    measured(name, shape(LIMITS.answerLengthMax, 2), shape(length, 1), "its own, of 2,000"),
+    measured(name, shape(ANSWER_LENGTH_MAX, 2), shape(length, 1), "its own, of 2,000"),
     measured(name, shape(length, 2), shape(length, 1), "its own, as long"),
   ])
   .sort((a, b) => b.ms - a.ms);

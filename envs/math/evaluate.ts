@@ -123,6 +123,8 @@ function series(node: Extract<Node, { kind: "series" }>, place: Place): Maybe<Nu
   const first = from && asWhole(from);
   const last = to && asWhole(to);
   if (first === undefined || last === undefined || last - first > SERIES_MAX) return undefined;
+  // Of no terms it is 0 or 1; of less than none it is nothing.
+  if (last < first - 1n) return undefined;
   const combine = node.name === "sum" ? add : multiply;
   let value: Maybe<Num> = wholeNum(node.name === "sum" ? 0n : 1n);
   const variables = new Map(place.variables);

@@ -2,7 +2,7 @@
 import { type Node, show } from "../syntax.ts";
 import { areRoundings } from "./chains.ts";
 import { all, any, type Comparison, different, type State } from "./outcome.ts";
-import { variablesOf } from "./places.ts";
+import { variablesOf } from "../variables.ts";
 import { compareRelations } from "./relations.ts";
 import { type Assignment, assignmentOf, chainOf, isAskedFor } from "./shape.ts";
 

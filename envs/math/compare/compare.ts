@@ -1,4 +1,5 @@
 /** Compares two answers by what they are: the gold first, the answer second. */
+import { spend } from "../numbers/budget.ts";
 import { type Node, show, some } from "../syntax.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided, unordered } from "./outcome.ts";
 import { compareReals, realsOf } from "./reals.ts";
@@ -24,13 +25,24 @@ import {
 import { compareClocks, compareRatios, compareResidues, compareSingle } from "./singles.ts";
 import { type Conditioned, isIndex, withOneName, withoutCondition } from "./conditions.ts";
 import { type Compare, compareAssignments, type Context } from "./assignments.ts";
+import { compareDomains } from "./domains.ts";
 import { compareFamilies } from "./families.ts";
-import { withNamesOf } from "./renaming.ts";
+import { withNamesOf, withOtherConstants } from "./renaming.ts";
 import { asTuples, isUnworked, isVectorOrNumber } from "./vectors.ts";
 
 const PLAIN: Context = { isApproximate: false };
 
 export function compareNodes(gold: Node, answer: Node, state: State): Comparison {
+  const straight = compareStatements(gold, answer, state);
+  if (straight.kind === "equal") return straight;
+  const others = gold.kind === "list" || answer.kind === "list" ? [] : withOtherConstants(gold, answer);
+  const isEqual = others.some((other) => compareStatements(gold, other, state).kind === "equal");
+  return isEqual ? EQUAL : straight;
+}
+
+function compareStatements(gold: Node, answer: Node, state: State): Comparison {
+  const sets = written(gold) === written(answer) ? EQUAL : compareDomains(gold, answer, state);
+  if (sets !== undefined) return sets;
   const [given, said] = [withoutCondition(gold), withoutCondition(answer)];
   const [left, right] = withOneName(given, said);
   const compare = (one: Node, other: Node): Comparison => compareParts(one, other, state, PLAIN);
@@ -52,8 +64,11 @@ function compareConditions(gold: Conditioned, answer: Conditioned, areFamilies: 
   return compareParts(listed(gold), listed(answer), state, PLAIN);
 }
 
+/** What it takes to see what two parts are. */
+const PART_STEPS = 4;
+
 function compareParts(goldNode: Node, answerNode: Node, state: State, context: Context): Comparison {
-  if (--state.budget.left < 0) return undecided("it takes too many steps to compare");
+  if (!spend(state.budget, PART_STEPS)) return undecided("it takes too many steps to compare");
   if (areExact(goldNode, answerNode))
     return written(goldNode) === written(answerNode) ? EQUAL : different("its value is another");
   const compare: Compare = (left, right, inner = context) => compareParts(left, right, state, inner);
@@ -77,6 +92,7 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (isUnworked(gold) || isUnworked(answer)) return undecided("products and sums of matrices are not worked out");
   const sets = compareSets(gold, answer, state);
   if (sets !== undefined) return sets;
+  if (gold.kind === "builder" || answer.kind === "builder") return undecided("it is a set that is not worked out");
   const curves = asOneCurve(gold, answer);
   if (curves !== undefined) return compareRelations(...curves, state);
   if (isSeveral(gold) || isSeveral(answer)) {

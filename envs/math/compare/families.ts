@@ -6,7 +6,8 @@ import { evaluate } from "../evaluate.ts";
 import { add, divide, type Maybe, multiply, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
 import { type Node, replaced, symbol } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { BITS, placeOf, realValue, variablesOf, WHOLE } from "./places.ts";
+import { BITS, placeOf, realValue, WHOLE } from "./places.ts";
+import { variablesOf } from "../variables.ts";
 import { assignmentOf, doubled, hasDoubleSign } from "./shape.ts";
 
 interface Progression {
@@ -108,7 +109,8 @@ function linear(node: Node, state: State): readonly Progression[] | undefined {
   return undefined;
 }
 
-const PROBES = [2n, 3n, -2n, 7n, -5n];
+/** Near and far: what is no progression must not look like one. */
+const PROBES = [2n, 3n, -2n, 7n, -5n, 58n, -143n, 1_009n, -99_991n, 1_000_003n];
 
 function progression(node: Node, step: bigint, rest: bigint, state: State): Progression | undefined {
   const place = placeOf(state, BITS.constant, true);

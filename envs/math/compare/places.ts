@@ -2,8 +2,9 @@
 import { rngFor, type Rng } from "../../lib/rng.ts";
 import { evaluate, type Place } from "../evaluate.ts";
 import { add, divide, exact, type Num, order, type Order, wholeNum } from "../numbers/arithmetic.ts";
-import { isConstant } from "../read/names.ts";
-import { children, type Node, some } from "../syntax.ts";
+import { type Node, some } from "../syntax.ts";
+import { variablesOf } from "../variables.ts";
+import { absolute, floor } from "../numbers/rational.ts";
 import type { State } from "./outcome.ts";
 
 /** Binary digits after the point: of constants, of constants too near to tell, of expressions at a point. */
@@ -11,19 +12,6 @@ export const BITS = { constant: 256, close: 640, most: 960, point: 160 } as cons
 
 /** The name that is given to what a condition says is a whole number: "k ∈ ℤ". */
 export const WHOLE = "whole";
-
-/** The variables of an expression. */
-export function variablesOf(node: Node, found = new Set<string>()): Set<string> {
-  if (node.kind === "symbol" && !isConstant(node.name)) found.add(node.name);
-  if (node.kind === "series") {
-    const inner = variablesOf(node.body);
-    inner.delete(node.index);
-    for (const name of inner) found.add(name);
-    variablesOf(node.from, found);
-    variablesOf(node.to, found);
-  } else for (const child of children(node)) variablesOf(child, found);
-  return found;
-}
 
 export function placeOf(state: State, bits: number, real: boolean, logarithm: "e" | "10" = "e"): Place {
   return { bits, budget: state.budget, variables: new Map(), real, logarithm, sign: 1 };
@@ -47,39 +35,127 @@ export function pointPlace(
   return { ...placeOf(state, BITS.point, real, logarithm), variables };
 }
 
-const TRIES = 30;
-/** Whole numbers that are tried besides, for what is defined for these alone. */
-const WHOLE_TRIES = 16;
+/** With so many variables every combination of their signs is tried; with more some. */
+const SIGNED_MAX = 4;
+/** Points of each stage at least, and tiny ones. */
+const STAGE_MIN = 8;
+const TINY = 4;
+/** Whole numbers, for what is defined for these alone: small ones, and those beside what the expressions name, or large. */
+const SMALL_WHOLES = 20;
+const LARGE_WHOLES = 12;
 
-/** The same points for the same texts. */
-export function* points(
-  variables: readonly string[],
-  state: State,
-  wholes: ReadonlySet<string> = new Set(),
-): Generator<ReadonlyMap<string, Num>> {
-  const rng = rngFor("math-points", state.seed, ...variables);
-  const coordinateOf = (name: string, i: number): Num =>
-    name === WHOLE || wholes.has(name) ? wholeNum(BigInt(rng.int(1, 60))) : coordinate(i % KINDS, rng);
-  for (let i = 0; i < TRIES; i++) yield new Map(variables.map((name) => [name, coordinateOf(name, i)]));
-  for (let i = 0; i < WHOLE_TRIES; i++)
-    yield new Map(variables.map((name) => [name, wholeNum(BigInt(rng.int(2, 40)))]));
+type Point = ReadonlyMap<string, Num>;
+
+/** Points in the order in which they are looked at, the same for the same texts. */
+export interface Points {
+  /** Each coordinate of a size of its own, with every combination of signs: of everyday size. */
+  readonly everyday: () => Iterable<Point>;
+  /** Tiny ones, where what is flat or steep is told from what is not. */
+  readonly tiny: () => Iterable<Point>;
+  /** Of any size. */
+  readonly wide: () => Iterable<Point>;
+  /** Whole numbers above 0. */
+  readonly whole: () => Iterable<Point>;
 }
 
-const KINDS = 5;
+export function pointsOf(variables: readonly string[], state: State, nodes: readonly Node[]): Points {
+  const wholes = wholesOf(nodes);
+  let known: readonly bigint[] | undefined;
+  const thresholds = (): readonly bigint[] => (known ??= wholeConstants(nodes, state));
+  const stage = (name: string): Rng => rngFor("math-points", state.seed, name, ...variables);
+  const at = (rng: Rng, make: (i: number) => Num): Point =>
+    new Map(
+      variables.map((name, i) => {
+        const isWhole = name === WHOLE || wholes.has(name);
+        return [name, isWhole ? wholeNum(anyWhole(thresholds(), rng)) : make(i)];
+      }),
+    );
+  function* signed(sizes: readonly Size[], rng: Rng): Iterable<Point> {
+    for (const signs of signsOf(variables.length, rng))
+      yield at(rng, (i) => coordinate(rng.pick(sizes), signs[i] === true, rng));
+  }
+  return {
+    everyday: () => signed(EVERYDAY, stage("everyday")),
+    *tiny() {
+      const rng = stage("tiny");
+      for (let i = 0; i < TINY; i++) yield at(rng, () => coordinate("tiny", rng.int(0, 1) === 0, rng));
+    },
+    *wide() {
+      yield* signed([...EVERYDAY, ...FAR], stage("wide"));
+      yield* signed(["far"], stage("far"));
+      // What is flat but near a number that it names is seen beside that number alone.
+      const rng = stage("beside");
+      for (const threshold of thresholds().filter((each) => each > NEAR_MAX))
+        for (const sign of [1n, -1n]) yield at(rng, () => beside(sign * threshold, rng));
+    },
+    *whole() {
+      const rng = stage("whole");
+      const wholePoint = (make: () => bigint): Point => new Map(variables.map((name) => [name, wholeNum(make())]));
+      for (let i = 0; i < SMALL_WHOLES; i++) yield wholePoint(() => BigInt(rng.int(1, 25)));
+      for (let i = 0; i < LARGE_WHOLES; i++) yield wholePoint(() => anyWhole(thresholds(), rng));
+    },
+  };
+}
 
-/** In (0, 1), in (1, 5), in (−4, 0), a whole number, or in (−4, 4): where functions are defined differs. */
-function coordinate(kind: number, rng: Rng): Num {
-  if (kind === 3) return wholeNum(BigInt(rng.int(1, 15)));
+/** All of them. */
+export function* points(variables: readonly string[], state: State, nodes: readonly Node[] = []): Iterable<Point> {
+  const { everyday, tiny, wide, whole } = pointsOf(variables, state, nodes);
+  yield* everyday();
+  yield* wide();
+  yield* tiny();
+  yield* whole();
+}
+
+/** Every combination of signs, in any order, as often as a stage has points. */
+function signsOf(count: number, rng: Rng): readonly (readonly boolean[])[] {
+  const known = Math.min(count, SIGNED_MAX);
+  const combinations = Array.from({ length: Math.max(STAGE_MIN, 2 ** known) }, (_, bits) =>
+    Array.from({ length: count }, (_, i) => (i < known ? ((bits >> i) & 1) === 1 : rng.int(0, 1) === 1)),
+  );
+  return rng.shuffle(combinations);
+}
+
+type Size = "part" | "few" | "whole" | "tens" | "far" | "tiny";
+const EVERYDAY: readonly Size[] = ["part", "few", "whole"];
+const FAR: readonly Size[] = ["tens", "far"];
+
+/** In (0, 1), (1, 5), a whole number up to 15, up to 100, from 100 to 10^6, or down to 10^-9. */
+function coordinate(size: Size, isNegative: boolean, rng: Rng): Num {
+  if (size === "whole") return wholeNum(BigInt(isNegative ? -rng.int(1, 15) : rng.int(1, 15)));
   const part = BigInt(rng.int(1, 2 ** 24 - 1));
-  const unit = 2n ** 24n;
-  const num = [part, 4n * part + unit, -4n * part, unit, 8n * part - 4n * unit][kind] as bigint;
-  return { kind: "ball", ball: { re: num << BigInt(BITS.point - 24), im: 0n, error: 0 } };
+  const unit = 1n << BigInt(BITS.point);
+  const share = (unit * part) >> 24n;
+  const scale =
+    size === "tens" || size === "far" || size === "tiny" ? 10n ** BigInt(size === "tens" ? 1 : rng.int(2, 5)) : 1n;
+  const least = { part: 0n, few: unit, tens: 10n * unit, far: scale * unit, tiny: 0n }[size];
+  const span = { part: share, few: 4n * share, tens: 90n * share, far: 9n * scale * share, tiny: share / scale ** 2n }[
+    size
+  ];
+  const re = least + span;
+  return { kind: "ball", ball: { re: isNegative ? -re : re, im: 0n, error: 0 } };
+}
+
+/** What everyday points reach. */
+const NEAR_MAX = 5n;
+
+/** Less than 1 away from a whole number. */
+function beside(whole: bigint, rng: Rng): Num {
+  return exact({ num: 2_048n * whole + BigInt(2 * rng.int(-1_000, 1_000) + 1), den: 2_048n });
+}
+
+/** A small number, one beside what the expressions name, or a large one. */
+function anyWhole(thresholds: readonly bigint[], rng: Rng): bigint {
+  const kind = rng.int(0, 2);
+  if (kind === 0) return BigInt(rng.int(1, 60));
+  if (kind === 1 && thresholds.length > 0) return rng.pick(thresholds) * BigInt(rng.int(1, 3)) + BigInt(rng.int(-1, 2));
+  return BigInt(Math.floor(10 ** (1.5 + 2 * rng.float())));
 }
 
 // Expressions that jump, whose points must not all lie between two jumps.
 
 const JUMPS: ReadonlySet<string> = new Set(["floor", "ceil", "mod", "gcd", "lcm"]);
-const jumps = (part: Node): boolean => part.kind === "call" && JUMPS.has(part.name);
+/** Of one part: whether it jumps at each of many places. */
+export const jumps = (part: Node): boolean => part.kind === "call" && JUMPS.has(part.name);
 
 export function hasJumps(node: Node): boolean {
   return some(node, (part) => part.kind === "cases" || jumps(part));
@@ -93,14 +169,15 @@ export function wholesOf(nodes: readonly Node[]): ReadonlySet<string> {
 }
 
 const CONSTANTS_MAX = 12;
-const CONSTANT_MAX = 1000n;
+const CONSTANTS_SEEN_MAX = 60;
+const CONSTANT_MAX = 10n ** 15n;
 
 /** Points at, between and beside the jumps of expressions of one variable. */
 export function* jumpPoints(name: string, nodes: readonly Node[], state: State): Generator<ReadonlyMap<string, Num>> {
   const at = (value: Num): ReadonlyMap<string, Num> => new Map([[name, value]]);
   if (name === WHOLE || wholesOf(nodes).has(name)) {
     for (let k = 1n; k <= 24n; k++) yield at(wholeNum(k));
-    for (const c of wholeConstants(nodes))
+    for (const c of wholeConstants(nodes, state))
       for (const near of [c - 1n, c, c + 1n, 2n * c - 1n, 2n * c, 2n * c + 1n]) yield at(wholeNum(near));
     return;
   }
@@ -117,15 +194,18 @@ export function* jumpPoints(name: string, nodes: readonly Node[], state: State):
   }
 }
 
-function wholeConstants(nodes: readonly Node[]): ReadonlySet<bigint> {
+/** The largest numbers that the expressions name, or work out of numbers, cut to whole ones: 100, and 10^4. */
+function wholeConstants(nodes: readonly Node[], state: State): readonly bigint[] {
   const found = new Set<bigint>();
   for (const node of nodes)
     some(node, (part) => {
-      if (part.kind === "number" && part.value.den === 1n && part.value.num > 1n && part.value.num <= CONSTANT_MAX)
-        found.add(part.value.num);
-      return found.size >= CONSTANTS_MAX;
+      if (part.kind === "symbol" || part.kind === "unit" || variablesOf(part).size > 0) return false;
+      const value = realValue(part, state);
+      const whole = value?.kind === "exact" ? floor(absolute(value.value)) : 0n;
+      if (whole > 1n && whole <= CONSTANT_MAX) found.add(whole);
+      return found.size >= CONSTANTS_SEEN_MAX;
     });
-  return found;
+  return [...found].sort((a, b) => (a < b ? 1 : -1)).slice(0, CONSTANTS_MAX);
 }
 
 /** What the conditions of cases compare their variable with, and 0. */

@@ -1,27 +1,13 @@
 /** Sets of real numbers: intervals, unions, and relations that say which numbers are meant. */
-import { evaluate } from "../evaluate.ts";
-import { add, divide, exact, multiply, negate, type Num, signOf, wholeNum } from "../numbers/arithmetic.ts";
+import { type Num, wholeNum } from "../numbers/arithmetic.ts";
 import type { Node, Relation } from "../syntax.ts";
 import { type Comparison, different, EQUAL, type State } from "./outcome.ts";
 import { plain } from "./shape.ts";
-import { compareValues, placeOf, realValue, variablesOf } from "./places.ts";
+import { compareValues, realValue } from "./places.ts";
+import { variablesOf } from "../variables.ts";
+import { ALL, type End, OPEN, type Reals, type Segment } from "./segments.ts";
+import { solutionsOf } from "./solutions.ts";
 
-/** An end of a segment; undefined: it has none on this side. */
-interface End {
-  readonly value: Num | undefined;
-  readonly closed: boolean;
-}
-
-interface Segment {
-  readonly low: End;
-  readonly high: End;
-}
-
-/** Apart from each other, in order. */
-export type Reals = readonly Segment[];
-
-const OPEN: End = { value: undefined, closed: false };
-const ALL: Reals = [{ low: OPEN, high: OPEN }];
 const ZERO: End = { value: wholeNum(0n), closed: false };
 const NAMED: Readonly<Record<string, Reals>> = {
   ℝ: ALL,
@@ -56,7 +42,9 @@ export function realsOf(node: Node, state: State): Reals | undefined {
       return combined(node, state);
     case "builder": {
       const { element, condition } = node;
-      return element.kind === "symbol" || element.kind === "relation" ? realsOf(condition, state) : undefined;
+      if (element.kind === "symbol") return realsOf(condition, state);
+      // "x ∈ (0, 1)" limits it, too.
+      return element.kind === "relation" ? met([realsOf(element, state), realsOf(condition, state)], state) : undefined;
     }
     case "relation":
       return ofRelation(node.parts, node.operators, state);
@@ -105,7 +93,7 @@ function pointOf(node: Node, state: State): Reals | undefined {
 
 // Unions, and what is built of them.
 
-function joined(parts: readonly (Reals | undefined)[], state: State): Reals | undefined {
+export function joined(parts: readonly (Reals | undefined)[], state: State): Reals | undefined {
   if (parts.length > PARTS_MAX || parts.some((part) => part === undefined)) return undefined;
   const segments = (parts as readonly Reals[]).flat();
   let isClear = true;
@@ -157,7 +145,7 @@ function meets(high: End, low: End, state: State): boolean | undefined {
   return found === undefined ? undefined : found > 0 || (found === 0 && (high.closed || low.closed));
 }
 
-function complement(reals: Reals): Reals {
+export function complement(reals: Reals): Reals {
   const ends = reals.flatMap(({ low, high }) => [low, high]);
   const flipped = ends.map(({ value, closed }): End => ({ value, closed: value !== undefined && !closed }));
   const bounds = [OPEN, ...flipped, OPEN];
@@ -172,7 +160,7 @@ function complement(reals: Reals): Reals {
   return gaps;
 }
 
-function met(parts: readonly (Reals | undefined)[], state: State): Reals | undefined {
+export function met(parts: readonly (Reals | undefined)[], state: State): Reals | undefined {
   const union = joined(
     parts.map((part) => part && complement(part)),
     state,
@@ -189,8 +177,6 @@ function combined({ operator, left, right }: Extract<Node, { kind: "sets" }>, st
 
 // Relations of one variable.
 
-const FLIPPED: Readonly<Partial<Record<Relation, Relation>>> = { "<": ">", ">": "<", "≤": "≥", "≥": "≤" };
-
 function ofRelation(parts: readonly Node[], operators: readonly Relation[], state: State): Reals | undefined {
   const [first, second] = parts;
   if (first === undefined || second === undefined) return undefined;
@@ -199,65 +185,9 @@ function ofRelation(parts: readonly Node[], operators: readonly Relation[], stat
   if (names.size !== 1) return undefined;
   const [name] = names as Set<string> & Iterable<string>;
   const pieces = operators.map((operator, i) =>
-    single(parts[i] as Node, operator, parts[i + 1] as Node, name as string, state),
+    solutionsOf(parts[i] as Node, operator, parts[i + 1] as Node, name as string, state),
   );
   return pieces.length === 1 ? pieces[0] : met(pieces, state);
-}
-
-/** On both sides of 0, and no whole numbers: |x| and ⌊x⌋ are not linear. */
-const PROBES: readonly Num[] = [
-  exact({ num: 22n, den: 3n }),
-  exact({ num: -11n, den: 2n }),
-  exact({ num: 5n, den: 7n }),
-];
-
-/** The numbers x for which "left operator right" holds, where both sides are linear in x. */
-function single(left: Node, operator: Relation, right: Node, name: string, state: State): Reals | undefined {
-  const place = placeOf(state, 256, true);
-  const gap = (x: Num): Num | undefined => {
-    const there = { ...place, variables: new Map([[name, x]]) };
-    const [a, b] = [evaluate(left, there), evaluate(right, there)];
-    return a && b && add(a, negate(b), place);
-  };
-  const [at0, at1] = [gap(wholeNum(0n)), gap(wholeNum(1n))];
-  const slope = at0 && at1 && add(at1, negate(at0), place);
-  if (at0 === undefined || slope === undefined) return undefined;
-  const isLinear = PROBES.every((x) => {
-    const rise = multiply(slope, x, place);
-    const [foretold, found] = [rise && add(at0, rise, place), gap(x)];
-    return foretold !== undefined && found !== undefined && compareEnds(foretold, found, state) === 0;
-  });
-  const sign = signOf(slope);
-  const value = isLinear && sign !== 0 && sign !== undefined ? divide(negate(at0), slope, place) : undefined;
-  if (value === undefined) return undefined;
-  return bounded(sign === -1 ? (FLIPPED[operator] ?? operator) : operator, value);
-}
-
-/** The numbers in this relation to a value. */
-function bounded(operator: Relation, value: Num): Reals | undefined {
-  const [inside, outside] = [
-    { value, closed: true },
-    { value, closed: false },
-  ];
-  switch (operator) {
-    case "<":
-      return [{ low: OPEN, high: outside }];
-    case "≤":
-      return [{ low: OPEN, high: inside }];
-    case ">":
-      return [{ low: outside, high: OPEN }];
-    case "≥":
-      return [{ low: inside, high: OPEN }];
-    case "=":
-      return [{ low: inside, high: inside }];
-    case "≠":
-      return [
-        { low: OPEN, high: outside },
-        { low: outside, high: OPEN },
-      ];
-    default:
-      return undefined;
-  }
 }
 
 export function compareReals(gold: Reals, answer: Reals, state: State): Comparison {

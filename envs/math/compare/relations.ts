@@ -1,14 +1,16 @@
 /** Equations and inequalities that name no value. */
-import { evaluate } from "../evaluate.ts";
-import { add, divide, type Maybe, multiply, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
-import { type Node, type Relation } from "../syntax.ts";
+import { fractionOf } from "../exact/normal.ts";
+import { isNeverNegative, isPositive } from "../exact/roots-and-amounts.ts";
+import { areSame, atomsIn, plus, type Polynomial, primitive, quotient, times, ZERO } from "../exact/polynomial.ts";
+import { type Fraction, newRing, reduced, type Ring } from "../exact/ring.ts";
+import { univariateIn } from "../exact/univariate.ts";
+import { zerosOf } from "../exact/zeros.ts";
+import type { Node, Relation } from "../syntax.ts";
 import { all, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { pointPlace, points, variablesOf } from "./places.ts";
+import { compareProportions } from "./proportions.ts";
+import { haveOtherSigns, haveOtherZeros } from "./witnesses.ts";
 
 type RelationNode = Extract<Node, { kind: "relation" }>;
-
-const AGREED_ENOUGH = 6;
-const AGREED_MIN = 4;
 
 function difference([left, right]: readonly Node[]): Node {
   return {
@@ -32,8 +34,11 @@ export function compareRelations(gold: RelationNode, answer: RelationNode, state
   const isEquation = left.operator === "=" || left.operator === "≠";
   if (!isEquation && left.operator !== ">" && left.operator !== "≥")
     return undecided(`"${left.operator}" is not compared`);
-  const found = compareFactors(left.gap, right.gap, state, !isEquation);
-  return found.kind !== "equal" && isEquation ? compareSolutions(left.gap, right.gap, state, found) : found;
+  const ring = newRing(state.budget, true);
+  const [one, other] = [left, right].map(({ gap }) => partsOf(gap, ring));
+  if (one === undefined || other === undefined) return compareProportions(left.gap, right.gap, isEquation, state);
+  const found = isEquation ? compareZeros(one, other, ring, state) : compareSigns(one, other, ring, state);
+  return found ?? compareProportions(left.gap, right.gap, isEquation, state);
 }
 
 /** As "something > 0" or "something = 0". */
@@ -57,99 +62,90 @@ function compareChains(gold: RelationNode, answer: RelationNode, state: State): 
     : all(count, (i) => compareRelations(pair(gold, i), pair(answer, count - 1 - i), state));
 }
 
-/** Whether one is the other times a constant that is not 0; `positive`: that is above 0. */
-function compareFactors(gold: Node, answer: Node, state: State, positive: boolean): Comparison {
-  const variables = [...new Set([...variablesOf(gold), ...variablesOf(answer)])].sort();
-  let ratio: Maybe<Num>;
-  let agreed = 0;
-  for (const point of points(variables, state)) {
-    const place = pointPlace(state, true, "e", point);
-    const [left, right] = [evaluate(gold, place), evaluate(answer, place)];
-    if (state.budget.left < 0) return undecided("it takes too many steps to compare");
-    const here = left && right && divide(right, left, place);
-    if (here === undefined) continue;
-    ratio ??= here;
-    const found = order(ratio, here, place);
-    if (found === "equal" || found === "near") agreed++;
-    else if (found !== "unclear") return different("it is another relation");
-    if (agreed >= AGREED_ENOUGH) break;
-  }
-  const sign = ratio && signOf(ratio);
-  if (agreed < AGREED_MIN || sign === undefined)
-    return undecided("both relations are defined at too few points to compare them");
-  if (sign === 0 || (positive && sign < 0)) return different("it is another relation");
-  return EQUAL;
+/** What is 0 or above it as a fraction, with what is known of roots put in. */
+function partsOf(gap: Node, ring: Ring): Fraction | undefined {
+  const fraction = fractionOf(gap, ring);
+  const [num, den] = [fraction && reduced(fraction.num, ring), fraction && reduced(fraction.den, ring)];
+  return num !== undefined && den !== undefined && den.size > 0 ? { num, den } : undefined;
 }
 
-function isPolynomial(node: Node): boolean {
-  if (variablesOf(node).size === 0) return true;
-  if (node.kind === "power")
-    return node.exponent.kind === "number" && node.exponent.value.den === 1n && isPolynomial(node.base);
-  if (node.kind === "multiply")
-    return node.factors.every(
-      (factor) => isPolynomial(factor.node) && (!factor.inverse || variablesOf(factor.node).size === 0),
-    );
-  return node.kind === "symbol" || (node.kind === "add" && node.terms.every((term) => isPolynomial(term.node)));
+const arePlain = ({ atoms }: Ring): boolean => atoms.every(({ kind }) => kind === "variable");
+
+/** Of equations: by what is 0. Undefined: it cannot be told by algebra. */
+function compareZeros(gold: Fraction, answer: Fraction, ring: Ring, state: State): Comparison | undefined {
+  const [left, right] = [primitive(gold.num).part, primitive(answer.num).part];
+  if (left.size > 0 && areSame(left, right)) return EQUAL;
+  if (left.size === 0 || right.size === 0)
+    return left.size === right.size ? EQUAL : arePlain(ring) ? different("it is another equation") : undefined;
+  const dens = times(gold.den, answer.den, ring.budget);
+  const [more, less] = [quotient(right, left, ring.budget), quotient(left, right, ring.budget)];
+  if (dens !== undefined && more !== undefined && isHarmless(more, left, dens, ring)) return EQUAL;
+  if (dens !== undefined && less !== undefined && isHarmless(less, right, dens, ring)) return EQUAL;
+  if (!arePlain(ring)) return undefined;
+  return haveOtherZeros(left, right, ring, state)
+    ? different("it is another equation")
+    : undecided("the equations are no multiples of each other");
 }
 
-/** Whether each is 0 where the other is, found by a variable in which one of them is linear. */
-function compareSolutions(gold: Node, answer: Node, state: State, otherwise: Comparison): Comparison {
-  const variables = [...new Set([...variablesOf(gold), ...variablesOf(answer)])].sort();
-  const forth = vanishes(gold, answer, variables, state);
-  if (forth === undefined) {
-    if (otherwise.kind !== "different" || (isPolynomial(gold) && isPolynomial(answer))) return otherwise;
-    return undecided("the equations are no multiples of each other");
-  }
-  if (!forth) return different("it is another equation");
-  const back = vanishes(answer, gold, variables, state);
-  return back === true
-    ? EQUAL
-    : back === false
-      ? different("it is another equation")
-      : undecided("the equations are no multiples of each other");
-}
+const REPEATS_MAX = 6;
 
-/** Whether `other` is 0 at solutions of `equation` = 0; undefined: it is linear in no variable. */
-function vanishes(equation: Node, other: Node, variables: readonly string[], state: State): boolean | undefined {
-  for (const name of variables) {
-    let agreed = 0;
-    for (const point of points(variables, state)) {
-      const solution = solutionFor(equation, name, point, state);
-      if (solution === "not linear") break;
-      if (solution === undefined) continue;
-      const place = pointPlace(state, true, "e", new Map([...point, [name, solution]]));
-      const value = evaluate(other, place);
-      if (value === undefined) continue;
-      const found = order(value, wholeNum(0n), place);
-      if (found === "equal" || found === "near") agreed++;
-      else if (found !== "unclear") return false;
-      if (agreed >= AGREED_MIN) return true;
+/** Whether a factor has no zeros but those that the equation has anyway, or where a denominator is 0. */
+function isHarmless(factor: Polynomial, equation: Polynomial, dens: Polynomial, ring: Ring): boolean {
+  let rest = factor;
+  const part = primitive(dens).part;
+  for (const divisor of [equation, part]) {
+    if (divisor.size === 1 && divisor.has("")) continue;
+    for (let turn = 0; turn < REPEATS_MAX; turn++) {
+      const next = quotient(rest, divisor, ring.budget);
+      if (next === undefined) break;
+      rest = next;
     }
   }
-  return undefined;
+  const squared = times(part, part, ring.budget);
+  const isInDens =
+    squared !== undefined &&
+    part.size + rest.size > 2 &&
+    quotient(squared, primitive(rest).part, ring.budget) !== undefined;
+  return isInDens || signOfAll(rest, ring) !== undefined;
 }
 
-function solutionFor(
-  equation: Node,
-  name: string,
-  point: ReadonlyMap<string, Num>,
-  state: State,
-): Num | "not linear" | undefined {
-  const at = (x: bigint): Maybe<Num> =>
-    evaluate(equation, pointPlace(state, true, "e", new Map([...point, [name, wholeNum(x)]])));
-  const place = pointPlace(state, true, "e", point);
-  const [one, two] = [at(1n), at(2n)];
-  const slope = one && two && add(two, negate(one), place);
-  if (one === undefined || slope === undefined) return undefined;
-  // Below 0 too, where |x| turns.
-  for (const x of [5n, -3n]) {
-    const [climbed, found] = [multiply(slope, wholeNum(x - 1n), place), at(x)];
-    const foretold = climbed && add(one, climbed, place);
-    if (foretold === undefined || found === undefined) return undefined;
-    const compared = order(foretold, found, place);
-    if (compared !== "equal" && compared !== "near") return "not linear";
+/** The sign that a polynomial has everywhere; undefined: it has none, or it is not seen. */
+function signOfAll(a: Polynomial, ring: Ring): 1 | -1 | undefined {
+  for (const sign of [1, -1] as const) {
+    const turned = sign === 1 ? a : plus(ZERO, a, -1n);
+    if (isNeverNegative(turned, ring) && hasPositiveTerm(turned, ring)) return sign;
   }
-  // 1 − f(1) / slope
-  const steps = divide(one, slope, place);
-  return steps === undefined ? "not linear" : add(wholeNum(1n), negate(steps), place);
+  const [index, ...others] = atomsIn(a);
+  const univariate = index === undefined || others.length > 0 ? undefined : univariateIn(a, index);
+  if (univariate === undefined || zerosOf(univariate, ring.budget)?.length !== 0) return undefined;
+  return (univariate[0] as bigint) > 0n ? 1 : -1;
+}
+
+/** A number, or a power of e times one. */
+function hasPositiveTerm(a: Polynomial, { atoms }: Ring): boolean {
+  return [...a.keys()].some((monomial) =>
+    [...monomial].every((exponent, index) => {
+      const atom = atoms[index];
+      return exponent === "\0" || (atom?.kind === "other" && isPositive(atom.node));
+    }),
+  );
+}
+
+/** Of inequalities: by what is above 0. */
+function compareSigns(gold: Fraction, answer: Fraction, ring: Ring, state: State): Comparison | undefined {
+  const [left, right] = [gold, answer].map(({ num, den }) => times(num, den, ring.budget));
+  if (left === undefined || right === undefined || left.size === 0 || right.size === 0) return undefined;
+  const [one, other] = [primitive(left), primitive(right)];
+  const isTurned = one.content < 0n !== other.content < 0n;
+  if (areSame(one.part, other.part)) return isTurned ? turnedOver() : EQUAL;
+  if (!arePlain(ring)) return undefined;
+  const factor = quotient(other.part, one.part, ring.budget) ?? quotient(one.part, other.part, ring.budget);
+  if (factor !== undefined && signOfAll(factor, ring) === (isTurned ? -1 : 1)) return EQUAL;
+  return haveOtherSigns(left, right, ring, state)
+    ? different("it is another relation")
+    : undecided("the relations are no multiples of each other");
+}
+
+function turnedOver(): Comparison {
+  return different("it is the opposite relation");
 }

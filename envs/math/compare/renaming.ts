@@ -1,6 +1,6 @@
 /** Names that are free to choose: the n of f(n) = n + 1, the c of f(x) = cx, and the C of x² + C. */
 import { type Node, replaced, show, symbol } from "../syntax.ts";
-import { variablesOf } from "./places.ts";
+import { variablesOf } from "../variables.ts";
 import { assignmentOf } from "./shape.ts";
 
 /** Letters that a constant goes by that may be any. */
@@ -64,6 +64,35 @@ function headOf(name: Node): readonly [head: string, names: readonly string[]] {
   }
   const [, head = "", index = ""] = name.kind === "symbol" ? (/^([^_]+)_([a-z])$/.exec(name.name) ?? []) : [];
   return [head, index === "" ? [] : [index]];
+}
+
+// Constants that may be any number.
+
+/** What is written for a constant of integration, and nothing that a problem gives. */
+const INTEGRATION = /^[Cc](?:_\d)?$/;
+/** What else stands for one beside these. */
+const ARBITRARY = /^(?:[ABCK]|[Cc](?:_\d)?)$/;
+const PERMUTED_MAX = 3;
+
+/** The answer with the gold's names for constants that may be any number, each way round: Ae^x as Ce^x. */
+export function withOtherConstants(gold: Node, answer: Node): readonly Node[] {
+  const [left, right] = [variablesOf(gold), variablesOf(answer)];
+  if (!INTEGRATED.some((name) => left.has(name) && right.has(name))) return [];
+  const isFree = (name: string): boolean =>
+    ARBITRARY.test(name) && (INTEGRATION.test(name) || !(left.has(name) && right.has(name)));
+  const [names, others] = [[...left].filter(isFree).sort(), [...right].filter(isFree).sort()];
+  if (names.length !== others.length || names.length === 0 || names.length > PERMUTED_MAX) return [];
+  // A and B alone may be given by the problem.
+  if (![names, others].some((each) => each.every((name) => INTEGRATION.test(name)))) return [];
+  const apart = others.reduce((node, name) => replaced(node, name, symbol(`${name} of the answer`)), answer);
+  return permutations(names).map((order) =>
+    others.reduce((node, name, i) => replaced(node, `${name} of the answer`, symbol(order[i] as string)), apart),
+  );
+}
+
+function permutations(items: readonly string[]): readonly (readonly string[])[] {
+  if (items.length < 2) return [items];
+  return items.flatMap((item) => permutations(items.filter((each) => each !== item)).map((rest) => [item, ...rest]));
 }
 
 // Constants of integration.

@@ -1,6 +1,6 @@
 /** What an answer of several things is: a list, a set, a tuple, values by their names. */
 import { type Factor, type Node, show, symbol } from "../syntax.ts";
-import { variablesOf } from "./places.ts";
+import { variablesOf } from "../variables.ts";
 import { assignmentOf, isName } from "./shape.ts";
 
 export type Several = Extract<Node, { kind: "list" | "set" | "bracket" | "matrix" }>;

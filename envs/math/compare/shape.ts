@@ -3,7 +3,7 @@ import { whole } from "../numbers/rational.ts";
 import { isConstant, isNumberSet } from "../read/names.ts";
 import { numberOfWords } from "../read/words.ts";
 import { type Node, type Relation, show, some, symbol, type Term, withChildren } from "../syntax.ts";
-import { variablesOf } from "./places.ts";
+import { variablesOf } from "../variables.ts";
 import { matrixOf } from "./vectors.ts";
 
 /** A text that stands for something that has a sign of its own. */

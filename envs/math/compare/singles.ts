@@ -4,7 +4,7 @@ import { children, type Node } from "../syntax.ts";
 import type { Compare, Context } from "./assignments.ts";
 import { compareFamilies, residuesOf } from "./families.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
-import { variablesOf } from "./places.ts";
+import { variablesOf } from "../variables.ts";
 import { besideConstant, vanishing } from "./renaming.ts";
 import { compareScalars } from "./scalars.ts";
 import { compareMeasured, measuredOf } from "./units.ts";

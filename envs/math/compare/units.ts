@@ -4,7 +4,8 @@ import { UNITS, type UnitInfo } from "../read/unit.ts";
 import { whole } from "../numbers/rational.ts";
 import type { Node } from "../syntax.ts";
 import { any, type Comparison, different, type State, undecided } from "./outcome.ts";
-import { compareValues, realValue, variablesOf } from "./places.ts";
+import { compareValues, realValue } from "./places.ts";
+import { variablesOf } from "../variables.ts";
 import { compareScalars } from "./scalars.ts";
 import { exact, wholeNum } from "../numbers/arithmetic.ts";
 

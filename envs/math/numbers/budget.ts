@@ -4,7 +4,7 @@ export interface Budget {
 }
 
 /** Steps of one comparison: some ten milliseconds on a slow core. */
-export const STEPS_MAX = 10_000;
+export const STEPS_MAX = 8_000;
 
 /** Takes steps; whether there were enough. */
 export function spend(budget: Budget, steps: number): boolean {

@@ -13,9 +13,11 @@ export type Fn = (args: readonly Num[], setting: Setting) => Maybe<Num>;
 
 const ONE = wholeNum(1n);
 const FACTORIAL_MAX = 3_000n;
+const FACTOR_STEPS = 1.5;
 
 function product(from: bigint, to: bigint, step: bigint, setting: Setting): Maybe<Num> {
-  if (to - from > FACTORIAL_MAX * step || !spend(setting.budget, Number(to > from ? to - from : 0n))) return undefined;
+  const steps = FACTOR_STEPS * Number(to > from ? to - from : 0n);
+  if (to - from > FACTORIAL_MAX * step || !spend(setting.budget, steps)) return undefined;
   let value = 1n;
   for (let k = to; k > 0n && k >= from; k -= step) value *= k;
   return wholeNum(value);

@@ -76,9 +76,11 @@ function scriptText(cursor: Cursor): string {
 
 const SIGNED_SETS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(["ℕ*", "ℕ+", "ℕ>0", "ℕ≥1", "ℤ+", "ℤ>0", "ℤ≥1"].map((written) => [written, "ℕ*"])),
-  ...Object.fromEntries(["ℕ", "ℕ0", "ℕ≥0", "ℤ≥0"].map((written) => [written, "ℕ"])),
+  // Where it says that 0 belongs to it; of ℕ alone that is a matter of taste.
+  ...Object.fromEntries(["ℕ0", "ℕ≥0", "ℤ≥0"].map((written) => [written, "ℕ0"])),
   ...{ "ℤ*": "ℤ*", "ℤ≠0": "ℤ*", "ℤ-": "ℤ-", "ℤ<0": "ℤ-", "ℝ+": "ℝ+", "ℝ>0": "ℝ+", "ℝ-": "ℝ-", "ℝ<0": "ℝ-" },
-  ...{ "ℝ*": "ℝ*", "ℝ≠0": "ℝ*", "ℝ≥0": "ℝ≥0", "ℚ+": "ℚ+", "ℚ>0": "ℚ+", "ℂ*": "ℂ*" },
+  ...{ "ℝ*": "ℝ*", "ℝ≠0": "ℝ*", "ℝ≥0": "ℝ≥0", "ℂ*": "ℂ*" },
+  ...{ "ℚ+": "ℚ+", "ℚ>0": "ℚ+", "ℚ-": "ℚ-", "ℚ<0": "ℚ-", "ℚ*": "ℚ*", "ℚ≠0": "ℚ*", "ℚ≥0": "ℚ≥0" },
 };
 
 /** The set of numbers with its mark; undefined: what follows is no mark, as in ℝ^2. */

@@ -1,8 +1,10 @@
 /** Every pair of every file of pairs/: none is called equal that is not, and nearly all have the verdict they should have. */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { rngFor } from "../../../envs/lib/rng.ts";
 import { compareMath, readMath } from "../../../envs/math/value.ts";
 import type { Label, LabelledPair } from "./labelled.ts";
+import { knownPairs } from "./truth/pairs.ts";
 
 const AGREEMENT_MIN = 0.97;
 const FOLDER = new URL("pairs/", import.meta.url);
@@ -16,7 +18,7 @@ async function pairsOf(name: string): Promise<readonly LabelledPair[]> {
 
 const pairs = (await Promise.all(readdirSync(FOLDER).map(pairsOf))).flat();
 
-function judged({ gold, answer }: LabelledPair): Label {
+function judged({ gold, answer }: Pick<LabelledPair, "gold" | "answer">): Label {
   const [expected, given] = [readMath(gold), readMath(answer)];
   if (expected.kind === "malformed") throw new Error(`the gold ${gold} cannot be read: ${expected.reason}`);
   return given.kind === "malformed" ? "unread" : compareMath(expected.answer, given.answer).kind;
@@ -40,4 +42,13 @@ test("nearly all have the verdict that is right, and the others the one that is 
   expect(disagreeing.filter((pair) => pair.judged !== pair.found).map(shown)).toEqual([]);
   for (const line of disagreeing.map(shown)) console.info(line);
   expect(1 - disagreeing.length / found.length).toBeGreaterThanOrEqual(AGREEMENT_MIN);
+});
+
+test("of pairs of known truth none that is different is equal, and those that are equal are", () => {
+  const pairs = [...knownPairs(1200, rngFor("known-truth", "test"))];
+  const verdicts = pairs.map((pair) => ({ ...pair, verdict: judged(pair) }));
+  expect(verdicts.filter(({ isEqual, verdict }) => !isEqual && verdict === "equal")).toEqual([]);
+  const equal = verdicts.filter(({ isEqual }) => isEqual);
+  expect(equal.length).toBeGreaterThan(400);
+  expect(equal.filter(({ verdict }) => verdict === "equal").length).toBeGreaterThan(0.97 * equal.length);
 });

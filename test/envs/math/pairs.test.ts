@@ -5,6 +5,7 @@ import { rngFor } from "../../../envs/lib/rng.ts";
 import { STEPS_MAX } from "../../../envs/math/numbers/budget.ts";
 import { compareMath, type MathAnswer, readMath, showMath } from "../../../envs/math/value.ts";
 import { hostileTexts } from "../hostile.ts";
+import { DEAR, joined, times } from "./dear.ts";
 import { equalPairs, nearMisses, type Pair } from "./look-alikes.ts";
 
 function judged(gold: string, answer: string): string {
@@ -59,48 +60,6 @@ function answerOf(text: string): MathAnswer {
   if (read.kind === "malformed") throw new Error(`${text}: ${read.reason}`);
   return read.answer;
 }
-
-const times = (text: string, count: number): string => text.repeat(count);
-const joined = (count: number, make: (i: number) => string, joiner: string): string =>
-  Array.from({ length: count }, (_, i) => make(i)).join(joiner);
-
-const DEAR: readonly string[] = [
-  ...["9^9^9", "9^{9^{9^{9^{9}}}}", `${times("2^", 50)}2`, "(10^6)!", "((3!)!)!", "10^{100000}", "1e400^{200}"],
-  ...[
-    "\\sum_{k=1}^{10^{12}} k",
-    "\\sum_{a=1}^{1000}\\sum_{b=1}^{1000}\\sum_{c=1}^{1000} abc",
-    "\\binom{100000}{50000}",
-  ],
-  ...["\\sum_{k=1}^{20000} \\sin k", "\\sum_{k=1}^{20000} \\frac1k", "\\lfloor e^{e^{e^{e}}}\\rfloor", "x^{x^{x^{x}}}"],
-  ...["(x+1)^{1000000000}", "\\sin(10^{200})", "abcdghjklmnopqrstuvwxyz", times("\\pm 1", 12), times("9", 3900)],
-  ...[`${times("9", 3900)}/${times("7", 3900)}`, `\\gcd(${times("9", 3900)}, ${times("7", 3900)})`],
-  ...[
-    joined(400, (i) => `2^{${100_000 - i}}`, "+"),
-    joined(400, (i) => `2^{${30_000 - i}}`, "*"),
-    joined(900, () => "3000!", "+"),
-  ],
-  ...[
-    joined(700, () => "\\sin x", "+"),
-    joined(99, (i) => `\\sin ${i}`, ","),
-    joined(99, (i) => `\\sqrt{${i + 2}}`, ","),
-  ],
-  ...[
-    joined(700, (i) => `${i + 2}`, "/"),
-    joined(20, () => `0.${times("1", 399)}`, "+"),
-    `${times("e^{", 20)}x${times("}", 20)}`,
-  ],
-  ...[`${times("\\sqrt{1+", 25)}x${times("}", 25)}`, joined(29, (i) => `(${i}\\sqrt2,${i}\\sqrt2+1)`, "\\cup")],
-  ...[
-    `${joined(95, (i) => `\\frac{k\\pi}{${i + 2}}`, ",")}, k \\in \\mathbb{Z}`,
-    `${joined(60, (i) => `${i}`, ",")} \\pmod{120}`,
-    `\\begin{cases}${joined(19, (i) => `x^{${i}}, & x > ${50 - i}`, "\\\\")}\\end{cases}`,
-  ],
-  ...[
-    joined(250, (i) => `\\lfloor \\frac{n}{${i + 2}} \\rfloor`, "+"),
-    joined(200, () => "\\zeta(64)", "+"),
-    joined(200, (i) => `\\Gamma(${i}.5)`, "+"),
-  ],
-];
 
 /** Texts that cannot be read, and must be refused for what they are. */
 const REFUSED: readonly string[] = [

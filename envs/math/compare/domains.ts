@@ -1,0 +1,207 @@
+/** Sets of whole numbers, of fractions and of reals: which of them a set takes its numbers from counts as its ends do. */
+import { asWhole, exact, type Maybe, negate, type Num } from "../numbers/arithmetic.ts";
+import { call } from "../numbers/functions.ts";
+import type { Node } from "../syntax.ts";
+import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
+import { placeOf } from "./places.ts";
+import { complement, compareReals, joined, met, realsOf } from "./reals.ts";
+import { ALL, OPEN, type Reals } from "./segments.ts";
+import { plain } from "./shape.ts";
+
+type Domain = "ℤ" | "ℚ" | "ℝ";
+
+interface NumberSet {
+  readonly domain: Domain;
+  /** Those of the domain that lie in these are its numbers. */
+  readonly reals: Reals;
+  /** Whether it says what its numbers are taken from. */
+  readonly isSaid: boolean;
+  /** The letter that a condition is of. */
+  readonly letter?: string;
+}
+
+/** Where ℕ begins is a matter of taste. */
+type Naturals = 0n | 1n;
+
+/** Of sets of which one at least says what its numbers are taken from; undefined: they are compared in other ways. */
+export function compareDomains(gold: Node, answer: Node, state: State): Comparison | undefined {
+  const found = ([0n, 1n] as const).map((least) => {
+    const [left, right] = [numbersOf(gold, least, state), numbersOf(answer, least, state)];
+    if (left === undefined || right === undefined || !(left.isSaid || right.isSaid)) return undefined;
+    return compareNumbers(left, right, state);
+  });
+  // From 1 it may begin where that is told by the numbers themselves.
+  const isListed = [gold, answer].some(({ kind }) => kind === "set");
+  return isListed && found[1]?.kind === "equal" ? found[1] : found[0];
+}
+
+const ORDER: readonly Domain[] = ["ℤ", "ℚ", "ℝ"];
+const narrower = (a: Domain, b: Domain): Domain => (ORDER.indexOf(a) < ORDER.indexOf(b) ? a : b);
+
+function numbersOf(given: Node, least: Naturals, state: State): NumberSet | undefined {
+  const node = plain(given);
+  switch (node.kind) {
+    case "symbol":
+      return named(node.name, least);
+    case "builder": {
+      if (node.element.kind !== "symbol" && node.element.kind !== "relation") return undefined;
+      const { condition, element } = node;
+      const conditions = condition.kind === "list" && condition.joiner !== "or" ? condition.items : [condition];
+      return metAll(element.kind === "symbol" ? conditions : [element, ...conditions], least, state);
+    }
+    case "list":
+      return node.joiner === "or" ? ofReals(node, state) : metAll(node.items, least, state);
+    case "sets":
+      return combined(node, least, state);
+    case "relation": {
+      const [letter, set] = node.parts;
+      if (node.operators.length !== 1 || node.operators[0] !== "∈" || letter?.kind !== "symbol")
+        return ofReals(node, state);
+      const found = set && numbersOf(set, least, state);
+      return found && { ...found, letter: letter.name };
+    }
+    default:
+      return ofReals(node, state);
+  }
+}
+
+function ofReals(node: Node, state: State): NumberSet | undefined {
+  const reals = realsOf(node, state);
+  const letter = node.kind === "relation" ? node.parts.find((part) => part.kind === "symbol") : undefined;
+  return reals && { domain: "ℝ", reals, isSaid: false, ...(letter?.kind === "symbol" ? { letter: letter.name } : {}) };
+}
+
+const ZERO = { value: exact({ num: 0n, den: 1n }), closed: false };
+const SIGNS: Readonly<Record<string, Reals>> = {
+  "": ALL,
+  "+": [{ low: ZERO, high: OPEN }],
+  "-": [{ low: OPEN, high: ZERO }],
+  "≥0": [{ low: { ...ZERO, closed: true }, high: OPEN }],
+  "*": [
+    { low: OPEN, high: ZERO },
+    { low: ZERO, high: OPEN },
+  ],
+};
+
+function named(name: string, least: Naturals): NumberSet | undefined {
+  if (name === "∅") return { domain: "ℝ", reals: [], isSaid: false };
+  const [letter = "", mark] = [name.slice(0, 1), name.slice(1)];
+  const isSaid = true;
+  if (letter === "ℕ") {
+    const isPositive = mark === "*" || (mark === "" && least === 1n);
+    return { domain: "ℤ", reals: SIGNS[isPositive ? "+" : "≥0"] as Reals, isSaid };
+  }
+  const reals = SIGNS[mark];
+  const domain = ORDER.find((each) => each === letter);
+  return domain && reals && { domain, reals, isSaid };
+}
+
+/** What lies in each of them, of one letter alone. */
+function metAll(nodes: readonly Node[], least: Naturals, state: State): NumberSet | undefined {
+  const sets = nodes.map((node) => (node.kind === "relation" ? numbersOf(node, least, state) : undefined));
+  if (sets.length === 0 || sets.includes(undefined)) return undefined;
+  const known = sets as readonly NumberSet[];
+  if (new Set(known.flatMap(({ letter }) => letter ?? [])).size > 1) return undefined;
+  return known.reduce<NumberSet | undefined>((one, other) => one && meeting(one, other, state), known[0]);
+}
+
+function meeting(a: NumberSet, b: NumberSet, state: State): NumberSet | undefined {
+  const reals = met([a.reals, b.reals], state);
+  return reals && { ...a, ...b, domain: narrower(a.domain, b.domain), reals, isSaid: a.isSaid || b.isSaid };
+}
+
+function combined(node: Extract<Node, { kind: "sets" }>, least: Naturals, state: State): NumberSet | undefined {
+  const [a, b] = [numbersOf(node.left, least, state), numbersOf(node.right, least, state)];
+  if (a === undefined || b === undefined) return undefined;
+  if (node.operator === "∩") return meeting(a, b, state);
+  const [left, right] = [listed(a, state) ?? a, listed(b, state) ?? b];
+  const isOfOne = left.domain === right.domain;
+  if (node.operator === "∪") {
+    const reals = isOfOne ? joined([left.reals, right.reals], state) : undefined;
+    return reals && { ...left, reals, isSaid: a.isSaid || b.isSaid };
+  }
+  // What is taken away is of the same numbers, or of more.
+  if (narrower(left.domain, right.domain) !== left.domain) return undefined;
+  const reals = met([left.reals, complement(right.reals)], state);
+  return reals && { ...left, reals, isSaid: a.isSaid || b.isSaid };
+}
+
+// Whole numbers.
+
+const LISTED_MAX = 200;
+
+/** A few whole numbers one by one, which are the same as reals; undefined: they are no whole numbers, or too many. */
+function listed({ domain, reals, ...rest }: NumberSet, state: State): NumberSet | undefined {
+  const runs = domain === "ℤ" ? runsOf(reals, state) : undefined;
+  const points: bigint[] = [];
+  for (const { low, high } of runs ?? []) {
+    if (low === undefined || high === undefined || high - low >= LISTED_MAX - points.length) return undefined;
+    for (let each = low; each <= high; each++) points.push(each);
+  }
+  if (runs === undefined) return undefined;
+  const at = (num: bigint): Reals[number] => {
+    const end = { value: exact({ num, den: 1n }), closed: true };
+    return { low: end, high: end };
+  };
+  return { ...rest, domain: "ℝ", reals: points.map(at) };
+}
+
+interface Run {
+  readonly low: bigint | undefined;
+  readonly high: bigint | undefined;
+}
+
+/** The whole numbers in them, as runs that do not touch; undefined: an end cannot be told from a whole number. */
+function runsOf(reals: Reals, state: State): readonly Run[] | undefined {
+  const runs: Run[] = [];
+  for (const { low, high } of reals) {
+    const [from, to] = [
+      low.value && wholeFrom(negate(low.value), low.closed, state),
+      high.value && wholeFrom(high.value, high.closed, state),
+    ];
+    if ((low.value && from === undefined) || (high.value && to === undefined)) return undefined;
+    const first = from === undefined ? undefined : -from;
+    if (first !== undefined && to !== undefined && first > to) continue;
+    const last = runs.at(-1);
+    const touches = last !== undefined && (last.high === undefined || first === undefined || first <= last.high + 1n);
+    if (touches) runs[runs.length - 1] = { low: last.low, high: to };
+    else runs.push({ low: first, high: to });
+  }
+  return runs;
+}
+
+/** The largest whole number that is at most this, or less than it. */
+function wholeFrom(value: Num, closed: boolean, state: State): Maybe<bigint> {
+  const place = placeOf(state, 256, true);
+  const found = call("floor", [value], place);
+  const whole = found && asWhole(found);
+  return whole === undefined ? undefined : !closed && asWhole(value) === whole ? whole - 1n : whole;
+}
+
+function compareNumbers(gold: NumberSet, answer: NumberSet, state: State): Comparison {
+  const [a, b] = sharing(gold, answer);
+  const [left, right] = [listed(a, state) ?? a, listed(b, state) ?? b];
+  if (left.domain !== right.domain) {
+    const areFew = [left, right].every(({ reals }) => reals.every(isPoint));
+    return areFew ? compareReals(left.reals, right.reals, state) : different("its numbers are of another kind");
+  }
+  if (left.domain !== "ℤ") return compareReals(left.reals, right.reals, state);
+  const [runs, others] = [runsOf(left.reals, state), runsOf(right.reals, state)];
+  if (runs === undefined || others === undefined) return undecided("its whole numbers cannot be told");
+  const isSame =
+    runs.length === others.length &&
+    runs.every(({ low, high }, i) => low === others[i]?.low && high === others[i]?.high);
+  return isSame ? EQUAL : different("it is another set of numbers");
+}
+
+/** By custom n, m, k and N are whole: of a side that does not say so, what the other one says holds. */
+function sharing(a: NumberSet, b: NumberSet): readonly [NumberSet, NumberSet] {
+  const unsaid = ({ isSaid, letter }: NumberSet): boolean => !isSaid && letter !== undefined && /^[nmkN]$/.test(letter);
+  if (unsaid(a)) return [{ ...a, domain: b.domain }, b];
+  return unsaid(b) ? [a, { ...b, domain: a.domain }] : [a, b];
+}
+
+/** Whether it is a single number. */
+function isPoint({ low, high }: Reals[number]): boolean {
+  return low.value !== undefined && low.value === high.value;
+}

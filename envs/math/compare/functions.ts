@@ -1,0 +1,197 @@
+/**
+ * Compares expressions with variables. Equal is what is so by algebra. Else a point where they differ refutes it, and where
+ * nothing turns or breaks off, agreement at random points is taken for equality; where something does, they must agree on
+ * each side of it. Points where one has no value tell nothing.
+ */
+import { evaluate, type Place } from "../evaluate.ts";
+import { nodeOf } from "../exact/node.ts";
+import { asConstant, primitive } from "../exact/polynomial.ts";
+import { rngFor } from "../../lib/rng.ts";
+import { type Num, order, signOf } from "../numbers/arithmetic.ts";
+import { type Node, show, some } from "../syntax.ts";
+import { type Algebra, algebraOf, isPlain } from "./algebra.ts";
+import { depthOf, isTiny } from "./depth.ts";
+import { lineAlong } from "./lines.ts";
+import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
+import { BITS, hasJumps, jumpPoints, jumps, placeOf, pointPlace, pointsOf, WHOLE, wholesOf } from "./places.ts";
+import { areSettled, sideOf, switchNodes } from "./sides.ts";
+
+/** Of those at a point, how many a constant may take before it is lost beside the others. */
+const POINT_DEPTH_MAX = 64;
+const AGREED_MIN = 5;
+/** So many points tell that an expression is defined for more than whole numbers. */
+const AGREED_ENOUGH = 8;
+/** What a point of whole numbers may cost: a factorial of a large one tells nothing if it takes more. */
+const WHOLE_STEPS_MAX = 300;
+const WHOLE_FUNCTIONS: ReadonlySet<string> = new Set([
+  ...["factorial", "factorial2", "binom", "arrangements", "gamma", "mod", "gcd", "lcm"],
+]);
+const isOfWholes = (part: Node): boolean =>
+  part.kind === "series" || (part.kind === "call" && WHOLE_FUNCTIONS.has(part.name));
+
+type Look = (point: ReadonlyMap<string, Num>, seen: Seen, stepsMax: number) => Comparison | undefined;
+
+const hasI = (node: Node): boolean => some(node, (part) => part.kind === "symbol" && part.name === "i");
+const isCase = (node: Node): boolean => node.kind === "cases";
+
+/** What is found out point by point. */
+interface Seen {
+  agreed: number;
+  /** Where they differ with a variable below 0, and have roots or logarithms. */
+  differing: number;
+  /** Points at which one of them alone has a value. */
+  alone: number;
+  /** The sides of what turns on which they agreed. */
+  readonly sides: Set<string>;
+}
+
+export function compareFunctions(
+  gold: Node,
+  answer: Node,
+  variables: readonly string[],
+  state: State,
+  logarithm: "e" | "10",
+): Comparison {
+  const real = !hasI(gold) && !hasI(answer);
+  const algebra = algebraOf(gold, answer, real, state);
+  if (algebra.gap?.size === 0) return EQUAL;
+  if (algebra.gap !== undefined && (isPlain(algebra) || asConstant(algebra.gap) !== undefined))
+    return different("it is another expression");
+  const isJumping = [gold, answer].some((node) => some(node, jumps));
+  const look = lookingAt(gold, answer, algebra, real, logarithm, state);
+  const looked = lookAll(look, algebra, variables, [gold, answer], real, state);
+  if ("kind" in looked) return looked;
+  const { seen } = looked;
+  const constants = placeOf(state, BITS.constant, false, logarithm);
+  if (seen.agreed >= AGREED_MIN && [gold, answer].some((node) => depthOf(node, constants) > POINT_DEPTH_MAX))
+    return show(gold) === show(answer) ? EQUAL : undecided("it has powers too large or too small to be told apart");
+  if (seen.agreed < AGREED_MIN)
+    return seen.differing > 0
+      ? different("it has another value at some point")
+      : undecided("both are defined at too few points to compare them");
+  if (seen.differing > 0) return undecided("it is equal only where its variables are positive");
+  if (isJumping && (variables.length > 1 || !looked.isComplete))
+    return undecided("it agrees where it was looked at, and may jump elsewhere");
+  const isSeen = algebra.switches.length === 0 || (looked.isComplete && !isJumping && seen.alone === 0);
+  return isSeen || areSettled(algebra, seen.sides)
+    ? EQUAL
+    : undecided("it agrees where it was looked at, and may differ on another side of what turns in it");
+}
+
+/** What was seen at all points, cheap refutation first; a comparison where no more is to be seen. */
+function lookAll(
+  look: Look,
+  algebra: Algebra,
+  variables: readonly string[],
+  nodes: readonly Node[],
+  real: boolean,
+  state: State,
+): Comparison | { readonly seen: Seen; readonly isComplete: boolean } {
+  const seen: Seen = { agreed: 0, differing: 0, alone: 0, sides: new Set() };
+  const lookAt = (points: Iterable<ReadonlyMap<string, Num>>, stepsMax = Infinity): Comparison | undefined => {
+    for (const point of points) {
+      const found = look(point, seen, stepsMax);
+      if (state.budget.left < 0) return undecided("it takes too many steps to compare");
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+  const { everyday, tiny, wide, whole } = pointsOf(variables, state, nodes);
+  const [name] = variables;
+  const isJumping = nodes.some(hasJumps);
+  const atJumps = name !== undefined && variables.length === 1 && isJumping ? jumpPoints(name, nodes, state) : [];
+  const first = lookAt(atJumps) ?? lookAt(everyday());
+  if (first !== undefined) return first;
+  if (algebra.switches.length > 0 && seen.differing === 0 && areSettled(algebra, new Set())) return EQUAL;
+  const lines = real && algebra.turns.length > 0 ? linesOf(algebra, variables, wholesOf(nodes), state) : undefined;
+  const isComplete = lines?.isComplete ?? variables.length === 1;
+  const found = lookAt(lines?.points ?? []) ?? lookAt(tiny());
+  if (found !== undefined) return found;
+  const wider = lookAt(wide());
+  if (wider !== undefined) return wider;
+  const isForWholes = seen.agreed < AGREED_ENOUGH || nodes.some((node) => some(node, isOfWholes));
+  return (isForWholes ? lookAt(whole(), WHOLE_STEPS_MAX) : undefined) ?? { seen, isComplete };
+}
+
+/** Looks at one point: what refutes it, if anything does. */
+function lookingAt(
+  gold: Node,
+  answer: Node,
+  algebra: Algebra,
+  real: boolean,
+  logarithm: "e" | "10",
+  state: State,
+): Look {
+  const haveRoots = hasRoots(gold) || hasRoots(answer);
+  const switches = switchNodes(algebra);
+  const gap = algebra.gap && nodeOf(primitive(algebra.gap).part, algebra.ring);
+  return (point, seen, stepsMax) => {
+    const budget = { left: Math.min(state.budget.left, stepsMax) };
+    const before = budget.left;
+    const place = { ...pointPlace(state, real, logarithm, point), budget };
+    const left = evaluate(gold, place);
+    const right = evaluate(answer, place);
+    // What is refused for its price is not worked out.
+    state.budget.left -= before === stepsMax ? before - Math.max(0, budget.left) : before - budget.left;
+    if (budget.left < 0) return undefined;
+    if (left === undefined || right === undefined) {
+      if ((left === undefined) === (right === undefined)) return undefined;
+      seen.alone++;
+      return isCase(gold) && isCase(answer) ? different("it is defined elsewhere") : undefined;
+    }
+    const found = order(left, right, place);
+    // Of what is 0 as far as can be seen nothing is known.
+    if (found === "unclear" || (found === "near" && isTiny(left, right, place))) return undefined;
+    // A difference that is small beside both is not so without what it is multiplied by.
+    const isGap = gap !== undefined && seen.agreed < GAP_POINTS && found === "near" && isFar(gap, place);
+    if ((found === "equal" || found === "near") && !isGap) {
+      seen.agreed++;
+      const side = switches.length === 0 ? undefined : sideOf(switches, point, state);
+      if (side !== undefined) seen.sides.add(side);
+      return undefined;
+    }
+    const isNegative = [...point.values()].some((value) => signOf(value) === -1);
+    if (!isNegative || !haveRoots) return different("it has another value at some point");
+    seen.differing++;
+    return undefined;
+  };
+}
+
+const GAP_POINTS = 4;
+
+function isFar(gap: Node, place: Place): boolean {
+  const value = evaluate(gap, place);
+  const sign = value && signOf(value);
+  return sign === 1 || sign === -1;
+}
+
+interface Lines {
+  readonly points: readonly ReadonlyMap<string, Num>[];
+  /** Whether they are all that there is to see: a single variable, and every place where something turns. */
+  readonly isComplete: boolean;
+}
+
+/** Along each variable in turn, with everyday numbers and with any for the others. */
+function linesOf(algebra: Algebra, variables: readonly string[], wholes: ReadonlySet<string>, state: State): Lines {
+  const rng = rngFor("math-lines", state.seed, ...variables);
+  const lines = (variables.length === 1 ? [1] : LINE_SIZES).flatMap((size) =>
+    variables.map((name) => {
+      const others = variables.filter((each) => each !== name);
+      const isWhole = (each: string): boolean => each === WHOLE || wholes.has(each);
+      const at = others.map((each) => [each, BigInt(rng.int(isWhole(each) ? 1 : -size, size))] as const);
+      return lineAlong(name, new Map(at), algebra, isWhole(name), rng);
+    }),
+  );
+  const isComplete = variables.length === 1 && lines.every((line) => line.isComplete);
+  return { points: lines.flatMap((line) => line.points), isComplete };
+}
+
+const LINE_SIZES = [9, 2_000];
+
+/** Roots and logarithms, which are simplified as if all variables were positive. */
+function hasRoots(node: Node): boolean {
+  return some(node, (part) => {
+    if (part.kind === "call") return ["sqrt", "root", "ln", "log", "log10", "logbase"].includes(part.name);
+    return part.kind === "power" && !(part.exponent.kind === "number" && part.exponent.value.den === 1n);
+  });
+}

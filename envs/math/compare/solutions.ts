@@ -1,0 +1,148 @@
+/**
+ * The numbers for which a relation of one variable holds: found between and at the places where its sides may meet, turn or
+ * break off, which are zeros of polynomials.
+ */
+import { evaluate } from "../evaluate.ts";
+import { nodeOf } from "../exact/node.ts";
+import { fractionOf } from "../exact/normal.ts";
+import { asConstant, atomsIn, coefficientsIn, type Polynomial } from "../exact/polynomial.ts";
+import { gap, newRing, type Ring, wholeFraction } from "../exact/ring.ts";
+import { univariateIn, withoutRoots } from "../exact/univariate.ts";
+import { aligned, narrowed, simplified, type Univariate, zerosOf } from "../exact/zeros.ts";
+import { add, divide, exact, type Maybe, negate, type Num, order, signOf, wholeNum } from "../numbers/arithmetic.ts";
+import { spend } from "../numbers/budget.ts";
+import type { Node, Relation } from "../syntax.ts";
+import { turnsIn } from "./algebra.ts";
+import type { State } from "./outcome.ts";
+import { BITS, compareValues, placeOf } from "./places.ts";
+import { type End, OPEN, type Reals, type Segment } from "./segments.ts";
+
+const PLACES_MAX = 40;
+
+/** Undefined: they cannot be found. */
+export function solutionsOf(left: Node, operator: Relation, right: Node, name: string, state: State): Maybe<Reals> {
+  const difference: Node = {
+    kind: "add",
+    terms: [
+      { sign: "+", node: left },
+      { sign: "-", node: right },
+    ],
+  };
+  const places = placesOf(difference, name, state);
+  if (places === undefined) return undefined;
+  const holdsAt = (x: Num): boolean | undefined => holds(difference, operator, name, x, state);
+  const inside = between(places, state).map(holdsAt);
+  const at = places.map(holdsAt);
+  if (inside.includes(undefined) || at.includes(undefined)) return undefined;
+  return stretches(places, inside as readonly boolean[], at as readonly boolean[]);
+}
+
+/** Stretches between the places and single places, joined where nothing lies between. */
+function stretches(places: readonly Num[], inside: readonly boolean[], at: readonly boolean[]): Reals {
+  const found: Segment[] = [];
+  let low: End | undefined = inside[0] === true ? OPEN : undefined;
+  for (const [i, value] of places.entries()) {
+    const [here, next] = [at[i] === true, inside[i + 1] === true];
+    if (low !== undefined && !(here && next)) found.push({ low, high: { value, closed: here } });
+    else if (low === undefined && here && !next)
+      found.push({ low: { value, closed: true }, high: { value, closed: true } });
+    if (!(low !== undefined && here && next)) low = next ? { value, closed: here } : undefined;
+  }
+  return low === undefined ? found : [...found, { low, high: OPEN }];
+}
+
+/** Where the sides meet, turn or break off, in order, and perhaps some more. */
+function placesOf(difference: Node, name: string, state: State): Maybe<readonly Num[]> {
+  const ring = newRing(state.budget, true);
+  const fraction = fractionOf(difference, ring);
+  const index = ring.indices.get(`the variable ${name}`);
+  const num = fraction && gap(fraction, wholeFraction(0n), ring);
+  if (fraction === undefined || num === undefined) return undefined;
+  if (index === undefined) return [];
+  const found: Num[] = [];
+  for (const polynomial of [num, fraction.den, ...turnsIn(ring)]) {
+    const zeros = zerosIn(polynomial, index, ring, state);
+    if (zeros === undefined) return undefined;
+    for (const zero of zeros) if (!found.some((other) => isSame(other, zero, state))) found.push(zero);
+    if (found.length > PLACES_MAX) return undefined;
+  }
+  return found.toSorted((a, b) => (compareValues(a, b, state) === "less" ? -1 : 1));
+}
+
+function isSame(a: Num, b: Num, state: State): boolean {
+  const found = compareValues(a, b, state);
+  return found === "equal" || found === "near";
+}
+
+function zerosIn(polynomial: Polynomial, index: number, ring: Ring, state: State): Maybe<readonly Num[]> {
+  const branches = withoutRoots(polynomial, ring)?.map((branch) => univariateIn(branch, index));
+  if (branches === undefined || branches.includes(undefined)) return zeroOfLinear(polynomial, index, ring, state);
+  const found = (branches as readonly Univariate[]).map((branch) => zerosOfOne(branch, ring));
+  return found.includes(undefined) ? undefined : (found as readonly (readonly Num[])[]).flat();
+}
+
+function zerosOfOne(univariate: Univariate, ring: Ring): Maybe<readonly Num[]> {
+  const [zeros, simple] = [zerosOf(univariate, ring.budget), simplified(univariate, ring.budget)];
+  if (zeros === undefined || simple === undefined) return undefined;
+  const found = zeros.map((zero): Maybe<Num> => {
+    if (zero.exact !== undefined) return exact(zero.exact);
+    if (!spend(ring.budget, BITS.constant * simple.length)) return undefined;
+    const { high } = narrowed(simple, zero, BITS.constant);
+    const shift = Math.max(high.shift, BITS.constant);
+    return { kind: "ball", ball: { re: aligned(high, shift) >> BigInt(shift - BITS.constant), im: 0n, error: 2 } };
+  });
+  return found.includes(undefined) ? undefined : (found as readonly Num[]);
+}
+
+/** Of πx + √2: with numbers that are no fractions. */
+function zeroOfLinear(polynomial: Polynomial, index: number, ring: Ring, state: State): Maybe<readonly Num[]> {
+  const [rest, factor, ...others] = coefficientsIn(polynomial, index);
+  const isNumber = (a: Polynomial): boolean =>
+    [...atomsIn(a)].every((each) => {
+      const atom = ring.atoms[each];
+      return (
+        (atom?.kind === "other" && atom.node.kind === "symbol") ||
+        (atom?.kind === "root" && asConstant(atom.of) !== undefined)
+      );
+    });
+  if (rest === undefined || others.length > 0 || !isNumber(rest) || (factor && !isNumber(factor))) return undefined;
+  if (factor === undefined) return [];
+  const place = placeOf(state, BITS.constant, true);
+  const [over, under] = [evaluate(nodeOf(rest, ring), place), evaluate(nodeOf(factor, ring), place)];
+  const value = over && under && divide(negate(over), under, place);
+  return value && [value];
+}
+
+/** A number below all, one between each two, and one above all. */
+function between(places: readonly Num[], state: State): readonly Num[] {
+  const [first, last] = [places[0], places.at(-1)];
+  if (first === undefined || last === undefined) return [exact({ num: 22n, den: 7n })];
+  const place = placeOf(state, BITS.constant, true);
+  const middles = places.slice(1).map((high, i) => {
+    const sum = add(places[i] as Num, high, place);
+    return (sum && divide(sum, wholeNum(2n), place)) ?? high;
+  });
+  const beyond = (value: Num, by: bigint): Num => add(value, exact({ num: by, den: 7n }), place) ?? value;
+  return [beyond(first, -22n), ...middles, beyond(last, 22n)];
+}
+
+/** Whether the relation to 0 holds there; false where there is no value, undefined where it cannot be told. */
+function holds(node: Node, operator: Relation, name: string, x: Num, state: State): boolean | undefined {
+  const place = { ...placeOf(state, BITS.constant, true), variables: new Map([[name, x]]) };
+  const value = evaluate(node, place);
+  if (state.budget.left < 0) return undefined;
+  if (value === undefined) return false;
+  const found = order(value, wholeNum(0n), place);
+  const sign = signOf(value) ?? (found === "near" ? 0 : undefined);
+  return sign === undefined ? undefined : SIGNS[operator]?.includes(sign);
+}
+
+/** The signs that a difference may have. */
+const SIGNS: Readonly<Partial<Record<Relation, readonly number[]>>> = {
+  "<": [-1],
+  "≤": [-1, 0],
+  ">": [1],
+  "≥": [1, 0],
+  "=": [0],
+  "≠": [-1, 1],
+};

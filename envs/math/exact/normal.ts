@@ -1,0 +1,239 @@
+/**
+ * Expressions as fractions of polynomials. What comes out equal is equal wherever both are defined; what comes out
+ * otherwise is different only where there are no atoms but variables.
+ */
+import type { Rational } from "../numbers/rational.ts";
+import { type Factor, type Node, show, type Term } from "../syntax.ts";
+import { variablesOf } from "../variables.ts";
+import { nodeOf, numberNode } from "./node.ts";
+import { amountOf, rootOf } from "./roots-and-amounts.ts";
+import {
+  type Fraction,
+  inverse,
+  keyOfFraction,
+  numberOf,
+  ofPolynomial,
+  POWER_MAX,
+  product,
+  type Ring,
+  sum,
+  tidied,
+  whole,
+  wholeFraction,
+  written,
+} from "./ring.ts";
+import { COEFFICIENT_BITS_MAX, constantOf, type Polynomial } from "./polynomial.ts";
+
+type Maybe<T> = T | undefined;
+
+/** Undefined: it cannot be written so, or it is too large. */
+export function fractionOf(node: Node, ring: Ring): Maybe<Fraction> {
+  if (--ring.budget.left < 0) return undefined;
+  switch (node.kind) {
+    case "number":
+      return numberIn(node.value);
+    case "symbol":
+      return symbolIn(node.name, ring);
+    case "add":
+      return folded(node.terms, wholeFraction(0n), (total, { sign, node: term }: Term) => {
+        const value = sign === "+" || sign === "-" ? fractionOf(term, ring) : undefined;
+        return value && sum(total, value, sign === "-" ? -1n : 1n, ring);
+      });
+    case "multiply":
+      return folded(node.factors, wholeFraction(1n), (total, factor: Factor) => {
+        const value = fractionOf(factor.node, ring);
+        const turned = value && factor.inverse ? inverse(value) : value;
+        return turned && product(total, turned, ring);
+      });
+    case "power":
+      return powerIn(node.base, node.exponent, ring);
+    case "call":
+      return callIn(node.name, node.args, ring);
+    case "unit": {
+      const [value, factor] = [fractionOf(node.node, ring), UNITS[node.unit]];
+      const unit = factor && fractionOf(factor, ring);
+      return value && unit && product(value, unit, ring);
+    }
+    case "ratio": {
+      const [left, right] = node.parts.map((part) => fractionOf(part, ring));
+      const under = right && inverse(right);
+      return node.parts.length === 2 ? left && under && product(left, under, ring) : undefined;
+    }
+    case "bracket":
+      return node.items.length === 1 ? fractionOf(node.items[0] as Node, ring) : undefined;
+    case "cases":
+    case "series":
+      return other(`${show(node)}`, node, node.kind === "cases" ? endsOf(node, ring) : [], ring);
+    default:
+      return undefined;
+  }
+}
+
+const UNITS: Readonly<Record<string, Node>> = {
+  "%": numberNode(1n, 100n),
+  "°": quotientOf({ kind: "symbol", name: "π" }, numberNode(180n)),
+};
+
+function folded<T>(items: readonly T[], start: Fraction, step: (total: Fraction, item: T) => Maybe<Fraction>) {
+  let total: Maybe<Fraction> = start;
+  for (const item of items) total = total && step(total, item);
+  return total;
+}
+
+/** Undefined: it has too many digits. */
+function numberIn({ num, den }: Rational): Maybe<Fraction> {
+  const isSmall = [num, den].every((part) => BigInt.asIntN(COEFFICIENT_BITS_MAX, part) === part);
+  return isSmall ? { num: constantOf(num), den: constantOf(den) } : undefined;
+}
+
+function other(
+  key: string,
+  node: Node,
+  turns: readonly Polynomial[],
+  ring: Ring,
+  names: () => ReadonlySet<string> = () => variablesOf(node),
+): Maybe<Fraction> {
+  return ofPolynomial(written(ring, key, () => ({ kind: "other", node, turns, names: names() })));
+}
+
+function symbolIn(name: string, ring: Ring): Maybe<Fraction> {
+  if (name === "i")
+    return ring.real
+      ? undefined
+      : ofPolynomial(written(ring, "i", () => ({ kind: "root", degree: 2, of: constantOf(-1n) })));
+  if (name === "π" || name === "e") return other(name, { kind: "symbol", name }, [], ring);
+  if (/^[∞∅…ℝℤℕℚℂ]/u.test(name)) return undefined;
+  return ofPolynomial(written(ring, `the variable ${name}`, () => ({ kind: "variable", name })));
+}
+
+function powerIn(base: Node, exponent: Node, ring: Ring): Maybe<Fraction> {
+  const [from, to] = [tidyOf(base, ring), tidyOf(exponent, ring)];
+  if (from === undefined || to === undefined) return undefined;
+  const constant = numberOf(to);
+  if (constant === undefined) return exponential(from, to, { base, exponent }, ring);
+  const { num, den } = constant;
+  if (num > POWER_MAX || num < -POWER_MAX || den > POWER_MAX) return opaque(from, to, { base, exponent }, ring);
+  const rooted = den === 1n ? from : rootOf(from, Number(den), ring);
+  return rooted && whole(rooted, Number(num), ring);
+}
+
+/** As it was written. */
+type Power = Pick<Extract<Node, { kind: "power" }>, "base" | "exponent">;
+
+/** a^(2u + v + 1) as (a^u)² · a^v · a, for terms u and v. */
+function exponential(from: Fraction, to: Fraction, power: Power, ring: Ring): Maybe<Fraction> {
+  const den = to.den.size === 1 ? to.den.get("") : undefined;
+  if (den === undefined || den === 0n) return opaque(from, to, power, ring);
+  return folded([...to.num], wholeFraction(1n), (total, [monomial, coefficient]) => {
+    if (coefficient > POWER_MAX || coefficient < -POWER_MAX) return undefined;
+    const isWhole = monomial === "" && den === 1n;
+    const unit: Fraction = { num: new Map([[monomial, 1n]]), den: constantOf(den) };
+    const part = isWhole ? from : opaque(from, unit, power, ring);
+    const raised = part && whole(part, Number(coefficient), ring);
+    return raised && product(total, raised, ring);
+  });
+}
+
+function opaque(from: Fraction, to: Fraction, power: Power, ring: Ring): Maybe<Fraction> {
+  const key = `(${keyOfFraction(from)})^(${keyOfFraction(to)})`;
+  const exponent = quotientOf(nodeOf(to.num, ring), nodeOf(to.den, ring));
+  const node: Node = { kind: "power", base: power.base, exponent };
+  const names = (): ReadonlySet<string> => variablesOf(power.exponent, variablesOf(power.base));
+  return other(key, node, [from.num, from.den], ring, names);
+}
+
+function quotientOf(top: Node, bottom: Node): Node {
+  return {
+    kind: "multiply",
+    factors: [
+      { inverse: false, node: top },
+      { inverse: true, node: bottom },
+    ],
+  };
+}
+
+/** Functions that are defined on one side of a zero of what they are of. */
+const BROKEN: ReadonlySet<string> = new Set(["ln", "log", "log10", "logbase"]);
+/** Functions that end at 1 and −1, or jump there for the first time; a remainder does so at what it is taken by. */
+const STEPPED: ReadonlyMap<string, Fraction | undefined> = new Map([
+  ...["arcsin", "arccos", "floor", "ceil"].map((name) => [name, wholeFraction(1n)] as const),
+  ["mod", undefined],
+]);
+
+/** a + end and a − end */
+function ends(a: Fraction, end: Fraction | undefined, ring: Ring): readonly Fraction[] {
+  return ([1n, -1n] as const).flatMap((sign) => (end && sum(a, end, sign, ring)) ?? []);
+}
+
+function callIn(name: string, args: readonly Node[], ring: Ring): Maybe<Fraction> {
+  const [first, second] = args;
+  if (name === "det" || first === undefined) return undefined;
+  if (name === "exp") return powerIn({ kind: "symbol", name: "e" }, first, ring);
+  if (ring.real && name === "abs" && second === undefined) return amountIn(first, ring);
+  const values = args.map((argument) => tidyOf(argument, ring));
+  const [a, b] = values;
+  if (a === undefined || values.includes(undefined)) return undefined;
+  if (name === "sqrt") return rootOf(a, 2, ring);
+  const degree = name === "root" && b !== undefined ? numberOf(b) : undefined;
+  if (degree?.den === 1n && degree.num > 0n && degree.num <= POWER_MAX) return rootOf(a, Number(degree.num), ring);
+  if (ring.real && name === "sgn" && second === undefined) {
+    const [amount, under] = [amountOf(a, ring), inverse(a)];
+    return amount && under && product(amount, under, ring);
+  }
+  if (ring.real && (name === "max" || name === "min"))
+    return folded((values as Fraction[]).slice(1), a, (best, each) => extreme(best, each, name, ring));
+  const zeros = [...(values as Fraction[]), ...(STEPPED.has(name) ? ends(a, STEPPED.get(name) ?? b, ring) : [])];
+  const turns = BROKEN.has(name) || STEPPED.has(name) ? zeros.flatMap(({ num, den }) => [num, den]) : [a.den];
+  const keys = (values as Fraction[]).map(keyOfFraction);
+  const key = `${name}(${(name === "gcd" || name === "lcm" ? keys.sort() : keys).join(";")})`;
+  return other(key, { kind: "call", name, args }, turns, ring);
+}
+
+/** What stands within an atom is brought into one form. */
+function tidyOf(node: Node, ring: Ring): Maybe<Fraction> {
+  const value = fractionOf(node, ring);
+  return value && tidied(value, ring);
+}
+
+/** Of a product factor by factor, before it is multiplied out. */
+function amountIn(node: Node, ring: Ring): Maybe<Fraction> {
+  if (node.kind === "multiply")
+    return folded(node.factors, wholeFraction(1n), (total, factor: Factor) => {
+      const amount = amountIn(factor.node, ring);
+      const turned = amount && factor.inverse ? inverse(amount) : amount;
+      return turned && product(total, turned, ring);
+    });
+  if (node.kind === "power" && node.exponent.kind === "number" && node.exponent.value.den === 1n) {
+    const base = amountIn(node.base, ring);
+    return base && whole(base, Number(node.exponent.value.num), ring);
+  }
+  const [term, ...others] = node.kind === "add" ? node.terms : [];
+  if (term !== undefined && others.length === 0) return amountIn(term.node, ring);
+  const value = tidyOf(node, ring);
+  return value && amountOf(value, ring);
+}
+
+/** (a + b ± |a − b|) / 2 */
+function extreme(a: Fraction, b: Fraction, name: "max" | "min", ring: Ring): Maybe<Fraction> {
+  const [both, apart] = [sum(a, b, 1n, ring), sum(a, b, -1n, ring)];
+  const tidy = apart && tidied(apart, ring);
+  const amount = tidy && amountOf(tidy, ring);
+  const doubled = both && amount && sum(both, amount, name === "max" ? 1n : -1n, ring);
+  return doubled && product(doubled, { num: constantOf(1n), den: constantOf(2n) }, ring);
+}
+
+/** Where the conditions of cases turn. */
+function endsOf({ pieces }: Extract<Node, { kind: "cases" }>, ring: Ring): readonly Polynomial[] {
+  return pieces.flatMap(({ condition }) => {
+    const relations = condition?.kind === "list" ? condition.items : condition ? [condition] : [];
+    return relations.flatMap((relation) => {
+      if (relation.kind !== "relation") return [];
+      return relation.operators.flatMap((operator, i) => {
+        if (!"<>≤≥".includes(operator)) return [];
+        const [left, right] = [relation.parts[i], relation.parts[i + 1]].map((part) => part && fractionOf(part, ring));
+        const found = left && right && sum(left, right, -1n, ring);
+        return found ? [found.num, found.den] : [];
+      });
+    });
+  });
+}

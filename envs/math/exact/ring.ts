@@ -1,0 +1,200 @@
+/**
+ * What polynomials are written in: atoms. A variable is one, and so is what is no sum, product or whole power of others: a
+ * root, an amount, sin(x). What is known of roots and amounts is put in at the end, newest atom first.
+ */
+import { type Budget, spend } from "../numbers/budget.ts";
+import type { Node } from "../syntax.ts";
+import {
+  areSame,
+  asConstant,
+  atomOf,
+  atomsIn,
+  coefficientsIn,
+  constantOf,
+  plus,
+  type Polynomial,
+  primitive,
+  times,
+  toPower,
+  ZERO,
+} from "./polynomial.ts";
+
+type Maybe<T> = T | undefined;
+
+/** num / den */
+export interface Fraction {
+  readonly num: Polynomial;
+  readonly den: Polynomial;
+}
+
+export type Atom =
+  | { readonly kind: "variable"; readonly name: string }
+  /** What gives `of` when it is raised to its degree. */
+  | { readonly kind: "root"; readonly degree: number; readonly of: Polynomial }
+  /** |of| */
+  | { readonly kind: "amount"; readonly of: Polynomial }
+  /** A number or a function of which nothing is put in, and where it may break off or turn: at the zeros of these. */
+  | {
+      readonly kind: "other";
+      readonly node: Node;
+      readonly turns: readonly Polynomial[];
+      readonly names: ReadonlySet<string>;
+    };
+
+/** Grows with what is written in it. An atom is written in older ones alone. */
+export interface Ring {
+  readonly atoms: Atom[];
+  readonly indices: Map<string, number>;
+  readonly budget: Budget;
+  /** Whether all values are real numbers. */
+  readonly real: boolean;
+}
+
+export function newRing(budget: Budget, real: boolean): Ring {
+  return { atoms: [], indices: new Map(), budget, real };
+}
+
+const ATOMS_MAX = 40;
+
+/** Whether a variable is within an atom, and not that atom itself. */
+export function isWithin(name: string, index: number, ring: Ring): boolean {
+  const found = ring.atoms.map((atom) => atom.kind === "other" && atom.names.has(name));
+  // An atom is written in older ones.
+  for (const [i, atom] of ring.atoms.entries())
+    if (atom.kind === "root" || atom.kind === "amount")
+      found[i] = [...atomsIn(atom.of)].some((each) => found[each] === true || each === index);
+  return found.includes(true);
+}
+
+/** The atom of this key as a polynomial; undefined: there are too many. */
+export function written(ring: Ring, key: string, make: () => Atom): Maybe<Polynomial> {
+  let index = ring.indices.get(key);
+  if (index === undefined) {
+    if (ring.atoms.length >= ATOMS_MAX) return undefined;
+    index = ring.atoms.push(make()) - 1;
+    ring.indices.set(key, index);
+  }
+  return atomOf(index);
+}
+
+/** One text for equal polynomials of a ring. */
+export function keyOf(a: Polynomial): string {
+  const terms = [...a].sort(([left], [right]) => (left < right ? -1 : 1));
+  return terms.map(([monomial, coefficient]) => `${coefficient}[${[...monomial].map(codeOf).join(",")}]`).join("+");
+}
+
+const codeOf = (character: string): number => character.charCodeAt(0);
+
+export function keyOfFraction({ num, den }: Fraction): string {
+  const [top, bottom] = [primitive(num), primitive(den)];
+  const isFlipped = bottom.content < 0n;
+  const [a, b] = isFlipped ? [-top.content, -bottom.content] : [top.content, bottom.content];
+  const common = gcdOf(a, b);
+  return `${a / common}*(${keyOf(top.part)})/${b / common}*(${keyOf(bottom.part)})`;
+}
+
+function gcdOf(a: bigint, b: bigint): bigint {
+  let [x, y] = [a < 0n ? -a : a, b];
+  while (y !== 0n) [x, y] = [y, x % y];
+  return x === 0n ? 1n : x;
+}
+
+// Fractions.
+
+export function wholeFraction(value: bigint): Fraction {
+  return { num: constantOf(value), den: constantOf(1n) };
+}
+
+export function ofPolynomial(num: Maybe<Polynomial>): Maybe<Fraction> {
+  return num && { num, den: constantOf(1n) };
+}
+
+/** a + sign · b */
+export function sum(a: Fraction, b: Fraction, sign: 1n | -1n, { budget }: Ring): Maybe<Fraction> {
+  if (!spend(budget, (a.num.size + b.num.size) / 8)) return undefined;
+  if (areSame(a.den, b.den)) return { num: plus(a.num, b.num, sign), den: a.den };
+  const [left, right] = [times(a.num, b.den, budget), times(b.num, a.den, budget)];
+  const den = times(a.den, b.den, budget);
+  return left && right && den && { num: plus(left, right, sign), den };
+}
+
+export function product(a: Fraction, b: Fraction, { budget }: Ring): Maybe<Fraction> {
+  const [num, den] = [times(a.num, b.num, budget), times(a.den, b.den, budget)];
+  return num && den && { num, den };
+}
+
+/** 1 / a; undefined where a is 0. */
+export function inverse({ num, den }: Fraction): Maybe<Fraction> {
+  return num.size === 0 ? undefined : { num: den, den: num };
+}
+
+export const POWER_MAX = 200;
+
+export function whole(a: Fraction, exponent: number, { budget }: Ring): Maybe<Fraction> {
+  if (Math.abs(exponent) > POWER_MAX) return undefined;
+  const size = Math.abs(exponent);
+  const [num, den] = [toPower(a.num, size, budget), toPower(a.den, size, budget)];
+  if (num === undefined || den === undefined) return undefined;
+  return exponent < 0 ? inverse({ num, den }) : { num, den };
+}
+
+/** The number that a fraction is; undefined: it is none. */
+export function numberOf({ num, den }: Fraction): Maybe<{ readonly num: bigint; readonly den: bigint }> {
+  const [a, b] = [asConstant(num), asConstant(den)];
+  if (a === undefined || b === undefined || b === 0n) return undefined;
+  const common = b < 0n ? -gcdOf(a, -b) : gcdOf(a, b);
+  return { num: a / common, den: b / common };
+}
+
+// What is known of roots and amounts.
+
+/** With r^degree = of put in for each root, and |u|² = u². */
+export function reduced(a: Polynomial, ring: Ring): Maybe<Polynomial> {
+  let result: Maybe<Polynomial> = a;
+  for (let index = ring.atoms.length - 1; index >= 0 && result !== undefined; index--)
+    result = reducedIn(result, index, ring);
+  return result;
+}
+
+/** A fraction of which each part is reduced; undefined: it is too large, or its denominator is 0. */
+export function tidied({ num, den }: Fraction, ring: Ring): Maybe<Fraction> {
+  const [top, bottom] = [reduced(num, ring), reduced(den, ring)];
+  return top === undefined || bottom === undefined || bottom.size === 0 ? undefined : { num: top, den: bottom };
+}
+
+function reducedIn(a: Polynomial, index: number, { atoms, budget }: Ring): Maybe<Polynomial> {
+  const atom = atoms[index];
+  if (atom?.kind !== "root" && atom?.kind !== "amount") return a;
+  const degree = atom.kind === "root" ? atom.degree : 2;
+  const coefficients = coefficientsIn(a, index);
+  if (coefficients.length <= degree) return a;
+  const square = atom.kind === "root" ? atom.of : times(atom.of, atom.of, budget);
+  let result: Polynomial = ZERO;
+  for (const [exponent, coefficient] of coefficients.entries()) {
+    const raised = square && toPower(square, Math.floor(exponent / degree), budget);
+    const rest = exponent % degree === 0 ? constantOf(1n) : atomOf(index, exponent % degree);
+    const term = raised && times(raised, rest, budget);
+    const part = term && times(term, coefficient, budget);
+    if (part === undefined) return undefined;
+    result = plus(result, part);
+  }
+  return result;
+}
+
+/** With an atom replaced by a polynomial. */
+export function substituted(a: Polynomial, index: number, by: Polynomial, { budget }: Ring): Maybe<Polynomial> {
+  let result: Polynomial = ZERO;
+  for (const coefficient of coefficientsIn(a, index).toReversed()) {
+    const shifted = times(result, by, budget);
+    if (shifted === undefined) return undefined;
+    result = plus(shifted, coefficient);
+  }
+  return result;
+}
+
+/** a − b over a common denominator, without it: 0 where they are equal. Undefined: too large, or a denominator is 0. */
+export function gap(a: Fraction, b: Fraction, ring: Ring): Maybe<Polynomial> {
+  const found = sum(a, b, -1n, ring);
+  const [num, den] = [found && reduced(found.num, ring), found && reduced(found.den, ring)];
+  return den === undefined || den.size === 0 ? undefined : num;
+}

@@ -1,0 +1,147 @@
+/** √u and |u| with what is a square, a number or surely positive taken out. */
+import type { Node } from "../syntax.ts";
+import {
+  asConstant,
+  atomOf,
+  constantOf,
+  exponentIn,
+  type Polynomial,
+  primitive,
+  quotient,
+  squareRoot,
+  times,
+  wholeRoot,
+} from "./polynomial.ts";
+import {
+  type Fraction,
+  inverse,
+  keyOf,
+  numberOf,
+  ofPolynomial,
+  product,
+  type Ring,
+  whole,
+  wholeFraction,
+  written,
+} from "./ring.ts";
+
+type Maybe<T> = T | undefined;
+
+export function amountOf({ num, den }: Fraction, ring: Ring): Maybe<Fraction> {
+  const [top, bottom] = [amount(num, ring), amount(den, ring)];
+  const under = bottom && inverse(bottom);
+  return top && under && product(top, under, ring);
+}
+
+/** |2x²y(x + 1)| as 2x²·|y|·|x + 1| */
+function amount(a: Polynomial, ring: Ring): Maybe<Fraction> {
+  if (a.size === 0) return wholeFraction(0n);
+  const { content, part } = primitive(a);
+  const common = commonMonomial(part);
+  const rest = quotient(part, new Map([[common, 1n]]), ring.budget);
+  let result: Maybe<Fraction> = wholeFraction(content < 0n ? -content : content);
+  for (let index = 0; index < common.length; index++) {
+    const exponent = exponentIn(common, index);
+    const single = exponent === 0 ? undefined : amountOfOne(atomOf(index), ring);
+    const raised = single && whole(single, exponent, ring);
+    if (exponent > 0) result = result && raised && product(result, raised, ring);
+  }
+  const other = rest && amountOfOne(rest, ring);
+  return result && other && product(result, other, ring);
+}
+
+function amountOfOne(a: Polynomial, ring: Ring): Maybe<Fraction> {
+  if (isNeverNegative(a, ring) || squareRoot(a, ring.budget) !== undefined) return ofPolynomial(a);
+  return ofPolynomial(written(ring, `|${keyOf(a)}|`, () => ({ kind: "amount", of: a })));
+}
+
+/** The greatest monomial that divides each term. */
+function commonMonomial(a: Polynomial): string {
+  let common: number[] | undefined;
+  for (const monomial of a.keys()) {
+    const exponents = [...(common ?? monomial)].map((_, index) => exponentIn(monomial, index));
+    common = common === undefined ? exponents : common.map((least, index) => Math.min(least, exponents[index] ?? 0));
+  }
+  return String.fromCharCode(...(common ?? [])).replace(/\0+$/, "");
+}
+
+/** Whether each term is a number above 0 times what is never negative: x² + |y| + 1. */
+export function isNeverNegative(a: Polynomial, { atoms }: Ring): boolean {
+  for (const [monomial, coefficient] of a) {
+    if (coefficient < 0n) return false;
+    for (let index = 0; index < monomial.length; index++) {
+      const atom = atoms[index];
+      const isNonnegative =
+        atom?.kind === "amount" ||
+        (atom?.kind === "root" && atom.degree % 2 === 0 && asConstant(atom.of) !== -1n) ||
+        (atom?.kind === "other" && isPositive(atom.node));
+      if (exponentIn(monomial, index) % 2 === 1 && !isNonnegative) return false;
+    }
+  }
+  return true;
+}
+
+/** π, e, and powers of them. */
+export function isPositive(node: Node): boolean {
+  return node.kind === "symbol"
+    ? node.name === "π" || node.name === "e"
+    : node.kind === "power" && isPositive(node.base);
+}
+
+/** The root of a degree. Of what is real, (u²v)^(1/2) is |u|·v^(1/2). */
+export function rootOf(a: Fraction, degree: number, ring: Ring): Maybe<Fraction> {
+  const constant = numberOf(a);
+  if (!ring.real && (constant === undefined || constant.num < 0n)) return undefined;
+  // Of p/q it is the root of p·q^(degree − 1), over |q|, or q where the degree is odd.
+  const raised = whole({ num: a.den, den: constantOf(1n) }, degree - 1, ring);
+  const radicand = raised && times(a.num, raised.num, ring.budget);
+  const below = degree % 2 === 0 ? amountOf(ofPolynomial(a.den) as Fraction, ring) : ofPolynomial(a.den);
+  const under = below && inverse(below);
+  const top = radicand && rooted(radicand, degree, ring);
+  return top && under && product(top, under, ring);
+}
+
+function rooted(a: Polynomial, degree: number, ring: Ring): Maybe<Fraction> {
+  if (a.size === 0) return wholeFraction(0n);
+  if (degree === 1) return ofPolynomial(a);
+  if (degree % 2 === 0) {
+    const square = squareRoot(a, ring.budget);
+    const size = square && amount(square, ring);
+    if (size !== undefined && numberOf({ num: size.den, den: constantOf(1n) })?.num === 1n)
+      return rooted(size.num, degree / 2, ring);
+  }
+  if (degree !== 2) return atom(a, degree, ring);
+  const { square, rest } = squareTaken(a, ring);
+  const [outside, inside] = [amount(square, ring), atom(rest, 2, ring)];
+  return outside && inside && product(outside, inside, ring);
+}
+
+function atom(a: Polynomial, degree: number, ring: Ring): Maybe<Fraction> {
+  if (a.size === 1 && a.get("") === 1n) return wholeFraction(1n);
+  return ofPolynomial(written(ring, `${degree} root ${keyOf(a)}`, () => ({ kind: "root", degree, of: a })));
+}
+
+const PRIMES = [2n, 3n, 5n, 7n, 11n, 13n, 17n, 19n, 23n, 29n, 31n, 37n];
+
+/** As square² · rest: of its number, of its common monomial, and of what is left where that is a square. */
+function squareTaken(a: Polynomial, ring: Ring): { readonly square: Polynomial; readonly rest: Polynomial } {
+  const { content, part } = primitive(a);
+  let [outside, inside] = [1n, content];
+  const whole = wholeRoot(content < 0n ? -content : content);
+  if (whole !== undefined) [outside, inside] = [whole, content < 0n ? -1n : 1n];
+  else
+    for (const prime of PRIMES)
+      for (let turn = 0; turn < 200 && inside % (prime * prime) === 0n; turn++)
+        [outside, inside] = [outside * prime, inside / (prime * prime)];
+  const common = commonMonomial(part);
+  const halves = String.fromCharCode(...[...common].map((_, i) => Math.floor(exponentIn(common, i) / 2)));
+  const half = halves.replace(/\0+$/, "");
+  const squared = times(new Map([[half, 1n]]), new Map([[half, 1n]]), ring.budget);
+  const divided = squared && quotient(part, squared, ring.budget);
+  const rest = divided ?? part;
+  const square = new Map([[divided === undefined ? "" : half, outside]]);
+  const whole2 = squareRoot(rest, ring.budget);
+  const joined = whole2 && times(square, whole2, ring.budget);
+  if (joined !== undefined) return { square: joined, rest: constantOf(inside) };
+  return { square, rest: new Map([...rest].map(([monomial, coefficient]) => [monomial, coefficient * inside])) };
+}

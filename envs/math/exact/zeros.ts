@@ -1,0 +1,216 @@
+/**
+ * The real zeros of a polynomial in one variable, by Sturm's theorem: how often the signs of a chain of remainders change
+ * at two points tells how many zeros lie between them.
+ */
+import { bitLength, type Budget, spend } from "../numbers/budget.ts";
+import type { Rational } from "../numbers/rational.ts";
+import { gcd } from "./polynomial.ts";
+
+/** Its coefficients: that of x^i at i, the last one not 0. */
+export type Univariate = readonly bigint[];
+
+type Maybe<T> = T | undefined;
+
+/** A zero lies in (low, high], and no other does; both are num / 2^k. A zero that is a fraction has `exact`. */
+export interface Zero {
+  readonly low: Dyadic;
+  readonly high: Dyadic;
+  readonly exact?: Rational;
+}
+
+interface Dyadic {
+  readonly num: bigint;
+  readonly shift: number;
+}
+
+const DEGREE_MAX = 40;
+const COEFFICIENT_BITS_MAX = 8_000;
+
+function trimmed(a: readonly bigint[]): Univariate {
+  let end = a.length;
+  while (end > 0 && a[end - 1] === 0n) end--;
+  return a.slice(0, end);
+}
+
+function primitive(a: Univariate): Univariate {
+  let common = 0n;
+  for (const each of a) common = gcd(common, each);
+  return common <= 1n ? a : a.map((each) => each / common);
+}
+
+/** The remainder of a by b times a number above 0, and its quotient's sign kept; undefined: the steps are spent. */
+function remainder(a: Univariate, b: Univariate, budget: Budget): Maybe<Univariate> {
+  let rest = [...a];
+  const head = b.at(-1) as bigint;
+  const size = head < 0n ? -head : head;
+  while (rest.length >= b.length) {
+    const bits = rest.reduce((most, each) => Math.max(most, bitLength(each)), 0);
+    if (bits > COEFFICIENT_BITS_MAX || !spend(budget, rest.length * (1 + bits / 512))) return undefined;
+    const factor = (rest.at(-1) as bigint) * (head < 0n ? -1n : 1n);
+    const shift = rest.length - b.length;
+    rest = rest.map((each, i) => each * size - (i >= shift ? factor * (b[i - shift] as bigint) : 0n));
+    rest = [...trimmed(rest)];
+  }
+  return primitive(rest);
+}
+
+function derivative(a: Univariate): Univariate {
+  return trimmed(a.slice(1).map((each, i) => each * BigInt(i + 1)));
+}
+
+/** a, b, and each remainder of two of them with the other sign: for b the derivative of a, Sturm's chain. */
+function chainOf(a: Univariate, b: Univariate, budget: Budget): Maybe<readonly Univariate[]> {
+  const chain = [primitive(a), primitive(b)];
+  for (;;) {
+    const [before, last] = chain.slice(-2) as [Univariate, Univariate];
+    if (last.length === 0) return chain.slice(0, -1);
+    const rest = remainder(before, last, budget);
+    if (rest === undefined) return undefined;
+    chain.push(rest.map((each) => -each));
+  }
+}
+
+/** The same zeros, each once. */
+function squareFree(a: Univariate, budget: Budget): Maybe<Univariate> {
+  const divisor = chainOf(a, derivative(a), budget)?.at(-1);
+  if (divisor === undefined) return undefined;
+  if (divisor.length <= 1) return primitive(a);
+  // Divided by long division, after a factor that keeps each step whole.
+  let rest = [...a];
+  const head = divisor.at(-1) as bigint;
+  const result: bigint[] = [];
+  while (rest.length >= divisor.length) {
+    const bits = bitLength(rest.at(-1) as bigint);
+    if (bits > COEFFICIENT_BITS_MAX || !spend(budget, rest.length * (1 + bits / 512))) return undefined;
+    const shift = rest.length - divisor.length;
+    if ((rest.at(-1) as bigint) % head !== 0n) {
+      rest = rest.map((each) => each * head);
+      for (const [i, each] of result.entries()) result[i] = each * head;
+    }
+    const factor = (rest.at(-1) as bigint) / head;
+    result[shift] = factor;
+    rest = rest.map((each, i) => each - (i >= shift ? factor * (divisor[i - shift] as bigint) : 0n)).slice(0, -1);
+  }
+  return primitive(trimmed(Array.from(result, (each) => each ?? 0n)));
+}
+
+/** The sign of a polynomial at num / 2^shift. */
+export function signAt(a: Univariate, { num, shift }: Dyadic): -1 | 0 | 1 {
+  let value = 0n;
+  for (let i = a.length - 1; i >= 0; i--)
+    value = value * num + ((a[i] as bigint) << BigInt(shift * (a.length - 1 - i)));
+  return value === 0n ? 0 : value < 0n ? -1 : 1;
+}
+
+function changesAt(chain: readonly Univariate[], at: Dyadic, budget: Budget): Maybe<number> {
+  const bits = at.shift + bitLength(at.num);
+  if (!spend(budget, (chain.length * chain.length * (1 + (bits * chain.length) / 1024)) / 4)) return undefined;
+  const signs = chain.map((each) => signAt(each, at)).filter((sign) => sign !== 0);
+  return signs.filter((sign, i) => i > 0 && sign !== signs[i - 1]).length;
+}
+
+function middle(a: Dyadic, b: Dyadic): Dyadic {
+  const shift = Math.max(a.shift, b.shift) + 1;
+  const num = (aligned(a, shift) + aligned(b, shift)) >> 1n;
+  return { num, shift };
+}
+
+export function aligned({ num, shift }: Dyadic, to: number): bigint {
+  return num << BigInt(to - shift);
+}
+
+const ROUNDS_MAX = 400;
+
+/** All real zeros, in order; undefined: the degree is too high, or the steps are spent. */
+export function zerosOf(given: Univariate, budget: Budget): Maybe<readonly Zero[]> {
+  const polynomial = trimmed(given);
+  if (polynomial.length === 0 || polynomial.length > DEGREE_MAX + 1) return undefined;
+  if (polynomial.length === 1) return [];
+  const a = squareFree(polynomial, budget);
+  const chain = a && chainOf(a, derivative(a), budget);
+  if (a === undefined || chain === undefined) return undefined;
+  // Cauchy: no zero is larger than 1 plus the largest coefficient over the first.
+  const bits = Math.max(...a.map((each) => bitLength(each))) - bitLength(a.at(-1) as bigint) + 6;
+  const bound = 1n << BigInt(Math.max(1, bits));
+  const found: Zero[] = [];
+  const open = [{ low: { num: -bound, shift: 0 }, high: { num: bound, shift: 0 } }];
+  for (let round = 0; open.length > 0; round++) {
+    const { low, high } = open.pop() as Zero;
+    const [left, right] = [changesAt(chain, low, budget), changesAt(chain, high, budget)];
+    if (left === undefined || right === undefined || round > ROUNDS_MAX) return undefined;
+    if (left - right === 1) found.push(fractional(a, { low, high }));
+    if (left - right < 2) continue;
+    const half = middle(low, high);
+    open.push({ low: half, high }, { low, high: half });
+  }
+  return found;
+}
+
+const HEAD_BITS_MAX = 200;
+
+/** A zero that is a fraction has a denominator that divides the first coefficient. */
+function fractional(a: Univariate, zero: Zero): Zero {
+  const head = a.at(-1) as bigint;
+  if (bitLength(head) > HEAD_BITS_MAX) return zero;
+  const near = narrowed(a, zero, bitLength(head) + 2);
+  const shift = near.high.shift;
+  // The one whole number of such parts that may lie in between.
+  const parts = (near.high.num * head) >> BigInt(shift);
+  for (const num of [parts, parts + 1n, parts - 1n]) {
+    if (evaluated(a, num, head) !== 0n) continue;
+    const common = gcd(num, head) * (head < 0n ? -1n : 1n);
+    const exact = { num: num / common, den: head / common };
+    const isBehind = ({ num: end, shift: places }: Dyadic): boolean => exact.num << BigInt(places) > end * exact.den;
+    const isInside = isBehind(near.low) && !isBehind(near.high);
+    if (isInside) return { ...near, exact };
+  }
+  return near;
+}
+
+/** den^n times the value at num / den. */
+function evaluated(a: Univariate, num: bigint, den: bigint): bigint {
+  let [value, power] = [0n, 1n];
+  for (let i = a.length - 1; i >= 0; i--, power *= den) value = value * num + (a[i] as bigint) * power;
+  return value;
+}
+
+/** A zero of a polynomial without double ones, between ends that are less than 2^-bits apart. */
+export function narrowed(a: Univariate, { low, high, ...rest }: Zero, bits: number): Zero {
+  let [from, to] = [low, high];
+  const last = signAt(a, to);
+  while (isWider(from, to, bits)) {
+    const half = last === 0 ? to : middle(from, to);
+    const sign = signAt(a, half);
+    if (sign === 0) return { ...rest, ...justBelow(half, bits) };
+    if (sign === last) to = half;
+    else from = half;
+  }
+  return { ...rest, low: from, high: to };
+}
+
+/** Around a zero that was met. */
+function justBelow(at: Dyadic, bits: number): Zero {
+  const shift = Math.max(bits + 1, at.shift);
+  const num = aligned(at, shift);
+  return { low: { num: num - 1n, shift }, high: { num, shift } };
+}
+
+function isWider(low: Dyadic, high: Dyadic, bits: number): boolean {
+  const shift = Math.max(low.shift, high.shift);
+  const width = aligned(high, shift) - aligned(low, shift);
+  return width << BigInt(bits) > 1n << BigInt(shift);
+}
+
+/** Without double zeros, for `narrowed`. */
+export function simplified(a: Univariate, budget: Budget): Maybe<Univariate> {
+  return squareFree(trimmed(a), budget);
+}
+
+/** Whether two polynomials have the same real zeros. */
+export function haveSameZeros(a: Univariate, b: Univariate, budget: Budget): Maybe<boolean> {
+  const [left, right] = [trimmed(a), trimmed(b)];
+  if (left.length === 0 || right.length === 0) return left.length === right.length ? true : undefined;
+  const common = chainOf(left, right, budget)?.at(-1);
+  const counts = [left, right, common].map((each) => each && zerosOf(each, budget)?.length);
+  return counts.includes(undefined) ? undefined : counts.every((count) => count === counts[2]);
+}
