@@ -122,9 +122,12 @@ function begin(incoming: { once(event: "cancelled", listener: () => void): unkno
 function unaryCalls(ours: Messages, handler: UnaryHandler<Message, Message>): handleUnaryCall<Request, Buffer> {
   return (incoming, respond) => {
     const call = begin(incoming);
-    const refused = call.enter();
-    if (refused === undefined) answer(ours, handler, incoming.request, call, respond);
-    else respond(toStatus(refused));
+    call.inTurn(() => {
+      if (call.closed) return;
+      const refused = call.enter();
+      if (refused === undefined) answer(ours, handler, incoming.request, call, respond);
+      else respond(toStatus(refused));
+    });
   };
 }
 
@@ -137,7 +140,11 @@ function answer(
   respond: sendUnaryData<Buffer>,
 ): void {
   const succeed = (response: Message): void => {
-    respond(null, write(response, call));
+    if (!call.closed) {
+      const bytes = write(response, call);
+      call.answered(bytes);
+      respond(null, bytes);
+    }
     call.settle("OK");
   };
   const fail = (thrown: unknown): void => {
@@ -147,7 +154,8 @@ function answer(
   };
   try {
     const response = handler(take(request, call), call);
-    if (response instanceof Promise) response.then(succeed).catch(fail);
+    // Many may become ready in one round.
+    if (response instanceof Promise) response.then((ready) => call.turn().then(() => succeed(ready))).catch(fail);
     else succeed(response);
   } catch (thrown) {
     fail(thrown);
@@ -183,6 +191,8 @@ function bidiCalls(
 }
 
 async function stream(incoming: Writable, call: GrpcCall, run: (call: GrpcCall) => Promise<void>): Promise<void> {
+  await call.turn();
+  if (call.closed) return;
   const refused = call.enter();
   // grpc-js reads a stream's status from the error that the stream emits.
   if (refused !== undefined) return void incoming.emit("error", toStatus(refused));
@@ -211,6 +221,7 @@ async function writeAnswers(
   const drained = () => wake?.();
   call.signal.addEventListener("abort", drained);
   for await (const answer of answers) {
+    await call.turn();
     if (call.abortReason !== undefined) throw call.abortReason;
     if (call.late) return;
     const bytes = write(answer, call);
@@ -270,6 +281,7 @@ function readRequests(stream: Readable, call: GrpcCall, take: Messages["take"]):
       if (call.abortReason !== undefined) throw call.abortReason;
       const request = stream.read() as Request | null;
       if (request !== null) {
+        await call.turn();
         taken();
         return { done: false, value: take(request, call) };
       }

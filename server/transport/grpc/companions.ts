@@ -79,7 +79,7 @@ export function addCompanions(server: Server, services: readonly DescService[], 
 
 /** Its calls are counted, but leave no lines: a load balancer checks every second. */
 function quietMethod(
-  { admission, meter, log }: TransportContext,
+  { admission, turns, meter, log }: TransportContext,
   { path: slashed, requestStream }: ServiceDefinition[string],
 ): Method {
   const path = slashed.slice(1);
@@ -91,6 +91,7 @@ function quietMethod(
     meter: meter(path),
     log: quiet,
     admission,
+    turns,
   };
 }
 

@@ -12,6 +12,12 @@ import {
 import {
   type BatchStepResponse,
   BatchStepResponseSchema,
+  type Environment,
+  EnvironmentSchema,
+  type GetEnvironmentResponse,
+  GetEnvironmentResponseSchema,
+  type ListEnvironmentsResponse,
+  ListEnvironmentsResponseSchema,
   type StepResponse,
   StepResponseSchema,
   type StreamStepsFailure,
@@ -194,10 +200,30 @@ const writeTasksResponse: FieldsWriter<TasksResponse> = (to, { tasks, nextCursor
   to.messages(1, writeTaskOnce, tasks);
 };
 
+const environments = new WeakMap<Environment, Uint8Array>();
+
+/** Environments stay what they are while the server runs, so that each is written once. */
+const writeEnvironment: FieldsWriter<Environment> = (to, environment) => {
+  const bytes = environments.get(environment) ?? toBinary(EnvironmentSchema, environment);
+  environments.set(environment, bytes);
+  to.fields(bytes);
+};
+
+const writeListEnvironmentsResponse: FieldsWriter<ListEnvironmentsResponse> = (to, response) => {
+  to.string(2, response.nextPageToken);
+  to.messages(1, writeEnvironment, response.environments);
+};
+
+const writeGetEnvironmentResponse: FieldsWriter<GetEnvironmentResponse> = (to, { environment }) => {
+  if (environment !== undefined) to.message(1, writeEnvironment, environment);
+};
+
 const writers: ReadonlyMap<DescMessage, FieldsWriter<never>> = new Map<DescMessage, FieldsWriter<never>>([
   [StepResponseSchema, writeStepResponse],
   [BatchStepResponseSchema, writeBatchStepResponse],
   [StreamStepsResponseSchema, writeStreamStepsResponse],
+  [ListEnvironmentsResponseSchema, writeListEnvironmentsResponse],
+  [GetEnvironmentResponseSchema, writeGetEnvironmentResponse],
   [GroupOutcomeSchema, writeGroup],
   [OutcomeSchema, writeOutcome],
   [NextBatchResponseSchema, writeTasksResponse],

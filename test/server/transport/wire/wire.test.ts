@@ -11,6 +11,8 @@ import {
   BatchStepRequestSchema,
   BatchStepResponseSchema,
   EnvironmentService,
+  GetEnvironmentResponseSchema,
+  ListEnvironmentsResponseSchema,
   StepRequestSchema,
   StepResponseSchema,
   StreamStepsRequestSchema,
@@ -30,6 +32,8 @@ const responses: readonly DescMessage[] = [
   OutcomeSchema,
   NextBatchResponseSchema,
   NextEvaluationResponseSchema,
+  GetEnvironmentResponseSchema,
+  ListEnvironmentsResponseSchema,
 ];
 
 /** What a reader makes of bytes; a message as its canonical bytes. */
