@@ -2,7 +2,16 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const types = { data: 0, headers: 1, priority: 2, rstStream: 3, settings: 4, ping: 6, windowUpdate: 8, continuation: 9 };
+const types = {
+  data: 0,
+  headers: 1,
+  priority: 2,
+  rstStream: 3,
+  settings: 4,
+  ping: 6,
+  windowUpdate: 8,
+  continuation: 9,
+};
 const endStream = 0x1;
 const endHeaders = 0x4;
 const preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -16,7 +25,7 @@ function frameOf(type: keyof typeof types, flags: number, stream: number, payloa
   return Buffer.concat([header, payload]);
 }
 
-function uint32(value: number): Buffer {
+export function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
   return bytes;
@@ -36,7 +45,9 @@ function headersOf(path: string): readonly (readonly [string, string])[] {
 /** Headers that the server is to remember, so that a byte stands for each of them from then on. */
 function remembered(path: string): Buffer {
   const text = (value: string): Buffer => Buffer.concat([Buffer.of(value.length), Buffer.from(value)]);
-  return Buffer.concat(headersOf(path).map(([name, value]) => Buffer.concat([Buffer.of(0x40), text(name), text(value)])));
+  return Buffer.concat(
+    headersOf(path).map(([name, value]) => Buffer.concat([Buffer.of(0x40), text(name), text(value)])),
+  );
 }
 
 /** The same, once they are remembered: the table's own entries are the first 61, and the newest comes first. */
@@ -85,9 +96,26 @@ export function flood(count: number, kind: keyof typeof floods): Buffer {
 
 /** A stream whose headers do not end. */
 export function endlessHeaders(count: number): Buffer {
-  const more = frameOf("continuation", 0, 1, Buffer.concat(Array.from({ length: 100 }, () => Buffer.of(0x00, 1, 120, 1, 120))));
+  const more = frameOf(
+    "continuation",
+    0,
+    1,
+    Buffer.concat(Array.from({ length: 100 }, () => Buffer.of(0x00, 1, 120, 1, 120))),
+  );
   const head = Buffer.concat([Buffer.from(preface), frameOf("settings", 0, 0)]);
-  return Buffer.concat([head, frameOf("headers", 0, 1, remembered(stepPath)), ...Array.from({ length: count }, () => more)]);
+  return Buffer.concat([
+    head,
+    frameOf("headers", 0, 1, remembered(stepPath)),
+    ...Array.from({ length: count }, () => more),
+  ]);
+}
+
+/** A stream of so many messages, as many in each frame as fit. */
+export function streamOf(path: string, bytes: Buffer, count: number): Buffer {
+  const perFrame = Math.floor(16_384 / bytes.length);
+  const frame = frameOf("data", 0, 1, Buffer.concat(Array.from({ length: perFrame }, () => bytes)));
+  const frames = Array.from({ length: Math.ceil(count / perFrame) }, () => frame);
+  return Buffer.concat([begin(1, "left open", path), ...frames]);
 }
 
 /** A stream with so many pieces of nothing. */
@@ -96,7 +124,11 @@ export function emptyPieces(count: number): Buffer {
 }
 
 /** Sends all of it on a connection of its own, reads nothing of what comes back unless told to, and leaves after a time. */
-export async function send(port: number, bytes: Buffer, { reads, forMs }: { readonly reads: boolean; readonly forMs: number }) {
+export async function send(
+  port: number,
+  bytes: Buffer,
+  { reads, forMs }: { readonly reads: boolean; readonly forMs: number },
+) {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => undefined);
   if (reads) socket.resume();

@@ -21,7 +21,7 @@ import {
   unimplementedStream,
 } from "../rpc.ts";
 import { decoderOf } from "../wire/requests.ts";
-import { encoderOf } from "../wire/responses.ts";
+import { cutterOf, encoderOf } from "../wire/responses.ts";
 import { messageDecoderOf } from "./internals.ts";
 import type { GrpcCall } from "./messages.ts";
 
@@ -41,6 +41,8 @@ interface Messages {
   /** Takes the message out of a request. */
   readonly take: (request: Request, call: GrpcCall) => Message;
   readonly write: (message: Message, call: GrpcCall) => Buffer;
+  /** The pieces that an answer is written in, where it is long; else only itself. */
+  readonly cut: (message: Message) => readonly Message[];
 }
 
 /** What grpc-js is told of a method, and its handler as grpc-js calls it. */
@@ -74,7 +76,7 @@ export function implementationOf(
     return bytes;
   };
   const take = (request: Request, call: GrpcCall): Message => takeMessage(input, request, call);
-  return { definition, handle: handlerOf({ take, write }, description, handler) };
+  return { definition, handle: handlerOf({ take, write, cut: cutterOf(output) }, description, handler) };
 }
 
 const asItIs = (bytes: Buffer): Buffer => bytes;
@@ -133,19 +135,26 @@ function unaryCalls(ours: Messages, handler: UnaryHandler<Message, Message>): ha
 
 /** Without a turn of the event loop where the handler answers at once. */
 function answer(
-  { take, write }: Messages,
+  { take, write, cut }: Messages,
   handler: UnaryHandler<Message, Message>,
   request: Request,
   call: GrpcCall,
   respond: sendUnaryData<Buffer>,
 ): void {
-  const succeed = (response: Message): void => {
-    if (!call.closed) {
-      const bytes = write(response, call);
-      call.answered(bytes);
-      respond(null, bytes);
-    }
+  const send = (bytes: Buffer): void => {
+    call.answered(bytes);
+    respond(null, bytes);
     call.settle("OK");
+  };
+  /** Of a handler that took its time: many may become ready in one round, and be long. */
+  const succeedInTurn = async (response: Message): Promise<void> => {
+    const written: Buffer[] = [];
+    for (const piece of cut(response)) {
+      await call.turn();
+      if (call.closed) return call.settle("OK");
+      written.push(write(piece, call));
+    }
+    send(written.length === 1 ? (written[0] as Buffer) : Buffer.concat(written));
   };
   const fail = (thrown: unknown): void => {
     const failure = call.failure(thrown);
@@ -154,9 +163,8 @@ function answer(
   };
   try {
     const response = handler(take(request, call), call);
-    // Many may become ready in one round.
-    if (response instanceof Promise) response.then((ready) => call.turn().then(() => succeed(ready))).catch(fail);
-    else succeed(response);
+    if (response instanceof Promise) response.then(succeedInTurn).catch(fail);
+    else send(write(response, call));
   } catch (thrown) {
     fail(thrown);
   }
