@@ -1,54 +1,20 @@
-/** What is done to a server while others use it. Runs as a process of its own: run.ts starts it. */
-import { fork } from "node:child_process";
+/** What is done to a server while others use it. */
 import { request } from "node:http";
 import { connect, constants } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import { credentials, makeGenericClientConstructor, Metadata } from "@grpc/grpc-js";
-import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import type { DescMethodUnary, MessageInitShape, MessageShape, DescMessage } from "@bufbuild/protobuf";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { RunConfigSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { CurriculumService } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { EnvironmentService } from "../../server/gen/gradus/v1/environment_pb.js";
 import { AnswerFormat, Source } from "../../server/gen/gradus/v1/task_pb.js";
+import type { Attack, Target, Unary } from "./caller.ts";
+import { begin, emptyPieces, endlessHeaders, flood, listPath, send, streamOf, uint32 } from "./frames.ts";
 
 const environments = EnvironmentService.method;
 const curriculum = CurriculumService.method;
 const KiB = 1024;
 const MiB = KiB * KiB;
-
-/** Where the server is. */
-export interface Target {
-  readonly port: number;
-  readonly httpPort: number;
-}
-
-/** Told to an attacker; it says 0 once it attacks and then how many calls have ended, until it is killed. */
-export interface Order {
-  readonly attack: AttackName;
-  readonly target: Target;
-}
-
-export interface Attacker {
-  /** How many of its calls have been answered, refused or given up. */
-  readonly calls: () => number;
-  readonly stop: () => void;
-}
-
-type Unary = <I extends DescMessage, O extends DescMessage>(
-  method: DescMethodUnary<I, O>,
-  request: MessageInitShape<I>,
-) => Promise<MessageShape<O>>;
-
-interface Attack {
-  /** Connections; each calls again as soon as it was answered or refused. */
-  readonly callers: number;
-  /** Before the attack begins. */
-  readonly prepare?: (unary: Unary) => Promise<void>;
-  readonly call: (caller: { readonly unary: Unary; readonly target: Target }, i: number) => Promise<unknown>;
-  /** Of the server. */
-  readonly args?: readonly string[];
-}
 
 type Difficulty = { case: "level"; value: string } | { case: "parameters"; value: { values: Record<string, number> } };
 
@@ -135,12 +101,6 @@ function bomb(headers: Record<string, string>): Attack["call"] {
     });
 }
 
-function uint32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value);
-  return bytes;
-}
-
 /** POSTs that declare 60 MB and send one byte, and stay. */
 async function stall({ target }: { readonly target: Target }): Promise<void> {
   const headers = { "content-type": "application/json", "content-length": 60 * MiB };
@@ -155,8 +115,58 @@ async function stall({ target }: { readonly target: Target }): Promise<void> {
   for (const sent of requests) sent.destroy();
 }
 
+/** A run of 8 million samples, of which a million are open and 131,072 instances are known, exported once. */
+function importing(): Pick<Attack, "prepare" | "call"> {
+  let exported: Promise<Uint8Array> | undefined;
+  return {
+    prepare: async (unary) => {
+      const config = runOf({ arms: countdownArms(4), numGenerations: 64, promptsPerUpdate: 1024 });
+      await unary(curriculum.createRun, { runId: "samples", config });
+      await drawTasks(unary, "samples", 131_072);
+    },
+    call: async ({ unary }, i) => {
+      exported ??= unary(curriculum.exportRun, { runId: "samples" }).then(({ state }) => state);
+      const runId = `samples-${process.pid}-${i % 4}`;
+      await unary(curriculum.importRun, { state: await exported, runId });
+      await unary(curriculum.deleteRun, { runId });
+    },
+  };
+}
+
+// Frames that no library sends. Each connection is left when the server closes it, or after a time.
+
+const STAYS_MS = 2000;
+
+const reflectionPath = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+/** Which file has a service of ours (field 4), in gRPC's five bytes. */
+const symbol = Buffer.from("gradus.v1.CurriculumService");
+const reflectionRequest = Buffer.concat([
+  Buffer.of(0),
+  uint32(symbol.length + 2),
+  Buffer.of(34, symbol.length),
+  symbol,
+]);
+
+/** Connections that each send the same again and again. */
+function sending(callers: number, bytes: Buffer, reads = true): Pick<Attack, "callers" | "call"> {
+  return { callers, call: ({ target }) => send(target.port, bytes, { reads, forMs: STAYS_MS }) };
+}
+
+/** One after the other. */
+const oddities: readonly Buffer[] = [
+  begin(20_000, "reset after the message"),
+  begin(20_000, "left open"),
+  begin(20_000, "whole"),
+  flood(100_000, "pings"),
+  flood(100_000, "settings"),
+  flood(100_000, "priorities"),
+  flood(100_000, "window updates of 1"),
+  endlessHeaders(2000),
+  emptyPieces(100_000),
+];
+
 /** By name. */
-const attacks = {
+export const attacks = {
   idle: { callers: 0, call: async () => undefined },
   "np/tsp benchmark": { callers: 4, call: drawing("np/tsp", { case: "level", value: "benchmark" }, 256) },
   "largest prompts": { callers: 4, call: drawing("np/tsp", given({ cities_min: 200, cities_max: 200 }), 256) },
@@ -203,6 +213,17 @@ const attacks = {
   "programs at 3%": { callers: 2, call: running(WORKING_AT_3_PERCENT) },
   "programs asleep": { callers: 12, call: running("import time\ntime.sleep(1e6)") },
   "one-byte POSTs": { callers: 6, call: stall },
+  "rapid resets": sending(1, begin(20_000, "reset after the headers")),
+  "unread lists": sending(1, begin(1000, "whole", listPath), false),
+  "unread lists, 8 connections": sending(8, begin(1000, "whole", listPath), false),
+  "odd frames": {
+    callers: 1,
+    call: ({ target }, i) =>
+      send(target.port, oddities[i % oddities.length] as Buffer, { reads: true, forMs: STAYS_MS }),
+  },
+  "empty messages": sending(1, streamOf("/gradus.v1.EnvironmentService/StreamSteps", Buffer.alloc(5), 400_000), false),
+  "unread reflection": sending(1, streamOf(reflectionPath, reflectionRequest, 20_000), false),
+  imports: { callers: 2, ...importing() },
 } as const satisfies Record<string, Attack>;
 
 export type AttackName = keyof typeof attacks;
@@ -215,66 +236,3 @@ export function serverArgs(attack: AttackName, tokenFile: string): readonly stri
   const { args = [] }: Attack = attacks[attack];
   return args.map((arg) => (arg === "TOKEN" ? tokenFile : arg));
 }
-
-/** Longest that a call is waited for. */
-export const CALL_MS = 30_000;
-
-/** A connection of its own. */
-export function unaryOf(port: number, token?: string): Unary & { readonly close: () => void } {
-  const Client = makeGenericClientConstructor({}, "attack");
-  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
-    "grpc.max_receive_message_length": -1,
-    "grpc.max_send_message_length": -1,
-    "grpc.use_local_subchannel_pool": 1,
-  });
-  const metadata = new Metadata();
-  if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
-  const unary: Unary = (method, message) =>
-    new Promise((resolve, reject) => {
-      const bytes = Buffer.from(toBinary(method.input, create(method.input, message)));
-      const path = `/${method.parent.typeName}/${method.name}`;
-      const same = (value: Buffer): Buffer => value;
-      client.makeUnaryRequest(path, same, same, bytes, metadata, { deadline: Date.now() + CALL_MS }, (error, answer) =>
-        error === null && answer !== undefined ? resolve(fromBinary(method.output, answer)) : reject(error as Error),
-      );
-    });
-  return Object.assign(unary, { close: () => client.close() });
-}
-
-/** `nice`: how much of its priority it gives up, for it stands for other machines, whose cores are not the server's. */
-export async function startAttack(attack: AttackName, target: Target, nice: number): Promise<Attacker> {
-  const execArgv = ["-n", String(nice), process.execPath, ...process.execArgv];
-  const child = fork(import.meta.filename, { execPath: "nice", execArgv });
-  const attacking = new Promise((resolve, reject) => {
-    child.once("message", resolve);
-    child.once("exit", (code) => reject(new Error(`the attacker ended with ${code}`)));
-  });
-  child.send({ attack, target } satisfies Order);
-  await attacking;
-  let calls = 0;
-  child.on("message", (told: number) => {
-    calls = told;
-  });
-  return { calls: () => calls, stop: () => void child.kill("SIGKILL") };
-}
-
-async function carryOut({ attack: name, target }: Order): Promise<void> {
-  const { callers, call, prepare }: Attack = attacks[name];
-  if (prepare !== undefined) await prepare(unaryOf(target.port));
-  let next = 0;
-  let ended = 0;
-  const again = async (): Promise<never> => {
-    const unary = unaryOf(target.port);
-    for (;;) {
-      // What is refused is asked for again, as by one who does not care; but not in a loop that waits for nothing.
-      await call({ unary, target }, next++).catch(() => sleep(1));
-      ended++;
-    }
-  };
-  const running = Array.from({ length: callers }, again);
-  process.send?.(0);
-  setInterval(() => process.send?.(ended), 100);
-  await Promise.all(running);
-}
-
-if (process.argv[1] === import.meta.filename) process.once("message", (order) => void carryOut(order as Order));

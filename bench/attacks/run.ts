@@ -1,8 +1,8 @@
 /**
- * What others notice while a server is attacked: their steps, health checks and update batches, and its memory.
- * README.md says how it was run and what came out.
+ * What others notice while a server is attacked: their steps, health checks and update batches, beside what they notice of
+ * a server that nobody attacks and that is asked at the same moments. README.md says how, docs/evidence.md what came out.
  *
- *   node bench/attacks/run.ts [--json] [--seconds 10] [--attack "np/tsp benchmark"] [--nice 19]
+ *   node bench/attacks/run.ts [--json] [--rounds 1] [--seconds 10] [--attack "rapid resets"] [--nice 19]
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -16,11 +16,15 @@ import { EnvironmentService } from "../../server/gen/gradus/v1/environment_pb.js
 import { createProgress } from "../progress.ts";
 import { type ServerProcess, startOurs } from "../transport/processes.ts";
 import { machineText } from "../transport/report.ts";
-import { type AttackName, attackNames, CALL_MS, serverArgs, startAttack, TOKEN, unaryOf } from "./attacks.ts";
+import { startAttack } from "./attacker.ts";
+import { type AttackName, attackNames, serverArgs, TOKEN } from "./attacks.ts";
+import { CALL_MS, unaryOf } from "./caller.ts";
+import { type Latencies, type Result, type Seen, summary, table } from "./report.ts";
 
 const { values: options } = parseArgs({
   options: {
     json: { type: "boolean", default: false },
+    rounds: { type: "string", default: "1" },
     seconds: { type: "string", default: "10" },
     nice: { type: "string", default: "19" },
     attack: { type: "string", multiple: true, default: [...attackNames] },
@@ -32,35 +36,6 @@ const EVERY_MS = 10;
 /** Between two update batches of the sound run. */
 const BATCH_EVERY_MS = 50;
 const WARM_UP_MS = 2000;
-const ALONE_MS = 4000;
-
-interface Latencies {
-  readonly calls: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly maxMs: number;
-}
-
-/** What one caller saw. */
-interface Seen {
-  readonly step: Latencies;
-  readonly health: Latencies;
-  readonly nextBatch: Latencies;
-}
-
-interface Result {
-  readonly attack: AttackName;
-  readonly alone: Seen;
-  readonly attacked: Seen;
-  /** The attacked server's median NextBatch over that alone. */
-  readonly nextBatchRatio: number;
-  /** Health of a second server that has nothing to do, at the same time: what the machine itself adds. */
-  readonly idle: Latencies;
-  /** The most memory that the attacked server had, over what it had before. */
-  readonly memoryOverIdleMiB: number;
-  /** The attackers' calls that ended, a second. */
-  readonly callsPerSecond: number;
-}
 
 type Timed = () => Promise<unknown>;
 
@@ -90,12 +65,6 @@ async function inTurn(call: Timed, everyMs: number, durationMs: number): Promise
     taken.push(answered ? performance.now() - start : CALL_MS);
   }
   return summary(taken);
-}
-
-function summary(latencies: readonly number[]): Latencies {
-  const sorted = [...latencies].sort((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.ceil(share * sorted.length) - 1] ?? NaN;
-  return { calls: sorted.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
 }
 
 function healthOf(port: number): Timed {
@@ -153,59 +122,38 @@ async function measure(attack: AttackName): Promise<Result> {
   const folders = [0, 1].map(() => mkdtempSync(join(tmpdir(), "gradus-bench-"))) as [string, string];
   const tokenFile = join(folders[0], "token");
   writeFileSync(tokenFile, TOKEN, { mode: 0o600 });
-  const [server, quiet] = await Promise.all([
-    startOurs(folders[0], [], serverArgs(attack, tokenFile)),
-    startOurs(folders[1]),
-  ]);
+  const args = serverArgs(attack, tokenFile);
+  const [server, quiet] = await Promise.all(folders.map((folder) => startOurs(folder, [], args)));
+  if (server === undefined || quiet === undefined) throw new Error("two servers were to start");
   try {
-    const watch = await bystander(server);
+    const watches = await Promise.all([bystander(server), bystander(quiet)]);
+    const watch = (durationMs: number) => Promise.all(watches.map((each) => each(durationMs)));
     await watch(WARM_UP_MS);
     const before = server.rssBytes();
-    const alone = await watch(ALONE_MS);
     const attacker = await startAttack(attack, server, Number(options.nice));
     const durationMs = Number(options.seconds) * 1000;
-    const watched = Promise.all([watch(durationMs), timed(healthOf(quiet.port), EVERY_MS, durationMs)]);
+    const watched = watch(durationMs);
     const most = await highest(server, watched);
-    const [attacked, idle] = await watched;
+    const [attacked, idle] = (await watched) as [Seen, Seen];
     const callsPerSecond = (1000 * attacker.calls()) / durationMs;
     attacker.stop();
-    const nextBatchRatio = attacked.nextBatch.p50Ms / alone.nextBatch.p50Ms;
-    const memoryOverIdleMiB = (most - before) / 2 ** 20;
-    return { attack, alone, attacked, nextBatchRatio, idle, memoryOverIdleMiB, callsPerSecond };
+    return { attack, attacked, idle, memoryOverIdleMiB: (most - before) / 2 ** 20, callsPerSecond };
   } finally {
     await Promise.all([server.stop(), quiet.stop()]);
     for (const folder of folders) rmSync(folder, { recursive: true });
   }
 }
 
-function table(results: readonly Result[]): string {
-  const ms = ({ p50Ms, p99Ms, maxMs }: Latencies) => [p50Ms, p99Ms, maxMs].map((each) => each.toFixed(1)).join(" / ");
-  const rows = results.map(({ attack, attacked, alone, nextBatchRatio, idle, memoryOverIdleMiB, callsPerSecond }) =>
-    [
-      attack,
-      callsPerSecond.toPrecision(2),
-      ms(attacked.step),
-      ms(attacked.health),
-      ms(idle),
-      `${attacked.nextBatch.p50Ms.toFixed(1)} ÷ ${alone.nextBatch.p50Ms.toFixed(1)} = ${nextBatchRatio.toFixed(1)}`,
-      memoryOverIdleMiB.toFixed(0),
-    ].join(" | "),
-  );
-  return [
-    machineText(cpus(), process.version),
-    "",
-    "| attack | its calls a second | Step: p50 / p99 / max, ms | health | health of an idle server beside it | NextBatch, attacked ÷ alone, ms | memory over idle, MiB |",
-    "| --- | --- | --- | --- | --- | --- | --- |",
-    ...rows.map((row) => `| ${row} |`),
-  ].join("\n");
-}
-
 const names = attackNames.filter((name) => options.attack.includes(name));
-const progress = createProgress("attacks", names.length);
+const rounds = Number(options.rounds);
+const progress = createProgress("attacks", rounds * names.length);
 const results: Result[] = [];
-for (const name of names) {
-  results.push(await measure(name));
-  progress.step();
+for (let round = 0; round < rounds; round++) {
+  for (const name of names) {
+    results.push(await measure(name));
+    progress.step();
+  }
 }
 progress.stop();
-console.log(options.json ? JSON.stringify(results, undefined, 2) : table(results));
+if (options.json) console.log(JSON.stringify(results, undefined, 2));
+else console.log(`${machineText(cpus(), process.version)}\n\n${table(names, results)}`);

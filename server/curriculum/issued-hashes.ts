@@ -22,7 +22,19 @@ export interface IssuedHashes {
 }
 
 function generation(hashes: readonly string[]): Generation {
-  return { log: [...hashes], positions: new Map(hashes.map((hash, i) => [hash, i])), count: hashes.length };
+  const { log, positions } = logged(hashes);
+  return { log, positions, count: log.length };
+}
+
+/** A log that is filled some hashes at a time: half a million at once take a tenth of a second. */
+export type HashLog = Omit<Generation, "count">;
+
+export function logged(hashes: readonly string[], to: HashLog = { log: [], positions: new Map() }): HashLog {
+  for (const hash of hashes) {
+    to.positions.set(hash, to.log.length);
+    to.log.push(hash);
+  }
+  return to;
 }
 
 function within({ positions, count }: Generation, hash: string): boolean {
@@ -30,8 +42,8 @@ function within({ positions, count }: Generation, hash: string): boolean {
   return position !== undefined && position < count;
 }
 
-export function issuedHashes(older: readonly string[] = [], recent: readonly string[] = []): IssuedHashes {
-  return { older: generation(older), recent: generation(recent) };
+export function issuedHashes(older: HashLog = logged([]), recent: HashLog = logged([])): IssuedHashes {
+  return { older: { ...older, count: older.log.length }, recent: { ...recent, count: recent.log.length } };
 }
 
 export function isIssued({ older, recent }: IssuedHashes, hash: string): boolean {
@@ -59,9 +71,6 @@ export function addIssued(issued: IssuedHashes, hashes: readonly string[]): Issu
   const { recent } = issued;
   if (recent.count + fresh.length > GENERATION_MAX) return { older: recent, recent: generation(fresh) };
   const own = recent.log.length === recent.count ? recent : generation(recent.log.slice(0, recent.count));
-  for (const hash of fresh) {
-    own.positions.set(hash, own.log.length);
-    own.log.push(hash);
-  }
+  logged(fresh, own);
   return { older: issued.older, recent: { ...own, count: own.log.length } };
 }

@@ -29,7 +29,7 @@ import {
 } from "./codec.ts";
 import { decodeRound, type ReadingRound, roundLines, roundOf, takeTask } from "./evaluation-text.ts";
 import { decodeCounters, decodeGroup, encodeCounters, encodeGroup } from "./group-text.ts";
-import { hashLists, issuedHashes } from "./issued-hashes.ts";
+import { type HashLog, hashLists, issuedHashes, logged } from "./issued-hashes.ts";
 import {
   FormatError,
   type Json,
@@ -186,7 +186,7 @@ interface Parts<Spec, Key extends InstanceKey> {
   readonly head: ReturnType<typeof decodeHead<Spec, Key>>;
   readonly batches: Reading<Key>[];
   /** The hashes of each generation. */
-  readonly issued: readonly [string[], string[]];
+  readonly issued: readonly [HashLog, HashLog];
   /** Of each generation, a text for each record. */
   readonly memory: readonly [string[], string[]];
   readonly evaluations: ReadingRound[];
@@ -206,7 +206,7 @@ function isWhole<Spec, Key extends InstanceKey>(parts: Parts<Spec, Key>): boolea
   if (batches.length < counts.batches || evaluations.length < counts.evaluations) return false;
   if ((evaluations.at(-1)?.left ?? 0) > 0) return false;
   if (last !== undefined && (last.groups.length < last.counts[0] || last.reserve.length < last.counts[1])) return false;
-  if (!issued.every((hashes, generation) => hashes.length >= (counts.issued[generation] ?? 0))) return false;
+  if (!issued.every(({ log }, generation) => log.length >= (counts.issued[generation] ?? 0))) return false;
   return memory.every((texts, generation) => texts.length >= (counts.memory?.[generation] ?? 0));
 }
 
@@ -235,7 +235,7 @@ function takePart<Spec, Key extends InstanceKey>(
   else if (kind === "issued") {
     const hashes = issued[readNumber(rest[0])];
     if (hashes === undefined) throw new FormatError("a state has two generations of hashes");
-    for (const hash of readText(rest[1]).split(" ")) hashes.push(hash);
+    logged(readText(rest[1]).split(" "), hashes);
   } else if (kind === "memory") {
     const texts = memory[readNumber(rest[0])];
     if (texts === undefined) throw new FormatError("a state has two generations of records");
@@ -257,7 +257,7 @@ export function stateReader<Spec, Key extends InstanceKey>(codecs: Codecs<Spec, 
           memory: json["memory"] === undefined ? null : readNumbers(json["memory"]),
           evaluations: readNumber(json["evaluations"] ?? 0),
         };
-        parts = { head, batches: [], issued: [[], []], memory: [[], []], evaluations: [], counts };
+        parts = { head, batches: [], issued: [logged([]), logged([])], memory: [[], []], evaluations: [], counts };
         return true;
       }
       if (isWhole(parts)) return false;

@@ -3,6 +3,7 @@ import { create } from "@bufbuild/protobuf";
 import {
   BatchResetResponseSchema,
   type CompletionGroup,
+  type Environment as WireEnvironment,
   type EnvironmentService,
   GetEnvironmentResponseSchema,
   ListEnvironmentsResponseSchema,
@@ -42,6 +43,11 @@ import { environmentToWire } from "./wire-task.ts";
 const CATEGORY_BYTES_MAX = 64;
 const REQUEST_ID_BYTES_MAX = 128;
 
+/** A space comes before all that an id may hold: "a" stands before "a-b". */
+function keyOf({ id, version }: WireEnvironment): string {
+  return `${id} ${1e9 - version}`;
+}
+
 export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typeof EnvironmentService> {
   const { limits, registry } = deps;
   const toTask = (spec: TaskSpec, result: MakeResult | undefined): Task => {
@@ -49,21 +55,25 @@ export function createEnvironmentService(deps: ServiceDeps): ServiceHandlers<typ
     if (result.kind !== "made") throw makeError(result);
     return presentTask(deps, spec, result.task);
   };
+  let descriptions: readonly WireEnvironment[] | undefined;
+  /** All environments in their order, described once: the transport writes what it is given again only once too. */
+  const described = (): readonly WireEnvironment[] =>
+    (descriptions ??= registry.environments
+      .map((environment) => environmentToWire(environment, deps))
+      .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)));
 
   return {
-    async listEnvironments(request) {
+    listEnvironments(request) {
       checkBytes(request.category, CATEGORY_BYTES_MAX, "category");
-      const all = registry.environments.map((environment) => environmentToWire(environment, deps));
-      const wanted = all.filter(({ category }) => request.category === "" || category === request.category);
-      // A space comes before all that an id may hold: "a" stands before "a-b".
-      const keyOf = ({ id, version }: (typeof all)[number]): string => `${id} ${1e9 - version}`;
-      wanted.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+      const wanted = described().filter(({ category }) => request.category === "" || category === request.category);
       const page = pageOf(wanted, keyOf, readPage(request, 100, 1000));
       return create(ListEnvironmentsResponseSchema, { environments: page.items, nextPageToken: page.nextPageToken });
     },
-    async getEnvironment(request) {
-      const environment = lookUpEnvironment(registry, request.id, request.version, "id");
-      return create(GetEnvironmentResponseSchema, { environment: environmentToWire(environment, deps) });
+    getEnvironment(request) {
+      const { id, version } = lookUpEnvironment(registry, request.id, request.version, "id");
+      const environment = described().find((each) => each.id === id && each.version === version);
+      if (environment === undefined) throw new Error(`${id} ${version} is served, and not described`);
+      return create(GetEnvironmentResponseSchema, { environment });
     },
     async reset(request, context) {
       const spec = readSpec(request.spec, deps, "spec");

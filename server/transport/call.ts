@@ -7,11 +7,13 @@ import type { MethodMeter } from "../runtime/metrics.ts";
 import { StoreDamaged, StoreUnavailable } from "../stores/store.ts";
 import type { AdmissionControl, OpenCall } from "./admission.ts";
 import { type CallContext, type CodeName, codes, RpcError } from "./rpc.ts";
+import type { Connection, Turns } from "./turns.ts";
 
 /** What both ports share. */
 export interface TransportContext {
   readonly log: Logger;
   readonly admission: AdmissionControl;
+  readonly turns: Turns;
   readonly maxMessageBytes: number;
   readonly health: Pick<Health, "problem" | "onChange">;
   /** The meter of a method, by its path without the leading slash. */
@@ -28,15 +30,17 @@ export interface Method {
   readonly meter: MethodMeter;
   readonly log: Logger;
   readonly admission: AdmissionControl;
+  readonly turns: Turns;
 }
 
 export function methodOf(
-  { log, admission, maxMessageBytes, meter }: TransportContext,
+  { log, admission, turns, maxMessageBytes, meter }: TransportContext,
   { parent, name, methodKind }: DescMethod,
 ): Method {
   const path = `${parent.typeName}/${name}`;
   const streamsRequests = methodKind === "bidi_streaming" || methodKind === "client_streaming";
-  return { path, streamsRequests, maxMessageBytes, meter: meter(path), log: log.child({ method: path }), admission };
+  const own = { path, streamsRequests, maxMessageBytes, meter: meter(path), log: log.child({ method: path }) };
+  return { ...own, admission, turns };
 }
 
 // Distinct between processes and in order within one, at a fraction of the cost of a random id for each call.
@@ -87,6 +91,7 @@ export abstract class Call implements CallContext, OpenCall {
   }
 
   abstract get peer(): string;
+  abstract readonly connection: Connection;
   abstract get bufferedBytes(): number;
   abstract get receivingSinceMs(): number | undefined;
   abstract refuse(error: RpcError): void;
@@ -112,6 +117,20 @@ export abstract class Call implements CallContext, OpenCall {
   /** Why the call was given up, if it was. */
   get abortReason(): RpcError | undefined {
     return this.#abortReason;
+  }
+
+  /** The transport is done with it. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** Resolves when it is this call's connection's turn: at once, unless there is more to do than a round has time for. */
+  turn(): Promise<void> {
+    return new Promise((resolve) => this.inTurn(resolve));
+  }
+
+  inTurn(work: () => void): void {
+    this.connection.take(work);
   }
 
   /** Whether the deadline has passed. A timer may fire a little before its time by the clock. */

@@ -8,6 +8,7 @@ import type { TransportContext } from "./call.ts";
 import { startGrpc } from "./grpc/server.ts";
 import { startHttp } from "./http/server.ts";
 import type { Registration } from "./rpc.ts";
+import { createTurns } from "./turns.ts";
 
 export interface TransportOptions {
   readonly config: Pick<
@@ -52,7 +53,8 @@ export async function startTransports({
 }: TransportOptions): Promise<Transports> {
   const admission = createAdmissionControl(config);
   const { maxMessageBytes } = config.limits;
-  const context: TransportContext = { log, admission, maxMessageBytes, meter: metrics.meter, health };
+  const turns = createTurns();
+  const context: TransportContext = { log, admission, turns, maxMessageBytes, meter: metrics.meter, health };
   const grpc = await startGrpc(config, services, context);
   const http = await startHttp(config, services, context, metrics).catch(async (error: unknown) => {
     await grpc.close(0);

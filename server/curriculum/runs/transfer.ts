@@ -30,7 +30,7 @@ import type { Clock, Ports } from "./ports.ts";
 import { expiryMs } from "./expiry.ts";
 import type { Registry } from "./registry.ts";
 import { encodeSummary } from "./summary.ts";
-import { inTurns } from "./turns.ts";
+import { inTurns, nextTurn } from "./turns.ts";
 
 export interface ExportedRun {
   readonly state: Uint8Array;
@@ -165,10 +165,19 @@ function placed(
   return records.map(({ seq, body }) => ({ seq: seq + offset, body }));
 }
 
-function importedRun<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>): ImportedRun<Spec, Key> {
-  const outstanding = openGroups(state).flatMap(({ batch, group }) =>
-    group.handedOutAtMs === null ? [] : [issuedTask(state, batch, group.task)],
-  );
+/** Tasks that are looked up in one turn of the event loop: about a millisecond. */
+const TASKS_PER_TURN = 512;
+
+async function importedRun<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  clock: Clock,
+): Promise<ImportedRun<Spec, Key>> {
+  const outstanding: IssuedTask<Key>[] = [];
+  for (const { batch, group } of openGroups(state)) {
+    if (group.handedOutAtMs === null) continue;
+    outstanding.push(issuedTask(state, batch, group.task));
+    if (outstanding.length % TASKS_PER_TURN === 0) await nextTurn(clock);
+  }
   return { run: runView(state), config: state.config, outstanding };
 }
 
@@ -186,7 +195,7 @@ async function inPlace<Spec, Key extends InstanceKey>(
       value: { kind: "imported" },
     }));
     if (committed.kind !== "imported") return committed;
-    return ok(importedRun(run.state()));
+    return ok(await importedRun(run.state(), clock));
   });
   return outcome.kind === "not_found" ? "absent" : outcome;
 }
@@ -207,7 +216,9 @@ async function asNew<Spec, Key extends InstanceKey>(
     "exists"
   )
     return "taken";
-  return registry.withRun<Result<ImportedRun<Spec, Key>>>(runId, async ({ run }) => ok(importedRun(run.state())));
+  return registry.withRun<Result<ImportedRun<Spec, Key>>>(runId, async ({ run }) =>
+    ok(await importedRun(run.state(), clock)),
+  );
 }
 
 /** In place where the id is the exported run's: as a change of the run that has it, or as a new one where none has. */

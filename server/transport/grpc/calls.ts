@@ -21,7 +21,7 @@ import {
   unimplementedStream,
 } from "../rpc.ts";
 import { decoderOf } from "../wire/requests.ts";
-import { encoderOf } from "../wire/responses.ts";
+import { cutterOf, encoderOf } from "../wire/responses.ts";
 import { messageDecoderOf } from "./internals.ts";
 import type { GrpcCall } from "./messages.ts";
 
@@ -41,6 +41,8 @@ interface Messages {
   /** Takes the message out of a request. */
   readonly take: (request: Request, call: GrpcCall) => Message;
   readonly write: (message: Message, call: GrpcCall) => Buffer;
+  /** The pieces that an answer is written in, where it is long; else only itself. */
+  readonly cut: (message: Message) => readonly Message[];
 }
 
 /** What grpc-js is told of a method, and its handler as grpc-js calls it. */
@@ -74,7 +76,7 @@ export function implementationOf(
     return bytes;
   };
   const take = (request: Request, call: GrpcCall): Message => takeMessage(input, request, call);
-  return { definition, handle: handlerOf({ take, write }, description, handler) };
+  return { definition, handle: handlerOf({ take, write, cut: cutterOf(output) }, description, handler) };
 }
 
 const asItIs = (bytes: Buffer): Buffer => bytes;
@@ -122,23 +124,37 @@ function begin(incoming: { once(event: "cancelled", listener: () => void): unkno
 function unaryCalls(ours: Messages, handler: UnaryHandler<Message, Message>): handleUnaryCall<Request, Buffer> {
   return (incoming, respond) => {
     const call = begin(incoming);
-    const refused = call.enter();
-    if (refused === undefined) answer(ours, handler, incoming.request, call, respond);
-    else respond(toStatus(refused));
+    call.inTurn(() => {
+      if (call.closed) return;
+      const refused = call.enter();
+      if (refused === undefined) answer(ours, handler, incoming.request, call, respond);
+      else respond(toStatus(refused));
+    });
   };
 }
 
 /** Without a turn of the event loop where the handler answers at once. */
 function answer(
-  { take, write }: Messages,
+  { take, write, cut }: Messages,
   handler: UnaryHandler<Message, Message>,
   request: Request,
   call: GrpcCall,
   respond: sendUnaryData<Buffer>,
 ): void {
-  const succeed = (response: Message): void => {
-    respond(null, write(response, call));
+  const send = (bytes: Buffer): void => {
+    call.answered(bytes);
+    respond(null, bytes);
     call.settle("OK");
+  };
+  /** Of a handler that took its time: many may become ready in one round, and be long. */
+  const succeedInTurn = async (response: Message): Promise<void> => {
+    const written: Buffer[] = [];
+    for (const piece of cut(response)) {
+      await call.turn();
+      if (call.closed) return call.settle("OK");
+      written.push(write(piece, call));
+    }
+    send(written.length === 1 ? (written[0] as Buffer) : Buffer.concat(written));
   };
   const fail = (thrown: unknown): void => {
     const failure = call.failure(thrown);
@@ -147,8 +163,8 @@ function answer(
   };
   try {
     const response = handler(take(request, call), call);
-    if (response instanceof Promise) response.then(succeed).catch(fail);
-    else succeed(response);
+    if (response instanceof Promise) response.then(succeedInTurn).catch(fail);
+    else send(write(response, call));
   } catch (thrown) {
     fail(thrown);
   }
@@ -183,6 +199,8 @@ function bidiCalls(
 }
 
 async function stream(incoming: Writable, call: GrpcCall, run: (call: GrpcCall) => Promise<void>): Promise<void> {
+  await call.turn();
+  if (call.closed) return;
   const refused = call.enter();
   // grpc-js reads a stream's status from the error that the stream emits.
   if (refused !== undefined) return void incoming.emit("error", toStatus(refused));
@@ -211,6 +229,7 @@ async function writeAnswers(
   const drained = () => wake?.();
   call.signal.addEventListener("abort", drained);
   for await (const answer of answers) {
+    await call.turn();
     if (call.abortReason !== undefined) throw call.abortReason;
     if (call.late) return;
     const bytes = write(answer, call);
@@ -270,6 +289,7 @@ function readRequests(stream: Readable, call: GrpcCall, take: Messages["take"]):
       if (call.abortReason !== undefined) throw call.abortReason;
       const request = stream.read() as Request | null;
       if (request !== null) {
+        await call.turn();
         taken();
         return { done: false, value: take(request, call) };
       }

@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import { Call, type Method } from "../call.ts";
 import { toStatus } from "../errors.ts";
 import { type CodeName, codes, RpcError } from "../rpc.ts";
+import type { Connection } from "../turns.ts";
 import { decompress, Deframer, type Encoding, endedWithin, headerBytes, notOneMessage } from "../wire/frames.ts";
 import type { IncomingCall, MessageDecoder } from "./internals.ts";
 
@@ -20,6 +21,8 @@ const lastAnswersMs = 5_000;
 export class GrpcCall extends Call implements MessageDecoder {
   /** Of the bytes that were answered, those that HTTP/2 has not taken. */
   unsentBytes = 0;
+  #unreadBytes = 0;
+  readonly connection: Connection;
   readonly #incoming: IncomingCall;
   readonly #deframer: Deframer;
   /** A handler was given the call. */
@@ -36,6 +39,7 @@ export class GrpcCall extends Call implements MessageDecoder {
     const requestId = incoming.metadata.get("x-request-id")[0]?.toString();
     super(method, requestId, deadline === Infinity ? undefined : deadline);
     this.#incoming = incoming;
+    this.connection = method.turns(incoming.stream.session ?? this);
     const isEncoded = incoming.incomingEncoding !== "identity";
     this.#deframer = new Deframer(method.maxMessageBytes, isEncoded);
     incoming.stream.once("close", () => this.close());
@@ -50,6 +54,19 @@ export class GrpcCall extends Call implements MessageDecoder {
     incoming.once("cancelled", () => this.close());
     // It has said so already, to nobody, where the deadline passed before the request was whole.
     if (this.late) process.nextTick(() => this.close());
+  }
+
+  /** The one answer was written. It is read once the call is closed. */
+  answered({ byteLength }: Buffer): void {
+    if (this.closed) return;
+    this.#unreadBytes = byteLength;
+    this.connection.wrote(byteLength);
+  }
+
+  override close(): void {
+    super.close();
+    if (this.#unreadBytes > 0) this.connection.wrote(-this.#unreadBytes);
+    this.#unreadBytes = 0;
   }
 
   override get peer(): string {

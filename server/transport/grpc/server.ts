@@ -59,7 +59,7 @@ export async function startGrpc(
   const port = await bind(server, config);
   widenConnections(server);
   keepStreamsYoung(server);
-  screenHeaders(server, (stream, headers) => screen(stream, headers, context, methods));
+  screenHeaders(server, context.turns, (stream, headers) => screen(stream, headers, context, methods));
   return { port, stop: companions.stop, close: (graceMs) => close(server, companions, graceMs) };
 }
 
@@ -118,7 +118,6 @@ function screen(
   const error = refused ?? (timeout instanceof RpcError ? timeout : unreadable(headers["grpc-encoding"]));
   if (error === undefined) return typeof timeout === "string" ? { ...headers, "grpc-timeout": timeout } : headers;
   const { code, details, metadata } = toStatus(error);
-  stream.once("error", () => undefined);
   const status = { "grpc-status": code, "grpc-message": encodeURI(details), ...metadata.toHttp2Headers() };
   const answer = { ":status": 200, "content-type": "application/grpc+proto", ...status };
   // Nothing reads the stream, so that Node resets it, and drops what comes of it.

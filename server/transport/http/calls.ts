@@ -57,7 +57,10 @@ function unaryCalls(handler: UnaryHandler<Message, Message>): Implementation {
   return async (request: Message, context: HandlerContext) => {
     const call = begin(context);
     try {
+      await call.turn();
       const answer = await handler(context.values.get(messageKey) ?? request, call);
+      // Connect writes it as soon as it has it.
+      await call.turn();
       call.settle("OK");
       return answer;
     } catch (thrown) {
@@ -74,7 +77,11 @@ function streamCalls(handler: ServerStreamHandler<Message, Message>): Implementa
     // Where the caller is gone, Connect returns this generator rather than throw into it.
     let code: CodeName = "CANCELLED";
     try {
-      yield* handler(context.values.get(messageKey) ?? request, call);
+      await call.turn();
+      for await (const answer of handler(context.values.get(messageKey) ?? request, call)) {
+        await call.turn();
+        yield answer;
+      }
       if (call.abortReason !== undefined) throw call.abortReason;
       code = "OK";
     } catch (thrown) {

@@ -6,6 +6,7 @@ import type { Socket } from "node:net";
 import { Call, type Method } from "../call.ts";
 import { toConnectError } from "../errors.ts";
 import { type CodeName, RpcError } from "../rpc.ts";
+import type { Connection } from "../turns.ts";
 import {
   ByteGatherer,
   decompress,
@@ -44,6 +45,10 @@ export class HttpCall extends Call {
     super(method, Array.isArray(requestId) ? requestId[0] : requestId, undefined);
     this.#exchange = exchange;
     exchange.response.once("close", () => this.#measureAndClose());
+  }
+
+  override get connection(): Connection {
+    return this.method.turns(this.#exchange.request.socket);
   }
 
   override get peer(): string {

@@ -152,7 +152,7 @@ function headersOf(get: (name: "host" | "origin" | "authorization") => string | 
 }
 
 function listener(config: HttpConfig, routes: Routes, context: TransportContext, metrics: Metrics): RequestListener {
-  return (request, response) => {
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const path = request.url?.split("?", 1)[0] ?? "";
     if (path === "/healthz") return answerHealth(response, context);
     if (answerCors(config.corsOrigins, request, response)) return;
@@ -160,6 +160,11 @@ function listener(config: HttpConfig, routes: Routes, context: TransportContext,
     if (route !== undefined) void answerCall(route, request, response, context);
     else if (path === "/metrics") void answerMetrics(request, response, context, metrics);
     else answerText(response, 404, notFound(path, [...routes.keys()]));
+  };
+  return (request, response) => {
+    context.turns(request.socket).begin(() => {
+      if (!response.closed) answer(request, response);
+    });
   };
 }
 

@@ -3,7 +3,7 @@
  * proto/gradus/v1 numbers their fields. That is several times as fast, and the bytes are the same
  * (docs/decisions/0008-wire.md). The highest field number comes first: see ReverseWriter.
  */
-import { type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import { create, type DescMessage, type Message, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import {
   type NextBatchResponse,
   NextBatchResponseSchema,
@@ -12,6 +12,12 @@ import {
 import {
   type BatchStepResponse,
   BatchStepResponseSchema,
+  type Environment,
+  EnvironmentSchema,
+  type GetEnvironmentResponse,
+  GetEnvironmentResponseSchema,
+  type ListEnvironmentsResponse,
+  ListEnvironmentsResponseSchema,
   type StepResponse,
   StepResponseSchema,
   type StreamStepsFailure,
@@ -194,10 +200,30 @@ const writeTasksResponse: FieldsWriter<TasksResponse> = (to, { tasks, nextCursor
   to.messages(1, writeTaskOnce, tasks);
 };
 
+const environments = new WeakMap<Environment, Uint8Array>();
+
+/** Environments stay what they are while the server runs, so that each is written once. */
+const writeEnvironment: FieldsWriter<Environment> = (to, environment) => {
+  const bytes = environments.get(environment) ?? toBinary(EnvironmentSchema, environment);
+  environments.set(environment, bytes);
+  to.fields(bytes);
+};
+
+const writeListEnvironmentsResponse: FieldsWriter<ListEnvironmentsResponse> = (to, response) => {
+  to.string(2, response.nextPageToken);
+  to.messages(1, writeEnvironment, response.environments);
+};
+
+const writeGetEnvironmentResponse: FieldsWriter<GetEnvironmentResponse> = (to, { environment }) => {
+  if (environment !== undefined) to.message(1, writeEnvironment, environment);
+};
+
 const writers: ReadonlyMap<DescMessage, FieldsWriter<never>> = new Map<DescMessage, FieldsWriter<never>>([
   [StepResponseSchema, writeStepResponse],
   [BatchStepResponseSchema, writeBatchStepResponse],
   [StreamStepsResponseSchema, writeStreamStepsResponse],
+  [ListEnvironmentsResponseSchema, writeListEnvironmentsResponse],
+  [GetEnvironmentResponseSchema, writeGetEnvironmentResponse],
   [GroupOutcomeSchema, writeGroup],
   [OutcomeSchema, writeOutcome],
   [NextBatchResponseSchema, writeTasksResponse],
@@ -210,6 +236,29 @@ const writer = new ReverseWriter();
 /** Writes a task before it is asked for: what holds it is then written in less time. It must not be changed any more. */
 export function writeAhead(task: Task): void {
   writtenAhead.set(task, writer.write(writeTask, task));
+}
+
+/** Parts of a list that are written at once: prompts and records of a history may have a hundred kilobytes each. */
+const PIECE = 16;
+
+/**
+ * What cuts messages of a kind into pieces, whose bytes behind one another are the message: where they are a list, and it
+ * is long, so that others can have their turn in between.
+ */
+export function cutterOf(schema: DescMessage): (message: Message) => readonly Message[] {
+  const list = schema.fields.find((field) => field.fieldKind === "list" && field.listKind === "message");
+  if (list === undefined) return (message) => [message];
+  return (message) => {
+    const parts = (message as unknown as Readonly<Record<string, readonly unknown[]>>)[list.localName] ?? [];
+    if (parts.length <= 4 * PIECE) return [message];
+    const pieces: Message[] = [];
+    for (let from = 0; from < parts.length; from += PIECE) {
+      const piece = { [list.localName]: parts.slice(from, from + PIECE) };
+      // The last one has all else.
+      pieces.push(from + PIECE < parts.length ? create(schema, piece) : { ...message, ...piece });
+    }
+    return pieces;
+  };
 }
 
 /** What writes messages of a kind. */

@@ -11,6 +11,7 @@ import { EnvironmentService } from "../../../../server/gen/gradus/v1/environment
 import { start, stopAll } from "../fixture.ts";
 import { echo, latch } from "../handlers.ts";
 import { checkHealth, withHealth } from "./health-client.ts";
+import { callRaw, connectRaw, frame } from "./raw.ts";
 
 afterEach(stopAll);
 
@@ -125,4 +126,23 @@ describe.each(["v1", "v1alpha"] as const)("reflection %s", (version) => {
     await expect(reflect(grpcPort, version, { listServices: "*" })).rejects.toMatchObject({ code: 16 });
     expect((await reflect(grpcPort, version, { listServices: "*" }, token)).listServicesResponse).toBeDefined();
   });
+});
+
+test("of a client that asks reflection and reads nothing some requests are read, and not all", async () => {
+  const server = await start({});
+  const session = await connectRaw(server.grpcPort, { settings: { initialWindowSize: 1024 } });
+  const { stream } = callRaw(session, "", { ":path": "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo" });
+  const name = Buffer.from("gradus.v1.EnvironmentService");
+  const request = frame(Buffer.concat([Buffer.of(34, name.length), name]));
+  /** Answers that wait are objects. */
+  const held = (): number => {
+    globalThis.gc?.();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = held();
+  stream.pause().write(Buffer.concat(Array.from({ length: 20_000 }, () => request)));
+  // Each is answered in a later round than all that came before it.
+  for (let i = 0; i < 50; i++) expect(await checkHealth(server.grpcPort)).toBe("SERVING");
+  expect(held() - before).toBeLessThan(10 * 1024 ** 2);
+  session.destroy();
 });

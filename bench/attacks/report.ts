@@ -1,0 +1,81 @@
+/** What came of attacks, and whether others were spared. */
+import type { AttackName } from "./attacks.ts";
+
+export interface Latencies {
+  readonly calls: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+/** What one caller saw of a server. */
+export interface Seen {
+  readonly step: Latencies;
+  readonly health: Latencies;
+  readonly nextBatch: Latencies;
+}
+
+/** One round of one attack. */
+export interface Result {
+  readonly attack: AttackName;
+  readonly attacked: Seen;
+  /** Of a second server that has nothing to do, asked at the same moments: what the machine itself adds. */
+  readonly idle: Seen;
+  /** The most memory that the attacked server had, over what it had before. */
+  readonly memoryOverIdleMiB: number;
+  /** The attackers' calls that ended, a second. */
+  readonly callsPerSecond: number;
+}
+
+/** Others' calls may take so long, or so many times as long as an idle server takes, where that is slow itself. */
+const bars = { p99Ms: 50, maxMs: 250, p99Ratio: 2, maxRatio: 3 };
+const BATCH_RATIO = 3;
+const MEMORY_MIB = 1024;
+
+export function summary(latencies: readonly number[]): Latencies {
+  const sorted = [...latencies].sort((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.ceil(share * sorted.length) - 1] ?? NaN;
+  return { calls: sorted.length, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
+}
+
+function isSpared(attacked: Latencies, idle: Latencies): boolean {
+  const p99 = attacked.p99Ms <= Math.max(bars.p99Ms, bars.p99Ratio * idle.p99Ms);
+  return p99 && attacked.maxMs <= Math.max(bars.maxMs, bars.maxRatio * idle.maxMs);
+}
+
+function isMet({ attacked, idle, memoryOverIdleMiB }: Result): boolean {
+  const calls = isSpared(attacked.step, idle.step) && isSpared(attacked.health, idle.health);
+  // What takes a few milliseconds alone is not felt at three times that.
+  const batches = attacked.nextBatch.p50Ms <= Math.max(bars.p99Ms, BATCH_RATIO * idle.nextBatch.p50Ms);
+  return calls && batches && memoryOverIdleMiB <= MEMORY_MIB;
+}
+
+/** A line for each attack, and in it the rounds one after the other. */
+export function table(names: readonly AttackName[], results: readonly Result[]): string {
+  const rows = names.map((name) => {
+    const rounds = results.filter(({ attack }) => attack === name);
+    const each = (text: (result: Result) => string): string => rounds.map(text).join("; ");
+    const pair = ({ p99Ms, maxMs }: Latencies): string => `${p99Ms.toFixed(0)}/${maxMs.toFixed(0)}`;
+    const ratio =
+      (of: (seen: Seen) => number) =>
+      ({ attacked, idle }: Result) =>
+        (of(attacked) / of(idle)).toFixed(1);
+    return [
+      name,
+      each(({ callsPerSecond }) => callsPerSecond.toPrecision(2)),
+      each(({ attacked }) => pair(attacked.step)),
+      each(({ idle }) => pair(idle.step)),
+      each(ratio(({ step }) => step.p99Ms)),
+      each(ratio(({ step }) => step.maxMs)),
+      `${each(({ attacked }) => pair(attacked.health))} beside ${each(({ idle }) => pair(idle.health))}`,
+      each(ratio(({ nextBatch }) => nextBatch.p50Ms)),
+      each(({ memoryOverIdleMiB }) => memoryOverIdleMiB.toFixed(0)),
+      `${rounds.filter(isMet).length} of ${rounds.length}`,
+    ].join(" | ");
+  });
+  return [
+    "| attack | its calls a second | Step p99/max, ms | of an idle server at the same moments | p99 ratio | max ratio | health p99/max | NextBatch p50 ratio | memory over idle, MiB | rounds that met the bars |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ...rows.map((row) => `| ${row} |`),
+  ].join("\n");
+}
