@@ -127,6 +127,14 @@ const MEANINGS: ReadonlyMap<string, Operator | Mark> = new Map([
   ["·", "*"],
   ["⋅", "*"],
   ["∗", "*"],
+  // Bullets and crosses.
+  ["∙", "*"],
+  ["•", "*"],
+  ["✕", "*"],
+  ["✖", "*"],
+  ["⨯", "*"],
+  ["x", "*"],
+  ["X", "*"],
   ["/", "/"],
   ["÷", "/"],
   ["∕", "/"],
@@ -188,7 +196,8 @@ function readNumber(lexer: Lexer, at: number): void {
   const length = past - at;
   if (length > DIGITS_MAX)
     return refuse(lexer, `a number of ${length} digits at character ${at + 1}; at most ${DIGITS_MAX} are read`);
-  if (length > 1 && narrow(text.charCodeAt(at)) === ZERO)
+  // Of "0x10" too, where the x is not for times.
+  if (narrow(text.charCodeAt(at)) === ZERO && (length > 1 || /x/i.test(text.charAt(past))))
     return refuse(lexer, `a number with a leading zero at character ${at + 1}`);
   lexer.kind = "number";
   lexer.value = value;
