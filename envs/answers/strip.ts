@@ -15,7 +15,7 @@
  * takes any of these marks where they are not paired. Time is linear in the text's length: each step looks at
  * no more than a fixed number of units beside those it takes away, and there are at most STEPS_MAX.
  */
-import { skipGap, skipGapBack, skipSpaceBack } from "../lib/text.ts";
+import { skipGap, skipGapBack } from "../lib/text.ts";
 import { type AnswerNames, closingWords, keyAt, labelAt } from "./labels.ts";
 import { type Range, stripMarks } from "./marks.ts";
 
@@ -247,7 +247,7 @@ function isPaid({ owed, unpaired }: Debts): boolean {
 function stripEnd(text: string, range: Range): boolean {
   const { start, end } = range;
   if (end <= start || !isEnd(text[end - 1])) return false;
-  const past = skipSpaceBack(text, start, end - 1);
+  const past = skipGapBack(text, start, end - 1);
   if (past > start && isEnd(text[past - 1])) return false;
   range.end = past;
   return true;

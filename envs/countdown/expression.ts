@@ -196,8 +196,7 @@ function readNumber(lexer: Lexer, at: number): void {
   const length = past - at;
   if (length > DIGITS_MAX)
     return refuse(lexer, `a number of ${length} digits at character ${at + 1}; at most ${DIGITS_MAX} are read`);
-  // Of "0x10" too, where the x is not for times.
-  if (narrow(text.charCodeAt(at)) === ZERO && (length > 1 || /x/i.test(text.charAt(past))))
+  if (length > 1 && narrow(text.charCodeAt(at)) === ZERO)
     return refuse(lexer, `a number with a leading zero at character ${at + 1}`);
   lexer.kind = "number";
   lexer.value = value;
@@ -207,7 +206,8 @@ function readNumber(lexer: Lexer, at: number): void {
 function readMark(lexer: Lexer, at: number): void {
   const { text } = lexer;
   const char = String.fromCharCode(narrow(text.charCodeAt(at)));
-  const meaning = MEANINGS.get(char);
+  // "0x10" has no sign for times.
+  const meaning = HEXADECIMAL.test(text.slice(Math.max(0, at - 2), at + 1)) ? undefined : MEANINGS.get(char);
   if (meaning !== undefined) {
     lexer.kind = meaning;
     lexer.past = at + 1;
@@ -219,6 +219,8 @@ function readMark(lexer: Lexer, at: number): void {
   lexer.kind = word[1];
   lexer.past = at + word[0].length;
 }
+
+const HEXADECIMAL = /(?<![0-9])0x$/i;
 
 function refuse(lexer: Lexer, problem: string): void {
   lexer.kind = "unreadable";
