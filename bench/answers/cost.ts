@@ -14,7 +14,7 @@ const THOUGHTS = "Of 0, 3 and 5 the edge (0, 3) weighs 7 < 9, so that 5 comes ne
 
 /** Microseconds a call. */
 function costOf(call: () => unknown): number {
-  for (const end = performance.now() + MS_A_ROUND; performance.now() < end; ) call();
+  for (const end = performance.now() + MS_A_ROUND; performance.now() < end;) call();
   const rounds = Array.from({ length: ROUNDS }, () => {
     let calls = 0;
     const start = performance.now();

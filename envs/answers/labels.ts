@@ -34,7 +34,18 @@ const NOUNS = [
 /** Behind the noun. */
 const AFTER = [
   ...["to the question", "to this question", "to the problem", "to this problem"],
-  ...["final", "correcta", "definitiva", "correcto", "finale", "correcte", "définitive", "exacte", "correta", "correto"],
+  ...[
+    "final",
+    "correcta",
+    "definitiva",
+    "correcto",
+    "finale",
+    "correcte",
+    "définitive",
+    "exacte",
+    "correta",
+    "correto",
+  ],
 ];
 
 /** What says that the answer follows; "isn't" and "n'est pas" are other words. */
@@ -64,15 +75,20 @@ const LINE = `${GAP}\\r?[\\n\\r\\u0085\\u2028\\u2029]`;
 /** Before a label: the sign of a heading, a quotation or an item, a pictogram. */
 const HEAD = `(?:#{1,6}${GAP})?(?:[>•\\-]${GAPS})?(?:\\p{Extended_Pictographic}\\ufe0f?${GAP})?`;
 
-/** One of several words, the longest first; with their accents composed, decomposed or left out. */
+/** One of several words, the longest first; with their accents composed, decomposed or, but for "é", left out. */
 function anyOf(words: readonly string[]): string {
   const sorted = [...new Set(words)].sort((a, b) => b.length - a.length);
-  return `(?:${sorted.map((word) => Array.from(word, spelled).join("").replaceAll(" ", GAPS)).join("|")})`;
+  return `(?:${sorted.map(spelled).join("|")})`;
 }
 
-function spelled(letter: string): string {
-  const [base = "", mark = ""] = letter.normalize("NFD");
-  return /\p{M}/u.test(mark) ? `(?:${letter}|${base}${mark}?)` : letter;
+function spelled(word: string): string {
+  const letters = Array.from(word, (letter) => {
+    const [base = "", mark = ""] = letter.normalize("NFD");
+    // A bare "e" may be an option's letter.
+    const optional = word.length > 1 ? "?" : "";
+    return /\p{M}/u.test(mark) ? `(?:${letter}|${base}${mark}${optional})` : letter;
+  });
+  return letters.join("").replaceAll(" ", GAPS);
 }
 
 /** Expressions that find a label at its start, by what surrounds it. */
@@ -86,7 +102,9 @@ interface Labels {
 
 function labelsWith(names: readonly string[]): Labels {
   const lead = `(?:${anyOf(LEADS)}${GAP}[,，、]?${GAP})?`;
-  const noun = `(?:${anyOf(BEFORE)}${BETWEEN}){0,4}${anyOf([...NOUNS, ...names])}(?:${BETWEEN}${anyOf(AFTER)})?`;
+  const word = anyOf([...NOUNS, ...names]);
+  // The word alone may be bold: "The **answer** is 12".
+  const noun = `(?:${anyOf(BEFORE)}${BETWEEN}){0,4}(?:${word}|\\*\\*${word}\\*\\*)(?:${BETWEEN}${anyOf(AFTER)})?`;
   const phrase = lead + noun;
   const verb = `(?:${GAPS}${anyOf(VERBS)}(?![\\p{L}\\p{M}'’])|${GAP}${anyOf(CLINGING_VERBS)}[,，、]?)`;
   const says = `(?:${verb}?${GAP}${SIGN}|${verb}|${LINE})`;

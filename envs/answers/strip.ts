@@ -25,9 +25,9 @@ const STEPS_MAX = 256;
 /** The names are those that the environment has for its answers. */
 export function stripAnswer(text: string, names?: AnswerNames): string {
   if (isBare(text)) return text;
-  const { start, end, isValue } = stripped(text, { start: 0, end: text.length }, "", names);
-  const left = text.slice(start, end);
-  return isValue ? unescaped(left) : left;
+  const { start, end, value } = stripped(text, { start: 0, end: text.length }, "", names);
+  // What escapes in JSON takes more characters each time: there are few of them in one another.
+  return value === undefined ? text.slice(start, end) : stripAnswer(value, names);
 }
 
 /**
@@ -39,8 +39,8 @@ export function stripRange(text: string, start: number, end: number, opened = ""
 }
 
 interface Stripped extends Range {
-  /** Whether it was the value of an object in JSON. */
-  readonly isValue: boolean;
+  /** Where an object of JSON is left, and holds a text alone: that text. */
+  readonly value: string | undefined;
 }
 
 function stripped(text: string, whole: Range, opened: string, names?: AnswerNames): Stripped {
@@ -68,7 +68,7 @@ interface Peeling {
 function peel(text: string, whole: Range, { opened, names, labelsFirst }: Peeling): Stripped {
   const range = { ...whole };
   const debts: Debts = { owed: [], unpaired: { "*": 0, _: 0 }, before: undefined };
-  const label: Labelled = { names, isThere: false, isKey: false };
+  const label: Labelled = { names, isThere: false, value: undefined };
   owe(text, range, opened, debts, whole);
   trim(text, range);
   for (let step = 0; step < STEPS_MAX; step++) {
@@ -78,13 +78,12 @@ function peel(text: string, whole: Range, { opened, names, labelsFirst }: Peelin
       stripEnd(text, range) ||
       stripClosingWords(text, range, label) ||
       stripObject(text, range, label) ||
-      stripLabel(text, range, label, debts) ||
-      stripUnpaired(text, range, debts);
+      (label.value === undefined && (stripLabel(text, range, label, debts) || stripUnpaired(text, range, debts)));
     if (!isStripped) break;
     trim(text, range);
   }
   const left = debts.before === undefined || isPaid(debts) ? range : debts.before;
-  return { ...left, isValue: label.isKey };
+  return { ...left, value: label.value };
 }
 
 /** Most answers start and end like "[0, 1]" or "(3 + 4) * 5": nothing that goes away does. */
@@ -117,7 +116,7 @@ function trim(text: string, range: Range): void {
 interface Labelled {
   readonly names: AnswerNames | undefined;
   isThere: boolean;
-  isKey: boolean;
+  value: string | undefined;
 }
 
 /** Without `debts`, only a label whose marks are all closed. */
@@ -143,24 +142,24 @@ function stripClosingWords(text: string, range: Range, { isThere }: Labelled): b
 
 const OPEN_BRACE = 123;
 
-/** {"answer": …} */
+/** {"answer": …}; where that is a text, its escapes go with it. */
 function stripObject(text: string, range: Range, labelled: Labelled): boolean {
   const { start, end } = range;
   if (text.charCodeAt(start) !== OPEN_BRACE || text[end - 1] !== "}") return false;
   const past = keyAt(text, start, end, labelled.names);
   if (past === undefined) return false;
+  const inside = text.slice(past, end - 1).trim();
+  if (STRING.test(inside)) {
+    labelled.value = JSON.parse(inside) as string;
+    return false;
+  }
   range.start = past;
   range.end = end - 1;
-  labelled.isKey = true;
   return true;
 }
 
-/** All backslashes of a text escape as JSON has it: else they are LaTeX's, and stay. */
-const ESCAPES = /^(?:[^\\"\p{Cc}]|\\["\\/]|\\u[0-9a-f]{4})*$/iu;
-
-function unescaped(text: string): string {
-  return text.includes("\\") && ESCAPES.test(text) ? (JSON.parse(`"${text}"`) as string) : text;
-}
+/** A text of JSON that is not LaTeX's: "\\neq" and "\\frac" could be escapes, too. */
+const STRING = /^"(?:[^\\"\p{Cc}]|\\["\\/]|\\[nrt](?![a-z])|\\u[0-9a-fA-F]{4})*"$/u;
 
 // Bold and italics that a label opens: closed behind its colon, as in "**Answer:** 1", or behind the answer, as in
 // "**Answer: 1**". Other marks of the same sign may stand between, as in "*Answer:***[1]***.*".

@@ -13,7 +13,8 @@ import { score } from "../../../envs/score.ts";
 import { type Case, cases, issue, scoreTask, ungraded } from "../every.ts";
 import { mutated } from "../mutated.ts";
 import { isReallyFeasible } from "./oracle.ts";
-import { LABELS, MARKINGS, SPACES, type Way, WRAPPINGS } from "./wrappings.ts";
+import { SPACES } from "./spellings.ts";
+import { LABELS, MARKINGS, type Way, WRAPPINGS } from "./wrappings.ts";
 
 const MUTATIONS = 60;
 /** Compositions of each text and format. */
