@@ -112,7 +112,7 @@ function labelsWith(names: readonly string[]): Labels {
     `${GAP}(\\1)${says}`,
     // "**Final answer** 12"
     `${GAP}(\\1)(?<=[*_])${GAPS}`,
-    `${verb}${GAP}(\\1)(?<=[*_])(?:${GAP}${SIGN}|${LINE})?`,
+    `${verb}(\\1)(?<=[*_])(?:${GAP}${SIGN}|${LINE})?`,
     says,
   ];
   const early = `${lead}${anyOf(EARLY_VERBS)}${GAPS}${noun}(?:${GAP}${SIGN}|${GAPS})`;

@@ -38,13 +38,13 @@ export function readProgram(text: string, tests: readonly CodeTest[] = []): Pars
   return program.length > LIMITS.programCharsMax ? tooLong() : { kind: "answer", answer: program };
 }
 
-const FENCE = /\s{0,8}(?:```|~~~)/y;
+const FENCE = /\s{0,8}[*_]{0,3}\s{0,8}(?=```|~~~)/y;
 
 /** A label in the line of a fence goes: "Answer: ```python". Without a fence "answer = 1" is a line of a program. */
 function withoutLabel(text: string): string {
   const past = labelAt(text, text.length - text.trimStart().length, text.length)?.past ?? 0;
   FENCE.lastIndex = past;
-  return past > 0 && FENCE.test(text) ? text.slice(past).trimStart() : text;
+  return past > 0 && FENCE.test(text) ? text.slice(FENCE.lastIndex) : text;
 }
 
 /** Blocks of Python before those that name no language, and those before others. */

@@ -34,11 +34,15 @@ export function rightAnswers(environment: Environment): readonly Right[] {
 }
 
 /** The solver's answer; of a row its own. */
-function rightOf(environment: Environment, issued: Issued): Right {
-  const { id, solver, reference } = environment;
-  const { instance } = issued;
+export function rightText({ id, solver, reference }: Environment, instance: unknown): string {
   const text = solver === undefined ? reference?.(instance) : solver.format(solver.solve(instance).answer);
   if (text === undefined) throw new Error(`${id} has neither a solver nor an answer of its own`);
+  return text;
+}
+
+function rightOf(environment: Environment, issued: Issued): Right {
+  const { instance } = issued;
+  const text = rightText(environment, instance);
   if (environment.resource !== undefined) return { text, problem: problemOfReading(environment, instance, text) };
   const problem = (format: AnswerFormat, completion: string): string | undefined => {
     const { solved, violation } = score(scoreTask(environment, issued, format), completion);
@@ -71,18 +75,18 @@ interface Exception {
 export const EXCEPTIONS: readonly Exception[] = [
   {
     environments: ["writing"],
-    ways: new Set([...WRAPPINGS.slice(1).filter(({ name }) => !isSpace(name)), ...LABELS]),
+    ways: new Set([...WRAPPINGS.slice(1), ...LABELS].filter(isNoSpace)),
     reason: "what stands between the marks is the text that is judged: a label or a quote is part of it",
   },
   {
     environments: ["code"],
-    ways: new Set(WRAPPINGS.slice(1).filter(({ name }) => !isSpace(name))),
+    ways: new Set([...WRAPPINGS.slice(1), ...LABELS.filter(({ name }) => name.includes("…"))].filter(isNoSpace)),
     reason: "a program is asked for in a fence of its own, which is read by itself: what else is in its lines is not",
   },
 ];
 
-function isSpace(name: string): boolean {
-  return name.startsWith("white space");
+function isNoSpace({ name }: Way): boolean {
+  return !name.startsWith("white space");
 }
 
 function isTaken({ id }: Environment, way: Way): boolean {
