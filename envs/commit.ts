@@ -1,5 +1,5 @@
 /** Looks for a commit: the first right answer of a completion, wherever it stands (Curriculum RLOO 3.3). */
-import { scanAll } from "./answers/scan-all.ts";
+import { type MarkedAnswer, scanAll } from "./answers/scan-all.ts";
 import { SPANS_MAX } from "./answers/scan.ts";
 import type { AnswerFormat } from "./prompt.ts";
 import { codePointOffsets, skipSpaceBack } from "./lib/text.ts";
@@ -39,6 +39,8 @@ export interface ScannedCompletion {
 
 export interface CommitTask {
   readonly format: AnswerFormat;
+  /** An answer that counts though its marks are not whole, where it does; it comes last. */
+  readonly unmarked: MarkedAnswer | undefined;
   /** Answers that are verified to find the commit, from the first on. */
   readonly answersMax: number;
   readonly examine: (text: string) => Findings;
@@ -48,9 +50,10 @@ export interface CommitTask {
 /** Verifies the answers in order up to the first right one; after it only those that are told of. */
 export function scanCompletion(
   completion: string,
-  { format, answersMax, examine, isRight }: CommitTask,
+  { format, unmarked, answersMax, examine, isRight }: CommitTask,
 ): ScannedCompletion {
-  const all = scanAll(completion, format);
+  const marked = scanAll(completion, format);
+  const all = unmarked === undefined ? marked : [...marked, unmarked];
   const known = new Map<number, Findings>();
   const findingsOf = (i: number): Findings => {
     const found = known.get(i) ?? examine(completion.slice(all[i]!.start, all[i]!.end));

@@ -270,6 +270,11 @@ interface Capabilities<Instance, Answer> {
   readonly twinOf?: string;
   /** Answers are texts that count as they stand, such as programs: what people put around an answer is not stripped. */
   readonly verbatim?: true;
+  /**
+   * What it calls its answers, such as "clique": "clique = [0, 3]" and "The largest clique is [0, 3]" are then read as
+   * "Answer: [0, 3]" is. In lower case; none that could name anything else of the task.
+   */
+  readonly answerNames?: readonly string[];
   /** For environments with rows and `inline`: a teacher's task travels whole, for nothing makes it again. */
   readonly teacher?: Teaching;
   /**

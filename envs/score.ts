@@ -1,5 +1,5 @@
 /** Scores a completion of a task: finds the answer, reads it, verifies it and has it priced. */
-import { type Located, locateAnswers, type LocatedSpan, type Thinking } from "./answers/locate.ts";
+import { type Located, locateAnswers, type LocatedSpan, type Thinking, trusting } from "./answers/locate.ts";
 import { stripAnswer } from "./answers/strip.ts";
 import { scanCompletion, type ScannedCompletion, type ScannedSpan } from "./commit.ts";
 import type { AsyncEnvironment, Baseline, Environment, SyncEnvironment, VerifyContext } from "./environment.ts";
@@ -22,6 +22,8 @@ interface Scoring<E, Instance> {
   readonly scheme: ResolvedScheme;
   /** Unset: the environment has nothing to optimise, or no solver. */
   readonly baseline?: Baseline;
+  /** Whether the trainer says that the completion was cut: then an answer whose marks are not whole may go on. */
+  readonly wasCut?: boolean;
 }
 
 export type ScoreTask<Instance = unknown> = Scoring<SyncEnvironment<Instance>, Instance>;
@@ -75,8 +77,9 @@ const NO_SPANS: readonly ScoredSpan[] = Object.freeze([]);
 /** The score of a completion. Never throws for what the completion holds; a throw is a bug of the environment. */
 export function score<Instance>(task: ScoreTask<Instance>, completion: string): Score {
   try {
-    const located = locateAnswers(completion, task.format, task.thinking);
-    if (task.scheme.scheme.scan !== undefined) return scoreScanned(task, completion, located);
+    const found = locateAnswers(completion, task.format, task.thinking);
+    const located = isDoubtRight(task, found) ? trusting(found) : found;
+    if (task.scheme.scheme.scan !== undefined) return scoreScanned(task, completion, located, found);
     const findings = located.spans.map((span) => examine(task, span.text));
     const counts = located.problem === undefined ? (findings.at(-1) as Findings) : malformed(located.problem);
     if (failureOf(task, counts) !== undefined) throw new Error("it fails, though it asks nobody");
@@ -86,12 +89,28 @@ export function score<Instance>(task: ScoreTask<Instance>, completion: string): 
   }
 }
 
+function isDoubtRight<Instance>(task: ScoreTask<Instance>, { doubtful }: Located): boolean {
+  return task.wasCut !== true && doubtful !== undefined && removesDoubt(examine(task, doubtful.text));
+}
+
+/** An answer that solves its task, or is feasible, was whole; one that is wrong may have gone on to another. */
+function removesDoubt(findings: Findings): boolean {
+  return findings.kind === "graded" ? findings.solved : findings.kind === "feasible";
+}
+
 /** The answer that counts is the same as without a scan; what is told of is what the scan found. */
-function scoreScanned<Instance>(task: ScoreTask<Instance>, completion: string, located: Located): Score {
+function scoreScanned<Instance>(
+  task: ScoreTask<Instance>,
+  completion: string,
+  located: Located,
+  { doubtful }: Located,
+): Score {
   const { scheme, parameters } = task.scheme;
   const counts = located.problem === undefined ? examine(task, located.answer as string) : malformed(located.problem);
+  const isTrusted = located.problem === undefined && doubtful !== undefined;
   const scanned = scanCompletion(completion, {
     format: task.format,
+    unmarked: isTrusted ? { ...doubtful, markedEnd: doubtful.end } : undefined,
     answersMax: scheme.scan?.answersMax(parameters) ?? 0,
     examine: (text) => (located.problem === undefined && text === located.answer ? counts : examine(task, text)),
     isRight: (findings) => isSolved(task, findings),
@@ -117,22 +136,26 @@ export type AsyncScore = { readonly kind: "score"; readonly score: Score } | Fai
  * to ask; of several answers only the one that counts is verified.
  */
 export function beginScore<Instance>(task: AsyncScoreTask<Instance>, completion: string): AsyncScore | Verification {
-  const { environment, instance } = task;
+  const { environment, instance, wasCut } = task;
   try {
-    const located = locateAnswers(completion, task.format, task.thinking);
-    const span = located.spans.at(-1);
-    const scored = (counts: Findings, spans: readonly LocatedSpan[] = []): AsyncScore => {
+    const found = locateAnswers(completion, task.format, task.thinking);
+    const located = wasCut === true ? found : trusting(found);
+    const scored = (as: Located, counts: Findings, spans: readonly LocatedSpan[] = []): AsyncScore => {
       const examined = { counts, spans, findings: spans.map(() => counts) };
-      return { kind: "score", score: scoreOf(task, completion, located, examined) };
+      return { kind: "score", score: scoreOf(task, completion, as, examined) };
     };
-    if (located.problem !== undefined || span === undefined)
-      return scored(malformed(located.problem ?? "there is no answer"));
+    const unread = (): AsyncScore => scored(found, malformed(found.problem ?? "there is no answer"));
+    const span = located.spans.at(-1);
+    if (located.problem !== undefined || span === undefined) return unread();
+    const isDoubtful = found.problem !== undefined;
     const parsed = parseAnswer(environment, span.text, instance);
-    if (parsed.kind === "malformed") return scored(parsed, [span]);
+    if (parsed.kind === "malformed") return isDoubtful ? unread() : scored(located, parsed, [span]);
     return {
       kind: "verification",
       verify: (context) => environment.verify(instance, parsed.answer, context),
-      finish: (facts) => failureOf(task, facts) ?? scored(facts, [span]),
+      finish: (facts) =>
+        failureOf(task, facts) ??
+        (isDoubtful && !removesDoubt(facts) ? unread() : scored(located, facts, [span])),
     };
   } catch (cause) {
     throw named(environment, cause);
@@ -153,7 +176,7 @@ export function parseAnswer<Instance>(
   text: string,
   instance: Instance,
 ): Parsed<unknown> {
-  return environment.parse(environment.verbatim === true ? text : stripAnswer(text), instance);
+  return environment.parse(environment.verbatim === true ? text : stripAnswer(text, environment.answerNames), instance);
 }
 
 function examine<Instance>({ environment, instance }: ScoreTask<Instance>, text: string): Findings {

@@ -1,7 +1,10 @@
 /** Finds the marked answers of a completion, past its thinking. Time is linear in its length. */
 import type { AnswerFormat } from "../prompt.ts";
 import { skipSpace, skipSpaceBack } from "../lib/text.ts";
+import { doubtfulAnswer } from "./doubtful.ts";
+import type { Range } from "./marks.ts";
 import { scanBoxes, scanLines, type Scanner, scanTags } from "./scan.ts";
+import { withPlainTags } from "./tags.ts";
 
 /**
  * What of its thinking a completion holds; the trainer says so, for chat templates move thoughts elsewhere:
@@ -13,7 +16,7 @@ import { scanBoxes, scanLines, type Scanner, scanTags } from "./scan.ts";
  * - stripped: none, the template took it away. No format wants a <think> or a </think>.
  *
  * In all three only the text after the last </think> counts, and a <think> before that is a thought like any other; one
- * after it that nothing closes opens new thinking, in which no answer counts.
+ * after it that nothing closes opens new thinking, in which no answer counts. Tags may be in any case, and have blanks.
  */
 export type Thinking = "required" | "prefilled" | "stripped";
 
@@ -59,8 +62,10 @@ export interface Located {
   readonly spans: readonly LocatedSpan[];
   /** The text of the last of them. */
   readonly answer: string | undefined;
-  /** What is wrong with the format, in words; undefined if nothing is. */
+  /** Why there is no answer to read, in words; undefined: there is one. */
   readonly problem: string | undefined;
+  /** Where there is none for want of whole marks: what may be meant. It counts only if it is right (doubtful.ts). */
+  readonly doubtful: LocatedSpan | undefined;
 }
 
 const SCANNERS: Readonly<Record<AnswerFormat, Scanner>> = {
@@ -81,29 +86,44 @@ const NO_SPANS: readonly LocatedSpan[] = Object.freeze([]);
 
 /** Finds the answers of a completion in an answer format. Any text is fine; nothing is thrown. */
 export function locateAnswers(completion: string, format: AnswerFormat, thinking: Thinking = "required"): Located {
-  const thoughts = locateThoughts(completion, thinking);
-  const marks = SCANNERS[format](completion, thoughts.start, thoughts.end);
-  const spans = marks.offsets.length === 0 ? NO_SPANS : toSpans(completion, marks.offsets);
-  const missing = spans.length > 0 ? undefined : missingWords(format, thoughts);
-  const problem = thoughtsProblem(completion, format, thinking, thoughts) ?? missing;
+  const text = withPlainTags(completion);
+  const thoughts = locateThoughts(text, thinking);
+  const marks = SCANNERS[format](text, thoughts.start, thoughts.end);
+  const spans = marks.offsets.length === 0 ? NO_SPANS : toSpans(text, marks.offsets);
+  const unthought = thoughtsProblem(text, format, thinking, thoughts);
+  const problem = unthought ?? (spans.length > 0 ? undefined : missingWords(format, thoughts));
+  const isDoubtful = spans.length === 0 && unthought === undefined && !thoughts.open;
+  const doubtful = isDoubtful ? doubtfulAnswer(text, format, thoughts, marks.open) : undefined;
   return {
     formatValid: problem === undefined,
-    truncated: thoughts.open || marks.open,
+    truncated: thoughts.open || marks.open !== undefined,
     spans,
     answer: spans.at(-1)?.text,
     problem,
+    doubtful: doubtful && toSpan(text, doubtful),
   };
 }
 
-function toSpans(completion: string, offsets: readonly number[]): readonly LocatedSpan[] {
+/** What was located, with the doubtful answer as the one that counts; the format stays as it was kept. */
+export function trusting(located: Located): Located {
+  const { doubtful } = located;
+  return doubtful === undefined
+    ? located
+    : { ...located, spans: [doubtful], answer: doubtful.text, problem: undefined, doubtful: undefined };
+}
+
+function toSpans(text: string, offsets: readonly number[]): readonly LocatedSpan[] {
   const spans = new Array<LocatedSpan>(offsets.length / 2);
   for (let i = 0; i < spans.length; i++) {
     const from = offsets[2 * i] as number;
-    const end = skipSpaceBack(completion, from, offsets[2 * i + 1] as number);
-    const start = skipSpace(completion, from, end);
-    spans[i] = { start, end, text: completion.slice(start, end) };
+    const end = skipSpaceBack(text, from, offsets[2 * i + 1] as number);
+    spans[i] = toSpan(text, { start: skipSpace(text, from, end), end });
   }
   return spans;
+}
+
+function toSpan(text: string, { start, end }: Range): LocatedSpan {
+  return { start, end, text: text.slice(start, end) };
 }
 
 const UNCLOSED = "<think> is opened and never closed";

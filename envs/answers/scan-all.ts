@@ -7,6 +7,7 @@ import type { AnswerFormat } from "../prompt.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import { skipSpace, skipSpaceBack } from "../lib/text.ts";
 import { type Boxes, BOX_START, CLOSE, holdsAnswer, lineAnswers, OPEN, scanBox } from "./scan.ts";
+import { withPlainTags } from "./tags.ts";
 
 /** One marked answer; offsets are UTF-16 units. */
 export interface MarkedAnswer {
@@ -18,7 +19,8 @@ export interface MarkedAnswer {
 }
 
 /** All of them, in order. */
-export function scanAll(text: string, format: AnswerFormat): readonly MarkedAnswer[] {
+export function scanAll(completion: string, format: AnswerFormat): readonly MarkedAnswer[] {
+  const text = withPlainTags(completion);
   switch (format) {
     case "think_answer":
     case "answer_tag":

@@ -5,7 +5,8 @@
  * place is searched twice: a completion may be a million "<".
  */
 import { isSpace } from "../lib/text.ts";
-import { type Range, stripRange } from "./strip.ts";
+import type { Range } from "./marks.ts";
+import { stripRange } from "./strip.ts";
 
 /** More closed answers than this are not told apart: the last ones count. */
 export const SPANS_MAX = 16;
@@ -17,14 +18,14 @@ const MARKS_MAX = 1024;
 export interface Marks {
   /** Where the last SPANS_MAX closed ones lie, in order, without their marks: start, end, … in UTF-16 units. */
   readonly offsets: readonly number[];
-  /** Whether one is open at the end. */
-  readonly open: boolean;
+  /** Where the text of one starts that is open at the end; undefined: none is. */
+  readonly open: number | undefined;
 }
 
 /** Finds the marked answers in text[start, end), in time linear in the text's length. */
 export type Scanner = (text: string, start: number, end: number) => Marks;
 
-const NONE: Marks = Object.freeze({ offsets: Object.freeze([]), open: false });
+const NONE: Marks = Object.freeze({ offsets: Object.freeze([]), open: undefined });
 const PERIOD = 46;
 const ELLIPSIS = 0x2026;
 
@@ -58,12 +59,12 @@ export function scanTags(text: string, start: number, end: number): Marks {
   if (first < 0 || first + OPEN.length > end) return NONE;
   const last = text.lastIndexOf(OPEN, end - OPEN.length);
   const firstClose = text.indexOf(CLOSE, first);
-  if (firstClose < 0 || firstClose + CLOSE.length > end) return { offsets: [], open: true };
+  if (firstClose < 0 || firstClose + CLOSE.length > end) return { offsets: [], open: last + OPEN.length };
   const lastClose = text.lastIndexOf(CLOSE, end - CLOSE.length);
   // As nearly always: one of each.
   if (first === last && firstClose === lastClose) {
     const content = first + OPEN.length;
-    return { offsets: holdsAnswer(text, content, lastClose) ? [content, lastClose] : [], open: false };
+    return { offsets: holdsAnswer(text, content, lastClose) ? [content, lastClose] : [], open: undefined };
   }
   const spans: number[] = [];
   let close = lastClose;
@@ -75,7 +76,7 @@ export function scanTags(text: string, start: number, end: number): Marks {
     if (closing === firstClose) break;
     close = text.lastIndexOf(CLOSE, open);
   }
-  return { offsets: spans.reverse(), open: last > lastClose };
+  return { offsets: spans.reverse(), open: last > lastClose ? last + OPEN.length : undefined };
 }
 
 /** Line feed, carriage return and what lies between them, next line, line and paragraph separator. */
@@ -113,13 +114,13 @@ const STRETCH = 16_384;
 export function scanLines(text: string, start: number, end: number): Marks {
   const spans: number[] = [];
   let marks = 0;
-  let open = false;
+  let open: number | undefined;
   for (let to = end; to > start && marks < MARKS_MAX && spans.length < 2 * SPANS_MAX; to -= STRETCH) {
     const found = marksBetween(text, Math.max(start, to - STRETCH), Math.min(to, end), start, end);
     for (const mark of found.reverse()) {
       const isLast = marks === 0;
       const span = answerOf(text, mark, isLast ? end : lineEnd(text, mark.from, end));
-      if (isLast) open = span === undefined;
+      if (isLast && span === undefined) open = mark.from;
       if (span !== undefined && spans.length < 2 * SPANS_MAX) spans.push(span.end, span.start);
       if (++marks >= MARKS_MAX) break;
     }
@@ -186,10 +187,10 @@ export function scanBoxes(text: string, start: number, end: number): Marks {
   BOX_START.lastIndex = firstLookedAt(text, start, end);
   while (BOX_START.test(text) && BOX_START.lastIndex <= end) {
     const after = scanBox(text, BOX_START.lastIndex, end, found);
-    if (after < 0) return { offsets: found.offsets.slice(-2 * SPANS_MAX), open: true };
+    if (after < 0) return { offsets: found.offsets.slice(-2 * SPANS_MAX), open: BOX_START.lastIndex };
     BOX_START.lastIndex = after;
   }
-  return { offsets: found.offsets.slice(-2 * SPANS_MAX), open: false };
+  return { offsets: found.offsets.slice(-2 * SPANS_MAX), open: undefined };
 }
 
 export interface Boxes {

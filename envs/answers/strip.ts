@@ -3,10 +3,11 @@
  * format. It looks at the two ends of the text only, and takes away, over and over until nothing fits,
  *
  * 1. white space of any kind, and LaTeX's spaces;
- * 2. a label at the start: "Answer:", "Final answer:", "The answer is", also bold, as a heading or inside \text{};
- * 3. marks that stand at both ends: code fences with or without a language, <answer> tags, $$…$$, $…$, \(…\), \[…\],
- *    bold, italics, backticks, quotes, and \boxed{…}, \text{…} and their like;
- * 4. one closing period;
+ * 2. a label at the start (labels.ts): "Answer:", "So, the final answer is", "答案：", a heading on a line of its own, what
+ *    the environment calls its answers ("clique ="); the braces and the key of {"answer": …};
+ * 3. marks that stand at both ends (marks.ts): code fences with or without a language, <answer> tags, $$…$$, $…$, \(…\),
+ *    \[…\], bold, italics, backticks, quotes, and \boxed{…}, \text{…} and their like;
+ * 4. one closing period or comma, and the verb that ends a sentence begun by a label in Japanese and Korean;
  * 5. a sign of bold or italics at one end, where a label has opened one that was not closed before its colon.
  *
  * All else is left to the environment's parser: words before or after the answer, units, a second answer, comments. A
@@ -14,21 +15,19 @@
  * takes any of these marks where they are not paired. Time is linear in the text's length: each step looks at
  * no more than a fixed number of units beside those it takes away, and there are at most STEPS_MAX.
  */
-import { skipGap, skipGapBack, skipSpaceBack } from "../lib/text.ts";
-
-/** What is left of a text: text.slice(start, end). */
-export interface Range {
-  start: number;
-  end: number;
-}
+import { skipGap, skipGapBack } from "../lib/text.ts";
+import { type AnswerNames, closingWords, keyAt, labelAt } from "./labels.ts";
+import { type Range, stripMarks } from "./marks.ts";
 
 /** More labels and marks than this surround no answer of a person's or a model's. */
 const STEPS_MAX = 256;
 
-export function stripAnswer(text: string): string {
+/** The names are those that the environment has for its answers. */
+export function stripAnswer(text: string, names?: AnswerNames): string {
   if (isBare(text)) return text;
-  const { start, end } = stripRange(text, 0, text.length);
-  return text.slice(start, end);
+  const { start, end, value } = stripped(text, { start: 0, end: text.length }, "", names);
+  // What escapes in JSON takes more characters each time: there are few of them in one another.
+  return value === undefined ? text.slice(start, end) : stripAnswer(value, names);
 }
 
 /**
@@ -36,10 +35,18 @@ export function stripAnswer(text: string): string {
  * Where they are closed nowhere, all is left as it is.
  */
 export function stripRange(text: string, start: number, end: number, opened = ""): Range {
-  const whole = { start, end };
-  const usual = peel(text, whole, opened, false);
+  return stripped(text, { start, end }, opened);
+}
+
+interface Stripped extends Range {
+  /** Where an object of JSON is left, and holds a text alone: that text. */
+  readonly value: string | undefined;
+}
+
+function stripped(text: string, whole: Range, opened: string, names?: AnswerNames): Stripped {
+  const usual = peel(text, whole, { opened, names, labelsFirst: false });
   if (!endsInSign(text, usual)) return usual;
-  const other = peel(text, whole, opened, true);
+  const other = peel(text, whole, { opened, names, labelsFirst: true });
   return endsInSign(text, other) ? usual : other;
 }
 
@@ -48,26 +55,35 @@ function endsInSign(text: string, { start, end }: Range): boolean {
   return end > start && (isSign(text.charAt(start)) || isSign(text.charAt(end - 1)));
 }
 
-/**
- * `labelsFirst`: where a label has opened marks that are not clearly closed behind it, whether the label goes first, as
- * in "**Answer:****[1]**", or the marks at both ends, as in "***Answer:* [1]**".
- */
-function peel(text: string, whole: Range, opened: string, labelsFirst: boolean): Range {
+interface Peeling {
+  readonly opened: string;
+  readonly names: AnswerNames | undefined;
+  /**
+   * Where a label has opened marks that are not clearly closed behind it, whether the label goes first, as in
+   * "**Answer:****[1]**", or the marks at both ends, as in "***Answer:* [1]**".
+   */
+  readonly labelsFirst: boolean;
+}
+
+function peel(text: string, whole: Range, { opened, names, labelsFirst }: Peeling): Stripped {
   const range = { ...whole };
   const debts: Debts = { owed: [], unpaired: { "*": 0, _: 0 }, before: undefined };
+  const label: Labelled = { names, isThere: false, value: undefined };
   owe(text, range, opened, debts, whole);
   trim(text, range);
   for (let step = 0; step < STEPS_MAX; step++) {
-    const stripped =
-      stripLabel(text, range, labelsFirst ? debts : undefined) ||
+    const isStripped =
+      stripLabel(text, range, label, labelsFirst ? debts : undefined) ||
       stripMarks(text, range) ||
-      stripPeriod(text, range) ||
-      stripLabel(text, range, debts) ||
-      stripUnpaired(text, range, debts);
-    if (!stripped) break;
+      stripEnd(text, range) ||
+      stripClosingWords(text, range, label) ||
+      stripObject(text, range, label) ||
+      (label.value === undefined && (stripLabel(text, range, label, debts) || stripUnpaired(text, range, debts)));
+    if (!isStripped) break;
     trim(text, range);
   }
-  return debts.before === undefined || isPaid(debts) ? range : debts.before;
+  const left = debts.before === undefined || isPaid(debts) ? range : debts.before;
+  return { ...left, value: label.value };
 }
 
 /** Most answers start and end like "[0, 1]" or "(3 + 4) * 5": nothing that goes away does. */
@@ -96,38 +112,54 @@ function trim(text: string, range: Range): void {
 
 // Labels.
 
-const SPACE = "[ \\t\\u00a0]";
-/** Bounded, so that a label that does not end costs nothing. */
-const GAP = `${SPACE}{0,4}`;
-const WORDS = `(?:the${SPACE}{1,4})?(?:final${SPACE}{1,4})?answer`;
-const IS = `${SPACE}{1,4}is(?![a-z])`;
-/** In bold or italics or not; the marks that open them may be closed before the colon. */
-const LABEL = new RegExp(
-  `(?:#{1,6}${GAP})?(\\*{1,3}|_{1,2}|)${WORDS}(?:${GAP}(\\1)${GAP}[:：]|(?:${IS})?${GAP}[:：]|${IS})`,
-  "iy",
-);
-const LATEX_LABEL = new RegExp(
-  `\\\\(?:text|textbf|textrm|mathrm|mathbf)${GAP}\\{${GAP}${WORDS}(?:(?:${IS})?${GAP}[:：]${GAP}\\}|${IS}${GAP}\\}|${GAP}\\}${GAP}[:：])`,
-  "iy",
-);
-/** What a label may start with. */
-const LABEL_STARTS = "AaFfTt*_#\\";
+/** Which labels there may be, and have been. */
+interface Labelled {
+  readonly names: AnswerNames | undefined;
+  isThere: boolean;
+  value: string | undefined;
+}
 
 /** Without `debts`, only a label whose marks are all closed. */
-function stripLabel(text: string, range: Range, debts: Debts | undefined): boolean {
-  const first = text[range.start] ?? "";
-  if (!LABEL_STARTS.includes(first)) return false;
-  const label = first === "\\" ? LATEX_LABEL : LABEL;
-  label.lastIndex = range.start;
-  const found = label.exec(text);
-  if (found === null || label.lastIndex > range.end) return false;
-  const [, opened = "", closed = ""] = found;
+function stripLabel(text: string, range: Range, labelled: Labelled, debts: Debts | undefined): boolean {
+  const label = labelAt(text, range.start, range.end, labelled.names);
+  if (label === undefined) return false;
   const before = { ...range };
-  range.start = label.lastIndex;
-  if (closed === opened || owe(text, range, opened, debts, before)) return true;
+  range.start = label.past;
+  if (label.closed === label.opened || owe(text, range, label.opened, debts, before)) {
+    labelled.isThere = true;
+    return true;
+  }
   range.start = before.start;
   return false;
 }
+
+/** "です" and its like, only where a label has begun the sentence. */
+function stripClosingWords(text: string, range: Range, { isThere }: Labelled): boolean {
+  const units = isThere ? closingWords(text, range.start, range.end) : 0;
+  range.end -= units;
+  return units > 0;
+}
+
+const OPEN_BRACE = 123;
+
+/** {"answer": …}; where that is a text, its escapes go with it. */
+function stripObject(text: string, range: Range, labelled: Labelled): boolean {
+  const { start, end } = range;
+  if (text.charCodeAt(start) !== OPEN_BRACE || text[end - 1] !== "}") return false;
+  const past = keyAt(text, start, end, labelled.names);
+  if (past === undefined) return false;
+  const inside = text.slice(past, end - 1).trim();
+  if (STRING.test(inside)) {
+    labelled.value = JSON.parse(inside) as string;
+    return false;
+  }
+  range.start = past;
+  range.end = end - 1;
+  return true;
+}
+
+/** A text of JSON that is not LaTeX's: "\\neq" and "\\frac" could be escapes, too. */
+const STRING = /^"(?:[^\\"\p{Cc}]|\\["\\/]|\\[nrt](?![a-z])|\\u[0-9a-fA-F]{4})*"$/u;
 
 // Bold and italics that a label opens: closed behind its colon, as in "**Answer:** 1", or behind the answer, as in
 // "**Answer: 1**". Other marks of the same sign may stand between, as in "*Answer:***[1]***.*".
@@ -208,86 +240,20 @@ function isPaid({ owed, unpaired }: Debts): boolean {
   });
 }
 
-// Marks at both ends.
-
-type Marks = readonly [open: string, close: string];
-
-/** By the first character of what opens them. Those that may be doubled go one by one. Fences and commands are apart. */
-const PAIRS: Readonly<Record<string, readonly Marks[]>> = {
-  "<": [["<answer>", "</answer>"]],
-  $: [["$", "$"]],
-  "\\": [
-    ["\\(", "\\)"],
-    ["\\[", "\\]"],
-  ],
-  "*": [["*", "*"]],
-  _: [["_", "_"]],
-  "`": [["`", "`"]],
-  '"': [['"', '"']],
-  "'": [["'", "'"]],
-  "“": [["“", "”"]],
-  "‘": [["‘", "’"]],
-};
-
-function stripMarks(text: string, range: Range): boolean {
-  const first = text[range.start] ?? "";
-  if ((first === "`" || first === "~") && stripFence(text, range, first)) return true;
-  if (first === "\\" && stripCommand(text, range)) return true;
-  const pairs = Object.hasOwn(PAIRS, first) ? (PAIRS[first] as readonly Marks[]) : [];
-  return pairs.some(([open, close]) => stripPair(text, range, open, close));
-}
-
-function stripPair(text: string, range: Range, open: string, close: string): boolean {
-  const { start, end } = range;
-  if (end - start < open.length + close.length) return false;
-  if (!text.startsWith(open, start) || !text.endsWith(close, end)) return false;
-  range.start = start + open.length;
-  range.end = end - close.length;
-  return true;
-}
-
-/** A language stands alone on the fence's line, and starts with a letter: "```1" opens no language. */
-const LANGUAGE = /[A-Za-z][\w+#.-]{0,31}[ \t]{0,8}\r?\n/y;
-
-/** Fences may be longer than three, where the text inside has fences too. */
-const FENCE_MAX = 32;
-
-function stripFence(text: string, range: Range, mark: string): boolean {
-  const fence = mark.repeat(3);
-  if (!stripPair(text, range, fence, fence)) return false;
-  for (let more = fence.length; more < FENCE_MAX && stripPair(text, range, mark, mark); more++);
-  LANGUAGE.lastIndex = range.start;
-  if (LANGUAGE.test(text) && LANGUAGE.lastIndex <= range.end) range.start = LANGUAGE.lastIndex;
-  return true;
-}
-
-/** LaTeX commands that say how their argument looks, and nothing else. */
-const COMMAND = new RegExp(
-  `\\\\(?:boxed|fbox|mbox|text|textbf|textit|textrm|texttt|mathrm|mathbf|mathit|mathsf|mathtt|ensuremath)${GAP}\\{`,
-  "y",
-);
-
-function stripCommand(text: string, range: Range): boolean {
-  if (text[range.end - 1] !== "}") return false;
-  COMMAND.lastIndex = range.start;
-  if (!COMMAND.test(text) || COMMAND.lastIndex >= range.end) return false;
-  range.start = COMMAND.lastIndex;
-  range.end--;
-  return true;
-}
-
-// The period that closes a sentence.
+// The period that closes a sentence, and the comma after which nothing comes.
 
 /** One, for several say that something was left out. */
-function stripPeriod(text: string, range: Range): boolean {
+function stripEnd(text: string, range: Range): boolean {
   const { start, end } = range;
-  if (end <= start || !isPeriod(text[end - 1])) return false;
-  const past = skipSpaceBack(text, start, end - 1);
-  if (past > start && isPeriod(text[past - 1])) return false;
+  if (end <= start || !isEnd(text[end - 1])) return false;
+  const past = skipGapBack(text, start, end - 1);
+  if (past > start && isEnd(text[past - 1])) return false;
   range.end = past;
   return true;
 }
 
-function isPeriod(unit: string | undefined): boolean {
-  return unit === "." || unit === "。";
+const ENDS = ".。．｡,，、";
+
+function isEnd(unit: string | undefined): boolean {
+  return unit !== undefined && ENDS.includes(unit);
 }

@@ -6,6 +6,7 @@
  * there is one. So a call or an output that is shown after the program does not stand for it. The text alone decides, and one
  * program is run: an answer is one guess, however many blocks it has.
  */
+import { labelAt } from "../answers/labels.ts";
 import type { Parsed } from "../facts.ts";
 import { type CodeTest, LIMITS } from "./instance.ts";
 import { tokenize } from "./tokens.ts";
@@ -26,7 +27,7 @@ const PYTHON = /^(?:py|python|python[23](?:\.\d{1,2})?|py3|cpython|ipython3?|pyc
 
 export function readProgram(text: string, tests: readonly CodeTest[] = []): Parsed<string> {
   if (text.length > 4 * LIMITS.programCharsMax) return tooLong();
-  const lines = text
+  const lines = withoutLabel(text)
     .replace(/^\ufeff/gm, "")
     .replace(/\r\n/g, "\n")
     .split("\n");
@@ -35,6 +36,15 @@ export function readProgram(text: string, tests: readonly CodeTest[] = []): Pars
   const program = block === undefined ? unquoted(lines.join("\n")) : block.lines.join("\n");
   if (program.trim() === "") return { kind: "malformed", reason: "the program is empty" };
   return program.length > LIMITS.programCharsMax ? tooLong() : { kind: "answer", answer: program };
+}
+
+const FENCE = /\s{0,8}[*_]{0,3}\s{0,8}(?=```|~~~)/y;
+
+/** A label in the line of a fence goes: "Answer: ```python". Without a fence "answer = 1" is a line of a program. */
+function withoutLabel(text: string): string {
+  const past = labelAt(text, text.length - text.trimStart().length, text.length)?.past ?? 0;
+  FENCE.lastIndex = past;
+  return past > 0 && FENCE.test(text) ? text.slice(FENCE.lastIndex) : text;
 }
 
 /** Blocks of Python before those that name no language, and those before others. */

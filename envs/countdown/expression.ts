@@ -127,6 +127,14 @@ const MEANINGS: ReadonlyMap<string, Operator | Mark> = new Map([
   ["·", "*"],
   ["⋅", "*"],
   ["∗", "*"],
+  // Bullets and crosses.
+  ["∙", "*"],
+  ["•", "*"],
+  ["✕", "*"],
+  ["✖", "*"],
+  ["⨯", "*"],
+  ["x", "*"],
+  ["X", "*"],
   ["/", "/"],
   ["÷", "/"],
   ["∕", "/"],
@@ -198,7 +206,8 @@ function readNumber(lexer: Lexer, at: number): void {
 function readMark(lexer: Lexer, at: number): void {
   const { text } = lexer;
   const char = String.fromCharCode(narrow(text.charCodeAt(at)));
-  const meaning = MEANINGS.get(char);
+  // "0x10" has no sign for times.
+  const meaning = HEXADECIMAL.test(text.slice(Math.max(0, at - 2), at + 1)) ? undefined : MEANINGS.get(char);
   if (meaning !== undefined) {
     lexer.kind = meaning;
     lexer.past = at + 1;
@@ -210,6 +219,8 @@ function readMark(lexer: Lexer, at: number): void {
   lexer.kind = word[1];
   lexer.past = at + word[0].length;
 }
+
+const HEXADECIMAL = /(?<![0-9])0x$/i;
 
 function refuse(lexer: Lexer, problem: string): void {
   lexer.kind = "unreadable";

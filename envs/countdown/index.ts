@@ -58,6 +58,7 @@ export const countdown = defineEnvironment<CountdownInstance, CountdownAnswer>({
   canonical,
   render,
   metadata: ({ numbers, target }) => ({ numbers: numbers.join(" "), target: `${target}` }),
+  answerNames: ["expression", "equation"],
   parse,
   verify,
   draw,

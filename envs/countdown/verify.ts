@@ -85,7 +85,7 @@ function times(count: number): string {
 // interpreter. Time is linear in the text's length; nesting and size are capped, so that no text exhausts the stack.
 //
 // answer     = side [ "=" value ] | value "=" side
-// value      = [ "-" ] number
+// value      = [ "-" ] number [ "." zeros ]
 // side       = [ "-" ] expression, which starts with a number where the minus stands
 // expression = term { ( "+" | "-" ) term }
 // term       = factor { ( "*" | "/" ) factor }
@@ -108,7 +108,7 @@ interface Reader extends Lexer {
 }
 
 export function parse(answerText: string): Parsed<CountdownAnswer> {
-  const text = answerText.trim();
+  const text = withoutZeros(answerText.trim());
   if (text === "") return { kind: "malformed", reason: "the answer is empty" };
   if (text.length > LENGTH_MAX) return { kind: "malformed", reason: `longer than ${LENGTH_MAX} characters` };
   const reader: Reader = {
@@ -129,6 +129,14 @@ export function parse(answerText: string): Parsed<CountdownAnswer> {
   // What is no part of any expression is told before what is at the wrong place.
   return { kind: "malformed", reason: firstUnreadable(reader) ?? reader.problem ?? "not an expression" };
 }
+
+/** A claim may be a decimal, if only zeros follow its point: "… = 24.0". */
+function withoutZeros(text: string): string {
+  return text.includes(".0") ? text.replace(CLAIMED_FIRST, "$1").replace(CLAIMED_LAST, "$1") : text;
+}
+
+const CLAIMED_FIRST = /^([-−]?\d{1,9})\.0{1,9}(?=\s{0,8}=)/;
+const CLAIMED_LAST = /(=\s{0,8}[-−]?\d{1,9})\.0{1,9}$/;
 
 function readAnswer(reader: Reader): CountdownAnswer | undefined {
   const left = readSide(reader);

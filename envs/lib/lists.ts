@@ -20,9 +20,9 @@ const CLOSING = "])}";
 /**
  * Numbers with commas between them, in brackets, parentheses or braces, also those of LaTeX (\left[, \{), and white space
  * or LaTeX's spaces anywhere but within a number. A comma may follow the last number; a single number in parentheses
- * needs one, or it is a number and no list. Digits are ASCII; a minus may stand before them, and zeros lead, but there
- * are no points, exponents or other signs. Anything before or after the list is refused. Time is linear in the text's
- * length.
+ * needs one, or it is a number and no list. Several numbers need no brackets, and each may be in quotes. Digits are ASCII
+ * or full-width; a minus may stand before them, and zeros lead, but there are no points, exponents or other signs.
+ * Anything before or after the list is refused. Time is linear in the text's length.
  */
 export function parseIntList(text: string): Parsed<readonly number[]> {
   return parseList(text, takeNumber);
@@ -31,10 +31,15 @@ export function parseIntList(text: string): Parsed<readonly number[]> {
 /** Reads the number at a cursor: see takeNumber. */
 export type NumberReader = (text: string, cursor: Cursor) => number;
 
-/** The same, with numbers read in another way. */
-export function parseList(text: string, takeItem: NumberReader): Parsed<readonly number[]> {
+/** The same, with numbers read in another way, or other signs than commas between them, if the first one is another. */
+export function parseList(text: string, takeItem: NumberReader, others?: RegExp): Parsed<readonly number[]> {
   const cursor = { at: skipGap(text, 0) };
-  const list = takeList(text, cursor, takeItem);
+  const start = cursor.at;
+  const bracket = takeOpening(text, cursor);
+  const list = takeItems(text, cursor, bracket, { takeItem, others });
+  // One number alone may be what a list comes to, and no list.
+  if (bracket === undefined && (typeof list === "string" || list.length < 2))
+    return malformed(foundInstead(text, start, "'['"));
   if (typeof list === "string") return malformed(list);
   if (cursor.at < text.length) return malformed(foundInstead(text, cursor.at, "nothing after the list"));
   return { kind: "answer", answer: list };
@@ -48,22 +53,68 @@ export function takeList(
 ): readonly number[] | string {
   const bracket = takeOpening(text, cursor);
   if (bracket === undefined) return foundInstead(text, cursor.at, "'['");
+  return takeItems(text, cursor, bracket, { takeItem });
+}
+
+interface ItemReaders {
+  readonly takeItem: NumberReader;
+  /** Signs that may stand for commas; sticky. */
+  readonly others?: RegExp | undefined;
+}
+
+/** The rest of a list whose bracket was taken; undefined: it has none, and goes on to the end of the text. */
+function takeItems(
+  text: string,
+  cursor: Cursor,
+  bracket: string | undefined,
+  { takeItem, others }: ItemReaders,
+): readonly number[] | string {
   const list: number[] = [];
-  if (takeClosing(text, cursor, bracket)) return list;
+  const ends = (): boolean => (bracket === undefined ? cursor.at >= text.length : takeClosing(text, cursor, bracket));
+  if (ends()) return list;
+  let other: string | undefined;
   for (;;) {
-    const item = takeItem(text, cursor);
+    const item = takeQuoted(text, cursor, takeItem);
     if (!Number.isFinite(item)) return noNumber(text, cursor.at, item, list.length === 0 ? bracket : undefined);
     if (list.length === COUNT_MAX) return `a list of more than ${COUNT_MAX} numbers`;
     list.push(item);
     cursor.at = skipGap(text, cursor.at);
-    const comma = takeComma(text, cursor);
+    if (list.length === 1) other = signAt(text, cursor.at, others);
+    const comma = other === undefined ? takeComma(text, cursor) : takeSign(text, cursor, other);
     const closes = cursor.at;
-    if (takeClosing(text, cursor, bracket)) {
+    if ((other === undefined || !comma) && ends()) {
       const isOne = bracket === ")" && list.length === 1 && !comma;
       return isOne ? foundInstead(text, closes, "',' after the one number in parentheses") : list;
     }
-    if (!comma) return foundInstead(text, cursor.at, `',' or '${bracket}'`);
+    if (!comma) return foundInstead(text, cursor.at, bracket === undefined ? "','" : `',' or '${bracket}'`);
   }
+}
+
+function signAt(text: string, at: number, signs: RegExp | undefined): string | undefined {
+  if (signs === undefined) return undefined;
+  signs.lastIndex = at;
+  return signs.exec(text)?.[0];
+}
+
+function takeSign(text: string, cursor: Cursor, sign: string): boolean {
+  if (!text.startsWith(sign, cursor.at)) return false;
+  cursor.at = skipGap(text, cursor.at + sign.length);
+  return true;
+}
+
+const QUOTES: Readonly<Record<string, string>> = { '"': '"', "'": "'", "“": "”", "‘": "’" };
+
+/** What a reader takes, also in quotes; NaN where they are not closed. */
+export function takeQuoted(text: string, cursor: Cursor, takeItem: NumberReader): number {
+  const first = text.charAt(cursor.at);
+  const close = Object.hasOwn(QUOTES, first) ? QUOTES[first] : undefined;
+  if (close === undefined) return takeItem(text, cursor);
+  const inside = { at: cursor.at + 1 };
+  const item = takeItem(text, inside);
+  if (!Number.isFinite(item)) return item;
+  if (text.charAt(inside.at) !== close) return NaN;
+  cursor.at = inside.at + 1;
+  return item;
 }
 
 function noNumber(text: string, at: number, found: number, bracket: string | undefined): string {
@@ -122,12 +173,12 @@ export interface Cursor {
  * digits. Then the cursor stays.
  */
 export function takeNumber(text: string, cursor: Cursor): number {
-  const negative = text.charCodeAt(cursor.at) === MINUS;
+  const negative = narrow(text.charCodeAt(cursor.at)) === MINUS;
   const start = negative ? cursor.at + 1 : cursor.at;
   let at = start;
   let value = 0;
   for (; at < text.length && at <= start + DIGITS_MAX; at++) {
-    const digit = text.charCodeAt(at) - ZERO;
+    const digit = narrow(text.charCodeAt(at)) - ZERO;
     if (digit < 0 || digit > 9) break;
     value = value * 10 + digit;
   }
@@ -182,9 +233,13 @@ export function indexProblem(list: IndexList, count: number, one: string, many: 
 /** The stops in the order they are visited, without the return to the first. */
 export type CycleList = readonly number[];
 
-/** Reads a list of stops. The return to the first may be written or left out. */
+/** What may stand between stops: "0 -> 3 -> 5". Where it is a dash, no stop is taken for a negative number. */
+const ARROWS =
+  /-{1,3}>|={1,2}>|[→⟶➔➜➝⇒—–]|\\(?:to|(?:long)?rightarrow|(?:Long)?Rightarrow)(?![A-Za-z])|-(?=\d)(?<!\s-)|-(?=\s)(?<=\s-)/y;
+
+/** Reads a list of stops, with commas or arrows between them. The return to the first may be written or left out. */
 export function parseCycleList(text: string): Parsed<CycleList> {
-  const parsed = parseIntList(text);
+  const parsed = parseList(text, takeNumber, ARROWS);
   if (parsed.kind === "malformed") return parsed;
   const list = parsed.answer;
   const closed = list.length > 1 && list[0] === list.at(-1);

@@ -7,7 +7,8 @@ import { defineEnvironment } from "../define.ts";
 import type { Grading, Solver } from "../environment.ts";
 import type { Facts, Parsed } from "../facts.ts";
 import { letterOf, readLetter } from "./letter.ts";
-import { canonical, invariant, metadata, placeOfText, prompt, type Question, rows } from "./question.ts";
+import { canonical, invariant, metadata, prompt, type Question, rows } from "./question.ts";
+import { placeOfSentence } from "./sentence.ts";
 
 /** An option, or a text that is none. */
 interface Choice {
@@ -46,7 +47,7 @@ const textAt = ({ options }: Question, place: number): string => options[place] 
 
 /** Any text can be read. One that is no option is wrong, as one that is another option. */
 function readText(text: string, question: Question): Parsed<Choice> {
-  const place = placeOfText(question, text);
+  const place = placeOfSentence(question, text);
   const start = text.slice(0, SHOWN_UNITS);
   return { kind: "answer", answer: { place, text: place < 0 ? start : textAt(question, place) } };
 }

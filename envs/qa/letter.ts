@@ -1,6 +1,7 @@
 /** Answers by letter. */
-import { normalized } from "./match.ts";
+import { GIVEN_UNITS_MAX, normalized } from "./match.ts";
 import { placeOfText, type Question } from "./question.ts";
+import { withoutSentence } from "./sentence.ts";
 
 const A = 65;
 
@@ -9,20 +10,26 @@ export function letterOf(place: number): string {
 }
 
 /** A letter, with "option" before it or not, in parentheses or not, and maybe what follows it. */
-const LETTER = /^(?:(?:option|choice) )?(?:\(([a-z])\)|([a-z]))(?:$|[).:]$|[).:,]? (?=\S))/i;
+const LETTER = /^(?:(?:option|choice|answer) )?(?:\(([a-z])\)|\[([a-z])\]|([a-z]))(?:$|[).:!]$|(?:[).:,]| -)? (?=\S))/i;
 /** The same; but a text that follows is not told from an article without a mark between them: "A dog". */
-const MARKED = /^(?:(?:option|choice) )?(?:\([a-z]\)|[a-z][).:,]) /i;
+const MARKED = /^(?:(?:option|choice|answer) )?(?:\([a-z]\)|\[[a-z]\]|[a-z](?:[).:,]| -)) /i;
+/** Behind a letter: that it is the right one. */
+const IS_RIGHT = / is (?:the )?(?:correct|right)(?: one| answer| option| choice)?$/i;
+/** A letter that is in bold or italics, with what marks it. */
+const EMPHASIZED = /^(\*{1,3}|_{1,3})(\(?[a-z][).:]{0,2})\1/i;
 
 /**
  * The place of the option whose letter a text is; a text: what is wrong with it. The letter may be in either case, alone,
- * as in "B", "(B)", "B)", "B." and "option B"; or with a mark before the option's own text, as in "B) Paris" and "B, Paris".
+ * as in "B", "(B)", "B)", "B.", "option B" and "B is correct"; or with a mark before the option's own text, as in "B) Paris" and "B, Paris".
  * Another option's text behind it, or any other text, makes it unreadable, and so does the option's text without its
  * letter: it was the letter that was asked for.
  */
 export function readLetter(text: string, question: Question): number | string {
-  const given = normalized(text);
+  if (text.length > GIVEN_UNITS_MAX) return "the answer is longer than a letter and the text of an option";
+  const said = withoutSentence(normalized(text).replace(EMPHASIZED, "$2"));
+  const given = said.replace(IS_RIGHT, "");
   const found = LETTER.exec(given);
-  const letter = found?.[1] ?? found?.[2];
+  const letter = found?.[1] ?? found?.[2] ?? found?.[3];
   if (found === null || letter === undefined) return "the answer is not the letter of an option";
   const place = letter.toUpperCase().charCodeAt(0) - A;
   const rest = given.slice(found[0].length);

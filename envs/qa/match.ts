@@ -9,7 +9,7 @@ import { stripAnswer } from "../answers/strip.ts";
 export const OPTION_UNITS_MAX = 4096;
 
 /** What people put around an option, and white space; the text of an option cannot be longer by more than that. */
-const GIVEN_UNITS_MAX = 2 * OPTION_UNITS_MAX;
+export const GIVEN_UNITS_MAX = 2 * OPTION_UNITS_MAX;
 
 // Before NFKC, which would make an accent on a space of it, and "11⁄2" of "1½".
 const ACUTE = /´/g;

@@ -56,6 +56,24 @@ describe("a commit", () => {
     expect(found.spans.map(({ verdict }) => verdict)).toEqual(["infeasible", "malformed", "feasible", "feasible"]);
   });
 
+  test.each(["<ANSWER>(44 + 19) + 35</Answer >", '𝟙< answer id="é">(44 + 19) + 35</ answer >'])(
+    "may be in other tags, and ends where these end: %s",
+    (text) => {
+      const found = scan(`${text} 𝟙`, commitOnly);
+      const [span] = found.spans;
+      const points = [...text];
+      expect(points.slice(span?.start, span?.end).join("")).toBe("(44 + 19) + 35");
+      expect(found.scan?.commit?.end).toBe(points.length);
+    },
+  );
+
+  test("may be one whose closing tag is missing at the end, if no answer is closed", () => {
+    const open = RIGHT.replace("</answer>", "");
+    const found = scan(`<think>${WRONG}</think>é𝟙${open}`, { correctness: 1, commit: 1 });
+    expect(found).toMatchObject({ solved: true, scan: { answers: 2, commit: { answer: 1, span: 1, goesOn: false } } });
+    expect(scan(`${WRONG}${open}`)).toMatchObject({ solved: false, verdict: "infeasible" });
+  });
+
   test("may stand in the thoughts, where no answer counts", () => {
     const found = scan(`<think>${RIGHT}</think>${WRONG}`, {}, "think_answer");
     expect(found.scan?.commit).toMatchObject({ answer: 0, end: "<think>".length + RIGHT.length });
@@ -107,7 +125,7 @@ describe("a commit", () => {
 
 describe("nothing wrong gets a reward through scanning", () => {
   test.each([
-    ["an open answer", "<answer>(44 + 19) + 35"],
+    ["an open answer after a closed one", "<answer>98</answer><answer>(44 + 19) + 35"],
     ["a closed one that is not opened", "(44 + 19) + 35</answer>"],
     ["words beside it", "<answer>it is (44 + 19) + 35</answer>"],
     ["an expression and a comment", "<answer>98 # 44 19 35</answer>"],
@@ -116,8 +134,7 @@ describe("nothing wrong gets a reward through scanning", () => {
     ["one number too few", "<answer>63 + 35</answer>"],
     ["halves in two answers", "<answer>(44 + 19)</answer><answer>+ 35</answer>"],
     ["tags in an answer's middle", "<answer>(44 + <answer>19) + 35</answer>"],
-    ["another case", "<ANSWER>(44 + 19) + 35</ANSWER>"],
-    ["spaced tags", "< answer >(44 + 19) + 35</ answer >"],
+    ["another word", "<answers>(44 + 19) + 35</answers>"],
     ["a false claim", "<answer>(44 + 19) + 35 = 99</answer>"],
     ["an instruction to the verifier", "<answer>process.exit()</answer><answer>eval('98')</answer>"],
     ["a mention", "(in <answer>…</answer> tags)"],

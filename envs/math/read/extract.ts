@@ -1,5 +1,6 @@
 /** Where in an answer block the answer stands: its boxes, else what follows "Answer:", else all of it. */
 import { stripAnswer } from "../../answers/strip.ts";
+import { isTakenBack, takesBack } from "../../answers/taken-back.ts";
 import type { Parsed } from "../../facts.ts";
 
 /** Longer answers say more than a value. */
@@ -23,6 +24,7 @@ export function extract(text: string): Parsed<readonly string[]> {
   const isSecond =
     label !== undefined && whole.slice(0, label.index).trim() !== "" && [...text.matchAll(LABEL)].length > 1;
   if (labels.length > 1 || isSecond) return malformed("it gives an answer more than once");
+  if (label !== undefined && takesBack(whole.slice(0, label.index))) return malformed("it takes its answer back");
   return fitting([label === undefined ? whole : stripped(whole.slice(label.index + label[0].length))]);
 }
 
@@ -56,6 +58,7 @@ function isBalanced(text: string): boolean {
 function fitting(texts: readonly string[]): Parsed<readonly string[]> {
   const longest = Math.max(...texts.map((text) => text.length));
   if (longest > LENGTH_MAX) return malformed(`it has ${longest} characters, and the limit is ${LENGTH_MAX}`);
+  if (texts.some(isTakenBack)) return malformed("it takes its answer back, or goes on to another");
   return texts.some((text) => text.trim() === "") ? malformed("it is empty") : { kind: "answer", answer: texts };
 }
 

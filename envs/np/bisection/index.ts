@@ -63,6 +63,7 @@ export const bisection = defineEnvironment<BisectionInstance, Sides>({
   invariant,
   render,
   metadata: ({ vertices, edges }) => ({ vertices: `${vertices}`, edges: `${edges.length}` }),
+  answerNames: ["sides", "division", "bisection", "partition", "parts"],
   parse,
   verify,
   shape: { kind: "arrangement", count: ({ vertices }) => vertices },

@@ -63,6 +63,7 @@ export const clique = defineEnvironment<Graph, Clique>({
   invariant: graphInvariant,
   render,
   metadata: graphMetadata,
+  answerNames: ["clique", "vertices", "s", "c"],
   parse,
   verify,
   shape: { kind: "choice", count: ({ vertices }) => vertices },

@@ -43,6 +43,7 @@ export const coloring = defineEnvironment<Graph, Coloring>({
   invariant: graphInvariant,
   render,
   metadata: graphMetadata,
+  answerNames: ["coloring", "colouring", "colors", "colours", "labels"],
   parse,
   verify,
   shape: { kind: "labels", count: ({ vertices }) => vertices },

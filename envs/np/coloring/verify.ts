@@ -43,7 +43,7 @@ function problem(graph: Graph, coloring: Coloring): string | undefined {
 
 /** Labels of up to so many digits are numbers that a double holds exactly. */
 const EXACT_DIGITS_MAX = 15;
-const DIGITS = /\d+/y;
+const DIGITS = /[\d０-９]+/y;
 
 /**
  * Reads a list of labels, which may have any number of digits. Longer ones than doubles hold get numbers of their own, from
@@ -62,7 +62,7 @@ function takeLabel(text: string, cursor: Cursor, long: Map<string, number>): num
   // A long number with a minus.
   if (digits === undefined) return Infinity;
   cursor.at += digits.length;
-  const label = digits.replace(/^0+(?=\d)/, "");
+  const label = digits.normalize("NFKC").replace(/^0+(?=\d)/, "");
   if (label.length <= EXACT_DIGITS_MAX) return Number(label);
   const known = long.get(label) ?? Number.MAX_SAFE_INTEGER - long.size;
   long.set(label, known);

@@ -46,6 +46,7 @@ export const hamiltonian = defineEnvironment<Graph, Cycle>({
   render,
   // Not the number of vertices, which is often the optimum.
   metadata: (graph) => ({ edges: `${edgeCount(graph)}` }),
+  answerNames: ["cycle", "hamiltonian cycle", "tour", "route", "path"],
   parse,
   verify,
   shape: { kind: "route", count: ({ vertices }) => vertices },

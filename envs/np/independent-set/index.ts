@@ -76,6 +76,7 @@ export const independentSet = defineEnvironment<Graph, IndependentSet>({
   invariant: graphInvariant,
   render,
   metadata: graphMetadata,
+  answerNames: ["independent set", "set", "vertices", "s"],
   parse,
   verify,
   shape: { kind: "choice", count: ({ vertices }) => vertices },

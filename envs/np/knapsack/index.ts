@@ -52,6 +52,7 @@ export const knapsack = defineEnvironment<KnapsackInstance, Choice>({
   invariant,
   render,
   metadata: ({ capacity, weights }) => ({ items: `${weights.length}`, capacity: `${capacity}` }),
+  answerNames: ["items", "choice", "selection", "s"],
   parse,
   verify,
   shape: { kind: "choice", count: ({ weights }) => weights.length },

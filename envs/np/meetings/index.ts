@@ -84,6 +84,7 @@ export const meetings = defineEnvironment<MeetingsInstance, Schedule>({
   metadata: ({ meetings: all, availability, rooms }) => ({
     size: `${all.length} meetings, ${availability.length} attendees, ${rooms.length} rooms`,
   }),
+  answerNames: ["schedule", "meetings"],
   parse,
   verify,
   draw,

@@ -1,6 +1,6 @@
 /** What holds of a schedule: facts only. */
 import type { Facts, Parsed } from "../../facts.ts";
-import { DIGITS_MAX, foundInstead, takeClosing, takeComma, takeNumber, takeOpening } from "../../lib/lists.ts";
+import { DIGITS_MAX, foundInstead, takeClosing, takeComma, takeNumber, takeOpening, takeQuoted } from "../../lib/lists.ts";
 import { skipGap } from "../../lib/text.ts";
 import { attendance, clockTime, type Meeting, type MeetingsInstance, type Placement, takeTime } from "./generate.ts";
 
@@ -135,7 +135,7 @@ function takePlacement(reader: Reader, wanted: string): Placement {
 
 function takeIndex(reader: Reader): number {
   if (reader.problem !== undefined) return -1;
-  const number = takeNumber(reader.text, reader);
+  const number = takeQuoted(reader.text, reader, takeNumber);
   if (Number.isNaN(number)) fail(reader, "a whole number");
   if (number === Infinity) fail(reader, `a number of at most ${DIGITS_MAX} digits`);
   reader.at = skipGap(reader.text, reader.at);
@@ -149,7 +149,7 @@ function takeStart(reader: Reader): number {
   const { text } = reader;
   const isText = text.startsWith(LATEX_TEXT, reader.at);
   if (isText) reader.at = skipGap(text, reader.at + LATEX_TEXT.length);
-  const minutes = takeTime(text, reader);
+  const minutes = takeQuoted(text, reader, takeTime);
   if (Number.isNaN(minutes)) fail(reader, "a time from 00:00 to 23:59 as HH:MM");
   reader.at = skipGap(text, reader.at);
   if (isText && !takeClosing(text, reader, "}")) fail(reader, "'}'");

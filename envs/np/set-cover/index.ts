@@ -49,6 +49,7 @@ export const setCover = defineEnvironment<SetCoverInstance, Cover>({
   invariant,
   render,
   metadata: ({ subsets }) => ({ elements: `${subsets.columns}`, subsets: `${subsets.rows}` }),
+  answerNames: ["subsets", "cover", "set cover", "sets", "choice", "selection", "s"],
   parse,
   verify,
   shape: { kind: "choice", count: ({ subsets }) => subsets.rows },

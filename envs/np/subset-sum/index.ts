@@ -45,6 +45,7 @@ export const subsetSum = defineEnvironment<SubsetSumInstance, Subset>({
   invariant,
   render,
   metadata: ({ numbers }) => ({ numbers: `${numbers.length}` }),
+  answerNames: ["indices", "indexes", "choice", "selection", "subset", "s"],
   parse,
   verify,
   shape: { kind: "choice", count: ({ numbers }) => numbers.length },

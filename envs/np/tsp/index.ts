@@ -55,6 +55,7 @@ export const tsp = defineEnvironment<TspInstance, Tour>({
   invariant,
   render,
   metadata: ({ cities }) => ({ cities: `${cities}` }),
+  answerNames: ["tour", "route", "cycle", "path"],
   parse,
   verify,
   shape: { kind: "arrangement", count: ({ cities }) => cities },

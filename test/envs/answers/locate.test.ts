@@ -48,7 +48,12 @@ const ROWS: Readonly<Record<AnswerFormat, readonly Row[]>> = {
     ["<think>a<answer>1</answer>", [], false, true],
     ["<answer>1</answer></think>", [], false, false],
     ["<think>a</think></answer>1<answer>", [], false, true],
-    ["<think>a</think><ANSWER>1</ANSWER>", [], false, false],
+    ["<think>a</think><ANSWER>1</ANSWER>", ["1"], true, false],
+    ["<Think>a</THINK >\n< answer >1</ answer>", ["1"], true, false],
+    ['<think>a</think><answer lang="en">1</answer>', ["1"], true, false],
+    ["<THINK>a <answer>1</answer>", [], false, true],
+    ["<think>a</think><answers>1</answers>", [], false, false],
+    ["<think>a</think><answer/>1</answer>", [], false, false],
     ["", [], false, false],
   ],
   answer_tag: [

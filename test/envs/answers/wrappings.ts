@@ -1,5 +1,6 @@
 /** How people and models write a right answer: what they put around it, how they mark it, how they spell it. */
 import type { AnswerFormat } from "../../../envs/prompt.ts";
+import { LABEL_LINES, LABEL_TEXTS, labelled } from "./labels.ts";
 
 /** A named way to write a text again. Undefined: this text cannot be written so. */
 export interface Way {
@@ -7,7 +8,7 @@ export interface Way {
   readonly write: (text: string) => string | undefined;
 }
 
-const around = (open: string, close = open): Way => ({
+export const around = (open: string, close = open): Way => ({
   name: `${open}…${close}`,
   write: (text) => open + text + close,
 });
@@ -52,38 +53,35 @@ export const WRAPPINGS: readonly Way[] = [
   around("'"),
   around("“", "”"),
   around("‘", "’"),
+  around("«", "»"),
+  around("„", "“"),
+  around("「", "」"),
+  around('{"answer": ', "}"),
+  around('```json\n{\n  "final_answer": ', "\n}\n```"),
+  around("{'answer': ", "}"),
+  around('{"答案"：', "}"),
+  {
+    name: "a text in JSON",
+    // "\\neq" in JSON could be LaTeX, and stays as it is.
+    write: (text) => (/[\b\f]|[\n\r\t][a-z]/.test(text) ? undefined : `{"answer": ${JSON.stringify(text)}}`),
+  },
   // Two periods would say that something was left out.
   { name: "closing period", write: (text) => (hasPeriod(text) ? undefined : `${text}.`) },
+  { name: "trailing comma", write: (text) => (hasPeriod(text) ? undefined : `${text},`) },
   { name: "ideographic full stop", write: (text) => (hasPeriod(text) ? undefined : `${text}。`) },
 ];
 
 function hasPeriod(text: string): boolean {
-  return /[.。][\s\u200b\u2060]*$/.test(text);
+  return /[.。,][\s\u200b\u2060]*$/.test(text);
 }
 
 /** What introduces an answer, inside its marks. */
-export const LABELS: readonly Way[] = [
-  "Answer: ",
-  "answer:",
-  "Final Answer: ",
-  "Final answer:\n",
-  "The answer is ",
-  "The answer is: ",
-  "The final answer is: ",
-  "The answer: ",
-  "**Answer**: ",
-  "**Answer:** ",
-  "**Final Answer**:\n\n",
-  "**The answer is:** ",
-  "*Answer:* ",
-  "__Answer__: ",
-  "### Answer: ",
-  "## **Answer:**\n",
-  "\\text{Answer: }",
-  "\\textbf{Final answer}: ",
-  "\\text{The answer is }",
-  "Answer：",
-].map((label) => around(label, ""));
+export const LABELS: readonly Way[] = [...LABEL_TEXTS, ...LABEL_LINES].map(toLabel);
+
+export function toLabel(label: string): Way {
+  // A full stop of the label's own would be one too many.
+  return { name: label, write: (text) => (label.includes("…") && hasPeriod(text) ? undefined : labelled(label, text)) };
+}
 
 /** Completions that keep to a format and give this answer, beside the plain one. */
 export const MARKINGS: Readonly<Record<AnswerFormat, readonly Way[]>> = {
@@ -94,6 +92,8 @@ export const MARKINGS: Readonly<Record<AnswerFormat, readonly Way[]>> = {
       name: "an answer thought of",
       write: (text) => `<think><answer>9</answer> or <think>?</think><answer>${text}</answer>`,
     },
+    around("<THINK>hm</THINK><answer>", "</answer>"),
+    around("<Think type='slow'>hm <ANSWER>9</ANSWER>\n< / think>\n<answer>", "</answer>"),
   ]),
   answer_tag: tagged("hm\n"),
   answer_line: [
@@ -123,6 +123,26 @@ export const MARKINGS: Readonly<Record<AnswerFormat, readonly Way[]>> = {
   ],
 };
 
+/**
+ * Completions whose marks are not whole: the answer counts where it is right, no other one is marked, and the trainer does
+ * not say that the completion was cut. The component `format` stays 0.
+ */
+export const DOUBTFUL: Readonly<Record<AnswerFormat, readonly Way[]>> = {
+  think_answer: unclosed("<think>hm <answer>9</answer></think>"),
+  answer_tag: unclosed("hm\n"),
+  answer_line: [...LABEL_TEXTS.filter((label) => !label.startsWith("\\")), ...LABEL_LINES]
+    .filter((label) => !label.startsWith("\\"))
+    .map((label) => ({ name: `a line of ${label}`, write: (text) => toLabel(`hm\n${label}`).write(text) })),
+  boxed: [around("hm \\boxed{", ""), around("\\[\n\\boxed {\n", "\n")],
+};
+
+function unclosed(before: string): readonly Way[] {
+  return [
+    ...[around(`${before}<answer>`, ""), around(`${before}<answer>\n`, "\n"), around(`${before}<ANSWER >`, "</ans")],
+    around(`${before}(in <answer></answer> tags) <answer>`, "</answer"),
+  ];
+}
+
 function tagged(before: string): readonly Way[] {
   return [
     around(`${before}<answer>`, "</answer>"),
@@ -133,131 +153,11 @@ function tagged(before: string): readonly Way[] {
     around(`${before}<answer>`, "</answer>\n<answer>\n\u200b</answer>"),
     around(`${before}<answer><answer>`, "</answer></answer>"),
     around(`${before}Write <answer> and then: <answer>`, "</answer>."),
+    around(`${before}<ANSWER>`, "</ANSWER>"),
+    around(`${before}<Answer>\n`, "\n</answer>"),
+    around(`${before}< answer >`, "</ answer >"),
+    around(`${before}<answer\n>`, "< / ANSWER >"),
+    around(`${before}<answer type="final" lang='en'>`, "</answer>"),
+    around(`${before}<ANSWER>9</ANSWER> no, <answer>`, "</Answer >"),
   ];
-}
-
-const instead = (name: string, from: string | RegExp, to: string): Way => ({
-  name,
-  write: (text) => text.replaceAll(from, to),
-});
-
-/** White space of any kind where there was some. */
-export const SPACES: readonly Way[] = [
-  instead("line breaks", " ", "\n"),
-  instead("Windows line breaks", " ", "\r\n"),
-  instead("line separators", " ", "\u2028"),
-  instead("no-break spaces", " ", "\u00a0"),
-  instead("thin spaces", " ", "\u2009"),
-  instead("ideographic spaces", " ", "\u3000"),
-  instead("zero-width spaces", " ", "\u200b"),
-  instead("byte order marks", " ", "\ufeff"),
-  instead("LaTeX thin spaces", " ", "\\,"),
-  instead("LaTeX spaces", " ", "\\ "),
-  instead("LaTeX quads", " ", "\\quad "),
-];
-
-const LIST: readonly Way[] = [
-  ...SPACES,
-  instead("no spaces", " ", ""),
-  { name: "trailing comma", write: (text) => (/\d\]$/.test(text) ? text.replace(/\]$/, ",]") : undefined) },
-  { name: "trailing comma and space", write: (text) => (/\d\]$/.test(text) ? text.replace(/\]$/, ", ]") : undefined) },
-  { name: "\\left[ \\right]", write: (text) => text.replace(/^\[/, "\\left[").replace(/\]$/, "\\right]") },
-  { name: "full-width comma", write: (text) => text.replaceAll(",", "，") },
-  { name: "full-width brackets", write: (text) => text.replaceAll("[", "［").replaceAll("]", "］") },
-];
-
-const outer = (open: string, close: string): Way => ({
-  name: `${open}…${close} for the outer brackets`,
-  write: (text) => open + text.slice(1, -1) + close,
-});
-
-/** A list of one number in parentheses is a number. */
-const parenthesized: Way = {
-  name: "parentheses",
-  write: (text) => (text.includes(",") ? `(${text.slice(1, -1)})` : undefined),
-};
-
-/** A text that is compared as a whole: its case, too, unless another option differs in nothing else. */
-const TEXT: readonly Way[] = [
-  // LaTeX's spaces are part of a text; and "```Vitamin", a line break and "C```" is a block in the language Vitamin.
-  ...SPACES.filter(({ name }) => !name.startsWith("LaTeX") && !name.endsWith("line breaks")),
-  { name: "two spaces", write: (text) => text.replaceAll(" ", "  ") },
-  { name: "en dashes", write: (text) => text.replaceAll("-", "–") },
-  { name: "curly quotes", write: (text) => text.replaceAll("'", "’") },
-  {
-    name: "full-width",
-    write: (text) => text.replaceAll(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
-  },
-];
-
-/** Other spellings of what an environment's format writes, by environment; lists where none are named. */
-export const SPELLINGS: Readonly<Record<string, readonly Way[]>> = {
-  countdown: [
-    ...SPACES,
-    instead("no spaces", " ", ""),
-    { name: "redundant parentheses", write: (text) => `(${text})` },
-    { name: "square brackets", write: (text) => `[${text.replaceAll("(", "[").replaceAll(")", "]")}]` },
-    instead("×", "*", "×"),
-    instead("·", "*", "·"),
-    instead("⋅", "*", "⋅"),
-    instead("\\times", "*", "\\times "),
-    instead("\\cdot", "*", "\\cdot "),
-    instead("÷", "/", "÷"),
-    instead("\\div", "/", "\\div "),
-    instead("minus sign", "-", "−"),
-    instead("en dash", "-", "–"),
-    instead("full-width minus", "-", "－"),
-    {
-      name: "full-width",
-      write: (text) => text.replaceAll(/[!-~]/g, (c) => String.fromCharCode(c.charCodeAt(0) + 0xfee0)),
-    },
-    { name: "full-width parentheses", write: (text) => `（${text.replaceAll("(", "（").replaceAll(")", "）")}）` },
-    { name: "\\left( \\right)", write: (text) => `\\left(${text}\\right)` },
-  ],
-  // Spellings of values are in test/envs/math.
-  math: [],
-  "math/arithmetic": [],
-  "math/linear": [],
-  qa: TEXT,
-  "qa/letter": [
-    { name: "parentheses", write: (text) => `(${text})` },
-    { name: "half of them", write: (text) => `${text})` },
-    { name: "lower case", write: (text) => text.toLowerCase() },
-    { name: "named", write: (text) => `option ${text}` },
-    { name: "full-width", write: (text) => String.fromCharCode(text.charCodeAt(0) + 0xfee0) },
-  ],
-  "np/bisection": [
-    ...LIST.filter(({ name }) => !name.startsWith("trailing")),
-    { name: "without the outer brackets", write: (text) => text.slice(1, -1) },
-    outer("(", ")"),
-    outer("{", "}"),
-    outer("\\{", "\\}"),
-    instead("sets", /\[([\d, ]+)\]/g, "{$1}"),
-    instead("LaTeX sets", /\[([\d, ]+)\]/g, "\\{$1\\}"),
-    instead("tuples", /\[(\d+,[\d, ]+)\]/g, "($1)"),
-    instead("trailing commas", "]", ",]"),
-  ],
-  "np/meetings": [
-    ...LIST.filter(({ name }) => !name.startsWith("trailing")),
-    { name: "without the outer brackets", write: (text) => (text === "[]" ? undefined : text.slice(1, -1)) },
-    outer("(", ")"),
-    outer("{", "}"),
-    outer("\\{", "\\}"),
-    { name: "lists for tuples", write: (text) => text.replaceAll("(", "[").replaceAll(")", "]") },
-    instead("times in quotes", /\d\d:\d\d/g, '"$&"'),
-    instead("times in \\text{}", /\d\d:\d\d/g, "\\text{$&}"),
-    { name: "trailing comma", write: (text) => (text === "[]" ? undefined : text.replace(/\]$/, ",]")) },
-  ],
-};
-
-export function spellingsOf(environment: string): readonly Way[] {
-  return (
-    SPELLINGS[environment] ?? [
-      ...LIST,
-      parenthesized,
-      outer("{", "}"),
-      outer("\\{", "\\}"),
-      outer("\\left\\{", "\\right\\}"),
-    ]
-  );
 }

@@ -86,7 +86,7 @@ describe.each(ENVIRONMENTS)("%s", (_, environment: SyncEnvironment, write) => {
 
 describe("by text", () => {
   test("what is no option is wrong: the primary component has its value, for the text could be read", () => {
-    for (const text of ["B", "(B) Na", "- Na", "Na or Ni", "Natrium", "Na\nNi", "sodium", "Na!", "NaN"]) {
+    for (const text of ["B", "(C) Na", "C. Na", "A", "- Na", "Na or Ni", "It is not Na", "Natrium", "Na\nNi", "sodium", "NaN"]) {
       expect(given(qa, SODIUM, text), text).toMatchObject({ reward: 0, verdict: "graded", solved: false });
       expect(given(qa, SODIUM, text).components[0]?.value, text).toBe(0);
     }
@@ -138,7 +138,10 @@ describe("by letter", () => {
       `${right}. na`,
       `${right}: **Na**`,
       `${right}, Na`,
+      `${right} - Na`,
     ],
+    ...[`${right}!`, `[${right}]`, `**${right}.** Na`, `**${right}**. Na`, `It is ${right}.`, `${right} is correct`],
+    ...[`The correct answer is ${right}.`, `Answer ${right}`, `${right} is the right answer.`, `正确答案是${right}。`],
   ])("%j is right", (text) => expect(given(qaLetter, SODIUM, text).solved).toBe(true));
 
   test.each([
@@ -153,7 +156,7 @@ describe("by letter", () => {
       `${right}${wrong}`,
       `${right}, ${wrong}`,
     ],
-    ...[`not ${right}`, "Z", "?", "1", `${right}?`, `${right}!`, `${right}) Na or Ni`, "В", `the option is ${right}`],
+    ...[`not ${right}`, "Z", "?", "1", `${right}?`, `It is not ${right}`, `${right}) Na or Ni`, "В", `the option is ${right}`],
     ...[
       `${right}/${wrong}`,
       `\\frac{${right}}`,

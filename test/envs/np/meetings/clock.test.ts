@@ -3,11 +3,11 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { clockTime, takeTime } from "../../../../envs/np/meetings/generate.ts";
 
-const TIME = /(["']?)(\d\d?):(\d\d)\1/y;
+const TIME = /(\d\d?):(\d\d)/y;
 
 function byPattern(text: string, at: number): { readonly minutes: number; readonly end: number } | undefined {
   TIME.lastIndex = at;
-  const [, , hour, minute] = TIME.exec(text) ?? [];
+  const [, hour, minute] = TIME.exec(text) ?? [];
   if (hour === undefined || Number(hour) > 23 || Number(minute) > 59) return undefined;
   return { minutes: 60 * Number(hour) + Number(minute), end: TIME.lastIndex };
 }
@@ -33,4 +33,9 @@ test("any text, from any offset", () => {
 
 test("every minute of a day is read as it is written", () => {
   for (let minutes = 0; minutes < 24 * 60; minutes++) expect(takeTime(clockTime(minutes), { at: 0 })).toBe(minutes);
+});
+
+test("full-width digits and colons are read as the others", () => {
+  expect(takeTime("０９：３０", { at: 0 })).toBe(570);
+  expect(takeTime("9：30", { at: 0 })).toBe(570);
 });

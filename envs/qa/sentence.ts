@@ -1,0 +1,37 @@
+/**
+ * Answers that say an option in a sentence: "It is Paris.", "Paris!", "A. Paris" where A is Paris. They are read so only where
+ * the text as it stands is no option, and what is left of it must be one as a whole.
+ */
+import { GIVEN_UNITS_MAX, normalized } from "./match.ts";
+import { placeOfText, type Question } from "./question.ts";
+
+/** In the languages of labels (envs/answers/labels.ts). */
+const LEAD =
+  /^(?:(?:it is|it's|it would be|that is|that's|this is|es ist|das ist|es|c'est|é|это) |(?:它是|这是|這是|是|それは|그것은) ?)/i;
+
+/** After a word, for "5!" is a factorial. */
+const EXCLAMATION = /(?<=\p{L}{2}|[\p{Script=Han}\p{Script=Kana}])!{1,3}$/u;
+
+/** Without what makes a sentence of an option. */
+export function withoutSentence(given: string): string {
+  return normalized(normalized(given).replace(EXCLAMATION, "").replace(LEAD, ""));
+}
+
+/** "A. Paris", "(A) Paris", "A: Paris" */
+const LETTERED = /^(?:(?:option|choice|answer) )?(?:\(([a-z])\)|([a-z])[).:]) (?=\S)/i;
+
+const A = 65;
+
+/** The place of the option that a text says; −1: it says none. */
+export function placeOfSentence(question: Question, text: string): number {
+  const place = placeOfText(question, text);
+  if (place >= 0 || text.length > GIVEN_UNITS_MAX) return place;
+  const said = withoutSentence(text);
+  const saidPlace = placeOfText(question, said);
+  if (saidPlace >= 0) return saidPlace;
+  const found = LETTERED.exec(said);
+  const letter = found?.[1] ?? found?.[2];
+  if (found === null || letter === undefined) return -1;
+  const named = placeOfText(question, said.slice(found[0].length));
+  return named === letter.toUpperCase().charCodeAt(0) - A ? named : -1;
+}

@@ -1,0 +1,96 @@
+/** What introduces an answer, inside its marks, as models write it in the languages that they answer in. */
+
+/** In one line. Those that end in a space could be a sentence's beginning; some have an end, behind "…". */
+export const LABEL_TEXTS: readonly string[] = [
+  ...["Answer: ", "answer:", "Final Answer: ", "The answer is ", "The answer is: ", "The final answer is: "],
+  ...["The answer: ", "**Answer**: ", "**Answer:** ", "**The answer is:** ", "*Answer:* ", "__Answer__: ", "Answer："],
+  ...["### Answer: ", "\\text{Answer: }", "\\textbf{Final answer}: ", "\\text{The answer is }", "\\text{Answer} = "],
+  ...["So, the answer is ", "Therefore, the final answer is: ", "Thus the correct answer is ", "Hence, my answer: "],
+  ...["answer = ", "Answer → ", "answer is: ", "The **answer** is ", "**The answer is** ", "**Final Answer** "],
+  ...["✅ **Final Answer:** ", "> **Answer:** ", "• Answer: ", "Solution: ", "Result = ", "final_answer: "],
+  // Chinese.
+  ...[
+    "答案：",
+    "答案是",
+    "答案为",
+    "最终答案：",
+    "所以，答案是",
+    "因此，正确答案是：",
+    "综上所述，最终答案为 ",
+    "**答案**：",
+  ],
+  ...["【答案】", "**最终答案：** ", "答: ", "最終答案為", "答案 = ", "本题的答案是 "],
+  // Spanish.
+  ...["Respuesta: ", "Respuesta final: ", "La respuesta es ", "La respuesta final es: ", "**Respuesta**: "],
+  ...["Por lo tanto, la respuesta correcta es ", "Así que la respuesta es ", "respuesta = ", "RESPUESTA FINAL: "],
+  // French.
+  ...["Réponse : ", "Réponse\u00a0: ", "Re\u0301ponse : ", "La réponse est ", "La réponse finale est : ", "RÉPONSE : "],
+  ...["Donc, la réponse est ", "Par conséquent, la réponse correcte est ", "**Réponse finale :** ", "reponse : "],
+  // German.
+  ...["Antwort: ", "Endgültige Antwort: ", "Die Antwort ist ", "Die Antwort lautet: ", "**Antwort:** ", "Lösung: "],
+  ...["Also ist die Antwort ", "Somit lautet die richtige Antwort: ", "Ergebnis = "],
+  // Russian.
+  ...["Ответ: ", "Окончательный ответ: ", "**Ответ:** ", "Итак, ответ: ", "Ответ — ", "Таким образом, ответ: "],
+  ...["Правильный ответ: ", "ОТВЕТ: ", "ответ = "],
+  // Japanese.
+  ...["答え：", "答えは", "答えは、", "最終的な答え：", "**答え**：", "したがって、答えは ", "解答：", "回答: "],
+  ...["答えは…です", "よって、答えは … です。", "最終的な答えは…となります。"],
+  // Korean.
+  ...[
+    "답: ",
+    "정답: ",
+    "답은 ",
+    "정답은 ",
+    "최종 답: ",
+    "**최종 답변:** ",
+    "따라서 답은 ",
+    "답은 …입니다.",
+    "정답은 …이다.",
+  ],
+  // Portuguese.
+  ...["Resposta: ", "Resposta final: ", "A resposta é ", "A resposta final é: ", "Portanto, a resposta correta é "],
+  ...["**Resposta:** ", "Então, a resposta é ", "resposta = "],
+];
+
+/** On a line of its own: no colon is needed. */
+export const LABEL_LINES: readonly string[] = [
+  ...["Final answer:\n", "**Final Answer**:\n\n", "## **Answer:**\n", "**Final Answer**\n", "**Final Answer**\n\n"],
+  ...[
+    "### Answer\n",
+    "## Final Answer\n\n",
+    "Answer\n",
+    "Final answer\r\n",
+    "__Answer__\n",
+    "*Answer*\n",
+    "### **Answer**\n",
+  ],
+  ...[
+    "\\textbf{Final Answer}\n",
+    "**答案**\n",
+    "### 最终答案\n",
+    "**Respuesta final**\n",
+    "### Réponse\n",
+    "## Antwort\n",
+  ],
+  ...["**Ответ**\n", "**答え**\n\n", "### 최종 답\n", "**Resposta**\n"],
+];
+
+/** What an environment calls its answers, before one of them. */
+export const NAMED: Readonly<Record<string, readonly string[]>> = {
+  "np/clique": ["clique = ", "**Clique:** ", "The largest clique is ", "Maximum clique: ", "S = "],
+  "np/independent-set": ["independent set = ", "The maximum independent set is ", "Vertices: "],
+  "np/coloring": ["coloring = ", "Colors: ", "**Coloring**\n"],
+  "np/hamiltonian": ["cycle = ", "The longest cycle is ", "Tour: "],
+  "np/tsp": ["tour = ", "The shortest tour is: ", "Route: "],
+  "np/knapsack": ["items = ", "Selected items: ", "The chosen items are ", "The best choice is "],
+  "np/set-cover": ["subsets = ", "The smallest cover is ", "Chosen subsets: "],
+  "np/subset-sum": ["indices = ", "Selected indices: ", "The largest choice is "],
+  "np/bisection": ["sides = ", "Best division: ", "The partition is "],
+  "np/meetings": ["schedule = ", "The best schedule is ", "**Schedule:** "],
+  countdown: ["Expression: ", "**Expression:** ", "expression = ", "The expression is "],
+};
+
+/** A label with an answer behind it, or in the place of "…". */
+export function labelled(label: string, text: string): string {
+  return label.includes("…") ? label.replace("…", () => text) : label + text;
+}

@@ -1,0 +1,122 @@
+/** Right answers of every environment, and completions that give them in many ways. */
+import { locateAnswers, trusting } from "../../../envs/answers/locate.ts";
+import { wrapAnswer } from "../../../envs/answers/wording.ts";
+import type { Environment } from "../../../envs/environment.ts";
+import type { AnswerFormat } from "../../../envs/prompt.ts";
+import type { Rng } from "../../../envs/lib/rng.ts";
+import { parseAnswer, score } from "../../../envs/score.ts";
+import { type Case, casesOf, type Issued, issue, scoreTask } from "../every.ts";
+import { spellingsOf } from "./spellings.ts";
+import { DOUBTFUL, LABELS, MARKINGS, type Way, WRAPPINGS } from "./wrappings.ts";
+
+/** Tasks of an environment, one of each of its first levels. */
+const TASKS = 3;
+
+/** An answer that is right. */
+export interface Right {
+  readonly text: string;
+  /** Why a completion that gives it is not taken for right; undefined: it is. */
+  readonly problem: (format: AnswerFormat, completion: string) => string | undefined;
+}
+
+/** A way to write a right answer in a format. */
+export interface Trial {
+  readonly format: AnswerFormat;
+  readonly completion: string;
+  readonly what: string;
+}
+
+export function rightAnswers(environment: Environment): readonly Right[] {
+  const own = casesOf(environment).filter(({ level }) => level.evaluationOnly !== true);
+  return Array.from({ length: TASKS }, (_, i) =>
+    rightOf(environment, issue(own[i % own.length] as Case, BigInt(i), "train")),
+  );
+}
+
+/** The solver's answer; of a row its own. */
+export function rightText({ id, solver, reference }: Environment, instance: unknown): string {
+  const text = solver === undefined ? reference?.(instance) : solver.format(solver.solve(instance).answer);
+  if (text === undefined) throw new Error(`${id} has neither a solver nor an answer of its own`);
+  return text;
+}
+
+function rightOf(environment: Environment, issued: Issued): Right {
+  const { instance } = issued;
+  const text = rightText(environment, instance);
+  if (environment.resource !== undefined) return { text, problem: problemOfReading(environment, instance, text) };
+  const problem = (format: AnswerFormat, completion: string): string | undefined => {
+    const { solved, violation } = score(scoreTask(environment, issued, format), completion);
+    return solved ? undefined : violation;
+  };
+  return { text, problem };
+}
+
+/** Of environments that ask a judge or a sandbox: whether these are asked about the same text. */
+function problemOfReading(environment: Environment, instance: unknown, text: string): Right["problem"] {
+  const read = (format: AnswerFormat, completion: string): unknown => {
+    const { answer, problem } = trusting(locateAnswers(completion, format));
+    if (answer === undefined || problem !== undefined) return problem;
+    const parsed = parseAnswer(environment, answer, instance);
+    return parsed.kind === "answer" ? JSON.stringify(parsed.answer) : parsed.reason;
+  };
+  return (format, completion) => {
+    const plain = read(format, wrapAnswer(text, format));
+    return read(format, completion) === plain ? undefined : "it is read as another text";
+  };
+}
+
+/** What an environment does not take, and why. */
+interface Exception {
+  readonly environments: readonly string[];
+  readonly ways: ReadonlySet<Way>;
+  readonly reason: string;
+}
+
+export const EXCEPTIONS: readonly Exception[] = [
+  {
+    environments: ["writing"],
+    ways: new Set([...WRAPPINGS.slice(1), ...LABELS].filter(isNoSpace)),
+    reason: "what stands between the marks is the text that is judged: a label or a quote is part of it",
+  },
+  {
+    environments: ["code"],
+    ways: new Set([...WRAPPINGS.slice(1), ...LABELS.filter(({ name }) => name.includes("…"))].filter(isNoSpace)),
+    reason: "a program is asked for in a fence of its own, which is read by itself: what else is in its lines is not",
+  },
+];
+
+function isNoSpace({ name }: Way): boolean {
+  return !name.startsWith("white space");
+}
+
+function isTaken({ id }: Environment, way: Way): boolean {
+  return !EXCEPTIONS.some(({ environments, ways }) => environments.includes(id) && ways.has(way));
+}
+
+/** An answer as a way writes it; or as it is, where that cannot. */
+export const written = (text: string, ...ways: readonly Way[]): string =>
+  ways.reduce((inner, { write }) => write(inner) ?? inner, text);
+
+/** Each wrapping, label, spelling and marking alone. */
+export function* single(environment: Environment, { text }: Right, format: AnswerFormat): Generator<Trial> {
+  for (const way of [...WRAPPINGS, ...LABELS, ...spellingsOf(environment.id)])
+    if (isTaken(environment, way)) yield { format, completion: wrapAnswer(written(text, way), format), what: way.name };
+  for (const way of [...MARKINGS[format], ...DOUBTFUL[format]])
+    yield { format, completion: written(text, way), what: way.name };
+}
+
+/** One to three wrappings, one in four times with a label, of a spelling, in a marking. */
+export function composed(environment: Environment, { text }: Right, format: AnswerFormat, rng: Rng): Trial {
+  const wrappingsTaken = WRAPPINGS.filter((way) => isTaken(environment, way));
+  const labelsTaken = LABELS.filter((way) => isTaken(environment, way));
+  // Of two bold labels, one in the other, and bold around them, the stars can be paired in more ways than one.
+  const spellings = spellingsOf(environment.id).filter(({ name }) => !name.startsWith("**"));
+  const spelling = rng.pick([...spellings, ...WRAPPINGS.slice(0, 1)]);
+  const wrappings = Array.from({ length: rng.int(1, 3) }, () => rng.pick(wrappingsTaken));
+  // In answer_line a label that starts a line is a mark of the format's own, and the text around it goes elsewhere.
+  if (rng.int(0, 3) === 0 && labelsTaken.length > 0)
+    wrappings.splice(format === "answer_line" ? wrappings.length : rng.int(0, 3), 0, rng.pick(labelsTaken));
+  const marking = rng.pick(MARKINGS[format]);
+  const ways = [spelling, ...wrappings, marking];
+  return { format, completion: written(text, ...ways), what: ways.map(({ name }) => name).join(" + ") };
+}

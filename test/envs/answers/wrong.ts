@@ -1,0 +1,286 @@
+/** Wrong answers, and texts that hold a right one and must never count. */
+import { wrapAnswer } from "../../../envs/answers/wording.ts";
+import type { SyncEnvironment } from "../../../envs/environment.ts";
+import type { AnswerFormat } from "../../../envs/prompt.ts";
+import { rngFor } from "../../../envs/lib/rng.ts";
+import type { Question } from "../../../envs/qa/question.ts";
+import { score } from "../../../envs/score.ts";
+import { type Case, cases, issue, scoreTask } from "../every.ts";
+import { rightText } from "./right.ts";
+import { isRoute, SPACES } from "./spellings.ts";
+import { DOUBTFUL, LABELS, MARKINGS, type Way, WRAPPINGS } from "./wrappings.ts";
+
+/** Compositions of each text and format. */
+const COMPOSITIONS = 6;
+
+/** A task with a right answer and a wrong one. */
+export interface Subject {
+  readonly instance: unknown;
+  readonly right: string;
+  /** Can be read, and is infeasible. */
+  readonly wrong: string;
+  readonly isTaken: (format: AnswerFormat, completion: string) => boolean;
+}
+
+/** The solver's answer with one number changed, so that it is wrong. */
+function wrongOf(environment: SyncEnvironment, instance: unknown, right: string): string {
+  for (const digits of right.match(/\d+/g) ?? []) {
+    for (const other of ["997", right.match(/\d+/)?.[0] ?? "0"]) {
+      const wrong = right.replace(digits, other);
+      const parsed = environment.parse(wrong, instance);
+      const facts = parsed.kind === "answer" ? environment.verify(instance, parsed.answer) : undefined;
+      if (facts?.kind === "infeasible" || (facts?.kind === "graded" && !facts.solved)) return wrong;
+    }
+  }
+  throw new Error(`no wrong answer near ${right}`);
+}
+
+export function subjectOf(environment: SyncEnvironment): Subject {
+  const given = cases.find((each) => each.environment === environment) as Case;
+  const issued = issue(given, 3n, "train");
+  const { instance } = issued;
+  const right = rightText(environment, instance);
+  const isGraded = environment.grading !== undefined;
+  const isTaken = (format: AnswerFormat, text: string): boolean => {
+    const { verdict, solved } = score(scoreTask(environment, issued, format), text);
+    return isGraded ? solved : verdict === "feasible";
+  };
+  return { instance, right, wrong: wrongText(environment, instance, right), isTaken };
+}
+
+function wrongText(environment: SyncEnvironment, instance: unknown, right: string): string {
+  if (environment.id === "np/coloring") return right.replaceAll(/\d+/g, "1");
+  if (environment.id === "qa/letter") return right === "A" ? "B" : "A";
+  if (environment.id !== "qa") return wrongOf(environment, instance, right);
+  return (instance as Question).options.find((option) => option !== right) as string;
+}
+
+const first = (text: string, to: (digits: string) => string): string => text.replace(/\d+/, to);
+
+/** Digits of other scripts and shapes: for the first digit of a number, never the same number. */
+const LOOK_ALIKES = ["٣", "३", "³", "₃", "𝟛", "𝟑", "③", "Ⅲ", "3\u20e3", "З", "l", "O", "〇", "三", "½"];
+
+/** Texts that hold a right answer and are none. */
+export function neverAnswers({ right, wrong }: Subject): readonly string[] {
+  return [
+    // Two answers in one block.
+    ...[`${right} ${right}`, `${right}\n${right}`, `${right}\n\n${wrong}`, `${wrong} ${right}`, `${wrong}${right}`],
+    ...[
+      `${right}, ${wrong}`,
+      `${right};${wrong}`,
+      `${right} | ${right}`,
+      `${right} or ${wrong}`,
+      `${wrong} or ${right}`,
+    ],
+    ...[
+      `${right} and ${right}`,
+      `**${right}** or **${wrong}**`,
+      `$${right}$ or $${wrong}$`,
+      `\`${right}\`, \`${wrong}\``,
+    ],
+    ...[`\\boxed{${right}}, \\boxed{${wrong}}`, `\\text{${right}} \\text{${right}}`, `"${right}" "${wrong}"`],
+    ...[`Answer: ${wrong} Answer: ${right}`, `${wrong}. ${right}.`, `(${right})(${right})`],
+    // Comments and prose.
+    ...[`${right} # ${wrong}`, `${wrong} # ${right}`, `${right} // 3`, `${right} /* or not */`, `<!-- -->${right}`],
+    ...[`# ${right}\n${wrong}`, `not ${right}`, `The answer is not ${right}`, `I think ${right}`, `${right} (I think)`],
+    ...[`${right}?`, `${right}!`, `x = ${right}`, `${right}; done`, `The best is ${right}`, `${right} is the answer`],
+    ...[`So: ${right}`, `1. ${right}`, `- ${right}`, `> ${right}`, `${right} ✓`, `len('${right}') # 7 7 9 3`],
+    // Cut, or with something left out.
+    ...[`${right}..`, `${right}...`, `${right}…`, `…${right}`, `...${right}`, right.slice(0, -1), right.slice(1)],
+    // Marks that are opened and not closed, or the other way round.
+    ...[
+      `**${right}`,
+      `${right}**`,
+      `$${right}`,
+      `${right}$`,
+      `\`\`\`${right}`,
+      `${right}\`\`\``,
+      `"${right}`,
+      `${right}'`,
+    ],
+    ...[`"${right}'`, `“${right}"`, `\\(${right}`, `\\[${right}\\)`, `\\text{${right}`, `${right}}`, `{{${right}}`],
+    ...[
+      `\\frac{${right}}`,
+      `\\sqrt{${right}}`,
+      `\\cancel{${right}}`,
+      `\\not{${right}}`,
+      `~~${right}~~`,
+      `<s>${right}</s>`,
+    ],
+    // Thoughts within the answer.
+    ...[`<think>${right}</think>`, `<think></think>${right}<think>`, `${wrong}<think></think>`],
+    // What is read elsewhere and not here.
+    ...[
+      first(right, (digits) => `+${digits}`),
+      first(right, (digits) => `${digits}.0`),
+      first(right, (digits) => `${digits}.`),
+    ],
+    ...[
+      first(right, (digits) => `${digits}e0`),
+      first(right, (digits) => `0x${digits}`),
+      first(right, (digits) => `"${digits}'`),
+    ],
+    ...[
+      first(right, (digits) => `v${digits}`),
+      first(right, (digits) => `--${digits}`),
+      first(right, (digits) => `${digits}!`),
+    ],
+    ...[
+      first(right, (digits) => `\u202e${digits}`),
+      first(right, (digits) => `${digits}%`),
+      first(right, (digits) => `${digits}^1`),
+    ],
+    ...LOOK_ALIKES.map((digit) => first(right, (digits) => digit + digits.slice(1))),
+  ];
+}
+
+/** Texts of an environment's own that must never count. */
+export function ownTexts(id: string, { right, instance }: Subject): readonly string[] {
+  if (id === "countdown") {
+    const { target } = instance as { readonly target: number };
+    return [
+      ...[`${target}`, `${target} = ${target}`, `${right} + ${target} - ${target}`, `${right} * ${target} / ${target}`],
+      ...[
+        `${right} + 0`,
+        `${right} * 1`,
+        `${target} = ${right} = ${target}`,
+        `${target + 1} = ${right}`,
+        `${right} = ${target + 1}`,
+      ],
+      ...[
+        `${right} = ${right}`,
+        `-(${right})`,
+        `-${target} = ${right}`,
+        `${right} == ${target}`,
+        `${right} ≈ ${target}`,
+      ],
+      ...[
+        `${target} := ${right}`,
+        `${right} # ${target}`,
+        `${right}) * (1`,
+        `(${right}]`,
+        `${right}**1`,
+        `(${right})²`,
+      ],
+    ];
+  }
+  if (id === "np/meetings" || id === "np/bisection") {
+    const merged = right.slice(0, -1).replaceAll(/[\])]/g, "");
+    return [
+      `[${right}]`,
+      `${right}, ${right}`,
+      `${right.slice(0, -1)})`,
+      merged,
+      `${merged}]`,
+      `${right}[]`,
+      right.replace(",", ",,"),
+    ];
+  }
+  const inner = right.slice(1, -1);
+  return [
+    ...[`[${right}]`, `(${inner}]`, `[${inner})`, `[${inner}`, `${inner}]`, `[${inner},,]`, `[,${inner}]`],
+    ...[inner.replaceAll(",", ""), `[${inner.replaceAll(",", ";")}]`, `[${inner.replaceAll(", ", "][")}]`],
+    ...[
+      ...(isRoute(id) ? [] : [`[${inner.replaceAll(", ", " -> ")}]`, inner.replaceAll(", ", " -> ")]),
+      `<${inner}>`,
+      `|${inner}|`,
+      `[${inner}, ...]`,
+      inner.replaceAll(", ", " -> ").replace(" -> ", ", "),
+    ],
+  ].filter((text) => text !== right && text !== `[${inner}]`);
+}
+
+/** What says that a right answer is not the answer, in the languages of the labels; and two answers in one. */
+export function contradictions({ right, wrong }: Subject): readonly string[] {
+  return [
+    ...[`not ${right}`, `The answer is not ${right}`, `The answer isn't ${right}`, `The answer is not: ${right}`],
+    ...[`答案不是${right}`, `答案是：不是${right}`, `La respuesta no es ${right}`, `La réponse n'est pas ${right}`],
+    ...[
+      `Die Antwort ist nicht ${right}`,
+      `Ответ не ${right}`,
+      `答えは${right}ではありません`,
+      `답은 ${right}이 아닙니다`,
+    ],
+    ...[`A resposta não é ${right}`, `wrong answer: ${right}`, `Anything but ${right}`, `The answer is never ${right}`],
+    ...[`${right} or ${wrong}`, `${wrong} or ${right}`, `Either ${right} or ${wrong}`, `${wrong}, not ${right}`],
+    ...[`answer = ${right}\n${wrong}`, `answer = ${wrong}\n${right}`, `**Final Answer**\n${right}\n${wrong}`],
+    ...[`Answer: ${right}\nAnswer: ${wrong}`, `答案：${right}\n答案：${wrong}`, `Answer: ${wrong} Answer: ${right}`],
+    ...[`{"answer": ${right}, "answer": ${wrong}}`, `{"answers": [${right}, ${wrong}]}`, `{"not_answer": ${right}}`],
+    ...[`{"wrong": ${wrong}, "answer": ${right}}`, `{"answer": {"answer": ${wrong}}}`, `{"answer": ${wrong}}`],
+    ...[`Answer: ${wrong}. It is not ${right}.`, `It is not ${right}`, `It is ${wrong}, and not ${right}`],
+  ];
+}
+
+/** Completions that hold a right answer where none counts, or before a wrong one. */
+export function misplaced({ right, wrong }: Subject, format: AnswerFormat): readonly string[] {
+  const [marked, other] = [wrapAnswer(right, format, "", "stripped"), wrapAnswer(wrong, format, "", "stripped")];
+  const inThoughts = [
+    `<THINK>${marked}</THINK>`,
+    `< think >\n${marked}\n</ think >`,
+    `<Think lang="en">${marked}</Think >`,
+  ];
+  const all = [
+    ...inThoughts.flatMap((thought) => [thought, `${thought}\nhm`, `${thought}\n${other}`]),
+    ...[`<think>hm</think>\n${marked}\nNo.\n${other}`, `<think>hm</think><THINK>${marked}`],
+    ...DOUBTFUL[format].flatMap(({ write }) => {
+      const [open, closed] = [write(right) ?? "", `<think>hm</think>\n${other}\n`];
+      return format === "think_answer" || format === "answer_tag"
+        ? [`${closed}${open.replace(/^.*<\/think>/s, "")}`]
+        : [`${open}\n${other}`];
+    }),
+  ];
+  if (format === "boxed" || format === "answer_line") return all;
+  const [opened, closing] = ["<think>hm</think>", "</answer>"];
+  return [
+    ...all,
+    ...[`${opened}<answer>${right},`, `${opened}<answer>${right} or`, `${opened}<answer>${right}\n${wrong}`],
+    ...[
+      `${opened}<answer>${right}<answer>${wrong}${closing}`,
+      `${opened}<answer>${right} <ANSWER>${wrong}</ANSWER>${closing}`,
+    ],
+    ...[`${opened}<answers>${right}</answers>`, `${opened}<answer/>${right}${closing}`, `${opened}${right}${closing}`],
+    ...[`${opened}<not answer>${right}${closing}`, `${opened}<answer>${wrong}</ANSWER><Answer>${right}`],
+    ...[`${opened}<answer>${wrong}<answer/>${right}${closing}`, `${opened}&lt;answer&gt;${right}&lt;/answer&gt;`],
+  ];
+}
+
+/** Every wrapping and label alone in one format by turns, the markings of all, and compositions from a seed. */
+export function* completionsOf(
+  environment: SyncEnvironment,
+  text: string,
+  seed = "1",
+): Generator<readonly [AnswerFormat, string]> {
+  const formats = environment.answerFormats.filter((format) => !isOfFormat(text, format));
+  const written = (...chosen: readonly Way[]): string =>
+    chosen.reduce((inner, { write }) => write(inner) ?? inner, text);
+  for (const [i, way] of WAYS.entries()) {
+    const format = formats[i % formats.length] as AnswerFormat;
+    yield [format, wrapAnswer(written(way), format)];
+  }
+  const rng = rngFor("hostile", environment.id, text, seed);
+  for (const format of formats) {
+    for (const marking of MARKINGS[format]) yield [format, written(marking)];
+    for (let i = 0; i < COMPOSITIONS; i++) {
+      const chosen = Array.from({ length: rng.int(1, 4) }, () => rng.pick(WAYS));
+      yield [format, written(...chosen, rng.pick(MARKINGS[format]))];
+    }
+  }
+}
+
+const WAYS: readonly Way[] = [...WRAPPINGS, ...LABELS, ...SPACES];
+
+/**
+ * Whether a text's own marks may be read as those of a format, so that it holds another text there: "Answer:" and the
+ * stars around it in answer_line, and braces that do not match in boxed.
+ */
+function isOfFormat(text: string, format: AnswerFormat): boolean {
+  if (format === "answer_line") return /answer[\s\u200b]*[:：]/i.test(text) || /^\*\*|\*\*$/.test(text);
+  return format === "boxed" && !hasMatchingBraces(text);
+}
+
+function hasMatchingBraces(text: string): boolean {
+  let depth = 0;
+  for (const [brace] of text.replaceAll(/\\./g, "").matchAll(/[{}]/g))
+    if ((depth += brace === "{" ? 1 : -1) < 0) return false;
+  return depth === 0;
+}
