@@ -6,7 +6,7 @@ import { type Comparison, different, EQUAL, type State, undecided } from "./outc
 import { placeOf } from "./places.ts";
 import { complement, compareReals, joined, met, realsOf } from "./reals.ts";
 import { ALL, OPEN, type Reals } from "./segments.ts";
-import { plain } from "./shape.ts";
+import { doubled, hasDoubleSign, plain } from "./shape.ts";
 
 type Domain = "ℤ" | "ℚ" | "ℝ";
 
@@ -40,7 +40,13 @@ const narrower = (a: Domain, b: Domain): Domain => (ORDER.indexOf(a) < ORDER.ind
 
 function numbersOf(given: Node, least: Naturals, state: State): NumberSet | undefined {
   const node = plain(given);
+  if (node.kind !== "set" && hasDoubleSign(node)) return undefined;
   switch (node.kind) {
+    case "set": {
+      // {±1, ±2}
+      const items = node.items.flatMap((item) => (hasDoubleSign(item) ? doubled(item, true) : [item]));
+      return ofReals({ kind: "set", items }, state);
+    }
     case "symbol":
       return named(node.name, least);
     case "builder": {
