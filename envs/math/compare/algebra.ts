@@ -24,8 +24,8 @@ export function algebraOf(gold: Node, answer: Node, real: boolean, state: State)
   const ring = newRing(budget, real);
   const [left, right] = [fractionOf(gold, ring), fractionOf(answer, ring)];
   const found = left && right && gap(left, right, ring);
-  const switches = ring.atoms.flatMap((atom): readonly Polynomial[] => {
-    if (atom.kind === "amount") return [atom.of];
+  const switches = ring.atoms.flatMap((atom, index): readonly Polynomial[] => {
+    if (atom.kind === "amount") return ring.turning.has(index) ? [atom.of] : [];
     return atom.kind === "other" && atom.node.kind === "cases" ? atom.turns : [];
   });
   const dens = [left, right].flatMap((fraction) => (fraction === undefined ? [] : [fraction.den]));

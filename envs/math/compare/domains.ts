@@ -2,11 +2,12 @@
 import { asWhole, exact, type Maybe, negate, type Num } from "../numbers/arithmetic.ts";
 import { call } from "../numbers/functions.ts";
 import type { Node } from "../syntax.ts";
+import { variablesOf } from "../variables.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { placeOf } from "./places.ts";
 import { complement, compareReals, joined, met, realsOf } from "./reals.ts";
 import { ALL, OPEN, type Reals } from "./segments.ts";
-import { plain } from "./shape.ts";
+import { doubled, hasDoubleSign, plain } from "./shape.ts";
 
 type Domain = "ℤ" | "ℚ" | "ℝ";
 
@@ -31,8 +32,12 @@ export function compareDomains(gold: Node, answer: Node, state: State): Comparis
     return compareNumbers(left, right, state);
   });
   // From 1 it may begin where that is told by the numbers themselves.
-  const isListed = [gold, answer].some(({ kind }) => kind === "set");
+  const isListed = [gold, answer].some((node) => node.kind === "set" || isListOfNumbers(node));
   return isListed && found[1]?.kind === "equal" ? found[1] : found[0];
+}
+
+function isListOfNumbers(node: Node): node is Extract<Node, { kind: "list" }> {
+  return node.kind === "list" && node.items.every((item) => item.kind !== "relation" && variablesOf(item).size === 0);
 }
 
 const ORDER: readonly Domain[] = ["ℤ", "ℚ", "ℝ"];
@@ -40,7 +45,13 @@ const narrower = (a: Domain, b: Domain): Domain => (ORDER.indexOf(a) < ORDER.ind
 
 function numbersOf(given: Node, least: Naturals, state: State): NumberSet | undefined {
   const node = plain(given);
+  if (node.kind !== "set" && hasDoubleSign(node)) return undefined;
   switch (node.kind) {
+    case "set": {
+      // {±1, ±2}
+      const items = node.items.flatMap((item) => (hasDoubleSign(item) ? doubled(item, true) : [item]));
+      return ofReals({ kind: "set", items }, state);
+    }
     case "symbol":
       return named(node.name, least);
     case "builder": {
@@ -50,6 +61,8 @@ function numbersOf(given: Node, least: Naturals, state: State): NumberSet | unde
       return metAll(element.kind === "symbol" ? conditions : [element, ...conditions], least, state);
     }
     case "list":
+      // "1, 2" beside "0 < x < 3, x ∈ ℤ"
+      if (isListOfNumbers(node)) return numbersOf({ kind: "set", items: node.items }, least, state);
       return node.joiner === "or" ? ofReals(node, state) : metAll(node.items, least, state);
     case "sets":
       return combined(node, least, state);

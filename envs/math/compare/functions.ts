@@ -29,6 +29,11 @@ const WHOLE_FUNCTIONS: ReadonlySet<string> = new Set([
 const isOfWholes = (part: Node): boolean =>
   part.kind === "series" || (part.kind === "call" && WHOLE_FUNCTIONS.has(part.name));
 
+/** A series whose terms turn or jump: where it does so is not followed. */
+const turnsInside = (part: Node): boolean => part.kind === "series" && some(part.body, turnsOrJumps);
+const turnsOrJumps = (part: Node): boolean =>
+  part.kind === "cases" || jumps(part) || (part.kind === "call" && ["abs", "max", "min", "sgn"].includes(part.name));
+
 type Look = (point: ReadonlyMap<string, Num>, seen: Seen, stepsMax: number) => Comparison | undefined;
 
 const hasI = (node: Node): boolean => some(node, (part) => part.kind === "symbol" && part.name === "i");
@@ -58,6 +63,7 @@ export function compareFunctions(
   if (algebra.gap !== undefined && (isPlain(algebra) || asConstant(algebra.gap) !== undefined))
     return different("it is another expression");
   const isJumping = [gold, answer].some((node) => some(node, jumps));
+  const isHidden = [gold, answer].some((node) => some(node, turnsInside));
   const look = lookingAt(gold, answer, algebra, real, logarithm, state);
   const looked = lookAll(look, algebra, variables, [gold, answer], real, state);
   if ("kind" in looked) return looked;
@@ -70,7 +76,7 @@ export function compareFunctions(
       ? different("it has another value at some point")
       : undecided("both are defined at too few points to compare them");
   if (seen.differing > 0) return undecided("it is equal only where its variables are positive");
-  if (isJumping && (variables.length > 1 || !looked.isComplete))
+  if (isHidden || (isJumping && (variables.length > 1 || !looked.isComplete)))
     return undecided("it agrees where it was looked at, and may jump elsewhere");
   const isSeen = algebra.switches.length === 0 || (looked.isComplete && !isJumping && seen.alone === 0);
   return isSeen || areSettled(algebra, seen.sides)

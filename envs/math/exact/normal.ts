@@ -224,7 +224,9 @@ function extreme(a: Fraction, b: Fraction, name: "max" | "min", ring: Ring): May
 
 /** Where the conditions of cases turn. */
 function endsOf({ pieces }: Extract<Node, { kind: "cases" }>, ring: Ring): readonly Polynomial[] {
-  return pieces.flatMap(({ condition }) => {
+  return pieces.flatMap(({ value, condition }) => {
+    // What turns within a case turns in all of it.
+    fractionOf(value, ring);
     const relations = condition?.kind === "list" ? condition.items : condition ? [condition] : [];
     return relations.flatMap((relation) => {
       if (relation.kind !== "relation") return [];

@@ -48,10 +48,12 @@ export interface Ring {
   readonly budget: Budget;
   /** Whether all values are real numbers. */
   readonly real: boolean;
+  /** Amounts that are written, or come of a square: that of √(x/y) = √(xy)/|y| has both on one side. */
+  readonly turning: Set<number>;
 }
 
 export function newRing(budget: Budget, real: boolean): Ring {
-  return { atoms: [], indices: new Map(), budget, real };
+  return { atoms: [], indices: new Map(), budget, real, turning: new Set() };
 }
 
 const ATOMS_MAX = 40;

@@ -27,14 +27,14 @@ import {
 
 type Maybe<T> = T | undefined;
 
-export function amountOf({ num, den }: Fraction, ring: Ring): Maybe<Fraction> {
-  const [top, bottom] = [amount(num, ring), amount(den, ring)];
+export function amountOf({ num, den }: Fraction, ring: Ring, isTurning = true): Maybe<Fraction> {
+  const [top, bottom] = [amount(num, ring, isTurning), amount(den, ring, isTurning)];
   const under = bottom && inverse(bottom);
   return top && under && product(top, under, ring);
 }
 
 /** |2x²y(x + 1)| as 2x²·|y|·|x + 1| */
-function amount(a: Polynomial, ring: Ring): Maybe<Fraction> {
+function amount(a: Polynomial, ring: Ring, isTurning: boolean): Maybe<Fraction> {
   if (a.size === 0) return wholeFraction(0n);
   const { content, part } = primitive(a);
   const common = commonMonomial(part);
@@ -42,17 +42,21 @@ function amount(a: Polynomial, ring: Ring): Maybe<Fraction> {
   let result: Maybe<Fraction> = wholeFraction(content < 0n ? -content : content);
   for (let index = 0; index < common.length; index++) {
     const exponent = exponentIn(common, index);
-    const single = exponent === 0 ? undefined : amountOfOne(atomOf(index), ring);
+    const single = exponent === 0 ? undefined : amountOfOne(atomOf(index), ring, isTurning);
     const raised = single && whole(single, exponent, ring);
     if (exponent > 0) result = result && raised && product(result, raised, ring);
   }
-  const other = rest && amountOfOne(rest, ring);
+  const other = rest && amountOfOne(rest, ring, isTurning);
   return result && other && product(result, other, ring);
 }
 
-function amountOfOne(a: Polynomial, ring: Ring): Maybe<Fraction> {
+function amountOfOne(a: Polynomial, ring: Ring, isTurning: boolean): Maybe<Fraction> {
   if (isNeverNegative(a, ring) || squareRoot(a, ring.budget) !== undefined) return ofPolynomial(a);
-  return ofPolynomial(written(ring, `|${keyOf(a)}|`, () => ({ kind: "amount", of: a })));
+  const key = `|${keyOf(a)}|`;
+  const found = ofPolynomial(written(ring, key, () => ({ kind: "amount", of: a })));
+  const index = ring.indices.get(key);
+  if (isTurning && index !== undefined) ring.turning.add(index);
+  return found;
 }
 
 /** The greatest monomial that divides each term. */
@@ -95,7 +99,7 @@ export function rootOf(a: Fraction, degree: number, ring: Ring): Maybe<Fraction>
   // Of p/q it is the root of p·q^(degree − 1), over |q|, or q where the degree is odd.
   const raised = whole({ num: a.den, den: constantOf(1n) }, degree - 1, ring);
   const radicand = raised && times(a.num, raised.num, ring.budget);
-  const below = degree % 2 === 0 ? amountOf(ofPolynomial(a.den) as Fraction, ring) : ofPolynomial(a.den);
+  const below = degree % 2 === 0 ? amountOf(ofPolynomial(a.den) as Fraction, ring, false) : ofPolynomial(a.den);
   const under = below && inverse(below);
   const top = radicand && rooted(radicand, degree, ring);
   return top && under && product(top, under, ring);
@@ -106,13 +110,13 @@ function rooted(a: Polynomial, degree: number, ring: Ring): Maybe<Fraction> {
   if (degree === 1) return ofPolynomial(a);
   if (degree % 2 === 0) {
     const square = squareRoot(a, ring.budget);
-    const size = square && amount(square, ring);
+    const size = square && amount(square, ring, true);
     if (size !== undefined && numberOf({ num: size.den, den: constantOf(1n) })?.num === 1n)
       return rooted(size.num, degree / 2, ring);
   }
   if (degree !== 2) return atom(a, degree, ring);
   const { square, rest } = squareTaken(a, ring);
-  const [outside, inside] = [amount(square, ring), atom(rest, 2, ring)];
+  const [outside, inside] = [amount(square, ring, true), atom(rest, 2, ring)];
   return outside && inside && product(outside, inside, ring);
 }
 
