@@ -60,10 +60,12 @@ function numbersOf(given: Node, least: Naturals, state: State): NumberSet | unde
       const conditions = condition.kind === "list" && condition.joiner !== "or" ? condition.items : [condition];
       return metAll(element.kind === "symbol" ? conditions : [element, ...conditions], least, state);
     }
-    case "list":
+    case "list": {
+      const { items, joiner } = node;
       // "1, 2" beside "0 < x < 3, x ∈ ℤ"
-      if (isListOfNumbers(node)) return numbersOf({ kind: "set", items: node.items }, least, state);
-      return node.joiner === "or" ? ofReals(node, state) : metAll(node.items, least, state);
+      if (isListOfNumbers(node)) return numbersOf({ kind: "set", items }, least, state);
+      return joiner === "or" ? ofReals(node, state) : metAll(items, least, state);
+    }
     case "sets":
       return combined(node, least, state);
     case "relation": {

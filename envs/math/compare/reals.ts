@@ -34,6 +34,7 @@ export function realsOf(node: Node, state: State): Reals | undefined {
       return meant.kind === "text" ? undefined : realsOf(meant, state);
     }
     case "set":
+      if (node.items.length > PARTS_MAX) return undefined;
       return joined(
         node.items.map((item) => pointOf(item, state)),
         state,
@@ -49,6 +50,8 @@ export function realsOf(node: Node, state: State): Reals | undefined {
     case "relation":
       return ofRelation(node.parts, node.operators, state);
     case "list": {
+      // Before any of them is worked out.
+      if (node.items.length > PARTS_MAX) return undefined;
       const parts = node.items.map((item) => realsOf(item, state));
       const isUnion = node.joiner === "or" || node.items.every(({ kind }) => kind === "bracket" || kind === "sets");
       return isUnion ? joined(parts, state) : met(parts, state);
