@@ -234,7 +234,8 @@ class ClientCore(CallMaker):
 
     def stream_steps(self, wire: Any, options: CallOptions) -> Each[StreamResult]:
         """Scores the groups that the wire brings; see `Client.stream_steps`."""
-        stream = StepStream(wire, *self.limits(options))
+        stream = StepStream(wire, *self.limits(options), lock=wire.lock)
+        wire.feed(lambda group: stream.add(group, time.monotonic()))
         while not stream.done:
             event: Event | None = yield wire.next_event(stream.wait(time.monotonic()))
             for result in stream.handle(event, time.monotonic()):

@@ -171,7 +171,7 @@ class Client(ClientHandle):
 
     def _stream(self, groups: Iterable[CompletionGroup], window: int, options: CallOptions) -> Iterator[StreamResult]:
         io: BlockingIo = self._core.io
-        with ThreadWire(io.channels.get(), io.address, groups, window) as wire:
+        with ThreadWire(io.channels, io.address, groups, window) as wire:
             yield from run_each(self._core.stream_steps(wire, options))
 
     def run(self, run_id: str) -> Run:

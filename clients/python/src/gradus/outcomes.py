@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 from gradus._enums import FeedbackStatus, NoRewardReason, Proof, Verdict, name_in
 from gradus._values import Derived, Value
@@ -78,6 +78,45 @@ class ContrastPair(Value, message=outcome_pb2.ContrastPair):
     rejected_end: int
 
 
+Field = Callable[[Any], Any]
+"""Reads a field from the message that has it."""
+
+_MESSAGE = "_message"
+
+L = TypeVar("L", bound="_Lazy")
+
+
+class _Lazy:
+    """A dataclass that reads a field from its message when the field is first asked for.
+
+    There are thousands of outcomes in a second, of which a trainer reads a field or two: to read all of one takes as
+    long as it takes gRPC to bring it. Such a value is equal to one that was made of its fields, and pickles as them.
+    """
+
+    _fields: ClassVar[Mapping[str, Field]] = {}
+
+    @classmethod
+    def _of(cls: type[L], message: Any) -> L:
+        made = object.__new__(cls)
+        made.__dict__[_MESSAGE] = message
+        return made
+
+    # A type checker would take any name for one that is there.
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Reads a field that was not asked for before."""
+            message = self.__dict__.get(_MESSAGE)
+            if message is None or name not in self._fields:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            value = self.__dict__[name] = self._fields[name](message)
+            return value
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All fields, and no message."""
+        return {name: getattr(self, name) for name in self._fields} if _MESSAGE in self.__dict__ else self.__dict__
+
+
 # By hand as well, for each outcome has some of both.
 def _component(proto: Any) -> RewardComponent:
     value = proto.value if proto.HasField("value") else None
@@ -90,7 +129,7 @@ def _span(proto: Any) -> AnswerSpan:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(_Lazy):
     """What became of one completion: a reward, or `no_reward` says why there is none.
 
     A failure that is not the policy's has `reward` None, never 0, and says nothing of the answer: `verdict` and
@@ -146,31 +185,54 @@ class Outcome:
 
     @staticmethod
     def from_proto(proto: Any) -> Outcome:
-        """Reads the message of `gradus.v1`; by hand, for there are thousands in a second."""
-        scored = proto.WhichOneof("result") == "score"
-        score = proto.score
-        return Outcome(
-            sample_index=proto.sample_index,
-            reward=score.reward if scored else None,
-            no_reward=None if scored else NoReward.from_proto(proto.no_reward),
-            verdict=name_in(_VERDICT, score.verdict) if scored else None,
-            solved=score.solved if scored else None,
-            violation=score.violation,
-            components={each.name: _component(each) for each in score.components},
-            objective=score.objective if score.HasField("objective") else None,
-            ratio=score.ratio if score.HasField("ratio") else None,
-            baseline=Baseline.from_proto(score.baseline) if score.HasField("baseline") else None,
-            spans=tuple(map(_span, score.spans)),
-            commit=Commit.from_proto(score.commit) if score.HasField("commit") else None,
-            answers=score.answers,
-            terminated=score.terminated,
-            truncated=score.truncated,
-            info=dict(score.info),
-            rloo_advantage=proto.rloo_advantage if proto.HasField("rloo_advantage") else None,
-            grpo_advantage=proto.grpo_advantage if proto.HasField("grpo_advantage") else None,
-            feedback=name_in(_STATUS, proto.feedback.status) if proto.HasField("feedback") else None,
-            feedback_detail=proto.feedback.detail,
-        )
+        """Reads the message of `gradus.v1`; each field when it is first asked for."""
+        return Outcome._of(proto)
+
+
+def _scored(read: Field) -> Field:
+    """Reads the score of an outcome that has one."""
+    return lambda proto: read(proto.score) if proto.HasField("score") else None
+
+
+def _optional(name: str, read: Field) -> Field:
+    """Reads a field of the score that may be unset."""
+    return lambda proto: read(getattr(proto.score, name)) if proto.score.HasField(name) else None
+
+
+def _advantage(name: str) -> Field:
+    return lambda proto: getattr(proto, name) if proto.HasField(name) else None
+
+
+def _feedback(proto: Any) -> FeedbackStatus | None:
+    return name_in(_STATUS, proto.feedback.status) if proto.HasField("feedback") else None
+
+
+def _no_reward(proto: Any) -> NoReward | None:
+    return None if proto.HasField("score") else NoReward.from_proto(proto.no_reward)
+
+
+Outcome._fields = {
+    "sample_index": lambda proto: proto.sample_index,
+    "reward": _scored(lambda score: score.reward),
+    "no_reward": _no_reward,
+    "verdict": _scored(lambda score: name_in(_VERDICT, score.verdict)),
+    "solved": _scored(lambda score: score.solved),
+    "violation": lambda proto: proto.score.violation,
+    "components": lambda proto: {each.name: _component(each) for each in proto.score.components},
+    "objective": _optional("objective", float),
+    "ratio": _optional("ratio", float),
+    "baseline": _optional("baseline", Baseline.from_proto),
+    "spans": lambda proto: tuple(map(_span, proto.score.spans)),
+    "commit": _optional("commit", Commit.from_proto),
+    "answers": lambda proto: proto.score.answers,
+    "terminated": lambda proto: proto.score.terminated,
+    "truncated": lambda proto: proto.score.truncated,
+    "info": lambda proto: dict(proto.score.info),
+    "rloo_advantage": _advantage("rloo_advantage"),
+    "grpo_advantage": _advantage("grpo_advantage"),
+    "feedback": _feedback,
+    "feedback_detail": lambda proto: proto.feedback.detail,
+}
 
 
 class Reward(NamedTuple):
@@ -206,7 +268,7 @@ def _reward_of(proto: Any) -> Reward:
 
 
 @dataclass(frozen=True)
-class GroupOutcome:
+class GroupOutcome(_Lazy):
     """Outcomes of a group's completions, in the order they went.
 
     Attributes
@@ -226,20 +288,26 @@ class GroupOutcome:
 
     @staticmethod
     def from_proto(proto: Any) -> GroupOutcome:
-        """Reads the message of `gradus.v1`."""
-        whole = proto.HasField("statistics")
-        return GroupOutcome(
-            group_id=proto.group_id,
-            outcomes=tuple(map(Outcome.from_proto, proto.outcomes)),
-            mean=proto.statistics.mean if whole else None,
-            std=proto.statistics.std if whole else None,
-            contrast_pairs=tuple(map(ContrastPair.from_proto, proto.contrast_pairs)),
-        )
+        """Reads the message of `gradus.v1`; each field when it is first asked for."""
+        return GroupOutcome._of(proto)
 
     @property
     def rewards(self) -> list[float | None]:
         """One for each completion, (n,); None: it has none, which is not 0."""
         return [each.reward for each in self.outcomes]
+
+
+def _statistic(name: str) -> Field:
+    return lambda proto: getattr(proto.statistics, name) if proto.HasField("statistics") else None
+
+
+GroupOutcome._fields = {
+    "group_id": lambda proto: proto.group_id,
+    "outcomes": lambda proto: tuple(map(Outcome._of, proto.outcomes)),
+    "mean": _statistic("mean"),
+    "std": _statistic("std"),
+    "contrast_pairs": lambda proto: tuple(map(ContrastPair.from_proto, proto.contrast_pairs)),
+}
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,18 @@ def finish_reason_value(reason: FinishReason | None) -> Any:
     return value_in(_FINISH_REASON, reason)
 
 
+def check_text(text: str, name: str) -> str:
+    """The text; raises TypeError for anything else: protobuf takes bytes, and takes None for a text that is empty."""
+    if isinstance(text, str):
+        return text
+    remedy = {
+        "NoneType": "; leave out what has no text, for an empty text is scored as one",
+        "bytes": "; decode it",
+        "list": "; several completions of a task go together, by Task.group",
+    }.get(type(text).__name__, "")
+    raise TypeError(f"{name}: want a completion's text as str; got {type(text).__name__} {text!r:.80}{remedy}")
+
+
 class ChatMessage(TypedDict):
     """One message of a prompt, in the form that chat templates take."""
 
@@ -98,19 +110,22 @@ class CompletionGroup:
 
     def to_proto(self) -> environment_pb2.CompletionGroup:
         """The message of `gradus.v1`."""
-        group = environment_pb2.CompletionGroup(
-            task_id=self.task_id, group_id=self.group_id, num_generations=self.num_generations
-        )
-        # Made in their place: a list of messages would be copied, texts and all.
+        group = environment_pb2.CompletionGroup()
+        self.write_to(group)
+        return group
+
+    def write_to(self, group: environment_pb2.CompletionGroup) -> None:
+        """Writes it into an empty message of `gradus.v1`."""
+        group.task_id = self.task_id
+        group.group_id = self.group_id
+        group.num_generations = self.num_generations
         add = group.completions.add
         for each in self.completions:
-            add(
-                sample_index=each.sample_index,
-                text=each.text,
-                finish_reason=finish_reason_value(each.finish_reason),
-                policy_version=each.policy_version,
-            )
-        return group
+            completion = add(sample_index=each.sample_index, text=check_text(each.text, "Completion.text"))
+            if each.finish_reason is not None:
+                completion.finish_reason = finish_reason_value(each.finish_reason)
+            if each.policy_version is not None:
+                completion.policy_version = each.policy_version
 
 
 def _prompt(proto: task_pb2.Task) -> list[ChatMessage]:

@@ -125,7 +125,7 @@ class Client(ClientHandle):
         self, groups: Iterable[CompletionGroup] | AsyncIterable[CompletionGroup], window: int, options: CallOptions
     ) -> AsyncIterator[StreamResult]:
         io: AsyncIo = self._core.io
-        async with TaskWire(io.channel(), io.address, groups, window) as wire:
+        async with TaskWire(io.channels, io.address, groups, window) as wire:
             async for result in arun_each(self._core.stream_steps(wire, options)):
                 yield result
 
