@@ -199,7 +199,7 @@ class ClientCore(CallMaker):
         outcomes = yield from self.call(
             environment_call("BatchStep", request, lambda got: [*map(GroupOutcome.from_proto, got.groups)]), options
         )
-        errors = [self.feedback.note(group.run_id, each.outcomes) for group, each in zip(sent, outcomes, strict=True)]
+        errors = [self.feedback.note_group(group.run_id, each) for group, each in zip(sent, outcomes, strict=True)]
         for error in filter(None, errors):
             raise error
         return outcomes
@@ -240,7 +240,7 @@ class ClientCore(CallMaker):
             event: Event | None = yield wire.next_event(stream.wait(time.monotonic()))
             for result in stream.handle(event, time.monotonic()):
                 wire.release()
-                noted = self.feedback.note(result.group.run_id, result.outcome.outcomes if result.outcome else ())
+                noted = result.outcome and self.feedback.note_group(result.group.run_id, result.outcome)
                 yield Item(result if noted is None else replace(result, outcome=None, error=noted))
 
     def list_runs(self, **options: Unpack[CallOptions]) -> Op[list[RunInfo]]:

@@ -187,7 +187,9 @@ class StepStream:
             if each.deadline > now:
                 break
             late.append(request_id)
-        if late and self._open_at is None and self._heard_at <= now - self._timeout:
+        if not late:
+            return []
+        if self._open_at is None and self._heard_at <= now - self._timeout:
             # For a group's whole time nothing came: the connection may have died without a word.
             self._open_at, self._fresh = now, True
             self._refused.clear()

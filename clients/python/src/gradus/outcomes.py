@@ -83,6 +83,8 @@ Field = Callable[[Any], Any]
 
 _MESSAGE = "_message"
 
+_new = object.__new__
+
 L = TypeVar("L", bound="_Lazy")
 
 
@@ -97,7 +99,7 @@ class _Lazy:
 
     @classmethod
     def _of(cls: type[L], message: Any) -> L:
-        made = object.__new__(cls)
+        made = _new(cls)
         made.__dict__[_MESSAGE] = message
         return made
 
@@ -106,10 +108,11 @@ class _Lazy:
 
         def __getattr__(self, name: str) -> Any:
             """Reads a field that was not asked for before."""
-            message = self.__dict__.get(_MESSAGE)
-            if message is None or name not in self._fields:
+            known = self.__dict__
+            read = self._fields.get(name)
+            if read is None or _MESSAGE not in known:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            value = self.__dict__[name] = self._fields[name](message)
+            value = known[name] = read(known[_MESSAGE])
             return value
 
     def __getstate__(self) -> dict[str, Any]:
@@ -189,9 +192,16 @@ class Outcome(_Lazy):
         return Outcome._of(proto)
 
 
-def _scored(read: Field) -> Field:
-    """Reads the score of an outcome that has one."""
-    return lambda proto: read(proto.score) if proto.HasField("score") else None
+def _reward(proto: Any) -> float | None:
+    return proto.score.reward if proto.HasField("score") else None
+
+
+def _solved(proto: Any) -> bool | None:
+    return proto.score.solved if proto.HasField("score") else None
+
+
+def _verdict(proto: Any) -> Verdict | None:
+    return name_in(_VERDICT, proto.score.verdict) if proto.HasField("score") else None
 
 
 def _optional(name: str, read: Field) -> Field:
@@ -213,10 +223,10 @@ def _no_reward(proto: Any) -> NoReward | None:
 
 Outcome._fields = {
     "sample_index": lambda proto: proto.sample_index,
-    "reward": _scored(lambda score: score.reward),
+    "reward": _reward,
     "no_reward": _no_reward,
-    "verdict": _scored(lambda score: name_in(_VERDICT, score.verdict)),
-    "solved": _scored(lambda score: score.solved),
+    "verdict": _verdict,
+    "solved": _solved,
     "violation": lambda proto: proto.score.violation,
     "components": lambda proto: {each.name: _component(each) for each in proto.score.components},
     "objective": _optional("objective", float),
@@ -294,7 +304,14 @@ class GroupOutcome(_Lazy):
     @property
     def rewards(self) -> list[float | None]:
         """One for each completion, (n,); None: it has none, which is not 0."""
-        return [each.reward for each in self.outcomes]
+        message = self.__dict__.get(_MESSAGE)
+        return [each.reward for each in self.outcomes] if message is None else [*map(_reward, message.outcomes)]
+
+    def statuses(self) -> list[FeedbackStatus]:
+        """What its scores did to their run, of those that say so; for who counts them, without making outcomes."""
+        message = self.__dict__.get(_MESSAGE)
+        found = (each.feedback for each in self.outcomes) if message is None else map(_feedback, message.outcomes)
+        return [each for each in found if each is not None]
 
 
 def _statistic(name: str) -> Field:
@@ -303,7 +320,7 @@ def _statistic(name: str) -> Field:
 
 GroupOutcome._fields = {
     "group_id": lambda proto: proto.group_id,
-    "outcomes": lambda proto: tuple(map(Outcome._of, proto.outcomes)),
+    "outcomes": lambda proto: tuple([Outcome._of(each) for each in proto.outcomes]),
     "mean": _statistic("mean"),
     "std": _statistic("std"),
     "contrast_pairs": lambda proto: tuple(map(ContrastPair.from_proto, proto.contrast_pairs)),
