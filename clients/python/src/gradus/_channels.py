@@ -13,12 +13,12 @@ import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import grpc
 
 from gradus import _fork
+from gradus._credentials import Tls
 from gradus.errors import GradusError
 
 _MESSAGE_BYTES_MAX = 64 * 1024**2
@@ -47,25 +47,6 @@ _OPTIONS: list[tuple[str, Any]] = [
 ]
 
 
-@dataclass(frozen=True)
-class Tls:
-    """Files in PEM. `ca`: who signs servers; None: whom the system trusts. `cert` and `key`: this client's own."""
-
-    ca: str | Path | None = None
-    cert: str | Path | None = None
-    key: str | Path | None = None
-
-    def credentials(self) -> grpc.ChannelCredentials:
-        """What gRPC takes; reads the files."""
-        if (self.cert is None) != (self.key is None):
-            raise ValueError("mutual TLS takes both cert and key")
-        return grpc.ssl_channel_credentials(_read(self.ca), _read(self.key), _read(self.cert))
-
-
-def _read(path: str | Path | None) -> bytes | None:
-    return None if path is None else Path(path).read_bytes()
-
-
 @dataclass
 class Reached:
     """Whether a server of ours has answered (until then the address or the options may be wrong), and when last.
@@ -88,7 +69,7 @@ class Address:
 
     target: str
     tls: Tls | None
-    token: str | None
+    token: str | None = field(repr=False)
     options: tuple[tuple[str, Any], ...]
     reached: Reached = field(default_factory=Reached)
 

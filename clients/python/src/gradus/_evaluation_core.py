@@ -10,8 +10,9 @@ from gradus._client_core import ClientCore
 from gradus._enums import AnswerFormat, Thinking
 from gradus._op import Each, Op
 from gradus._options import CallOptions, call_options
+from gradus._values import message_of
 from gradus.evaluations import EvaluationInfo, PendingTask, Report, Sample, Submitted
-from gradus.tasks import Task
+from gradus.tasks import Task, check_text, task_id_of
 from gradus.v1 import evaluation_pb2 as ev
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ class EvaluationCore:
             answer_format=options.get("answer_format"),
             thinking=options.get("thinking"),
         ).to_proto()
-        request = ev.CreateEvaluationRequest(
+        request = message_of(
+            ev.CreateEvaluationRequest,
             evaluation_id=info.evaluation_id,
             suite=info.suite,
             suite_version=info.suite_version,
@@ -83,15 +85,15 @@ class EvaluationCore:
 
     def get(self, **options: Unpack[CallOptions]) -> Op[EvaluationInfo]:
         """What it is of, and how many samples are scored."""
-        request = ev.GetEvaluationRequest(evaluation_id=self.evaluation_id)
+        request = message_of(ev.GetEvaluationRequest, evaluation_id=self.evaluation_id)
         return self.client.call(evaluation_call("GetEvaluation", request, _read_info), options)
 
     def pending(self, page_size: int = 0, **options: Unpack[CallOptions]) -> Each[PendingTask]:
         """Tasks with missing samples, in the suite's order; each page (0: of 100) is asked for when it is wanted."""
 
         def page(token: str) -> Call[tuple[list[PendingTask], str]]:
-            request = ev.ListPendingTasksRequest(
-                evaluation_id=self.evaluation_id, page_size=page_size, page_token=token
+            request = message_of(
+                ev.ListPendingTasksRequest, evaluation_id=self.evaluation_id, page_size=page_size, page_token=token
             )
             return evaluation_call("ListPendingTasks", request, paged("tasks", PendingTask))
 
@@ -116,15 +118,16 @@ class EvaluationCore:
 
         """
         protos = [
-            ev.SubmitCompletionsRequest(
+            message_of(
+                ev.SubmitCompletionsRequest,
                 evaluation_id=self.evaluation_id,
-                task_id=task if isinstance(task, str) else task.task_id,
+                task_id=task_id_of(task),
                 sample_index=sample_index,
-                completion=completion,
+                completion=check_text(completion, f"completion of sample {sample_index}"),
             )
             for task, sample_index, completion in completions
         ]
-        request = ev.BatchSubmitCompletionsRequest(completions=protos)
+        request = message_of(ev.BatchSubmitCompletionsRequest, completions=protos)
         return self.client.call(
             evaluation_call("BatchSubmitCompletions", request, lambda got: [*map(Submitted.from_proto, got.results)]),
             options,
@@ -134,14 +137,16 @@ class EvaluationCore:
         """What was submitted, with its outcomes, in the suite's order."""
 
         def page(token: str) -> Call[tuple[list[Sample], str]]:
-            request = ev.ListSamplesRequest(evaluation_id=self.evaluation_id, page_size=page_size, page_token=token)
+            request = message_of(
+                ev.ListSamplesRequest, evaluation_id=self.evaluation_id, page_size=page_size, page_token=token
+            )
             return evaluation_call("ListSamples", request, paged("samples", Sample))
 
         return self.client.pages(page, options)
 
     def report(self, **options: Unpack[CallOptions]) -> Op[Report]:
         """The report so far."""
-        request = ev.GetReportRequest(evaluation_id=self.evaluation_id)
+        request = message_of(ev.GetReportRequest, evaluation_id=self.evaluation_id)
         call = evaluation_call("GetReport", request, lambda got: Report.from_proto(got.report))
         return self.client.call(call, options)
 

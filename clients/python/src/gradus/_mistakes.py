@@ -35,6 +35,10 @@ _ASK_SECONDS = 2.0
 
 def check_target(target: str) -> None:
     """Raises ValueError, with the remedy, for what is no host:port."""
+    if not isinstance(target, str):
+        raise TypeError(
+            f"target: want host:port as str, e.g. 'localhost:50051'; got {type(target).__name__} {target!r}"
+        )
     if _RESOLVED.match(target) or _host_and_port(target):
         return
     scheme, separator, rest = target.rpartition("://")

@@ -7,7 +7,7 @@ that this changes nothing. A group whose reply does not come in time resolves to
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import grpc
 
 from gradus._retries import spread
+from gradus._values import shown
 from gradus.errors import GradusError, ResourceExhaustedError, UnavailableError, error_of, error_of_item
 from gradus.outcomes import GroupOutcome, StreamResult
 from gradus.tasks import CompletionGroup
@@ -64,6 +65,18 @@ class Wire(Protocol):
         """Sends on the call opened last."""
 
 
+def check_stream(groups: Any, window: int, *, asynchronous: bool) -> None:
+    """Raises TypeError or ValueError for what no stream can be made of."""
+    if isinstance(window, bool) or not isinstance(window, int) or window < 1:
+        raise ValueError(f"window: want a whole number of groups, at least 1; got {shown(window)}")
+    if isinstance(groups, AsyncIterable):
+        if not asynchronous:
+            raise TypeError("groups: want an iterable; got an asynchronous one, which gradus.aio.Client takes")
+    elif not isinstance(groups, Iterable) or isinstance(groups, (str, bytes, Mapping)):
+        alone = "; write [it], even if it is the only one" if isinstance(groups, CompletionGroup) else ""
+        raise TypeError(f"groups: want an iterable of CompletionGroup, as Task.group makes; got {shown(groups)}{alone}")
+
+
 @dataclass
 class _Pending:
     group: CompletionGroup
@@ -89,7 +102,7 @@ class StepStream:
     ) -> None:
         self._wire = wire
         self._timeout = timeout
-        # By request id, in the order they were added. All have the same time, so that the first is the first to be late.
+        # By request id, in the order they were added. All have the same time: the first is the first to be late.
         self._pending: dict[str, _Pending] = {}
         # Those that the server refused, by when they go out again: a heap. It may name some that have a result by now.
         self._refused: list[tuple[float, str]] = []

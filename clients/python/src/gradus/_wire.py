@@ -18,7 +18,7 @@ from gradus._channels import Address, ChannelPool
 from gradus._mistakes import explained
 from gradus._stream import Ended, Event, Exhausted, Reply
 from gradus.errors import error_of_rpc
-from gradus.tasks import CompletionGroup
+from gradus.tasks import CompletionGroup, check_group
 from gradus.v1 import environment_pb2
 
 _READER_SECONDS = 5.0
@@ -117,10 +117,11 @@ class ThreadWire:
         try:
             iterator = iter(self._groups)
             while self._slots.acquire() and not self._stopped:
-                group = next(iterator, None)
-                if group is None:
+                try:
+                    group = next(iterator)
+                except StopIteration:
                     break
-                add(group)
+                add(check_group(group))
             self._inbox.put(Exhausted(None))
         except BaseException as error:  # What the caller's iterable raises is raised to the caller.
             self._inbox.put(Exhausted(error))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from gradus._enums import AnswerFormat, FinishReason, Source, Split, Thinking, value_in
 from gradus._options import suggestion
-from gradus._values import Derived, Value
+from gradus._values import Derived, Value, listed, message_of, shown
 from gradus.v1 import environment_pb2, task_pb2
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def finish_reason_value(reason: FinishReason | None) -> Any:
     return value_in(_FINISH_REASON, reason)
 
 
-def check_text(text: str, name: str) -> str:
-    """The text; raises TypeError for anything else: protobuf takes bytes, and takes None for a text that is empty."""
+def check_text(text: str, place: str) -> str:
+    """The text; raises TypeError for anything else: protobuf takes None for a text that is empty, and bytes for one."""
     if isinstance(text, str):
         return text
     remedy = {
@@ -32,7 +32,21 @@ def check_text(text: str, name: str) -> str:
         "bytes": "; decode it",
         "list": "; several completions of a task go together, by Task.group",
     }.get(type(text).__name__, "")
-    raise TypeError(f"{name}: want a completion's text as str; got {type(text).__name__} {text!r:.80}{remedy}")
+    raise TypeError(f"{place}: want what the policy wrote, as str; got {shown(text)}{remedy}")
+
+
+def task_id_of(task: Task | str) -> str:
+    """The id of a task, or the id itself; raises TypeError for anything else."""
+    if isinstance(task, (Task, str)):
+        return task if isinstance(task, str) else task.task_id
+    raise TypeError(f"task: want a Task, or its id as str; got {shown(task)}")
+
+
+def check_group(group: CompletionGroup) -> CompletionGroup:
+    """The group; raises TypeError for anything else."""
+    if isinstance(group, CompletionGroup):
+        return group
+    raise TypeError(f"groups: want a CompletionGroup each, as Task.group makes; got {shown(group)}")
 
 
 class ChatMessage(TypedDict):
@@ -98,7 +112,7 @@ class Completion:
         # As the one of a frozen dataclass, in a quarter of its time: there are thousands in a second.
         fields = self.__dict__
         fields["sample_index"] = sample_index
-        fields["text"] = check_text(text, "Completion.text")
+        fields["text"] = text if isinstance(text, str) else check_text(text, f"text of sample {sample_index}")
         fields["finish_reason"] = finish_reason
         fields["policy_version"] = policy_version
 
@@ -130,16 +144,31 @@ class CompletionGroup:
 
     def write_to(self, group: environment_pb2.CompletionGroup) -> None:
         """Writes it into an empty message of `gradus.v1`."""
-        group.task_id = self.task_id
-        group.group_id = self.group_id
-        group.num_generations = self.num_generations
+        try:
+            group.task_id = self.task_id
+            group.group_id = self.group_id
+            group.num_generations = self.num_generations
+        except (TypeError, ValueError):
+            named = {"task_id": self.task_id, "group_id": self.group_id, "num_generations": self.num_generations}
+            message_of(environment_pb2.CompletionGroup, **named)
+            raise
         add = group.completions.add
         for each in self.completions:
-            completion = add(sample_index=each.sample_index, text=each.text)
-            if each.finish_reason is not None:
-                completion.finish_reason = finish_reason_value(each.finish_reason)
-            if each.policy_version is not None:
-                completion.policy_version = each.policy_version
+            try:
+                completion = add(sample_index=each.sample_index, text=each.text)
+                if each.finish_reason is not None:
+                    completion.finish_reason = finish_reason_value(each.finish_reason)
+                if each.policy_version is not None:
+                    completion.policy_version = each.policy_version
+            except (TypeError, ValueError):
+                # What is wrong with it, in our words.
+                message_of(
+                    environment_pb2.Completion,
+                    sample_index=each.sample_index,
+                    text=each.text,
+                    policy_version=each.policy_version,
+                )
+                raise
 
 
 def _prompt(proto: task_pb2.Task) -> list[ChatMessage]:
@@ -242,8 +271,10 @@ class Task(Value, message=task_pb2.Task):
             Which policy wrote them, e.g. its number of updates.
 
         """
-        written = list(texts)
-        reasons = [None] * len(written) if finish_reasons is None else list(finish_reasons)
+        written = listed(texts, str, "texts")
+        reasons = [None] * len(written) if finish_reasons is None else listed(finish_reasons, str, "finish_reasons")
+        if len(reasons) != len(written):
+            raise ValueError(f"finish_reasons: want one for each text, {len(written)}; got {len(reasons)}")
         completions = tuple(
             Completion(index, text, reason, policy_version)
             for index, (text, reason) in enumerate(zip(written, reasons, strict=True), first_index)

@@ -14,7 +14,7 @@ from gradus._channels import Address, ChannelPool
 from gradus._mistakes import explained
 from gradus._stream import Ended, Event, Exhausted, Reply
 from gradus.errors import error_of, error_of_rpc
-from gradus.tasks import CompletionGroup
+from gradus.tasks import CompletionGroup, check_group
 from gradus.v1 import environment_pb2
 
 
@@ -105,7 +105,7 @@ class TaskWire:
             iterator = groups.__aiter__() if isinstance(groups, AsyncIterable) else _each(groups)
             while True:
                 await self._slots.acquire()
-                add(await iterator.__anext__())
+                add(check_group(await iterator.__anext__()))
         except StopAsyncIteration:
             self._inbox.put_nowait(Exhausted(None))
         except Exception as error:  # What the caller's iterable raises is raised to the caller.

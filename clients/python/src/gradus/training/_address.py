@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
 
 from gradus import aio
-from gradus._channels import Tls
+from gradus._credentials import Tls
 from gradus._feedback import OnFeedback
 from gradus.client import Client
 
@@ -81,4 +81,4 @@ class RunAddress:
 
     def _credentials(self) -> dict[str, Any]:
         tls = Tls(ca=os.environ.get("GRADUS_TLS_CA")) if self.tls else None
-        return {"tls": tls, "token": os.environ.get("GRADUS_TOKEN")}
+        return {"tls": tls, "token": os.environ.get("GRADUS_TOKEN", "").strip() or None}
