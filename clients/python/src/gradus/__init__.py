@@ -53,6 +53,7 @@ from gradus.errors import (
     StallWarning,
     UnauthenticatedError,
     UnavailableError,
+    UnavailableWarning,
     UnimplementedError,
 )
 from gradus.evaluations import EvaluationInfo, PendingTask, Report, ReportRow, Sample, Submitted, Suite, SuitePart
@@ -191,6 +192,7 @@ __all__ = [
     "Tls",
     "UnauthenticatedError",
     "UnavailableError",
+    "UnavailableWarning",
     "UnimplementedError",
     "Verdict",
     "__version__",

@@ -110,6 +110,10 @@ class StallWarning(UserWarning):
     """A run has given no tasks for a while, for it waits for feedback."""
 
 
+class UnavailableWarning(UserWarning):
+    """No server has answered yet, and a call goes on waiting for one."""
+
+
 class FeedbackWarning(UserWarning):
     """A score was not recorded by its run."""
 

@@ -11,19 +11,18 @@ from gradus._call import curriculum_call, paged
 from gradus._client_core import ClientCore
 from gradus._enums import FinishReason
 from gradus._op import Each, Item, Op, run_each
+from gradus._retries import AS_LONG_AS_THERE_IS_TIME
 from gradus.client import Client
 from gradus.errors import GradusError
 from gradus.groups import RunGroup
 from gradus.outcomes import Outcome
 from gradus.tasks import Completion, CompletionGroup
+from gradus.training._address import PATIENCE_SECONDS
 from gradus.training._places import Places
 from gradus.training._references import TaskReference
 from gradus.v1 import curriculum_pb2 as cur
 
 G = TypeVar("G")
-
-PATIENCE_SECONDS = 600.0
-"""For how long a completion is sent again that the server asks to have again, unless the trainer says so."""
 
 GROUPS_MAX = 1024
 """Groups of a message, at most: the server's limit, unless it is configured."""
@@ -157,7 +156,9 @@ def _send(core: ClientCore, tries: Sequence[_Try], seconds: float) -> Op[list[Ou
         groups.setdefault((each.written.task.task_id, seen[place]), []).append(each)
     by_position: dict[int, Outcome] = {}
     for message in messages_of(groups.values(), _length):
-        results = yield from core.batch_step([_group(each) for each in message], timeout=seconds)
+        results = yield from core.batch_step(
+            [_group(each) for each in message], timeout=seconds, retries=AS_LONG_AS_THERE_IS_TIME
+        )
         for group, result in zip(message, results, strict=True):
             by_position |= {each.position: outcome for each, outcome in zip(group, result.outcomes, strict=True)}
     return [by_position[each.position] for each in tries]
