@@ -55,10 +55,9 @@ class RunTasks(datasets.IterableDataset):
 
     def __len__(self) -> int:
         """None: a run gives its tasks one by one."""
-        raise TypeError(
-            f"a run's tasks are made one by one, and have no len(); run {self._spec.run.run_id!r} has a length of "
-            f"{self._spec.run_config.length or 'no end'}, see spec.run_config.length"
-        )
+        length = self._spec.run_config.length
+        whole = f"gives {length} tasks" if length else "has no end"
+        raise TypeError(f"tasks are made one by one, and have no len(): run {self._spec.run.run_id!r} {whole}")
 
 
 def train_dataset(spec: GradusSpec) -> Any:

@@ -155,7 +155,7 @@ class GradusSpec:
     def _take(self) -> list[Task]:
         if self._shape is None:
             raise ValueError(
-                "the trainer has no callbacks=spec.callbacks, which check its settings; to look at samples of the tasks: "
+                "the trainer has no callbacks=spec.callbacks, which check its settings; to look at samples of tasks: "
                 "spec.train_dataset[0], or next(iter(spec.train_dataset))"
             )
         return self._feed.take() if self.is_training else []
