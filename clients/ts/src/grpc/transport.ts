@@ -5,6 +5,7 @@ import { Client, Metadata } from "@grpc/grpc-js";
 import type { CallOptions } from "@grpc/grpc-js";
 import { abortedError, asGradusError, GradusError } from "../errors.ts";
 import { EnvironmentService, ListEnvironmentsRequestSchema } from "../gen/gradus/v1/environment_pb.js";
+import { tokenOf } from "../token.ts";
 import type { Attempt, Transport } from "../transport.ts";
 import { addressProblem } from "./address.ts";
 import { asIs, bytesOf, reader } from "./bytes.ts";
@@ -111,7 +112,8 @@ export function grpcTransport(address: string, options: GrpcOptions): Transport 
     throw new GradusError("INVALID_ARGUMENT", `${wanted}; got '${address}': ${problem}`);
   }
   const metadata = new Metadata();
-  if (options.token !== undefined) metadata.set("authorization", `Bearer ${options.token}`);
+  const token = tokenOf(options.token);
+  if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
   let made: Client | undefined;
   const client = (): Client =>
     (made ??= new Client(address, credentialsOf(options.tls), channelOptions(address, options.tls)));

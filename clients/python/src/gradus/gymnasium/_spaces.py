@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Text
+from gymnasium.vector.utils import read_from_shared_memory
 
 LENGTH_MAX = 65536
 """Characters, unless an environment is made with another length."""
@@ -66,3 +68,34 @@ class AnyText(Text):
     def __repr__(self) -> str:
         """Its greatest length."""
         return f"AnyText({self.max_length})"
+
+
+class _SharedTexts:
+    """Texts of a shared memory as they stand there.
+
+    `AsyncVectorEnv` reads its observations once, when it is made, and then hands out copies of them: of arrays, which
+    are views, these are the new ones, but of texts the first for ever. A copy of this is a tuple of what stands there
+    when it is made.
+    """
+
+    def __init__(self, codes: np.ndarray[Any, Any]) -> None:
+        self._codes = codes
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def __getitem__(self, index: int) -> str:
+        codes = self._codes[index]
+        return "".join(map(chr, codes[codes <= sys.maxunicode]))
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[index] for index in range(len(self)))
+
+    def __deepcopy__(self, memo: Any) -> tuple[str, ...]:
+        return tuple(self)
+
+
+@read_from_shared_memory.register(AnyText)
+def _read(space: AnyText, shared_memory: Any, n: int = 1) -> _SharedTexts:
+    codes = np.frombuffer(shared_memory.get_obj(), dtype=np.int32)
+    return _SharedTexts(codes.reshape((n, space.max_length)))
