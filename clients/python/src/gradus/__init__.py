@@ -5,7 +5,7 @@ dataclasses, with names for enum values, seconds for durations and None for what
 messages and stubs of the contract, proto/gradus/v1, where each field is described.
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 # First, for it must come before grpc.
 from gradus import (
@@ -100,7 +100,7 @@ from gradus.runs import (
 )
 from gradus.tasks import ChatMessage, Completion, CompletionGroup, RewardScheme, Task, TaskSpec
 
-if _TYPE_CHECKING:
+if TYPE_CHECKING:
     __version__: str
 else:
 

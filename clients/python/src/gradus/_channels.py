@@ -35,6 +35,8 @@ _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.max_send_message_length", _MESSAGE_BYTES_MAX),
     ("grpc.keepalive_time_ms", _KEEPALIVE_MS),
     ("grpc.keepalive_timeout_ms", _KEEPALIVE_PATIENCE_MS),
+    # Without it gRPC's core waits a minute for the answer to a ping, whatever the time-out of keepalive is.
+    ("grpc.http2.ping_timeout_ms", _KEEPALIVE_PATIENCE_MS),
     # gRPC would stop after two, while a call waits for what takes long.
     ("grpc.http2.max_pings_without_data", 0),
     # Connections are otherwise shared between the channels of a process, also with those that a fork left behind.

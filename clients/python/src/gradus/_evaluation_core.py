@@ -10,7 +10,7 @@ from gradus._client_core import ClientCore
 from gradus._enums import AnswerFormat, Thinking
 from gradus._op import Each, Op
 from gradus._options import CallOptions, call_options
-from gradus._values import message_of
+from gradus._values import check_id, message_of
 from gradus.evaluations import EvaluationInfo, PendingTask, Report, Sample, Submitted
 from gradus.tasks import Task, check_text, task_id_of
 from gradus.v1 import evaluation_pb2 as ev
@@ -38,7 +38,7 @@ class EvaluationCore:
 
     def __init__(self, client: ClientCore, evaluation_id: str) -> None:
         self.client = client
-        self.evaluation_id = evaluation_id
+        self.evaluation_id = check_id(evaluation_id, "evaluation_id")
 
     def create(self, suite: str, **options: Unpack[CreateEvaluationOptions]) -> Op[EvaluationInfo]:
         """Creates it, or gives it as it stands if it exists with these choices.

@@ -14,7 +14,7 @@ from gradus._op import Each, Item, Op
 from gradus._options import CallOptions, call_options
 from gradus._run_options import BatchOptions, CreateOptions
 from gradus._stalls import ASK_SECONDS, GATHER_SECONDS, NOTICE_SECONDS, is_stall, stalled
-from gradus._values import duration, listed, message_of
+from gradus._values import check_id, duration, listed, message_of
 from gradus.arms import reward_scheme_of
 from gradus.errors import GradusError, StalledError, StallWarning
 from gradus.groups import RunGroup
@@ -45,7 +45,7 @@ class RunCore:
 
     def __init__(self, client: ClientCore, run_id: str, cursor: int | None = None) -> None:
         self.client = client
-        self.run_id = run_id
+        self.run_id = check_id(run_id, "run_id")
         self.cursor = cursor
 
     def create(

@@ -103,6 +103,13 @@ def listed(values: Any, kind: Any, place: str) -> list[Any]:
     raise TypeError(f"{place}: want a list, each {_made(kind)}; got {shown(values)}{alone}")
 
 
+def check_id(given: str, place: str) -> str:
+    """The id; raises TypeError for anything else: protobuf takes None for an id that is empty."""
+    if isinstance(given, str):
+        return given
+    raise TypeError(f"{place}: want it as str; got {shown(given)}")
+
+
 def shown(value: Any) -> str:
     """A value in an error's words."""
     text = repr(value)
@@ -248,16 +255,21 @@ def _writers(cls: Any) -> list[tuple[str, str, Reader]]:
 
 
 def _write(descriptor: Any, place: str, hint: Any, value: Any) -> Any:
-    hint = _without_none(hint)[0]
+    hint, optional = _without_none(hint)
+    if value is None and not optional:
+        kind = hint if isinstance(hint, type) and issubclass(hint, Value) else None
+        raise TypeError(f"{place}: want {_made(kind) if kind else _wanted(descriptor)}; got {shown(value)}")
+    if value is None:
+        return None
     if typing.get_origin(hint) is tuple:
         kind = typing.get_args(hint)[0]
         return [_write(descriptor, f"{place}[{at}]", kind, each) for at, each in enumerate(listed(value, kind, place))]
-    if value is not None and isinstance(hint, type) and issubclass(hint, Value):
+    if isinstance(hint, type) and issubclass(hint, Value):
         return proto_of(value, hint, place)
-    if descriptor.enum_type is not None and value is not None:
+    if descriptor.enum_type is not None:
         return value_in(descriptor.enum_type, value)
     message = descriptor.message_type
-    special = None if message is None or value is None else _SPECIAL.get(message.full_name)
+    special = None if message is None else _SPECIAL.get(message.full_name)
     if special is None:
         return value
     try:

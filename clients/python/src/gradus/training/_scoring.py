@@ -16,7 +16,7 @@ from gradus.client import Client
 from gradus.errors import GradusError
 from gradus.groups import RunGroup
 from gradus.outcomes import Outcome
-from gradus.tasks import Completion, CompletionGroup
+from gradus.tasks import Completion, CompletionGroup, check_text
 from gradus.training._address import PATIENCE_SECONDS
 from gradus.training._places import Places
 from gradus.training._references import TaskReference
@@ -52,6 +52,10 @@ class Written:
     sample_index: int | None = None
     finish_reason: FinishReason | None = None
     policy_version: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raises TypeError for what is no text."""
+        check_text(self.text, "text" if self.sample_index is None else f"text of sample {self.sample_index}")
 
 
 @dataclass(frozen=True)
