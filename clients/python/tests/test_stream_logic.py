@@ -22,9 +22,12 @@ class RecordedWire:
     def __init__(self) -> None:
         self.calls = 0
         self.sent: list[tuple[int, str]] = []
+        self.fresh: list[int] = []
 
     def open(self, number: int, *, fresh: bool) -> None:
         self.calls = number
+        if fresh:
+            self.fresh.append(number)
 
     def send(self, message: env.StreamStepsRequest) -> None:
         self.sent.append((self.calls, message.request_id))
@@ -172,3 +175,37 @@ def test_retries_that_are_given_bound_how_often_a_full_server_is_asked(wire: Rec
     stream.handle(None, now=1)
     with pytest.raises(gradus.ResourceExhaustedError):
         stream.handle(Ended(2, full), now=1)
+
+
+def test_a_silence_as_long_as_a_groups_time_brings_a_fresh_call(stream: StepStream, wire: RecordedWire) -> None:
+    stream.add(group("a"), now=0)
+    stream.add(group("b"), now=4)
+    (late,) = stream.handle(None, now=10)
+    assert isinstance(late.error, gradus.DeadlineExceededError)
+    assert (wire.calls, wire.fresh) == (2, [2])
+    assert wire.sent == [(1, "0"), (1, "1"), (2, "1")]
+    # Something came meanwhile: the call that is slow stays.
+    stream.add(group("c"), now=11)
+    stream.handle(reply("1", call=2), now=12)
+    stream.handle(None, now=21)
+    assert wire.calls == 2
+
+
+def test_an_event_costs_the_same_however_many_groups_are_out(stream: StepStream, wire: RecordedWire) -> None:
+    """Deadlines are looked at until one is not over, and no more."""
+    looked = 0
+
+    class Deadline(float):
+        def __gt__(self, other: float) -> bool:
+            nonlocal looked
+            looked += 1
+            return float(self) > other
+
+    for number in range(500):
+        stream.add(group(str(number)), now=0)
+    for each in stream._pending.values():
+        each.deadline = Deadline(10)
+    for number in range(400):
+        assert len(stream.handle(reply(str(499 - number)), now=1)) == 1
+        assert stream.wait(1) == 9
+    assert looked == 400
