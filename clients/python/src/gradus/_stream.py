@@ -36,7 +36,7 @@ class Exhausted:
     error: BaseException | None
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Reply:
     """A reply came on the call of this number."""
 
@@ -77,7 +77,7 @@ def check_stream(groups: Any, window: int, *, asynchronous: bool) -> None:
         raise TypeError(f"groups: want an iterable of CompletionGroup, as Task.group makes; got {shown(groups)}{alone}")
 
 
-@dataclass
+@dataclass(slots=True)
 class _Pending:
     group: CompletionGroup
     message: env.StreamStepsRequest
