@@ -14,13 +14,14 @@ from gradus._enums import FinishReason
 from gradus._op import Each, Item, Op
 from gradus._options import CallOptions, call_options
 from gradus._stream import Event, StepStream
+from gradus._texts import check_text
 from gradus._values import listed, message_of, proto_of
 from gradus.arms import SpecOptions, task_spec
 from gradus.environments import Environment, ResetResult
 from gradus.evaluations import Suite
 from gradus.outcomes import GroupOutcome, Outcome, Reward, StreamResult, rewards_of
 from gradus.runs import RunInfo
-from gradus.tasks import CompletionGroup, Task, TaskSpec, check_group, check_text, finish_reason_value, task_id_of
+from gradus.tasks import CompletionGroup, Task, TaskSpec, check_group, finish_reason_value, task_id_of
 from gradus.v1 import curriculum_pb2, environment_pb2, evaluation_pb2
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from gradus._client_core import ClientCore
 from gradus._enums import AnswerFormat, Thinking
 from gradus._op import Each, Op
 from gradus._options import CallOptions, call_options
-from gradus._values import check_id, message_of
+from gradus._texts import check_id, check_text
+from gradus._values import message_of
 from gradus.evaluations import EvaluationInfo, PendingTask, Report, Sample, Submitted
-from gradus.tasks import Task, check_text, task_id_of
+from gradus.tasks import Task, task_id_of
 from gradus.v1 import evaluation_pb2 as ev
 
 if TYPE_CHECKING:

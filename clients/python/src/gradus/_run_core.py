@@ -14,7 +14,8 @@ from gradus._op import Each, Item, Op
 from gradus._options import CallOptions, call_options
 from gradus._run_options import BatchOptions, CreateOptions
 from gradus._stalls import ASK_SECONDS, GATHER_SECONDS, NOTICE_SECONDS, is_stall, stalled
-from gradus._values import check_id, duration, listed, message_of
+from gradus._texts import check_id
+from gradus._values import duration, listed, message_of
 from gradus.arms import reward_scheme_of
 from gradus.errors import GradusError, StalledError, StallWarning
 from gradus.groups import RunGroup

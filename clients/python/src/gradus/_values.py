@@ -103,13 +103,6 @@ def listed(values: Any, kind: Any, place: str) -> list[Any]:
     raise TypeError(f"{place}: want a list, each {_made(kind)}; got {shown(values)}{alone}")
 
 
-def check_id(given: str, place: str) -> str:
-    """The id; raises TypeError for anything else: protobuf takes None for an id that is empty."""
-    if isinstance(given, str):
-        return given
-    raise TypeError(f"{place}: want it as str; got {shown(given)}")
-
-
 def shown(value: Any) -> str:
     """A value in an error's words."""
     text = repr(value)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, Any, NamedTuple
 
 from gradus._enums import FeedbackStatus, NoRewardReason, Proof, Verdict, name_in
+from gradus._lazy import MESSAGE, Field, Lazy
 from gradus._values import Derived, Value
 from gradus.errors import GradusError
 from gradus.tasks import CompletionGroup
@@ -78,48 +79,6 @@ class ContrastPair(Value, message=outcome_pb2.ContrastPair):
     rejected_end: int
 
 
-Field = Callable[[Any], Any]
-"""Reads a field from the message that has it."""
-
-_MESSAGE = "_message"
-
-_new = object.__new__
-
-L = TypeVar("L", bound="_Lazy")
-
-
-class _Lazy:
-    """A dataclass that reads a field from its message when the field is first asked for.
-
-    There are thousands of outcomes in a second, of which a trainer reads a field or two: to read all of one takes as
-    long as it takes gRPC to bring it. Such a value is equal to one that was made of its fields, and pickles as them.
-    """
-
-    _fields: ClassVar[Mapping[str, Field]] = {}
-
-    @classmethod
-    def _of(cls: type[L], message: Any) -> L:
-        made = _new(cls)
-        made.__dict__[_MESSAGE] = message
-        return made
-
-    # A type checker would take any name for one that is there.
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Reads a field that was not asked for before."""
-            known = self.__dict__
-            read = self._fields.get(name)
-            if read is None or _MESSAGE not in known:
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            value = known[name] = read(known[_MESSAGE])
-            return value
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All fields, and no message."""
-        return {name: getattr(self, name) for name in self._fields} if _MESSAGE in self.__dict__ else self.__dict__
-
-
 # By hand as well, for each outcome has some of both.
 def _component(proto: Any) -> RewardComponent:
     value = proto.value if proto.HasField("value") else None
@@ -132,7 +91,7 @@ def _span(proto: Any) -> AnswerSpan:
 
 
 @dataclass(frozen=True)
-class Outcome(_Lazy):
+class Outcome(Lazy):
     """What became of one completion: a reward, or `no_reward` says why there is none.
 
     A failure that is not the policy's has `reward` None, never 0, and says nothing of the answer: `verdict` and
@@ -189,7 +148,7 @@ class Outcome(_Lazy):
     @staticmethod
     def from_proto(proto: Any) -> Outcome:
         """Reads the message of `gradus.v1`; each field when it is first asked for."""
-        return Outcome._of(proto)
+        return Outcome.of_message(proto)
 
 
 def _reward(proto: Any) -> float | None:
@@ -278,7 +237,7 @@ def _reward_of(proto: Any) -> Reward:
 
 
 @dataclass(frozen=True)
-class GroupOutcome(_Lazy):
+class GroupOutcome(Lazy):
     """Outcomes of a group's completions, in the order they went.
 
     Attributes
@@ -299,17 +258,17 @@ class GroupOutcome(_Lazy):
     @staticmethod
     def from_proto(proto: Any) -> GroupOutcome:
         """Reads the message of `gradus.v1`; each field when it is first asked for."""
-        return GroupOutcome._of(proto)
+        return GroupOutcome.of_message(proto)
 
     @property
     def rewards(self) -> list[float | None]:
         """One for each completion, (n,); None: it has none, which is not 0."""
-        message = self.__dict__.get(_MESSAGE)
+        message = self.__dict__.get(MESSAGE)
         return [each.reward for each in self.outcomes] if message is None else [*map(_reward, message.outcomes)]
 
     def statuses(self) -> list[FeedbackStatus]:
         """What its scores did to their run, of those that say so; for who counts them, without making outcomes."""
-        message = self.__dict__.get(_MESSAGE)
+        message = self.__dict__.get(MESSAGE)
         found = (each.feedback for each in self.outcomes) if message is None else map(_feedback, message.outcomes)
         return [each for each in found if each is not None]
 
@@ -320,7 +279,7 @@ def _statistic(name: str) -> Field:
 
 GroupOutcome._fields = {
     "group_id": lambda proto: proto.group_id,
-    "outcomes": lambda proto: tuple([Outcome._of(each) for each in proto.outcomes]),
+    "outcomes": lambda proto: tuple([Outcome.of_message(each) for each in proto.outcomes]),
     "mean": _statistic("mean"),
     "std": _statistic("std"),
     "contrast_pairs": lambda proto: tuple(map(ContrastPair.from_proto, proto.contrast_pairs)),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from gradus._enums import AnswerFormat, FinishReason, Source, Split, Thinking, value_in
 from gradus._options import suggestion
+from gradus._texts import check_text
 from gradus._values import Derived, Value, listed, message_of, shown
 from gradus.v1 import environment_pb2, task_pb2
 
@@ -21,18 +22,6 @@ _FINISH_REASON = environment_pb2.Completion.DESCRIPTOR.fields_by_name["finish_re
 def finish_reason_value(reason: FinishReason | None) -> Any:
     """The contract's value for a reason; None is the unspecified one."""
     return value_in(_FINISH_REASON, reason)
-
-
-def check_text(text: str, place: str) -> str:
-    """The text; raises TypeError for anything else: protobuf takes None for a text that is empty, and bytes for one."""
-    if isinstance(text, str):
-        return text
-    remedy = {
-        "NoneType": "; leave out what has no text, for an empty text is scored as one",
-        "bytes": "; decode it",
-        "list": "; several completions of a task go together, by Task.group",
-    }.get(type(text).__name__, "")
-    raise TypeError(f"{place}: want what the policy wrote, as str; got {shown(text)}{remedy}")
 
 
 def task_id_of(task: Task | str) -> str:
@@ -151,27 +140,23 @@ class CompletionGroup:
             group.task_id = self.task_id
             group.group_id = self.group_id
             group.num_generations = self.num_generations
-        except (TypeError, ValueError):
-            named = {"task_id": self.task_id, "group_id": self.group_id, "num_generations": self.num_generations}
-            message_of(environment_pb2.CompletionGroup, **named)
-            raise
-        add = group.completions.add
-        for each in self.completions:
-            try:
+            add = group.completions.add
+            for each in self.completions:
                 completion = add(sample_index=each.sample_index, text=each.text)
                 if each.finish_reason is not None:
                     completion.finish_reason = finish_reason_value(each.finish_reason)
                 if each.policy_version is not None:
                     completion.policy_version = each.policy_version
-            except (TypeError, ValueError):
-                # What is wrong with it, in our words.
-                message_of(
-                    environment_pb2.Completion,
-                    sample_index=each.sample_index,
-                    text=each.text,
-                    policy_version=each.policy_version,
-                )
-                raise
+        except (TypeError, ValueError):
+            self._name_problem()
+            raise
+
+    def _name_problem(self) -> None:
+        named = {name: getattr(self, name) for name in ("task_id", "group_id", "num_generations")}
+        message_of(environment_pb2.CompletionGroup, **named)
+        for each in self.completions:
+            named = {name: getattr(each, name) for name in ("sample_index", "text", "policy_version")}
+            message_of(environment_pb2.Completion, **named)
 
 
 def _prompt(proto: task_pb2.Task) -> list[ChatMessage]:

@@ -12,11 +12,12 @@ from gradus._client_core import ClientCore
 from gradus._enums import FinishReason
 from gradus._op import Each, Item, Op, run_each
 from gradus._retries import AS_LONG_AS_THERE_IS_TIME
+from gradus._texts import check_text
 from gradus.client import Client
 from gradus.errors import GradusError
 from gradus.groups import RunGroup
 from gradus.outcomes import Outcome
-from gradus.tasks import Completion, CompletionGroup, check_text
+from gradus.tasks import Completion, CompletionGroup
 from gradus.training._address import PATIENCE_SECONDS
 from gradus.training._places import Places
 from gradus.training._references import TaskReference
