@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 from gradus._enums import FeedbackStatus, NoRewardReason, Proof, Verdict, name_in
-from gradus._lazy import MESSAGE, Field, Lazy
+from gradus._lazy import MESSAGE, Lazy, Read, read_late
 from gradus._values import Derived, Value
 from gradus.errors import GradusError
 from gradus.tasks import CompletionGroup
@@ -163,12 +163,12 @@ def _verdict(proto: Any) -> Verdict | None:
     return name_in(_VERDICT, proto.score.verdict) if proto.HasField("score") else None
 
 
-def _optional(name: str, read: Field) -> Field:
+def _optional(name: str, read: Read) -> Read:
     """Reads a field of the score that may be unset."""
     return lambda proto: read(getattr(proto.score, name)) if proto.score.HasField(name) else None
 
 
-def _advantage(name: str) -> Field:
+def _advantage(name: str) -> Read:
     return lambda proto: getattr(proto, name) if proto.HasField(name) else None
 
 
@@ -180,28 +180,31 @@ def _no_reward(proto: Any) -> NoReward | None:
     return None if proto.HasField("score") else NoReward.from_proto(proto.no_reward)
 
 
-Outcome._fields = {
-    "sample_index": lambda proto: proto.sample_index,
-    "reward": _reward,
-    "no_reward": _no_reward,
-    "verdict": _verdict,
-    "solved": _solved,
-    "violation": lambda proto: proto.score.violation,
-    "components": lambda proto: {each.name: _component(each) for each in proto.score.components},
-    "objective": _optional("objective", float),
-    "ratio": _optional("ratio", float),
-    "baseline": _optional("baseline", Baseline.from_proto),
-    "spans": lambda proto: tuple(map(_span, proto.score.spans)),
-    "commit": _optional("commit", Commit.from_proto),
-    "answers": lambda proto: proto.score.answers,
-    "terminated": lambda proto: proto.score.terminated,
-    "truncated": lambda proto: proto.score.truncated,
-    "info": lambda proto: dict(proto.score.info),
-    "rloo_advantage": _advantage("rloo_advantage"),
-    "grpo_advantage": _advantage("grpo_advantage"),
-    "feedback": _feedback,
-    "feedback_detail": lambda proto: proto.feedback.detail,
-}
+read_late(
+    Outcome,
+    {
+        "sample_index": lambda proto: proto.sample_index,
+        "reward": _reward,
+        "no_reward": _no_reward,
+        "verdict": _verdict,
+        "solved": _solved,
+        "violation": lambda proto: proto.score.violation,
+        "components": lambda proto: {each.name: _component(each) for each in proto.score.components},
+        "objective": _optional("objective", float),
+        "ratio": _optional("ratio", float),
+        "baseline": _optional("baseline", Baseline.from_proto),
+        "spans": lambda proto: tuple(map(_span, proto.score.spans)),
+        "commit": _optional("commit", Commit.from_proto),
+        "answers": lambda proto: proto.score.answers,
+        "terminated": lambda proto: proto.score.terminated,
+        "truncated": lambda proto: proto.score.truncated,
+        "info": lambda proto: dict(proto.score.info),
+        "rloo_advantage": _advantage("rloo_advantage"),
+        "grpo_advantage": _advantage("grpo_advantage"),
+        "feedback": _feedback,
+        "feedback_detail": lambda proto: proto.feedback.detail,
+    },
+)
 
 
 class Reward(NamedTuple):
@@ -273,17 +276,20 @@ class GroupOutcome(Lazy):
         return [each for each in found if each is not None]
 
 
-def _statistic(name: str) -> Field:
+def _statistic(name: str) -> Read:
     return lambda proto: getattr(proto.statistics, name) if proto.HasField("statistics") else None
 
 
-GroupOutcome._fields = {
-    "group_id": lambda proto: proto.group_id,
-    "outcomes": lambda proto: tuple([Outcome.of_message(each) for each in proto.outcomes]),
-    "mean": _statistic("mean"),
-    "std": _statistic("std"),
-    "contrast_pairs": lambda proto: tuple(map(ContrastPair.from_proto, proto.contrast_pairs)),
-}
+read_late(
+    GroupOutcome,
+    {
+        "group_id": lambda proto: proto.group_id,
+        "outcomes": lambda proto: tuple([Outcome.of_message(each) for each in proto.outcomes]),
+        "mean": _statistic("mean"),
+        "std": _statistic("std"),
+        "contrast_pairs": lambda proto: tuple(map(ContrastPair.from_proto, proto.contrast_pairs)),
+    },
+)
 
 
 @dataclass(frozen=True)
