@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { addressProblem } from "../../clients/ts/src/grpc/address.ts";
 import type { ClientOptions } from "../../clients/ts/src/index.ts";
 import type { GradusClient } from "../../clients/ts/src/public.ts";
+import { tokenOf } from "../../clients/ts/src/token.ts";
 import { type Config, readConfig } from "../runtime/config.ts";
 import { DATA_DIR_WORDS } from "../runtime/data-dir.ts";
 import type { Local, Needs } from "./local.ts";
@@ -132,8 +133,20 @@ function clientOptions(flags: ConnectionFlags): ClientOptions {
   return {
     retry: false,
     tls: Object.keys(pem).length > 0 ? pem : flags.tls,
-    token: token ?? (tokenFile === undefined ? undefined : readFileOf("--token-file", tokenFile).trim()),
+    token: tokenFrom(token, tokenFile),
   };
+}
+
+/** The token as the client takes it; a variable that is set to nothing is none. */
+function tokenFrom(token: string | undefined, file: string | undefined): string | undefined {
+  const given = token === "" ? undefined : token;
+  const text = given ?? (file === undefined ? undefined : readFileOf("--token-file", file));
+  try {
+    return tokenOf(text);
+  } catch (error) {
+    const flag = given === undefined ? `--token-file '${file}'` : "--token (env GRADUS_TOKEN)";
+    throw new CliProblem("usage", (error as Error).message.replace(/^token:/, `${flag}:`));
+  }
 }
 
 /** The configuration that a server with these flags would have. */

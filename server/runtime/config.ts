@@ -7,15 +7,8 @@ import { readTextFile } from "./files.ts";
 import { type JudgeConfig, readJudge, readTeacher, type TeacherConfig } from "./model-config.ts";
 import { configOptions, type OptionName, type OptionValues, variableOf } from "./options.ts";
 import { readSandbox, type SandboxConfig } from "./sandbox-config.ts";
+import { readTls, type TlsConfig, tlsWarnings } from "./tls-config.ts";
 import { ConfigProblem, type OptionSpec } from "./values.ts";
-
-/** PEM texts. */
-export interface TlsConfig {
-  readonly cert: string;
-  readonly key: string;
-  /** Set: clients must show a certificate that this CA signed. */
-  readonly clientCa: string | undefined;
-}
 
 /** Limits on what a client may send or hold; see configOptions for their units and defaults. */
 export type Limits = Pick<
@@ -140,7 +133,7 @@ function valueOf(spec: OptionSpec<unknown>, flag: unknown, env: Readonly<Record<
 }
 
 function assemble(values: OptionValues, env: Readonly<Record<string, string | undefined>>): Config {
-  const tls = readTls(values);
+  const tls = readTls(values, readText);
   const token = readToken(values);
   refuseOpenDoor(values, tls, token);
   const {
@@ -194,7 +187,7 @@ function assemble(values: OptionValues, env: Readonly<Record<string, string | un
     logLevel,
     logFormat,
     limits: limitsOf(values),
-    warnings: warningsOf(values),
+    warnings: [...warningsOf(values), ...tlsWarnings(values, tls, new Date())],
   });
 }
 
@@ -215,20 +208,12 @@ function limitsOf(values: OptionValues): Limits {
   return Object.freeze({ ...perMessage, maxConcurrentStreams, maxInflightCalls, maxHeldBytes, maxQueue });
 }
 
-function readTls({ tlsCert, tlsKey, tlsClientCa }: OptionValues): TlsConfig | undefined {
-  if (tlsCert === undefined && tlsKey === undefined && tlsClientCa === undefined) return undefined;
-  if (tlsCert === undefined || tlsKey === undefined) {
-    throw new ConfigProblem("--tls-cert and --tls-key must be given together, and with --tls-client-ca too");
-  }
-  const clientCa = tlsClientCa === undefined ? undefined : readText("tls-client-ca", tlsClientCa);
-  return Object.freeze({ cert: readText("tls-cert", tlsCert), key: readText("tls-key", tlsKey), clientCa });
-}
-
 function readToken({ token, tokenFile }: OptionValues): string | undefined {
   if (token !== undefined && tokenFile !== undefined) {
     throw new ConfigProblem("--token and --token-file must not be given together");
   }
-  const value = tokenFile === undefined ? token : readText("token-file", tokenFile).trim();
+  // A file ends in a line break, and so does what a shell reads of one.
+  const value = (tokenFile === undefined ? token : readText("token-file", tokenFile))?.trim();
   if (value !== undefined && !/^[\x21-\x7e]{16,4096}$/.test(value)) {
     const flag = tokenFile === undefined ? "--token" : "--token-file";
     const came = /^[\x21-\x7e]*$/.test(value) ? `${value.length} characters` : "other characters";

@@ -102,7 +102,7 @@ def test_each_port_of_gradus_is_told_from_the_other(server: Server, secure: Serv
         (secure.http, OURS, "http_port", "is the HTTP port of a Gradus server"),
         (secure.address, None, "needs_tls", "speaks TLS: give tls=Tls(), or Tls(ca=…)"),
         (server.address, SYSTEM, "no_tls", "speaks no TLS: leave tls out"),
-        (secure.address, SYSTEM, "certificate", "): check Tls.ca, and Tls.cert and Tls.key if the server asks"),
+        (secure.address, SYSTEM, "certificate", "the server's certificate is not accepted ("),
     ]
     for target, tls, mistake, words in cases:
         error = failure(target, tls)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gradus
-from gradus._stream import Ended, Exhausted, Reply, Sent, StepStream
+from gradus._stream import Ended, Exhausted, Reply, StepStream
 from gradus.errors import error_of_item
 from gradus.outcomes import StreamResult
 from gradus.tasks import Completion, CompletionGroup
@@ -22,9 +22,12 @@ class RecordedWire:
     def __init__(self) -> None:
         self.calls = 0
         self.sent: list[tuple[int, str]] = []
+        self.fresh: list[int] = []
 
-    def open(self, number: int) -> None:
+    def open(self, number: int, *, fresh: bool) -> None:
         self.calls = number
+        if fresh:
+            self.fresh.append(number)
 
     def send(self, message: env.StreamStepsRequest) -> None:
         self.sent.append((self.calls, message.request_id))
@@ -61,7 +64,7 @@ def names(results: list[StreamResult]) -> list[tuple[str, bool]]:
 
 def test_replies_are_matched_by_id_in_any_order(stream: StepStream, wire: RecordedWire) -> None:
     for name in ("a", "b", "c"):
-        stream.handle(Sent(group(name)), now=0)
+        stream.add(group(name), now=0)
     assert wire.sent == [(1, "0"), (1, "1"), (1, "2")]
     found = [stream.handle(reply(request_id), now=1)[0] for request_id in ("2", "0", "1")]
     assert [(each.group.group_id, each.result().group_id) for each in found] == [
@@ -75,8 +78,8 @@ def test_replies_are_matched_by_id_in_any_order(stream: StepStream, wire: Record
 
 
 def test_a_late_reply_is_an_error_once_and_then_nothing(stream: StepStream) -> None:
-    stream.handle(Sent(group("slow")), now=0)
-    stream.handle(Sent(group("quick")), now=5)
+    stream.add(group("slow"), now=0)
+    stream.add(group("quick"), now=5)
     assert stream.wait(5) == 5
     (late,) = stream.handle(None, now=10)
     assert isinstance(late.error, gradus.DeadlineExceededError)
@@ -85,7 +88,7 @@ def test_a_late_reply_is_an_error_once_and_then_nothing(stream: StepStream) -> N
 
 
 def test_a_doubled_reply_counts_once(stream: StepStream) -> None:
-    stream.handle(Sent(group("a")), now=0)
+    stream.add(group("a"), now=0)
     assert len(stream.handle(reply("0"), now=1)) == 1
     assert stream.handle(reply("0"), now=1) == []
 
@@ -94,10 +97,10 @@ def test_a_broken_stream_is_opened_again_and_the_unanswered_are_sent_again(
     stream: StepStream, wire: RecordedWire
 ) -> None:
     for name in ("a", "b", "c"):
-        stream.handle(Sent(group(name)), now=0)
+        stream.add(group(name), now=0)
     stream.handle(reply("1"), now=1)
     stream.handle(Ended(1, error_of_item(UNAVAILABLE, "draining", 1000)), now=1)
-    stream.handle(Sent(group("d")), now=1.5)
+    stream.add(group("d"), now=1.5)
     assert (wire.calls, stream.wait(1.5)) == (1, 0.5)
     stream.handle(None, now=2)
     assert wire.sent[3:] == [(2, "0"), (2, "2"), (2, "3")]
@@ -108,7 +111,7 @@ def test_a_broken_stream_is_opened_again_and_the_unanswered_are_sent_again(
 
 
 def test_an_end_without_an_error_is_a_break_too(stream: StepStream, wire: RecordedWire) -> None:
-    stream.handle(Sent(group("a")), now=0)
+    stream.add(group("a"), now=0)
     stream.handle(Ended(1, None), now=0)
     stream.handle(None, now=1)
     assert wire.sent == [(1, "0"), (2, "0")]
@@ -118,7 +121,7 @@ def test_a_server_that_stays_away_is_given_up(stream: StepStream, wire: Recorded
     def break_again(now: float) -> None:
         stream.handle(Ended(wire.calls, error_of_item(UNAVAILABLE, "gone", 0)), now)
 
-    stream.handle(Sent(group("a")), now=0)
+    stream.add(group("a"), now=0)
     now = 0.0
     with pytest.raises(gradus.UnavailableError, match="gone"):
         for _ in range(100):
@@ -129,13 +132,13 @@ def test_a_server_that_stays_away_is_given_up(stream: StepStream, wire: Recorded
 
 
 def test_a_final_error_of_the_stream_is_raised(stream: StepStream) -> None:
-    stream.handle(Sent(group("a")), now=0)
+    stream.add(group("a"), now=0)
     with pytest.raises(gradus.InvalidArgumentError):
         stream.handle(Ended(1, error_of_item(INVALID_ARGUMENT, "no", 0)), now=0)
 
 
 def test_a_refusal_with_a_delay_is_sent_again_after_it(stream: StepStream, wire: RecordedWire) -> None:
-    stream.handle(Sent(group("a")), now=0)
+    stream.add(group("a"), now=0)
     assert stream.handle(refusal("0", RESOURCE_EXHAUSTED, 2000), now=1) == []
     assert stream.wait(1) == 2
     assert stream.handle(None, now=2) == []
@@ -145,19 +148,19 @@ def test_a_refusal_with_a_delay_is_sent_again_after_it(stream: StepStream, wire:
 
 
 def test_a_refusal_whose_delay_is_past_the_deadline_is_final(stream: StepStream) -> None:
-    stream.handle(Sent(group("a")), now=0)
+    stream.add(group("a"), now=0)
     (result,) = stream.handle(refusal("0", RESOURCE_EXHAUSTED, 20_000), now=1)
     assert isinstance(result.error, gradus.ResourceExhaustedError)
     assert result.error.retry_delay == 20
 
 
 def test_a_full_server_is_waited_for_as_long_as_the_groups_have_time(stream: StepStream, wire: RecordedWire) -> None:
-    stream.handle(Sent(group("a")), now=0)
+    stream.add(group("a"), now=0)
     full = error_of_item(RESOURCE_EXHAUSTED, "full", 1000)
     for second in range(9):
         assert stream.handle(Ended(second + 1, full), now=second) == []
         # What comes meanwhile waits too.
-        stream.handle(Sent(group(f"b{second}")), now=second + 0.5)
+        stream.add(group(f"b{second}"), now=second + 0.5)
         assert wire.calls == second + 1
         stream.handle(None, now=second + 1)
         assert wire.calls == second + 2
@@ -166,9 +169,43 @@ def test_a_full_server_is_waited_for_as_long_as_the_groups_have_time(stream: Ste
 
 def test_retries_that_are_given_bound_how_often_a_full_server_is_asked(wire: RecordedWire) -> None:
     stream = StepStream(wire, timeout=10, retries=1, spread=lambda delay: delay)
-    stream.handle(Sent(group("a")), now=0)
+    stream.add(group("a"), now=0)
     full = error_of_item(RESOURCE_EXHAUSTED, "full", 1000)
     stream.handle(Ended(1, full), now=0)
     stream.handle(None, now=1)
     with pytest.raises(gradus.ResourceExhaustedError):
         stream.handle(Ended(2, full), now=1)
+
+
+def test_a_silence_as_long_as_a_groups_time_brings_a_fresh_call(stream: StepStream, wire: RecordedWire) -> None:
+    stream.add(group("a"), now=0)
+    stream.add(group("b"), now=4)
+    (late,) = stream.handle(None, now=10)
+    assert isinstance(late.error, gradus.DeadlineExceededError)
+    assert (wire.calls, wire.fresh) == (2, [2])
+    assert wire.sent == [(1, "0"), (1, "1"), (2, "1")]
+    # Something came meanwhile: the call that is slow stays.
+    stream.add(group("c"), now=11)
+    stream.handle(reply("1", call=2), now=12)
+    stream.handle(None, now=21)
+    assert wire.calls == 2
+
+
+def test_an_event_costs_the_same_however_many_groups_are_out(stream: StepStream, wire: RecordedWire) -> None:
+    """Deadlines are looked at until one is not over, and no more."""
+    looked = 0
+
+    class Deadline(float):
+        def __gt__(self, other: float) -> bool:
+            nonlocal looked
+            looked += 1
+            return float(self) > other
+
+    for number in range(500):
+        stream.add(group(str(number)), now=0)
+    for each in stream._pending.values():
+        each.deadline = Deadline(10)
+    for number in range(400):
+        assert len(stream.handle(reply(str(499 - number)), now=1)) == 1
+        assert stream.wait(1) == 9
+    assert looked == 400

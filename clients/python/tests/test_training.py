@@ -228,7 +228,7 @@ def test_an_error_reaches_everyone_who_asked() -> None:
     task = TaskReference(str(address), "a", "b", "none", 2)
 
     async def score() -> list[object]:
-        scorer = Scorer(address)
+        scorer = Scorer(address, patience=1)
         asked = [scorer.score(Written(task, "none", index)) for index in range(2)]
         return await asyncio.gather(*asked, return_exceptions=True)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.spaces.utils import flatten, unflatten
 from gymnasium.utils.env_checker import (
     check_action_space,
     check_env,
@@ -20,7 +22,7 @@ from gymnasium.utils.env_checker import (
     data_shares_objects,
 )
 from gymnasium.utils.passive_env_checker import env_reset_passive_checker
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
 from policies import create, recorded, written
 from real_server import Server
 
@@ -124,6 +126,33 @@ def test_the_vector_environment_is_as_gymnasiums_own(address: str) -> None:
     assert not data_shares_objects(stepped[4], ours.step(actions)[4])
 
 
+@pytest.mark.parametrize("shared_memory", [True, False])
+@pytest.mark.parametrize("context", ["fork", "spawn"])
+def test_gymnasiums_own_processes_are_as_its_own_loop(address: str, shared_memory: bool, context: str) -> None:
+    making = [partial(TextEnv, "countdown", level="T0", address=address) for _ in range(2)]
+    theirs = SyncVectorEnv(making)
+    ours = AsyncVectorEnv(making, shared_memory=shared_memory, context=context)
+    try:
+        assert ours.reset(seed=7)[0] == theirs.reset(seed=7)[0]
+        actions = (RIGHT, "<think>é漢🙂</think><answer>1 + 1</answer>")
+        stepped, reference = ours.step(actions), theirs.step(actions)
+        assert data_equivalence(stepped[:4], reference[:4], exact=True)
+        assert list(stepped[1]) == [1.0, 0.1]
+    finally:
+        ours.close()
+
+
+@pytest.mark.parametrize("mode", ["sync", "async", "vector_entry_point"])
+def test_make_vec_makes_each_kind(address: str, mode: str) -> None:
+    envs = gym.make_vec(ID, num_envs=2, vectorization_mode=mode, environment="countdown", level="T0", address=address)
+    try:
+        prompts, _ = envs.reset(seed=7)
+        assert len(prompts) == 2
+        assert all(each.startswith("Using the numbers") for each in prompts)
+    finally:
+        envs.close()
+
+
 @pytest.mark.parametrize("num_envs", [1, 4, 6])
 def test_a_run_chooses_the_tasks_and_learns(client: Client, server: Server, run_id: str, num_envs: int) -> None:
     run = create(client.run(run_id), length=12)
@@ -164,3 +193,7 @@ def test_any_text_is_a_text_of_any_characters() -> None:
     assert "123456" not in space
     assert space.sample() in space
     assert space == AnyText(5)
+    assert space != AnyText(6)
+    assert repr(space) == "AnyText(5)"
+    for each in ("", "é漢", "\n🙂\0", "\udc80"):
+        assert unflatten(space, flatten(space, each)) == each

@@ -138,6 +138,69 @@ def test_a_checkpoint_that_is_cut_short_is_passed_over(
     assert spec.last_checkpoint(str(tmp_path)) == str(tmp_path / "checkpoint-1")
 
 
+def test_a_script_that_is_done_trains_nothing_when_it_is_started_again(
+    client: Client, run_id: str, policy: Path, tmp_path: Path
+) -> None:
+    """transformers itself makes a step more each time, and a checkpoint of it."""
+
+    def script(max_steps: int) -> Any:
+        spec = GradusSpec(client, run_id, run_config(), restart=True)
+        saving = settings(tmp_path, max_steps=max_steps, save_strategy="steps", save_steps=1)
+        trainer = trainer_of(spec, policy, **saving)
+        trainer.train(resume_from_checkpoint=spec.last_checkpoint(str(tmp_path)))
+        return trainer
+
+    script(2)
+    before = client.run(run_id).get().state
+    checkpoints = sorted(tmp_path.glob("checkpoint-*"))
+    for _ in range(2):
+        with pytest.warns(UserWarning, match=r"complete: .* step 2, and max_steps is 2\. Nothing is trained"):
+            again = script(2)
+        assert again.state.global_step == 2
+        assert sorted(tmp_path.glob("checkpoint-*")) == checkpoints
+        after = client.run(run_id).get().state
+        assert (after.epoch, after.cursor, after.samples_recorded) == (
+            before.epoch,
+            before.cursor,
+            before.samples_recorded,
+        )
+    assert script(3).state.global_step == 3
+    assert client.run(run_id).get().state.samples_recorded == before.samples_recorded * 3 // 2
+
+
+def test_the_data_set_can_be_looked_at_and_the_run_gives_nothing(
+    client: Client, run_id: str, policy: Path, tmp_path: Path
+) -> None:
+    template = gradus.PromptTemplate("Be brief.", "Here it is: {prompt} Go.")
+    spec = GradusSpec(client, run_id, run_config(prompt_template=template, answer_format="boxed"))
+    tasks = spec.train_dataset
+    columns = ["prompt", "arm_id", "gradus_task"]
+    assert tasks.column_names == columns
+    assert list(tasks.features) == columns
+    assert str(columns) in repr(tasks)
+    first = next(iter(tasks))
+    assert tasks[0] == first
+    assert list(first) == columns
+    assert [each["role"] for each in first["prompt"]] == ["system", "user"]
+    assert re.fullmatch(r"Here it is: Using the numbers .*boxed.* Go\.", first["prompt"][1]["content"], re.DOTALL)
+    assert [each["arm_id"] for each in tasks[:4]] == [f"countdown/T{tier}" for tier in (0, 1, 2, 0)]
+    assert next(iter(tasks["arm_id"])) == "countdown/T0"
+    with pytest.raises(TypeError, match="has no end"):
+        len(tasks)
+    for key in (-1, "prmopt", slice(None)):
+        with pytest.raises(IndexError, match="want the number of a sample"):
+            tasks[key]
+    with pytest.raises(ValueError, match=re.escape("spec.train_dataset[0]")):
+        next(iter(tasks.take(1)))
+    trainer = trainer_of(spec, policy, **settings(tmp_path, max_steps=1))
+    assert tasks[0] == first
+    assert client.run(run_id).get().state.cursor == 0
+    trainer.train()
+    taken = client.run(run_id).get().state.cursor
+    assert tasks[0] == first
+    assert client.run(run_id).get().state.cursor == taken > 0
+
+
 def test_evaluations_are_rounds_of_the_run(client: Client, run_id: str, policy: Path, tmp_path: Path) -> None:
     spec = GradusSpec(client, run_id, run_config(evaluation_arms=[EVALUATED]))
     assert len(spec.eval_dataset) == 4

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import socket
 from itertools import count
+from threading import Timer
 from typing import Any
 
 import pytest
 import tiny
+from real_server import StartServer
 from trl.chat_template_utils import add_response_schema, parse_response
+from trl_training import run_config
 
-from gradus import Client, CompletionGroup, Task
+from gradus import Client, CompletionGroup, Task, UnavailableWarning
 from gradus.outcomes import NoReward, Reward
+from gradus.trl import GradusSpec
 from gradus.trl._scorer import Scorer, groups_of
 from gradus.trl._shape import Shape
 from gradus.trl._text import texts_of
@@ -125,3 +130,15 @@ def test_what_has_no_score_is_none_and_its_group_is_closed(client: Client) -> No
     outcomes = Scorer(busy, patience=0.5).score([group])
     assert [each.reward for each in outcomes] == [0.1, None, 0.1, None]
     assert [each.group_id for each in busy.closed] == [group.group_id]
+
+
+def test_a_spec_may_be_made_before_its_server_is_up(start_server: StartServer) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    starting = Timer(3, lambda: start_server(port=port))
+    starting.start()
+    with pytest.warns(UnavailableWarning, match=f"no Gradus server answers at localhost:{port}"):
+        spec = GradusSpec(f"localhost:{port}", "early", run_config(), patience=120)
+    starting.join()
+    assert spec.run.get().state.cursor == 0

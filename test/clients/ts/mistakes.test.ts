@@ -116,7 +116,7 @@ describe("a gRPC client says which mistake it is, without trying again until its
     ["gradus http tls", "ours", "http_port", "is the HTTP port of a Gradus server"],
     ["gradus grpc tls", "none", "needs_tls", "speaks TLS: give the option tls, true or { ca }"],
     ["gradus grpc", "system", "no_tls", "speaks no TLS: leave the option tls out"],
-    ["gradus grpc tls", "system", "certificate", "): check tls.ca, and tls.cert and tls.key if the server asks"],
+    ["gradus grpc tls", "system", "certificate", "the server's certificate is not accepted ("],
     ["web", "none", "not_gradus", "answers HTTP/1.1, as web servers do, and is no Gradus server's gRPC port"],
     ["web tls", "ours", "not_gradus", "answers HTTP/1.1, as web servers do"],
     ["http2", "none", "not_gradus", "speaks gRPC without gradus.v1 (it says: Received HTTP status code 404)"],

@@ -169,12 +169,34 @@ describe("what cannot be done ends with 1", () => {
       [http, [], `${http} is the HTTP port of a Gradus server: --server wants its gRPC port, 50051 unless`],
       [grpcTls, [], `${grpcTls} speaks TLS: give --tls, or --ca with the certificates that vouch for it`],
       [grpc, ["--tls"], `${grpc} speaks no TLS: leave out --tls, --ca, --cert and --key`],
-      [grpcTls, ["--tls"], "check --ca, and --cert and --key if the server asks for a certificate"],
+      [grpcTls, ["--tls"], "the server's certificate is not accepted ("],
     ] as const) {
       const { code, out, err } = await gradus(here, "envs", "--server", server, ...flags);
       expect(err).toContain(words);
       expect([code, out]).toEqual([4, ""]);
     }
+  });
+
+  test("a token is taken as files have it, and what is none is refused without being shown", async () => {
+    const token = "let-me-in-if-you-please";
+    await using server = await openServer({ token });
+    writeFileSync(join(folder.path, "token"), `${token}\r\n`);
+    writeFileSync(join(folder.path, "two"), "se cret\n");
+    const at = ["envs", "--server", server.address] as const;
+    for (const flags of [
+      ["--token", `${token}\n`],
+      ["--token-file", "token"],
+    ]) {
+      expect(await gradus(here, ...at, ...flags)).toMatchObject({ code: 0, err: "" });
+    }
+    const { code, out, err } = await gradus(here, ...at, "--token-file", "two");
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toContain(
+      "--token-file 'two': want visible ASCII characters without blanks; character 3 of 7 is U+0020",
+    );
+    expect(err).not.toContain("cret");
+    const asked = await gradus({ ...here, env: { GRADUS_TOKEN: "" } }, ...at);
+    expect(asked.err).toContain("this server wants its token");
   });
 
   test("the server's address may come from the environment", async () => {

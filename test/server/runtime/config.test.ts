@@ -1,7 +1,7 @@
 /** Flags and environment variables in, a configuration or a refusal in words out. */
 import { Command } from "commander";
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -9,6 +9,9 @@ import { addServeOptions, type Config, describeConfig, readConfig } from "../../
 import { configOptions } from "../../../server/runtime/options.ts";
 
 type Env = Readonly<Record<string, string>>;
+
+const pemFile = (name: string): string => join(import.meta.dirname, "../transport/tls", name);
+const textOf = (name: string): string => readFileSync(pemFile(name), "utf8");
 
 function parse(args: readonly string[], env: Env = {}): ReturnType<typeof readConfig> {
   const command = addServeOptions(new Command()).exitOverride();
@@ -138,15 +141,10 @@ describe("off loopback", () => {
   });
 
   test("TLS says who the server is, not who may call: mutual TLS does", () => {
-    const folder = mkdtempSync(join(tmpdir(), "gradus-config-"));
-    const file = (name: string) => {
-      writeFileSync(join(folder, name), name);
-      return join(folder, name);
-    };
-    const tls = ["--tls-cert", file("cert"), "--tls-key", file("key")];
+    const tls = ["--tls-cert", pemFile("server.crt"), "--tls-key", pemFile("server.key")];
     expect(refusalOf(["--host", "0.0.0.0", ...tls])).toMatch(open);
-    const config = configOf(["--host", "0.0.0.0", ...tls, "--tls-client-ca", file("ca")]);
-    expect(config.tls).toEqual({ cert: "cert", key: "key", clientCa: "ca" });
+    const config = configOf(["--host", "0.0.0.0", ...tls, "--tls-client-ca", pemFile("ca.crt")]);
+    expect(config.tls).toEqual({ cert: textOf("server.crt"), key: textOf("server.key"), clientCa: textOf("ca.crt") });
   });
 
   test("--insecure in the environment counts", () => {
@@ -165,13 +163,13 @@ describe("secrets", () => {
   });
 
   test("a secret that others can read is used, with a warning that says how to mend that", () => {
-    const file = (name: string, mode: number) => {
-      writeFileSync(join(folder, name), token);
+    const file = (name: string, mode: number, text = token) => {
+      writeFileSync(join(folder, name), text);
       chmodSync(join(folder, name), mode);
       return join(folder, name);
     };
     expect(configOf(["--token-file", file("own", 0o600)]).warnings).toEqual([]);
-    const tls = ["--tls-cert", file("cert", 0o644), "--tls-key", file("key", 0o640)];
+    const tls = ["--tls-cert", pemFile("server.crt"), "--tls-key", file("key", 0o640, textOf("server.key"))];
     const config = configOf(["--token-file", file("open", 0o604), ...tls]);
     expect(config.warnings).toEqual([
       `others can read ${join(folder, "key")} (its mode is 0640), which is a secret: chmod 600 ${join(folder, "key")}`,
@@ -183,10 +181,22 @@ describe("secrets", () => {
   test.each(["token-file", "tls-client-ca"])("a FIFO as --%s is refused at once, and not waited for", (flag) => {
     const fifo = join(folder, `fifo-${flag}`);
     execFileSync("mkfifo", [fifo]);
-    writeFileSync(join(folder, "pem"), "");
-    const pem = ["--tls-cert", join(folder, "pem"), "--tls-key", join(folder, "pem")];
+    const pem = ["--tls-cert", pemFile("server.crt"), "--tls-key", pemFile("server.key")];
     const refusal = refusalOf([...(flag === "token-file" ? [] : pem), `--${flag}`, fifo]);
     expect(refusal).toBe(`--${flag} must be a file that can be read; got '${fifo}' (not a regular file)`);
+  });
+
+  test("a key of another certificate, and files without one, are refused by name", () => {
+    const tls = (cert: string, key: string) => ["--tls-cert", pemFile(cert), "--tls-key", pemFile(key)];
+    expect(refusalOf(tls("server.crt", "client.key"))).toBe(
+      `--tls-key '${pemFile("client.key")}' is the key of another certificate than --tls-cert '${pemFile("server.crt")}'`,
+    );
+    expect(refusalOf(tls("server.key", "server.key"))).toMatch(/^--tls-cert must be a file of certificates in PEM/);
+    expect(refusalOf(tls("server.crt", "server.crt"))).toMatch(/^--tls-key '.*' must be the certificate's private key/);
+    expect(refusalOf([...tls("server.crt", "server.key"), "--tls-client-ca", pemFile("make.sh")])).toMatch(
+      /^--tls-client-ca must be a file of certificates in PEM/,
+    );
+    expect(configOf(["--token", ` ${token}\n`]).token).toBe(token);
   });
 
   test("a token that is too short or has spaces is refused without being shown", () => {
@@ -203,11 +213,10 @@ describe("secrets", () => {
   });
 
   test("what is printed holds none", () => {
-    writeFileSync(join(folder, "key"), "PRIVATE");
-    const tls = ["--tls-cert", join(folder, "key"), "--tls-key", join(folder, "key")];
+    const tls = ["--tls-cert", pemFile("server.crt"), "--tls-key", pemFile("server.key")];
     const printed = JSON.stringify(describeConfig(configOf(["--token", token, ...tls])));
     expect(printed).not.toContain(token);
-    expect(printed).not.toContain("PRIVATE");
+    expect(printed).not.toContain("PRIVATE KEY");
     expect(printed).toContain('"token":"[redacted]"');
     expect(printed).toContain('"maxGroups":1024');
   });

@@ -5,10 +5,14 @@ dataclasses, with names for enum values, seconds for durations and None for what
 messages and stubs of the contract, proto/gradus/v1, where each field is described.
 """
 
+from typing import TYPE_CHECKING
+
 # First, for it must come before grpc.
-from gradus import _fork  # noqa: F401, I001
-from gradus import aio
-from gradus._channels import Tls
+from gradus import (
+    _fork,  # noqa: F401
+    aio,
+)
+from gradus._credentials import Tls
 from gradus._enums import (
     AnswerFormat,
     BanditRule,
@@ -50,6 +54,7 @@ from gradus.errors import (
     StallWarning,
     UnauthenticatedError,
     UnavailableError,
+    UnavailableWarning,
     UnimplementedError,
 )
 from gradus.evaluations import EvaluationInfo, PendingTask, Report, ReportRow, Sample, Submitted, Suite, SuitePart
@@ -95,6 +100,19 @@ from gradus.runs import (
     RunState,
 )
 from gradus.tasks import ChatMessage, Completion, CompletionGroup, RewardScheme, Task, TaskSpec
+
+if TYPE_CHECKING:
+    __version__: str
+else:
+
+    def __getattr__(name: str) -> str:
+        """The version, of the distribution's metadata, which takes long to load and is seldom asked for."""
+        if name != "__version__":
+            raise AttributeError(f"module 'gradus' has no attribute {name!r}")
+        from importlib.metadata import version  # noqa: PLC0415
+
+        return version("gradus")
+
 
 __all__ = [
     "AbortedError",
@@ -176,8 +194,10 @@ __all__ = [
     "Tls",
     "UnauthenticatedError",
     "UnavailableError",
+    "UnavailableWarning",
     "UnimplementedError",
     "Verdict",
+    "__version__",
     "aio",
     "arm",
     "bandit",

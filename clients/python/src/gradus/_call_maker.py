@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from gradus._call import Call, Io
-from gradus._channels import Address, Tls
+from gradus._channels import Address
+from gradus._credentials import Tls, check_tls, token_of
 from gradus._feedback import FeedbackLog, OnFeedback
 from gradus._mistakes import check_target
 from gradus._op import Each, Item, Op
-from gradus._options import CallOptions
+from gradus._options import CallOptions, limits_of
 from gradus._retries import Deadline, Waiting, perform
 
 T = TypeVar("T")
@@ -26,7 +27,7 @@ class Settings:
 
     target: str
     tls: Tls | None
-    token: str | None
+    token: str | None = field(repr=False)
     timeout: float
     retries: int | None
     on_feedback: OnFeedback
@@ -41,8 +42,10 @@ class CallMaker:
 
     def __init__(self, io_of: Callable[[Address], Any], settings: Settings) -> None:
         check_target(settings.target)
+        check_tls(settings.tls)
+        limits_of(settings.timeout, settings.retries)
         self.settings = settings
-        self.io: Any = io_of(Address(settings.target, settings.tls, settings.token, settings.options))
+        self.io: Any = io_of(Address(settings.target, settings.tls, token_of(settings.token), settings.options))
         self.feedback = FeedbackLog(settings.on_feedback)
         self._io_of = io_of
 
@@ -53,7 +56,8 @@ class CallMaker:
     def limits(self, options: CallOptions) -> tuple[float, int | None]:
         """The time-out and the retries of a call: its own, or the client's."""
         timeout = options.get("timeout")
-        return self.settings.timeout if timeout is None else timeout, options.get("retries", self.settings.retries)
+        timeout = self.settings.timeout if timeout is None else timeout
+        return limits_of(timeout, options.get("retries", self.settings.retries))
 
     def call(self, call: Call[T], options: CallOptions, waiting: Waiting | None = None) -> Op[T]:
         """Makes a call."""

@@ -9,27 +9,36 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import grpc
 
 from gradus import _fork
+from gradus._credentials import Tls
+from gradus.errors import GradusError
 
 _MESSAGE_BYTES_MAX = 64 * 1024**2
 """Largest message either way, as the server's default."""
 
-_KEEPALIVE_MS = 5 * 60_000
-"""Finds connections whose server is gone without a word; as seldom as the server's own, so that a drain can end."""
+_KEEPALIVE_MS = 20_000
+_KEEPALIVE_PATIENCE_MS = 10_000
+"""A connection that died without a word is found within 30 s, half of a call's time, so that the call can be made
+again. Only while there are calls: a client that asks nothing pings nobody. The server takes any number of pings."""
 
 # HTTP/2's window, megabytes on the server's side, is megabytes here by gRPC's own default (test_transport.py).
 _OPTIONS: list[tuple[str, Any]] = [
     ("grpc.max_receive_message_length", _MESSAGE_BYTES_MAX),
     ("grpc.max_send_message_length", _MESSAGE_BYTES_MAX),
     ("grpc.keepalive_time_ms", _KEEPALIVE_MS),
+    ("grpc.keepalive_timeout_ms", _KEEPALIVE_PATIENCE_MS),
+    # Without it gRPC's core waits a minute for the answer to a ping, whatever the time-out of keepalive is.
+    ("grpc.http2.ping_timeout_ms", _KEEPALIVE_PATIENCE_MS),
+    # gRPC would stop after two, while a call waits for what takes long.
+    ("grpc.http2.max_pings_without_data", 0),
     # Connections are otherwise shared between the channels of a process, also with those that a fork left behind.
     ("grpc.use_local_subchannel_pool", 1),
     # Calls are made again by this package (_retries.py), which knows which may be, and for how long.
@@ -40,30 +49,20 @@ _OPTIONS: list[tuple[str, Any]] = [
 ]
 
 
-@dataclass(frozen=True)
-class Tls:
-    """Files in PEM. `ca`: who signs servers; None: whom the system trusts. `cert` and `key`: this client's own."""
-
-    ca: str | Path | None = None
-    cert: str | Path | None = None
-    key: str | Path | None = None
-
-    def credentials(self) -> grpc.ChannelCredentials:
-        """What gRPC takes; reads the files."""
-        if (self.cert is None) != (self.key is None):
-            raise ValueError("mutual TLS takes both cert and key")
-        return grpc.ssl_channel_credentials(_read(self.ca), _read(self.key), _read(self.cert))
-
-
-def _read(path: str | Path | None) -> bytes | None:
-    return None if path is None else Path(path).read_bytes()
-
-
 @dataclass
 class Reached:
-    """Whether a server of ours has answered. Until then the address or the options may be wrong."""
+    """Whether a server of ours has answered (until then the address or the options may be wrong), and when last.
+
+    `heard_at` is by a monotonic clock.
+    """
 
     yes: bool = False
+    heard_at: float = float("-inf")
+
+    def note(self) -> None:
+        """A server of ours answers."""
+        self.yes = True
+        self.heard_at = time.monotonic()
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class Address:
 
     target: str
     tls: Tls | None
-    token: str | None
+    token: str | None = field(repr=False)
     options: tuple[tuple[str, Any], ...]
     reached: Reached = field(default_factory=Reached)
 
@@ -81,16 +80,27 @@ class Address:
         """What each call carries."""
         return () if self.token is None else (("authorization", f"Bearer {self.token}"),)
 
+    def is_silent_since(self, began: float, error: GradusError) -> bool:
+        """Whether a call that began then ran out of time and no server has said a word meanwhile.
+
+        Its connection may have died without one, and the next call is to have another.
+        """
+        return error.code is grpc.StatusCode.DEADLINE_EXCEEDED and self.reached.heard_at < began
+
+    @property
+    def _options(self) -> list[tuple[str, Any]]:
+        return list({**dict(_OPTIONS), **dict(self.options)}.items())
+
     def open(self) -> grpc.Channel:
         """A new channel."""
-        options = [*_OPTIONS, *self.options]
+        options = self._options
         if self.tls is None:
             return grpc.insecure_channel(self.target, options)
         return grpc.secure_channel(self.target, self.tls.credentials(), options)
 
     def open_aio(self) -> grpc.aio.Channel:
         """A new channel of the running event loop."""
-        options = [*_OPTIONS, *self.options]
+        options = self._options
         if self.tls is None:
             return grpc.aio.insecure_channel(self.target, options)
         return grpc.aio.secure_channel(self.target, self.tls.credentials(), options)
@@ -121,6 +131,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_before_fork)
 
 
+_LEFT_MAX = 16
+"""Channels of asyncio that are kept, at most, for calls that may still be on them."""
+
+
 class ChannelPool(Generic[C]):
     """One channel for each (process, event loop); the loop is None for channels that need none.
 
@@ -131,15 +145,27 @@ class ChannelPool(Generic[C]):
     def __init__(self, open: Callable[[], C]) -> None:
         self._open = open
         self._channels: dict[tuple[int, asyncio.AbstractEventLoop | None], C] = {}
+        self._left: list[tuple[tuple[int, asyncio.AbstractEventLoop | None], C]] = []
         _pools.add(self)
 
     def drop_dead(self) -> bool:
         """Drops channels whose loop is closed. Whether this process has others that belong to a loop."""
-        looped = [key for key in self._channels if key[1] is not None]
+        looped = [key for key in [*self._channels, *(key for key, _ in self._left)] if key[1] is not None]
         dead = [(process, loop) for process, loop in looped if loop is not None and loop.is_closed()]
         for key in dead:
             self._channels.pop(key, None)
+        self._left = [each for each in self._left if each[0] not in dead]
         return any(key[0] == os.getpid() for key in looped if key not in dead)
+
+    def renew(self, channel: C | None, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        """Has the next `get` make another channel, where this one is still in use; calls on it go on."""
+        key = (os.getpid(), loop)
+        if channel is None or self._channels.get(key) is not channel:
+            return
+        del self._channels[key]
+        if loop is not None:
+            # An asyncio channel that nobody refers to closes, and ends its calls.
+            self._left = [*self._left[1 - _LEFT_MAX :], (key, channel)]
 
     def get(self, loop: asyncio.AbstractEventLoop | None = None) -> C:
         """The channel of this process and this loop."""
@@ -155,4 +181,6 @@ class ChannelPool(Generic[C]):
 
     def take(self, loop: asyncio.AbstractEventLoop | None = None) -> C | None:
         """Hands out the channel to be closed, if there is one; the next `get` makes another."""
-        return self._channels.pop((os.getpid(), loop), None)
+        key = (os.getpid(), loop)
+        self._left = [each for each in self._left if each[0] != key]
+        return self._channels.pop(key, None)

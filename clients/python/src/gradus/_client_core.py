@@ -14,12 +14,14 @@ from gradus._enums import FinishReason
 from gradus._op import Each, Item, Op
 from gradus._options import CallOptions, call_options
 from gradus._stream import Event, StepStream
+from gradus._texts import check_text
+from gradus._values import listed, message_of, proto_of
 from gradus.arms import SpecOptions, task_spec
 from gradus.environments import Environment, ResetResult
 from gradus.evaluations import Suite
 from gradus.outcomes import GroupOutcome, Outcome, Reward, StreamResult, rewards_of
 from gradus.runs import RunInfo
-from gradus.tasks import CompletionGroup, Task, TaskSpec, finish_reason_value
+from gradus.tasks import CompletionGroup, Task, TaskSpec, check_group, finish_reason_value, task_id_of
 from gradus.v1 import curriculum_pb2, environment_pb2, evaluation_pb2
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ class ClientCore(CallMaker):
         """
 
         def page(token: str) -> Call[tuple[list[Environment], str]]:
-            request = environment_pb2.ListEnvironmentsRequest(category=category, page_token=token)
+            request = message_of(environment_pb2.ListEnvironmentsRequest, category=category, page_token=token)
             return environment_call("ListEnvironments", request, paged("environments", Environment))
 
         return self.whole(page, options)
@@ -65,7 +67,7 @@ class ClientCore(CallMaker):
             If there is none; the message suggests the nearest.
 
         """
-        request = environment_pb2.GetEnvironmentRequest(id=environment, version=version)
+        request = message_of(environment_pb2.GetEnvironmentRequest, id=environment, version=version)
         return self.call(
             environment_call("GetEnvironment", request, lambda got: Environment.from_proto(got.environment)), options
         )
@@ -93,7 +95,7 @@ class ClientCore(CallMaker):
         """
         of_call = call_options(options)
         spec: Any = {name: value for name, value in options.items() if name not in of_call}
-        request = environment_pb2.ResetRequest(spec=task_spec(environment, **spec).to_proto(), seed=seed)
+        request = message_of(environment_pb2.ResetRequest, spec=task_spec(environment, **spec).to_proto(), seed=seed)
         return self.call(environment_call("Reset", request, lambda got: Task.from_proto(got.task)), of_call)
 
     def batch_reset(
@@ -116,7 +118,7 @@ class ClientCore(CallMaker):
             (n,), in order. One failure never harms the others.
 
         """
-        request = environment_pb2.BatchResetRequest(spec=spec.to_proto(), seeds=seeds)
+        request = message_of(environment_pb2.BatchResetRequest, spec=proto_of(spec, TaskSpec, "spec"), seeds=seeds)
         return self.call(
             environment_call("BatchReset", request, lambda got: [*map(ResetResult.from_proto, got.results)]), options
         )
@@ -155,11 +157,12 @@ class ClientCore(CallMaker):
             If the run did not record the score and the client was made with `on_feedback="raise"`.
 
         """
-        request = environment_pb2.StepRequest(
-            task_id=task.task_id if isinstance(task, Task) else task,
+        request = message_of(
+            environment_pb2.StepRequest,
+            task_id=task_id_of(task),
             group_id=task.group_id if isinstance(task, Task) else group_id,
             sample_index=sample_index,
-            completion=completion,
+            completion=check_text(completion, "completion"),
             finish_reason=finish_reason_value(finish_reason),
             policy_version=policy_version,
         )
@@ -194,12 +197,14 @@ class ClientCore(CallMaker):
             If a run did not record a score and the client was made with `on_feedback="raise"`.
 
         """
-        sent = [groups] if isinstance(groups, CompletionGroup) else list(groups)
-        request = environment_pb2.BatchStepRequest(groups=[each.to_proto() for each in sent])
+        sent = [groups] if isinstance(groups, CompletionGroup) else listed(groups, CompletionGroup, "groups")
+        request = environment_pb2.BatchStepRequest()
+        for each in sent:
+            check_group(each).write_to(request.groups.add())
         outcomes = yield from self.call(
             environment_call("BatchStep", request, lambda got: [*map(GroupOutcome.from_proto, got.groups)]), options
         )
-        errors = [self.feedback.note(group.run_id, each.outcomes) for group, each in zip(sent, outcomes, strict=True)]
+        errors = [self.feedback.note_group(group.run_id, each) for group, each in zip(sent, outcomes, strict=True)]
         for error in filter(None, errors):
             raise error
         return outcomes
@@ -222,7 +227,9 @@ class ClientCore(CallMaker):
 
         def call(groups: Sequence[CompletionGroup]) -> Call[list[tuple[Reward, ...]]]:
             sent.extend(groups)
-            request = environment_pb2.BatchStepRequest(groups=[each.to_proto() for each in groups])
+            request = environment_pb2.BatchStepRequest()
+            for each in groups:
+                each.write_to(request.groups.add())
             return environment_call("BatchStep", request, lambda got: [*map(rewards_of, got.groups)])
 
         read = yield from self.calls(map(call, messages), options)
@@ -234,19 +241,22 @@ class ClientCore(CallMaker):
 
     def stream_steps(self, wire: Any, options: CallOptions) -> Each[StreamResult]:
         """Scores the groups that the wire brings; see `Client.stream_steps`."""
-        stream = StepStream(wire, *self.limits(options))
+        stream = StepStream(wire, *self.limits(options), lock=wire.lock)
+        wire.feed(lambda group: stream.add(group, time.monotonic()))
         while not stream.done:
             event: Event | None = yield wire.next_event(stream.wait(time.monotonic()))
             for result in stream.handle(event, time.monotonic()):
                 wire.release()
-                noted = self.feedback.note(result.group.run_id, result.outcome.outcomes if result.outcome else ())
+                noted = None
+                if result.outcome is not None:
+                    noted = self.feedback.note_group(result.group.run_id, result.outcome)
                 yield Item(result if noted is None else replace(result, outcome=None, error=noted))
 
     def list_runs(self, **options: Unpack[CallOptions]) -> Op[list[RunInfo]]:
         """Lists the runs of the server, by id."""
 
         def page(token: str) -> Call[tuple[list[RunInfo], str]]:
-            request = curriculum_pb2.ListRunsRequest(page_token=token)
+            request = message_of(curriculum_pb2.ListRunsRequest, page_token=token)
             return curriculum_call("ListRuns", request, paged("runs", RunInfo))
 
         return self.whole(page, options)
@@ -255,7 +265,7 @@ class ClientCore(CallMaker):
         """Lists the suites that the server can issue, by id."""
 
         def page(token: str) -> Call[tuple[list[Suite], str]]:
-            request = evaluation_pb2.ListSuitesRequest(page_token=token)
+            request = message_of(evaluation_pb2.ListSuitesRequest, page_token=token)
             return evaluation_call("ListSuites", request, paged("suites", Suite))
 
         return self.whole(page, options)

@@ -10,8 +10,10 @@ from gradus._client_core import ClientCore
 from gradus._enums import AnswerFormat, FinishReason, Thinking
 from gradus._op import Each, Op
 from gradus._options import CallOptions, call_options
+from gradus._texts import check_id, check_text
+from gradus._values import message_of
 from gradus.evaluations import EvaluationInfo, PendingTask, Report, Sample, Submitted
-from gradus.tasks import Task, finish_reason_value
+from gradus.tasks import Task, finish_reason_value, task_id_of
 from gradus.v1 import evaluation_pb2 as ev
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ class EvaluationCore:
 
     def __init__(self, client: ClientCore, evaluation_id: str) -> None:
         self.client = client
-        self.evaluation_id = evaluation_id
+        self.evaluation_id = check_id(evaluation_id, "evaluation_id")
 
     def create(self, suite: str, **options: Unpack[CreateEvaluationOptions]) -> Op[EvaluationInfo]:
         """Creates it, or gives it as it stands if it exists with these choices.
@@ -70,7 +72,8 @@ class EvaluationCore:
             answer_format=options.get("answer_format"),
             thinking=options.get("thinking"),
         ).to_proto()
-        request = ev.CreateEvaluationRequest(
+        request = message_of(
+            ev.CreateEvaluationRequest,
             evaluation_id=info.evaluation_id,
             suite=info.suite,
             suite_version=info.suite_version,
@@ -83,15 +86,15 @@ class EvaluationCore:
 
     def get(self, **options: Unpack[CallOptions]) -> Op[EvaluationInfo]:
         """What it is of, and how many samples are scored."""
-        request = ev.GetEvaluationRequest(evaluation_id=self.evaluation_id)
+        request = message_of(ev.GetEvaluationRequest, evaluation_id=self.evaluation_id)
         return self.client.call(evaluation_call("GetEvaluation", request, _read_info), options)
 
     def pending(self, page_size: int = 0, **options: Unpack[CallOptions]) -> Each[PendingTask]:
         """Tasks with missing samples, in the suite's order; each page (0: of 100) is asked for when it is wanted."""
 
         def page(token: str) -> Call[tuple[list[PendingTask], str]]:
-            request = ev.ListPendingTasksRequest(
-                evaluation_id=self.evaluation_id, page_size=page_size, page_token=token
+            request = message_of(
+                ev.ListPendingTasksRequest, evaluation_id=self.evaluation_id, page_size=page_size, page_token=token
             )
             return evaluation_call("ListPendingTasks", request, paged("tasks", PendingTask))
 
@@ -119,16 +122,17 @@ class EvaluationCore:
 
         """
         protos = [
-            ev.SubmitCompletionsRequest(
+            message_of(
+                ev.SubmitCompletionsRequest,
                 evaluation_id=self.evaluation_id,
-                task_id=task if isinstance(task, str) else task.task_id,
+                task_id=task_id_of(task),
                 sample_index=sample_index,
-                completion=completion,
+                completion=check_text(completion, f"completion of sample {sample_index}"),
                 finish_reason=finish_reason_value(ended[0] if ended else None),
             )
             for task, sample_index, completion, *ended in completions
         ]
-        request = ev.BatchSubmitCompletionsRequest(completions=protos)
+        request = message_of(ev.BatchSubmitCompletionsRequest, completions=protos)
         return self.client.call(
             evaluation_call("BatchSubmitCompletions", request, lambda got: [*map(Submitted.from_proto, got.results)]),
             options,
@@ -138,14 +142,16 @@ class EvaluationCore:
         """What was submitted, with its outcomes, in the suite's order."""
 
         def page(token: str) -> Call[tuple[list[Sample], str]]:
-            request = ev.ListSamplesRequest(evaluation_id=self.evaluation_id, page_size=page_size, page_token=token)
+            request = message_of(
+                ev.ListSamplesRequest, evaluation_id=self.evaluation_id, page_size=page_size, page_token=token
+            )
             return evaluation_call("ListSamples", request, paged("samples", Sample))
 
         return self.client.pages(page, options)
 
     def report(self, **options: Unpack[CallOptions]) -> Op[Report]:
         """The report so far."""
-        request = ev.GetReportRequest(evaluation_id=self.evaluation_id)
+        request = message_of(ev.GetReportRequest, evaluation_id=self.evaluation_id)
         call = evaluation_call("GetReport", request, lambda got: Report.from_proto(got.report))
         return self.client.call(call, options)
 

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from gradus._enums import FeedbackStatus
 from gradus.errors import FeedbackError, FeedbackWarning
-from gradus.outcomes import Outcome, Reward
+from gradus.outcomes import GroupOutcome, Outcome, Reward
 
 OnFeedback: TypeAlias = Literal["warn", "raise", "ignore"]
 """What becomes of a score that its run did not record."""
@@ -37,6 +37,17 @@ class FeedbackLog:
             if run_id is None or run == run_id:
                 counts[status] += count
         return dict(counts)
+
+    def note_group(self, run_id: str, group: GroupOutcome) -> FeedbackError | None:
+        """The same for a group, at little cost where all of it was recorded."""
+        statuses = group.statuses()
+        if any(each not in _EXPECTED for each in statuses):
+            return self.note(run_id, group.outcomes)
+        thread = threading.get_ident()
+        for status in set(statuses):
+            key = (thread, run_id, status)
+            self._counts[key] = self._counts.get(key, 0) + statuses.count(status)
+        return None
 
     def note(self, run_id: str, outcomes: Iterable[Outcome | Reward]) -> FeedbackError | None:
         """Counts outcomes of one run; warns once, or gives the error that is to be raised."""

@@ -28,27 +28,26 @@ class BlockingIo:
 
     def exchange(self, call: Call[Any], timeout: float) -> Any:
         """See `Io`."""
-        method = self._method(call)
-        return self._response(lambda: method(call.request, timeout=timeout, metadata=self.address.metadata))
+        channel = self.channels.get()
+        method = _method(channel, call)
+        return self._response(channel, lambda: method(call.request, timeout=timeout, metadata=self.address.metadata))
 
     def begin(self, call: Call[Any], timeout: float) -> Callable[[], Any]:
         """See `Io`."""
-        begun = self._method(call).future(call.request, timeout=timeout, metadata=self.address.metadata)
-        return lambda: self._response(begun.result)
+        channel = self.channels.get()
+        begun = _method(channel, call).future(call.request, timeout=timeout, metadata=self.address.metadata)
+        return lambda: self._response(channel, begun.result)
 
-    def _method(self, call: Call[Any]) -> Any:
-        return self.channels.get().unary_unary(
-            call.method,
-            request_serializer=type(call.request).SerializeToString,
-            response_deserializer=call.response.FromString,
-        )
-
-    def _response(self, wait: Callable[[], Any]) -> Any:
+    def _response(self, channel: grpc.Channel, wait: Callable[[], Any]) -> Any:
+        began = time.monotonic()
         try:
             response = wait()
         except grpc.RpcError as failure:
-            raise error_of_rpc(failure, self.address.target) from None
-        self.address.reached.yes = True
+            error = error_of_rpc(failure, self.address.target)
+            if self.address.is_silent_since(began, error):
+                self.channels.renew(channel)
+            raise error from None
+        self.address.reached.note()
         return response
 
     def explain(self, error: GradusError) -> GradusError:
@@ -72,5 +71,13 @@ class BlockingIo:
             message = next(stream, None)
         except grpc.RpcError as failure:
             raise error_of_rpc(failure, self.address.target) from None
-        self.address.reached.yes = True
+        self.address.reached.note()
         return message
+
+
+def _method(channel: grpc.Channel, call: Call[Any]) -> Any:
+    return channel.unary_unary(
+        call.method,
+        request_serializer=type(call.request).SerializeToString,
+        response_deserializer=call.response.FromString,
+    )

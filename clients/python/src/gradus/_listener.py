@@ -59,6 +59,36 @@ def listener_at(host: str, port: int) -> Listener | None:
     return _listener(_exchange(secret, _question(host, port))[0], tls=True)
 
 
+def certificate_problem(host: str, port: int, context: ssl.SSLContext, shown: str | None) -> str | None:
+    """Why no TLS connection comes about there, with the remedy; None: nothing that shows.
+
+    `shown` is the file of the certificate that the client shows; None: it shows none.
+    """
+    context.set_alpn_protocols(["h2"])
+    try:
+        with context.wrap_socket(_connect(host, port), server_hostname=host) as secret:
+            # A server that refuses a certificate may close only now.
+            secret.sendall(_PREFACE)
+            refused = not secret.recv(_REPLY_BYTES_MAX)
+    except ssl.SSLCertVerificationError as error:
+        why = error.verify_message.rstrip(".")
+        return f"the server's certificate is not accepted ({why}): check Tls.ca, and the address"
+    except TimeoutError:
+        return None
+    except OSError:
+        refused = True
+    if not refused:
+        return None
+    if shown is None:
+        return "the server asks for a client's certificate: give Tls.cert and Tls.key"
+    wanted = "it wants a valid one of its --tls-client-ca"
+    return f"the server refuses this client's certificate, '{shown}' (Tls.cert): {wanted}"
+
+
+_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, _SETTINGS, 0, 0, 0, 0, 0])
+"""What a client of HTTP/2 says first, with a SETTINGS frame that sets nothing (RFC 9113, section 3.4)."""
+
+
 def _connect(host: str, port: int) -> socket.socket:
     return socket.create_connection((host, port), timeout=_PATIENCE)
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import grpc
 
-from gradus._listener import Listener, listener_at
+from gradus._listener import Listener, certificate_problem, listener_at
 from gradus.errors import ConnectionMistake, GradusError, error_of, error_of_rpc
 from gradus.v1 import environment_pb2
 
 if TYPE_CHECKING:
     from gradus._channels import Address
+    from gradus._credentials import Tls
 
 _PORT_MAX = 65_535
 
@@ -35,6 +36,10 @@ _ASK_SECONDS = 2.0
 
 def check_target(target: str) -> None:
     """Raises ValueError, with the remedy, for what is no host:port."""
+    if not isinstance(target, str):
+        raise TypeError(
+            f"target: want host:port as str, e.g. 'localhost:50051'; got {type(target).__name__} {target!r}"
+        )
     if _RESOLVED.match(target) or _host_and_port(target):
         return
     scheme, separator, rest = target.rpartition("://")
@@ -122,8 +127,16 @@ def _finding(address: Address, listener: Listener, reason: str) -> Finding | Non
     elif not wanted and listener.tls:
         words = "give tls=Tls(), or Tls(ca=…) with the certificates that vouch for it"
         finding = "needs_tls", f"{target} speaks TLS: {words}"
-    elif wanted:
-        check = "check Tls.ca, and Tls.cert and Tls.key if the server asks for a certificate"
-        plain = reason.removeprefix(f"no Gradus server answers at {target}: ")
-        finding = "certificate", f"no TLS connection to {target} ({plain}): {check}"
+    elif address.tls is not None:
+        finding = "certificate", f"no TLS connection to {target}: {_certificate_words(address, address.tls, reason)}"
     return finding
+
+
+def _certificate_words(address: Address, tls: Tls, reason: str) -> str:
+    place = _host_and_port(address.target)
+    shown = None if tls.cert is None else str(tls.cert)
+    problem = None if place is None else certificate_problem(*place, tls.context(), shown)
+    if problem is not None:
+        return problem
+    plain = reason.removeprefix(f"no Gradus server answers at {address.target}: ")
+    return f"{plain}: check Tls.ca, and Tls.cert and Tls.key if the server asks for a certificate"

@@ -32,7 +32,7 @@ Op: TypeAlias = Generator[Any, Any, T]
 """An operation that comes to a T. What it yields is sent back to it, awaited where it has to be."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Item(Generic[T]):
     """What an operation yields to its caller, rather than to be waited for."""
 

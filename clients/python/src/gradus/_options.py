@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
+from numbers import Real
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 if TYPE_CHECKING:
@@ -26,6 +27,23 @@ class CallOptions(TypedDict, total=False):
 
     timeout: float | None
     retries: int | None
+
+
+_SECONDS_MAX = 366 * 24 * 3600.0
+"""What a call may take at most; gRPC and threads take no time-out without an end."""
+
+
+def limits_of(timeout: float, retries: int | None) -> tuple[float, int | None]:
+    """The time-out and the retries of a call; raises TypeError or ValueError for what is none."""
+    if isinstance(timeout, bool) or not isinstance(timeout, Real):
+        raise TypeError(f"timeout: want a number of seconds; got {type(timeout).__name__} {timeout!r}")
+    if not timeout > 0:
+        raise ValueError(f"timeout: want seconds above 0; got {timeout!r}")
+    if retries is not None and (isinstance(retries, bool) or not isinstance(retries, int)):
+        raise TypeError(f"retries: want a whole number, or None; got {type(retries).__name__} {retries!r}")
+    if retries is not None and retries < 0:
+        raise ValueError(f"retries: want 0 or more, or None; got {retries}")
+    return min(float(timeout), _SECONDS_MAX), retries
 
 
 def call_options(given: Mapping[str, Any]) -> CallOptions:

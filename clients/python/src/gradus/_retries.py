@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from gradus._call import Call, Io
+from gradus._feedback import warn
 from gradus._op import Op
-from gradus.errors import AbortedError, GradusError, ResourceExhaustedError, UnavailableError
+from gradus.errors import AbortedError, GradusError, ResourceExhaustedError, UnavailableError, UnavailableWarning
 
 T = TypeVar("T")
 
@@ -18,6 +19,9 @@ _PATIENT_DELAY = 0.5
 
 _RETRIES_UNREACHED = 4
 """How often a call is made again where no server has ever answered: there may be none."""
+
+AS_LONG_AS_THERE_IS_TIME = 10**9
+"""Retries of who waits for a server that may not be up yet."""
 
 _FIRST_DELAY, _DELAY_MAX = 0.1, 5.0
 """Seconds before a call is made again where the server names no delay, doubled for each further try."""
@@ -74,6 +78,8 @@ def perform(
             if tries > 0 and not io.reached:
                 error = yield io.explain(error)
             raise error
+        if tries == _RETRIES_UNREACHED and not io.reached:
+            warn(f"{error.message}. Waiting for it, at most {deadline.left():.0f} s more", UnavailableWarning)
         if waiting is not None:
             yield from waiting(error)
         yield io.sleep(delay)

@@ -14,7 +14,8 @@ from gradus._op import Each, Item, Op
 from gradus._options import CallOptions, call_options
 from gradus._run_options import BatchOptions, CreateOptions
 from gradus._stalls import ASK_SECONDS, GATHER_SECONDS, NOTICE_SECONDS, is_stall, stalled
-from gradus._values import duration
+from gradus._texts import check_id
+from gradus._values import duration, listed, message_of
 from gradus.arms import reward_scheme_of
 from gradus.errors import GradusError, StalledError, StallWarning
 from gradus.groups import RunGroup
@@ -22,6 +23,7 @@ from gradus.policy_values import Policy
 from gradus.runs import (
     Arm,
     Batch,
+    EvaluationArm,
     RunConfig,
     RunInfo,
 )
@@ -44,7 +46,7 @@ class RunCore:
 
     def __init__(self, client: ClientCore, run_id: str, cursor: int | None = None) -> None:
         self.client = client
-        self.run_id = run_id
+        self.run_id = check_id(run_id, "run_id")
         self.cursor = cursor
 
     def create(
@@ -86,7 +88,7 @@ class RunCore:
 
         """
         config = RunConfig(
-            arms=tuple(arms),
+            arms=tuple(listed(arms, Arm, "arms")),
             policy=policy,
             num_generations=num_generations,
             prompts_per_update=prompts_per_update,
@@ -101,10 +103,10 @@ class RunCore:
             dynamic_sampling=options.get("dynamic_sampling"),
             late_feedback=options.get("late_feedback"),
             prompt_template=options.get("prompt_template"),
-            evaluation_arms=tuple(options.get("evaluation_arms", ())),
+            evaluation_arms=tuple(listed(options.get("evaluation_arms", ()), EvaluationArm, "evaluation_arms")),
             train_on_evaluated=options.get("train_on_evaluated", False),
         )
-        request = cur.CreateRunRequest(run_id=self.run_id, config=config.to_proto())
+        request = message_of(cur.CreateRunRequest, run_id=self.run_id, config=config.to_proto())
         return self.call(curriculum_call("CreateRun", request, _read_run), options)
 
     def get(self, **options: Unpack[CallOptions]) -> Op[RunInfo]:
@@ -116,12 +118,12 @@ class RunCore:
             If there is no such run.
 
         """
-        request = cur.GetRunRequest(run_id=self.run_id)
+        request = message_of(cur.GetRunRequest, run_id=self.run_id)
         return self.call(curriculum_call("GetRun", request, _read_run), options)
 
     def delete(self, **options: Unpack[CallOptions]) -> Op[None]:
         """Deletes it and all that is kept of it."""
-        request = cur.DeleteRunRequest(run_id=self.run_id)
+        request = message_of(cur.DeleteRunRequest, run_id=self.run_id)
         return self.call(curriculum_call("DeleteRun", request, lambda _: None, repeatable=False), options)
 
     def next_batch(self, cursor: int | None = None, **options: Unpack[BatchOptions]) -> Op[Batch]:
@@ -157,7 +159,7 @@ class RunCore:
 
         """
         start = (yield from self._position(options)) if cursor is None else cursor
-        request = cur.NextBatchRequest(run_id=self.run_id, cursor=start, count=options.get("count", 0))
+        request = message_of(cur.NextBatchRequest, run_id=self.run_id, cursor=start, count=options.get("count", 0))
         wait = options.get("wait", _SERVER_WAIT)
 
         def prepare(seconds: float) -> None:
@@ -229,8 +231,13 @@ class RunCore:
             If the round is older than the last two.
 
         """
-        request = cur.NextEvaluationRequest(
-            run_id=self.run_id, arm_id=arm_id, round=evaluation_round, cursor=cursor, count=count
+        request = message_of(
+            cur.NextEvaluationRequest,
+            run_id=self.run_id,
+            arm_id=arm_id,
+            round=evaluation_round,
+            cursor=cursor,
+            count=count,
         )
         return self.call(curriculum_call("NextEvaluation", request, Batch.from_proto), options)
 
@@ -245,7 +252,7 @@ class RunCore:
     def _position(self, options: BatchOptions) -> Op[int]:
         """Where the handle stands; a new one asks the server, and waits for one that is away."""
         if self.cursor is None:
-            request = cur.GetRunRequest(run_id=self.run_id)
+            request = message_of(cur.GetRunRequest, run_id=self.run_id)
             ask: Call[RunInfo] = curriculum_call("GetRun", request, _read_run, patient=True)
             info = yield from self.client.call(ask, {"timeout": _BATCH_SECONDS, **call_options(options)})
             self.cursor = info.state.first_open_cursor
@@ -255,7 +262,7 @@ class RunCore:
         """The error, or where feedback is waited for one that says of which groups."""
         if not is_stall(error):
             return error
-        request = cur.GetGroupsRequest(run_id=self.run_id, open=True)
+        request = message_of(cur.GetGroupsRequest, run_id=self.run_id, open=True)
         ask = curriculum_call("GetGroups", request, paged("groups", RunGroup))
         try:
             groups, _ = yield from self.client.call(ask, {"timeout": ASK_SECONDS, "retries": 0})

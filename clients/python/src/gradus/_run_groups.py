@@ -12,12 +12,12 @@ from gradus._op import Each, Item, Op
 from gradus._options import CallOptions, call_options
 from gradus._run_core import RunCore
 from gradus._run_options import ShapeOptions
-from gradus._values import duration
+from gradus._values import duration, listed, message_of, proto_of, shown
 from gradus.errors import GradusError, NoEffectWarning
 from gradus.groups import GroupAdvantages, HistoryRecord, RunGroup
 from gradus.outcomes import GroupOutcome
 from gradus.policy_values import Policy
-from gradus.runs import ImportedRun, RunState
+from gradus.runs import Arm, ImportedRun, RunState
 from gradus.tasks import CompletionGroup, Task
 from gradus.v1 import curriculum_pb2 as cur
 from gradus.v1 import outcome_pb2
@@ -54,22 +54,25 @@ class WholeRunCore(RunCore):
             What each did, by group id: "recorded", "duplicate", …
 
         """
-        protos = [each.to_proto() for each in groups]
-        request = cur.ReportAdvantagesRequest(run_id=self.run_id, groups=protos)
+        protos = [
+            proto_of(each, GroupAdvantages, f"groups[{at}]")
+            for at, each in enumerate(listed(groups, GroupAdvantages, "groups"))
+        ]
+        request = message_of(cur.ReportAdvantagesRequest, run_id=self.run_id, groups=protos)
         return self.call(curriculum_call("ReportAdvantages", request, _feedback), options)
 
     def close_groups(
         self, groups: Iterable[GroupRef], reason: str = "", **options: Unpack[CallOptions]
     ) -> Op[dict[str, FeedbackStatus]]:
         """Closes groups whose completions will not come; gives what it did, by group id. What they have counts."""
-        request = cur.CloseGroupsRequest(run_id=self.run_id, group_ids=_ids(groups), reason=reason)
+        request = message_of(cur.CloseGroupsRequest, run_id=self.run_id, group_ids=_ids(groups), reason=reason)
         return self.call(curriculum_call("CloseGroups", request, _feedback), options)
 
     def reopen_groups(
         self, groups: Iterable[GroupRef], **options: Unpack[CallOptions]
     ) -> Op[dict[str, FeedbackStatus]]:
         """Opens groups again that were closed before they were whole; gives what it did, by group id."""
-        request = cur.ReopenGroupsRequest(run_id=self.run_id, group_ids=_ids(groups))
+        request = message_of(cur.ReopenGroupsRequest, run_id=self.run_id, group_ids=_ids(groups))
         return self.call(curriculum_call("ReopenGroups", request, _feedback), options)
 
     def groups(
@@ -97,8 +100,12 @@ class WholeRunCore(RunCore):
         """
 
         def page(token: str) -> Call[tuple[list[RunGroup], str]]:
-            request = cur.GetGroupsRequest(
-                run_id=self.run_id, tasks=tasks, wait=None if wait is None else duration(wait), page_token=token
+            request = message_of(
+                cur.GetGroupsRequest,
+                run_id=self.run_id,
+                tasks=tasks,
+                wait=None if wait is None else duration(wait),
+                page_token=token,
             )
             if which == "open":
                 request.open = True
@@ -121,41 +128,46 @@ class WholeRunCore(RunCore):
 
         """
         given = {name: value for name, value in shape.items() if name not in CallOptions.__annotations__}
-        request = cur.UpdateShapeRequest(run_id=self.run_id)
+        request = message_of(cur.UpdateShapeRequest, run_id=self.run_id)
         if "add_arms" in shape:
-            request.add_arms.extend(each.to_proto() for each in shape["add_arms"])
+            added = listed(shape["add_arms"], Arm, "add_arms")
+            request.add_arms.extend(proto_of(each, Arm, f"add_arms[{at}]") for at, each in enumerate(added))
         if "policy" in shape:
-            request.policy.CopyFrom(shape["policy"].to_proto())
+            request.policy.CopyFrom(proto_of(shape["policy"], Policy, "policy"))
         rest = {name: value for name, value in given.items() if name not in ("add_arms", "policy")}
-        request.MergeFrom(cur.UpdateShapeRequest(**rest))  # type: ignore[arg-type]
+        request.MergeFrom(message_of(cur.UpdateShapeRequest, **rest))
         return self.call(curriculum_call("UpdateShape", request, _applies_from, repeatable=False), shape)
 
     def update_policy(self, policy: Policy, **options: Unpack[CallOptions]) -> Op[int]:
         """Changes the policy; gives the first cursor that the change applies to."""
-        request = cur.UpdatePolicyRequest(run_id=self.run_id, policy=policy.to_proto())
+        request = message_of(cur.UpdatePolicyRequest, run_id=self.run_id, policy=proto_of(policy, Policy, "policy"))
         return self.call(curriculum_call("UpdatePolicy", request, _applies_from), options)
 
     def set_weights(self, weights: Mapping[str, float], **options: Unpack[CallOptions]) -> Op[int]:
         """Changes the weights of arms, by arm id; gives the first cursor that the change applies to."""
-        request = cur.SetWeightsRequest(run_id=self.run_id, weights=weights)
+        request = message_of(cur.SetWeightsRequest, run_id=self.run_id, weights=weights)
         return self.call(curriculum_call("SetWeights", request, _applies_from), options)
 
     def advance(self, **options: Unpack[CallOptions]) -> Op[int]:
         """Moves the policy on to its next stage; gives the first cursor that the change applies to."""
-        request = cur.AdvanceRequest(run_id=self.run_id)
+        request = message_of(cur.AdvanceRequest, run_id=self.run_id)
         return self.call(curriculum_call("Advance", request, _applies_from, repeatable=False), options)
 
     def pause(self, **options: Unpack[CallOptions]) -> Op[int]:
         """Stops issuing update batches; gives the first cursor that is not issued."""
-        return self.call(curriculum_call("Pause", cur.PauseRequest(run_id=self.run_id), _applies_from), options)
+        return self.call(
+            curriculum_call("Pause", message_of(cur.PauseRequest, run_id=self.run_id), _applies_from), options
+        )
 
     def resume(self, **options: Unpack[CallOptions]) -> Op[int]:
         """Issues update batches again; gives the cursor from which."""
-        return self.call(curriculum_call("Resume", cur.ResumeRequest(run_id=self.run_id), _applies_from), options)
+        return self.call(
+            curriculum_call("Resume", message_of(cur.ResumeRequest, run_id=self.run_id), _applies_from), options
+        )
 
     def export_state(self, **options: Unpack[CallOptions]) -> Op[bytes]:
         """The run's whole state, opaque, outstanding groups included: what goes into a trainer's checkpoint."""
-        request = cur.ExportRunRequest(run_id=self.run_id)
+        request = message_of(cur.ExportRunRequest, run_id=self.run_id)
         return self.call(curriculum_call("ExportRun", request, lambda got: got.state), options)
 
     def import_state(self, state: bytes, **options: Unpack[CallOptions]) -> Op[ImportedRun]:
@@ -175,7 +187,7 @@ class WholeRunCore(RunCore):
             If the state is none, or of servers with another key.
 
         """
-        request = cur.ImportRunRequest(run_id=self.run_id, state=state)
+        request = message_of(cur.ImportRunRequest, run_id=self.run_id, state=state)
         imported = yield from self.call(
             curriculum_call("ImportRun", request, ImportedRun.from_proto, repeatable=False), options
         )
@@ -185,7 +197,7 @@ class WholeRunCore(RunCore):
     def watch(self) -> Each[RunState]:
         """The state, at once and after each change, until the run is deleted or the iterator is closed."""
         io = self.client.io
-        request = cur.WatchRunRequest(run_id=self.run_id)
+        request = message_of(cur.WatchRunRequest, run_id=self.run_id)
         stream = io.open("/gradus.v1.CurriculumService/WatchRun", request, cur.WatchRunResponse)
         try:
             while (response := (yield io.receive(stream))) is not None:
@@ -202,13 +214,15 @@ class WholeRunCore(RunCore):
         """Update batches, rounds of evaluation and control changes, in the order they happened."""
 
         def page(token: str) -> Call[tuple[list[HistoryRecord], str]]:
-            request = cur.GetHistoryRequest(run_id=self.run_id, page_token=token)
+            request = message_of(cur.GetHistoryRequest, run_id=self.run_id, page_token=token)
             return curriculum_call("GetHistory", request, paged("records", HistoryRecord))
 
         return self.client.pages(page, call_options(options))
 
 
 def _ids(groups: Iterable[GroupRef]) -> list[str]:
+    if isinstance(groups, str) or hasattr(groups, "group_id"):
+        raise TypeError(f"groups: want a list of groups or of their ids; got {shown(groups)}; write [it]")
     return [each if isinstance(each, str) else each.group_id for each in groups]
 
 

@@ -7,13 +7,16 @@ that this changes nothing. A group whose reply does not come in time resolves to
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterable, Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Protocol
+from heapq import heappop, heappush
+from typing import Any, Protocol
 
 import grpc
 
 from gradus._retries import spread
+from gradus._values import shown
 from gradus.errors import GradusError, ResourceExhaustedError, UnavailableError, error_of, error_of_item
 from gradus.outcomes import GroupOutcome, StreamResult
 from gradus.tasks import CompletionGroup
@@ -27,20 +30,13 @@ _BREAKS_MAX_AT_FIRST = 4
 
 
 @dataclass(frozen=True)
-class Sent:
-    """The caller has another group to send."""
-
-    group: CompletionGroup
-
-
-@dataclass(frozen=True)
 class Exhausted:
     """The caller has no more groups; `error` is what its iterable raised, if it did."""
 
     error: BaseException | None
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Reply:
     """A reply came on the call of this number."""
 
@@ -56,26 +52,36 @@ class Ended:
     error: GradusError | None
 
 
-Event = Sent | Exhausted | Reply | Ended
+Event = Exhausted | Reply | Ended
 
 
 class Wire(Protocol):
     """What carries messages. Nothing here blocks."""
 
-    def open(self, number: int) -> None:
-        """Starts a call in place of the one before; its events carry this number."""
+    def open(self, number: int, *, fresh: bool) -> None:
+        """Starts a call in place of the one before, if `fresh` on a new connection; its events carry this number."""
 
     def send(self, message: env.StreamStepsRequest) -> None:
         """Sends on the call opened last."""
 
 
-@dataclass
+def check_stream(groups: Any, window: int, *, asynchronous: bool) -> None:
+    """Raises TypeError or ValueError for what no stream can be made of."""
+    if isinstance(window, bool) or not isinstance(window, int) or window < 1:
+        raise ValueError(f"window: want a whole number of groups, at least 1; got {shown(window)}")
+    if isinstance(groups, AsyncIterable):
+        if not asynchronous:
+            raise TypeError("groups: want an iterable; got an asynchronous one, which gradus.aio.Client takes")
+    elif not isinstance(groups, Iterable) or isinstance(groups, (str, bytes, Mapping)):
+        alone = "; write [it], even if it is the only one" if isinstance(groups, CompletionGroup) else ""
+        raise TypeError(f"groups: want an iterable of CompletionGroup, as Task.group makes; got {shown(groups)}{alone}")
+
+
+@dataclass(slots=True)
 class _Pending:
     group: CompletionGroup
     message: env.StreamStepsRequest
     deadline: float
-    # When it goes out (again), if it is waiting for that.
-    send_at: float | None
 
 
 class StepStream:
@@ -83,7 +89,7 @@ class StepStream:
 
     Times are seconds of one monotonic clock; `timeout` is each group's, from its sending on. `retries` is how often the
     stream may break without a reply in between; a server that is full and says when to come back is waited for, unless
-    they are given, as long as the groups have time.
+    they are given, as long as the groups have time. `lock` is held while a method works, where threads share this.
     """
 
     def __init__(
@@ -92,10 +98,14 @@ class StepStream:
         timeout: float,
         retries: int | None = None,
         spread: Callable[[float], float] = spread,
+        lock: AbstractContextManager[Any] | None = None,
     ) -> None:
         self._wire = wire
         self._timeout = timeout
+        # By request id, in the order they were added. All have the same time: the first is the first to be late.
         self._pending: dict[str, _Pending] = {}
+        # Those that the server refused, by when they go out again: a heap. It may name some that have a result by now.
+        self._refused: list[tuple[float, str]] = []
         self._sent = 0
         self._calls = 0
         self._patient = retries is None
@@ -106,46 +116,64 @@ class StepStream:
         # When the next call opens; None: one is open.
         self._open_at: float | None = 0.0
         self._exhausted = False
+        # When something last came on the call that is open, or it was opened.
+        self._heard_at = 0.0
+        self._fresh = False
+        self._lock = nullcontext() if lock is None else lock
 
     @property
     def done(self) -> bool:
         """Whether every group has its result and no more will come."""
         return self._exhausted and not self._pending
 
-    def wait(self, now: float) -> float | None:
-        """Seconds until `handle` has something to do though nothing happens; None: never."""
-        times = [each.deadline for each in self._pending.values()]
-        if self._open_at is None:
-            times += [each.send_at for each in self._pending.values() if each.send_at is not None]
-        elif self._pending:
-            times.append(self._open_at)
-        return max(0.0, min(times) - now) if times else None
+    def wait(self, now: float) -> float:
+        """Seconds until `handle` may have something to do though nothing happens."""
+        with self._lock:
+            # What is added meanwhile is late later than this.
+            at = now + self._timeout
+            for first in self._pending.values():
+                at = first.deadline
+                break
+            if self._open_at is None:
+                if self._refused:
+                    at = min(at, self._refused[0][0])
+            elif self._open_at > now:
+                at = min(at, self._open_at)
+            return max(0.0, at - now)
+
+    def add(self, group: CompletionGroup, now: float) -> None:
+        """Sends a group, or keeps it until there is a call."""
+        message = env.StreamStepsRequest()
+        # Made in its place: a message that is given would be copied, texts and all.
+        group.write_to(message.groups.add())
+        with self._lock:
+            message.request_id = str(self._sent)
+            self._sent += 1
+            self._pending[message.request_id] = _Pending(group, message, now + self._timeout)
+            if self._open_at is None:
+                self._wire.send(message)
+            else:
+                self._send_due(now)
 
     def handle(self, event: Event | None, now: float) -> list[StreamResult]:
         """Takes what happened (None: only time passed) and gives the results that it brings.
 
         Raises the error of the caller's iterable, and the error of a stream that cannot be opened again.
         """
-        results: list[StreamResult] = []
-        if isinstance(event, Sent):
-            self._add(event.group, now)
-        elif isinstance(event, Exhausted):
-            if event.error is not None:
-                raise event.error
-            self._exhausted = True
-        elif isinstance(event, Reply):
-            results += self._resolve(event.message, now)
-        elif isinstance(event, Ended) and event.call == self._calls:
-            self._break(event.error, now)
-        results += self._expire(now)
-        self._send_due(now)
-        return results
-
-    def _add(self, group: CompletionGroup, now: float) -> None:
-        request_id = str(self._sent)
-        self._sent += 1
-        message = env.StreamStepsRequest(request_id=request_id, groups=[group.to_proto()])
-        self._pending[request_id] = _Pending(group, message, now + self._timeout, send_at=now)
+        with self._lock:
+            results: list[StreamResult] = []
+            if isinstance(event, Reply):
+                self._heard_at = now
+                results = self._resolve(event.message, now)
+            elif isinstance(event, Exhausted):
+                if event.error is not None:
+                    raise event.error
+                self._exhausted = True
+            elif isinstance(event, Ended) and event.call == self._calls:
+                self._break(event.error, now)
+            results += self._expire(now)
+            self._send_due(now)
+            return results
 
     def _resolve(self, reply: env.StreamStepsResponse, now: float) -> list[StreamResult]:
         # What is not pending was resolved before: a deadline passed, or it was sent twice.
@@ -159,7 +187,7 @@ class StepStream:
         failure = reply.failure
         error = error_of_item(failure.code, failure.message, failure.retry_delay_ms)
         if error.retry_delay is not None and now + error.retry_delay < pending.deadline:
-            pending.send_at = now + self._spread(error.retry_delay)
+            heappush(self._refused, (now + self._spread(error.retry_delay), reply.request_id))
             return []
         return [self._close(reply.request_id, None, error)]
 
@@ -167,7 +195,17 @@ class StepStream:
         return StreamResult(self._pending.pop(request_id).group, outcome, error)
 
     def _expire(self, now: float) -> list[StreamResult]:
-        late = [request_id for request_id, each in self._pending.items() if each.deadline <= now]
+        late: list[str] = []
+        for request_id, each in self._pending.items():
+            if each.deadline > now:
+                break
+            late.append(request_id)
+        if not late:
+            return []
+        if self._open_at is None and self._heard_at <= now - self._timeout:
+            # For a group's whole time nothing came: the connection may have died without a word.
+            self._open_at, self._fresh = now, True
+            self._refused.clear()
         message = f"no reply within {self._timeout:g} s"
         return [self._close(each, None, error_of(grpc.StatusCode.DEADLINE_EXCEEDED, message)) for each in late]
 
@@ -180,20 +218,20 @@ class StepStream:
         if self._breaks > self._breaks_max or not passing:
             raise error
         self._open_at = now + self._spread(error.retry_delay or min(5.0, 0.1 * 2**self._breaks))
-        for each in self._pending.values():
-            each.send_at = now
+        self._refused.clear()
 
     def _send_due(self, now: float) -> None:
-        due = self._due(now)
         if self._open_at is not None:
-            if not due or self._open_at > now:
-                return
-            self._calls += 1
-            self._open_at = None
-            self._wire.open(self._calls)
-        for each in due:
-            each.send_at = None
-            self._wire.send(each.message)
-
-    def _due(self, now: float) -> list[_Pending]:
-        return [each for each in self._pending.values() if each.send_at is not None and each.send_at <= now]
+            if self._pending and self._open_at <= now:
+                self._open_at = None
+                self._calls += 1
+                self._heard_at = now
+                self._wire.open(self._calls, fresh=self._fresh)
+                self._fresh = False
+                for each in self._pending.values():
+                    self._wire.send(each.message)
+            return
+        while self._refused and self._refused[0][0] <= now:
+            again = self._pending.get(heappop(self._refused)[1])
+            if again is not None:
+                self._wire.send(again.message)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import functools
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta, timezone
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 Reader = Callable[[Any], Any]
+
+M = TypeVar("M")
 
 
 class Value:
@@ -47,7 +50,7 @@ class Value:
         """The message of `gradus.v1`."""
         kind: Any = type(self)
         given = ((name, write(getattr(self, attribute))) for attribute, name, write in _writers(kind))
-        return self.message(**{name: value for name, value in given if value is not None})
+        return message_of(self.message, **{name: value for name, value in given if value is not None})
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,102 @@ class Derived:
     def __init__(self, read: Reader, *covers: str) -> None:
         self.read = read
         self.covers = covers
+
+
+def message_of(kind: Callable[..., M], **fields: Any) -> M:
+    """A message of its fields; raises TypeError or ValueError that names the field that protobuf does not take."""
+    try:
+        return kind(**fields)
+    except (TypeError, ValueError):
+        made: Any = kind
+        descriptors = made.DESCRIPTOR.fields_by_name
+        for name, value in fields.items():
+            try:
+                kind(**{name: value})
+            except (TypeError, ValueError) as error:
+                words = f"{name}: want {_wanted(descriptors[name])}; got {shown(value)}"
+                raise (TypeError if isinstance(error, TypeError) else ValueError)(words) from None
+        raise
+
+
+def proto_of(value: Any, kind: type[Value], place: str) -> Any:
+    """The message of a value; raises TypeError, with the remedy, for what is none of its kind."""
+    if isinstance(value, kind):
+        return value.to_proto()
+    raise TypeError(f"{place}: want {_made(kind)}; got {shown(value)}")
+
+
+def listed(values: Any, kind: Any, place: str) -> list[Any]:
+    """The values of an iterable; raises TypeError for a single one, for a text, and for what is no iterable."""
+    if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping)):
+        return list(values)
+    alone = "; write [it], even if it is the only one" if isinstance(kind, type) and isinstance(values, kind) else ""
+    raise TypeError(f"{place}: want a list, each {_made(kind)}; got {shown(values)}{alone}")
+
+
+def shown(value: Any) -> str:
+    """A value in an error's words."""
+    text = repr(value)
+    return f"{type(value).__name__} {text if len(text) <= _SHOWN_MAX else text[:_SHOWN_MAX] + '…'}"
+
+
+_SHOWN_MAX = 80
+
+_MAKERS = {
+    "Arm": "gradus.arm",
+    "BatchConstraints": "gradus.constraints",
+    "CompletionGroup": "Task.group",
+    "Domain": "gradus.domain",
+    "EvaluationArm": "gradus.evaluation_arm",
+    "Policy": "gradus.mixture, gradus.bandit and the others of gradus.policies",
+    "SignalRescale": "gradus.signal_rescale",
+    "Stage": "gradus.stage",
+    "TaskFilter": "gradus.task_filter",
+    "TaskSpec": "gradus.task_spec",
+}
+
+
+def _made(kind: Any) -> str:
+    name = getattr(kind, "__name__", str(kind))
+    made = f", as {_MAKERS[name]} makes" if name in _MAKERS else ""
+    return f"{'an' if name[0] in 'AEIO' else 'a'} {name}{made}"
+
+
+_RANGES = {
+    FieldDescriptor.CPPTYPE_INT32: (-(2**31), 2**31 - 1),
+    FieldDescriptor.CPPTYPE_INT64: (-(2**63), 2**63 - 1),
+    FieldDescriptor.CPPTYPE_UINT32: (0, 2**32 - 1),
+    FieldDescriptor.CPPTYPE_UINT64: (0, 2**64 - 1),
+}
+
+_REPEATED = 3
+
+_WORDS = {
+    FieldDescriptor.CPPTYPE_BOOL: "True or False",
+    FieldDescriptor.CPPTYPE_DOUBLE: "a number",
+    FieldDescriptor.CPPTYPE_FLOAT: "a number",
+}
+
+
+_MESSAGES = {"Duration": "a number of seconds", "Parameters": "a mapping, each of a str to a number"}
+
+
+def _wanted(descriptor: Any) -> str:
+    kind = descriptor.cpp_type
+    message = descriptor.message_type
+    if message is not None and message.GetOptions().map_entry:
+        of = message.fields_by_name
+        return f"a mapping, each of {_wanted(of['key'])} to {_wanted(of['value'])}"
+    if kind in _RANGES:
+        word = "a whole number in the range {} to {}".format(*_RANGES[kind])
+    elif message is not None:
+        word = _MESSAGES.get(message.name, f"a {message.name}")
+    else:
+        text = "bytes" if descriptor.type == FieldDescriptor.TYPE_BYTES else "a str, without lone surrogates"
+        word = _WORDS.get(kind, text)
+    # protobuf 5 has no is_repeated, and 7 no label.
+    repeated = descriptor.is_repeated if hasattr(descriptor, "is_repeated") else descriptor.label == _REPEATED
+    return f"a list, each {word}" if repeated else word
 
 
 def duration(seconds: float) -> Duration:
@@ -142,22 +241,34 @@ _SPECIAL: dict[str, tuple[Reader, Reader]] = {
 def _writers(cls: Any) -> list[tuple[str, str, Reader]]:
     descriptors = cls.message.DESCRIPTOR.fields_by_name
     return [
-        (name, source.proto, functools.partial(_write, descriptors[source.proto]))
-        for name, (_, source) in field_sources(cls).items()
+        (name, source.proto, functools.partial(_write, descriptors[source.proto], f"{cls.__name__}.{name}", hint))
+        for name, (hint, source) in field_sources(cls).items()
         if isinstance(source, Named)
     ]
 
 
-def _write(descriptor: Any, value: Any) -> Any:
-    if isinstance(value, tuple | list):
-        return [_write(descriptor, each) for each in value]
-    if isinstance(value, Value):
-        return value.to_proto()
-    if descriptor.enum_type is not None and value is not None:
+def _write(descriptor: Any, place: str, hint: Any, value: Any) -> Any:
+    hint, optional = _without_none(hint)
+    if value is None and not optional:
+        kind = hint if isinstance(hint, type) and issubclass(hint, Value) else None
+        raise TypeError(f"{place}: want {_made(kind) if kind else _wanted(descriptor)}; got {shown(value)}")
+    if value is None:
+        return None
+    if typing.get_origin(hint) is tuple:
+        kind = typing.get_args(hint)[0]
+        return [_write(descriptor, f"{place}[{at}]", kind, each) for at, each in enumerate(listed(value, kind, place))]
+    if isinstance(hint, type) and issubclass(hint, Value):
+        return proto_of(value, hint, place)
+    if descriptor.enum_type is not None:
         return value_in(descriptor.enum_type, value)
     message = descriptor.message_type
-    special = None if message is None or value is None else _SPECIAL.get(message.full_name)
-    return value if special is None else special[1](value)
+    special = None if message is None else _SPECIAL.get(message.full_name)
+    if special is None:
+        return value
+    try:
+        return special[1](value)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{place}: want {_wanted(descriptor)}; got {shown(value)}") from None
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:

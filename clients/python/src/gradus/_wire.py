@@ -8,17 +8,17 @@ import os
 import queue
 import threading
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any
 
 import grpc
 
-from gradus._channels import Address
+from gradus._channels import Address, ChannelPool
 from gradus._mistakes import explained
-from gradus._stream import Ended, Event, Exhausted, Reply, Sent
+from gradus._stream import Ended, Event, Exhausted, Reply
 from gradus.errors import error_of_rpc
-from gradus.tasks import CompletionGroup
+from gradus.tasks import CompletionGroup, check_group
 from gradus.v1 import environment_pb2
 
 _READER_SECONDS = 5.0
@@ -28,30 +28,36 @@ _READER_SECONDS = 5.0
 class ThreadWire:
     """Carries a stream's messages: gRPC's thread reads the outgoing queue, a thread of ours the replies.
 
-    Another puts the caller's groups into the inbox, at most `window` ahead of their results. To be used as a context:
-    its end says that no more will be sent, and cancels the call where it is left early, as the end of the process does.
+    Another adds the caller's groups, at most `window` ahead of their results. To be used as a context: its end says
+    that no more will be sent, and cancels the call where it is left early, as the end of the process does.
     """
 
-    def __init__(self, channel: grpc.Channel, address: Address, groups: Iterable[CompletionGroup], window: int) -> None:
+    def __init__(
+        self, channels: ChannelPool[grpc.Channel], address: Address, groups: Iterable[CompletionGroup], window: int
+    ) -> None:
+        self.lock = threading.Lock()
+        self._channels = channels
+        self._channel: grpc.Channel | None = None
         self._inbox: queue.SimpleQueue[Event] = queue.SimpleQueue()
         self._outgoing: queue.SimpleQueue[environment_pb2.StreamStepsRequest | None] = queue.SimpleQueue()
         self._address = address
         self._call: Any = None
         self._reader: threading.Thread | None = None
-        self._slots = threading.Semaphore(window)
+        # As many as groups may be out; a semaphore of Python's own takes five times as long.
+        self._slots: queue.SimpleQueue[None] = queue.SimpleQueue()
+        for _ in range(window):
+            self._slots.put(None)
         self._stopped = False
         self._groups = groups
-        self._method = channel.stream_stream(
-            "/gradus.v1.EnvironmentService/StreamSteps",
-            request_serializer=environment_pb2.StreamStepsRequest.SerializeToString,
-            response_deserializer=environment_pb2.StreamStepsResponse.FromString,
-        )
 
     def __enter__(self) -> ThreadWire:
-        """Begins to read the groups."""
+        """Gives itself."""
         _open.add(self)
-        threading.Thread(target=self._feed, daemon=True).start()
         return self
+
+    def feed(self, add: Callable[[CompletionGroup], None]) -> None:
+        """Begins to read the groups, and adds them."""
+        threading.Thread(target=self._feed, args=(add,), daemon=True).start()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -64,7 +70,7 @@ class ThreadWire:
             return
         self._stopped = True
         _open.discard(self)
-        self._slots.release()
+        self._slots.put(None)
         self._outgoing.put(None)
         if self._call is not None and cancel:
             self._call.cancel()
@@ -77,13 +83,21 @@ class ThreadWire:
         # gRPC's own end of a call wants the lock as well.
         self._call = None
 
-    def open(self, number: int) -> None:
+    def open(self, number: int, *, fresh: bool) -> None:
         """See Wire."""
+        if fresh:
+            self._channels.renew(self._channel)
+        self._channel = self._channels.get()
         self._outgoing.put(None)
         if self._call is not None:
             self._call.cancel()
         self._outgoing = queue.SimpleQueue()
-        self._call = self._method(iter(self._outgoing.get, None), metadata=self._address.metadata)
+        method = self._channel.stream_stream(
+            "/gradus.v1.EnvironmentService/StreamSteps",
+            request_serializer=environment_pb2.StreamStepsRequest.SerializeToString,
+            response_deserializer=environment_pb2.StreamStepsResponse.FromString,
+        )
+        self._call = method(iter(self._outgoing.get, None), metadata=self._address.metadata)
         self._reader = threading.Thread(target=self._read, args=(self._call, number), daemon=True)
         self._reader.start()
 
@@ -93,30 +107,35 @@ class ThreadWire:
 
     def release(self) -> None:
         """Says that a group has its result, so that another may be read."""
-        self._slots.release()
+        self._slots.put(None)
 
-    def next_event(self, wait: float | None) -> Event | None:
+    def next_event(self, wait: float) -> Event | None:
         """What happens next; None: nothing within the seconds to wait."""
         try:
             return self._inbox.get(timeout=wait)
         except queue.Empty:
             return None
 
-    def _feed(self) -> None:
+    def _feed(self, add: Callable[[CompletionGroup], None]) -> None:
         try:
             iterator = iter(self._groups)
-            while self._slots.acquire() and not self._stopped:
-                group = next(iterator, None)
-                self._inbox.put(Exhausted(None) if group is None else Sent(group))
-                if group is None:
-                    return
+            while True:
+                self._slots.get()
+                if self._stopped:
+                    break
+                try:
+                    group = next(iterator)
+                except StopIteration:
+                    break
+                add(check_group(group))
+            self._inbox.put(Exhausted(None))
         except BaseException as error:  # What the caller's iterable raises is raised to the caller.
             self._inbox.put(Exhausted(error))
 
     def _read(self, call: Iterable[environment_pb2.StreamStepsResponse], number: int) -> None:
         try:
             for message in call:
-                self._address.reached.yes = True
+                self._address.reached.note()
                 self._inbox.put(Reply(number, message))
             self._inbox.put(Ended(number, None))
         except grpc.RpcError as failure:

@@ -7,8 +7,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from gradus._call_maker import Settings
-from gradus._channels import Tls
 from gradus._client_core import ClientCore
+from gradus._credentials import Tls
 from gradus._evaluation_core import EvaluationCore
 from gradus._feedback import OnFeedback
 from gradus._handles import ClientHandle, EvaluationHandle, RunHandle
@@ -16,6 +16,7 @@ from gradus._io import BlockingIo
 from gradus._op import blocking, blocking_each, run_each
 from gradus._options import CallOptions, check_options, suggesting
 from gradus._run_groups import WholeRunCore
+from gradus._stream import check_stream
 from gradus._wire import ThreadWire
 from gradus.outcomes import StreamResult
 from gradus.tasks import CompletionGroup
@@ -167,11 +168,12 @@ class Client(ClientHandle):
 
         """
         check_options("stream_steps", options, frozenset(CallOptions.__annotations__))
+        check_stream(groups, window, asynchronous=False)
         return self._stream(groups, window, options)
 
     def _stream(self, groups: Iterable[CompletionGroup], window: int, options: CallOptions) -> Iterator[StreamResult]:
         io: BlockingIo = self._core.io
-        with ThreadWire(io.channels.get(), io.address, groups, window) as wire:
+        with ThreadWire(io.channels, io.address, groups, window) as wire:
             yield from run_each(self._core.stream_steps(wire, options))
 
     def run(self, run_id: str) -> Run:

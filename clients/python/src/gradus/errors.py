@@ -114,6 +114,10 @@ class NoEffectWarning(UserWarning):
     """A change of a run that changes nothing that is drawn, e.g. of weights under a bandit."""
 
 
+class UnavailableWarning(UserWarning):
+    """No server has answered yet, and a call goes on waiting for one."""
+
+
 class FeedbackWarning(UserWarning):
     """A score was not recorded by its run."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
 
-from gradus._values import Derived, Value
+from gradus._values import Derived, Value, message_of
 from gradus.outcomes import ContrastPair
 from gradus.policy_values import Policy
 from gradus.runs import EvaluationRecord
@@ -38,7 +38,9 @@ class GroupAdvantages(Value, message=cur.GroupAdvantages):
 
     def to_proto(self) -> cur.GroupAdvantages:
         """The message of `gradus.v1`."""
-        return cur.GroupAdvantages(group_id=self.group_id, advantages=self.advantages, reward_mean=self.reward_mean)
+        return message_of(
+            cur.GroupAdvantages, group_id=self.group_id, advantages=self.advantages, reward_mean=self.reward_mean
+        )
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
 from gradus._enums import FeedbackStatus, NoRewardReason, Proof, Verdict, name_in
+from gradus._lazy import MESSAGE, Lazy, Read, read_late
 from gradus._values import Derived, Value
 from gradus.errors import GradusError
 from gradus.tasks import CompletionGroup
@@ -90,7 +91,7 @@ def _span(proto: Any) -> AnswerSpan:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Lazy):
     """What became of one completion: a reward, or `no_reward` says why there is none.
 
     A failure that is not the policy's has `reward` None, never 0, and says nothing of the answer: `verdict` and
@@ -146,31 +147,64 @@ class Outcome:
 
     @staticmethod
     def from_proto(proto: Any) -> Outcome:
-        """Reads the message of `gradus.v1`; by hand, for there are thousands in a second."""
-        scored = proto.WhichOneof("result") == "score"
-        score = proto.score
-        return Outcome(
-            sample_index=proto.sample_index,
-            reward=score.reward if scored else None,
-            no_reward=None if scored else NoReward.from_proto(proto.no_reward),
-            verdict=name_in(_VERDICT, score.verdict) if scored else None,
-            solved=score.solved if scored else None,
-            violation=score.violation,
-            components={each.name: _component(each) for each in score.components},
-            objective=score.objective if score.HasField("objective") else None,
-            ratio=score.ratio if score.HasField("ratio") else None,
-            baseline=Baseline.from_proto(score.baseline) if score.HasField("baseline") else None,
-            spans=tuple(map(_span, score.spans)),
-            commit=Commit.from_proto(score.commit) if score.HasField("commit") else None,
-            answers=score.answers,
-            terminated=score.terminated,
-            truncated=score.truncated,
-            info=dict(score.info),
-            rloo_advantage=proto.rloo_advantage if proto.HasField("rloo_advantage") else None,
-            grpo_advantage=proto.grpo_advantage if proto.HasField("grpo_advantage") else None,
-            feedback=name_in(_STATUS, proto.feedback.status) if proto.HasField("feedback") else None,
-            feedback_detail=proto.feedback.detail,
-        )
+        """Reads the message of `gradus.v1`; each field when it is first asked for."""
+        return Outcome.of_message(proto)
+
+
+def _reward(proto: Any) -> float | None:
+    return proto.score.reward if proto.HasField("score") else None
+
+
+def _solved(proto: Any) -> bool | None:
+    return proto.score.solved if proto.HasField("score") else None
+
+
+def _verdict(proto: Any) -> Verdict | None:
+    return name_in(_VERDICT, proto.score.verdict) if proto.HasField("score") else None
+
+
+def _optional(name: str, read: Read) -> Read:
+    """Reads a field of the score that may be unset."""
+    return lambda proto: read(getattr(proto.score, name)) if proto.score.HasField(name) else None
+
+
+def _advantage(name: str) -> Read:
+    return lambda proto: getattr(proto, name) if proto.HasField(name) else None
+
+
+def _feedback(proto: Any) -> FeedbackStatus | None:
+    return name_in(_STATUS, proto.feedback.status) if proto.HasField("feedback") else None
+
+
+def _no_reward(proto: Any) -> NoReward | None:
+    return None if proto.HasField("score") else NoReward.from_proto(proto.no_reward)
+
+
+read_late(
+    Outcome,
+    {
+        "sample_index": lambda proto: proto.sample_index,
+        "reward": _reward,
+        "no_reward": _no_reward,
+        "verdict": _verdict,
+        "solved": _solved,
+        "violation": lambda proto: proto.score.violation,
+        "components": lambda proto: {each.name: _component(each) for each in proto.score.components},
+        "objective": _optional("objective", float),
+        "ratio": _optional("ratio", float),
+        "baseline": _optional("baseline", Baseline.from_proto),
+        "spans": lambda proto: tuple(map(_span, proto.score.spans)),
+        "commit": _optional("commit", Commit.from_proto),
+        "answers": lambda proto: proto.score.answers,
+        "terminated": lambda proto: proto.score.terminated,
+        "truncated": lambda proto: proto.score.truncated,
+        "info": lambda proto: dict(proto.score.info),
+        "rloo_advantage": _advantage("rloo_advantage"),
+        "grpo_advantage": _advantage("grpo_advantage"),
+        "feedback": _feedback,
+        "feedback_detail": lambda proto: proto.feedback.detail,
+    },
+)
 
 
 class Reward(NamedTuple):
@@ -206,7 +240,7 @@ def _reward_of(proto: Any) -> Reward:
 
 
 @dataclass(frozen=True)
-class GroupOutcome:
+class GroupOutcome(Lazy):
     """Outcomes of a group's completions, in the order they went.
 
     Attributes
@@ -226,20 +260,36 @@ class GroupOutcome:
 
     @staticmethod
     def from_proto(proto: Any) -> GroupOutcome:
-        """Reads the message of `gradus.v1`."""
-        whole = proto.HasField("statistics")
-        return GroupOutcome(
-            group_id=proto.group_id,
-            outcomes=tuple(map(Outcome.from_proto, proto.outcomes)),
-            mean=proto.statistics.mean if whole else None,
-            std=proto.statistics.std if whole else None,
-            contrast_pairs=tuple(map(ContrastPair.from_proto, proto.contrast_pairs)),
-        )
+        """Reads the message of `gradus.v1`; each field when it is first asked for."""
+        return GroupOutcome.of_message(proto)
 
     @property
     def rewards(self) -> list[float | None]:
         """One for each completion, (n,); None: it has none, which is not 0."""
-        return [each.reward for each in self.outcomes]
+        message = self.__dict__.get(MESSAGE)
+        return [each.reward for each in self.outcomes] if message is None else [*map(_reward, message.outcomes)]
+
+    def statuses(self) -> list[FeedbackStatus]:
+        """What its scores did to their run, of those that say so; for who counts them, without making outcomes."""
+        message = self.__dict__.get(MESSAGE)
+        found = (each.feedback for each in self.outcomes) if message is None else map(_feedback, message.outcomes)
+        return [each for each in found if each is not None]
+
+
+def _statistic(name: str) -> Read:
+    return lambda proto: getattr(proto.statistics, name) if proto.HasField("statistics") else None
+
+
+read_late(
+    GroupOutcome,
+    {
+        "group_id": lambda proto: proto.group_id,
+        "outcomes": lambda proto: tuple([Outcome.of_message(each) for each in proto.outcomes]),
+        "mean": _statistic("mean"),
+        "std": _statistic("std"),
+        "contrast_pairs": lambda proto: tuple(map(ContrastPair.from_proto, proto.contrast_pairs)),
+    },
+)
 
 
 @dataclass(frozen=True)

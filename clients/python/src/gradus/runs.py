@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, TypeAlias
 
 from gradus._enums import AlikeOutcomes, AnswerFormat, FeedbackSource
-from gradus._values import Derived, Named, Value
+from gradus._values import Derived, Named, Value, message_of
 from gradus.policy_values import Policy
 from gradus.tasks import RewardScheme, Task, TaskSpec
 from gradus.v1 import curriculum_pb2 as cur
@@ -108,7 +108,7 @@ class RunConfig(Value, message=cur.RunConfig):
         if self.feedback_lag == "unbounded":
             proto.feedback_unbounded = True
         elif self.feedback_lag is not None:
-            proto.feedback_lag = self.feedback_lag
+            proto.MergeFrom(message_of(cur.RunConfig, feedback_lag=self.feedback_lag))
         return proto
 
 

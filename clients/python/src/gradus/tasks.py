@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from gradus._enums import AnswerFormat, FinishReason, Source, Split, Thinking, value_in
 from gradus._options import suggestion
-from gradus._values import Derived, Value
+from gradus._texts import check_text
+from gradus._values import Derived, Value, listed, message_of, shown
 from gradus.v1 import environment_pb2, task_pb2
 
 if TYPE_CHECKING:
@@ -21,6 +22,20 @@ _FINISH_REASON = environment_pb2.Completion.DESCRIPTOR.fields_by_name["finish_re
 def finish_reason_value(reason: FinishReason | None) -> Any:
     """The contract's value for a reason; None is the unspecified one."""
     return value_in(_FINISH_REASON, reason)
+
+
+def task_id_of(task: Task | str) -> str:
+    """The id of a task, or the id itself; raises TypeError for anything else."""
+    if isinstance(task, (Task, str)):
+        return task if isinstance(task, str) else task.task_id
+    raise TypeError(f"task: want a Task, or its id as str; got {shown(task)}")
+
+
+def check_group(group: CompletionGroup) -> CompletionGroup:
+    """The group; raises TypeError for anything else."""
+    if isinstance(group, CompletionGroup):
+        return group
+    raise TypeError(f"groups: want a CompletionGroup each, as Task.group makes; got {shown(group)}")
 
 
 class ChatMessage(TypedDict):
@@ -54,7 +69,10 @@ class TaskSpec(Value, message=task_pb2.TaskSpec):
     thinking: Thinking | None
 
 
-@dataclass(frozen=True)
+_set = object.__setattr__
+
+
+@dataclass(frozen=True, init=False, slots=True)
 class Completion:
     """One completion of a task.
 
@@ -75,6 +93,20 @@ class Completion:
     text: str
     finish_reason: FinishReason | None = None
     policy_version: int | None = None
+
+    def __init__(
+        self,
+        sample_index: int,
+        text: str,
+        finish_reason: FinishReason | None = None,
+        policy_version: int | None = None,
+    ) -> None:
+        if not isinstance(text, str):
+            check_text(text, f"text of sample {sample_index}")
+        _set(self, "sample_index", sample_index)
+        _set(self, "text", text)
+        _set(self, "finish_reason", finish_reason)
+        _set(self, "policy_version", policy_version)
 
 
 @dataclass(frozen=True)
@@ -98,19 +130,33 @@ class CompletionGroup:
 
     def to_proto(self) -> environment_pb2.CompletionGroup:
         """The message of `gradus.v1`."""
-        group = environment_pb2.CompletionGroup(
-            task_id=self.task_id, group_id=self.group_id, num_generations=self.num_generations
-        )
-        # Made in their place: a list of messages would be copied, texts and all.
-        add = group.completions.add
-        for each in self.completions:
-            add(
-                sample_index=each.sample_index,
-                text=each.text,
-                finish_reason=finish_reason_value(each.finish_reason),
-                policy_version=each.policy_version,
-            )
+        group = environment_pb2.CompletionGroup()
+        self.write_to(group)
         return group
+
+    def write_to(self, group: environment_pb2.CompletionGroup) -> None:
+        """Writes it into an empty message of `gradus.v1`."""
+        try:
+            group.task_id = self.task_id
+            group.group_id = self.group_id
+            group.num_generations = self.num_generations
+            add = group.completions.add
+            for each in self.completions:
+                completion = add(sample_index=each.sample_index, text=each.text)
+                if each.finish_reason is not None:
+                    completion.finish_reason = finish_reason_value(each.finish_reason)
+                if each.policy_version is not None:
+                    completion.policy_version = each.policy_version
+        except (TypeError, ValueError):
+            self._name_problem()
+            raise
+
+    def _name_problem(self) -> None:
+        named = {name: getattr(self, name) for name in ("task_id", "group_id", "num_generations")}
+        message_of(environment_pb2.CompletionGroup, **named)
+        for each in self.completions:
+            named = {name: getattr(each, name) for name in ("sample_index", "text", "policy_version")}
+            message_of(environment_pb2.Completion, **named)
 
 
 def _prompt(proto: task_pb2.Task) -> list[ChatMessage]:
@@ -213,8 +259,10 @@ class Task(Value, message=task_pb2.Task):
             Which policy wrote them, e.g. its number of updates.
 
         """
-        written = list(texts)
-        reasons = [None] * len(written) if finish_reasons is None else list(finish_reasons)
+        written = listed(texts, str, "texts")
+        reasons = [None] * len(written) if finish_reasons is None else listed(finish_reasons, str, "finish_reasons")
+        if len(reasons) != len(written):
+            raise ValueError(f"finish_reasons: want one for each text, {len(written)}; got {len(reasons)}")
         completions = tuple(
             Completion(index, text, reason, policy_version)
             for index, (text, reason) in enumerate(zip(written, reasons, strict=True), first_index)

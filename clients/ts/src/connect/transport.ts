@@ -4,6 +4,7 @@ import { ConnectError } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { abortedError, codeName, GradusError, readDelayMs, retryDelayKey } from "../errors.ts";
 import type { ConnectionMistake, GradusCode } from "../errors.ts";
+import { tokenOf } from "../token.ts";
 import type { Attempt, Transport } from "../transport.ts";
 
 /** How a Connect server is reached. */
@@ -79,7 +80,8 @@ async function* once<T>(message: T): AsyncGenerator<T> {
 }
 
 /** Reaches a server's HTTP port at a base URL. */
-export function connectTransport(baseUrl: string, { token }: ConnectOptions): Transport {
+export function connectTransport(baseUrl: string, options: ConnectOptions): Transport {
+  const token = tokenOf(options.token);
   const transport = createConnectTransport({ baseUrl: checked(baseUrl), useBinaryFormat: true });
   const headers = token === undefined ? undefined : { authorization: `Bearer ${token}` };
   return {

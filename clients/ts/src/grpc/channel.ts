@@ -1,6 +1,8 @@
 /** Channels of grpc-js: address, credentials and the options that are set. */
 import { credentials } from "@grpc/grpc-js";
 import type { ChannelCredentials, ChannelOptions } from "@grpc/grpc-js";
+import { X509Certificate } from "node:crypto";
+import { GradusError } from "../errors.ts";
 
 /** TLS: true for a server that the system's certificates vouch for, or PEM texts. */
 export type TlsOptions =
@@ -25,7 +27,32 @@ const pem = (text: string | Uint8Array | undefined): Buffer | null => (text === 
 export function credentialsOf(tls: TlsOptions | undefined): ChannelCredentials {
   if (tls === undefined || tls === false) return credentials.createInsecure();
   if (tls === true) return credentials.createSsl();
-  return credentials.createSsl(pem(tls.ca), pem(tls.key), pem(tls.cert));
+  const [ca, key, cert] = [pem(tls.ca), pem(tls.key), pem(tls.cert)];
+  if ((key === null) !== (cert === null)) throw unusable("give both tls.cert and tls.key, or neither");
+  for (const [name, text] of [
+    ["tls.ca", ca],
+    ["tls.cert", cert],
+  ] as const) {
+    // Node takes a text without a certificate for no certificates.
+    if (text !== null && !holdsCertificate(text)) throw unusable(`${name}: want a certificate in PEM; it holds none`);
+  }
+  try {
+    return credentials.createSsl(ca, key, cert);
+  } catch (error) {
+    const why = error instanceof Error ? error.message.replace(/^error:[\dA-F]+:/, "") : String(error);
+    const mismatch = /key (values|type) mismatch/.test(why);
+    throw unusable(mismatch ? "tls.key is the key of another certificate than tls.cert" : `tls.key: ${why}`);
+  }
+}
+
+const unusable = (why: string): GradusError => new GradusError("INVALID_ARGUMENT", why);
+
+function holdsCertificate(text: Buffer): boolean {
+  try {
+    return new X509Certificate(text).subject !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 export function channelOptions(address: string, tls: TlsOptions | undefined): ChannelOptions {
@@ -33,7 +60,8 @@ export function channelOptions(address: string, tls: TlsOptions | undefined): Ch
   return {
     "grpc-node.flow_control_window": windowBytes,
     "grpc.max_receive_message_length": receiveBytesMax,
-    // A connection of its own for each client: a server shares what is scarce between connections.
+    // A connection of its own for each client: a server shares what is scarce between connections. One that is left must
+    // not come back from the process's store of them.
     "grpc.use_local_subchannel_pool": 1,
     // A server that came back is found soon: grpc-js waits from 1 s up to 2 min by default.
     "grpc.initial_reconnect_backoff_ms": 250,

@@ -49,8 +49,18 @@ function findingOf({ address, tls }: Target, listener: Listener, reason: string)
     return { mistake: "needs_tls", words };
   }
   if (!wanted) return undefined;
-  const check = "check tls.ca, and tls.cert and tls.key if the server asks for a certificate";
-  return { mistake: "certificate", words: `no TLS connection to ${address} (${reason}): ${check}` };
+  return { mistake: "certificate", words: `no TLS connection to ${address}: ${certificateWords(tls, reason)}` };
+}
+
+/** What Node says where it does not accept the other side's certificate; an alert is what the other side says of ours. */
+const unaccepted = /self.signed|unable to|has expired|not yet valid|altname|certificate chain/i;
+
+function certificateWords(tls: TlsOptions, reason: string): string {
+  if (unaccepted.test(reason) && !/\balert\b/i.test(reason))
+    return `the server's certificate is not accepted (${reason}): check tls.ca, and the address`;
+  const shows = typeof tls === "object" && tls.cert !== undefined;
+  if (!shows) return `the server asks for a client's certificate (${reason}): give tls.cert and tls.key`;
+  return `the server refuses this client's certificate, tls.cert (${reason}): it wants a valid one of its --tls-client-ca`;
 }
 
 /** Without what grpc-js wraps around a reason. */

@@ -18,18 +18,20 @@ interface Stream {
   /** Requests that wait until there is room to write. */
   readonly outgoing: { readonly requestId: string; readonly bytes: Buffer }[];
   ended: boolean;
+  /** Ends it, and what waits with this error. */
+  readonly end: (error: GradusError) => void;
   /** How it ended, where the server said when to come back; and when that is, by performance.now(). */
   refusal: { readonly error: GradusError; readonly until: number } | undefined;
 }
 
 function open(start: () => Call): Stream {
-  const stream: Stream = { call: start(), waiting: new Map(), outgoing: [], ended: false, refusal: undefined };
   const end = (error: GradusError): void => {
     stream.ended = true;
     if (error.retryDelayMs !== undefined) stream.refusal = { error, until: performance.now() + error.retryDelayMs };
     for (const settle of stream.waiting.values()) settle(error);
     stream.call.cancel();
   };
+  const stream: Stream = { call: start(), waiting: new Map(), outgoing: [], ended: false, end, refusal: undefined };
   stream.call.on("data", (reply: StreamStepsResponse) => stream.waiting.get(reply.requestId)?.(reply));
   stream.call.on("drain", () => flush(stream));
   stream.call.on("error", (error) => end(fromServiceError(error)));
@@ -76,8 +78,14 @@ function stillRefused(refusal: Stream["refusal"]): GradusError | undefined {
   return retryDelayMs > 0 ? new GradusError(error.code, error.message, { retryDelayMs, cause: error }) : undefined;
 }
 
+/** A channel of steps over one stream at a time. */
+interface SteppingStream extends StepChannel {
+  /** Leaves the stream that is open, as one that broke: what waits on it may be sent again, on the next. */
+  readonly leave: () => void;
+}
+
 /** A channel that opens its stream at the first request, and another one after a stream has ended. */
-export function stepChannel(start: () => Call): StepChannel {
+export function stepChannel(start: () => Call): SteppingStream {
   let stream: Stream | undefined;
   let requests = 0;
   return {
@@ -97,5 +105,6 @@ export function stepChannel(start: () => Call): StepChannel {
       if (stream?.ended === false) stream.call.end();
     },
     cancel: () => stream?.call.cancel(),
+    leave: () => stream?.end(new GradusError("UNAVAILABLE", "nothing came on the stream for as long as a request has")),
   };
 }

@@ -5,11 +5,13 @@ import { Client, Metadata } from "@grpc/grpc-js";
 import type { CallOptions } from "@grpc/grpc-js";
 import { abortedError, asGradusError, GradusError } from "../errors.ts";
 import { EnvironmentService, ListEnvironmentsRequestSchema } from "../gen/gradus/v1/environment_pb.js";
+import { tokenOf } from "../token.ts";
 import type { Attempt, Transport } from "../transport.ts";
 import { addressProblem } from "./address.ts";
 import { asIs, bytesOf, reader } from "./bytes.ts";
 import { channelOptions, credentialsOf } from "./channel.ts";
 import type { TlsOptions } from "./channel.ts";
+import { connection } from "./connection.ts";
 import { explain, inPlainWords, isSuspicious } from "./mistakes.ts";
 import { fromServiceError } from "./service-error.ts";
 import { stepChannel } from "./steps.ts";
@@ -111,22 +113,31 @@ export function grpcTransport(address: string, options: GrpcOptions): Transport 
     throw new GradusError("INVALID_ARGUMENT", `${wanted}; got '${address}': ${problem}`);
   }
   const metadata = new Metadata();
-  if (options.token !== undefined) metadata.set("authorization", `Bearer ${options.token}`);
-  let made: Client | undefined;
-  const client = (): Client =>
-    (made ??= new Client(address, credentialsOf(options.tls), channelOptions(address, options.tls)));
+  const token = tokenOf(options.token);
+  if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
+  const wire = connection(() => new Client(address, credentialsOf(options.tls), channelOptions(address, options.tls)));
+  const { client } = wire;
   const { reached, failed } = explainer(address, options.tls, () => unary(client(), metadata));
+  const heard = <T>(reply: T): T => {
+    wire.heard();
+    return reached(reply);
+  };
+  /** Does what begins on the connection that there is, and sees how it ends. */
+  const attempted = async <T>(work: (on: Client) => Promise<T>, leave?: () => void): Promise<T> => {
+    const [used, begunAt] = [client(), performance.now()];
+    try {
+      return heard(await work(used));
+    } catch (caught) {
+      const error = await failed(caught);
+      if (wire.failed(used, begunAt, error)) leave?.();
+      throw error;
+    }
+  };
   return {
-    unary: async (method, message, attempt) => {
-      try {
-        return reached(await unary(client(), metadata)(method, message, attempt));
-      } catch (error) {
-        throw await failed(error);
-      }
-    },
+    unary: (method, message, attempt) => attempted((on) => unary(on, metadata)(method, message, attempt)),
     serverStream: async function* (method, message, attempt) {
       try {
-        for await (const reply of serverStream(client(), metadata)(method, message, attempt)) yield reached(reply);
+        for await (const reply of serverStream(client(), metadata)(method, message, attempt)) yield heard(reply);
       } catch (error) {
         throw await failed(error);
       }
@@ -137,18 +148,9 @@ export function grpcTransport(address: string, options: GrpcOptions): Transport 
       const channel = stepChannel(start);
       return {
         ...channel,
-        request: async (groups, attempt) => {
-          try {
-            return reached(await channel.request(groups, attempt));
-          } catch (error) {
-            throw await failed(error);
-          }
-        },
+        request: (groups, attempt) => attempted(() => channel.request(groups, attempt), channel.leave),
       };
     },
-    close: () => {
-      made?.close();
-      made = undefined;
-    },
+    close: wire.close,
   };
 }

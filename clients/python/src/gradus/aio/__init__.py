@@ -8,14 +8,15 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from gradus._call_maker import Settings
-from gradus._channels import Tls
 from gradus._client_core import ClientCore
+from gradus._credentials import Tls
 from gradus._evaluation_core import EvaluationCore
 from gradus._feedback import OnFeedback
 from gradus._handles import ClientHandle, EvaluationHandle, RunHandle
 from gradus._op import arun_each, awaiting, awaiting_each
 from gradus._options import CallOptions, check_options, suggesting
 from gradus._run_groups import WholeRunCore
+from gradus._stream import check_stream
 from gradus.aio._io import AsyncIo
 from gradus.aio._wire import TaskWire
 from gradus.outcomes import StreamResult
@@ -119,13 +120,14 @@ class Client(ClientHandle):
     ) -> AsyncIterator[StreamResult]:
         """See `gradus.Client.stream_steps`. `groups` is read in a task of its own, and may be asynchronous."""
         check_options("stream_steps", options, frozenset(CallOptions.__annotations__))
+        check_stream(groups, window, asynchronous=True)
         return self._stream(groups, window, options)
 
     async def _stream(
         self, groups: Iterable[CompletionGroup] | AsyncIterable[CompletionGroup], window: int, options: CallOptions
     ) -> AsyncIterator[StreamResult]:
         io: AsyncIo = self._core.io
-        async with TaskWire(io.channel(), io.address, groups, window) as wire:
+        async with TaskWire(io.channels, io.address, groups, window) as wire:
             async for result in arun_each(self._core.stream_steps(wire, options)):
                 yield result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -32,7 +33,8 @@ class AsyncIo:
 
     async def exchange(self, call: Call[Any], timeout: float) -> Any:
         """See `Io`."""
-        method = self.channel().unary_unary(
+        channel, began = self.channel(), time.monotonic()
+        method = channel.unary_unary(
             call.method,
             request_serializer=type(call.request).SerializeToString,
             response_deserializer=call.response.FromString,
@@ -40,8 +42,11 @@ class AsyncIo:
         try:
             response = await method(call.request, timeout=timeout, metadata=self.address.metadata)
         except grpc.RpcError as failure:
-            raise error_of_rpc(failure, self.address.target) from None
-        self.address.reached.yes = True
+            error = error_of_rpc(failure, self.address.target)
+            if self.address.is_silent_since(began, error):
+                self.channels.renew(channel, asyncio.get_running_loop())
+            raise error from None
+        self.address.reached.note()
         return response
 
     def begin(self, call: Call[Any], timeout: float) -> Callable[[], Any]:
@@ -70,5 +75,5 @@ class AsyncIo:
             message = await stream.read()
         except grpc.RpcError as failure:
             raise error_of_rpc(failure, self.address.target) from None
-        self.address.reached.yes = True
+        self.address.reached.note()
         return None if message is grpc.aio.EOF else message

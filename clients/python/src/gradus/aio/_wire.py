@@ -4,34 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from types import TracebackType
 from typing import Any
 
 import grpc
 
-from gradus._channels import Address
+from gradus._channels import Address, ChannelPool
 from gradus._mistakes import explained
-from gradus._stream import Ended, Event, Exhausted, Reply, Sent
+from gradus._stream import Ended, Event, Exhausted, Reply
 from gradus.errors import error_of, error_of_rpc
-from gradus.tasks import CompletionGroup
+from gradus.tasks import CompletionGroup, check_group
 from gradus.v1 import environment_pb2
 
 
 class TaskWire:
     """Carries a stream's messages: one task writes what is in the outgoing queue, another reads the replies.
 
-    A third puts the caller's groups into the inbox, at most `window` ahead of their results. To be used as a context:
-    its end ends the tasks and the call.
+    A third adds the caller's groups, at most `window` ahead of their results. To be used as a context: its end ends
+    the tasks and the call.
     """
 
     def __init__(
         self,
-        channel: grpc.aio.Channel,
+        channels: ChannelPool[grpc.aio.Channel],
         address: Address,
         groups: Iterable[CompletionGroup] | AsyncIterable[CompletionGroup],
         window: int,
     ) -> None:
+        self.lock = None
+        self._channels = channels
+        self._channel: grpc.aio.Channel | None = None
         self._inbox: asyncio.Queue[Event] = asyncio.Queue()
         self._outgoing: asyncio.Queue[environment_pb2.StreamStepsRequest] = asyncio.Queue()
         self._address = address
@@ -41,16 +44,14 @@ class TaskWire:
         self._groups = groups
         self._feeder: asyncio.Future[None] | None = None
         self._tasks: list[asyncio.Future[None]] = []
-        self._method = channel.stream_stream(
-            "/gradus.v1.EnvironmentService/StreamSteps",
-            request_serializer=environment_pb2.StreamStepsRequest.SerializeToString,
-            response_deserializer=environment_pb2.StreamStepsResponse.FromString,
-        )
 
     async def __aenter__(self) -> TaskWire:
-        """Begins to read the groups."""
-        self._feeder = asyncio.ensure_future(self._feed())
+        """Gives itself."""
         return self
+
+    def feed(self, add: Callable[[CompletionGroup], None]) -> None:
+        """Begins to read the groups, and adds them."""
+        self._feeder = asyncio.ensure_future(self._feed(add))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
@@ -63,12 +64,21 @@ class TaskWire:
         if self._call is not None:
             self._call.cancel()
 
-    def open(self, number: int) -> None:
+    def open(self, number: int, *, fresh: bool) -> None:
         """See Wire."""
+        loop = asyncio.get_running_loop()
+        if fresh:
+            self._channels.renew(self._channel, loop)
+        self._channel = self._channels.get(loop)
         for task in self._tasks:
             task.cancel()
         self._outgoing = asyncio.Queue()
-        self._call = self._method(metadata=self._address.metadata)
+        method = self._channel.stream_stream(
+            "/gradus.v1.EnvironmentService/StreamSteps",
+            request_serializer=environment_pb2.StreamStepsRequest.SerializeToString,
+            response_deserializer=environment_pb2.StreamStepsResponse.FromString,
+        )
+        self._call = method(metadata=self._address.metadata)
         self._tasks = [
             asyncio.ensure_future(self._write(self._call, self._outgoing)),
             asyncio.ensure_future(self._read(self._call, number)),
@@ -82,20 +92,20 @@ class TaskWire:
         """Says that a group has its result, so that another may be read."""
         self._slots.release()
 
-    async def next_event(self, wait: float | None) -> Event | None:
+    async def next_event(self, wait: float) -> Event | None:
         """What happens next; None: nothing within the seconds to wait."""
         try:
             return await asyncio.wait_for(self._inbox.get(), wait)
         except (TimeoutError, asyncio.TimeoutError):
             return None
 
-    async def _feed(self) -> None:
+    async def _feed(self, add: Callable[[CompletionGroup], None]) -> None:
         groups = self._groups
         try:
             iterator = groups.__aiter__() if isinstance(groups, AsyncIterable) else _each(groups)
             while True:
                 await self._slots.acquire()
-                self._inbox.put_nowait(Sent(await iterator.__anext__()))
+                add(check_group(await iterator.__anext__()))
         except StopAsyncIteration:
             self._inbox.put_nowait(Exhausted(None))
         except Exception as error:  # What the caller's iterable raises is raised to the caller.
@@ -112,7 +122,7 @@ class TaskWire:
     async def _read(self, call: Any, number: int) -> None:
         try:
             async for message in call:
-                self._address.reached.yes = True
+                self._address.reached.note()
                 self._inbox.put_nowait(Reply(number, message))
             self._inbox.put_nowait(Ended(number, None))
         except grpc.aio.AioRpcError as failure:

@@ -72,7 +72,7 @@ class Game:
         at_once: int,
     ) -> None:
         at = RunAddress.parse(address)
-        self.client = at.client()
+        self.client = at.client(patience=patience)
         self._places = Places()
         self._max_prompt_length = max_prompt_length
         self._unscored = unscored

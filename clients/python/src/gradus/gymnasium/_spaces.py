@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from gymnasium.spaces import Text
+from gymnasium.vector.utils import read_from_shared_memory
 
 LENGTH_MAX = 65536
 """Characters, unless an environment is made with another length."""
@@ -12,17 +16,86 @@ LENGTH_MAX = 65536
 _PRINTABLE = "".join(map(chr, range(32, 127)))
 
 
+class _Unicode:
+    """All characters there are, each at its code point, as a set and as a list of a million would be."""
+
+    def __len__(self) -> int:
+        return sys.maxunicode + 1
+
+    def __contains__(self, character: object) -> bool:
+        return isinstance(character, str) and len(character) == 1
+
+    def __getitem__(self, code: int) -> str:
+        return chr(code)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Unicode)
+
+    def __hash__(self) -> int:
+        return hash(_Unicode)
+
+
 class AnyText(Text):
-    """Texts of any characters; what is sampled is printable ASCII."""
+    """Texts of any characters, none of them too; what is sampled is printable ASCII.
+
+    Its characters are numbered by their code points: gymnasium's `AsyncVectorEnv` hands texts between processes as
+    numbers of the characters of their space, and flattens them so.
+    """
 
     def __init__(self, max_length: int) -> None:
         super().__init__(max_length, min_length=0, charset=_PRINTABLE)
-
-    def contains(self, x: Any) -> bool:
-        """Whether it is a text that is not too long."""
-        return isinstance(x, str) and len(x) <= self.max_length
+        self._sampled = Text(max_length, min_length=0, charset=_PRINTABLE)
 
     @property
-    def is_np_flattenable(self) -> bool:
-        """Not: its characters are too many to be numbered."""
-        return False
+    def character_set(self) -> Any:
+        """All of Unicode."""
+        return _Unicode()
+
+    @property
+    def character_list(self) -> Any:
+        """The same, by code point."""
+        return _Unicode()
+
+    def character_index(self, char: str) -> Any:
+        """Its code point."""
+        return np.int32(ord(char))
+
+    def sample(self, mask: Any = None, probability: Any = None) -> str:
+        """A text of printable ASCII; masks are of its characters."""
+        self._sampled.seed(int(self.np_random.integers(2**31)))
+        return str(self._sampled.sample(mask, probability))
+
+    def __repr__(self) -> str:
+        """Its greatest length."""
+        return f"AnyText({self.max_length})"
+
+
+class _SharedTexts:
+    """Texts of a shared memory as they stand there.
+
+    `AsyncVectorEnv` reads its observations once, when it is made, and then hands out copies of them: of arrays, which
+    are views, these are the new ones, but of texts the first for ever. A copy of this is a tuple of what stands there
+    when it is made.
+    """
+
+    def __init__(self, codes: np.ndarray[Any, Any]) -> None:
+        self._codes = codes
+
+    def __len__(self) -> int:
+        return len(self._codes)
+
+    def __getitem__(self, index: int) -> str:
+        codes = self._codes[index]
+        return "".join(map(chr, codes[codes <= sys.maxunicode]))
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[index] for index in range(len(self)))
+
+    def __deepcopy__(self, memo: Any) -> tuple[str, ...]:
+        return tuple(self)
+
+
+@read_from_shared_memory.register(AnyText)
+def _read(space: AnyText, shared_memory: Any, n: int = 1) -> _SharedTexts:
+    codes = np.frombuffer(shared_memory.get_obj(), dtype=np.int32)
+    return _SharedTexts(codes.reshape((n, space.max_length)))

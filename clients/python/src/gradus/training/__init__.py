@@ -8,7 +8,7 @@ and what is refused because it would wait for ever.
 
 from __future__ import annotations
 
-from gradus.training._address import RunAddress
+from gradus.training._address import PATIENCE_SECONDS, RunAddress
 from gradus.training._checkpoints import (
     RunCheckpoint,
     checkpoint_of,
@@ -30,7 +30,7 @@ from gradus.training._places import Places, place_in_group
 from gradus.training._reader import TaskReader, read_tasks
 from gradus.training._references import TaskReference
 from gradus.training._scorer import Scorer, score_one
-from gradus.training._scoring import PATIENCE_SECONDS, UnscoredError, Written, reward_or, score, score_all
+from gradus.training._scoring import UnscoredError, Written, reward_or, score, score_all
 
 __all__ = [
     "PATIENCE_SECONDS",

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
 
 from gradus import aio
-from gradus._channels import Tls
+from gradus._credentials import Tls
 from gradus._feedback import OnFeedback
+from gradus._retries import AS_LONG_AS_THERE_IS_TIME
 from gradus.client import Client
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+PATIENCE_SECONDS = 600.0
+"""For how long a server is waited for, and a completion sent again that it asks to have again, unless told."""
 
 _SCHEMES = {"gradus": False, "gradus+tls": True}
 
@@ -71,14 +75,19 @@ class RunAddress:
         arm = f"#{quote(self.evaluation_arm)}" if self.evaluation_arm else ""
         return f"{scheme}://{self.server}/{quote(self.run_id)}{arm}"
 
-    def client(self, on_feedback: OnFeedback = "warn") -> Client:
-        """A client of the server."""
-        return Client(self.server, on_feedback=on_feedback, **self._credentials())
+    def client(self, on_feedback: OnFeedback = "warn", patience: float = PATIENCE_SECONDS) -> Client:
+        """A client of the server. Its calls wait for a server that is away, or not up yet, for so many seconds."""
+        return Client(self.server, on_feedback=on_feedback, **self._settings(patience))
 
-    def aio_client(self, on_feedback: OnFeedback = "warn") -> aio.Client:
-        """A client of the server for asyncio."""
-        return aio.Client(self.server, on_feedback=on_feedback, **self._credentials())
+    def aio_client(self, on_feedback: OnFeedback = "warn", patience: float = PATIENCE_SECONDS) -> aio.Client:
+        """The same for asyncio."""
+        return aio.Client(self.server, on_feedback=on_feedback, **self._settings(patience))
 
-    def _credentials(self) -> dict[str, Any]:
+    def _settings(self, patience: float) -> dict[str, Any]:
         tls = Tls(ca=os.environ.get("GRADUS_TLS_CA")) if self.tls else None
-        return {"tls": tls, "token": os.environ.get("GRADUS_TOKEN")}
+        return {
+            "timeout": patience,
+            "retries": AS_LONG_AS_THERE_IS_TIME,
+            "tls": tls,
+            "token": os.environ.get("GRADUS_TOKEN", "").strip() or None,
+        }

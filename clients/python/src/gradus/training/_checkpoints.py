@@ -17,7 +17,7 @@ from typing import Any, TypedDict
 from gradus.client import Run
 from gradus.errors import NotFoundError, UnavailableError
 from gradus.runs import RunState
-from gradus.training._scoring import PATIENCE_SECONDS
+from gradus.training._address import PATIENCE_SECONDS
 
 
 class RunCheckpoint(TypedDict):

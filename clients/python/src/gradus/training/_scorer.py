@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from gradus._feedback import FeedbackLog, OnFeedback
 from gradus._op import arun_each
 from gradus.outcomes import Outcome
-from gradus.training._address import RunAddress
+from gradus.training._address import PATIENCE_SECONDS, RunAddress
 from gradus.training._places import Places
-from gradus.training._scoring import PATIENCE_SECONDS, Written, score
+from gradus.training._scoring import Written, score
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Scorer:
         on_feedback: OnFeedback = "warn",
     ) -> None:
         # Of a completion that is sent at two indices only the last outcome is for the trainer's eyes.
-        self._client = address.aio_client("ignore")
+        self._client = address.aio_client("ignore", patience)
         self._feedback = FeedbackLog(on_feedback)
         self._window = window
         self._samples_max = samples_max

@@ -11,19 +11,19 @@ from gradus._call import curriculum_call, paged
 from gradus._client_core import ClientCore
 from gradus._enums import FinishReason
 from gradus._op import Each, Item, Op, run_each
+from gradus._retries import AS_LONG_AS_THERE_IS_TIME
+from gradus._texts import check_text
 from gradus.client import Client
 from gradus.errors import GradusError
 from gradus.groups import RunGroup
 from gradus.outcomes import Outcome
 from gradus.tasks import Completion, CompletionGroup
+from gradus.training._address import PATIENCE_SECONDS
 from gradus.training._places import Places
 from gradus.training._references import TaskReference
 from gradus.v1 import curriculum_pb2 as cur
 
 G = TypeVar("G")
-
-PATIENCE_SECONDS = 600.0
-"""For how long a completion is sent again that the server asks to have again, unless the trainer says so."""
 
 GROUPS_MAX = 1024
 """Groups of a message, at most: the server's limit, unless it is configured."""
@@ -53,6 +53,10 @@ class Written:
     sample_index: int | None = None
     finish_reason: FinishReason | None = None
     policy_version: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raises TypeError for what is no text."""
+        check_text(self.text, "text" if self.sample_index is None else f"text of sample {self.sample_index}")
 
 
 @dataclass(frozen=True)
@@ -157,7 +161,9 @@ def _send(core: ClientCore, tries: Sequence[_Try], seconds: float) -> Op[list[Ou
         groups.setdefault((each.written.task.task_id, seen[place]), []).append(each)
     by_position: dict[int, Outcome] = {}
     for message in messages_of(groups.values(), _length):
-        results = yield from core.batch_step([_group(each) for each in message], timeout=seconds)
+        results = yield from core.batch_step(
+            [_group(each) for each in message], timeout=seconds, retries=AS_LONG_AS_THERE_IS_TIME
+        )
         for group, result in zip(message, results, strict=True):
             by_position |= {each.position: outcome for each, outcome in zip(group, result.outcomes, strict=True)}
     return [by_position[each.position] for each in tries]

@@ -11,6 +11,8 @@ from accelerate import PartialState
 from transformers import TrainerCallback, set_seed
 from transformers.trainer_callback import ExportableState
 
+from gradus._feedback import warn
+
 if TYPE_CHECKING:
     from gradus.trl.spec import GradusSpec
 
@@ -34,7 +36,16 @@ class GradusCallback(TrainerCallback, ExportableState):
         self._spec._connect(args, processing_class)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Puts the run where the trainer is: at its beginning, or as it was at the checkpoint."""
+        """Puts the run where the trainer is: at its beginning, or as it was at the checkpoint.
+
+        A training that is done stays as it is, and so does its run: the trainer by itself would make another step, and
+        a checkpoint of it, each time that its script is started.
+        """
+        if 0 < state.max_steps <= state.global_step:
+            control.should_training_stop = True
+            if state.is_world_process_zero:
+                warn(_done(state), UserWarning)
+            return
         saved = state.stateful_callbacks[type(self).__name__]["attributes"] if state.global_step else None
         if state.global_step and not saved:
             raise ValueError(
@@ -44,6 +55,10 @@ class GradusCallback(TrainerCallback, ExportableState):
         self._step = state.global_step
         on_one_rank(lambda: self._spec._start(saved), state.is_world_process_zero)
         self._spec._begin(self._step, saved)
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """From here on who looks at the data set sees samples of it, and takes no tasks."""
+        self._spec.is_training = False
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Seeds the step, if what is sampled is to be the same after a resume."""
@@ -57,6 +72,14 @@ class GradusCallback(TrainerCallback, ExportableState):
     def state(self) -> dict[str, Any]:
         """What goes into a checkpoint, when every sample of its step is scored; nothing before a training."""
         return {"args": {}, "attributes": self._spec._save(self._step)}
+
+
+def _done(state: Any) -> str:
+    return (
+        f"this training is complete: it goes on from the checkpoint of step {state.global_step}, and max_steps is "
+        f"{state.max_steps}. Nothing is trained, and the run stays as it is. To train on, set a greater max_steps; to "
+        "begin anew, name another run_id and another output_dir"
+    )
 
 
 def on_one_rank(work: Callable[[], object], is_first: bool) -> None:

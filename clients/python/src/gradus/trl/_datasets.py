@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import replace
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any
 
 import datasets
 
-from gradus.client import Run
-from gradus.runs import RunConfig
-from gradus.tasks import Task
+from gradus.client import Client, Run
+from gradus.runs import PromptTemplate, RunConfig
+from gradus.tasks import ChatMessage, Task
+
+if TYPE_CHECKING:
+    from gradus.trl.spec import GradusSpec
 
 
 def row_of(task: Task) -> dict[str, Any]:
@@ -17,14 +22,84 @@ def row_of(task: Task) -> dict[str, Any]:
     return {"prompt": task.prompt, "arm_id": task.arm_id, "gradus_task": task.to_json()}
 
 
-def train_dataset(take: Callable[[], list[Task]]) -> Any:
-    """Tasks in order, as long as `take` gives any."""
-    return datasets.IterableDataset.from_generator(_rows, gen_kwargs={"take": take})
+_FEATURES = datasets.Features(
+    {
+        "prompt": [{"role": datasets.Value("string"), "content": datasets.Value("string")}],
+        "arm_id": datasets.Value("string"),
+        "gradus_task": datasets.Value("string"),
+    }
+)
+
+
+class RunTasks(datasets.IterableDataset):
+    """The tasks of a run, in order, for a trainer; for who looks at it while nothing is trained, samples of them."""
+
+    _spec: GradusSpec
+
+    def __iter__(self) -> Iterator[Any]:
+        """Rows of the run in a training, and samples without an end otherwise."""
+        return super().__iter__() if self._spec.is_training else self._spec._samples()
+
+    def __getitem__(self, key: Any) -> Any:
+        """A sample by its number, a list of them by a slice, a column by its name."""
+        if isinstance(key, slice) and key.stop is not None:
+            return list(islice(self._spec._samples(), key.start, key.stop, key.step))
+        if isinstance(key, int) and key >= 0:
+            return next(islice(self._spec._samples(), key, None))
+        if isinstance(key, str) and key in _FEATURES:
+            return super().__getitem__(key)
+        columns = ", ".join(_FEATURES)
+        raise IndexError(
+            f"want the number of a sample, from 0, or a column of {columns}; got {key!r}: there is no last one"
+        )
+
+    def __len__(self) -> int:
+        """None: a run gives its tasks one by one."""
+        length = self._spec.run_config.length
+        whole = f"gives {length} tasks" if length else "has no end"
+        raise TypeError(f"tasks are made one by one, and have no len(): run {self._spec.run.run_id!r} {whole}")
+
+
+def train_dataset(spec: GradusSpec) -> Any:
+    """Tasks in order, as long as the spec gives any."""
+    made = datasets.IterableDataset.from_generator(_rows, features=_FEATURES, gen_kwargs={"take": spec._take})
+    # As the library itself gives its data sets a class when torch is there.
+    made.__class__ = RunTasks
+    made._spec = spec
+    return made
 
 
 def _rows(take: Callable[[], list[Task]]) -> Iterator[dict[str, Any]]:
     while tasks := take():
         yield from map(row_of, tasks)
+
+
+def samples(client: Client, config: RunConfig) -> Iterator[dict[str, Any]]:
+    """Tasks like the run's, of its arms in turn; the run knows nothing of them, and nothing waits for them."""
+    for seed in count():
+        for arm in config.arms:
+            spec = replace(
+                arm.spec,
+                answer_format=arm.spec.answer_format or config.answer_format,
+                reward_scheme=arm.spec.reward_scheme or config.reward_scheme,
+            )
+            task = client.batch_reset(spec, [seed])[0].result()
+            yield row_of(replace(task, arm_id=arm.arm_id, prompt=_in_template(task.prompt, config.prompt_template)))
+
+
+def _in_template(prompt: list[ChatMessage], template: PromptTemplate | None) -> list[ChatMessage]:
+    if template is None:
+        return prompt
+    system: list[ChatMessage] = [{"role": "system", "content": template.system}] if template.system else []
+    around = template.user or _MARK
+    user: list[ChatMessage] = [
+        {"role": "user", "content": around.replace(_MARK, each["content"])} for each in prompt if each["role"] == "user"
+    ]
+    return [*system, *user]
+
+
+_MARK = "{prompt}"
+"""Where a template has the task's own text."""
 
 
 def eval_dataset(run: Run, config: RunConfig) -> Any:

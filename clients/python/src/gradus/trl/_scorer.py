@@ -9,6 +9,7 @@ from dataclasses import replace
 from gradus._enums import FinishReason
 from gradus._op import run
 from gradus._options import CallOptions
+from gradus._retries import AS_LONG_AS_THERE_IS_TIME
 from gradus.client import Client
 from gradus.outcomes import Reward
 from gradus.tasks import Completion, CompletionGroup, Task
@@ -17,9 +18,6 @@ from gradus.training._scoring import GROUPS_MAX, messages_of
 
 ASK_AGAIN_SECONDS = 1.0
 """How long a sample waits at least that the server asks to have sent again."""
-
-_TRIES_MAX = 1000
-"""How often a call is made: as often as there is time, for a server may be long in starting."""
 
 _MESSAGES = 2
 """Calls that go out at once: the server scores the first while the second is being made. With more, the server spends
@@ -98,7 +96,10 @@ class Scorer:
         deadline = time.monotonic() + self._patience
         waiting = groups
         while True:
-            options: CallOptions = {"timeout": max(1.0, deadline - time.monotonic()), "retries": _TRIES_MAX}
+            options: CallOptions = {
+                "timeout": max(1.0, deadline - time.monotonic()),
+                "retries": AS_LONG_AS_THERE_IS_TIME,
+            }
             messages = messages_of(waiting, _length, min(GROUPS_MAX, -(-len(waiting) // _MESSAGES)))
             for group, rewards in zip(waiting, run(self._client._core.rewards(messages, options)), strict=True):
                 found.update(((group.group_id, each.sample_index), each) for each in rewards)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from functools import cached_property
 from typing import Any
 
+from gradus._retries import AS_LONG_AS_THERE_IS_TIME
 from gradus.client import Client
 from gradus.errors import NotFoundError
 from gradus.runs import RunConfig, RunInfo
+from gradus.tasks import Task
 from gradus.training import insist, packed, unpacked
 from gradus.trl import _callback, _checks, _datasets
 from gradus.trl._environment import AnswerEnvironment
@@ -85,16 +87,21 @@ class GradusSpec:
         # Where the training began: an optimizer step, and the cursor of its first task.
         self._origin: tuple[int, int] | None = None
         self._shape: Shape | None = None
+        self.is_training = False
 
     def _create(self) -> RunInfo:
         if self._config is None:
-            return self.run.get(timeout=self._patience)
-        return self.run.create(**{**self._config, "timeout": self._patience})
+            return self.run.get(timeout=self._patience, retries=AS_LONG_AS_THERE_IS_TIME)
+        return self.run.create(**{**self._config, "timeout": self._patience, "retries": AS_LONG_AS_THERE_IS_TIME})
 
     @cached_property
     def train_dataset(self) -> Any:
-        """The run's tasks, a `datasets.IterableDataset` of rows `prompt`, `arm_id` and `gradus_task`."""
-        return _datasets.train_dataset(self._take)
+        """The run's tasks, a `datasets.IterableDataset` of rows `prompt`, `arm_id` and `gradus_task`.
+
+        Only a training takes tasks of the run. Who looks at it before or after (`train_dataset[0]`, a loop) sees
+        samples without an end: tasks like the run's, of its arms in turn, that are none of its own.
+        """
+        return _datasets.train_dataset(self)
 
     @cached_property
     def eval_dataset(self) -> Any:
@@ -145,10 +152,16 @@ class GradusSpec:
         self._shape = Shape.of(args)
         self._rewards.connect(args, tokenizer)
 
-    def _take(self) -> Any:
+    def _take(self) -> list[Task]:
         if self._shape is None:
-            raise ValueError("the trainer has no callbacks=spec.callbacks, which check its settings")
-        return self._feed.take()
+            raise ValueError(
+                "the trainer has no callbacks=spec.callbacks, which check its settings; to look at samples of tasks: "
+                "spec.train_dataset[0], or next(iter(spec.train_dataset))"
+            )
+        return self._feed.take() if self.is_training else []
+
+    def _samples(self) -> Iterator[dict[str, Any]]:
+        return _datasets.samples(self.client, self.run_config)
 
     def _start(self, saved: Mapping[str, Any] | None) -> None:
         """Puts the run where the trainer begins; on one rank only, before any has a task.
@@ -174,6 +187,7 @@ class GradusSpec:
 
     def _begin(self, step: int, saved: Mapping[str, Any] | None) -> None:
         assert self._shape is not None
+        self.is_training = True
         cursor = saved["cursor"] if saved else 0
         self._origin = (step, cursor)
         self._feed.begin(cursor, self._shape.prompts, self._shape.taken_at_once + 1)

@@ -1,0 +1,84 @@
+"""What a client shows, and what it trusts: TLS and the token."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+
+_TOKEN = re.compile(r"[\x21-\x7e]+")
+"""What a header takes of a token, without blanks."""
+
+
+@dataclass(frozen=True)
+class Tls:
+    """Files in PEM. `ca`: who signs servers; None: whom the system trusts. `cert` and `key`: this client's own."""
+
+    ca: str | Path | None = None
+    cert: str | Path | None = None
+    key: str | Path | None = None
+
+    def credentials(self) -> grpc.ChannelCredentials:
+        """What gRPC takes; reads the files."""
+        self.context()
+        return grpc.ssl_channel_credentials(_read(self.ca), _read(self.key), _read(self.cert))
+
+    def context(self) -> ssl.SSLContext:
+        """What Python's own TLS takes; raises ValueError for files that hold nothing of use, which gRPC passes over."""
+        if (self.cert is None) != (self.key is None):
+            raise ValueError("mutual TLS takes both cert and key")
+        context = ssl.create_default_context()
+        try:
+            if self.ca is not None:
+                context.load_verify_locations(self.ca)
+        except ssl.SSLError:
+            raise ValueError(f"Tls.ca: '{self.ca}' holds no certificate in PEM") from None
+        try:
+            if self.cert is not None:
+                context.load_cert_chain(self.cert, self.key, password="")
+        except ssl.SSLError as error:
+            if error.reason == "KEY_VALUES_MISMATCH":
+                why = f"Tls.key: '{self.key}' is not the key of the certificate '{self.cert}' (Tls.cert)"
+            else:
+                wanted = "want a certificate and its key in PEM, the key without a password"
+                why = f"Tls.cert, Tls.key: {wanted}; got '{self.cert}' and '{self.key}' ({error.reason})"
+            raise ValueError(why) from None
+        return context
+
+
+def _read(path: str | Path | None) -> bytes | None:
+    return None if path is None else Path(path).read_bytes()
+
+
+def check_tls(tls: Tls | None) -> None:
+    """Raises TypeError for what says nothing of TLS."""
+    if tls is not None and not isinstance(tls, Tls):
+        raise TypeError(f"tls: want gradus.Tls(), or Tls(ca=…), or None for none; got {type(tls).__name__} {tls!r}")
+
+
+def token_of(token: str | None) -> str | None:
+    """The token without white space around it, as files have. No error shows it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If it is none, or holds what no header can.
+
+    """
+    if token is None:
+        return None
+    if not isinstance(token, str):
+        raise TypeError(f"token: want it as str; got {type(token).__name__}")
+    stripped = token.strip()
+    if not stripped:
+        raise ValueError("token: it is empty; None is none")
+    if not _TOKEN.fullmatch(stripped):
+        at = next(at for at, each in enumerate(stripped) if not _TOKEN.fullmatch(each))
+        raise ValueError(
+            f"token: want visible ASCII characters without blanks; character {at + 1} of {len(stripped)} is "
+            f"U+{ord(stripped[at]):04X}"
+        )
+    return stripped

@@ -1,0 +1,311 @@
+"""What a hurried user gives by mistake: each is refused with a word on what was meant, before anything is scored."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.metadata
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, fields, replace
+from typing import Any
+
+import pytest
+from conftest import Server, StartServer, wrong
+
+import gradus
+from gradus import Client, Completion, Outcome, Task, aio
+from gradus.training import Places, RunAddress, TaskReference, Written, score_all
+
+NO_TEXTS: list[Any] = [None, b"<answer>1</answer>", 12, 1.5, ["a"], ("a",), {"text": "a"}, object()]
+
+
+class Text(str):
+    """As numpy's str_ is: a text of another class."""
+
+    __slots__ = ()
+
+
+@pytest.mark.parametrize("text", NO_TEXTS, ids=lambda each: type(each).__name__)
+def test_what_is_no_text_is_never_scored(client: Client, task: Task, text: Any) -> None:
+    evaluation = client.evaluation("never-made")
+    reference = TaskReference.of(task, RunAddress("localhost:1", ""), 1)
+    calls: list[tuple[str, Callable[[], object]]] = [
+        ("completion", lambda: client.step(task, text)),
+        ("completion", lambda: client.step(task.task_id, text, group_id=task.group_id)),
+        ("text of sample 1", lambda: task.group([*wrong(), text])),
+        ("text of sample 3", lambda: Completion(3, text)),
+        ("text of sample 0", lambda: client.run("r").step_group(task, [text])),
+        ("text of sample 0", lambda: client.batch_step(task.group([each]) for each in (text,))),
+        ("text of sample 0", lambda: list(client.stream_steps(task.group([each]) for each in (text,)))),
+        ("completion of sample 2", lambda: evaluation.submit([(task, 2, text)])),
+        ("text of sample 0", lambda: score_all(client, Places(), [Written(reference, text, 0)])),
+    ]
+    for place, call in calls:
+        with pytest.raises(TypeError, match=f"{place}: want what the policy wrote, as str; got {type(text).__name__}"):
+            call()
+
+    async def ask() -> None:
+        async with aio.Client("localhost:1") as asynchronous:
+            with pytest.raises(TypeError, match="completion: want"):
+                await asynchronous.step(task, text)
+
+    asyncio.run(ask())
+
+
+def test_texts_of_another_class_are_texts(client: Client, task: Task) -> None:
+    text = wrong()[0]
+    assert client.step(task, Text(text)).reward == 0.1
+    assert client.step(task, "").reward == 0.0
+    assert client.batch_step(task.group([Text(text), text]))[0].rewards == [0.1, 0.1]
+    with pytest.raises(ValueError, match="completion: want a str, without lone surrogates"):
+        client.step(task, "\udc80")
+    with pytest.raises(ValueError, match="text: want a str, without lone surrogates"):
+        client.batch_step(task.group(["\udc80"]))
+    with pytest.raises(ValueError, match="text: want a str, without lone surrogates"):
+        list(client.stream_steps([task.group(["\udc80"])]))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda c, t: c.step(None, "a"), "task: want a Task, or its id as str; got NoneType"),
+        (lambda c, t: c.step(t.group(["a"]), "a"), "task: want a Task"),
+        (lambda c, t: t.group("a text"), r"texts: want a list, each a str; got str 'a text'; write \[it\]"),
+        (lambda c, t: t.group(None), "texts: want a list"),
+        (lambda c, t: t.group({"a": 1}), "texts: want a list"),
+        (lambda c, t: t.group(["a"], finish_reasons="stop"), "finish_reasons: want a list"),
+        (lambda c, t: t.group(["a"], finish_reasons=["stop"] * 2), "finish_reasons: want one for each text, 1; got 2"),
+        (lambda c, t: c.batch_step(["a"]), "groups: want a CompletionGroup each, as Task.group makes; got str 'a'"),
+        (lambda c, t: c.batch_step(t), "groups: want a list, each a CompletionGroup"),
+        (lambda c, t: c.batch_step([t]), "groups: want a CompletionGroup each"),
+        (lambda c, t: c.stream_steps(t.group(["a"])), r"groups: want an iterable of CompletionGroup.*write \[it\]"),
+        (lambda c, t: c.stream_steps(None), "groups: want an iterable"),
+        (lambda c, t: c.stream_steps("abc"), "groups: want an iterable"),
+        (lambda c, t: list(c.stream_steps([t.group(["a"]), None])), "groups: want a CompletionGroup each.*NoneType"),
+        (lambda c, t: list(c.stream_steps([t])), "groups: want a CompletionGroup each"),
+        (lambda c, t: c.stream_steps([], window=0), "window: want a whole number of groups, at least 1; got int 0"),
+        (lambda c, t: c.stream_steps([], window="8"), "window: want"),
+        (lambda c, t: c.stream_steps([], window=None), "window: want"),
+        (lambda c, t: c.stream_steps(_later()), "asynchronous one, which gradus.aio.Client takes"),
+        (lambda c, t: c.step(t, "a", sample_index="0"), "sample_index: want a whole number .*; got str '0'"),
+        (lambda c, t: c.step(t, "a", sample_index=-1), "sample_index: want a whole number in the range 0 to"),
+        (lambda c, t: c.step(t, "a", timeout=0), "timeout: want seconds above 0; got 0"),
+        (lambda c, t: c.step(t, "a", timeout="5"), "timeout: want a number of seconds; got str '5'"),
+        (lambda c, t: c.step(t, "a", timeout=float("nan")), "timeout: want seconds above 0"),
+        (lambda c, t: c.step(t, "a", retries=-1), "retries: want 0 or more"),
+        (lambda c, t: c.step(t, "a", retries=1.5), "retries: want a whole number, or None"),
+        (lambda c, t: c.reset("countdown", seed="1"), "seed: want a whole number"),
+        (lambda c, t: c.reset(None), r"TaskSpec\.environment: want a str"),
+        (lambda c, t: c.batch_reset("countdown", [1]), "spec: want a TaskSpec, as gradus.task_spec makes; got str"),
+        (lambda c, t: c.batch_reset(gradus.task_spec("countdown"), 3), "seeds: want a list"),
+        (
+            lambda c, t: c.run("r").close_groups("group"),
+            r"groups: want a list of groups or of their ids; .* write \[it\]",
+        ),
+        (lambda c, t: c.run("r").close_groups(t), "groups: want a list of groups"),
+        (lambda c, t: c.run("r").set_weights(["a"]), "weights: want a mapping, each of a str"),
+        (lambda c, t: c.run("r").import_state("text"), "state: want bytes; got str"),
+        (lambda c, t: c.run("r").report_advantages([{"group_id": "g"}]), r"groups\[0\]: want a GroupAdvantages"),
+        (lambda c, t: c.run("r").update_shape(add_arms=["a"]), r"add_arms\[0\]: want an Arm, as gradus.arm makes"),
+        (lambda c, t: c.run("r").update_policy("bandit"), "policy: want a Policy, as gradus.mixture, gradus.bandit"),
+        (lambda c, t: c.evaluation("e").submit([(None, 0, "a")]), "task: want a Task"),
+        (lambda c, t: c.run(None).get(), "run_id: want it as str"),
+    ],
+)
+def test_what_a_call_is_given_is_refused_by_name(
+    client: Client, task: Task, call: Callable[[Any, Any], object], words: str
+) -> None:
+    with pytest.raises((TypeError, ValueError), match=words):
+        call(client, task)
+
+
+async def _later() -> Any:
+    yield None
+
+
+ARM = gradus.arm("countdown", "T0")
+MIXTURE = gradus.mixture()
+_policies: Any = gradus
+
+
+def _arm(**changes: Any) -> gradus.Arm:
+    return replace(ARM, **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"arms": ["countdown"]}, r"RunConfig\.arms\[0\]: want an Arm, as gradus\.arm makes; got str 'countdown'"),
+        ({"arms": [ARM, {"id": "a", "environment": "countdown"}]}, r"RunConfig\.arms\[1\]: want an Arm.*got dict"),
+        ({"arms": [{"id": "a"}]}, r"RunConfig\.arms\[0\]: want an Arm"),
+        ({"arms": [("countdown", "T0")]}, r"RunConfig\.arms\[0\]: want an Arm.*got tuple"),
+        ({"arms": [None]}, r"RunConfig\.arms\[0\]: want an Arm.*got NoneType"),
+        ({"arms": ARM}, r"arms: want a list, each an Arm.*write \[it\]"),
+        ({"arms": "countdown"}, "arms: want a list"),
+        ({"arms": {"a": ARM}}, "arms: want a list"),
+        ({"arms": [gradus.task_spec("countdown")]}, r"RunConfig\.arms\[0\]: want an Arm.*got TaskSpec"),
+        (
+            {"arms": [_arm(spec="countdown")]},
+            r"Arm\.spec: want a TaskSpec, as gradus\.task_spec makes; got str",
+        ),
+        ({"arms": [_arm(weight="2")]}, "weight: want a number; got str '2'"),
+        ({"policy": "bandit"}, r"RunConfig\.policy: want a Policy, as gradus\.mixture, gradus\.bandit.*got str"),
+        ({"policy": {"kind": "bandit"}}, r"RunConfig\.policy: want a Policy.*got dict"),
+        ({"policy": gradus.bandit}, r"RunConfig\.policy: want a Policy.*got function"),
+        ({"policy": _policies.mixture({"a": 1})}, r"Policy\.constraints: want a BatchConstraints.*gradus\.constraints"),
+        ({"policy": _policies.staged(["a"])}, r"StagedPolicy\.stages\[0\]: want a Stage, as gradus\.stage makes"),
+        ({"evaluation_arms": [ARM]}, r"RunConfig\.evaluation_arms\[0\]: want an EvaluationArm"),
+        ({"evaluation_arms": "eval"}, "evaluation_arms: want a list"),
+        ({"num_generations": "8"}, "num_generations: want a whole number .*; got str '8'"),
+        ({"num_generations": 1.5}, "num_generations: want a whole number"),
+        ({"prompts_per_update": -1}, "prompts_per_update: want a whole number in the range 0 to"),
+        ({"seed": 2**64}, "seed: want a whole number in the range 0 to 18446744073709551615"),
+        ({"group_timeout": "60"}, r"RunConfig\.group_timeout: want a number of seconds; got str '60'"),
+        ({"dynamic_sampling": 2.0}, r"RunConfig\.dynamic_sampling: want a DynamicSampling; got float"),
+        ({"prompt_template": "{prompt}"}, r"RunConfig\.prompt_template: want a PromptTemplate; got str"),
+        ({"feedback_lag": "none"}, "feedback_lag: want"),
+    ],
+)
+def test_a_misshaped_run_is_refused_in_our_words(client: Client, changes: dict[str, Any], words: str) -> None:
+    given = {"arms": [ARM], "policy": MIXTURE, "num_generations": 1, "prompts_per_update": 1}
+    with pytest.raises((TypeError, ValueError), match=words):
+        client.run("never-made").create(**{**given, **changes})
+
+
+def test_parameters_are_a_mapping(client: Client) -> None:
+    for parameters in ([1], {"numbers_max": "3"}, 3):
+        with pytest.raises(TypeError, match=r"TaskSpec\.parameters: want a mapping, each of a str to a number"):
+            gradus.arm("countdown", parameters=parameters)  # type: ignore[arg-type]
+
+
+TOKEN = "let-me-in-if-you-please"
+
+
+def test_a_token_may_come_as_a_file_has_it(start_server: StartServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = start_server("--token", f"{TOKEN}\n").address
+    for token in (f"{TOKEN}\n", f" {TOKEN}\r\n", f"\t{TOKEN}"):
+        assert Client(address, token=token).list_environments()
+    monkeypatch.setenv("GRADUS_TOKEN", f"{TOKEN}\n")
+    assert RunAddress(address, "").client().list_environments()
+
+    async def ask() -> None:
+        async with aio.Client(address, token=f"{TOKEN}\n") as client:
+            assert await client.list_environments()
+
+    asyncio.run(ask())
+    again = pickle.loads(pickle.dumps(Client(address, token=f"{TOKEN}\n")))
+    assert again.list_environments()
+
+
+@pytest.mark.parametrize("make", [Client, aio.Client])
+@pytest.mark.parametrize(
+    ("token", "words"),
+    [
+        ("se cret", "character 3 of 7 is U.0020"),
+        ("sec\nret", "character 4 of 7 is U.000A"),
+        ("secret\u2028é", "character 7 of 8 is U.2028"),
+        ("sécret", "character 2 of 6 is U.00E9"),
+        ("", "it is empty; None is none"),
+        ("\n", "it is empty"),
+        (b"secret", "want it as str; got bytes"),
+    ],
+)
+def test_a_token_that_no_header_takes_is_refused_and_not_shown(make: type[Client], token: Any, words: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=f"token: .*{words}") as caught:
+        make("localhost:1", token=token)
+    assert "cret" not in str(caught.value)
+
+
+def test_no_text_of_a_client_shows_its_token() -> None:
+    client = Client("localhost:1", token=TOKEN)
+    shown = [repr(client), repr(client._core.settings), repr(client._core.io.address), repr(client.run("r"))]
+    assert not any(TOKEN in each for each in shown)
+
+
+@pytest.mark.parametrize("target", [50051, None, ("localhost", 50051), b"localhost:50051"])
+def test_a_target_is_a_text(target: Any) -> None:
+    for make in (Client, aio.Client):
+        with pytest.raises(TypeError, match="target: want host:port as str"):
+            make(target)
+
+
+@pytest.mark.parametrize("settings", [{"timeout": 0}, {"timeout": "60"}, {"retries": -1}, {"retries": "3"}])
+def test_settings_are_checked_when_a_client_is_made(settings: dict[str, Any]) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"(timeout|retries): want"):
+        Client("localhost:1", **settings)
+
+
+def test_a_time_out_without_an_end_is_a_long_one(client: Client, task: Task) -> None:
+    assert client.step(task, "", timeout=float("inf")).reward == 0.0
+    assert len(list(client.stream_steps([task.group([""])], timeout=float("inf")))) == 1
+
+
+def test_the_version_is_the_distributions() -> None:
+    assert gradus.__version__ == importlib.metadata.version("gradus")
+    with pytest.raises(AttributeError, match="has no attribute 'Cleint'"):
+        gradus.Cleint  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_an_outcome_that_is_read_late_is_as_one_that_was_read(client: Client, task: Task) -> None:
+    group = client.batch_step(task.group([*wrong(), "no answer"]))[0]
+    first = group.outcomes[0]
+    whole = Outcome(**{each.name: getattr(first, each.name) for each in fields(Outcome)})
+    assert whole == first
+    for other in (group, first):
+        assert pickle.loads(pickle.dumps(other)) == other
+        assert replace(other) == other
+        assert asdict(other)
+    assert group.rewards == [0.1, 0.0] == replace(group).rewards
+    assert repr(whole) == repr(first)
+    with pytest.raises(AttributeError, match="has no attribute 'rewrd'"):
+        first.rewrd  # type: ignore[attr-defined]  # noqa: B018
+    with pytest.raises(AttributeError, match="reward"):
+        first.reward = 1.0  # type: ignore[misc]
+
+
+def test_steps_may_be_sent_twice_and_a_client_used_after_its_close(client: Client, server: Server, task: Task) -> None:
+    text = wrong()[0]
+    assert client.step(task, text) == client.step(task, text)
+    group = task.group([text])
+    assert [each.result().rewards for each in client.stream_steps([group, group])] == [[0.1], [0.1]]
+    other = Client(server.address)
+    stream = other.stream_steps(task.group([text]) for _ in range(3))
+    next(stream)
+    other.close()
+    assert other.list_environments()
+    other.close()
+    other.close()
+
+
+INTERRUPTED = """
+import sys, threading, time
+import gradus
+client = gradus.Client(sys.argv[1])
+task = client.reset("countdown", seed=1)
+
+def groups():
+    while True:
+        yield task.group(["?"])
+        time.sleep(0.01)
+
+try:
+    for number, result in enumerate(client.stream_steps(groups())):
+        if number == 3:
+            print("streaming", flush=True)
+except KeyboardInterrupt:
+    assert client.list_environments()
+    print("interrupted", flush=True)
+"""
+
+
+def test_control_c_ends_a_stream_and_leaves_the_client(server: Server) -> None:
+    command = [sys.executable, "-c", INTERRUPTED, server.address]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "streaming\n"
+        process.send_signal(signal.SIGINT)
+        out, problems = process.communicate(timeout=60)
+    assert (out, process.returncode) == ("interrupted\n", 0), problems
