@@ -154,8 +154,7 @@ export function beginScore<Instance>(task: AsyncScoreTask<Instance>, completion:
       kind: "verification",
       verify: (context) => environment.verify(instance, parsed.answer, context),
       finish: (facts) =>
-        failureOf(task, facts) ??
-        (isDoubtful && !removesDoubt(facts) ? unread() : scored(located, facts, [span])),
+        failureOf(task, facts) ?? (isDoubtful && !removesDoubt(facts) ? unread() : scored(located, facts, [span])),
     };
   } catch (cause) {
     throw named(environment, cause);

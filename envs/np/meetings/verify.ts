@@ -1,6 +1,14 @@
 /** What holds of a schedule: facts only. */
 import type { Facts, Parsed } from "../../facts.ts";
-import { DIGITS_MAX, foundInstead, takeClosing, takeComma, takeNumber, takeOpening, takeQuoted } from "../../lib/lists.ts";
+import {
+  DIGITS_MAX,
+  foundInstead,
+  takeClosing,
+  takeComma,
+  takeNumber,
+  takeOpening,
+  takeQuoted,
+} from "../../lib/lists.ts";
 import { skipGap } from "../../lib/text.ts";
 import { attendance, clockTime, type Meeting, type MeetingsInstance, type Placement, takeTime } from "./generate.ts";
 

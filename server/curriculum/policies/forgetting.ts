@@ -139,8 +139,8 @@ export const forgetting: PolicyDefinition<ForgettingPolicy, ForgettingConfig, St
   state: standingCodec,
   probabilities: (config, state, { progress, arms }) =>
     stageShares(domainOrder(config)[standing(config, state, progress).stage], arms),
-  phases: (config, armIds) => stagePhases(domainOrder(config), armIds),
-  sharing: (config, armIds) => stagePhases(domainOrder(config), armIds),
+  phases: (config, armIds) => stagePhases({ stages: domainOrder(config) }, armIds),
+  sharing: (config, armIds) => stagePhases({ stages: domainOrder(config) }, armIds),
   advance: (config, state, progress) =>
     nextPart(standing(config, state, progress).stage, config.domains.length, "domains", progress.cursor),
 };

@@ -150,9 +150,9 @@ export const replay: PolicyDefinition<ReplayPolicy, ReplayConfig, ReplayState> =
     return { state: { ...state, drawnCycle: cycle, firstBatch: batch }, restarts: true, batch: 0 };
   },
   probabilities: (config, state, { progress, arms }) => stageShares(stageOf(config, state, progress), arms),
-  phases: ({ stages }, armIds) => stagePhases(stages, armIds),
-  ranked: ({ stages }) => rankedStages(stages),
-  sharing: ({ stages }, armIds) => stagePhases(stages, armIds),
+  phases: stagePhases,
+  ranked: rankedStages,
+  sharing: stagePhases,
   accepts: (config, state, { rank }, progress) => isWithin(stageOf(config, state, progress)?.ranks, rank),
   /** From a cycle's last stage the next cycle begins. */
   advance(config, state, { cursor, ...progress }) {

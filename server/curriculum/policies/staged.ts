@@ -60,9 +60,9 @@ export const staged: PolicyDefinition<StagedPolicy, StagedConfig, Standing> = {
   },
   state: standingCodec,
   probabilities: (config, state, { progress, arms }) => stageShares(stageOf(config, state, progress), arms),
-  phases: ({ stages }, armIds) => stagePhases(stages, armIds),
-  ranked: ({ stages }) => rankedStages(stages),
-  sharing: ({ stages }, armIds) => stagePhases(stages, armIds),
+  phases: stagePhases,
+  ranked: rankedStages,
+  sharing: stagePhases,
   accepts: (config, state, { rank }, progress) => isWithin(stageOf(config, state, progress)?.ranks, rank),
   advance: (config, state, progress) =>
     nextPart(standing(config, state, progress).stage, config.stages.length, "stages", progress.cursor),

@@ -99,7 +99,7 @@ export function stageWeight({ weights }: Pick<Stage, "weights">, id: string): nu
 }
 
 /** Stages that draw in a range of ranks. */
-export function rankedStages(stages: readonly Stage[]): readonly RankUse[] {
+export function rankedStages({ stages }: { readonly stages: readonly Stage[] }): readonly RankUse[] {
   return stages.flatMap((stage, i) =>
     stage.ranks === undefined ? [] : [{ field: `stages[${i}].ranks`, draws: (id) => stageWeight(stage, id) > 0 }],
   );
@@ -112,7 +112,7 @@ export function stageShares(stage: Pick<Stage, "weights"> | undefined, arms: rea
 
 /** Whether each arm is drawn in each stage. */
 export function stagePhases(
-  stages: readonly Pick<Stage, "weights">[],
+  { stages }: { readonly stages: readonly Pick<Stage, "weights">[] },
   armIds: readonly string[],
 ): readonly (readonly boolean[])[] {
   return stages.map((stage) => armIds.map((id) => stageWeight(stage, id) > 0));

@@ -9,6 +9,7 @@ import { toStatus } from "../errors.ts";
 import { RpcError } from "../rpc.ts";
 import { messageDecoderOf } from "./internals.ts";
 import type { GrpcCall } from "./messages.ts";
+import type { Connection } from "../turns.ts";
 
 export interface Companions {
   readonly methods: readonly Method[];
@@ -55,7 +56,7 @@ export function addCompanions(server: Server, services: readonly DescService[], 
       }
       open.add(stream);
       stream.on("cancelled", () => open.delete(stream));
-      if (readsRequests) readInTurns(stream);
+      if (readsRequests) readInTurns(stream, (messageDecoderOf(stream) as GrpcCall).connection);
       handler(stream);
     };
   /** The server as a library sees it that adds its service to it: its streams are tracked. */
@@ -89,8 +90,7 @@ export function addCompanions(server: Server, services: readonly DescService[], 
  * One request after the other, each in its turn, and none while the answers before it are not read: the library answers
  * what comes, whoever reads it, and an answer is a thousand times as long as its request.
  */
-function readInTurns(stream: Stream): void {
-  const { connection } = messageDecoderOf(stream) as GrpcCall;
+export function readInTurns(stream: Stream, connection: Connection): void {
   const goOn = (): void => connection.take(() => stream.resume());
   stream.on("data", () => {
     stream.pause();

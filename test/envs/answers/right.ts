@@ -34,8 +34,9 @@ export function rightAnswers(environment: Environment): readonly Right[] {
 }
 
 /** The solver's answer; of a row its own. */
-export function rightText({ id, solver, reference }: Environment, instance: unknown): string {
-  const text = solver === undefined ? reference?.(instance) : solver.format(solver.solve(instance).answer);
+export function rightText(environment: Environment, instance: unknown): string {
+  const { id, solver } = environment;
+  const text = solver === undefined ? environment.reference?.(instance) : solver.format(solver.solve(instance).answer);
   if (text === undefined) throw new Error(`${id} has neither a solver nor an answer of its own`);
   return text;
 }
