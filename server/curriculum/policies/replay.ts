@@ -150,10 +150,10 @@ export const replay: PolicyDefinition<ReplayPolicy, ReplayConfig, ReplayState> =
     return { state: { ...state, drawnCycle: cycle, firstBatch: batch }, restarts: true, batch: 0 };
   },
   probabilities: (config, state, { progress, arms }) => stageShares(stageOf(config, state, progress), arms),
-  phases: stagePhases,
-  ranked: rankedStages,
-  sharing: stagePhases,
   accepts: (config, state, { rank }, progress) => isWithin(stageOf(config, state, progress)?.ranks, rank),
+  ranked: rankedStages,
+  phases: stagePhases,
+  sharing: stagePhases,
   /** From a cycle's last stage the next cycle begins. */
   advance(config, state, { cursor, ...progress }) {
     const now = standing(config, state, { cursor, ...progress });
