@@ -38,6 +38,7 @@ interface Row {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
+  readonly cpuMaxMs: number;
 }
 
 function judge(gold: string, answer: string): string {
@@ -46,31 +47,52 @@ function judge(gold: string, answer: string): string {
   return compareMath(expected.answer, given.answer).kind;
 }
 
-/** The median of five: other work on the machine lengthens single ones. */
-function timed(run: () => string): { readonly verdict: string; readonly ms: number } {
-  const times: number[] = [];
+interface Timed {
+  readonly verdict: string;
+  readonly ms: number;
+  /** Of this thread on a processor, which other work on the machine lengthens little. It is counted coarsely. */
+  readonly cpuMs: number;
+}
+
+/** Medians of five. */
+function timed(run: () => string): Timed {
+  const [times, cpuTimes]: [number[], number[]] = [[], []];
   let verdict = "";
   for (let i = 0; i < 5; i++) {
-    const start = performance.now();
+    const [start, cpuStart] = [performance.now(), process.threadCpuUsage()];
     verdict = run();
+    const { user, system } = process.threadCpuUsage(cpuStart);
     times.push(performance.now() - start);
+    cpuTimes.push((user + system) / 1_000);
   }
-  return { verdict, ms: times.sort((a, b) => a - b)[2] as number };
+  const [ms, cpuMs] = [times, cpuTimes].map((each) => each.sort((a, b) => a - b)[2]) as [number, number];
+  return { verdict, ms, cpuMs };
 }
 
 function measured(name: string, cases: Iterable<Case>): Row {
   const times: number[] = [];
-  let [right, takenWrongly, undecided] = [0, 0, 0];
+  let [right, takenWrongly, undecided, cpuMaxMs] = [0, 0, 0, 0];
   for (const { gold, answer, isEqual } of cases) {
-    const { verdict, ms } = timed(() => judge(gold, answer));
+    const { verdict, ms, cpuMs } = timed(() => judge(gold, answer));
     times.push(ms);
+    cpuMaxMs = Math.max(cpuMaxMs, cpuMs);
     if ((verdict === "equal") === isEqual) right++;
     if (verdict === "equal" && !isEqual) takenWrongly++;
     if (verdict === "undecided") undecided++;
   }
   times.sort((a, b) => a - b);
   const at = (share: number): number => times[Math.min(times.length - 1, Math.floor(share * times.length))] ?? 0;
-  return { name, count: times.length, right, takenWrongly, undecided, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
+  return {
+    name,
+    count: times.length,
+    right,
+    takenWrongly,
+    undecided,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    maxMs: at(1),
+    cpuMaxMs,
+  };
 }
 
 function fromFile(path: string | URL, equal: string): readonly Case[] {
@@ -126,9 +148,9 @@ if (options.pairs !== undefined) rows.push(measured("own pairs", fromFile(option
 
 if (options.json) console.log(JSON.stringify(rows, null, 2));
 else {
-  const heads = ["pairs", "right", "taken wrongly", "undecided", "p50 ms", "p99 ms", "max ms"];
+  const heads = ["pairs", "right", "taken wrongly", "undecided", "p50 ms", "p99 ms", "max ms", "max CPU ms"];
   console.log(`${"".padEnd(16)}${heads.map((head) => head.padStart(15)).join("")}`);
-  for (const { name, p50Ms, p99Ms, maxMs, ...rest } of rows) {
+  for (const { name, p50Ms, p99Ms, maxMs, cpuMaxMs, ...rest } of rows) {
     const share = `${((100 * rest.right) / rest.count).toFixed(2)}%`;
     const cells = [
       rest.count,
@@ -138,6 +160,7 @@ else {
       p50Ms.toFixed(3),
       p99Ms.toFixed(2),
       maxMs.toFixed(1),
+      cpuMaxMs.toFixed(1),
     ];
     console.log(name.padEnd(16) + cells.map((cell) => `${cell}`.padStart(15)).join(""));
   }

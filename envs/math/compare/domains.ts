@@ -36,7 +36,7 @@ export function compareDomains(gold: Node, answer: Node, state: State): Comparis
   return isListed && found[1]?.kind === "equal" ? found[1] : found[0];
 }
 
-function isListOfNumbers(node: Node): node is Extract<Node, { kind: "list" }> {
+function isListOfNumbers(node: Node): boolean {
   return node.kind === "list" && node.items.every((item) => item.kind !== "relation" && variablesOf(item).size === 0);
 }
 

@@ -8,6 +8,8 @@ import { type Ring, substituted } from "../exact/ring.ts";
 import { univariateIn, withoutRoots } from "../exact/univariate.ts";
 import { aligned, narrowed, simplified, zerosOf } from "../exact/zeros.ts";
 import { exact, type Num, wholeNum } from "../numbers/arithmetic.ts";
+import { spend } from "../numbers/budget.ts";
+import { floor, type Rational } from "../numbers/rational.ts";
 import type { Algebra } from "./algebra.ts";
 import { BITS } from "./places.ts";
 
@@ -80,13 +82,20 @@ function turnsOfOne(
   if (univariate === undefined || rest?.size === 0) return rest?.size === 0 ? [] : undefined;
   const [zeros, simple] = [zerosOf(univariate, ring.budget), simplified(univariate, ring.budget)];
   if (zeros === undefined || simple === undefined) return undefined;
-  return zeros.map((zero): Turn => {
+  const found = zeros.map((zero): Turn | undefined => {
+    if (zero.exact !== undefined) return { at: floor(multiplied(zero.exact, UNIT)), value: exact(zero.exact) };
+    if (!spend(ring.budget, (BITS_OF_TURN * simple.length) / NARROWING_A_STEP)) return undefined;
     const { high } = narrowed(simple, zero, BITS_OF_TURN);
     const shift = Math.max(high.shift, BITS_OF_TURN);
-    const at = aligned(high, shift) >> BigInt(shift - BITS_OF_TURN);
-    return { at, value: zero.exact && exact(zero.exact) };
+    return { at: aligned(high, shift) >> BigInt(shift - BITS_OF_TURN), value: undefined };
   });
+  return found.includes(undefined) ? undefined : (found as readonly Turn[]);
 }
+
+const multiplied = ({ num, den }: Rational, by: bigint): Rational => ({ num: num * by, den });
+
+/** Coefficients that are worked through for a digit, for each step. */
+const NARROWING_A_STEP = 3;
 
 const UNIT = 1n << BigInt(BITS_OF_TURN);
 /** Far beyond the last turn; and not so far. */
