@@ -8,6 +8,8 @@ import { RpcError, shuttingDown } from "./rpc.ts";
 export interface OpenCall {
   /** Its number among the open calls, which it is given when it is opened. */
   openNumber: number;
+  /** Whose calls are counted together. */
+  readonly connection: object;
   /** Bytes of requests and answers that it keeps in memory. */
   readonly bufferedBytes: number;
   /** When the request that it is still receiving began, by performance.now(); undefined: it is receiving none. */
@@ -176,15 +178,25 @@ export function watchOpenCalls(maxBytes: number, requestTimeoutMs: number): Open
   let last = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Those that use most go first, until the rest are within the limit. */
+  /**
+   * The largest call of the connection that holds most goes first, until the rest are within the limit: by single calls a
+   * thousand answers that one caller does not read would end another's one large request.
+   */
   const freeMemory = (): void => {
     const users = [...open.values()].map((call) => ({ call, bytes: call.bufferedBytes }));
     let total = users.reduce((sum, { bytes }) => sum + bytes, 0);
     if (total <= maxBytes) return;
-    for (const { call, bytes } of users.sort((a, b) => b.bytes - a.bytes)) {
-      if (total <= maxBytes) break;
-      call.refuse(tooMuchMemory(maxBytes));
-      total -= bytes;
+    const connections = [...Map.groupBy(users, ({ call }) => call.connection).values()].map((calls) => ({
+      calls: calls.sort((a, b) => a.bytes - b.bytes),
+      bytes: calls.reduce((sum, { bytes }) => sum + bytes, 0),
+    }));
+    while (total > maxBytes) {
+      const most = connections.reduce((a, b) => (b.bytes > a.bytes ? b : a));
+      const user = most.calls.pop();
+      if (user === undefined) break;
+      user.call.refuse(tooMuchMemory(maxBytes));
+      most.bytes -= user.bytes;
+      total -= user.bytes;
     }
   };
   const endTheLate = (): void => {

@@ -22,19 +22,20 @@ function scalar(type: ScalarType): fc.Arbitrary<unknown> {
 
 function value(field: DescField): fc.Arbitrary<unknown> {
   switch (field.fieldKind) {
-    case "scalar":
-      return scalar(field.scalar);
-    case "enum":
-      return fc.constantFrom(...field.enum.values.map(({ number }) => number));
-    case "message":
-      return init(field.message);
     case "list":
-      return fc.array(field.listKind === "message" ? init(field.message) : scalar(field.scalar as ScalarType), {
-        maxLength: 3,
-      });
+      return fc.array(one(field), { maxLength: 3 });
     case "map":
-      return fc.dictionary(text, scalar(field.scalar as ScalarType), { maxKeys: 3 });
+      return fc.dictionary(text, one(field), { maxKeys: 3 });
+    default:
+      return one(field);
   }
+}
+
+/** Of a list or a map: one of its values. */
+function one({ message, enum: numbers, scalar: type }: DescField): fc.Arbitrary<unknown> {
+  if (message !== undefined) return init(message);
+  if (numbers !== undefined) return fc.constantFrom(...numbers.values.map(({ number }) => number));
+  return scalar(type as ScalarType);
 }
 
 function init(schema: DescMessage): fc.Arbitrary<Record<string, unknown>> {

@@ -7,6 +7,8 @@ import { HealthImplementation, service as healthService } from "grpc-health-chec
 import type { Method, TransportContext } from "../call.ts";
 import { toStatus } from "../errors.ts";
 import { RpcError } from "../rpc.ts";
+import { messageDecoderOf } from "./internals.ts";
+import type { GrpcCall } from "./messages.ts";
 
 export interface Companions {
   readonly methods: readonly Method[];
@@ -27,7 +29,11 @@ const requestBytesMax = 4096;
 const openStreamsMax = 1024;
 
 interface Stream {
+  readonly writableNeedDrain: boolean;
   on(event: string, listener: () => void): unknown;
+  once(event: "drain", listener: () => void): unknown;
+  pause(): unknown;
+  resume(): unknown;
   emit(event: "error", error: unknown): unknown;
   end(): void;
 }
@@ -41,7 +47,7 @@ export function addCompanions(server: Server, services: readonly DescService[], 
   const methods: Method[] = [];
   const open = new Set<Stream>();
   const tracked =
-    (handler: StreamHandler): StreamHandler =>
+    (handler: StreamHandler, readsRequests: boolean): StreamHandler =>
     (stream) => {
       if (open.size >= openStreamsMax) {
         const why = `${openStreamsMax} health watches and reflection streams are open, which is the limit`;
@@ -49,6 +55,7 @@ export function addCompanions(server: Server, services: readonly DescService[], 
       }
       open.add(stream);
       stream.on("cancelled", () => open.delete(stream));
+      if (readsRequests) readInTurns(stream);
       handler(stream);
     };
   /** The server as a library sees it that adds its service to it: its streams are tracked. */
@@ -56,7 +63,8 @@ export function addCompanions(server: Server, services: readonly DescService[], 
     const addService = (service: ServiceDefinition, implementation: UntypedServiceImplementation) => {
       methods.push(...Object.values(service).map((method) => quietMethod(context, method)));
       const handler = implementation[streaming] as StreamHandler;
-      server.addService(service, { ...implementation, [streaming]: tracked(handler) });
+      const readsRequests = Object.values(service).some(({ requestStream }) => requestStream);
+      server.addService(service, { ...implementation, [streaming]: tracked(handler, readsRequests) });
     };
     return { addService } as unknown as Server;
   };
@@ -75,6 +83,20 @@ export function addCompanions(server: Server, services: readonly DescService[], 
     },
     close: () => open.forEach((stream) => stream.end()),
   };
+}
+
+/**
+ * One request after the other, each in its turn, and none while the answers before it are not read: the library answers
+ * what comes, whoever reads it, and an answer is a thousand times as long as its request.
+ */
+function readInTurns(stream: Stream): void {
+  const { connection } = messageDecoderOf(stream) as GrpcCall;
+  const goOn = (): void => connection.take(() => stream.resume());
+  stream.on("data", () => {
+    stream.pause();
+    if (stream.writableNeedDrain) stream.once("drain", goOn);
+    else goOn();
+  });
 }
 
 /** Its calls are counted, but leave no lines: a load balancer checks every second. */

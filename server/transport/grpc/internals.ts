@@ -83,8 +83,8 @@ export const connectionWindowBytes = 16 * 1024 ** 2;
  * the rapid reset attack). By default 1,000 and 33: a trainer that cancels its 1,500 calls then loses the others too.
  * Node takes 12 to 25 µs to make and end a stream, whatever we do with it: of 20,000 others waited for half a second.
  */
-export const streamResetBurst = 2_000;
-export const streamResetRate = 500;
+const streamResetBurst = 1_600;
+const streamResetRate = 500;
 /** Streams over the limit that a client opens at once: at Node's 100 it closes the connection, with all its calls. */
 const streamsRejectedMax = 20_000;
 
@@ -92,7 +92,8 @@ const streamsRejectedMax = 20_000;
 export function setHttp2Options(server: Server, maxConcurrentStreams: number): void {
   const { commonServerOptions } = server as unknown as ServerFields;
   commonServerOptions.settings = { maxConcurrentStreams, initialWindowSize: streamWindowBytes };
-  commonServerOptions.streamResetBurst = streamResetBurst;
+  // Whoever may have more open may give up more.
+  commonServerOptions.streamResetBurst = Math.max(streamResetBurst, 2 * maxConcurrentStreams);
   commonServerOptions.streamResetRate = streamResetRate;
   commonServerOptions.maxSessionRejectedStreams = streamsRejectedMax;
 }

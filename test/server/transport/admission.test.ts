@@ -8,25 +8,44 @@ import { until } from "../../support/patience.ts";
 /** Enough for several looks. */
 const looksMs = 300;
 
-function callThatHolds(bufferedBytes: number) {
+function callThatHolds(bufferedBytes: number, connection: object = {}) {
   const refusals: RpcError[] = [];
   const refuse = (error: RpcError): void => {
     refusals.push(error);
     own.bufferedBytes = 0;
   };
-  const own = { openNumber: 0, bufferedBytes, receivingSinceMs: undefined, refuse, refusals, abort: () => undefined };
+  const own = {
+    openNumber: 0,
+    connection,
+    bufferedBytes,
+    receivingSinceMs: undefined,
+    refuse,
+    refusals,
+    abort: () => undefined,
+  };
   return own;
 }
 
 test("the largest go first, until the rest are within the limit", async () => {
   const held = watchOpenCalls(100, 60_000);
-  const calls = [10, 60, 5, 70, 20].map(callThatHolds);
+  const calls = [10, 60, 5, 70, 20].map((bytes) => callThatHolds(bytes));
   for (const each of calls) held.add(each);
   await until(() => calls[3]?.refusals.length === 1);
   expect(calls.map(({ refusals }) => refusals.length)).toEqual([0, 0, 0, 1, 0]);
   const [refusal] = calls[3]?.refusals ?? [];
   expect(refusal).toMatchObject({ code: "RESOURCE_EXHAUSTED", retryDelayMs: 1000 });
   expect(refusal?.message).toMatch(/more than 100 bytes .*--max-held-bytes/);
+});
+
+test("many small answers of one caller are ended before another's one large request", async () => {
+  const held = watchOpenCalls(100, 60_000);
+  const reader = callThatHolds(40);
+  const connection = {};
+  const unread = Array.from({ length: 30 }, () => callThatHolds(3, connection));
+  for (const each of [reader, ...unread]) held.add(each);
+  await until(() => unread.some(({ refusals }) => refusals.length > 0));
+  expect(reader.refusals).toEqual([]);
+  expect(unread.filter(({ refusals }) => refusals.length > 0)).toHaveLength(10);
 });
 
 test("up to the limit nobody is refused, and who has left does not count", async () => {

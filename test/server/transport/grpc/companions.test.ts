@@ -11,6 +11,7 @@ import { EnvironmentService } from "../../../../server/gen/gradus/v1/environment
 import { start, stopAll } from "../fixture.ts";
 import { echo, latch } from "../handlers.ts";
 import { checkHealth, withHealth } from "./health-client.ts";
+import { callRaw, connectRaw, frame } from "./raw.ts";
 
 afterEach(stopAll);
 
@@ -125,4 +126,21 @@ describe.each(["v1", "v1alpha"] as const)("reflection %s", (version) => {
     await expect(reflect(grpcPort, version, { listServices: "*" })).rejects.toMatchObject({ code: 16 });
     expect((await reflect(grpcPort, version, { listServices: "*" }, token)).listServicesResponse).toBeDefined();
   });
+});
+
+test("a client that asks reflection and reads nothing gets no more answers than wait for it", async () => {
+  const server = await start({});
+  const session = await connectRaw(server.grpcPort, { settings: { initialWindowSize: 1024 } });
+  const { stream } = callRaw(session, "", { ":path": "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo" });
+  const name = Buffer.from("gradus.v1.EnvironmentService");
+  const request = frame(Buffer.concat([Buffer.of(34, name.length), name]));
+  const held = (): number => process.memoryUsage().arrayBuffers;
+  globalThis.gc?.();
+  const before = held();
+  stream.pause().write(Buffer.concat(Array.from({ length: 5000 }, () => request)));
+  await new Promise((resolve) => session.ping(resolve));
+  // Others are answered meanwhile, however much waits.
+  for (let i = 0; i < 20; i++) expect(await checkHealth(server.grpcPort)).toBe("SERVING");
+  expect(held() - before).toBeLessThan(16 * 1024 ** 2);
+  session.destroy();
 });

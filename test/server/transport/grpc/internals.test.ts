@@ -90,6 +90,27 @@ test("calls that are begun and cancelled faster than they can be closed do not c
   socket.destroy();
 });
 
+test("1,500 calls that are cancelled as they come do not close the connection, and 20,000 do, at little cost", async () => {
+  const server = await start({ step: () => create(StepResponseSchema, { outcome: { sampleIndex: 7 } }) });
+  const calls = () => server.lines().filter(({ msg }) => msg === "call").length;
+  const trainer = await connectFrames(server.grpcPort);
+  const cancelled = (count: number, from = 0) =>
+    Buffer.concat(Array.from({ length: count }, (_, i) => cancelledFrames(2 * (from + i) + 1)));
+  trainer.socket.write(Buffer.concat([cancelled(1500), stepFrames(3001)]));
+  await eventually(() => expect(trainer.received).toContainEqual({ type: frameTypes.headers, stream: 3001 }));
+  expect(trainer.received.map(({ type }) => type)).not.toContain(frameTypes.goaway);
+
+  const stranger = await connectFrames(server.grpcPort);
+  stranger.socket.on("error", () => undefined);
+  const before = calls();
+  stranger.socket.write(cancelled(20_000));
+  await eventually(() => expect(stranger.received.map(({ type }) => type)).toContain(frameTypes.goaway));
+  await once(stranger.socket, "close");
+  // What was reset before its turn came was never made a call of.
+  expect(calls() - before).toBeLessThan(400);
+  trainer.socket.destroy();
+});
+
 test("a session's streams are in a table of ours: fails where an upgrade of Node keeps them elsewhere", async () => {
   const http2Server: Http2Server = createServer((_, response) => response.end());
   keepStreamsYoung({ commonServerOptions: {}, http2Servers: new Map([[http2Server, undefined]]) } as never);

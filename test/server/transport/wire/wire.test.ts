@@ -3,11 +3,14 @@ import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protob
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  GetHistoryResponseSchema,
+  ImportRunResponseSchema,
   NextBatchResponseSchema,
   NextEvaluationResponseSchema,
   ReportAdvantagesRequestSchema,
 } from "../../../../server/gen/gradus/v1/curriculum_pb.js";
 import {
+  BatchResetResponseSchema,
   BatchStepRequestSchema,
   BatchStepResponseSchema,
   EnvironmentService,
@@ -20,7 +23,7 @@ import {
 } from "../../../../server/gen/gradus/v1/environment_pb.js";
 import { GroupOutcomeSchema, OutcomeSchema } from "../../../../server/gen/gradus/v1/outcome_pb.js";
 import { decoderOf } from "../../../../server/transport/wire/requests.ts";
-import { encoderOf, writeAhead } from "../../../../server/transport/wire/responses.ts";
+import { cutterOf, encoderOf, writeAhead } from "../../../../server/transport/wire/responses.ts";
 import { arbitraryMessage } from "../../../support/arbitrary-message.ts";
 
 const requests: readonly DescMessage[] = [StepRequestSchema, BatchStepRequestSchema, StreamStepsRequestSchema];
@@ -145,6 +148,38 @@ describe("millions of empty parts are refused before they are made", () => {
     expect(read(Buffer.concat([inner, Buffer.from([0x7a, 0x80, 0x80, 0x80, 1]), Buffer.alloc(2 ** 21)])).runId).toBe(
       "r",
     );
+  });
+});
+
+test("an environment is written once, for it stays what it is", () => {
+  const encode = encoderOf(ListEnvironmentsResponseSchema);
+  const message = create(ListEnvironmentsResponseSchema, { environments: [{ id: "a", description: "first" }] });
+  const bytes = encode(message);
+  for (const environment of message.environments) environment.description = "second";
+  expect(encode(message)).toEqual(bytes);
+  const other = create(GetEnvironmentResponseSchema, { environment: message.environments[0] as never });
+  expect(fromBinary(GetEnvironmentResponseSchema, encoderOf(GetEnvironmentResponseSchema)(other)).environment).toEqual(
+    expect.objectContaining({ description: "first" }),
+  );
+});
+
+describe("a long answer is written in pieces, which behind one another are the answer", () => {
+  const tasks = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({ taskId: `task ${i}`, prompt: [{ role: "user" }] }));
+  const cases: readonly (readonly [DescMessage, Record<string, unknown>, pieces: number])[] = [
+    [NextBatchResponseSchema, { tasks: tasks(64), nextCursor: 7n, done: true }, 1],
+    [NextBatchResponseSchema, { tasks: tasks(1000), nextCursor: 7n, done: true, epoch: 3 }, 63],
+    [ImportRunResponseSchema, { outstanding: tasks(500), run: { runId: "a" } }, 32],
+    [GetHistoryResponseSchema, { records: Array.from({ length: 80 }, () => ({ cursor: 5n })), nextPageToken: "b" }, 5],
+    [BatchResetResponseSchema, { results: Array.from({ length: 65 }, (_, i) => ({ seed: BigInt(i) })) }, 5],
+    [StepResponseSchema, {}, 1],
+  ];
+  test.each(cases)("$0.name", (schema, fields, pieces) => {
+    const message = create(schema, fields);
+    const cut = cutterOf(schema)(message);
+    expect(cut).toHaveLength(pieces);
+    const encode = encoderOf(schema) as (message: unknown) => Buffer;
+    expect(fromBinary(schema, Buffer.concat(cut.map(encode)))).toEqual(fromBinary(schema, toBinary(schema, message)));
   });
 });
 

@@ -1,0 +1,112 @@
+/** Whose turn it is: counted in rounds of the event loop and in what was begun, not in time. */
+import { create } from "@bufbuild/protobuf";
+import { afterEach, describe, expect, test } from "vitest";
+import { StepResponseSchema } from "../../../server/gen/gradus/v1/environment_pb.js";
+import { createTurns } from "../../../server/transport/turns.ts";
+import { start, stopAll } from "./fixture.ts";
+import { callRaw, connectRaw, frame } from "./grpc/raw.ts";
+import { eventually, until } from "../../support/patience.ts";
+
+afterEach(stopAll);
+
+const round = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** As much work as a round has time for. */
+function dear(): void {
+  for (const end = performance.now() + 3; performance.now() < end;);
+}
+
+describe("work that comes in one piece", () => {
+  test("is done at once where there is little of it", () => {
+    const done: number[] = [];
+    const connection = createTurns()({});
+    for (let i = 0; i < 3; i++) connection.take(() => done.push(i));
+    expect(done).toEqual([0, 1, 2]);
+  });
+
+  test("is spread over rounds of the event loop where there is much", async () => {
+    let done = 0;
+    const connection = createTurns()({});
+    for (let i = 0; i < 5; i++) {
+      connection.take(() => {
+        dear();
+        done++;
+      });
+    }
+    const seen = [done];
+    while (done < 5) {
+      await round();
+      seen.push(done);
+    }
+    for (const [i, each] of seen.entries()) expect(each - (seen[i - 1] ?? 0)).toBeLessThanOrEqual(1);
+  });
+
+  test("is done for one connection after the other, in the order of each", async () => {
+    const done: string[] = [];
+    const turns = createTurns();
+    const [many, few] = [turns({}), turns({})];
+    const work = (name: string) => () => {
+      dear();
+      done.push(name);
+    };
+    for (let i = 0; i < 4; i++) many.take(work(`many ${i}`));
+    few.take(work("few"));
+    await until(() => done.length === 5);
+    expect(done).toEqual(["many 0", "many 1", "few", "many 2", "many 3"]);
+  });
+
+  test("waits while the connection does not read its answers, and nobody else's does", () => {
+    const done: string[] = [];
+    const turns = createTurns();
+    const unread = turns({});
+    unread.wrote(9 * 1024 ** 2);
+    unread.take(() => done.push("unread"));
+    turns({}).take(() => done.push("other"));
+    expect(done).toEqual(["other"]);
+    unread.wrote(-2 * 1024 ** 2);
+    return until(() => done.length === 2);
+  });
+});
+
+const large = "x".repeat(128 * 1024);
+
+/** A server whose answers have 128 KiB, and how many of its calls were worked on. */
+async function withLargeAnswers() {
+  let begun = 0;
+  const server = await start({
+    step: async () => {
+      begun++;
+      return create(StepResponseSchema, { outcome: { nextTaskId: large } });
+    },
+  });
+  return { server, begun: () => begun };
+}
+
+test("of a connection that reads nothing no more calls are worked on than fill 8 MiB, and all once it reads", async () => {
+  const { server, begun } = await withLargeAnswers();
+  const session = await connectRaw(server.grpcPort, { settings: { initialWindowSize: 1024 } });
+  const calls = Array.from({ length: 200 }, () => callRaw(session, "Step"));
+  for (const { stream } of calls) stream.pause().end(frame(new Uint8Array()));
+  await eventually(() => expect(begun()).toBeGreaterThan(60));
+  // Others are served meanwhile.
+  await server.grpc().step({});
+  await round();
+  expect(begun()).toBeLessThan(100);
+  for (const { stream } of calls) stream.resume();
+  const ends = await Promise.all(calls.map(({ ended }) => ended));
+  expect(new Set(ends.map((status) => status["grpc-status"]))).toEqual(new Set(["0"]));
+  expect(begun()).toBe(201);
+  session.destroy();
+});
+
+test("calls of a connection that is gone are not worked on", async () => {
+  const { server, begun } = await withLargeAnswers();
+  const session = await connectRaw(server.grpcPort, { settings: { initialWindowSize: 1024 } });
+  const calls = Array.from({ length: 200 }, () => callRaw(session, "Step"));
+  for (const { stream } of calls) stream.pause().end(frame(new Uint8Array()));
+  await eventually(() => expect(begun()).toBeGreaterThan(60));
+  session.destroy();
+  await server.grpc().step({});
+  await eventually(() => expect(server.lines().filter(({ code }) => code === "CANCELLED").length).toBeGreaterThan(60));
+  expect(begun()).toBeLessThan(100);
+});
