@@ -19,6 +19,8 @@ export interface Connection {
    * turns, a piece of work each.
    */
   take(work: () => void): void;
+  /** The same for a call that comes: it waits until what others of its connection are at is done. */
+  begin(work: () => void): void;
   /** So many bytes of answers were written; less than none: so many were read. */
   wrote(bytes: number): void;
 }
@@ -49,26 +51,30 @@ export function createTurns(roundMs = ROUND_MS): Turns {
   };
 
   const open = (): Connection => {
-    const works: (() => void)[] = [];
+    const going: (() => void)[] = [];
+    const coming: (() => void)[] = [];
     let unreadBytes = 0;
     const next = (): void => {
       waiting.delete(next);
-      const work = works.shift();
+      const work = going.shift() ?? coming.shift();
       wait();
       work?.();
     };
     const wait = (): void => {
-      if (works.length === 0 || unreadBytes > UNREAD_BYTES_MAX) return;
+      if (going.length + coming.length === 0 || unreadBytes > UNREAD_BYTES_MAX) return;
       if (beganMs === undefined) begin();
       waiting.add(next);
     };
+    const take = (work: () => void, works: (() => void)[]): void => {
+      if (beganMs === undefined) begin();
+      const isNext = waiting.size === 0 && going.length + coming.length === 0 && unreadBytes <= UNREAD_BYTES_MAX;
+      if (isNext && hasTime()) return work();
+      works.push(work);
+      wait();
+    };
     return {
-      take(work) {
-        if (beganMs === undefined) begin();
-        if (waiting.size === 0 && works.length === 0 && unreadBytes <= UNREAD_BYTES_MAX && hasTime()) return work();
-        works.push(work);
-        wait();
-      },
+      take: (work) => take(work, going),
+      begin: (work) => take(work, coming),
       wrote(bytes) {
         unreadBytes += bytes;
         if (bytes < 0) wait();

@@ -124,7 +124,7 @@ export function screenHeaders(server: Server, turns: Turns, screen: HeaderScreen
     http2Server.on("stream", (stream, headers) => {
       // Whatever breaks a stream, that it closes says enough.
       stream.once("error", () => undefined);
-      turns(stream.session ?? stream).take(() => {
+      turns(stream.session ?? stream).begin(() => {
         if (stream.closed || stream.destroyed) return;
         const passed = screen(stream, headers);
         if (passed !== undefined) (serve as (...parts: readonly unknown[]) => void).call(http2Server, stream, passed);

@@ -159,7 +159,7 @@ function listener(config: HttpConfig, routes: Routes, context: TransportContext,
     else answerText(response, 404, notFound(path, [...routes.keys()]));
   };
   return (request, response) => {
-    context.turns(request.socket).take(() => {
+    context.turns(request.socket).begin(() => {
       if (!response.closed) answer(request, response);
     });
   };
