@@ -35,7 +35,8 @@ function value(field: DescField): fc.Arbitrary<unknown> {
 function one({ message, enum: numbers, scalar: type }: DescField): fc.Arbitrary<unknown> {
   if (message !== undefined) return init(message);
   if (numbers !== undefined) return fc.constantFrom(...numbers.values.map(({ number }) => number));
-  return scalar(type as ScalarType);
+  if (type === undefined) throw new Error("a field is a message, an enum or a scalar");
+  return scalar(type);
 }
 
 function init(schema: DescMessage): fc.Arbitrary<Record<string, unknown>> {

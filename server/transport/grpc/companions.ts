@@ -4,11 +4,13 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { Server, ServiceDefinition, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation, service as healthService } from "grpc-health-check";
+import type { Duplex } from "node:stream";
 import type { Method, TransportContext } from "../call.ts";
 import { toStatus } from "../errors.ts";
 import { RpcError } from "../rpc.ts";
 import { messageDecoderOf } from "./internals.ts";
 import type { GrpcCall } from "./messages.ts";
+import type { Connection } from "../turns.ts";
 
 export interface Companions {
   readonly methods: readonly Method[];
@@ -28,12 +30,7 @@ const requestBytesMax = 4096;
 /** Health watches and reflection streams together. */
 const openStreamsMax = 1024;
 
-interface Stream {
-  readonly writableNeedDrain: boolean;
-  on(event: string, listener: () => void): unknown;
-  once(event: "drain", listener: () => void): unknown;
-  pause(): unknown;
-  resume(): unknown;
+interface Stream extends Pick<Duplex, "writableNeedDrain" | "on" | "once" | "pause" | "resume"> {
   emit(event: "error", error: unknown): unknown;
   end(): void;
 }
@@ -55,7 +52,7 @@ export function addCompanions(server: Server, services: readonly DescService[], 
       }
       open.add(stream);
       stream.on("cancelled", () => open.delete(stream));
-      if (readsRequests) readInTurns(stream);
+      if (readsRequests) readInTurns(stream, (messageDecoderOf(stream) as GrpcCall).connection);
       handler(stream);
     };
   /** The server as a library sees it that adds its service to it: its streams are tracked. */
@@ -89,8 +86,10 @@ export function addCompanions(server: Server, services: readonly DescService[], 
  * One request after the other, each in its turn, and none while the answers before it are not read: the library answers
  * what comes, whoever reads it, and an answer is a thousand times as long as its request.
  */
-function readInTurns(stream: Stream): void {
-  const { connection } = messageDecoderOf(stream) as GrpcCall;
+export function readInTurns(
+  stream: Pick<Duplex, "writableNeedDrain" | "on" | "once" | "pause" | "resume">,
+  connection: Connection,
+): void {
   const goOn = (): void => connection.take(() => stream.resume());
   stream.on("data", () => {
     stream.pause();
