@@ -4,7 +4,6 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { Server, ServiceDefinition, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { ReflectionService } from "@grpc/reflection";
 import { HealthImplementation, service as healthService } from "grpc-health-check";
-import type { Duplex } from "node:stream";
 import type { Method, TransportContext } from "../call.ts";
 import { toStatus } from "../errors.ts";
 import { RpcError } from "../rpc.ts";
@@ -30,7 +29,12 @@ const requestBytesMax = 4096;
 /** Health watches and reflection streams together. */
 const openStreamsMax = 1024;
 
-interface Stream extends Pick<Duplex, "writableNeedDrain" | "on" | "once" | "pause" | "resume"> {
+interface Stream {
+  readonly writableNeedDrain: boolean;
+  on(event: string, listener: () => void): unknown;
+  once(event: "drain", listener: () => void): unknown;
+  pause(): unknown;
+  resume(): unknown;
   emit(event: "error", error: unknown): unknown;
   end(): void;
 }
@@ -86,10 +90,7 @@ export function addCompanions(server: Server, services: readonly DescService[], 
  * One request after the other, each in its turn, and none while the answers before it are not read: the library answers
  * what comes, whoever reads it, and an answer is a thousand times as long as its request.
  */
-export function readInTurns(
-  stream: Pick<Duplex, "writableNeedDrain" | "on" | "once" | "pause" | "resume">,
-  connection: Connection,
-): void {
+export function readInTurns(stream: Stream, connection: Connection): void {
   const goOn = (): void => connection.take(() => stream.resume());
   stream.on("data", () => {
     stream.pause();

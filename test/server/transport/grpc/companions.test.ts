@@ -149,11 +149,10 @@ test("of a client that asks reflection and reads no answers so many requests are
     for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
   };
   await rounds(100);
-  expect(read).toBe(stream.writableHighWaterMark);
-  for (let i = 0; i < 16; i++) {
+  // One more than may wait: it is read before its answer is there.
+  expect(read).toBe(stream.writableHighWaterMark + 1);
+  while (read < 1000) {
     taken.shift()?.();
-    await rounds(2);
+    await rounds(1);
   }
-  await rounds(100);
-  expect(read).toBe(2 * stream.writableHighWaterMark);
 });
