@@ -7,6 +7,7 @@ import {
   answer,
   ask,
   bench,
+  fakeClock,
   feedbackFor,
   feedbackOf,
   incarnations,
@@ -270,4 +271,22 @@ test("an export of a run that is deleted while it is made is none, for its histo
   const { runs } = await underWay(bench({ store: removing }));
   removed = true;
   expect((await runs.export("run")).kind).toBe("not_found");
+});
+
+test("tasks that are outstanding after an import are looked up some at a time", async () => {
+  let turns = 0;
+  const nextTurn = (callback: () => void): void => {
+    turns++;
+    setImmediate(callback);
+  };
+  const { runs } = bench({ clock: { ...fakeClock(), nextTurn } });
+  const config = runConfig({ promptsPerUpdate: 4096, numGenerations: 2, lag: { kind: "batches", count: 0 } });
+  value(await runs.create("run", config));
+  for (let cursor = 0; cursor < 4096; cursor += 1024) value(await ask(runs, "run", cursor, 1024));
+  const { state } = value(await runs.export("run"));
+  turns = 0;
+  const { outstanding } = value(await runs.import(state, "copy"));
+  expect(outstanding).toHaveLength(4096);
+  // Eight of them; the others are of reading it.
+  expect(turns).toBeGreaterThan(11);
 });
