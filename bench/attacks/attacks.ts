@@ -134,6 +134,8 @@ function sending(callers: number, bytes: Buffer, reads = true): Pick<Attack, "ca
   return { callers, call: ({ target }) => send(target.port, bytes, { reads, forMs: STAYS_MS }) };
 }
 
+const rapidResets = begin(20_000, "reset after the headers");
+
 /** One after the other. */
 const oddities: readonly Buffer[] = [
   begin(20_000, "reset after the message"),
@@ -193,7 +195,13 @@ export const attacks = {
   "bombs, no token": { callers: 40, call: bomb({}), args: ["--token-file", "TOKEN"] },
   "bombs with it": { callers: 40, call: bomb({ authorization: "Bearer TOKEN" }), args: ["--token-file", "TOKEN"] },
   "one-byte POSTs": { callers: 6, call: stall },
-  "rapid resets": sending(1, begin(20_000, "reset after the headers")),
+  "rapid resets": {
+    callers: 1,
+    call: async ({ target }) => {
+      await send(target.port, rapidResets, { reads: true, forMs: STAYS_MS });
+      await sleep(1000);
+    },
+  },
   "unread lists": sending(1, begin(1000, "whole", listPath), false),
   "unread lists, 8 connections": sending(8, begin(1000, "whole", listPath), false),
   "odd frames": {
