@@ -152,6 +152,8 @@ function sending(callers: number, bytes: Buffer, reads = true): Pick<Attack, "ca
   return { callers, call: ({ target }) => send(target.port, bytes, { reads, forMs: STAYS_MS }) };
 }
 
+const rapidResets = begin(20_000, "reset after the headers");
+
 /** One after the other. */
 const oddities: readonly Buffer[] = [
   begin(20_000, "reset after the message"),
@@ -213,7 +215,13 @@ export const attacks = {
   "programs at 3%": { callers: 2, call: running(WORKING_AT_3_PERCENT) },
   "programs asleep": { callers: 12, call: running("import time\ntime.sleep(1e6)") },
   "one-byte POSTs": { callers: 6, call: stall },
-  "rapid resets": sending(1, begin(20_000, "reset after the headers")),
+  "rapid resets": {
+    callers: 1,
+    call: async ({ target }) => {
+      await send(target.port, rapidResets, { reads: true, forMs: STAYS_MS });
+      await sleep(1000);
+    },
+  },
   "unread lists": sending(1, begin(1000, "whole", listPath), false),
   "unread lists, 8 connections": sending(8, begin(1000, "whole", listPath), false),
   "odd frames": {

@@ -15,11 +15,11 @@ const UNREAD_BYTES_MAX = 8 * 1024 ** 2;
 /** What is worked on, and what waits to be, for one connection. */
 export interface Connection {
   /**
-   * Does the work now where this round has time left and nobody waits; else in a later one, in which connections take
-   * turns, a piece of work each.
+   * Does the work that a call goes on with: now where this round has time left and none of its connection waits, else in a
+   * later one, in which connections take turns, a piece of work each.
    */
   take(work: () => void): void;
-  /** The same for a call that comes: it waits until what others of its connection are at is done. */
+  /** The same for a call that comes: it waits for all that wait, and for what others of its connection are at. */
   begin(work: () => void): void;
   /** So many bytes of answers were written; less than none: so many were read. */
   wrote(bytes: number): void;
@@ -39,7 +39,7 @@ export function createTurns(roundMs = ROUND_MS): Turns {
     beganMs = performance.now();
     setImmediate(nextRound);
   };
-  const hasTime = (): boolean => beganMs !== undefined && performance.now() - beganMs < roundMs;
+  const hasTime = (ms = roundMs): boolean => beganMs !== undefined && performance.now() - beganMs < ms;
   const nextRound = (): void => {
     beganMs = undefined;
     if (waiting.size === 0) return;
@@ -47,7 +47,8 @@ export function createTurns(roundMs = ROUND_MS): Turns {
     do {
       const [next] = waiting;
       next?.();
-    } while (waiting.size > 0 && hasTime());
+      // The other half is for what the work that was begun goes on with: each step would wait for a round otherwise.
+    } while (waiting.size > 0 && hasTime(roundMs / 2));
   };
 
   const open = (): Connection => {
@@ -67,8 +68,9 @@ export function createTurns(roundMs = ROUND_MS): Turns {
     };
     const take = (work: () => void, works: (() => void)[]): void => {
       if (beganMs === undefined) begin();
-      const isNext = waiting.size === 0 && going.length + coming.length === 0 && unreadBytes <= UNREAD_BYTES_MAX;
-      if (isNext && hasTime()) return work();
+      // What has begun goes on before others begin.
+      const others = works === going ? going.length : waiting.size + going.length + coming.length;
+      if (others === 0 && unreadBytes <= UNREAD_BYTES_MAX && hasTime()) return work();
       works.push(work);
       wait();
     };
