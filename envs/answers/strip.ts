@@ -30,6 +30,11 @@ export function stripAnswer(text: string, names?: AnswerNames): string {
   return value === undefined ? text.slice(start, end) : stripAnswer(value, names);
 }
 
+/** The text of {"answer": "…"}, where that is what is left; undefined: it is something else. */
+export function textOfObject(text: string): string | undefined {
+  return text.includes('"') ? stripped(text, { start: 0, end: text.length }, "").value : undefined;
+}
+
 /**
  * The same for a part of a text that starts behind a label's colon; the label has opened these marks of bold or italics.
  * Where they are closed nowhere, all is left as it is.
