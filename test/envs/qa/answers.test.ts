@@ -86,7 +86,19 @@ describe.each(ENVIRONMENTS)("%s", (_, environment: SyncEnvironment, write) => {
 
 describe("by text", () => {
   test("what is no option is wrong: the primary component has its value, for the text could be read", () => {
-    for (const text of ["B", "(C) Na", "C. Na", "A", "- Na", "Na or Ni", "It is not Na", "Natrium", "Na\nNi", "sodium", "NaN"]) {
+    for (const text of [
+      "B",
+      "(C) Na",
+      "C. Na",
+      "A",
+      "- Na",
+      "Na or Ni",
+      "It is not Na",
+      "Natrium",
+      "Na\nNi",
+      "sodium",
+      "NaN",
+    ]) {
       expect(given(qa, SODIUM, text), text).toMatchObject({ reward: 0, verdict: "graded", solved: false });
       expect(given(qa, SODIUM, text).components[0]?.value, text).toBe(0);
     }
@@ -156,7 +168,17 @@ describe("by letter", () => {
       `${right}${wrong}`,
       `${right}, ${wrong}`,
     ],
-    ...[`not ${right}`, "Z", "?", "1", `${right}?`, `It is not ${right}`, `${right}) Na or Ni`, "В", `the option is ${right}`],
+    ...[
+      `not ${right}`,
+      "Z",
+      "?",
+      "1",
+      `${right}?`,
+      `It is not ${right}`,
+      `${right}) Na or Ni`,
+      "В",
+      `the option is ${right}`,
+    ],
     ...[
       `${right}/${wrong}`,
       `\\frac{${right}}`,
