@@ -30,6 +30,11 @@ export function stripAnswer(text: string, names?: AnswerNames): string {
   return value === undefined ? text.slice(start, end) : stripAnswer(value, names);
 }
 
+/** The text of {"answer": "…"}, where that is what is left; undefined: it is something else. */
+export function textOfObject(text: string): string | undefined {
+  return text.includes('"') ? stripped(text, { start: 0, end: text.length }, "").value : undefined;
+}
+
 /**
  * The same for a part of a text that starts behind a label's colon; the label has opened these marks of bold or italics.
  * Where they are closed nowhere, all is left as it is.
@@ -68,7 +73,7 @@ interface Peeling {
 function peel(text: string, whole: Range, { opened, names, labelsFirst }: Peeling): Stripped {
   const range = { ...whole };
   const debts: Debts = { owed: [], unpaired: { "*": 0, _: 0 }, before: undefined };
-  const label: Labelled = { names, isThere: false, value: undefined };
+  const label: Labelled = { names, isThere: false, none: -1, value: undefined };
   owe(text, range, opened, debts, whole);
   trim(text, range);
   for (let step = 0; step < STEPS_MAX; step++) {
@@ -116,13 +121,19 @@ function trim(text: string, range: Range): void {
 interface Labelled {
   readonly names: AnswerNames | undefined;
   isThere: boolean;
+  /** Where none was found. */
+  none: number;
   value: string | undefined;
 }
 
 /** Without `debts`, only a label whose marks are all closed. */
 function stripLabel(text: string, range: Range, labelled: Labelled, debts: Debts | undefined): boolean {
+  if (labelled.none === range.start) return false;
   const label = labelAt(text, range.start, range.end, labelled.names);
-  if (label === undefined) return false;
+  if (label === undefined) {
+    labelled.none = range.start;
+    return false;
+  }
   const before = { ...range };
   range.start = label.past;
   if (label.closed === label.opened || owe(text, range, label.opened, debts, before)) {

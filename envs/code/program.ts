@@ -27,10 +27,7 @@ const PYTHON = /^(?:py|python|python[23](?:\.\d{1,2})?|py3|cpython|ipython3?|pyc
 
 export function readProgram(text: string, tests: readonly CodeTest[] = []): Parsed<string> {
   if (text.length > 4 * LIMITS.programCharsMax) return tooLong();
-  const lines = withoutLabel(text)
-    .replace(/^\ufeff/gm, "")
-    .replace(/\r\n/g, "\n")
-    .split("\n");
+  const lines = withoutLabel(text).replace(UNSEEN, "").replace(/\r\n/g, "\n").split("\n");
   const blocks = blocksOf(lines);
   const block = chosen(blocks, tests);
   const program = block === undefined ? unquoted(lines.join("\n")) : block.lines.join("\n");
@@ -38,7 +35,9 @@ export function readProgram(text: string, tests: readonly CodeTest[] = []): Pars
   return program.length > LIMITS.programCharsMax ? tooLong() : { kind: "answer", answer: program };
 }
 
-const FENCE = /\s{0,8}[*_]{0,3}\s{0,8}(?=```|~~~)/y;
+/** Marks of no width at the ends of lines: a fence behind them is one. */
+const UNSEEN = /^[\ufeff\u200b\u2060]+|[\ufeff\u200b\u2060]+$/gm;
+const FENCE = /[\s\u200b\u2060]{0,8}[*_]{0,3}[\s\u200b\u2060]{0,8}(?=```|~~~)/y;
 
 /** A label in the line of a fence goes: "Answer: ```python". Without a fence "answer = 1" is a line of a program. */
 function withoutLabel(text: string): string {

@@ -7,7 +7,7 @@ import { placeOfText, type Question } from "./question.ts";
 
 /** In the languages of labels (envs/answers/labels.ts). */
 const LEAD =
-  /^(?:(?:it is|it's|it would be|that is|that's|this is|es ist|das ist|es|c'est|é|это) |(?:它是|这是|這是|是|それは|그것은) ?)/i;
+  /^(?:(?:it is|it's|it would be|that is|that's|this is|es ist|das ist|is|ist|est|es|c'est|é|это) |(?:它是|这是|這是|是|それは|그것은) ?)/i;
 
 /** After a word, for "5!" is a factorial. */
 const EXCLAMATION = /(?<=\p{L}{2}|[\p{Script=Han}\p{Script=Kana}])!{1,3}$/u;

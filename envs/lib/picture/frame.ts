@@ -139,10 +139,20 @@ export interface Stack {
   readonly limit: number;
 }
 
+/** More pieces have no room to be told apart: those behind them are drawn as one. */
+const PIECES_MAX = 128;
+
+function drawable(pieces: readonly Piece[]): readonly Piece[] {
+  const rest = pieces.slice(PIECES_MAX);
+  const [last] = rest;
+  if (last === undefined) return pieces;
+  return [...pieces.slice(0, PIECES_MAX), { ...last, amount: sumOfPieces(rest), label: "", wrong: true }];
+}
+
 /** The pieces from left to right, in the frame that they are to fill; what lies beyond the limit, or is wrong, is hatched. */
 export function stackShapes({ pieces, left, top, height, scale, limit }: Stack): readonly Shape[] {
   let sum = 0;
-  const shapes = pieces.flatMap(({ amount, label, className, onClass, wrong }) => {
+  const shapes = drawable(pieces).flatMap(({ amount, label, className, onClass, wrong }) => {
     const [start, end] = [sum, sum + amount];
     sum = end;
     const [x, width] = [left + start * scale, amount * scale];

@@ -1,5 +1,5 @@
 /** Where in an answer block the answer stands: its boxes, else what follows "Answer:", else all of it. */
-import { stripAnswer } from "../../answers/strip.ts";
+import { stripAnswer, textOfObject } from "../../answers/strip.ts";
 import { isTakenBack, takesBack } from "../../answers/taken-back.ts";
 import type { Parsed } from "../../facts.ts";
 
@@ -12,7 +12,8 @@ const BOX = /\\f?boxed\s*\{/g;
 const LABEL = /(?<![a-z])(?:final\s{1,4})?answers?\s{0,4}(?:(?:is|are)(?![a-z])\s{0,4}[:：]?|[:：])/gi;
 
 /** The texts that are the answer: one, or several boxes. */
-export function extract(text: string): Parsed<readonly string[]> {
+export function extract(given: string): Parsed<readonly string[]> {
+  const text = textOfObject(given) ?? given;
   const boxes = boxesOf(text);
   if (typeof boxes === "string") return malformed(boxes);
   if (boxes.length > 0) return fitting(boxes);

@@ -118,6 +118,8 @@ export function composed(environment: Environment, { text }: Right, format: Answ
   if (rng.int(0, 3) === 0 && labelsTaken.length > 0)
     wrappings.splice(format === "answer_line" ? wrappings.length : rng.int(0, 3), 0, rng.pick(labelsTaken));
   const marking = rng.pick(MARKINGS[format]);
-  const ways = [spelling, ...wrappings, marking];
+  // Of marks of bold around a label and behind it, without a space between, none tells which it belongs to.
+  const isRiddle = wrappings.some(({ name }) => /[は是为為、]$/.test(name));
+  const ways = [spelling, ...wrappings.filter(({ name }) => !(isRiddle && /^[*_]/.test(name))), marking];
   return { format, completion: written(text, ...ways), what: ways.map(({ name }) => name).join(" + ") };
 }

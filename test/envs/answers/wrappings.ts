@@ -62,8 +62,8 @@ export const WRAPPINGS: readonly Way[] = [
   around('{"答案"：', "}"),
   {
     name: "a text in JSON",
-    // "\\neq" in JSON could be LaTeX, and stays as it is.
-    write: (text) => (/[\b\f]|[\n\r\t][a-z]/.test(text) ? undefined : `{"answer": ${JSON.stringify(text)}}`),
+    // "\\neq" in JSON could be LaTeX, and stays as it is; and of tags in tags the inner ones count.
+    write: (text) => (/[\b\f]|[\n\r\t][a-z]|<answer>/.test(text) ? undefined : `{"answer": ${JSON.stringify(text)}}`),
   },
   // Two periods would say that something was left out.
   { name: "closing period", write: (text) => (hasPeriod(text) ? undefined : `${text}.`) },
@@ -72,7 +72,7 @@ export const WRAPPINGS: readonly Way[] = [
 ];
 
 function hasPeriod(text: string): boolean {
-  return /[.。,][\s\u200b\u2060]*$/.test(text);
+  return /(?<!\\)[.。,](?:[\s\u200b\u2060]|\\[ ,])*$/.test(text);
 }
 
 /** What introduces an answer, inside its marks. */

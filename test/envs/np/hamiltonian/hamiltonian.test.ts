@@ -25,15 +25,21 @@ describe("parse", () => {
     ["[0, 0]", [0]],
     ["[]", []],
     ["[-1, 99]", [-1, 99]],
+    ["0, 1, 2, 3, 0", [0, 1, 2, 3]],
+    ["0 -> 1 -> 2 -> 0", [0, 1, 2]],
+    ["[0 → 1 → 2 → 0]", [0, 1, 2]],
+    ["0-1-2-0", [0, 1, 2]],
+    ["0 \\to 1 \\to 2", [0, 1, 2]],
   ])("%j", (text, cycle) => {
     expect(hamiltonian.parse(text, FIVE)).toEqual({ kind: "answer", answer: cycle });
   });
 
   test.each([
     ["", "expected '[', found the end"],
-    ["0, 1, 2, 3, 0", "expected '[', found '0' at character 1"],
-    ["0 -> 1 -> 2 -> 0", "expected '[', found '0' at character 1"],
-    ["[0 -> 1 -> 2 -> 0]", "expected ',' or ']', found '-' at character 4"],
+    ["0 -> 1, 2 -> 0", "expected '[', found '0' at character 1"],
+    ["0 -> 1 -> 2 ->", "expected '[', found '0' at character 1"],
+    ["0 1 2 0", "expected '[', found '0' at character 1"],
+    ["[0 -> 1, 2 -> 0]", "expected ',' or ']', found ',' at character 8"],
     ["cycle = [0, 1, 2, 0]", "expected '[', found 'c' at character 1"],
     ["[0, 1, 2, 0] has 5 vertices", "expected nothing after the list, found 'h' at character 14"],
     [

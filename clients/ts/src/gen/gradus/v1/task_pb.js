@@ -96,8 +96,14 @@ export const AnswerFormatSchema = /*@__PURE__*/
  * one that is closed and not empty (white space, or "…" where the format is only
  * mentioned). What surrounds the answer between its marks is taken away before it
  * is read: white space of any kind, code fences, bold and italics, "$…$", "\(…\)",
- * "\boxed{…}", "\text{…}" and quotes around the whole, "Answer:" before it and one
- * period after it. Other words before or after it make it malformed.
+ * "\boxed{…}", "\text{…}", {"answer": …} and quotes around the whole, "Answer:",
+ * "The final answer is" and their like in nine languages before it, one period or
+ * comma after it. Other words before or after it make it malformed. Tags may be in
+ * any case, and have blanks and attributes.
+ *
+ * Where no answer is marked, one whose closing tag or brace is missing at the end, or
+ * that a line introduces in other words than "Answer:", counts if it is feasible or
+ * right, unless the completion's finish_reason is LENGTH; the component "format" is 0.
  *
  * @generated from enum gradus.v1.AnswerFormat
  */
