@@ -216,7 +216,7 @@ function scoreOf<Instance>(
     ratio: ratioOf(task, objective),
     violation: clipUtf8(escaped(clipUtf8(violationOf(counts), VIOLATION_BYTES_MAX)), VIOLATION_BYTES_MAX),
     terminated: true,
-    truncated: located.truncated,
+    truncated: located.truncated || task.wasCut === true,
     spans:
       scanned?.spans.map((span) => toScannedSpan(task, span)) ??
       (findings.length === 0 ? NO_SPANS : toScoredSpans(task, completion, spans, findings)),

@@ -6,7 +6,7 @@ import { didYouMean } from "../../envs/lib/text.ts";
 import type { Refusal, Result } from "../curriculum/types.ts";
 import type { SamplePlace, StoredSample } from "../stores/evaluation-store.ts";
 import type { Caller } from "../tasks/async-scorer.ts";
-import { isFinal, type OpenTask, type OpenToken, type SampleResult } from "../tasks/scorer.ts";
+import { asCut, isFinal, type OpenTask, type OpenToken, type SampleResult } from "../tasks/scorer.ts";
 import type { TaskSpec } from "../tasks/spec.ts";
 import { nextTurn } from "../tasks/stretches.ts";
 import type {
@@ -146,8 +146,7 @@ export async function submit(
   if (task.kind === "none") return notOfTheSuite(task.detail.replace(/^task_id:? /, ""));
   const ordinal = await ordinalOf(context, open, task);
   if (ordinal === undefined) return notOfTheSuite("it is not a task of this evaluation, in its answer format");
-  const scored = await score(context, task, completion, caller, stepAside);
-  const result = truncated && scored.kind === "score" ? asTruncated(scored) : scored;
+  const result = await score(context, truncated ? asCut(task) : task, completion, caller, stepAside);
   if (!isFinal(result)) return { kind: "ok", value: { result, status: "not_recorded" } };
   const facts = JSON.stringify(factsOf(result.kind === "score" ? result.score : result));
   const sample = { ordinal, index, completion, facts, result: JSON.stringify(result) };
@@ -174,10 +173,6 @@ async function score(
   }
   stepAside();
   return (await asyncScorer.score(task, completion, caller)).result;
-}
-
-function asTruncated({ score }: Extract<SampleResult, { readonly kind: "score" }>): SampleResult {
-  return { kind: "score", score: { ...score, truncated: true } };
 }
 
 function notOfTheSuite(message: string): Refusal {

@@ -8,6 +8,7 @@ import type { GroupOutcome, Outcome } from "../gen/gradus/v1/outcome_pb.js";
 import type { AsyncScorer, Caller, RunSample } from "./async-scorer.ts";
 import { contrastPairs, scanned } from "./contrast.ts";
 import {
+  asCut,
   type AsyncTask,
   isFinal,
   type NoReward,
@@ -103,7 +104,7 @@ interface ScoredCompletion {
 function scoreOne(scorer: Scorer, task: SyncTask | NoReward, completion: Completion, run: GroupRun): ScoredCompletion {
   if (task.kind === "none") return { result: task, item: undefined };
   const { text } = completion;
-  const result = scorer.score(wasCut(completion) ? cut(task) : task, text);
+  const result = scorer.score(asWritten(task, completion), text);
   return { result, item: run.kind === "run" ? run.itemOf(completion, completionDigest(text), result) : undefined };
 }
 
@@ -140,7 +141,7 @@ export async function scoreGroupAsync(
   const begun = await inStretches(group.completions, (completion) => {
     // Once: a long one is made of its bytes each time.
     const { text } = completion;
-    return scorer.score(wasCut(completion) ? cut(task) : task, text, caller, sampleOf(completion, text));
+    return scorer.score(asWritten(task, completion), text, caller, sampleOf(completion, text));
   });
   const scored = await Promise.all(begun);
   const results = scored.map(({ result }) => result);
@@ -149,25 +150,15 @@ export async function scoreGroupAsync(
   return { outcome, feedback: { kind: "recorded", statuses: scored.map(({ status }) => status) } };
 }
 
-/** Whether the trainer says that it reached its greatest length. */
-function wasCut({ finishReason }: Pick<Completion, "finishReason">): boolean {
-  return finishReason === FinishReason.LENGTH;
-}
-
-/** A task as it is scored for such a completion. */
-function cut<Task extends OpenTask>(task: Task): Task {
-  return { ...task, scoring: { ...task.scoring, wasCut: true } };
+/** A task as it is scored for a completion, of which the trainer may say that it reached its greatest length. */
+function asWritten<Task extends OpenTask>(task: Task, { finishReason }: Completion): Task {
+  return finishReason === FinishReason.LENGTH ? asCut(task) : task;
 }
 
 /** With statistics where a task is given. */
 function toOutcome(group: CompletionGroup, results: readonly SampleResult[], task?: OpenTask): GroupOutcome {
   const { groupId, completions } = group;
-  const outcomes = completions.map(({ sampleIndex, finishReason }, i) => {
-    const outcome = outcomeToWire(sampleIndex, results[i] as SampleResult);
-    const { result } = outcome;
-    if (wasCut({ finishReason }) && result.case === "score") result.value.truncated = true;
-    return outcome;
-  });
+  const outcomes = completions.map(({ sampleIndex }, i) => outcomeToWire(sampleIndex, results[i] as SampleResult));
   const outcome: GroupOutcome = { $typeName: "gradus.v1.GroupOutcome", groupId, outcomes, contrastPairs: [] };
   if (task !== undefined && outcomes.length === sizeOf(group, task)) {
     addStatistics(outcome, outcomes);

@@ -108,6 +108,11 @@ export interface AsyncTask extends OpenParts {
 
 export type OpenTask = SyncTask | AsyncTask;
 
+/** A task as it is scored for a completion of which its author says that it reached its greatest length. */
+export function asCut<Task extends OpenTask>(task: Task): Task {
+  return { ...task, scoring: { ...task.scoring, wasCut: true } };
+}
+
 export interface Scorer {
   /** Tells of a task whose completions will come, so that its id need not be read. */
   expect(taskId: string, groupId: string, token: TaskToken): void;

@@ -93,31 +93,43 @@ test("tasks are made when they are asked for, once for all evaluations and serve
   expect(second.made).toHaveLength(0);
 });
 
-test("the solver's answers have SR 1 and QR 1, and are optimal", async () => {
+/** Every task of a new evaluation answered by the solver, each completion as `written` has it. */
+async function answerAll(id: string, written: (whole: string) => string, truncated: boolean) {
   const { evaluations } = setUp();
-  await evaluations.create("a", choice);
-  const page = await evaluations.pending("a", -1, 100);
-  const found = registry.find("np/tsp");
-  if (page.kind !== "ok" || found.kind !== "found") throw new Error("there are tasks of np/tsp");
+  await evaluations.create(id, choice);
+  const page = await evaluations.pending(id, -1, 100);
+  if (page.kind !== "ok") throw new Error(page.message);
   const scorer = createScorer({ keyring, registry, pools, completionBytesMax: 100_000, onFailure: () => undefined });
   for (const { spec, task } of page.value.tasks) {
     const { taskId } = presentTask({ keyring, registry, scorer }, spec, task);
     const opened = scorer.open(taskId);
     if (opened.kind === "none") throw new Error(opened.detail);
     const { environment, instance, format } = opened.scoring;
-    const completion = wrapAnswer(environment.solver!.format(environment.solver!.solve(instance).answer), format);
-    const submission = { evaluationId: "a", taskId, index: 0, completion, truncated: false };
+    const whole = wrapAnswer(environment.solver!.format(environment.solver!.solve(instance).answer), format);
+    const submission = { evaluationId: id, taskId, index: 0, completion: written(whole), truncated };
     const caller = { peer: "127.0.0.1:1", signal: new AbortController().signal, deadlineMs: undefined };
     expect(await evaluations.submit(submission, caller, () => undefined)).toMatchObject({
       kind: "ok",
       value: { status: "recorded" },
     });
   }
-  expect(await evaluations.pending("a", -1, 100)).toMatchObject({ value: { tasks: [] } });
-  const report = await evaluations.report("a");
-  expect(report).toMatchObject({
-    value: { report: { overall: { samples: 12, figures: { success_rate: 1, quality_ratio: 1, optimal_rate: 1 } } } },
-  });
+  expect(await evaluations.pending(id, -1, 100)).toMatchObject({ value: { tasks: [] } });
+  const report = await evaluations.report(id);
+  if (report.kind !== "ok") throw new Error(report.message);
+  const { samples, figures } = report.value.report.overall;
+  expect(samples).toBe(12);
+  return figures;
+}
+
+test("the solver's answers have SR 1 and QR 1, and are optimal", async () => {
+  const figures = await answerAll("a", (whole) => whole, false);
+  expect(figures).toMatchObject({ success_rate: 1, quality_ratio: 1, optimal_rate: 1, truncated_rate: 0 });
+});
+
+test("a closing tag may be missing, but not where the completion was cut off", async () => {
+  const unclosed = (whole: string): string => whole.slice(0, whole.lastIndexOf("</answer>"));
+  expect(await answerAll("a", unclosed, false)).toMatchObject({ success_rate: 1, optimal_rate: 1 });
+  expect(await answerAll("b", unclosed, true)).toMatchObject({ success_rate: 0, malformed_rate: 1, truncated_rate: 1 });
 });
 
 test("what cannot be made now is asked for again later, and what was made is kept", async () => {
