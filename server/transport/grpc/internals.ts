@@ -127,7 +127,10 @@ export function screenHeaders(server: Server, turns: Turns, screen: HeaderScreen
       turns(stream.session ?? stream).begin(() => {
         if (stream.closed || stream.destroyed) return;
         const passed = screen(stream, headers);
-        if (passed !== undefined) (serve as (...parts: readonly unknown[]) => void).call(http2Server, stream, passed);
+        if (passed === undefined) return;
+        (serve as (...parts: readonly unknown[]) => void).call(http2Server, stream, passed);
+        // A stream without a message may have ended while it waited, when nobody listened.
+        if (stream.readableEnded) stream.emit("end");
       });
     });
   }

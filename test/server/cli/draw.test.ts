@@ -120,7 +120,7 @@ describe("wrong command lines", () => {
   test.each([
     [["draw"], 2, "give either an environment or --task-id"],
     [["draw", "np/tsp", "--task-id", "x"], 2, "give either an environment or --task-id"],
-    [["draw", "np/tps"], 2, "did you mean 'np/tsp'?"],
+    [["draw", "np/tps"], 3, "did you mean 'np/tsp'?"],
     [["draw", "np/tsp", "--solve", "--answer", "[0]"], 2, "cannot be used with option"],
     [["draw", "np/tsp", "--completion", "a", "--answer", "[0]"], 2, "cannot be used with option"],
     [["draw", "np/tsp", "--file", "nowhere.txt"], 2, "--file must be a file that can be read"],

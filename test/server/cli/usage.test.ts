@@ -110,7 +110,7 @@ describe("what cannot be done ends with 1", () => {
     // The same file is the same mistake, whether a server or this process is to read it.
     [["envs", "--pool", "a=nowhere.jsonl"], "--pool a=nowhere.jsonl: the file cannot be read (ENOENT)"],
     [["serve", "--suite-file", "no.json"], "--suite-file no.json: the file cannot be read (ENOENT)"],
-    [["serve", "--pool", "a=damaged"], "--pool a=damaged: the file cannot be read (EISDIR)"],
+    [["serve", "--pool", "a=damaged"], "--pool a=damaged: it is a folder, and none that datasets' save_to_disk wrote"],
     [["serve", "--pool", "a=/proc/nope/pool"], "--pool a=/proc/nope/pool: the file cannot be read (ENOENT)"],
     [["serve", "--pool", "a=empty"], "--pool a=empty: it is empty"],
   ])("gradus %j", async (args, words) => {

@@ -50,7 +50,7 @@ export function pathOf({ parent, name }: DescMethod): string {
 export const MESSAGE_BYTES_MAX = 320 * 1024;
 
 /** Calls that wait for something are not waited for. */
-export const WAITING_MS: Readonly<Record<string, number>> = { NextBatch: 150, WatchRun: 40 };
+export const WAITING_MS: Readonly<Record<string, number>> = { NextBatch: 150, WatchRun: 40, HoldEvaluation: 40 };
 
 /** Without runs there is little to attack. */
 export const anyMethod: fc.Arbitrary<DescMethod> = fc.oneof(

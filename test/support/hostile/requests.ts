@@ -189,6 +189,7 @@ function evaluationRequests({ suite, suiteTasks }: Knowledge): Requests {
     listSuites: fc.record({ pageSize: of(0, 1, 1000) }),
     createEvaluation: fc.record({ evaluationId, suite: of(suite), samplesPerTask: of(0, 1, 4), model: of("", "m") }),
     getEvaluation: fc.record({ evaluationId }),
+    holdEvaluation: fc.record({ evaluationId }),
     listPendingTasks: page,
     submitCompletions: submission,
     batchSubmitCompletions: fc.record({ completions: fc.array(submission, { minLength: 1, maxLength: 3 }) }),

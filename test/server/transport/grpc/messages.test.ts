@@ -103,6 +103,16 @@ test("requests that end within a message are not taken for all that were sent", 
   expect(decodeURI(String(answer["grpc-message"]))).toMatch(/ended within a message, after 3145728 bytes/);
 });
 
+test("calls without a message are told so, however many wait for their turns when they end", async () => {
+  const server = await start({}, { maxConcurrentStreams: "1000" });
+  const session = await connectRaw(server.grpcPort);
+  const calls = Array.from({ length: 600 }, () => callRaw(session, "Step"));
+  for (const { stream } of calls) stream.resume().end();
+  const statuses = await Promise.all(calls.map(async ({ ended }) => (await ended)["grpc-status"]));
+  expect(new Set(statuses)).toEqual(new Set(["3"]));
+  session.destroy();
+});
+
 test("what cannot be decompressed is logged as it was answered", async () => {
   const broken = frame(Buffer.from("no gzip"));
   broken.writeUInt8(1);
