@@ -177,7 +177,6 @@ describe("by letter", () => {
       `It is not ${right}`,
       `${right}) Na or Ni`,
       "В",
-      `the option is ${right}`,
     ],
     ...[
       `${right}/${wrong}`,
