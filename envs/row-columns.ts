@@ -36,8 +36,16 @@ export function shown(value: unknown): string {
   return (JSON.stringify(value) ?? "not there").slice(0, 64);
 }
 
+/** Chat messages that a table of texts has as JSON; undefined: as Python writes them, which is no prompt. Else as it is. */
+export function unpackedMessages(value: unknown): unknown {
+  if (typeof value !== "string" || !/^\s*\[\s*\{\s*["'](?:role|content)["']\s*:/.test(value)) return value;
+  const messages = unpacked(value);
+  return Array.isArray(messages) ? messages : undefined;
+}
+
 /** What the last message of chat messages asks, where it is the only one of the user's; a text stands for itself. */
-export function askedIn(value: unknown): string | undefined {
+export function askedIn(given: unknown): string | undefined {
+  const value = unpackedMessages(given);
   if (!Array.isArray(value)) return typeof value === "string" ? value : undefined;
   const asked = (value as readonly unknown[]).filter((message) => isRow(message) && message["role"] === "user");
   const content = asked.length === 1 && isRow(asked[0]) ? asked[0]["content"] : undefined;
@@ -45,7 +53,15 @@ export function askedIn(value: unknown): string | undefined {
 }
 
 /** Lists of options, in whatever form. */
-export const OPTION_LISTS = ["options", "choices", "endings", "answer_choices", "mc1_targets"] as const;
+export const OPTION_LISTS = [
+  "options",
+  "choices",
+  "endings",
+  "answer_choices",
+  "mc1_targets",
+  "choice",
+  "answer_options",
+] as const;
 
 /** Options in a column each: "A" to "J", "option_a", "opa", "choice1", "ending0", "sol1" and the like. */
 export const OPTION_FAMILIES: readonly (readonly string[])[] = [
@@ -70,7 +86,19 @@ function numbers(prefix: string, from: number): readonly string[] {
   return Array.from({ length: 10 }, (_, i) => `${prefix}${from + i}`);
 }
 
-const PICTURES = ["image", "images", "image_1"] as const;
+const PICTURES = ["image", "images", "image_1", "image_path", "image_url", "decoded_image", "img"] as const;
+
+/** What a question is about, where it is not in the question itself. */
+export const CONTEXTS = [
+  "passage",
+  "article",
+  "context",
+  "premise",
+  "story",
+  "narrative",
+  "dialogue",
+  "document",
+] as const;
 
 /** What a row must not have for a task that is a text, and what it must not have where there are no options. */
 export const OPTION_COLUMNS: readonly string[] = [

@@ -34,7 +34,7 @@ export function doubtfulAnswer(
 function wholeRange(text: string, from: number, to: number): Range | undefined {
   if (!holdsAnswer(text, from, to)) return undefined;
   const end = skipSpaceBack(text, from, to);
-  return ",，、".includes(text.charAt(end - 1)) ? undefined : { start: skipSpace(text, from, end), end };
+  return ",，、;；".includes(text.charAt(end - 1)) ? undefined : { start: skipSpace(text, from, end), end };
 }
 
 const CUT_TAG = /<(?:\/[a-z]{0,6})?$/i;

@@ -6,11 +6,23 @@
 /** Before the whole. */
 const LEADS = [
   ...["so", "thus", "hence", "therefore", "then", "finally", "in conclusion"],
+  ...[
+    "overall",
+    "in summary",
+    "to conclude",
+    "as a result",
+    "consequently",
+    "accordingly",
+    "and so",
+    "okay, so",
+    "ok, so",
+  ],
   ...["entonces", "por lo tanto", "por tanto", "así que", "así pues", "luego", "en conclusión"],
+  ...["por consiguiente", "en consecuencia", "finalmente", "en resumen", "finalement", "en résumé", "zusammenfassend"],
   ...["donc", "ainsi", "par conséquent", "alors", "en conclusion", "also", "somit", "daher", "folglich", "deshalb"],
-  ...["portanto", "logo", "assim", "então", "por isso"],
-  ...["итак", "таким образом", "следовательно", "значит", "поэтому"],
-  ...["所以", "因此", "故", "综上所述", "综上", "綜上所述", "于是", "因而"],
+  ...["portanto", "logo", "assim", "então", "por isso", "concluindo", "em resumo", "em conclusão"],
+  ...["итак", "таким образом", "следовательно", "значит", "поэтому", "в итоге"],
+  ...["所以", "因此", "故", "综上所述", "综上", "綜上所述", "于是", "因而", "那么", "由此可知", "由此可得"],
   ...["よって", "したがって", "従って", "ゆえに", "だから", "以上より", "つまり", "따라서", "그러므로", "그래서", "즉"],
 ];
 
@@ -18,22 +30,90 @@ const LEADS = [
 const BEFORE = [
   ...["the", "a", "my", "our", "your", "this", "final", "correct", "right", "complete", "exact"],
   ...["best", "optimal", "largest", "smallest", "longest", "shortest", "maximum", "minimum", "max", "min"],
-  ...["possible", "chosen", "selected", "la", "el", "mi", "nuestra", "le", "ma", "notre", "bonne"],
+  ...[
+    "here is",
+    "here's",
+    "most",
+    "likely",
+    "appropriate",
+    "accurate",
+    "suitable",
+    "possible",
+    "chosen",
+    "selected",
+    "la",
+    "el",
+    "mi",
+    "nuestra",
+    "le",
+    "ma",
+    "notre",
+    "bonne",
+  ],
   ...["die", "das", "meine", "unsere", "endgültige", "endgültiges", "richtige", "korrekte", "finale"],
-  ...["o", "minha", "nossa", "мой", "наш", "окончательный", "итоговый", "правильный", "верный"],
+  ...["o", "minha", "nossa", "мой", "наш", "окончательный", "финальный", "итоговый", "правильный", "верный"],
   ...["最终的", "最终", "最后", "最終", "正确的", "正确", "正確的", "正確", "我的", "本题的", "本题", "该题的", "该题"],
-  ...["最終的な", "正しい", "最後の", "최종적인", "최종", "올바른"],
+  ...["最終的な", "求める", "正しい", "最後の", "최종적인", "최종", "올바른"],
 ];
 
 const NOUNS = [
-  ...["answer", "solution", "result", "respuesta", "solución", "resultado", "réponse", "résultat"],
-  ...["antwort", "lösung", "ergebnis", "ответ", "решение", "результат", "resposta", "solução"],
-  ...["答案", "解答", "回答", "结果", "結果", "答え", "答", "正解", "解", "정답", "해답", "답변", "답안", "답", "결과"],
+  ...[
+    "answer",
+    "ans",
+    "solution",
+    "result",
+    "output",
+    "response",
+    "conclusion",
+    "respuesta",
+    "solución",
+    "resultado",
+    "réponse",
+    "résultat",
+  ],
+  ...[
+    "antwort",
+    "lösung",
+    "ergebnis",
+    "endergebnis",
+    "endantwort",
+    "итого",
+    "ответ",
+    "решение",
+    "результат",
+    "resposta",
+    "solução",
+    "gabarito",
+    "conclusión",
+    "conclusão",
+  ],
+  ...[
+    "答案",
+    "解答",
+    "回答",
+    "结果",
+    "結果",
+    "答え",
+    "答",
+    "正答",
+    "结论",
+    "結論",
+    "正解",
+    "解",
+    "정답",
+    "해답",
+    "답변",
+    "답안",
+    "답",
+    "결과",
+    "결론",
+  ],
 ];
 
 /** Behind the noun. */
 const AFTER = [
-  ...["to the question", "to this question", "to the problem", "to this problem"],
+  ...["to the question", "to this question", "to your question", "to the problem", "to this problem", "\\(final\\)"],
+  ...["a la pregunta", "à la question", "auf die frage", "на вопрос", "para a pergunta", "à pergunta", "da pergunta"],
   ...[
     "final",
     "correcta",
@@ -50,7 +130,21 @@ const AFTER = [
 
 /** What says that the answer follows; "isn't" and "n'est pas" are other words. */
 const VERBS = [
-  ...["is", "are", "equals", "es", "son", "est", "sont", "ist", "lautet", "sind", "lauten", "é", "são"],
+  ...[
+    "is",
+    "are",
+    "equals",
+    "would be",
+    "should be",
+    "must be",
+    "will be",
+    "comes to",
+    "is therefore",
+    "is thus",
+    "is as follows",
+  ],
+  ...["sería", "es la siguiente", "est donc", "est la suivante", "ist also", "ist daher", "seria", "é a seguinte"],
+  ...["es", "son", "est", "sont", "ist", "lautet", "sind", "lauten", "é", "são"],
   ...["это", "равен", "равна", "равно"],
 ];
 /** The same in languages that put no space around it. */
@@ -58,9 +152,25 @@ const CLINGING_VERBS = ["就是", "应该是", "應該是", "应为", "應為", 
 /** German has it before the noun, where another word leads: "Also ist die Antwort 12". */
 const EARLY_VERBS = ["ist", "lautet", "sind", "lauten"];
 
-/** What may end a sentence that a label begins, in languages that have the verb there: "答えは 12 です". */
-const ENDS = ["になります", "となります", "である", "です", "だ", "입니다", "이에요", "예요", "이다"];
-const END_UNITS_MAX = 5;
+/** What may end a text that a label begins: the verb, as in "答えは 12 です", and what Minerva's examples close with. */
+const ENDS = [
+  "になります",
+  "となります",
+  "となる",
+  "になる",
+  "でした",
+  "である",
+  "です",
+  "だ",
+  "입니다",
+  "이에요",
+  "예요",
+  "이다",
+  "가 됩니다",
+  "이 됩니다",
+  "I hope it is correct",
+];
+const END_UNITS_MAX = 24;
 
 const SPACE = "[ \\t\\u00a0\\u202f\\u3000]";
 /** Bounded, so that a label that does not end costs nothing. */
@@ -70,7 +180,7 @@ const GAPS = `${SPACE}{1,4}`;
 const BETWEEN = "[ \\t\\u00a0_]{0,4}";
 /** What TeX writes for spaces. */
 const TEX_GAP = "[ \\t\\u00a0\\\\~]{0,4}";
-const SIGN = "(?:[:：]=?|=(?![=>])|＝|—|→|⇒|⟶|=>|->)";
+const SIGN = "(?:[:：]=?|=(?![=>])|＝|—|→|⇒|⟶|⟹|➜|➔|➡\\ufe0f?|=>|->)";
 const LINE = `${GAP}\\r?[\\n\\r\\u0085\\u2028\\u2029]`;
 /** Before a label: the sign of a heading, a quotation or an item, a pictogram. */
 const HEAD = `(?:#{1,6}${GAP})?(?:[>•\\-]${GAPS})?(?:\\p{Extended_Pictographic}\\ufe0f?${GAP})?`;
@@ -116,7 +226,7 @@ function labelsWith(names: readonly string[]): Labels {
     says,
   ];
   const early = `${lead}${anyOf(EARLY_VERBS)}${GAPS}${noun}(?:${GAP}${SIGN}|${GAPS})`;
-  const plain = `${HEAD}(\\*{1,3}|_{1,2}|)(?:${phrase}(?:${tails.join("|")})|${early})|【${GAP}${phrase}${GAP}】${GAP}${SIGN}?`;
+  const plain = `${HEAD}(\\*{1,3}|_{1,2}|)(?:${phrase}(?:${tails.join("|")})|${early})|[【（]${GAP}${phrase}${GAP}[】）]${GAP}${SIGN}?`;
   const within = `(?:${verb}?${TEX_GAP}${SIGN}|${verb})${TEX_GAP}\\}`;
   const latex = `\\\\(?:text|textbf|textrm|mathrm|mathbf)${GAP}\\{${GAP}${phrase}(?:${within}|${GAP}\\}${says})`;
   const key = `\\{\\s{0,64}(["'“]?)${noun}["'”]?\\s{0,8}[:：]`;
@@ -170,7 +280,7 @@ export function keyAt(text: string, start: number, end: number, names = NO_NAMES
   return key.test(text) && key.lastIndex < end ? key.lastIndex : undefined;
 }
 
-const END = new RegExp(`${anyOf(ENDS)}$`, "u");
+const END = new RegExp(`${anyOf(ENDS)}$`, "iu");
 
 /** How many units of the words before an end close the sentence that a label began. */
 export function closingWords(text: string, start: number, end: number): number {

@@ -18,15 +18,25 @@ const PAIRS: Readonly<Record<string, readonly Marks[]>> = {
   ],
   "*": [["*", "*"]],
   _: [["_", "_"]],
-  "`": [["`", "`"]],
+  "`": [
+    ["`", "`"],
+    ["`", "'"],
+  ],
   '"': [['"', '"']],
   "'": [["'", "'"]],
+  "＂": [["＂", "＂"]],
+  "＇": [["＇", "＇"]],
   "“": [["“", "”"]],
+  "”": [["”", "”"]],
   "‘": [["‘", "’"]],
   "„": [
     ["„", "“"],
     ["„", "”"],
   ],
+  "‚": [["‚", "‘"]],
+  "‹": [["‹", "›"]],
+  "《": [["《", "》"]],
+  "【": [["【", "】"]],
   "«": [["«", "»"]],
   "»": [["»", "«"]],
   "「": [["「", "」"]],
@@ -37,7 +47,9 @@ const PAIRS: Readonly<Record<string, readonly Marks[]>> = {
 export function stripMarks(text: string, range: Range): boolean {
   const first = text[range.start] ?? "";
   if ((first === "`" || first === "~") && stripFence(text, range, first)) return true;
-  if (first === "\\" && stripCommand(text, range)) return true;
+  if (first === "\\" && (stripCommand(text, range) || stripBetween(text, range, BEGIN, (name) => `\\end{${name}}`)))
+    return true;
+  if (first === "<" && stripBetween(text, range, ELEMENT, (name) => `</${name}>`)) return true;
   const pairs = Object.hasOwn(PAIRS, first) ? (PAIRS[first] as readonly Marks[]) : [];
   return pairs.some(([open, close]) => stripPair(text, range, open, close));
 }
@@ -68,7 +80,7 @@ function stripFence(text: string, range: Range, mark: string): boolean {
 
 /** LaTeX commands that say how their argument looks, and nothing else. */
 const COMMAND =
-  /\\(?:boxed|fbox|mbox|text|textbf|textit|textrm|texttt|mathrm|mathbf|mathit|mathsf|mathtt|ensuremath)[ \t\u00a0]{0,4}\{/y;
+  /\\(?:boxed|fbox|framebox|mbox|text|textbf|textit|textrm|textsf|texttt|emph|underline|mathrm|mathbf|mathit|mathsf|mathtt|bm|displaystyle|ensuremath)[ \t\u00a0]{0,4}\{/y;
 
 function stripCommand(text: string, range: Range): boolean {
   if (text[range.end - 1] !== "}") return false;
@@ -77,4 +89,16 @@ function stripCommand(text: string, range: Range): boolean {
   range.start = COMMAND.lastIndex;
   range.end--;
   return true;
+}
+
+/** Environments of LaTeX that say where their content stands. */
+const BEGIN = /\\begin\{((?:equation|align|gather|displaymath|math|center)\*?|aligned|gathered|split)\}/y;
+/** Elements of HTML that say how theirs looks: none that strikes it out, or raises it. */
+const ELEMENT = /<(b|strong|i|em|u|mark|code|pre|kbd|p|div|span|center|h[1-6])>/iy;
+
+/** What opens has a name, which closes it too. */
+function stripBetween(text: string, range: Range, opens: RegExp, closing: (name: string) => string): boolean {
+  opens.lastIndex = range.start;
+  const [open = "", name = ""] = opens.exec(text) ?? [];
+  return open !== "" && stripPair(text, range, open, closing(name));
 }

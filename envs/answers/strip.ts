@@ -7,7 +7,7 @@
  *    the environment calls its answers ("clique ="); the braces and the key of {"answer": …};
  * 3. marks that stand at both ends (marks.ts): code fences with or without a language, <answer> tags, $$…$$, $…$, \(…\),
  *    \[…\], bold, italics, backticks, quotes, and \boxed{…}, \text{…} and their like;
- * 4. one closing period or comma, and the verb that ends a sentence begun by a label in Japanese and Korean;
+ * 4. one closing period, comma or semicolon, the token that ends a turn, and the verb that ends a sentence begun by a label in Japanese and Korean;
  * 5. a sign of bold or italics at one end, where a label has opened one that was not closed before its colon.
  *
  * All else is left to the environment's parser: words before or after the answer, units, a second answer, comments. A
@@ -81,6 +81,7 @@ function peel(text: string, whole: Range, { opened, names, labelsFirst }: Peelin
       stripLabel(text, range, label, labelsFirst ? debts : undefined) ||
       stripMarks(text, range) ||
       stripEnd(text, range) ||
+      stripEndToken(text, range) ||
       stripClosingWords(text, range, label) ||
       stripObject(text, range, label) ||
       (label.value === undefined && (stripLabel(text, range, label, debts) || stripUnpaired(text, range, debts)));
@@ -251,7 +252,7 @@ function isPaid({ owed, unpaired }: Debts): boolean {
   });
 }
 
-// The period that closes a sentence, and the comma after which nothing comes.
+// The period that closes a sentence, and the comma or semicolon after which nothing comes.
 
 /** One, for several say that something was left out. */
 function stripEnd(text: string, range: Range): boolean {
@@ -263,7 +264,19 @@ function stripEnd(text: string, range: Range): boolean {
   return true;
 }
 
-const ENDS = ".。．｡,，、";
+/** What a model ends its turn with, where the trainer leaves it in: "<|im_end|>", "</s>". */
+const END_TOKEN = /(?:<\|[a-z_]{1,24}\|>|<｜[a-z▁]{1,24}｜>|<\/s>|<eos>|<end_of_turn>)$/;
+const END_TOKEN_UNITS_MAX = 28;
+
+function stripEndToken(text: string, range: Range): boolean {
+  const { start, end } = range;
+  if (text[end - 1] !== ">") return false;
+  const token = END_TOKEN.exec(text.slice(Math.max(start, end - END_TOKEN_UNITS_MAX), end))?.[0] ?? "";
+  range.end -= token.length;
+  return token !== "";
+}
+
+const ENDS = ".。．｡,，、;；";
 
 function isEnd(unit: string | undefined): boolean {
   return unit !== undefined && ENDS.includes(unit);

@@ -1,23 +1,56 @@
 /** Answers that say no, or that begin another one: for parsers that pass over words, such as units. */
 
-/** White space of any kind, also LaTeX's. */
-const GAP = "(?:[\\s\\u200b-\\u200d\\u2060\\\\,;]|quad){0,12}";
+/** White space of any kind, also LaTeX's, and the marks in which a word behind a value may stand. */
+const GAP = "(?:[\\s\\u200b-\\u200d\\u2060\\\\,;$*(（]|quad|\\\\text\\{){0,12}";
 
-/** "52ではありません", "52이 아닙니다", "52不是", "52 or" */
+/** Where words have spaces between them; each is the last one, or ends its clause: "3 false positives" is a number. */
+const DENIALS = `(?:${[
+  ...["no", "not", "nope", "false", "wrong", "incorrect", "rejected", "discarded", "retracted"],
+  ...["falsch", "nicht", "nein", "inkorrekt", "faux", "fausse", "incorrecte", "incorrecto", "incorrecta", "falso"],
+  ...["falsa", "errado", "errada", "incorreto", "incorreta", "não", "нет", "не", "неверно", "неверный"],
+  ...["неправильно", "неправильный", "ошибочно", "ложно"],
+].join("|")})(?=[\\s.,;!)}$*]*$|[.,;!])`;
+
+/** Where they have none. */
+const CLINGING_DENIALS = [
+  ...[
+    "では(?:な|あり)",
+    "じゃ(?:な|あり)",
+    "でな[いく]",
+    "[はがも]?(?:違|誤|間違)",
+    "不正解",
+    `[이가]?${GAP}아[니닙님]`,
+  ],
+  ...[`[은는이가]?${GAP}(?:틀[리렸림]|오답)`, "不是", "不对", "不對", "不正确", "不正確", "是?[错錯]", "有[误誤]"],
+].join("|");
+
+/** "52ではありません", "52이 아닙니다", "52不是", "52 falsch", "52 or", and "~~52~~", which is struck out. */
 const DENIED = new RegExp(
-  `[\\d)}\\]]${GAP}(?:では(?:な|あり)|じゃな|[이가]${GAP}아[니닙]|不是|不对|不對|(?:or|oder|ou|или|或)${GAP}[.,]?$)`,
-  "i",
+  [
+    `[\\da-z)}\\]$*]${GAP}(?:${CLINGING_DENIALS})`,
+    `[\\d)}\\]$*]${GAP}(?:${DENIALS}|(?:and|or|oder|und|et|и|ou|или|或者?|または|또는|[和と])${GAP}[.,]?$)`,
+    "(?:^|[\\s{$(*])~~[^~\\s\\\\][^~]*~~(?:$|[\\s})$*.,\\\\])",
+  ].join("|"),
+  "isu",
 );
 
-/** What stands before "answer:" in "wrong answer:", "not the answer:". */
-const DENYING = new RegExp(`(?:^|[^\\p{L}])(?:wrong|incorrect|false|not(?:${GAP}(?:the|my|an?))?)${GAP}$`, "iu");
+/** What stands right before a box in "it is not \\boxed{52}". */
+const DENYING = new RegExp(
+  `(?:(?<!\\p{L})(?:not|isn['’]t|never|neither|wrong|incorrect|false|nicht|kein|pas|no es|não é|не)(?: (?:the|my|an?|equal to))?|不是|≠|\\\\neq?|\\\\x?cancel\\{)${GAP}[:：]?${GAP}$`,
+  "iu",
+);
+/** What stands right behind it in "\\boxed{52} is wrong", "\\boxed{52}? No". */
+const DENIED_BEHIND = new RegExp(
+  `^${GAP}(?:[?？]|(?:(?:is|was|ist|est|es|é)${GAP})?(?:not(?= (?:the|an?|my|it|correct|right|valid|true)(?!\\p{L}))|${DENIALS})|${CLINGING_DENIALS})`,
+  "iu",
+);
 
 /** Whether words behind an answer take it back, or go on to another. */
 export function isTakenBack(answer: string): boolean {
   return DENIED.test(answer);
 }
 
-/** Whether the words before a label say that what follows is no answer. */
-export function takesBack(before: string): boolean {
-  return DENYING.test(before.slice(-48));
+/** Whether the words around a box, or before a label, say that what it holds is no answer. */
+export function isDenied(before: string, behind: string): boolean {
+  return DENYING.test(before.slice(-48)) || DENIED_BEHIND.test(behind.slice(0, 48));
 }

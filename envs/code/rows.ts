@@ -6,12 +6,13 @@ import type { Parsed } from "../facts.ts";
 import { type CodeInstance, type CodeLevel, type CodeTest, LIMITS } from "./instance.ts";
 import { exactJson, exactValue } from "./json.ts";
 import { unpackText } from "./pickled.ts";
+import { unpackedMessages } from "../row-columns.ts";
 import { readProgram } from "./program.ts";
 import { fitting } from "./room.ts";
 import { type Hints, isFields, readTruth } from "./truths.ts";
 
 /** Where things are looked for, the first that is there wins. */
-const PROMPTS = ["prompt", "question", "question_content", "problem", "text"] as const;
+const PROMPTS = ["problem_description", "prompt", "question", "question_content", "problem", "text"] as const;
 const TRUTHS = ["tests", "test", "test_list", "input_output", "ground_truth"] as const;
 const REFERENCES = ["solution", "canonical_solution", "reference", "code", "solutions"] as const;
 const LEVELS = ["level", "difficulty"] as const;
@@ -82,7 +83,7 @@ function textOf(value: unknown): string {
 
 function promptOf(row: Row): string | undefined {
   for (const name of PROMPTS) {
-    const value = row[name];
+    const value = unpackedMessages(row[name]);
     if (typeof value === "string" && value.trim() !== "") return value.trim();
     if (Array.isArray(value)) return userText(value);
   }

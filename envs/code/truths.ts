@@ -62,9 +62,13 @@ function fromList(items: readonly unknown[], hints: Hints): Truths | string {
   if (!items.every(isFields)) return "is a list of other things than tests";
   return collect(
     items.slice(0, LIMITS.testsMax).map((item) => {
-      const { input, output, fn_name: name, type, testtype } = item;
-      const isScript = [type, testtype].some((each) => typeof each === "string" && each.startsWith("stdin"));
+      const { input, output, fn_name: given, type, testtype, metadata } = item;
+      const says = (start: string) =>
+        [type, testtype].some((each) => typeof each === "string" && each.startsWith(start));
+      const isScript = says("stdin");
+      const name = given ?? (isFields(metadata) ? metadata["func_name"] : undefined);
       const named = typeof name === "string" && name !== "" ? inStyleOf(hints, name) : hints;
+      if (named.entry === undefined && says("func")) return "a test of a function, and nothing names the function";
       return caseOf({ input, output }, isScript ? { entry: undefined, isMethod: false } : named);
     }),
   );

@@ -25,7 +25,8 @@ export function goldOf(row: Row): Parsed<Gold> {
   if (column === undefined) return malformed(`column answer (or ${ANSWERS.slice(1).join(", ")}) is missing or empty`);
   const given = row[column];
   const name = column === "reward_model" ? "reward_model.ground_truth" : column;
-  const value = unpacked(column === "reward_model" && isRow(given) ? given["ground_truth"] : given);
+  const whole = unpacked(given);
+  const value = column === "reward_model" && isRow(whole) ? unpacked(whole["ground_truth"]) : whole;
   const [only, ...others] = Array.isArray(value) ? (value as readonly unknown[]) : [value];
   if (others.length > 0)
     return malformed(`column ${name} holds ${others.length + 1} answers, and does not say how they go together`);
@@ -90,7 +91,7 @@ function boxesIn(text: string): readonly string[] {
 
 /** What stands where an answer was to be, and is none. */
 const NO_ANSWER =
-  /^[\s$*.("]*(?:\\(?:text|textbf|mathrm|boxed)\s?\{\s?)?(?:proof|see (?:the )?(?:proof|solution|above)|q\.?\s?e\.?\s?d|not (?:provided|available|found)|n\/a|nan|null|none|unknown|\[?invalid\]?|\?+|-+|证明)[\s$*.)"}]*$/i;
+  /^[\s$*.("]*(?:\\(?:text|textbf|mathrm|boxed)\s?\{\s?)?(?:proof|see (?:the )?(?:proof|solution|above)|q\.?\s?e\.?\s?d|not ?(?:provided|available|found)|n\/a|nan|null|none|unknown|\[?invalid\]?|\?+|-+|证明)[\s$*.)"}]*$/i;
 
 function checked({ text, from }: Gold, name: string): Parsed<Gold> {
   if (text.trim() === "") return malformed(`column ${from} is empty`);

@@ -3,6 +3,7 @@ import type { RowDefinition, RowRead } from "../environment.ts";
 import type { Parsed } from "../facts.ts";
 import {
   askedIn,
+  CONTEXTS,
   firstThere,
   isRow,
   OPTION_COLUMNS,
@@ -10,6 +11,7 @@ import {
   PICTURE_COLUMNS,
   pictureProblem,
   type Row,
+  shown,
 } from "../row-columns.ts";
 import { ANSWERS, goldOf } from "./gold.ts";
 import { compareMath, readMath } from "./value.ts";
@@ -34,6 +36,9 @@ const COLUMNS = {
   facts: ["problem_type", "question_type", "source", "data_source", "subject", "type"],
 } as const;
 
+/** NuminaMath-1.5 says of each problem whether it is whole. */
+const VALID = "problem_is_valid";
+
 /** "5" or "Level 5" (MATH). */
 const LEVEL = /^(?:level\s*)?([1-5])$/i;
 
@@ -57,6 +62,13 @@ export function readRow(row: unknown): RowRead<MathInstance> {
     return malformed(`column ${options} holds options: the row is a question for qa, and its answer no expression`);
   const picture = pictureProblem(row);
   if (picture !== undefined) return malformed(picture);
+  const about = firstThere(row, CONTEXTS);
+  if (about !== undefined)
+    return malformed(
+      `column ${about} holds what the problem is about, and only the problem is shown: put both into one`,
+    );
+  if (row[VALID] !== undefined && row[VALID] !== null && row[VALID] !== "" && row[VALID] !== "Yes")
+    return malformed(`column ${VALID} says that the problem is none: it is ${shown(row[VALID])}`);
   const problem = problemOf(row);
   if (problem.kind === "malformed") return problem;
   const { text, from } = problem.answer;
@@ -89,10 +101,11 @@ function problemOf(row: Row): Parsed<{ readonly text: string; readonly from: str
   return { kind: "answer", answer: { text: problem, from: column } };
 }
 
-/** What DAPO-Math-17k puts around each problem: it asks for an answer format of its own. */
+/** What DAPO-Math-17k puts around each problem, and verl and others behind it: it asks for an answer format of its own. */
 const BEFORE =
   /^\s*Solve the following math problem step by step\.\s*The last line of your response should be of the form Answer: \$?\\?\$?Answer\$? \(without quotes\) where \$?\\?\$?Answer\$? is the answer to the problem\.\s*/;
-const AFTER = /\s*Remember to put your answer on its own line after "Answer:"\.?\s*$/;
+const AFTER =
+  /\s*(?:Remember to put your answer on its own line after "Answer:"|(?:Let's think|Please reason|Think) step by step,? and (?:output|put) (?:the|your) final answer (?:after "####"|within \\boxed\{\})|Present the answer in LaTex format: \\boxed\{Your answer\})\.?\s*$/;
 
 export function withoutInstruction(text: string): string {
   return text.replace(BEFORE, "").replace(AFTER, "");
@@ -148,7 +161,7 @@ function agrees({ answer: one }: MathInstance, { answer: other }: MathInstance):
 
 export const rows: RowDefinition<MathInstance> = {
   read: readRow,
-  columns: [...Object.values(COLUMNS).flat(), ...OPTION_COLUMNS, ...PICTURE_COLUMNS],
+  columns: [...Object.values(COLUMNS).flat(), VALID, ...CONTEXTS, ...OPTION_COLUMNS, ...PICTURE_COLUMNS],
   fields: { problem: COLUMNS.problem, answer: COLUMNS.answer, level: ["level"] },
   levels: LEVELS,
   levelOf: ({ level }) => level,

@@ -8,6 +8,7 @@ import type { Grading, Solver } from "../environment.ts";
 import type { Facts, Parsed } from "../facts.ts";
 import { letterOf, readLetter } from "./letter.ts";
 import { canonical, invariant, metadata, prompt, type Question, rows } from "./question.ts";
+import { OPTION_NAMES } from "./match.ts";
 import { placeOfSentence } from "./sentence.ts";
 
 /** An option, or a text that is none. */
@@ -52,7 +53,16 @@ function readText(text: string, question: Question): Parsed<Choice> {
   return { kind: "answer", answer: { place, text: place < 0 ? start : textAt(question, place) } };
 }
 
-const shared = { rows, canonical, invariant, metadata, verify, grading, version: 1 } as const;
+const shared = {
+  rows,
+  canonical,
+  invariant,
+  metadata,
+  verify,
+  grading,
+  answerNames: OPTION_NAMES,
+  version: 1,
+} as const;
 
 export const qa = defineEnvironment<Question, Choice>({
   ...shared,

@@ -11,8 +11,17 @@ export const OPTION_UNITS_MAX = 4096;
 /** What people put around an option, and white space; the text of an option cannot be longer by more than that. */
 export const GIVEN_UNITS_MAX = 2 * OPTION_UNITS_MAX;
 
+/** What questions call their answers, beside "answer"; no two options are told apart by it. */
+export const OPTION_NAMES: readonly string[] = [
+  ...["option", "choice", "alternative", "letter", "opción", "alternativa", "letra", "lettre", "proposition", "choix"],
+  ...["buchstabe", "auswahl", "вариант", "вариант ответа", "выбор", "буква", "opção", "escolha"],
+  ...["选项", "選項", "选择", "選擇", "選択肢", "보기", "선택"],
+];
+
 // Before NFKC, which would make an accent on a space of it, and "11⁄2" of "1½".
 const ACUTE = /´/g;
+/** 10² is no 102; of 10⁻³ the sign tells it from a number. */
+const POWER = /(?<=[\d)])(?=[⁰¹²³⁴-⁹])(?<![⁰¹²³⁴-⁹])/g;
 const MIXED_NUMBER = /(?<=\d)(?=[¼-¾⅐-⅟↉])/g;
 // After NFKC, which has made these of their superscript, small and full-width forms, and single primes of several in one.
 const SINGLE_QUOTES = /[‘’‚‛′‵`ʹʼ]/g;
@@ -38,11 +47,16 @@ export function collapsed(text: string): string {
  * is collapsed.
  */
 export function normalized(text: string): string {
-  const compatible = text.replace(ACUTE, "'").replace(MIXED_NUMBER, " ").normalize("NFKC").replace(UNSEEN, "");
+  const compatible = text
+    .replace(ACUTE, "'")
+    .replace(POWER, "^")
+    .replace(MIXED_NUMBER, " ")
+    .normalize("NFKC")
+    .replace(UNSEEN, "");
   // A double one as two, until all are: two primes, and a quote beside an apostrophe, are then the same however written.
   const quotes = compatible.replace(SINGLE_QUOTES, "'").replace(DOUBLE_QUOTES, "''");
   const unified = quotes.replace(DASHES, "-").replace(FRACTION_SLASH, "/");
-  return collapsed(stripAnswer(collapsed(unified)).replace(ESCAPING, "")).replaceAll("''", '"');
+  return collapsed(stripAnswer(collapsed(unified), OPTION_NAMES).replace(ESCAPING, "")).replaceAll("''", '"');
 }
 
 /** The same for texts that differ in case only. */

@@ -53,7 +53,7 @@ function listed(from: string, value: unknown): Parsed<Options> {
   if (!Array.isArray(value)) return notAList(from, value);
   const items: readonly unknown[] = value;
   if (!items.every(isRow)) return checked({ ...unlettered(items), from });
-  const texts = items.map(({ text, content }) => text ?? content);
+  const texts = items.map(({ text, content, value: own }) => text ?? content ?? own);
   const labels = items.map((item) => textIn(item["label"] ?? item["key"] ?? item["id"]));
   return checked({ texts, from, ...(labels.every((label) => label !== undefined) && { labels: labels }) });
 }
@@ -105,7 +105,11 @@ function wrongOf(row: Row): Wrong | undefined {
   const list = firstThere(row, WRONG_LISTS);
   if (list !== undefined) {
     const texts = unpacked(row[list]);
-    return { from: list, texts: Array.isArray(texts) ? texts : [texts] };
+    // TruthfulQA's table has "Paris; Rome".
+    return {
+      from: list,
+      texts: typeof texts === "string" ? texts.split(/;\s+/) : Array.isArray(texts) ? texts : [texts],
+    };
   }
   const family = WRONG_FAMILIES.find(([first]) => isThere(row[first ?? ""]));
   const columns = family?.filter((column) => isThere(row[column])) ?? [];

@@ -9,6 +9,7 @@ import {
   askedIn,
   firstThere,
   isRow,
+  CONTEXTS,
   OPTION_COLUMNS,
   PICTURE_COLUMNS,
   pictureProblem,
@@ -46,8 +47,8 @@ const levels: readonly Omit<Level, "parameters">[] = [
 
 /** Where a question is looked for, the first that is there wins. A stem may lie in an object beside its options. */
 const QUESTIONS = [...["question", "question_stem", "query", "problem", "prompt", "ctx", "sentence", "goal"]] as const;
-/** What a question is about, and is shown before it. */
-const CONTEXTS = ["passage", "article", "context", "premise"] as const;
+/** MMLU-Redux says of each row what is wrong with it. */
+const FAULT = "error_type";
 const CATEGORIES = ["discipline", "category", "subject", "subject_name"] as const;
 const FIELDS = ["field", "subfield"] as const;
 
@@ -55,7 +56,7 @@ export const rows = {
   read,
   columns: [
     ...[...QUESTIONS, ...CONTEXTS, ...OPTION_COLUMNS, ...RIGHT_COLUMNS],
-    ...["difficulty", ...CATEGORIES, ...FIELDS, ...PICTURE_COLUMNS],
+    ...["difficulty", FAULT, ...CATEGORIES, ...FIELDS, ...PICTURE_COLUMNS],
   ],
   fields: {
     question: QUESTIONS,
@@ -99,6 +100,8 @@ function read(row: unknown): RowRead<Question> {
   if (question.kind === "malformed") return question;
   const picture = pictureProblem(row);
   if (picture !== undefined) return malformed(picture);
+  const fault = row[FAULT] ?? "";
+  if (fault !== "" && fault !== "ok") return malformed(`column ${FAULT} says that the row is faulty: ${shown(fault)}`);
   const given = optionsOf(row);
   if (given.kind === "malformed") return given;
   const right = rightOf(row, given.answer);

@@ -7,7 +7,7 @@ import { placeOfText, type Question } from "./question.ts";
 
 /** In the languages of labels (envs/answers/labels.ts). */
 const LEAD =
-  /^(?:(?:it is|it's|it would be|that is|that's|this is|es ist|das ist|is|ist|est|es|c'est|é|это) |(?:它是|这是|這是|是|それは|그것은) ?)/i;
+  /^(?:(?:it is|it's|it would be|it must be|it should be|that is|that's|this is|es ist|das ist|ist|est|es|c'est|é|это) |(?:它是|这是|這是|是|それは|그것은) ?)/i;
 
 /** After a word, for "5!" is a factorial. */
 const EXCLAMATION = /(?<=\p{L}{2}|[\p{Script=Han}\p{Script=Kana}])!{1,3}$/u;
@@ -26,6 +26,8 @@ const A = 65;
 export function placeOfSentence(question: Question, text: string): number {
   const place = placeOfText(question, text);
   if (place >= 0 || text.length > GIVEN_UNITS_MAX) return place;
+  // Where an option is such a sentence itself, "It's raining" may be meant for it.
+  if (question.options.some((option) => LEAD.test(normalized(option)))) return -1;
   const said = withoutSentence(text);
   const saidPlace = placeOfText(question, said);
   if (saidPlace >= 0) return saidPlace;

@@ -1,6 +1,7 @@
 /** Where in an answer block the answer stands: its boxes, else what follows "Answer:", else all of it. */
 import { stripAnswer, textOfObject } from "../../answers/strip.ts";
-import { isTakenBack, takesBack } from "../../answers/taken-back.ts";
+import { introduces } from "../../answers/leading.ts";
+import { isDenied, isTakenBack } from "../../answers/taken-back.ts";
 import type { Parsed } from "../../facts.ts";
 
 /** Longer answers say more than a value. */
@@ -9,7 +10,11 @@ const BOXES_MAX = 32;
 
 const BOX = /\\f?boxed\s*\{/g;
 /** The place after "Answer:" or "the answer is". */
-const LABEL = /(?<![a-z])(?:final\s{1,4})?answers?\s{0,4}(?:(?:is|are)(?![a-z])\s{0,4}[:：]?|[:：])/gi;
+const GAP = "(?:[\\s\\u200b-\\u200d\\u2060]|\\\\(?:[,;:! ]|q?quad)){0,4}";
+const LABEL = new RegExp(
+  `(?<![a-z])(?:final${GAP})?answers?[*_]{0,3}${GAP}(?:(?:is|are)(?![a-z])${GAP}[:：]?|[:：]|(?<=[*_]{2}\\s{0,4})\\n)`,
+  "gi",
+);
 
 /** The texts that are the answer: one, or several boxes. */
 export function extract(given: string): Parsed<readonly string[]> {
@@ -19,14 +24,20 @@ export function extract(given: string): Parsed<readonly string[]> {
   if (boxes.length > 0) return fitting(boxes);
   // Only an answer of a sane length is searched for labels.
   if (text.length > LENGTH_MAX) return malformed(`it has ${text.length} characters, and the limit is ${LENGTH_MAX}`);
-  const whole = stripped(text);
+  const labelled = afterLabel(stripped(text), [...text.matchAll(LABEL)].length);
+  return labelled.kind === "malformed" ? labelled : fitting([labelled.answer]);
+}
+
+/** What follows a label in a text with so many, or all of it. */
+function afterLabel(whole: string, given: number): Parsed<string> {
   const labels = [...whole.matchAll(LABEL)];
   const [label] = labels;
-  const isSecond =
-    label !== undefined && whole.slice(0, label.index).trim() !== "" && [...text.matchAll(LABEL)].length > 1;
-  if (labels.length > 1 || isSecond) return malformed("it gives an answer more than once");
-  if (label !== undefined && takesBack(whole.slice(0, label.index))) return malformed("it takes its answer back");
-  return fitting([label === undefined ? whole : stripped(whole.slice(label.index + label[0].length))]);
+  if (label === undefined) return { kind: "answer", answer: whole };
+  const before = whole.slice(0, label.index);
+  if (labels.length > 1 || (before.trim() !== "" && given > 1)) return malformed("it gives an answer more than once");
+  if (isDenied(before, "") || !introduces(before))
+    return malformed("what stands before 'answer' may say that it is none");
+  return { kind: "answer", answer: stripped(whole.slice(label.index + label[0].length)) };
 }
 
 /** A value in bold in a sentence, as Markdown has it: "The total is **42** apples". */
@@ -78,8 +89,13 @@ function boxesOf(text: string): readonly string[] | string {
     const start = BOX.lastIndex;
     const end = closing(text, start);
     if (end < 0) return "a box is not closed";
-    const inner = end - start > LENGTH_MAX ? text.slice(start, end) : stripped(text.slice(start, end));
-    found.push({ inner, before: text.slice(Math.max(past, start - BEFORE_MAX), start).replace(/\\f?boxed\s*\{$/, "") });
+    const before = text.slice(Math.max(past, start - BEFORE_MAX), start).replace(/\\f?boxed\s*\{$/, "");
+    if (isDenied(before, text.slice(end + 1, end + BEFORE_MAX))) return "it takes its answer back";
+    const inside = text.slice(start, end);
+    const inner = inside.length > LENGTH_MAX ? inside : stripped(inside);
+    const labelled = inside.length > LENGTH_MAX ? undefined : afterLabel(inner, 1);
+    if (labelled?.kind === "malformed") return labelled.reason;
+    found.push({ inner: labelled?.answer ?? inner, before });
     past = end + 1;
     BOX.lastIndex = end;
   }
@@ -94,7 +110,7 @@ interface Box {
 
 const BEFORE_MAX = 60;
 const NAME =
-  /([A-Za-z](?:_(?:\w|\{\w{1,3}\}))?)\s?(=|[<>≤≥]=?|\\(?:lt|gt|leq?|geq?|leqslant|geqslant|ne|neq|in)(?![a-z]))[\s$]{0,3}$/;
+  /(?<!<\/?[A-Za-z]{0,9})([A-Za-z](?:_(?:\w|\{\w{1,3}\}))?)\s?(=|[<>≤≥]=?|\\(?:lt|gt|leq?|geq?|leqslant|geqslant|ne|neq|in)(?![a-z]))[\s$]{0,3}$/;
 const HAS_RELATION = /[=<>≤≥∈]|\\(?:lt|gt|leq?|geq?|leqslant|geqslant|ne|neq|in)(?![a-z])/;
 
 /** "x > \boxed{3}" says x > 3, and of several boxes each may have its name: "y = \boxed{3}, x = \boxed{-1}". */

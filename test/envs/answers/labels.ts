@@ -8,6 +8,10 @@ export const LABEL_TEXTS: readonly string[] = [
   ...["So, the answer is ", "Therefore, the final answer is: ", "Thus the correct answer is ", "Hence, my answer: "],
   ...["answer = ", "Answer → ", "answer is: ", "The **answer** is ", "**The answer is** ", "**Final Answer** "],
   ...["✅ **Final Answer:** ", "> **Answer:** ", "• Answer: ", "Solution: ", "Result = ", "final_answer: "],
+  ...["Overall, the answer is ", "In summary, the answer is ", "As a result, the answer is ", "Here is my answer: "],
+  ...["The answer would be ", "The answer must be ", "The answer is therefore ", "The most likely answer is "],
+  ...["The answer to your question is ", "Answer (final): ", "Ans: ", "ans = ", "output: ", "Answer ⟹ ", "Answer ➜ "],
+  ...["The answer is …. I hope it is correct"],
   // Chinese.
   ...[
     "答案：",
@@ -20,21 +24,32 @@ export const LABEL_TEXTS: readonly string[] = [
     "**答案**：",
   ],
   ...["【答案】", "**最终答案：** ", "答: ", "最終答案為", "答案 = ", "本题的答案是 "],
+  ...["那么答案是", "由此可得，答案为", "（答案）", "结论：", "最后答案："],
   // Spanish.
   ...["Respuesta: ", "Respuesta final: ", "La respuesta es ", "La respuesta final es: ", "**Respuesta**: "],
   ...["Por lo tanto, la respuesta correcta es ", "Así que la respuesta es ", "respuesta = ", "RESPUESTA FINAL: "],
+  ...["La respuesta a la pregunta es ", "En resumen, la respuesta es ", "La respuesta sería ", "Conclusión: "],
   // French.
   ...["Réponse : ", "Réponse\u00a0: ", "Re\u0301ponse : ", "La réponse est ", "La réponse finale est : ", "RÉPONSE : "],
   ...["Donc, la réponse est ", "Par conséquent, la réponse correcte est ", "**Réponse finale :** ", "reponse : "],
+  ...[
+    "La réponse à la question est ",
+    "La réponse est donc ",
+    "La réponse est la suivante : ",
+    "Finalement, la réponse est ",
+  ],
   // German.
   ...["Antwort: ", "Endgültige Antwort: ", "Die Antwort ist ", "Die Antwort lautet: ", "**Antwort:** ", "Lösung: "],
   ...["Also ist die Antwort ", "Somit lautet die richtige Antwort: ", "Ergebnis = "],
+  ...["Die Antwort auf die Frage ist ", "Zusammenfassend ist die Antwort ", "Die Antwort ist also ", "Endergebnis: "],
   // Russian.
   ...["Ответ: ", "Окончательный ответ: ", "**Ответ:** ", "Итак, ответ: ", "Ответ — ", "Таким образом, ответ: "],
   ...["Правильный ответ: ", "ОТВЕТ: ", "ответ = "],
+  ...["Финальный ответ: ", "Ответ на вопрос: ", "В итоге ответ: ", "Итого: "],
   // Japanese.
   ...["答え：", "答えは", "答えは、", "最終的な答え：", "**答え**：", "したがって、答えは ", "解答：", "回答: "],
   ...["答えは…です", "よって、答えは … です。", "最終的な答えは…となります。"],
+  ...["求める答えは", "以上より、答えは…となる。", "正答は", "（答）", "結論："],
   // Korean.
   ...[
     "답: ",
@@ -46,10 +61,13 @@ export const LABEL_TEXTS: readonly string[] = [
     "따라서 답은 ",
     "답은 …입니다.",
     "정답은 …이다.",
+    "결론: ",
+    "답은 …가 됩니다.",
   ],
   // Portuguese.
   ...["Resposta: ", "Resposta final: ", "A resposta é ", "A resposta final é: ", "Portanto, a resposta correta é "],
   ...["**Resposta:** ", "Então, a resposta é ", "resposta = "],
+  ...["A resposta para a pergunta é ", "Concluindo, a resposta é ", "A resposta seria ", "Gabarito: "],
 ];
 
 /** On a line of its own: no colon is needed. */

@@ -13,6 +13,11 @@ export const around = (open: string, close = open): Way => ({
   write: (text) => open + text + close,
 });
 
+function halves(marks: string): Way {
+  const [open = "", close = ""] = marks.split("|");
+  return around(open, close);
+}
+
 /** What stands around the whole of an answer, inside its marks. */
 export const WRAPPINGS: readonly Way[] = [
   around(""),
@@ -56,6 +61,14 @@ export const WRAPPINGS: readonly Way[] = [
   around("«", "»"),
   around("„", "“"),
   around("「", "」"),
+  ...["<b>|</b>", "<strong>|</strong>", "<p>|</p>", "<code>|</code>", "<div>|</div>", "<EM>|</EM>"].map(halves),
+  ...["‹|›", "‚|‘", "”|”", "＂|＂", "``|''", "【|】", "《|》", "\\bm{|}", "\\underline{|}", "\\displaystyle{|}"].map(
+    halves,
+  ),
+  ...["\\begin{equation}|\\end{equation}", "\\begin{align*}\n|\n\\end{align*}"].map(halves),
+  ...["<|im_end|>", "<|endoftext|>", "</s>", "<｜end▁of▁sentence｜>", "<end_of_turn>"].map((token) =>
+    around("", token),
+  ),
   around('{"answer": ', "}"),
   around('```json\n{\n  "final_answer": ', "\n}\n```"),
   around("{'answer': ", "}"),
@@ -68,11 +81,12 @@ export const WRAPPINGS: readonly Way[] = [
   // Two periods would say that something was left out.
   { name: "closing period", write: (text) => (hasPeriod(text) ? undefined : `${text}.`) },
   { name: "trailing comma", write: (text) => (hasPeriod(text) ? undefined : `${text},`) },
+  { name: "semicolon", write: (text) => (hasPeriod(text) ? undefined : `${text};`) },
   { name: "ideographic full stop", write: (text) => (hasPeriod(text) ? undefined : `${text}。`) },
 ];
 
 function hasPeriod(text: string): boolean {
-  return /(?<!\\)[.。,](?:[\s\u200b\u2060]|\\[ ,])*$/.test(text);
+  return /(?<!\\)[.。,;](?:[\s\u200b\u2060]|\\[ ,])*$/.test(text);
 }
 
 /** What introduces an answer, inside its marks. */

@@ -207,6 +207,24 @@ export function contradictions({ right, wrong }: Subject): readonly string[] {
     ...[`Answer: ${right}\nAnswer: ${wrong}`, `答案：${right}\n答案：${wrong}`, `Answer: ${wrong} Answer: ${right}`],
     ...[`{"answer": ${right}, "answer": ${wrong}}`, `{"answers": [${right}, ${wrong}]}`, `{"not_answer": ${right}}`],
     ...[`{"wrong": ${wrong}, "answer": ${right}}`, `{"answer": {"answer": ${wrong}}}`, `{"answer": ${wrong}}`],
+    ...["Previous", "Old", "Rejected", "First", "Example", "Another", "Half the", "Twice the", "Bad"].map(
+      (word) => `${word} answer: ${right}`,
+    ),
+    ...["I doubt", "Suppose", "I don't think", "It is false that", "Nobody says"].map(
+      (words) => `${words} the answer is ${right}`,
+    ),
+    ...["falsch", "nicht", "nope", "false", "rejected", "нет", "неверно", "incorrecto"].map(
+      (word) => `${right} ${word}`,
+    ),
+    ...["不正确", "错误", "是错的", "でない", "は違う", "は間違い", " 아님", "는 틀렸다"].map((words) => right + words),
+    ...[
+      `~~${right}~~`,
+      `<s>${right}</s>`,
+      `<del>${right}</del> ${wrong}`,
+      `<sup>${right}</sup>`,
+      `<b>${right}</b> or ${wrong}`,
+    ],
+    ...[`${right};${wrong};`, `\\begin{align}${right}\\end{align*}`, `<|im_start|>${right}`, `${right}</s>${wrong}`],
     ...[`Answer: ${wrong}. It is not ${right}.`, `It is not ${right}`, `It is ${wrong}, and not ${right}`],
   ];
 }

@@ -168,17 +168,7 @@ describe("by letter", () => {
       `${right}${wrong}`,
       `${right}, ${wrong}`,
     ],
-    ...[
-      `not ${right}`,
-      "Z",
-      "?",
-      "1",
-      `${right}?`,
-      `It is not ${right}`,
-      `${right}) Na or Ni`,
-      "В",
-      `the option is ${right}`,
-    ],
+    ...[`not ${right}`, "Z", "?", "1", `${right}?`, `It is not ${right}`, `${right}) Na or Ni`, "В"],
     ...[
       `${right}/${wrong}`,
       `\\frac{${right}}`,

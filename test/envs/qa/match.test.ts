@@ -2,6 +2,25 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { matcherOf, normalized } from "../../../envs/qa/match.ts";
+import { placeOfSentence } from "../../../envs/qa/sentence.ts";
+
+test("a power is no number of its digits", () => {
+  expect(normalized("10²")).toBe(normalized("10^2"));
+  expect(normalized("10²")).not.toBe(normalized("102"));
+});
+
+test("a sentence that an option is like may be meant for that one", () => {
+  const question = {
+    question: "?",
+    options: ["It is raining", "raining"],
+    right: 1,
+    level: "unrated",
+    category: "",
+    field: "",
+  };
+  expect(placeOfSentence(question, "It's raining")).toBe(-1);
+  expect(placeOfSentence({ ...question, options: ["snow", "raining"] }, "It's raining")).toBe(1);
+});
 
 describe("texts that are one", () => {
   test.each([

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { CodeInstance } from "../../../envs/code/instance.ts";
 import type { MathInstance } from "../../../envs/math/instance.ts";
 import { type Pool, rowOf } from "../../../envs/pool.ts";
 import type { Question } from "../../../envs/qa/question.ts";
@@ -88,6 +89,21 @@ describe("math", () => {
       ["OlympiadBench", { question: "P?", final_answer: ["$2$"], solution: ["…"], image_1: null }, "$2$", "all"],
       ["MetaMathQA", { query: "P?", response: "Add 3 and 4 to get 7.\nThe answer is: 7" }, "7", "all"],
       ["AIME", { ID: "1", Problem: "P?", Solution: "…", Answer: 113 }, "113", "all"],
+      [
+        "verl's GSM8K, which asks for a format of its own",
+        {
+          prompt: [{ role: "user", content: 'P? Let\'s think step by step and output the final answer after "####".' }],
+          reward_model: { ground_truth: "72", style: "rule" },
+        },
+        "72",
+        "all",
+      ],
+      [
+        "a table of texts",
+        { prompt: '[{"role": "user", "content": "P?"}]', reward_model: '{"ground_truth": "3", "style": "rule"}' },
+        "3",
+        "all",
+      ],
       ["without options", { question: "P?", choices: [], options: null, answer: "3" }, "3", "all"],
       [
         "named columns",
@@ -143,6 +159,28 @@ describe("math", () => {
     ["an empty answer", { question: "P?", answer: "Text.\n#### " }, "is empty"],
     ["no answer", { question: "P?", answer: "N/A" }, "holds no answer"],
     ["a list of aliases", { question: "Who?", answer: { value: "x", aliases: ["y"] } }, "must be a text"],
+    [
+      "a passage that is not shown",
+      { question: "P?", passage: "It has 3 goals.", answer: "3" },
+      "what the problem is about",
+    ],
+    [
+      "HotpotQA",
+      { question: "P?", answer: "1986", level: "hard", context: { title: ["a"] } },
+      "what the problem is about",
+    ],
+    ["DREAM", { dialogue: ["W: hi"], question: "P?", choice: ["red", "green"], answer: "red" }, "holds options"],
+    ["NuminaMath-1.5, not found", { problem: "P?", answer: "notfound" }, "holds no answer"],
+    [
+      "NuminaMath-1.5, not whole",
+      { problem: "P?", answer: "7", problem_is_valid: "Incomplete" },
+      "says that the problem is none",
+    ],
+    [
+      "messages as Python writes them",
+      { prompt: "[{'content': 'P?', 'role': 'user'}]", answer: "3" },
+      "chat messages with one of the user",
+    ],
     ["a truth value", { question: "P?", answer: true }, "must be a text"],
     ["a picture", { question: "P?", answer: "1", image: "a.png" }, "holds a picture"],
     [
@@ -249,6 +287,34 @@ describe("questions with options", () => {
     ["AQuA", [{ question: "Which?", options: ["A)red", "B)green", "C)blue"], correct: "C" }], "blue"],
     ["RACE", [{ article: "A text.", question: "Which?", options, answer: "A" }], "red"],
     [
+      "TruthfulQA's table",
+      [{ Question: "Which?", "Best Answer": "red", "Incorrect Answers": "green; blue", Source: "u" }],
+      "red",
+    ],
+    ["MCTest", [{ story: "S.", question: "Which?", answer_options: { A: "red", B: "green" }, answer: "A" }], "red"],
+    [
+      "MedQA's lists",
+      [
+        {
+          question: "Which?",
+          answer: "green",
+          options: [
+            { key: "A", value: "red" },
+            { key: "B", value: "green" },
+          ],
+        },
+      ],
+      "green",
+    ],
+    [
+      "MMLU-Redux",
+      [
+        { question: "Which?", choices: options, answer: 1, error_type: "ok" },
+        { ...zero, error_type: "ok" },
+      ],
+      "green",
+    ],
+    [
       "an index that is said to count from 1",
       [{ question: "Which?", choices: options, answer: 2 }],
       "green",
@@ -291,6 +357,11 @@ describe("questions with options", () => {
       [{ question: "Which?", choices: options, answer: 2 }],
       "may count from 1: say --column answer_index=answer",
     ],
+    [
+      "a row that MMLU-Redux calls faulty",
+      [{ question: "Which?", choices: options, answer: 0, error_type: "wrong_groundtruth" }],
+      "says that the row is faulty",
+    ],
     ["indices past the last", [{ question: "Which?", choices: options, answer: 4 }], "past the last of 4"],
     [
       "a text that is another's index",
@@ -321,6 +392,28 @@ describe("questions with options", () => {
     ["a column that is not there", [{ question: "Which?", options, result: "A" }], "no row has a column 'key'"],
   ])("refuses %s", async (name, rows, reason) => {
     expect(await read(rows, name.startsWith("a column") ? { answer: "key" } : {})).toContain(reason);
+  });
+});
+
+test("TruthfulQA's table holds several wrong options in one text", async () => {
+  const row = { Question: "Which?", "Best Answer": "red", "Incorrect Answers": "green; blue" };
+  expect(instances<Question>(await poolOf([row]))[0]?.options).toHaveLength(3);
+});
+
+describe("programs", () => {
+  test("LeetCodeDataset asks by its description, not by the imports that it calls its prompt", async () => {
+    const test = "def check(candidate):\n    assert candidate(a = 1, b = 2) == 3\n";
+    const row = { problem_description: "Add two numbers.", prompt: "import math", entry_point: "Solution().add", test };
+    const [first] = instances<CodeInstance>(await poolOf([{ ...row, starter_code: "class Solution:\n    ..." }]));
+    expect(first?.prompt).toBe("Add two numbers.");
+  });
+
+  const functional = { input: "1\n2", output: "3", testtype: "functional" };
+  test("a test of a function is none of a script", async () => {
+    const named = { ...functional, metadata: { func_name: "add" } };
+    const [first] = instances<CodeInstance>(await poolOf([{ problem: "Add.", tests: [named] }]));
+    expect(first?.tests[0]).toMatchObject({ kind: "call", name: "add" });
+    expect(await read([{ problem: "Add.", tests: [functional] }])).toContain("nothing names the function");
   });
 });
 
