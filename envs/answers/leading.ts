@@ -5,11 +5,11 @@ const LEADS = "so thus hence therefore then finally consequently accordingly mea
 
 /** They take nothing back. Others may: "I doubt that", "half", "the wrong", "an", for there may be others. */
 const WORDS = new Set([
-  ..."the my our your this that it is here we i and final correct right exact complete required".split(" "),
-  ..."get gets got have find found obtain obtained see conclude know arrive at to be as a result follows gives give giving".split(
-    " ",
-  ),
-  ..."yields yield which simplified numerical numeric desired overall in summary conclusion conclude can us".split(" "),
+  ..."the my our your this that it is here we i and us can to be as a at which in".split(" "),
+  ..."final correct right exact complete required simplified numerical numeric desired overall".split(" "),
+  ..."get gets got have find found obtain obtained see know arrive conclude conclusion summary result".split(" "),
+  ..."follows gives give giving yields yield think believe say simplifying solving calculating".split(" "),
+  ..."computing evaluating substituting adding subtracting multiplying dividing".split(" "),
   ...LEADS,
 ]);
 

@@ -25,6 +25,9 @@ test.each([
   ...["12 (wrong)", "12 и", "12と", "Is the answer: 12", "wrong\nanswer: 12", "12이\\,아닙니다", "An answer is 12"],
   ...[
     "The opposite of the answer is 12",
+    "I don't think the answer is 12",
+    "I used to think the answer is 12",
+    "I can not say the answer is 12",
     "If the answer is 12",
     "Why the answer is 12",
     "The second best answer is 12",
@@ -35,6 +38,7 @@ test.each([
 
 test.each([
   ...["We get 12, so the answer is 12.", "x = 12 hence the answer is 12", "It follows that the answer is 12"],
+  ...["I think the answer is 12", "Simplifying gives the answer: 12", "We can say that the answer is 12"],
   ...["Sure! The answer is 12", "Thus we get the final answer: 12", "Step 3: Answer: 12"],
   ...["The total is 12.\n\n**Final Answer**: 12", "All in all.\n\n**Answer**\n12", "Which means the answer is 12"],
   ...[
