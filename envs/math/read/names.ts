@@ -84,7 +84,7 @@ export const SYMBOLS: ReadonlyMap<string, string> = new Map([
     ["inf", "∞"],
     ["emptyset", "∅"],
     ["varnothing", "∅"],
-    ["ell", "ℓ"],
+    ["ell", "l"],
     ["angle", "∠"],
     ["triangle", "△"],
     ["hbar", "ħ"],
