@@ -20,7 +20,8 @@ const NAMED: Readonly<Record<string, Reals>> = {
     { low: ZERO, high: OPEN },
   ],
 };
-const PARTS_MAX = 60;
+/** Of a union or of conditions. */
+export const PARTS_MAX = 60;
 
 /** Undefined: it is no set of reals, or one that cannot be worked out. */
 export function realsOf(node: Node, state: State): Reals | undefined {
