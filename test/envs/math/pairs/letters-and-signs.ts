@@ -76,6 +76,23 @@ export const pairs = [
     [r`\langle 2\sqrt2, 4\sqrt2\rangle`, r`2\sqrt2\langle 1,2\rangle`, "equal"],
   ),
   ...labelled(
+    "letters that were taken for something else",
+    ["2", "2st", "unread"],
+    ["2st", "2ts", "equal"],
+    [r`s^2+2st+t^2`, "(s+t)^2", "equal"],
+    ["21", "21st", "equal"],
+    ["11", "11th", "equal"],
+    [r`x_{n}^2`, r`x_{n^2}`, "different"],
+  ),
+  ...labelled(
+    "inverse hyperbolic functions",
+    [r`\ln(x+\sqrt{x^2+1})`, r`\operatorname{arcsinh} x`, "equal"],
+    [r`\ln(1+\sqrt2)`, r`\sinh^{-1} 1`, "equal"],
+    [r`\ln(2+\sqrt3)`, "arccosh(2)", "equal"],
+    [r`\ln(2+\sqrt3)`, r`\operatorname{arsinh} 2`, "different"],
+    [r`\frac12\ln 3`, r`\operatorname{artanh}\frac12`, "equal"],
+  ),
+  ...labelled(
     "words",
     [r`-\infty`, r`\text{negative infinity}`, "equal"],
     [r`\infty`, r`\text{negative infinity}`, "different"],
