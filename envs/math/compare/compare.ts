@@ -2,13 +2,14 @@
 import { spend } from "../numbers/budget.ts";
 import { type Node, show, some } from "../syntax.ts";
 import { all, any, type Comparison, different, EQUAL, type State, undecided, unordered } from "./outcome.ts";
-import { compareReals, realsOf } from "./reals.ts";
+import { areOfOthers, compareReals, realsOf } from "./reals.ts";
 import { compareRelations } from "./relations.ts";
-import { assignmentOf, doubled, hasDoubleSign, plain, textOf } from "./shape.ts";
+import { assignmentOf, doubled, hasDoubleSign, plain } from "./shape.ts";
 import {
   areBracketsOther,
   areNumbered,
   asOneCurve,
+  compareKinds,
   chosenFrom,
   isOrdered,
   haveSameShape,
@@ -27,7 +28,8 @@ import { type Conditioned, isIndex, withOneName, withoutCondition } from "./cond
 import { type Compare, compareAssignments, type Context } from "./assignments.ts";
 import { compareDomains } from "./domains.ts";
 import { compareFamilies } from "./families.ts";
-import { withNamesOf, withOtherConstants } from "./renaming.ts";
+import { withNamesOf, withOtherConstants, withParameterOf } from "./renaming.ts";
+import { compareTexts } from "./texts.ts";
 import { asTuples, isUnworked, isVectorOrNumber } from "./vectors.ts";
 
 const PLAIN: Context = { isApproximate: false };
@@ -36,8 +38,10 @@ export function compareNodes(gold: Node, answer: Node, state: State): Comparison
   const straight = compareStatements(gold, answer, state);
   if (straight.kind === "equal") return straight;
   const others = gold.kind === "list" || answer.kind === "list" ? [] : withOtherConstants(gold, answer);
-  const isEqual = others.some((other) => compareStatements(gold, other, state).kind === "equal");
-  return isEqual ? EQUAL : straight;
+  if (others.some((other) => compareStatements(gold, other, state).kind === "equal")) return EQUAL;
+  const renamed = straight.kind === "different" ? withParameterOf(gold, answer) : undefined;
+  if (renamed === undefined || compareStatements(gold, renamed.answer, state).kind !== "equal") return straight;
+  return renamed.isFree ? EQUAL : undecided("it has another letter");
 }
 
 function compareStatements(gold: Node, answer: Node, state: State): Comparison {
@@ -57,6 +61,9 @@ function compareStatements(gold: Node, answer: Node, state: State): Comparison {
 function compareConditions(gold: Conditioned, answer: Conditioned, areFamilies: boolean, state: State): Comparison {
   const isOther = gold.domain !== undefined && answer.domain !== undefined && gold.domain !== answer.domain;
   if (areFamilies && isOther) return undecided("its whole number is of another set");
+  const areReals = (gold.isOfReals && answer.domain !== undefined) || (answer.isOfReals && gold.domain !== undefined);
+  if (areReals)
+    return areFamilies ? different("its letter is of another set") : undecided("it is said of other numbers");
   const [fewer, more] = gold.others.length < answer.others.length ? [gold, answer] : [answer, gold];
   if (fewer.others.length === 0)
     return more.others.every(isIndex) ? EQUAL : undecided("only one of both says for what it holds");
@@ -82,7 +89,7 @@ function compareParts(goldNode: Node, answerNode: Node, state: State, context: C
   if (given !== undefined && answer.kind !== "relation" && !isSeveral(answer)) return compare(given, answer);
   if (gold.kind === "residue" || answer.kind === "residue") return compareResidues(gold, answer, state, compare);
   if (gold.kind === "clock" || answer.kind === "clock") return compareClocks(gold, answer);
-  if (gold.kind === "text" || answer.kind === "text") return compareTexts(gold, saidOf(answer));
+  if (gold.kind === "text" || answer.kind === "text") return compareTexts(gold, answer);
   if (hasDoubleSign(gold) || hasDoubleSign(answer)) return compareDoubled(gold, answer, compare);
   const named = compareAssignments(gold, answer, state, context, compare);
   if (named !== undefined) return named;
@@ -115,24 +122,6 @@ function written(node: Node): string {
   return text;
 }
 
-/** The words that are said of what was asked for: "The function is odd", "It is odd"; but not "Ann is odd". */
-function saidOf(answer: Node): Node {
-  const [name, words, ...others] = answer.kind === "relation" && answer.operators[0] === "=" ? answer.parts : [];
-  const isSaid = name?.kind === "text" && /^(?:the|it|this|that|they|its)(?: |$)/i.test(name.text);
-  return isSaid && words?.kind === "text" && others.length === 0 ? words : answer;
-}
-
-/** "all even integers" are even integers. */
-function bareText(text: string): string {
-  return textOf(text).replace(/^(?:all|the|an?|only|on) (?=.)/, "");
-}
-
-function compareTexts(gold: Node, answer: Node): Comparison {
-  if (gold.kind === "text" && answer.kind === "text")
-    return bareText(gold.text) === bareText(answer.text) ? EQUAL : different("the words are others");
-  return different(answer.kind === "text" ? "it is words" : "words are expected");
-}
-
 // ±
 
 /** With as many values as the other side has: each ± with signs of its own, or all with the same. */
@@ -140,7 +129,13 @@ function compareDoubled(gold: Node, answer: Node, compare: Compare): Comparison 
   // An equation that names nothing is compared with equations.
   const named = [gold, answer].some((node) => partsOf(node).some(isEquation));
   const spelled = (node: Node, apart: boolean): Node => (hasDoubleSign(node) ? listOf(node, apart, named) : node);
-  return any([false, true].map((apart) => () => compare(spelled(gold, apart), spelled(answer, apart))));
+  return any(
+    [false, true].map((apart) => () => {
+      const both = [spelled(gold, apart), spelled(answer, apart)] as const;
+      const isOpen = both.some(hasDoubleSign) || [gold, answer].some((node) => some(node, isUnclear));
+      return isOpen ? undecided("it has a ± that is not spelled out") : compare(...both);
+    }),
+  );
 }
 
 const partsOf = (node: Node): readonly Node[] => (node.kind === "list" || node.kind === "set" ? node.items : [node]);
@@ -154,10 +149,20 @@ function listOf(node: Node, apart: boolean, named: boolean): Node {
     const items = node.items.flatMap((item) => (hasDoubleSign(item) ? doubled(item, apart) : [item]));
     return node.kind === "set" ? { kind: "set", items } : { ...node, items };
   }
+  // ℝ ∖ {±1}
+  if (node.kind === "sets")
+    return { ...node, left: listOf(node.left, apart, named), right: listOf(node.right, apart, named) };
+  if (!hasDoubleSign(node)) return node;
   const assigned = named ? undefined : assignmentOf(node);
   const only = assigned?.values.length === 1 ? assigned.values[0] : undefined;
-  return { kind: "list", joiner: "or", items: doubled(only ?? node, apart) };
+  // x ≠ ±1 is neither of them.
+  const joiner = node.kind === "relation" && node.operators.includes("≠") ? "and" : "or";
+  return { kind: "list", joiner, items: doubled(only ?? node, apart) };
 }
+
+/** x < ±3 says nothing. */
+const isUnclear = (node: Node): boolean =>
+  node.kind === "relation" && hasDoubleSign(node) && node.operators.some((operator) => "<>≤≥".includes(operator));
 
 // Sets of reals.
 
@@ -167,7 +172,8 @@ function compareSets(gold: Node, answer: Node, state: State): Comparison | undef
   if (gold.kind === "bracket" && answer.kind === "bracket" && gold.open === answer.open && gold.close === answer.close)
     return undefined;
   const [left, right] = [realsOf(gold, state), realsOf(answer, state)];
-  if (left !== undefined && right !== undefined) return compareReals(left, right, state);
+  if (left !== undefined && right !== undefined)
+    return areOfOthers(gold, answer) ? different("it is about another letter") : compareReals(left, right, state);
   if (gold.kind === "bracket" && answer.kind === "bracket" && gold.items.length === 2)
     return bracketsDiffer(gold, answer);
   return undefined;
@@ -180,10 +186,10 @@ function isIntervalAgainstList(bracket: Node, list: Node): boolean {
   return bracket.open === "[" || bracket.close === "]" || list.joiner === "or" || isUnbounded;
 }
 
-/** {0, 1} and "{0}, {1}" */
+/** {0, 1} beside "{0}, {1}" and {{0}, {1}} */
 function isSetAgainstSets(one: Node, other: Node): boolean {
   const isPlain = one.kind === "set" && !one.items.some(({ kind }) => kind === "set");
-  return isPlain && other.kind === "list" && other.items.every(({ kind }) => kind === "set");
+  return isPlain && (other.kind === "list" || other.kind === "set") && other.items.every(({ kind }) => kind === "set");
 }
 
 function bracketsDiffer(gold: Node, answer: Node): Comparison {
@@ -193,6 +199,8 @@ function bracketsDiffer(gold: Node, answer: Node): Comparison {
 // Several things.
 
 function compareSeveral(gold: Node, answer: Node, state: State, context: Context): Comparison {
+  const strange = compareKinds(gold, answer);
+  if (strange !== undefined) return strange;
   const records = compareRecords(gold, answer, state, context);
   if (records !== undefined) return records;
   const [left, right] = [itemsOf(gold), itemsOf(answer)];

@@ -1,6 +1,6 @@
 /** What is said beside an answer: "x = 2πk, k ∈ ℤ", where the name is free to choose, and "y = x + 1 (x > 0)". */
 import { isNumberSet } from "../read/names.ts";
-import { type Node, replaced, symbol } from "../syntax.ts";
+import { type Node, replaced, show, symbol } from "../syntax.ts";
 import { WHOLE } from "./places.ts";
 import { variablesOf } from "../variables.ts";
 import { assignmentOf } from "./shape.ts";
@@ -12,6 +12,8 @@ export interface Conditioned {
   readonly domain: string | undefined;
   /** Whether they count, as in 2^k, and do not only number, as in a_k. */
   readonly isFamily: boolean;
+  /** Whether what it counts by is any real number, and no whole one. */
+  readonly isOfReals: boolean;
   /** What else must hold. */
   readonly others: readonly Node[];
 }
@@ -20,19 +22,30 @@ type RelationNode = Extract<Node, { kind: "relation" }>;
 
 export function withoutCondition(given: Node): Conditioned {
   const node = ofBuilder(given);
-  const bare: Conditioned = { node, names: [], domain: undefined, isFamily: hasClass(node), others: [] };
+  const bare: Conditioned = {
+    node,
+    names: [],
+    domain: undefined,
+    isFamily: hasClass(node),
+    isOfReals: false,
+    others: [],
+  };
   if (node.kind !== "list") return bare;
   const items = withoutSeries(node.items.flatMap(unbracketed));
   const wholes = items.flatMap((item) => membership(item) ?? []);
   const rest = items.filter((item) => membership(item) === undefined);
-  const others = node.joiner === "or" ? [] : rest.filter((item) => isLimit(item, rest));
+  const others = node.joiner === "or" ? [] : rest.filter((item) => isLimit(item, rest) || isAnyReal(item));
   const mains = rest.filter((item) => !others.includes(item));
   const [only] = mains;
   if (only === undefined || mains.length === node.items.length) return bare;
   const main: Node = mains.length === 1 ? only : { ...node, items: mains };
   const names = wholes.map(({ name }) => name);
   const isFamily = hasClass(main) || (names.length === 1 && !isNumberedBy(main, names[0] as string));
-  return { node: main, names, domain: wholes[0]?.domain, isFamily, others: others.filter((item) => !isAnyReal(item)) };
+  const own = assignmentOf(main)?.name;
+  const reals = others.filter(isAnyReal);
+  const isOfReals = names.length === 0 && reals.some((item) => !own || show(own) !== show(item.parts[0] as Node));
+  const said = others.filter((item) => !isAnyReal(item));
+  return { node: main, names, domain: wholes[0]?.domain, isFamily, isOfReals, others: said };
 }
 
 /** {x | x = kπ, k ∈ ℤ} and {kπ | k ∈ ℤ} as "kπ, k ∈ ℤ". */
@@ -93,7 +106,7 @@ export function isIndex(item: Node): boolean {
 }
 
 /** "x ∈ ℝ" says nothing. */
-function isAnyReal(item: Node): boolean {
+function isAnyReal(item: Node): item is RelationNode {
   const [name, set] = item.kind === "relation" && item.operators[0] === "∈" ? item.parts : [];
   return name?.kind === "symbol" && set?.kind === "symbol" && set.name === "ℝ";
 }

@@ -3,6 +3,7 @@ import { evaluate, type Place } from "../evaluate.ts";
 import { exact, type Num, toBall } from "../numbers/arithmetic.ts";
 import { magnitude } from "../numbers/ball.ts";
 import { bitLength } from "../numbers/budget.ts";
+import type { Rational } from "../numbers/rational.ts";
 import { type Node, some } from "../syntax.ts";
 import { BITS } from "./places.ts";
 import { variablesOf } from "../variables.ts";
@@ -23,7 +24,7 @@ export function isTiny(a: Num, b: Num, place: Place): boolean {
 export function depthOf(node: Node, place: Place): number {
   let depth = 0;
   const add = (part: Node): boolean => {
-    if (part.kind === "number") depth += digitsOf(exact(part.value));
+    if (part.kind === "number") depth += Math.max(digitsOf(exact(part.value)), finenessOf(part.value));
     else if (part.kind === "power") depth += powerDepth(part, place);
     else if (part.kind === "call") depth += callDepth(part, place);
     else if (part.kind === "multiply" && variablesOf(part).size === 0) depth += valueDepth(part, place);
@@ -39,6 +40,14 @@ const EVERYDAY_BITS = 40;
 function digitsOf(value: Num): number {
   const bits = Math.abs(log2Of(value));
   return bits > EVERYDAY_BITS ? bits : 0;
+}
+
+/** 6.28… of fifty digits is 2π to whoever looks at as many. */
+const FINE_BITS = 100;
+
+function finenessOf({ den }: Rational): number {
+  const bits = bitLength(den);
+  return bits > FINE_BITS ? bits : 0;
 }
 
 /** Of factors that are small together. */

@@ -5,7 +5,7 @@ import type { Node } from "../syntax.ts";
 import { variablesOf } from "../variables.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { placeOf } from "./places.ts";
-import { complement, compareReals, joined, met, realsOf } from "./reals.ts";
+import { complement, compareReals, joined, met, PARTS_MAX, realsOf } from "./reals.ts";
 import { ALL, OPEN, type Reals } from "./segments.ts";
 import { doubled, hasDoubleSign, plain } from "./shape.ts";
 
@@ -26,14 +26,15 @@ type Naturals = 0n | 1n;
 
 /** Of sets of which one at least says what its numbers are taken from; undefined: they are compared in other ways. */
 export function compareDomains(gold: Node, answer: Node, state: State): Comparison | undefined {
-  const found = ([0n, 1n] as const).map((least) => {
+  const from = (least: Naturals): Comparison | undefined => {
     const [left, right] = [numbersOf(gold, least, state), numbersOf(answer, least, state)];
     if (left === undefined || right === undefined || !(left.isSaid || right.isSaid)) return undefined;
     return compareNumbers(left, right, state);
-  });
+  };
+  const found = from(0n);
   // From 1 it may begin where that is told by the numbers themselves.
   const isListed = [gold, answer].some((node) => node.kind === "set" || isListOfNumbers(node));
-  return isListed && found[1]?.kind === "equal" ? found[1] : found[0];
+  return found !== undefined && found.kind !== "equal" && isListed && from(1n)?.kind === "equal" ? EQUAL : found;
 }
 
 function isListOfNumbers(node: Node): boolean {
@@ -113,11 +114,12 @@ function named(name: string, least: Naturals): NumberSet | undefined {
 
 /** What lies in each of them, of one letter alone. */
 function metAll(nodes: readonly Node[], least: Naturals, state: State): NumberSet | undefined {
-  const sets = nodes.map((node) => (node.kind === "relation" ? numbersOf(node, least, state) : undefined));
-  if (sets.length === 0 || sets.includes(undefined)) return undefined;
-  const known = sets as readonly NumberSet[];
-  if (new Set(known.flatMap(({ letter }) => letter ?? [])).size > 1) return undefined;
-  return known.reduce<NumberSet | undefined>((one, other) => one && meeting(one, other, state), known[0]);
+  if (nodes.length > PARTS_MAX || nodes.some(({ kind }) => kind !== "relation")) return undefined;
+  const sets = nodes.map((node) => numbersOf(node, least, state));
+  const [first, ...others] = sets as readonly NumberSet[];
+  if (first === undefined || sets.includes(undefined)) return undefined;
+  if (new Set([first, ...others].flatMap(({ letter }) => letter ?? [])).size > 1) return undefined;
+  return others.reduce<NumberSet | undefined>((one, other) => one && meeting(one, other, state), first);
 }
 
 function meeting(a: NumberSet, b: NumberSet, state: State): NumberSet | undefined {

@@ -23,6 +23,8 @@ const AGREED_MIN = 5;
 const AGREED_ENOUGH = 8;
 /** What a point of whole numbers may cost: a factorial of a large one tells nothing if it takes more. */
 const WHOLE_STEPS_MAX = 300;
+/** What one may cost that is named: C(n, 100) is 0 up to there. */
+const NAMED_STEPS_MAX = 1_000;
 const WHOLE_FUNCTIONS: ReadonlySet<string> = new Set([
   ...["factorial", "factorial2", "binom", "arrangements", "gamma", "mod", "gcd", "lcm"],
 ]);
@@ -102,7 +104,7 @@ function lookAll(
     }
     return undefined;
   };
-  const { everyday, tiny, wide, whole } = pointsOf(variables, state, nodes);
+  const { everyday, tiny, wide, whole, named } = pointsOf(variables, state, nodes);
   const [name] = variables;
   const isJumping = nodes.some(hasJumps);
   const atJumps = name !== undefined && variables.length === 1 && isJumping ? jumpPoints(name, nodes, state) : [];
@@ -116,7 +118,8 @@ function lookAll(
   const wider = lookAt(wide());
   if (wider !== undefined) return wider;
   const isForWholes = seen.agreed < AGREED_ENOUGH || nodes.some((node) => some(node, isOfWholes));
-  return (isForWholes ? lookAt(whole(), WHOLE_STEPS_MAX) : undefined) ?? { seen, isComplete };
+  const refuted = isForWholes ? (lookAt(named(), NAMED_STEPS_MAX) ?? lookAt(whole(), WHOLE_STEPS_MAX)) : undefined;
+  return refuted ?? { seen, isComplete };
 }
 
 /** Looks at one point: what refutes it, if anything does. */

@@ -56,6 +56,8 @@ export interface Points {
   readonly wide: () => Iterable<Point>;
   /** Whole numbers above 0. */
   readonly whole: () => Iterable<Point>;
+  /** Those whole numbers that the expressions name, and the next ones. */
+  readonly named: () => Iterable<Point>;
 }
 
 export function pointsOf(variables: readonly string[], state: State, nodes: readonly Node[]): Points {
@@ -93,6 +95,14 @@ export function pointsOf(variables: readonly string[], state: State, nodes: read
       const wholePoint = (make: () => bigint): Point => new Map(variables.map((name) => [name, wholeNum(make())]));
       for (let i = 0; i < SMALL_WHOLES; i++) yield wholePoint(() => BigInt(rng.int(1, 25)));
       for (let i = 0; i < LARGE_WHOLES; i++) yield wholePoint(() => anyWhole(thresholds(), rng));
+    },
+    *named() {
+      const rng = stage("named");
+      const small = (): Num => wholeNum(BigInt(rng.int(1, 25)));
+      for (const threshold of thresholds())
+        for (const more of [0n, 1n])
+          for (const name of variables)
+            yield new Map(variables.map((each) => [each, each === name ? wholeNum(threshold + more) : small()]));
     },
   };
 }
@@ -182,7 +192,7 @@ export function* jumpPoints(name: string, nodes: readonly Node[], state: State):
     return;
   }
   const place = placeOf(state, BITS.point, true);
-  const ends = endsOf(nodes, state);
+  const ends = endsOf(nodes, place);
   const besides = [-100n, -7n, -1n, 1n, 7n, 100n].map((num) => exact({ num, den: 7n }));
   for (const [i, end] of ends.entries()) {
     yield at(end);
@@ -208,14 +218,14 @@ function wholeConstants(nodes: readonly Node[], state: State): readonly bigint[]
   return [...found].sort((a, b) => (a < b ? 1 : -1)).slice(0, CONSTANTS_MAX);
 }
 
-/** What the conditions of cases compare their variable with, and 0. */
-function endsOf(nodes: readonly Node[], state: State): readonly Num[] {
+/** What the conditions of cases compare their variable with, and 0: with the digits of the points that they become. */
+function endsOf(nodes: readonly Node[], place: Place): readonly Num[] {
   const ends: Num[] = [wholeNum(0n)];
   for (const node of nodes)
     some(node, (part) => {
-      const value = part.kind === "cases" || variablesOf(part).size > 0 ? undefined : realValue(part, state);
-      if (value !== undefined && ends.every((end) => compareValues(end, value, state) !== "equal")) ends.push(value);
+      const value = part.kind === "cases" || variablesOf(part).size > 0 ? undefined : evaluate(part, place);
+      if (value !== undefined && ends.every((end) => order(end, value, place) !== "equal")) ends.push(value);
       return ends.length >= CONSTANTS_MAX;
     });
-  return ends.toSorted((a, b) => (compareValues(a, b, state) === "less" ? -1 : 1));
+  return ends.toSorted((a, b) => (order(a, b, place) === "less" ? -1 : 1));
 }

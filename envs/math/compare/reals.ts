@@ -20,7 +20,8 @@ const NAMED: Readonly<Record<string, Reals>> = {
     { low: ZERO, high: OPEN },
   ],
 };
-const PARTS_MAX = 60;
+/** Of a union or of conditions. */
+export const PARTS_MAX = 60;
 
 /** Undefined: it is no set of reals, or one that cannot be worked out. */
 export function realsOf(node: Node, state: State): Reals | undefined {
@@ -51,7 +52,7 @@ export function realsOf(node: Node, state: State): Reals | undefined {
       return ofRelation(node.parts, node.operators, state);
     case "list": {
       // Before any of them is worked out.
-      if (node.items.length > PARTS_MAX) return undefined;
+      if (node.items.length > PARTS_MAX || lettersOf(node).size > 1) return undefined;
       const parts = node.items.map((item) => realsOf(item, state));
       const isUnion = node.joiner === "or" || node.items.every(({ kind }) => kind === "bracket" || kind === "sets");
       return isUnion ? joined(parts, state) : met(parts, state);
@@ -59,6 +60,18 @@ export function realsOf(node: Node, state: State): Reals | undefined {
     default:
       return undefined;
   }
+}
+
+/** What conditions are about: x in "1 < x < 2"; nothing where the letter is free to choose, as in {x | 1 < x < 2}. */
+function lettersOf(node: Node): ReadonlySet<string> {
+  if (node.kind === "list") return new Set(node.items.flatMap((item) => [...lettersOf(item)]));
+  return node.kind === "relation" ? variablesOf(node) : new Set();
+}
+
+/** "x > 2" and "y > 2" */
+export function areOfOthers(gold: Node, answer: Node): boolean {
+  const [letters, others] = [lettersOf(gold), lettersOf(answer)];
+  return letters.size > 0 && others.size > 0 && letters.isDisjointFrom(others);
 }
 
 function interval({ open, close, items }: Extract<Node, { kind: "bracket" }>, state: State): Reals | undefined {
@@ -73,13 +86,13 @@ function interval({ open, close, items }: Extract<Node, { kind: "bracket" }>, st
   );
 }
 
-/** Empty where the ends are the wrong way round. */
+/** None where nothing lies between the ends: (1, 0) and (2, 2) are pairs, and no way to write the empty set. */
 function segment(low: End, high: End, state: State): Reals | undefined {
   if (low.value === undefined || high.value === undefined) return [{ low, high }];
   const found = compareValues(low.value, high.value, state);
   if (found === "less") return [{ low, high }];
-  if (found === "equal" || found === "near") return low.closed && high.closed ? [{ low, high }] : [];
-  return found === "greater" ? [] : undefined;
+  const isPoint = (found === "equal" || found === "near") && low.closed && high.closed;
+  return isPoint ? [{ low, high }] : undefined;
 }
 
 function endOf(node: Node, state: State): Num | "∞" | "-∞" | undefined {

@@ -37,7 +37,8 @@ export function compareRelations(gold: RelationNode, answer: RelationNode, state
   const ring = newRing(state.budget, true);
   const [one, other] = [left, right].map(({ gap }) => partsOf(gap, ring));
   if (one === undefined || other === undefined) return compareProportions(left.gap, right.gap, isEquation, state);
-  const found = isEquation ? compareZeros(one, other, ring, state) : compareSigns(one, other, ring, state);
+  const compare = isEquation ? compareZeros : left.operator === "≥" ? compareBounds : compareSigns;
+  const found = compare(one, other, ring, state);
   return found ?? compareProportions(left.gap, right.gap, isEquation, state);
 }
 
@@ -129,6 +130,15 @@ function hasPositiveTerm(a: Polynomial, { atoms }: Ring): boolean {
       return exponent === "\0" || (atom?.kind === "other" && isPositive(atom.node));
     }),
   );
+}
+
+/** Of "≥": x/y ≥ 0 leaves out where y is 0, and xy ≥ 0 does not. */
+function compareBounds(gold: Fraction, answer: Fraction, ring: Ring, state: State): Comparison | undefined {
+  const found = compareSigns(gold, answer, ring, state);
+  const [den, other] = [gold, answer].map((each) => primitive(each.den).part) as [Polynomial, Polynomial];
+  if (found?.kind !== "equal" || areSame(den, other)) return found;
+  const haveZeros = [den, other].some((each) => signOfAll(each, ring) === undefined);
+  return haveZeros ? undecided("they may differ where a denominator is 0") : found;
 }
 
 /** Of inequalities: by what is above 0. */

@@ -1,5 +1,5 @@
 /** Names that are free to choose: the n of f(n) = n + 1, the c of f(x) = cx, and the C of x² + C. */
-import { type Node, replaced, show, symbol } from "../syntax.ts";
+import { type Node, replaced, show, some, symbol } from "../syntax.ts";
 import { variablesOf } from "../variables.ts";
 import { assignmentOf } from "./shape.ts";
 
@@ -18,6 +18,31 @@ export function withNamesOf(gold: Node, answer: Node): Node {
   const apart = left.names.reduce((node, name) => replaced(node, name, symbol(`${name} of the answer`)), away);
   const value = left.names.reduce((node, name, i) => replaced(node, places[i] as string, symbol(name)), apart);
   return { kind: "relation", parts: [left.name, value], operators: ["="] };
+}
+
+/** (s, 2s) with the t of (t, 2t); `isFree`: both say "t ∈ ℝ", and so it may be any letter. Undefined: there is no such letter. */
+export function withParameterOf(
+  gold: Node,
+  answer: Node,
+): { readonly answer: Node; readonly isFree: boolean } | undefined {
+  const [name, other] = [gold, answer].map((node) => {
+    const [only, ...more] = variablesOf(node);
+    const isTuple = some(node, (part) => part.kind === "bracket" && part.items.length > 1);
+    return isTuple && more.length === 0 ? only : undefined;
+  });
+  if (name === undefined || other === undefined || name === other) return undefined;
+  const [set, same] = [setOf(gold, name), setOf(answer, other)];
+  const isFree = set !== undefined && set === same;
+  return { answer: replaced(answer, other, symbol(name)), isFree };
+}
+
+/** The ℝ of "t ∈ ℝ". */
+function setOf(node: Node, name: string): string | undefined {
+  const sets = (node.kind === "list" ? node.items : []).flatMap((item) => {
+    const [letter, set] = item.kind === "relation" && item.operators[0] === "∈" ? item.parts : [];
+    return letter !== undefined && set !== undefined && show(letter) === name ? [show(set)] : [];
+  });
+  return sets[0];
 }
 
 interface Bound {

@@ -1,6 +1,7 @@
 /** What an answer of several things is: a list, a set, a tuple, values by their names. */
 import { type Factor, type Node, show, symbol } from "../syntax.ts";
 import { variablesOf } from "../variables.ts";
+import { type Comparison, different, undecided } from "./outcome.ts";
 import { assignmentOf, isName } from "./shape.ts";
 
 export type Several = Extract<Node, { kind: "list" | "set" | "bracket" | "matrix" }>;
@@ -16,6 +17,22 @@ export function isSeveral(node: Node): node is Several {
 
 export function isOrdered(node: Node): boolean {
   return node.kind === "bracket" || node.kind === "matrix";
+}
+
+const isSymbol = (node: Node, name: string): boolean => node.kind === "symbol" && node.name === name;
+const goesOn = (node: Node): boolean => isSeveral(node) && itemsOf(node).some((item) => isSymbol(item, "…"));
+
+/** What is told before any parts are compared: nothing, and what has parts; "and" and "or"; what goes on and what does not. */
+export function compareKinds(gold: Node, answer: Node): Comparison | undefined {
+  if (isSymbol(gold, "∅") || isSymbol(answer, "∅")) return different("the empty set has no parts");
+  if (goesOn(gold) !== goesOn(answer)) return undecided("how it goes on is not worked out");
+  return areJoinedOtherwise(gold, answer) ? undecided("one says and, the other one or") : undefined;
+}
+
+/** "A and C" and "A or C"; of numbers, 1 and 2 are 1 or 2. */
+function areJoinedOtherwise(gold: Node, answer: Node): boolean {
+  if (gold.kind !== "list" || answer.kind !== "list") return false;
+  return [...gold.items, ...answer.items].every(isName) && new Set([gold.joiner, answer.joiner, ","]).size === 3;
 }
 
 /** Rows and columns; undefined: it has none. A row and a column alone are tuples, too. */

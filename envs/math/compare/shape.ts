@@ -45,6 +45,8 @@ export function plain(node: Node): Node {
     return isNegative ? { kind: "add", terms: [{ sign: "-", node }] } : node;
   }
   if (Object.hasOwn(MEANINGS, words)) return MEANINGS[words] as Node;
+  if (isNegative && /^\S+ (?:infinity|∞)$/.test(words))
+    return { kind: "add", terms: [{ sign: "-", node: symbol("∞") }] };
   if (NOTHING.test(words)) return symbol("∅");
   return /^[A-Za-z]$/.test(node.text.trim()) ? symbol(node.text.trim()) : node;
 }

@@ -1,5 +1,6 @@
 /** Sums and products of matrices and vectors worked out cell by cell, and 3i − 2j as the vector (3, −2). */
 import { type Factor, type Node, some, type Term } from "../syntax.ts";
+import { variablesOf } from "../variables.ts";
 
 type Rows = readonly (readonly Node[])[];
 type Bracket = Extract<Node, { kind: "bracket" }>;
@@ -15,11 +16,18 @@ const multiplied = (factors: readonly Node[]): Node => ({
 /** An expression of matrices as one matrix; undefined: it is none, or not of the sizes that go together. */
 export function matrixOf(node: Node): Node | undefined {
   if (node.kind !== "add" && node.kind !== "multiply" && node.kind !== "power") return undefined;
-  const isTuple = node.kind === "add" && !some(node, ({ kind }) => kind === "matrix");
+  const isTuple = (node.kind === "add" || isMultiple(node)) && !some(node, ({ kind }) => kind === "matrix");
   const rows = rowsOf(node, isTuple);
   if (rows === undefined) return undefined;
   return isTuple ? { kind: "bracket", open: "(", close: ")", items: rows.flat() } : { kind: "matrix", rows };
 }
+
+/** (1/3)(1, 2, 2), but not A(1, 2) or f(1, 2). */
+function isMultiple(node: Node): boolean {
+  return node.kind === "multiply" && node.factors.every((factor) => isVector(factor.node) || isNumber(factor.node));
+}
+
+const isNumber = (node: Node): boolean => node.kind !== "bracket" && variablesOf(node).size === 0;
 
 /** `isTuple`: of brackets, as in (1, 2) + t(3, 4). */
 function rowsOf(node: Node, isTuple: boolean): Rows | undefined {

@@ -3,7 +3,7 @@
  * otherwise is different only where there are no atoms but variables.
  */
 import type { Rational } from "../numbers/rational.ts";
-import { type Factor, type Node, show, type Term } from "../syntax.ts";
+import { type Factor, type Node, show, some, type Term } from "../syntax.ts";
 import { variablesOf } from "../variables.ts";
 import { nodeOf, numberNode } from "./node.ts";
 import { amountOf, rootOf } from "./roots-and-amounts.ts";
@@ -222,6 +222,11 @@ function extreme(a: Fraction, b: Fraction, name: "max" | "min", ring: Ring): May
   return doubled && product(doubled, { num: constantOf(1n), den: constantOf(2n) }, ring);
 }
 
+/** "n is even" comes again and again, and is seen at any few whole numbers; "x = 7" at one place alone. */
+function isOfRemainders(relation: Node): boolean {
+  return some(relation, (part) => part.kind === "call" && part.name === "mod");
+}
+
 /** Where the conditions of cases turn. */
 function endsOf({ pieces }: Extract<Node, { kind: "cases" }>, ring: Ring): readonly Polynomial[] {
   return pieces.flatMap(({ value, condition }) => {
@@ -231,7 +236,7 @@ function endsOf({ pieces }: Extract<Node, { kind: "cases" }>, ring: Ring): reado
     return relations.flatMap((relation) => {
       if (relation.kind !== "relation") return [];
       return relation.operators.flatMap((operator, i) => {
-        if (!"<>≤≥".includes(operator)) return [];
+        if (!"<>≤≥".includes(operator) && (!"=≠".includes(operator) || isOfRemainders(relation))) return [];
         const [left, right] = [relation.parts[i], relation.parts[i + 1]].map((part) => part && fractionOf(part, ring));
         const found = left && right && sum(left, right, -1n, ring);
         return found ? [found.num, found.den] : [];

@@ -10,6 +10,7 @@ import {
   atomOf,
   atomsIn,
   coefficientsIn,
+  degreeIn,
   constantOf,
   plus,
   type Polynomial,
@@ -168,8 +169,8 @@ function reducedIn(a: Polynomial, index: number, { atoms, budget }: Ring): Maybe
   const atom = atoms[index];
   if (atom?.kind !== "root" && atom?.kind !== "amount") return a;
   const degree = atom.kind === "root" ? atom.degree : 2;
+  if (degreeIn(a, index) < degree) return a;
   const coefficients = coefficientsIn(a, index);
-  if (coefficients.length <= degree) return a;
   const square = atom.kind === "root" ? atom.of : times(atom.of, atom.of, budget);
   let result: Polynomial = ZERO;
   for (const [exponent, coefficient] of coefficients.entries()) {
@@ -183,8 +184,12 @@ function reducedIn(a: Polynomial, index: number, { atoms, budget }: Ring): Maybe
   return result;
 }
 
+/** Terms that are sorted by an atom's exponent in the time of a step. */
+const TERMS_A_STEP = 8;
+
 /** With an atom replaced by a polynomial. */
 export function substituted(a: Polynomial, index: number, by: Polynomial, { budget }: Ring): Maybe<Polynomial> {
+  if (!spend(budget, a.size / TERMS_A_STEP)) return undefined;
   let result: Polynomial = ZERO;
   for (const coefficient of coefficientsIn(a, index).toReversed()) {
     const shifted = times(result, by, budget);

@@ -167,6 +167,19 @@ function unknown(name: string): Fn {
   };
 }
 
+/** √(a² ± 1) */
+function squarePlus(a: Num, one: bigint, setting: Setting): Maybe<Num> {
+  const square = multiply(a, a, setting);
+  const sum = square && add(square, wholeNum(one), setting);
+  return sum && root(sum, 2n, setting.real, setting);
+}
+
+/** ln(a + side) */
+function area(a: Num, side: Maybe<Num>, setting: Setting): Maybe<Num> {
+  const sum = side && add(a, side, setting);
+  return sum && ln([sum], setting);
+}
+
 const FUNCTIONS: Readonly<Record<string, Fn>> = {
   sin: ofBall((a, setting) => sinCosBall(a, setting)?.[0]),
   cos: ofBall((a, setting) => sinCosBall(a, setting)?.[1]),
@@ -181,6 +194,13 @@ const FUNCTIONS: Readonly<Record<string, Fn>> = {
   sinh: hyperbolic(-1),
   cosh: hyperbolic(1),
   tanh: ratioOf(hyperbolic(-1), hyperbolic(1)),
+  arsinh: ([a], setting) => a && area(a, squarePlus(a, 1n, setting), setting),
+  arcosh: ([a], setting) => (a && signOf(a) === 1 ? area(a, squarePlus(a, -1n, setting), setting) : undefined),
+  artanh: ([a], setting) => {
+    const ratio = a && divide(add(ONE, a, setting) as Num, add(ONE, negate(a), setting) as Num, setting);
+    const twice = ratio && ln([ratio], setting);
+    return twice && divide(twice, wholeNum(2n), setting);
+  },
   exp,
   ln,
   log: (args, setting) =>

@@ -94,6 +94,7 @@ const FACTOR_COMMANDS: ReadonlySet<string> = new Set([
     "(",
     "[",
     "{",
+    "⟨",
     "√",
     "∛",
     "⌊",
@@ -130,7 +131,9 @@ export function startsFactor(cursor: Cursor): boolean {
   if (token.kind === "name" || token.kind === "function") return !NAMES_THAT_END.has(token.text);
   if (token.kind === "number") {
     const before = peek(cursor, -1);
-    return before?.kind === "op" && (before.text === ")" || before.text === "}");
+    if (before?.kind !== "op") return false;
+    // 3!7!
+    return before.text === ")" || before.text === "}" || (before.text === "!" && isAt(cursor, "!", 1));
   }
   if (token.text === "|") return cursor.bars === 0 && !token.space && barsClose(cursor);
   if (token.text === "[" && cursor.turned) return false;

@@ -127,7 +127,10 @@ function readCall(cursor: Cursor, name: string): Node {
   return { kind: "power", base: callOf(cursor, name), exponent };
 }
 
-const INVERSES: Readonly<Record<string, string>> = { sin: "arcsin", cos: "arccos", tan: "arctan", cot: "arccot" };
+const INVERSES: Readonly<Record<string, string>> = {
+  ...{ sin: "arcsin", cos: "arccos", tan: "arctan", cot: "arccot" },
+  ...{ sinh: "arsinh", cosh: "arcosh", tanh: "artanh" },
+};
 
 function callOf(cursor: Cursor, name: string): Node {
   if (isAt(cursor, "(") || isAt(cursor, "[")) {

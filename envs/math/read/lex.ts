@@ -18,7 +18,7 @@ import {
 } from "./names.ts";
 import { readNumber } from "./numeral.ts";
 import { push, put, type Sink, type Style, type Token } from "./tokens.ts";
-import { ORDINALS, PRODUCT_WORDS } from "./words.ts";
+import { isOrdinalOf, PRODUCT_WORDS } from "./words.ts";
 
 export type Lexed =
   | { readonly kind: "tokens"; readonly tokens: readonly Token[] }
@@ -97,7 +97,7 @@ function lexInto(text: string, style: Style, sink: Sink): void {
     } else if ((unit >= 65 && unit <= 90) || (unit >= 97 && unit <= 122)) {
       LETTERS.lastIndex = at;
       const run = LETTERS.exec(text)?.[0] ?? character;
-      const isOrdinal = ORDINALS.has(run) && !sink.space && sink.tokens.at(-1)?.kind === "number";
+      const isOrdinal = !sink.space && isOrdinalOf(run, text.charCodeAt(at - 1), text.charCodeAt(at - 2));
       if (!isOrdinal) letterTokens(run, sink);
       at += run.length;
     } else if (character === "\\") at = command(text, at, style, sink);

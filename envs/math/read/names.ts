@@ -12,6 +12,9 @@ export const FUNCTIONS: ReadonlyMap<string, string> = new Map([
     ["asin", "arcsin"],
     ["acos", "arccos"],
     ["atan", "arctan"],
+    ...(["sinh", "cosh", "tanh"] as const).flatMap((name) =>
+      (["arc", "ar", "a"] as const).map((before) => [`${before}${name}`, `ar${name}`] as const),
+    ),
     ["arctg", "arctan"],
     ["tg", "tan"],
     ["ctg", "cot"],
@@ -84,7 +87,7 @@ export const SYMBOLS: ReadonlyMap<string, string> = new Map([
     ["inf", "∞"],
     ["emptyset", "∅"],
     ["varnothing", "∅"],
-    ["ell", "ℓ"],
+    ["ell", "l"],
     ["angle", "∠"],
     ["triangle", "△"],
     ["hbar", "ħ"],

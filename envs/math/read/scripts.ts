@@ -17,7 +17,7 @@ export function readName(cursor: Cursor, letters: string, run?: string): Node {
   const chosen = CHOICES[letters] === undefined ? undefined : chosenOf(cursor, letters);
   if (chosen !== undefined) return chosen;
   let name = letters;
-  if (accept(cursor, "_")) name += `_${scriptText(cursor)}`;
+  if (accept(cursor, "_")) name += `_${apart(scriptText(cursor))}`;
   name += primes(cursor);
   if (letters === "∠" || letters === "△")
     while (peek(cursor)?.kind === "name") name += (cursor.tokens[cursor.at++] as { text: string }).text;
@@ -71,6 +71,9 @@ function scriptText(cursor: Cursor): string {
   cursor.at++;
   return name;
 }
+
+/** x_{n^2} is no square of x_n. */
+const apart = (script: string): string => (/[\^*/]/.test(script) ? `(${script})` : script);
 
 // ℕ^*, \mathbb{Z}_{>0}, ℝ^+
 

@@ -11,6 +11,7 @@ import {
   startsFactor,
 } from "./expression.ts";
 import { readBraces } from "./groups.ts";
+import { isNumberSet } from "./names.ts";
 import { readWords } from "./phrases.ts";
 import { readRemark, startsRemark } from "./remarks.ts";
 import { readSetBehind } from "./scripts.ts";
@@ -199,7 +200,7 @@ export function readRelation(cursor: Cursor): Node {
 
 /** Unions, intersections and differences of sets. */
 function readSets(cursor: Cursor): Node {
-  let left: Node = readRatio(cursor);
+  let left: Node = asDifference(readRatio(cursor));
   for (let count = 0; ; count++) {
     if (count > SETS_MAX) return fail(cursor, "it is of too many sets");
     const token = peek(cursor);
@@ -207,6 +208,14 @@ function readSets(cursor: Cursor): Node {
     cursor.at++;
     left = { kind: "sets", operator: token.text, left, right: readRatio(cursor) };
   }
+}
+
+/** "ℝ − {2}" is ℝ without 2. */
+function asDifference(node: Node): Node {
+  const [first, second, ...others] = node.kind === "add" ? node.terms : [];
+  const isOfSets = first?.node.kind === "symbol" && isNumberSet(first.node.name) && second?.node.kind === "set";
+  if (!isOfSets || second.sign !== "-" || others.length > 0) return node;
+  return { kind: "sets", operator: "∖", left: first.node, right: second.node };
 }
 
 function readRatio(cursor: Cursor): Node {

@@ -15,6 +15,13 @@ export const SHORT_WORDS: ReadonlySet<string> = new Set([
 ]);
 
 /** Behind a number they say nothing of its worth: 10th. */
+/** The "st" of "21st", but not of "2st", which is a product; by the digits before it. */
+export function isOrdinalOf(run: string, last: number, before: number): boolean {
+  if (!ORDINALS.has(run) || last < 48 || last > 57) return false;
+  const isTeen = before === 49;
+  return run === (isTeen ? "th" : (["th", "st", "nd", "rd"][last - 48] ?? "th"));
+}
+
 export const ORDINALS: ReadonlySet<string> = new Set(["st", "nd", "rd", "th"]);
 
 /** Words that may be a product of two letters, too. */

@@ -13,6 +13,7 @@ export const DEAR: readonly string[] = [
   ],
   ...["\\sum_{k=1}^{20000} \\sin k", "\\sum_{k=1}^{20000} \\frac1k", "\\lfloor e^{e^{e^{e}}}\\rfloor", "x^{x^{x^{x}}}"],
   ...["(x+1)^{1000000000}", "\\sin(10^{200})", "abcdghjklmnopqrstuvwxyz", times("\\pm 1", 12), times("9", 3900)],
+  times("5!", 500),
   ...[`${times("9", 3900)}/${times("7", 3900)}`, `\\gcd(${times("9", 3900)}, ${times("7", 3900)})`],
   ...[
     joined(400, (i) => `2^{${100_000 - i}}`, "+"),
