@@ -7,6 +7,8 @@ type Bracket = Extract<Node, { kind: "bracket" }>;
 
 /** Parts that the cells of what is worked out may have together: a product of many would double them with each. */
 const PARTS_MAX = 4_000;
+/** The same of all that is worked out on the way. */
+const PARTS_IN_ALL_MAX = 4 * PARTS_MAX;
 const POWER_MAX = 6;
 
 const multiplied = (factors: readonly Node[]): Node => ({
@@ -17,7 +19,7 @@ const multiplied = (factors: readonly Node[]): Node => ({
 export function matrixOf(node: Node): Node | undefined {
   if (node.kind !== "add" && node.kind !== "multiply" && node.kind !== "power") return undefined;
   const isTuple = (node.kind === "add" || isMultiple(node)) && !some(node, ({ kind }) => kind === "matrix");
-  const rows = rowsOf(node, isTuple);
+  const rows = rowsOf(node, { isTuple, partsLeft: PARTS_IN_ALL_MAX });
   if (rows === undefined) return undefined;
   return isTuple ? { kind: "bracket", open: "(", close: ")", items: rows.flat() } : { kind: "matrix", rows };
 }
@@ -29,30 +31,37 @@ function isMultiple(node: Node): boolean {
 
 const isNumber = (node: Node): boolean => node.kind !== "bracket" && variablesOf(node).size === 0;
 
-/** `isTuple`: of brackets, as in (1, 2) + t(3, 4). */
-function rowsOf(node: Node, isTuple: boolean): Rows | undefined {
-  const rows = worked(node, isTuple);
-  return rows !== undefined && rows !== (node as { rows?: Rows }).rows && isTooLarge(rows) ? undefined : rows;
+interface Work {
+  /** Of brackets, as in (1, 2) + t(3, 4). */
+  readonly isTuple: boolean;
+  partsLeft: number;
 }
 
-function isTooLarge(rows: Rows): boolean {
+function rowsOf(node: Node, work: Work): Rows | undefined {
+  const rows = worked(node, work);
+  return rows !== undefined && rows !== (node as { rows?: Rows }).rows && isTooLarge(rows, work) ? undefined : rows;
+}
+
+function isTooLarge(rows: Rows, work: Work): boolean {
   let parts = 0;
-  const count = (): boolean => ++parts > PARTS_MAX;
-  return rows.some((row) => row.some((cell) => some(cell, count)));
+  const count = (): boolean => ++parts > Math.min(PARTS_MAX, work.partsLeft);
+  const isOver = rows.some((row) => row.some((cell) => some(cell, count)));
+  work.partsLeft -= parts;
+  return isOver;
 }
 
-function worked(node: Node, isTuple: boolean): Rows | undefined {
+function worked(node: Node, work: Work): Rows | undefined {
   switch (node.kind) {
     case "matrix":
       return node.rows;
     case "bracket":
-      return isTuple && isVector(node) ? node.items.map((item) => [item]) : undefined;
+      return work.isTuple && isVector(node) ? node.items.map((item) => [item]) : undefined;
     case "add":
-      return sum(node.terms, isTuple);
+      return sum(node.terms, work);
     case "multiply":
-      return product(node.factors, isTuple);
+      return product(node.factors, work);
     case "power":
-      return power(node.base, node.exponent);
+      return power(node, work);
     default:
       return undefined;
   }
@@ -62,14 +71,17 @@ function isVector(node: Node): node is Bracket {
   return node.kind === "bracket" && node.open === "(" && node.close === ")" && node.items.length > 1;
 }
 
-function sum(terms: readonly Term[], isTuple: boolean): Rows | undefined {
-  const parts = terms.map(({ node }) => rowsOf(node, isTuple));
-  const [first] = parts;
-  if (first === undefined || !parts.every((rows) => rows !== undefined && areAlike(rows, first))) return undefined;
-  return first.map((row, i) =>
+function sum(terms: readonly Term[], work: Work): Rows | undefined {
+  const parts: Rows[] = [];
+  for (const { node } of terms) {
+    const rows = rowsOf(node, work);
+    if (rows === undefined || !areAlike(rows, parts[0] ?? rows)) return undefined;
+    parts.push(rows);
+  }
+  return parts[0]?.map((row, i) =>
     row.map((_, j): Node => ({
       kind: "add",
-      terms: terms.map(({ sign }, k) => ({ sign, node: (parts[k] as Rows)[i]?.[j] as Node })),
+      terms: terms.map(({ sign }, k) => ({ sign, node: parts[k]?.[i]?.[j] as Node })),
     })),
   );
 }
@@ -79,18 +91,21 @@ function areAlike(left: Rows, right: Rows): boolean {
 }
 
 /** Numbers before, between or behind; matrices in their order. */
-function product(factors: readonly Factor[], isTuple: boolean): Rows | undefined {
+function product(factors: readonly Factor[], work: Work): Rows | undefined {
   let rows: Rows | undefined;
   const scalars: Factor[] = [];
   for (const factor of factors) {
-    const next = rowsOf(factor.node, isTuple);
-    if (next === undefined) scalars.push(factor);
-    else if (factor.inverse || (rows !== undefined && isTuple)) return undefined;
-    else rows = rows === undefined ? next : times(rows, next);
-    if (next !== undefined && (rows === undefined || isTooLarge(rows))) return undefined;
+    const next = rowsOf(factor.node, work);
+    if (next === undefined) {
+      if (some(factor.node, ({ kind }) => kind === "matrix")) return undefined;
+      scalars.push(factor);
+      continue;
+    }
+    if (factor.inverse || (rows !== undefined && work.isTuple)) return undefined;
+    rows = rows === undefined ? next : times(rows, next);
+    if (rows === undefined || isTooLarge(rows, work)) return undefined;
   }
-  if (rows === undefined || scalars.some(({ node }) => some(node, ({ kind }) => kind === "matrix"))) return undefined;
-  if (scalars.length === 0) return rows;
+  if (rows === undefined || scalars.length === 0) return rows;
   return rows.map((row) =>
     row.map((cell): Node => ({ kind: "multiply", factors: [...scalars, { inverse: false, node: cell }] })),
   );
@@ -108,8 +123,8 @@ function times(left: Rows, right: Rows): Rows | undefined {
 }
 
 /** A power of small matrices, and the transpose A^T. */
-function power(base: Node, exponent: Node): Rows | undefined {
-  const rows = rowsOf(base, false);
+function power({ base, exponent }: Extract<Node, { kind: "power" }>, work: Work): Rows | undefined {
+  const rows = work.isTuple ? undefined : rowsOf(base, work);
   if (rows === undefined) return undefined;
   if (exponent.kind === "symbol" && (exponent.name === "T" || exponent.name === "⊤"))
     return (rows[0] ?? []).map((_, j) => rows.map((row) => row[j] as Node));
@@ -118,7 +133,7 @@ function power(base: Node, exponent: Node): Rows | undefined {
   let result: Rows | undefined = rows;
   for (let i = 1; i < count && result !== undefined; i++) {
     result = times(result, rows);
-    if (result !== undefined && isTooLarge(result)) return undefined;
+    if (result !== undefined && isTooLarge(result, work)) return undefined;
   }
   return result;
 }
