@@ -89,6 +89,12 @@ class EvaluationCore:
         request = message_of(ev.GetEvaluationRequest, evaluation_id=self.evaluation_id)
         return self.client.call(evaluation_call("GetEvaluation", request, _read_info), options)
 
+    def held(self) -> Each[None]:
+        """Gives once, when the evaluation is held, and holds it until the iterator is closed."""
+        request = message_of(ev.HoldEvaluationRequest, evaluation_id=self.evaluation_id)
+        method = "/gradus.v1.EvaluationService/HoldEvaluation"
+        return self.client.replies(method, request, ev.HoldEvaluationResponse, lambda _: None)
+
     def pending(self, page_size: int = 0, **options: Unpack[CallOptions]) -> Each[PendingTask]:
         """Tasks with missing samples, in the suite's order; each page (0: of 100) is asked for when it is wanted."""
 
