@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gradus._call import Call, curriculum_call, paged
 from gradus._enums import FeedbackStatus, name_in
@@ -210,10 +210,17 @@ class WholeRunCore(RunCore):
         return self.client.pages(page, call_options(options))
 
 
-def _ids(groups: Iterable[GroupRef]) -> list[str]:
+def _ids(groups: Any) -> list[str]:
+    want = "groups: want a list of groups or of their ids"
     if isinstance(groups, str) or hasattr(groups, "group_id"):
-        raise TypeError(f"groups: want a list of groups or of their ids; got {shown(groups)}; write [it]")
-    return [each if isinstance(each, str) else each.group_id for each in groups]
+        raise TypeError(f"{want}; got {shown(groups)}; write [it]")
+    if not isinstance(groups, Iterable):
+        raise TypeError(f"{want}; got {shown(groups)}")
+    ids: list[Any] = [getattr(each, "group_id", each) for each in groups]
+    for each in ids:
+        if not isinstance(each, str):
+            raise TypeError(f"{want}; got {shown(each)} in it")
+    return ids
 
 
 def _feedback(response: cur.CloseGroupsResponse) -> dict[str, FeedbackStatus]:
