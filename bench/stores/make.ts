@@ -71,21 +71,21 @@ async function train(runs: Runs<TaskSpec, TaskKey>, runId: string, batches: numb
   }
 }
 
-/** Writes runs `${from}-1` and on as `${from}-0` is, under their own names. */
+/** Writes runs `${from}-1` and on as `${from}-0` is, under their own names, and without the sums of theirs. */
 function copy(db: DatabaseSync, from: string, copies: number): void {
   const source = db.prepare("SELECT key FROM runs WHERE id = ?").get(`${from}-0`)?.["key"] as number;
   const renamed = `replace(body, '"${from}-0"', ?)`;
   const statements = [
-    `INSERT INTO events SELECT ?, version, iif(version = 1, ${renamed}, body) FROM events WHERE run = ?`,
-    `INSERT INTO snapshots SELECT ?, version, ${renamed} FROM snapshots WHERE run = ?`,
-    `INSERT INTO heads SELECT ?, ${renamed} FROM heads WHERE run = ?`,
+    `INSERT INTO events (run, version, body) SELECT ?, version, iif(version = 1, ${renamed}, body) FROM events WHERE run = ?`,
+    `INSERT INTO snapshots (run, version, body) SELECT ?, version, ${renamed} FROM snapshots WHERE run = ?`,
+    `INSERT INTO heads (run, body) SELECT ?, ${renamed} FROM heads WHERE run = ?`,
   ].map((sql) => db.prepare(sql));
   const insert = db.prepare(
     "INSERT INTO runs (id, version, expires_at_ms) SELECT ?, version, expires_at_ms FROM runs WHERE key = ?",
   );
   const plain = [
-    "INSERT INTO records SELECT ?, seq, body FROM records WHERE run = ?",
-    "INSERT INTO summaries SELECT ?, body FROM summaries WHERE run = ?",
+    "INSERT INTO records (run, seq, body) SELECT ?, seq, body FROM records WHERE run = ?",
+    "INSERT INTO summaries (run, body) SELECT ?, body FROM summaries WHERE run = ?",
   ].map((sql) => db.prepare(sql));
   for (let i = 1; i <= copies; i++) {
     const key = Number(insert.run(`${from}-${i}`, source).lastInsertRowid);

@@ -2,11 +2,13 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Access, InThread } from "./commit-queue.ts";
 import type { Schema } from "./sqlite-file.ts";
+import { expectSum, fits, sumOf, withSums } from "./sums.ts";
 import {
   type Append,
   type ExpiredRun,
   expectEvent,
   expectVersion,
+  expectWritten,
   LIST_CHARACTERS_MAX,
   type ListedRun,
   type NewRun,
@@ -50,10 +52,12 @@ const SUMMARIES = `
   CREATE TABLE removals (run INTEGER PRIMARY KEY) STRICT;
 `;
 
+const SUMMED = withSums(["events", "snapshots", "records", "heads", "summaries"]);
+
 /** Rows of a deleted run are deleted a few at a time, so that a row does not wait for those that it refers to. */
 export const runSchema: Schema = {
   file: "runs.sqlite",
-  steps: [TABLES, SUMMARIES],
+  steps: [TABLES, SUMMARIES, SUMMED],
   foreignKeys: false,
   census: { of: "run", counted: "events", sql: "SELECT id AS name, version AS count FROM runs ORDER BY id" },
 };
@@ -81,29 +85,30 @@ function prepare(db: DatabaseSync) {
     insertRun: statement("INSERT INTO runs (id, version, expires_at_ms) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING"),
     find: statement("SELECT id, key, version FROM runs WHERE id = ?"),
     list: statement(
-      `SELECT id, key, version, heads.body AS head, summaries.body AS state FROM runs
-       LEFT JOIN heads ON heads.run = key LEFT JOIN summaries ON summaries.run = key
+      `SELECT id, key, version, heads.body AS head, heads.sum AS headSum, summaries.body AS state, summaries.sum AS stateSum
+       FROM runs LEFT JOIN heads ON heads.run = key LEFT JOIN summaries ON summaries.run = key
        WHERE id > ? ORDER BY id LIMIT ?`,
     ),
     version: statement("SELECT version FROM runs WHERE key = ?"),
     setVersion: statement("UPDATE runs SET version = ? WHERE key = ?"),
-    insertEvent: statement("INSERT INTO events (run, version, body) VALUES (?, ?, ?)"),
-    events: statement("SELECT version, body FROM events WHERE run = ? AND version > ? ORDER BY version"),
+    insertEvent: statement("INSERT INTO events (run, version, body, sum) VALUES (?, ?, ?, ?)"),
+    events: statement("SELECT version, body, sum FROM events WHERE run = ? AND version > ? ORDER BY version"),
     insertRecord: statement(
-      "INSERT INTO records (run, seq, body) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET body = excluded.body",
+      `INSERT INTO records (run, seq, body, sum) VALUES (?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET body = excluded.body, sum = excluded.sum`,
     ),
     records: statement(
-      `SELECT seq, body FROM records
+      `SELECT seq, body, sum FROM records
        WHERE run = ?1 AND seq >= ?2 AND EXISTS (SELECT 1 FROM runs WHERE key = ?1) ORDER BY seq LIMIT ?3`,
     ),
     insertSnapshot: statement(
-      `INSERT INTO snapshots (run, version, body) SELECT key, ?2, ?3 FROM runs WHERE key = ?1
-       ON CONFLICT DO UPDATE SET version = excluded.version, body = excluded.body
+      `INSERT INTO snapshots (run, version, body, sum) SELECT key, ?2, ?3, ?4 FROM runs WHERE key = ?1
+       ON CONFLICT DO UPDATE SET version = excluded.version, body = excluded.body, sum = excluded.sum
        WHERE excluded.version > snapshots.version`,
     ),
-    snapshot: statement("SELECT snapshots.version, body FROM snapshots JOIN runs ON key = run WHERE run = ?"),
-    setHead: statement("INSERT OR REPLACE INTO heads (run, body) VALUES (?, ?)"),
-    setSummary: statement("INSERT OR REPLACE INTO summaries (run, body) VALUES (?, ?)"),
+    snapshot: statement("SELECT snapshots.version, body, sum FROM snapshots JOIN runs ON key = run WHERE run = ?"),
+    setHead: statement("INSERT OR REPLACE INTO heads (run, body, sum) VALUES (?, ?, ?)"),
+    setSummary: statement("INSERT OR REPLACE INTO summaries (run, body, sum) VALUES (?, ?, ?)"),
     touch: statement("UPDATE runs SET expires_at_ms = ?2 WHERE key = ?1 AND expires_at_ms < ?2"),
     remove: statement("DELETE FROM runs WHERE key = ? RETURNING key"),
     expired: statement("SELECT id, key, expires_at_ms AS expiresAtMs FROM runs WHERE expires_at_ms < ? ORDER BY key"),
@@ -113,6 +118,20 @@ function prepare(db: DatabaseSync) {
   };
 }
 
+/** Rows one by one. A statement that met a damaged page fails once more when it is used next, which harms another run's reader. */
+function* rowsOf(statement: StatementSync, ...parameters: readonly (number | string)[]): Generator<unknown> {
+  try {
+    yield* statement.iterate(...parameters);
+  } catch (damage) {
+    try {
+      statement.iterate(...parameters);
+    } catch {
+      // It was told already.
+    }
+    throw damage;
+  }
+}
+
 /** Writes events after a version, records, and the summary. */
 function write(
   sql: Statements,
@@ -120,10 +139,13 @@ function write(
   version: number,
   { events, records, summary }: Omit<Append, "expectedVersion">,
 ) {
-  for (const [i, event] of events.entries()) sql.insertEvent.run(key, version + i + 1, event);
-  for (const { seq, body } of records) sql.insertRecord.run(key, seq, body);
-  if (summary?.head !== undefined) sql.setHead.run(key, summary.head);
-  if (summary !== undefined) sql.setSummary.run(key, summary.state);
+  for (const [i, event] of events.entries()) {
+    const at = version + i + 1;
+    sql.insertEvent.run(key, at, event, sumOf([key, at], event));
+  }
+  for (const { seq, body } of records) sql.insertRecord.run(key, seq, body, sumOf([key, seq], body));
+  if (summary?.head !== undefined) sql.setHead.run(key, summary.head, sumOf([key], summary.head));
+  if (summary !== undefined) sql.setSummary.run(key, summary.state, sumOf([key], summary.state));
 }
 
 function create(sql: Statements, run: NewRun): "created" | "exists" {
@@ -151,14 +173,17 @@ function list(
   afterId: string,
   limit: number,
 ): { readonly runs: readonly ListedRun[]; readonly more: boolean } {
-  type Row = StoredRun & { readonly head: string | null; readonly state: string | null };
+  type Row = StoredRun &
+    Readonly<Record<"head" | "state", string | null> & Record<"headSum" | "stateSum", number | null>>;
   const runs: ListedRun[] = [];
   let characters = 0;
   // One more than asked for, to know whether there are more.
-  for (const row of sql.list.iterate(afterId, limit + 1)) {
-    const { id, key, version, head, state } = row as unknown as Row;
+  for (const row of rowsOf(sql.list, afterId, limit + 1)) {
+    const { id, key, version, head, headSum, state, stateSum } = row as Row;
     if (runs.length === limit || characters >= LIST_CHARACTERS_MAX) return { runs, more: true };
-    const summary = head === null || state === null ? undefined : { head, state };
+    // One that does not fit is made anew from the journal.
+    const whole = head !== null && state !== null && fits(headSum, [key], head) && fits(stateSum, [key], state);
+    const summary = whole ? { head, state } : undefined;
     runs.push({ id, key, version, summary });
     characters += (head?.length ?? 0) + (state?.length ?? 0);
   }
@@ -186,14 +211,37 @@ function eventsAfter(
   expectVersion(version, fromVersion);
   const events: string[] = [];
   let characters = 0;
-  for (const row of sql.events.iterate(key, fromVersion)) {
-    const event = row as { readonly version: number; readonly body: string };
+  for (const row of rowsOf(sql.events, key, fromVersion)) {
+    const event = row as Snapshot & Summed;
     expectEvent(event.version, fromVersion + events.length + 1);
+    expectSum(`event ${event.version} of its journal`, event.sum, [key, event.version], event.body);
     events.push(event.body);
     if ((characters += event.body.length) >= charactersMax) return events;
   }
   expectVersion(fromVersion + events.length, version);
+  // Events and the run's own version are written as one, so that what is read last is never behind.
+  expectWritten(fromVersion + events.length, versionOf(sql, key));
   return events;
+}
+
+/** A row with its sum; null: it was written before there were any. */
+interface Summed {
+  readonly sum: number | null;
+}
+
+/** One that is not as it was written is as good as none: the journal has it all. */
+function snapshot(sql: Statements, key: number): Snapshot | undefined {
+  const row = sql.snapshot.get(key) as (Snapshot & Summed) | undefined;
+  if (row === undefined || !fits(row.sum, [key, row.version], row.body)) return undefined;
+  return { version: row.version, body: row.body };
+}
+
+function records(sql: Statements, key: number, fromSeq: number, limit: number): readonly StoredRecord[] {
+  const rows = sql.records.all(key, fromSeq, limit) as unknown as readonly (StoredRecord & Summed)[];
+  return rows.map(({ seq, body, sum }) => {
+    expectSum(`record ${seq} of its history`, sum, [key, seq], body);
+    return { seq, body };
+  });
 }
 
 export function runsIn(db: DatabaseSync): InThread<Store> {
@@ -208,9 +256,10 @@ export function runsIn(db: DatabaseSync): InThread<Store> {
       list: (afterId, limit) => list(sql, afterId, limit),
       append: (key, what) => append(sql, key, what),
       read: (key, fromVersion, charactersMax = Infinity) => read(sql, key, fromVersion, charactersMax),
-      saveSnapshot: (key, { version, body }) => void sql.insertSnapshot.run(key, version, body),
-      snapshot: (key) => sql.snapshot.get(key) as Snapshot | undefined,
-      records: (key, fromSeq, limit) => sql.records.all(key, fromSeq, limit) as unknown as StoredRecord[],
+      saveSnapshot: (key, { version, body }) =>
+        void sql.insertSnapshot.run(key, version, body, sumOf([key, version], body)),
+      snapshot: (key) => snapshot(sql, key),
+      records: (key, fromSeq, limit) => records(sql, key, fromSeq, limit),
       touch: (key, expiresAtMs) => void sql.touch.run(key, expiresAtMs),
       remove: (key) => removals.add(sql.remove.all(key) as unknown as { readonly key: number }[]).length > 0,
       expired: (nowMs) => sql.expired.all(nowMs) as unknown as ExpiredRun[],

@@ -128,3 +128,10 @@ export function expectEvent(version: number, expected: number): void {
 export function expectVersion(version: number, known: number): void {
   if (version < known) throw new StoreDamaged(`its journal ends at event ${version}, and ${known} were written`);
 }
+
+/** Throws StoreDamaged where a journal has more events than were written; undefined: the run was deleted meanwhile. */
+export function expectWritten(version: number, written: number | undefined): void {
+  if (written !== undefined && version > written) {
+    throw new StoreDamaged(`its journal ends at event ${version}, and ${written} were written`);
+  }
+}

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from contextlib import ExitStack, suppress
 
 import pytest
 from conftest import Server, wrong
@@ -85,5 +87,48 @@ def test_asyncio(server: Server, run_id: str) -> None:
             assert (await evaluation.get()).samples_scored == 1
             assert [sample.outcome.reward async for sample in evaluation.samples()] == [0.1]
             assert (await evaluation.report()).evaluation.samples_scored == 1
+
+    asyncio.run(main())
+
+
+def test_one_holds_it_at_a_time(client: Client, server: Server, run_id: str) -> None:
+    evaluation = client.evaluation(run_id)
+    evaluation.create("countdown")
+    other = Client(server.address).evaluation(run_id)
+    with evaluation.hold():
+        assert next(other.pending()).sample_indices == (0,)
+        with pytest.raises(gradus.FailedPreconditionError, match="another"), other.hold():
+            pytest.fail("two hold it")
+    with pytest.raises(KeyError), until_free(other):
+        raise KeyError
+    with until_free(evaluation):
+        pass
+
+
+def until_free(evaluation: gradus.Evaluation, tries: int = 100) -> ExitStack:
+    """Holds it as soon as the server has heard that the other let it go."""
+    stack = ExitStack()
+    for _ in range(tries):
+        with suppress(gradus.FailedPreconditionError):
+            stack.enter_context(evaluation.hold())
+            return stack
+        time.sleep(0.05)
+    pytest.fail("it is never let go")
+
+
+def test_what_does_not_exist_is_not_held(client: Client, run_id: str) -> None:
+    with pytest.raises(gradus.NotFoundError), client.evaluation(run_id).hold():
+        pytest.fail("it is held")
+
+
+def test_asyncio_holds_it_too(server: Server, run_id: str) -> None:
+    async def main() -> None:
+        async with aio.Client(server.address) as client:
+            evaluation = client.evaluation(run_id)
+            await evaluation.create("countdown")
+            async with evaluation.hold():
+                with pytest.raises(gradus.FailedPreconditionError):
+                    async with client.evaluation(run_id).hold():
+                        pytest.fail("two hold it")
 
     asyncio.run(main())

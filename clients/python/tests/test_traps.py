@@ -68,6 +68,11 @@ def test_texts_of_another_class_are_texts(client: Client, task: Task) -> None:
         list(client.stream_steps([task.group(["\udc80"])]))
 
 
+def _any(value: Any) -> Any:
+    """What a caller without types may give."""
+    return value
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -106,6 +111,19 @@ def test_texts_of_another_class_are_texts(client: Client, task: Task) -> None:
             r"groups: want a list of groups or of their ids; .* write \[it\]",
         ),
         (lambda c, t: c.run("r").close_groups(t), "groups: want a list of groups"),
+        (lambda c, t: c.run("r").close_groups(None), "groups: want a list of groups or of their ids; got NoneType"),
+        (lambda c, t: c.run("r").reopen_groups(["g", 1]), "groups: want a list of groups or of their ids; got int 1"),
+        (lambda c, t: c.evaluation("e").submit(None), "completions: want a list, each a .task, sample_index, compl"),
+        (lambda c, t: c.evaluation("e").submit("text"), "completions: want a list"),
+        (lambda c, t: c.evaluation("e").submit([(t, 0)]), r"completions\[0\]: want .task, sample_index, completion."),
+        (lambda c, t: c.evaluation("e").submit((t, 0, "a")), r"completions\[0\]: want .*; got Task"),
+        (lambda c, t: c.evaluation("e").submit([(t, 0, "a", "stop", 5)]), r"completions\[0\]: want .*; got tuple"),
+        (
+            lambda c, t: gradus.stage(ranks=_any((0.5,))),
+            r"ranks: want \(min, max\), a share of the pool each; got tuple",
+        ),
+        (lambda c, t: gradus.stage(ranks=_any((0, 0.3, 1))), "ranks: want .min, max."),
+        (lambda c, t: gradus.task_filter(ranks=_any(0.3)), "ranks: want .min, max.*; got float 0.3"),
         (lambda c, t: c.run("r").set_weights(["a"]), "weights: want a mapping, each of a str"),
         (lambda c, t: c.run("r").import_state("text"), "state: want bytes; got str"),
         (lambda c, t: c.run("r").report_advantages([{"group_id": "g"}]), r"groups\[0\]: want a GroupAdvantages"),

@@ -64,7 +64,10 @@ function send(url: URL, { method = "GET", headers, body, signal }: RequestInit):
 
 const isOk = (status: number): boolean => status >= 200 && status < 300;
 
+const isRedirect = (status: number): boolean => status >= 300 && status < 400;
+
 function troubleOf(status: number, body: string): string | undefined {
+  if (isRedirect(status)) return `${status}: it redirects, which is not followed, for the key would go along`;
   if (!isOk(status)) return oneLine(`${status} ${body}`);
   return isCompletion(body) ? undefined : oneLine(`the reply is no completion: ${body}`);
 }

@@ -86,10 +86,14 @@ export function stateLines(config: RunConfig | undefined, state: RunState, width
   return [...cut(headLines(config, state)), "", ...armLines(state, width), ...below];
 }
 
+/** The column of the arms, in which the row of what was solved has its name too. */
+const namesWidth = (arms: readonly string[]): number =>
+  Math.min(NAME_MAX, Math.max("solved".length, ...arms.map(({ length }) => length)));
+
 /** What was drawn: over the cursor, for each arm its share of the tasks, as high as it was large. */
 export function drawnLines(series: Series, width: number): readonly string[] {
   const { arms, steps, tasks, drawn } = series;
-  const name = Math.min(NAME_MAX, Math.max(3, ...arms.map(({ length }) => length)));
+  const name = namesWidth(arms);
   const columns = drawnColumns(arms, width);
   const row = (id: string, line: string, count: string, share: string): string =>
     `${clipped(id, name)} ${line.padEnd(columns)} ${count.padStart(8)} ${share.padStart(5)}`;
@@ -117,7 +121,7 @@ export function drawnLines(series: Series, width: number): readonly string[] {
 
 /** The columns of the lines of drawnLines. */
 export function drawnColumns(arms: readonly string[], width: number): number {
-  const name = Math.min(NAME_MAX, Math.max(3, ...arms.map(({ length }) => length)));
+  const name = namesWidth(arms);
   return Math.max(26, width - name - 17);
 }
 

@@ -115,12 +115,14 @@ export function follow<Spec, Key extends InstanceKey>(
  */
 export async function readState<Spec, Key extends InstanceKey>(
   store: Store,
-  { key }: StoredRun,
+  { id, key }: StoredRun,
   codecs: Codecs<Spec, Key>,
   clock: Clock,
 ): Promise<RunState<Spec, Key> | undefined> {
   const snapshot = await store.snapshot(key);
-  return readOn(store, key, snapshot && (await readSnapshot(snapshot, codecs, clock)), codecs, clock);
+  const state = await readOn(store, key, snapshot && (await readSnapshot(snapshot, codecs, clock)), codecs, clock);
+  if (state === undefined || state.runId === id) return state;
+  throw new FormatError(`its journal is that of run "${state.runId}"`);
 }
 
 /** Follows the journal from a state on, a stretch at a time, so that others have their turn. */

@@ -220,7 +220,7 @@ function listing<Spec, Key extends InstanceKey>(
   /** From its summary; where that does not hold, as it is in memory; else from its journal, and the summary is mended. */
   const listed = async (row: ListedRun): Promise<ListedView | undefined> => {
     const summary = decodeSummary(row);
-    if (summary !== undefined) return summary;
+    if (summary?.runId === row.id) return summary;
     const live = await registry.inMemory(row.id);
     if (live?.key === row.key && live.state().version === row.version) return runView(live.state());
     const state = await readState(store, row, source, clock);

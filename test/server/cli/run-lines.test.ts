@@ -114,6 +114,8 @@ describe("what was drawn", () => {
     expect(lines.length).toBeGreaterThan(2);
     expect(lines.join("\n")).not.toContain("%");
     expect(runChart("empty", seriesOf(arms, [], 10))).toContain("</svg>");
+    // The row of what was solved has its whole name, however short those of the arms are.
+    expect(drawnLines(seriesOf(arms.slice(0, 1), [], 10), 80).some((line) => line.startsWith("solved"))).toBe(true);
   });
 
   test("as a chart is one document with its changes, whatever arms are called", () => {

@@ -147,6 +147,9 @@ describe("what could not be judged is counted apart, and earns what a wrong answ
       "unread",
       "undecided",
     ]);
+    // Completions that are too long have no reward, and count as wrong: the table says so.
+    expect(titles([row({ no_reward_rate: 0, truncated_rate: 0 })])).toEqual(["truncated"]);
+    expect(titles([row({ no_reward_rate: 1, truncated_rate: 0 })])).toEqual(["no reward", "truncated"]);
   });
 });
 

@@ -242,7 +242,7 @@ test("what is left of a deleted run at a start is deleted then", async () => {
   apart((db) =>
     db.exec(`INSERT OR IGNORE INTO removals VALUES (${key});
       WITH RECURSIVE versions(version) AS (SELECT 10 UNION ALL SELECT version + 1 FROM versions LIMIT 2000)
-      INSERT INTO events SELECT ${key}, version, '0' FROM versions`),
+      INSERT INTO events (run, version, body) SELECT ${key}, version, '0' FROM versions`),
   );
   const left = (): number =>
     apart((db) => Number(db.prepare("SELECT COUNT(*) AS rows FROM events WHERE run = ?").get(key)?.rows));

@@ -14,6 +14,7 @@ from gradus._mistakes import check_target
 from gradus._op import Each, Item, Op
 from gradus._options import CallOptions, limits_of
 from gradus._retries import Deadline, Waiting, perform
+from gradus.errors import GradusError
 
 T = TypeVar("T")
 
@@ -102,3 +103,17 @@ class CallMaker:
             found += items
             if not token:
                 return found
+
+    def replies(self, method: str, request: Any, response: Any, read: Callable[[Any], T]) -> Each[T]:
+        """What the server streams, until it ends that or the iterator is closed."""
+        stream = self.io.open(method, request, response)
+        try:
+            while (reply := (yield self.io.receive(stream))) is not None:
+                yield Item(read(reply))
+        except GradusError as error:
+            failure = error
+        else:
+            return
+        finally:
+            stream.cancel()
+        raise (yield self.io.explain(failure)) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from gradus._call import Call, evaluation_call, paged
 from gradus._client_core import ClientCore
@@ -11,7 +11,7 @@ from gradus._enums import AnswerFormat, FinishReason, Thinking
 from gradus._op import Each, Op
 from gradus._options import CallOptions, call_options
 from gradus._texts import check_id, check_text
-from gradus._values import message_of
+from gradus._values import listed, message_of, shown
 from gradus.evaluations import EvaluationInfo, PendingTask, Report, Sample, Submitted
 from gradus.tasks import Task, finish_reason_value, task_id_of
 from gradus.v1 import evaluation_pb2 as ev
@@ -89,6 +89,12 @@ class EvaluationCore:
         request = message_of(ev.GetEvaluationRequest, evaluation_id=self.evaluation_id)
         return self.client.call(evaluation_call("GetEvaluation", request, _read_info), options)
 
+    def held(self) -> Each[None]:
+        """Gives once, when the evaluation is held, and holds it until the iterator is closed."""
+        request = message_of(ev.HoldEvaluationRequest, evaluation_id=self.evaluation_id)
+        method = "/gradus.v1.EvaluationService/HoldEvaluation"
+        return self.client.replies(method, request, ev.HoldEvaluationResponse, lambda _: None)
+
     def pending(self, page_size: int = 0, **options: Unpack[CallOptions]) -> Each[PendingTask]:
         """Tasks with missing samples, in the suite's order; each page (0: of 100) is asked for when it is wanted."""
 
@@ -130,7 +136,7 @@ class EvaluationCore:
                 completion=check_text(completion, f"completion of sample {sample_index}"),
                 finish_reason=finish_reason_value(ended[0] if ended else None),
             )
-            for task, sample_index, completion, *ended in completions
+            for task, sample_index, completion, *ended in _items(completions)
         ]
         request = message_of(ev.BatchSubmitCompletionsRequest, completions=protos)
         return self.client.call(
@@ -158,3 +164,16 @@ class EvaluationCore:
 
 def _read_info(response: ev.GetEvaluationResponse | ev.CreateEvaluationResponse) -> EvaluationInfo:
     return EvaluationInfo.from_proto(response.evaluation)
+
+
+_ITEM_PARTS = (3, 4)
+
+
+def _items(completions: Any) -> list[Any]:
+    """What is submitted; raises TypeError where it is no list, or an item has another form."""
+    items = listed(completions, "(task, sample_index, completion)", "completions")
+    for i, item in enumerate(items):
+        if not isinstance(item, (tuple, list)) or len(item) not in _ITEM_PARTS:
+            want = "want (task, sample_index, completion), or these and a finish reason"
+            raise TypeError(f"completions[{i}]: {want}; got {shown(item)}")
+    return items

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Generator, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -63,7 +63,7 @@ def run(op: Op[T]) -> T:
         return result
 
 
-def run_each(op: Each[T]) -> Iterator[T]:
+def run_each(op: Each[T]) -> Generator[T, None, None]:
     """Gives what an operation of a blocking Io gives."""
     sent: Any = None
     try:
@@ -97,7 +97,7 @@ async def arun(op: Op[T]) -> T:
         return result
 
 
-async def arun_each(op: Each[T]) -> AsyncIterator[T]:
+async def arun_each(op: Each[T]) -> AsyncGenerator[T, None]:
     """Gives what an operation of asyncio's Io gives."""
     sent: Any = None
     failure: BaseException | None = None

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from gradus._call import Call, curriculum_call, paged
 from gradus._enums import FeedbackStatus, name_in
-from gradus._op import Each, Item, Op
+from gradus._op import Each, Op
 from gradus._options import CallOptions, call_options
 from gradus._run_core import RunCore
 from gradus._run_options import ShapeOptions
 from gradus._values import duration, listed, message_of, proto_of, shown
-from gradus.errors import GradusError, NoEffectWarning
+from gradus.errors import NoEffectWarning
 from gradus.groups import GroupAdvantages, HistoryRecord, RunGroup
 from gradus.outcomes import GroupOutcome
 from gradus.policy_values import Policy
@@ -196,19 +196,9 @@ class WholeRunCore(RunCore):
 
     def watch(self) -> Each[RunState]:
         """The state, at once and after each change, until the run is deleted or the iterator is closed."""
-        io = self.client.io
         request = message_of(cur.WatchRunRequest, run_id=self.run_id)
-        stream = io.open("/gradus.v1.CurriculumService/WatchRun", request, cur.WatchRunResponse)
-        try:
-            while (response := (yield io.receive(stream))) is not None:
-                yield Item(RunState.from_proto(response.state))
-        except GradusError as error:
-            failure = error
-        else:
-            return
-        finally:
-            stream.cancel()
-        raise (yield io.explain(failure)) from None
+        method = "/gradus.v1.CurriculumService/WatchRun"
+        return self.client.replies(method, request, cur.WatchRunResponse, lambda got: RunState.from_proto(got.state))
 
     def history(self, **options: Unpack[CallOptions]) -> Each[HistoryRecord]:
         """Update batches, rounds of evaluation and control changes, in the order they happened."""
@@ -220,10 +210,17 @@ class WholeRunCore(RunCore):
         return self.client.pages(page, call_options(options))
 
 
-def _ids(groups: Iterable[GroupRef]) -> list[str]:
+def _ids(groups: Any) -> list[str]:
+    want = "groups: want a list of groups or of their ids"
     if isinstance(groups, str) or hasattr(groups, "group_id"):
-        raise TypeError(f"groups: want a list of groups or of their ids; got {shown(groups)}; write [it]")
-    return [each if isinstance(each, str) else each.group_id for each in groups]
+        raise TypeError(f"{want}; got {shown(groups)}; write [it]")
+    if not isinstance(groups, Iterable):
+        raise TypeError(f"{want}; got {shown(groups)}")
+    ids: list[Any] = [getattr(each, "group_id", each) for each in groups]
+    for each in ids:
+        if not isinstance(each, str):
+            raise TypeError(f"{want}; got {shown(each)} in it")
+    return ids
 
 
 def _feedback(response: cur.CloseGroupsResponse) -> dict[str, FeedbackStatus]:

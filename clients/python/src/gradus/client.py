@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,20 @@ class Evaluation(EvaluationHandle):
     submit = blocking(EvaluationCore.submit)
     samples = blocking_each(EvaluationCore.samples)
     report = blocking(EvaluationCore.report)
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Holds it for a `with` block, so that no other program that asks to hold it completes the same samples.
+
+        Raises
+        ------
+        FailedPreconditionError
+            While another program holds it.
+
+        """
+        with closing(run_each(self._core.held())) as held:
+            next(held)
+            yield
 
 
 class Client(ClientHandle):

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from gradus._enums import BanditRule, BanditSignal, CompetenceStep, ReplayInstances
 from gradus._options import suggesting
+from gradus._values import shown
 from gradus.policy_values import (
     BackwardTransfer,
     BanditPolicy,
@@ -132,7 +133,13 @@ def bandit(
 
 
 def _rank_range(ranks: Ranks | None) -> RankRange | None:
-    return None if ranks is None else RankRange(min=ranks[0], max=ranks[1])
+    if ranks is None:
+        return None
+    try:
+        low, high = ranks
+    except (TypeError, ValueError):
+        raise TypeError(f"ranks: want (min, max), a share of the pool each; got {shown(ranks)}") from None
+    return RankRange(min=low, max=high)
 
 
 @suggesting

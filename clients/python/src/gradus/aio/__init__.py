@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Iterable
+from contextlib import aclosing, asynccontextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,13 @@ class Evaluation(EvaluationHandle):
     submit = awaiting(EvaluationCore.submit)
     samples = awaiting_each(EvaluationCore.samples)
     report = awaiting(EvaluationCore.report)
+
+    @asynccontextmanager
+    async def hold(self) -> AsyncIterator[None]:
+        """See `gradus.Evaluation.hold`; for an `async with` block."""
+        async with aclosing(arun_each(self._core.held())) as held:
+            await anext(held)
+            yield
 
 
 class Client(ClientHandle):
