@@ -141,7 +141,7 @@ export const configOptions = {
     min: 1,
     max: 65536,
     // Node takes 25 µs for each as it comes, and twice that for each that is open when its connection breaks.
-    defaultValue: 256,
+    defaultValue: 128,
   }),
   maxInflightCalls: integer({
     flag: "max-inflight-calls",

@@ -10,7 +10,7 @@ const ROUND_MS = 2;
  * Answers to unary calls that a connection was given and has not read: beyond so many bytes nothing is worked on for it.
  * Clients read such answers whether or not anybody waits for them, so that a busy one is held up by its network alone.
  */
-const UNREAD_BYTES_MAX = 8 * 1024 ** 2;
+const UNREAD_BYTES_MAX = 4 * 1024 ** 2;
 
 /** What is worked on, and what waits to be, for one connection. */
 export interface Connection {
@@ -19,8 +19,11 @@ export interface Connection {
    * later one, in which connections take turns, a piece of work each.
    */
   take(work: () => void): void;
-  /** The same for a call that comes: it waits for all that wait, and for what others of its connection are at. */
-  begin(work: () => void): void;
+  /**
+   * The same for a call that comes: it waits for all that wait, and for what others of its connection are at. What is
+   * returned takes it back, so that nothing is kept of those that left by then.
+   */
+  begin(work: () => void): () => void;
   /** So many bytes of answers were written; less than none: so many were read. */
   wrote(bytes: number): void;
 }
@@ -52,31 +55,37 @@ export function createTurns(roundMs = ROUND_MS): Turns {
   };
 
   const open = (): Connection => {
-    const going: (() => void)[] = [];
-    const coming: (() => void)[] = [];
+    const going = new Set<() => void>();
+    const coming = new Set<() => void>();
     let unreadBytes = 0;
     const next = (): void => {
       waiting.delete(next);
-      const work = going.shift() ?? coming.shift();
+      const works = going.size > 0 ? going : coming;
+      const [work] = works;
+      if (work === undefined) return;
+      works.delete(work);
       wait();
-      work?.();
+      work();
     };
     const wait = (): void => {
-      if (going.length + coming.length === 0 || unreadBytes > UNREAD_BYTES_MAX) return;
+      if (going.size + coming.size === 0 || unreadBytes > UNREAD_BYTES_MAX) return;
       if (beganMs === undefined) begin();
       waiting.add(next);
     };
-    const take = (work: () => void, works: (() => void)[]): void => {
+    const take = (work: () => void, works: Set<() => void>): void => {
       if (beganMs === undefined) begin();
       // What has begun goes on before others begin.
-      const others = works === going ? going.length : waiting.size + going.length + coming.length;
+      const others = works === going ? going.size : waiting.size + going.size + coming.size;
       if (others === 0 && unreadBytes <= UNREAD_BYTES_MAX && hasTime()) return work();
-      works.push(work);
+      works.add(work);
       wait();
     };
     return {
       take: (work) => take(work, going),
-      begin: (work) => take(work, coming),
+      begin(work) {
+        take(work, coming);
+        return () => void coming.delete(work);
+      },
       wrote(bytes) {
         unreadBytes += bytes;
         if (bytes < 0) wait();
