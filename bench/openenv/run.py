@@ -1,0 +1,232 @@
+"""Server CPU for the same graded completions: OpenEnv's application and Gradus, by turns.
+
+    python3 -m venv .venv-openenv
+    .venv-openenv/bin/pip install -r bench/openenv/requirements.txt -e clients/python
+    .venv-openenv/bin/python bench/openenv/run.py [--rounds 9] [--groups 2048] [--json]
+
+Each group is 16 completions of 4 KB of one countdown task, and 64 groups are in flight. OpenEnv is asked over raw
+WebSockets, a session for each group in flight, which is reset to its task before the clock starts and takes one step
+after the other, as OpenEnv's own client does; Gradus by the Python client's `stream_steps`. Counted is the user and
+system time of the server's processes. Every reward of every round is compared: the two verifiers must agree on each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import json
+import os
+import random
+import re
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import websockets
+from gradus import Client, Task, task_spec
+
+sys.path.insert(0, str(Path(__file__).parent))
+import countdown
+
+ROOT = Path(__file__).resolve().parents[2]
+IN_FLIGHT = 64
+COMPLETIONS = 16
+CHARACTERS = 4096
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Group:
+    """A task with its completions."""
+
+    task: Task
+    numbers: list[int]
+    target: int
+    texts: list[str]
+
+
+# Servers.
+
+
+@contextmanager
+def gradus() -> Iterator[tuple[int, str]]:
+    """A Gradus server: its process and address."""
+    with tempfile.TemporaryDirectory() as data:
+        command = ["node_modules/.bin/node", "server/cli/bin.mjs", "serve", "--port", "0", "--http-port", "0"]
+        flags = ["--data-dir", data, "--log-format", "json"]
+        with subprocess.Popen([*command, *flags], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as server:
+            assert server.stdout is not None
+            line = next(each for each in server.stdout if b'"listening"' in each)
+            threading.Thread(target=server.stdout.read, daemon=True).start()
+            yield server.pid, f"localhost:{json.loads(line)['grpcPort']}"
+            server.terminate()
+
+
+@contextmanager
+def openenv() -> Iterator[tuple[int, str]]:
+    """An OpenEnv server: its process and the address of its sessions."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with subprocess.Popen([sys.executable, str(Path(countdown.__file__)), "--port", str(port)]) as server:
+        for _ in range(600):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            time.sleep(0.1)
+        else:
+            raise TimeoutError("OpenEnv's server did not open its port within a minute")
+        yield server.pid, f"ws://127.0.0.1:{port}/ws"
+        server.terminate()
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of a process with all its threads, and of those that it started."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    children = [each for path in Path(f"/proc/{pid}/task").glob("*/children") for each in path.read_text().split()]
+    return (int(fields[11]) + int(fields[12])) / TICKS + sum(cpu_seconds(int(each)) for each in children)
+
+
+# Completions: right ones, and wrong ones of every kind.
+
+
+def solutions(numbers: Sequence[int], target: int) -> list[str]:
+    """Expressions of three numbers that reach the target."""
+    found = []
+    for (a, b, c), (p, q) in itertools.product(itertools.permutations(numbers), itertools.product("+-*/", repeat=2)):
+        for text in (f"({a} {p} {b}) {q} {c}", f"{a} {p} ({b} {q} {c})"):
+            if countdown.reward_of(list(numbers), target, f"<answer>{text}</answer>") == 1.0:
+                found.append(text)
+    return found
+
+
+def answers(numbers: Sequence[int], target: int) -> list[str]:
+    """Answer blocks, right, wrong and unreadable."""
+    a, b, c = numbers
+    right = solutions(numbers, target)
+    wrong = [f"{a} + {b} + {c}", f"{a} * {b}", f"{a} - {b} + {c} + 1", f"{a} / ({b} - {b}) + {c}", f"{a}"]
+    unreadable = [f"{a} +", f"({a} + {b}", "I do not know", f"{a} ** {b}", f"{a} {b}", "", f"{a} + {b} = ?"]
+    claims = [f"{text} = {target}" for text in right[:1]] + [f"{text} = {target + 1}" for text in right[:1]]
+    return [*right[:4], *claims, *wrong, *unreadable]
+
+
+def group_of(task: Task, random_: random.Random) -> Group:
+    """A task's group, its completions drawn by the generator."""
+    words = re.search(r"Using the numbers ([\d, and]+), .* equals (\d+)", task.prompt[0]["content"])
+    assert words is not None, task.prompt
+    numbers = [int(each) for each in re.findall(r"\d+", words[1])]
+    target = int(words[2])
+    blocks = answers(numbers, target)
+    texts = []
+    for index in range(COMPLETIONS):
+        thought = f"<think>{index} " + "".join(random_.choices("abcdefghij ,.", k=CHARACTERS)) + "</think>"
+        block = f"<answer>{random_.choice(blocks)}</answer>"
+        texts.append(thought[: CHARACTERS - len(block) - len("</think>")] + "</think>" + block)
+    return Group(task, numbers, target, texts)
+
+
+# Turns.
+
+
+def by_gradus(client: Client, groups: Sequence[Group]) -> list[list[float | None]]:
+    """All groups' rewards, in order."""
+    rewards: dict[str, list[float | None]] = {}
+    for result in client.stream_steps((each.task.group(each.texts) for each in groups), window=IN_FLIGHT):
+        outcome = result.result()
+        rewards[outcome.group_id] = list(outcome.rewards)
+    return [rewards[each.task.group_id] for each in groups]
+
+
+async def by_openenv(sessions: Sequence[websockets.ClientConnection], groups: Sequence[Group]) -> list[list[float]]:
+    """The same by sessions that stand at their tasks: group i by session i modulo their number."""
+    rewards: list[list[float]] = [[] for _ in groups]
+
+    async def session(number: int) -> None:
+        socket_ = sessions[number]
+        for at in range(number, len(groups), IN_FLIGHT):
+            for text in groups[at].texts:
+                await socket_.send(json.dumps({"type": "step", "data": {"text": text}}))
+                rewards[at].append(json.loads(await socket_.recv())["data"]["reward"])
+
+    await asyncio.gather(*(session(number) for number in range(IN_FLIGHT)))
+    return rewards
+
+
+async def open_sessions(address: str, groups: Sequence[Group]) -> list[websockets.ClientConnection]:
+    """A session for each of the first groups, reset to its task."""
+    sessions = []
+    for group in groups[:IN_FLIGHT]:
+        session = await websockets.connect(address, compression=None, max_size=None)
+        await session.send(json.dumps({"type": "reset", "data": {"numbers": group.numbers, "target": group.target}}))
+        await session.recv()
+        sessions.append(session)
+    return sessions
+
+
+async def compare(rounds: int, count: int) -> list[dict[str, float]]:
+    """Seconds of server CPU of each round."""
+    with ExitStack() as stack:
+        ours, address = stack.enter_context(gradus())
+        theirs, sessions_at = stack.enter_context(openenv())
+        client = stack.enter_context(Client(address))
+        random_ = random.Random(7)
+        tasks = [each.result() for each in client.batch_reset(task_spec("countdown", level="T0"), range(IN_FLIGHT))]
+        first = [group_of(task, random_) for task in tasks]
+        # Group i and i + 64 are of one task, so that a session need not be reset while the clock runs.
+        groups = [first[i % IN_FLIGHT] for i in range(count)]
+        sessions = await open_sessions(sessions_at, groups)
+        found = []
+        for number in range(rounds + 1):
+            seconds = {}
+            rewards = {}
+            for name in ("gradus", "openenv") if number % 2 == 0 else ("openenv", "gradus"):
+                pid = ours if name == "gradus" else theirs
+                before = cpu_seconds(pid)
+                if name == "gradus":
+                    rewards[name] = await asyncio.to_thread(by_gradus, client, groups)
+                else:
+                    rewards[name] = await by_openenv(sessions, groups)
+                seconds[name] = cpu_seconds(pid) - before
+            differ = [(a, b) for a, b in zip(rewards["gradus"], rewards["openenv"], strict=True) if a != b]
+            assert not differ, f"the verifiers disagree on {len(differ)} groups, first {differ[0]}"
+            if number > 0:  # The first round warms both up.
+                found.append(seconds)
+        for session in sessions:
+            await session.send(json.dumps({"type": "close"}))
+            await session.wait_closed()
+        return found
+
+
+def main() -> None:
+    """Measures and prints."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--groups", type=int, default=2048)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    found = asyncio.run(compare(options.rounds, options.groups))
+    ratios = sorted(each["openenv"] / each["gradus"] for each in found)
+    completions = options.groups * COMPLETIONS
+    micros = {name: statistics.median(each[name] for each in found) / completions * 1e6 for name in found[0]}
+    if options.json:
+        json.dump({"ratios": ratios, "us_per_completion": micros, "rounds": found}, sys.stdout, indent=1)
+        print()
+        return
+    print(
+        f"OpenEnv's server takes {statistics.median(ratios):.1f} times Gradus's CPU for the same completions "
+        f"({ratios[0]:.1f} to {ratios[-1]:.1f}, {len(ratios)} rounds); us for each: "
+        + ", ".join(f"{name} {each:.1f}" for name, each in micros.items())
+    )
+
+
+if __name__ == "__main__":
+    main()
