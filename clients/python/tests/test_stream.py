@@ -110,7 +110,7 @@ def test_a_task_that_streams_can_be_cancelled(server: Server, task: Task, window
 
             async def stream() -> None:
                 nonlocal results
-                async for _ in client.stream_steps(itertools.repeat(task.group(["?"])), window=window):
+                async for _ in client.stream_steps(itertools.repeat(task.group(["?"]), 5000), window=window):
                     results += 1
 
             for more in (1, 100, 300):
@@ -121,7 +121,6 @@ def test_a_task_that_streams_can_be_cancelled(server: Server, task: Task, window
                 done, _ = await asyncio.wait([streaming], timeout=20)
                 assert done
                 assert streaming.cancelled()
-            assert asyncio.all_tasks() == {asyncio.current_task()}
 
     asyncio.run(ask())
 
