@@ -54,8 +54,13 @@ export function stripMarks(text: string, range: Range): boolean {
   return pairs.some(([open, close]) => stripPair(text, range, open, close));
 }
 
+/** The first of several that have quotes of their own: '"0", "3"'. */
+const QUOTED_ITEM = /(["'“‘])[^"'“”‘’,，]{1,64}["'”’]\s{0,8}[,，、]\s{0,8}\1/y;
+
 function stripPair(text: string, range: Range, open: string, close: string): boolean {
   const { start, end } = range;
+  QUOTED_ITEM.lastIndex = start;
+  if (QUOTED_ITEM.test(text)) return false;
   if (end - start < open.length + close.length) return false;
   if (!text.startsWith(open, start) || !text.endsWith(close, end)) return false;
   range.start = start + open.length;

@@ -40,8 +40,8 @@ function afterLabel(whole: string, given: number): Parsed<string> {
   return { kind: "answer", answer: stripped(whole.slice(label.index + label[0].length)) };
 }
 
-/** A value in bold in a sentence, as Markdown has it: "The total is **42** apples". */
-const BOLD_IN_WORDS = /(?<=[A-Za-z]{2}[,:]? )\*\*(?! )([^*\n]{1,200})(?<! )\*\*(?=$|[\s.,;:])/g;
+/** A value in bold in a sentence, as Markdown has it: "The total is **42** apples"; "\quad" is no word. */
+const BOLD_IN_WORDS = /(?<=(?<!\\[A-Za-z]{0,16})[A-Za-z]{2}[,:]? )\*\*(?! )([^*\n]{1,200})(?<! )\*\*(?=$|[\s.,;:])/g;
 
 /** Commands that surround an answer or only its first words, as commands that nothing takes away. */
 const TEXT = /\\(?:text|textbf|textit|textrm|texttt|mbox)(?=\s*\{)/g;

@@ -146,7 +146,12 @@ export const DOUBTFUL: Readonly<Record<AnswerFormat, readonly Way[]>> = {
   answer_tag: unclosed("hm\n"),
   answer_line: [...LABEL_TEXTS.filter((label) => !label.startsWith("\\")), ...LABEL_LINES]
     .filter((label) => !label.startsWith("\\"))
-    .map((label) => ({ name: `a line of ${label}`, write: (text) => toLabel(`hm\n${label}`).write(text) })),
+    .map((label) => ({ name: `a line of ${label}`, write: (text) => toLabel(`hm\n${label}`).write(text) }))
+    .concat([
+      halves("```\nhm\nAnswer: |\n```"),
+      halves('hm\n{"answer": |}'),
+      halves('hm\n```json\n{"answer": |}\n```'),
+    ]),
   boxed: [around("hm \\boxed{", ""), around("\\[\n\\boxed {\n", "\n")],
 };
 
