@@ -159,8 +159,7 @@ function sign(text: string, at: number, character: string, sink: Sink): number {
 }
 
 function isFactorial(before: Token | undefined, isApart: boolean): boolean {
-  if (isApart || before === undefined) return false;
-  return before.kind === "number" || (before.kind === "op" && (before.text === ")" || before.text === "!"));
+  return !isApart && (before?.kind === "number" || (before?.kind === "op" && ")!".includes(before.text)));
 }
 
 function op(sink: Sink, text: string, end: number): number {

@@ -76,7 +76,8 @@ function withExponent(read: ReadNumber, text: string, style: Style): ReadNumber 
   const size = Number(found[2]);
   if (size > EXPONENT_MAX) return read;
   const { num, den } = read.value;
-  const raised = scaled(num * (10n ** BigInt(DECIMALS_MAX) / den), (found[1] === "-" ? -size : size) - DECIMALS_MAX);
+  const power = 10n ** BigInt(size);
+  const raised = found[1] === "-" ? reduced(num, den * power) : reduced(num * power, den);
   return { value: raised, end: read.end + found[0].length };
 }
 
