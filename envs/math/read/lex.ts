@@ -1,8 +1,8 @@
 /** Cuts the text of an answer into tokens: LaTeX, Unicode and plain text alike. Time is linear in the text's length. */
 import { isSpace, narrow } from "../../lib/text.ts";
-import { DECORATIONS, PLAIN_LOOKS, SKIPPED, SKIPPED_WITH_ARGUMENT, TEXTS, UPRIGHTS } from "./commands.ts";
+import { DECORATIONS, EQUATIONS, PLAIN_LOOKS, SKIPPED, SKIPPED_WITH_ARGUMENT, TEXTS, UPRIGHTS } from "./commands.ts";
 import { basedNumber } from "./bases.ts";
-import { letterTokens, textTokens } from "./letters.ts";
+import { decoratedName, letterTokens, textTokens } from "./letters.ts";
 import {
   CHARACTERS,
   FUNCTIONS,
@@ -16,7 +16,7 @@ import {
   UNIT_LETTERS,
   VULGAR,
 } from "./names.ts";
-import { readNumber } from "./numeral.ts";
+import { readNumber, TOO_LONG } from "./numeral.ts";
 import { push, put, type Sink, type Style, type Token } from "./tokens.ts";
 import { isOrdinalOf, PRODUCT_WORDS } from "./words.ts";
 
@@ -120,7 +120,7 @@ function isDigit(unit: number): boolean {
 function number(text: string, at: number, style: Style, sink: Sink): number {
   const read = (style.bases ? basedNumber(text, at) : undefined) ?? readNumber(text, at, style);
   if (read === undefined) {
-    sink.problem = "it has a number of more digits than can be read";
+    sink.problem = TOO_LONG;
     return text.length;
   }
   const { end, ...written } = read;
@@ -130,6 +130,8 @@ function number(text: string, at: number, style: Style, sink: Sink): number {
 
 function sign(text: string, at: number, character: string, sink: Sink): number {
   const two = TWO_SIGNS[text.slice(at, at + 2)];
+  // "5!=120" is no "5 ≠ 120".
+  if (two === "≠" && isFactorial(sink.tokens.at(-1), sink.space)) return op(sink, "!", at + 1);
   if (text.startsWith("+/-", at)) return op(sink, "±", at + 3);
   if (text.startsWith("...", at)) return op(sink, "…", at + 3);
   if (two !== undefined) return op(sink, two, at + 2);
@@ -154,6 +156,10 @@ function sign(text: string, at: number, character: string, sink: Sink): number {
   if (character === ".") return op(sink, ".", at + 1);
   sink.problem = `it holds ${JSON.stringify(character)}, which is read nowhere`;
   return text.length;
+}
+
+function isFactorial(before: Token | undefined, isApart: boolean): boolean {
+  return !isApart && (before?.kind === "number" || (before?.kind === "op" && ")!".includes(before.text)));
 }
 
 function op(sink: Sink, text: string, end: number): number {
@@ -218,7 +224,10 @@ function command(text: string, at: number, style: Style, sink: Sink): number {
     return inGroup(text, end, sink, (inner) => put(sink, "name", inner.trim()));
   if (DECORATIONS.has(name)) return inGroup(text, end, sink, (inner) => decorated(name, inner, style, sink));
   if (name === "begin" || name === "end")
-    return inGroup(text, end, sink, (inner) => put(sink, "op", `\\${name}:${inner.trim()}`));
+    return inGroup(text, end, sink, (inner) => {
+      if (EQUATIONS.has(inner.trim())) separate("\n", sink);
+      else put(sink, "op", `\\${name}:${inner.trim()}`);
+    });
   const plain = named(name, sink);
   if (plain) return end;
   put(sink, "op", `\\${name}`);
@@ -274,9 +283,6 @@ function upright(inner: string, style: Style, sink: Sink): void {
   else lexInto(inner, style, sink);
 }
 
-/** The unit vectors of the plane are written without their dots. */
-const DOTLESS = /\\([ij])math(?![A-Za-z])/g;
-
 /** "\vec{v}" and "\overline{AB}" are names, whatever they look like; what is bold and no name counts as it stands. */
 function decorated(command: string, inner: string, style: Style, sink: Sink): void {
   if (PLAIN_LOOKS.has(command) && /[^A-Za-z\s{}\\]/.test(inner)) return lexInto(inner, style, sink);
@@ -284,8 +290,7 @@ function decorated(command: string, inner: string, style: Style, sink: Sink): vo
     sink.problem ??= `\\${command} over digits is not read`;
     return;
   }
-  const letters = inner.replace(DOTLESS, "$1").replace(/\\[A-Za-z]+|[\s{}]/g, "");
-  put(sink, "name", `⃗${letters === "" ? inner.trim() : letters}`);
+  put(sink, "name", decoratedName(command, inner));
 }
 
 /** Up to the end of "\\\\[2pt]", which says how far apart lines are. */
