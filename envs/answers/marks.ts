@@ -68,7 +68,10 @@ function stripPair(text: string, range: Range, open: string, close: string): boo
   return true;
 }
 
-/** A language stands alone on the fence's line, and starts with a letter: "```1" opens no language. */
+/**
+ * A language stands alone on the fence's line, and starts with a letter: "```1" opens no language. The fence that closes
+ * stands alone on its line then, too: else the first line is one of the text's.
+ */
 const LANGUAGE = /[A-Za-z][\w+#.-]{0,31}[ \t]{0,8}\r?\n/y;
 
 /** Fences may be longer than three, where the text inside has fences too. */
@@ -79,7 +82,8 @@ function stripFence(text: string, range: Range, mark: string): boolean {
   if (!stripPair(text, range, fence, fence)) return false;
   for (let more = fence.length; more < FENCE_MAX && stripPair(text, range, mark, mark); more++);
   LANGUAGE.lastIndex = range.start;
-  if (LANGUAGE.test(text) && LANGUAGE.lastIndex <= range.end) range.start = LANGUAGE.lastIndex;
+  if (text[range.end - 1] === "\n" && LANGUAGE.test(text) && LANGUAGE.lastIndex <= range.end)
+    range.start = LANGUAGE.lastIndex;
   return true;
 }
 

@@ -105,7 +105,7 @@ function boxesOf(text: string): readonly string[] | string {
 }
 
 /** Of "-\boxed{5}", "2\boxed{5}", "10^{\boxed{3}}", "\boxed{1}/2" and "\boxed{3}x" the box holds no value that was meant. */
-const PART_BEFORE = /(?:[\d^/+−-]|(?<!\*)\*|\^\{|\\(?:[dt]?frac|sqrt|cdot|times|pm)\s*(?:\[[^\]]{0,9}\])?\{?)$/;
+const PART_BEFORE = /(?:[\d^/+−-]|[\w)}\]]\s?\*|\^\{|\\(?:[dt]?frac|sqrt|cdot|times|pm)\s*(?:\[[^\]]{0,9}\])?\{?)$/;
 const PART_BEHIND = /^(?:[\d^xyz]|\s*[+*/]\s*[\d\\]|\s*\\(?:pi|sqrt|cdot|times|[dt]?frac|div)(?![A-Za-z]))/;
 
 interface Box {

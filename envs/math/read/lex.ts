@@ -28,8 +28,10 @@ const TOKENS_MAX = 3_000;
 const DOUBLE_SIGNS_MAX = 12;
 
 export function lex(text: string, style: Style): Lexed {
-  const sink: Sink = { tokens: [], space: false, gap: "none", depth: 0, dollars: 0, problem: undefined };
+  const nothing = { space: false, gap: "none", depth: 0, dollars: 0, problem: undefined } as const;
+  const sink: Sink = { tokens: [], environments: [], ...nothing };
   lexInto(text, style, sink);
+  if (sink.environments.length > 0) sink.problem ??= NOT_PAIRED;
   const doubles = sink.tokens.filter((token) => token.kind === "op" && (token.text === "±" || token.text === "∓"));
   if (doubles.length > DOUBLE_SIGNS_MAX) return { kind: "malformed", reason: "it has too many signs ±" };
   if (sink.tokens.length > TOKENS_MAX) return { kind: "malformed", reason: "it is too long to be read" };
@@ -224,14 +226,21 @@ function command(text: string, at: number, style: Style, sink: Sink): number {
     return inGroup(text, end, sink, (inner) => put(sink, "name", inner.trim()));
   if (DECORATIONS.has(name)) return inGroup(text, end, sink, (inner) => decorated(name, inner, style, sink));
   if (name === "begin" || name === "end")
-    return inGroup(text, end, sink, (inner) => {
-      if (EQUATIONS.has(inner.trim())) separate("\n", sink);
-      else put(sink, "op", `\\${name}:${inner.trim()}`);
-    });
+    return inGroup(text, end, sink, (inner) => environment(name, inner.trim(), sink));
   const plain = named(name, sink);
   if (plain) return end;
   put(sink, "op", `\\${name}`);
   return end;
+}
+
+const NOT_PAIRED = "what it begins and what it ends are not the same environments";
+
+/** Equations stand below each other as lines do; other environments are read by what they are. */
+function environment(edge: "begin" | "end", of: string, sink: Sink): void {
+  if (!EQUATIONS.has(of)) return put(sink, "op", `\\${edge}:${of}`);
+  if (edge === "begin") sink.environments.push(of);
+  else if (sink.environments.pop() !== of) sink.problem ??= NOT_PAIRED;
+  separate("\n", sink);
 }
 
 function named(name: string, sink: Sink): boolean {
