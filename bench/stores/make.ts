@@ -1,7 +1,5 @@
 /** Makes a store with many runs quickly: one long run and one short are trained, and the others are copies of them. */
 import { create } from "@bufbuild/protobuf";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import type { TaskKey } from "../../envs/origin.ts";
 import { hashKey } from "../../envs/lib/rng.ts";
 import { createRegistry, environments } from "../../envs/registry.ts";
@@ -11,6 +9,7 @@ import { newIncarnation, systemClock } from "../../server/curriculum/runs/system
 import { RunConfigSchema } from "../../server/gen/gradus/v1/curriculum_pb.js";
 import { runConfigFromWire } from "../../server/services/run-config.ts";
 import { sqliteStore } from "../../server/stores/sqlite.ts";
+import type { Store } from "../../server/stores/store.ts";
 import { createMaker } from "../../server/tasks/make.ts";
 import { createRunSource } from "../../server/tasks/run-source.ts";
 import type { TaskSpec } from "../../server/tasks/spec.ts";
@@ -71,26 +70,28 @@ async function train(runs: Runs<TaskSpec, TaskKey>, runId: string, batches: numb
   }
 }
 
-/** Writes runs `${from}-1` and on as `${from}-0` is, under their own names, and without the sums of theirs. */
-function copy(db: DatabaseSync, from: string, copies: number): void {
-  const source = db.prepare("SELECT key FROM runs WHERE id = ?").get(`${from}-0`)?.["key"] as number;
-  const renamed = `replace(body, '"${from}-0"', ?)`;
-  const statements = [
-    `INSERT INTO events (run, version, body) SELECT ?, version, iif(version = 1, ${renamed}, body) FROM events WHERE run = ?`,
-    `INSERT INTO snapshots (run, version, body) SELECT ?, version, ${renamed} FROM snapshots WHERE run = ?`,
-    `INSERT INTO heads (run, body) SELECT ?, ${renamed} FROM heads WHERE run = ?`,
-  ].map((sql) => db.prepare(sql));
-  const insert = db.prepare(
-    "INSERT INTO runs (id, version, expires_at_ms) SELECT ?, version, expires_at_ms FROM runs WHERE key = ?",
-  );
-  const plain = [
-    "INSERT INTO records (run, seq, body) SELECT ?, seq, body FROM records WHERE run = ?",
-    "INSERT INTO summaries (run, body) SELECT ?, body FROM summaries WHERE run = ?",
-  ].map((sql) => db.prepare(sql));
+/** Writes runs `${from}-1` and on as `${from}-0` is, under their own names. */
+async function copy(store: Store, from: string, copies: number): Promise<void> {
+  const { runs } = await store.list("", 10);
+  const { key = -1, summary = { head: "", state: "" } } = runs.find(({ id }) => id === `${from}-0`) ?? {};
+  const expiresAtMs = Number.MAX_SAFE_INTEGER;
+  const events = (await store.read(key, 0)) ?? [];
+  const records = await store.records(key, 0, Number.MAX_SAFE_INTEGER);
+  const snapshot = await store.snapshot(key);
   for (let i = 1; i <= copies; i++) {
-    const key = Number(insert.run(`${from}-${i}`, source).lastInsertRowid);
-    for (const statement of statements) statement.run(key, `"${from}-${i}"`, source);
-    for (const statement of plain) statement.run(key, source);
+    const id = `${from}-${i}`;
+    const renamed = (body: string): string => body.replaceAll(`"${from}-0"`, `"${id}"`);
+    const [first = "", ...others] = events;
+    const head = renamed(summary.head);
+    await store.create({
+      id,
+      expiresAtMs,
+      events: [renamed(first), ...others],
+      records,
+      summary: { ...summary, head },
+    });
+    const made = await store.find(id);
+    if (made && snapshot) await store.saveSnapshot(made.key, { ...snapshot, body: renamed(snapshot.body) });
   }
 }
 
@@ -105,11 +106,7 @@ export async function makeStore(directory: string, { longRuns, shortRuns, batche
   await train(runs, "long-0", batches);
   await train(runs, "short-0", 3);
   runs.close();
+  await copy(store, "long", longRuns - 1);
+  await copy(store, "short", shortRuns - 1);
   await Promise.all([store.close(), workers.close()]);
-  const db = new DatabaseSync(join(directory, "runs.sqlite"));
-  db.exec("BEGIN");
-  copy(db, "long", longRuns - 1);
-  copy(db, "short", shortRuns - 1);
-  db.exec("COMMIT");
-  db.close();
 }

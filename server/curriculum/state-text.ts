@@ -13,7 +13,7 @@
  *     ["memory", generation, records]                    hashes and records in turn, joined by spaces
  *
  * A batch's `groups` and `reserve` are how many it has, and a round's `tasks` how many have samples. The head says how
- * many rounds of evaluation there are, if any, as "evaluations". Groups, outcomes and tallies are lists, for they are many.
+ * many rounds of evaluation there are, if any, as "evaluations", and in an export the hash of the last event as "journal". Groups, outcomes and tallies are lists, for they are many.
  */
 import {
   checkFormat,
@@ -70,7 +70,11 @@ function* batchLines<Spec, Key extends InstanceKey>(
     yield ["reserve", ...some.map((task) => encodeTask(task, codecs.keys))];
 }
 
-function headOf<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, codecs: Codecs<Spec, Key>): Json {
+function headOf<Spec, Key extends InstanceKey>(
+  state: RunState<Spec, Key>,
+  codecs: Codecs<Spec, Key>,
+  journal: string | undefined,
+): Json {
   const { config, configCreated, policy, policyState, arms, batches, issued, memory, ...rest } = state;
   const { groupsOpen: _counted, evaluations, ...plain } = rest;
   const { older, recent } = issued;
@@ -86,15 +90,17 @@ function headOf<Spec, Key extends InstanceKey>(state: RunState<Spec, Key>, codec
     issued: [older.count, recent.count],
     ...(memory && { memory: [memory.older.count, memory.recent.count] }),
     ...(evaluations.length > 0 && { evaluations: evaluations.length }),
+    ...(journal !== undefined && { journal }),
   };
 }
 
-/** The lines of a state, without line feeds. */
+/** The lines of a state, without line feeds. `journal`: the hash of the event that led to it. */
 export function* stateLines<Spec, Key extends InstanceKey>(
   state: RunState<Spec, Key>,
   codecs: Codecs<Spec, Key>,
+  journal?: string,
 ): Generator<string> {
-  yield JSON.stringify(headOf(state, codecs));
+  yield JSON.stringify(headOf(state, codecs, journal));
   const perLine = Math.max(1, Math.floor(SAMPLES_PER_LINE / state.config.numGenerations));
   for (const batch of state.batches) for (const line of batchLines(batch, perLine, codecs)) yield JSON.stringify(line);
   for (const round of state.evaluations) {

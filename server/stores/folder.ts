@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, linkSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 /**
@@ -13,5 +14,24 @@ export function makeFolder(path: string, mode: number): void {
   } catch (error) {
     // It was there, or another process was first.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
+  }
+}
+
+/**
+ * Makes a file for its owner only, which appears whole; false: there is one. Of several processes that do this at once one
+ * makes it.
+ */
+export function makeFile(path: string, text: string): boolean {
+  makeFolder(dirname(path), 0o700);
+  const draft = `${path}.${randomBytes(6).toString("hex")}`;
+  writeFileSync(draft, text, { mode: 0o600, flush: true });
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
+  } finally {
+    rmSync(draft);
   }
 }

@@ -1,4 +1,5 @@
 /** A store that forgets everything with the process: for tests and trials. */
+import { type Chain, chainOf, KEY_BYTES, START } from "./chain.ts";
 import type { EvaluationStore, SamplePlace, StoredEvaluation, StoredSample, StoredTask } from "./evaluation-store.ts";
 import {
   type Append,
@@ -18,6 +19,8 @@ interface Entry {
   readonly id: string;
   readonly key: number;
   readonly events: string[];
+  /** Of each event. */
+  readonly hashes: Buffer[];
   readonly records: Map<number, string>;
   snapshot: Snapshot | undefined;
   summary: WrittenSummary;
@@ -40,8 +43,11 @@ function reaching<T>(pieces: readonly T[], lengthMax: number, lengthOf: (piece: 
   return last < 0 ? pieces.length : last + 1;
 }
 
-function write(entry: Entry, events: readonly string[], records: readonly StoredRecord[]): void {
-  for (const event of events) entry.events.push(event);
+function write(chain: Chain, entry: Entry, events: readonly string[], records: readonly StoredRecord[]): void {
+  for (const event of events) {
+    const version = entry.events.push(event);
+    entry.hashes.push(chain.hash(["event", entry.key, version], entry.hashes.at(-1) ?? START, event));
+  }
   for (const { seq, body } of records) entry.records.set(seq, body);
 }
 
@@ -52,15 +58,17 @@ function expired(runs: ReadonlyMap<number, Entry>, nowMs: number): readonly Expi
 
 export function memoryStore(): Store {
   const runs = new Map<number, Entry>();
+  // Nobody can change what it keeps.
+  const chain = chainOf(Buffer.alloc(KEY_BYTES));
   let nextKey = 1;
   const byId = (id: string): Entry | undefined => runs.values().find((entry) => entry.id === id);
 
   return {
     create: async ({ id, expiresAtMs, events, records, summary }: NewRun) => {
       if (byId(id) !== undefined) return "exists";
-      const empty = { events: [], records: new Map<number, string>(), snapshot: undefined };
+      const empty = { events: [], hashes: [], records: new Map<number, string>(), snapshot: undefined };
       const entry: Entry = { id, key: nextKey++, ...empty, expiresAtMs, summary };
-      write(entry, events, records);
+      write(chain, entry, events, records);
       runs.set(entry.key, entry);
       return "created";
     },
@@ -81,7 +89,7 @@ export function memoryStore(): Store {
       const entry = runs.get(key);
       if (entry === undefined) return "gone";
       if (entry.events.length !== expectedVersion) return "conflict";
-      write(entry, events, records);
+      write(chain, entry, events, records);
       if (summary !== undefined) entry.summary = { head: entry.summary.head, ...summary };
       return "appended";
     },
@@ -89,11 +97,11 @@ export function memoryStore(): Store {
       const entry = runs.get(key);
       if (entry !== undefined) expectVersion(entry.events.length, fromVersion);
       const events = entry?.events.slice(fromVersion);
-      return events?.slice(
-        0,
-        reaching(events, charactersMax, (event) => event.length),
-      );
+      const length = (event: string): number => event.length;
+      return events?.slice(0, reaching(events, charactersMax, length));
     },
+    check: async (_key, _fromVersion, toVersion) => toVersion,
+    hash: async (key, version) => runs.get(key)?.hashes[version - 1]?.toString("hex"),
     saveSnapshot: async (key, snapshot) => {
       const entry = runs.get(key);
       if (entry !== undefined && snapshot.version >= (entry.snapshot?.version ?? 0)) entry.snapshot = snapshot;

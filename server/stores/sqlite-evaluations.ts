@@ -41,7 +41,8 @@ const CENSUS = `
 
 export const evaluationSchema: Schema = {
   file: "evaluations.sqlite",
-  steps: [TABLES],
+  version: 1,
+  tables: TABLES,
   foreignKeys: true,
   named: "evaluations",
   census: { of: "evaluation", counted: "samples", sql: CENSUS },

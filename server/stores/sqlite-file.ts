@@ -4,14 +4,15 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { makeFolder } from "./folder.ts";
 import { type Census, census, findDamage, lossOf } from "./log-loss.ts";
-import { defineSumOf } from "./sums.ts";
 
 /** What a file holds. */
 export interface Schema {
   /** The file's name in its directory. */
   readonly file: string;
-  /** What leads from each version of the file to the next, the first from an empty file. */
-  readonly steps: readonly string[];
+  /** A file of another one is another server's. */
+  readonly version: number;
+  /** What makes them in an empty file. */
+  readonly tables: string;
   /** Whether a row goes with the one that it refers to. */
   readonly foreignKeys: boolean;
   /** The table whose rows are looked for by their names. */
@@ -77,20 +78,20 @@ function open(path: string, options: Omit<FileOptions, "directory">, schema: Sch
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: schema.foreignKeys });
   db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous.toUpperCase()};`);
   db.exec(`PRAGMA wal_autocheckpoint = ${LOG_PAGES_MAX}`);
-  transaction(db, () => migrate(db, schema));
+  transaction(db, () => makeTables(db, schema));
   // From here on the commit queue waits, and answers what needs no lock meanwhile.
   db.exec("PRAGMA busy_timeout = 0");
   return db;
 }
 
-function migrate(db: DatabaseSync, { steps }: Schema): void {
-  const { user_version: version } = db.prepare("PRAGMA user_version").get() as { user_version: number };
-  if (version === steps.length) return;
-  if (version > steps.length) {
-    throw new Error(`it has schema version ${version}; this server reads version ${steps.length}`);
+function makeTables(db: DatabaseSync, { version, tables }: Schema): void {
+  const { user_version: found } = db.prepare("PRAGMA user_version").get() as { user_version: number };
+  if (found === version) return;
+  if (found !== 0) {
+    const others = `it has schema version ${found}, and this server reads version ${version}`;
+    throw new Error(`${others}: use the server that wrote it, or move it away`);
   }
-  defineSumOf(db);
-  db.exec(`${steps.slice(version).join("")} PRAGMA user_version = ${steps.length};`);
+  db.exec(`${tables} PRAGMA user_version = ${version};`);
 }
 
 /**
@@ -121,9 +122,9 @@ function check(db: DatabaseSync, table: string): string | undefined {
   }
 }
 
-/** Runs a function that reads and writes as one; other writers wait from its beginning. */
-export function transaction<T>(db: DatabaseSync, body: () => T): T {
-  db.exec("BEGIN IMMEDIATE");
+/** Runs a function that reads and writes as one; other writers wait from its beginning, unless it is DEFERRED and only reads. */
+export function transaction<T>(db: DatabaseSync, body: () => T, begin: "IMMEDIATE" | "DEFERRED" = "IMMEDIATE"): T {
+  db.exec(`BEGIN ${begin}`);
   try {
     const result = body();
     db.exec("COMMIT");

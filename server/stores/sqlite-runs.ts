@@ -1,15 +1,14 @@
 /** Runs in an SQLite file, as the storage thread reads and writes them. */
+import { join } from "node:path";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Access, InThread } from "./commit-queue.ts";
-import { isDamage, type Schema } from "./sqlite-file.ts";
+import { isDamage, type Schema, transaction } from "./sqlite-file.ts";
 import { removalsIn } from "./sqlite-removals.ts";
-import { expectSum, fits, sumOf, sumsOfAll, withSums } from "./sums.ts";
+import { type Chain, chainIn, type Place, START } from "./chain.ts";
 import {
   type Append,
   type ExpiredRun,
-  expectEvent,
   expectVersion,
-  expectWritten,
   LIST_CHARACTERS_MAX,
   type ListedRun,
   type NewRun,
@@ -20,46 +19,48 @@ import {
   type StoredRun,
 } from "./store.ts";
 
+/**
+ * `hash`: see chain.ts; that of a run is over its version. Summaries have their heads apart. Removals are runs that are deleted, of
+ * which something may still be there.
+ */
 const TABLES = `
   CREATE TABLE runs (
     key INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
     version INTEGER NOT NULL,
+    hash BLOB NOT NULL,
     expires_at_ms INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE events (
     run INTEGER NOT NULL,
     version INTEGER NOT NULL,
+    hash BLOB NOT NULL,
     body TEXT NOT NULL,
     PRIMARY KEY (run, version)
   ) STRICT;
   CREATE TABLE snapshots (
     run INTEGER PRIMARY KEY,
     version INTEGER NOT NULL,
+    hash BLOB NOT NULL,
     body TEXT NOT NULL
   ) STRICT;
   CREATE TABLE records (
     run INTEGER NOT NULL,
     seq INTEGER NOT NULL,
+    hash BLOB NOT NULL,
     body TEXT NOT NULL,
     PRIMARY KEY (run, seq)
   ) STRICT;
-`;
-
-/** Summaries, their heads apart; and runs that are deleted, of which something may still be there. */
-const SUMMARIES = `
-  CREATE TABLE heads (run INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
-  CREATE TABLE summaries (run INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+  CREATE TABLE heads (run INTEGER PRIMARY KEY, hash BLOB NOT NULL, body TEXT NOT NULL) STRICT;
+  CREATE TABLE summaries (run INTEGER PRIMARY KEY, hash BLOB NOT NULL, body TEXT NOT NULL) STRICT;
   CREATE TABLE removals (run INTEGER PRIMARY KEY) STRICT;
 `;
-
-/** Each table whose texts have sums, and what a sum says of a text's place. */
-const SUMMED = { events: "version", snapshots: "version", records: "seq", heads: undefined, summaries: undefined };
 
 /** Rows of a deleted run are deleted a few at a time, so that a row does not wait for those that it refers to. */
 export const runSchema: Schema = {
   file: "runs.sqlite",
-  steps: [TABLES, SUMMARIES, withSums(SUMMED), sumsOfAll(SUMMED)],
+  version: 5,
+  tables: TABLES,
   named: "runs",
   foreignKeys: false,
   census: { of: "run", counted: "events", sql: "SELECT id AS name, version AS count FROM runs ORDER BY id" },
@@ -75,43 +76,54 @@ export const runAccess: Access<Store> = {
   expired: "read",
   find: "read",
   read: "read",
+  hash: "read",
+  check: "bulk",
   list: "bulk",
   snapshot: "bulk",
   records: "bulk",
 };
 
-type Statements = ReturnType<typeof prepare>;
+/** What is looked through in one go: a few milliseconds. */
+const CHECKED_CHARACTERS = 1024 ** 2;
+
+/** The file's statements, and the chain of its events. */
+type Parts = ReturnType<typeof prepare> & { readonly chain: Chain };
 
 function prepare(db: DatabaseSync) {
   const statement = (sql: string): StatementSync => db.prepare(sql);
+  const keep = (table: string): StatementSync =>
+    statement(`INSERT OR REPLACE INTO ${table} (run, hash, body) VALUES (?, ?, ?)`);
   return {
-    insertRun: statement("INSERT INTO runs (id, version, expires_at_ms) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING"),
+    db,
+    insertRun: statement(
+      "INSERT INTO runs (id, version, hash, expires_at_ms) VALUES (?, 0, x'', ?) ON CONFLICT (id) DO NOTHING",
+    ),
     find: statement("SELECT id, key, version FROM runs WHERE id = ?"),
     list: statement("SELECT id, key FROM runs WHERE id > ? ORDER BY id LIMIT ?"),
     listed: statement(
-      `SELECT version, heads.body AS head, heads.sum AS headSum, summaries.body AS state, summaries.sum AS stateSum
-       FROM runs LEFT JOIN heads ON heads.run = key LEFT JOIN summaries ON summaries.run = key WHERE key = ?`,
+      `SELECT heads.body AS head, heads.hash AS headHash, summaries.body AS state, summaries.hash AS stateHash
+       FROM heads JOIN summaries ON summaries.run = heads.run WHERE heads.run = ?`,
     ),
-    version: statement("SELECT version FROM runs WHERE key = ?"),
-    setVersion: statement("UPDATE runs SET version = ? WHERE key = ?"),
-    insertEvent: statement("INSERT INTO events (run, version, body, sum) VALUES (?, ?, ?, ?)"),
-    events: statement("SELECT version, body, sum FROM events WHERE run = ? AND version > ? ORDER BY version"),
-    insertRecord: statement(
-      `INSERT INTO records (run, seq, body, sum) VALUES (?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET body = excluded.body, sum = excluded.sum`,
-    ),
+    run: statement("SELECT id, key, version, hash FROM runs WHERE key = ?"),
+    setVersion: statement("UPDATE runs SET version = ?, hash = ? WHERE key = ?"),
+    insertEvent: statement("INSERT INTO events (run, version, hash, body) VALUES (?, ?, ?, ?)"),
+    hash: statement("SELECT hash FROM events WHERE run = ? AND version = ?"),
+    events: statement("SELECT version, hash, body FROM events WHERE run = ? AND version > ? ORDER BY version"),
+    insertRecord: statement("INSERT OR REPLACE INTO records (run, seq, hash, body) VALUES (?, ?, ?, ?)"),
     records: statement(
-      `SELECT seq, body, sum FROM records
+      `SELECT seq, hash, body FROM records
        WHERE run = ?1 AND seq >= ?2 AND EXISTS (SELECT 1 FROM runs WHERE key = ?1) ORDER BY seq LIMIT ?3`,
     ),
     insertSnapshot: statement(
-      `INSERT INTO snapshots (run, version, body, sum) SELECT key, ?2, ?3, ?4 FROM runs WHERE key = ?1
-       ON CONFLICT DO UPDATE SET version = excluded.version, body = excluded.body, sum = excluded.sum
+      `INSERT INTO snapshots (run, version, hash, body) SELECT key, ?2, ?3, ?4 FROM runs WHERE key = ?1
+       ON CONFLICT DO UPDATE SET version = excluded.version, hash = excluded.hash, body = excluded.body
        WHERE excluded.version > snapshots.version`,
     ),
-    snapshot: statement("SELECT snapshots.version, body, sum FROM snapshots JOIN runs ON key = run WHERE run = ?"),
-    setHead: statement("INSERT OR REPLACE INTO heads (run, body, sum) VALUES (?, ?, ?)"),
-    setSummary: statement("INSERT OR REPLACE INTO summaries (run, body, sum) VALUES (?, ?, ?)"),
+    snapshot: statement(
+      "SELECT snapshots.version, snapshots.hash, body FROM snapshots JOIN runs ON key = run WHERE run = ?",
+    ),
+    setHead: keep("heads"),
+    setSummary: keep("summaries"),
     touch: statement("UPDATE runs SET expires_at_ms = ?2 WHERE key = ?1 AND expires_at_ms < ?2"),
     remove: statement("DELETE FROM runs WHERE key = ? RETURNING key"),
     expired: statement("SELECT id, key, expires_at_ms AS expiresAtMs FROM runs WHERE expires_at_ms < ? ORDER BY key"),
@@ -119,6 +131,25 @@ function prepare(db: DatabaseSync) {
       "DELETE FROM runs WHERE expires_at_ms < ? RETURNING id, key, expires_at_ms AS expiresAtMs",
     ),
   };
+}
+
+/** What stands beside each text. */
+interface Hashed {
+  readonly hash: Uint8Array;
+}
+
+type RunRow = StoredRun & Hashed;
+
+// What each hash is of.
+const ofRun = ({ key, id, version }: StoredRun): Place => ["run", key, id, version];
+const ofEvent = (key: number, version: number): Place => ["event", key, version];
+const ofSnapshot = (key: number, version: number): Place => ["snapshot", key, version];
+const ofRecord = (key: number, seq: number): Place => ["record", key, seq];
+const ofHead = (key: number): Place => ["head", key];
+const ofSummary = (key: number): Place => ["summary", key];
+
+function changed(what: string): StoreDamaged {
+  return new StoreDamaged(`${what} is not as it was written`);
 }
 
 /** Rows one by one. A statement that met a damaged page fails once more when it is used next, which harms another run's reader. */
@@ -135,44 +166,58 @@ function* rowsOf(statement: StatementSync, ...parameters: readonly (number | str
   }
 }
 
-/** Writes events after a version, records, and the summary. */
-function write(
-  sql: Statements,
-  key: number,
-  version: number,
-  { events, records, summary }: Omit<Append, "expectedVersion">,
-) {
-  for (const [i, event] of events.entries()) {
-    const at = version + i + 1;
-    sql.insertEvent.run(key, at, event, sumOf([key, at], event));
-  }
-  for (const { seq, body } of records) sql.insertRecord.run(key, seq, body, sumOf([key, seq], body));
-  if (summary?.head !== undefined) sql.setHead.run(key, summary.head, sumOf([key], summary.head));
-  if (summary !== undefined) sql.setSummary.run(key, summary.state, sumOf([key], summary.state));
+function runOf(sql: Parts, key: number): RunRow | undefined {
+  return sql.run.get(key) as RunRow | undefined;
 }
 
-function create(sql: Statements, run: NewRun): "created" | "exists" {
-  const { changes, lastInsertRowid } = sql.insertRun.run(run.id, run.events.length, run.expiresAtMs);
+/** Of an event; undefined: it is not there. */
+function hashAt(sql: Parts, key: number, version: number): Uint8Array | undefined {
+  return version === 0 ? START : (sql.hash.get(key, version) as Hashed | undefined)?.hash;
+}
+
+/** Whether the events end where the run's own row says, in the last one that was written. */
+function endsWell(sql: Parts, run: RunRow): boolean {
+  return sql.chain.fits(run.hash, ofRun(run), hashAt(sql, run.key, run.version), "");
+}
+
+/** Writes events, records, and the summary. */
+function write(
+  sql: Parts,
+  { key, id, version }: StoredRun,
+  { events, records, summary }: Omit<Append, "expectedVersion">,
+) {
+  const { chain } = sql;
+  let before = hashAt(sql, key, version) ?? START;
+  let last = version;
+  for (const event of events) {
+    last++;
+    before = chain.hash(ofEvent(key, last), before, event);
+    sql.insertEvent.run(key, last, before, event);
+  }
+  for (const { seq, body } of records)
+    sql.insertRecord.run(key, seq, chain.hash(ofRecord(key, seq), START, body), body);
+  if (summary?.head !== undefined) sql.setHead.run(key, chain.hash(ofHead(key), START, summary.head), summary.head);
+  if (summary !== undefined) sql.setSummary.run(key, chain.hash(ofSummary(key), START, summary.state), summary.state);
+  if (last > version) sql.setVersion.run(last, chain.hash(ofRun({ key, id, version: last }), before, ""), key);
+}
+
+function create(sql: Parts, run: NewRun): "created" | "exists" {
+  const { changes, lastInsertRowid } = sql.insertRun.run(run.id, run.expiresAtMs);
   if (changes === 0) return "exists";
-  write(sql, Number(lastInsertRowid), 0, run);
+  write(sql, { key: Number(lastInsertRowid), id: run.id, version: 0 }, run);
   return "created";
 }
 
-function versionOf(sql: Statements, key: number): number | undefined {
-  return (sql.version.get(key) as { version: number } | undefined)?.version;
-}
-
-function append(sql: Statements, key: number, append: Append): "appended" | "conflict" | "gone" {
-  const version = versionOf(sql, key);
-  if (version === undefined) return "gone";
-  if (version !== append.expectedVersion) return "conflict";
-  write(sql, key, version, append);
-  sql.setVersion.run(version + append.events.length, key);
+function append(sql: Parts, key: number, append: Append): "appended" | "conflict" | "gone" {
+  const run = runOf(sql, key);
+  if (run === undefined) return "gone";
+  if (run.version !== append.expectedVersion) return "conflict";
+  write(sql, run, append);
   return "appended";
 }
 
 function list(
-  sql: Statements,
+  sql: Parts,
   afterId: string,
   limit: number,
 ): { readonly runs: readonly ListedRun[]; readonly more: boolean } {
@@ -189,76 +234,108 @@ function list(
 }
 
 /** One whose summary cannot be read has none, and whoever lists it reads its journal, so that the others are listed. */
-function listed(sql: Statements, { id, key }: Pick<StoredRun, "id" | "key">): ListedRun {
-  type Row = Readonly<Record<"version" | "headSum" | "stateSum", number> & Record<"head" | "state", string | null>>;
+function listed(sql: Parts, { id, key }: Pick<StoredRun, "id" | "key">): ListedRun {
+  type Row = Readonly<Record<"headHash" | "stateHash", Uint8Array> & Record<"head" | "state", string>>;
+  const none = { id, key, version: 0, summary: undefined };
   try {
+    const run = runOf(sql, key);
     const [row] = [...rowsOf(sql.listed, key)] as Row[];
-    const { version = 0, head = null, headSum = 0, state = null, stateSum = 0 } = row ?? {};
-    const whole = head !== null && state !== null && fits(headSum, [key], head) && fits(stateSum, [key], state);
-    return { id, key, version, summary: whole ? { head, state } : undefined };
+    if (run === undefined) return none;
+    if (row === undefined || !endsWell(sql, run)) return { ...none, version: run.version };
+    const { head, headHash, state, stateHash } = row;
+    const whole =
+      sql.chain.fits(headHash, ofHead(key), START, head) && sql.chain.fits(stateHash, ofSummary(key), START, state);
+    return { id, key, version: run.version, summary: whole ? { head, state } : undefined };
   } catch (error) {
     if (!isDamage(error)) throw error;
-    return { id, key, version: 0, summary: undefined };
+    return none;
   }
 }
 
-function read(sql: Statements, key: number, fromVersion: number, charactersMax: number): readonly string[] | undefined {
-  try {
-    return eventsAfter(sql, key, fromVersion, charactersMax);
-  } catch (error) {
-    // Of a run that another process removed in between some events are gone already.
-    if (error instanceof StoreDamaged && versionOf(sql, key) === undefined) return undefined;
-    throw error;
-  }
-}
-
-function eventsAfter(
-  sql: Statements,
-  key: number,
-  fromVersion: number,
-  charactersMax: number,
-): readonly string[] | undefined {
-  const version = versionOf(sql, key);
-  if (version === undefined) return undefined;
-  expectVersion(version, fromVersion);
-  const events: string[] = [];
-  let characters = 0;
+/** The events after a version, each as it was written and behind its predecessor, and the last one where the run ends. */
+function* eventsAfter(sql: Parts, run: RunRow, fromVersion: number): Generator<string> {
+  const { key } = run;
+  expectVersion(run.version, fromVersion);
+  let before = hashAt(sql, key, fromVersion);
+  let version = fromVersion;
   for (const row of rowsOf(sql.events, key, fromVersion)) {
-    const event = row as Snapshot & Summed;
-    expectEvent(event.version, fromVersion + events.length + 1);
-    expectSum(`event ${event.version} of its journal`, event.sum, [key, event.version], event.body);
-    events.push(event.body);
-    if ((characters += event.body.length) >= charactersMax) return events;
+    const event = row as Snapshot & Hashed;
+    version++;
+    if (event.version !== version) throw new StoreDamaged(`event ${version} of its journal is missing`);
+    if (version > run.version)
+      throw new StoreDamaged(`event ${version} of its journal is behind the last one that was written`);
+    if (!sql.chain.fits(event.hash, ofEvent(key, version), before, event.body))
+      throw changed(`event ${version} of its journal`);
+    before = event.hash;
+    yield event.body;
   }
-  expectVersion(fromVersion + events.length, version);
-  // Events and the run's own version are written as one, so that what is read last is never behind.
-  expectWritten(fromVersion + events.length, versionOf(sql, key));
-  return events;
+  expectVersion(version, run.version);
+  if (!endsWell(sql, run))
+    throw new StoreDamaged(`event ${version} of its journal is not the last one that was written`);
 }
 
-interface Summed {
-  readonly sum: number;
+/** The run and its events as they are at one moment, whatever other processes write. */
+function reading<T>(sql: Parts, key: number, read: (run: RunRow) => T): T | undefined {
+  const body = (): T | undefined => {
+    const run = runOf(sql, key);
+    return run && read(run);
+  };
+  return transaction(sql.db, body, "DEFERRED");
 }
 
-/** One that is not as it was written is as good as none: the journal has it all. */
-function snapshot(sql: Statements, key: number): Snapshot | undefined {
-  const row = sql.snapshot.get(key) as (Snapshot & Summed) | undefined;
-  if (row === undefined || !fits(row.sum, [key, row.version], row.body)) return undefined;
-  return { version: row.version, body: row.body };
+function read(sql: Parts, key: number, fromVersion: number, charactersMax: number): readonly string[] | undefined {
+  return reading(sql, key, (run) => {
+    const events: string[] = [];
+    let characters = 0;
+    for (const event of eventsAfter(sql, run, fromVersion)) {
+      events.push(event);
+      if ((characters += event.length) >= charactersMax) break;
+    }
+    return events;
+  });
 }
 
-function records(sql: Statements, key: number, fromSeq: number, limit: number): readonly StoredRecord[] {
-  const rows = sql.records.all(key, fromSeq, limit) as unknown as readonly (StoredRecord & Summed)[];
-  return rows.map(({ seq, body, sum }, i) => {
+function check(sql: Parts, key: number, fromVersion: number, toVersion: number): number {
+  const reached = reading(sql, key, (run) => {
+    let [version, characters] = [fromVersion, 0];
+    for (const event of eventsAfter(sql, run, fromVersion)) {
+      version++;
+      if (version === toVersion || (characters += event.length) >= CHECKED_CHARACTERS) return version;
+    }
+    return toVersion;
+  });
+  return reached ?? toVersion;
+}
+
+/** Bound to the event that it follows; one that is not as it was written is as good as none: the journal has it all. */
+function snapshot(sql: Parts, key: number): Snapshot | undefined {
+  const row = sql.snapshot.get(key) as (Snapshot & Hashed) | undefined;
+  if (row === undefined) return undefined;
+  const { version, hash, body } = row;
+  const isWhole = sql.chain.fits(hash, ofSnapshot(key, version), hashAt(sql, key, version), body);
+  return isWhole ? { version, body } : undefined;
+}
+
+function saveSnapshot(sql: Parts, key: number, { version, body }: Snapshot): void {
+  const before = hashAt(sql, key, version);
+  if (before === undefined) return;
+  sql.insertSnapshot.run(key, version, sql.chain.hash(ofSnapshot(key, version), before, body), body);
+}
+
+function records(sql: Parts, key: number, fromSeq: number, limit: number): readonly StoredRecord[] {
+  const rows = sql.records.all(key, fromSeq, limit) as unknown as readonly (StoredRecord & Hashed)[];
+  return rows.map(({ seq, body, hash }, i) => {
     // Of a damaged index SQLite may give a row twice.
     if (seq === rows[i - 1]?.seq) throw new StoreDamaged(`record ${seq} of its history stands there twice`);
-    expectSum(`record ${seq} of its history`, sum, [key, seq], body);
+    if (!sql.chain.fits(hash, ofRecord(key, seq), START, body)) throw changed(`record ${seq} of its history`);
     return { seq, body };
   });
 }
 
-export function runsIn(db: DatabaseSync): InThread<Store> {
-  const sql = prepare(db);
+/** With the key of the folder's runs, which is made with the first of them. */
+export function runsIn(db: DatabaseSync, directory: string): InThread<Store> {
+  const isNew = (): boolean => db.prepare("SELECT 1 FROM runs LIMIT 1").get() === undefined;
+  const sql = { ...prepare(db), chain: chainIn(join(directory, "runs.key"), isNew) };
   const removals = removalsIn(db);
   return {
     access: runAccess,
@@ -269,8 +346,12 @@ export function runsIn(db: DatabaseSync): InThread<Store> {
       list: (afterId, limit) => list(sql, afterId, limit),
       append: (key, what) => append(sql, key, what),
       read: (key, fromVersion, charactersMax = Infinity) => read(sql, key, fromVersion, charactersMax),
-      saveSnapshot: (key, { version, body }) =>
-        void sql.insertSnapshot.run(key, version, body, sumOf([key, version], body)),
+      check: (key, fromVersion, toVersion) => check(sql, key, fromVersion, toVersion),
+      hash: (key, version) => {
+        const hash = hashAt(sql, key, version);
+        return hash && Buffer.from(hash).toString("hex");
+      },
+      saveSnapshot: (key, taken) => saveSnapshot(sql, key, taken),
       snapshot: (key) => snapshot(sql, key),
       records: (key, fromSeq, limit) => records(sql, key, fromSeq, limit),
       touch: (key, expiresAtMs) => void sql.touch.run(key, expiresAtMs),

@@ -89,9 +89,16 @@ export interface Store {
   append(key: number, append: Append): Promise<"appended" | "conflict" | "gone">;
   /**
    * The events after the first `fromVersion`, and at most those that reach `charactersMax`: fewer are the last; undefined:
-   * the run was deleted. Rejects with StoreDamaged where an event is missing.
+   * the run was deleted. Rejects with StoreDamaged where an event is not as it was written, or not there.
    */
   read(key: number, fromVersion: number, charactersMax?: number): Promise<readonly string[] | undefined>;
+  /**
+   * Looks through events after the first `fromVersion`, as `read` does, for what was changed, some of them at a time; gives
+   * how far it came, at most `toVersion`, which is also where it ends if the run was deleted.
+   */
+  check(key: number, fromVersion: number, toVersion: number): Promise<number>;
+  /** The hash of an event, in hex, which is one over all events up to it; undefined: there is no such event. */
+  hash(key: number, version: number): Promise<string | undefined>;
   /** Keeps a snapshot in place of an older one; that of a deleted run is ignored. */
   saveSnapshot(key: number, snapshot: Snapshot): Promise<void>;
   snapshot(key: number): Promise<Snapshot | undefined>;
@@ -119,21 +126,9 @@ export class StoreUnavailable extends Error {}
 /** What was kept is no longer all there: a part of it is missing or cannot be read, and no later attempt will succeed. */
 export class StoreDamaged extends Error {}
 
-/** Throws StoreDamaged where the event that was read is not the one that comes next. */
-export function expectEvent(version: number, expected: number): void {
-  if (version !== expected) throw new StoreDamaged(`event ${expected} of its journal is missing`);
-}
-
-/** Throws StoreDamaged where a journal has fewer events than the reader knows of. */
-export function expectVersion(version: number, known: number): void {
-  if (version < known) throw new StoreDamaged(`its journal ends at event ${version}, and ${known} were written`);
-}
-
-/** Throws StoreDamaged where a journal has more events than were written; undefined: the run was deleted meanwhile. */
-export function expectWritten(version: number, written: number | undefined): void {
-  if (written !== undefined && version > written) {
-    throw new StoreDamaged(`its journal ends at event ${version}, and ${written} were written`);
-  }
+/** Throws StoreDamaged where a journal has fewer events than were written. */
+export function expectVersion(version: number, written: number): void {
+  if (version < written) throw new StoreDamaged(`its journal ends at event ${version}, and ${written} were written`);
 }
 
 export function recordMissing(seq: number): StoreDamaged {

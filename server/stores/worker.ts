@@ -17,7 +17,7 @@ const tell = (message: FromThread): void => port.postMessage(message);
 
 function open() {
   const file = openFile(options, holds === "runs" ? runSchema : evaluationSchema);
-  const store: InThread<unknown> = holds === "runs" ? runsIn(file.db) : evaluationsIn(file.db);
+  const store: InThread<unknown> = holds === "runs" ? runsIn(file.db, options.directory) : evaluationsIn(file.db);
   return { ...file, store };
 }
 

@@ -1,9 +1,9 @@
 /** The keys that authenticate task ids, and the file they live in. */
 import { createHash, createHmac, createSecretKey, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
-import { existsSync, linkSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { readOwnedFile } from "../runtime/files.ts";
-import { makeFolder } from "../stores/folder.ts";
+import { makeFile } from "../stores/folder.ts";
 
 interface SigningKey {
   /** First 4 bytes of the SHA-256 of the secret: tells keys apart without telling them. */
@@ -83,21 +83,9 @@ export function loadKeyring({ keyFile, dataDir }: KeyPlace): KeyringResult {
   }
 }
 
-/** Two servers may start at once on one directory: the file appears whole, and only the first one's. */
 function createKeyFile(file: string): boolean {
-  makeFolder(dirname(file), 0o700);
-  const draft = `${file}.${randomBytes(6).toString("hex")}`;
-  const text = `# Gradus task keys, hex. The first signs, all are accepted. Keep it secret.\n${randomBytes(SECRET_BYTES).toString("hex")}\n`;
-  writeFileSync(draft, text, { mode: 0o600 });
-  try {
-    linkSync(draft, file);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
-    throw error;
-  } finally {
-    rmSync(draft);
-  }
+  const key = randomBytes(SECRET_BYTES).toString("hex");
+  return makeFile(file, `# Gradus task keys, hex. The first signs, all are accepted. Keep it secret.\n${key}\n`);
 }
 
 // Bytes that clients carry and cannot forge: base64url of version, key id, MAC and payload.

@@ -206,7 +206,15 @@ function readBatch(row: Row): ReadBatch {
 /** Reads a state. Lines of the history, which an export has behind it, are left out. */
 export function readState(text: string): ReadRun {
   const [first = "", ...lines] = text.split("\n");
-  const { arms, batches: _count, issued: _counts, memory: remembers, format, ...plain } = JSON.parse(first) as Config;
+  const {
+    arms,
+    batches: _count,
+    issued: _counts,
+    memory: remembers,
+    format,
+    journal: _made,
+    ...plain
+  } = JSON.parse(first) as Config;
   if (format !== 4) throw new Error(`a state of format ${JSON.stringify(format)}`);
   const head = plain as unknown as Omit<ReadRun, "arms" | "batches" | "issued" | "memory">;
   const batches: ReadBatch[] = [];

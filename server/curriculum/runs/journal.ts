@@ -120,6 +120,8 @@ export async function readState<Spec, Key extends InstanceKey>(
   clock: Clock,
 ): Promise<RunState<Spec, Key> | undefined> {
   const snapshot = await store.snapshot(key);
+  // What the snapshot stands for is not followed again, but a journal that was changed is believed nowhere.
+  for (let at = 0; at < (snapshot?.version ?? 0);) at = await store.check(key, at, snapshot?.version ?? 0);
   const state = await readOn(store, key, snapshot && (await readSnapshot(snapshot, codecs, clock)), codecs, clock);
   if (state === undefined || state.runId === id) return state;
   throw new FormatError(`its journal is that of run "${state.runId}"`);

@@ -95,7 +95,8 @@ export async function exportRun<Spec, Key extends InstanceKey>(
   const state = run.state();
   const chunks: Buffer[] = [];
   const put = (line: string): void => void chunks.push(Buffer.from(`${line}\n`));
-  await inTurns(ports.clock, stateLines(state, ports.source), put);
+  const journal = await ports.store.hash(run.key, state.version);
+  await inTurns(ports.clock, stateLines(state, ports.source, journal), put);
   const records = await newestRecords(ports, run, state.nextSeq);
   const missing = missingRecord(state, records, records[0]?.seq ?? 0);
   if (missing !== undefined && (await run.refresh())) throw recordMissing(missing);

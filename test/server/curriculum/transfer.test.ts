@@ -258,6 +258,18 @@ test("a state says its format, and one of another is refused", async () => {
   });
 });
 
+test("an export names the event that it was made at, and so does the journal of a run that it is imported as", async () => {
+  const { runs, store } = await underWay();
+  const { key = -1, version = 0 } = (await store.find("run")) ?? {};
+  const { state } = value(await runs.export("run"));
+  const journal = (await store.hash(key, version)) ?? "";
+  expect(journal).toMatch(/^[0-9a-f]{32}$/);
+  expect(gunzipSync(state).toString()).toContain(`"journal":"${journal}"`);
+  value(await runs.import(state, "copy"));
+  const copy = await store.find("copy");
+  expect((await store.read(copy?.key ?? -1, 0))?.[0]).toContain(`"journal":"${journal}"`);
+});
+
 test("an export of a run that is deleted while it is made is none, for its history is gone", async () => {
   const store = memoryStore();
   let removed = false;

@@ -109,6 +109,6 @@ test("refuses a file of a newer server", async () => {
   db.exec("PRAGMA user_version = 2");
   db.close();
   await expect(sqliteEvaluationStore({ directory: at })).rejects.toThrow(
-    "has schema version 2; this server reads version 1",
+    "has schema version 2, and this server reads version 1",
   );
 });

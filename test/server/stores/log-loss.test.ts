@@ -13,6 +13,8 @@ const root = mkdtempSync(join(tmpdir(), "gradus-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const summary = { state: "" };
+/** What a server leaves behind that is killed. */
+const files = ["runs.key", "runs.sqlite", "runs.sqlite-wal"];
 const HEADER_BYTES = 32;
 const FRAME_BYTES = 24 + 4096;
 
@@ -21,7 +23,7 @@ function killed(name: string, checkpointed: boolean): string {
   const directory = join(root, name);
   const left = join(root, `${name}-left`);
   const { db } = openFile({ directory, synchronous: "normal", busyTimeoutMs: 1000 }, runSchema);
-  const { methods } = runsIn(db);
+  const { methods } = runsIn(db, directory);
   const begin = (id: string): number => {
     methods.create({ id, expiresAtMs: 1, events: ["0"], records: [], summary });
     return methods.find(id)?.key ?? -1;
@@ -41,7 +43,7 @@ function killed(name: string, checkpointed: boolean): string {
   grow(c ?? -1, 4);
   if (checkpointed) db.exec("PRAGMA wal_checkpoint(PASSIVE)");
   mkdirSync(left);
-  for (const file of ["runs.sqlite", "runs.sqlite-wal"]) copyFileSync(join(directory, file), join(left, file));
+  for (const file of files) copyFileSync(join(directory, file), join(left, file));
   db.close();
   return left;
 }
@@ -49,7 +51,7 @@ function killed(name: string, checkpointed: boolean): string {
 /** A copy of the folder, in which a byte of the log is another one. */
 function copied(left: string, flipAt: number | undefined): string {
   const directory = mkdtempSync(join(root, "opened-"));
-  for (const file of ["runs.sqlite", "runs.sqlite-wal"]) copyFileSync(join(left, file), join(directory, file));
+  for (const file of files) copyFileSync(join(left, file), join(directory, file));
   const path = join(directory, "runs.sqlite-wal");
   const log = readFileSync(path);
   if (flipAt !== undefined) log[flipAt] = (log[flipAt] ?? 0) ^ 0x10;
@@ -87,13 +89,13 @@ test("a log whose end a killed process did not finish is opened without a word",
 test("what was in front of a log that began again is not taken for a loss", async () => {
   const directory = join(root, "restarted");
   const { db } = openFile({ directory, synchronous: "normal", busyTimeoutMs: 1000 }, runSchema);
-  const { methods } = runsIn(db);
+  const { methods } = runsIn(db, directory);
   for (let i = 0; i < 20; i++) methods.create({ id: `${i}`, expiresAtMs: 1, events: ["0"], records: [], summary });
   db.exec("PRAGMA wal_checkpoint(RESTART)");
   methods.create({ id: "last", expiresAtMs: 1, events: ["0"], records: [], summary });
   const left = join(root, "restarted-left");
   mkdirSync(left);
-  for (const file of ["runs.sqlite", "runs.sqlite-wal"]) copyFileSync(join(directory, file), join(left, file));
+  for (const file of files) copyFileSync(join(directory, file), join(left, file));
   db.close();
   const { said, there } = await openedWith(left, undefined);
   expect(said).toEqual([]);

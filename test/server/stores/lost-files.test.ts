@@ -173,7 +173,7 @@ function queueOver(where: string) {
   const problems: (string | undefined)[] = [];
   const waiting = new Map<number, (reply: Reply) => void>();
   const queue: CommitQueue = commitQueue({
-    ...{ db, store: runsIn(db), busyTimeoutMs: 100, lost: watchFile(path) },
+    ...{ db, store: runsIn(db, where), busyTimeoutMs: 100, lost: watchFile(path) },
     answer: (replies) => replies.forEach((reply) => waiting.get(reply.id)?.(reply)),
     onProblem: (problem) => problems.push(problem),
   });
@@ -242,7 +242,7 @@ test("what is left of a deleted run at a start is deleted then", async () => {
   apart((db) =>
     db.exec(`INSERT OR IGNORE INTO removals VALUES (${key});
       WITH RECURSIVE versions(version) AS (SELECT 10 UNION ALL SELECT version + 1 FROM versions LIMIT 2000)
-      INSERT INTO events (run, version, body) SELECT ${key}, version, '0' FROM versions`),
+      INSERT INTO events (run, version, hash, body) SELECT ${key}, version, x'', '0' FROM versions`),
   );
   const left = (): number =>
     apart((db) => Number(db.prepare("SELECT COUNT(*) AS rows FROM events WHERE run = ?").get(key)?.rows));
@@ -252,5 +252,5 @@ test("what is left of a deleted run at a start is deleted then", async () => {
   while (left() > 0) await next.find("other");
   expect(await next.find("other")).toMatchObject({ version: 1 });
   await next.close();
-  expect(readdirSync(where)).toEqual(["runs.sqlite"]);
+  expect(readdirSync(where)).toEqual(["runs.key", "runs.sqlite"]);
 });

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -144,29 +144,37 @@ test("may be opened by many processes at once, and counts each of their writes",
   await store.close();
 });
 
-test("a file of the first version is brought to this one, with its runs", async () => {
-  const where = directory();
-  const db = new DatabaseSync(join(where, "runs.sqlite"));
-  db.exec(`${runSchema.steps[0]} PRAGMA user_version = 1`);
-  db.exec("INSERT INTO runs (id, version, expires_at_ms) VALUES ('run', 1, 1); INSERT INTO events VALUES (1, 1, '0')");
-  db.close();
-  const store = await sqliteStore({ directory: where });
-  // Nothing sums it up until it is written to; a list reads its journal until then.
-  expect((await store.list("", 10)).runs).toEqual([{ id: "run", key: 1, version: 1 }]);
-  const change = { events: ["1"], records: [], summary: { head: "head", state: "state" } };
-  expect(await store.append(1, { expectedVersion: 1, ...change })).toBe("appended");
-  expect(await store.read(1, 0)).toEqual(["0", "1"]);
-  expect((await store.list("", 10)).runs).toMatchObject([{ id: "run", version: 2, summary: change.summary }]);
-  await store.close();
-});
-
-test("refuses a file of a newer server", async () => {
+test.each([4, 6])("refuses a file of schema %i in words, and leaves it as it is", async (version) => {
   const where = directory();
   await (await sqliteStore({ directory: where })).close();
   const db = new DatabaseSync(join(where, "runs.sqlite"));
-  db.exec("PRAGMA user_version = 5");
+  db.exec(`PRAGMA user_version = ${version}`);
+  const refusal = `it has schema version ${version}, and this server reads version ${runSchema.version}: use the server that wrote it`;
+  await expect(sqliteStore({ directory: where })).rejects.toThrow(refusal);
+  expect(db.prepare("PRAGMA user_version").get()).toEqual({ user_version: version });
   db.close();
-  await expect(sqliteStore({ directory: where })).rejects.toThrow("has schema version 5; this server reads version 4");
+});
+
+test("refuses a file whose key is not there, or is none, and makes no other", async () => {
+  const where = directory();
+  const key = join(where, "runs.key");
+  const store = await sqliteStore({ directory: where });
+  await store.create({ id: "run", expiresAtMs: 1, events: ["0"], records: [], summary });
+  await store.close();
+  const kept = readFileSync(key);
+  rmSync(key);
+  await expect(sqliteStore({ directory: where })).rejects.toThrow(`${key} is missing`);
+  writeFileSync(key, "key\n");
+  await expect(sqliteStore({ directory: where })).rejects.toThrow(`${key} does not hold a key`);
+  // With another file's key no event fits.
+  writeFileSync(key, "a1".repeat(32));
+  const other = await sqliteStore({ directory: where });
+  await expect(other.read(1, 0)).rejects.toThrow("event 1 of its journal is not as it was written");
+  await other.close();
+  writeFileSync(key, kept);
+  const again = await sqliteStore({ directory: where });
+  expect(await again.read(1, 0)).toEqual(["0"]);
+  await again.close();
 });
 
 test("what another process's lock or a full disk keeps from being written can be written later", async () => {
@@ -198,6 +206,6 @@ test("its files are for their owner only", async () => {
   const modes = readdirSync(where).map((name) => [name, statSync(join(where, name)).mode & 0o777] as const);
   await store.close();
   expect(new Map(modes)).toEqual(
-    new Map(["runs.sqlite", "runs.sqlite-shm", "runs.sqlite-wal"].map((name) => [name, 0o600])),
+    new Map(["runs.key", "runs.sqlite", "runs.sqlite-shm", "runs.sqlite-wal"].map((name) => [name, 0o600])),
   );
 });

@@ -95,6 +95,7 @@ describe.each(stores)("the store: $name", ({ open }) => {
   test("keeps the newest snapshot", async () => {
     const [key = -1] = await begin("run");
     expect(await store.snapshot(key)).toBeUndefined();
+    await store.append(key, { expectedVersion: 1, events: ["2", "3", "4", "5"], records: [], summary });
     await store.saveSnapshot(key, { version: 5, body: "five" });
     await store.saveSnapshot(key, { version: 3, body: "three" });
     expect(await store.snapshot(key)).toEqual({ version: 5, body: "five" });
