@@ -180,6 +180,14 @@ export interface RowReader<Instance> {
     of(instance: Instance): number;
   };
   /**
+   * Python of a row that a sandbox has to read before `read` can, such as tests (ports.ts, READER); undefined: none. `told`
+   * is the row with what was found in place of that Python, as JSON of the reader's: it is what is read, and kept.
+   */
+  readonly python?: {
+    of(row: unknown): string | undefined;
+    told(row: unknown, found: string): unknown;
+  };
+  /**
    * Asks the outside whether a task that could be read is right, once, when its pool is loaded: e.g. whether its own
    * solution passes its tests. Undefined: it is; a string: what is wrong with the row, which is then rejected; Failed:
    * there is no telling, through a fault of ours. Left out: there is nothing to ask.
