@@ -180,7 +180,7 @@ export interface RowReader<Instance> {
     of(instance: Instance): number;
   };
   /**
-   * Python of a row that a sandbox has to read before `read` can, such as tests (ports.ts, READER); undefined: none. `told`
+   * Python of a row that a sandbox has to read before `read` can, such as tests; undefined: none. `told`
    * is the row with what was found in place of that Python, as JSON of the reader's: it is what is read, and kept.
    */
   readonly python?: {

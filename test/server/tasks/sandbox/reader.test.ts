@@ -17,7 +17,9 @@ import { parseExact } from "../../../../envs/lib/exact-json.ts";
 import type { Sandbox } from "../../../../envs/ports.ts";
 import { type OpenedSandbox, openSandbox } from "../../../../server/tasks/sandbox/open.ts";
 import { findPython } from "../../../../server/tasks/sandbox/python.ts";
+import { createRemote } from "../../../../server/tasks/sandbox/remote.ts";
 import { foundIn } from "../../../support/code-rows.ts";
+import { startFusionServer } from "../../../support/fusion-server.ts";
 
 let opened: OpenedSandbox;
 let sandbox: Sandbox;
@@ -344,6 +346,14 @@ assert f(4) == 4
     expect(await foundIn(room, texts)).toEqual(texts.map((text) => (text.startsWith("breaks") ? refused : text)));
     expect(readFound(JSON.parse(refused))).toBe("cannot be read: signal 11");
   });
+});
+
+test("a remote sandbox reads as the embedded one does", async () => {
+  await using server = await startFusionServer();
+  const texts = ["assert f(1) == {3, 1}", "assert g(2"];
+  expect(await foundIn(createRemote({ url: server.url, concurrency: 1 }), texts)).toEqual(
+    await foundIn(sandbox, texts),
+  );
 });
 
 describe("what is read is the same on every Python", () => {
