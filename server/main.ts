@@ -43,7 +43,6 @@ import { createTeacher } from "./tasks/teacher/teacher.ts";
 import { createWorkerPool, type WorkerPool } from "./tasks/workers.ts";
 import { startTransports } from "./transport/ports.ts";
 import { register } from "./transport/rpc.ts";
-import { writeAhead } from "./transport/wire/responses.ts";
 
 /** Tasks of a run that are made ahead of their draw at most: four update batches of the usual 256 and their spread. */
 const AHEAD_MAX = 2048;
@@ -174,7 +173,7 @@ async function assembleAround(
   const deps: ServiceDeps = {
     ...{ keyring, registry, pools, maker, teacher, missingPorts, scorer, asyncScorer, runs, evaluations, onFailure },
     ...{ limits: requestLimits, meter: createOutcomeMeter(metrics.registry) },
-    prepared: createPreparedTasks(writeAhead),
+    prepared: createPreparedTasks(),
   };
   registerRuns(metrics.registry, (limit) => runs.recent(limit));
   registerTeacher(metrics.registry, teacher?.counts);
