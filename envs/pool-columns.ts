@@ -3,7 +3,7 @@
  * forty bytes each beside their instance, and go from thread to thread without being copied.
  */
 import type { Environment, RowProof, Split, Taken } from "./environment.ts";
-import { parseExact } from "./lib/exact-json.ts";
+import { parseExact, repeatedKey } from "./lib/exact-json.ts";
 import { hashKey } from "./lib/rng.ts";
 import { type Difficulty, difficultyIn, OWN_MEASURE } from "./pool-ranks.ts";
 import { createReasonCounter, type RejectedRows } from "./pool-reasons.ts";
@@ -254,6 +254,10 @@ export function examineRow<Instance>(
     } catch (error) {
       return rejected(`not JSON: ${error instanceof Error ? error.message.slice(0, 200) : ""}`);
     }
+  const twice = json === undefined ? undefined : repeatedKey(json);
+  if (twice !== undefined) return rejected(`it has the key ${JSON.stringify(twice)} twice: remove one`);
+  const alike = view.alike(whole);
+  if (alike !== undefined) return rejected(alike);
   const seen = view.row(whole);
   // Read as it is kept, so that it is sure to be read again.
   const row = view.kept(seen);

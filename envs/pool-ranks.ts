@@ -34,7 +34,7 @@ export function difficultyIn(row: unknown): Difficulty {
 }
 
 /** Of a table of texts a number is a text. */
-function numberIn(value: unknown): number | undefined {
+export function numberIn(value: unknown): number | undefined {
   const text = typeof value === "string" && /^\s*-?\d+(?:\.\d+)?\s*$/.test(value) ? value : numberText(value);
   const number = Number(text);
   return text !== undefined && Number.isFinite(number) ? number : undefined;

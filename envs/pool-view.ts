@@ -1,6 +1,7 @@
 /** What of a file's row an environment's reader sees: columns by the names that it knows them by, and no others. */
 import type { RowReader } from "./environment.ts";
 import { RANK_COLUMNS } from "./pool-ranks.ts";
+import { isThere } from "./row-columns.ts";
 
 /** Columns that the operator gave another name: [what the reader calls it, the file's own, which may be dotted]. */
 export type ColumnNames = readonly (readonly [name: string, column: string])[];
@@ -8,6 +9,8 @@ export type ColumnNames = readonly (readonly [name: string, column: string])[];
 export interface View {
   /** The row by the reader's names. */
   row(whole: unknown): unknown;
+  /** What is wrong with a row of which two columns have names that are one to the reader; undefined: nothing. */
+  alike(whole: unknown): string | undefined;
   /** What is kept of that: without what only ranks it. */
   kept(row: unknown): unknown;
   /** How many rows had each of the columns that were given another name. */
@@ -69,10 +72,20 @@ export function createView(reader: Reader, names: ColumnNames): View {
   };
   // Who says where a field is means no other column that it could be in.
   const replaced = new Set(names.flatMap(([name]) => groupOf(name, fields)));
+  // A column of the very name goes before one that is like it, and one that is like it counts where something is in it.
+  const isPassedOver = (row: Row, column: string, name: string): boolean =>
+    (name !== column && (Object.hasOwn(row, name) || !isThere(row[column]))) || replaced.has(name);
   const found = new Uint32Array(names.length);
   const ranking = RANK_COLUMNS.filter((name) => reader.columns?.includes(name) === false);
   return {
     found,
+    alike(whole) {
+      if (typeof whole !== "object" || whole === null || Array.isArray(whole)) return undefined;
+      return alikeIn(whole as Row, (column) => {
+        const name = nameOf(column);
+        return name === undefined || isPassedOver(whole as Row, column, name) ? undefined : name;
+      });
+    },
     kept(row) {
       if (typeof row !== "object" || row === null || !ranking.some((name) => Object.hasOwn(row, name))) return row;
       return Object.fromEntries(Object.entries(row).filter(([name]) => !ranking.includes(name)));
@@ -84,8 +97,7 @@ export function createView(reader: Reader, names: ColumnNames): View {
       const seen: Record<string, unknown> = {};
       for (const column of Object.keys(row)) {
         const name = nameOf(column);
-        // A column of the very name goes before one that is like it.
-        if (name === undefined || (name !== column && Object.hasOwn(row, name)) || replaced.has(name)) continue;
+        if (name === undefined || isPassedOver(row, column, name)) continue;
         define(seen, name, row[column]);
       }
       for (const [i, [name, column]] of names.entries()) {
@@ -97,6 +109,20 @@ export function createView(reader: Reader, names: ColumnNames): View {
       return seen;
     },
   };
+}
+
+/** Of two columns that are one to the reader, as "Answer" and "ANSWER" are, nobody knows which is meant. */
+function alikeIn(row: Row, nameOf: (column: string) => string | undefined): string | undefined {
+  const taken = new Map<string, string>();
+  for (const column of Object.keys(row)) {
+    const name = nameOf(column);
+    if (name === undefined) continue;
+    const other = taken.get(name);
+    if (other !== undefined)
+      return `columns '${other}' and '${column}' are both its ${name}: say --column ${name}=${other} or --column ${name}=${column}`;
+    taken.set(name, column);
+  }
+  return undefined;
 }
 
 /** As JSON.parse does it: a column may be called "__proto__". */

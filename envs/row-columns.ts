@@ -1,10 +1,10 @@
 /** Columns of public data that mean the same to every environment, and how a value of a row is taken as a text. */
-import { numberText, parseExact } from "./lib/exact-json.ts";
+import { isRawNumber, numberText, parseExact } from "./lib/exact-json.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
 export function isRow(value: unknown): value is Row {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawNumber(value);
 }
 
 /** Whether a table has something there: an empty text is what a table of texts has for nothing. */
@@ -30,6 +30,11 @@ export function unpacked(value: unknown): unknown {
   } catch {
     return value;
   }
+}
+
+/** What Python prints for a list, as tables that pandas writes have it: where its items end cannot be told for sure. */
+export function isPrintedByPython(value: unknown): boolean {
+  return typeof value === "string" && /^\s*\[\s*['"]/.test(value);
 }
 
 export function shown(value: unknown): string {

@@ -249,7 +249,7 @@ async function openStores(
       else log.error({ store: part, problem }, "the store cannot be used");
       health.set(part, problem);
     },
-    onLoss: (loss: string) => log.error({ store: part, loss }, "what was committed last is lost: the log is damaged"),
+    onLoss: (loss: string) => log.error({ store: part, loss }, "the store was damaged when it was opened"),
   });
   try {
     const store = await sqliteStore(at("runs"));

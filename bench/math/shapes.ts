@@ -51,6 +51,7 @@ const letter = (i: number): string => LETTERS.charAt(i % LETTERS.length);
 
 export const SHAPES: Readonly<Record<string, Shape>> = {
   digits: filled("", "7", ""),
+  "a long product of small powers of ten": joined((i) => `1E-${399 - (i % 9)}`, "*"),
   decimals: filled(".", "1", ""),
   "decimals, other digits": filled(".", "142857", ""),
   "decimals that go on": filled(".", "3", "..."),

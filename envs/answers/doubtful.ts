@@ -6,9 +6,9 @@
 import type { AnswerFormat } from "../prompt.ts";
 import { assertNever } from "../lib/assert-never.ts";
 import { skipSpace, skipSpaceBack } from "../lib/text.ts";
-import { labelAt } from "./labels.ts";
+import { keyAt, labelAt } from "./labels.ts";
 import type { Range } from "./marks.ts";
-import { holdsAnswer } from "./scan.ts";
+import { beforeFence, holdsAnswer } from "./scan.ts";
 import { stripRange } from "./strip.ts";
 
 /** The answer that may be meant between two offsets, of which one is open from a third on; undefined: none is. */
@@ -49,14 +49,16 @@ function beforeCutTag(text: string, end: number): number {
 /** So many lines are looked at, from the end on: no answer that a label introduces has more. */
 const LINES_MAX = 64;
 
-/** What follows the last label that starts a line. */
+/** What follows the last label that starts a line, or an object of an answer that starts one. */
 function labelledRange(text: string, start: number, end: number): Range | undefined {
   let to = end;
   for (let lines = 0; lines < LINES_MAX && to > start; lines++) {
     const from = Math.max(start, text.lastIndexOf("\n", to - 1) + 1);
     const at = skipSpace(text, from, to);
-    if (labelAt(text, at, end) !== undefined) {
-      const range = stripRange(text, at, end);
+    const past = beforeFence(text, at, end);
+    if (keyAt(text, at, past) !== undefined) return wholeRange(text, at, past);
+    if (labelAt(text, at, past) !== undefined) {
+      const range = stripRange(text, at, past);
       return range.start > at ? wholeRange(text, range.start, range.end) : undefined;
     }
     to = from - 1;

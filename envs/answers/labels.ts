@@ -15,9 +15,13 @@ const BETWEEN = "[ \\t\\u00a0_]{0,4}";
 /** What TeX writes for spaces. */
 const TEX_GAP = "[ \\t\\u00a0\\\\~]{0,4}";
 const SIGN = "(?:[:：]=?|=(?![=>])|＝|—|→|⇒|⟶|⟹|➜|➔|➡\\ufe0f?|=>|->)";
-const LINE = `${GAP}\\r?[\\n\\r\\u0085\\u2028\\u2029]`;
+/** The end of one, and the signs below it that make a heading of it. */
+const LINE = `${GAP}\\r?[\\n\\r\\u0085\\u2028\\u2029](?:(?:={3,64}|-{3,64})${GAP}\\r?\\n)?`;
 /** Before a label: the sign of a heading, a quotation or an item, a pictogram. */
 const HEAD = `(?:#{1,6}${GAP})?(?:[>•\\-]${GAPS})?(?:\\p{Extended_Pictographic}\\ufe0f?${GAP})?`;
+
+const MARKS = "\\*{1,3}|_{1,2}|";
+const TEX = `\\\\(?:text|textbf|textrm|mathrm|mathbf)${GAP}\\{${GAP}`;
 
 /** One of several words in small letters, the longest first; with accents composed, decomposed or, but for "é", left out. */
 function anyOf(words: readonly string[]): string {
@@ -53,11 +57,9 @@ interface Labels {
 }
 
 function labelsWith(names: readonly string[]): Labels {
-  const lead = `(?:${anyOf(LEADS)}${GAP}[,，、]?${GAP})?`;
   const word = anyOf([...NOUNS, ...names]);
   // The word alone may be bold: "The **answer** is 12".
   const noun = `(?:${anyOf(BEFORE)}${BETWEEN}){0,4}(?<bold>\\*\\*|)${word}\\k<bold>(?:${BETWEEN}${anyOf(AFTER)})?`;
-  const phrase = lead + noun;
   const verb = `(?:${GAPS}${anyOf(VERBS)}(?![\\p{L}\\p{M}'’])|${GAP}${anyOf(CLINGING_VERBS)}[,，、]?)`;
   const says = `(?:${verb}?${GAP}${SIGN}|${verb}|${LINE})`;
   const tails = [
@@ -67,13 +69,13 @@ function labelsWith(names: readonly string[]): Labels {
     `${verb}(\\k<marks>)(?<=[*_])(?:${GAP}${SIGN}|${LINE})?`,
     says,
   ];
-  const head = `${HEAD}(?<marks>\\*{1,3}|_{1,2}|)`;
+  const head = `${HEAD}(?<marks>${MARKS})`;
   const within = `(?:${verb}?${TEX_GAP}${SIGN}|${verb})${TEX_GAP}\\}`;
   const sources = {
-    plain: `${head}${phrase}(?:${tails.join("|")})`,
-    early: `${head}${lead}${anyOf(EARLY_VERBS)}${GAPS}${noun}(?:${GAP}${SIGN}|${GAPS})`,
-    bracketed: `[【（]${GAP}${phrase}${GAP}[】）]${GAP}${SIGN}?`,
-    latex: `\\\\(?:text|textbf|textrm|mathrm|mathbf)${GAP}\\{${GAP}${phrase}(?:${within}|${GAP}\\}${says})`,
+    plain: `${head}${noun}(?:${tails.join("|")})`,
+    early: `${head}${anyOf(EARLY_VERBS)}${GAPS}${noun}(?:${GAP}${SIGN}|${GAPS})`,
+    bracketed: `(?:[【（]${GAP}${noun}${GAP}[】）]${GAP}${SIGN}?|(?<quote>["'])${noun}\\k<quote>${GAP}[:：])`,
+    latex: `${TEX}${noun}(?:${within}|${GAP}\\}${says})`,
     key: `\\{\\s{0,64}(["'“]?)${noun}["'”]?\\s{0,8}[:：]`,
   };
   const { plain, early, bracketed, latex, key } = sources;
@@ -82,6 +84,9 @@ function labelsWith(names: readonly string[]): Labels {
     ...{ bracketed: new RegExp(bracketed, "yu"), latex: new RegExp(latex, "yu"), key: new RegExp(key, "yu") },
   };
 }
+
+/** What leads to a label, behind what opens that; apart, for it is the same for all names. */
+const LEAD = new RegExp(`(?<head>${TEX}|${HEAD}(?:${MARKS}))(?:${anyOf(LEADS)}${GAP}[,，、:：]?${GAP}){1,2}`, "yu");
 
 /** Words that an environment has for its answers, such as "clique". */
 export type AnswerNames = readonly string[];
@@ -118,24 +123,32 @@ function headOf(text: string, start: number): string {
 /** The label that starts at an offset and ends before another; undefined: none does. */
 export function labelAt(text: string, start: number, end: number, names = NO_NAMES): Label | undefined {
   if (!mayStartLabel(text.charCodeAt(start))) return undefined;
-  const { word, plain, early, bracketed, latex } = labelsFor(names);
+  const labels = labelsFor(names);
   const head = headOf(text, start);
-  if (!word.test(head)) return undefined;
+  if (!labels.word.test(head)) return undefined;
+  LEAD.lastIndex = 0;
+  const [lead = "", opening = ""] = LEAD.exec(head) ?? [];
+  const units = lead.length - opening.length;
+  const led = units > 0 ? labelIn(opening + head.slice(lead.length), labels) : undefined;
+  const label = led ? { ...led, past: led.past + units } : labelIn(head, labels);
+  return label && start + label.past <= end ? { ...label, past: start + label.past } : undefined;
+}
+
+/** The same at the start of a text in small letters that no other words lead. */
+function labelIn(head: string, { plain, early, bracketed, latex }: Labels): Label | undefined {
   for (const label of head.startsWith(BACKSLASH) ? [latex] : [plain, early, bracketed]) {
     label.lastIndex = 0;
     const found = label.exec(head);
     if (found === null) continue;
     const [, , , one, other, another] = found;
-    const past = start + label.lastIndex;
-    const opened = found.groups?.["marks"] ?? "";
-    return past > end ? undefined : { past, opened, closed: one ?? other ?? another ?? "" };
+    return { past: label.lastIndex, opened: found.groups?.["marks"] ?? "", closed: one ?? other ?? another ?? "" };
   }
   return undefined;
 }
 
 /** Most answers start with a digit, a bracket or a formula's dollar. */
 function mayStartLabel(unit: number): boolean {
-  return unit > 0x7f || (unit >= 65 && unit <= 122) || unit === 35 || unit === 42 || unit === 45 || unit === 62;
+  return unit > 0x7f || (unit >= 65 && unit <= 122) || `"#'*->`.includes(String.fromCharCode(unit));
 }
 
 /** Past the brace and key of an object that holds one answer, such as {"answer": 12}; undefined: it is none. */

@@ -15,6 +15,9 @@ const WORDS = new Set([
 
 /** Where one begins: behind a mark, or on a line of its own that no word is before. */
 const CLAUSE = /(?:^|[.,:;!?。，：；！？$)\]}]|[^\p{L}\s]\n|\n[ \t]*\n)[\s*_#>\-\\$([{]*$/u;
+/** What makes the sentence one of another answer, before a comma too: "For example, the answer is 5". */
+const ELSEWHERE =
+  /(?<!\p{L})(?:for (?:example|instance)|e\.g\.|before|unless|without(?! loss)|suppose|assume|pretend|imagine|wrong|incorrect|naive(?:ly)?|ignoring|initially|originally|at first|(?:different|another|other|previous|similar|simpler) (?:question|problem|part|version)|the example)(?!\p{L})[^.!?。！？\n]*$/iu;
 const TEX_SPACE = /\\(?:[,;:! ]|q?quad)|[\u200b-\u200d\u2060]/g;
 const LAST_WORD = /(?<![\p{L}\d])(\p{L}+)[\s*_:,]*$/u;
 
@@ -24,6 +27,7 @@ const UNITS_MAX = 160;
 /** Whether the words before a label introduce it, back to where their clause begins. */
 export function introduces(before: string): boolean {
   let rest = before.slice(-UNITS_MAX).replace(TEX_SPACE, " ").replace(/\r\n?/g, "\n");
+  if (ELSEWHERE.test(rest.replace(/\n\s*\n/g, ". ").replace(/\s+/g, " "))) return false;
   for (let word = ""; !CLAUSE.test(rest);) {
     const found = LAST_WORD.exec(rest);
     word = found?.[1]?.toLowerCase() ?? "";

@@ -54,8 +54,13 @@ export function stripMarks(text: string, range: Range): boolean {
   return pairs.some(([open, close]) => stripPair(text, range, open, close));
 }
 
+/** The first of several that have quotes of their own: '"0", "3"'. */
+const QUOTED_ITEM = /(["'“‘])[^"'“”‘’,，]{1,64}["'”’]\s{0,8}[,，、]\s{0,8}\1/y;
+
 function stripPair(text: string, range: Range, open: string, close: string): boolean {
   const { start, end } = range;
+  QUOTED_ITEM.lastIndex = start;
+  if (QUOTED_ITEM.test(text)) return false;
   if (end - start < open.length + close.length) return false;
   if (!text.startsWith(open, start) || !text.endsWith(close, end)) return false;
   range.start = start + open.length;
@@ -63,7 +68,10 @@ function stripPair(text: string, range: Range, open: string, close: string): boo
   return true;
 }
 
-/** A language stands alone on the fence's line, and starts with a letter: "```1" opens no language. */
+/**
+ * A language stands alone on the fence's line, and starts with a letter: "```1" opens no language. The fence that closes
+ * stands alone on its line then, too: else the first line is one of the text's.
+ */
 const LANGUAGE = /[A-Za-z][\w+#.-]{0,31}[ \t]{0,8}\r?\n/y;
 
 /** Fences may be longer than three, where the text inside has fences too. */
@@ -74,7 +82,8 @@ function stripFence(text: string, range: Range, mark: string): boolean {
   if (!stripPair(text, range, fence, fence)) return false;
   for (let more = fence.length; more < FENCE_MAX && stripPair(text, range, mark, mark); more++);
   LANGUAGE.lastIndex = range.start;
-  if (LANGUAGE.test(text) && LANGUAGE.lastIndex <= range.end) range.start = LANGUAGE.lastIndex;
+  if (text[range.end - 1] === "\n" && LANGUAGE.test(text) && LANGUAGE.lastIndex <= range.end)
+    range.start = LANGUAGE.lastIndex;
   return true;
 }
 

@@ -4,7 +4,7 @@
  * The last answers are the ones that count, so that each scan begins where they are. What searches is native, and no
  * place is searched twice: a completion may be a million "<".
  */
-import { isSpace } from "../lib/text.ts";
+import { isSpace, skipSpaceBack } from "../lib/text.ts";
 import type { Range } from "./marks.ts";
 import { stripRange } from "./strip.ts";
 
@@ -119,7 +119,7 @@ export function scanLines(text: string, start: number, end: number): Marks {
     const found = marksBetween(text, Math.max(start, to - STRETCH), Math.min(to, end), start, end);
     for (const mark of found.reverse()) {
       const isLast = marks === 0;
-      const span = answerOf(text, mark, isLast ? end : lineEnd(text, mark.from, end));
+      const span = answerOf(text, mark, isLast ? beforeFence(text, mark.from, end) : lineEnd(text, mark.from, end));
       if (isLast && span === undefined) open = mark.from;
       if (span !== undefined && spans.length < 2 * SPANS_MAX) spans.push(span.end, span.start);
       if (++marks >= MARKS_MAX) break;
@@ -134,7 +134,7 @@ export function lineAnswers(text: string, start: number, end: number): readonly 
   for (let from = start; from < end; from += STRETCH)
     found.push(...marksBetween(text, from, Math.min(end, from + STRETCH), start, end));
   return found.flatMap((mark, i) => {
-    const limit = i === found.length - 1 ? end : lineEnd(text, mark.from, end);
+    const limit = i === found.length - 1 ? beforeFence(text, mark.from, end) : lineEnd(text, mark.from, end);
     return answerOf(text, mark, limit) ?? [];
   });
 }
@@ -153,6 +153,18 @@ function marksBetween(text: string, from: number, to: number, start: number, end
     marks.push({ from: offset + MARK.lastIndex, emphasis: closed === "" ? opened : "" });
   }
   return marks;
+}
+
+/** Longer fences are none. */
+const FENCE_LINE = new RegExp(`[${BREAKS}]${BLANKS}(\`{3,32}|~{3,32})$`);
+const FENCE_LINE_UNITS_MAX = 1 + BLANKS_MAX + 32;
+
+/** The end of a text that stands in a fenced block, which was opened before it and ends with the completion. */
+export function beforeFence(text: string, from: number, end: number): number {
+  const past = skipSpaceBack(text, from, end);
+  const [line = "", fence = ""] = FENCE_LINE.exec(text.slice(Math.max(from, past - FENCE_LINE_UNITS_MAX), past)) ?? [];
+  const before = past - line.length;
+  return fence === "" || text.slice(from, before).includes(fence.slice(0, 3)) ? end : before;
 }
 
 const BREAK = new RegExp(`[${BREAKS}]`, "g");

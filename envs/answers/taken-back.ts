@@ -21,6 +21,8 @@ const CLINGING_DENIALS = [
     "不正解",
     `[이가]?${GAP}아[니닙님]`,
   ],
+  // What asks.
+  ...["(?:です|でしょう|だろう|なの)か", "[吗嗎么]", "(?:인가|일까|입니까|인지)"],
   ...[`[은는이가]?${GAP}(?:틀[리렸림]|오답)`, "不是", "不对", "不對", "不正确", "不正確", "是?[错錯]", "有[误誤]"],
 ].join("|");
 
@@ -30,6 +32,8 @@ const DENIED = new RegExp(
     `[\\da-z)}\\]$*]${GAP}(?:${CLINGING_DENIALS})`,
     `[\\d)}\\]$*]${GAP}(?:${DENIALS}|(?:and|or|oder|und|et|и|ou|или|或者?|または|또는|[和と])${GAP}[.,]?$)`,
     "(?:^|[\\s{$(*])~~[^~\\s\\\\][^~]*~~(?:$|[\\s})$*.,\\\\])",
+    // "The answer to the example is 52"
+    `answers?${GAP}(?:to|for|of|from)${GAP}(?:(?:the|an?|some|my)${GAP})?(?:different|another|other|example|previous|similar|simpler)(?!\\p{L})`,
   ].join("|"),
   "isu",
 );

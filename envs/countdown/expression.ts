@@ -133,6 +133,8 @@ const MEANINGS: ReadonlyMap<string, Operator | Mark> = new Map([
   ["✕", "*"],
   ["✖", "*"],
   ["⨯", "*"],
+  ["⨉", "*"],
+  ["╳", "*"],
   ["x", "*"],
   ["X", "*"],
   ["/", "/"],
@@ -150,6 +152,8 @@ const MEANINGS: ReadonlyMap<string, Operator | Mark> = new Map([
 
 /** LaTeX that models write inside \boxed{}, and the plain token that each stands for. */
 const LATEX = [
+  // As Markdown escapes it.
+  ["\\*", "*"],
   ["\\times", "*"],
   ["\\cdot", "*"],
   ["\\ast", "*"],
@@ -210,7 +214,8 @@ function readMark(lexer: Lexer, at: number): void {
   const meaning = HEXADECIMAL.test(text.slice(Math.max(0, at - 2), at + 1)) ? undefined : MEANINGS.get(char);
   if (meaning !== undefined) {
     lexer.kind = meaning;
-    lexer.past = at + 1;
+    // "✖️" is shown as a pictogram.
+    lexer.past = text[at + 1] === "\ufe0f" ? at + 2 : at + 1;
     return;
   }
   const word = char === "\\" ? LATEX.find(([latex]) => text.startsWith(latex, at)) : undefined;

@@ -28,6 +28,40 @@ export function parseExact(text: string): unknown {
   );
 }
 
+const COLON = /\s*:/y;
+
+/** A key that an object of a JSON text has twice, of which JSON.parse would take the last; undefined: none has. */
+export function repeatedKey(text: string): string | undefined {
+  const open: Set<string>[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at];
+    if (character === "{") open.push(new Set());
+    else if (character === "}") open.pop();
+    if (character !== '"') continue;
+    const end = textEnd(text, at);
+    COLON.lastIndex = end + 1;
+    const keys = open.at(-1);
+    if (keys !== undefined && COLON.test(text)) {
+      const written = text.slice(at + 1, end);
+      const key = written.includes("\\") ? (JSON.parse(`"${written}"`) as string) : written;
+      if (keys.has(key)) return key;
+      keys.add(key);
+    }
+    at = end;
+  }
+  return undefined;
+}
+
+/** Where a text that begins at a quote has its other one. */
+function textEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text[end - 1 - slashes] === "\\") slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+  return text.length;
+}
+
 /** A number of its text, in JSON's form: raw where JavaScript would change it. */
 export function exactNumber(source: string): number | RawNumber {
   const value = Number(source);

@@ -140,7 +140,7 @@ export function takeClosing(text: string, cursor: Cursor, bracket: string): bool
 
 /** Passes over a comma and the spaces after it, if that is what comes next. */
 export function takeComma(text: string, cursor: Cursor): boolean {
-  if (narrow(text.charCodeAt(cursor.at)) !== COMMA) return false;
+  if (narrow(text.charCodeAt(cursor.at)) !== COMMA && text[cursor.at] !== "、") return false;
   cursor.at = skipGap(text, cursor.at + 1);
   return true;
 }
@@ -235,7 +235,7 @@ export type CycleList = readonly number[];
 
 /** What may stand between stops: "0 -> 3 -> 5". Where it is a dash, no stop is taken for a negative number. */
 const ARROWS =
-  /-{1,3}>|={1,2}>|[→⟶➔➜➝⇒—–]|\\(?:to|(?:long)?rightarrow|(?:Long)?Rightarrow)(?![A-Za-z])|-(?=\d)(?<!\s-)|-(?=\s)(?<=\s-)/y;
+  /-{1,3}>|={1,2}>|[→⟶⟹➔➜➝➞⇒⇨↦—–]|➡\ufe0f?|\$?\\(?:to|(?:long)?rightarrow|(?:Long)?Rightarrow)(?![A-Za-z])\$?|-(?=\d)(?<!\s-)|-(?=\s)(?<=\s-)/y;
 
 /** Reads a list of stops, with commas or arrows between them. The return to the first may be written or left out. */
 export function parseCycleList(text: string): Parsed<CycleList> {

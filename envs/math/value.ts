@@ -101,6 +101,8 @@ const THOUSANDS = /(?<![\d,.])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])/;
 const COMMA = /\d,\d/;
 /** Two numbers in brackets of their own: a pair, an interval, a set. */
 const PAIR = /[([{]\s*[-+−]?\d+,\d+\s*\\?[)\]}]/;
+/** (1,234), which is no way to write a number. */
+const BRACKETED = /^\s*(?:[([]|\\\{)\s*[-+−]?\d{1,3}(?:,\d{3})+\s*(?:[)\]]|\\\})\s*$/;
 /** 1,0,1 */
 const LISTED = /\d,\d+,\d/;
 const EXPONENT = /\de[+-]\d/;
@@ -112,7 +114,7 @@ function stylesOf(text: string): readonly Style[] {
   const holdsBases = mayHoldBases(text);
   const plain: Style = { comma: "separator", exponent: false, bases: false };
   const styles: Style[] = holdsBases === "likely" ? [{ ...plain, bases: true }] : [];
-  if (THOUSANDS.test(text)) styles.push({ ...plain, comma: "thousands" });
+  if (THOUSANDS.test(text) && !BRACKETED.test(text)) styles.push({ ...plain, comma: "thousands" });
   styles.push(plain);
   if (
     styles.length === 1 &&
@@ -213,8 +215,15 @@ function compareReading(gold: Node, answer: Node, state: State): Verdict {
 
 /** Whether a ratio is written as it is in the other: the 7:32 of "S_1:S_2 = 7:32". */
 function isWrittenIn(gold: Node, answer: Node): boolean {
-  const ratioIn = (node: Node): string => (node.kind === "relation" ? show(node.parts.at(-1) as Node) : show(node));
+  const ratioIn = (node: Node): string =>
+    node.kind === "relation" ? digitsIn(node.parts.at(-1) as Node) : digitsIn(node);
   return ratioIn(gold) === ratioIn(answer);
+}
+
+/** "1:03" is not written as "1:3" is. */
+function digitsIn(node: Node): string {
+  const parts = node.kind === "ratio" ? node.parts : [node];
+  return parts.map((part) => (part.kind === "number" && part.digits) || show(part)).join(":");
 }
 
 /** "10:30" is a time or a ratio: beside a time it is a time, and beside a ratio of the same value it cannot be told. */

@@ -1,7 +1,7 @@
 /** Answers by letter. */
 import { GIVEN_UNITS_MAX, normalized } from "./match.ts";
 import { placeOfText, type Question } from "./question.ts";
-import { withoutSentence } from "./sentence.ts";
+import { withoutSentence, withPlainLetter } from "./sentence.ts";
 
 const A = 65;
 
@@ -11,19 +11,17 @@ export function letterOf(place: number): string {
 
 /** What may stand before a letter. */
 const NAMED =
-  /^(?:i (?:would )?(?:choose|select|pick) )?(?:(?:(?:the|la|el|l'|die|der|a) ?)?(?:option|choice|answer|letter|opción|opcion|alternativa|letra|lettre|proposition|antwort|buchstabe|вариант|ответ|opção|opcao) |(?:答案)?(?:故|应|應|因此|所以)?(?:选择|選擇|选项|選項|选|選)[:：]? ?|選択肢 ?|보기 ?|(?:la|die) )?(?=\W?[a-z](?![a-z]))/i;
+  /^(?:i(?: would|'d)? (?:choose|select|pick) )?(?:(?:(?:the|la|el|l'|die|der|a) ?)?(?:option|choice|answer|letter|opción|opcion|alternativa|letra|lettre|proposition|antwort|buchstabe|вариант|ответ|opção|opcao) |(?:答案)?(?:故|应|應|因此|所以)?(?:选择|選擇|选项|選項|选|選)[:：]? ?|選択肢 ?|보기 ?|(?:la|die) )?(?=\W?[a-z](?![a-z]))/i;
 
 /** A letter, in parentheses or not, and maybe what follows it. */
-const LETTER = /^(?:\(([a-z])\)|\[([a-z])\]|([a-z]))(?:$|[).:!]$|(?:[).:,]| -)? (?=\S))/i;
+const LETTER = /^(?:\(([a-z])\):?|\[([a-z])\]|([a-z]))(?:$|[).:!]$|(?:[).:,]| -)? (?=\S))/i;
 /** The same; but a text that follows is not told from an article without a mark between them: "A dog". */
-const MARKED = /^(?:\([a-z]\)|\[[a-z]\]|[a-z](?:[).:,]| -)) /i;
+const MARKED = /^(?:\([a-z]\):?|\[[a-z]\]|[a-z](?:[).:,]| -)) /i;
 /** Behind a letter: that it is the right one. */
 const IS_RIGHT =
   / (?:is (?:the )?(?:correct|right)(?: one| answer| option| choice)?|ist (?:richtig|korrekt)|es (?:la )?correct[ao]|est (?:la )?(?:correcte?|bonne)|é (?:a )?corret[ao]|верно|верный)$|(?: ?选项| ?選項)$/i;
 /** The option's text in parentheses. */
 const ASIDE = /^(\(?[a-z][).]?) \((.+)\)$/i;
-/** A letter that is in bold or italics, with what marks it. */
-const EMPHASIZED = /^(\*{1,3}|_{1,3})(\(?[a-z][).:]{0,2})\1/i;
 
 /**
  * The place of the option whose letter a text is; a text: what is wrong with it. The letter may be in either case, alone,
@@ -33,7 +31,7 @@ const EMPHASIZED = /^(\*{1,3}|_{1,3})(\(?[a-z][).:]{0,2})\1/i;
  */
 export function readLetter(text: string, question: Question): number | string {
   if (text.length > GIVEN_UNITS_MAX) return "the answer is longer than a letter and the text of an option";
-  const said = withoutSentence(normalized(text).replace(EMPHASIZED, "$2"));
+  const said = withoutSentence(withPlainLetter(normalized(text)));
   const given = said.replace(NAMED, "").replace(IS_RIGHT, "").replace(ASIDE, "$1, $2");
   const found = LETTER.exec(given);
   const letter = found?.[1] ?? found?.[2] ?? found?.[3];

@@ -2,6 +2,7 @@
 import type { Parsed } from "../facts.ts";
 import {
   firstThere,
+  isPrintedByPython,
   isRow,
   isThere,
   OPTION_FAMILIES,
@@ -155,6 +156,10 @@ export function namesOthers(option: string): boolean {
 }
 
 function notAList(from: string, value: unknown): Parsed<never> {
+  if (isPrintedByPython(value))
+    return malformed(
+      `column ${from} holds a list as Python prints it, ${shown(value)}: save the table as JSONL or Parquet`,
+    );
   return malformed(
     `column ${from} must be a list of 2 to ${OPTIONS_MAX} texts, and is ${shown(value)}: gradus pools distract asks a teacher for wrong ones`,
   );

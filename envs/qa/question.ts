@@ -5,6 +5,7 @@ import type { Level, RowDefinition, RowRead } from "../environment.ts";
 import type { Parsed } from "../facts.ts";
 import type { AnswerFormat, ChatMessage } from "../prompt.ts";
 import { keyOf, rngFor } from "../lib/rng.ts";
+import { numberIn } from "../pool-ranks.ts";
 import {
   askedIn,
   firstThere,
@@ -155,7 +156,7 @@ function questionIn(row: Row): Parsed<{ readonly text: string; readonly from: st
 
 /** A number tells how hard a question is beside others: what it is ranked by, and no level. Undefined: none that is known. */
 function levelIn({ difficulty = UNRATED }: Row): string | undefined {
-  if (difficulty === null || difficulty === "" || typeof difficulty === "number") return UNRATED;
+  if (difficulty === null || difficulty === "" || numberIn(difficulty) !== undefined) return UNRATED;
   return typeof difficulty === "string" && levels.some(({ name }) => name === difficulty) ? difficulty : undefined;
 }
 

@@ -2,6 +2,7 @@
  * Answers that say an option in a sentence: "It is Paris.", "Paris!", "A. Paris" where A is Paris. They are read so only where
  * the text as it stands is no option, and what is left of it must be one as a whole.
  */
+import { closingWords } from "../answers/labels.ts";
 import { GIVEN_UNITS_MAX, normalized } from "./match.ts";
 import { placeOfText, type Question } from "./question.ts";
 
@@ -9,16 +10,27 @@ import { placeOfText, type Question } from "./question.ts";
 const LEAD =
   /^(?:(?:it is|it's|it would be|it must be|it should be|that is|that's|this is|es ist|das ist|ist|est|es|c'est|é|это) |(?:它是|这是|這是|是|それは|그것은) ?)/i;
 
-/** After a word, for "5!" is a factorial. */
-const EXCLAMATION = /(?<=\p{L}{2}|[\p{Script=Han}\p{Script=Kana}])!{1,3}$/u;
+/** After a word, for "5!" is a factorial; Spanish opens it, too. */
+const EXCLAMATION = /^(?:¡ ?)?(.*(?:\p{L}{2}|[\p{Script=Han}\p{Script=Kana}]) ?)!{1,3}$/su;
 
 /** Without what makes a sentence of an option. */
 export function withoutSentence(given: string): string {
-  return normalized(normalized(given).replace(EXCLAMATION, "").replace(LEAD, ""));
+  const said = normalized(normalized(given).replace(EXCLAMATION, "$1"));
+  const [lead = ""] = LEAD.exec(said) ?? [];
+  if (lead === "") return said;
+  return normalized(said.slice(lead.length, said.length - closingWords(said, lead.length, said.length)));
 }
 
-/** "A. Paris", "(A) Paris", "A: Paris" */
-const LETTERED = /^(?:(?:option|choice|answer) )?(?:\(([a-z])\)|([a-z])[).:]) (?=\S)/i;
+/** A letter in bold or italics, "**A**. Paris" and "\\textbf{(A)}\\ Paris", with what marks it. */
+const EMPHASIZED = /^(\*{1,3}|_{1,3})(\(?[a-z][).:]{0,2})\1/i;
+const SET_APART = /^\\(?:text|textbf|textrm|mathrm|mathbf) ?\{(\(?[a-z][).:]{0,2}) ?\}[ ~\\]{0,4}/i;
+
+export function withPlainLetter(text: string): string {
+  return text.replace(EMPHASIZED, "$2").replace(SET_APART, "$1 ");
+}
+
+/** "A. Paris", "(A) Paris", "A: Paris", "A - Paris" */
+const LETTERED = /^(?:(?:option|choice|answer) )?(?:\(([a-z])\)[.:]? ?|([a-z])(?:[).:、] ?| - ))(?=\S)/i;
 
 const A = 65;
 
@@ -31,9 +43,10 @@ export function placeOfSentence(question: Question, text: string): number {
   const said = withoutSentence(text);
   const saidPlace = placeOfText(question, said);
   if (saidPlace >= 0) return saidPlace;
-  const found = LETTERED.exec(said);
+  const lettered = withPlainLetter(said);
+  const found = LETTERED.exec(lettered);
   const letter = found?.[1] ?? found?.[2];
   if (found === null || letter === undefined) return -1;
-  const named = placeOfText(question, said.slice(found[0].length));
+  const named = placeOfText(question, lettered.slice(found[0].length));
   return named === letter.toUpperCase().charCodeAt(0) - A ? named : -1;
 }

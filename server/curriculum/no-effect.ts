@@ -36,18 +36,18 @@ export function ofWeights(
   if (drawn.length > 0) return drawn;
   const ids = Object.keys(changed);
   if (ids.length === 0) return ["no weight was given"];
-  // Whether an arm is drawn from at all is the same for every policy.
-  const isOut = (all: readonly number[]): readonly number[] => all.map((weight) => Number(weight > 0));
-  if (differ(isOut(weights), isOut(before))) return [];
   if (!differ(weights, before)) return [`${quoted(ids)}: the weight is that already`];
   const armIds = config.arms.map(({ id }) => id);
-  const definition = definitionOf(policy);
-  const sharing = definition.sharing?.(policy.config, armIds) ?? [armIds.map(() => true)];
-  if (sharing.some((among) => differ(partsOf(weights, among), partsOf(before, among)))) return [];
-  if (sharing.length === 0)
-    return [
-      `${quoted(ids)}: a ${policy.kind} draws by what it has learnt of each arm; a weight says only whether it draws an arm at all, 0 or above, until it counts under a policy that draws by weights`,
-    ];
+  // Whether an arm is drawn from at all is the same for every policy.
+  const turned = armIds.filter((_, i) => (weights[i] ?? 0) > 0 !== (before[i] ?? 0) > 0);
+  const sharing = definitionOf(policy).sharing?.(policy.config, armIds) ?? [armIds.map(() => true)];
+  if (sharing.length === 0) {
+    const idle = ids.filter((id) => !turned.includes(id));
+    const words = `a ${policy.kind} draws by what it has learnt of each arm; a weight says only whether it draws an arm at all, 0 or above, until it counts under a policy that draws by weights`;
+    return idle.length === 0 ? [] : [`${quoted(idle)}: ${words}`];
+  }
+  const isSame = sharing.every((among) => !differ(partsOf(weights, among), partsOf(before, among)));
+  if (turned.length > 0 || !isSame) return [];
   return [
     `${quoted(ids)}: each arm's share stays as it is, for a weight counts beside those of the arms that it shares a stage, a tier or the run with`,
   ];

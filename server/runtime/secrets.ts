@@ -9,29 +9,52 @@ const CUT = "[a secret]";
 
 /** Gives what cuts these secrets out of words: as they are, in any case, and in the forms in which they are quoted. */
 export function secretCutter(secrets: readonly (string | undefined)[]): (words: string) => string {
-  const forms = secrets.flatMap((secret) =>
-    secret === undefined || secret.length < LENGTH_MIN
-      ? []
-      : formsOf(secret).filter((form) => form.length >= LENGTH_MIN),
-  );
+  const forms = secrets
+    .filter((secret) => secret !== undefined)
+    .filter(({ length }) => length >= LENGTH_MIN)
+    // The longest first: one may begin with another.
+    .sort((a, b) => b.length - a.length)
+    .flatMap((secret) => [quoted(secret), ...encoded(Buffer.from(secret))]);
   if (forms.length === 0) return (words) => words;
-  // The longest first: a form may hold another.
-  const sorted = [...new Set(forms)].sort((a, b) => b.length - a.length);
-  const any = new RegExp(sorted.map((form) => RegExp.escape(form)).join("|"), "gi");
+  const any = new RegExp(forms.join("|"), "gi");
   return (words) => words.replace(any, CUT);
 }
 
-/** In a URL, in a form, in JSON, in HTML, in hex, and in base64 wherever it begins in what was encoded. */
-function formsOf(secret: string): readonly string[] {
-  const bytes = Buffer.from(secret);
-  const escapedByte = (byte: number): string => `%${byte.toString(16).padStart(2, "0")}`;
-  return [
-    ...[secret, encodeURI(secret.toWellFormed()), encodeURIComponent(secret.toWellFormed())],
-    ...[new URLSearchParams([["", secret]]).toString().slice(1), Array.from(bytes, escapedByte).join("")],
-    ...[JSON.stringify(secret).slice(1, -1), bytes.toString("hex")],
-    secret.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;"),
-    ...[0, 1, 2].flatMap((before) => base64Of(bytes, before)),
-  ];
+/**
+ * Each of its characters as it is, or as URLs, forms, JSON and HTML write it, which may be done again to what was written:
+ * a reply is unpacked behind this, and a secret that was packed would come out of it.
+ */
+function quoted(secret: string): string {
+  return Array.from(secret, (character) => {
+    const bytes = Array.from(Buffer.from(character), (byte) => `%(?:25){0,4}${hex(byte, 2)}`);
+    const units = Array.from({ length: character.length }, (_, i) => character.charCodeAt(i));
+    const code = character.codePointAt(0) as number;
+    const names = ENTITIES[character] ?? [];
+    const entities = [...names, `#0{0,6}${code}`, `#x0{0,6}${hex(code, 1)}`].join("|");
+    return `(?:${[
+      ...[`\\\\{0,8}${RegExp.escape(character)}`, bytes.join("")],
+      ...[units.map((unit) => `\\\\{1,8}u${hex(unit, 4)}`).join(""), `&(?:amp;){0,4}(?:${entities});`],
+      ...(character === " " ? ["\\+"] : []),
+    ].join("|")})`;
+  }).join("");
+}
+
+const ENTITIES: Readonly<Record<string, readonly string[]>> = {
+  "&": ["amp"],
+  "<": ["lt"],
+  ">": ["gt"],
+  '"': ["quot"],
+  "'": ["apos"],
+};
+
+function hex(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, "0");
+}
+
+/** In hex, and in base64 wherever it begins in what was encoded. */
+function encoded(bytes: Buffer): readonly string[] {
+  const forms = [bytes.toString("hex"), ...[0, 1, 2].flatMap((before) => base64Of(bytes, before))];
+  return [...new Set(forms)].filter((form) => form.length >= LENGTH_MIN).map((form) => RegExp.escape(form));
 }
 
 /** The digits that the bytes alone determine, with so many bytes before them; the ones at the ends have bits of others. */

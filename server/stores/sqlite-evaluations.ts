@@ -43,6 +43,7 @@ export const evaluationSchema: Schema = {
   file: "evaluations.sqlite",
   steps: [TABLES],
   foreignKeys: true,
+  named: "evaluations",
   census: { of: "evaluation", counted: "samples", sql: CENSUS },
 };
 

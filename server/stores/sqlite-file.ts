@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { makeFolder } from "./folder.ts";
 import { type Census, census, findDamage, lossOf } from "./log-loss.ts";
+import { defineSumOf } from "./sums.ts";
 
 /** What a file holds. */
 export interface Schema {
@@ -13,6 +14,8 @@ export interface Schema {
   readonly steps: readonly string[];
   /** Whether a row goes with the one that it refers to. */
   readonly foreignKeys: boolean;
+  /** The table whose rows are looked for by their names. */
+  readonly named: string;
   /** What is told of the file where a part of it is lost. */
   readonly census: Census;
 }
@@ -38,6 +41,9 @@ export interface OpenFile {
  */
 const LOG_PAGES_MAX = 4096;
 
+/** What is told of a table that is damaged in many places. */
+const PROBLEMS_MAX = 3;
+
 /** Opens a file, and makes its tables if it is new. Throws what the operator has to mend, with the file's name. */
 export function openFile({ directory, ...options }: FileOptions, schema: Schema): OpenFile {
   const path = join(directory, schema.file);
@@ -46,10 +52,12 @@ export function openFile({ directory, ...options }: FileOptions, schema: Schema)
     if (!existsSync(path)) makePrivate(path);
     const damage = findDamage(path, schema.census);
     const db = open(path, options, schema);
-    const loss = damage && lossOf(damage, census(db, schema.census), schema.census);
+    const names = mendNames(db, schema.named);
+    const lost = damage && lossOf(damage, census(db, schema.census), schema.census);
     // What is left of the log would be taken for a loss at the next start again.
-    if (loss !== undefined) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-    return { db, path, loss };
+    if (lost !== undefined) db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    const loss = [lost, names && `${path}: ${names}`].filter((each) => each !== undefined).join("; ");
+    return { db, path, loss: loss === "" ? undefined : loss };
   } catch (cause) {
     throw new Error(`cannot open ${path}: ${(cause as Error).message}`, { cause });
   }
@@ -81,7 +89,36 @@ function migrate(db: DatabaseSync, { steps }: Schema): void {
   if (version > steps.length) {
     throw new Error(`it has schema version ${version}; this server reads version ${steps.length}`);
   }
+  defineSumOf(db);
   db.exec(`${steps.slice(version).join("")} PRAGMA user_version = ${steps.length};`);
+}
+
+/**
+ * What the index of names does not lead to is taken for what is not there, and its name is given to another. So the index is
+ * checked, and made anew from the table where it is damaged. Gives what was found; undefined: nothing.
+ */
+function mendNames(db: DatabaseSync, table: string): string | undefined {
+  const found = check(db, table);
+  if (found === undefined) return undefined;
+  try {
+    transaction(db, () => db.exec(`REINDEX ${table}`));
+  } catch {
+    // What is wrong is found again.
+  }
+  const left = check(db, table);
+  if (left === undefined) return `the names of its ${table} were damaged (${found}) and are mended: nothing is lost`;
+  return `the list of its ${table} is damaged, and some cannot be found: ${left}`;
+}
+
+/** What is wrong with a table and its indexes; undefined: nothing. */
+function check(db: DatabaseSync, table: string): string | undefined {
+  try {
+    const rows = db.prepare(`PRAGMA integrity_check(${table})`).all();
+    const problems = rows.map((row) => String(row["integrity_check"])).filter((problem) => problem !== "ok");
+    return problems.length === 0 ? undefined : problems.slice(0, PROBLEMS_MAX).join(", ").replaceAll("\n", " ");
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
 /** Runs a function that reads and writes as one; other writers wait from its beginning. */

@@ -1,8 +1,9 @@
 /** Runs in an SQLite file, as the storage thread reads and writes them. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Access, InThread } from "./commit-queue.ts";
-import type { Schema } from "./sqlite-file.ts";
-import { expectSum, fits, sumOf, withSums } from "./sums.ts";
+import { isDamage, type Schema } from "./sqlite-file.ts";
+import { removalsIn } from "./sqlite-removals.ts";
+import { expectSum, fits, sumOf, sumsOfAll, withSums } from "./sums.ts";
 import {
   type Append,
   type ExpiredRun,
@@ -52,12 +53,14 @@ const SUMMARIES = `
   CREATE TABLE removals (run INTEGER PRIMARY KEY) STRICT;
 `;
 
-const SUMMED = withSums(["events", "snapshots", "records", "heads", "summaries"]);
+/** Each table whose texts have sums, and what a sum says of a text's place. */
+const SUMMED = { events: "version", snapshots: "version", records: "seq", heads: undefined, summaries: undefined };
 
 /** Rows of a deleted run are deleted a few at a time, so that a row does not wait for those that it refers to. */
 export const runSchema: Schema = {
   file: "runs.sqlite",
-  steps: [TABLES, SUMMARIES, SUMMED],
+  steps: [TABLES, SUMMARIES, withSums(SUMMED), sumsOfAll(SUMMED)],
+  named: "runs",
   foreignKeys: false,
   census: { of: "run", counted: "events", sql: "SELECT id AS name, version AS count FROM runs ORDER BY id" },
 };
@@ -84,10 +87,10 @@ function prepare(db: DatabaseSync) {
   return {
     insertRun: statement("INSERT INTO runs (id, version, expires_at_ms) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING"),
     find: statement("SELECT id, key, version FROM runs WHERE id = ?"),
-    list: statement(
-      `SELECT id, key, version, heads.body AS head, heads.sum AS headSum, summaries.body AS state, summaries.sum AS stateSum
-       FROM runs LEFT JOIN heads ON heads.run = key LEFT JOIN summaries ON summaries.run = key
-       WHERE id > ? ORDER BY id LIMIT ?`,
+    list: statement("SELECT id, key FROM runs WHERE id > ? ORDER BY id LIMIT ?"),
+    listed: statement(
+      `SELECT version, heads.body AS head, heads.sum AS headSum, summaries.body AS state, summaries.sum AS stateSum
+       FROM runs LEFT JOIN heads ON heads.run = key LEFT JOIN summaries ON summaries.run = key WHERE key = ?`,
     ),
     version: statement("SELECT version FROM runs WHERE key = ?"),
     setVersion: statement("UPDATE runs SET version = ? WHERE key = ?"),
@@ -173,21 +176,30 @@ function list(
   afterId: string,
   limit: number,
 ): { readonly runs: readonly ListedRun[]; readonly more: boolean } {
-  type Row = StoredRun &
-    Readonly<Record<"head" | "state", string | null> & Record<"headSum" | "stateSum", number | null>>;
   const runs: ListedRun[] = [];
   let characters = 0;
   // One more than asked for, to know whether there are more.
   for (const row of rowsOf(sql.list, afterId, limit + 1)) {
-    const { id, key, version, head, headSum, state, stateSum } = row as Row;
     if (runs.length === limit || characters >= LIST_CHARACTERS_MAX) return { runs, more: true };
-    // One that does not fit is made anew from the journal.
-    const whole = head !== null && state !== null && fits(headSum, [key], head) && fits(stateSum, [key], state);
-    const summary = whole ? { head, state } : undefined;
-    runs.push({ id, key, version, summary });
-    characters += (head?.length ?? 0) + (state?.length ?? 0);
+    const run = listed(sql, row as Pick<StoredRun, "id" | "key">);
+    runs.push(run);
+    characters += (run.summary?.head.length ?? 0) + (run.summary?.state.length ?? 0);
   }
   return { runs, more: false };
+}
+
+/** One whose summary cannot be read has none, and whoever lists it reads its journal, so that the others are listed. */
+function listed(sql: Statements, { id, key }: Pick<StoredRun, "id" | "key">): ListedRun {
+  type Row = Readonly<Record<"version" | "headSum" | "stateSum", number> & Record<"head" | "state", string | null>>;
+  try {
+    const [row] = [...rowsOf(sql.listed, key)] as Row[];
+    const { version = 0, head = null, headSum = 0, state = null, stateSum = 0 } = row ?? {};
+    const whole = head !== null && state !== null && fits(headSum, [key], head) && fits(stateSum, [key], state);
+    return { id, key, version, summary: whole ? { head, state } : undefined };
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return { id, key, version: 0, summary: undefined };
+  }
 }
 
 function read(sql: Statements, key: number, fromVersion: number, charactersMax: number): readonly string[] | undefined {
@@ -224,9 +236,8 @@ function eventsAfter(
   return events;
 }
 
-/** A row with its sum; null: it was written before there were any. */
 interface Summed {
-  readonly sum: number | null;
+  readonly sum: number;
 }
 
 /** One that is not as it was written is as good as none: the journal has it all. */
@@ -238,7 +249,9 @@ function snapshot(sql: Statements, key: number): Snapshot | undefined {
 
 function records(sql: Statements, key: number, fromSeq: number, limit: number): readonly StoredRecord[] {
   const rows = sql.records.all(key, fromSeq, limit) as unknown as readonly (StoredRecord & Summed)[];
-  return rows.map(({ seq, body, sum }) => {
+  return rows.map(({ seq, body, sum }, i) => {
+    // Of a damaged index SQLite may give a row twice.
+    if (seq === rows[i - 1]?.seq) throw new StoreDamaged(`record ${seq} of its history stands there twice`);
     expectSum(`record ${seq} of its history`, sum, [key, seq], body);
     return { seq, body };
   });
@@ -264,37 +277,6 @@ export function runsIn(db: DatabaseSync): InThread<Store> {
       remove: (key) => removals.add(sql.remove.all(key) as unknown as { readonly key: number }[]).length > 0,
       expired: (nowMs) => sql.expired.all(nowMs) as unknown as ExpiredRun[],
       removeExpired: (nowMs) => removals.add(sql.removeExpired.all(nowMs) as unknown as ExpiredRun[]),
-    },
-  };
-}
-
-// Deletion: the run's row goes at once, and with it the run for all who look; the rest follows a few rows at a time.
-
-/** Rows deleted in one go: a few milliseconds. */
-const PORTION_ROWS = 256;
-
-function removalsIn(db: DatabaseSync) {
-  const add = db.prepare("INSERT OR IGNORE INTO removals (run) VALUES (?)");
-  const next = db.prepare("SELECT run FROM removals LIMIT 1");
-  const done = db.prepare("DELETE FROM removals WHERE run = ?");
-  const portions = ["events", "records", "snapshots", "heads", "summaries"].map((table) =>
-    db.prepare(`DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE run = ? LIMIT ${PORTION_ROWS})`),
-  );
-  // The last process may have left some.
-  let due = true;
-  return {
-    due: () => due,
-    /** Gives the rows back. */
-    add: <Row extends { readonly key: number }>(rows: readonly Row[]): readonly Row[] => {
-      for (const { key } of rows) add.run(key);
-      due ||= rows.length > 0;
-      return rows;
-    },
-    /** Deletes some rows of a run. */
-    portion: (): void => {
-      const run = next.get()?.["run"] as number | undefined;
-      if (run === undefined) due = false;
-      else if (!portions.some((portion) => portion.run(run).changes > 0)) done.run(run);
     },
   };
 }

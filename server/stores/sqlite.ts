@@ -17,7 +17,7 @@ export interface SqliteOptions {
   readonly busyTimeoutMs?: number;
   /** Told when the file can no longer be used (it is full, locked, deleted), and why; undefined: it can be again. */
   readonly onProblem?: (problem: string | undefined) => void;
-  /** Told what was committed and could not be read when the file was opened: its log was damaged. */
+  /** Told what of the file was damaged and lost when it was opened. */
   readonly onLoss?: (loss: string) => void;
 }
 

@@ -135,3 +135,7 @@ export function expectWritten(version: number, written: number | undefined): voi
     throw new StoreDamaged(`its journal ends at event ${version}, and ${written} were written`);
   }
 }
+
+export function recordMissing(seq: number): StoreDamaged {
+  return new StoreDamaged(`record ${seq} of its history is missing`);
+}

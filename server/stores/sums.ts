@@ -1,10 +1,28 @@
 /** A sum beside each text that is kept: one that was changed in the file, by a flipped bit or by hand, is told and not believed. */
+import type { DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import { StoreDamaged } from "./store.ts";
 
-/** Adds the sums to tables that had none. What was written before has none, and is taken as it stands. */
-export function withSums(tables: readonly string[]): string {
-  return tables.map((table) => `ALTER TABLE ${table} ADD COLUMN sum INTEGER;`).join("\n");
+/** Tables whose texts have sums, and of each what stands beside the run's key in the sum. */
+type Places = Readonly<Record<string, string | undefined>>;
+
+export function withSums(tables: Places): string {
+  const names = Object.keys(tables);
+  return names.map((table) => `ALTER TABLE ${table} ADD COLUMN sum INTEGER;`).join("\n");
+}
+
+/** What was written before there were sums is taken as it stands, once: from then on a row without a sum is a changed one. */
+export function sumsOfAll(tables: Places): string {
+  const each = Object.entries(tables).map(([table, place]) => {
+    const args = ["body", "run", ...(place === undefined ? [] : [place])];
+    return `UPDATE ${table} SET sum = sum_of(${args.join(", ")}) WHERE sum IS NULL;`;
+  });
+  return each.join("\n");
+}
+
+/** The function of SQL that sumsOfAll calls. */
+export function defineSumOf(db: DatabaseSync): void {
+  db.function("sum_of", { varargs: true }, (body, ...place) => sumOf(place as number[], String(body)));
 }
 
 /** Of the texts and of their place, so that a row that was copied or moved to another place does not fit either. */
@@ -13,14 +31,14 @@ export function sumOf(place: readonly (number | string)[], ...texts: readonly st
 }
 
 /** Whether a row is as it was written. Of a damaged page SQLite may give a number where a text was. */
-export function fits(sum: number | null, place: readonly (number | string)[], ...texts: readonly string[]): boolean {
-  return texts.every((text) => typeof text === "string") && (sum === null || sum === sumOf(place, ...texts));
+export function fits(sum: number, place: readonly (number | string)[], ...texts: readonly string[]): boolean {
+  return texts.every((text) => typeof text === "string") && sum === sumOf(place, ...texts);
 }
 
 /** Throws StoreDamaged where a row is not as it was written; `what` names it. */
 export function expectSum(
   what: string,
-  sum: number | null,
+  sum: number,
   place: readonly (number | string)[],
   ...texts: readonly string[]
 ): void {

@@ -10,7 +10,7 @@ const ROUND_MS = 2;
  * Answers to unary calls that a connection was given and has not read: beyond so many bytes nothing is worked on for it.
  * Clients read such answers whether or not anybody waits for them, so that a busy one is held up by its network alone.
  */
-const UNREAD_BYTES_MAX = 4 * 1024 ** 2;
+export const UNREAD_BYTES_MAX = 4 * 1024 ** 2;
 
 /** What is worked on, and what waits to be, for one connection. */
 export interface Connection {

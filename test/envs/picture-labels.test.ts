@@ -35,6 +35,12 @@ function boxesOf({ shapes }: Picture): readonly Box[] {
 }
 
 const APART = 0.5;
+/** Numbers on one line that are less apart, in parts of a letter's height, read as one. */
+const BLANK = 0.25;
+const runTogether = (a: Box, b: Box): boolean =>
+  [a, b].every(({ words }) => /^\d+$/.test(words)) &&
+  a.bottom === b.bottom &&
+  Math.max(a.left, b.left) - Math.min(a.right, b.right) < BLANK * Math.min(a.bottom - a.top, b.bottom - b.top);
 const overlap = (a: Box, b: Box): boolean =>
   a.left < b.right - APART && b.left < a.right - APART && a.top < b.bottom - APART && b.top < a.bottom - APART;
 
@@ -43,7 +49,7 @@ function faultsOf(picture: Picture): readonly string[] {
   const boxes = boxesOf(picture);
   const outside = boxes.filter(({ left, right }) => left < -20 || right > picture.width + 20);
   const collisions = boxes.flatMap((a, i) =>
-    boxes.slice(i + 1).flatMap((b) => (overlap(a, b) ? [`${a.words} ${b.words}`] : [])),
+    boxes.slice(i + 1).flatMap((b) => (overlap(a, b) || runTogether(a, b) ? [`${a.words} ${b.words}`] : [])),
   );
   return [...outside.map(({ words }) => `${words} is cut off`), ...collisions];
 }

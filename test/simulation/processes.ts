@@ -16,7 +16,7 @@ import { FeedbackStatus as WireStatus, type Outcome } from "../../server/gen/gra
 import { complete } from "../support/scripted-policy.ts";
 import { type ServerProcess, startServer, temporaryFolder } from "../support/server-process.ts";
 import { differences } from "./compare.ts";
-import { createModel, type Model, type SentSample } from "./model.ts";
+import { createModel, type Model, type Sent, type SentSample } from "./model.ts";
 import type { KnownResult } from "./told.ts";
 import { textOf } from "./operator.ts";
 import { type Proxy, startProxy } from "./proxy.ts";
@@ -122,16 +122,13 @@ interface Part {
 }
 
 /** Answered outcomes go to the model; what remains is to be sent again. True: the task's incarnation is over. */
-function take(scene: Scene, { task, completions }: Part, { outcomes }: GroupOutcome): boolean | "again" {
-  const { model } = scene;
+function take({ model }: Scene, samples: readonly Sent<SentSample>[], { outcomes }: GroupOutcome): boolean | "again" {
   let stale = false;
   for (const [i, { message: outcome }] of outcomes.entries()) {
-    const { sampleIndex, text } = completions[i] as Part["completions"][0];
     const status = statusOf(outcome);
     // A store that failed says so, and asks for the sample again.
     if (status.kind === "not_recorded" && !status.detail.includes("closed")) return "again";
-    const item: SentSample = { ...known(task), sample: sampleIndex, digest: digestOf(text) };
-    model.answered(model.sending(task.runId, item), status, resultOf(outcome));
+    model.answered(samples[i] as Sent<SentSample>, status, resultOf(outcome));
     stale ||= status.kind === "stale_epoch";
   }
   return stale;
@@ -151,12 +148,13 @@ function partsOf({ rng }: Scene, tasks: readonly Task[]): Part[] {
   });
 }
 
-function sent({ model }: Scene, { task, completions }: Part): void {
-  for (const { sampleIndex, text } of completions) {
+/** What is known when a part is sent: by the time of its answer a later incarnation may have come into force. */
+function sent({ model }: Scene, { task, completions }: Part): readonly Sent<SentSample>[] {
+  return completions.map(({ sampleIndex, text }) => {
     const item = { ...known(task), sample: sampleIndex, digest: digestOf(text) };
-    model.sending(task.runId, item);
     model.arrived(item);
-  }
+    return model.sending(task.runId, item);
+  });
 }
 
 /** Sends parts until each is answered; true: the run was rolled back meanwhile. */
@@ -165,14 +163,15 @@ async function deliver(scene: Scene, client: GradusClient, tasks: readonly Task[
   let stale = false;
   while (left.length > 0 && !stale) {
     const again: Part[] = [];
+    const samples = new Map<Part, readonly Sent<SentSample>[]>();
     const took = (part: Part, outcome: GroupOutcome): void => {
-      const told = take(scene, part, outcome);
+      const told = take(scene, samples.get(part) ?? [], outcome);
       if (told === "again") again.push(part);
       else stale ||= told;
     };
     // Twice now and then, as a proxy may send them.
     const parts = left.flatMap((part) => (scene.rng.int(0, 19) === 0 ? [part, part] : [part]));
-    for (const part of parts) sent(scene, part);
+    for (const part of parts) samples.set(part, sent(scene, part));
     if (scene.rng.int(0, 1) === 0) {
       const groups = parts.map(({ task, completions }) => ({ task, completions, numGenerations: GENERATIONS }));
       const outcomes = await client.batchStep(groups, { deadlineMs: PATIENCE_MS }).catch(() => undefined);

@@ -97,7 +97,7 @@ def test_the_server_takes_any_number_of_pings(proxy: Hole, run_id: str) -> None:
     often = [("grpc.keepalive_time_ms", 50), ("grpc.keepalive_timeout_ms", 5000)]
     with Client(proxy.address, options=often) as client:
         run = client.run(run_id)
-        run.create([gradus.arm("countdown")], gradus.bandit(), num_generations=1, prompts_per_update=1, feedback_lag=0)
+        run.create([gradus.arm("countdown")], gradus.bandit(), num_generations=2, prompts_per_update=1, feedback_lag=0)
         watching = run.watch()
         next(watching)
         run.next_batch()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import threading
+import time
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
@@ -98,6 +100,37 @@ def test_a_stream_that_is_left_early_leaves_no_thread(client: Client, tasks: lis
     stream.close()  # type: ignore[attr-defined]
     feeder.join(10)
     assert not feeder.is_alive()
+
+
+@pytest.mark.parametrize("window", [1, 8, 64])
+def test_a_task_that_streams_can_be_cancelled(server: Server, task: Task, window: int) -> None:
+    async def ask() -> None:
+        async with aio.Client(server.address) as client:
+            results = 0
+
+            async def stream() -> None:
+                nonlocal results
+                async for _ in client.stream_steps(itertools.repeat(task.group(["?"]), 5000), window=window):
+                    results += 1
+
+            for more in (1, 100, 300):
+                streaming, results = asyncio.ensure_future(stream()), 0
+                while results < more:
+                    await asyncio.sleep(0)
+                streaming.cancel()
+                done, _ = await asyncio.wait([streaming], timeout=20)
+                assert done
+                assert streaming.cancelled()
+
+    asyncio.run(ask())
+
+
+def test_what_came_in_time_is_no_late_result_however_slow_the_caller(client: Client, task: Task) -> None:
+    results = []
+    for result in client.stream_steps((task.group(wrong()) for _ in range(6)), window=3, timeout=1):
+        results.append(result)
+        time.sleep(1.2)
+    assert [each.result().rewards for each in results] == [[0.1]] * 6
 
 
 def test_a_killed_server_costs_no_result(start_server: StartServer) -> None:

@@ -40,12 +40,12 @@ def group(name: str) -> CompletionGroup:
 def reply(request_id: str, call: int = 1) -> Reply:
     message = env.StreamStepsResponse(request_id=request_id)
     message.groups.add(group_id=f"from {request_id}")
-    return Reply(call, message)
+    return Reply(call, message, at=0)
 
 
 def refusal(request_id: str, code: int, retry_delay_ms: int) -> Reply:
     failure = env.StreamStepsFailure(code=code, message="no", retry_delay_ms=retry_delay_ms)
-    return Reply(1, env.StreamStepsResponse(request_id=request_id, failure=failure))
+    return Reply(1, env.StreamStepsResponse(request_id=request_id, failure=failure), at=0)
 
 
 @pytest.fixture

@@ -197,3 +197,24 @@ def test_any_text_is_a_text_of_any_characters() -> None:
     assert repr(space) == "AnyText(5)"
     for each in ("", "é漢", "\n🙂\0", "\udc80"):
         assert unflatten(space, flatten(space, each)) == each
+
+
+@pytest.mark.parametrize(
+    ("actions", "words"),
+    [
+        ("ab", "actions: want a list, each a str; got str 'ab'"),
+        (None, "actions: want a list, each a str; got NoneType"),
+        ({0: RIGHT, 1: RIGHT}, "actions: want a list"),
+        ((RIGHT,), "actions: want one for each environment, 2; got 1"),
+        ((RIGHT,) * 3, "actions: want one for each environment, 2; got 3"),
+        ((RIGHT, None), r"actions\[1\]: want what the policy wrote, as str; got NoneType"),
+        (np.array([[RIGHT, RIGHT]] * 2), r"actions\[0\]: want what the policy wrote, as str; got ndarray"),
+    ],
+)
+def test_misshaped_actions_are_refused_and_the_episodes_go_on(address: str, actions: Any, words: str) -> None:
+    env = TextVectorEnv("countdown", num_envs=2, level="T0", address=address)
+    env.reset(seed=7)
+    with pytest.raises((TypeError, ValueError), match=words):
+        env.step(actions)
+    assert env.step((RIGHT, "?"))[1].tolist() == [1.0, 0.0]
+    env.close()

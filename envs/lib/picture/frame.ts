@@ -110,11 +110,14 @@ export function wrapped(content: string, width: number, size: number): readonly 
   return [...lines, rest];
 }
 
+/** Between labels, in parts of their size: with less, two numbers read as one. */
+const BLANK = 0.5;
+
 /** A label around a point, as large as there is room for; none where it would run into those beside it. */
 export function labelShapes(words: string, x: number, y: number, width: number, className = ""): readonly Shape[] {
   const classes = className === "" ? "gd-label" : `gd-label ${className}`;
-  if (width > textWidth(words, LABEL_SIZE) + 2) return [text(x, y, classes, words)];
-  return width > textWidth(words, TINY_SIZE) + 1 ? [text(x, y, `${classes} gd-tiny`, words)] : [];
+  if (width > textWidth(words, LABEL_SIZE) + LABEL_SIZE * BLANK) return [text(x, y, classes, words)];
+  return width > textWidth(words, TINY_SIZE) + TINY_SIZE * BLANK ? [text(x, y, `${classes} gd-tiny`, words)] : [];
 }
 
 // Amounts laid end to end against a line that they must not, or must just, reach.

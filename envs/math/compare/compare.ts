@@ -65,8 +65,8 @@ function compareConditions(gold: Conditioned, answer: Conditioned, areFamilies: 
   if (areReals)
     return areFamilies ? different("its letter is of another set") : undecided("it is said of other numbers");
   const [fewer, more] = gold.others.length < answer.others.length ? [gold, answer] : [answer, gold];
-  if (fewer.others.length === 0)
-    return more.others.every(isIndex) ? EQUAL : undecided("only one of both says for what it holds");
+  const isSaid = fewer.others.length > 0 || more.others.some((item) => areFamilies || !isIndex(item));
+  if (fewer.others.length === 0) return isSaid ? undecided("only one of both says for what it holds") : EQUAL;
   const listed = ({ others }: Conditioned): Node => ({ kind: "list", joiner: "and", items: others });
   return compareParts(listed(gold), listed(answer), state, PLAIN);
 }

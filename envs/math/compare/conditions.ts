@@ -102,7 +102,8 @@ function isLimit(item: Node, items: readonly Node[]): boolean {
 /** "n ≥ 1" says from where a sequence is counted. */
 export function isIndex(item: Node): boolean {
   const names = [...variablesOf(item)];
-  return names.length === 1 && ["n", "k", "m"].includes(names[0] as string) && item.kind === "relation";
+  const isOneSided = item.kind === "relation" && item.parts.length === 2;
+  return names.length === 1 && ["n", "k", "m"].includes(names[0] as string) && isOneSided;
 }
 
 /** "x ∈ ℝ" says nothing. */

@@ -1,7 +1,7 @@
 /** Sets of whole numbers, of fractions and of reals: which of them a set takes its numbers from counts as its ends do. */
 import { asWhole, exact, type Maybe, negate, type Num } from "../numbers/arithmetic.ts";
 import { call } from "../numbers/functions.ts";
-import type { Node } from "../syntax.ts";
+import { type Node, replaced } from "../syntax.ts";
 import { variablesOf } from "../variables.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { placeOf } from "./places.ts";
@@ -56,9 +56,10 @@ function numbersOf(given: Node, least: Naturals, state: State): NumberSet | unde
     case "symbol":
       return named(node.name, least);
     case "builder": {
-      if (node.element.kind !== "symbol" && node.element.kind !== "relation") return undefined;
       const { condition, element } = node;
       const conditions = condition.kind === "list" && condition.joiner !== "or" ? condition.items : [condition];
+      if (element.kind !== "symbol" && element.kind !== "relation")
+        return valuesAt(element, metAll(conditions, least, state), state);
       return metAll(element.kind === "symbol" ? conditions : [element, ...conditions], least, state);
     }
     case "list": {
@@ -79,6 +80,21 @@ function numbersOf(given: Node, least: Naturals, state: State): NumberSet | unde
     default:
       return ofReals(node, state);
   }
+}
+
+/** {2n | n ∈ ℤ, 1 ≤ n ≤ 4} */
+function valuesAt(element: Node, counts: NumberSet | undefined, state: State): NumberSet | undefined {
+  const { letter } = counts ?? {};
+  if (counts === undefined || letter === undefined || [...variablesOf(element)].some((name) => name !== letter))
+    return undefined;
+  const items = (listed(counts, state) ?? counts).reals.map(({ low, high }): Node | undefined => {
+    const value = low.value === high.value ? low.value : undefined;
+    return value?.kind === "exact" ? replaced(element, letter, { kind: "number", value: value.value }) : undefined;
+  });
+  const found = items.includes(undefined)
+    ? undefined
+    : ofReals({ kind: "set", items: items as readonly Node[] }, state);
+  return found && { ...found, isSaid: true };
 }
 
 function ofReals(node: Node, state: State): NumberSet | undefined {

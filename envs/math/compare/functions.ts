@@ -15,6 +15,7 @@ import { lineAlong } from "./lines.ts";
 import { type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { BITS, hasJumps, jumpPoints, jumps, placeOf, pointPlace, pointsOf, WHOLE, wholesOf } from "./places.ts";
 import { areSettled, sideOf, switchNodes } from "./sides.ts";
+import { compareAtSigns } from "./signs.ts";
 
 /** Of those at a point, how many a constant may take before it is lost beside the others. */
 const POINT_DEPTH_MAX = 64;
@@ -52,6 +53,8 @@ interface Seen {
   readonly sides: Set<string>;
 }
 
+const newSeen = (): Seen => ({ agreed: 0, differing: 0, alone: 0, sides: new Set() });
+
 export function compareFunctions(
   gold: Node,
   answer: Node,
@@ -61,12 +64,16 @@ export function compareFunctions(
 ): Comparison {
   const real = !hasI(gold) && !hasI(answer);
   const algebra = algebraOf(gold, answer, real, state);
-  if (algebra.gap?.size === 0) return EQUAL;
+  const look = lookingAt(gold, answer, algebra, real, logarithm, state);
+  if (algebra.gap?.size === 0)
+    return compareAtSigns(gold, answer, variables, state, (point) => {
+      const seen = newSeen();
+      return look(point, seen, Infinity) ?? (seen.differing > 0 ? different("it has another value there") : undefined);
+    });
   if (algebra.gap !== undefined && (isPlain(algebra) || asConstant(algebra.gap) !== undefined))
     return different("it is another expression");
   const isJumping = [gold, answer].some((node) => some(node, jumps));
   const isHidden = [gold, answer].some((node) => some(node, turnsInside));
-  const look = lookingAt(gold, answer, algebra, real, logarithm, state);
   const looked = lookAll(look, algebra, variables, [gold, answer], real, state);
   if ("kind" in looked) return looked;
   const { seen } = looked;
@@ -95,7 +102,7 @@ function lookAll(
   real: boolean,
   state: State,
 ): Comparison | { readonly seen: Seen; readonly isComplete: boolean } {
-  const seen: Seen = { agreed: 0, differing: 0, alone: 0, sides: new Set() };
+  const seen = newSeen();
   const lookAt = (points: Iterable<ReadonlyMap<string, Num>>, stepsMax = Infinity): Comparison | undefined => {
     for (const point of points) {
       const found = look(point, seen, stepsMax);

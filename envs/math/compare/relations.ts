@@ -1,10 +1,8 @@
 /** Equations and inequalities that name no value. */
 import { fractionOf } from "../exact/normal.ts";
-import { isNeverNegative, isPositive } from "../exact/roots-and-amounts.ts";
-import { areSame, atomsIn, plus, type Polynomial, primitive, quotient, times, ZERO } from "../exact/polynomial.ts";
+import { signOfAll } from "../exact/one-sign.ts";
+import { areSame, type Polynomial, primitive, quotient, times } from "../exact/polynomial.ts";
 import { type Fraction, newRing, reduced, type Ring } from "../exact/ring.ts";
-import { univariateIn } from "../exact/univariate.ts";
-import { zerosOf } from "../exact/zeros.ts";
 import type { Node, Relation } from "../syntax.ts";
 import { all, type Comparison, different, EQUAL, type State, undecided } from "./outcome.ts";
 import { compareProportions } from "./proportions.ts";
@@ -110,28 +108,6 @@ function isHarmless(factor: Polynomial, equation: Polynomial, dens: Polynomial, 
   return isInDens || signOfAll(rest, ring) !== undefined;
 }
 
-/** The sign that a polynomial has everywhere; undefined: it has none, or it is not seen. */
-function signOfAll(a: Polynomial, ring: Ring): 1 | -1 | undefined {
-  for (const sign of [1, -1] as const) {
-    const turned = sign === 1 ? a : plus(ZERO, a, -1n);
-    if (isNeverNegative(turned, ring) && hasPositiveTerm(turned, ring)) return sign;
-  }
-  const [index, ...others] = atomsIn(a);
-  const univariate = index === undefined || others.length > 0 ? undefined : univariateIn(a, index);
-  if (univariate === undefined || zerosOf(univariate, ring.budget)?.length !== 0) return undefined;
-  return (univariate[0] as bigint) > 0n ? 1 : -1;
-}
-
-/** A number, or a power of e times one. */
-function hasPositiveTerm(a: Polynomial, { atoms }: Ring): boolean {
-  return [...a.keys()].some((monomial) =>
-    [...monomial].every((exponent, index) => {
-      const atom = atoms[index];
-      return exponent === "\0" || (atom?.kind === "other" && isPositive(atom.node));
-    }),
-  );
-}
-
 /** Of "≥": x/y ≥ 0 leaves out where y is 0, and xy ≥ 0 does not. */
 function compareBounds(gold: Fraction, answer: Fraction, ring: Ring, state: State): Comparison | undefined {
   const found = compareSigns(gold, answer, ring, state);
@@ -148,9 +124,9 @@ function compareSigns(gold: Fraction, answer: Fraction, ring: Ring, state: State
   const [one, other] = [primitive(left), primitive(right)];
   const isTurned = one.content < 0n !== other.content < 0n;
   if (areSame(one.part, other.part)) return isTurned ? turnedOver() : EQUAL;
-  if (!arePlain(ring)) return undefined;
   const factor = quotient(other.part, one.part, ring.budget) ?? quotient(one.part, other.part, ring.budget);
   if (factor !== undefined && signOfAll(factor, ring) === (isTurned ? -1 : 1)) return EQUAL;
+  if (!arePlain(ring)) return undefined;
   return haveOtherSigns(left, right, ring, state)
     ? different("it is another relation")
     : undecided("the relations are no multiples of each other");

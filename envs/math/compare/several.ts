@@ -26,14 +26,40 @@ const goesOn = (node: Node): boolean => isSeveral(node) && itemsOf(node).some((i
 export function compareKinds(gold: Node, answer: Node): Comparison | undefined {
   if (isSymbol(gold, "∅") || isSymbol(answer, "∅")) return different("the empty set has no parts");
   if (goesOn(gold) !== goesOn(answer)) return undecided("how it goes on is not worked out");
-  return areJoinedOtherwise(gold, answer) ? undecided("one says and, the other one or") : undefined;
+  if (isEquationOfOne(gold) || isEquationOfOne(answer)) return undecided("an equation and values are not compared");
+  return compareJoiners(gold, answer) ?? compareJoiners(answer, gold);
 }
 
-/** "A and C" and "A or C"; of numbers, 1 and 2 are 1 or 2. */
-function areJoinedOtherwise(gold: Node, answer: Node): boolean {
-  if (gold.kind !== "list" || answer.kind !== "list") return false;
-  return [...gold.items, ...answer.items].every(isName) && new Set([gold.joiner, answer.joiner, ","]).size === 3;
+/** x² = 4, beside what has parts. */
+function isEquationOfOne(node: Node): boolean {
+  const isEquation = node.kind === "relation" && node.operators.every((operator) => operator === "=");
+  return isEquation && assignmentOf(node) === undefined && variablesOf(node).size === 1;
 }
+
+/** "A and C" and "A or C"; of numbers, 1 and 2 are 1 or 2, and so are a name's values. */
+function compareJoiners(one: Node, other: Node): Comparison | undefined {
+  if (one.kind !== "list" || one.joiner !== "or" || one.items.some(isSeveral)) return undefined;
+  if (other.kind === "bracket" || namedTuple(other) !== undefined) return different("its parts hold together");
+  if (other.kind !== "list" || other.joiner === "or" || other.items.length !== one.items.length) return undefined;
+  // y = ±x, and a curve's parts one by one
+  if (other.joiner === "," && areValuesOfOne(one.items)) return undefined;
+  const areNames = [...one.items, ...other.items].every(isName) && other.joiner === "and";
+  return areNames || holdsTogether(other) ? undecided("one says and, the other one or") : undefined;
+}
+
+/** What is said of several letters: "a > 0, b > 0" and "x = 1, y = 2". */
+function holdsTogether({ items }: Extract<Node, { kind: "list" }>): boolean {
+  return items.every(({ kind }) => kind === "relation") && !areValuesOfOne(items);
+}
+
+/** "y = x, y = -x" and "x_1 = 1, x_2 = 2" */
+function areValuesOfOne(items: readonly Node[]): boolean {
+  const names = items.map((item) => assignmentOf(item)?.name);
+  return !names.includes(undefined) && new Set(names.map((name) => baseOf(show(name as Node)))).size === 1;
+}
+
+/** x_1 without its number. */
+const baseOf = (name: string): string => name.replace(/_.*$/, "");
 
 /** Rows and columns; undefined: it has none. A row and a column alone are tuples, too. */
 function shapeOf(node: Node): string | undefined {
@@ -83,14 +109,13 @@ export function recordOf(node: Node): ReadonlyMap<string, Node> | undefined {
     const assigned = assignmentOf(item);
     return assigned === undefined ? [] : [[show(assigned.name), assigned.values.at(-1) as Node] as const];
   });
-  if (pairs.length === items.length && new Set(pairs.map(([name]) => name)).size === pairs.length)
-    return new Map(pairs);
-  return undefined;
+  const record = new Map(pairs);
+  const areAlternatives = node.kind === "list" && node.joiner === "or" && !areNumbered(record);
+  return record.size === items.length && !areAlternatives ? record : undefined;
 }
 
 export function areNumbered(record: ReadonlyMap<string, Node>): boolean {
-  const bases = new Set([...record.keys()].map((name) => name.replace(/_.*$/, "")));
-  return bases.size === 1;
+  return new Set([...record.keys()].map(baseOf)).size === 1;
 }
 
 /** Of (p, q) = (3, 2): its names and its values, as many of each. */
@@ -146,9 +171,12 @@ export function asOneCurve(gold: Node, answer: Node): readonly [RelationNode, Re
 /** Equations of two variables or more as one whose sides' difference is a product. */
 function product(node: Node): RelationNode | undefined {
   const items = node.kind === "list" ? node.items : [node];
+  const isCurve = node.kind === "list" && node.joiner === "," && items.every((item) => variablesOf(item).size > 1);
+  const areChoices = node.kind !== "list" || node.joiner === "or" || isCurve || areValuesOfOne(items);
+  if (!areChoices || variablesOf(node).size < 2) return undefined;
   const factors = items.flatMap((item): readonly Factor[] => {
     const isEquation = item.kind === "relation" && item.parts.length === 2 && item.operators[0] === "=";
-    if (!isEquation || variablesOf(item).size < 2) return [];
+    if (!isEquation) return [];
     const [left, right] = item.parts as readonly [Node, Node];
     const terms = [{ sign: "+", node: left } as const, { sign: "-", node: right } as const];
     return [{ inverse: false, node: { kind: "add", terms } }];

@@ -19,7 +19,6 @@ export const SKIPPED_WITH_ARGUMENT: ReadonlySet<string> = new Set([
   "textcolor",
   "tag",
   "label",
-  "kern",
 ]);
 
 /** Commands whose argument is words. */
@@ -76,3 +75,8 @@ export const DECORATIONS: ReadonlySet<string> = new Set([
     "overarc",
   ],
 ]);
+
+/** Environments that only say how equations stand below each other. */
+export const EQUATIONS: ReadonlySet<string> = new Set(
+  "aligned align align* gathered gather gather* split equation equation* displaymath math".split(" "),
+);

@@ -57,9 +57,14 @@ export function readProduct(cursor: Cursor): Node {
     if (accept(cursor, "*")) factors.push({ inverse: false, node: readSigned(cursor) });
     else if (accept(cursor, "/")) factors.push({ inverse: true, node: readDifferential(cursor) ?? readSigned(cursor) });
     else if (isAt(cursor, "mod")) return readModulo(cursor, productOf(factors));
-    else if (peek(cursor)?.gap !== true && startsFactor(cursor))
-      factors.push({ inverse: false, node: readPower(cursor) });
-    else break;
+    else if (peek(cursor)?.gap !== true && startsFactor(cursor)) {
+      const isGroup = isAt(cursor, "{") || isAt(cursor, "}", -1);
+      const node = readPower(cursor);
+      // "3{1}" looks like 31, and is neither it nor a product.
+      if (isGroup && node.kind === "number" && factors.at(-1)?.node.kind === "number")
+        return fail(cursor, "braces stand between its digits");
+      factors.push({ inverse: false, node });
+    } else break;
     if (factors.length > TERMS_MAX) return fail(cursor, "it has too many factors");
   }
   return productOf(factors);
@@ -181,7 +186,7 @@ export function readPower(cursor: Cursor): Node {
 
 function readPostfix(cursor: Cursor, node: Node): Node | undefined {
   if (isAt(cursor, "^")) return raised(cursor, node);
-  if (isAt(cursor, "!") && !isAt(cursor, "=", 1)) {
+  if (isAt(cursor, "!")) {
     cursor.at++;
     const isDouble = accept(cursor, "!");
     if (isAt(cursor, "!")) return fail(cursor, "it has three factorials in a row");
@@ -200,7 +205,7 @@ function raised(cursor: Cursor, base: Node): Node {
     return inDegrees(cursor, base);
   }
   if (accept(cursor, "∘") || accept(cursor, "°")) return inDegrees(cursor, base);
-  if (accept(cursor, "'")) return base;
+  if (isAt(cursor, "'")) return fail(cursor, "it has a prime behind what is no name");
   const word = peek(cursor, 1);
   if (word?.kind === "word" && ORDINALS.has(word.text) && isAt(cursor, "{") && isAt(cursor, "}", 2)) {
     cursor.at += 3;

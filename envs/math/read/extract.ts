@@ -40,8 +40,8 @@ function afterLabel(whole: string, given: number): Parsed<string> {
   return { kind: "answer", answer: stripped(whole.slice(label.index + label[0].length)) };
 }
 
-/** A value in bold in a sentence, as Markdown has it: "The total is **42** apples". */
-const BOLD_IN_WORDS = /(?<=[A-Za-z]{2}[,:]? )\*\*(?! )([^*\n]{1,200})(?<! )\*\*(?=$|[\s.,;:])/g;
+/** A value in bold in a sentence, as Markdown has it: "The total is **42** apples"; "\quad" is no word. */
+const BOLD_IN_WORDS = /(?<=(?<!\\[A-Za-z]{0,16})[A-Za-z]{2}[,:]? )\*\*(?! )([^*\n]{1,200})(?<! )\*\*(?=$|[\s.,;:])/g;
 
 /** Commands that surround an answer or only its first words, as commands that nothing takes away. */
 const TEXT = /\\(?:text|textbf|textit|textrm|texttt|mbox)(?=\s*\{)/g;
@@ -91,6 +91,8 @@ function boxesOf(text: string): readonly string[] | string {
     if (end < 0) return "a box is not closed";
     const before = text.slice(Math.max(past, start - BEFORE_MAX), start).replace(/\\f?boxed\s*\{$/, "");
     if (isDenied(before, text.slice(end + 1, end + BEFORE_MAX))) return "it takes its answer back";
+    if (PART_BEFORE.test(before) || PART_BEHIND.test(text.slice(end + 1, end + BEFORE_MAX)))
+      return "what stands beside its box is a part of the value";
     const inside = text.slice(start, end);
     const inner = inside.length > LENGTH_MAX ? inside : stripped(inside);
     const labelled = inside.length > LENGTH_MAX ? undefined : afterLabel(inner, 1);
@@ -101,6 +103,10 @@ function boxesOf(text: string): readonly string[] | string {
   }
   return [...new Set(found.map((box) => named(box, found.length > 1)))];
 }
+
+/** Of "-\boxed{5}", "2\boxed{5}", "10^{\boxed{3}}", "\boxed{1}/2" and "\boxed{3}x" the box holds no value that was meant. */
+const PART_BEFORE = /(?:[\d^/+−-]|[\w)}\]]\s?\*|\^\{|\\(?:[dt]?frac|sqrt|cdot|times|pm)\s*(?:\[[^\]]{0,9}\])?\{?)$/;
+const PART_BEHIND = /^(?:[\d^xyz]|\s*[+*/]\s*[\d\\]|\s*\\(?:pi|sqrt|cdot|times|[dt]?frac|div)(?![A-Za-z]))/;
 
 interface Box {
   readonly inner: string;

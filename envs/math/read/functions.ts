@@ -3,6 +3,7 @@ import { whole } from "../numbers/rational.ts";
 import { type Factor, type Node, replaced, symbol } from "../syntax.ts";
 import { accept, type Cursor, expect, fail, isAt, nested, peek, type Read } from "./cursor.ts";
 import { readBraces, readBrackets, readPair } from "./groups.ts";
+import { scriptText } from "./scripts.ts";
 
 const readSum: Read = (cursor) => cursor.grammar.sum(cursor);
 const readPower: Read = (cursor) => cursor.grammar.power(cursor);
@@ -44,8 +45,7 @@ function functionAt(cursor: Cursor, text: string): Node {
     case "∏":
       return readSeries(cursor, text === "\\sum" || text === "∑" ? "sum" : "product");
     case "\\lim":
-      if (accept(cursor, "_")) skipScript(cursor);
-      return { kind: "call", name: "lim", args: [cursor.grammar.product(cursor)] };
+      return readLimit(cursor);
     case "∫":
       return readIntegral(cursor);
     case "log":
@@ -59,10 +59,10 @@ function functionAt(cursor: Cursor, text: string): Node {
   }
 }
 
-/** "n \\to \\infty" */
-function skipScript(cursor: Cursor): void {
-  if (!accept(cursor, "{")) return void cursor.at++;
-  while (cursor.at < cursor.tokens.length && !accept(cursor, "}")) cursor.at++;
+/** Of what goes where nothing is worked out; but two limits are only equal where it is the same. */
+function readLimit(cursor: Cursor): Node {
+  const place = accept(cursor, "_") ? scriptText(cursor) : "";
+  return { kind: "call", name: "lim", args: [cursor.grammar.product(cursor), { kind: "text", text: place }] };
 }
 
 function number(value: bigint): Node {

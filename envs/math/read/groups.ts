@@ -144,10 +144,15 @@ export function readMatrix(cursor: Cursor): Node {
   const rows: Node[][] = [[]];
   let cells = 0;
   while (cursor.problem === undefined && !isAt(cursor, `\\end:${name}`)) {
-    if (accept(cursor, "\\\\")) rows.push([]);
-    else if (accept(cursor, "&")) continue;
-    else rows.at(-1)?.push(cursor.grammar.relation(cursor));
+    if (accept(cursor, "\\\\")) {
+      rows.push([]);
+      continue;
+    }
+    rows.at(-1)?.push(cursor.grammar.relation(cursor));
     if (++cells > CELLS_MAX) return fail(cursor, "its matrix is too large");
+    // A cell that is empty, or that nothing parts from the next, would move all behind it.
+    if (!accept(cursor, "&") && !isAt(cursor, "\\\\") && !isAt(cursor, `\\end:${name}`))
+      return fail(cursor, `a cell of its matrix does not end${found(cursor)}`);
   }
   expect(cursor, `\\end:${name}`);
   const filled = rows.filter((row) => row.length > 0);

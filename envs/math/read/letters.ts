@@ -1,7 +1,7 @@
 /** Tells words, functions and products of variables apart in runs of letters. */
-import type { Rational } from "../numbers/rational.ts";
-import { FUNCTIONS, INFIXES, SYMBOLS } from "./names.ts";
-import { readNumber } from "./numeral.ts";
+import { DECORATIONS, SKIPPED, TEXTS, UPRIGHTS } from "./commands.ts";
+import { FUNCTIONS, INFIXES, OPERATORS, SYMBOLS } from "./names.ts";
+import { readNumber, TOO_LONG } from "./numeral.ts";
 import { push, put, type Sink, type Style } from "./tokens.ts";
 import { CAPITAL_WORDS, SHORT_WORDS } from "./words.ts";
 
@@ -58,10 +58,11 @@ export function textTokens(inner: string, style: Style, sink: Sink): void {
       continue;
     }
     if (/^\d/.test(piece)) {
-      const read = readNumber(inner, at, style) ?? {
-        value: { num: 0n, den: 1n } satisfies Rational,
-        end: inner.length,
-      };
+      const read = readNumber(inner, at, style);
+      if (read === undefined) {
+        sink.problem ??= TOO_LONG;
+        return;
+      }
       const { end, ...number } = read;
       push(sink, { kind: "number", ...number });
       at = end;
@@ -75,4 +76,26 @@ export function textTokens(inner: string, style: Style, sink: Sink): void {
     at += piece.length;
   }
   sink.space = true;
+}
+
+/** Decorations that are not another way to write a vector, a segment or a mean. */
+const MARKS: Readonly<Record<string, string>> = {
+  ...{ dot: "˙", ddot: "¨", overleftrightarrow: "↔" },
+  ...{ wideparen: "⌢", overparen: "⌢", overarc: "⌢" },
+};
+
+/** The unit vectors of the plane are written without their dots. */
+const DOTLESS = /\\([ij])math(?![A-Za-z])/g;
+
+/** The name that something decorated is: \vec{v}, \overline{\alpha+\beta}. */
+export function decoratedName(command: string, inner: string): string {
+  const written = inner.replace(DOTLESS, "$1");
+  const letters = written.replace(/\\([A-Za-z]+)|[\s{}]/g, (_, of?: string) => (of === undefined ? "" : meantBy(of)));
+  return `${MARKS[command] ?? "⃗"}${letters === "" ? inner.trim() : letters}`;
+}
+
+/** What a command means; of those that say how something looks, nothing. */
+function meantBy(command: string): string {
+  const isLook = [SKIPPED, UPRIGHTS, TEXTS, DECORATIONS].some((names) => names.has(command));
+  return isLook ? "" : (SYMBOLS.get(command) ?? OPERATORS.get(command) ?? command);
 }

@@ -1,8 +1,8 @@
 /** Cuts the text of an answer into tokens: LaTeX, Unicode and plain text alike. Time is linear in the text's length. */
 import { isSpace, narrow } from "../../lib/text.ts";
-import { DECORATIONS, PLAIN_LOOKS, SKIPPED, SKIPPED_WITH_ARGUMENT, TEXTS, UPRIGHTS } from "./commands.ts";
+import { DECORATIONS, EQUATIONS, PLAIN_LOOKS, SKIPPED, SKIPPED_WITH_ARGUMENT, TEXTS, UPRIGHTS } from "./commands.ts";
 import { basedNumber } from "./bases.ts";
-import { letterTokens, textTokens } from "./letters.ts";
+import { decoratedName, letterTokens, textTokens } from "./letters.ts";
 import {
   CHARACTERS,
   FUNCTIONS,
@@ -16,7 +16,7 @@ import {
   UNIT_LETTERS,
   VULGAR,
 } from "./names.ts";
-import { readNumber } from "./numeral.ts";
+import { readNumber, TOO_LONG } from "./numeral.ts";
 import { push, put, type Sink, type Style, type Token } from "./tokens.ts";
 import { isOrdinalOf, PRODUCT_WORDS } from "./words.ts";
 
@@ -28,8 +28,10 @@ const TOKENS_MAX = 3_000;
 const DOUBLE_SIGNS_MAX = 12;
 
 export function lex(text: string, style: Style): Lexed {
-  const sink: Sink = { tokens: [], space: false, gap: "none", depth: 0, dollars: 0, problem: undefined };
+  const nothing = { space: false, gap: "none", depth: 0, dollars: 0, problem: undefined } as const;
+  const sink: Sink = { tokens: [], environments: [], ...nothing };
   lexInto(text, style, sink);
+  if (sink.environments.length > 0) sink.problem ??= NOT_PAIRED;
   const doubles = sink.tokens.filter((token) => token.kind === "op" && (token.text === "±" || token.text === "∓"));
   if (doubles.length > DOUBLE_SIGNS_MAX) return { kind: "malformed", reason: "it has too many signs ±" };
   if (sink.tokens.length > TOKENS_MAX) return { kind: "malformed", reason: "it is too long to be read" };
@@ -120,7 +122,7 @@ function isDigit(unit: number): boolean {
 function number(text: string, at: number, style: Style, sink: Sink): number {
   const read = (style.bases ? basedNumber(text, at) : undefined) ?? readNumber(text, at, style);
   if (read === undefined) {
-    sink.problem = "it has a number of more digits than can be read";
+    sink.problem = TOO_LONG;
     return text.length;
   }
   const { end, ...written } = read;
@@ -130,6 +132,8 @@ function number(text: string, at: number, style: Style, sink: Sink): number {
 
 function sign(text: string, at: number, character: string, sink: Sink): number {
   const two = TWO_SIGNS[text.slice(at, at + 2)];
+  // "5!=120" is no "5 ≠ 120".
+  if (two === "≠" && isFactorial(sink.tokens.at(-1), sink.space)) return op(sink, "!", at + 1);
   if (text.startsWith("+/-", at)) return op(sink, "±", at + 3);
   if (text.startsWith("...", at)) return op(sink, "…", at + 3);
   if (two !== undefined) return op(sink, two, at + 2);
@@ -154,6 +158,10 @@ function sign(text: string, at: number, character: string, sink: Sink): number {
   if (character === ".") return op(sink, ".", at + 1);
   sink.problem = `it holds ${JSON.stringify(character)}, which is read nowhere`;
   return text.length;
+}
+
+function isFactorial(before: Token | undefined, isApart: boolean): boolean {
+  return !isApart && (before?.kind === "number" || (before?.kind === "op" && ")!".includes(before.text)));
 }
 
 function op(sink: Sink, text: string, end: number): number {
@@ -218,11 +226,21 @@ function command(text: string, at: number, style: Style, sink: Sink): number {
     return inGroup(text, end, sink, (inner) => put(sink, "name", inner.trim()));
   if (DECORATIONS.has(name)) return inGroup(text, end, sink, (inner) => decorated(name, inner, style, sink));
   if (name === "begin" || name === "end")
-    return inGroup(text, end, sink, (inner) => put(sink, "op", `\\${name}:${inner.trim()}`));
+    return inGroup(text, end, sink, (inner) => environment(name, inner.trim(), sink));
   const plain = named(name, sink);
   if (plain) return end;
   put(sink, "op", `\\${name}`);
   return end;
+}
+
+const NOT_PAIRED = "what it begins and what it ends are not the same environments";
+
+/** Equations stand below each other as lines do; other environments are read by what they are. */
+function environment(edge: "begin" | "end", of: string, sink: Sink): void {
+  if (!EQUATIONS.has(of)) return put(sink, "op", `\\${edge}:${of}`);
+  if (edge === "begin") sink.environments.push(of);
+  else if (sink.environments.pop() !== of) sink.problem ??= NOT_PAIRED;
+  separate("\n", sink);
 }
 
 function named(name: string, sink: Sink): boolean {
@@ -274,9 +292,6 @@ function upright(inner: string, style: Style, sink: Sink): void {
   else lexInto(inner, style, sink);
 }
 
-/** The unit vectors of the plane are written without their dots. */
-const DOTLESS = /\\([ij])math(?![A-Za-z])/g;
-
 /** "\vec{v}" and "\overline{AB}" are names, whatever they look like; what is bold and no name counts as it stands. */
 function decorated(command: string, inner: string, style: Style, sink: Sink): void {
   if (PLAIN_LOOKS.has(command) && /[^A-Za-z\s{}\\]/.test(inner)) return lexInto(inner, style, sink);
@@ -284,8 +299,7 @@ function decorated(command: string, inner: string, style: Style, sink: Sink): vo
     sink.problem ??= `\\${command} over digits is not read`;
     return;
   }
-  const letters = inner.replace(DOTLESS, "$1").replace(/\\[A-Za-z]+|[\s{}]/g, "");
-  put(sink, "name", `⃗${letters === "" ? inner.trim() : letters}`);
+  put(sink, "name", decoratedName(command, inner));
 }
 
 /** Up to the end of "\\\\[2pt]", which says how far apart lines are. */

@@ -12,6 +12,8 @@ export interface ReadNumber {
   readonly end: number;
 }
 
+export const TOO_LONG = "it has a number of more digits than can be read";
+
 /** More digits than this are no answer. */
 const DIGITS_MAX = 4_000;
 const DECIMALS_MAX = 400;
@@ -19,11 +21,12 @@ const EXPONENT_MAX = 400;
 
 /** What LaTeX and typographers put between groups of three digits. */
 const THIN = "~|\\{,\\}|,\\\\!\\s?|\\\\,|\\\\ |\\\\;|\\\\!|[\\u00a0\\u2009\\u202f']| ";
-const GROUPED = new RegExp(`\\d{1,3}(?:(?:${THIN})\\d{3})+(?![\\d/])(\\.\\d+)?`, "y");
+/** "0{,}123" is a decimal, and no number starts with a group of zeros. */
+const GROUPED = new RegExp(`[1-9]\\d{0,2}(?:(?:${THIN})\\d{3})+(?![\\d/])(\\.\\d+)?`, "y");
 const THOUSANDS = /\d{1,3}(?:,\d{3})+(?!\d)(\.\d+)?/y;
 const BRACED_COMMA = /(\d+)\{,\}(\d+)/y;
 const DECIMAL_COMMA = /(\d+),(\d+)/y;
-const REPEATING = /(\d*)\.(\d*)(?:\\(?:overline|bar|dot)\s*\{\s*(\d+)\s*\}|\((\d+)\))/y;
+const REPEATING = /(\d*)\.(\d*)(?:\\(?:overline|bar|dot)\s*(?:\{\s*(\d+)\s*\}|(\d)(?!\d))|\((\d+)\))/y;
 /** 0.333… */
 const GOING_ON = /(\d*)\.(\d+)(?:\.\.\.|…|\\[lc]?dots)/y;
 const DOTS = /\s{0,2}(?:\.\.\.|…|\\[lc]?dots(?![A-Za-z]))/y;
@@ -73,7 +76,8 @@ function withExponent(read: ReadNumber, text: string, style: Style): ReadNumber 
   const size = Number(found[2]);
   if (size > EXPONENT_MAX) return read;
   const { num, den } = read.value;
-  const raised = scaled(num * (10n ** BigInt(DECIMALS_MAX) / den), (found[1] === "-" ? -size : size) - DECIMALS_MAX);
+  const power = 10n ** BigInt(size);
+  const raised = found[1] === "-" ? reduced(num, den * power) : reduced(num * power, den);
   return { value: raised, end: read.end + found[0].length };
 }
 
@@ -90,7 +94,7 @@ function repeatingNumber(text: string, at: number): ReadNumber | undefined {
   const parts = found ?? match(GOING_ON, text, at);
   if (parts === null) return undefined;
   const [, whole = "", after = ""] = parts;
-  const [fixed, cycle] = found === null ? goingOn(after) : [after, parts[3] ?? parts[4] ?? ""];
+  const [fixed, cycle] = found === null ? goingOn(after) : [after, parts[3] ?? parts[4] ?? parts[5] ?? ""];
   if (cycle === "") return undefined;
   if (whole.length + fixed.length + cycle.length > DIGITS_MAX / 10) return undefined;
   const all = BigInt(`${whole}${fixed}${cycle}`);

@@ -39,6 +39,10 @@ const DENIALS: ReadonlySet<string> = new Set([
   "nothing",
   "which",
   "if",
+  "suppose",
+  "assume",
+  "pretend",
+  "imagine",
 ]);
 
 /** "The probability is 7/8": the words before the verb name it. */
@@ -66,7 +70,8 @@ export function readWords(cursor: Cursor): Node | undefined {
   }
   if (words.length === 0) return undefined;
   const verb = verbOf(words);
-  if (verb > 0 && !words.some((word) => DENIALS.has(word.toLowerCase()))) return said(cursor, words, verb);
+  const isDenied = words.some((word) => DENIALS.has(word.toLowerCase()));
+  if (verb > 0 && !isDenied) return said(cursor, words, verb);
   const token = cursor.tokens[end];
   const isEnd =
     token === undefined ||
@@ -76,6 +81,7 @@ export function readWords(cursor: Cursor): Node | undefined {
     cursor.at = end;
     const text: Node = { kind: "text", text: words.join(" ") };
     if (!accept(cursor, "=")) return text;
+    if (isDenied) return fail(cursor, "its words may say that it is none");
     return { kind: "relation", parts: [text, cursor.grammar.sets(cursor)], operators: ["="] };
   }
   const start = cursor.at;

@@ -2,7 +2,7 @@
 import { whole } from "../numbers/rational.ts";
 import { type Node, symbol } from "../syntax.ts";
 import { valueInBase } from "./bases.ts";
-import { accept, type Cursor, fail, found, isAt, nested, peek, type Read } from "./cursor.ts";
+import { accept, type Cursor, fail, found, isAt, nested, peek, type Read, textOf } from "./cursor.ts";
 import { readBraces, readBrackets } from "./groups.ts";
 import { isNumberSet, NUMBER_SETS } from "./names.ts";
 import { numberOfWords } from "./words.ts";
@@ -60,10 +60,12 @@ function primes(cursor: Cursor): string {
 }
 
 /** The text of what is in a script. */
-function scriptText(cursor: Cursor): string {
+export function scriptText(cursor: Cursor): string {
   const text = (at: number): string => {
     const token = cursor.tokens[at];
-    return token === undefined ? "" : token.kind === "number" ? (token.digits ?? "?") : token.text;
+    if (token === undefined) return "";
+    const isBesideDigits = token.kind === "number" && cursor.tokens[at - 1]?.kind === "number";
+    return `${isBesideDigits ? " " : ""}${textOf(token)}`;
   };
   if (!isAt(cursor, "{")) return text(cursor.at++);
   let name = "";

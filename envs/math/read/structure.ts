@@ -188,6 +188,8 @@ export function readRelation(cursor: Cursor): Node {
   const parts = [readSets(cursor)];
   const operators: Relation[] = [];
   for (;;) {
+    // "x &= 5", where equations stand below each other.
+    if (isAt(cursor, "&") && isAt(cursor, "=", 1)) cursor.at++;
     const token = peek(cursor);
     if (token?.kind !== "op" || !RELATIONS.includes(token.text) || cursor.problem !== undefined) break;
     cursor.at++;

@@ -42,6 +42,8 @@ export interface Sink {
   gap: "none" | "line" | "formula";
   /** How many groups of commands are open. */
   depth: number;
+  /** Environments of equations that are open, the innermost last. */
+  readonly environments: string[];
   /** Dollars since the last token: the second one opens another formula. */
   dollars: number;
   problem: string | undefined;

@@ -2,6 +2,7 @@
 import { add, type Rational } from "../numbers/rational.ts";
 import type { Node } from "../syntax.ts";
 import { accept, type Cursor, fail, isAt, peek } from "./cursor.ts";
+import { SYMBOLS, UNIT_LETTERS } from "./names.ts";
 import { startsRemark } from "./remarks.ts";
 
 /** What a unit measures, and how many of the first of its kind it is; rational, as two whole numbers. */
@@ -58,11 +59,18 @@ const WORDS_MAX = 5;
 const SMALL = new Set(["of", "per", "the", "in", "a", "each", "total", "square", "cubic", "sq", "cu"]);
 
 /** Words of sentences, which no unit has: "7 is not the answer". */
-const NO_UNITS = new Set(
-  "is are was not no never wrong incorrect if when where for less more fewer than least most but because hence so then thus answer maybe either neither except unless without minus plus times over hundred hundreds thousand thousands million millions billion billions trillion dozen dozens tens half halves third thirds quarter quarters squared cubed factorial pi negative".split(
+const NO_UNITS: ReadonlySet<string> = new Set([
+  ..."is are was not no never wrong incorrect if when where for less more fewer than least most but because hence so then thus answer maybe either neither except unless without minus plus times over hundred hundreds thousand thousands million millions billion billions trillion dozen dozens tens half halves third thirds quarter quarters squared cubed factorial pi negative".split(
     " ",
   ),
-);
+  // What makes another number of it.
+  ...(
+    "divided multiplied raised added subtracted modulo mod choose doubled tripled halved inverse reciprocal root roots radical " +
+    "repeating recurring base binary ternary octal hexadecimal below above beyond greater smaller larger lower higher " +
+    "lakh lakhs crore crores bn mil gross score pair pairs couple couples tenth tenths hundredth hundredths thousandth " +
+    "thousandths millionth millionths fourth fourths fifth fifths sixth sixths seventh sevenths eighth eighths ninth ninths"
+  ).split(" "),
+]);
 
 /** The unit that stands here, up to a separator, in a spelling of our own; undefined: none. */
 export function readUnit(cursor: Cursor): string | undefined {
@@ -72,7 +80,7 @@ export function readUnit(cursor: Cursor): string | undefined {
   for (let words = 0; ;) {
     const next = peek(cursor);
     if (next?.kind === "word" || (next?.kind === "name" && parts.length > 0)) {
-      if (++words > WORDS_MAX || NO_UNITS.has(next.text.toLowerCase())) {
+      if (++words > WORDS_MAX || NO_UNITS.has(next.text.toLowerCase()) || isVariable(next)) {
         fail(cursor, "words follow its value");
         return undefined;
       }
@@ -87,6 +95,12 @@ export function readUnit(cursor: Cursor): string | undefined {
     else break;
   }
   return spelling(parts);
+}
+
+/** The θ of "5 \text{θ}" and the x of "5 cm x". */
+function isVariable({ kind, text }: { readonly kind: string; readonly text: string }): boolean {
+  const isLetter = kind === "name" || text.length === 1 || SYMBOLS.has(text);
+  return isLetter && !UNITS.has(text) && !UNIT_LETTERS.includes(text);
 }
 
 /** "3 to 4" is a ratio. */

@@ -105,7 +105,7 @@ async function comparedOf(file: RunFile, { student, seeds, updates, target, leve
     const whole = Math.ceil(config.length / config.promptsPerUpdate);
     const bar = createBar({ done: 0, total: 2 * seeds, format: "{bar} {value}/{total} runs", shown: json !== true });
     try {
-      return compare(
+      return await compare(
         {
           ...{ config, family: found.family, places: placesOf(config, local.deps.registry, level), seeds, target },
           updates: updates ?? (whole === 0 ? UPDATES_DEFAULT : whole),

@@ -51,14 +51,23 @@ export interface OutcomeKind {
   readonly count: (part: PartSummary) => number;
 }
 
-/** Best first; `exact`: answers are right or not. Kinds that no part has are left out. */
-export function outcomeKindsOf(parts: readonly PartSummary[], exact: boolean): readonly OutcomeKind[] {
+/** Whether answers are right or not, or have a quality; "mixed": it depends on the part. */
+export type Exactness = "exact" | "quality" | "mixed";
+
+const bestTitle = { exact: "right", quality: "optimal", mixed: "right or optimal" } as const;
+const poorTitle = { exact: "wrong", quality: "infeasible", mixed: "wrong or infeasible" } as const;
+
+/** Best first. Kinds that no part has are left out. */
+export function outcomeKindsOf(parts: readonly PartSummary[], exactness: Exactness): readonly OutcomeKind[] {
   const feasible = ({ ratios }: PartSummary): number => ratios.reduce((sum, count) => sum + count, 0);
   const [light, dark] = ["var(--on-deep)", "var(--on-pale)"];
   const kinds: readonly OutcomeKind[] = [
-    { title: exact ? "right" : "optimal", colour: "var(--best)", ink: light, count: ({ optimal }) => optimal },
+    { title: bestTitle[exactness], colour: "var(--best)", ink: light, count: ({ optimal }) => optimal },
     { title: "feasible", colour: "var(--good)", ink: dark, count: (part) => feasible(part) - part.optimal },
-    { title: exact ? "wrong" : "infeasible", colour: "var(--poor)", ink: dark, count: (part) => part.infeasible },
+    {
+      ...{ title: poorTitle[exactness], colour: "var(--poor)", ink: dark },
+      count: ({ wrong, infeasible }) => wrong + infeasible,
+    },
     { title: "malformed", colour: "var(--bad)", ink: light, count: ({ malformed }) => malformed },
     { title: "no reward", colour: "var(--none)", ink: dark, count: ({ noReward }) => noReward },
   ];

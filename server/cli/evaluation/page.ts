@@ -1,6 +1,7 @@
 /** report.html: one file with everything in it, that reads without a script, in light and dark. */
 import type { Report, ReportRow } from "../../../clients/ts/src/public.ts";
 import {
+  type Exactness,
   figureBars,
   lineColour,
   linesStyle,
@@ -118,9 +119,14 @@ function exactSections({ report }: Summary): readonly string[] {
   return [section(several ? "pass@k" : "Right answers", words, svg)];
 }
 
+function exactnessOf(haveQuality: readonly boolean[]): Exactness {
+  if (!haveQuality.includes(true)) return "exact";
+  return haveQuality.includes(false) ? "mixed" : "quality";
+}
+
 function outcomeSection({ parts, report }: Summary): string {
-  const exact = report.parts.every(({ figures }) => !("quality_ratio" in figures));
-  const kinds = outcomeKindsOf(parts, exact);
+  const qualities = scored(report.parts).map(({ figures }) => "quality_ratio" in figures);
+  const kinds = outcomeKindsOf(parts, exactnessOf(qualities));
   const svg = outcomeBars("Outcomes by part", parts, kinds);
   return section("What became of the answers", "Shares of each part's samples.", legend(kinds), chart(svg));
 }

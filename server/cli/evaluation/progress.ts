@@ -10,18 +10,18 @@ export interface Progress {
 }
 
 const FORMAT =
-  "{bar} {value}/{total}  {eta_formatted} left  feasible {feasible}  ratio {ratio}  failed {failed}{trouble}";
+  "{bar} {value}/{total}  {eta_formatted} left  right or feasible {good}  reward {reward}  failed {failed}{trouble}";
 
 /** Lines about troubles, each different. */
 const TROUBLES_MAX = 10;
 
 export function createProgress(done: number, total: number, shown: boolean): Progress {
-  const counts = { scored: 0, feasible: 0, ratio: 0, failed: 0 };
+  const counts = { scored: 0, good: 0, reward: 0, failed: 0 };
   const troubles = new Set<string>();
   let last = "";
   const payload = () => ({
-    feasible: counts.scored === 0 ? "–" : `${Math.round((100 * counts.feasible) / counts.scored)}%`,
-    ratio: counts.scored === 0 ? "–" : (counts.ratio / counts.scored).toFixed(3),
+    good: counts.scored === 0 ? "–" : `${Math.round((100 * counts.good) / counts.scored)}%`,
+    reward: counts.scored === 0 ? "–" : (counts.reward / counts.scored).toFixed(3),
     failed: counts.failed,
     trouble: last === "" ? "" : `  trying again: ${last}`,
   });
@@ -44,15 +44,15 @@ export function createProgress(done: number, total: number, shown: boolean): Pro
   };
 }
 
-function count(counts: { scored: number; feasible: number; ratio: number; failed: number }, step: Step): void {
+/** By what every answer has: not all have a ratio. */
+function count(counts: { scored: number; good: number; reward: number; failed: number }, step: Step): void {
   if (step.kind === "failed") {
     counts.failed++;
     return;
   }
   counts.scored++;
   const { outcome } = step;
-  if (outcome.kind !== "scored" || outcome.verdict !== "feasible") return;
-  counts.feasible++;
-  // An answer that is right or not has no ratio.
-  counts.ratio += outcome.ratio ?? 1;
+  if (outcome.kind !== "scored") return;
+  counts.reward += outcome.reward;
+  if (outcome.verdict === "feasible" || outcome.solved) counts.good++;
 }

@@ -15,7 +15,10 @@ export interface PartSummary {
   readonly part: string;
   /** Feasible answers by ratio in ten equal steps; the last one also holds 1. */
   readonly ratios: readonly number[];
+  /** As good as can be: the optimum, or graded as right. */
   readonly optimal: number;
+  /** Read, and graded as wrong. */
+  readonly wrong: number;
   readonly infeasible: number;
   readonly malformed: number;
   readonly noReward: number;
@@ -46,7 +49,7 @@ type Counts = {
 
 function emptyCounts(part: string): Counts {
   const ratios = Array.from({ length: RATIO_STEPS }, () => 0);
-  return { part, ratios, optimal: 0, infeasible: 0, malformed: 0, noReward: 0 };
+  return { part, ratios, optimal: 0, wrong: 0, infeasible: 0, malformed: 0, noReward: 0 };
 }
 
 /** Reads the report and all samples. */
@@ -77,13 +80,15 @@ function countSample(counts: Counts, { outcome }: Sample): string | undefined {
     return outcome?.detail;
   }
   const { verdict, violation, ratio, solved } = outcome;
-  if (verdict === "feasible") {
+  // An answer that is right or not has no ratio.
+  if (verdict === "feasible" || solved) {
     if (solved) counts.optimal++;
     const step = Math.min(RATIO_STEPS - 1, Math.floor((ratio ?? 1) * RATIO_STEPS));
     counts.ratios[step] = (counts.ratios[step] ?? 0) + 1;
     return undefined;
   }
   if (verdict === "infeasible") counts.infeasible++;
+  else if (verdict === "graded") counts.wrong++;
   else counts.malformed++;
   return violation.replaceAll(/\d+(\.\d+)?/g, "…").slice(0, 200);
 }

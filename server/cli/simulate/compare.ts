@@ -1,4 +1,5 @@
 /** A run's configuration and the uniform mixture over the same simulated students. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { deriveSeed } from "../../../envs/lib/rng.ts";
 import { noConstraints, type RunConfig } from "../../curriculum/types.ts";
 import { drive, type Step } from "../../curriculum/simulation/drive.ts";
@@ -6,6 +7,8 @@ import { type Life, lifeOf } from "../../curriculum/simulation/life.ts";
 import { bootstrap, type Interval, mean, median } from "../../curriculum/simulation/statistics.ts";
 import type { Family, Place } from "../../curriculum/simulation/student.ts";
 import type { Series, Step as ChartStep } from "../runs/series.ts";
+
+const STEPS_A_TURN = 10;
 
 export interface Asked<Spec> {
   readonly config: RunConfig<Spec>;
@@ -94,19 +97,28 @@ function seriesOf<Spec>(
   return { arms: config.arms.map(({ id }) => id), families, steps, changes: [], tasks, drawn };
 }
 
-export function compare<Spec>(asked: Asked<Spec>, stepsMax: number): Comparison {
+export async function compare<Spec>(asked: Asked<Spec>, stepsMax: number): Promise<Comparison> {
   const { config, family, places, updates, seeds, target, onRun } = asked;
   const names = Array.from({ length: seeds }, (_, i) => `simulate/${i}`);
-  const play = (of: RunConfig<Spec>) =>
-    names.map((name) => {
-      const created = family.create(name, places);
-      const student = { ...created, target: target ?? created.target };
-      const seed = deriveSeed("simulate", config.seed, name);
-      const steps = [...drive({ ...of, seed, length: updates * of.promptsPerUpdate }, student, name)];
-      onRun();
-      return { steps, life: lifeOf(steps, student, of.numGenerations), learnable: student.learnable };
-    });
-  const [given, uniform] = [play(config), play(uniformOf(config))];
+  const live = async (of: RunConfig<Spec>, name: string) => {
+    const created = family.create(name, places);
+    const student = { ...created, target: target ?? created.target };
+    const seed = deriveSeed("simulate", config.seed, name);
+    const steps: Step[] = [];
+    for (const step of drive({ ...of, seed, length: updates * of.promptsPerUpdate }, student, name)) {
+      steps.push(step);
+      // So that a signal is heard, a killed launcher is missed and the bar is drawn while students live.
+      if (steps.length % STEPS_A_TURN === 0) await nextTurn();
+    }
+    onRun();
+    return { steps, life: lifeOf(steps, student, of.numGenerations), learnable: student.learnable };
+  };
+  const play = async (of: RunConfig<Spec>) => {
+    const lives = [];
+    for (const name of names) lives.push(await live(of, name));
+    return lives;
+  };
+  const [given, uniform] = [await play(config), await play(uniformOf(config))];
   const rolloutsAt = (runs: typeof given, at: readonly number[]): number =>
     median(at.map((i) => runs[i]?.life.rolloutsToTarget ?? Infinity));
   const ratio = (at: readonly number[]): number => rolloutsAt(given, at) / rolloutsAt(uniform, at);

@@ -1,5 +1,6 @@
 /** A page of a run's history: as many records as were asked for, or as fit. */
 import type { Store, StoredRecord } from "../../stores/store.ts";
+import type { RunState } from "../state.ts";
 
 /**
  * Characters of records in a page: about half a megabyte on the wire, of the 4 that gRPC clients take by default. Of a
@@ -38,4 +39,20 @@ export async function historyPage(
     if (part.length < wanted) return { placed, next: undefined };
   }
   return { placed, next: at };
+}
+
+/**
+ * The first place from one on of which the history should have a record and has none; `end`: where what was read ends. Of a
+ * run that was imported this cannot be told: of what was before its export only the newest part came with it.
+ */
+export function missingRecord(
+  { incarnations, nextSeq }: RunState,
+  records: readonly StoredRecord[],
+  from: number,
+  end: number = nextSeq,
+): number | undefined {
+  if (incarnations.length > 1) return undefined;
+  const gap = records.findIndex(({ seq }, i) => seq !== from + i);
+  const missing = from + (gap < 0 ? records.length : gap);
+  return missing < Math.min(end, nextSeq) ? missing : undefined;
 }

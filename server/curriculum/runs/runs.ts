@@ -9,7 +9,7 @@ import {
   type GroupRef,
   type ReportedAdvantages,
 } from "../feedback.ts";
-import type { ListedRun } from "../../stores/store.ts";
+import { type ListedRun, recordMissing, StoreDamaged } from "../../stores/store.ts";
 import { decideReopen } from "../groups.ts";
 import { decideShape, type NewShape } from "../shape.ts";
 import { usefulGroups } from "../batches.ts";
@@ -20,7 +20,7 @@ import { type HistoryEntry, openRecords } from "../history.ts";
 import { runView, type RunView, stateView, type StateView, viewOf } from "../view.ts";
 import { decodeRecord, encodeChange, readState } from "./journal.ts";
 import { feedbackQueue } from "./feedback-queue.ts";
-import { historyPage } from "./history-page.ts";
+import { historyPage, missingRecord } from "./history-page.ts";
 import { type Gone, gone } from "./live-run.ts";
 import { ofAnyChange, ofPause, ofPolicy, ofResume, ofShape, ofWeights } from "../no-effect.ts";
 import { nextBatch, type NextBatch, type NextBatchRequest } from "./next-batch.ts";
@@ -182,6 +182,9 @@ function keeping<Spec, Key extends InstanceKey>(
   const history: All["history"] = (runId, from, limit) =>
     read(registry, runId, async (state, { run }) => {
       const { placed, next } = await historyPage(store, run.key, from, limit);
+      const missing = missingRecord(state, placed, from, next);
+      // Of a run that was deleted meanwhile they are gone.
+      if (missing !== undefined && (await run.refresh())) throw recordMissing(missing);
       const open = openRecords(state);
       const items = placed.map(({ seq, body }) => {
         const record = open(seq) ?? decodeRecord(body);
@@ -197,7 +200,7 @@ function keeping<Spec, Key extends InstanceKey>(
 const LISTED_TOGETHER = 16;
 
 function listing<Spec, Key extends InstanceKey>(
-  { store, clock, source }: Ports<Spec, Key>,
+  { store, clock, source, log }: Ports<Spec, Key>,
   registry: Registry<Spec, Key>,
 ): Operations<Spec, Key, "list"> {
   // One list at a time, so that many of them together take no more of the event loop than one.
@@ -231,8 +234,11 @@ function listing<Spec, Key extends InstanceKey>(
       records: [],
       summary: encodeSummary(state, undefined),
     };
-    // Another server that is quicker writes one of its own.
-    await store.append(row.key, mended);
+    // Another server that is quicker writes one of its own; and where it cannot be written, the list is right without it.
+    await store.append(row.key, mended).catch((err: unknown) => {
+      if (!(err instanceof StoreDamaged)) throw err;
+      log?.warn({ err, run: row.id }, "the summary of a run cannot be mended");
+    });
     return runView(state);
   };
   return { list };

@@ -4,7 +4,7 @@
  */
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import type { StoredRecord } from "../../stores/store.ts";
+import { recordMissing, type StoredRecord } from "../../stores/store.ts";
 import type { Codecs } from "../codec.ts";
 import { checkRunId } from "../config.ts";
 import type { Imported } from "../events.ts";
@@ -24,6 +24,7 @@ import {
   type RunConfig,
 } from "../types.ts";
 import { runView, type RunView } from "../view.ts";
+import { missingRecord } from "./history-page.ts";
 import { encodeChange } from "./journal.ts";
 import type { LiveRun } from "./live-run.ts";
 import type { Clock, Ports } from "./ports.ts";
@@ -96,6 +97,8 @@ export async function exportRun<Spec, Key extends InstanceKey>(
   const put = (line: string): void => void chunks.push(Buffer.from(`${line}\n`));
   await inTurns(ports.clock, stateLines(state, ports.source), put);
   const records = await newestRecords(ports, run, state.nextSeq);
+  const missing = missingRecord(state, records, records[0]?.seq ?? 0);
+  if (missing !== undefined && (await run.refresh())) throw recordMissing(missing);
   await inTurns(ports.clock, recordLines(records), put);
   // The fastest level: digests and rewards are most of it, and a higher one gains little.
   const bytes = await compress(Buffer.concat(chunks), { level: 1 });

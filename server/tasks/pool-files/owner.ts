@@ -38,7 +38,8 @@ export async function findOwner(
     const { id, version } = environment;
     tried.push({ environment, unit: await work.unit({ environment: id, version, unit, names }) });
   }
-  const columns = await columnsOf(path);
+  // Of a file that cannot be read the units say why.
+  const columns = await columnsOf(path).catch(() => []);
   const most = Math.max(...tried.map(rowsOf));
   if (most === 0)
     return absentIn(tried, names) ?? `no environment can read its rows: ${reasons(tried, columns, kind === "lines")}`;

@@ -12,6 +12,13 @@ export const LABEL_TEXTS: readonly string[] = [
   ...["The answer would be ", "The answer must be ", "The answer is therefore ", "The most likely answer is "],
   ...["The answer to your question is ", "Answer (final): ", "Ans: ", "ans = ", "output: ", "Answer ⟹ ", "Answer ➜ "],
   ...["The answer is …. I hope it is correct"],
+  ...[
+    "Therefore, we conclude that the answer is ",
+    "Based on the analysis above, the answer is ",
+    "We get the answer: ",
+  ],
+  ...["Putting it all together, the final answer is: ", "This means the answer is ", "The answer comes out to be "],
+  ...['"answer": ', "So, after checking, the answer is **…**"],
   // Chinese.
   ...[
     "答案：",
@@ -24,14 +31,17 @@ export const LABEL_TEXTS: readonly string[] = [
     "**答案**：",
   ],
   ...["【答案】", "**最终答案：** ", "答: ", "最終答案為", "答案 = ", "本题的答案是 "],
+  ...["答案如下：", "这道题的答案是", "此题答案为", "由此得出最终答案：", "最後的答案是"],
   ...["那么答案是", "由此可得，答案为", "（答案）", "结论：", "最后答案："],
   // Spanish.
   ...["Respuesta: ", "Respuesta final: ", "La respuesta es ", "La respuesta final es: ", "**Respuesta**: "],
   ...["Por lo tanto, la respuesta correcta es ", "Así que la respuesta es ", "respuesta = ", "RESPUESTA FINAL: "],
+  ...["Así, la respuesta es ", "De modo que la respuesta es ", "En definitiva, la respuesta final es "],
   ...["La respuesta a la pregunta es ", "En resumen, la respuesta es ", "La respuesta sería ", "Conclusión: "],
   // French.
   ...["Réponse : ", "Réponse\u00a0: ", "Re\u0301ponse : ", "La réponse est ", "La réponse finale est : ", "RÉPONSE : "],
   ...["Donc, la réponse est ", "Par conséquent, la réponse correcte est ", "**Réponse finale :** ", "reponse : "],
+  ...["C'est pourquoi la réponse est ", "En somme, la réponse est "],
   ...[
     "La réponse à la question est ",
     "La réponse est donc ",
@@ -41,14 +51,17 @@ export const LABEL_TEXTS: readonly string[] = [
   // German.
   ...["Antwort: ", "Endgültige Antwort: ", "Die Antwort ist ", "Die Antwort lautet: ", "**Antwort:** ", "Lösung: "],
   ...["Also ist die Antwort ", "Somit lautet die richtige Antwort: ", "Ergebnis = "],
+  ...["Demnach ist die Antwort ", "Schließlich lautet die Antwort: ", "Die Antwort ist wie folgt: "],
   ...["Die Antwort auf die Frage ist ", "Zusammenfassend ist die Antwort ", "Die Antwort ist also ", "Endergebnis: "],
   // Russian.
   ...["Ответ: ", "Окончательный ответ: ", "**Ответ:** ", "Итак, ответ: ", "Ответ — ", "Таким образом, ответ: "],
   ...["Правильный ответ: ", "ОТВЕТ: ", "ответ = "],
+  ...["Ответом является ", "Ответ будет ", "Ответ таков: ", "Отсюда ответ: "],
   ...["Финальный ответ: ", "Ответ на вопрос: ", "В итоге ответ: ", "Итого: "],
   // Japanese.
   ...["答え：", "答えは", "答えは、", "最終的な答え：", "**答え**：", "したがって、答えは ", "解答：", "回答: "],
   ...["答えは…です", "よって、答えは … です。", "最終的な答えは…となります。"],
+  ...["答えは次の通りです：", "結論として、答えは…です。"],
   ...["求める答えは", "以上より、答えは…となる。", "正答は", "（答）", "結論："],
   // Korean.
   ...[
@@ -63,10 +76,14 @@ export const LABEL_TEXTS: readonly string[] = [
     "정답은 …이다.",
     "결론: ",
     "답은 …가 됩니다.",
+    "제 답은 …입니다.",
+    "답은 다음과 같습니다: ",
+    "결론적으로 정답은 …입니다.",
   ],
   // Portuguese.
   ...["Resposta: ", "Resposta final: ", "A resposta é ", "A resposta final é: ", "Portanto, a resposta correta é "],
   ...["**Resposta:** ", "Então, a resposta é ", "resposta = "],
+  ...["Dessa forma, a resposta é ", "Sendo assim, a resposta final é "],
   ...["A resposta para a pergunta é ", "Concluindo, a resposta é ", "A resposta seria ", "Gabarito: "],
 ];
 
@@ -75,6 +92,8 @@ export const LABEL_LINES: readonly string[] = [
   ...["Final answer:\n", "**Final Answer**:\n\n", "## **Answer:**\n", "**Final Answer**\n", "**Final Answer**\n\n"],
   ...[
     "### Answer\n",
+    "Final Answer\n============\n\n",
+    "Answer\n---\n",
     "## Final Answer\n\n",
     "Answer\n",
     "Final answer\r\n",
@@ -105,7 +124,15 @@ export const NAMED: Readonly<Record<string, readonly string[]>> = {
   "np/subset-sum": ["indices = ", "Selected indices: ", "The largest choice is "],
   "np/bisection": ["sides = ", "Best division: ", "The partition is "],
   "np/meetings": ["schedule = ", "The best schedule is ", "**Schedule:** "],
-  countdown: ["Expression: ", "**Expression:** ", "expression = ", "The expression is "],
+  countdown: [
+    "Expression: ",
+    "**Expression:** ",
+    "expression = ",
+    "The expression is ",
+    "表达式：",
+    "Expresión: ",
+    "Выражение: ",
+  ],
 };
 
 /** A label with an answer behind it, or in the place of "…". */

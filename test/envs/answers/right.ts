@@ -119,7 +119,7 @@ export function composed(environment: Environment, { text }: Right, format: Answ
     wrappings.splice(format === "answer_line" ? wrappings.length : rng.int(0, 3), 0, rng.pick(labelsTaken));
   const marking = rng.pick(MARKINGS[format]);
   // Of marks of bold around a label and behind it, without a space between, none tells which it belongs to.
-  const isRiddle = wrappings.some(({ name }) => /[は是为為、]$/.test(name));
+  const isRiddle = wrappings.some(({ name }) => /[は是为為、](?:…|$)/.test(name));
   const ways = [spelling, ...wrappings.filter(({ name }) => !(isRiddle && /^[*_]/.test(name))), marking];
   return { format, completion: written(text, ...ways), what: ways.map(({ name }) => name).join(" + ") };
 }

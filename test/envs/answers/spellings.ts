@@ -31,6 +31,7 @@ const LIST: readonly Way[] = [
   { name: "trailing comma", write: (text) => (/\d\]$/.test(text) ? text.replace(/\]$/, ",]") : undefined) },
   { name: "trailing comma and space", write: (text) => (/\d\]$/.test(text) ? text.replace(/\]$/, ", ]") : undefined) },
   { name: "\\left[ \\right]", write: (text) => text.replace(/^\[/, "\\left[").replace(/\]$/, "\\right]") },
+  instead("ideographic commas", ", ", "、"),
   { name: "full-width comma", write: (text) => text.replaceAll(",", "，") },
   { name: "full-width brackets", write: (text) => text.replaceAll("[", "［").replaceAll("]", "］") },
   { name: "full-width digits", write: (text) => text.replaceAll(/[0-9]/g, wide) },
@@ -41,6 +42,10 @@ const LIST: readonly Way[] = [
 /** Without brackets. One number alone could be what a list comes to. */
 const BARE: readonly Way[] = [
   { name: "no brackets", write: (text) => (text.includes(",") ? text.slice(1, -1) : undefined) },
+  {
+    name: "no brackets, quotes",
+    write: (text) => (text.includes(",") ? text.slice(1, -1).replaceAll(/\d+/g, '"$&"') : undefined),
+  },
   {
     name: "no brackets, no spaces",
     write: (text) => (text.includes(",") ? text.slice(1, -1).replaceAll(" ", "") : undefined),
@@ -58,6 +63,9 @@ const ARROWS: readonly Way[] = [
   " => ",
   " \\to ",
   "\\rightarrow ",
+  " ➡️ ",
+  " $\\to$ ",
+  " $\\rightarrow$ ",
   " – ",
   " - ",
   "-",
@@ -114,7 +122,7 @@ export const SPELLINGS: Readonly<Record<string, readonly Way[]>> = {
     instead("×", "*", "×"),
     instead("·", "*", "·"),
     instead("⋅", "*", "⋅"),
-    ...["x", "X", " x ", "∙", "•", "✕", "✖"].map((times) => instead(times, "*", times)),
+    ...["x", "X", " x ", "∙", "•", "✕", "✖", "✖️", "\\*"].map((times) => instead(times, "*", times)),
     claimed(" = VALUE.0"),
     claimed("=VALUE.00"),
     claimed(" = VALUE"),
@@ -141,6 +149,9 @@ export const SPELLINGS: Readonly<Record<string, readonly Way[]>> = {
   qa: [
     ...TEXT,
     { name: "an exclamation", write: (text) => (/[a-z]{2}$/i.test(text) ? `${text}!` : undefined) },
+    { name: "exclamations of Spanish", write: (text) => (/[a-z]{2}$/i.test(text) ? `¡${text}!` : undefined) },
+    { name: "an exclamation of French", write: (text) => (/[a-z]{2}$/i.test(text) ? `${text} !` : undefined) },
+    around("それは", "です。"),
     ...["It is ", "It's ", "it is ", "Es ", "C'est ", "Es ist ", "Это ", "它是", "是", "それは", "É "].map((lead) =>
       around(lead, ""),
     ),

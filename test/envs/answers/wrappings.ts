@@ -144,9 +144,14 @@ export const MARKINGS: Readonly<Record<AnswerFormat, readonly Way[]>> = {
 export const DOUBTFUL: Readonly<Record<AnswerFormat, readonly Way[]>> = {
   think_answer: unclosed("<think>hm <answer>9</answer></think>"),
   answer_tag: unclosed("hm\n"),
-  answer_line: [...LABEL_TEXTS.filter((label) => !label.startsWith("\\")), ...LABEL_LINES]
-    .filter((label) => !label.startsWith("\\"))
-    .map((label) => ({ name: `a line of ${label}`, write: (text) => toLabel(`hm\n${label}`).write(text) })),
+  answer_line: [
+    ...[...LABEL_TEXTS, ...LABEL_LINES]
+      .filter((label) => !label.startsWith("\\"))
+      .map((label): Way => ({ name: `a line of ${label}`, write: (text) => toLabel(`hm\n${label}`).write(text) })),
+    halves("```\nhm\nAnswer: |\n```"),
+    halves('hm\n{"answer": |}'),
+    halves('hm\n```json\n{"answer": |}\n```'),
+  ],
   boxed: [around("hm \\boxed{", ""), around("\\[\n\\boxed {\n", "\n")],
 };
 

@@ -210,6 +210,21 @@ export function contradictions({ right, wrong }: Subject): readonly string[] {
     ...["Previous", "Old", "Rejected", "First", "Example", "Another", "Half the", "Twice the", "Bad"].map(
       (word) => `${word} answer: ${right}`,
     ),
+    ...["For example,", "Before checking,", "Based on a wrong assumption,", "We cannot conclude that"].map(
+      (words) => `${words} the answer is ${right}`,
+    ),
+    ...[
+      `The answer to a different question is ${right}`,
+      `Assume answer = ${right}`,
+      `We never get the answer: ${right}`,
+    ],
+    ...[
+      `答えは${right}ですか`,
+      `答案是${right}吗`,
+      `답은 ${right}인가요`,
+      `答案如下：不是${right}`,
+      `Ответ будет не ${right}`,
+    ],
     ...["I doubt", "Suppose", "I don't think", "It is false that", "Nobody says"].map(
       (words) => `${words} the answer is ${right}`,
     ),

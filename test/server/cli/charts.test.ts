@@ -125,7 +125,15 @@ const row = (name: string, figures: Figures) => ({
   ...{ name, figures, samples: 10n, tasks: 10n, samplesExpected: 10n },
 });
 const part = (name: string, some: Partial<PartSummary> = {}): PartSummary => ({
-  ...{ part: name, ratios: new Array<number>(10).fill(0), optimal: 0, infeasible: 0, malformed: 0, noReward: 0 },
+  ...{
+    part: name,
+    ratios: new Array<number>(10).fill(0),
+    optimal: 0,
+    wrong: 0,
+    infeasible: 0,
+    malformed: 0,
+    noReward: 0,
+  },
   ...some,
 });
 const quality = { success_rate: 0.8, quality_ratio: 0.65 };
@@ -161,7 +169,7 @@ describe.each(Object.entries(reports))("the charts of a report: %s", (name, [row
   const charts = [
     figureBars("figures", rows as never, figures),
     ratioHistograms("ratios", parts),
-    outcomeBars("outcomes", parts, outcomeKindsOf(parts, false)),
+    outcomeBars("outcomes", parts, outcomeKindsOf(parts, "quality")),
     passCurves("pass@k", rows as never),
   ];
 

@@ -61,6 +61,14 @@ test("a run from its file to its end, with every change on the way", async () =>
   expect(JSON.parse(await ok("set-weights", "small", "a=6", "--json"))).toMatchObject({
     noEffect: [expect.stringContaining("a bandit")],
   });
+  expect(await ok("set-weights", "small", "a=0", "b=2")).toMatch(
+    /^no effect: "b": a bandit .*\nthe rest: from task 0 on\n$/,
+  );
+  expect(await ok("update-shape", "small", "--length", "16", "--num-generations", "3")).toBe(
+    "no effect: length is 16 already\nthe rest: from task 0 on\n",
+  );
+  expect(await ok("update-shape", "small", "--num-generations", "2")).toBe("from task 0 on\n");
+  expect(await ok("set-weights", "small", "a=1")).toBe("from task 0 on\n");
   const state = join(folder.path, "small.run");
   expect(await ok("export", "small", "--out", state)).toMatch(/small\.run: run small at task 0, \d+ bytes/);
   expect(await ok("import", state, "--id", "copy")).toContain("run copy stands at task 0; no tasks were open");

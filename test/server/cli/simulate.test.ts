@@ -1,9 +1,10 @@
 /** gradus simulate, as its users start it. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { gradus } from "./gradus.ts";
+import { until } from "../../support/patience.ts";
+import { gradus, start } from "./gradus.ts";
 
 let cwd: string;
 beforeAll(() => {
@@ -101,4 +102,15 @@ test("a student of one's own is a file", async () => {
   const { code, out } = await gradus({ cwd }, "simulate", file, "--student", "./mine.mjs", "--seeds", "2", "--json");
   expect(code).toBe(0);
   expect(JSON.parse(out)).toMatchObject({ given: { rollouts: 5 * 16 * 8, lost: 0 }, ratio: { value: 1 } });
+});
+
+test("while students live, a log is told how far they are, and a launcher that is killed takes them with it", async () => {
+  const file = write("long", competence);
+  const child = start(["simulate", file, "--seeds", "1000", "--updates", "10000"], { cwd });
+  let err = "";
+  child.stderr?.on("data", (bytes: Buffer) => (err += bytes.toString()));
+  await until(() => /^\d+\/2000 runs$/m.test(err));
+  const [pid = ""] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8").split(" ");
+  child.kill("SIGKILL");
+  await until(() => !existsSync(`/proc/${pid}`));
 });

@@ -7,6 +7,7 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { rngFor } from "../../../envs/lib/rng.ts";
 import { sqliteStore } from "../../../server/stores/sqlite.ts";
+import { StoreDamaged } from "../../../server/stores/store.ts";
 import { adscArms, adscConstraints, banditPolicy, bench, runConfig, train, value } from "./support.ts";
 
 const config = runConfig({ arms: adscArms, policy: banditPolicy({}, adscConstraints) });
@@ -58,6 +59,10 @@ test.each([
   ["rewards", `UPDATE events SET body = replace(body, '[1]', '[0.5]') WHERE ${ofAlpha} AND body LIKE '%"fed"%'`],
   ["alpha of the policy", `UPDATE events SET body = replace(body, '"alpha":', '"alpha":1') WHERE ${ofAlpha}`],
   ["the seed", `UPDATE events SET body = replace(body, '"seed":"', '"seed":"9') WHERE ${ofAlpha}`],
+  [
+    "the seed, without its sum",
+    `UPDATE events SET body = replace(body, '"seed":"', '"seed":"9'), sum = NULL WHERE ${ofAlpha}`,
+  ],
   ["a blank", `UPDATE events SET body = body || ' ' WHERE ${ofAlpha} AND version = 3`],
   [
     "two events that change places",
@@ -91,6 +96,94 @@ test.each([
   const { alpha, beta } = await seen(directory);
   expect(alpha).toMatch(/^refused: run "alpha" cannot be read/);
   if (name !== "the names of two runs") expect(beta).toBe(whole["beta"]);
+});
+
+/** What the history and an export of alpha say. */
+async function told(directory: string): Promise<readonly (string | undefined)[]> {
+  const store = await sqliteStore({ directory });
+  const { runs } = bench({ store });
+  try {
+    const all = [await runs.history("alpha", 0, 100), await runs.export("alpha")];
+    return all.map((result) => (result.kind === "ok" ? undefined : result.message));
+  } finally {
+    runs.close();
+    await store.close();
+  }
+}
+
+test.each([
+  ["the first is missing", "DELETE FROM records WHERE seq = 0", "record 0 of its history is missing"],
+  ["one in the middle is missing", "DELETE FROM records WHERE seq = 2", "record 2 of its history is missing"],
+  ["the last is missing", "DELETE FROM records WHERE seq = 3", "record 3 of its history is missing"],
+  [
+    "one is changed",
+    `UPDATE records SET body = replace(body, '"prompts":', '"prompts":1') WHERE seq = 2`,
+    "record 2 of its history is not as it was written",
+  ],
+  [
+    "one is changed and has no sum",
+    `UPDATE records SET body = replace(body, '"prompts":', '"prompts":1'), sum = NULL WHERE seq = 2`,
+    "record 2 of its history is not as it was written",
+  ],
+])("of records of the history %s: the history is refused by the run's name", async (name, sql, message) => {
+  const directory = changed((file) => {
+    const db = new DatabaseSync(file);
+    db.exec(`${sql} AND ${ofAlpha}`);
+    db.close();
+  });
+  const [history, exported] = await told(directory);
+  expect(history).toBe(`run "alpha" cannot be read: ${message}`);
+  // An export takes the newest records only.
+  if (name !== "the first is missing") expect(exported).toBe(history);
+  expect((await seen(directory))["alpha"]).toBe(whole["alpha"]);
+});
+
+/** The page that a table or an index of the file begins with. */
+function pageOf(name: string): { readonly at: number; readonly bytes: Buffer } {
+  const db = new DatabaseSync(join(where, "runs.sqlite"), { readOnly: true });
+  const row = db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(name) as { rootpage: number };
+  db.close();
+  return { at: (row.rootpage - 1) * 4096, bytes: readFileSync(join(where, "runs.sqlite")) };
+}
+
+test("where the index of the runs' names is damaged it is made anew; and where that fails, no run is said not to be there", async () => {
+  const { at, bytes } = pageOf("sqlite_autoindex_runs_1");
+  const used = [...bytes.subarray(at, at + 4096).keys()].filter((offset) => bytes[at + offset] !== 0);
+  let mended = 0;
+  // Every other one: opening takes time.
+  for (const offset of used.filter((_, i) => i % 2 === 0)) {
+    const directory = changed((file) => {
+      const flipped = Buffer.from(bytes);
+      flipped[at + offset] = (bytes[at + offset] ?? 0) ^ 4;
+      writeFileSync(file, flipped);
+    });
+    const losses: string[] = [];
+    const store = await sqliteStore({ directory, onLoss: (loss) => losses.push(loss) });
+    for (const id of ids) {
+      const found = await store.find(id).catch((error: unknown) => error);
+      if (found instanceof StoreDamaged) expect(losses[0]).toContain("some cannot be found");
+      else expect(found, `byte ${offset}`).toMatchObject({ id });
+    }
+    if (losses[0]?.includes("are mended") === true) mended++;
+    await store.close();
+    rmSync(directory, { recursive: true });
+  }
+  expect(mended).toBeGreaterThan(3);
+});
+
+test.each(["heads", "summaries"])("where the table of %s cannot be read all runs are listed", async (table) => {
+  const { at } = pageOf(table);
+  const directory = changed((file) => {
+    const bytes = readFileSync(file);
+    bytes.fill(0xff, at, at + 8);
+    writeFileSync(file, bytes);
+  });
+  const store = await sqliteStore({ directory });
+  const { runs } = bench({ store });
+  const { items } = await runs.list("", 10);
+  expect(items.map((item) => (item.kind === "run" ? item.view.runId : item.message))).toEqual(ids);
+  runs.close();
+  await store.close();
 });
 
 describe("single bits", () => {

@@ -42,6 +42,7 @@ const cases: readonly (readonly [what: string, policy: Policy, weights: Weights,
     /"real\/T0", "real\/T1": a bandit/,
   ],
   ["a bandit's arm, taken out", banditPolicy(), { "real/T0": 0 }, undefined],
+  ["a mixture's arm, taken out beside one that stays", mixturePolicy(), { "real/T0": 0, "real/T1": 1 }, undefined],
   ["a mixture's arm", mixturePolicy(), { "real/T0": 0.5 }, undefined],
   ["a mixture's arm, as it is", mixturePolicy(), { "real/T0": 1 }, /the weight is that already/],
   [
@@ -84,6 +85,13 @@ describe("weights", () => {
       else expect(value(await changed.get("run")).state.arms).not.toEqual(value(await plain.get("run")).state.arms);
     },
   );
+});
+
+test("of a bandit's weights that do something beside some that do not, those are named that do not", async () => {
+  const runs = await runOf(banditPolicy());
+  expect(value(await runs.setWeights("run", { "real/T0": 0, "real/T1": 5, "real/T2": 1 })).noEffect).toEqual([
+    expect.stringMatching(/^"real\/T1", "real\/T2": a bandit/),
+  ]);
 });
 
 const none = { addArms: [], removeArms: [], numGenerations: undefined, promptsPerUpdate: undefined, length: undefined };

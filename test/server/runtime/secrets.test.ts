@@ -5,6 +5,7 @@ import { secretCutter } from "../../../server/runtime/secrets.ts";
 const KEY = 'sk-proj/Ab+9=&"x<';
 const cut = secretCutter([undefined, "none", KEY]);
 const base64 = (text: string, encoding: "base64" | "base64url" = "base64") => Buffer.from(text).toString(encoding);
+const coded = (form: (code: number) => string) => Array.from(KEY, (each) => form(each.charCodeAt(0))).join("");
 
 test.each([
   ["as it is", `Incorrect API key provided: ${KEY}.`],
@@ -14,6 +15,13 @@ test.each([
   ["in a form", new URLSearchParams({ key: KEY }).toString()],
   ["byte for byte", [...Buffer.from(KEY)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("")],
   ["in JSON", JSON.stringify({ key: KEY })],
+  ["in JSON that was put into JSON twice", JSON.stringify(JSON.stringify(JSON.stringify({ key: KEY })))],
+  ["in JSON that writes slashes as they need not be", JSON.stringify({ key: KEY }).replaceAll("/", "\\/")],
+  ["in JSON, by the codes of its characters", coded((code) => `\\u${code.toString(16).padStart(4, "0")}`)],
+  ["in a URL within a URL", encodeURIComponent(encodeURIComponent(KEY))],
+  ["in HTML, by the codes of its characters", coded((code) => `&#${code};`)],
+  ["in HTML, by hexadecimal codes", coded((code) => `&#x${code.toString(16)};`)],
+  ["in HTML within HTML", "sk-proj/Ab+9=&amp;amp;&amp;quot;x&amp;lt;"],
   ["in HTML", "sk-proj/Ab+9=&amp;&quot;x&lt;"],
   ["in hex", Buffer.from(KEY).toString("hex")],
   ["in base64", base64(KEY)],
@@ -33,3 +41,11 @@ test("words without it stay as they are, and so do all where a key is none", () 
   expect(cut("none of the keys is here: sk-proj")).toBe("none of the keys is here: sk-proj");
   expect(secretCutter(["none", "", undefined])("none")).toBe("none");
 });
+
+test.each(["\\", "&amp;", "%25", "\\u0073", "s"])(
+  "a megabyte of %s, with which its forms begin, stays as it is",
+  (beginning) => {
+    const words = beginning.repeat(2 ** 20 / beginning.length);
+    expect(cut(words)).toBe(words);
+  },
+);

@@ -164,9 +164,9 @@ test("refuses a file of a newer server", async () => {
   const where = directory();
   await (await sqliteStore({ directory: where })).close();
   const db = new DatabaseSync(join(where, "runs.sqlite"));
-  db.exec("PRAGMA user_version = 4");
+  db.exec("PRAGMA user_version = 5");
   db.close();
-  await expect(sqliteStore({ directory: where })).rejects.toThrow("has schema version 4; this server reads version 3");
+  await expect(sqliteStore({ directory: where })).rejects.toThrow("has schema version 5; this server reads version 4");
 });
 
 test("what another process's lock or a full disk keeps from being written can be written later", async () => {

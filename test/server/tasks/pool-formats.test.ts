@@ -4,7 +4,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync, zstdCompressSync } from "node:zlib";
-import { tableFromJSON, tableToIPC } from "apache-arrow";
+import {
+  DateMillisecond,
+  Field,
+  Float16,
+  LargeList,
+  Table,
+  tableFromJSON,
+  tableToIPC,
+  Vector,
+  vectorFromArray,
+  makeData,
+  Int64,
+} from "apache-arrow";
 import { fileWriter, ParquetWriter } from "hyparquet-writer";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isRawNumber, numberText } from "../../../envs/lib/exact-json.ts";
@@ -20,6 +32,10 @@ const rows = Array.from({ length: 40 }, (_, i) => ({
   problem: `What is ${i}, "said" so,\n in ${"many ".repeat(i % 7)}words; or é?`,
   answer: `${i}`,
 }));
+
+/** A table of two columns with one name, which none writes here. */
+const twoAlike = Buffer.from(tableToIPC(tableFromJSON([{ aaaa: "1", bbbb: "2" }])));
+twoAlike.write("aaaa", twoAlike.indexOf("bbbb"));
 
 let folder: string;
 const at = (name: string): string => join(folder, name);
@@ -123,6 +139,9 @@ describe("what is no file of rows is said to be so", () => {
     ["cut.csv", 'a,b\n1,"2', "it is cut off"],
     ["twice.csv", "a,a\n1,2", "names the column 'a' twice"],
     ["one.csv", "hello\nworld", "does not name several columns"],
+    ["returns.csv", "a,b\r1,2\r", "a carriage return alone"],
+    ["cut.jsonl.gz", gzipSync('{"a":1}\n'.repeat(99)).subarray(0, 30), "it is cut off"],
+    ["twice.arrow", twoAlike, "names the column 'aaaa' twice"],
     ["book.csv", Buffer.from("PK\u0003\u0004"), "a workbook"],
     ["wide.csv", Buffer.from("\ufeffa,b\n", "utf16le"), "it is UTF-16"],
     ["rows.jsonl.xz", Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a]), "packed by xz"],
@@ -166,4 +185,19 @@ test("numbers of Parquet keep their digits: decimals, 64 bits, and floats of 32"
   const [first, second] = (await valuesOf(at("numbers.parquet"))) as Record<string, unknown>[];
   expect(isRawNumber(first?.["long"]) && numberText(first["long"])).toBe("9007199254740993");
   expect([first?.["share"], second]).toEqual([0.1, { long: 7, price: -4.35, share: 2.5 }]);
+});
+
+test("values of Arrow are those of Parquet: lists of any size, dates as texts, and floats of 16 bits in full", async () => {
+  const int = new Int64();
+  const child = vectorFromArray([9_007_199_254_740_993n, 7n], int).data[0]!;
+  const type = new LargeList(new Field("item", int, true));
+  const valueOffsets = new BigInt64Array([0n, 2n]);
+  const long = new Vector([makeData({ type, length: 1, nullCount: 0, valueOffsets, child })]);
+  const day = vectorFromArray([new Date(86_400_000)], new DateMillisecond());
+  const half = vectorFromArray([0.0999755859375], new Float16());
+  writeFileSync(at("values.arrow"), tableToIPC(new Table({ long, day, half })));
+  const [row] = (await valuesOf(at("values.arrow"))) as Record<string, unknown>[];
+  expect(JSON.stringify(row)).toBe(
+    '{"long":[9007199254740993,7],"day":"1970-01-02T00:00:00.000Z","half":0.0999755859375}',
+  );
 });

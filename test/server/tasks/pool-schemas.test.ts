@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CodeInstance } from "../../../envs/code/instance.ts";
 import type { MathInstance } from "../../../envs/math/instance.ts";
 import { type Pool, rowOf } from "../../../envs/pool.ts";
+import { repeatedKey } from "../../../envs/lib/exact-json.ts";
 import type { Question } from "../../../envs/qa/question.ts";
 import { createRegistry, environments } from "../../../envs/registry.ts";
 import { loadPools, type NamedColumn } from "../../../server/tasks/pools.ts";
@@ -18,9 +19,13 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** `columns`: as --column says them. */
-async function read(rows: readonly object[], columns: Readonly<Record<string, string>> = {}): Promise<Pool | string> {
-  const path = join(folder, "rows.jsonl");
-  writeFileSync(path, rows.map((row) => JSON.stringify(row)).join("\n"));
+async function read(rows: readonly object[], columns?: Readonly<Record<string, string>>): Promise<Pool | string> {
+  writeFileSync(join(folder, "rows.jsonl"), rows.map((row) => JSON.stringify(row)).join("\n"));
+  return readFile("rows.jsonl", columns);
+}
+
+async function readFile(name: string, columns: Readonly<Record<string, string>> = {}): Promise<Pool | string> {
+  const path = join(folder, name);
   const named = Object.entries(columns).map(([name, column]): NamedColumn => ({ pool: undefined, name, column }));
   const options = { threads: 1, environmentFiles: [], folder: undefined, columns: named };
   const result = await loadPools(registry, [{ name: "mine", path }], options);
@@ -415,6 +420,52 @@ describe("programs", () => {
     expect(first?.tests[0]).toMatchObject({ kind: "call", name: "add" });
     expect(await read([{ problem: "Add.", tests: [functional] }])).toContain("nothing names the function");
   });
+});
+
+describe("which of two is meant is not guessed", () => {
+  test.each([
+    ["a key", '{"problem":"P?","answer":"1","answer":"2"}', 'line 1: it has the key "answer" twice'],
+    ["a key with an escape", '{"problem":"P?","answer":"1","\\u0061nswer":"2"}', 'the key "answer" twice'],
+    ["a key within", '{"problem":"P?","reward_model":{"ground_truth":1,"ground_truth":2}}', '"ground_truth" twice'],
+    ["columns that are one", '{"problem":"P?","Answer":"1","ANSWER":"2"}', "say --column answer=Answer or"],
+    ["columns but for a hyphen", '{"problem":"P?","Final Answer":"1","final-answer":"2"}', "both its final_answer"],
+  ])("%s", async (_, line, reason) => {
+    writeFileSync(join(folder, "twice.jsonl"), line);
+    expect(await readFile("twice.jsonl")).toContain(reason);
+  });
+
+  test("and what is no key, is empty, or is named, is", async () => {
+    const lines = [
+      '{"prompt":[{"role":"system","content":"S"},{"role":"user","content":"P1?"}],"answer":"a\\"b\\\\","note":"\\"answer\\":"}',
+      '{"problem":"P2? {\\"answer\\": 1, \\"answer\\": 2}","answer":"3"}',
+      '{"problem":"P3?","Answer":"1","ANSWER":null}',
+      '{"problem":"P4?","answer":"1","Answer":"2"}',
+    ];
+    writeFileSync(join(folder, "once.jsonl"), lines.slice(1).join("\n"));
+    const pool = (await readFile("once.jsonl")) as Pool;
+    expect(instances<MathInstance>(pool).map(({ answer }) => answer)).toEqual(["3", "1", "1"]);
+    expect(repeatedKey(lines[0]!)).toBeUndefined();
+    expect(await poolOf([{ problem: "P?", Answer: "1", ANSWER: "2" }], { answer: "ANSWER" })).toMatchObject({
+      size: 1,
+    });
+  });
+});
+
+test("numbers that JavaScript would change are options, answers and labels as others are", async () => {
+  const lines = [
+    '{"question":"A?","options":[9007199254740993,9007199254740992],"answer":9007199254740993}',
+    '{"question":"B?","choices":{"label":[9007199254740993,9007199254740992],"text":["a1","b1"]},"answerKey":9007199254740993}',
+    '{"question":"C?","options":["a1","b1"],"answer":"a1","difficulty":0.1000000000000000055}',
+    '{"question":"D?","options":["a1","b1"],"answer":"a1","difficulty":"0.5"}',
+  ];
+  writeFileSync(join(folder, "long.jsonl"), lines.join("\n"));
+  const pool = (await readFile("long.jsonl")) as Pool;
+  const right = instances<Question>(pool).map(({ options, right: place }) => options[place]);
+  expect(right).toEqual(["9007199254740993", "a1", "a1", "a1"]);
+});
+
+test("a list as Python prints it is refused with what to do", async () => {
+  expect(await read([{ question: "Q?", choices: "['a1' 'b1']", answer: "0" }])).toContain("save the table as JSONL");
 });
 
 test("the same question with another answer is told, and with the same in other words is not", async () => {

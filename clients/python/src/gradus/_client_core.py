@@ -13,7 +13,7 @@ from gradus._call_maker import CallMaker
 from gradus._enums import FinishReason
 from gradus._op import Each, Item, Op
 from gradus._options import CallOptions, call_options
-from gradus._stream import Event, StepStream
+from gradus._stream import Event, Reply, StepStream
 from gradus._texts import check_text
 from gradus._values import listed, message_of, proto_of
 from gradus.arms import SpecOptions, task_spec
@@ -245,7 +245,7 @@ class ClientCore(CallMaker):
         wire.feed(lambda group: stream.add(group, time.monotonic()))
         while not stream.done:
             event: Event | None = yield wire.next_event(stream.wait(time.monotonic()))
-            for result in stream.handle(event, time.monotonic()):
+            for result in stream.handle(event, event.at if isinstance(event, Reply) else time.monotonic()):
                 wire.release()
                 noted = None
                 if result.outcome is not None:

@@ -34,18 +34,22 @@ def name_in(enum: Any, value: int) -> Any:
     return str(value) if found is None else _short(enum, found.name)
 
 
-@functools.lru_cache(maxsize=1024)
 def value_in(enum: Any, name: str | None) -> Any:
     """E.g. 2 for (Split's descriptor, "eval"); None is the unspecified value, 0. Raises ValueError for other names."""
     if name is None:
         return 0
-    values = {_short(enum, each.name): each.number for each in enum.values if each.number != 0}
-    if name not in values:
+    values = _values(enum)
+    if not isinstance(name, str) or name not in values:
         what = _prefix(enum).rstrip("_").replace("_", " ").lower()
         known = ", ".join(values)
         near = suggestion(str(name), values)
         raise ValueError(f"unknown {what} {name!r}: one of {known}" + (near if near.startswith("; did") else ""))
     return values[name]
+
+
+@functools.lru_cache(maxsize=128)
+def _values(enum: Any) -> dict[str, int]:
+    return {_short(enum, each.name): each.number for each in enum.values if each.number != 0}
 
 
 def _prefix(enum: Any) -> str:

@@ -7,7 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 if TYPE_CHECKING:
@@ -35,15 +35,25 @@ _SECONDS_MAX = 366 * 24 * 3600.0
 
 def limits_of(timeout: float, retries: int | None) -> tuple[float, int | None]:
     """The time-out and the retries of a call; raises TypeError or ValueError for what is none."""
-    if isinstance(timeout, bool) or not isinstance(timeout, Real):
-        raise TypeError(f"timeout: want a number of seconds; got {type(timeout).__name__} {timeout!r}")
+    check_seconds(timeout, "timeout")
     if not timeout > 0:
         raise ValueError(f"timeout: want seconds above 0; got {timeout!r}")
-    if retries is not None and (isinstance(retries, bool) or not isinstance(retries, int)):
+    if retries is not None and not is_whole(retries):
         raise TypeError(f"retries: want a whole number, or None; got {type(retries).__name__} {retries!r}")
     if retries is not None and retries < 0:
         raise ValueError(f"retries: want 0 or more, or None; got {retries}")
     return min(float(timeout), _SECONDS_MAX), retries
+
+
+def check_seconds(seconds: float, place: str) -> None:
+    """Raises TypeError for what is no number."""
+    if isinstance(seconds, bool) or not isinstance(seconds, Real):
+        raise TypeError(f"{place}: want a number of seconds; got {type(seconds).__name__} {seconds!r}")
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number, numpy's too; True and False are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def call_options(given: Mapping[str, Any]) -> CallOptions:

@@ -11,7 +11,7 @@ from gradus._client_core import ClientCore
 from gradus._enums import FeedbackStatus
 from gradus._feedback import warn
 from gradus._op import Each, Item, Op
-from gradus._options import CallOptions, call_options
+from gradus._options import CallOptions, call_options, check_seconds
 from gradus._run_options import BatchOptions, CreateOptions
 from gradus._stalls import ASK_SECONDS, GATHER_SECONDS, NOTICE_SECONDS, is_stall, stalled
 from gradus._texts import check_id
@@ -161,6 +161,7 @@ class RunCore:
         start = (yield from self._position(options)) if cursor is None else cursor
         request = message_of(cur.NextBatchRequest, run_id=self.run_id, cursor=start, count=options.get("count", 0))
         wait = options.get("wait", _SERVER_WAIT)
+        check_seconds(wait, "wait")
 
         def prepare(seconds: float) -> None:
             # The server is to answer before the call's time is over, for its answer says more.

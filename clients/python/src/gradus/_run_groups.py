@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from gradus._call import Call, curriculum_call, paged
 from gradus._enums import FeedbackStatus, name_in
 from gradus._op import Each, Op
-from gradus._options import CallOptions, call_options
+from gradus._options import CallOptions, call_options, check_seconds
 from gradus._run_core import RunCore
 from gradus._run_options import ShapeOptions
 from gradus._values import duration, listed, message_of, proto_of, shown
@@ -41,6 +41,8 @@ class WholeRunCore(RunCore):
         self, task: Task, texts: Iterable[str], first_index: int = 0, **options: Unpack[CallOptions]
     ) -> Op[GroupOutcome]:
         """Scores completions of one task, (n,); with all of a group's in one call, the advantages come too."""
+        if not isinstance(task, Task):
+            raise TypeError(f"task: want a Task; got {shown(task)}")
         return (yield from self.client.batch_step(task.group(texts, first_index), **options))[0]
 
     def report_advantages(
@@ -98,6 +100,8 @@ class WholeRunCore(RunCore):
             `timeout` in seconds and `retries`, in place of the client's.
 
         """
+        if wait is not None:
+            check_seconds(wait, "wait")
 
         def page(token: str) -> Call[tuple[list[RunGroup], str]]:
             request = message_of(

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 import grpc
 
+from gradus._options import is_whole
 from gradus._retries import spread
 from gradus._values import shown
 from gradus.errors import GradusError, ResourceExhaustedError, UnavailableError, error_of, error_of_item
@@ -38,10 +39,11 @@ class Exhausted:
 
 @dataclass(slots=True)
 class Reply:
-    """A reply came on the call of this number."""
+    """A reply came on the call of this number, at a time by the clock."""
 
     call: int
     message: env.StreamStepsResponse
+    at: float
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ class Wire(Protocol):
 
 def check_stream(groups: Any, window: int, *, asynchronous: bool) -> None:
     """Raises TypeError or ValueError for what no stream can be made of."""
-    if isinstance(window, bool) or not isinstance(window, int) or window < 1:
+    if not is_whole(window) or window < 1:
         raise ValueError(f"window: want a whole number of groups, at least 1; got {shown(window)}")
     if isinstance(groups, AsyncIterable):
         if not asynchronous:
@@ -156,7 +158,9 @@ class StepStream:
                 self._send_due(now)
 
     def handle(self, event: Event | None, now: float) -> list[StreamResult]:
-        """Takes what happened (None: only time passed) and gives the results that it brings.
+        """Takes what happened (None: only time passed), and when, and gives the results that it brings.
+
+        A reply is taken as of when it came, so that no caller who is long away makes late what came in time.
 
         Raises the error of the caller's iterable, and the error of a stream that cannot be opened again.
         """
@@ -164,14 +168,15 @@ class StepStream:
             results: list[StreamResult] = []
             if isinstance(event, Reply):
                 self._heard_at = now
-                results = self._resolve(event.message, now)
+                results = self._resolve(event.message, now) + self._expire(now)
+            elif event is None:
+                results = self._expire(now)
             elif isinstance(event, Exhausted):
                 if event.error is not None:
                     raise event.error
                 self._exhausted = True
             elif isinstance(event, Ended) and event.call == self._calls:
                 self._break(event.error, now)
-            results += self._expire(now)
             self._send_due(now)
             return results
 

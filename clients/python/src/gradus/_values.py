@@ -96,8 +96,8 @@ def proto_of(value: Any, kind: type[Value], place: str) -> Any:
 
 
 def listed(values: Any, kind: Any, place: str) -> list[Any]:
-    """The values of an iterable; raises TypeError for a single one, for a text, and for what is no iterable."""
-    if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping)):
+    """The values of an iterable; raises TypeError for a single one, a text, what has no order, and no iterable."""
+    if isinstance(values, Iterable) and not isinstance(values, (str, bytes, Mapping, set, frozenset)):
         return list(values)
     alone = "; write [it], even if it is the only one" if isinstance(kind, type) and isinstance(values, kind) else ""
     raise TypeError(f"{place}: want a list, each {_made(kind)}; got {shown(values)}{alone}")

@@ -7,6 +7,7 @@ import contextlib
 import os
 import queue
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable
 from types import TracebackType
@@ -136,7 +137,7 @@ class ThreadWire:
         try:
             for message in call:
                 self._address.reached.note()
-                self._inbox.put(Reply(number, message))
+                self._inbox.put(Reply(number, message, time.monotonic()))
             self._inbox.put(Ended(number, None))
         except grpc.RpcError as failure:
             error = error_of_rpc(failure, self._address.target)

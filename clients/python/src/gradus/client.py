@@ -184,6 +184,7 @@ class Client(ClientHandle):
         """
         check_options("stream_steps", options, frozenset(CallOptions.__annotations__))
         check_stream(groups, window, asynchronous=False)
+        self._core.limits(options)
         return self._stream(groups, window, options)
 
     def _stream(self, groups: Iterable[CompletionGroup], window: int, options: CallOptions) -> Iterator[StreamResult]:

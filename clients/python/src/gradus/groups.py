@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
 
-from gradus._values import Derived, Value, message_of
+from gradus._values import Derived, Value, listed, message_of
 from gradus.outcomes import ContrastPair
 from gradus.policy_values import Policy
 from gradus.runs import EvaluationRecord
@@ -38,8 +38,10 @@ class GroupAdvantages(Value, message=cur.GroupAdvantages):
 
     def to_proto(self) -> cur.GroupAdvantages:
         """The message of `gradus.v1`."""
+        # protobuf takes None for none, which says that the group gives no signal.
+        advantages = listed(self.advantages, float, "advantages")
         return message_of(
-            cur.GroupAdvantages, group_id=self.group_id, advantages=self.advantages, reward_mean=self.reward_mean
+            cur.GroupAdvantages, group_id=self.group_id, advantages=advantages, reward_mean=self.reward_mean
         )
 
 

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from gradus._enums import AnswerFormat, FinishReason, Source, Split, Thinking, value_in
-from gradus._options import suggestion
-from gradus._texts import check_text
+from gradus._options import is_whole, suggestion
+from gradus._texts import check_id, check_text
 from gradus._values import Derived, Value, listed, message_of, shown
 from gradus.v1 import environment_pb2, task_pb2
 
@@ -147,14 +147,18 @@ class CompletionGroup:
                     completion.finish_reason = finish_reason_value(each.finish_reason)
                 if each.policy_version is not None:
                     completion.policy_version = each.policy_version
-        except (TypeError, ValueError):
+        except (AttributeError, TypeError, ValueError):
             self._name_problem()
             raise
 
     def _name_problem(self) -> None:
+        check_id(self.task_id, "task_id")
+        check_id(self.group_id, "group_id")
         named = {name: getattr(self, name) for name in ("task_id", "group_id", "num_generations")}
         message_of(environment_pb2.CompletionGroup, **named)
-        for each in self.completions:
+        for each in listed(self.completions, Completion, "completions"):
+            if not isinstance(each, Completion):
+                raise TypeError(f"completions: want a Completion each, as Task.group makes; got {shown(each)}")
             named = {name: getattr(each, name) for name in ("sample_index", "text", "policy_version")}
             message_of(environment_pb2.Completion, **named)
 
@@ -260,6 +264,10 @@ class Task(Value, message=task_pb2.Task):
 
         """
         written = listed(texts, str, "texts")
+        if not is_whole(first_index):
+            raise TypeError(
+                f"first_index: want a whole number, the sample index of the first; got {shown(first_index)}"
+            )
         reasons = [None] * len(written) if finish_reasons is None else listed(finish_reasons, str, "finish_reasons")
         if len(reasons) != len(written):
             raise ValueError(f"finish_reasons: want one for each text, {len(written)}; got {len(reasons)}")

@@ -65,19 +65,27 @@ function control(command: Command, change: Change): void {
     const [given, flags] = rest.length === 3 ? (rest as [readonly string[], Flags]) : [[], rest[0] as Flags];
     const { options, noEffect } = noting();
     const from = await withServer(flags, (client) => change(client.run(id), options, given));
-    said(flags, from, noEffect);
+    const arms = given.map((text) => text.replace(/=.*$/, ""));
+    const idle = arms.filter((arm) => noEffect.some((words) => words.includes(`"${arm}"`)));
+    said(flags, from, noEffect, idle.length > 0 && idle.length < arms.length);
   });
 }
 
-/** A change that does nothing is no failure: whoever repeats a command has what was asked for. */
+/**
+ * A change that does nothing is no failure: whoever repeats a command has what was asked for. `rest`: of what was asked
+ * for there is more than what has no effect.
+ */
 export function said(
   { json }: { readonly json?: boolean },
   appliesFromCursor: bigint,
   noEffect: readonly string[],
+  rest = false,
 ): void {
-  if (json) printJson({ appliesFromCursor: String(appliesFromCursor), ...(noEffect.length > 0 && { noEffect }) });
-  else if (noEffect.length === 0) print(`from task ${appliesFromCursor} on`);
-  else print(noEffect.map((words) => `no effect: ${words}`).join("\n"));
+  if (json)
+    return printJson({ appliesFromCursor: String(appliesFromCursor), ...(noEffect.length > 0 && { noEffect }) });
+  const from = `from task ${appliesFromCursor} on`;
+  if (noEffect.length === 0) return print(from);
+  print([...noEffect.map((words) => `no effect: ${words}`), ...(rest ? [`the rest: ${from}`] : [])].join("\n"));
 }
 
 function weightsOf(given: readonly string[]): Readonly<Record<string, number>> {

@@ -56,5 +56,6 @@ async function updateShape(id: string, flags: Flags): Promise<void> {
       throw file === undefined ? error : inRunFile(file, error);
     }
   });
-  said(flags, from, noEffect);
+  const asked = [...given.slice(1), file?.config.policy, file?.config.arms?.[0]].filter((value) => value !== undefined);
+  said(flags, from, noEffect, asked.length > noEffect.length);
 }

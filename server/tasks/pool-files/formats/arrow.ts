@@ -2,24 +2,36 @@
 import { readFileSync } from "node:fs";
 import type { DataType, Precision, Vector } from "apache-arrow";
 import type { RawRow } from "../../../../envs/pool-columns.ts";
+import { differing, PoolFileProblem } from "./bytes.ts";
 import type { ColumnChoice } from "./parquet.ts";
 import { decimalOf, floatOf, plain } from "./plain.ts";
 
 /** Loaded where it is needed: most pools are no Arrow. */
 async function tableOf(path: string) {
   const arrow = await import("apache-arrow");
-  return { arrow, table: arrow.tableFromIPC(readFileSync(path)) };
+  const bytes = readFileSync(path);
+  try {
+    const table = arrow.tableFromIPC(bytes);
+    return { arrow, table, names: differing(table.schema.names.map(String)) };
+  } catch (error) {
+    if (!(error instanceof Error) || error instanceof PoolFileProblem) throw error;
+    const isPacked = error.message.includes("codec not found");
+    throw new PoolFileProblem(
+      isPacked
+        ? "its batches are compressed: save it as Parquet, or with compression=None"
+        : `the file cannot be read: it is cut off or damaged (${error.message})`,
+    );
+  }
 }
 
 export async function arrowColumns(path: string): Promise<readonly string[]> {
-  return (await tableOf(path)).table.schema.names.map(String);
+  return (await tableOf(path)).names;
 }
 
 export async function readArrow(path: string, choose: ColumnChoice): Promise<Iterable<RawRow>> {
-  const { arrow, table } = await tableOf(path);
-  const there = table.schema.names.map(String);
-  const columns = choose(there) ?? there;
-  const read = valueReader(arrow.DataType, arrow.Precision.DOUBLE);
+  const { arrow, table, names } = await tableOf(path);
+  const columns = choose(names) ?? names;
+  const read = valueReader(arrow.DataType, arrow.Precision.SINGLE);
   return (function* () {
     let row = 0;
     for (const batch of table.batches) {
@@ -36,13 +48,15 @@ type Types = typeof DataType;
 type Named = readonly [name: string, vector: Vector<DataType> | null];
 
 /** Values by their type, for a number does not say whether it had 32 bits, and a decimal not where its point is. */
-function valueReader(types: Types, double: Precision): (type: DataType, value: unknown) => unknown {
+function valueReader(types: Types, single: Precision): (type: DataType, value: unknown) => unknown {
   const read = (type: DataType, value: unknown): unknown => {
     if (value === null || value === undefined) return null;
     if (types.isDictionary(type)) return read(type.dictionary as DataType, value);
     if (types.isDecimal(type)) return decimalOf(littleEndian(value as Uint32Array), type.scale);
-    if (types.isFloat(type)) return plain(type.precision === double ? value : floatOf(value));
-    if (types.isList(type) || types.isFixedSizeList(type)) {
+    if (types.isFloat(type)) return plain(type.precision === single ? floatOf(value) : value);
+    // As milliseconds they would be numbers like any others.
+    if (types.isDate(type) || types.isTimestamp(type)) return plain(new Date(Number(value)));
+    if (types.isList(type) || types.isLargeList(type) || types.isFixedSizeList(type)) {
       const [child] = type.children;
       return Array.from(value as Vector, (each) => read(child?.type as DataType, each));
     }

@@ -6,6 +6,13 @@ import { gunzipSync, zstdDecompressSync } from "node:zlib";
 /** What the operator has to mend in a file. */
 export class PoolFileProblem extends Error {}
 
+/** Names of columns, of which no two may be the same: one of them would be read, and nobody would know which. */
+export function differing(names: readonly string[]): readonly string[] {
+  const twice = names.find((name, i) => name !== "" && names.indexOf(name) !== i);
+  if (twice !== undefined) throw new PoolFileProblem(`it names the column '${twice}' twice: rename or remove one`);
+  return names;
+}
+
 export type Packing = "gzip" | "zstd";
 
 export interface Bytes {
@@ -39,8 +46,12 @@ function unpack(path: string, packing: Packing): Buffer {
     const packed = readFileSync(path);
     return packing === "gzip" ? gunzipSync(packed, options) : zstdDecompressSync(packed, options);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_BUFFER_TOO_LARGE") throw error;
-    throw new PoolFileProblem(`unpacked it has more than ${UNPACKED_BYTES_MAX >> 20} MiB: unpack it before`);
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (code === "ERR_BUFFER_TOO_LARGE")
+      throw new PoolFileProblem(`unpacked it has more than ${UNPACKED_BYTES_MAX >> 20} MiB: unpack it before`);
+    if (/^Z_|^ZSTD_/.test(code))
+      throw new PoolFileProblem(`the file cannot be read: it is cut off or damaged (${packing}: ${code})`);
+    throw error;
   }
 }
 

@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { parse } from "csv-parse/sync";
 import type { RawRow } from "../../../../envs/pool-columns.ts";
-import { type Bytes, PoolFileProblem, textOf, textStart } from "./bytes.ts";
+import { type Bytes, differing, PoolFileProblem, textOf, textStart } from "./bytes.ts";
 import { ROW_BYTES_MAX, type Stretch, STRETCH_BYTES } from "./lines.ts";
 
 export interface CsvHead {
@@ -22,9 +22,10 @@ export function csvHead(bytes: Bytes, isTsv: boolean): { readonly head: CsvHead;
   for (const delimiter of isTsv ? (["\t"] as const) : byCount(first)) {
     const end = firstRecordEnd(first, delimiter);
     const read = textOf(first.subarray(0, end));
-    const [names] = "text" in read ? (parsed(read.text, delimiter) ?? []) : [];
-    if (names !== undefined && names.length > 1)
-      return { head: { names: checked(names), delimiter }, end: start + end };
+    const [names, ...others] = "text" in read ? (parsed(read.text, delimiter) ?? []) : [];
+    if (names === undefined || names.length < 2) continue;
+    if (others.length > 0) throw new PoolFileProblem("its lines end in a carriage return alone: save it with LF");
+    return { head: { names: differing(names.map((name) => name.trim())), delimiter }, end: start + end };
   }
   return undefined;
 }
@@ -35,13 +36,6 @@ function byCount(first: Buffer): readonly string[] {
   const counts = DELIMITERS.map((delimiter) => ({ delimiter, count: line.split(delimiter).length - 1 }));
   const found = counts.filter(({ count }) => count > 0);
   return found.sort((a, b) => b.count - a.count).map(({ delimiter }) => delimiter);
-}
-
-function checked(names: readonly string[]): readonly string[] {
-  const trimmed = names.map((name) => name.trim());
-  const twice = trimmed.find((name, i) => name !== "" && trimmed.indexOf(name) !== i);
-  if (twice !== undefined) throw new PoolFileProblem(`its first line names the column '${twice}' twice`);
-  return trimmed;
 }
 
 function firstRecordEnd(bytes: Buffer, delimiter: string): number {

@@ -8,7 +8,7 @@ import {
   parquetReadObjects,
 } from "hyparquet";
 import type { RawRow } from "../../../../envs/pool-columns.ts";
-import { PoolFileProblem } from "./bytes.ts";
+import { differing, PoolFileProblem } from "./bytes.ts";
 import type { Stretch } from "./lines.ts";
 import { decimalOf, floatOf, plain } from "./plain.ts";
 
@@ -149,5 +149,5 @@ function columnRanges(schema: FileMetaData["schema"]): readonly (readonly [start
 }
 
 export function topLevel(schema: FileMetaData["schema"]): readonly string[] {
-  return columnRanges(schema).map(([at]) => schema[at]?.name ?? "");
+  return differing(columnRanges(schema).map(([at]) => schema[at]?.name ?? ""));
 }

@@ -129,6 +129,7 @@ class Client(ClientHandle):
         """See `gradus.Client.stream_steps`. `groups` is read in a task of its own, and may be asynchronous."""
         check_options("stream_steps", options, frozenset(CallOptions.__annotations__))
         check_stream(groups, window, asynchronous=True)
+        self._core.limits(options)
         return self._stream(groups, window, options)
 
     async def _stream(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable
 from types import TracebackType
 from typing import Any
@@ -35,7 +35,7 @@ class TaskWire:
         self.lock = None
         self._channels = channels
         self._channel: grpc.aio.Channel | None = None
-        self._inbox: asyncio.Queue[Event] = asyncio.Queue()
+        self._inbox: asyncio.Queue[Event | None] = asyncio.Queue()
         self._outgoing: asyncio.Queue[environment_pb2.StreamStepsRequest] = asyncio.Queue()
         self._address = address
         self._call: Any = None
@@ -57,12 +57,15 @@ class TaskWire:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Ends the tasks and the call."""
-        for task in [*self._tasks, *([] if self._feeder is None else [self._feeder])]:
+        tasks = [*self._tasks, *([] if self._feeder is None else [self._feeder])]
+        for task in tasks:
             task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-        if self._call is not None:
-            self._call.cancel()
+        try:
+            # Unlike one after the other, this tells their end from being cancelled itself.
+            await asyncio.gather(*tasks, return_exceptions=True)
+        finally:
+            if self._call is not None:
+                self._call.cancel()
 
     def open(self, number: int, *, fresh: bool) -> None:
         """See Wire."""
@@ -94,10 +97,14 @@ class TaskWire:
 
     async def next_event(self, wait: float) -> Event | None:
         """What happens next; None: nothing within the seconds to wait."""
+        if not self._inbox.empty():
+            return self._inbox.get_nowait()
+        # Before Python 3.12 `wait_for` forgets that it was cancelled where what it waits for comes at the same time.
+        late = asyncio.get_running_loop().call_later(wait, self._inbox.put_nowait, None)
         try:
-            return await asyncio.wait_for(self._inbox.get(), wait)
-        except (TimeoutError, asyncio.TimeoutError):
-            return None
+            return await self._inbox.get()
+        finally:
+            late.cancel()
 
     async def _feed(self, add: Callable[[CompletionGroup], None]) -> None:
         groups = self._groups
@@ -123,7 +130,7 @@ class TaskWire:
         try:
             async for message in call:
                 self._address.reached.note()
-                self._inbox.put_nowait(Reply(number, message))
+                self._inbox.put_nowait(Reply(number, message, time.monotonic()))
             self._inbox.put_nowait(Ended(number, None))
         except grpc.aio.AioRpcError as failure:
             error = error_of_rpc(failure, self._address.target)

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gradus._texts import check_text
+from gradus._values import listed
 from gradus.arms import SpecOptions, task_spec
 from gradus.client import Client
 from gradus.outcomes import Outcome
@@ -101,9 +103,10 @@ class Game:
 
     def play(self, shown: Sequence[Shown], completions: Sequence[str]) -> list[tuple[Outcome, float]]:
         """Outcomes and rewards, (n,)."""
-        written = [
-            Written(each.reference, text, each.sample_index) for each, text in zip(shown, completions, strict=True)
-        ]
+        texts = [check_text(text, f"actions[{at}]") for at, text in enumerate(listed(completions, str, "actions"))]
+        if len(texts) != len(shown):
+            raise ValueError(f"actions: want one for each environment, {len(shown)}; got {len(texts)}")
+        written = [Written(each.reference, text, each.sample_index) for each, text in zip(shown, texts, strict=True)]
         outcomes = score_all(self.client, self._places, written, self._patience)
         return [(each, reward_or(each, self._unscored)) for each in outcomes]
 

@@ -1,0 +1,55 @@
+/** What differs at single places, in how it is joined, or in what it is counted over. */
+import { labelled } from "../labelled.ts";
+
+const r = String.raw;
+
+export const pairs = [
+  ...labelled(
+    "a sign is 0 where what it is taken of is",
+    [r`\operatorname{sgn}(x)^2`, "1", "different"],
+    [r`|\operatorname{sgn}(x)|`, "1", "different"],
+    [r`\operatorname{sgn}(x^2)`, "1", "different"],
+    [r`|y|+1-\operatorname{sgn}(y-2x+3)^2`, r`|y|`, "different"],
+    [r`\sqrt{b^2}`, r`\sqrt{b^2}+1-\operatorname{sgn}(2b+2w+11)^2`, "different"],
+    [r`(1-\operatorname{sgn}(x)^2)(1-\operatorname{sgn}(y)^2)`, "0", "different"],
+    [r`\operatorname{sgn}(x^2-2)^2`, "1", "different", "undecided"],
+    [r`\operatorname{sgn}(x^2+1)`, "1", "equal"],
+    [r`\operatorname{sgn}(x)`, r`\frac{|x|}{x}`, "equal"],
+    [r`\operatorname{sgn}(x)\operatorname{sgn}(y)`, r`\operatorname{sgn}(xy)`, "equal"],
+    [r`\operatorname{sgn}(x-y)(x-y)`, "|y-x|", "equal"],
+    [r`x\operatorname{sgn}(y)|y|`, "xy", "equal"],
+  ),
+  ...labelled(
+    "what is said of several letters holds together",
+    ["x=1, y=2", r`x=1 \text{ or } y=2`, "undecided"],
+    [r`x=1 \text{ and } y=2`, r`x=1 \text{ or } y=2`, "undecided"],
+    ["a>0, b>0", r`a>0 \text{ or } b>0`, "undecided"],
+    ["x>y, y>z", r`x>y \text{ or } y>z`, "undecided"],
+    ["(1,2)", r`x=1 \text{ or } y=2`, "different"],
+    ["(1,2,3)", r`1 \text{ or } 2 \text{ or } 3`, "different"],
+    [r`(x-y)(x+3y)=0`, r`x-y=0 \text{ and } x+3y=0`, "different"],
+    ["y=2x, y=-2x", r`y=2x \text{ or } y=-2x`, "equal"],
+    ["x_1=1, x_2=2", r`x=1 \text{ or } x=2`, "equal"],
+    ["(x-1)(y-2)=0", r`x=1 \text{ or } y=2`, "equal"],
+    [r`x=2 \text{ or } x=-2`, "x^2=4", "undecided"],
+  ),
+  ...labelled(
+    "a factor that has a value everywhere and one sign",
+    ["y>x", "(y-x)e^x>0", "equal"],
+    ["y>x", "(y-x)(|x|+1)>0", "equal"],
+    ["y<x", "(y-x)e^x>0", "different", "undecided"],
+    ["y=x", r`(y-x)(\sqrt{x}+1)=0`, "different", "undecided"],
+    ["y=x", r`(y-x)e^{\sqrt{x}}=0`, "different", "undecided"],
+    ["y=x", r`(y-x)(e^x+1)=0`, "equal"],
+  ),
+  ...labelled(
+    "what is counted over some whole numbers alone",
+    [r`\{2,4,6,8\}`, r`\{2n\mid n\in\mathbb{Z},1\le n\le4\}`, "equal"],
+    [r`\{2n\mid n\in\mathbb{Z},1\le n\le4\}`, r`\{2k+2\mid k\in\mathbb{Z},0\le k\le3\}`, "equal"],
+    [r`\{1,4,9\}`, r`\{n^2\mid n\in\mathbb{Z},1\le n\le4\}`, "different"],
+    [r`\{2n\mid n\in\mathbb{Z},1\le n\le4\}`, r`\{2n\mid n\in\mathbb{Z}\}`, "different", "undecided"],
+    [r`k\pi, k\in\mathbb{Z}`, r`k\pi, k\in\mathbb{Z}, k\ge1`, "different", "undecided"],
+    ["2^n", r`2^n, 1\le n\le 3`, "different", "undecided"],
+    ["2^n", r`2^n, n\ge1`, "equal"],
+  ),
+];
