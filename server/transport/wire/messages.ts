@@ -2,12 +2,13 @@
 import { create, type DescMessage, fromBinary, type Message, type MessageShape, toBinary } from "@bufbuild/protobuf";
 import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { RpcError } from "../rpc.ts";
+import { mayHoldLongTexts, readWithLongTexts } from "./long-texts.ts";
 
 /** What reads messages of a kind. It throws if the bytes are none. */
 export function decoderOf<D extends DescMessage>(schema: D): (bytes: Uint8Array) => MessageShape<D> {
   return (bytes) => {
     checkParts(schema, bytes);
-    return fromBinary(schema, bytes);
+    return mayHoldLongTexts(schema, bytes) ? readWithLongTexts(schema, bytes) : fromBinary(schema, bytes);
   };
 }
 

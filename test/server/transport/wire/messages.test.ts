@@ -1,5 +1,6 @@
 /** Messages are read no further than a bound, and long or lasting ones are written with others in mind. */
 import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { describe, expect, test } from "vitest";
 import {
   GetHistoryResponseSchema,
@@ -10,9 +11,11 @@ import {
 import {
   BatchResetResponseSchema,
   BatchStepRequestSchema,
+  CompletionSchema,
   ListEnvironmentsResponseSchema,
   StepRequestSchema,
   StepResponseSchema,
+  StreamStepsRequestSchema,
 } from "../../../../server/gen/gradus/v1/environment_pb.js";
 import { cutterOf, decoderOf, encoderOf } from "../../../../server/transport/wire/messages.ts";
 
@@ -50,6 +53,53 @@ describe("millions of empty parts are refused before they are made", () => {
     expect(read(Buffer.concat([inner, Buffer.from([0x7a, 0x80, 0x80, 0x80, 1]), Buffer.alloc(2 ** 21)])).runId).toBe(
       "r",
     );
+  });
+});
+
+describe("a message of long texts is read as protobuf-es reads it", () => {
+  const long = (text: string): string => text.repeat(Math.ceil(300_000 / text.length));
+  const message = create(StreamStepsRequestSchema, {
+    requestId: "r",
+    groups: [
+      { taskId: "a", completions: [{ text: long("abc") }, { text: "short", sampleIndex: 1 }, { text: long("é💡") }] },
+      { taskId: "b", numGenerations: 2, completions: [{ text: "", policyVersion: 7 }, { text: long("\ufeff\0") }] },
+    ],
+  });
+  const bytes = toBinary(StreamStepsRequestSchema, message);
+  const read = decoderOf(StreamStepsRequestSchema);
+
+  test("whose texts are there when they are asked for", () => {
+    expect(bytes.length).toBeGreaterThan(1024 ** 2);
+    expect(toBinary(StreamStepsRequestSchema, read(bytes))).toEqual(bytes);
+  });
+
+  test("the last text counts where one completion has two", () => {
+    const twice = (texts: readonly string[]): string | undefined => {
+      const completion = Buffer.concat(
+        texts.map((text) => toBinary(CompletionSchema, create(CompletionSchema, { text }))),
+      );
+      const group = new BinaryWriter().tag(3, WireType.LengthDelimited).bytes(completion).finish();
+      const whole = new BinaryWriter().tag(2, WireType.LengthDelimited).bytes(group).finish();
+      expect(whole.length).toBeGreaterThan(1024 ** 2);
+      return read(whole).groups[0]?.completions[0]?.text.slice(0, 3);
+    };
+    const megabyte = "x".repeat(1024 ** 2);
+    expect(twice([megabyte, "abc"])).toBe("abc");
+    expect(twice(["abc", megabyte])).toBe("xxx");
+    expect(twice([megabyte, `yyy${megabyte}`])).toBe("yyy");
+  });
+
+  test("and refused where it is cut, or holds bytes that are no UTF-8", () => {
+    for (const length of [bytes.length - 1, bytes.length - 400_000, 1_200_000]) {
+      expect(() => read(bytes.subarray(0, length))).toThrow();
+    }
+    const broken = Uint8Array.from(bytes);
+    broken[Buffer.from(bytes).indexOf("abcabc") + 1000] = 0xff;
+    expect(() => read(broken)).toThrow();
+    // A group that claims to be longer than the message.
+    const claims = Buffer.from(bytes);
+    claims[claims.indexOf("a", 4) - 3] = 0xff;
+    expect(() => read(claims)).toThrow();
   });
 });
 
