@@ -2,11 +2,11 @@
 
     .venv/bin/python bench/felt/run.py [--other FOLDER] [--rounds 9] [--updates 12] [--json]
 
-In each round each server has a run of its own, a bandit over countdown's tiers on its default store: 64 prompts an update
-batch, 16 completions of 4 KB for each, streamed by the Python client with 64 groups in flight. Counted is the server's
-user and system time from the first update batch's answer to the last one's, making tasks and writing the journal
-included. A trainer would generate between two update batches: here a pause stands for it (`--pause-ms`), in which tasks
-are made ahead. The first round warms up.
+In each round each server has a run of its own, a bandit over countdown's tiers on its default store: 64 prompts an
+update batch, 16 completions of 4 KB for each, streamed by the Python client with 64 groups in flight. Counted is the
+server's user and system time from the first update batch's question to the last one's answers, making tasks and writing
+the journal included. A trainer would generate between two update batches: here a pause stands for it (`--pause-ms`), in
+which tasks are made ahead. The first round warms up.
 """
 
 from __future__ import annotations
