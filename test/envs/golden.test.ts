@@ -79,9 +79,13 @@ function taskRecord(given: Case, seed: bigint, split: Split, kept: string | unde
   const answer = kept ?? answerOf(environment, issued);
   const samples = samplesOf(answer, seed === 0n ? formats : formats.slice(0, 1));
   return {
-    ...{ level: level.name, seed: `${seed}`, split },
+    level: level.name,
+    seed: `${seed}`,
+    split,
     attempt: origin.kind === "generated" ? origin.attempt : -1,
-    ...{ hash, baseline, metadata: environment.metadata(instance) },
+    hash,
+    baseline,
+    metadata: environment.metadata(instance),
     prompts: Object.fromEntries(formats.map((format) => [format, shortDigest(environment.render(instance, format))])),
     answer,
     scored: byKey(samples.map((sample) => scored(environment, issued, sample))),

@@ -36,7 +36,9 @@ export function* changesOf(answer: unknown, outside: number): Generator<Change> 
   }
   for (const { path, value: list } of placesOf(answer, isFlatList)) {
     const change = (how: string, items: readonly unknown[], isWrong: boolean): Change => ({
-      ...{ how, answer: replaced(answer, path, items), isWrong },
+      how,
+      answer: replaced(answer, path, items),
+      isWrong,
     });
     yield change("emptied", [], false);
     if (list.every((item) => typeof item === "number")) yield change("one more", [...list, outside], true);
@@ -56,7 +58,9 @@ function* textChanges(answer: unknown): Generator<Change> {
   for (const { path, value } of ends(texts)) {
     const signs = Array.from(value);
     const change = (how: string, changed: readonly string[], isWrong: boolean): Change => ({
-      ...{ how: `${value}: ${how}`, answer: replaced(answer, path, changed.join("")), isWrong },
+      how: `${value}: ${how}`,
+      answer: replaced(answer, path, changed.join("")),
+      isWrong,
     });
     for (const i of ends([...signs.keys()].filter((at) => /[\p{L}\p{N}]/u.test(signs[at] ?? "")))) {
       const sign = signs[i] ?? "";

@@ -24,7 +24,8 @@ const generator = defineGenerator({
   }),
   levels: [{ name: "only", description: "Two words of four letters.", parameters: { words: 2, length: 4 } }],
   generate: ({ words, length }, rng): Rack => ({
-    ...{ words, length },
+    words,
+    length,
     letters: Array.from({ length: words * length + 3 }, () => rng.pick(ALPHABET)),
   }),
 });
