@@ -106,7 +106,8 @@ export const answerLaws: readonly Law[] = [
       const { answer, text } = solved(environment, issued);
       const task = scoreTask(environment, issued, "answer_tag");
       const best = score(task, wrapAnswer(text, "answer_tag")).reward;
-      const meant = changedAnswer(answer, outsideOf(environment, issued)).map(solverOf(environment).format);
+      const solver = solverOf(environment);
+      const meant = changedAnswer(answer, outsideOf(environment, issued)).map((changed) => solver.format(changed));
       const ways = [
         { arbitrary: mutated(text), weight: 5 },
         { arbitrary: meant, weight: 4 },

@@ -24,7 +24,7 @@ test("every policy of the contract is registered, and among the examples", () =>
 describe.each(policyExamples)("every policy: $name", ({ policy }) => {
   const definition = definitionOf(policy);
 
-  test.each(policyLaws)("$title", ({ check }) => check({ policy, definition }));
+  test.each(policyLaws)("$title", (law) => law.check({ policy, definition }));
 
   test("goes through the contract's message and the journal unchanged", () => {
     expect(policyFromWire(policyToWire(policy))).toEqual(policy);

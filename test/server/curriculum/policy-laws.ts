@@ -207,9 +207,9 @@ export const policyLaws: readonly PolicyLaw[] = [
 
 /** Whether a law does not hold. */
 export function isFoundOut(subject: Subject): boolean {
-  return policyLaws.some(({ check }) => {
+  return policyLaws.some((law) => {
     try {
-      check(subject);
+      law.check(subject);
       return false;
     } catch {
       return true;
