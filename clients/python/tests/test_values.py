@@ -56,7 +56,7 @@ def test_literals_are_the_contracts_names() -> None:
     }
     assert set(enums) >= {"Verdict", "Split", "FeedbackStatus", "BanditRule"}
     for name, enum in enums.items():
-        literal: Any = vars(gradus._enums)[name]
+        literal: Any = vars(gradus.enums)[name]
         prefix = enum.values[0].name.removesuffix("UNSPECIFIED")
         assert literal.__args__ == tuple(each.name.removeprefix(prefix).lower() for each in enum.values[1:])
 

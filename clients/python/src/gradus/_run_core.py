@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gradus._call import Call, curriculum_call, paged
 from gradus._client_core import ClientCore
-from gradus._enums import FeedbackStatus
 from gradus._feedback import warn
 from gradus._op import Each, Item, Op
 from gradus._options import CallOptions, call_options, check_seconds
 from gradus._run_options import BatchOptions, CreateOptions
-from gradus._stalls import ASK_SECONDS, GATHER_SECONDS, NOTICE_SECONDS, is_stall, stalled
 from gradus._texts import check_id
 from gradus._values import duration, listed, message_of
 from gradus.arms import reward_scheme_of
-from gradus.errors import GradusError, StalledError, StallWarning
+from gradus.enums import FeedbackStatus
+from gradus.errors import GradusError
 from gradus.groups import RunGroup
 from gradus.policy_values import Policy
 from gradus.runs import (
@@ -27,6 +26,7 @@ from gradus.runs import (
     RunConfig,
     RunInfo,
 )
+from gradus.stalls import ASK_SECONDS, GATHER_SECONDS, NOTICE_SECONDS, StalledError, StallWarning, is_stall, stalled
 from gradus.v1 import curriculum_pb2 as cur
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 A class names its message; a field of the class is read from the message's field of that name, or of the name that
 `Named` gives. A type with None is None where the message's field is unset. Durations are seconds, times are datetimes
-in UTC, enum values are short names (`_enums.py`), and repeated fields tuples.
+in UTC, enum values are short names (`enums.py`), and repeated fields tuples.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from gradus._enums import name_in, value_in
+from gradus.enums import name_in, value_in
 from gradus.v1 import task_pb2
 
 if TYPE_CHECKING:

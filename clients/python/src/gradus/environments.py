@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from gradus._enums import AnswerFormat, Goal, Source, Split
 from gradus._values import Derived, Named, Value
+from gradus.enums import AnswerFormat, Goal, Source, Split
 from gradus.errors import GradusError, error_of_item
 from gradus.tasks import Task
 from gradus.v1 import environment_pb2

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from gradus._enums import AnswerFormat, FeedbackStatus, Split, Thinking, name_in
 from gradus._values import Derived, Named, Value
+from gradus.enums import AnswerFormat, FeedbackStatus, Split, Thinking, name_in
 from gradus.errors import GradusError, error_of_item
 from gradus.outcomes import Outcome
 from gradus.tasks import Task

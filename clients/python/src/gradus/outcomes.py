@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, NamedTuple
 
-from gradus._enums import FeedbackStatus, NoRewardReason, Proof, Verdict, name_in
 from gradus._lazy import MESSAGE, Lazy, Read, read_late
 from gradus._values import Derived, Value
+from gradus.enums import FeedbackStatus, NoRewardReason, Proof, Verdict, name_in
 from gradus.errors import GradusError
 from gradus.tasks import CompletionGroup
 from gradus.v1 import outcome_pb2

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from gradus._enums import BanditRule, BanditSignal, CompetenceStep, ReplayInstances
 from gradus._options import suggesting
 from gradus._values import shown
+from gradus.enums import BanditRule, BanditSignal, CompetenceStep, ReplayInstances
 from gradus.policy_values import (
     BackwardTransfer,
     BanditPolicy,
