@@ -6,14 +6,13 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
+from gradus._arguments import CallOptions, call_options, check_id, check_seconds, listed
 from gradus._call import Call, curriculum_call, paged
 from gradus._client_core import ClientCore
 from gradus._feedback import warn
 from gradus._op import Each, Item, Op
-from gradus._options import CallOptions, call_options, check_seconds
 from gradus._run_options import BatchOptions, CreateOptions
-from gradus._texts import check_id
-from gradus._values import duration, listed, message_of
+from gradus._values import duration, message_of
 from gradus.arms import reward_scheme_of
 from gradus.enums import FeedbackStatus
 from gradus.errors import GradusError

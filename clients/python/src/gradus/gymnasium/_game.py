@@ -8,8 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from gradus._texts import check_text
-from gradus._values import listed
+from gradus._arguments import check_text, listed
 from gradus.arms import SpecOptions, task_spec
 from gradus.client import Client
 from gradus.outcomes import Outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from gradus._options import CallOptions
+from gradus._arguments import CallOptions
 from gradus.client import Run
 from gradus.tasks import Task
 

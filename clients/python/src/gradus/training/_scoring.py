@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from gradus._arguments import check_text
 from gradus._call import curriculum_call, paged
 from gradus._client_core import ClientCore
 from gradus._op import Each, Item, Op, run_each
 from gradus._retries import AS_LONG_AS_THERE_IS_TIME
-from gradus._texts import check_text
 from gradus.client import Client
 from gradus.enums import FinishReason
 from gradus.errors import GradusError

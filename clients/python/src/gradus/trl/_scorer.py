@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from gradus._arguments import CallOptions
 from gradus._op import run
-from gradus._options import CallOptions
 from gradus._retries import AS_LONG_AS_THERE_IS_TIME
 from gradus.client import Client
 from gradus.enums import FinishReason
