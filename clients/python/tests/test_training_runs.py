@@ -83,7 +83,7 @@ def test_batches_that_would_wait_for_themselves_are_refused(
     client: Client, run_id: str, at_once: int, lag: int, fits: bool
 ) -> None:
     """A trainer that takes so many prompts at once, and scores them before it takes the next, is the witness."""
-    run = create(client.run(run_id), generations=1, feedback_lag=lag)
+    run = create(client.run(run_id), generations=2, feedback_lag=lag)
     config = run.get().config
     reader = TaskReader(run)
 
@@ -98,7 +98,7 @@ def test_batches_that_would_wait_for_themselves_are_refused(
                     run.cursor = cursor
                     raise
                 tasks += batch.tasks
-            for result in client.stream_steps(task.group(wrong()) for task in tasks):
+            for result in client.stream_steps(task.group(wrong(2)) for task in tasks):
                 result.result()
 
     assert reader.run is run

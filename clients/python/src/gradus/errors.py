@@ -145,6 +145,12 @@ def error_of_item(code: int, message: str, retry_delay_ms: int) -> GradusError:
     return error_of(status, message, retry_delay_ms / 1000 if retry_delay_ms > 0 else None)
 
 
+def failure_in(proto: Any) -> GradusError | None:
+    """The error of an item's message; None: it has not failed."""
+    failure = proto.failure
+    return error_of_item(failure.code, failure.message, failure.retry_delay_ms) if proto.HasField("failure") else None
+
+
 def error_of_rpc(failure: grpc.RpcError, target: str) -> GradusError:
     """The error for what grpcio raised on a call to `target`."""
     # Both kinds that grpcio raises, of its sync and of its asyncio API, are calls too; the base class is bare.
