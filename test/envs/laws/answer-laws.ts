@@ -138,8 +138,7 @@ export const answerLaws: readonly Law[] = [
         fc.string({ unit: "binary" }),
         fc.stringMatching(/^[[\](){}0-9, +*/=-]{0,30}$/),
       );
-      // An answer of two digits is hit by chance now and then: where answers are as short as that, texts are the same ones.
-      const fixed = environment.grading === undefined ? {} : { seed: 11 };
+      // A short answer, such as an independent set of two, is hit by chance now and then: texts are the same ones each time.
       for (const format of environment.answerFormats) {
         const task = scoreTask(environment, issued, format);
         fc.assert(
@@ -148,7 +147,7 @@ export const answerLaws: readonly Law[] = [
               expect(isNoBetterThanTrivial(task, score(task, completion))).toBe(true);
             }
           }),
-          { numRuns: 100, ...fixed },
+          { numRuns: 100, seed: 11 },
         );
       }
     },
