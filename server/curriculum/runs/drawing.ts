@@ -172,8 +172,7 @@ export function drawing<Spec, Key extends InstanceKey>(
   const { source, clock, log, aheadMax = 0 } = ports;
   const stock = createStock(run, source, run.state());
   const planFor = planner();
-  const ahead =
-    aheadMax > 0 ? makeAhead(run, stock, { clock, log, planFor, candidatesMax: aheadMax }) : undefined;
+  const ahead = aheadMax > 0 ? makeAhead(run, stock, { clock, log, planFor, candidatesMax: aheadMax }) : undefined;
   const begin = (withDraw: WithDraw<Spec, Key>) => {
     const leaving = new AbortController();
     const outcome = drawOnce({ run, clock, stock, planFor, abandoned: leaving.signal, withDraw }).finally(() => {

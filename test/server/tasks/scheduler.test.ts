@@ -38,8 +38,7 @@ function bench(threads: number, queueMax = 1000) {
     const each: Begun = {
       slice,
       name: slice.spec.environment,
-      end: (outcome) =>
-        fail({ kind: "done", results: madeOf(slice), paused: undefined, cpuMs: 1, ...outcome }),
+      end: (outcome) => fail({ kind: "done", results: madeOf(slice), paused: undefined, cpuMs: 1, ...outcome }),
       fail,
       throws: (error) => ended(() => reject(error)),
     };
