@@ -46,7 +46,7 @@ interface Coverage {
 
 /** Counters of this thread and of all that it starts from now on. */
 async function countersOf(session: Session): Promise<readonly Counter[]> {
-  const counters: Counter[] = [session as Counter];
+  const counters: Counter[] = [session];
   const answers = new Map<string, (result: unknown) => void>();
   let id = 0;
   session.on("NodeWorker.receivedMessageFromWorker", ({ params: { sessionId, message } }) => {
