@@ -49,7 +49,7 @@ check "contract breaking (buf)" breaking
 check "generated code" generated
 check "copy and paste (jscpd)" jscpd --silent envs server clients scripts
 check "documents name what is there" node scripts/documents.ts
-check "calls pass the files that docs/architecture.md names" node scripts/walks.ts
+check "calls pass the files that docs/walks.md lists" node scripts/walks.ts
 check "python format (ruff)" .venv/bin/python -m ruff format --check clients/python
 check "python lint (ruff)" .venv/bin/python -m ruff check clients/python
 # The sandbox's Python is held to the client's rules.
